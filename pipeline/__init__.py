@@ -1,0 +1,1 @@
+"""Files, command lines and tools around the solvers."""

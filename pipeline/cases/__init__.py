@@ -1,0 +1,1 @@
+"""What conf/case builds: one module a solver."""

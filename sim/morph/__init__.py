@@ -1,0 +1,1 @@
+"""Morphing of multibody structures towards target shapes, after [dJ23]."""

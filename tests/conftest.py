@@ -1,0 +1,9 @@
+"""One seeded generator for every test that draws numbers."""
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
