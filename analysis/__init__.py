@@ -1,0 +1,1 @@
+"""Tables and figures from what was simulated and what was scanned."""

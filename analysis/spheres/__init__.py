@@ -1,0 +1,1 @@
+"""Spheres in a point cloud: normals, votes, fit, views. Arrays only, lengths in mm."""

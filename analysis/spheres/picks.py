@@ -1,0 +1,113 @@
+"""What picking is asked for and what it answers: options, spheres, rejected candidates.
+
+All lengths are in mm, all covariances in mm^2.
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+
+from sim.arrays import Floats
+
+
+class Reason(Enum):
+    """Why a candidate is no sphere; the value is what tables print."""
+
+    POINTS = "points"  # too few points on its surface
+    CAP = "cap"  # too little of it is visible
+    NORMALS = "normals"  # the surface does not face its centre
+    INSIDE = "inside"  # points where an opaque sphere has none
+    RADIUS = "radius"  # round, but of another radius
+    RMS = "rms"  # rougher than the other spheres of the scan
+    DUPLICATE = "duplicate"  # overlaps a better sphere
+
+
+@dataclass(frozen=True)
+class PickOptions:
+    """What is looked for; only the radius has no default.
+
+    Give `radius_max_mm` as well when the radius is known only as a range.
+    """
+
+    radius_mm: float  # the radius, or the smallest one
+    radius_max_mm: float | None = None  # the largest radius
+    min_cap: float = 0.05  # visible share of the surface, 0 to 1
+    radius_tolerance: float = 0.04  # of the free radius, relative
+    registration_mm: float = 0.0  # sd of a view's misplacement in a merged cloud
+    repeatability_mm: float = 0.0  # sd that repeated scans of a centre show
+
+    def __post_init__(self) -> None:
+        if not 0 < self.radius_mm < np.inf:
+            raise ValueError(
+                f"radius_mm must be positive, not {self.radius_mm}: give the "
+                "radius of the printed spheres in mm"
+            )
+        largest = self.radius_max_mm
+        if largest is not None and not self.radius_mm < largest < np.inf:
+            raise ValueError(
+                f"radius_max_mm must exceed radius_mm {self.radius_mm}, not {largest}: "
+                "leave it out if the radius is known"
+            )
+        for name, low, high in (
+            ("min_cap", 0.0, 0.5),
+            ("radius_tolerance", 0.0, 0.5),
+            ("registration_mm", 0.0, np.inf),
+            ("repeatability_mm", 0.0, np.inf),
+        ):
+            value = getattr(self, name)
+            if not low <= value < high:
+                raise ValueError(
+                    f"{name} must lie between {low:g} and {high:g}, not {value}"
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere:
+    """A sphere that was found, with what tells how well."""
+
+    centre: Floats  # (3,) mm
+    covariance: Floats  # (3, 3) of the centre, mm^2
+    radius: float  # the one used in the fit, mm
+    rms: float  # of the distances to the surface, mm
+    points: int  # that the fit used
+    free_radius: float  # fitted along with the centre, a check only, mm
+    free_radius_sd: float  # mm
+    cap: float  # visible share of the surface, 0 to 1
+    views: int  # views that see it; 1 where no view ids were given
+
+
+@dataclass(frozen=True, eq=False)
+class Rejected:
+    """A candidate that is no sphere, and why."""
+
+    centre: Floats  # (3,) mm
+    reason: Reason
+    detail: str  # the number that decided, and its limit
+    points: int
+
+
+@dataclass(frozen=True, eq=False)
+class ViewMotion:
+    """How one view was moved to agree with the others: x -> x + t + w x (x - pivot)."""
+
+    view: int
+    translation: Floats  # (3,) mm
+    rotation: Floats  # (3,) rad
+    pivot: Floats  # (3,) mm
+
+
+@dataclass(frozen=True, eq=False)
+class Picks:
+    """All spheres of a scan, best seen first, and the candidates turned down."""
+
+    spheres: tuple[Sphere, ...]
+    rejected: tuple[Rejected, ...]
+    covariance: Floats  # (3 m, 3 m) of all centres together, mm^2
+    noise: float  # sd of the points normal to the surface, mm; nan without spheres
+    motions: tuple[ViewMotion, ...] = field(default=())
+
+    @property
+    def centres(self) -> Floats:
+        """(m, 3) centres, mm."""
+        return np.array([s.centre for s in self.spheres]).reshape(-1, 3)
