@@ -1,0 +1,70 @@
+"""What a command says when it stops: one line, and the exit status.
+
+0: done.  1: something ran and failed, its steps kept.  2: refused before the first
+step, nothing written.
+"""
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import ParamSpec
+
+from sim.newton import NotConvergedError
+
+P = ParamSpec("P")
+
+DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
+TRACEBACK_VARIABLE = "MORPHTRACK_TRACEBACK"
+
+
+class InputError(Exception):
+    """Input that is refused; the message says what, where, the value and the remedy."""
+
+
+class RunFailedError(Exception):
+    """A run that started and failed; the message says why and where its steps are."""
+
+
+def one_line(error: BaseException) -> str:
+    """The message of `error` on a single line; its type where it has no message."""
+    text = " ".join(str(error).split())
+    return text or type(error).__name__
+
+
+def _status(error: BaseException) -> int:
+    if isinstance(error, RunFailedError | NotConvergedError):
+        return FAILED
+    return INTERRUPTED if isinstance(error, KeyboardInterrupt) else REFUSED
+
+
+def command(main: Callable[P, int]) -> Callable[P, int]:
+    """Turn what `main` raises about its input or its run into one line and a status.
+
+    Any other exception is a defect and keeps its traceback; so does everything
+    when the environment sets MORPHTRACK_TRACEBACK.
+    """
+
+    @functools.wraps(main)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> int:
+        try:
+            return main(*args, **kwargs)
+        except (
+            InputError,
+            RunFailedError,
+            NotConvergedError,
+            ValueError,
+            FileNotFoundError,
+            IsADirectoryError,
+            NotADirectoryError,
+            PermissionError,
+            KeyboardInterrupt,
+        ) as error:
+            if os.environ.get(TRACEBACK_VARIABLE):
+                raise
+            said = "interrupted" if isinstance(error, KeyboardInterrupt) else "error"
+            text = said if said == "interrupted" else f"error: {one_line(error)}"
+            print(text, file=sys.stderr)
+            return _status(error)
+
+    return guarded

@@ -1,0 +1,101 @@
+"""The edge to Hydra: compose a configuration, build its objects, say what is wrong.
+
+`DictConfig` ends here: callers get plain containers and frozen dataclasses.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import InputError, one_line
+
+CONF = Path("conf")
+
+# Objects that a configuration may name: this project's own, never the world's.
+OWN_MODULES = ("pipeline.cases.", "sim.")
+
+
+def conf_directory() -> Path:
+    """The absolute path of conf, which Hydra needs."""
+    if not CONF.is_dir():
+        raise InputError(
+            f"no folder {CONF} in {Path.cwd()}: run from the project's own folder"
+        )
+    return CONF.resolve()
+
+
+def _said_by(error: BaseException) -> str:
+    """What Hydra or OmegaConf says of a configuration, on one line, without advice."""
+    cause = error.__cause__
+    text = str(error)
+    if cause is not None and type(error).__name__ == "InstantiationException":
+        where = re.search(r"full_key: (\S+)", text)
+        inside = f"{where.group(1)}: " if where else ""
+        return f"{inside}{one_line(cause)}"
+    lines = [line.strip() for line in text.splitlines()]
+    kept = [
+        line
+        for line in lines
+        if line and not line.startswith(("full_key", "object_type", "See https", "Set "))
+    ]
+    return one_line(Exception(" ".join(kept)))
+
+
+@contextmanager
+def hydra_errors() -> Iterator[None]:
+    """Turn whatever Hydra and OmegaConf raise into an InputError of one line."""
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+
+    try:
+        yield
+    except (HydraException, OmegaConfBaseException) as error:
+        raise InputError(_said_by(error)) from error
+
+
+def compose(name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """The resolved configuration conf/<name>.yaml with `overrides`, as plain data."""
+    from hydra import compose as hydra_compose
+    from hydra import initialize_config_dir
+    from omegaconf import OmegaConf
+
+    with (
+        hydra_errors(),
+        initialize_config_dir(str(conf_directory()), version_base="1.3"),
+    ):
+        config = hydra_compose(name, overrides=list(overrides))
+        plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+    assert isinstance(plain, dict)  # a configuration file is a mapping
+    return {str(k): v for k, v in plain.items()}
+
+
+def _check_targets(config: Any, where: str) -> None:
+    if isinstance(config, Mapping):
+        target = config.get("_target_")
+        if target is not None and not str(target).startswith(OWN_MODULES):
+            raise InputError(
+                f"{where}._target_ is {target}: only this project's own "
+                f"{' and '.join(m + '*' for m in OWN_MODULES)} may be named"
+            )
+        for key, value in config.items():
+            _check_targets(value, f"{where}.{key}")
+    elif isinstance(config, Sequence) and not isinstance(config, str):
+        for i, value in enumerate(config):
+            _check_targets(value, f"{where}[{i}]")
+
+
+def build(config: Any, where: str) -> Any:
+    """The object that `config` describes; one that is not sound is refused."""
+    from hydra.utils import instantiate
+
+    _check_targets(config, where)
+    with hydra_errors():
+        return instantiate(config, _convert_="object")
+
+
+def raise_hydra_errors() -> None:
+    """Have Hydra's own main raise its errors rather than print them."""
+    os.environ["HYDRA_FULL_ERROR"] = "1"
