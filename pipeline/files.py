@@ -1,4 +1,4 @@
-"""Files that are either whole or absent, and arrays that grow while a run writes them."""
+"""Files that are either whole or absent, and files that grow while a run writes."""
 
 import csv
 import io
@@ -38,8 +38,14 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a JSON file whole."""
-    write_text(path, json.dumps(value, indent=1, allow_nan=True) + "\n")
+    """Write a JSON file whole; arrays become lists."""
+    write_text(path, json.dumps(value, indent=1, default=_plain) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
 def read_json(path: Path) -> Any:
@@ -133,10 +139,12 @@ class GrowingArray:
         self._file.flush()
 
     def _header(self) -> bytes:
-        text = (
-            "{'descr': %r, 'fortran_order': False, 'shape': %r, }"
-            % (npy.dtype_to_descr(self._dtype), (self._rows, *self._shape))
-        )
+        described = {
+            "descr": npy.dtype_to_descr(self._dtype),
+            "fortran_order": False,
+            "shape": (self._rows, *self._shape),
+        }
+        text = repr(described)
         prefix = npy.magic(1, 0) + (_HEADER_BYTES - 10).to_bytes(2, "little")
         return prefix + text.encode("latin1").ljust(_HEADER_BYTES - 11) + b"\n"
 
@@ -190,11 +198,12 @@ class StepWriter:
             array.close()
         paths = {n: self._directory / f"{n}.steps.npy" for n in self._arrays}
         packed = {n: np.load(path, mmap_mode="r") for n, path in paths.items()}
-        if packed or self._fixed:
-            with replacing(self._directory / "steps.npz") as temporary:
-                with temporary.open("wb") as file:
-                    np.savez(file, **packed, **self._fixed)
-        del packed
+        whole: dict[str, Any] = {**packed, **self._fixed}
+        if whole:
+            target = self._directory / "steps.npz"
+            with replacing(target) as temporary, temporary.open("wb") as file:
+                np.savez(file, allow_pickle=False, **whole)
+        del packed, whole
         for path in paths.values():
             path.unlink()
         self._arrays = {}

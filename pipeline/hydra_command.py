@@ -36,11 +36,8 @@ def _said_by(error: BaseException) -> str:
         inside = f"{where.group(1)}: " if where else ""
         return f"{inside}{one_line(cause)}"
     lines = [line.strip() for line in text.splitlines()]
-    kept = [
-        line
-        for line in lines
-        if line and not line.startswith(("full_key", "object_type", "See https", "Set "))
-    ]
+    advice = ("full_key", "object_type", "See https", "Set ")
+    kept = [line for line in lines if line and not line.startswith(advice)]
     return one_line(Exception(" ".join(kept)))
 
 
@@ -72,14 +69,30 @@ def compose(name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
     return {str(k): v for k, v in plain.items()}
 
 
+def _check_target(target: str, where: str) -> None:
+    """Refuse a name that is not, or does not lead to, one of our own objects."""
+    from hydra.utils import get_object
+
+    own = target.startswith(OWN_MODULES)
+    if own:
+        with hydra_errors():
+            try:
+                found = get_object(target)
+            except (ImportError, AttributeError, ValueError) as error:
+                raise InputError(f"{where}._target_ {target}: {error}") from error
+        own = str(getattr(found, "__module__", "")).startswith(OWN_MODULES)
+    if not own:
+        allowed = " and ".join(f"{module}*" for module in OWN_MODULES)
+        raise InputError(
+            f"{where}._target_ is {target}: only this project's own {allowed} "
+            "may be named"
+        )
+
+
 def _check_targets(config: Any, where: str) -> None:
     if isinstance(config, Mapping):
-        target = config.get("_target_")
-        if target is not None and not str(target).startswith(OWN_MODULES):
-            raise InputError(
-                f"{where}._target_ is {target}: only this project's own "
-                f"{' and '.join(m + '*' for m in OWN_MODULES)} may be named"
-            )
+        if "_target_" in config:
+            _check_target(str(config["_target_"]), where)
         for key, value in config.items():
             _check_targets(value, f"{where}.{key}")
     elif isinstance(config, Sequence) and not isinstance(config, str):
