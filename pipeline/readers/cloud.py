@@ -1,0 +1,227 @@
+"""A scan file as a point cloud in mm."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.readers import mesh, npy, pcd, ply, text
+from pipeline.readers.source import (
+    Choices,
+    Fault,
+    ScanFileError,
+    Source,
+    file_size,
+)
+from sim.arrays import Floats
+
+Reader = Callable[[Path, int, Choices], Source]
+READERS: dict[str, Reader] = {
+    ".ply": ply.read,
+    ".pcd": pcd.read,
+    ".npy": npy.read,
+    ".stl": mesh.read_stl,
+    ".obj": mesh.read_obj,
+}
+for _suffix in (".xyz", ".txt", ".csv", ".tsv", ".asc", ".pts", ".dat"):
+    READERS[_suffix] = text.read
+
+LARGEST_MM = 1e10  # 10 000 km: beyond lies no workshop
+DROPPED_WARNING, DROPPED_LIMIT = 0.01, 0.5  # shares of rows that are not finite
+SYNTHETIC = re.compile(r"\bsynthetic\b", re.IGNORECASE)
+UNIT = re.compile(
+    r"\bunits?\b\W*(?P<plain>mm|cm|m|inch|inches|millimet|centimet|met)"
+    r"(?:ers?|res?)?\b",
+    re.IGNORECASE,
+)
+VIEWPOINT = re.compile(r"^viewpoint\s+(\S+)\s+(\S+)\s+(\S+)$")
+
+
+class Unit(Enum):
+    """The unit of length of a file: no format tells it reliably."""
+
+    MM = "mm"
+    CM = "cm"
+    M = "m"
+    INCH = "inch"
+
+    @property
+    def mm(self) -> float:
+        """Length of one unit in mm."""
+        return {"mm": 1.0, "cm": 10.0, "m": 1000.0, "inch": 25.4}[self.value]
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """The finite points of a scan file."""
+
+    points: Floats  # (n, 3) mm
+    path: Path
+    unit: Unit  # of the file
+    format: str
+    dropped: int  # rows that were not finite, or not readable
+    synthetic: bool  # the file says that no scanner made it
+    notes: tuple[str, ...]  # what a reader of the results should know
+    viewpoint: tuple[float, float, float] | None  # of the scanner, mm
+
+
+def unit_named(name: str | None) -> Unit:
+    """The unit called mm, cm, m or inch."""
+    units = ", ".join(unit.value for unit in Unit)
+    if name is None:
+        raise ValueError(
+            f"E-UNIT no unit given: say with --unit ({units}) what the scan's numbers "
+            "mean, no file tells"
+        )
+    try:
+        return Unit(name)
+    except ValueError:
+        raise ValueError(f"E-UNIT unit {name!r} is unknown: give {units}") from None
+
+
+def read_cloud(path: Path, unit: Unit, choices: Choices | None = None) -> Cloud:
+    """Read the points of a scan file, checked before memory is taken for them.
+
+    Parameters
+    ----------
+    unit : of the file's numbers
+    choices : decimal comma, and whether a damaged file's good rows are wanted
+
+    Raises
+    ------
+    ScanFileError
+        for a file that is missing, empty, damaged, mostly not finite, or declares
+        another unit.
+    """
+    source = open_source(path, choices or Choices())
+    declared = declared_unit(source.comments)
+    if declared is not None and declared is not unit:
+        raise ScanFileError(
+            Fault.UNIT,
+            path,
+            f"declares its unit as {declared.value}, not {unit.value}",
+            f"use --unit {declared.value}, or correct the file's header",
+        )
+    points, read = _finite_points(source)
+    notes = _notes(path, source, read, read - len(points))
+    return Cloud(
+        _in_mm(path, points, unit),
+        path,
+        unit,
+        source.format,
+        read - len(points),
+        is_synthetic(source.comments),
+        notes,
+        _viewpoint(source, unit),
+    )
+
+
+def open_source(path: Path, choices: Choices) -> Source:
+    """Understand a file's header and check its size; its points are read later."""
+    size = file_size(path)
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise ScanFileError(
+            Fault.FORMAT,
+            path,
+            f"files called {path.suffix or 'without suffix'} are not known",
+            f"export the scan as one of {' '.join(READERS)}",
+        )
+    return reader(path, size, choices)
+
+
+def declared_unit(comments: tuple[str, ...]) -> Unit | None:
+    """The unit that a header comment such as `unit mm` names."""
+    for comment in comments:
+        match = UNIT.search(comment)
+        if match:
+            name = match["plain"].lower()
+            long = {"met": "m", "millimet": "mm", "centimet": "cm", "inches": "inch"}
+            return Unit(long.get(name, name))
+    return None
+
+
+def is_synthetic(comments: tuple[str, ...]) -> bool:
+    """Whether a header comment says that the scan is synthetic."""
+    return any(SYNTHETIC.search(comment) for comment in comments)
+
+
+def _finite_points(source: Source) -> tuple[Floats, int]:
+    """The finite points of all blocks, and the number of rows read."""
+    if source.promised is None or source.count is None:
+        blocks = list(source.blocks)
+        points = np.concatenate(blocks) if blocks else np.empty((0, 3))
+        return _finite(points), len(points)
+    points = np.empty((source.count, 3))  # the file is large enough for these
+    read = kept = 0
+    for block in source.blocks:
+        good = _finite(block)
+        points[kept : kept + len(good)] = good
+        read, kept = read + len(block), kept + len(good)
+    return points[:kept], read
+
+
+def _finite(block: Floats) -> Floats:
+    good = np.isfinite(block).all(axis=1)
+    return block if good.all() else block[good]
+
+
+def _notes(path: Path, source: Source, read: int, dropped: int) -> tuple[str, ...]:
+    """Remarks on what was lost; an error if that is too much."""
+    if read == 0:
+        raise ScanFileError(Fault.EMPTY, path, "holds no point", "is it a point cloud?")
+    if dropped > DROPPED_LIMIT * read:
+        raise ScanFileError(
+            Fault.NONFINITE,
+            path,
+            f"{dropped} of {read} points are not finite",
+            "export the scan again, without invalid points",
+        )
+    notes = list(source.notes)
+    if (
+        source.promised is not None
+        and read < source.promised
+        and "stl" not in (source.format)
+    ):
+        notes.append(f"salvaged {read} of {source.promised} promised points")
+    if dropped > DROPPED_WARNING * read:
+        notes.append(f"{dropped} of {read} points are not finite and were dropped")
+    return tuple(notes)
+
+
+def _in_mm(path: Path, points: Floats, unit: Unit) -> Floats:
+    largest = max(float(points.max()), -float(points.min())) * unit.mm
+    if largest > LARGEST_MM:
+        raise ScanFileError(
+            Fault.RANGE,
+            path,
+            f"has a coordinate of {largest:.1e} mm",
+            "is it damaged, or in another unit?",
+        )
+    if unit is not Unit.MM:
+        points *= unit.mm
+    return points
+
+
+def _viewpoint(source: Source, unit: Unit) -> tuple[float, float, float] | None:
+    """Where the scanner stood, mm: by the format, or a comment `viewpoint x y z`."""
+    found = source.viewpoint
+    for match in filter(None, map(VIEWPOINT.match, source.comments)):
+        try:
+            x, y, z = (float(text) for text in match.groups())
+        except ValueError:
+            continue
+        found = (x, y, z)
+    if found is None or not np.isfinite(found).all():
+        return None
+    x, y, z = (value * unit.mm for value in found)
+    return (x, y, z)
+
+
+def iterate(path: Path, choices: Choices) -> Iterator[Floats]:
+    """Yield blocks of finite points in the file's unit, for clouds beyond memory."""
+    for block in open_source(path, choices).blocks:
+        yield _finite(block)
