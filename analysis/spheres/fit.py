@@ -1,0 +1,201 @@
+"""Centre of a sphere of known radius from the points around it, with covariance.
+
+A point x lies e = |x - c| - R above the surface. With u = (x - c) / |x - c| the
+slopes are de/dc = -u and de/dR = -1. The fit minimises the sum of Tukey's biweight
+of e / s by reweighted Gauss-Newton; s is the scale of the noise.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.spheres.cells import SHARE, cells, hidden
+from sim.arrays import Bools, Floats
+from sim.kernels import kernel
+
+TUKEY = 5.0  # in scales: where a point no longer counts; 97 % efficient
+MAD = 1.4826  # scale of a normal distribution over its median absolute deviation
+ROUNDS = 4  # of scale, hidden cells and centre
+CLUSTERS = 6  # cells a cube side within which errors may be correlated
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A sphere put through points; the radius is known unless it says free."""
+
+    centre: Floats  # (3,) mm
+    scale: float  # of the noise normal to the surface, mm
+    covariance: Floats  # (3, 3) of the centre, mm^2
+    free_radius: float  # mm
+    free_radius_sd: float  # mm
+    height: Floats  # (k,) e of every point, mm
+    used: Bools  # (k,) points that carry weight
+
+
+def fit_sphere(x: Floats, start: Floats, R: float, trusted: Bools) -> Fit | None:
+    """Fit the centre for a known radius; None where the points hold no sphere.
+
+    Parameters
+    ----------
+    x : (k, 3) points around the sphere, mm
+    start : (3,) centre to begin from, mm
+    R : radius, mm
+    trusted : (k,) points whose normal is radial, for the first, coarse fit
+    """
+    theta = np.append(start, R)
+    scale = 0.06 * R
+    for _ in range(3):
+        theta, _, _, count = settle(x, trusted, theta, scale, False)
+        if count < 8:
+            return None
+        scale = min(0.06 * R, _scale(_heights(x, theta)[trusted], 4 * scale))
+    clean = trusted
+    for _ in range(ROUNDS):
+        clean = _clean(x, theta, scale)
+        theta, _, _, count = settle(x, clean, theta, scale, False)
+        if count < 8:
+            return None
+        scale = _scale(_heights(x, theta)[clean], TUKEY * scale)
+    return _result(x, theta, scale, clean)
+
+
+def _result(x: Floats, theta: Floats, scale: float, clean: Bools) -> Fit | None:
+    theta, A, B, count = settle(x, clean, theta, scale, False)
+    free, A4, B4, _ = settle(x, clean, theta, scale, True)
+    if count < 8 or min(np.linalg.eigvalsh(A[:3, :3])[0], A4[3, 3]) <= 0:
+        return None
+    covariance = _covariance(A[:3, :3], B[:3, :3])
+    if np.linalg.eigvalsh(A4)[0] > 1e-9 * A4[3, 3]:
+        sd = float(np.sqrt(_covariance(A4, B4)[3, 3]))
+    else:
+        sd = np.inf
+    height = _heights(x, theta)
+    used = clean & (np.abs(height) < TUKEY * scale)
+    return Fit(theta[:3], scale, covariance, float(free[3]), sd, height, used)
+
+
+def _heights(x: Floats, theta: Floats) -> Floats:
+    return np.asarray(np.linalg.norm(x - theta[:3], axis=1) - theta[3])
+
+
+def _scale(e: Floats, gate: float) -> float:
+    """Median absolute deviation within the gate, as a standard deviation."""
+    inside = np.abs(e[np.abs(e) < gate])
+    return max(MAD * float(np.median(inside)), 1e-9) if len(inside) else gate
+
+
+def _clean(x: Floats, theta: Floats, scale: float) -> Bools:
+    """Points of cells on which nothing sticks out."""
+    near = int((np.abs(_heights(x, theta)) < 3 * scale).sum())
+    n = int(np.clip(np.sqrt(near / 6), 5, 32))
+    cell = cells(x, theta[:3], n)
+    out = hidden(x, theta[:3], theta[3], cell, n, 3 * scale, SHARE)
+    return np.asarray(~out[cell])
+
+
+def _covariance(A: Floats, B: Floats) -> Floats:
+    """Of an M-estimate: A^-1 scaled so that its size is that of A^-1 B A^-1.
+
+    B sums the scores cell by cell, so errors that neighbours share are counted.
+    """
+    return np.asarray(np.linalg.inv(A) * np.trace(np.linalg.solve(A, B)) / len(A))
+
+
+@kernel
+def settle(
+    x: Floats, use: Bools, start: Floats, scale: float, free: bool
+) -> tuple[Floats, Floats, Floats, int]:
+    """Minimise the biweight over the centre, and over R too if `free`.
+
+    Returns
+    -------
+    theta : (4,) centre and radius
+    A : (4, 4) sum of psi' J J^T
+    B : (4, 4) sum over clusters of (sum psi J) (sum psi J)^T
+    count : points within the gate
+    """
+    theta = start.copy()
+    size = 4 if free else 3
+    gate = TUKEY * scale
+    J = np.ones(4)
+    A = np.zeros((4, 4))
+    for _ in range(40):
+        H = np.zeros((4, 5))
+        for p in range(len(x)):
+            if not use[p]:
+                continue
+            e = _height(x[p], theta, J)
+            if abs(e) < gate:
+                w = (1 - (e / gate) ** 2) ** 2
+                for a in range(size):
+                    for b in range(a + 1):
+                        H[a, b] += w * J[a] * J[b]
+                    H[a, 4] += w * J[a] * e
+        if not _solve(H, size):
+            return theta, A, A, 0
+        step = 0.0
+        for a in range(size):
+            step = max(step, abs(H[a, 4]))
+        shrink = min(1.0, 0.1 * theta[3] / step) if step > 0 else 1.0
+        for a in range(size):
+            theta[a] += shrink * H[a, 4]
+        if step < 1e-4 * scale:
+            break
+    cell = cells(x, theta[:3], CLUSTERS)
+    scores = np.zeros((6 * CLUSTERS * CLUSTERS, 4))
+    count = 0
+    for p in range(len(x)):
+        if not use[p]:
+            continue
+        e = _height(x[p], theta, J)
+        if abs(e) < gate:
+            q = (e / gate) ** 2
+            count += 1
+            for a in range(4):
+                scores[cell[p], a] += e * (1 - q) ** 2 * J[a]
+                for b in range(4):
+                    A[a, b] += (1 - q) * (1 - 5 * q) * J[a] * J[b]
+    B = np.zeros((4, 4))
+    for k in range(len(scores)):
+        for a in range(4):
+            for b in range(4):
+                B[a, b] += scores[k, a] * scores[k, b]
+    return theta, A, B, count
+
+
+@kernel
+def _height(x: Floats, theta: Floats, J: Floats) -> float:
+    """Put the direction u into J[:3]; return e."""
+    r = 0.0
+    for a in range(3):
+        J[a] = x[a] - theta[a]
+        r += J[a] * J[a]
+    r = np.sqrt(r)
+    for a in range(3):
+        J[a] /= r
+    return float(r - theta[3])
+
+
+@kernel
+def _solve(H: Floats, size: int) -> bool:
+    """Cholesky in place of the lower triangle; the right side in column 4."""
+    for a in range(size):
+        for b in range(a + 1):
+            s = H[a, b]
+            for k in range(b):
+                s -= H[a, k] * H[b, k]
+            if a == b:
+                if s <= 1e-10 * H[a, a] or not s > 0:
+                    return False
+                H[a, a] = np.sqrt(s)
+            else:
+                H[a, b] = s / H[b, b]
+    for a in range(size):
+        for k in range(a):
+            H[a, 4] -= H[a, k] * H[k, 4]
+        H[a, 4] /= H[a, a]
+    for a in range(size - 1, -1, -1):
+        for k in range(a + 1, size):
+            H[a, 4] -= H[k, a] * H[k, 4]
+        H[a, 4] /= H[a, a]
+    return True

@@ -1,0 +1,158 @@
+"""A sparse grid of cubes: which cube holds which point, and who its neighbours are.
+
+Cubes are numbered in the order in which points first enter them, through a hash
+table with open addressing, so that a scan of any extent costs memory only where
+it has points.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.arrays import Floats, Ints
+from sim.kernels import kernel
+
+Int32s = NDArray[np.int32]
+
+SPAN = 1 << 20  # cubes a side that a key can tell apart; three sides fill 60 bits
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The cubes of side `h` that hold points."""
+
+    low: Floats  # (3,) corner of cube (0, 0, 0), mm
+    h: float  # side, mm
+    slots: Ints  # (2^k,) keys by hash, -1 where empty
+    numbers: Int32s  # (2^k,) number of the cube in that slot
+    keys: Ints  # (m,) key of each cube
+    cube: Int32s  # (n,) cube of each point
+
+
+def grid(points: Floats, h: float) -> Grid:
+    """Sort points into cubes of side h.
+
+    Parameters
+    ----------
+    points : (n, 3) mm
+    h : side, mm
+    """
+    low = points.min(axis=0) - 2.0 * h  # two empty cubes all round
+    extent = float((points.max(axis=0) - low).max()) / h
+    if extent > SPAN - 4:
+        raise ValueError(
+            f"the scan is {extent:.1e} cells of {h:g} mm wide, at most {SPAN:.0e} "
+            "can be told apart: remove far outliers, or check the unit"
+        )
+    slots, numbers, keys, cube = _number_cubes(points, low, h)
+    return Grid(low, h, slots, numbers, keys, cube)
+
+
+@kernel
+def _slot(slots: Ints, key: int) -> int:
+    """Where the key is, or the empty slot where it belongs."""
+    last = len(slots) - 1
+    i = (key * 0x9E3779B97F4A7C1) >> 20 & last
+    while slots[i] != key and slots[i] != -1:
+        i = (i + 1) & last
+    return i
+
+
+@kernel
+def _number_cubes(
+    points: Floats, low: Floats, h: float
+) -> tuple[Ints, Int32s, Ints, Int32s]:
+    size = 1 << 14
+    slots = np.full(size, -1, np.int64)
+    numbers = np.empty(size, np.int32)
+    keys = np.empty(size >> 1, np.int64)
+    cube = np.empty(len(points), np.int32)
+    count = 0
+    previous, number = -1, 0
+    for p in range(len(points)):
+        key = 0
+        for d in range(3):
+            key = key << 20 | int((points[p, d] - low[d]) / h)
+        if key != previous:
+            i = _slot(slots, key)
+            if slots[i] == -1:
+                if 2 * count + 2 > size:
+                    size *= 2
+                    slots = np.full(size, -1, np.int64)
+                    numbers = np.empty(size, np.int32)
+                    for k in range(count):
+                        i = _slot(slots, keys[k])
+                        slots[i] = keys[k]
+                        numbers[i] = k
+                    grown = np.empty(size >> 1, np.int64)
+                    grown[:count] = keys[:count]
+                    keys = grown
+                    i = _slot(slots, key)
+                slots[i] = key
+                numbers[i] = count
+                keys[count] = key
+                count += 1
+            previous, number = key, numbers[i]
+        cube[p] = number
+    return slots, numbers, keys[:count].copy(), cube
+
+
+@kernel
+def members(cube: Int32s, cubes: int) -> tuple[Ints, Int32s]:
+    """Return `first`, `order`: cube k holds order[first[k]:first[k + 1]]."""
+    first = np.zeros(cubes + 1, np.int64)
+    for p in range(len(cube)):
+        first[cube[p] + 1] += 1
+    for k in range(cubes):
+        first[k + 1] += first[k]
+    place = first[:-1].copy()
+    order = np.empty(len(cube), np.int32)
+    for p in range(len(cube)):
+        k = cube[p]
+        order[place[k]] = p
+        place[k] += 1
+    return first, order
+
+
+@kernel
+def within(
+    points: Floats,
+    low: Floats,
+    h: float,
+    slots: Ints,
+    numbers: Int32s,
+    first: Ints,
+    order: Int32s,
+    centre: Floats,
+    reach: float,
+) -> Ints:
+    """Indices of the points closer to the centre than `reach`, cube by cube."""
+    lowest, highest = np.empty(3, np.int64), np.empty(3, np.int64)
+    for d in range(3):
+        lowest[d] = max(0, int((centre[d] - reach - low[d]) / h))
+        highest[d] = min((1 << 20) - 1, int((centre[d] + reach - low[d]) / h))
+    near = np.empty(1024, np.int64)
+    count = 0
+    for i in range(lowest[0], highest[0] + 1):
+        for j in range(lowest[1], highest[1] + 1):
+            for k in range(lowest[2], highest[2] + 1):
+                at = _slot(slots, i << 40 | j << 20 | k)
+                if slots[at] == -1:
+                    continue
+                cube = numbers[at]
+                if count + first[cube + 1] - first[cube] > len(near):
+                    grown = np.empty(
+                        2 * (count + first[cube + 1] - first[cube]), np.int64
+                    )
+                    grown[:count] = near[:count]
+                    near = grown
+                for m in range(first[cube], first[cube + 1]):
+                    p = order[m]
+                    square = 0.0
+                    for d in range(3):
+                        square += (points[p, d] - centre[d]) ** 2
+                    if square < reach * reach:
+                        near[count] = p
+                        count += 1
+    return near[:count].copy()
