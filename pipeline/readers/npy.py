@@ -1,30 +1,43 @@
 """NPY arrays of numpy, three columns or more."""
 
+import re
 from pathlib import Path
 
 import numpy as np
-from numpy.lib import format as numpy_format
 
 from pipeline.readers import records
-from pipeline.readers.source import Choices, Fault, ScanFileError, Source
+from pipeline.readers.source import Choices, Fault, ScanFileError, Source, shown
 
 COLUMNS = 1 << 10  # more of them are no points
 MAGIC = b"\x93NUMPY"
+LENGTH_BYTES = {1: 2, 2: 4}  # of the header's length, by format version
+HEADER_BYTES = 1 << 16
+# The header is Python source; what it may say here is little enough for a pattern.
+HEADER = re.compile(
+    r"\{'descr': (?P<kind>.{1,200}), 'fortran_order': (?P<order>True|False), "
+    r"'shape': \((?P<shape>[0-9, ]*)\), \}\s*"
+)
+NUMBER = re.compile(r"'([<>|]?[fiu][1248])'")
 
 
 def read(path: Path, size: int, choices: Choices) -> Source:
     """The first three columns of an (n, 3 or more) array of numbers."""
-    shape, dtype, offset = _header(path)
-    if dtype.kind not in "fiu" or dtype.itemsize > 8:
-        raise _wrong(path, f"holds {dtype}, not real numbers")
-    if len(shape) != 2 or not 3 <= shape[1] <= COLUMNS:
-        raise _wrong(path, f"has shape {shape}, not (n, 3)")
-    record = np.dtype([(str(i), dtype) for i in range(shape[1])])
+    header, offset = _header(path)
+    kind = NUMBER.fullmatch(header["kind"])
+    if kind is None or kind[1].endswith("f1"):
+        raise _wrong(path, f"holds {shown(header['kind'])}, not real numbers")
+    shape = [text for text in header["shape"].replace(" ", "").split(",") if text]
+    if len(shape) != 2 or len(shape[1]) > 4 or not 3 <= int(shape[1]) <= COLUMNS:
+        raise _wrong(path, f"has shape ({shown(header['shape'])}), not (n, 3)")
+    if header["order"] == "True":
+        raise _wrong(path, "is stored column by column")
+    promised = int(shape[0][:15])
+    record = np.dtype([(str(i), kind[1]) for i in range(int(shape[1]))])
     count = records.whole_records(
-        path, size - offset, record.itemsize, shape[0], choices
+        path, size - offset, record.itemsize, promised, choices
     )
     blocks = records.blocks(path, offset, record, count, ("0", "1", "2"))
-    return Source("npy", blocks, count, shape[0])
+    return Source("npy", blocks, count, promised)
 
 
 def _wrong(path: Path, problem: str) -> ScanFileError:
@@ -33,22 +46,16 @@ def _wrong(path: Path, problem: str) -> ScanFileError:
     )
 
 
-def _header(path: Path) -> tuple[tuple[int, ...], np.dtype[np.generic], int]:
-    readers = {
-        (1, 0): numpy_format.read_array_header_1_0,
-        (2, 0): numpy_format.read_array_header_2_0,
-    }
+def _header(path: Path) -> tuple[re.Match[str], int]:
+    """What the header says, and the offset of the numbers."""
     with path.open("rb") as file:
         if file.read(len(MAGIC)) != MAGIC:
             raise _wrong(path, "is no NPY file: offset 0 lacks its mark")
-        file.seek(0)
-        try:
-            version = numpy_format.read_magic(file)
-            shape, columns_first, dtype = readers[version](file)
-        except (ValueError, KeyError, SyntaxError, TypeError, EOFError):
-            raise _wrong(path, "has no readable NPY header") from None
-        if columns_first:
-            raise _wrong(path, "is stored column by column")
-        if any(length < 0 for length in shape):
-            raise _wrong(path, f"has shape {shape}, not (n, 3)")
-        return shape, dtype, file.tell()
+        version = file.read(2)[:1]
+        width = LENGTH_BYTES.get(version[0] if version else 0, 0)
+        length = int.from_bytes(file.read(width), "little")
+        text = file.read(min(length, HEADER_BYTES)).decode("latin-1")
+        match = HEADER.fullmatch(text)
+        if match is None:
+            raise _wrong(path, "has no readable NPY header")
+        return match, file.tell()

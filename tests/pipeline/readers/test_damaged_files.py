@@ -138,8 +138,8 @@ def test_a_line_without_end_is_refused(
     [
         (np.zeros((4, 2)), "shape"),
         (np.zeros(12), "shape"),
-        (np.zeros((4, 3), dtype=complex), "complex"),
-        (np.array([[1, 2, "c"]], dtype=object), "object"),
+        (np.zeros((4, 3), dtype=complex), "real numbers"),
+        (np.array([[1, 2, "c"]], dtype=object), "real numbers"),
         (np.asfortranarray(np.ones((4, 3))), "column by column"),
     ],
 )
