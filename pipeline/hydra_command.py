@@ -4,11 +4,12 @@
 """
 
 import os
+import pydoc
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pipeline.errors import InputError, one_line
 
@@ -29,16 +30,17 @@ def conf_directory() -> Path:
 
 def _said_by(error: BaseException) -> str:
     """What Hydra or OmegaConf says of a configuration, on one line, without advice."""
-    cause = error.__cause__
-    text = str(error)
-    if cause is not None and type(error).__name__ == "InstantiationException":
-        where = re.search(r"full_key: (\S+)", text)
-        inside = f"{where.group(1)}: " if where else ""
-        return f"{inside}{one_line(cause)}"
-    lines = [line.strip() for line in text.splitlines()]
+    lines = [line.strip() for line in str(error).splitlines()]
     advice = ("full_key", "object_type", "See https", "Set ")
-    kept = [line for line in lines if line and not line.startswith(advice)]
-    return one_line(Exception(" ".join(kept)))
+    return " ".join(line for line in lines if line and not line.startswith(advice))
+
+
+def _said_of_object(error: BaseException, where: str) -> str:
+    """What the object that could not be built says, and which node described it."""
+    found = re.search(r"full_key: (\S+)", str(error))
+    node = f"{where}.{found.group(1)}" if found else where
+    cause = error.__cause__
+    return f"{node}: {_said_by(error) if cause is None else one_line(cause)}"
 
 
 @contextmanager
@@ -53,33 +55,41 @@ def hydra_errors() -> Iterator[None]:
         raise InputError(_said_by(error)) from error
 
 
-def compose(name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """The resolved configuration conf/<name>.yaml with `overrides`, as plain data."""
-    from hydra import compose as hydra_compose
-    from hydra import initialize_config_dir
-    from omegaconf import OmegaConf
+class Composer:
+    """Composes configurations; one start of Hydra serves many of them."""
 
-    with (
-        hydra_errors(),
-        initialize_config_dir(str(conf_directory()), version_base="1.3"),
-    ):
-        config = hydra_compose(name, overrides=list(overrides))
-        plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
-    assert isinstance(plain, dict)  # a configuration file is a mapping
-    return {str(k): v for k, v in plain.items()}
+    def __enter__(self) -> Self:
+        from hydra import initialize_config_dir
+
+        with hydra_errors():
+            self._hydra = initialize_config_dir(
+                str(conf_directory()), version_base="1.3"
+            )
+        self._hydra.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._hydra.__exit__(*exception)
+
+    def compose(self, name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
+        """conf/<name>.yaml with `overrides`, resolved, as plain data."""
+        from hydra import compose
+        from omegaconf import OmegaConf
+
+        with hydra_errors():
+            config = compose(name, overrides=list(overrides))
+            plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+        assert isinstance(plain, dict)  # a configuration file is a mapping
+        return {str(k): v for k, v in plain.items()}
 
 
 def _check_target(target: str, where: str) -> None:
     """Refuse a name that is not, or does not lead to, one of our own objects."""
-    from hydra.utils import get_object
-
     own = target.startswith(OWN_MODULES)
     if own:
-        with hydra_errors():
-            try:
-                found = get_object(target)
-            except (ImportError, AttributeError, ValueError) as error:
-                raise InputError(f"{where}._target_ {target}: {error}") from error
+        found = pydoc.locate(target)
+        if found is None:
+            raise InputError(f"{where}._target_ is {target}: there is no such object")
         own = str(getattr(found, "__module__", "")).startswith(OWN_MODULES)
     if not own:
         allowed = " and ".join(f"{module}*" for module in OWN_MODULES)
@@ -102,11 +112,14 @@ def _check_targets(config: Any, where: str) -> None:
 
 def build(config: Any, where: str) -> Any:
     """The object that `config` describes; one that is not sound is refused."""
+    from hydra.errors import InstantiationException
     from hydra.utils import instantiate
 
     _check_targets(config, where)
-    with hydra_errors():
+    try:
         return instantiate(config, _convert_="object")
+    except InstantiationException as error:
+        raise InputError(_said_of_object(error, where)) from error
 
 
 def raise_hydra_errors() -> None:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from pipeline.errors import InputError, command
+from pipeline.errors import InputError, RunFailedError, command, one_line
 from pipeline.files import StepWriter, point_to, write_json
 from pipeline.hydra_command import (
     CONF,
@@ -23,6 +23,7 @@ from pipeline.hydra_command import (
 )
 from pipeline.keys import identity
 from pipeline.runs import RESULTS, Job, Numbers, perform, run_once, run_record
+from sim.newton import NotConvergedError
 
 DEFAULT_RUN_DIR = "results"  # as conf/simulate.yaml says; it means: by key
 
@@ -117,7 +118,10 @@ def _run_in(directory: Path, job: Job) -> Path:
     if directory.is_dir() and any(directory.iterdir()):
         raise InputError(f"{directory} is not empty: choose a new hydra.run.dir")
     directory.mkdir(parents=True, exist_ok=True)
-    perform(directory, job, lambda out: perform_job(job, {}, out))
+    try:
+        perform(directory, job, lambda out: perform_job(job, {}, out))
+    except NotConvergedError as error:
+        raise RunFailedError(f"{one_line(error)} (kept in {directory})") from error
     return directory
 
 
@@ -181,10 +185,21 @@ def main() -> int:
         print(_help())
         return 0
     _check_choice(sys.argv[1:])
+    failures: list[Exception] = []
+
+    def kept_from_hydra(config: Any) -> None:
+        """Hydra reports what it sees raised, at length; so it sees nothing raised."""
+        try:
+            _simulate(config)
+        except Exception as error:  # noqa: BLE001 - raised again below
+            failures.append(error)
+
     with hydra_errors():
         hydra.main(version_base="1.3", config_path=folder, config_name="simulate")(
-            _simulate
+            kept_from_hydra
         )()
+    for error in failures:
+        raise error
     return 0
 
 

@@ -1,0 +1,156 @@
+"""Plan what is wanted: python -m pipeline.plan.
+
+Composes every configuration, gives each run its key, and writes the batches that
+Snakemake fans out. What can be refused is refused here, before anything runs.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import InputError, command
+from pipeline.hydra_command import Composer
+from pipeline.keys import file_digest, identity
+from pipeline.plan_file import Batch, write_plan
+from pipeline.runs import Job, finished
+from pipeline.simulate import planned, sound_case
+from pipeline.workflow_file import Compared, Drawn, VirtualScan, Workflow, read_workflow
+
+
+def _job(
+    step: str,
+    name: str,
+    config: Mapping[str, Any],
+    needs: Mapping[str, str | list[str]],
+    paths: Sequence[str] = (),
+    tags: Mapping[str, str] | None = None,
+) -> Job:
+    files = [file_digest(Path(path)) for path in paths]
+    return Job(
+        step,
+        name,
+        identity(step, config, upstream=needs, files=files),
+        config,
+        needs,
+        tuple(paths),
+        dict(tags or {}),
+    )
+
+
+class Planner:
+    """Collects the jobs that a workflow wants, each key once."""
+
+    def __init__(self, composer: Composer) -> None:
+        self._composer = composer
+        self.jobs: dict[str, Job] = {}
+
+    def _add(self, job: Job) -> Job:
+        return self.jobs.setdefault(job.key, job)
+
+    def simulation(self, name: str, overrides: Sequence[str]) -> Job:
+        """The run of a case with its overrides."""
+        config = self._composer.compose("simulate", overrides)
+        sound_case(config)
+        return self._add(planned(name, config))
+
+    def compared(self, wanted: Compared) -> tuple[Job, Job, Job]:
+        """Simulation, ingest and comparison that one entry of the workflow wants."""
+        case = f"case={wanted.case}"
+        simulated = self.simulation(wanted.case, [case, *wanted.overrides])
+        spheres = self._ingest(wanted, simulated)
+        config = _comparison_config(wanted)
+        needs = {"spheres": spheres.key, "simulated": simulated.key}
+        tags = {"case": wanted.case, "expect": wanted.expect}
+        compared = self._add(_job("compare", wanted.name, config, needs, tags=tags))
+        return simulated, spheres, compared
+
+    def _ingest(self, wanted: Compared, simulated: Job) -> Job:
+        config = _ingest_config(wanted)
+        tags = {"case": wanted.case}
+        if not isinstance(wanted.scan, VirtualScan):
+            paths = wanted.scan
+            return self._add(_job("ingest", wanted.name, config, {}, paths, tags))
+        if wanted.scan.of:
+            simulated = self.simulation(f"{wanted.name}-scanned", wanted.scan.of)
+        scan = _job(
+            "virtual_scan",
+            wanted.name,
+            _scanner_config(wanted, wanted.scan),
+            {"simulated": simulated.key},
+            tags=tags | {"synthetic": "true"},
+        )
+        needs = {"scan": self._add(scan).key}
+        tags = tags | {"synthetic": "true"}
+        return self._add(_job("ingest", wanted.name, config, needs, tags=tags))
+
+
+def _comparison_config(wanted: Compared) -> dict[str, Any]:
+    return {"scale_mm": wanted.scale_mm, **wanted.settings}
+
+
+def _ingest_config(wanted: Compared) -> dict[str, Any]:
+    return {"sphere_radius_mm": wanted.sphere_radius_mm, "unit": wanted.unit}
+
+
+def _scanner_config(wanted: Compared, scan: VirtualScan) -> dict[str, Any]:
+    from pipeline.virtual_scan import scanner_settings
+
+    return {
+        **scanner_settings(),
+        "scale_mm": wanted.scale_mm,
+        "ball_radius_mm": wanted.sphere_radius_mm,
+        "seed": scan.seed,
+    }
+
+
+def _drawn(drawn: Drawn, compared: Mapping[str, tuple[Job, Job, Job]]) -> Job:
+    rows = [compared[name] for name in drawn.comparisons]
+    needs: dict[str, str | list[str]] = {
+        "simulated": [row[0].key for row in rows],
+        "spheres": [row[1].key for row in rows],
+        "comparisons": [row[2].key for row in rows],
+    }
+    config = {"figure": drawn.name, "labels": list(drawn.comparisons)}
+    return _job("figure", drawn.name, config, needs)
+
+
+def make_plan(workflow: Workflow, only: str = "") -> dict[str, Any]:
+    """Plan a workflow, or the one figure `only` of it; write and return the plan."""
+    if only and only not in workflow.figures:
+        raise InputError(
+            f"there is no figure {only!r}: choose one of {', '.join(workflow.figures)}"
+        )
+    figures = [f for f in workflow.figures.values() if not only or f.name == only]
+    shown = {name for figure in figures for name in figure.comparisons}
+    wanted = [c for c in workflow.comparisons.values() if not only or c.name in shown]
+    with Composer() as composer:
+        planner = Planner(composer)
+        compared = {c.name: planner.compared(c) for c in wanted}
+        for figure in figures:
+            job = _drawn(figure, compared)
+            planner.jobs.setdefault(job.key, job)
+    batches = [Batch((job,)) for job in planner.jobs.values()]
+    rows = {name: [job.key for job in jobs] for name, jobs in compared.items()}
+    return write_plan(
+        batches, {"comparisons": rows, "figures": [f.name for f in figures]}
+    )
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Write the plan and say what it holds."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pipeline.plan", description=__doc__
+    )
+    parser.add_argument("--figure", default="", help="plan only what this figure needs")
+    plan = make_plan(read_workflow(), parser.parse_args(argv).figure)
+    for key, batch in plan["batches"].items():
+        state = "done" if finished(key) else "wanted"
+        print(f"{key}  {state:6}  {batch['step']:12}  {batch['name']}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

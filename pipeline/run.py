@@ -1,0 +1,127 @@
+"""Perform a batch of the plan: python -m pipeline.run BATCH.
+
+A batch is a list of jobs that one process runs, one after the other; a job whose run
+is there already is skipped. The Snakefile calls this, and so may a person.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import FAILED, InputError, RunFailedError, command, one_line
+from pipeline.files import point_to, write_text
+from pipeline.keys import file_digest, identity
+from pipeline.plan_file import read_batch, stamp
+from pipeline.runs import RESULTS, Job, Numbers, finished, run_once
+
+Needs = dict[str, Any]  # directories of finished runs, by role
+Perform = Callable[[Job, Needs, Path], Numbers]
+
+
+def _simulate(job: Job, needs: Needs, out: Path) -> Numbers:
+    from pipeline.simulate import perform_job
+
+    return perform_job(job, needs, out)
+
+
+def _virtual_scan(job: Job, needs: Needs, out: Path) -> Numbers:
+    from pipeline.virtual_scan import VirtualScan, run_step
+
+    return run_step(VirtualScan.from_mapping(job.config), needs["simulated"], out)
+
+
+def _ingest(job: Job, needs: Needs, out: Path) -> Numbers:
+    from pipeline.ingest import Ingest, run_step
+
+    scan = needs.get("scan")
+    views = [Path(p) for p in job.paths] if scan is None else sorted(scan.glob("*.ply"))
+    return run_step(Ingest(**job.config), views, out)
+
+
+def _compare(job: Job, needs: Needs, out: Path) -> Numbers:
+    from pipeline.compare import Comparison, run_step
+
+    return run_step(Comparison(**job.config), needs["spheres"], needs["simulated"], out)
+
+
+def _figure(job: Job, needs: Needs, out: Path) -> Numbers:
+    from pipeline.figure import perform_figure
+
+    return perform_figure(job, needs, out)
+
+
+PERFORM: Mapping[str, Perform] = {
+    "simulate": _simulate,
+    "virtual_scan": _virtual_scan,
+    "ingest": _ingest,
+    "compare": _compare,
+    "figure": _figure,
+}
+
+
+def _check_key(job: Job) -> None:
+    """Refuse a job whose code or files changed since it was planned."""
+    now = identity(
+        job.step,
+        job.config,
+        upstream=job.needs,
+        files=[file_digest(Path(p)) for p in job.paths],
+    )
+    if now != job.identity:
+        changed = [k for k in now if now[k] != job.identity.get(k)]
+        raise InputError(
+            f"{job.step} {job.name}: {', '.join(changed)} changed since the plan was "
+            "made: run make figures again"
+        )
+
+
+def _directory(key: str) -> Path:
+    directory = finished(key)
+    if directory is None:
+        raise InputError(f"the run {key} is not there yet: run make figures")
+    return directory
+
+
+def _needs(job: Job) -> Needs:
+    return {
+        role: _directory(key) if isinstance(key, str) else [*map(_directory, key)]
+        for role, key in job.needs.items()
+    }
+
+
+def perform_planned(job: Job) -> Path:
+    """Run one job of the plan, unless its run is there; point its name to it."""
+    _check_key(job)
+    directory = run_once(job, lambda out: PERFORM[job.step](job, _needs(job), out))
+    if "study" not in job.tags:
+        point_to(RESULTS / job.step / job.name, directory)
+    return directory
+
+
+def perform_batch(batch: str) -> int:
+    """Run every job of a batch; the stamp is left when none of them failed."""
+    failures = 0
+    for job in read_batch(batch):
+        try:
+            perform_planned(job)
+        except RunFailedError as error:
+            print(f"error: {job.step} {job.name}: {one_line(error)}", file=sys.stderr)
+            failures += 1
+    if failures:
+        return FAILED
+    write_text(stamp(job.step, batch), "")
+    return 0
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Run the batch that the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m pipeline.run", description=__doc__)
+    parser.add_argument("batch", help="a file name in results/plan, without .json")
+    return perform_batch(parser.parse_args(argv).batch)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

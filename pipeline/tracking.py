@@ -1,0 +1,220 @@
+"""From the record of a run to an MLflow run: files are the result, MLflow their index.
+
+One process writes. Every finished key becomes one FINISHED run, every failed attempt a
+FAILED one; both are found again by their tag, so a second pass adds nothing.
+"""
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipeline.errors import InputError
+from pipeline.runs import run_record
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import DatasetInput, Metric, Param
+
+METRICS_A_CALL, PARAMS_A_CALL = 1000, 100  # limits of MLflow's log_batch
+LONGEST_PARAM = 6000
+ARTIFACT_SUFFIXES = {
+    ".csv", ".gif", ".html", ".json", ".npz", ".pdf", ".png", ".svg", ".txt"
+}  # fmt: skip
+TAG = "morphtrack.directory"  # of a run: "<key>", or "<key>.<attempt>" where it failed
+
+
+@dataclass(frozen=True)
+class TrackingOptions:
+    """conf/tracking.yaml."""
+
+    uri: str
+    artifacts: str
+    experiment: str
+    largest_artifact_mb: float = 10.0
+    most_steps: int = 2000
+
+    def __post_init__(self) -> None:
+        if self.most_steps < 2:
+            raise InputError(f"most_steps must be 2 or more, not {self.most_steps}")
+
+
+def flat(config: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """The leaves of a configuration with their dotted names."""
+    if isinstance(config, Mapping) and config:
+        for key, value in config.items():
+            yield from flat(value, f"{name}.{key}" if name else str(key))
+    elif isinstance(config, list | tuple) and any(
+        isinstance(item, Mapping | list | tuple) for item in config
+    ):
+        for i, value in enumerate(config):
+            yield from flat(value, f"{name}.{i}")
+    else:
+        yield name, config
+
+
+def _milliseconds(moment: str) -> int:
+    return round(datetime.fromisoformat(moment).timestamp() * 1000)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _metric(name: str, value: float, time: int, step: int) -> "Metric":
+    from mlflow.entities import Metric
+
+    return Metric(name, value, time, step)
+
+
+def step_metrics(
+    directory: Path, started: int, ended: int, most: int
+) -> list["Metric"]:
+    """steps.csv as metrics by step, thinned evenly to `most` steps."""
+    path = directory / "steps.csv"
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8") as file:
+        names = file.readline().strip().split(",")
+        rows = [line.split(",") for line in file if line.endswith("\n")]
+    kept = np.unique(np.linspace(0, len(rows) - 1, min(most, len(rows))).astype(int))
+    metrics = []
+    for i in kept:
+        time = started + (ended - started) * int(i) // max(len(rows) - 1, 1)
+        for name, cell in zip(names[1:], rows[i][1:], strict=True):
+            value = _as_float(cell)
+            if value is not None:
+                metrics.append(_metric(name, value, time, int(float(rows[i][0]))))
+    return metrics
+
+
+def _as_float(cell: str) -> float | None:
+    try:
+        value = float(cell)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def result_metrics(record: Mapping[str, Any], ended: int) -> list["Metric"]:
+    """Numbers of the result, named `final.<name>`, and what the run cost."""
+    values = {f"final.{k}": v for k, v in flat(record.get("result") or {})}
+    values |= {k: record[k] for k in ("wall_s", "cpu_s") if k in record}
+    return [
+        _metric(name, float(value), ended, 0)
+        for name, value in values.items()
+        if _is_number(value) and math.isfinite(value)
+    ]
+
+
+def params(record: Mapping[str, Any]) -> list["Param"]:
+    """The resolved configuration and the words of the result."""
+    from mlflow.entities import Param
+
+    words = {
+        f"result.{k}": v
+        for k, v in flat(record.get("result") or {})
+        if not _is_number(v)
+    }
+    leaves = dict(flat(record["config"])) | words
+    return [Param(k, str(v)[:LONGEST_PARAM]) for k, v in leaves.items()]
+
+
+def tags(record: Mapping[str, Any], directory: Path) -> dict[str, str]:
+    """What runs are searched by."""
+    known = {
+        TAG: directory.name,
+        "step": record["step"],
+        "case": record["name"],
+        "key": record["key"],
+        "git_commit": record["git_commit"],
+        "git_dirty": str(record["git_dirty"]).lower(),
+        "directory": str(directory),
+    } | {str(k): str(v) for k, v in record.get("tags", {}).items() if v}
+    known |= {f"needs.{k}": str(v) for k, v in record.get("needs", {}).items()}
+    if "reason" in record:
+        known["reason"] = record["reason"]
+    return known
+
+
+def datasets(record: Mapping[str, Any]) -> list["DatasetInput"]:
+    """Files from outside and upstream runs, each with its digest."""
+    from mlflow.entities import Dataset, DatasetInput, InputTag
+
+    files = record["identity"]["files"]
+    rows = [
+        (Path(path).name, digest, "file", path)
+        for path, digest in zip(record["paths"], files, strict=True)
+    ]
+    for role, keys in record.get("needs", {}).items():
+        rows += [
+            (role, key, "run", f"results/runs/{key}")
+            for key in ([keys] if isinstance(keys, str) else keys)
+        ]
+    return [
+        DatasetInput(
+            Dataset(name, digest[:36], kind, f'{{"uri": "{source}"}}'),
+            [InputTag("mlflow.data.context", role_of(kind))],
+        )
+        for name, digest, kind, source in rows
+    ]
+
+
+def role_of(kind: str) -> str:
+    """How MLflow's UI names an input."""
+    return "scan" if kind == "file" else "upstream run"
+
+
+def _artifacts(directory: Path, largest_mb: float) -> list[Path]:
+    return sorted(
+        path
+        for path in directory.iterdir()
+        if path.suffix in ARTIFACT_SUFFIXES and path.stat().st_size <= largest_mb * 1e6
+    )
+
+
+def _chunks(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    for i in range(0, len(items), size):
+        yield items[i : i + size]
+
+
+def log_run(
+    client: "MlflowClient",
+    experiment: str,
+    directory: Path,
+    options: TrackingOptions,
+) -> str:
+    """Write one finished or failed run directory to MLflow; return the run's id."""
+    record = run_record(directory)
+    started, ended = _milliseconds(record["started"]), _milliseconds(record["ended"])
+    run = client.create_run(
+        experiment,
+        start_time=started,
+        tags=tags(record, directory),
+        run_name=f"{record['step']} {record['name']}",
+    )
+    run_id: str = run.info.run_id
+    metrics = step_metrics(directory, started, ended, options.most_steps)
+    metrics += result_metrics(record, ended)
+    for chunk in _chunks(params(record), PARAMS_A_CALL):
+        client.log_batch(run_id, params=chunk)
+    for chunk in _chunks(metrics, METRICS_A_CALL):
+        client.log_batch(run_id, metrics=chunk)
+    inputs = datasets(record)
+    if inputs:
+        client.log_inputs(run_id, inputs)
+    for path in _artifacts(directory, options.largest_artifact_mb):
+        client.log_artifact(run_id, str(path))
+    status = "FINISHED" if record["status"] == "finished" else "FAILED"
+    client.set_terminated(run_id, status, end_time=ended)
+    return run_id
+
+
+def tracking_uri(options: TrackingOptions) -> str:
+    """The store: MLFLOW_TRACKING_URI, or the one that conf/tracking.yaml names."""
+    return os.environ.get("MLFLOW_TRACKING_URI") or options.uri

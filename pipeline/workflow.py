@@ -1,0 +1,99 @@
+"""Make what conf/workflow.yaml wants: python -m pipeline.workflow [--figure NAME].
+
+Plan, run what is missing, bring it into MLflow, write the report. Track and report run
+whatever failed before them. Exit status: 0 all is there; 1 something ran and failed;
+2 refused before anything ran.
+"""
+
+import argparse
+import contextlib
+import fcntl
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import FAILED, InputError, command
+from pipeline.plan import make_plan
+from pipeline.plan_file import stamp
+from pipeline.runs import RESULTS
+from pipeline.workflow_file import read_workflow
+
+PROFILE = Path("conf/profile/local")
+
+# A job is one thread: Snakemake runs as many jobs side by side as there are cores.
+THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")
+ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in THREADS}
+
+
+@contextlib.contextmanager
+def only_one(results: Path = RESULTS) -> Iterator[None]:
+    """Hold the lock of this results folder; a second holder is refused."""
+    results.mkdir(parents=True, exist_ok=True)
+    with (results / "lock").open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            file.seek(0)
+            raise InputError(
+                f"{results} is in use by process {file.read().strip() or 'unknown'}: "
+                "wait for it, or stop it"
+            ) from error
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def all_done(plan: Mapping[str, Any]) -> bool:
+    """Whether every batch of the plan has its stamp."""
+    return all(
+        stamp(entry["step"], batch).is_file()
+        for batch, entry in plan["batches"].items()
+    )
+
+
+def _environment() -> dict[str, str]:
+    """This interpreter first on the PATH, one thread a job."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    return {**os.environ, **ONE_THREAD, "PATH": path}
+
+
+def fan_out(profile: Path, cores: int | None) -> int:
+    """Let Snakemake run the batches that have no stamp."""
+    words = [sys.executable, "-m", "snakemake", "--profile", str(profile)]
+    if cores:
+        words += ["--cores", str(cores)]
+    return subprocess.run(words, env=_environment(), check=False).returncode
+
+
+def _step(module: str, words: Sequence[str] = ()) -> int:
+    line = [sys.executable, "-m", module, *words]
+    return subprocess.run(line, env=_environment(), check=False).returncode
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Make the figures and everything that they are made of."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pipeline.workflow", description=__doc__
+    )
+    parser.add_argument("--figure", default="", help="make only this figure")
+    parser.add_argument("--profile", type=Path, default=PROFILE)
+    parser.add_argument("--cores", type=int, help="jobs side by side")
+    options = parser.parse_args(argv)
+    workflow = read_workflow()
+    with only_one():
+        plan = make_plan(workflow, options.figure)
+        if all_done(plan):
+            print("nothing to run: every run of the plan is there")
+        else:
+            fan_out(options.profile, options.cores)
+        failures = [_step("pipeline.track"), _step("pipeline.report")]
+    return FAILED if any(failures) or not all_done(plan) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
