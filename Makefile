@@ -1,0 +1,65 @@
+# make figures   set up, run the whole chain, draw the figures, write the report
+# make test      set up, check style, types and imports, run the quick tests
+# make help      the other targets
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+RUN := PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH= $(BIN)/python -m
+
+.DEFAULT_GOAL := setup
+.PHONY: setup figures ui test lint test-long bench clean help
+
+setup: $(READY)
+
+# One lock for Python 3.11 to 3.13, pinned by hash. The stamp is written last, so that an
+# interrupted installation is taken up again.
+$(READY): requirements.lock
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(not (3, 11) <= v <= (3, 13))' \
+	  || { echo "error: $(PYTHON) is $$($(PYTHON) --version 2>&1): Python 3.11, 3.12 or 3.13 is needed, e.g. make PYTHON=python3.12" >&2; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null \
+	  || { echo "error: this Python has no venv; on Debian: apt-get install python3-venv" >&2; exit 2; }
+	@echo "installing the packages of requirements.lock into $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input \
+	  --require-hashes -r requirements.lock
+	@$(BIN)/python -m pipeline.system
+	@touch $@
+
+figures: $(READY)
+	@$(RUN) pipeline.workflow
+
+figure-%: $(READY)
+	@$(RUN) pipeline.workflow --figure $*
+
+ui: $(READY)
+	@$(RUN) pipeline.ui
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(RUN) pytest
+
+test-long: $(READY)
+	$(RUN) pytest -m "slow or long"
+
+bench: $(READY)
+	@ls tests/bench/bench_*.py | sed 's|^|$(BIN)/python |'
+
+clean:
+	rm -rf .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+help:
+	@sed -n 's/^# //p' Makefile | head -3
+	@echo "make figure-NAME  make one figure and what it needs, such as figure-dejong-3"
+	@echo "make ui           open MLflow on the runs, at http://127.0.0.1:5000"
+	@echo "make lint         style, types and imports"
+	@echo "make test-long    the slow tests and the statistics"
+	@echo "make bench        the benchmarks, a command each"
+	@echo "make clean        remove caches; results stay"

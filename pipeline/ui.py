@@ -1,0 +1,32 @@
+"""Open MLflow's pages on the runs: python -m pipeline.ui [--port 5000].
+
+The server answers on the loopback address only.
+"""
+
+import argparse
+import os
+import sys
+
+from pipeline.errors import command
+from pipeline.track import read_options
+from pipeline.tracking import tracking_uri
+
+HOST = "127.0.0.1"
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Replace this process by MLflow's server."""
+    parser = argparse.ArgumentParser(prog="python -m pipeline.ui", description=__doc__)
+    parser.add_argument("--port", type=int, default=5000)
+    port = parser.parse_args(argv).port
+    print(f"MLflow on http://{HOST}:{port} (this machine only); Ctrl-C ends it")
+    environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
+    words = ["--backend-store-uri", tracking_uri(read_options())]
+    words += ["--host", HOST, "--port", str(port)]
+    line = [sys.executable, "-m", "mlflow", "ui", *words]
+    os.execve(sys.executable, line, environment)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
