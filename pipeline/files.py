@@ -122,7 +122,7 @@ class GrowingArray:
 
     def append(self, row: NDArray[Any]) -> None:
         """Add one row; the first one sets shape and type."""
-        row = np.ascontiguousarray(row)
+        row = np.asarray(row, order="C")
         if self._file is None:
             self._file = self._path.open("wb")
             self._shape, self._dtype = row.shape, row.dtype
