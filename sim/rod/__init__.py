@@ -1,0 +1,1 @@
+"""Planar discrete rods and networks of rods on rough ground, [Hu20]."""

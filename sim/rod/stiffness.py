@@ -1,0 +1,158 @@
+"""The matrix of a step, put together from the elements in 2 x 2 blocks."""
+
+import numpy as np
+
+from sim.arrays import Bools, Floats
+from sim.kernels import kernel
+from sim.rod.blocks import Blocks, Pattern
+from sim.rod.elastic import (
+    Actuated,
+    Elements,
+    Rates,
+    Strains,
+    bend_geometry,
+    bend_stiffness,
+    stretch_stiffness,
+)
+
+HELD = 1e30  # diagonal entry of a held coordinate, far above any stiffness
+
+
+@kernel
+def add_mass(
+    pattern: Pattern, matrix: Blocks, mass: Floats, held: Bools, scale: float
+) -> None:
+    """A += scale M; held coordinates get an entry that lets them not move."""
+    for i in range(len(mass)):
+        d = matrix.diagonal[pattern.place[i]]
+        d[0] += HELD if held[i, 0] else scale * mass[i]
+        d[2] += HELD if held[i, 1] else scale * mass[i]
+
+
+@kernel
+def add_stiffness(
+    x: Floats,
+    element: Elements,
+    actuated: Actuated,
+    weight: Rates,
+    before: Strains,
+    pattern: Pattern,
+    scale: float,
+    matrix: Blocks,
+) -> None:
+    """A += scale d/dx (gamma grad U + beta/h k (eps - eps_before) grad eps) at x."""
+    _add_edges(x, element, actuated, weight, before, pattern, scale, matrix)
+    for k in range(len(element.voronoi)):
+        i, j, l = element.bend[k, 0], element.bend[k, 1], element.bend[k, 2]  # noqa: E741
+        ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
+        fx, fy = x[l, 0] - x[j, 0], x[l, 1] - x[j, 1]
+        tan, ax, ay, bx, by = bend_geometry(ex, ey, fx, fy)
+        limb = element.bend_limb[k]
+        s = scale * element.bending[k] * actuated.modulus[limb] / element.voronoi[k]
+        rest = element.curvature[k] * actuated.curvature[limb] * element.voronoi[k]
+        first, second = bend_stiffness(tan, s, rest, weight, before.turn[k])
+        # d2 ang(e) / de2 = (2 ex ey, ey^2 - ex^2; ., -2 ex ey) / |e|^4, times U'
+        uxx, uxy = -2.0 * first * ax * ay, first * (ax * ax - ay * ay)
+        wxx, wxy = -2.0 * first * bx * by, first * (bx * bx - by * by)
+        # d phi / d(x_i, x_j, x_l) = (a, -a - b, b)
+        cx, cy = -ax - bx, -ay - by
+        d = matrix.diagonal[pattern.place[i]]
+        d[0] += second * ax * ax - uxx
+        d[1] += second * ax * ay - uxy
+        d[2] += second * ay * ay + uxx
+        d = matrix.diagonal[pattern.place[j]]
+        d[0] += second * cx * cx - uxx + wxx
+        d[1] += second * cx * cy - uxy + wxy
+        d[2] += second * cy * cy + uxx - wxx
+        d = matrix.diagonal[pattern.place[l]]
+        d[0] += second * bx * bx + wxx
+        d[1] += second * bx * by + wxy
+        d[2] += second * by * by - wxx
+        sax, say, sbx, sby = second * ax, second * ay, second * bx, second * by
+        _add_block(
+            matrix.lower[pattern.bend_slot[k, 0]],
+            pattern.bend_flip[k, 0],
+            sax * cx + uxx,
+            sax * cy + uxy,
+            say * cx + uxy,
+            say * cy - uxx,
+        )
+        _add_block(
+            matrix.lower[pattern.bend_slot[k, 1]],
+            pattern.bend_flip[k, 1],
+            cx * sbx - wxx,
+            cx * sby - wxy,
+            cy * sbx - wxy,
+            cy * sby + wxx,
+        )
+        _add_block(
+            matrix.lower[pattern.bend_slot[k, 2]],
+            pattern.bend_flip[k, 2],
+            ax * sbx,
+            ax * sby,
+            ay * sbx,
+            ay * sby,
+        )
+
+
+@kernel
+def _add_block(
+    block: Floats, flip: bool, xx: float, xy: float, yx: float, yy: float
+) -> None:
+    """Add the block of a pair of nodes, or its transpose."""
+    block[0] += xx
+    block[1] += yx if flip else xy
+    block[2] += xy if flip else yx
+    block[3] += yy
+
+
+@kernel
+def _add_edges(
+    x: Floats,
+    element: Elements,
+    actuated: Actuated,
+    weight: Rates,
+    before: Strains,
+    pattern: Pattern,
+    scale: float,
+    matrix: Blocks,
+) -> None:
+    for k in range(len(element.rest)):
+        i, j = element.edge[k, 0], element.edge[k, 1]
+        ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
+        EA = scale * element.stretching[k] * actuated.modulus[element.edge_limb[k]]
+        xx, xy, yy = stretch_stiffness(
+            ex, ey, element.rest[k], EA, weight, before.stretch[k]
+        )
+        for node in (i, j):
+            d = matrix.diagonal[pattern.place[node]]
+            d[0] += xx
+            d[1] += xy
+            d[2] += yy
+        block = matrix.lower[pattern.edge_slot[k]]
+        block[0] -= xx
+        block[1] -= xy
+        block[2] -= xy
+        block[3] -= yy
+
+
+@kernel
+def multiply(pattern: Pattern, matrix: Blocks, v: Floats, product: Floats) -> None:
+    """product <- A v, with v and product (n, 2) in the order of the nodes."""
+    n = len(v)
+    node = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        node[pattern.place[i]] = i
+    product[:] = 0.0
+    for j in range(n):
+        b = node[j]
+        d = matrix.diagonal[j]
+        product[b, 0] += d[0] * v[b, 0] + d[1] * v[b, 1]
+        product[b, 1] += d[1] * v[b, 0] + d[2] * v[b, 1]
+        for p in range(pattern.start[j], pattern.start[j + 1]):
+            a = node[pattern.row[p]]
+            m = matrix.lower[p]
+            product[a, 0] += m[0] * v[b, 0] + m[1] * v[b, 1]
+            product[a, 1] += m[2] * v[b, 0] + m[3] * v[b, 1]
+            product[b, 0] += m[0] * v[a, 0] + m[2] * v[a, 1]
+            product[b, 1] += m[1] * v[a, 0] + m[3] * v[a, 1]
