@@ -1,0 +1,1 @@
+"""Which sphere is which node."""

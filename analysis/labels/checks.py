@@ -1,0 +1,143 @@
+"""What labelled spheres tell about the scan itself: its scale, its unit, its mirror."""
+
+from dataclasses import dataclass
+from enum import Enum
+from itertools import combinations
+
+import numpy as np
+
+from analysis.labels.assign import Labels, label_spheres
+from analysis.labels.evidence import NOT_ASSIGNED, LabelOptions
+from analysis.labels.mechanism import Mechanism
+from sim.arrays import Floats, Ints
+
+UNIT_FACTORS = (1000.0, 100.0, 25.4, 10.0, 1 / 10, 1 / 25.4, 1 / 100, 1 / 1000)
+FLATNESS = 0.05  # volume over edge^3 below which four nodes count as coplanar
+
+
+class Handedness(Enum):
+    """Whether the scan is a mirror image of the structure."""
+
+    SAME = "same"
+    MIRRORED = "mirrored"
+    UNDECIDABLE = "undecidable: no labelled body has four nodes out of one plane"
+
+
+@dataclass(frozen=True, eq=False)
+class RigidPairs:
+    """Labelled rigid pairs as they were scanned.
+
+    Parameters
+    ----------
+    pairs : (p, 2) nodes
+    length_mm, scanned_mm : (p,) distance in the structure and in the scan
+    u_mm : (p,) standard uncertainty of their difference
+    """
+
+    pairs: Ints
+    length_mm: Floats
+    scanned_mm: Floats
+    u_mm: Floats
+
+    @property
+    def z(self) -> Floats:
+        """(p,) differences in units of their uncertainty."""
+        z: Floats = (self.scanned_mm - self.length_mm) / self.u_mm
+        return z
+
+
+def scanned_pairs(
+    mechanism: Mechanism,
+    labels: Labels,
+    centres_mm: Floats,
+    covariances_mm2: Floats,
+    length_sd_mm: Floats,
+) -> RigidPairs:
+    """The rigid pairs of which both ends have a label.
+
+    Parameters
+    ----------
+    length_sd_mm : (pairs of the mechanism,) from all but the sphere centres
+    """
+    ends = labels.sphere[mechanism.pairs]
+    seen = (ends != NOT_ASSIGNED).all(axis=1)
+    s, t = ends[seen].T
+    apart = centres_mm[s] - centres_mm[t]
+    scanned = np.linalg.norm(apart, axis=1)
+    unit = apart / scanned[:, None]
+    both = covariances_mm2[s] + covariances_mm2[t]
+    variance = np.einsum("pa,pab,pb->p", unit, both, unit) + length_sd_mm[seen] ** 2
+    return RigidPairs(
+        mechanism.pairs[seen], mechanism.lengths_mm[seen], scanned, np.sqrt(variance)
+    )
+
+
+def link_scale(pairs: RigidPairs) -> tuple[float, float]:
+    """Scanned over simulated length, and its standard uncertainty.
+
+    Lengths that are off by more than three robust standard deviations (a wrong
+    link) are left out.  Without a labelled pair both are nan.
+    """
+    if len(pairs.pairs) == 0:
+        return float("nan"), float("nan")
+    ratio = pairs.scanned_mm / pairs.length_mm
+    middle = np.median(ratio)
+    spread = 1.4826 * np.median(np.abs(ratio - middle))
+    usual = np.maximum(spread, pairs.u_mm / pairs.length_mm)
+    kept = np.abs(ratio - middle) <= 3 * usual
+    w = (pairs.length_mm[kept] / pairs.u_mm[kept]) ** 2
+    return float((w * ratio[kept]).sum() / w.sum()), float(1 / np.sqrt(w.sum()))
+
+
+def covariance_factor(pairs: RigidPairs) -> float:
+    """By how much the scatter of rigid lengths exceeds what was stated, in sd; >= 1.
+
+    The median of |z| is used, so that one wrong link does not hide itself; a factor
+    that chance explains (twice its own standard error) counts as 1.
+    """
+    p = len(pairs.pairs)
+    if p < 8:
+        return 1.0
+    factor = float(np.median(np.abs(pairs.z - np.median(pairs.z))) / 0.6745)
+    chance = 1 + 2 * 1.17 / np.sqrt(p)
+    return factor if factor > chance else 1.0
+
+
+def handedness(mechanism: Mechanism, labels: Labels, centres_mm: Floats) -> Handedness:
+    """Compare signed volumes of four nodes of one body; planar bodies tell nothing."""
+    votes = 0.0
+    for body in mechanism.bodies:
+        known = [j for j in body if labels.sphere[j] != NOT_ASSIGNED]
+        for four in combinations(known[:6], 4):
+            x = mechanism.nodes_mm[list(four)]
+            y = centres_mm[labels.sphere[list(four)]]
+            model, scan = np.linalg.det(x[1:] - x[0]), np.linalg.det(y[1:] - y[0])
+            edge = float(np.linalg.norm(x[1:] - x[0], axis=1).max())
+            if abs(model) > FLATNESS * edge**3:
+                votes += float(np.sign(model * scan))
+    if votes == 0:
+        return Handedness.UNDECIDABLE
+    return Handedness.SAME if votes > 0 else Handedness.MIRRORED
+
+
+def wrong_unit(
+    mechanism: Mechanism,
+    centres_mm: Floats,
+    covariances_mm2: Floats,
+    options: LabelOptions,
+) -> float | None:
+    """Factor on the scan that would make its spheres fit the bodies, if there is one.
+
+    Asked only when hardly a label was found; of the usual factors between units the
+    one nearest to the ratio of the extents is tried.
+    """
+    span = np.linalg.norm(np.ptp(centres_mm, axis=0))
+    extent = np.linalg.norm(np.ptp(mechanism.nodes_mm, axis=0))
+    ratio = np.log(extent / span)
+    factor = min(UNIT_FACTORS, key=lambda f: abs(np.log(f) - ratio))
+    if abs(np.log(factor) - ratio) > np.log(2.0):
+        return None
+    labels = label_spheres(
+        mechanism, factor * centres_mm, factor**2 * covariances_mm2, options
+    )
+    return factor if len(labels.labelled) >= 0.5 * mechanism.n else None

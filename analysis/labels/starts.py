@@ -1,0 +1,135 @@
+"""Where a search for labels may start: three nodes laid on three spheres."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from analysis.alignment import fit_rigid_motion
+from analysis.labels.evidence import (
+    NOT_ASSIGNED,
+    LabelOptions,
+    SphereSet,
+    pair_evidence,
+    place_evidence,
+)
+from analysis.labels.mechanism import Mechanism
+from sim.arrays import Bools, Floats, Ints
+
+GATE = 4.0  # standard deviations of a length that a start must keep
+MOST_PER_TRIPLE = 1_000
+MOST_TRIPLES = 40
+NEAR_NODES = 30
+START_TRUST = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Nodes (3,) laid on spheres (3,), and the scores by which starts are ranked."""
+
+    nodes: Ints
+    spheres: Ints
+    distance_score: float
+    place_score: float
+
+
+def _fits(spheres: SphereSet, length_mm: float, options: LabelOptions) -> Bools:
+    """(m, m) which pairs of spheres have this distance."""
+    sd = np.sqrt(spheres.variances_mm2 + options.length_sd_mm**2)
+    close: Bools = np.abs(spheres.distances_mm - length_mm) < GATE * sd
+    np.fill_diagonal(close, val=False)
+    return close
+
+
+def _embeddings(
+    mechanism: Mechanism,
+    spheres: SphereSet,
+    triple: tuple[int, int, int],
+    free: Bools,
+    options: LabelOptions,
+) -> tuple[Ints, Floats]:
+    """All ways to lay three nodes on free spheres, (q, 3), with their evidence (q,)."""
+    a, b, c = triple
+    length = {j: dict(mechanism.mates[j]) for j in triple}
+    allowed = free[:, None] & free[None]
+    ab = _fits(spheres, length[a][b], options) & allowed
+    ac = _fits(spheres, length[a][c], options) & allowed
+    first, second = np.nonzero(ab)
+    third = ac[first].copy()
+    third[np.arange(len(first)), second] = False
+    if c in length[b]:
+        third &= _fits(spheres, length[b][c], options)[second]
+    row, s_c = np.nonzero(third)
+    found = np.stack([first[row], second[row], s_c], axis=1)
+    if len(found) > MOST_PER_TRIPLE:
+        found = found[:: len(found) // MOST_PER_TRIPLE + 1]
+    score = np.zeros(len(found))
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        if triple[j] in length[triple[i]]:
+            rows = pair_evidence(
+                spheres, found[:, i], length[triple[i]][triple[j]], options
+            )
+            score += rows[np.arange(len(found)), found[:, j]]
+    return found, score
+
+
+def _place_scores(
+    mechanism: Mechanism,
+    spheres: SphereSet,
+    triple: tuple[int, int, int],
+    found: Ints,
+    options: LabelOptions,
+) -> Floats:
+    """How many nodes near the triple fall on spheres when the prediction is laid there.
+
+    Returns
+    -------
+    (q,) sums of log-likelihood ratios over the nearest nodes
+    """
+    x = mechanism.nodes_mm
+    middle = x[list(triple)].mean(axis=0)
+    lever = np.linalg.norm(x - middle, axis=1)
+    near = np.argsort(lever, kind="stable")[:NEAR_NODES]
+    motion = fit_rigid_motion(x[list(triple)], spheres.centres_mm[found])
+    moved = np.einsum("qab,nb->qna", motion.rotation, x[near])
+    moved += motion.translation[:, None]
+    apart, _ = cKDTree(spheres.centres_mm).query(moved)
+    sd = np.hypot(options.prediction_sd_mm, options.prediction_slope * lever[near])
+    each = place_evidence(np.asarray(apart), sd, spheres.reach_mm, START_TRUST)
+    scores: Floats = each.sum(axis=1)
+    return scores
+
+
+def find_starts(
+    mechanism: Mechanism,
+    spheres: SphereSet,
+    assigned: Ints,
+    options: LabelOptions,
+) -> list[Start]:
+    """Starts among nodes and spheres still free, the most promising ones first.
+
+    Half of them are ranked by how few rivals they have (which needs no prediction),
+    half by the predicted shape around them (which symmetric structures need); the
+    two rankings are interleaved.
+    """
+    free = np.ones(spheres.m, dtype=np.bool_)
+    free[assigned[assigned != NOT_ASSIGNED]] = False
+    open_triples = [
+        t for t in mechanism.triples if (assigned[list(t)] == NOT_ASSIGNED).all()
+    ]
+    spread = open_triples[:: max(1, len(open_triples) // MOST_TRIPLES)]
+    starts: list[Start] = []
+    for triple in spread:
+        found, distance_score = _embeddings(mechanism, spheres, triple, free, options)
+        if len(found) == 0:
+            continue
+        place = _place_scores(mechanism, spheres, triple, found, options)
+        rare = distance_score - np.log(len(found))
+        keep = np.unique(np.r_[np.argsort(-place, kind="stable")[:20], np.argmax(rare)])
+        starts += [
+            Start(np.array(triple), found[q], float(rare[q]), float(place[q]))
+            for q in keep
+        ]
+    by_distance = sorted(starts, key=lambda s: -s.distance_score)
+    by_place = sorted(starts, key=lambda s: -s.place_score)
+    return [s for both in zip(by_place, by_distance, strict=True) for s in both]

@@ -1,0 +1,77 @@
+"""spheres.csv, as a comparison reads it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from pipeline.errors import InputError
+from sim.arrays import Floats
+
+CENTRE = ["x_mm", "y_mm", "z_mm"]
+COVARIANCE = [f"cov_{axes}_mm2" for axes in ("xx", "xy", "xz", "yy", "yz", "zz")]
+
+
+@dataclass(frozen=True, eq=False)
+class SphereTable:
+    """Spheres of one scan.
+
+    Parameters
+    ----------
+    names : (m,) numbers of the spheres in the file
+    centres_mm : (m, 3)
+    covariances_mm2 : (m, 3, 3)
+    synthetic : whether the scan was made by computation
+    """
+
+    names: tuple[str, ...]
+    centres_mm: Floats
+    covariances_mm2: Floats
+    synthetic: bool
+
+
+def read_spheres(directory: Path) -> SphereTable:
+    """Read DIR/spheres.csv and check it."""
+    path = directory / "spheres.csv"
+    if not path.is_file():
+        raise InputError(f"{path} does not exist: run pipeline.ingest first")
+    try:
+        table = pd.read_csv(path, dtype={"sphere": str})
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
+        raise InputError(f"{path} is not a table: {error}") from error
+    for column in ["sphere", *CENTRE, *COVARIANCE]:
+        if column not in table:
+            raise InputError(
+                f"{path} has no column {column}: make it again with pipeline.ingest"
+            )
+    numbers = _numbers(table, path)
+    six = numbers[:, 3:]
+    covariances = six[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)
+    lowest = np.linalg.eigvalsh(covariances).min(axis=1, initial=np.inf)
+    if not (lowest > 0).all():
+        row = int(np.argmin(lowest))
+        raise InputError(
+            f"{path}: the covariance of sphere {table['sphere'][row]} is not positive "
+            f"definite (lowest eigenvalue {lowest[row]:.2e} mm^2): correct or remove it"
+        )
+    synthetic = table.get("synthetic", pd.Series(dtype=bool))
+    marked = synthetic.astype(str).str.lower().isin(["true", "1"]).any()
+    return SphereTable(
+        tuple(table["sphere"]), numbers[:, :3].copy(), covariances, bool(marked)
+    )
+
+
+def _numbers(table: pd.DataFrame, path: Path) -> Floats:
+    columns = [*CENTRE, *COVARIANCE]
+    numbers: Floats = (
+        table[columns].apply(pd.to_numeric, errors="coerce").to_numpy(np.float64)
+    )
+    row, column = np.nonzero(~np.isfinite(numbers))
+    if len(row):
+        bad = table[columns[column[0]]][row[0]]
+        raise InputError(
+            f"{path}: {columns[column[0]]} of sphere {table['sphere'][row[0]]} is "
+            f"{bad!r}: it must be a finite number"
+        )
+    return numbers
