@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
-import yaml
-
 from pipeline.errors import FAILED, InputError, command, one_line
 from pipeline.files import write_json
 from pipeline.runs import RESULTS
 from pipeline.tracking import TAG, TrackingOptions, log_run, tracking_uri
+from pipeline.yaml_file import read_mapping
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -31,10 +30,8 @@ TRACKING = Path("conf/tracking.yaml")
 def read_options(path: Path = TRACKING) -> TrackingOptions:
     """conf/tracking.yaml, checked."""
     try:
-        return TrackingOptions(**yaml.safe_load(path.read_text(encoding="utf-8")))
-    except FileNotFoundError as error:
-        raise InputError(f"no {path} in {Path.cwd()}: run from the project") from error
-    except (TypeError, yaml.YAMLError) as error:
+        return TrackingOptions(**read_mapping(path))
+    except TypeError as error:
         raise InputError(f"{path}: {one_line(error)}") from error
 
 

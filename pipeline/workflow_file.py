@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from pipeline.errors import InputError
+from pipeline.yaml_file import check_keys, mapping, read_mapping
 
 WORKFLOW = Path("conf/workflow.yaml")
 UNITS = ("mm", "m", "cm", "inch")
@@ -76,21 +75,9 @@ class Workflow:
     figures: Mapping[str, Drawn]
 
 
-def _mapping(value: Any, where: str) -> dict[str, Any]:
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise InputError(f"{WORKFLOW}: {where} must be a mapping, not {value!r}")
-    return {str(k): v for k, v in value.items()}
-
-
 def _known(given: Mapping[str, Any], kind: type, where: str) -> None:
     names = [f.name for f in fields(kind) if f.name != "name"]
-    for key in given:
-        if key not in names:
-            raise InputError(
-                f"{WORKFLOW}: {where} has no key {key!r}: it knows {', '.join(names)}"
-            )
+    check_keys(given, names, f"{WORKFLOW}: {where}")
 
 
 def _scan(value: Any, where: str) -> tuple[str, ...] | VirtualScan:
@@ -99,7 +86,7 @@ def _scan(value: Any, where: str) -> tuple[str, ...] | VirtualScan:
     if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
         return tuple(value)
     if isinstance(value, dict) and list(value) == ["virtual"]:
-        given = _mapping(value["virtual"], f"{where}.virtual")
+        given = mapping(value["virtual"], f"{WORKFLOW}: {where}.virtual")
         _known(given, VirtualScan, f"{where}.virtual")
         return VirtualScan(**given | {"of": tuple(given.get("of", ()))})
     raise InputError(
@@ -134,51 +121,21 @@ def _drawn(name: str, given: dict[str, Any], known: Mapping[str, Compared]) -> D
     return Drawn(name, **{k: tuple(v) for k, v in given.items()})
 
 
-class _UniqueKeyLoader(yaml.SafeLoader):
-    """YAML that refuses a key given twice: two comparisons of one name, say."""
-
-
-def _unique_mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> Any:
-    seen: set[str] = set()
-    for key, _ in node.value:
-        if key.value in seen:
-            raise InputError(
-                f"{WORKFLOW}: {key.value!r} appears twice (line "
-                f"{key.start_mark.line + 1}): rename one of them"
-            )
-        seen.add(key.value)
-    return loader.construct_mapping(node, deep=True)
-
-
-_UniqueKeyLoader.add_constructor(
-    yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping
-)
-
-
 def read_workflow(path: Path = WORKFLOW) -> Workflow:
     """Read and check conf/workflow.yaml."""
-    try:
-        loaded = yaml.load(path.read_text(encoding="utf-8"), _UniqueKeyLoader)
-    except FileNotFoundError as error:
-        raise InputError(f"no {path} in {Path.cwd()}: run from the project") from error
-    except yaml.YAMLError as error:
-        raise InputError(f"{path} is not YAML: {error}") from error
-    whole = _mapping(loaded, "the file")
-    _known(whole | {"comparisons": {}}, _Sections, "the file")
-    defaults = _mapping(whole.get("defaults"), "defaults")
+    whole = read_mapping(path)
+    check_keys(whole, ("defaults", "comparisons", "figures"), str(path))
+    defaults = mapping(whole.get("defaults"), f"{WORKFLOW}: defaults")
     comparisons = {
-        name: _compared(name, _mapping(given, f"comparisons.{name}"), defaults)
-        for name, given in _mapping(whole.get("comparisons"), "comparisons").items()
+        name: _compared(
+            name, mapping(given, f"{WORKFLOW}: comparisons.{name}"), defaults
+        )
+        for name, given in mapping(
+            whole.get("comparisons"), f"{WORKFLOW}: comparisons"
+        ).items()
     }
     figures = {
-        name: _drawn(name, _mapping(given, f"figures.{name}"), comparisons)
-        for name, given in _mapping(whole.get("figures"), "figures").items()
+        name: _drawn(name, mapping(given, f"{WORKFLOW}: figures.{name}"), comparisons)
+        for name, given in mapping(whole.get("figures"), f"{WORKFLOW}: figures").items()
     }
     return Workflow(comparisons, figures)
-
-
-@dataclass(frozen=True)
-class _Sections:
-    defaults: Mapping[str, Any]
-    comparisons: Mapping[str, Any]
-    figures: Mapping[str, Any]
