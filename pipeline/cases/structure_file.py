@@ -1,0 +1,123 @@
+"""Structures from JSON files, and back.
+
+    nodes     [[x, y, z], ...]
+    dist      [[a, b, length squared], ...]
+    dot       [[a, b, p, q, constant], ...]
+    triple    [[a, b, p, q, s, t, constant], ...]
+    par       [[a, b, p, q], ...]
+    coin      [[a, b], ...]
+    fix       [[node, axis, coordinate], ...]
+    leading   [node, ...]
+    goals     [[x, y, z], ...], one for each leading node
+
+Only `nodes` must be there; without `leading` every node leads.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.morph.constraints import NODES, Constraint, Kind, Table
+from sim.morph.structure import Structure
+
+WITHOUT_CONSTANT = (Kind.PAR, Kind.COIN)
+
+
+def structure_file(path: str) -> Structure:
+    """Read a structure; whatever is wrong is told with the file's name."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        return _structure(content)
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}: give a structure file") from None
+    except UnicodeDecodeError:
+        raise ValueError(
+            f"{path} is not a text: give a structure file in JSON"
+        ) from None
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"{path} is not JSON: {error.msg} in line {error.lineno}"
+        ) from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _structure(content: object) -> Structure:
+    if not isinstance(content, dict) or "nodes" not in content:
+        raise ValueError("no `nodes` here: give them as [[x, y, z], ...]")
+    r0 = _points("nodes", content["nodes"])
+    constraints: list[Constraint] = []
+    for kind in Kind:
+        name = kind.name.lower()
+        entries = content.get(name, [])
+        if not isinstance(entries, list):
+            raise ValueError(f"`{name}` is not a list: give [[...], ...]")
+        constraints += [_constraint(kind, i, entry) for i, entry in enumerate(entries)]
+    if "goals" in content and "leading" not in content:
+        raise ValueError("`goals` without `leading`: name the nodes they are for")
+    leading = content.get("leading", list(range(len(r0))))
+    if not (isinstance(leading, list) and all(type(i) is int for i in leading)):
+        raise ValueError("`leading` is not a list of node numbers")
+    goals = _points("goals", content["goals"]) if "goals" in content else None
+    table = Table.of(constraints)
+    bodies = content.get("bodies", _links(table))
+    return Structure(
+        r0,
+        table,
+        np.array(leading, dtype=np.int64),
+        tuple(tuple(int(i) for i in body) for body in bodies),
+        goals,
+    )
+
+
+def _points(name: str, values: object) -> Floats:
+    try:
+        points = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        points = np.zeros(0)
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise ValueError(f"`{name}` must be a list of [x, y, z]")
+    return points
+
+
+def _constraint(kind: Kind, i: int, entry: object) -> Constraint:
+    name = f"{kind.name.lower()}[{i}]"
+    integers = int(NODES[kind]) + (kind is Kind.FIX)
+    length = integers + (kind not in WITHOUT_CONSTANT)
+    if not isinstance(entry, list) or len(entry) != length:
+        raise ValueError(f"{name} is {entry}: it needs {length} numbers")
+    if not all(type(value) is int for value in entry[:integers]):
+        raise ValueError(f"{name} is {entry}: its first {integers} must be integers")
+    constant = 0.0 if kind in WITHOUT_CONSTANT else entry[-1]
+    if isinstance(constant, bool) or not isinstance(constant, int | float):
+        raise ValueError(f"{name} is {entry}: its last must be a number")
+    if kind is Kind.FIX and entry[1] not in (0, 1, 2):
+        raise ValueError(f"{name} is {entry}: its axis must be 0, 1 or 2")
+    return Constraint(kind, tuple(entry[:integers]), float(constant))
+
+
+def _links(table: Table) -> list[list[int]]:
+    """Two-node bodies: what a file that names no bodies surely keeps rigid."""
+    ends: list[list[int]] = table.nodes[table.kind == Kind.DIST, :2].tolist()
+    return ends
+
+
+def document(structure: Structure) -> dict[str, object]:
+    """The content of a file from which `structure_file` makes the same structure."""
+    table = structure.constraints
+    content: dict[str, object] = {"nodes": structure.r0.tolist()}
+    for kind in Kind:
+        chosen = np.flatnonzero(table.kind == kind)
+        integers = int(NODES[kind]) + (kind is Kind.FIX)
+        rows: list[list[float]] = table.nodes[chosen, :integers].tolist()
+        if kind not in WITHOUT_CONSTANT:
+            constants = table.constant[chosen].tolist()
+            rows = [[*row, k] for row, k in zip(rows, constants, strict=True)]
+        content[kind.name.lower()] = rows
+    content["leading"] = structure.leading.tolist()
+    if structure.goals is not None:
+        content["goals"] = structure.goals.tolist()
+    content["bodies"] = [list(body) for body in structure.bodies]
+    return content

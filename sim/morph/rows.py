@@ -1,0 +1,213 @@
+"""Residuals and exact derivatives of the constraints, eqs. (4) and (8) of [dJ23].
+
+Each row of the Jacobian J is a few blocks of three numbers, one for each node that the
+row touches. A multiplier lambda is kept as the first entry of a three-vector as well,
+so that nodes and multipliers are the rows of one state z (n + k, 3):
+
+    z[:n] = r,   z[n + l] = (lambda_l, 0, 0).
+
+One small function a kind: it adds its residual to `c`, and the gradients for its nodes
+a, b, p, q, s, t to the blocks `B[at[0]]`, `B[at[1]]`, ... in that order.
+"""
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.kernels import kernel
+
+DIST, DOT, TRIPLE, PAR, COIN, FIX = range(6)
+BLOCKS = (2, 4, 6, 15, 6, 1)  # blocks of each kind, before equal nodes are merged
+
+
+@kernel
+def _dot3(a: Floats, b: Floats) -> float:
+    value: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return value
+
+
+@kernel
+def _dist(z: Floats, nodes: Ints, at: Ints, B: Floats) -> float:
+    """d.d: gradient +2d on b, -2d on a."""
+    value = 0.0
+    for i in range(3):
+        d = z[nodes[1], i] - z[nodes[0], i]
+        value += d * d
+        B[at[0], i] -= 2.0 * d
+        B[at[1], i] += 2.0 * d
+    return value
+
+
+@kernel
+def _dot(z: Floats, nodes: Ints, at: Ints, B: Floats) -> float:
+    """d.u: gradient +u on b, -u on a, +d on q, -d on p."""
+    value = 0.0
+    for i in range(3):
+        d = z[nodes[1], i] - z[nodes[0], i]
+        u = z[nodes[3], i] - z[nodes[2], i]
+        value += d * u
+        B[at[0], i] -= u
+        B[at[1], i] += u
+        B[at[2], i] -= d
+        B[at[3], i] += d
+    return value
+
+
+@kernel
+def _triple(z: Floats, nodes: Ints, at: Ints, B: Floats) -> float:
+    """d.(u x v): gradient u x v on d, v x d on u, d x u on v."""
+    value = 0.0
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        dj, dk = z[nodes[1], j] - z[nodes[0], j], z[nodes[1], k] - z[nodes[0], k]
+        uj, uk = z[nodes[3], j] - z[nodes[2], j], z[nodes[3], k] - z[nodes[2], k]
+        vj, vk = z[nodes[5], j] - z[nodes[4], j], z[nodes[5], k] - z[nodes[4], k]
+        value += (z[nodes[1], i] - z[nodes[0], i]) * (uj * vk - uk * vj)
+        B[at[0], i] -= uj * vk - uk * vj
+        B[at[1], i] += uj * vk - uk * vj
+        B[at[2], i] -= vj * dk - vk * dj
+        B[at[3], i] += vj * dk - vk * dj
+        B[at[4], i] -= dj * uk - dk * uj
+        B[at[5], i] += dj * uk - dk * uj
+    return value
+
+
+@kernel
+def _par(z: Floats, nodes: Ints, lam: float, at: Ints, c: Floats, B: Floats) -> None:
+    """d - lambda u: three rows; gradient -u on lambda."""
+    for i in range(3):
+        d = z[nodes[1], i] - z[nodes[0], i]
+        u = z[nodes[3], i] - z[nodes[2], i]
+        c[i] = d - lam * u
+        B[at[5 * i], i] -= 1.0
+        B[at[5 * i + 1], i] += 1.0
+        B[at[5 * i + 2], i] += lam
+        B[at[5 * i + 3], i] -= lam
+        B[at[5 * i + 4], 0] -= u
+
+
+@kernel
+def _par_without_lambda(z: Floats, nodes: Ints, at: Ints, c: Floats, B: Floats) -> None:
+    """N.d with N two unit vectors normal to u; lambda = d.u / u.u drops out.
+
+    Two rows that say the same of the nodes as the three with lambda; the third row
+    stays zero.
+    """
+    d = z[nodes[1]] - z[nodes[0]]
+    u = z[nodes[3]] - z[nodes[2]]
+    lam = _dot3(d, u) / _dot3(u, u)
+    u /= np.sqrt(_dot3(u, u))
+    axis = np.argmin(np.abs(u))
+    first = -u[axis] * u
+    first[axis] += 1.0
+    first /= np.sqrt(_dot3(first, first))
+    c[:] = 0.0
+    for row in range(2):
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            N = first[i] if row == 0 else u[j] * first[k] - u[k] * first[j]
+            c[row] += N * d[i]
+            B[at[5 * row], i] -= N
+            B[at[5 * row + 1], i] += N
+            B[at[5 * row + 2], i] += lam * N
+            B[at[5 * row + 3], i] -= lam * N
+
+
+@kernel
+def evaluate(
+    kind: Ints,
+    nodes: Ints,
+    constant: Floats,
+    first_row: Ints,
+    first_block: Ints,
+    place: Ints,
+    z: Floats,
+    n: int,
+    eliminate: bool,
+    c: Floats,
+    B: Floats,
+) -> None:
+    """Residuals c (m,) and Jacobian blocks B (blocks, 3) of all constraints.
+
+    Parameters
+    ----------
+    kind, nodes, constant, first_row : the constraints, as in `constraints.Table`
+    first_block : (q + 1,) where the entries of each constraint in `place` begin
+    place : which block each gradient is added to
+    z : (n + k, 3) state
+    eliminate : write the par rows without lambda
+    """
+    B[:] = 0.0
+    lam = n
+    for e in range(len(kind)):
+        at = place[first_block[e] : first_block[e + 1]]
+        rows = c[first_row[e] : first_row[e + 1]]
+        if kind[e] == DIST:
+            rows[0] = _dist(z, nodes[e], at, B) - constant[e]
+        elif kind[e] == DOT:
+            rows[0] = _dot(z, nodes[e], at, B) - constant[e]
+        elif kind[e] == TRIPLE:
+            rows[0] = _triple(z, nodes[e], at, B) - constant[e]
+        elif kind[e] == PAR:
+            if eliminate:
+                _par_without_lambda(z, nodes[e], at, rows, B)
+            else:
+                _par(z, nodes[e], z[lam, 0], at, rows, B)
+            lam += 1
+        elif kind[e] == COIN:
+            for i in range(3):
+                rows[i] = z[nodes[e, 1], i] - z[nodes[e, 0], i]
+                B[at[2 * i], i] -= 1.0
+                B[at[2 * i + 1], i] += 1.0
+        else:
+            rows[0] = z[nodes[e, 0], nodes[e, 1]] - constant[e]
+            B[at[0], nodes[e, 1]] += 1.0
+
+
+@kernel
+def times(
+    block_row: Ints, block_node: Ints, B: Floats, dz: Floats, out: Floats
+) -> None:
+    """out (m,) = J dz."""
+    out[:] = 0.0
+    for p in range(len(B)):
+        v = dz[block_node[p]]
+        out[block_row[p]] += B[p, 0] * v[0] + B[p, 1] * v[1] + B[p, 2] * v[2]
+
+
+@kernel
+def transpose_times(
+    block_row: Ints, block_node: Ints, B: Floats, y: Floats, out: Floats
+) -> None:
+    """out (n + k, 3) = J^T y."""
+    out[:] = 0.0
+    for p in range(len(B)):
+        for i in range(3):
+            out[block_node[p], i] += B[p, i] * y[block_row[p]]
+
+
+@kernel
+def products(pairs: Ints, B: Floats, out: Floats) -> None:
+    """out (p,) = the product of each pair of blocks; summed they are J J^T."""
+    for p in range(len(pairs)):
+        a, b = B[pairs[p, 0]], B[pairs[p, 1]]
+        out[p] = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def pairs_of_blocks(start: Ints, blocks: Ints) -> Ints:
+    """(p, 2) every pair of blocks that share a node, each with itself first.
+
+    The blocks of node j are `blocks[start[j]:start[j + 1]]`.
+    """
+    count = 0
+    for j in range(len(start) - 1):
+        size = start[j + 1] - start[j]
+        count += size * (size + 1) // 2
+    pairs = np.empty((count, 2), dtype=np.int64)
+    filled = 0
+    for j in range(len(start) - 1):
+        for a in range(start[j], start[j + 1]):
+            for b in range(start[j], a + 1):
+                pairs[filled, 0], pairs[filled, 1] = blocks[a], blocks[b]
+                filled += 1
+    return pairs

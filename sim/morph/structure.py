@@ -1,0 +1,109 @@
+"""A structure: nodes and the constraints between them ([dJ23], Methods)."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.morph.constraints import NODES, Kind, Table
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Nodes at their initial places, constraints, and which nodes lead.
+
+    Attributes
+    ----------
+    r0 : (n, 3) initial node positions
+    constraints : k of them have a multiplier
+    leading : nodes that are drawn to the target; the others follow
+    bodies : sets of nodes whose mutual distances are constant; a link is one of two
+    goals : (leading, 3) where the leading nodes shall go, if no target says so
+    """
+
+    r0: Floats
+    constraints: Table
+    leading: Ints
+    bodies: tuple[tuple[int, ...], ...] = ()
+    goals: Floats | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        _check_nodes(self.r0)
+        _check_constraints(self.r0, self.constraints)
+        _check_leading(self.r0, self.leading, self.goals)
+
+    @property
+    def lam0(self) -> Floats:
+        """(k,) multipliers of the initial configuration, eq. (3)."""
+        nodes = self.constraints.nodes[self.constraints.kind == Kind.PAR]
+        d = self.r0[nodes[:, 1]] - self.r0[nodes[:, 0]]
+        u = self.r0[nodes[:, 3]] - self.r0[nodes[:, 2]]
+        lam: Floats = np.einsum("ij,ij->i", d, u) / np.einsum("ij,ij->i", u, u)
+        return lam
+
+
+def _check_nodes(r0: Floats) -> None:
+    if r0.ndim != 2 or r0.shape[1] != 3 or len(r0) == 0:
+        raise ValueError(f"nodes have shape {r0.shape}: give each node as [x, y, z]")
+    bad = np.flatnonzero(~np.isfinite(r0).all(axis=1))
+    if len(bad):
+        raise ValueError(
+            f"node {bad[0]} is at {r0[bad[0]].tolist()}: coordinates must be finite"
+        )
+
+
+def _check_constraints(r0: Floats, table: Table) -> None:
+    n = len(r0)
+    size = float(np.ptp(r0, axis=0).max())
+    used = np.arange(6) < NODES[table.kind][:, None]
+    bad = np.flatnonzero((used & ((table.nodes < 0) | (table.nodes >= n))).any(axis=1))
+    if len(bad):
+        raise ValueError(
+            f"{table.name(bad[0])} names a node that is not there: "
+            f"the structure has nodes 0 to {n - 1}"
+        )
+    bad = np.flatnonzero(~np.isfinite(table.constant))
+    if len(bad):
+        raise ValueError(
+            f"{table.name(bad[0])} has the constant {table.constant[bad[0]]}: "
+            "it must be finite"
+        )
+    links = np.flatnonzero(table.kind == Kind.DIST)
+    ends = table.nodes[links, :2]
+    flat = (table.constant[links] <= 1e-24 * size**2) | (ends[:, 0] == ends[:, 1])
+    if flat.any():
+        i = links[np.flatnonzero(flat)[0]]
+        raise ValueError(
+            f"{table.name(i)} has length zero: merge its nodes, or join them by coin"
+        )
+    lines = np.flatnonzero(table.kind == Kind.PAR)
+    u = r0[table.nodes[lines, 3]] - r0[table.nodes[lines, 2]]
+    short = np.flatnonzero(np.linalg.norm(u, axis=1) <= 1e-12 * size)
+    if len(short):
+        raise ValueError(
+            f"{table.name(lines[short[0]])} has a line through coincident nodes: "
+            "choose two nodes that are apart"
+        )
+
+
+def _check_leading(r0: Floats, leading: Ints, goals: Floats | None) -> None:
+    bad = leading[(leading < 0) | (leading >= len(r0))]
+    if len(bad):
+        raise ValueError(
+            f"leading node {bad[0]} is not there: "
+            f"the structure has nodes 0 to {len(r0) - 1}"
+        )
+    if len(np.unique(leading)) != len(leading):
+        raise ValueError("a leading node is named twice: name each once")
+    if goals is None:
+        return
+    if goals.shape != (len(leading), 3):
+        raise ValueError(
+            f"{len(goals)} goals for {len(leading)} leading nodes: give one [x, y, z] "
+            "for each leading node"
+        )
+    bad = np.flatnonzero(~np.isfinite(goals).all(axis=1))
+    if len(bad):
+        raise ValueError(
+            f"goal {bad[0]} is at {goals[bad[0]].tolist()}: coordinates must be finite"
+        )

@@ -1,0 +1,155 @@
+"""The constraints of a structure as one sparse system, eqs. (2)-(4) and (8) of [dJ23].
+
+The places of all entries are found once; at each configuration only values change.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.morph import rows
+from sim.morph.constraints import DEGREE, NODES, ROWS, Kind, Table
+from sim.morph.measures import characteristic_length
+from sim.morph.structure import Structure
+from sim.sparse import Factor, Pattern, analyse, factorise
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Where the entries of J and J J^T are.
+
+    Attributes
+    ----------
+    n, k, m : numbers of nodes, multipliers and rows
+    first_row, first_block, place : see `rows.evaluate`
+    block_row, block_node : (blocks,) the row and the node of each block of J
+    pairs : (p, 2) pairs of blocks whose products make J J^T
+    normal : pattern of J J^T
+    scale : (m,) what a residual is divided by: l^2 for a link, else a power of L
+    """
+
+    table: Table
+    n: int
+    k: int
+    m: int
+    first_row: Ints
+    first_block: Ints
+    place: Ints
+    block_row: Ints
+    block_node: Ints
+    pairs: Ints
+    normal: Pattern
+    scale: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """The constraints at one configuration.
+
+    Attributes
+    ----------
+    c : (m,) residuals
+    B : (blocks, 3) blocks of the Jacobian
+    """
+
+    system: System
+    c: Floats
+    B: Floats
+
+    @property
+    def residual(self) -> float:
+        """Largest residual, dimensionless."""
+        return float(np.abs(self.c / self.system.scale).max(initial=0.0))
+
+    def times(self, dz: Floats) -> Floats:
+        """J dz, (m,)."""
+        out = np.empty(self.system.m)
+        rows.times(self.system.block_row, self.system.block_node, self.B, dz, out)
+        return out
+
+    def transpose_times(self, y: Floats) -> Floats:
+        """J^T y, (n + k, 3)."""
+        s = self.system
+        out = np.empty((s.n + s.k, 3))
+        rows.transpose_times(s.block_row, s.block_node, self.B, y, out)
+        return out
+
+    def factorise(self) -> Factor:
+        """L D L^T of J J^T; dependent rows are dropped."""
+        values = np.empty(len(self.system.pairs))
+        rows.products(self.system.pairs, self.B, values)
+        return factorise(self.system.normal, values)
+
+
+def system_of(structure: Structure) -> System:
+    """Find the places of all entries of J and J J^T."""
+    table, n = structure.constraints, len(structure.r0)
+    row, node, first_block = _touched(table, n)
+    k, m = table.multipliers, int(table.first_row[-1])
+    blocks, place = np.unique(row * (n + k) + node, return_inverse=True)
+    block_row, block_node = np.divmod(blocks, n + k)
+    by_node = np.argsort(block_node, kind="stable")
+    start = np.searchsorted(block_node[by_node], np.arange(n + k + 1))
+    pairs = rows.pairs_of_blocks(start, by_node)
+    normal = analyse(m, block_row[pairs[:, 0]], block_row[pairs[:, 1]])
+    scale = _scale(table, characteristic_length(structure.r0))
+    return System(
+        table, n, k, m, table.first_row, first_block, place, block_row, block_node,
+        pairs, normal, scale,
+    )  # fmt: skip
+
+
+def _touched(table: Table, n: int) -> tuple[Ints, Ints, Ints]:
+    """Row and node of each gradient of `rows.evaluate`; where a constraint begins."""
+    per_kind = np.array(rows.BLOCKS)
+    first = np.concatenate([[0], np.cumsum(per_kind[table.kind])]).astype(np.int64)
+    row = np.empty(first[-1], dtype=np.int64)
+    node = np.empty(first[-1], dtype=np.int64)
+    lam = n + np.cumsum(table.kind == Kind.PAR) - 1
+    for kind in Kind:
+        chosen = np.flatnonzero(table.kind == kind)
+        per_row = per_kind[kind] // ROWS[kind]
+        at = first[chosen][:, None] + np.arange(per_kind[kind])
+        row[at] = table.first_row[chosen][:, None] + (
+            np.arange(per_kind[kind]) // per_row
+        )
+        own = table.nodes[chosen][:, : NODES[kind]]
+        if kind is Kind.PAR:
+            own = np.column_stack([own, lam[chosen]])
+        node[at] = np.tile(own, ROWS[kind])
+    return row, node, first
+
+
+def _scale(table: Table, L: float) -> Floats:
+    """(m,) unit of each residual: the paper leaves it open how to compare them."""
+    size = L if L > 0.0 else 1.0
+    scale = size ** DEGREE[table.kind].astype(np.float64)
+    links = table.kind == Kind.DIST
+    scale[links] = table.constant[links]
+    repeated: Floats = np.repeat(scale, ROWS[table.kind])
+    return repeated
+
+
+def state(structure: Structure) -> Floats:
+    """(n + k, 3) nodes and multipliers at the beginning."""
+    lam = np.zeros((structure.constraints.multipliers, 3))
+    lam[:, 0] = structure.lam0
+    return np.concatenate([structure.r0, lam])
+
+
+def linearise(system: System, z: Floats, *, eliminate: bool = False) -> Linear:
+    """Residuals and Jacobian at z (n + k, 3).
+
+    Parameters
+    ----------
+    eliminate : write the multipliers' rows without multipliers; the third of their
+        rows is then zero
+    """
+    c, B = np.empty(system.m), np.empty((len(system.block_row), 3))
+    t = system.table
+    rows.evaluate(
+        t.kind, t.nodes, t.constant, system.first_row, system.first_block,
+        system.place, z, system.n, eliminate, c, B,
+    )  # fmt: skip
+    return Linear(system, c, B)

@@ -1,0 +1,1 @@
+"""Target shapes: the nearest point of each, and a wireframe to draw and print."""

@@ -1,0 +1,83 @@
+"""The ellipsoid: its nearest point solves one equation in one unknown."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.morph.targets.lattice import lattice
+from sim.morph.targets.protocol import Wireframe
+from sim.morph.targets.surfaces import Vector, on_sphere, positive, vector
+
+
+def closest_on_ellipsoid(points: Floats, a: Floats) -> Floats:
+    """Nearest points of sum (x_i / a_i)^2 = 1.
+
+    The nearest point of p is x_i = a_i^2 p_i / (t + a_i^2), with t the largest root of
+
+        F(t) = sum (a_i p_i / (t + a_i^2))^2 - 1.
+
+    F falls and is convex right of -min a_i^2, so that Newton's method rises to the root
+    from t = max (a_i |p_i| - a_i^2), where F >= 0, without overshooting. A point in a
+    plane of symmetry near the centre has F < 0 there: t stays, and the coordinate of
+    the shortest axis makes up what is missing, on the positive side.
+
+    Parameters
+    ----------
+    points : (n, 3)
+    a : (3,) semi-axes
+    """
+    t = np.max(a * np.abs(points) - a**2, axis=1)
+    shortest = int(np.argmin(a))
+    for _ in range(100):
+        gap = t[:, None] + a**2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.where(points == 0.0, 0.0, a * points / gap)
+            slope = np.where(points == 0.0, 0.0, terms**2 / gap).sum(axis=1)
+            step = np.where(slope > 0.0, ((terms**2).sum(axis=1) - 1.0) / slope, 0.0)
+        step = np.maximum(0.5 * step, 0.0)
+        t = t + step
+        if np.all(step <= 4e-16 * (np.abs(t) + a.min() ** 2)):
+            break
+    gap = t[:, None] + a**2
+    on_plane = gap <= 0.0
+    x = np.where(on_plane, 0.0, a**2 * points / np.where(on_plane, 1.0, gap))
+    missing = 1.0 - np.sum((x / a) ** 2, axis=1)
+    lift = on_plane[:, shortest] & (missing > 0.0)
+    x[lift, shortest] = a[shortest] * np.sqrt(missing[lift])
+    return x
+
+
+@dataclass(frozen=True)
+class Ellipsoid:
+    """Semi-axes along x, y, z about `centre`."""
+
+    semi_axes: Vector
+    centre: Vector = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        for value in vector("semi_axes", self.semi_axes):
+            positive("semi_axes", float(value))
+        vector("centre", self.centre)
+
+    def closest(self, points: Floats) -> Floats:
+        a, centre = np.asarray(self.semi_axes), np.asarray(self.centre)
+        return centre + closest_on_ellipsoid(points - centre, a)
+
+    def wireframe(self, around: Floats) -> Wireframe:
+        """Meridians about the z axis, from the pole on the side of `around`.
+
+        They end where a sheet laid over the pole without stretching would end.
+        """
+        a, centre = np.asarray(self.semi_axes), np.asarray(self.centre)
+        d = around - centre
+        side = 1.0 if d[:, 2].mean() >= 0.0 else -1.0
+        reach = float(np.linalg.norm(d[:, :2] - d[:, :2].mean(axis=0), axis=1).max())
+        end = min(reach / float(a.mean()), 0.9 * np.pi)
+        rings = max(2, round(end / 0.4))
+        return lattice(
+            lambda s, t: centre + a * [1.0, 1.0, side] * on_sphere(s, t),
+            (end / rings, end),
+            (0.0, 2.0 * np.pi),
+            (rings - 1, 12),
+        )
