@@ -1,8 +1,9 @@
 """The LZF compression that PCD files use: literal runs and back references."""
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from sim.kernels import kernel
 
 Bytes = NDArray[np.uint8]
 
@@ -15,7 +16,8 @@ def unpack(data: Bytes, length: int) -> Bytes | None:
     return plain if _unpack(data, plain) == length else None
 
 
-def _unpack_slowly(data: Bytes, plain: Bytes) -> int:
+@kernel
+def _unpack(data: Bytes, plain: Bytes) -> int:
     """Fill `plain`; return how many bytes were written, -1 for damaged data."""
     i, o = 0, 0
     while i < data.size:
@@ -43,6 +45,3 @@ def _unpack_slowly(data: Bytes, plain: Bytes) -> int:
                 plain[o + k] = plain[o + k - back]
         o += run
     return o
-
-
-_unpack = numba.njit(cache=True)(_unpack_slowly)
