@@ -1,0 +1,1 @@
+"""Contact of triangulated panels: Sect. 3 of [ZF19], and edges that meet edges."""

@@ -1,0 +1,238 @@
+"""Which pairs are near: found once, used until the nodes have moved.
+
+Every pair whose boxes come within `reach` is kept. Small surfaces test all boxes
+against all; large ones sort boxes into the cells of a grid first, which costs in
+proportion to the number of boxes. Both give the same pairs in the same order.
+"""
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.contact.distance import edge_edge_distance, point_triangle_distance
+from sim.contact.surface import (
+    Pairs,
+    Surface,
+    edge_left_out,
+    face_left_out,
+    gather_edges,
+    gather_face,
+)
+from sim.kernels import kernel
+
+GRID_FROM = 400  # boxes; below this, testing all against all is faster
+PARALLEL_EDGES = 1e-3  # sin^2 of the angle at which the fade of two edges begins
+
+
+@kernel
+def boxes(nodes: Ints, x: Floats, margin: float) -> Floats:
+    """(m, 6) lowest and highest coordinates of each row of `nodes`."""
+    out = np.empty((len(nodes), 6))
+    for i in range(len(nodes)):
+        for c in range(3):
+            low = high = x[nodes[i, 0], c]
+            for a in range(1, nodes.shape[1]):
+                low = min(low, x[nodes[i, a], c])
+                high = max(high, x[nodes[i, a], c])
+            out[i, c], out[i, c + 3] = low - margin, high + margin
+    return out
+
+
+@kernel
+def _overlap(a: Floats, b: Floats) -> bool:
+    return bool(
+        a[0] <= b[3]
+        and b[0] <= a[3]
+        and a[1] <= b[4]
+        and b[1] <= a[4]
+        and a[2] <= b[5]
+        and b[2] <= a[5]
+    )
+
+
+@kernel
+def _append(found: Ints, count: int, i: int, j: int) -> Ints:
+    """`found` with (i, j) at place `count`, in a larger array if it is full."""
+    if count == len(found):
+        larger = np.empty((2 * count, 2), dtype=np.int64)
+        larger[:count] = found
+        found = larger
+    found[count, 0], found[count, 1] = i, j
+    return found
+
+
+@kernel
+def overlaps_by_scan(a: Floats, b: Floats, same: bool) -> Ints:
+    """(k, 2) rows of overlapping boxes, all tested; i < j where a and b are the same."""
+    found, count = np.empty((64, 2), dtype=np.int64), 0
+    for i in range(len(a)):
+        for j in range(i + 1 if same else 0, len(b)):
+            if _overlap(a[i], b[j]):
+                found = _append(found, count, i, j)
+                count += 1
+    return found[:count]
+
+
+@kernel
+def _grid(a: Floats, b: Floats) -> tuple[Floats, Floats, Ints]:
+    """Corner, inverse cell size and cell counts of a grid over all boxes of `b`."""
+    low, high, size = np.empty(3), np.empty(3), np.zeros(3)
+    shape = np.empty(3, dtype=np.int64)
+    for c in range(3):
+        low[c] = min(a[:, c].min(), b[:, c].min())
+        high[c] = max(a[:, c + 3].max(), b[:, c + 3].max())
+        size[c] = max((b[:, c + 3] - b[:, c]).mean(), (high[c] - low[c]) / 1e6, 1e-300)
+    while True:
+        for c in range(3):
+            shape[c] = int((high[c] - low[c]) / size[c]) + 1
+        if shape[0] * shape[1] * shape[2] <= 4 * len(b) + 8:
+            return low, 1.0 / size, shape
+        size *= 1.3
+
+
+@kernel
+def _cell(low: Floats, inverse: Floats, shape: Ints, value: float, c: int) -> int:
+    return min(max(int((value - low[c]) * inverse[c]), 0), shape[c] - 1)
+
+
+@kernel
+def _fill_cells(
+    b: Floats, low: Floats, inverse: Floats, shape: Ints
+) -> tuple[Ints, Ints]:
+    """Boxes by cell: those of cell k are member[start[k]:start[k + 1]]."""
+    start = np.zeros(shape[0] * shape[1] * shape[2] + 1, dtype=np.int64)
+    member = np.empty(0, dtype=np.int64)
+    for fill in range(2):
+        if fill == 1:
+            start = np.cumsum(start)
+            member = np.empty(start[-1], dtype=np.int64)
+        for j in range(len(b) - 1, -1, -1):
+            for cx in range(
+                _cell(low, inverse, shape, b[j, 0], 0),
+                _cell(low, inverse, shape, b[j, 3], 0) + 1,
+            ):
+                for cy in range(
+                    _cell(low, inverse, shape, b[j, 1], 1),
+                    _cell(low, inverse, shape, b[j, 4], 1) + 1,
+                ):
+                    for cz in range(
+                        _cell(low, inverse, shape, b[j, 2], 2),
+                        _cell(low, inverse, shape, b[j, 5], 2) + 1,
+                    ):
+                        k = (cx * shape[1] + cy) * shape[2] + cz
+                        if fill == 0:
+                            start[k] += 1
+                        else:
+                            start[k] -= 1
+                            member[start[k]] = j
+    return start, member
+
+
+@kernel
+def overlaps_by_grid(a: Floats, b: Floats, same: bool) -> Ints:
+    """The pairs of `overlaps_by_scan`, found among boxes of the same cells."""
+    found, count = np.empty((64, 2), dtype=np.int64), 0
+    if len(a) == 0 or len(b) == 0:
+        return found[:0]
+    low, inverse, shape = _grid(a, b)
+    start, member = _fill_cells(b, low, inverse, shape)
+    seen = np.full(len(b), -1)
+    for i in range(len(a)):
+        first = count
+        for cx in range(
+            _cell(low, inverse, shape, a[i, 0], 0),
+            _cell(low, inverse, shape, a[i, 3], 0) + 1,
+        ):
+            for cy in range(
+                _cell(low, inverse, shape, a[i, 1], 1),
+                _cell(low, inverse, shape, a[i, 4], 1) + 1,
+            ):
+                for cz in range(
+                    _cell(low, inverse, shape, a[i, 2], 2),
+                    _cell(low, inverse, shape, a[i, 5], 2) + 1,
+                ):
+                    k = (cx * shape[1] + cy) * shape[2] + cz
+                    for m in range(start[k], start[k + 1]):
+                        j = member[m]
+                        if seen[j] == i or (same and j <= i):
+                            continue
+                        seen[j] = i
+                        if _overlap(a[i], b[j]):
+                            found = _append(found, count, i, j)
+                            count += 1
+        found[first:count, 1].sort()
+    return found[:count]
+
+
+@kernel
+def overlaps(a: Floats, b: Floats, same: bool) -> Ints:
+    """(k, 2) rows of overlapping boxes in ascending order."""
+    if max(len(a), len(b)) < GRID_FROM:
+        return overlaps_by_scan(a, b, same)
+    return overlaps_by_grid(a, b, same)
+
+
+@kernel
+def _limit(surface: Surface, reach: float, gap_at_rest: float) -> tuple[float, float]:
+    """d0 and thickness of a pair, no more than half of the gap it has at rest.
+
+    Parts that are closer than d0 in the flat sheet (rims on both sides of a crease)
+    would push each other for no reason of contact.
+    """
+    full = reach + surface.thickness
+    if not surface.limited or gap_at_rest >= 2.0 * full:
+        return reach, surface.thickness
+    share = 0.5 * gap_at_rest / full
+    return reach * share, surface.thickness * share
+
+
+@kernel
+def _cross_square(x: Floats) -> float:
+    """|u|^2 |v|^2 of the edges u and v, (4, 3) their ends."""
+    u, v = 0.0, 0.0
+    for c in range(3):
+        u += (x[1, c] - x[0, c]) ** 2
+        v += (x[3, c] - x[2, c]) ** 2
+    return u * v
+
+
+@kernel
+def find_pairs(surface: Surface, x: Floats, reach: float) -> Pairs:
+    """All pairs whose boxes are within `reach`, those left out by rule removed.
+
+    Parameters
+    ----------
+    x : (n, 3) m
+    reach : m; as long as no node moves more than s, every pair closer than
+        reach - 2 s is among them
+    """
+    y = np.empty((4, 3))
+    points = boxes(surface.point.reshape(-1, 1), x, reach)
+    faces = overlaps(points, boxes(surface.triangle, x, 0.0), False)
+    kept = 0
+    for c in range(len(faces)):
+        if not face_left_out(surface, faces[c, 0], faces[c, 1]):
+            faces[kept] = faces[c]
+            kept += 1
+    face = faces[:kept].copy()
+    face_reach, face_gap = np.empty(kept), np.empty(kept)
+    for c in range(kept):
+        p, t = face[c]
+        gather_face(surface, p, t, surface.rest, y)
+        rest = point_triangle_distance(y) if surface.limited else np.inf
+        face_reach[c], face_gap[c] = _limit(surface, surface.point_reach[p], rest)
+    half = boxes(surface.edge, x, 0.5 * reach)
+    edges = overlaps(half, half, True)
+    kept = 0
+    for c in range(len(edges)):
+        if not edge_left_out(surface, edges[c, 0], edges[c, 1]):
+            edges[kept] = edges[c]
+            kept += 1
+    edge = edges[:kept].copy()
+    edge_reach, edge_gap, fades = np.empty(kept), np.empty(kept), np.empty(kept)
+    for c in range(kept):
+        i, j = edge[c]
+        gather_edges(surface, i, j, surface.rest, y)
+        fades[c] = PARALLEL_EDGES * _cross_square(y)
+        rest = edge_edge_distance(y) if surface.limited else np.inf
+        edge_reach[c], edge_gap[c] = _limit(surface, surface.edge_reach, rest)
+    return Pairs(face, face_reach, face_gap, edge, edge_reach, edge_gap, fades)

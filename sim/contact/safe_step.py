@@ -1,0 +1,88 @@
+"""How far nodes may move before anything touches: no step jumps through a panel.
+
+Conservative advancement. While a pair moves along straight lines, its distance falls
+no faster than l = max |move of the one| + max |move of the other| (the common part of
+all four moves taken out first). From a distance d the pair may therefore advance by
+the fraction (d - gap) / l of its move without touching; repeat from there until the
+gap has shrunk to a tenth of what it was, or the whole move is made.
+"""
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.contact.distance import edge_edge_distance, point_triangle_distance
+from sim.contact.surface import Pairs, Surface, gather_edges, gather_face
+from sim.kernels import kernel
+
+KEEP = 0.1  # of the gap that a pair has before the step, it keeps at least this much
+
+
+@kernel
+def _fastest(move: Floats, first: int) -> float:
+    """Bound on the closing speed; the mean move is taken out of `move` (4, 3)."""
+    for c in range(3):
+        mean = 0.25 * (move[0, c] + move[1, c] + move[2, c] + move[3, c])
+        for i in range(4):
+            move[i, c] -= mean
+    one, other = 0.0, 0.0
+    for i in range(4):
+        square = move[i, 0] ** 2 + move[i, 1] ** 2 + move[i, 2] ** 2
+        if i < first:
+            one = max(one, square)
+        else:
+            other = max(other, square)
+    return float(np.sqrt(one) + np.sqrt(other))
+
+
+@kernel
+def pair_step(
+    x: Floats, move: Floats, first: int, gap: float, longest: float
+) -> float:
+    """Largest safe fraction of `move`, at most `longest`.
+
+    Parameters
+    ----------
+    x, move : (4, 3) positions and moves; both are overwritten
+    first : 1 for a point and a triangle, 2 for two edges
+    gap : distance that must remain, m
+    """
+    speed = _fastest(move, first)
+    if speed == 0.0:
+        return longest
+    d = point_triangle_distance(x) if first == 1 else edge_edge_distance(x)
+    keep = KEEP * (d - gap)
+    done = 0.0
+    while True:
+        advance = 0.9 * (d - gap) / speed
+        if done + advance >= longest:
+            return longest
+        for i in range(4):
+            for c in range(3):
+                x[i, c] += advance * move[i, c]
+        d = point_triangle_distance(x) if first == 1 else edge_edge_distance(x)
+        if d - gap < keep:
+            return done
+        done += advance
+
+
+@kernel
+def largest_step(
+    surface: Surface, pairs: Pairs, x: Floats, move: Floats, longest: float
+) -> float:
+    """Largest fraction of `move` (n, 3), at most `longest`, along which nothing meets.
+
+    `pairs` must hold every pair that could meet on the way.
+    """
+    y, v = np.empty((4, 3)), np.empty((4, 3))
+    step = longest
+    for k in range(len(pairs.face)):
+        p, t = pairs.face[k]
+        gather_face(surface, p, t, x, y)
+        gather_face(surface, p, t, move, v)
+        step = pair_step(y, v, 1, pairs.face_gap[k], step)
+    for k in range(len(pairs.edge)):
+        i, j = pairs.edge[k]
+        gather_edges(surface, i, j, x, y)
+        gather_edges(surface, i, j, move, v)
+        step = pair_step(y, v, 2, pairs.edge_gap[k], step)
+    return step

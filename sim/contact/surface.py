@@ -1,0 +1,129 @@
+"""What may touch: nodes against triangles, edges against edges, and which are left out.
+
+Records that compiled loops read are named tuples, because numba takes those as they
+are; like the frozen dataclasses elsewhere they are never changed.
+"""
+
+from typing import NamedTuple
+
+from sim.arrays import Floats, Ints
+from sim.kernels import kernel
+
+
+class Surface(NamedTuple):
+    """The triangles of all panels, and what meets them.
+
+    A pair is left out if both belong to the same panel, or if a node of the one has a
+    tag in common with a node of the other. Tags are the vertices of the crease
+    pattern that a node stems from, so that panels do not push where they are joined.
+
+    Attributes
+    ----------
+    point, point_panel, point_reach : (p,) nodes, their panels, d0 of each in m; a
+        node listed q times counts q times
+    triangle, triangle_panel : (t, 3), (t,)
+    edge : (e, 2) edges that are checked against each other
+    edge_reach : d0 of edges, m
+    tag : (n, 2) two tags a node, -1 for none
+    rest : (n, 3) m, rest positions
+    limited : whether d0 shrinks to half the gap that a pair has at rest
+    thickness : distance of two midplanes that touch, m; the barrier is in d - thickness
+    """
+
+    point: Ints
+    point_panel: Ints
+    point_reach: Floats
+    triangle: Ints
+    triangle_panel: Ints
+    edge: Ints
+    edge_reach: float
+    tag: Ints
+    rest: Floats
+    limited: bool
+    thickness: float
+
+
+class Pairs(NamedTuple):
+    """Pairs that are close enough to matter for a while, in ascending order.
+
+    Attributes
+    ----------
+    face : (a, 2) rows of `point` and `triangle`;  face_reach, face_gap : (a,) m
+    edge : (b, 2) rows of `edge` twice;  edge_reach, edge_gap : (b,) m
+    fade : (b,) scale of `sim.contact.barrier.fade`, m^4
+    """
+
+    face: Ints
+    face_reach: Floats
+    face_gap: Floats
+    edge: Ints
+    edge_reach: Floats
+    edge_gap: Floats
+    fade: Floats
+
+
+@kernel
+def share_tag(tag: Ints, i: int, j: int) -> bool:
+    """Whether two nodes stem from a common vertex of the pattern."""
+    for a in range(2):
+        for b in range(2):
+            if tag[i, a] >= 0 and tag[i, a] == tag[j, b]:
+                return True
+    return False
+
+
+@kernel
+def face_left_out(surface: Surface, p: int, t: int) -> bool:
+    """Whether point `p` and triangle `t` are joined, or of one panel."""
+    if surface.point_panel[p] == surface.triangle_panel[t]:
+        return True
+    node = surface.point[p]
+    for c in range(3):
+        corner = surface.triangle[t, c]
+        if corner == node or share_tag(surface.tag, node, corner):
+            return True
+    return False
+
+
+@kernel
+def edge_left_out(surface: Surface, i: int, j: int) -> bool:
+    """Whether edges `i` and `j` are joined."""
+    for a in range(2):
+        for b in range(2):
+            u, v = surface.edge[i, a], surface.edge[j, b]
+            if u == v or share_tag(surface.tag, u, v):
+                return True
+    return False
+
+
+@kernel
+def gather_face(surface: Surface, p: int, t: int, x: Floats, out: Floats) -> None:
+    """Positions (4, 3) of a point and the corners of a triangle."""
+    for c in range(3):
+        out[0, c] = x[surface.point[p], c]
+        for a in range(3):
+            out[a + 1, c] = x[surface.triangle[t, a], c]
+
+
+@kernel
+def gather_edges(surface: Surface, i: int, j: int, x: Floats, out: Floats) -> None:
+    """Positions (4, 3) of the ends of two edges."""
+    for c in range(3):
+        for a in range(2):
+            out[a, c] = x[surface.edge[i, a], c]
+            out[a + 2, c] = x[surface.edge[j, a], c]
+
+
+@kernel
+def apart(x: Floats, first: int, reach: float) -> bool:
+    """Whether the boxes of x[:first] and x[first:4] are more than `reach` apart."""
+    for c in range(3):
+        low, high = x[0, c], x[0, c]
+        for i in range(1, first):
+            low, high = min(low, x[i, c]), max(high, x[i, c])
+        other_low, other_high = x[first, c], x[first, c]
+        for i in range(first + 1, 4):
+            other_low, other_high = min(other_low, x[i, c]), max(other_high, x[i, c])
+        if low - other_high > reach or other_low - high > reach:
+            return True
+    return False

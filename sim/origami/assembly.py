@@ -1,0 +1,284 @@
+"""Energy, force and stiffness of the whole model: sums over bars, hinges and pairs."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.contact.potential import edge_energy, edge_terms, face_energy, face_terms
+from sim.contact.surface import Pairs, Surface
+from sim.kernels import kernel
+from sim.origami.bars import bar_strain, bar_terms
+from sim.origami.hinges import hinge_angle, hinge_slopes
+from sim.origami.model import Model
+from sim.origami.skyline import row_starts
+
+CREASE_BENDING, PANEL_BENDING, PANEL_STRETCH, CREASE_STRETCH, CONTACT, SUPPORT = range(6)
+
+
+class System(NamedTuple):
+    """One linearisation of the equilibrium equations.
+
+    Attributes
+    ----------
+    energies : (6,) J: bending of creases and panels, stretch of panels and creases,
+        contact, elastic supports
+    force : (u,) internal force on each unknown, N
+    values, start, first : stiffness by rows (sim.origami.skyline), N/m
+    """
+
+    energies: Floats
+    force: Floats
+    values: Floats
+    start: Ints
+    first: Ints
+
+
+@kernel
+def _gather(x: Floats, nodes: Ints, out: Floats) -> None:
+    for a in range(len(nodes)):
+        for c in range(3):
+            out[a, c] = x[nodes[a], c]
+
+
+@kernel
+def energies_at(
+    model: Model, surface: Surface, pairs: Pairs, ke: float, x: Floats, angles: Floats
+) -> Floats:
+    """(6,) energies in J as in `System`; contact is inf where panels meet.
+
+    Parameters
+    ----------
+    x : (n, 3) m
+    angles : (h,) rest angles
+    """
+    out, dx, y = np.zeros(6), np.empty(3), np.empty((4, 3))
+    for b in range(len(model.bar)):
+        i, j = model.bar[b]
+        for c in range(3):
+            dx[c] = x[j, c] - x[i, c]
+        length = model.bar_length[b]
+        e = bar_strain(dx, model.bar_rest[b], length)
+        part = PANEL_STRETCH if model.bar_of_panel[b] else CREASE_STRETCH
+        out[part] += 0.5 * model.bar_EA[b] * length * e * e
+    for h in range(len(model.hinge)):
+        _gather(x, model.hinge[h], y)
+        turn = hinge_angle(y) - angles[h]
+        part = PANEL_BENDING if model.hinge_of_panel[h] else CREASE_BENDING
+        out[part] += 0.5 * model.hinge_stiffness[h] * turn * turn
+    for k in range(len(pairs.face)):
+        out[CONTACT] += face_energy(surface, pairs, k, ke, x, y)[0]
+    for k in range(len(pairs.edge)):
+        out[CONTACT] += edge_energy(surface, pairs, k, ke, x, y)[0]
+    for i in range(len(x)):
+        for c in range(3):
+            out[SUPPORT] += 0.5 * model.elastic[i, c] * (x[i, c] - model.rest[i, c]) ** 2
+    return out
+
+
+@kernel
+def _widen(model: Model, nodes: Ints, first: Ints) -> None:
+    """Let the rows of these nodes reach to the lowest number among them."""
+    lowest = len(first)
+    for a in range(len(nodes)):
+        for c in range(3):
+            number = model.unknown[nodes[a], c]
+            if 0 <= number < lowest:
+                lowest = number
+    for a in range(len(nodes)):
+        for c in range(3):
+            number = model.unknown[nodes[a], c]
+            if number >= 0 and first[number] > lowest:
+                first[number] = lowest
+
+
+@kernel
+def _active(
+    model: Model, surface: Surface, pairs: Pairs, ke: float, x: Floats, first: Ints
+) -> Ints:
+    """Numbers of the pairs that touch, edges after faces; widens their rows."""
+    y, nodes = np.empty((4, 3)), np.empty(4, dtype=np.int64)
+    faces = len(pairs.face)
+    found = np.empty(faces + len(pairs.edge), dtype=np.int64)
+    count = 0
+    for k in range(faces):
+        if face_energy(surface, pairs, k, ke, x, y)[0] > 0.0:
+            nodes[0] = surface.point[pairs.face[k, 0]]
+            nodes[1:] = surface.triangle[pairs.face[k, 1]]
+            _widen(model, nodes, first)
+            found[count] = k
+            count += 1
+    for k in range(len(pairs.edge)):
+        if edge_energy(surface, pairs, k, ke, x, y)[0] > 0.0:
+            nodes[:2] = surface.edge[pairs.edge[k, 0]]
+            nodes[2:] = surface.edge[pairs.edge[k, 1]]
+            _widen(model, nodes, first)
+            found[count] = faces + k
+            count += 1
+    return found[:count]
+
+
+@kernel
+def _add(
+    model: Model, system: System, nodes: Ints, gradient: Floats, hessian: Floats
+) -> None:
+    """Add 4-node terms to force and stiffness."""
+    for a in range(4):
+        for c in range(3):
+            row = model.unknown[nodes[a], c]
+            if row < 0:
+                continue
+            system.force[row] += gradient[3 * a + c]
+            begin = system.start[row] - system.first[row]
+            for b in range(4):
+                for e in range(3):
+                    column = model.unknown[nodes[b], e]
+                    if 0 <= column <= row:
+                        system.values[begin + column] += hessian[3 * a + c, 3 * b + e]
+
+
+@kernel
+def _add_bars(model: Model, x: Floats, system: System) -> None:
+    dx, force, block = np.empty(3), np.empty(3), np.empty((3, 3))
+    for bar in range(len(model.bar)):
+        ends = model.bar[bar]
+        for c in range(3):
+            dx[c] = x[ends[1], c] - x[ends[0], c]
+        energy = bar_terms(
+            dx,
+            model.bar_rest[bar],
+            model.bar_length[bar],
+            model.bar_EA[bar],
+            force,
+            block,
+        )
+        part = PANEL_STRETCH if model.bar_of_panel[bar] else CREASE_STRETCH
+        system.energies[part] += energy
+        for a in range(2):
+            for c in range(3):
+                row = model.unknown[ends[a], c]
+                if row < 0:
+                    continue
+                system.force[row] += force[c] if a == 1 else -force[c]
+                begin = system.start[row] - system.first[row]
+                for b in range(2):
+                    for e in range(3):
+                        column = model.unknown[ends[b], e]
+                        if 0 <= column <= row:
+                            value = block[c, e]
+                            system.values[begin + column] += value if a == b else -value
+
+
+@kernel
+def _add_hinges(model: Model, x: Floats, angles: Floats, system: System) -> None:
+    y, work = np.empty((4, 3)), np.empty((6, 3, 3))
+    gradient, hessian = np.empty(12), np.empty((12, 12))
+    for h in range(len(model.hinge)):
+        _gather(x, model.hinge[h], y)
+        turn = hinge_slopes(y, gradient, hessian, work) - angles[h]
+        k = model.hinge_stiffness[h]
+        for i in range(12):
+            for j in range(12):
+                hessian[i, j] = k * (
+                    gradient[i] * gradient[j] + turn * hessian[i, j]
+                )
+        for i in range(12):
+            gradient[i] *= k * turn
+        part = PANEL_BENDING if model.hinge_of_panel[h] else CREASE_BENDING
+        system.energies[part] += 0.5 * k * turn * turn
+        _add(model, system, model.hinge[h], gradient, hessian)
+
+
+@kernel
+def _add_contact(
+    model: Model,
+    surface: Surface,
+    pairs: Pairs,
+    ke: float,
+    x: Floats,
+    active: Ints,
+    system: System,
+) -> None:
+    nodes = np.empty(4, dtype=np.int64)
+    gradient, hessian = np.empty(12), np.empty((12, 12))
+    faces = len(pairs.face)
+    for k in active:
+        if k < faces:
+            energy, _ = face_terms(
+                surface, pairs, k, ke, x, nodes, gradient, hessian
+            )
+        else:
+            energy, _ = edge_terms(
+                surface, pairs, k - faces, ke, x, nodes, gradient, hessian
+            )
+        system.energies[CONTACT] += energy
+        if energy < np.inf:
+            _add(model, system, nodes, gradient, hessian)
+
+
+@kernel
+def assemble(
+    model: Model, surface: Surface, pairs: Pairs, ke: float, x: Floats, angles: Floats
+) -> System:
+    """Energies, internal force and stiffness at node positions x (n, 3).
+
+    Parameters
+    ----------
+    ke : scale of the contact potential, J
+    angles : (h,) rest angles
+    """
+    first = model.first.copy()
+    active = _active(model, surface, pairs, ke, x, first)
+    start = row_starts(first)
+    n = len(first)
+    system = System(np.zeros(6), np.zeros(n), np.zeros(start[n]), start, first)
+    _add_bars(model, x, system)
+    _add_hinges(model, x, angles, system)
+    _add_contact(model, surface, pairs, ke, x, active, system)
+    for i in range(len(x)):
+        for c in range(3):
+            k, row = model.elastic[i, c], model.unknown[i, c]
+            if k == 0.0 or row < 0:
+                continue
+            u = x[i, c] - model.rest[i, c]
+            system.energies[SUPPORT] += 0.5 * k * u * u
+            system.force[row] += k * u
+            system.values[start[row + 1] - 1] += k
+    return system
+
+
+@kernel
+def contact_forces(
+    surface: Surface, pairs: Pairs, ke: float, x: Floats
+) -> tuple[Floats, float]:
+    """Forces of contact on the nodes (n, 3) in N, and the smallest distance in m."""
+    out, smallest = np.zeros_like(x), np.inf
+    nodes = np.empty(4, dtype=np.int64)
+    gradient, hessian = np.empty(12), np.empty((12, 12))
+    faces = len(pairs.face)
+    for k in range(faces + len(pairs.edge)):
+        if k < faces:
+            energy, d = face_terms(surface, pairs, k, ke, x, nodes, gradient, hessian)
+        else:
+            energy, d = edge_terms(
+                surface, pairs, k - faces, ke, x, nodes, gradient, hessian
+            )
+        smallest = min(smallest, d)
+        if 0.0 < energy < np.inf:
+            for a in range(4):
+                for c in range(3):
+                    out[nodes[a], c] -= gradient[3 * a + c]
+    return out, smallest
+
+
+@kernel
+def largest_strain(model: Model, x: Floats) -> float:
+    """Largest Green strain of any bar, without sign."""
+    dx, largest = np.empty(3), 0.0
+    for b in range(len(model.bar)):
+        i, j = model.bar[b]
+        for c in range(3):
+            dx[c] = x[j, c] - x[i, c]
+        e = bar_strain(dx, model.bar_rest[b], model.bar_length[b])
+        largest = max(largest, abs(e))
+    return largest

@@ -1,0 +1,126 @@
+"""What the compiled loops read: elements, unknowns and their profile."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from sim.arrays import Bools, Floats, Ints
+from sim.origami.mesh import Mesh
+
+
+class Model(NamedTuple):
+    """Elements of a mesh with its supports; never changed.
+
+    Attributes
+    ----------
+    rest : (n, 3) m
+    bar, bar_rest : (b, 2), (b, 3) m
+    bar_length, bar_EA, bar_of_panel : (b,) m, N
+    hinge, hinge_stiffness, hinge_of_panel : (h, 4), (h,) N m
+    unknown : (n, 3) number of each free displacement in order of elimination, else -1
+    first : (u,) first column of each row of the stiffness matrix without contact
+    elastic : (n, 3) stiffness of elastic supports, N/m
+    """
+
+    rest: Floats
+    bar: Ints
+    bar_rest: Floats
+    bar_length: Floats
+    bar_EA: Floats
+    bar_of_panel: Bools
+    hinge: Ints
+    hinge_stiffness: Floats
+    hinge_of_panel: Bools
+    unknown: Ints
+    first: Ints
+    elastic: Floats
+
+
+def support_table(rows: Sequence[Sequence[float]], nodes: int, name: str) -> Floats:
+    """(nodes, 3) from rows (node, x, y, z); what is not named is zero."""
+    table = np.zeros((nodes, 3))
+    for row in rows:
+        if len(row) != 4:
+            raise ValueError(f"{name} {list(row)}: give the node, then x, y and z")
+        node = int(row[0])
+        if not 0 <= node < nodes:
+            raise ValueError(
+                f"{name} names node {node}, but nodes are numbered 0 to {nodes - 1}"
+            )
+        table[node] = row[1:]
+    return table
+
+
+def build_model(
+    mesh: Mesh,
+    supports: Sequence[Sequence[float]],
+    elastic: Sequence[Sequence[float]] = (),
+) -> Model:
+    """Number the free displacements so that rows of the stiffness are short.
+
+    Parameters
+    ----------
+    supports : rows (node, x, y, z) with 1 where the node is held
+    elastic : rows (node, x, y, z) of spring stiffness, N/m
+    """
+    n = len(mesh.rest)
+    held = support_table(supports, n, "support") != 0
+    springs = support_table(elastic, n, "elastic support")
+    if (springs < 0).any():
+        raise ValueError(
+            f"elastic support of node {np.argwhere(springs < 0)[0][0]} is negative: "
+            "its stiffness must be zero or more"
+        )
+    unknown = _numbered(mesh, held)
+    elements = [mesh.bar, mesh.hinge, mesh.triangle]
+    return Model(
+        rest=mesh.rest,
+        bar=mesh.bar,
+        bar_rest=mesh.rest[mesh.bar[:, 1]] - mesh.rest[mesh.bar[:, 0]],
+        bar_length=mesh.bar_length,
+        bar_EA=mesh.bar_EA,
+        bar_of_panel=mesh.bar_of_panel,
+        hinge=mesh.hinge,
+        hinge_stiffness=mesh.hinge_stiffness,
+        hinge_of_panel=mesh.hinge_crease < 0,
+        unknown=unknown,
+        first=_profile(unknown, elements),
+        elastic=springs,
+    )
+
+
+def _numbered(mesh: Mesh, held: Bools) -> Ints:
+    """Reverse Cuthill-McKee over the nodes, three numbers a node where free."""
+    n = len(mesh.rest)
+    pairs = np.concatenate(
+        [
+            nodes[:, [a, b]]
+            for nodes in (mesh.bar, mesh.hinge)
+            for a in range(nodes.shape[1])
+            for b in range(nodes.shape[1])
+        ]
+    )
+    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    order = reverse_cuthill_mckee(graph.tocsr(), symmetric_mode=True)
+    unknown = np.full((n, 3), -1, dtype=np.int64)
+    free = ~held[order]
+    numbers = np.cumsum(free.ravel()) - 1
+    unknown[order] = np.where(free, numbers.reshape(-1, 3), -1)
+    return unknown
+
+
+def _profile(unknown: Ints, elements: Sequence[Ints]) -> Ints:
+    """First column of each row: the lowest number that shares an element with it."""
+    first = np.arange(unknown.max() + 1)
+    free = np.where(unknown < 0, len(first), unknown)
+    for nodes in elements:
+        lowest = free[nodes].min(axis=(1, 2))
+        for a in range(nodes.shape[1]):
+            for c in range(3):
+                number = unknown[nodes[:, a], c]
+                inside = number >= 0
+                np.minimum.at(first, number[inside], lowest[inside])
+    return first
