@@ -1,0 +1,1 @@
+"""The papers' figures, one module a paper: functions from tables to a Figure."""
