@@ -37,9 +37,10 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: Any, *, compact: bool = False) -> None:
     """Write a JSON file whole; arrays become lists."""
-    write_text(path, json.dumps(value, indent=1, default=_plain) + "\n")
+    indent = None if compact else 1
+    write_text(path, json.dumps(value, indent=indent, default=_plain) + "\n")
 
 
 def _plain(value: Any) -> Any:

@@ -6,7 +6,7 @@
 import os
 import pydoc
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -55,6 +55,14 @@ def hydra_errors() -> Iterator[None]:
         raise InputError(_said_by(error)) from error
 
 
+def _plain(config: Any) -> dict[str, Any]:
+    from omegaconf import OmegaConf
+
+    plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+    assert isinstance(plain, dict)  # the root of a configuration is a mapping
+    return {str(k): v for k, v in plain.items()}
+
+
 class Composer:
     """Composes configurations; one start of Hydra serves many of them."""
 
@@ -74,13 +82,26 @@ class Composer:
     def compose(self, name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
         """conf/<name>.yaml with `overrides`, resolved, as plain data."""
         from hydra import compose
+
+        with hydra_errors():
+            return _plain(compose(name, overrides=list(overrides)))
+
+    def variants(
+        self, name: str, overrides: Sequence[str], points: Iterable[Mapping[str, Any]]
+    ) -> Iterator[dict[str, Any]]:
+        """conf/<name>.yaml once for each point, which sets values by dotted name.
+
+        Composing once and setting values costs a hundredth of composing each.
+        """
+        from hydra import compose
         from omegaconf import OmegaConf
 
         with hydra_errors():
             config = compose(name, overrides=list(overrides))
-            plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
-        assert isinstance(plain, dict)  # a configuration file is a mapping
-        return {str(k): v for k, v in plain.items()}
+            for point in points:
+                for key, value in point.items():
+                    OmegaConf.update(config, key, value, merge=False)
+                yield _plain(config)
 
 
 def _check_target(target: str, where: str) -> None:

@@ -76,7 +76,8 @@ def write_plan(
         if not all(finished(job.key, results) for job in batch.jobs):
             stamp(batch.step, batch.id, results).unlink(missing_ok=True)
         rows = [asdict(job) for job in batch.jobs]
-        write_json(_plan_directory(results) / f"{batch.id}.json", rows)
+        path = _plan_directory(results) / f"{batch.id}.json"
+        write_json(path, rows, compact=True)
     plan = {"batches": entries, **wanted}
     write_json(_plan_directory(results) / "plan.json", plan)
     return plan

@@ -26,9 +26,10 @@ from typing import Any
 from pipeline.errors import InputError, RunFailedError, one_line
 from pipeline.files import read_json, write_json
 from pipeline.keys import key_of
+from pipeline.owners import HEARTBEAT_SECONDS, others_at, process_start
 
 RESULTS = Path("results")
-HEARTBEAT_SECONDS = 5.0
+WAIT_SECONDS = 0.2
 
 Numbers = dict[str, Any]
 Body = Callable[[Path], Numbers]
@@ -95,6 +96,18 @@ def _git(*words: str) -> str:
     return done.stdout.strip()
 
 
+def failed_attempts(key: str, results: Path = RESULTS) -> list[Path]:
+    """Directories of the attempts at `key` that failed by themselves, oldest first.
+
+    Killed ones are not among them: they say nothing about the run.
+    """
+    attempts = [p for p in (results / "failed").glob(f"{key}.*") if p.is_dir()]
+    return sorted(
+        (p for p in attempts if run_record(p)["status"] == "failed"),
+        key=lambda p: int(p.name.rpartition(".")[2]),
+    )
+
+
 def _attempts(key: str, results: Path) -> int:
     taken = [
         int(path.name.rpartition(".")[2])
@@ -133,6 +146,7 @@ def _start_record(job: Job) -> dict[str, Any]:
         "host": socket.gethostname(),
         "platform": platform.platform(),
         "process": os.getpid(),
+        "process_start": process_start(os.getpid()),
         "started": _now(),
     }
 
@@ -176,10 +190,10 @@ def perform(directory: Path, job: Job, body: Body) -> dict[str, Any]:
         with _heartbeat(directory):
             record["result"] = body(directory)
         record["status"] = "finished"
-    except InputError:
-        shutil.rmtree(directory, ignore_errors=True)
-        raise
     except BaseException as error:
+        if is_refusal(error, job):
+            shutil.rmtree(directory, ignore_errors=True)
+            raise
         record |= {"status": "failed", "reason": _reason(error)}
         (directory / "traceback.txt").write_text(traceback.format_exc())
         raise
@@ -193,6 +207,11 @@ def perform(directory: Path, job: Job, body: Body) -> dict[str, Any]:
     return record
 
 
+def is_refusal(error: BaseException, job: Job) -> bool:
+    """Whether input was refused and nothing is kept; in a study, a reason is kept."""
+    return isinstance(error, InputError) and "study" not in job.tags
+
+
 def _reason(error: BaseException) -> str:
     name = type(error).__name__
     return f"{name}: {one_line(error)}" if str(error) else name
@@ -201,20 +220,24 @@ def _reason(error: BaseException) -> str:
 def run_once(job: Job, body: Body, results: Path = RESULTS) -> Path:
     """Perform `job` unless its run is there already; return the finished directory.
 
+    Where another live process is at it, such as one that a killed workflow left
+    behind, wait for that one.
+
     Raises
     ------
     RunFailedError
         when the run failed; its directory is then under results/failed
     """
-    done = finished(job.key, results)
+    while (done := finished(job.key, results)) is None and others_at(job.key, results):
+        time.sleep(WAIT_SECONDS)
     if done is not None:
         return done
     directory = _claim(job, results)
     try:
         perform(directory, job, body)
-    except InputError:
-        raise
     except BaseException as error:
+        if is_refusal(error, job):
+            raise
         kept = _move(directory, results / "failed" / directory.name)
         if isinstance(error, Exception):
             raise RunFailedError(f"{_reason(error)} (kept in {kept})") from error

@@ -86,9 +86,12 @@ def record_steps(case: Case, name: str, out: Path, record_every: int = 1) -> Num
     return case.result(last)
 
 
-def planned(name: str, config: Mapping[str, Any]) -> Job:
+def planned(
+    name: str, config: Mapping[str, Any], tags: Mapping[str, str] | None = None
+) -> Job:
     """The job that runs the case which `config` describes."""
-    return Job("simulate", name, identity("simulate", config), config)
+    tags = {"case": name, **(tags or {})}
+    return Job("simulate", name, identity("simulate", config), config, tags=tags)
 
 
 def sound_case(config: Mapping[str, Any]) -> Case:

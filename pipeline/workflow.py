@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import FAILED, InputError, command
+from pipeline.owners import sweep_dead
 from pipeline.plan import make_plan
 from pipeline.plan_file import stamp
 from pipeline.runs import RESULTS
@@ -69,7 +70,8 @@ def fan_out(profile: Path, cores: int | None) -> int:
     return subprocess.run(words, env=_environment(), check=False).returncode
 
 
-def _step(module: str, words: Sequence[str] = ()) -> int:
+def step(module: str, words: Sequence[str] = ()) -> int:
+    """Run `python -m module` in a process of its own; return its exit status."""
     line = [sys.executable, "-m", module, *words]
     return subprocess.run(line, env=_environment(), check=False).returncode
 
@@ -86,12 +88,13 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     workflow = read_workflow()
     with only_one():
+        sweep_dead(RESULTS)
         plan = make_plan(workflow, options.figure)
         if all_done(plan):
             print("nothing to run: every run of the plan is there")
         else:
             fan_out(options.profile, options.cores)
-        failures = [_step("pipeline.track"), _step("pipeline.report")]
+        failures = [step("pipeline.track"), step("pipeline.report")]
     return FAILED if any(failures) or not all_done(plan) else 0
 
 

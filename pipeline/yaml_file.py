@@ -11,7 +11,7 @@ from pipeline.errors import InputError, one_line
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML that refuses a key given twice, and reads 1e-6 as a number, as Hydra does."""
+    """YAML that refuses a key given twice; 1e-6 is a number in it, as in Hydra."""
 
 
 def _unique_mapping(loader: _Loader, node: yaml.MappingNode) -> Any:

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
+import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-RUN_COLOUR, MEAN_COLOUR = "#999999", "#0072B2"
+from analysis.figures.style import RC, SIMULATED, TARGET
 
 
 def main_effects(
@@ -20,6 +21,13 @@ def main_effects(
     factors : columns that were varied
     responses : columns of results
     """
+    with mpl.rc_context(RC):
+        return _main_effects(table, factors, responses, title)
+
+
+def _main_effects(
+    table: pd.DataFrame, factors: Sequence[str], responses: Sequence[str], title: str
+) -> Figure:
     done = table[table["status"] == "finished"]
     figure = Figure(
         figsize=(2.6 * len(factors) + 0.6, 2.2 * len(responses) + 0.7),
@@ -46,7 +54,7 @@ def _effect(ax: Axes, done: pd.DataFrame, factor: str, response: str) -> None:
         ax.set_xticks(range(len(names)), names)
     else:
         places = values
-    ax.plot(places, done[response], ".", color=RUN_COLOUR, ms=4)
+    ax.plot(places, done[response], ".", color=TARGET, ms=4)
     if places.nunique() <= 30:
         means = done[response].groupby(places).mean()
-        ax.plot(means.index, means.to_numpy(), "o-", color=MEAN_COLOUR, ms=4, lw=1.2)
+        ax.plot(means.index, means.to_numpy(), "o-", color=SIMULATED, ms=4, lw=1.2)

@@ -1,0 +1,90 @@
+"""The table and the plots of a study: python -m pipeline.study_table NAME.
+
+results/study/NAME/table.csv and table.parquet hold a row a run: the values it took,
+how it ended, what it found; costs.csv its seconds; effects.pdf and .png the means.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.figures.studies import main_effects
+from pipeline.errors import InputError, command
+from pipeline.files import replacing, write_text
+from pipeline.runs import RESULTS, failed_attempts, finished, run_record
+from pipeline.study import read_members, study_directory
+
+COSTS = ("key", "host", "wall_s", "cpu_s")
+
+
+def _record(key: str, results: Path) -> dict[str, Any]:
+    """What is known of a run: its record, or that there is none."""
+    directory = finished(key, results)
+    try:
+        if directory is not None:
+            return run_record(directory)
+        attempts = failed_attempts(key, results)
+        return run_record(attempts[-1]) if attempts else {"status": "missing"}
+    except InputError as error:
+        return {"status": "unreadable", "reason": str(error)}
+
+
+def study_rows(
+    wanted: Mapping[str, Any], results: Path = RESULTS
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Table and costs of a study, a row a run in the order of its points."""
+    rows, costs = [], []
+    for member in wanted["members"]:
+        record = _record(member["key"], results)
+        row = {"key": member["key"], "status": record["status"]}
+        row["reason"] = record.get("reason", "")
+        rows.append(row | member["point"] | (record.get("result") or {}))
+        costs.append({k: record.get(k, "") for k in COSTS} | {"key": member["key"]})
+    return pd.DataFrame(rows), pd.DataFrame(costs)
+
+
+def _write_table(table: pd.DataFrame, directory: Path) -> None:
+    write_text(directory / "table.csv", table.to_csv(index=False, lineterminator="\n"))
+    with replacing(directory / "table.parquet") as temporary:
+        table.to_parquet(temporary, index=False)
+
+
+def write_study(name: str, results: Path = RESULTS) -> pd.DataFrame:
+    """Write tables and plots of a study; return the table."""
+    wanted = read_members(name, results)
+    table, costs = study_rows(wanted, results)
+    directory = study_directory(name, results)
+    _write_table(table, directory)
+    write_text(directory / "costs.csv", costs.to_csv(index=False, lineterminator="\n"))
+    factors = list(dict.fromkeys(k for m in wanted["members"] for k in m["point"]))
+    responses = [r for r in wanted["response"] if r in table]
+    if responses:
+        figure = main_effects(table, factors, responses, title=f"study {name}")
+        for suffix in (".pdf", ".png"):
+            with replacing(directory / f"effects{suffix}") as temporary:
+                figure.savefig(temporary, format=suffix[1:])
+    return table
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Write the tables and plots and say what they hold."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pipeline.study_table",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", help="a study that was planned before")
+    name = parser.parse_args(argv).name
+    table = write_study(name)
+    counts = ", ".join(f"{n} {s}" for s, n in table["status"].value_counts().items())
+    print(f"{study_directory(name)}/table.csv: {counts}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
