@@ -1,0 +1,56 @@
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import InputError
+from pipeline.workflow_file import VirtualScan, Workflow, read_workflow
+
+GOOD = """
+defaults: {sphere_radius_mm: 6.0, scale_mm: 40.0}
+comparisons:
+  one: {case: triangles_circle, scan: [a.ply, b.ply], unit: m}
+  two: {case: triangles_circle, scan: {virtual: {seed: 3}}, scale_mm: 1e1}
+figures:
+  dejong-3: {comparisons: [one, two]}
+"""
+
+
+def workflow(tmp_path: Path, text: str) -> Workflow:
+    path = tmp_path / "workflow.yaml"
+    path.write_text(text)
+    return read_workflow(path)
+
+
+def test_files_and_synthetic_scans_are_told_apart(tmp_path: Path) -> None:
+    read = workflow(tmp_path, GOOD)
+    assert read.comparisons["one"].scan == ("a.ply", "b.ply")
+    assert read.comparisons["two"].scan == VirtualScan(seed=3)
+    assert read.comparisons["two"].scale_mm == 10.0
+    assert read.figures["dejong-3"].comparisons == ("one", "two")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("case: triangles_circle, scan: [a", "cas: t, scan: [a", "no key 'cas'"),
+        ("unit: m}", "unit: ft}", "unit is 'ft': choose one of mm, m, cm, inch"),
+        ("scale_mm: 1e1", "scale_mm: -1", "two.scale_mm must be a positive number"),
+        ("seed: 3", "sed: 3", "no key 'sed'"),
+        ("scan: [a.ply, b.ply]", "scan: 3", "give a list of files"),
+        ("scan: [a.ply, b.ply], ", "", "comparisons.one has no scan"),
+        ("[one, two]", "[one, three]", "'three', which is not there"),
+        ("  two:", "  one:", "'one' appears twice"),
+        ("figures:", "figurs:", "no key 'figurs'"),
+        ("comparisons:\n", "comparisons: [\n", "is not YAML"),
+    ],
+)
+def test_a_wrong_entry_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in GOOD
+    with pytest.raises(InputError, match=r".") as caught:
+        workflow(tmp_path, GOOD.replace(old, new))
+    assert said in str(caught.value)
+
+
+def test_the_shipped_workflow_has_a_negative_control() -> None:
+    shipped = read_workflow()
+    assert [c.name for c in shipped.comparisons.values() if c.expect == "differs"]
