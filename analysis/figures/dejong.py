@@ -35,7 +35,7 @@ from analysis.figures.style import (
 from sim.arrays import Floats
 
 ROW_HEIGHT, HEAD, FOOT = 1.85, 0.25, 0.52  # inches
-COLUMNS = ((0.0, 0.24), (0.235, 0.24), (0.47, 0.24), (0.762, 0.165))
+COLUMNS = ((0.0, 0.24), (0.235, 0.24), (0.47, 0.24), (0.772, 0.165))
 POINT_COLOUR = "#BDBDBD"
 
 

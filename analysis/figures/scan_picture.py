@@ -1,0 +1,78 @@
+"""A scan at a glance: its points, the spheres found, the candidates refused."""
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
+
+from analysis.figures.style import FAINT, FULL_WIDTH, RC, SCANNED, SCANNED_EDGE
+from analysis.spheres.picks import Picks
+from sim.arrays import Floats
+
+MOST_POINTS = 60_000  # drawn
+MOST_REJECTED = 200  # drawn: those with the most points
+REFUSED = "#D55E00"
+
+
+def thinned(points: Floats, most: int) -> Floats:
+    """At most `most` of the points (n, 3), evenly chosen by their order."""
+    return points[:: max(1, -(-len(points) // most))]
+
+
+def scan_picture(points: Floats, picks: Picks, title: str) -> Figure:
+    """Two views of a scan, along its shortest and its second shortest extent.
+
+    Parameters
+    ----------
+    points : (n, 3) mm
+    """
+    cloud = thinned(points, MOST_POINTS)
+    middle, axes = _extents(picks.centres if len(picks.spheres) > 3 else cloud)
+    with rc_context(RC):
+        figure = Figure(figsize=(FULL_WIDTH, 0.52 * FULL_WIDTH), layout="constrained")
+        figure.suptitle(title)
+        panels = figure.subplots(1, 2)
+        for panel, (across, up) in zip(panels, ((0, 1), (0, 2)), strict=True):
+            _draw(panel, (cloud - middle) @ axes[[across, up]].T)
+            _circles(panel, picks, middle, axes[[across, up]])
+            panel.set_aspect("equal", adjustable="datalim")
+            panel.set_xlabel(f"principal axis {across + 1}, mm")
+            panel.set_ylabel(f"principal axis {up + 1}, mm")
+        panels[0].legend(loc="upper right", markerscale=2)
+    return figure
+
+
+def _extents(points: Floats) -> tuple[Floats, Floats]:
+    """Middle, and (3, 3) principal axes as rows, the longest first."""
+    middle = points.mean(axis=0)
+    axes = np.linalg.svd(points - middle, full_matrices=False)[2]
+    return middle, axes
+
+
+def _draw(panel: Axes, flat: Floats) -> None:
+    panel.plot(
+        *flat.T, ",", color=FAINT, alpha=0.5, rasterized=True, label="points", zorder=1
+    )
+
+
+def _circles(panel: Axes, picks: Picks, middle: Floats, axes: Floats) -> None:
+    for sphere in picks.spheres:
+        centre = (sphere.centre - middle) @ axes.T
+        panel.add_patch(
+            Circle(
+                (centre[0], centre[1]), sphere.radius, facecolor=SCANNED, alpha=0.45,
+                edgecolor=SCANNED_EDGE, linewidth=0.6, zorder=2,
+            )
+        )  # fmt: skip
+    panel.plot(
+        [], [], "o", color=SCANNED, markeredgecolor=SCANNED_EDGE,
+        label=f"{len(picks.spheres)} spheres",
+    )  # fmt: skip
+    best = sorted(picks.rejected, key=lambda r: -r.points)[:MOST_REJECTED]
+    if best:
+        flat = (np.array([r.centre for r in best]) - middle) @ axes.T
+        panel.plot(
+            *flat.T, "x", color=REFUSED, markersize=2.5, markeredgewidth=0.5, zorder=3,
+            label=f"{len(picks.rejected)} candidates rejected",
+        )  # fmt: skip
