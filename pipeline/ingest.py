@@ -1,0 +1,211 @@
+"""Find the spheres in a scan: files of points in, a table of centres out.
+
+Several files are several views of one scan, already registered. OUT receives
+spheres.csv (centre, covariance, radius, quality), rejected.csv (each candidate that is
+no sphere, with the reason), covariance.npz (of all centres together) and picture.png.
+
+Formats: .ply .pcd .xyz .txt .csv .tsv .asc .pts .dat .npy, and vertices of .stl .obj.
+Exit status: 0 done; 2 the input is refused, and nothing is written.
+
+Example:
+  python -m pipeline.ingest a.ply b.ply --sphere-radius-mm 6 --unit mm --out found
+"""
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.figures.scan_picture import scan_picture
+from analysis.spheres.find import find_spheres
+from analysis.spheres.picks import PickOptions, Picks
+from pipeline.errors import InputError, command
+from pipeline.files import replacing
+from pipeline.readers.cloud import Cloud, Unit, read_cloud, unit_named
+from pipeline.readers.source import Choices
+from pipeline.scan_hints import no_spheres
+from pipeline.seeds import at_seeds, near_any, read_seeds
+from pipeline.sphere_tables import write_tables
+from sim.arrays import Floats, Ints
+
+SEED_REACH = 1.6  # radii from a seed, which lies on the sphere or at its centre
+CROP_REACH = 3.5  # radii around a seed that are searched
+
+
+@dataclass(frozen=True)
+class Ingest:
+    """What is looked for in a scan, and how its files are to be read."""
+
+    sphere_radius_mm: float
+    unit: str | None = None  # mm, cm, m or inch
+    largest_radius_mm: float | None = None  # if the radius is known as a range only
+    registration_mm: float = 0.0  # sd of a view's misplacement in a merged cloud
+    repeatability_mm: float = 0.0  # sd of a centre that repeated scans show
+    decimal_comma: bool = False
+    salvage: bool = False  # keep the good points of damaged files
+    seeds_path: str | None = None  # places where spheres are; elsewhere none is sought
+
+    def __post_init__(self) -> None:
+        unit_named(self.unit)
+        _ = self.options
+
+    @property
+    def options(self) -> PickOptions:
+        """What picking is asked for."""
+        return PickOptions(
+            radius_mm=self.sphere_radius_mm,
+            radius_max_mm=self.largest_radius_mm,
+            registration_mm=self.registration_mm,
+            repeatability_mm=self.repeatability_mm,
+        )
+
+
+def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
+    """Pick the spheres of a scan; write the tables and the picture to `out`.
+
+    Parameters
+    ----------
+    scans : files, each one view; a single file is a merged cloud
+    """
+    unit = unit_named(config.unit)
+    choices = Choices(config.decimal_comma, config.salvage)
+    clouds = read_views(scans, unit, choices)
+    points = np.concatenate([cloud.points for cloud in clouds])
+    sizes = [len(cloud.points) for cloud in clouds]
+    view = np.repeat(np.arange(len(clouds)), sizes) if len(clouds) > 1 else None
+    picks = pick(points, view, config)
+    if not picks.spheres:
+        raise InputError(f"{scans[0]}: {no_spheres(points, unit, config.options)}")
+    numbers = _numbers(clouds, picks, config)
+    _write(out, points, picks, bool(numbers["synthetic"]))
+    return numbers
+
+
+def read_views(scans: list[Path], unit: Unit, choices: Choices) -> list[Cloud]:
+    """The clouds of all files; a file given twice is refused."""
+    if not scans:
+        raise InputError("no scan given: name at least one file of points")
+    if len({scan.resolve() for scan in scans}) < len(scans):
+        raise InputError(f"a scan is given twice among {len(scans)}: name each once")
+    return [read_cloud(scan, unit, choices) for scan in scans]
+
+
+def pick(points: Floats, view: Ints | None, config: Ingest) -> Picks:
+    """The spheres of a scan; with a seeds file, those at its seeds only."""
+    if config.seeds_path is None:
+        return find_spheres(points, config.options, view)
+    seeds = read_seeds(Path(config.seeds_path))
+    largest = config.largest_radius_mm or config.sphere_radius_mm
+    near = near_any(points, seeds, CROP_REACH * largest)
+    if not near.any():
+        raise InputError(
+            f"{config.seeds_path}: no point of the scan is within "
+            f"{CROP_REACH * largest:g} mm of a seed: are the seeds in mm?"
+        )
+    crop = None if view is None else view[near]
+    picks = find_spheres(points[near], config.options, crop)
+    return at_seeds(picks, seeds, SEED_REACH * largest)
+
+
+def _write(out: Path, points: Floats, picks: Picks, synthetic: bool) -> None:
+    title = f"{len(picks.spheres)} spheres in {len(points)} points"
+    figure = scan_picture(
+        points, picks, f"synthetic scan: {title}" if synthetic else title
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    with replacing(out / "picture.png") as temporary:
+        figure.savefig(temporary, format="png", dpi=200)
+    with replacing(out / "covariance.npz") as temporary, temporary.open("wb") as file:
+        np.savez(file, centres_mm=picks.centres, covariance_mm2=picks.covariance)
+    write_tables(out, picks, synthetic)
+
+
+def _numbers(clouds: list[Cloud], picks: Picks, config: Ingest) -> dict[str, Any]:
+    free = np.array([sphere.free_radius for sphere in picks.spheres])
+    weight = np.array([sphere.free_radius_sd for sphere in picks.spheres]) ** -2.0
+    notes = [f"{c.path.name}: {note}" for c in clouds for note in c.notes]
+    return {
+        "spheres": len(picks.spheres),
+        "rejected": len(picks.rejected),
+        "radius_mm": config.sphere_radius_mm,
+        "free_radius_mm": float(weight @ free / weight.sum()),
+        "free_radius_sd_mm": float(weight.sum() ** -0.5),
+        "noise_mm": float(picks.noise),
+        "centre_sd_mm": _typical_sd(picks),
+        "points": sum(len(cloud.points) for cloud in clouds),
+        "dropped": sum(cloud.dropped for cloud in clouds),
+        "views": len(clouds),
+        "unit": clouds[0].unit.value,
+        "synthetic": any(cloud.synthetic for cloud in clouds),
+        "notes": "; ".join(notes),
+    }
+
+
+def _typical_sd(picks: Picks) -> float:
+    """Median over the spheres of the standard deviation of a centre, mm."""
+    traces = [np.trace(sphere.covariance) for sphere in picks.spheres]
+    return float(np.sqrt(np.median(traces) / 3.0))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m pipeline.ingest",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("scans", nargs="+", type=Path, metavar="SCAN", help="a file of points")
+    add("--sphere-radius-mm", type=float, metavar="R", help="of the printed spheres")
+    add("--unit", help="of the files' numbers: mm, cm, m or inch; no file tells")
+    add("--out", type=Path, required=True, help="directory for the results")
+    add(
+        "--radius-range", type=float, nargs=2, metavar=("A", "B"),
+        help="in place of --sphere-radius-mm: spheres of unknown radius, mm",
+    )  # fmt: skip
+    add("--seeds", metavar="FILE", help="look only here: a file of pipeline.pick")
+    add(
+        "--registration-mm", type=float, default=0.0, metavar="SD",
+        help="how far off the views of a merged cloud may be",
+    )  # fmt: skip
+    add(
+        "--repeatability-mm", type=float, default=0.0, metavar="SD",
+        help="how far apart the centres of repeated scans are",
+    )  # fmt: skip
+    add("--decimal-comma", action="store_true", help="numbers such as 1,25")
+    add("--salvage", action="store_true", help="keep the good points of damaged files")
+    return parser
+
+
+def _config(options: argparse.Namespace) -> Ingest:
+    given = [options.sphere_radius_mm is not None, options.radius_range is not None]
+    if sum(given) != 1:
+        raise InputError("give either --sphere-radius-mm R or --radius-range A B")
+    low, high = options.radius_range or (options.sphere_radius_mm, None)
+    return Ingest(
+        sphere_radius_mm=low,
+        unit=options.unit,
+        largest_radius_mm=high,
+        registration_mm=options.registration_mm,
+        repeatability_mm=options.repeatability_mm,
+        decimal_comma=options.decimal_comma,
+        salvage=options.salvage,
+        seeds_path=options.seeds,
+    )
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Ingest one scan."""
+    options = _parser().parse_args(argv)
+    numbers = run_step(_config(options), options.scans, options.out)
+    for name, value in numbers.items():
+        shown = f"{value:.6g}" if isinstance(value, float) else str(value)
+        print(f"{name}: {shown}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
