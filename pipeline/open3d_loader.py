@@ -24,7 +24,7 @@ def open3d() -> ModuleType:
     """
     _load_libusb()
     try:
-        return importlib.import_module("open3d")
+        import open3d
     except ImportError as error:
         raise InputError(
             f"Open3D cannot be loaded ({error}): install what it links with "
@@ -35,6 +35,8 @@ def open3d() -> ModuleType:
             f"Open3D lacks a system library ({error}): install it with "
             f"{SYSTEM_LIBRARIES}"
         ) from error
+    module: ModuleType = open3d
+    return module
 
 
 def _load_libusb() -> None:

@@ -27,9 +27,10 @@ def _simulate(job: Job, needs: Needs, out: Path) -> Numbers:
 
 
 def _virtual_scan(job: Job, needs: Needs, out: Path) -> Numbers:
-    from pipeline.virtual_scan import VirtualScan, run_step
+    from pipeline.scanner.lab import VirtualScan
+    from pipeline.virtual_scan import run_step
 
-    return run_step(VirtualScan.from_mapping(job.config), needs["simulated"], out)
+    return run_step(VirtualScan(**job.config), needs["simulated"], out)
 
 
 def _ingest(job: Job, needs: Needs, out: Path) -> Numbers:
