@@ -24,15 +24,10 @@ def open3d() -> ModuleType:
     """
     _load_libusb()
     try:
-        import open3d
-    except ImportError as error:
+        import open3d  # as a statement: keys of runs follow it
+    except (ImportError, OSError) as error:
         raise InputError(
             f"Open3D cannot be loaded ({error}): install what it links with "
-            f"{SYSTEM_LIBRARIES}"
-        ) from error
-    except OSError as error:
-        raise InputError(
-            f"Open3D lacks a system library ({error}): install it with "
             f"{SYSTEM_LIBRARIES}"
         ) from error
     module: ModuleType = open3d
