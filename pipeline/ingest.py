@@ -22,6 +22,7 @@ import numpy as np
 from analysis.figures.scan_picture import scan_picture
 from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions, Picks
+from pipeline.arguments import OneLineParser, output_directory
 from pipeline.errors import InputError, command
 from pipeline.files import replacing
 from pipeline.readers.cloud import Cloud, Unit, read_cloud, unit_named
@@ -151,7 +152,7 @@ def _typical_sd(picks: Picks) -> float:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = OneLineParser(
         prog="python -m pipeline.ingest",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -160,7 +161,7 @@ def _parser() -> argparse.ArgumentParser:
     add("scans", nargs="+", type=Path, metavar="SCAN", help="a file of points")
     add("--sphere-radius-mm", type=float, metavar="R", help="of the printed spheres")
     add("--unit", help="of the files' numbers: mm, cm, m or inch; no file tells")
-    add("--out", type=Path, required=True, help="directory for the results")
+    add("--out", type=output_directory, required=True, help="directory for the results")
     add(
         "--radius-range", type=float, nargs=2, metavar=("A", "B"),
         help="in place of --sphere-radius-mm: spheres of unknown radius, mm",
@@ -199,7 +200,7 @@ def _config(options: argparse.Namespace) -> Ingest:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Ingest one scan."""
-    options = _parser().parse_args(argv)
+    options = _parser().parse_intermixed_args(argv)
     numbers = run_step(_config(options), options.scans, options.out)
     for name, value in numbers.items():
         shown = f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -4,7 +4,6 @@ It stands in for a real scan until there is one: binary PLY files, one a view, i
 in a pose that nobody is told. Every file says that it is synthetic.
 """
 
-import argparse
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 import yaml
 from scipy.spatial.transform import Rotation
 
+from pipeline.arguments import OneLineParser, output_directory
 from pipeline.errors import InputError, command
 from pipeline.files import read_json, replacing, write_json
 from pipeline.scanner.lab import VirtualScan
@@ -146,11 +146,11 @@ def _numbers(part: Part, views: list[Measured]) -> dict[str, Any]:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Scan the end state of a finished simulation."""
-    parser = argparse.ArgumentParser(
-        prog="python -m pipeline.virtual_scan", description=__doc__
-    )
+    parser = OneLineParser(prog="python -m pipeline.virtual_scan", description=__doc__)
     parser.add_argument("simulated", type=Path, help="directory of a finished run")
-    parser.add_argument("--out", type=Path, required=True, help="directory for views")
+    parser.add_argument(
+        "--out", type=output_directory, required=True, help="directory for views"
+    )
     parser.add_argument("--config", type=Path, default=SETTINGS, help="the virtual lab")
     parser.add_argument("--scale-mm", type=float, help="mm per unit of the case")
     parser.add_argument("--seed", type=int, help="another draw of all that is random")

@@ -1,0 +1,240 @@
+"""From files of points to a table of sphere centres; bad input leaves nothing."""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.ingest import Ingest, main, run_step
+from sim.arrays import Floats
+
+CENTRES = np.array(
+    [[0, 0, 0], [30, 5, 0], [10, 35, 8], [45, 40, -12], [-25, 20, 15], [5, -30, 4]],
+    dtype=np.float64,
+)
+COLUMNS = (
+    "sphere,x_mm,y_mm,z_mm,radius_mm,rms_mm,points,cov_xx_mm2,cov_xy_mm2,cov_xz_mm2,"
+    "cov_yy_mm2,cov_yz_mm2,cov_zz_mm2,free_radius_mm,free_radius_sd_mm,cap,views,"
+    "synthetic"
+)
+
+
+def balls(
+    rng: np.random.Generator, centres: Floats = CENTRES, radius: float = 6.0
+) -> Floats:
+    """Points on the upper half of balls of `radius`, 0.03 mm of noise."""
+    u = rng.standard_normal((len(centres), 2500, 3))
+    u /= np.linalg.norm(u, axis=2, keepdims=True)
+    u[..., 2] = np.abs(u[..., 2])
+    height = radius + 0.03 * rng.standard_normal((*u.shape[:2], 1))
+    return (centres[:, None] + height * u).reshape(-1, 3)
+
+
+def saved(path: Path, points: Floats) -> str:
+    """`points` as a text file; the path of it."""
+    np.savetxt(path, points, fmt="%.6f")
+    return str(path)
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def centres_of(path: Path) -> Floats:
+    return np.array(
+        [[float(row[f"{axis}_mm"]) for axis in "xyz"] for row in rows_of(path)]
+    )
+
+
+def farthest(found: Floats, expected: Floats) -> float:
+    """Largest distance from a place in `expected` to the nearest one found."""
+    return float(np.linalg.norm(expected[:, None] - found, axis=2).min(axis=1).max())
+
+
+def words(scan: str, out: Path, *more: str) -> list[str]:
+    return [scan, "--sphere-radius-mm", "6", "--unit", "mm", "--out", str(out), *more]
+
+
+@pytest.fixture
+def refuses(
+    capsys: pytest.CaptureFixture[str],
+) -> Callable[[list[str], Path], str]:
+    """Run a command line that must be refused; the one line it says."""
+
+    def run(argv: list[str], out: Path) -> str:
+        assert main(argv) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("error: ")
+        assert said.count("\n") == 1
+        assert not list(out.glob("*"))
+        return said
+
+    return run
+
+
+def test_a_scan_becomes_a_table_of_its_spheres(
+    rng: np.random.Generator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "found"
+    scan = saved(tmp_path / "a.xyz", balls(rng))
+    assert main(words(scan, out)) == 0
+    assert (out / "spheres.csv").read_text().splitlines()[0] == COLUMNS
+    header = (out / "rejected.csv").read_text().splitlines()[0]
+    assert header == "x_mm,y_mm,z_mm,reason,detail,points"
+    found = centres_of(out / "spheres.csv")
+    assert len(found) == len(CENTRES)
+    assert farthest(found, CENTRES) < 0.02
+    row = rows_of(out / "spheres.csv")[0]
+    assert float(row["radius_mm"]) == 6
+    assert float(row["free_radius_mm"]) == pytest.approx(6, abs=0.05)
+    assert row["synthetic"] == "false"
+    said = capsys.readouterr().out
+    assert "spheres: 6" in said
+    assert "free_radius_mm: " in said
+    assert (out / "picture.png").stat().st_size > 10_000
+    with np.load(out / "covariance.npz") as whole:
+        assert whole["covariance_mm2"].shape == (18, 18)
+        np.testing.assert_allclose(whole["centres_mm"], found, rtol=1e-8)
+        block = whole["covariance_mm2"][:3, :3]
+    assert float(row["cov_xy_mm2"]) == pytest.approx(block[0, 1], rel=1e-6)
+    assert float(row["cov_zz_mm2"]) == pytest.approx(block[2, 2], rel=1e-6)
+
+
+def test_several_files_are_views_of_one_scan(
+    rng: np.random.Generator, tmp_path: Path
+) -> None:
+    points = balls(rng)
+    left = points[:, 0] < 12
+    views = [tmp_path / "a.npy", tmp_path / "b.npy"]
+    np.save(views[0], points[left] / 25.4)
+    np.save(views[1], points[~left] / 25.4)
+    numbers = run_step(Ingest(6.0, "inch"), views, tmp_path / "found")
+    assert numbers["views"] == 2
+    assert numbers["spheres"] == len(CENTRES)
+    assert farthest(centres_of(tmp_path / "found" / "spheres.csv"), CENTRES) < 0.03
+
+
+def test_a_synthetic_scan_is_called_so_in_every_row(
+    rng: np.random.Generator, tmp_path: Path
+) -> None:
+    scan = tmp_path / "a.xyz"
+    np.savetxt(scan, balls(rng), fmt="%.6f", header="a synthetic scan\nunit mm")
+    numbers = run_step(Ingest(6.0, "mm"), [scan], tmp_path / "found")
+    assert numbers["synthetic"] is True
+    rows = rows_of(tmp_path / "found" / "spheres.csv")
+    assert {row["synthetic"] for row in rows} == {"true"}
+
+
+def test_seeds_restrict_picking_to_where_they_are(
+    rng: np.random.Generator, tmp_path: Path
+) -> None:
+    seeds = tmp_path / "seeds.csv"
+    top = CENTRES[[1, 4]] + [0, 0, 6]  # a click lands on the surface
+    rows = "\n".join(",".join(map(str, place)) for place in top)
+    seeds.write_text(f"x_mm,y_mm,z_mm\n{rows}\n")
+    scan = saved(tmp_path / "a.xyz", balls(rng))
+    assert main(words(scan, tmp_path / "found", "--seeds", str(seeds))) == 0
+    found = centres_of(tmp_path / "found" / "spheres.csv")
+    assert len(found) == 2
+    assert farthest(found, CENTRES[[1, 4]]) < 0.02
+
+
+def test_seeds_away_from_the_scan_are_refused(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    seeds = tmp_path / "seeds.csv"
+    seeds.write_text("x_mm,y_mm,z_mm\n9e3,0,0\n")
+    scan = saved(tmp_path / "a.xyz", balls(rng))
+    out = tmp_path / "found"
+    assert "are the seeds in mm?" in refuses(
+        words(scan, out, "--seeds", str(seeds)), out
+    )
+
+
+def test_a_scan_without_unit_is_refused(
+    tmp_path: Path, refuses: Callable[[list[str], Path], str]
+) -> None:
+    scan = saved(tmp_path / "a.xyz", CENTRES)
+    out = tmp_path / "found"
+    said = refuses([scan, "--sphere-radius-mm", "6", "--out", str(out)], out)
+    assert "E-UNIT no unit given" in said
+
+
+def test_a_wrong_unit_is_hinted_at_and_never_assumed(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    scan = saved(tmp_path / "a.xyz", balls(rng) / 1000)
+    out = tmp_path / "found"
+    said = refuses(words(scan, out), out)
+    assert "E-NO-SPHERES" in said
+    assert "read as m it has 6: rerun with --unit m" in said
+
+
+def test_a_scan_without_any_sphere_is_refused(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    plane = np.column_stack([rng.uniform(0, 50, (4000, 2)), np.zeros(4000)])
+    out = tmp_path / "found"
+    said = refuses(words(saved(tmp_path / "a.xyz", plane), out), out)
+    assert "check radius and unit" in said
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--radius-range", "5", "7"], "either --sphere-radius-mm R or --radius-range"),
+        (["--unit", "furlong"], "E-UNIT unit 'furlong'"),
+        (["--sphere-radius-mm", "-6"], "radius_mm must be positive, not -6"),
+        (["--registration-mm", "-1"], "registration_mm"),
+        (["--seeds", "nowhere.csv"], "E-MISSING nowhere.csv"),
+        (["--sphere-radius", "6"], "unrecognized arguments: --sphere-radius 6"),
+        (["--out", __file__], "test_ingest.py is a file, no directory"),
+        (["--sphere-color", "6"], "unrecognized arguments: --sphere-color 6"),
+        (["--sphere-radius-mm", "six"], "invalid float value: 'six'"),
+    ],
+)
+def test_bad_options_are_refused(
+    tmp_path: Path,
+    more: list[str],
+    said: str,
+    rng: np.random.Generator,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    scan = saved(tmp_path / "a.xyz", balls(rng, CENTRES[:1]))
+    out = tmp_path / "found"
+    assert said in refuses(words(scan, out, *more), out)
+
+
+def test_a_file_given_twice_is_refused(
+    tmp_path: Path, refuses: Callable[[list[str], Path], str]
+) -> None:
+    scan = saved(tmp_path / "a.xyz", CENTRES)
+    out = tmp_path / "found"
+    assert "given twice" in refuses(words(scan, out, "--salvage", scan), out)
+
+
+def test_a_truncated_scan_is_refused_and_its_good_points_kept_when_asked(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    points = balls(rng).astype("<f4")
+    scan = tmp_path / "a.ply"
+    header = (
+        "ply\nformat binary_little_endian 1.0\nelement vertex 99999999999\n"
+        "property float x\nproperty float y\nproperty float z\nend_header\n"
+    )
+    scan.write_bytes(header.encode() + points.tobytes())
+    out = tmp_path / "found"
+    assert "E-TRUNCATED" in refuses(words(str(scan), out), out)
+    assert main(words(str(scan), out, "--salvage")) == 0
+    assert len(centres_of(out / "spheres.csv")) == len(CENTRES)
