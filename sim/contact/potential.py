@@ -13,6 +13,8 @@ from sim.contact.distance import (
     closest_on_edges,
     closest_on_triangle,
     distance_slopes,
+    edge_edge_distance,
+    point_triangle_distance,
     separation,
 )
 from sim.contact.surface import Pairs, Surface, apart, gather_edges, gather_face
@@ -90,21 +92,32 @@ def edge_energy(
 
 
 @kernel
-def contact_energy(
-    surface: Surface, pairs: Pairs, ke: float, x: Floats
-) -> tuple[float, float]:
-    """Potential of all pairs, J, and the smallest distance among them, m."""
-    y = np.empty((4, 3))
-    total, smallest = 0.0, np.inf
+def contact_energy(surface: Surface, pairs: Pairs, ke: float, x: Floats) -> float:
+    """Potential of all pairs, J; inf where panels meet."""
+    y, total = np.empty((4, 3)), 0.0
     for k in range(len(pairs.face)):
-        energy, d = face_energy(surface, pairs, k, ke, x, y)
-        total += energy
-        smallest = min(smallest, d)
+        total += face_energy(surface, pairs, k, ke, x, y)[0]
     for k in range(len(pairs.edge)):
-        energy, d = edge_energy(surface, pairs, k, ke, x, y)
-        total += energy
-        smallest = min(smallest, d)
-    return total, smallest
+        total += edge_energy(surface, pairs, k, ke, x, y)[0]
+    return total
+
+
+@kernel
+def pair_distance(surface: Surface, pairs: Pairs, x: Floats) -> tuple[float, int]:
+    """Smallest distance of all pairs, m, and its number, edges after faces."""
+    y, smallest, which = np.empty((4, 3)), np.inf, -1
+    faces = len(pairs.face)
+    for k in range(faces):
+        gather_face(surface, pairs.face[k, 0], pairs.face[k, 1], x, y)
+        d = point_triangle_distance(y)
+        if d < smallest:
+            smallest, which = d, k
+    for k in range(len(pairs.edge)):
+        gather_edges(surface, pairs.edge[k, 0], pairs.edge[k, 1], x, y)
+        d = edge_edge_distance(y)
+        if d < smallest:
+            smallest, which = d, faces + k
+    return smallest, which
 
 
 @kernel

@@ -248,27 +248,24 @@ def assemble(
 
 
 @kernel
-def contact_forces(
-    surface: Surface, pairs: Pairs, ke: float, x: Floats
-) -> tuple[Floats, float]:
-    """Forces of contact on the nodes (n, 3) in N, and the smallest distance in m."""
-    out, smallest = np.zeros_like(x), np.inf
+def contact_forces(surface: Surface, pairs: Pairs, ke: float, x: Floats) -> Floats:
+    """Forces of contact on the nodes (n, 3), N."""
+    out = np.zeros_like(x)
     nodes = np.empty(4, dtype=np.int64)
     gradient, hessian = np.empty(12), np.empty((12, 12))
     faces = len(pairs.face)
     for k in range(faces + len(pairs.edge)):
         if k < faces:
-            energy, d = face_terms(surface, pairs, k, ke, x, nodes, gradient, hessian)
+            energy, _ = face_terms(surface, pairs, k, ke, x, nodes, gradient, hessian)
         else:
-            energy, d = edge_terms(
+            energy, _ = edge_terms(
                 surface, pairs, k - faces, ke, x, nodes, gradient, hessian
             )
-        smallest = min(smallest, d)
         if 0.0 < energy < np.inf:
             for a in range(4):
                 for c in range(3):
                     out[nodes[a], c] -= gradient[3 * a + c]
-    return out, smallest
+    return out
 
 
 @kernel

@@ -21,10 +21,13 @@ class Pattern:
     ----------
     vertices : (v, 3) m
     panels : corners of each panel in order, numbers of vertices counted from zero
+    assignment : (e,) fold of each edge in units of pi when it is folded in full:
+        above 0 a valley, below 0 a mountain
     """
 
     vertices: Floats
     panels: Sequence[Sequence[int]]
+    assignment: Floats | Sequence[float] = ()
 
     def __post_init__(self) -> None:
         vertices = np.array(self.vertices, dtype=np.float64)
@@ -42,6 +45,11 @@ class Pattern:
         for number, panel in enumerate(self.panels):
             self._check_panel(number, panel)
         self._check_orientation()
+        if len(self.assignment) not in (0, len(self.edges)):
+            raise ValueError(
+                f"{len(self.assignment)} edges are assigned, but the pattern has "
+                f"{len(self.edges)}: give a fold for each"
+            )
 
     def _check_panel(self, number: int, panel: Sequence[int]) -> None:
         if len(panel) < 3 or len(set(panel)) < len(panel):

@@ -1,0 +1,182 @@
+"""Which parts of a mesh may touch, from what distance, and how stiffly."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.contact.surface import Surface
+from sim.origami.mesh import Mesh
+from sim.origami.pattern import polygon_area
+
+REACH_SHARE = 0.03  # of a panel's length; [ZF19], Sect. 4b, advises 2 to 5 %
+POTENTIAL_AT_HALF = 0.03816  # Pi / ke at d = d0 / 2, from eq. (3.4)
+
+
+class Rules(Enum):
+    """Which contact is seen.
+
+    PAPER: the panels' corners and centres against the triangles of other panels, and
+    full Newton steps, as in [ZF19]. FULL: all nodes, edges against edges, creases
+    too; no step goes through a panel.
+    """
+
+    PAPER = "paper"
+    FULL = "full"
+
+
+@dataclass(frozen=True)
+class Contact:
+    """Contact of a sheet with itself.
+
+    Parameters
+    ----------
+    rules : "paper" or "full"
+    ke : scale of the potential, J; by default such that the potential at half of d0
+        is the energy of a crease bent by 90 degrees
+    d0_edge, d0_centre : distance at which contact begins, m, for nodes on panel edges
+        and in panel centres; by default 3 % of a panel's length
+    thickness : distance that always remains between midplanes, m
+    creases : whether crease nodes and triangles take part with the paper's rules
+    enabled : without contact, panels pass through each other
+    """
+
+    rules: Rules | str = Rules.FULL
+    ke: float | None = None
+    d0_edge: float | None = None
+    d0_centre: float | None = None
+    thickness: float = 0.0
+    creases: bool = False
+    enabled: bool = True
+
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "rules", Rules(self.rules))
+        except ValueError:
+            raise ValueError(
+                f"contact rules are 'paper' or 'full', not {self.rules!r}"
+            ) from None
+        for name in ("ke", "d0_edge", "d0_centre"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < np.inf:
+                raise ValueError(f"contact {name} must be positive, not {value}")
+        if not 0 <= self.thickness < np.inf:
+            raise ValueError(
+                f"contact thickness must be zero or more, not {self.thickness}"
+            )
+        if self.thickness > 0 and self.rules is Rules.PAPER:
+            raise ValueError(
+                "the paper's rules know no thickness: choose rules 'full', or set d0"
+            )
+
+    def filled(self, mesh: Mesh) -> "Contact":
+        """The same with every default replaced by its value for this mesh."""
+        reach = REACH_SHARE * panel_length(mesh)
+        return Contact(
+            rules=self.rules,
+            ke=default_scale(mesh) if self.ke is None else self.ke,
+            d0_edge=reach if self.d0_edge is None else self.d0_edge,
+            d0_centre=reach if self.d0_centre is None else self.d0_centre,
+            thickness=self.thickness,
+            creases=self.creases,
+            enabled=self.enabled,
+        )
+
+
+def panel_length(mesh: Mesh) -> float:
+    """Side of a square as large as the mean panel, m."""
+    corners = [mesh.pattern.vertices[list(panel)] for panel in mesh.pattern.panels]
+    areas = [np.linalg.norm(polygon_area(c)) for c in corners]
+    return float(np.sqrt(np.mean(areas)))
+
+
+def default_scale(mesh: Mesh) -> float:
+    """ke in J: the potential at d0 / 2 equals the energy of a crease bent by 90 deg.
+
+    The springs of one crease act in series, so that its stiffness is that of a rim
+    hinge times its share of the fold.
+    """
+    folding = mesh.hinge_share > 0
+    if not folding.any():
+        raise ValueError("the pattern has no crease: give contact ke")
+    whole = np.zeros(len(mesh.pattern.edges))
+    numbers = mesh.hinge_crease[folding]
+    energy = 0.5 * mesh.hinge_stiffness[folding]
+    energy *= (mesh.hinge_share[folding] * np.pi / 2) ** 2
+    np.add.at(whole, numbers, energy)
+    return float(whole[np.unique(numbers)].mean() / POTENTIAL_AT_HALF)
+
+
+def build_surface(mesh: Mesh, contact: Contact) -> Surface:
+    """What `sim.contact` looks at; `contact` must be filled."""
+    assert contact.d0_edge is not None  # `filled` has set both
+    assert contact.d0_centre is not None
+    if contact.rules is Rules.FULL:
+        return _full(mesh, contact, contact.d0_edge, contact.d0_centre)
+    return _published(mesh, contact, contact.d0_edge, contact.d0_centre)
+
+
+def _published(mesh: Mesh, contact: Contact, d0e: float, d0c: float) -> Surface:
+    """[ZF19] Sect. 4a: a corner counts once for each panel it belongs to."""
+    panels = np.arange(len(mesh.centre))
+    point = np.concatenate([mesh.corner, mesh.centre])
+    panel = np.concatenate([mesh.corner_panel, panels])
+    reach = np.repeat([d0e, d0c], [len(mesh.corner), len(mesh.centre)])
+    count = mesh.panel_triangles
+    if contact.creases:
+        count = len(mesh.triangle)
+        crease_node = np.setdiff1d(np.arange(len(mesh.rest)), point)
+        point = np.concatenate([point, crease_node])
+        panel = np.concatenate([panel, np.full(len(crease_node), -1)])
+        reach = np.concatenate([reach, np.full(len(crease_node), d0e)])
+    return Surface(
+        point=point,
+        point_panel=panel,
+        point_reach=reach,
+        triangle=mesh.triangle[:count],
+        triangle_panel=mesh.triangle_panel[:count],
+        edge=np.empty((0, 2), dtype=np.int64),
+        edge_reach=0.0,
+        tag=mesh.tag,
+        rest=mesh.rest,
+        limited=False,
+        thickness=0.0,
+    )
+
+
+def _full(mesh: Mesh, contact: Contact, d0e: float, d0c: float) -> Surface:
+    """Every node, every triangle and every edge of the mesh, each once."""
+    reach = np.full(len(mesh.rest), d0e)
+    reach[mesh.centre] = d0c
+    return Surface(
+        point=np.arange(len(mesh.rest)),
+        point_panel=np.full(len(mesh.rest), -1),
+        point_reach=reach,
+        triangle=mesh.triangle,
+        triangle_panel=mesh.triangle_panel,
+        edge=mesh.bar,
+        edge_reach=d0e,
+        tag=mesh.tag,
+        rest=mesh.rest,
+        limited=True,
+        thickness=contact.thickness,
+    )
+
+
+def no_surface(rest: Floats) -> Surface:
+    """A surface on which nothing is seen."""
+    none = np.empty(0, dtype=np.int64)
+    return Surface(
+        point=none,
+        point_panel=none,
+        point_reach=np.empty(0),
+        triangle=np.empty((0, 3), dtype=np.int64),
+        triangle_panel=none,
+        edge=np.empty((0, 2), dtype=np.int64),
+        edge_reach=0.0,
+        tag=np.empty((0, 2), dtype=np.int64),
+        rest=rest,
+        limited=False,
+        thickness=0.0,
+    )
