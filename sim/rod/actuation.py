@@ -1,0 +1,126 @@
+"""Limbs with a shape-memory wire: natural curvature and modulus in time, eq. (7).
+
+When a limb is switched on at t = 0, r = kbar / kbar0 (and likewise E / E0) is
+
+    r(t) = 1 + (n - 1) t / t0                              0 <= t < t0
+    r(t) = (1 - n) / (1 + exp(-tau (t - tbar))) + n        t0 <= t
+
+Eq. (7) is not continuous, and leaves its value at the seams open. The rule here: at a
+seam the later branch holds. So at t0 r steps from n up to the second branch, and a
+limb that is switched on again starts its ramp from 1, wherever the decay had come to.
+
+The constants are not in the text of [Hu20] (they are in its supplement): those below
+are stated assumptions, known from simulators derived from the paper's.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.kernels import kernel
+from sim.rod.elastic import Actuated
+
+
+class Law(NamedTuple):
+    """Constants of eq. (7)."""
+
+    ramp: float  # t0, s
+    rate: float  # tau, 1/s
+    delay: float  # tbar, s
+    least_curvature: float  # n of the curvature
+    most_modulus: float  # n of the modulus
+
+
+@dataclass(frozen=True)
+class Actuator:
+    """The response of a limb to one pulse, eq. (7)."""
+
+    ramp: float = 0.05  # s, t0
+    rate: float = 3.4  # 1/s, tau
+    delay: float = 1.4  # s, tbar
+    least_curvature: float = 0.21
+    most_modulus: float = 2.68
+
+    def __post_init__(self) -> None:
+        for name in ("ramp", "rate", "most_modulus"):
+            if not getattr(self, name) > 0.0:
+                raise ValueError(
+                    f"actuator: {name} is {getattr(self, name)}: give a positive number"
+                )
+
+    @property
+    def law(self) -> Law:
+        return Law(
+            self.ramp,
+            self.rate,
+            self.delay,
+            self.least_curvature,
+            self.most_modulus,
+        )
+
+
+@kernel
+def relative(t: float, n: float, law: Law) -> float:
+    """r(t) of eq. (7) with extreme n, t seconds after the pulse begins."""
+    if t < 0.0:
+        return 1.0
+    if t < law.ramp:
+        return 1.0 + (n - 1.0) * t / law.ramp
+    return (1.0 - n) / (1.0 + np.exp(-law.rate * (t - law.delay))) + n
+
+
+@kernel
+def actuate(time: float, pulse: Floats, law: Law, actuated: Actuated) -> None:
+    """Modulus and curvature of each limb, whose last pulse began at pulse[limb]."""
+    for limb in range(len(pulse)):
+        t = time - pulse[limb]
+        actuated.modulus[limb] = relative(t, law.most_modulus, law)
+        actuated.curvature[limb] = relative(t, law.least_curvature, law)
+
+
+@dataclass(frozen=True)
+class Pulses:
+    """Which limb is switched on when: a table of times (s) and limbs (from 0)."""
+
+    times: list[float]
+    limbs: list[int]
+
+    def __post_init__(self) -> None:
+        if len(self.times) != len(self.limbs):
+            raise ValueError(
+                f"actuation: {len(self.times)} times for {len(self.limbs)} limbs: "
+                "give one limb for each time"
+            )
+        for k in np.flatnonzero(np.diff(self.times) < 0.0):
+            raise ValueError(
+                f"actuation: pulse {k + 1} at {self.times[k + 1]:g} s comes before "
+                f"pulse {k} at {self.times[k]:g} s: sort the table by time"
+            )
+        if self.times and not 0.0 <= self.times[0]:
+            raise ValueError(
+                f"actuation: pulse 0 is at {self.times[0]:g} s: times start at 0"
+            )
+
+
+@dataclass(frozen=True)
+class LeftOfContact:
+    """Switch on the limb to the left of the contact limb, [Hu20] Rolling robot.
+
+    The contact limb is the one whose arc lies lowest above the ground; limbs count
+    counter-clockwise, so the one to the left has the number before.
+    """
+
+    first: float = 0.2  # s
+    period: float = 3.0  # s
+
+    def __post_init__(self) -> None:
+        if not (self.first >= 0.0 and self.period > 0.0):
+            raise ValueError(
+                f"actuation: first pulse at {self.first} s every {self.period} s: "
+                "give a start of 0 or later and a positive period"
+            )
+
+
+Schedule = Pulses | LeftOfContact

@@ -1,0 +1,423 @@
+"""Motion of a rod on the ground: the solver, a generator of step records."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.newton import NotConvergedError
+from sim.rod.actuation import Actuator, LeftOfContact, Pulses, Schedule, actuate
+from sim.rod.coulomb import OPEN, ContactRule
+from sim.rod.elastic import energies, elements, passive
+from sim.rod.ground import Ground, Plane, gaps
+from sim.rod.loop import mechanical_energies, run
+from sim.rod.rod import Rod
+from sim.rod.state import (
+    COMPLEMENTARITY,
+    ERROR,
+    FACTORISATIONS,
+    FULL,
+    ITERATIONS,
+    LAST_STEP,
+    RESIDUAL,
+    STEP,
+    SUBSTEPS,
+    TIME,
+    Scheme,
+    Setting,
+    State,
+    copied,
+    new_state,
+    pattern_of,
+    with_factor,
+    work_space,
+)
+
+GRAVITY = 9.81  # m/s^2
+
+
+@dataclass(frozen=True)
+class Damping:
+    """alpha, beta of eq. (1); the form is the paper's with `rayleigh`.
+
+    Neither is in the text of [Hu20]; 0 and 8 ms are stated assumptions.
+    """
+
+    alpha: float = 0.0  # 1/s
+    beta: float = 8.0e-3  # s
+    rayleigh: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "beta"):
+            if not 0.0 <= getattr(self, name) < np.inf:
+                raise ValueError(
+                    f"damping: {name} is {getattr(self, name)}: give 0 or more"
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """A force that acts on nodes for a time."""
+
+    nodes: list[int]
+    force: tuple[float, float]  # N, on each of the nodes
+    start: float = 0.0  # s
+    duration: float = np.inf  # s
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.force).all() and self.duration >= 0.0):
+            raise ValueError(
+                f"load: force {self.force} N for {self.duration} s: give finite "
+                "numbers and a duration of 0 or more"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """A rod, what acts on it, and what it stands on."""
+
+    rod: Rod
+    ground: Ground | None = None
+    friction: float = 0.8
+    gravity: tuple[float, float] = (0.0, -GRAVITY)
+    damping: Damping = field(default_factory=Damping)
+    actuator: Actuator = field(default_factory=Actuator)
+    schedule: Schedule | None = None
+    load: Load | None = None
+    velocity: Floats | None = None  # (n, 2) m/s at the start; held nodes keep it
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.friction < np.inf:
+            raise ValueError(f"friction is {self.friction}: give 0 or more")
+        self._refuse_ground_above_rod()
+        n, limbs = len(self.rod.nodes), self.rod.limbs
+        if isinstance(self.schedule, Pulses):
+            for limb in self.schedule.limbs:
+                if not 0 <= limb <= limbs:
+                    raise ValueError(
+                        f"actuation: there is no limb {limb}: choose 0 to {limbs}"
+                    )
+        if isinstance(self.schedule, LeftOfContact) and limbs < 1:
+            raise ValueError("actuation: the rod has no limbs to choose from")
+        if self.load and not all(0 <= k < n for k in self.load.nodes):
+            raise ValueError(f"load: nodes {self.load.nodes}: choose from 0 to {n - 1}")
+
+    def _refuse_ground_above_rod(self) -> None:
+        if self.ground is None:
+            return
+        size = float(np.ptp(self.rod.nodes, axis=0).max())
+        depth = gaps(self.ground, self.rod.nodes)
+        k = int(np.argmin(depth))
+        if depth[k] < -1e-9 * size:
+            x, y = self.rod.nodes[k]
+            raise ValueError(
+                f"ground: node {k} at ({x:g}, {y:g}) m starts {-depth[k]:.3g} m below "
+                "the ground: lift the rod"
+            )
+
+
+@dataclass(frozen=True)
+class StepOptions:
+    """Time steps; h and the tolerance are as in simulators derived from [Hu20]'s.
+
+    accuracy : m, error of a step; 0 makes every step h long, else h is the longest
+    tolerance : m, error that Newton's iteration may leave
+    landing : gap with which a node may land, as a fraction of the shortest edge
+    reuse : contraction up to which a factorisation is kept; 0 renews it always
+    """
+
+    h: float = 2.5e-3  # s
+    accuracy: float = 0.0
+    tolerance: float = 1e-9
+    contact: ContactRule = ContactRule.EXACT
+    complementarity: float = 1e-9  # m/s
+    landing: float = 0.01
+    closing: float = 0.2
+    shortest: float = 1.0 / 64.0  # of h
+    max_newton: int = 25
+    reuse: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.contact, ContactRule):
+            names = ", ".join(rule.value for rule in ContactRule)
+            if self.contact not in [rule.value for rule in ContactRule]:
+                raise ValueError(f"contact is {self.contact!r}: choose one of {names}")
+            object.__setattr__(self, "contact", ContactRule(self.contact))
+        for name in ("h", "tolerance", "complementarity", "landing", "shortest"):
+            if not 0.0 < getattr(self, name) < np.inf:
+                raise ValueError(
+                    f"steps: {name} is {getattr(self, name)}: give a positive number"
+                )
+        for name in ("accuracy", "reuse", "closing"):
+            if not 0.0 <= getattr(self, name) < np.inf:
+                raise ValueError(
+                    f"steps: {name} is {getattr(self, name)}: give 0 or more"
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class RodStep:
+    """The rod at one time.
+
+    Attributes
+    ----------
+    step : number of full steps made
+    time : s
+    x, v : (n, 2) m, m/s
+    reaction : (n, 2) N, mean force of the ground on each node in the last step
+    contact : (n,) OPEN, STICK, FORTH or BACK
+    kinetic, stretching, bending, gravity : J
+    residual : N, largest unbalanced force since the last record
+    complementarity : m/s, largest residual of the contact problem since then
+    iterations, substeps, factorisations : since then
+    error : m, largest estimated error of a step since then, if steps are adapted
+    h : s, length of the last part of a step
+    state : to continue from
+    """
+
+    step: int
+    time: float
+    x: Floats
+    v: Floats
+    reaction: Floats
+    contact: Ints
+    kinetic: float
+    stretching: float
+    bending: float
+    gravity: float
+    residual: float
+    complementarity: float
+    iterations: int
+    substeps: int
+    factorisations: int
+    error: float
+    h: float
+    state: State
+
+    @property
+    def energy(self) -> float:
+        return self.kinetic + self.stretching + self.bending + self.gravity
+
+
+def setting_of(world: World) -> Setting:
+    """What the compiled loop reads of a world."""
+    rod = world.rod
+    load, window = np.zeros((len(rod.nodes), 2)), np.zeros(2)
+    if world.load is not None:
+        load[world.load.nodes] = world.load.force
+        window[:] = world.load.start, world.load.start + world.load.duration
+    return Setting(
+        element=elements(rod),
+        pattern=pattern_of(rod),
+        held=rod.held,
+        relief=(world.ground or Plane()).relief,
+        law=world.actuator.law,
+        gravity=np.array(world.gravity, dtype=np.float64),
+        load=load,
+        load_window=window,
+        alpha=float(world.damping.alpha),
+        beta=float(world.damping.beta),
+        mu=float(world.friction),
+        rayleigh=bool(world.damping.rayleigh),
+        grounded=world.ground is not None,
+    )
+
+
+def scheme_of(options: StepOptions, rod: Rod, *, gamma: float = 0.5) -> Scheme:
+    """What the compiled loop reads of the options."""
+    return Scheme(
+        gamma=gamma,
+        tolerance=float(options.tolerance),
+        complementarity=float(options.complementarity),
+        landing=float(options.landing * rod.rest_length.min()),
+        closing=float(options.closing) if gamma < 1.0 else 1.0,
+        shortest=float(options.shortest),
+        exact=options.contact is ContactRule.EXACT,
+        max_newton=int(options.max_newton),
+        reuse=float(options.reuse),
+    )
+
+
+class _Loop:
+    """The arrays of a run, and the compiled loop over them."""
+
+    def __init__(self, world: World, options: StepOptions, start: State | None) -> None:
+        self.world = world
+        self.options = options
+        self.setting = setting_of(world)
+        self.scheme = scheme_of(options, world.rod)
+        velocity = np.zeros_like(world.rod.nodes)
+        if world.velocity is not None:
+            velocity[:] = world.velocity
+        state = copied(start) if start else new_state(world.rod, velocity)
+        self.state = with_factor(state, self.setting.pattern)
+        self.before = copied(self.state)
+        self.work = work_space(world.rod, self.setting.pattern)
+        self.reaction = np.zeros_like(world.rod.nodes)
+
+    @property
+    def time(self) -> float:
+        return float(self.state.clock[TIME])
+
+    @property
+    def step(self) -> int:
+        return int(self.state.clock[STEP])
+
+    def run_to(self, step: int, end: float) -> bool:
+        """Run to a number of steps or a time, and switch limbs on where they are due.
+
+        A pulse between two steps of fixed length begins to act with the later one.
+        """
+        h = self.options.h
+        near = 1e-6 * h
+        window = near if self.options.accuracy > 0.0 else h - near
+        while self.step < step and self.time < end - near:
+            for at, limb in _pulses(self.world, self.time - window, self.time + near):
+                self._switch_on(at, limb)
+            later = _pulses(self.world, self.time + near, end)
+            if not self._run(step - self.step, min([end, *(t for t, _ in later)])):
+                return False
+        return True
+
+    def _switch_on(self, at: float, limb: int | None) -> None:
+        if limb is None:
+            limb = contact_limb(self.world, self.state.x) - 1
+        self.state.pulse[limb % len(self.state.pulse)] = at
+
+    def _run(self, steps: int, stop: float) -> bool:
+        return run(
+            self.setting,
+            self.scheme,
+            self.state,
+            self.before,
+            self.work,
+            self.reaction,
+            steps,
+            float(self.options.h),
+            float(stop),
+            float(self.options.accuracy),
+        )
+
+    def record(self) -> RodStep:
+        state, report = copied(self.state), self.work.report
+        actuated = passive(self.world.rod)
+        actuate(state.clock[TIME], state.pulse, self.setting.law, actuated)
+        kinetic, gravity = mechanical_energies(self.setting, state)
+        stretching, bending = energies(state.x, self.setting.element, actuated)
+        return RodStep(
+            step=int(state.clock[STEP]),
+            time=float(state.clock[TIME]),
+            x=state.x,
+            v=state.v,
+            reaction=self.reaction.copy(),
+            contact=state.contact,
+            kinetic=kinetic,
+            stretching=stretching,
+            bending=bending,
+            gravity=gravity,
+            residual=float(report[RESIDUAL]),
+            complementarity=float(report[COMPLEMENTARITY]),
+            iterations=int(report[ITERATIONS]),
+            substeps=int(report[SUBSTEPS]),
+            factorisations=int(report[FACTORISATIONS]),
+            error=float(report[ERROR]),
+            h=float(state.clock[LAST_STEP]),
+            state=state,
+        )
+
+    def failure(self) -> NotConvergedError:
+        time, h = self.state.clock[TIME], self.options.h
+        if self.work.memo[FULL]:
+            why = f"more than {len(self.work.who)} nodes touch the ground"
+            remedy = "use fewer nodes"
+        else:
+            why = (
+                f"no step from {h:g} s down to {h * self.options.shortest:.2g} s "
+                f"converges to {self.options.tolerance:g} m"
+            )
+            remedy = "choose a smaller h"
+        return NotConvergedError(f"at t = {time:g} s {why}: {remedy}", best=self.record())
+
+
+def contact_limb(world: World, x: Floats) -> int:
+    """The limb whose actuated edges lie lowest above the ground."""
+    rod = world.rod
+    middle = 0.5 * (x[rod.edges[:, 0]] + x[rod.edges[:, 1]])
+    height = gaps(world.ground or Plane(), middle)
+    limbs = range(rod.limbs + 1)
+    return int(np.argmin([height[rod.edge_limb == k].mean() for k in limbs]))
+
+
+def _pulses(world: World, after: float, until: float) -> list[tuple[float, int | None]]:
+    """The pulses that begin in (after, until], each with its limb, if that is fixed."""
+    schedule = world.schedule
+    if isinstance(schedule, Pulses):
+        table = zip(schedule.times, schedule.limbs, strict=True)
+        return [(t, limb) for t, limb in table if after < t <= until]
+    if isinstance(schedule, LeftOfContact):
+        first, period = schedule.first, schedule.period
+        k = max(0, int(np.floor((after - first) / period)) + 1)
+        found: list[tuple[float, int | None]] = []
+        while (t := first + k * period) <= until:
+            found.append((t, None))
+            k += 1
+        return found
+    return []
+
+
+def simulate(
+    world: World,
+    options: StepOptions,
+    duration: float,
+    *,
+    every: int = 1,
+    start: State | None = None,
+) -> Iterator[RodStep]:
+    """Yield the rod at the start, after every `every` steps, and at the end.
+
+    Parameters
+    ----------
+    duration : s, the time at which to end
+    every : steps between two records
+    start : the state of an earlier record, to continue from
+
+    Raises
+    ------
+    NotConvergedError
+        with the last accepted step as `best`, after yielding it.
+    """
+    if not (duration > 0.0 and every >= 1):
+        raise ValueError(
+            f"duration is {duration} s, recorded every {every} steps: give a positive "
+            "time and 1 or more"
+        )
+    loop = _Loop(world, options, start)
+    if start is None:
+        yield loop.record()
+    while loop.time < duration - 1e-6 * options.h:
+        made = loop.run_to((loop.step // every + 1) * every, duration)
+        yield loop.record()
+        if not made:
+            raise loop.failure()
+
+
+def simulate_many(
+    worlds: list[World],
+    options: StepOptions,
+    duration: float,
+    *,
+    threads: int = 1,
+) -> list[RodStep]:
+    """The last step of each world, several at a time in threads."""
+
+    def last(world: World) -> RodStep:
+        step = None
+        for step in simulate(world, options, duration, every=1 << 40):
+            pass
+        assert step is not None
+        return step
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(last, worlds))
