@@ -82,7 +82,7 @@ def stop_error(steps: Floats) -> Floats:
     if len(steps) < 3:
         return last
     before = np.linalg.norm(steps[-2] - steps[-3])
-    q = np.linalg.norm(last) / before if before > 0 else 0.0
+    q = float(np.linalg.norm(last) / before) if before > 0 else 0.0
     factor = q / (1 - q) if q <= SLOWEST else SLOWEST / (1 - SLOWEST)
     left: Floats = last * factor
     return left

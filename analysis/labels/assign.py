@@ -1,6 +1,6 @@
 """Which sphere is which node, as far as the evidence goes, and why."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -15,6 +15,8 @@ from analysis.labels.mechanism import Mechanism
 from analysis.labels.search import Labelling, judge, node_evidence, search
 from sim.arrays import Floats, Ints
 
+FEW = 0.5  # share of labelled nodes below which a second search is made
+WIDER = 5.0  # how much more lengths may scatter in it
 NEVER_RIVALLED = 99.0  # margin written where no other sphere comes into question
 
 
@@ -188,6 +190,9 @@ def label_spheres(
 ) -> Labels:
     """Label spheres in an unknown pose and state, some missing, some false.
 
+    Where few nodes get a label, a second search allows for lengths that scatter by
+    more than was stated.
+
     Parameters
     ----------
     centres_mm : (m, 3) sphere centres
@@ -195,6 +200,17 @@ def label_spheres(
     """
     options = options or LabelOptions()
     spheres = SphereSet.of(centres_mm, covariances_mm2)
+    labels = _label_once(mechanism, spheres, options)
+    if len(labels.labelled) >= FEW * mechanism.n:
+        return labels
+    wider = replace(options, length_sd_mm=WIDER * options.length_sd_mm)
+    again = _label_once(mechanism, spheres, wider)
+    return max(labels, again, key=lambda found: len(found.labelled))
+
+
+def _label_once(
+    mechanism: Mechanism, spheres: SphereSet, options: LabelOptions
+) -> Labels:
     found = search(mechanism, spheres, options)
     if not found:
         return _no_labels(mechanism.n)

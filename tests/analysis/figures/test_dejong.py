@@ -1,0 +1,120 @@
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from analysis.figures.dejong import (
+    MorphedShape,
+    ScannedShape,
+    plotted_nodes,
+    plotted_steps,
+    shapes_beside_scans,
+)
+from analysis.figures.shapes import Wireframe, best_view, faces
+
+SHEET = np.array(
+    [[0, 0, 0], [1, 0, 0], [0.5, 0.9, 0], [2, 0, 0], [3, 0, 0], [2.5, 1, 0]]
+)
+BODIES = ((0, 1, 2), (3, 4, 5), (1, 3))
+SQUARE = Wireframe(SHEET[:4], np.array([[0, 1], [1, 2], [2, 3]]))
+
+
+def shape(scan=True, **change):
+    final = SHEET * [0.9, 1.0, 1.0] + [0, 0, 0.3]
+    scanned = ScannedShape(
+        final + 0.01,
+        np.empty((0, 3)),
+        0.91,
+        0.002,
+        0.9,
+        change.get("whole", True),
+        2.0,
+        "agrees",
+        0.2,
+        change.get("synthetic", True),
+    )
+    return MorphedShape(
+        change.get("title", "circle"),
+        SHEET,
+        final,
+        BODIES,
+        SQUARE,
+        np.array([0.3, 0.01, 0.0]),
+        np.array([1.0, 0.92, 0.9]),
+        scanned if scan else None,
+        (("circle: simulated", "abc123def4567890"),),
+    )
+
+
+def texts(figure: Figure) -> str:
+    drawn = [t.get_text() for t in figure.texts]
+    return " ".join(drawn + [t.get_text() for ax in figure.axes for t in ax.texts])
+
+
+def test_fig_3_has_initial_final_scan_and_steps_for_each_target():
+    figure = shapes_beside_scans([shape(), shape(title="cylinder")])
+    in_space = [ax for ax in figure.axes if ax.name == "3d"]
+    assert len(in_space) == 6
+    assert {ax.get_ylabel() for ax in figure.axes} >= {
+        r"$\mathcal{E}$",
+        r"$\mathcal{S}$",
+    }
+
+
+def test_the_three_drawings_of_a_row_have_one_scale_and_one_view():
+    in_space = [ax for ax in shapes_beside_scans([shape()]).axes if ax.name == "3d"]
+    assert len({ax.get_xlim() for ax in in_space}) == 1
+    assert len({(ax.elev, ax.azim) for ax in in_space}) == 1
+
+
+def test_the_scan_is_drawn_at_its_S_with_k_times_u():
+    figure = shapes_beside_scans([shape()])
+    right = next(ax for ax in figure.axes if ax.get_ylabel() == r"$\mathcal{S}$")
+    marker, _, bars = right.containers[0]
+    assert marker.get_ydata()[0] == 0.91
+    low, high = bars[0].get_segments()[0][:, 1]
+    assert (low, high) == (pytest.approx(0.906), pytest.approx(0.914))
+
+
+def test_a_figure_names_its_runs_and_says_that_a_scan_is_synthetic():
+    assert "abc123def456" in texts(shapes_beside_scans([shape()]))
+    assert "synthetic" in texts(shapes_beside_scans([shape()]))
+    assert "synthetic" not in texts(shapes_beside_scans([shape(synthetic=False)]))
+
+
+def test_S_of_a_subset_is_marked_as_such():
+    assert "seen nodes only" in texts(shapes_beside_scans([shape(whole=False)]))
+    assert "seen nodes only" not in texts(shapes_beside_scans([shape()]))
+
+
+def test_a_row_without_a_scan_says_so():
+    assert "no scan" in texts(shapes_beside_scans([shape(scan=False)]))
+
+
+def test_the_plotted_numbers_are_those_given():
+    steps = plotted_steps([shape()])
+    assert steps["E"].tolist()[:3] == [0.3, 0.01, 0.0]
+    assert steps.iloc[-1]["S"] == 0.91
+    assert steps.iloc[-1]["s"] == "scanned (synthetic)"
+    nodes = plotted_nodes([shape()])
+    scanned = nodes[nodes["state"] == "scanned"][["x", "y", "z"]].to_numpy()
+    np.testing.assert_allclose(scanned, SHEET * [0.9, 1, 1] + [0, 0, 0.3] + 0.01)
+
+
+def test_no_case_is_refused():
+    with pytest.raises(ValueError, match="no case to show"):
+        shapes_beside_scans([])
+
+
+def test_a_flat_body_is_one_outline_and_a_solid_one_is_its_triangles():
+    square = np.array([[0, 0, 0], [1, 1, 0], [1, 0, 0], [0, 1, 0.0]])
+    (outline,) = faces(square, (0, 1, 2, 3))
+    sides = np.linalg.norm(outline - np.roll(outline, 1, axis=0), axis=1)
+    np.testing.assert_allclose(sides, 1.0)  # no diagonal: the nodes go around
+    square[3, 2] = 0.8
+    assert len(faces(square, (0, 1, 2, 3))) == 4
+
+
+def test_a_flat_shape_is_seen_from_above():
+    assert best_view(SHEET, SHEET)[0] == 60.0
+    upright = SHEET[:, [0, 2, 1]]
+    assert best_view(upright, upright)[0] == 30.0

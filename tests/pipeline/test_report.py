@@ -1,0 +1,136 @@
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from pipeline.compare import Comparison
+from pipeline.compare import run_step as compare
+from pipeline.errors import RunFailedError
+from pipeline.figure import FigureConfig
+from pipeline.figure import run_step as draw
+from pipeline.plan_file import Batch, write_plan
+from pipeline.report import collect_comparisons, collect_jobs, main, write_report
+from pipeline.runs import Job, run_once
+from tests.analysis.mechanisms import random_mechanism, scanned
+from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
+
+HOSTILE = "<script>alert('x')</script>"
+
+
+def job(step, name, needs=None, **tags):
+    return Job(step, name, {"step": step, "name": name}, {}, needs or {}, (), tags)
+
+
+@pytest.fixture
+def results(tmp_path, rng):
+    """A plan of which the simulation, an ingest, a comparison and a figure finished,
+    one ingest failed, and what needs it is missing."""
+    place = tmp_path / "results"
+    mechanism, other = random_mechanism(12, rng)
+    simulate = job("simulate", "circle")
+    ingest = job("ingest", HOSTILE, synthetic="true")
+    failed = job("ingest", "broken")
+    needs = {"spheres": ingest.key, "simulated": simulate.key}
+    good = job("compare", HOSTILE, needs, expect="agrees")
+    lost = job("compare", "lost", {"spheres": failed.key, "simulated": simulate.key})
+    figure = job("figure", "dejong-3", {"comparisons": [good.key]})
+
+    run = run_once(
+        simulate, lambda out: {"at": str(write_run(out, mechanism, other))}, place
+    )
+    scan = scanned(mechanism.nodes_mm, rng)
+    spheres = run_once(ingest, lambda out: {"at": str(write_ingest(out, scan))}, place)
+    compared = run_once(
+        good, lambda out: compare(Comparison(SCALE_MM), spheres, run, out), place
+    )
+    config = FigureConfig("dejong-3", ("circle",))
+    run_once(figure, lambda out: draw(config, [compared], [spheres], [run], out), place)
+
+    def fail(out):
+        raise RuntimeError(f"no sphere of radius 6 mm was found for {out.name}")
+
+    with pytest.raises(RunFailedError):
+        run_once(failed, fail, place)
+    jobs = (simulate, ingest, failed, good, lost, figure)
+    write_plan([Batch((one,)) for one in jobs], {}, place)
+    return place
+
+
+class Page(HTMLParser):
+    """What a reader sees, and what a browser would fetch."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.words, self.fetched, self.scripts = [], [], 0
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.scripts += tag == "script"
+        given = dict(attrs)
+        if tag in {"img", "script", "link", "iframe"}:
+            self.fetched += [v for k, v in given.items() if k in {"src", "href"}]
+
+    def handle_data(self, data):
+        self.words.append(data.strip())
+
+    @property
+    def text(self):
+        return re.sub(r"\s+", " ", " ".join(self.words))
+
+
+@pytest.fixture
+def page(results):
+    assert main(["--results", str(results)]) == 0
+    return Page((results / "report" / "index.html").read_text())
+
+
+def test_the_page_shows_verdict_and_both_shape_factors(results, page):
+    (row,) = collect_comparisons(collect_jobs(results))
+    assert row["verdict"] in page.text
+    assert f"{row['S_simulated']:.5f}" in page.text
+    assert f"{row['S_scanned']:.5f} ± {row['S_scanned_u']:.5f}" in page.text
+    assert "as expected" in page.text
+    assert "joint play" in page.text  # the budget
+
+
+def test_the_page_names_what_failed_and_what_is_missing_with_the_reason(page):
+    assert "no sphere of radius 6 mm was found" in page.text
+    assert "it needs ingest broken, which is failed" in page.text
+
+
+def test_every_run_is_named_by_its_key(results, page):
+    for one in collect_jobs(results):
+        assert one["key"] in page.text
+
+
+def test_the_page_fetches_nothing(page):
+    assert page.fetched
+    assert all(address.startswith("data:") for address in page.fetched)
+
+
+def test_names_from_files_are_escaped(page):
+    assert HOSTILE in page.text
+    assert page.scripts == 0
+
+
+def test_synthetic_scans_are_marked(page):
+    assert "synthetic scan" in page.text
+
+
+def test_a_verdict_that_was_not_expected_stands_out(results, tmp_path):
+    jobs = collect_jobs(results)
+    rows = [{**row, "expect": "differs"} for row in collect_comparisons(jobs)]
+    page = Page(write_report(jobs, rows, tmp_path).read_text())
+    assert "expected: differs" in page.text
+
+
+def test_a_page_without_comparisons_is_still_a_page(results, tmp_path):
+    page = Page(write_report(collect_jobs(results), [], tmp_path).read_text())
+    assert "No comparison has finished." in page.text
+
+
+def test_a_missing_plan_is_refused_in_one_line(tmp_path, capsys):
+    assert main(["--results", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "plan.json" in said
