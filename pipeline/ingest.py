@@ -2,7 +2,8 @@
 
 Several files are several views of one scan, already registered. OUT receives
 spheres.csv (centre, covariance, radius, quality), rejected.csv (each candidate that is
-no sphere, with the reason), covariance.npz (of all centres together) and picture.png.
+no sphere, with the reason), covariance.npz (of all centres together), picture.png, and
+scan.html, the same picture in three dimensions for a browser.
 
 Formats: .ply .pcd .xyz .txt .csv .tsv .asc .pts .dat .npy, and vertices of .stl .obj.
 Exit status: 0 done; 2 the input is refused, and nothing is written.
@@ -24,12 +25,13 @@ from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions, Picks
 from pipeline.arguments import OneLineParser, output_directory
 from pipeline.errors import InputError, command
-from pipeline.files import replacing
+from pipeline.files import replacing, write_text
+from pipeline.picks_table import write_tables
 from pipeline.readers.cloud import Cloud, Unit, read_cloud, unit_named
 from pipeline.readers.source import Choices
 from pipeline.scan_hints import no_spheres
+from pipeline.scan_page import scan_page
 from pipeline.seeds import at_seeds, near_any, read_seeds
-from pipeline.sphere_tables import write_tables
 from sim.arrays import Floats, Ints
 
 SEED_REACH = 1.6  # radii from a seed, which lies on the sphere or at its centre
@@ -113,10 +115,12 @@ def pick(points: Floats, view: Ints | None, config: Ingest) -> Picks:
 
 def _write(out: Path, points: Floats, picks: Picks, synthetic: bool) -> None:
     title = f"{len(picks.spheres)} spheres in {len(points)} points"
+    page = scan_page(points, picks, title, synthetic=synthetic)
     figure = scan_picture(
         points, picks, f"synthetic scan: {title}" if synthetic else title
     )
     out.mkdir(parents=True, exist_ok=True)
+    write_text(out / "scan.html", page)
     with replacing(out / "picture.png") as temporary:
         figure.savefig(temporary, format="png", dpi=200)
     with replacing(out / "covariance.npz") as temporary, temporary.open("wb") as file:

@@ -1,0 +1,92 @@
+"""Say by hand where spheres are; the seeds file is an input of pipeline.ingest.
+
+A window of Open3D opens: shift and left button picks a point on a sphere, shift and
+right button takes it back, Q ends. Where no display is, or for a script, give the
+places with --at.
+
+Example:
+  python -m pipeline.pick scan.ply --unit mm --out seeds.csv --at 12.5 -3 40
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.arguments import OneLineParser
+from pipeline.errors import InputError, command
+from pipeline.open3d_loader import open3d
+from pipeline.readers.cloud import read_cloud, unit_named
+from pipeline.readers.source import Choices
+from pipeline.seeds import write_seeds
+from sim.arrays import Floats
+
+MOST_POINTS = 2_000_000  # shown in the window
+MARGIN = 0.05  # of the scan's extent, by which a place may lie outside
+
+
+def checked(places: Floats, points: Floats) -> Floats:
+    """`places` (k, 3), all of them within the box around `points` (n, 3), mm."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = MARGIN * float((high - low).max())
+    for place in places:
+        if ((place < low - margin) | (place > high + margin)).any():
+            where = ", ".join(f"{v:g}" for v in place)
+            box = " x ".join(
+                f"{a:.4g}..{b:.4g}" for a, b in zip(low, high, strict=True)
+            )
+            raise InputError(f"({where}) mm is outside the scan {box} mm: correct it")
+    return places
+
+
+def clicked(points: Floats) -> Floats:
+    """The places (k, 3) that a person picks in a window, mm."""
+    if sys.platform == "linux" and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    ):
+        raise InputError("there is no display for a window: give places with --at")
+    o3d = open3d()
+    shown = points[:: max(1, -(-len(points) // MOST_POINTS))]
+    cloud = o3d.geometry.PointCloud(o3d.utility.Vector3dVector(shown))
+    window = o3d.visualization.VisualizerWithEditing()
+    if not window.create_window("shift and click the spheres, then Q"):
+        raise InputError("no window can be opened: give places with --at")
+    window.add_geometry(cloud)
+    window.run()
+    window.destroy_window()
+    return np.asarray(shown[np.array(window.get_picked_points(), dtype=np.int64)])
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Write a seeds file."""
+    parser = OneLineParser(
+        prog="python -m pipeline.pick",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("scans", nargs="+", type=Path, metavar="SCAN", help="a file of points")
+    add("--unit", help="of the files' numbers: mm, cm, m or inch; no file tells")
+    add("--out", type=Path, required=True, metavar="FILE", help="the seeds file")
+    add(
+        "--at", type=float, nargs=3, action="append", metavar=("X", "Y", "Z"),
+        help="a place on a sphere or at its centre, mm; no window opens",
+    )  # fmt: skip
+    add("--decimal-comma", action="store_true", help="numbers such as 1,25")
+    options = parser.parse_intermixed_args(argv)
+    unit, choices = unit_named(options.unit), Choices(options.decimal_comma)
+    clouds = [read_cloud(scan, unit, choices).points for scan in options.scans]
+    points = np.concatenate(clouds)
+    places = clicked(points) if options.at is None else np.array(options.at)
+    if not len(places):
+        raise InputError("nothing was picked: no seeds file is written")
+    write_seeds(options.out, checked(places, points))
+    print(f"{len(places)} seeds in {options.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
