@@ -20,7 +20,7 @@ from pipeline.plan_file import Batch, write_plan
 from pipeline.runs import RESULTS, Job, failed_attempts, finished
 from pipeline.simulate import planned, sound_case
 from pipeline.study_file import Study, read_study
-from pipeline.workflow import PROFILE, fan_out, only_one, step
+from pipeline.workflow import PROFILE, fan_out_and_follow, only_one, step
 
 RUNS_A_BATCH = 50  # at least, so that the start of a process is shared by many runs
 
@@ -113,7 +113,7 @@ def run_study(study: Study, options: argparse.Namespace) -> int:
         if wanted:
             dealt = batches(wanted, study.batches)
             write_plan(dealt, {"study": study.name})
-            fan_out(options.profile, options.cores)
+            fan_out_and_follow(options.profile, options.cores)
         after = [step("pipeline.study_table", [study.name]), step("pipeline.track")]
     undone = [m for m in found if not is_settled(m.job, retry_failed=False)]
     if undone:

@@ -26,6 +26,7 @@ LONGEST_PARAM = 6000
 ARTIFACT_SUFFIXES = {
     ".csv", ".gif", ".html", ".json", ".npz", ".pdf", ".png", ".svg", ".txt"
 }  # fmt: skip
+STATUS = {"finished": "FINISHED", "failed": "FAILED", "killed": "KILLED"}
 TAG = "morphtrack.directory"  # of a run: "<key>", or "<key>.<attempt>" where it failed
 
 
@@ -72,25 +73,44 @@ def _metric(name: str, value: float, time: int, step: int) -> "Metric":
     return Metric(name, value, time, step)
 
 
-def step_metrics(
-    directory: Path, started: int, ended: int, most: int
+def metrics_of_rows(
+    names: Sequence[str], rows: Sequence[Sequence[str]], times: Sequence[int]
 ) -> list["Metric"]:
-    """steps.csv as metrics by step, thinned evenly to `most` steps."""
+    """Rows of steps.csv as metrics by step; the first column is the step.
+
+    Parameters
+    ----------
+    times : ms since 1970, one a row
+    """
+    return [
+        _metric(name, value, time, int(float(row[0])))
+        for row, time in zip(rows, times, strict=True)
+        for name, cell in zip(names[1:], row[1:], strict=True)
+        if (value := _as_float(cell)) is not None
+    ]
+
+
+def step_metrics(
+    directory: Path, started: int, ended: int, *, most: int, after: int = 0
+) -> list["Metric"]:
+    """steps.csv as metrics by step, thinned evenly to `most` steps.
+
+    Parameters
+    ----------
+    after : rows beyond this number of bytes only
+    """
     path = directory / "steps.csv"
     if not path.is_file():
         return []
-    with path.open(encoding="utf-8") as file:
-        names = file.readline().strip().split(",")
-        rows = [line.split(",") for line in file if line.endswith("\n")]
+    with path.open("rb") as file:
+        names = file.readline().decode().strip().split(",")
+        file.seek(max(after, file.tell()))
+        rows = [line.split(",") for line in file.read().decode().splitlines()]
     kept = np.unique(np.linspace(0, len(rows) - 1, min(most, len(rows))).astype(int))
-    metrics = []
-    for i in kept:
-        time = started + (ended - started) * int(i) // max(len(rows) - 1, 1)
-        for name, cell in zip(names[1:], rows[i][1:], strict=True):
-            value = _as_float(cell)
-            if value is not None:
-                metrics.append(_metric(name, value, time, int(float(rows[i][0]))))
-    return metrics
+    times = [
+        started + (ended - started) * int(i) // max(len(rows) - 1, 1) for i in kept
+    ]
+    return metrics_of_rows(names, [rows[i] for i in kept], times)
 
 
 def _as_float(cell: str) -> float | None:
@@ -125,7 +145,9 @@ def params(record: Mapping[str, Any]) -> list["Param"]:
     return [Param(k, str(v)[:LONGEST_PARAM]) for k, v in leaves.items()]
 
 
-def tags(record: Mapping[str, Any], directory: Path) -> dict[str, str]:
+def tags(
+    record: Mapping[str, Any], directory: Path, parent: str | None
+) -> dict[str, str]:
     """What runs are searched by."""
     known = {
         TAG: directory.name,
@@ -139,6 +161,8 @@ def tags(record: Mapping[str, Any], directory: Path) -> dict[str, str]:
     known |= {f"needs.{k}": str(v) for k, v in record.get("needs", {}).items()}
     if "reason" in record:
         known["reason"] = record["reason"]
+    if parent is not None:
+        known["mlflow.parentRunId"] = parent
     return known
 
 
@@ -183,36 +207,88 @@ def _chunks(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
         yield items[i : i + size]
 
 
-def log_run(
-    client: "MlflowClient",
-    experiment: str,
-    directory: Path,
-    options: TrackingOptions,
-) -> str:
-    """Write one finished or failed run directory to MLflow; return the run's id."""
-    record = run_record(directory)
-    started, ended = _milliseconds(record["started"]), _milliseconds(record["ended"])
-    run = client.create_run(
-        experiment,
-        start_time=started,
-        tags=tags(record, directory),
-        run_name=f"{record['step']} {record['name']}",
-    )
-    run_id: str = run.info.run_id
-    metrics = step_metrics(directory, started, ended, options.most_steps)
-    metrics += result_metrics(record, ended)
-    for chunk in _chunks(params(record), PARAMS_A_CALL):
-        client.log_batch(run_id, params=chunk)
+def log_metrics(
+    client: "MlflowClient", run_id: str, metrics: Sequence["Metric"]
+) -> None:
+    """Write metrics, as many in one call as MLflow takes."""
     for chunk in _chunks(metrics, METRICS_A_CALL):
         client.log_batch(run_id, metrics=chunk)
+
+
+@dataclass
+class Started:
+    """An MLflow run that exists but has not ended.
+
+    Attributes
+    ----------
+    read : bytes of steps.csv that are in it already
+    """
+
+    run_id: str
+    read: int = 0
+
+
+def start_run(
+    client: "MlflowClient",
+    experiment: str,
+    record: Mapping[str, Any],
+    directory: Path,
+    parent: str | None = None,
+) -> Started:
+    """Create the MLflow run of the run that `record` describes."""
+    run = client.create_run(
+        experiment,
+        start_time=_milliseconds(record["started"]),
+        tags=tags(record, directory, parent),
+        run_name=f"{record['step']} {record['name']}",
+    )
+    return Started(run.info.run_id)
+
+
+def end_run(
+    client: "MlflowClient",
+    started: Started,
+    directory: Path,
+    options: TrackingOptions,
+    parent: str | None = None,
+) -> None:
+    """Complete an MLflow run from the directory of a run that has ended."""
+    from mlflow.entities import RunTag
+
+    record = run_record(directory)
+    begin, end = _milliseconds(record["started"]), _milliseconds(record["ended"])
+    metrics = step_metrics(
+        directory, begin, end, most=options.most_steps, after=started.read
+    )
+    metrics += result_metrics(record, end)
+    entries = params(record)
+    later = [RunTag(k, v) for k, v in tags(record, directory, parent).items()]
+    client.log_batch(
+        started.run_id,
+        metrics[:800],
+        entries[:PARAMS_A_CALL],
+        later * bool(started.read),
+    )
+    log_metrics(client, started.run_id, metrics[800:])
+    for chunk in _chunks(entries[PARAMS_A_CALL:], PARAMS_A_CALL):
+        client.log_batch(started.run_id, params=chunk)
+    if parent is None:  # a study's runs are many: their files stay where they are
+        _log_files(client, started.run_id, record, directory, options)
+    client.set_terminated(started.run_id, STATUS[record["status"]], end_time=end)
+
+
+def _log_files(
+    client: "MlflowClient",
+    run_id: str,
+    record: Mapping[str, Any],
+    directory: Path,
+    options: TrackingOptions,
+) -> None:
     inputs = datasets(record)
     if inputs:
         client.log_inputs(run_id, inputs)
     for path in _artifacts(directory, options.largest_artifact_mb):
         client.log_artifact(run_id, str(path))
-    status = "FINISHED" if record["status"] == "finished" else "FAILED"
-    client.set_terminated(run_id, status, end_time=ended)
-    return run_id
 
 
 def tracking_uri(options: TrackingOptions) -> str:

@@ -76,6 +76,15 @@ def step(module: str, words: Sequence[str] = ()) -> int:
     return subprocess.run(line, env=_environment(), check=False).returncode
 
 
+def fan_out_and_follow(profile: Path, cores: int | None) -> None:
+    """Let Snakemake run what is missing while one process follows it into MLflow."""
+    line = [sys.executable, "-m", "pipeline.track", "--follow"]
+    environment = _environment()
+    with subprocess.Popen(line, stdin=subprocess.PIPE, env=environment, text=True) as f:
+        fan_out(profile, cores)
+        f.communicate()  # the end of its input tells it to stop
+
+
 @command
 def main(argv: list[str] | None = None) -> int:
     """Make the figures and everything that they are made of."""
@@ -93,7 +102,7 @@ def main(argv: list[str] | None = None) -> int:
         if all_done(plan):
             print("nothing to run: every run of the plan is there")
         else:
-            fan_out(options.profile, options.cores)
+            fan_out_and_follow(options.profile, options.cores)
         failures = [step("pipeline.track"), step("pipeline.report")]
     return FAILED if any(failures) or not all_done(plan) else 0
 

@@ -1,0 +1,64 @@
+"""Runs that are still going, as they look in MLflow: RUNNING, their metrics growing."""
+
+import time
+from pathlib import Path
+
+from pipeline.owners import is_alive, owner, running_directories
+from pipeline.store import Store
+from pipeline.tracking import Started, log_metrics, metrics_of_rows, start_run
+
+OLD_ENOUGH_SECONDS = 3.0  # a shorter run is written once, when it has ended
+
+
+class LiveRuns:
+    """Follows the directories under results/running."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._runs: dict[str, Started] = {}
+
+    def update(self, results: Path) -> None:
+        """Bring the new steps of every live run into MLflow."""
+        for directory in running_directories(results):
+            if directory.name not in self._runs:
+                self._start(directory)
+            if directory.name in self._runs:
+                self._grow(directory, self._runs[directory.name])
+
+    def _start(self, directory: Path) -> None:
+        record = owner(directory)
+        steps = directory / "steps.csv"
+        if record is None or not steps.is_file() or not is_alive(directory):
+            return
+        age = time.time() - (directory / "owner.json").stat().st_mtime
+        if age >= OLD_ENOUGH_SECONDS:
+            parent = self._store.parent_of(record)
+            self._runs[directory.name] = start_run(
+                self._store.client, self._store.experiment, record, directory, parent
+            )
+
+    def _grow(self, directory: Path, live: Started) -> None:
+        try:
+            with (directory / "steps.csv").open("rb") as file:
+                names = file.readline().decode().strip().split(",")
+                live.read = max(live.read, file.tell())
+                file.seek(live.read)
+                text = file.read()
+        except FileNotFoundError:
+            return  # it has ended and moved away meanwhile
+        whole = text[: text.rfind(b"\n") + 1]
+        live.read += len(whole)
+        now = round(time.time() * 1000)
+        rows = [line.split(",") for line in whole.decode().splitlines()]
+        metrics = metrics_of_rows(names, rows, [now] * len(rows))
+        log_metrics(self._store.client, live.run_id, metrics)
+
+    def take(self, ended: Path) -> Started | None:
+        """The MLflow run of a run that has ended, if it was followed while it ran.
+
+        A finished directory is called by its key, a running one by key and attempt.
+        """
+        for name in list(self._runs):
+            if ended.name in (name, name.partition(".")[0]):
+                return self._runs.pop(name)
+        return None

@@ -1,0 +1,172 @@
+"""The MLflow store: opened when there is something to write, one writer at a time."""
+
+import contextlib
+import fcntl
+import json
+import logging
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlparse
+
+from pipeline.errors import InputError
+from pipeline.files import write_json
+from pipeline.tracking import TAG, TrackingOptions, tracking_uri
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+
+ENDED = ("FINISHED", "FAILED", "KILLED")
+PARENT_TAG = "morphtrack.study"
+
+
+def _sqlite_file(uri: str) -> Path | None:
+    parsed = urlparse(uri)
+    return Path(parsed.path[1:]) if parsed.scheme == "sqlite" else None
+
+
+def _store_identity(uri: str) -> str | None:
+    """What tells one embedded database from the next at the same place."""
+    file = _sqlite_file(uri)
+    if file is None:
+        return uri
+    return f"{uri}#{file.stat().st_ino}" if file.is_file() else None
+
+
+@contextlib.contextmanager
+def only_writer(place: Path) -> Iterator[None]:
+    """Hold the right to write to the store; a second process is refused."""
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / "lock").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InputError(
+                "another process is writing to MLflow: wait for it, or stop it"
+            ) from error
+        yield
+
+
+def _quiet() -> None:
+    """Keep MLflow's start-up chatter off the terminal."""
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    os.environ.setdefault("DO_NOT_TRACK", "true")
+    os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
+    warnings.filterwarnings("ignore", module="mlflow|alembic|sqlalchemy")
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+
+
+class Store:
+    """A client, its experiment, and what the store is known to hold.
+
+    The index beside an embedded store spares asking it; it counts only as long as the
+    database is the one it was written for.
+    """
+
+    def __init__(self, options: TrackingOptions, place: Path) -> None:
+        self.options = options
+        self.uri = tracking_uri(options)
+        self._index = place / "index.json"
+        self._opened: tuple[MlflowClient, str] | None = None
+        self.known = self._read_index()
+        self._parents: dict[str, str] = {}
+
+    def _read_index(self) -> dict[str, str]:
+        """MLflow run ids by directory name."""
+        try:
+            held = json.loads(self._index.read_text(encoding="utf-8"))
+            same = held["store"] is not None and held["store"] == self._identity()
+            return dict(held["runs"]) if same else {}
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+
+    def _identity(self) -> str | None:
+        return _store_identity(self.uri)
+
+    def exists(self) -> bool:
+        """Whether there is a store already; a server is taken to be there."""
+        return self._identity() is not None
+
+    def save_index(self) -> None:
+        """Write what the store holds now."""
+        value = {"store": self._identity(), "runs": self.known}
+        write_json(self._index, value, compact=True)
+
+    @property
+    def client(self) -> "MlflowClient":
+        """The client; the store is opened at its first use."""
+        return self._open()[0]
+
+    @property
+    def experiment(self) -> str:
+        """Id of the experiment that holds the runs, made where it is missing."""
+        return self._open()[1]
+
+    def _open(self) -> tuple["MlflowClient", str]:
+        if self._opened is None:
+            self._opened = _open_store(self.options, self.uri)
+            self._reconcile()
+        return self._opened
+
+    def runs(self, filter_string: str = "") -> Iterator[Any]:
+        """Runs of the experiment."""
+        token = None
+        while True:
+            page = self.client.search_runs(
+                [self.experiment], filter_string, max_results=1000, page_token=token
+            )
+            yield from page
+            token = page.token
+            if not token:
+                return
+
+    def parent_of(self, record: Mapping[str, Any]) -> str | None:
+        """The parent run of a run that belongs to a study."""
+        study = record.get("tags", {}).get("study")
+        return None if study is None else self.parent_run(study)
+
+    def parent_run(self, study: str) -> str:
+        """The id of a study's parent run, made where it is missing."""
+        if study not in self._parents:
+            held = self.runs(f"tags.`{PARENT_TAG}` = '{study}'")
+            self._parents[study] = next(
+                (run.info.run_id for run in held), None
+            ) or self._new_parent(study)
+        return self._parents[study]
+
+    def _new_parent(self, study: str) -> str:
+        tags = {PARENT_TAG: study, "step": "study", "study": study}
+        run = self.client.create_run(
+            self.experiment, tags=tags, run_name=f"study {study}"
+        )
+        return str(run.info.run_id)
+
+    def _reconcile(self) -> None:
+        """Learn what the store holds; drop what a killed tracker left half-written."""
+        self.known = {}
+        for run in list(self.runs()):
+            name = run.data.tags.get(TAG)
+            if name is None:
+                continue
+            if run.info.status in ENDED and name not in self.known:
+                self.known[name] = run.info.run_id
+            else:
+                self.client.delete_run(run.info.run_id)
+
+
+def _open_store(options: TrackingOptions, uri: str) -> tuple["MlflowClient", str]:
+    _quiet()
+    from mlflow import MlflowClient
+
+    file = _sqlite_file(uri)
+    place = None
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        place = Path(options.artifacts).resolve().as_uri()
+    client = MlflowClient(uri)
+    found = client.get_experiment_by_name(options.experiment)
+    if found is not None:
+        return client, str(found.experiment_id)
+    return client, str(client.create_experiment(options.experiment, place))

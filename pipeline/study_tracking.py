@@ -1,0 +1,49 @@
+"""Studies in MLflow: one parent run a study, its runs as children."""
+
+import hashlib
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from pipeline.files import read_json
+from pipeline.keys import file_digest
+from pipeline.runs import failed_attempts, finished
+from pipeline.store import Store
+
+
+def _state(key: str, results: Path) -> str:
+    if finished(key, results) is not None:
+        return "finished"
+    return "failed" if failed_attempts(key, results) else "missing"
+
+
+def _digest(directory: Path) -> str:
+    """Changes whenever a file of the study does."""
+    digests = [f"{p.name} {file_digest(p)}" for p in sorted(directory.iterdir())]
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:16]
+
+
+def update_parents(store: Store, results: Path) -> None:
+    """Bring the parent run of every study that changed up to date."""
+    for path in sorted((results / "study").glob("*/members.json")):
+        note = f"study {path.parent.name}"
+        digest = _digest(path.parent)
+        if store.known.get(note) == digest:
+            continue
+        _update_parent(store, path, results)
+        store.known[note] = digest
+
+
+def _update_parent(store: Store, path: Path, results: Path) -> None:
+    """Counts, table and plots of one study."""
+    wanted: dict[str, Any] = read_json(path)
+    states = Counter(_state(m["key"], results) for m in wanted["members"])
+    parent = store.parent_run(wanted["study"])
+    for state in ("finished", "failed", "missing"):
+        store.client.log_metric(parent, state, states[state])
+    for file in sorted(path.parent.iterdir()):
+        store.client.log_artifact(parent, str(file))
+    if not states["missing"]:
+        now = round(time.time() * 1000)
+        store.client.set_terminated(parent, "FINISHED", end_time=now)
