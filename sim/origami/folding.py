@@ -66,13 +66,14 @@ class OrigamiStep:
     ----------
     s, phase, stage, increment : numbers from 0; the increment counts from 1
     x : (n, 3) m
+    angles : (h,) rest angles, rad
     energies : (6,) J, see `sim.origami.assembly.System`
     contact_force : (n, 3) N
     factor : load factor, or part of the stage that is done
     load : norm of all applied forces, N
     displacement : of the watched coordinate since the phase began, m
     gap : smallest distance of any pair near contact, m; inf where none is near
-    strain : largest Green strain of a bar
+    strain : largest Green strain of a bar so far
     residual : norm of the unbalanced force, N
     iterations : linear solves, of all parts of the increment
     parts : into how many the increment was divided
@@ -83,6 +84,7 @@ class OrigamiStep:
     stage: int
     increment: int
     x: Floats
+    angles: Floats
     energies: Floats
     contact_force: Floats
     factor: float
@@ -153,7 +155,7 @@ def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
     problem = build_problem(sheet, phases[0])
     check_start(sheet.mesh, problem)
     state = State(rest, hinge_angles(sheet.mesh, rest), near_at(problem, rest))
-    step = _first_step(rest, smallest_distance(problem, state))
+    step = _first_step(state, smallest_distance(problem, state))
     yield step
     for number, phase in enumerate(phases):
         problem = build_problem(sheet, phase)
@@ -171,13 +173,14 @@ def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
                     stage=stage,
                     increment=increment,
                     x=state.x,
+                    angles=state.angles,
                     energies=out.energies,
                     contact_force=contact_force(problem, state),
                     factor=state.factor,
                     load=load * abs(state.factor) * isinstance(phase, Load),
                     displacement=_watched(phase, state.x - start),
                     gap=smallest_distance(problem, state),
-                    strain=largest_strain(problem.model, state.x),
+                    strain=max(step.strain, largest_strain(problem.model, state.x)),
                     residual=out.residual,
                     iterations=out.iterations,
                     parts=parts,
@@ -203,15 +206,16 @@ def smallest_distance(problem: Problem, state: State) -> float:
     return pair_distance(problem.surface, state.near.pairs, state.x)[0]
 
 
-def _first_step(rest: Floats, gap: float) -> OrigamiStep:
+def _first_step(state: State, gap: float) -> OrigamiStep:
     return OrigamiStep(
         s=0,
         phase=0,
         stage=0,
         increment=0,
-        x=rest,
+        x=state.x,
+        angles=state.angles,
         energies=np.zeros(6),
-        contact_force=np.zeros_like(rest),
+        contact_force=np.zeros_like(state.x),
         factor=0.0,
         load=0.0,
         displacement=0.0,

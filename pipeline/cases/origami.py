@@ -1,0 +1,187 @@
+"""An origami case: a pattern, its material, how it is held, and what is done to it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.origami.compliant import compliant_mesh
+from sim.origami.concentrated import concentrated_mesh
+from sim.origami.contact import Contact
+from sim.origami.fold_format import pattern_document
+from sim.origami.folding import OrigamiStep, Sheet, run
+from sim.origami.material import Material
+from sim.origami.mesh import Mesh
+from sim.origami.pattern import Pattern
+from sim.origami.phases import Fold, Phase
+from sim.origami.sequences import parse_sequence, verdict
+from sim.origami.stability import bending_strain, smallest_eigenvalues
+
+STRAIN_LIMIT = 0.02  # above it the sheets of [ZF19] no longer behave linearly
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A wall that two other panels hold between them.
+
+    Attributes
+    ----------
+    wall, first, second : numbers of panels
+    reach : how far from the wall's plane the other two may end, m
+    """
+
+    wall: int
+    first: int
+    second: int
+    reach: float
+
+
+@dataclass(frozen=True, eq=False)
+class OrigamiCase:
+    """One of conf/case, built by Hydra.
+
+    Attributes
+    ----------
+    supports : rows (node, x, y, z), 1 where the node is held
+    phases : what is done, in order; see `sim.origami.phases`
+    compliant : whether creases have a width, or are single hinges
+    nodes : node positions in place of those of the mesh, m
+    sequence : stages of the first phase's creases, such as "1-2-2-3"
+    lock : the panels whose end state gives the verdict
+    eigenvalues : how many of the tangent's smallest eigenvalues are recorded
+    max_iterations : linear solves of an increment; 0 for the solver's own limit
+    accept_unconverged : with the paper's rules, go on as the paper does
+    strain_limit : above it the result warns that linear elasticity ends
+    """
+
+    pattern: Pattern
+    material: Material
+    supports: Sequence[Sequence[float]]
+    phases: Sequence[Phase]
+    contact: Contact = field(default_factory=Contact)
+    compliant: bool = True
+    nodes: Sequence[Sequence[float]] | None = None
+    sequence: str | None = None
+    lock: Lock | None = None
+    eigenvalues: int = 0
+    max_iterations: int = 0
+    accept_unconverged: bool = False
+    strain_limit: float = STRAIN_LIMIT
+
+    def __post_init__(self) -> None:
+        if not self.phases:
+            raise ValueError("the case has no phases: fold or load the sheet")
+        if self.sequence is not None:
+            first = self.phases[0]
+            if not isinstance(first, Fold):
+                raise ValueError("the case has a sequence, but does not fold first")
+            staged = replace(first, stages=parse_sequence(self.sequence))
+            object.__setattr__(self, "phases", [staged, *self.phases[1:]])
+        _ = self.sheet
+
+    @cached_property
+    def mesh(self) -> Mesh:
+        build = compliant_mesh if self.compliant else concentrated_mesh
+        mesh = build(self.pattern, self.material)
+        return mesh if self.nodes is None else mesh.adjusted(self.nodes)
+
+    @cached_property
+    def sheet(self) -> Sheet:
+        """The mesh with its supports, and contact with every default filled in."""
+        return Sheet(
+            self.mesh,
+            self.supports,
+            self.contact.filled(self.mesh),
+            self.max_iterations,
+            self.accept_unconverged,
+        )
+
+    def steps(self) -> Iterator[OrigamiStep]:
+        return run(self.sheet, self.phases)
+
+    def numbers(self, step: OrigamiStep) -> dict[str, float]:
+        bending, panels, stretch, creases, contact, support = step.energies.tolist()
+        found = {
+            "step": step.s,
+            "phase": step.phase,
+            "stage": step.stage,
+            "increment": step.increment,
+            "load_factor": step.factor,
+            "load": step.load,
+            "displacement": step.displacement,
+            "strain_energy": bending + panels + stretch + creases,
+            "crease_bending": bending,
+            "panel_bending": panels,
+            "panel_stretch": stretch,
+            "crease_stretch": creases,
+            "contact_energy": contact,
+            "support_energy": support,
+            "smallest_distance": step.gap,
+            "largest_strain": self._strain(step),
+            "residual": step.residual,
+            "iterations": step.iterations,
+            "parts": step.parts,
+            "converged": int(step.converged),
+        }
+        if self.eigenvalues:
+            phase = self.phases[step.phase]
+            values = smallest_eigenvalues(self.sheet, phase, step, self.eigenvalues)
+            found |= {f"eigenvalue_{i}": value for i, value in enumerate(values)}
+        return found
+
+    def _strain(self, step: OrigamiStep) -> float:
+        return max(step.strain, bending_strain(self.mesh, self.material, step.x))
+
+    def arrays(self, step: OrigamiStep) -> dict[str, NDArray[np.generic]]:
+        return {"x": step.x, "contact_force": step.contact_force}
+
+    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
+        mesh = self.mesh
+        return {
+            "rest": mesh.rest,
+            "bars": mesh.bar,
+            "triangles": mesh.triangle,
+            "triangle_panel": mesh.triangle_panel,
+            "tags": mesh.tag,
+        }
+
+    def documents(self) -> dict[str, object]:
+        return {"pattern.fold": pattern_document(self.pattern)}
+
+    def result(self, step: OrigamiStep) -> dict[str, float | str | int]:
+        contact = self.sheet.contact
+        done: dict[str, float | str | int] = {
+            "stop": "all increments done",
+            "steps": step.s,
+            "strain_energy": float(step.energies[:4].sum()),
+            "contact_energy": float(step.energies[4]),
+            "smallest_distance": step.gap,
+            "residual": step.residual,
+            "displacement": step.displacement,
+        }
+        if contact.enabled:
+            done |= {"rules": getattr(contact.rules, "value", "")}
+            for name in ("ke", "d0_edge", "d0_centre", "thickness"):
+                done[name] = getattr(contact, name)
+        if self.lock is not None:
+            done["verdict"] = verdict(
+                self.mesh,
+                step.x,
+                wall=self.lock.wall,
+                first=self.lock.first,
+                second=self.lock.second,
+                reach=self.lock.reach,
+            ).value
+        strain = self._strain(step)
+        done["largest_strain"] = strain
+        if strain > self.strain_limit:
+            done["warning"] = (
+                f"strain {strain:.1%} is above {self.strain_limit:.1%}: linear "
+                "elasticity overstates forces there"
+            )
+        return done
+
+    def progress(self, step: OrigamiStep) -> str:
+        return f"E {step.energies.sum():.1e} J"
