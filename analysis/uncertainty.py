@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.shape_factors import scale_covariance
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
 
 CENTRES = "sphere centres"
 SCATTER = "scatter of rigid lengths beyond what was stated"
@@ -17,6 +17,7 @@ VIEWS = "registration of views"
 SCAN_SCALE = "scale of the scanner"
 STOP = "stop of the simulation"
 PRINT_SCALE = "scale of the print"
+PRINTING = "printing of bodies"
 PLAY = "joint play"
 INPUT = "printing and joint play, through the solver"
 SLOWEST = 0.99  # ratio of successive changes up to which they are summed to the end
@@ -33,12 +34,14 @@ class UncertaintyOptions:
         not accounted for it
     scan_scale_sd : relative, of the scanner's calibration
     print_scale_sd : relative, of the printer
-    joint_play_sd_mm : of each node, along each axis
+    printing_sd_mm : of a node's place on its bodies, along each axis
+    joint_play_sd_mm : of a node in the directions that rigid bodies leave it
     """
 
     registration_sd_mm: float = 0.0
     scan_scale_sd: float = 2e-4
     print_scale_sd: float = 1e-3
+    printing_sd_mm: float = 0.03
     joint_play_sd_mm: float = 0.1
 
     def __post_init__(self) -> None:
@@ -58,11 +61,38 @@ def length_sd_mm(
     options: UncertaintyOptions, lengths_mm: Floats, scatter_sd_mm: float = 0.0
 ) -> Floats:
     """(p,) standard deviation of rigid lengths from all but the sphere centres."""
-    variance = 2 * options.joint_play_sd_mm**2
+    variance = 2 * options.printing_sd_mm**2
     variance += 2 * options.registration_sd_mm**2 + 2 * scatter_sd_mm**2
     scale = np.hypot(options.print_scale_sd, options.scan_scale_sd)
     sd: Floats = np.sqrt(variance + (scale * lengths_mm) ** 2)
     return sd
+
+
+def play_covariance(nodes_mm: Floats, pairs: Ints, sd_mm: float) -> Floats:
+    """Independent errors of each node, less what would change a rigid length.
+
+    With J the gradients of the lengths, I - J^+ J keeps the motions that rigid bodies
+    permit.
+
+    Parameters
+    ----------
+    nodes_mm : (n, 3)
+    pairs : (p, 2) nodes at constant distances
+
+    Returns
+    -------
+    (3n, 3n) mm^2, in the frame of `nodes_mm`
+    """
+    n, p = len(nodes_mm), len(pairs)
+    apart = nodes_mm[pairs[:, 1]] - nodes_mm[pairs[:, 0]]
+    unit = apart / np.linalg.norm(apart, axis=1, keepdims=True)
+    J = np.zeros((p, n, 3))
+    J[np.arange(p), pairs[:, 0]] = -unit
+    J[np.arange(p), pairs[:, 1]] = unit
+    rows = J.reshape(p, 3 * n)
+    covariance: Floats = sd_mm**2 * (np.eye(3 * n) - np.linalg.pinv(rows) @ rows)
+    symmetric: Floats = (covariance + covariance.T) / 2
+    return symmetric
 
 
 def stop_error(steps: Floats) -> Floats:
@@ -78,7 +108,7 @@ def stop_error(steps: Floats) -> Floats:
     """
     if len(steps) < 2:
         return np.zeros(steps.shape[1:])
-    last = steps[-1] - steps[-2]
+    last: Floats = steps[-1] - steps[-2]
     if len(steps) < 3:
         return last
     before = np.linalg.norm(steps[-2] - steps[-3])
@@ -94,6 +124,7 @@ def sources(
     centres: Floats,
     scatter_sd_mm: float,
     stop_mm: Floats,
+    play: Floats,
     input_covariance: Floats | None = None,
 ) -> dict[str, Floats]:
     """The covariance of each source.
@@ -104,6 +135,7 @@ def sources(
     centres : (3n, 3n) of their sphere centres
     scatter_sd_mm : of each node and axis, found from the scatter of rigid lengths
     stop_mm : (n, 3) what the simulation left undone, in the scan's frame
+    play : (3n, 3n) of joint play, in the scan's frame
     input_covariance : (3n, 3n) of printing errors and joint play, from a Monte Carlo
         through the solver, in the scan's frame; replaces their estimates
     """
@@ -119,5 +151,6 @@ def sources(
         return found | {INPUT: input_covariance}
     return found | {
         PRINT_SCALE: scale_covariance(scanned_mm, options.print_scale_sd),
-        PLAY: independent(n, options.joint_play_sd_mm),
+        PRINTING: independent(n, options.printing_sd_mm),
+        PLAY: play,
     }

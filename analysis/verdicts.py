@@ -14,13 +14,19 @@ from analysis.labels.checks import (
     link_scale,
     scanned_pairs,
 )
-from analysis.labels.completion import ScannedNodes, complete_rigidly, seen_nodes
+from analysis.labels.completion import (
+    ScannedNodes,
+    axes_of,
+    complete_rigidly,
+    seen_nodes,
+)
 from analysis.labels.mechanism import Mechanism
 from analysis.shape_factors import ScannedShapeFactor, scanned_shape_factor
 from analysis.uncertainty import (
     SCAN_SOURCES,
     UncertaintyOptions,
     length_sd_mm,
+    play_covariance,
     sources,
     stop_error,
 )
@@ -73,7 +79,7 @@ def judge_scan(
     mechanism: Mechanism,
     labels: Labels,
     centres_mm: Floats,
-    covariances_mm2: Floats,
+    covariance_mm2: Floats,
     uncertainty: UncertaintyOptions,
     acceptance: Acceptance,
     input_covariance: Floats | None = None,
@@ -83,11 +89,12 @@ def judge_scan(
     Parameters
     ----------
     steps_mm : (steps, n, 3) simulated configurations; the first one gives L
+    covariance_mm2 : (3m, 3m) of all sphere centres together
     input_covariance : (3n, 3n) mm^2 in the simulation's frame, of all n nodes
     """
     typical = float(length_sd_mm(uncertainty, mechanism.lengths_mm).mean())
     nodes = complete_rigidly(
-        seen_nodes(labels.sphere, centres_mm, covariances_mm2), mechanism, typical
+        seen_nodes(labels.sphere, centres_mm, covariance_mm2), mechanism, typical
     )
     used = nodes.known
     if used.sum() < FEWEST:
@@ -96,23 +103,27 @@ def judge_scan(
             "again from more sides, or check scale_mm and the structure"
         )
     own_sd = length_sd_mm(uncertainty, mechanism.lengths_mm)
-    stated = scanned_pairs(mechanism, labels, centres_mm, covariances_mm2, own_sd)
+    stated = scanned_pairs(mechanism, labels, centres_mm, covariance_mm2, own_sd)
     scatter = _scatter_sd(stated)
     own_sd = length_sd_mm(uncertainty, mechanism.lengths_mm, scatter)
-    pairs = scanned_pairs(mechanism, labels, centres_mm, covariances_mm2, own_sd)
+    pairs = scanned_pairs(mechanism, labels, centres_mm, covariance_mm2, own_sd)
     simulated = steps_mm[-1][used]
     scanned = nodes.positions_mm[used]
-    axes = np.flatnonzero(np.repeat(used, 3))
+    axes = np.ix_(*2 * (axes_of(np.flatnonzero(used)),))
+    play = play_covariance(
+        mechanism.nodes_mm, mechanism.pairs, uncertainty.joint_play_sd_mm
+    )
     motion = align(simulated, scanned).motion
     found = sources(
         uncertainty,
         scanned,
-        nodes.covariance_mm2[np.ix_(axes, axes)],
+        nodes.covariance_mm2[axes],
         scatter,
         stop_error(steps_mm)[used] @ motion.rotation.T,
+        motion.turn_covariance(play[axes]),
         None
         if input_covariance is None
-        else motion.turn_covariance(input_covariance[np.ix_(axes, axes)]),
+        else motion.turn_covariance(input_covariance[axes]),
     )
     L = characteristic_length(steps_mm[0][used])
     compared = compare_shapes(simulated, scanned, L, found, pairs.z, acceptance)

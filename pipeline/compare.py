@@ -35,8 +35,8 @@ class Comparison:
     ----------
     scale_mm : mm of the print per unit of the case
     k, S_margin, node_margin_mm : see analysis.validation.Acceptance
-    registration_sd_mm, scan_scale_sd, print_scale_sd, joint_play_sd_mm : see
-        analysis.uncertainty.UncertaintyOptions
+    registration_sd_mm, scan_scale_sd, print_scale_sd, printing_sd_mm,
+    joint_play_sd_mm : see analysis.uncertainty.UncertaintyOptions
     """
 
     scale_mm: float
@@ -46,6 +46,7 @@ class Comparison:
     registration_sd_mm: float = UncertaintyOptions.registration_sd_mm
     scan_scale_sd: float = UncertaintyOptions.scan_scale_sd
     print_scale_sd: float = UncertaintyOptions.print_scale_sd
+    printing_sd_mm: float = UncertaintyOptions.printing_sd_mm
     joint_play_sd_mm: float = UncertaintyOptions.joint_play_sd_mm
 
     def __post_init__(self) -> None:
@@ -84,7 +85,7 @@ def run_step(
             mechanism,
             labels,
             table.centres_mm,
-            table.covariances_mm2,
+            table.covariance_mm2,
             config.uncertainty,
             config.acceptance,
         )

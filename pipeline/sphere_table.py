@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import block_diag
 
 from pipeline.errors import InputError
 from sim.arrays import Floats
@@ -21,13 +22,15 @@ class SphereTable:
     ----------
     names : (m,) numbers of the spheres in the file
     centres_mm : (m, 3)
-    covariances_mm2 : (m, 3, 3)
+    covariances_mm2 : (m, 3, 3) of each centre
+    covariance_mm2 : (3m, 3m) of all centres together
     synthetic : whether the scan was made by computation
     """
 
     names: tuple[str, ...]
     centres_mm: Floats
     covariances_mm2: Floats
+    covariance_mm2: Floats
     synthetic: bool
 
 
@@ -57,9 +60,31 @@ def read_spheres(directory: Path) -> SphereTable:
         )
     synthetic = table.get("synthetic", pd.Series(dtype=bool))
     marked = synthetic.astype(str).str.lower().isin(["true", "1"]).any()
+    centres = numbers[:, :3].copy()
+    together = _together(directory / "covariance.npz", centres, covariances)
     return SphereTable(
-        tuple(table["sphere"]), numbers[:, :3].copy(), covariances, bool(marked)
+        tuple(table["sphere"]), centres, covariances, together, bool(marked)
     )
+
+
+def _together(path: Path, centres: Floats, covariances: Floats) -> Floats:
+    """The covariance of all centres: the ingest's own, else each centre alone."""
+    if not path.is_file():
+        return np.asarray(block_diag(*covariances), dtype=np.float64)
+    with np.load(path, allow_pickle=False) as file:
+        whole = np.asarray(file["covariance_mm2"], dtype=np.float64)
+        same = np.asarray(file["centres_mm"], dtype=np.float64)
+    if same.shape != centres.shape or not np.allclose(same, centres, atol=1e-5):
+        raise InputError(
+            f"{path} does not belong to the spheres beside it: run the ingest again, "
+            f"or delete {path.name} if spheres.csv was edited on purpose"
+        )
+    if whole.shape != (centres.size, centres.size):
+        raise InputError(
+            f"{path}: the covariance has shape {whole.shape} for {len(centres)} "
+            "spheres: run the ingest again"
+        )
+    return whole
 
 
 def _numbers(table: pd.DataFrame, path: Path) -> Floats:

@@ -50,13 +50,14 @@ def scanned_pairs(
     mechanism: Mechanism,
     labels: Labels,
     centres_mm: Floats,
-    covariances_mm2: Floats,
+    covariance_mm2: Floats,
     length_sd_mm: Floats,
 ) -> RigidPairs:
     """The rigid pairs of which both ends have a label.
 
     Parameters
     ----------
+    covariance_mm2 : (3m, 3m) of all centres together
     length_sd_mm : (pairs of the mechanism,) from all but the sphere centres
     """
     ends = labels.sphere[mechanism.pairs]
@@ -65,7 +66,9 @@ def scanned_pairs(
     apart = centres_mm[s] - centres_mm[t]
     scanned = np.linalg.norm(apart, axis=1)
     unit = apart / scanned[:, None]
-    both = covariances_mm2[s] + covariances_mm2[t]
+    m = len(centres_mm)
+    blocks = covariance_mm2.reshape(m, 3, m, 3).swapaxes(1, 2)
+    both = blocks[s, s] + blocks[t, t] - blocks[s, t] - blocks[t, s]
     variance = np.einsum("pa,pab,pb->p", unit, both, unit) + length_sd_mm[seen] ** 2
     return RigidPairs(
         mechanism.pairs[seen], mechanism.lengths_mm[seen], scanned, np.sqrt(variance)

@@ -33,18 +33,31 @@ class ScannedNodes:
 def seen_nodes(
     sphere: Ints,
     centres_mm: Floats,
-    covariances_mm2: Floats,
+    covariance_mm2: Floats,
 ) -> ScannedNodes:
-    """Positions (n,) of the labelled nodes, each with the covariance of its sphere."""
+    """Positions of the labelled nodes.
+
+    Parameters
+    ----------
+    sphere : (n,) sphere of each node, or NOT_ASSIGNED
+    centres_mm : (m, 3)
+    covariance_mm2 : (3m, 3m) of all centres together
+    """
     n = len(sphere)
     known = sphere != NOT_ASSIGNED
     positions = np.full((n, 3), np.nan)
     positions[known] = centres_mm[sphere[known]]
-    covariance = np.zeros((n, 3, n, 3))
-    for j in np.flatnonzero(known):
-        covariance[j, :, j, :] = covariances_mm2[sphere[j]]
+    covariance = np.zeros((3 * n, 3 * n))
+    here, there = axes_of(np.flatnonzero(known)), axes_of(sphere[known])
+    covariance[np.ix_(here, here)] = covariance_mm2[np.ix_(there, there)]
     none = np.zeros(n, dtype=np.bool_)
-    return ScannedNodes(known, none, positions, covariance.reshape(3 * n, 3 * n))
+    return ScannedNodes(known, none, positions, covariance)
+
+
+def axes_of(points: Ints) -> Ints:
+    """Rows (3 q,) of points (q,) in a covariance of all points together."""
+    rows: Ints = (3 * points[:, None] + np.arange(3)).ravel()
+    return rows
 
 
 def complete_rigidly(
@@ -71,7 +84,7 @@ def complete_rigidly(
             moved = fit_rigid_motion(x[:-1], positions[mates])(x)
             modes = rigid_modes(moved)
             gain = modes[-3:] @ np.linalg.pinv(modes[:-3])
-            columns = (3 * mates[:, None] + np.arange(3)).ravel()
+            columns = axes_of(mates)
             A[3 * j : 3 * j + 3] = 0.0
             A[3 * j : 3 * j + 3, columns] = gain
             own[3 * j : 3 * j + 3] = length_sd_mm**2

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from scipy.linalg import block_diag
 from scipy.spatial.transform import Rotation
 
 from analysis.labels.mechanism import Mechanism
@@ -20,6 +21,11 @@ class Scan:
     centres_mm: Floats
     covariances_mm2: Floats
     truth: Ints
+
+    @property
+    def covariance_mm2(self) -> Floats:
+        """(3m, 3m) of all centres together."""
+        return np.asarray(block_diag(*self.covariances_mm2), dtype=np.float64)
 
 
 def random_bodies(n: int, rng: np.random.Generator) -> list[tuple[int, ...]]:

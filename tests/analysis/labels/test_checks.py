@@ -29,7 +29,7 @@ def labelled(mechanism, scan):
         mechanism,
         labels,
         scan.centres_mm,
-        scan.covariances_mm2,
+        scan.covariance_mm2,
         np.full(len(mechanism.pairs), 1e-3),
     )
 

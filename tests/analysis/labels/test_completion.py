@@ -13,7 +13,7 @@ def seen(missing, rng, sd_mm=SD_MM):
     sphere = np.arange(5)
     sphere[missing] = -1
     centres = BODY + rng.normal(0.0, sd_mm, BODY.shape)
-    return seen_nodes(sphere, centres, np.tile(sd_mm**2 * np.eye(3), (5, 1, 1)))
+    return seen_nodes(sphere, centres, sd_mm**2 * np.eye(15))
 
 
 def test_a_missing_node_is_placed_by_three_mates_of_its_body(rng):
