@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH= $(BIN)/python -m
 
 .DEFAULT_GOAL := setup
-.PHONY: setup figures ui test lint test-long bench clean help
+.PHONY: setup figures study status ui test lint test-long bench clean help
 
 setup: $(READY)
 
@@ -32,6 +32,13 @@ figures: $(READY)
 
 figure-%: $(READY)
 	@$(RUN) pipeline.workflow --figure $*
+
+# make study NAME=sheet_size; RETRY=failed repeats the runs that failed by themselves
+study: $(READY)
+	@$(RUN) pipeline.study $(if $(NAME),$(NAME),--help) $(if $(filter failed,$(RETRY)),--retry-failed)
+
+status: $(READY)
+	@$(RUN) pipeline.status $(NAME)
 
 ui: $(READY)
 	@$(RUN) pipeline.ui
@@ -58,6 +65,8 @@ clean:
 help:
 	@sed -n 's/^# //p' Makefile | head -3
 	@echo "make figure-NAME  make one figure and what it needs, such as figure-dejong-3"
+	@echo "make study NAME=sheet_size   run a study of conf/study; RETRY=failed repeats failures"
+	@echo "make status       wanted, done, running, failed, missing, time left"
 	@echo "make ui           open MLflow on the runs, at http://127.0.0.1:5000"
 	@echo "make lint         style, types and imports"
 	@echo "make test-long    the slow tests and the statistics"

@@ -20,8 +20,9 @@ from pipeline.plan_file import Batch, write_plan
 from pipeline.runs import RESULTS, Job, failed_attempts, finished
 from pipeline.simulate import planned, sound_case
 from pipeline.study_file import Study, read_study
-from pipeline.workflow import PROFILE, fan_out_and_follow, only_one, step
+from pipeline.workflow import PROFILE, fan_out, followed, only_one, step
 
+TABLE = "pipeline.study_table"
 RUNS_A_BATCH = 50  # at least, so that the start of a process is shared by many runs
 
 
@@ -111,10 +112,12 @@ def run_study(study: Study, options: argparse.Namespace) -> int:
         wanted = [m.job for m in found if not is_settled(m.job, retry_failed=retry)]
         print(f"study {study.name}: {len(found)} runs, {len(wanted)} to do")
         if wanted:
-            dealt = batches(wanted, study.batches)
-            write_plan(dealt, {"study": study.name})
-            fan_out_and_follow(options.profile, options.cores)
-        after = [step("pipeline.study_table", [study.name]), step("pipeline.track")]
+            write_plan(batches(wanted, study.batches), {"study": study.name})
+            with followed():
+                fan_out(options.profile, options.cores)
+                after = [step(TABLE, [study.name])]
+        else:
+            after = [step(TABLE, [study.name]), step("pipeline.track")]
     undone = [m for m in found if not is_settled(m.job, retry_failed=False)]
     if undone:
         print(f"error: {len(undone)} runs are missing: run it again", file=sys.stderr)

@@ -76,13 +76,17 @@ def step(module: str, words: Sequence[str] = ()) -> int:
     return subprocess.run(line, env=_environment(), check=False).returncode
 
 
-def fan_out_and_follow(profile: Path, cores: int | None) -> None:
-    """Let Snakemake run what is missing while one process follows it into MLflow."""
+@contextlib.contextmanager
+def followed() -> Iterator[None]:
+    """One process brings runs into MLflow while the block works, and concludes after."""
     line = [sys.executable, "-m", "pipeline.track", "--follow"]
-    environment = _environment()
-    with subprocess.Popen(line, stdin=subprocess.PIPE, env=environment, text=True) as f:
-        fan_out(profile, cores)
-        f.communicate()  # the end of its input tells it to stop
+    tracker = subprocess.Popen(
+        line, stdin=subprocess.PIPE, env=_environment(), text=True
+    )
+    try:
+        yield
+    finally:
+        tracker.communicate()  # the end of its input tells it to conclude
 
 
 @command
@@ -102,7 +106,8 @@ def main(argv: list[str] | None = None) -> int:
         if all_done(plan):
             print("nothing to run: every run of the plan is there")
         else:
-            fan_out_and_follow(options.profile, options.cores)
+            with followed():
+                fan_out(options.profile, options.cores)
         failures = [step("pipeline.track"), step("pipeline.report")]
     return FAILED if any(failures) or not all_done(plan) else 0
 

@@ -1,0 +1,114 @@
+"""How far things are: python -m pipeline.status [STUDY].
+
+Without a name, what `make figures` planned last; with one, that study.
+"""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from pipeline.errors import InputError, command
+from pipeline.owners import is_alive, owner, running_directories
+from pipeline.plan_file import read_batch, read_plan
+from pipeline.runs import RESULTS, failed_attempts, finished, run_record
+from pipeline.study import read_members
+
+SAMPLE = 200  # finished runs whose time is looked at
+COLUMNS = ("wanted", "done", "running", "failed", "missing")
+
+
+def alive_keys(results: Path = RESULTS) -> set[str]:
+    """Keys that some live process works on."""
+    return {
+        str((owner(directory) or {}).get("key"))
+        for directory in running_directories(results)
+        if is_alive(directory)
+    }
+
+
+def state_of(key: str, alive: set[str], results: Path = RESULTS) -> str:
+    """One of done, running, failed, missing."""
+    if finished(key, results) is not None:
+        return "done"
+    if key in alive:
+        return "running"
+    return "failed" if failed_attempts(key, results) else "missing"
+
+
+def seconds_left(
+    keys: list[str], states: list[str], results: Path = RESULTS
+) -> float | None:
+    """Estimate from the median of what finished runs took; None where none has."""
+    done = [k for k, state in zip(keys, states, strict=True) if state == "done"]
+    walls = [_wall(results / "runs" / key) for key in done[:: len(done) // SAMPLE + 1]]
+    known = [wall for wall in walls if wall is not None]
+    left = sum(state in ("running", "missing") for state in states)
+    workers = max(1, states.count("running"))
+    return median(known) * left / workers if known else None
+
+
+def _wall(directory: Path) -> float | None:
+    try:
+        return float(run_record(directory)["wall_s"])
+    except (InputError, KeyError):
+        return None
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds as a person says them."""
+    if seconds is None:
+        return "unknown"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+
+
+def _print_table(rows: Iterable[tuple[str, list[str], float | None]]) -> None:
+    print(f"{'':14}" + "".join(f"{c:>9}" for c in COLUMNS) + "   time left")
+    for name, states, left in rows:
+        counts = Counter(states) | Counter(wanted=len(states))
+        cells = "".join(f"{counts[c]:>9}" for c in COLUMNS)
+        open_runs = len(states) - counts["done"] - counts["failed"]
+        print(f"{name:14}{cells}   {duration(left) if open_runs else '-'}")
+
+
+def _study(name: str) -> list[tuple[str, list[str], float | None]]:
+    keys = [member["key"] for member in read_members(name)["members"]]
+    alive = alive_keys()
+    states = [state_of(key, alive) for key in keys]
+    return [(name, states, seconds_left(keys, states))]
+
+
+def _planned() -> list[tuple[str, list[str], float | None]]:
+    plan: dict[str, Any] = read_plan()
+    alive = alive_keys()
+    by_step: dict[str, list[str]] = {}
+    for batch, entry in plan["batches"].items():
+        keys = [batch] if entry["jobs"] == 1 else [j.key for j in read_batch(batch)]
+        by_step.setdefault(entry["step"], []).extend(keys)
+    rows = []
+    for step, keys in by_step.items():
+        states = [state_of(key, alive) for key in keys]
+        rows.append((step, states, seconds_left(keys, states)))
+    return rows
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Print a line for each step of the plan, or for a study."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pipeline.status", description=__doc__
+    )
+    parser.add_argument("study", nargs="?", default="", help="a file in conf/study")
+    name = parser.parse_args(argv).study
+    _print_table(_study(name) if name else _planned())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
