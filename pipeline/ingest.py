@@ -14,7 +14,7 @@ Example:
 
 import argparse
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,18 @@ from analysis.spheres.picks import PickOptions, Picks
 from pipeline.arguments import OneLineParser, output_directory
 from pipeline.errors import InputError, command
 from pipeline.files import replacing, write_text
+from pipeline.memory import available_bytes
 from pipeline.picks_table import write_tables
-from pipeline.readers.cloud import Cloud, Unit, read_cloud, unit_named
+from pipeline.readers.cloud import (
+    Cloud,
+    Unit,
+    expected,
+    open_source,
+    read_cloud,
+    unit_named,
+)
 from pipeline.readers.source import Choices
+from pipeline.readers.thinning import Thinning
 from pipeline.scan_hints import no_spheres
 from pipeline.scan_page import scan_page
 from pipeline.seeds import at_seeds, near_any, read_seeds
@@ -36,6 +45,9 @@ from sim.arrays import Floats, Ints
 
 SEED_REACH = 1.6  # radii from a seed, which lies on the sphere or at its centre
 CROP_REACH = 3.5  # radii around a seed that are searched
+MOST_POINTS = 30_000_000  # a larger scan is thinned
+VOXEL = 0.01  # radii: the side of the voxels that a large scan is thinned to
+BYTES_A_POINT = 130  # that picking takes, measured
 
 
 @dataclass(frozen=True)
@@ -75,9 +87,9 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     """
     unit = unit_named(config.unit)
     choices = Choices(config.decimal_comma, config.salvage)
-    clouds = read_views(scans, unit, choices)
-    points = np.concatenate([cloud.points for cloud in clouds])
+    clouds = read_views(scans, unit, choices, config.sphere_radius_mm)
     sizes = [len(cloud.points) for cloud in clouds]
+    points, clouds = merged(clouds)
     view = np.repeat(np.arange(len(clouds)), sizes) if len(clouds) > 1 else None
     picks = pick(points, view, config)
     if not picks.spheres:
@@ -87,13 +99,48 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     return numbers
 
 
-def read_views(scans: list[Path], unit: Unit, choices: Choices) -> list[Cloud]:
-    """The clouds of all files; a file given twice is refused."""
+def read_views(
+    scans: list[Path], unit: Unit, choices: Choices, radius_mm: float
+) -> list[Cloud]:
+    """The clouds of all files, thinned where they are too large to pick from.
+
+    A file given twice is refused, and so is a scan that memory has no room for.
+    """
     if not scans:
         raise InputError("no scan given: name at least one file of points")
     if len({scan.resolve() for scan in scans}) < len(scans):
         raise InputError(f"a scan is given twice among {len(scans)}: name each once")
-    return [read_cloud(scan, unit, choices) for scan in scans]
+    sizes = [expected(open_source(scan, choices)) for scan in scans]
+    _check_memory(scans[0], min(sum(sizes), MOST_POINTS))
+    share = min(1.0, MOST_POINTS / max(sum(sizes), 1))
+    return [
+        read_cloud(
+            scan, unit, choices, Thinning(VOXEL * radius_mm, max(int(share * size), 1))
+        )
+        for scan, size in zip(scans, sizes, strict=True)
+    ]
+
+
+def _check_memory(scan: Path, points: int) -> None:
+    need, there = BYTES_A_POINT * points, available_bytes()
+    if need > there:
+        raise InputError(
+            f"E-MEMORY {scan}: picking from {points} points takes {need / 1e9:.1f} GB, "
+            f"{there / 1e9:.1f} GB are free: thin the scan, or use a larger machine"
+        )
+
+
+def merged(clouds: list[Cloud]) -> tuple[Floats, list[Cloud]]:
+    """All points in one array, and the clouds as parts of it, to hold them once."""
+    if len(clouds) == 1:
+        return clouds[0].points, clouds
+    points = np.concatenate([cloud.points for cloud in clouds])
+    ends = np.cumsum([len(cloud.points) for cloud in clouds]).tolist()
+    parts = [
+        replace(cloud, points=points[end - len(cloud.points) : end])
+        for cloud, end in zip(clouds, ends, strict=True)
+    ]
+    return points, parts
 
 
 def pick(points: Floats, view: Ints | None, config: Ingest) -> Picks:

@@ -1,7 +1,7 @@
 """A scan file as a point cloud in mm."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -16,6 +16,7 @@ from pipeline.readers.source import (
     Source,
     file_size,
 )
+from pipeline.readers.thinning import Thinning, thinned
 from sim.arrays import Floats
 
 Reader = Callable[[Path, int, Choices], Source]
@@ -82,13 +83,19 @@ def unit_named(name: str | None) -> Unit:
         raise ValueError(f"E-UNIT unit {name!r} is unknown: give {units}") from None
 
 
-def read_cloud(path: Path, unit: Unit, choices: Choices | None = None) -> Cloud:
+def read_cloud(
+    path: Path,
+    unit: Unit,
+    choices: Choices | None = None,
+    thinning: Thinning | None = None,
+) -> Cloud:
     """Read the points of a scan file, checked before memory is taken for them.
 
     Parameters
     ----------
     unit : of the file's numbers
     choices : decimal comma, and whether a damaged file's good rows are wanted
+    thinning : what to do with a cloud of more points than it allows; voxel in mm
 
     Raises
     ------
@@ -96,7 +103,8 @@ def read_cloud(path: Path, unit: Unit, choices: Choices | None = None) -> Cloud:
         for a file that is missing, empty, damaged, mostly not finite, or declares
         another unit.
     """
-    source = open_source(path, choices or Choices())
+    choices = choices or Choices()
+    source = open_source(path, choices)
     declared = declared_unit(source.comments)
     if declared is not None and declared is not unit:
         raise ScanFileError(
@@ -105,18 +113,43 @@ def read_cloud(path: Path, unit: Unit, choices: Choices | None = None) -> Cloud:
             f"declares its unit as {declared.value}, not {unit.value}",
             f"use --unit {declared.value}, or correct the file's header",
         )
-    points, read = _finite_points(source)
-    notes = _notes(path, source, read, read - len(points))
+    thinned_to: tuple[str, ...] = ()
+    if thinning is not None and expected(source) > thinning.most:
+        points, read, finite, thinned_to = _thinned(path, choices, unit, thinning)
+    else:
+        points, read = _finite_points(source)
+        finite = len(points)
+    notes = _notes(path, source, read, read - finite)
     return Cloud(
         _in_mm(path, points, unit),
         path,
         unit,
         source.format,
-        read - len(points),
+        read - finite,
         is_synthetic(source.comments),
-        notes,
+        notes + thinned_to,
         _viewpoint(source, unit),
     )
+
+
+def expected(source: Source) -> int:
+    """About how many points a file holds, by its header or by its size."""
+    if source.promised is not None and source.count is not None:
+        return source.count
+    return (source.count or 0) // 4  # counted as the shortest rows there are
+
+
+def _thinned(
+    path: Path, choices: Choices, unit: Unit, thinning: Thinning
+) -> tuple[Floats, int, int, tuple[str, ...]]:
+    """Points kept, rows read, finite ones among them, and a note."""
+    per_file = Thinning(thinning.voxel / unit.mm, thinning.most)
+    kept = thinned(lambda: open_source(path, choices).blocks, per_file)
+    note = (
+        f"thinned from {kept.finite} to {len(kept.points)} points, one a voxel of "
+        f"{kept.voxel * unit.mm:.3g} mm"
+    )
+    return kept.points, kept.read, kept.finite, (note,)
 
 
 def open_source(path: Path, choices: Choices) -> Source:
@@ -219,9 +252,3 @@ def _viewpoint(source: Source, unit: Unit) -> tuple[float, float, float] | None:
         return None
     x, y, z = (value * unit.mm for value in found)
     return (x, y, z)
-
-
-def iterate(path: Path, choices: Choices) -> Iterator[Floats]:
-    """Yield blocks of finite points in the file's unit, for clouds beyond memory."""
-    for block in open_source(path, choices).blocks:
-        yield _finite(block)

@@ -238,3 +238,29 @@ def test_a_truncated_scan_is_refused_and_its_good_points_kept_when_asked(
     assert "E-TRUNCATED" in refuses(words(str(scan), out), out)
     assert main(words(str(scan), out, "--salvage")) == 0
     assert len(centres_of(out / "spheres.csv")) == len(CENTRES)
+
+
+def test_a_scan_beyond_the_memory_is_refused_before_it_is_read(
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pipeline.ingest.available_bytes", lambda: 700.0)
+    out = tmp_path / "found"
+    scan = tmp_path / "a.npy"
+    np.save(scan, CENTRES)
+    said = refuses(words(str(scan), out), out)
+    assert "E-MEMORY" in said
+    assert "thin the scan" in said
+
+
+def test_a_scan_with_too_many_points_is_thinned_and_still_picked(
+    rng: np.random.Generator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.ingest.MOST_POINTS", 12_000)
+    scan = tmp_path / "a.npy"
+    np.save(scan, balls(rng))
+    numbers = run_step(Ingest(6.0, "mm"), [scan], tmp_path / "found")
+    assert numbers["points"] <= 12_000
+    assert "thinned from 15000" in numbers["notes"]
+    assert farthest(centres_of(tmp_path / "found" / "spheres.csv"), CENTRES) < 0.03
