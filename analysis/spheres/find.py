@@ -4,23 +4,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.spheres.cells import cell_areas, cells
-from analysis.spheres.fit import TUKEY, Fit, fit_sphere
+from analysis.spheres.fit import fit_sphere
 from analysis.spheres.grid import Int32s, members, within
+from analysis.spheres.judge import (
+    FEWEST,
+    Candidate,
+    fault,
+    rivals,
+    rough,
+    typical_rms,
+    visible_cap,
+)
 from analysis.spheres.normals import Surface, surface
 from analysis.spheres.picks import PickOptions, Picks, Reason, Rejected, Sphere
 from analysis.spheres.votes import peaks
 from sim.arrays import Bools, Floats, Ints
 
 REACH = 1.5  # radii around a candidate from which points are taken
-FEWEST = 12  # points on a sphere
+PATIENCE = 100  # candidates in a row that are no spheres, then the rest are none
 RADIAL = 0.75  # cosine between normal and radius on a sphere
-FACING = 0.6  # share of a sphere's points whose normal is radial
-INSIDE = 0.1  # points inside a sphere over points on it
-ROUGH = 2.5  # rms over what is typical of the scan's spheres
-VAGUE = 0.15  # sd of the free radius over the radius: a surface hardly round
-CLOSEST = 1.6  # radii between two centres
-MOST = 1_000  # candidates that are fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,34 +62,66 @@ def find_spheres(
     voxels = surface(points, R / 8, R / 3)
     scan = Scan(points, voxels, *members(voxels.grid.cube, len(voxels.grid.keys)))
     fewest = max(8.0, 0.3 * options.min_cap * 4 * np.pi * (R / voxels.grid.h) ** 2)
-    centres, _ = peaks(voxels, R, fewest)
-    judged = [_judge(scan, centre, R, options, view) for centre in centres[:MOST]]
-    return _settle_rivals(judged, R)
+    starts, _ = peaks(voxels, R, fewest, 0.5 * options.min_cap)
+    found, rejected = _try_all(scan, starts, R, options)
+    found, double = rivals(found)
+    found, uneven = rough(found)
+    return _picks(found, rejected + double + uneven)
 
 
-def _judge(
-    scan: Scan, start: Floats, R: float, options: PickOptions, view: Ints | None
-) -> Sphere | Rejected:
-    """Fit one candidate and test it by itself."""
+def _try_all(
+    scan: Scan, starts: Floats, R: float, options: PickOptions
+) -> tuple[list[Candidate], list[Rejected]]:
+    """Fit candidates, best first, until many in a row are no new spheres."""
+    found: list[Candidate] = []
+    rejected: list[Rejected] = []
+    centres = np.full((len(starts), 3), np.inf)
+    vain = 0
+    for start in starts:
+        if vain == PATIENCE:
+            break
+        if _gap(centres, start) < 0.3 * R:
+            continue
+        vain += 1
+        candidate = _candidate(scan, start, R)
+        wrong = fault(candidate, options) if candidate else None
+        if wrong is not None or candidate is None:
+            detail = "no sphere goes through the points that face it"
+            rejected.append(wrong or Rejected(start, Reason.POINTS, detail, 0))
+        elif _gap(centres, candidate.fit.centre) > 0.1 * R:
+            centres[len(found)] = candidate.fit.centre
+            found.append(candidate)
+            vain = 0
+    return found, rejected
+
+
+def _gap(centres: Floats, at: Floats) -> float:
+    return float(np.sqrt(((centres - at) ** 2).sum(axis=1).min()))
+
+
+def _candidate(scan: Scan, start: Floats, R: float) -> Candidate | None:
+    """Fit the points around a place where a sphere may be."""
     near = scan.near(start, REACH * R)
-    x = scan.points[near] - start
-    facing = _facing(scan, near, x)
-    fit = fit_sphere(x, np.zeros(3), R, facing)
+    x = scan.points[near]
+    facing = _facing(scan, near, x - start)
+    fit = fit_sphere(x, start, R, facing)
     if fit is None:
-        detail = f"no sphere through the {int(facing.sum())} points that face it"
-        return Rejected(start, Reason.POINTS, detail, int(facing.sum()))
-    points = int(fit.used.sum())
-    cap = _cap(x[fit.used], fit.centre)
-    reason = _fault(fit, facing, R, cap, options)
-    centre = start + fit.centre
-    if reason is not None:
-        return Rejected(centre, *reason, points)
-    rms = float(np.sqrt(np.mean(fit.height[fit.used] ** 2)))
-    views = 1 if view is None else len(np.unique(view[near[fit.used]]))
-    return Sphere(
-        centre, fit.covariance, R, rms, points,
-        fit.free_radius, fit.free_radius_sd, cap, views,
+        return None
+    return Candidate(fit, near, facing, visible_cap(x[fit.used], fit.centre))
+
+
+def _picks(found: list[Candidate], rejected: list[Rejected]) -> Picks:
+    spheres = tuple(
+        Sphere(
+            c.fit.centre, c.fit.covariance, c.fit.radius, c.fit.rms, len(c.points),
+            c.fit.free_radius, c.fit.free_radius_sd, c.cap, 1,
+        )
+        for c in found
     )  # fmt: skip
+    covariance = np.zeros((3 * len(found), 3 * len(found)))
+    for k, s in enumerate(spheres):
+        covariance[3 * k : 3 * k + 3, 3 * k : 3 * k + 3] = s.covariance
+    return Picks(spheres, tuple(rejected), covariance, typical_rms(found))
 
 
 def _facing(scan: Scan, near: Ints, x: Floats) -> Bools:
@@ -96,70 +130,6 @@ def _facing(scan: Scan, near: Ints, x: Floats) -> Bools:
     along = np.abs(np.einsum("ij,ij->i", scan.surface.normals[voxel], x))
     facing = along > RADIAL * np.linalg.norm(x, axis=1)
     return np.asarray(scan.surface.flat[voxel] & facing)
-
-
-def _cap(x: Floats, centre: Floats) -> float:
-    """Share of the sphere's surface that has points."""
-    n = int(np.clip(np.sqrt(len(x) / 12), 2, 8))
-    return float(cell_areas(n)[np.unique(cells(x, centre, n))].sum())
-
-
-def _fault(
-    fit: Fit, facing: Bools, R: float, cap: float, options: PickOptions
-) -> tuple[Reason, str] | None:
-    """Return why this is no sphere, with the number that decides, or None."""
-    points = int(fit.used.sum())
-    if points < FEWEST:
-        return Reason.POINTS, f"{points} points on it, at least {FEWEST} wanted"
-    if cap < options.min_cap:
-        return Reason.CAP, f"{cap:.3f} is visible, at least {options.min_cap} wanted"
-    share = float(facing[fit.used].mean())
-    if share < FACING:
-        return Reason.NORMALS, f"{share:.2f} of its points face it, not {FACING}"
-    inside = int((fit.height < -max(TUKEY * fit.scale, 0.1 * R)).sum())
-    if inside > 3 + INSIDE * points:
-        return Reason.INSIDE, f"{inside} points inside it, {points} on it"
-    off, sd = abs(fit.free_radius - R), fit.free_radius_sd
-    if off > options.radius_tolerance * R + 3 * sd or sd > VAGUE * R:
-        return Reason.RADIUS, f"its own radius is {fit.free_radius:.3f} +- {sd:.3f} mm"
-    return None
-
-
-def _settle_rivals(judged: list[Sphere | Rejected], R: float) -> Picks:
-    """Keep the best of overlapping spheres; drop those much rougher than the rest."""
-    spheres = sorted(
-        (s for s in judged if isinstance(s, Sphere)), key=lambda s: -s.points
-    )
-    rejected = [s for s in judged if isinstance(s, Rejected)]
-    kept: list[Sphere] = []
-    for s in spheres:
-        gaps = [float(np.linalg.norm(s.centre - k.centre)) for k in kept]
-        closest = min(gaps, default=np.inf)
-        if closest > CLOSEST * R:
-            kept.append(s)
-        elif closest > 0.1 * R:
-            detail = f"{closest:.2f} mm from a sphere with more points"
-            rejected.append(Rejected(s.centre, Reason.DUPLICATE, detail, s.points))
-    noise = _typical_rms(kept)
-    limit = ROUGH * noise
-    for s in kept:
-        if s.rms > limit:
-            detail = f"rms {s.rms:.3f} mm, others {noise:.3f} mm"
-            rejected.append(Rejected(s.centre, Reason.RMS, detail, s.points))
-    kept = [s for s in kept if s.rms <= limit]
-    covariance = np.zeros((3 * len(kept), 3 * len(kept)))
-    for k, s in enumerate(kept):
-        covariance[3 * k : 3 * k + 3, 3 * k : 3 * k + 3] = s.covariance
-    return Picks(tuple(kept), tuple(rejected), covariance, noise)
-
-
-def _typical_rms(spheres: list[Sphere]) -> float:
-    """The rms that half of all points on spheres have; nan without spheres."""
-    ordered = sorted(spheres, key=lambda s: s.rms)
-    points = np.cumsum([s.points for s in ordered])
-    if not ordered:
-        return np.nan
-    return ordered[int(np.searchsorted(points, points[-1] / 2))].rms
 
 
 def _check(points: Floats, view: Ints | None) -> None:

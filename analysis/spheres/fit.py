@@ -24,12 +24,18 @@ class Fit:
     """A sphere put through points; the radius is known unless it says free."""
 
     centre: Floats  # (3,) mm
+    radius: float  # mm
     scale: float  # of the noise normal to the surface, mm
     covariance: Floats  # (3, 3) of the centre, mm^2
     free_radius: float  # mm
     free_radius_sd: float  # mm
     height: Floats  # (k,) e of every point, mm
     used: Bools  # (k,) points that carry weight
+
+    @property
+    def rms(self) -> float:
+        """Root mean square height of the points used, mm."""
+        return float(np.sqrt(np.mean(self.height[self.used] ** 2)))
 
 
 def fit_sphere(x: Floats, start: Floats, R: float, trusted: Bools) -> Fit | None:
@@ -71,7 +77,8 @@ def _result(x: Floats, theta: Floats, scale: float, clean: Bools) -> Fit | None:
         sd = np.inf
     height = _heights(x, theta)
     used = clean & (np.abs(height) < TUKEY * scale)
-    return Fit(theta[:3], scale, covariance, float(free[3]), sd, height, used)
+    R = float(theta[3])
+    return Fit(theta[:3], R, scale, covariance, float(free[3]), sd, height, used)
 
 
 def _heights(x: Floats, theta: Floats) -> Floats:

@@ -14,6 +14,7 @@ from sim.kernels import kernel
 
 FLAT = 0.25  # spread along the normal over spread across it, largest of a surface
 FEWEST = 5  # points that a normal is computed from
+PLANE = 0.03  # mean squared sine between normals two voxels apart, largest of a plane
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +25,7 @@ class Surface:
     centroids: Floats  # (m, 3) of the points of each voxel, mm
     normals: Floats  # (m, 3) of either sign
     flat: Bools  # (m,) whether the points around form a surface
+    bent: Bools  # (m,) whether that surface curves
 
 
 def surface(points: Floats, h: float, h_max: float) -> Surface:
@@ -41,9 +43,9 @@ def surface(points: Floats, h: float, h_max: float) -> Surface:
     centroids, normals, flat = _fit_planes(
         moments, voxels.keys, voxels.slots, voxels.numbers
     )
-    return Surface(
-        voxels, voxels.low + centroids * voxels.h, normals, flat.astype(bool)
-    )
+    bent = _bends(normals, flat, voxels.keys, voxels.slots, voxels.numbers)
+    centroids = voxels.low + centroids * voxels.h
+    return Surface(voxels, centroids, normals, flat.astype(bool), bent)
 
 
 @kernel
@@ -163,3 +165,35 @@ def _least_spread(C: Floats, n: Floats) -> int:
     for k in range(3):
         n[k] /= size
     return 1
+
+
+@kernel
+def _bends(
+    normals: Floats, flat: Ints, keys: Ints, slots: Ints, numbers: Int32s
+) -> Bools:
+    """(m,) false where the normals two voxels around are parallel: a plane.
+
+    On a sphere of eight voxels' radius they are 14 to 25 degrees apart.
+    """
+    steps = np.empty(27, np.int64)
+    for i in range(3):
+        for j in range(3):
+            for k in range(3):
+                step = ((i - 1) << 40) + ((j - 1) << 20) + k - 1
+                steps[9 * i + 3 * j + k] = 2 * step
+    bent: Bools = flat == 1
+    for m in range(len(keys)):
+        total, count = 0.0, 0
+        for s in range(27):
+            at = _slot(slots, keys[m] + steps[s])
+            if s == 13 or slots[at] == -1 or flat[numbers[at]] == 0:
+                continue
+            n = normals[numbers[at]]
+            cos = 0.0
+            for d in range(3):
+                cos += n[d] * normals[m, d]
+            total += 1 - cos * cos
+            count += 1
+        if count > 3 and total < PLANE * count:
+            bent[m] = False
+    return bent

@@ -1,7 +1,9 @@
 """Where could centres be: each voxel of the surface votes for the points p +- R n.
 
-A sphere's votes meet at its centre, those of a plane, cylinder or rod spread over a
-surface. Votes are counted in cubes of side 0.15 R.
+A sphere's votes meet at its centre from many directions; those of a plane, cylinder
+or rod spread over a surface and come from one direction. Votes are counted in cubes
+of side 0.15 R. The directions u of a cap that is the share f of the sphere have the
+mean length 1 - f, so votes of smaller spread do not count.
 """
 
 import numpy as np
@@ -14,32 +16,37 @@ from sim.kernels import kernel
 CUBE = 0.15  # side of a voting cube over R
 
 
-def peaks(scan: Surface, radius: float, fewest: float) -> tuple[Floats, Floats]:
-    """Return likely centres, most votes first.
+def peaks(
+    scan: Surface, radius: float, fewest: float, cap: float
+) -> tuple[Floats, Floats]:
+    """Return likely centres, most votes times spread of their directions first.
 
     Parameters
     ----------
     scan : voxels with normals
     radius : R, mm
     fewest : votes that make a peak
+    cap : smallest share of a sphere that their directions must span
 
     Returns
     -------
     centres : (k, 3) mm
-    votes : (k,) in the 3 x 3 x 3 cubes around each
+    votes : (k,) in the 3 x 3 x 3 cubes around each, times 1 - |mean direction|^2
     """
-    p, n = scan.centroids[scan.flat], scan.normals[scan.flat]
+    p, n = scan.centroids[scan.bent], scan.normals[scan.bent]
     if not len(p):
         return np.empty((0, 3)), np.empty(0)
     votes = np.concatenate([p + radius * n, p - radius * n])
     cubes = grid(votes, CUBE * radius)
     counts = np.bincount(cubes.cube, minlength=len(cubes.keys))
-    sums = np.zeros((len(cubes.keys), 4))
+    sums = np.zeros((len(cubes.keys), 7))
     sums[:, 0] = counts
+    ways = np.concatenate([n, -n])
     for d in range(3):
         sums[:, 1 + d] = np.bincount(cubes.cube, votes[:, d], len(cubes.keys))
+        sums[:, 4 + d] = np.bincount(cubes.cube, ways[:, d], len(cubes.keys))
     centres, heights = _local_maxima(
-        sums, cubes.keys, cubes.slots, cubes.numbers, fewest
+        sums, cubes.keys, cubes.slots, cubes.numbers, fewest, cap
     )
     best = np.argsort(-heights, kind="stable")
     return centres[best], heights[best]
@@ -47,7 +54,7 @@ def peaks(scan: Surface, radius: float, fewest: float) -> tuple[Floats, Floats]:
 
 @kernel
 def _local_maxima(
-    sums: Floats, keys: Ints, slots: Ints, numbers: Int32s, fewest: float
+    sums: Floats, keys: Ints, slots: Ints, numbers: Int32s, fewest: float, cap: float
 ) -> tuple[Floats, Floats]:
     """Mean vote and votes of every block of 27 cubes that has more than its 26 shifts.
 
@@ -68,7 +75,7 @@ def _local_maxima(
     centres = np.empty((len(keys), 3))
     heights = np.empty(len(keys))
     found = 0
-    total = np.empty(4)
+    total = np.empty(7)
     for m in range(len(keys)):
         if blocks[m] < fewest:
             continue
@@ -82,8 +89,11 @@ def _local_maxima(
                 rival = blocks[other]
                 if rival > blocks[m] or (rival == blocks[m] and other < m):
                     highest = False
-        if highest:
-            centres[found] = total[1:] / total[0]
-            heights[found] = blocks[m]
+        narrow = 0.0
+        for d in range(4, 7):
+            narrow += (total[d] / total[0]) ** 2
+        if highest and narrow < (1 - cap) ** 2:
+            centres[found] = total[1:4] / total[0]
+            heights[found] = blocks[m] * (1 - narrow)
             found += 1
     return centres[:found].copy(), heights[:found].copy()

@@ -1,0 +1,122 @@
+"""Which candidates are spheres: each by itself, then against the others of the scan."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.spheres.cells import cell_areas, cells
+from analysis.spheres.fit import TUKEY, Fit
+from analysis.spheres.picks import PickOptions, Reason, Rejected
+from sim.arrays import Bools, Floats, Ints
+
+FEWEST = 12  # points on a sphere
+FACING = 0.6  # share of a sphere's points whose normal is radial
+INSIDE = 0.1  # points inside a sphere over points on it
+OPEN = 0.25  # of the points at its height that a sphere may use
+VAGUE = 0.08  # sd of the free radius over the radius: a surface hardly round
+ROUGH = 1.6  # rms over what is typical of the scan's spheres
+SHARED = 0.3  # of a sphere's points that a better sphere has too
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A fit and the points of the scan it was made from."""
+
+    fit: Fit
+    near: Ints  # (k,) points around it, those of the fit
+    facing: Bools  # (k,) whether their normal is radial
+    cap: float  # visible share of the surface
+
+    @property
+    def points(self) -> Ints:
+        """Points of the scan that the fit uses."""
+        return self.near[self.fit.used]
+
+    def rejected(self, reason: Reason, detail: str) -> Rejected:
+        return Rejected(self.fit.centre, reason, detail, len(self.points))
+
+
+def visible_cap(x: Floats, centre: Floats) -> float:
+    """Share of the sphere's surface that has points, on cells that hold three each."""
+    for n in range(10, 1, -1):
+        seen = np.unique(cells(x, centre, n))
+        if len(x) >= 3 * len(seen):
+            break
+    return float(cell_areas(n)[seen].sum())
+
+
+def fault(c: Candidate, options: PickOptions) -> Rejected | None:
+    """Return why this is no sphere, with the number that decides, or None."""
+    fit, points, R = c.fit, len(c.points), c.fit.radius
+    if points < FEWEST:
+        return c.rejected(Reason.POINTS, f"{points} points, at least {FEWEST} wanted")
+    if c.cap < options.min_cap:
+        return c.rejected(
+            Reason.CAP, f"{c.cap:.3f} is visible, at least {options.min_cap} wanted"
+        )
+    level = int((np.abs(fit.height) < TUKEY * fit.scale).sum())
+    if points < OPEN * level:
+        return c.rejected(
+            Reason.ATTACHED, f"{points} of {level} points are clear of other things"
+        )
+    share = float(c.facing[fit.used].mean())
+    if share < FACING:
+        return c.rejected(
+            Reason.NORMALS, f"{share:.2f} of its points face it, not {FACING}"
+        )
+    inside = int((fit.height < -max(TUKEY * fit.scale, 0.1 * R)).sum())
+    if inside > 3 + INSIDE * points:
+        return c.rejected(Reason.INSIDE, f"{inside} points inside it, {points} on it")
+    off, sd = abs(fit.free_radius - R), fit.free_radius_sd
+    if off > options.radius_tolerance * R + 3 * sd or sd > VAGUE * R:
+        return c.rejected(
+            Reason.RADIUS, f"its own radius is {fit.free_radius:.3f} +- {sd:.3f} mm"
+        )
+    return None
+
+
+def rivals(candidates: list[Candidate]) -> tuple[list[Candidate], list[Rejected]]:
+    """Keep of each group that shares points the one with most; tell of the others."""
+    kept: list[Candidate] = []
+    rejected = []
+    for c in sorted(candidates, key=lambda c: -len(c.points)):
+        rival = next((k for k in kept if _shared(c, k) > SHARED), None)
+        if rival is None:
+            kept.append(c)
+            continue
+        gap = float(np.linalg.norm(c.fit.centre - rival.fit.centre))
+        if gap > 0.1 * c.fit.radius:
+            detail = f"{gap:.2f} mm from a sphere with more points"
+            rejected.append(c.rejected(Reason.DUPLICATE, detail))
+    return kept, rejected
+
+
+def _shared(c: Candidate, better: Candidate) -> float:
+    """Share of a candidate's points that lie on the other's surface too."""
+    gap = np.linalg.norm(c.fit.centre - better.fit.centre)
+    if gap > c.fit.radius + better.fit.radius:
+        return 0.0
+    return float(np.isin(c.points, better.points).mean())
+
+
+def rough(candidates: list[Candidate]) -> tuple[list[Candidate], list[Rejected]]:
+    """Drop what is much rougher than half of all points on spheres are."""
+    typical = typical_rms(candidates)
+    kept, rejected = [], []
+    for c in candidates:
+        limit = ROUGH * typical * (1 + 2 / np.sqrt(len(c.points)))
+        if c.fit.rms <= limit:
+            kept.append(c)
+        else:
+            detail = f"rms {c.fit.rms:.3f} mm, others {typical:.3f} mm"
+            rejected.append(c.rejected(Reason.RMS, detail))
+    return kept, rejected
+
+
+def typical_rms(candidates: list[Candidate]) -> float:
+    """The rms that half of all points on spheres have; nan without spheres."""
+    if not candidates:
+        return np.nan
+    ordered = sorted(candidates, key=lambda c: c.fit.rms)
+    points = np.cumsum([len(c.points) for c in ordered])
+    return ordered[int(np.searchsorted(points, points[-1] / 2))].fit.rms
