@@ -167,8 +167,15 @@ def _draw_scan(ax: Axes3D, shape: MorphedShape) -> None:
 def _draw_steps(ax: Axes, shape: MorphedShape) -> None:
     steps = np.arange(len(shape.E))
     positive = shape.E > 0
+    every = max(1, len(steps) // 15)
     ax.semilogy(
-        steps[positive], shape.E[positive], "-o", color=ERROR, mfc="white", mew=0.7
+        steps[positive],
+        shape.E[positive],
+        "-o",
+        color=ERROR,
+        mfc="white",
+        mew=0.7,
+        markevery=every,
     )
     ax.set_ylabel(r"$\mathcal{E}$", labelpad=1)
     ax.set_xlabel(r"$s$", labelpad=0)
@@ -178,7 +185,7 @@ def _draw_steps(ax: Axes, shape: MorphedShape) -> None:
     end = float(steps[-1])
     ax.set_xlim(-0.05 * end - 0.1, end * 1.12 + 0.4)
     right = ax.twinx()
-    right.plot(steps, shape.S, "--s", color=SHAPE, ms=2.4)
+    right.plot(steps, shape.S, "--s", color=SHAPE, ms=2.4, markevery=every)
     right.set_ylabel(r"$\mathcal{S}$", labelpad=2, color=SHAPE)
     right.tick_params(axis="y", colors=SHAPE)
     right.yaxis.set_major_locator(MaxNLocator(5))
@@ -275,7 +282,7 @@ def _legend_and_foot(figure: Figure, shapes: Sequence[MorphedShape]) -> None:
     figure.text(
         0.5,
         0.05 / height,
-        "\n".join(wrap(foot, 150)),
+        "\n".join(wrap(foot, 170)),
         ha="center",
         va="bottom",
         size=5,

@@ -132,7 +132,7 @@ def frame(ax: Axes3D, everything: Floats, view: tuple[float, float]) -> None:
     ax.set_xlim(middle[0] - span[0] / 2, middle[0] + span[0] / 2)
     ax.set_ylim(middle[1] - span[1] / 2, middle[1] + span[1] / 2)
     ax.set_zlim(middle[2] - span[2] / 2, middle[2] + span[2] / 2)
-    ax.set_box_aspect(span, zoom=1.08)
+    ax.set_box_aspect(span, zoom=1.0)
     ax.view_init(*view)
     ax.set_axis_off()
 
@@ -142,10 +142,11 @@ def best_view(final: Floats, initial: Floats) -> tuple[float, float]:
 
     The initial one counts a third; a flat shape is thus seen from above at a slant.
     """
-    views = [(e, a) for e in (30.0, 45.0, 60.0) for a in np.arange(-105.0, 0.0, 15.0)]
+    slants = (-70.0, -55.0, -35.0, -20.0)  # never along an axis, where depth is lost
+    views = [(e, a) for e in (30.0, 45.0, 60.0) for a in slants]
     seen = [_area(final, v) + _area(initial, v) / 3 for v in views]
     elevation, azimuth = views[int(np.argmax(seen))]
-    return elevation, float(azimuth)
+    return elevation, azimuth
 
 
 def _area(r: Floats, view: tuple[float, float]) -> float:
