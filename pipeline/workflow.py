@@ -78,7 +78,7 @@ def step(module: str, words: Sequence[str] = ()) -> int:
 
 @contextlib.contextmanager
 def followed() -> Iterator[None]:
-    """One process brings runs into MLflow while the block works, and concludes after."""
+    """One process brings runs into MLflow while the block works, then concludes."""
     line = [sys.executable, "-m", "pipeline.track", "--follow"]
     tracker = subprocess.Popen(
         line, stdin=subprocess.PIPE, env=_environment(), text=True
