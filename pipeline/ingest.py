@@ -2,8 +2,8 @@
 
 Several files are several views of one scan, already registered. OUT receives
 spheres.csv (centre, covariance, radius, quality), rejected.csv (each candidate that is
-no sphere, with the reason), covariance.npz (of all centres together), picture.png, and
-scan.html, the same picture in three dimensions for a browser.
+no sphere, with the reason), covariance.npz (of all centres together), points.npy (some
+of the points, mm), picture.png, and scan.html, the same to turn in a browser.
 
 Formats: .ply .pcd .xyz .txt .csv .tsv .asc .pts .dat .npy, and vertices of .stl .obj.
 Exit status: 0 done; 2 the input is refused, and nothing is written.
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.figures.scan_picture import scan_picture
+from analysis.figures.scan_picture import scan_picture, thinned
 from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions, Picks
 from pipeline.arguments import OneLineParser, output_directory
@@ -48,6 +48,7 @@ CROP_REACH = 3.5  # radii around a seed that are searched
 MOST_POINTS = 30_000_000  # a larger scan is thinned
 VOXEL = 0.01  # radii: the side of the voxels that a large scan is thinned to
 BYTES_A_POINT = 130  # that picking takes, measured
+KEPT_POINTS = 200_000  # for figures, and to place the target
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,8 @@ def _write(out: Path, points: Floats, picks: Picks, synthetic: bool) -> None:
         figure.savefig(temporary, format="png", dpi=200)
     with replacing(out / "covariance.npz") as temporary, temporary.open("wb") as file:
         np.savez(file, centres_mm=picks.centres, covariance_mm2=picks.covariance)
+    with replacing(out / "points.npy") as temporary, temporary.open("wb") as file:
+        np.save(file, thinned(points, KEPT_POINTS).astype(np.float32))
     write_tables(out, picks, synthetic)
 
 

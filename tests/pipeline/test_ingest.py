@@ -95,6 +95,7 @@ def test_a_scan_becomes_a_table_of_its_spheres(
     assert "spheres: 6" in said
     assert "free_radius_mm: " in said
     assert (out / "picture.png").stat().st_size > 10_000
+    assert np.load(out / "points.npy").shape == (15_000, 3)
     with np.load(out / "covariance.npz") as whole:
         assert whole["covariance_mm2"].shape == (18, 18)
         np.testing.assert_allclose(whole["centres_mm"], found, rtol=1e-8)
