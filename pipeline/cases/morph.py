@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.cases.structure_file import document
+from sim.morph.choice import Choice
 from sim.morph.morph import (
     Followers,
     MorphStep,
@@ -16,10 +17,16 @@ from sim.morph.morph import (
     Watch,
     morph,
 )
+from sim.morph.newton_morph import Newton, morph_newton
 from sim.morph.structure import Structure
 from sim.morph.system import linearise, state, system_of
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.protocol import Target
+
+
+class Method(Choice):
+    PROJECTION = "projection"
+    NEWTON = "newton"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +37,18 @@ class MorphCase:
     ----------
     structure : see `sim.morph`
     target : None where the structure brings the goals of its leading nodes
-    tolerance : on the change per step of what `watch` names, E or S
+    method : projection, eqs. (11) and (12) as the paper has them, or newton
+    tolerance : projection: on the change per step of what `watch` names, E or S;
+        newton: on the gradient along the constraints. 1e-6 and 1e-9 unless given
     residual : largest violation of a constraint, dimensionless
-    followers : hold or home; multipliers : frozen or tangent
+    followers : hold or home
+    multipliers : frozen or tangent, in a projection
     """
 
     structure: Structure
     target: Target | None = None
-    tolerance: float = 1e-6
+    method: Method | str = Method.PROJECTION
+    tolerance: float | None = None
     max_steps: int = 1000
     residual: float = 1e-10
     followers: str = "hold"
@@ -48,9 +59,16 @@ class MorphCase:
         _ = self.options, self.shape
 
     @cached_property
-    def options(self) -> Projection:
+    def options(self) -> Projection | Newton:
+        if Method(self.method) is Method.NEWTON:
+            return Newton(
+                tolerance=1e-9 if self.tolerance is None else self.tolerance,
+                max_steps=self.max_steps,
+                residual=self.residual,
+                followers=Followers(self.followers),
+            )
         return Projection(
-            tolerance=self.tolerance,
+            tolerance=1e-6 if self.tolerance is None else self.tolerance,
             max_steps=self.max_steps,
             residual=self.residual,
             followers=Followers(self.followers),
@@ -70,10 +88,18 @@ class MorphCase:
         return Goals(self.structure.goals)
 
     def steps(self) -> Iterator[MorphStep]:
+        if isinstance(self.options, Newton):
+            return morph_newton(self.structure, self.shape, self.options)
         return morph(self.structure, self.shape, self.options)
 
     def numbers(self, step: MorphStep) -> dict[str, float]:
-        return {"step": step.s, "E": step.E, "S": step.S, "residual": step.residual}
+        return {
+            "step": step.s,
+            "E": step.E,
+            "S": step.S,
+            "residual": step.residual,
+            "gradient": step.gradient,
+        }
 
     def arrays(self, step: MorphStep) -> dict[str, NDArray[np.generic]]:
         return {"r": step.r, "g": step.g, "lam": step.lam}
@@ -87,19 +113,23 @@ class MorphCase:
 
     def result(self, step: MorphStep) -> dict[str, float | str | int]:
         table = self.structure.constraints
-        linear = linearise(system_of(self.structure), state(self.structure))
-        rank = linear.system.m - len(linear.factorise().dropped)
+        system = system_of(self.structure)
+        dropped = linearise(system, state(self.structure)).factorise().dropped
+        rank = system.m - len(dropped)
         return {
+            "method": Method(self.method).value,
             "stop": step.stop.value if step.stop is not None else "none",
             "E": step.E,
             "S": step.S,
             "residual": step.residual,
+            "projected_gradient": step.gradient,
             "steps": step.s,
-            "nodes": linear.system.n,
-            "rows": linear.system.m,
-            "multipliers": table.multipliers,
-            "redundant": linear.system.m - rank,
-            "mobility": 3 * linear.system.n + linear.system.k - rank,
+            "nodes": system.n,
+            "rows": system.m,
+            "multipliers": system.k,
+            "redundant": len(dropped),
+            "redundant_rows": "; ".join(table.name_of_row(i) for i in dropped),
+            "mobility": 3 * system.n + system.k - rank,
         }
 
     def progress(self, step: MorphStep) -> str:

@@ -138,3 +138,7 @@ class Table:
         if kind is Kind.FIX:
             return f"fix({used[0]}, {'xyz'[self.nodes[i, 1]]})"
         return f"{kind.name.lower()}({', '.join(map(str, used))})"
+
+    def name_of_row(self, row: int) -> str:
+        """What a person calls the constraint that has this row."""
+        return self.name(int(np.searchsorted(self.first_row, row, side="right")) - 1)

@@ -41,6 +41,7 @@ class Stop(Choice):
     """Why the simulation ended."""
 
     CHANGE = "change"  # |dE| or |dS| per step is below the tolerance
+    GRADIENT = "gradient"  # the gradient along the constraints is below the tolerance
 
 
 class MorphStep(NamedTuple):
@@ -51,6 +52,7 @@ class MorphStep(NamedTuple):
     r, g : (n, 3) nodes and their goals
     lam : (k,) multipliers
     E, S : eqs. (5) and (6); residual : of the constraints, dimensionless
+    gradient : rms / L of the motion towards the goals that the constraints allow
     stop : why this step is the last, None if it is not
     """
 
@@ -61,6 +63,7 @@ class MorphStep(NamedTuple):
     E: float
     S: float
     residual: float
+    gradient: float
     stop: Stop | None
 
 
@@ -104,11 +107,13 @@ def morph(
         watched = E if options.watch is Watch.E else S
         stop = Stop.CHANGE if abs(watched - previous) < options.tolerance else None
         residual = linearise(system, z).residual
-        yield MorphStep(s, r, g, z[system.n :, 0], E, S, residual, stop)
+        dz = admissible(system, z, g - r)
+        gradient = float(np.sqrt(np.square(dz).sum() / system.n)) / L
+        yield MorphStep(s, r, g, z[system.n :, 0], E, S, residual, gradient, stop)
         if stop is not None:
             return
         previous = watched
-        z = approach(system, z, g, options)
+        z = approach(system, z, dz, options)
     raise NotConvergedError(
         f"{options.watch.value} still changes by more than {options.tolerance:.0e} "
         f"per step after {options.max_steps} steps: raise max_steps, or move the "
@@ -126,13 +131,12 @@ def goals(
     return g
 
 
-def approach(system: System, z: Floats, g: Floats, options: Projection) -> Floats:
-    """One step: eq. (11) towards the goals, then eq. (12) back to the constraints.
+def approach(system: System, z: Floats, dz: Floats, options: Projection) -> Floats:
+    """One step: dz of eq. (11), then eq. (12) back to the constraints.
 
     A step after which eq. (12) fails is halved, which the paper does not do: it keeps
     every configuration that is yielded a true one.
     """
-    dz = admissible(system, z, g - z[: system.n])
     if options.multipliers is Multipliers.TANGENT:
         dz = with_multipliers(system, z, dz)
     size = 1.0

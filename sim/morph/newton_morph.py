@@ -1,0 +1,210 @@
+"""Morphing by constrained Newton steps with step control.
+
+It finds what eqs. (11) and (12) of [dJ23] are after, also where those cycle (links in
+tension) or stop early (|dE| is small on the way): it ends where the gradient along the
+constraints vanishes, and every configuration that it yields satisfies the constraints.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.morph.curvature import Places, Terms, factorise_newton, places_of
+from sim.morph.descent import (
+    TURN,
+    Damping,
+    Direction,
+    Point,
+    direction,
+    retract,
+    turn,
+    weights,
+)
+from sim.morph.measures import characteristic_length, distance_error, shape_factor
+from sim.morph.morph import Followers, MorphStep, Stop, goals
+from sim.morph.projection import admissible, satisfy_constraints
+from sim.morph.structure import Structure
+from sim.morph.system import System, linearise, state, system_of
+from sim.morph.targets.protocol import Target
+from sim.newton import NotConvergedError
+
+SMALLEST = 1e-6  # fraction of a step
+ESCAPES = 3  # saddles left before the search is given up
+KICK = 1e-4  # of L, displacement that leaves a saddle
+PATIENCE = 6  # steps with negative curvature before that
+
+
+@dataclass(frozen=True)
+class Newton:
+    """When to stop.
+
+    Attributes
+    ----------
+    tolerance : on the gradient of f along the constraints, root mean square / L
+    residual : on the constraints of every step, dimensionless
+    seed : of the displacement that leaves a saddle
+    """
+
+    tolerance: float = 1e-9
+    max_steps: int = 1000
+    residual: float = 1e-10
+    followers: Followers = Followers.HOLD
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("tolerance", "residual"):
+            if not getattr(self, name) > 0.0:
+                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
+        if self.max_steps < 1:
+            raise ValueError(f"max_steps must be at least 1, not {self.max_steps}")
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    structure: Structure
+    target: Target
+    options: Newton
+    system: System
+    places: Places
+    L: float
+
+    def point(self, z: Floats, y: Floats) -> Point:
+        r = z[: self.system.n]
+        g = goals(self.structure, self.target, r, self.options.followers)
+        return Point(z, g, self.curvature(r, g), y)
+
+    def objective(self, z: Floats) -> float:
+        r = z[: self.system.n]
+        g = goals(self.structure, self.target, r, self.options.followers)
+        return float(0.5 * np.square(r - g).sum())
+
+    def curvature(self, r: Floats, g: Floats) -> Floats:
+        """(n, 3, 3) I - dg/dr of nodes that lead, by differences of the target."""
+        home = self.options.followers is Followers.HOME
+        W = np.zeros((len(r), 3, 3)) + home * np.eye(3)
+        lead = self.structure.leading
+        h = 1e-6 * self.L
+        columns = [
+            (self.target.closest(r[lead] + h * e) - g[lead]) / h for e in np.eye(3)
+        ]
+        slope = np.stack(columns, axis=-1)
+        W[lead] = np.eye(3) - 0.5 * (slope + slope.transpose(0, 2, 1))
+        return W
+
+
+def morph_newton(
+    structure: Structure, target: Target, options: Newton
+) -> Iterator[MorphStep]:
+    """Yield the configurations from the initial one to the matched one."""
+    system = system_of(structure)
+    L = characteristic_length(structure.r0)
+    problem = _Problem(structure, target, options, system, places_of(system), L)
+    z = satisfy_constraints(system, state(structure), tolerance=options.residual)
+    point, damping, escapes = problem.point(z, np.zeros(system.m)), Damping(), 0
+    rng = np.random.default_rng(options.seed)
+    for s in range(options.max_steps + 1):
+        step = direction(system, problem.places, point, L, damping)
+        size = float(np.sqrt(np.square(step.gradient).sum() / system.n)) / L
+        found = size <= options.tolerance
+        bent = step.damping.bent >= PATIENCE or (
+            found and negative_directions(problem, point) > 0
+        )
+        saddle = bent and escapes < ESCAPES
+        yield _record(problem, s, point, size, found and not saddle)
+        if found and not saddle:
+            return
+        if saddle:
+            escapes += 1
+            z = _kicked(problem, point.z, rng)
+            point, damping = problem.point(z, point.y), Damping()
+            continue
+        point, damping = _accepted(problem, point, step, size)
+    raise NotConvergedError(
+        f"the gradient {size:.1e} along the constraints is above "
+        f"{options.tolerance:.0e} after {options.max_steps} steps: raise max_steps, or "
+        "move the target a little",
+        best=point.z,
+    )
+
+
+def negative_directions(problem: _Problem, point: Point) -> int:
+    """How many motions lower f from a stationary point: zero at a minimum."""
+    linear = linearise(problem.system, point.z)
+    terms = Terms(point.W, point.y, weights(linear), 1e-6)
+    factor = factorise_newton(problem.system, problem.places, linear.B, point.z, terms)
+    return factor.negative
+
+
+def _kicked(problem: _Problem, z: Floats, rng: np.random.Generator) -> Floats:
+    """A configuration a little beside z."""
+    noise = rng.normal(size=(problem.system.n, 3)) * KICK * problem.L
+    dz = admissible(problem.system, z, noise)
+    return satisfy_constraints(
+        problem.system, z + dz, tolerance=problem.options.residual
+    )
+
+
+def _record(
+    problem: _Problem, s: int, point: Point, gradient: float, last: bool
+) -> MorphStep:
+    n, L = problem.system.n, problem.L
+    r = point.z[:n]
+    return MorphStep(
+        s=s,
+        r=r,
+        g=point.g,
+        lam=point.z[n:, 0],
+        E=distance_error(r, point.g, L),
+        S=shape_factor(r, L),
+        residual=linearise(problem.system, point.z).residual,
+        gradient=gradient,
+        stop=Stop.GRADIENT if last else None,
+    )
+
+
+def _accepted(
+    problem: _Problem, point: Point, step: Direction, gradient: float
+) -> tuple[Point, Damping]:
+    """The next configuration: as far along the step as f falls.
+
+    f is compared after y.c is added to it, which makes up for what the residuals, small
+    as they are, have let the nodes gain.
+    """
+    n = problem.system.n
+    gap = point.z[:n] - point.g
+    f = float(0.5 * np.square(gap).sum() + step.y @ step.linear.c)
+    slope = float(np.sum(gap * step.dz[:n]))
+    enough = problem.options.residual
+    wanted = max(min(enough, 1e-4 * gradient), 1e-14)
+    size = min(1.0, TURN / max(turn(problem.system, step.dz), 1e-300))
+    while size > SMALLEST:
+        back = retract(problem.system, step, point.z + size * step.dz, wanted, enough)
+        if back is not None:
+            z, linear = back
+            value = problem.objective(z) + float(step.y @ linear.c)
+            if value <= f + 1e-4 * size * slope + 1e-13 * abs(f):
+                return problem.point(z, step.y), _next(step.damping, size, gradient)
+        size *= 0.5
+    if step.damping.turn > 1e6:
+        raise NotConvergedError(
+            f"no step lowers E; the gradient {gradient:.1e} along the constraints is "
+            f"above {problem.options.tolerance:.0e}: raise tolerance, or check the "
+            "structure for a dead centre",
+            best=point.z,
+        )
+    stiff = max(16.0 * step.damping.turn, 1e-2)
+    return point, replace(step.damping, turn=stiff, gradient=gradient)
+
+
+def _next(damping: Damping, size: float, gradient: float) -> Damping:
+    """Less damping after a full step, more after a short one."""
+    stiff = damping.turn
+    if size >= 1.0:
+        stiff /= 4.0
+    elif size <= 0.5:
+        stiff *= min(max(4.0, 1.0 / size), 64.0)
+    if gradient < 1e-3:
+        stiff = min(stiff, gradient)
+    return replace(damping, turn=stiff, gradient=gradient)
