@@ -30,6 +30,8 @@ def conf_directory() -> Path:
 
 def _said_by(error: BaseException) -> str:
     """What Hydra or OmegaConf says of a configuration, on one line, without advice."""
+    if type(error).__name__ == "MissingMandatoryValue":
+        return f"{getattr(error, 'full_key', '')} has no value yet: give it one"
     lines = [line.strip() for line in str(error).splitlines()]
     advice = ("full_key", "object_type", "See https", "Set ")
     return " ".join(line for line in lines if line and not line.startswith(advice))

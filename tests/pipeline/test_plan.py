@@ -1,0 +1,126 @@
+"""What a change of configuration replans: that run and what is made from it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pipeline.hydra_command import Composer
+from pipeline.keys import identity, key_of
+from pipeline.plan import make_plan
+from pipeline.simulate import case_names, planned
+from pipeline.workflow_file import read_workflow
+
+OPEN = {"structure_file": ["case.structure.path=pyproject.toml"]}  # left to the user
+
+Rows = dict[tuple[str, str], str]
+
+
+def planned_keys() -> Rows:
+    """Keys by step and name."""
+    batches = make_plan(read_workflow())["batches"]
+    return {(b["step"], b["name"]): key for key, b in batches.items()}
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert text.count(old) == 1, f"{old!r} is not once in {path}"
+    path.write_text(text.replace(old, new))
+
+
+def replanned(before: Rows) -> set[tuple[str, str]]:
+    after = planned_keys()
+    return {what for what, key in after.items() if before.get(what) != key}
+
+
+def test_one_number_of_a_case_replans_that_case_and_what_is_made_from_it(
+    project: Path,
+) -> None:
+    before = planned_keys()
+    case = project / "conf" / "case" / "triangles_circle.yaml"
+    edit(case, "max_steps: 1000", "max_steps: 999")
+    steps = ("simulate", "virtual_scan", "ingest", "compare")
+    names = ("triangles_circle", "circle", "circle", "circle")
+    expected = set(zip(steps, names, strict=True)) | {("figure", "dejong-3")}
+    assert replanned(before) == expected
+
+
+def test_comments_and_the_order_of_keys_replan_nothing(project: Path) -> None:
+    before = planned_keys()
+    path = project / "conf" / "case" / "triangles_circle.yaml"
+    loaded = yaml.safe_load(path.read_text())
+    turned = dict(reversed(loaded.items()))
+    path.write_text("# another comment\n" + yaml.safe_dump(turned, sort_keys=False))
+    assert replanned(before) == set()
+
+
+def test_a_comparison_s_scale_replans_its_scan_and_not_its_simulation(
+    project: Path,
+) -> None:
+    before = planned_keys()
+    workflow = project / "conf" / "workflow.yaml"
+    edit(workflow, "scan: {virtual: {seed: 1}}\n", "scan: {virtual: {seed: 11}}\n")
+    assert replanned(before) == {
+        ("virtual_scan", "circle"),
+        ("ingest", "circle"),
+        ("compare", "circle"),
+        ("figure", "dejong-3"),
+    }
+
+
+def test_a_real_scan_takes_the_place_of_the_synthetic_one(project: Path) -> None:
+    (project / "scan.ply").write_text("ply")
+    workflow = project / "conf" / "workflow.yaml"
+    edit(workflow, "scan: {virtual: {seed: 1}}\n", "scan: [scan.ply]\n")
+    first = planned_keys()
+    assert ("virtual_scan", "circle") not in first
+    (project / "scan.ply").rename(project / "moved.ply")
+    edit(workflow, "scan.ply", "moved.ply")
+    assert replanned(first) == set()
+    (project / "moved.ply").write_text("ply2")
+    assert ("ingest", "circle") in replanned(first)
+
+
+def leaves(config: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where the values are; code and files have tests of their own."""
+    if isinstance(config, dict):
+        for key, value in config.items():
+            if key not in ("_target_", "path"):
+                yield from leaves(value, (*path, key))
+    elif isinstance(config, list):
+        for i, value in enumerate(config):
+            yield from leaves(value, (*path, i))
+    else:
+        yield path
+
+
+def other(value: Any) -> Any:
+    """A value that is not this one."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value * 1.0000001 + 1e-9
+    return f"{value}-other"
+
+
+def key(config: dict[str, Any]) -> str:
+    return key_of(identity("simulate", config))
+
+
+@pytest.mark.parametrize("name", case_names())
+def test_every_leaf_of_every_case_is_in_its_key(name: str) -> None:
+    with Composer() as composer:
+        config = composer.compose("simulate", [f"case={name}", *OPEN.get(name, ())])
+    before = key(config)
+    assert planned(name, config).key == before
+    for path in leaves(config):
+        place: Any = config
+        for part in path[:-1]:
+            place = place[part]
+        kept = place[path[-1]]
+        place[path[-1]] = other(kept)
+        assert key(config) != before, f"{path} is not in the key"
+        place[path[-1]] = kept
+    assert key(config) == before
