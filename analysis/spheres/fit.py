@@ -3,6 +3,11 @@
 A point x lies e = |x - c| - R above the surface. With u = (x - c) / |x - c| the
 slopes are de/dc = -u and de/dR = -1. The fit minimises the sum of Tukey's biweight
 of e / s by reweighted Gauss-Newton; s is the scale of the noise.
+
+Scanners err along the line of sight d, so where the surface is steep a point is also
+shifted along it, and u of the shifted point is correlated with e: the centre moves
+towards the scanner by some s^2 / R. Where d is known, u is therefore taken where the
+line of sight pierces the sphere, and e is the distance to that place times |d.u|.
 """
 
 from dataclasses import dataclass
@@ -16,6 +21,8 @@ from sim.kernels import kernel
 TUKEY = 5.0  # in scales: where a point no longer counts; 97 % efficient
 MAD = 1.4826  # scale of a normal distribution over its median absolute deviation
 ROUNDS = 4  # of scale, hidden cells and centre
+STEEP = 0.2  # cosine of incidence below which points do not count
+BLIND = np.empty((0, 3))  # lines of sight where they are not known
 CLUSTERS = 6  # cells a cube side within which errors may be correlated
 
 
@@ -51,34 +58,46 @@ def fit_sphere(x: Floats, start: Floats, R: float, trusted: Bools) -> Fit | None
     theta = np.append(start, R)
     scale = 0.06 * R
     for _ in range(3):
-        theta, _, _, count = settle(x, trusted, theta, scale, False)
+        theta, _, _, count = settle(x, trusted, BLIND, theta, scale, False)
         if count < 8:
             return None
         scale = min(0.06 * R, _scale(_heights(x, theta)[trusted], 4 * scale))
-    clean = trusted
+    return refine(x, theta, scale, BLIND)
+
+
+def refine(x: Floats, theta: Floats, scale: float, sight: Floats) -> Fit | None:
+    """Fit the centre to the points of cells on which nothing sticks out.
+
+    Parameters
+    ----------
+    x : (k, 3) points around the sphere, mm
+    theta : (4,) centre and radius, mm
+    scale : of the noise, mm
+    sight : (k, 3) unit vectors from the scanner to each point, or (0, 3) if unknown
+    """
     for _ in range(ROUNDS):
         clean = _clean(x, theta, scale)
-        theta, _, _, count = settle(x, clean, theta, scale, False)
+        theta, A, B, count = settle(x, clean, sight, theta, scale, False)
         if count < 8:
             return None
         scale = _scale(_heights(x, theta)[clean], TUKEY * scale)
-    return _result(x, theta, scale, clean)
-
-
-def _result(x: Floats, theta: Floats, scale: float, clean: Bools) -> Fit | None:
-    theta, A, B, count = settle(x, clean, theta, scale, False)
-    free, A4, B4, _ = settle(x, clean, theta, scale, True)
-    if count < 8 or min(np.linalg.eigvalsh(A[:3, :3])[0], A4[3, 3]) <= 0:
+    if np.linalg.eigvalsh(A[:3, :3])[0] <= 0:
         return None
     covariance = _covariance(A[:3, :3], B[:3, :3])
-    if np.linalg.eigvalsh(A4)[0] > 1e-9 * A4[3, 3]:
-        sd = float(np.sqrt(_covariance(A4, B4)[3, 3]))
-    else:
-        sd = np.inf
-    height = _heights(x, theta)
+    free, sd = _free_radius(x, clean, sight, theta, scale)
+    height, R = _heights(x, theta), float(theta[3])
     used = clean & (np.abs(height) < TUKEY * scale)
-    R = float(theta[3])
-    return Fit(theta[:3], R, scale, covariance, float(free[3]), sd, height, used)
+    return Fit(theta[:3], R, scale, covariance, free, sd, height, used)
+
+
+def _free_radius(
+    x: Floats, clean: Bools, sight: Floats, theta: Floats, scale: float
+) -> tuple[float, float]:
+    """The radius fitted along with the centre, and its sd; inf where it is free."""
+    free, A, B, _ = settle(x, clean, sight, theta, scale, True)
+    if np.linalg.eigvalsh(A)[0] > 1e-9 * A[3, 3] > 0:
+        return float(free[3]), float(np.sqrt(_covariance(A, B)[3, 3]))
+    return float(free[3]), np.inf
 
 
 def _heights(x: Floats, theta: Floats) -> Floats:
@@ -110,7 +129,7 @@ def _covariance(A: Floats, B: Floats) -> Floats:
 
 @kernel
 def settle(
-    x: Floats, use: Bools, start: Floats, scale: float, free: bool
+    x: Floats, use: Bools, sight: Floats, start: Floats, scale: float, free: bool
 ) -> tuple[Floats, Floats, Floats, int]:
     """Minimise the biweight over the centre, and over R too if `free`.
 
@@ -131,7 +150,7 @@ def settle(
         for p in range(len(x)):
             if not use[p]:
                 continue
-            e = _height(x[p], theta, J)
+            e = _height(x, p, sight, theta, J)
             if abs(e) < gate:
                 w = (1 - (e / gate) ** 2) ** 2
                 for a in range(size):
@@ -154,7 +173,7 @@ def settle(
     for p in range(len(x)):
         if not use[p]:
             continue
-        e = _height(x[p], theta, J)
+        e = _height(x, p, sight, theta, J)
         if abs(e) < gate:
             q = (e / gate) ** 2
             count += 1
@@ -171,16 +190,27 @@ def settle(
 
 
 @kernel
-def _height(x: Floats, theta: Floats, J: Floats) -> float:
-    """Put the direction u into J[:3]; return e."""
-    r = 0.0
+def _height(x: Floats, p: int, sight: Floats, theta: Floats, J: Floats) -> float:
+    """Put the direction u into J[:3]; return e, inf where the line of sight misses."""
+    R = theta[3]
+    square, along = 0.0, 0.0
     for a in range(3):
-        J[a] = x[a] - theta[a]
-        r += J[a] * J[a]
-    r = np.sqrt(r)
+        J[a] = x[p, a] - theta[a]
+        square += J[a] * J[a]
+        if len(sight):
+            along += J[a] * sight[p, a]
+    if not len(sight):
+        r = np.sqrt(square)
+        for a in range(3):
+            J[a] /= r
+        return float(r - R)
+    depth = R * R - square + along * along
+    if depth < (STEEP * R) ** 2:
+        return np.inf
+    beyond = along + np.sqrt(depth)
     for a in range(3):
-        J[a] /= r
-    return float(r - theta[3])
+        J[a] = (J[a] - beyond * sight[p, a]) / R
+    return float(-beyond * np.sqrt(depth) / R)
 
 
 @kernel
