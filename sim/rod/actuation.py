@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats
-from sim.kernels import kernel
+from sim.rod.compiled import kernel
 from sim.rod.elastic import Actuated
 
 

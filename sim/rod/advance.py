@@ -9,12 +9,12 @@ ground need no cut.
 """
 
 from sim.arrays import Bools, Floats
-from sim.kernels import kernel
+from sim.rod.compiled import kernel
 from sim.rod.actuation import actuate
 from sim.rod.contacts import closed_contacts, find_landings, keep_contacts
-from sim.rod.elastic import gradients
-from sim.rod.newmark import guess, solve_step
-from sim.rod.rules import solve_by_rules
+from sim.rod.elastic import Strains, gradients
+from sim.rod.newmark import guess
+from sim.rod.rules import solve_with_contacts
 from sim.rod.state import (
     FULL,
     LAST_STEP,
@@ -50,6 +50,14 @@ def make_ready(setting: Setting, state: State, work: Work) -> None:
 
 
 @kernel
+def copy_strain(source: Strains, target: Strains) -> None:
+    for k in range(len(source.stretch)):
+        target.stretch[k] = source.stretch[k]
+    for k in range(len(source.turn)):
+        target.turn[k] = source.turn[k]
+
+
+@kernel
 def accept(state: State, work: Work, count: int, h: float) -> None:
     """The end of the step becomes the state."""
     changed = 0
@@ -62,8 +70,7 @@ def accept(state: State, work: Work, count: int, h: float) -> None:
             state.x[i, a] = work.x[i, a]
             state.v[i, a] = work.v[i, a]
             state.gradient[i, a] = work.elastic[i, a]
-    state.strain.stretch[:] = work.strain.stretch
-    state.strain.turn[:] = work.strain.turn
+    copy_strain(work.strain, state.strain)
     keep_contacts(state, work, count)
     state.clock[TIME] += h
     state.clock[LAST_STEP] = h
@@ -87,13 +94,8 @@ def attempt(
     count = closed_contacts(state, work) if setting.grounded else 0
     guess(setting, state, work, h)
     for _ in range(LISTINGS):
-        if scheme.exact:
-            if not solve_step(setting, scheme, state, work, count, h):
-                return 0.0, count
-        else:
-            solved, count = solve_by_rules(setting, scheme, state, work, count, h)
-            if not solved:
-                return 0.0, count
+        if not solve_with_contacts(setting, scheme, state, work, count, h):
+            return 0.0, count
         if not setting.grounded:
             return h, count
         uncut = h <= 2.0 * shortest or scheme.gamma == 1.0

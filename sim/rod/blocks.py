@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from sim.arrays import Bools, Floats, Ints
-from sim.kernels import kernel
+from sim.rod.compiled import kernel
 from sim.ordering import nested_dissection
 
 

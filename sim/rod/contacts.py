@@ -11,7 +11,7 @@ so that one forward and one backward substitution serve the whole iteration.
 import numpy as np
 
 from sim.arrays import Floats
-from sim.kernels import kernel
+from sim.rod.compiled import kernel
 from sim.rod.blocks import unit_forward, weighted_product
 from sim.rod.coulomb import OPEN, STICK, coulomb, kept_friction, residual, velocities
 from sim.rod.ground import gap, surface
@@ -119,21 +119,19 @@ def add_impulses(
     for c in range(count):
         i = work.who[c]
         column = setting.pattern.place[i]
-        u = np.empty(2)
-        for axis in range(2):
-            y = work.columns[2 * c + axis]
-            free = weighted_product(setting.pattern, state.factor, column, y, work.z)
-            u[axis] = work.v[i, axis] + free
+        first, second = work.columns[2 * c], work.columns[2 * c + 1]
+        pattern, factor = setting.pattern, state.factor
+        ux = work.v[i, 0] + weighted_product(pattern, factor, column, first, work.z)
+        uy = work.v[i, 1] + weighted_product(pattern, factor, column, second, work.z)
         tx, ty = work.frame[c, 0], work.frame[c, 1]
-        b[2 * c] = -ty * u[0] + tx * u[1] + work.push[c]
-        b[2 * c + 1] = tx * u[0] + ty * u[1]
+        b[2 * c] = -ty * ux + tx * uy + work.push[c]
+        b[2 * c + 1] = tx * ux + ty * uy
     if scheme.exact:
-        left = coulomb(W, b, setting.mu, work.state[:count], p)
+        left = coulomb(W, b, setting.mu, work.state[:count], p, work.space)
     else:
-        kept_friction(W, b, work.state[:count], p)
-        u = np.empty(size)
-        velocities(W, b, p, u)
-        left = residual(W, u, setting.mu, p)
+        kept_friction(W, b, work.state[:count], p, work.friction, work.space)
+        velocities(W, b, p, work.space.u)
+        left = residual(W, work.space.u, setting.mu, p)
     _spread(setting, work, count)
     return left
 
@@ -215,8 +213,6 @@ def find_landings(
                 return listed, first
             work.who[listed] = i
             work.state[listed] = STICK
-            work.p[2 * listed] = 0.0
-            work.p[2 * listed + 1] = 0.0
             listed += 1
         elif gap(setting.relief, state.x[i, 0], state.x[i, 1]) <= 0.0:
             first = 0.0

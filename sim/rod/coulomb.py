@@ -20,10 +20,12 @@ with a shorter step by the caller.
 
 from enum import Enum
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.kernels import kernel
+from sim.rod.compiled import kernel
 
 OPEN, STICK, FORTH, BACK = 0, 1, 2, 3  # FORTH: u_t > 0, BACK: u_t < 0
 ALL_AT_ONCE = 12  # rounds in which every contact may change its state
@@ -39,8 +41,31 @@ class ContactRule(Enum):
     MODIFIED_MASS = "modified_mass"
 
 
+class Scratch(NamedTuple):
+    """Working space for c contacts: (2c, 2c), (2c,), (2c,), (2c,), (c,)."""
+
+    A: Floats
+    x: Floats
+    u: Floats
+    which: Ints
+    wanted: Ints
+
+
+def scratch(c: int) -> Scratch:
+    """Working space for up to c contacts."""
+    return Scratch(
+        np.empty((2 * c, 2 * c)),
+        np.empty(2 * c),
+        np.empty(2 * c),
+        np.empty(2 * c, dtype=np.int64),
+        np.empty(c, dtype=np.int64),
+    )
+
+
 @kernel
-def coulomb(W: Floats, b: Floats, mu: float, state: Ints, p: Floats) -> float:
+def coulomb(
+    W: Floats, b: Floats, mu: float, state: Ints, p: Floats, space: Scratch
+) -> float:
     """Solve the contact problem; returns its residual, m/s.
 
     Parameters
@@ -52,11 +77,10 @@ def coulomb(W: Floats, b: Floats, mu: float, state: Ints, p: Floats) -> float:
     p : (2c,) N s, receives the impulses
     """
     c = len(state)
-    u = np.empty(2 * c)
-    wanted = np.empty(c, dtype=np.int64)
+    u, wanted = space.u, space.wanted
     for attempt in range(ATTEMPTS):
         for turn in range(ALL_AT_ONCE + ONE_BY_ONE * c):
-            impulses(W, b, mu, state, p)
+            impulses(W, b, mu, state, p, space)
             velocities(W, b, p, u)
             if _wanted_states(W, u, mu, state, p, wanted) == 0:
                 return residual(W, u, mu, p)
@@ -69,7 +93,7 @@ def coulomb(W: Floats, b: Floats, mu: float, state: Ints, p: Floats) -> float:
             _sweep(W, b, mu, p)
         for k in range(c):
             state[k] = _state_of(p[2 * k], p[2 * k + 1], mu)
-    impulses(W, b, mu, state, p)
+    impulses(W, b, mu, state, p, space)
     velocities(W, b, p, u)
     return residual(W, u, mu, p)
 
@@ -98,7 +122,7 @@ def velocities(W: Floats, b: Floats, p: Floats, u: Floats) -> None:
 def residual(W: Floats, u: Floats, mu: float, p: Floats) -> float:
     """The largest r_n W_nn and r_t W_tt of the module's text, m/s."""
     worst = 0.0
-    for k in range(len(u) // 2):
+    for k in range(len(p) // 2):
         n, t = 2 * k, 2 * k + 1
         r_n = p[n] - max(0.0, p[n] - u[n] / W[n, n])
         bound = mu * max(p[n], 0.0)
@@ -108,14 +132,16 @@ def residual(W: Floats, u: Floats, mu: float, p: Floats) -> float:
 
 
 @kernel
-def impulses(W: Floats, b: Floats, mu: float, state: Ints, p: Floats) -> None:
+def impulses(
+    W: Floats, b: Floats, mu: float, state: Ints, p: Floats, space: Scratch
+) -> None:
     """The impulses that hold every contact in its given state.
 
     Unknown are p_n of each closed contact, and p_t of each sticking one; a sliding
     one has p_t = -+ mu p_n.
     """
     c = len(state)
-    which = np.empty(2 * c, dtype=np.int64)
+    A, x, which = space.A, space.x, space.which
     size = 0
     for k in range(c):
         if state[k] != OPEN:
@@ -124,8 +150,6 @@ def impulses(W: Floats, b: Floats, mu: float, state: Ints, p: Floats) -> None:
             if state[k] == STICK:
                 which[size] = 2 * k + 1
                 size += 1
-    A = np.empty((size, size))
-    x = np.empty(size)
     for row in range(size):
         i = which[row]
         x[row] = -b[i]
@@ -136,7 +160,7 @@ def impulses(W: Floats, b: Floats, mu: float, state: Ints, p: Floats) -> None:
             if sliding:
                 value += W[i, j + 1] * _slide_ratio(state[j // 2], mu)
             A[row, column] = value
-    _eliminate(A, x)
+    _eliminate(A, x, size)
     p[:] = 0.0
     for row in range(size):
         p[which[row]] = x[row]
@@ -152,9 +176,8 @@ def _slide_ratio(state: int, mu: float) -> float:
 
 
 @kernel
-def _eliminate(A: Floats, x: Floats) -> None:
-    """Solve A x = b in place (x holds b), with row pivoting."""
-    n = len(x)
+def _eliminate(A: Floats, x: Floats, n: int) -> None:
+    """Solve A x = b of n unknowns in place (x holds b), with row pivoting."""
     for k in range(n):
         pivot = k
         for i in range(k + 1, n):
@@ -191,7 +214,7 @@ def _wanted_states(
     Differences at rounding are not counted.
     """
     scale = 1e-300
-    for i in range(len(u)):
+    for i in range(len(p)):
         scale = max(scale, abs(u[i]), W[i, i] * abs(p[i]))
     rounding = 1e-12 * scale
     changes = 0
@@ -251,19 +274,22 @@ def alone(
 
 
 @kernel
-def kept_friction(W: Floats, b: Floats, state: Ints, p: Floats) -> None:
-    """Impulses for given states, where sliding contacts keep the p_t they have.
+def kept_friction(
+    W: Floats, b: Floats, state: Ints, p: Floats, friction: Floats, space: Scratch
+) -> None:
+    """Impulses for given states, where sliding contacts keep a given p_t.
 
-    The modified-mass method sets the friction of a sliding node once.
+    The modified-mass method sets the friction of a sliding node once. `b` is changed
+    and changed back; friction (c,) N s.
     """
     c = len(state)
-    shifted = b.copy()
-    slides = p.copy()
     for k in range(c):
         if state[k] > STICK:
             for i in range(2 * c):
-                shifted[i] += W[i, 2 * k + 1] * p[2 * k + 1]
-    impulses(W, shifted, 0.0, state, p)
+                b[i] += W[i, 2 * k + 1] * friction[k]
+    impulses(W, b, 0.0, state, p, space)
     for k in range(c):
         if state[k] > STICK:
-            p[2 * k + 1] = slides[2 * k + 1]
+            p[2 * k + 1] = friction[k]
+            for i in range(2 * c):
+                b[i] -= W[i, 2 * k + 1] * friction[k]

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.kernels import kernel
+from sim.rod.compiled import kernel
 from sim.rod.rod import Rod
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from sim.arrays import Floats
-from sim.kernels import kernel
+from sim.rod.compiled import kernel
 
 
 class Relief(NamedTuple):

@@ -9,14 +9,9 @@ and the step length follows from error ~ h^3. A step in which a contact changes 
 third derivative: it is accepted, and not used to choose the next.
 """
 
-from collections.abc import Callable
-from typing import TypeVar, cast
-
-import numba
-
 from sim.arrays import Floats
-from sim.kernels import kernel
-from sim.rod.advance import advance, make_ready
+from sim.rod.advance import advance, copy_strain, make_ready
+from sim.rod.compiled import kernel, released
 from sim.rod.state import (
     ERROR,
     LAST_STEP,
@@ -30,15 +25,7 @@ from sim.rod.state import (
 )
 
 SAFETY, LEAST, MOST = 0.8, 0.2, 2.0  # of the change of the step length
-
-Function = TypeVar("Function", bound=Callable[..., object])
-
-
-def released(function: Function) -> Function:
-    """Compile like `kernel`, and run without Python's lock, so that threads help."""
-    compiler = numba.njit(cache=True, error_model="numpy", nogil=True)
-    return cast(Function, compiler(function))
-
+SHORTEST = 1e-6  # adapted step, as a fraction of the longest
 
 @kernel
 def step_error(before: State, state: State) -> float:
@@ -59,19 +46,28 @@ def step_error(before: State, state: State) -> float:
 @kernel
 def copy_motion(source: State, target: State) -> None:
     """Copy all but the factor, which stays usable for any state."""
-    target.x[:] = source.x
-    target.v[:] = source.v
-    target.acceleration[:] = source.acceleration
-    target.gradient[:] = source.gradient
-    target.strain.stretch[:] = source.strain.stretch
-    target.strain.turn[:] = source.strain.turn
-    target.contact[:] = source.contact
+    for i in range(len(source.x)):
+        target.contact[i] = source.contact[i]
+        for a in range(2):
+            target.x[i, a] = source.x[i, a]
+            target.v[i, a] = source.v[i, a]
+            target.acceleration[i, a] = source.acceleration[i, a]
+            target.gradient[i, a] = source.gradient[i, a]
+    copy_strain(source.strain, target.strain)
     for entry in (TIME, STEP, LAST_STEP):
         target.clock[entry] = source.clock[entry]
 
 
 @kernel
-def adapted_step(
+def next_length(trial: float, h: float, error: float, accuracy: float) -> float:
+    """The length that brings the error of a step to `accuracy`, with some safety."""
+    factor = SAFETY * (accuracy / max(error, 1e-3 * accuracy)) ** (1.0 / 3.0)
+    factor = min(max(factor, LEAST), MOST)
+    return trial * factor if error > accuracy or trial == h else h
+
+
+@kernel
+def one_step(
     setting: Setting,
     scheme: Scheme,
     state: State,
@@ -82,29 +78,33 @@ def adapted_step(
     stop: float,
     accuracy: float,
 ) -> bool:
-    """One step whose error is at most `accuracy`; the next length is left in LENGTH."""
-    copy_motion(state, before)
-    h = min(state.clock[LENGTH], longest)
-    if h == 0.0:
-        h = longest
-    while True:
-        trial = min(h, stop - state.clock[TIME])
+    """One step of length `longest`; or if `accuracy` > 0 one whose error is within it.
+
+    The length of the next adapted step is left in LENGTH.
+    """
+    adapted = accuracy > 0.0
+    h = longest
+    if adapted:
+        copy_motion(state, before)
+        if state.clock[LENGTH] > 0.0:
+            h = min(state.clock[LENGTH], longest)
+    while h >= SHORTEST * longest:
+        trial = min(h, stop - state.clock[TIME]) if adapted else h
         if not advance(setting, scheme, state, work, trial, reaction):
             return False
+        if not adapted:
+            return True
         error = step_error(before, state)
         if error < 0.0:
             state.clock[LENGTH] = h
             return True
-        factor = SAFETY * (accuracy / max(error, 1e-3 * accuracy)) ** (1.0 / 3.0)
-        factor = min(max(factor, LEAST), MOST)
+        h = next_length(trial, h, error, accuracy)
         if error <= accuracy:
             work.report[ERROR] = max(work.report[ERROR], error)
-            state.clock[LENGTH] = min(trial * factor, longest) if trial == h else h
+            state.clock[LENGTH] = h
             return True
         copy_motion(before, state)
-        h = trial * factor
-        if h < 1e-6 * longest:
-            return False
+    return False
 
 
 @released
@@ -129,13 +129,9 @@ def run(
     for _ in range(steps):
         if state.clock[TIME] > stop - 1e-6 * h:
             break
-        if accuracy > 0.0:
-            made = adapted_step(
-                setting, scheme, state, before, work, reaction, h, stop, accuracy
-            )
-        else:
-            made = advance(setting, scheme, state, work, h, reaction)
-        if not made:
+        if not one_step(
+            setting, scheme, state, before, work, reaction, h, stop, accuracy
+        ):
             return False
         state.clock[STEP] += 1.0
         if accuracy <= 0.0:

@@ -17,7 +17,7 @@ iteration contracts by `reuse` or better: at convergence its value does not matt
 import numpy as np
 
 from sim.arrays import Floats
-from sim.kernels import kernel
+from sim.rod.compiled import kernel
 from sim.rod.actuation import actuate
 from sim.rod.blocks import backward, factorise, forward
 from sim.rod.contacts import add_impulses, place_frames
@@ -34,7 +34,7 @@ from sim.rod.state import (
     State,
     Work,
 )
-from sim.rod.stiffness import add_mass, add_stiffness, multiply
+from sim.rod.stiffness import add_mass, add_stiffness, multiply, set_multiple
 
 
 @kernel
@@ -66,8 +66,9 @@ def evaluate(
     if setting.rayleigh:
         for i in range(len(work.v)):
             for a in range(2):
-                work.r[i, a] = g * work.v[i, a] + (1.0 - g) * state.v[i, a]
-        multiply(setting.pattern, work.stiffness, work.r, work.product)
+                mean = g * work.v[i, a] + (1.0 - g) * state.v[i, a]
+                work.z[setting.pattern.place[i], a] = mean
+        multiply(setting.pattern, work.stiffness, work.z, work.product)
     for i in range(len(work.v)):
         m = setting.element.mass[i]
         for a in range(2):
@@ -75,7 +76,7 @@ def evaluate(
             force = g * work.elastic[i, a] + (1.0 - g) * state.gradient[i, a]
             force += work.viscous[i, a] + setting.alpha * m * (g * v + (1.0 - g) * v0)
             if setting.rayleigh:
-                force += setting.beta * work.product[i, a]
+                force += setting.beta * work.product[setting.pattern.place[i], a]
             r = m * (v - v0) + h * (force - m * setting.gravity[a])
             r -= loaded * setting.load[i, a]
             work.r[i, a] = 0.0 if setting.held[i, a] else r
@@ -95,9 +96,7 @@ def renew_factor(
     g = scheme.gamma
     matrix = state.factor
     if setting.rayleigh:
-        scale = h * g * setting.beta
-        matrix.diagonal[:] = scale * work.stiffness.diagonal
-        matrix.lower[:] = scale * work.stiffness.lower
+        set_multiple(h * g * setting.beta, work.stiffness, matrix)
     else:
         matrix.diagonal[:] = 0.0
         matrix.lower[:] = 0.0

@@ -11,7 +11,7 @@ which. (In the paper the constrained coordinates are removed from the equations,
 the same condition is imposed by an impulse.)
 """
 
-from sim.kernels import kernel
+from sim.rod.compiled import kernel
 from sim.rod.coulomb import BACK, FORTH, OPEN, STICK
 from sim.rod.newmark import solve_step
 from sim.rod.state import Scheme, Setting, State, Work
@@ -21,23 +21,24 @@ PASSES_WITH_RELEASE = 5
 
 
 @kernel
-def solve_by_rules(
+def solve_with_contacts(
     setting: Setting, scheme: Scheme, state: State, work: Work, count: int, h: float
-) -> tuple[bool, int]:
-    """Solve a step with changing contact states; whether Newton's iteration met its
-    tolerance, and the number of contacts."""
+) -> bool:
+    """Solve a step with the listed contacts, exactly or by the rules above.
+
+    Returns whether Newton's iteration, and with exact contact eq. (3), met its
+    tolerance.
+    """
     for c in range(count):
-        if work.state[c] > STICK:
-            i = work.who[c]
-            work.p[2 * c + 1] = 0.0
-            if state.contact[i] != work.state[c]:
-                work.state[c] = STICK
+        work.friction[c] = 0.0
+        if work.state[c] != state.contact[work.who[c]]:
+            work.state[c] = STICK
     for turn in range(PASSES):
         if not solve_step(setting, scheme, state, work, count, h):
-            return False, count
-        if not change_by_rules(setting, state, work, count, turn):
-            return True, count
-    return True, count
+            return False
+        if scheme.exact or not change_by_rules(setting, state, work, count, turn):
+            break
+    return True
 
 
 @kernel
@@ -61,7 +62,7 @@ def change_by_rules(
         elif work.state[c] == STICK and abs(p_t) > setting.mu * max(p_n, 0.0):
             sign = 1.0 if p_t > 0.0 else -1.0
             work.state[c] = BACK if p_t > 0.0 else FORTH
-            work.p[2 * c + 1] = sign * setting.mu * max(p_n, 0.0)
+            work.friction[c] = sign * setting.mu * max(p_n, 0.0)
             changed = True
         elif work.state[c] > STICK and before * after < 0.0 and early:
             work.state[c] = STICK

@@ -11,6 +11,7 @@ import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
 from sim.rod.actuation import Law
+from sim.rod.coulomb import Scratch, scratch
 from sim.rod.blocks import Blocks, Pattern, analyse, empty
 from sim.rod.elastic import Actuated, Elements, Strains, elements, passive, unstrained
 from sim.rod.ground import Relief
@@ -142,6 +143,8 @@ class Work(NamedTuple):
     W: Floats
     b: Floats
     p: Floats
+    friction: Floats
+    space: Scratch
     impulse: Floats
     report: Floats
     memo: Ints
@@ -221,6 +224,8 @@ def work_space(rod: Rod, pattern: Pattern) -> Work:
         W=np.empty((2 * c, 2 * c)),
         b=np.empty(2 * c),
         p=np.empty(2 * c),
+        friction=np.zeros(c),
+        space=scratch(c),
         impulse=np.zeros((n, 2)),
         report=np.zeros(6),
         memo=np.zeros(2, dtype=np.int64),

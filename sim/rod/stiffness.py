@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.arrays import Bools, Floats
-from sim.kernels import kernel
+from sim.rod.compiled import kernel
 from sim.rod.blocks import Blocks, Pattern
 from sim.rod.elastic import (
     Actuated,
@@ -16,6 +16,17 @@ from sim.rod.elastic import (
 )
 
 HELD = 1e30  # diagonal entry of a held coordinate, far above any stiffness
+
+
+@kernel
+def set_multiple(factor: float, source: Blocks, target: Blocks) -> None:
+    """target <- factor * source."""
+    for i in range(len(source.diagonal)):
+        for a in range(3):
+            target.diagonal[i, a] = factor * source.diagonal[i, a]
+    for k in range(len(source.lower)):
+        for a in range(4):
+            target.lower[k, a] = factor * source.lower[k, a]
 
 
 @kernel
@@ -138,21 +149,16 @@ def _add_edges(
 
 @kernel
 def multiply(pattern: Pattern, matrix: Blocks, v: Floats, product: Floats) -> None:
-    """product <- A v, with v and product (n, 2) in the order of the nodes."""
-    n = len(v)
-    node = np.empty(n, dtype=np.int64)
-    for i in range(n):
-        node[pattern.place[i]] = i
+    """product <- A v, with v and product (n, 2) in the order of the columns."""
     product[:] = 0.0
-    for j in range(n):
-        b = node[j]
+    for j in range(len(v)):
         d = matrix.diagonal[j]
-        product[b, 0] += d[0] * v[b, 0] + d[1] * v[b, 1]
-        product[b, 1] += d[1] * v[b, 0] + d[2] * v[b, 1]
+        product[j, 0] += d[0] * v[j, 0] + d[1] * v[j, 1]
+        product[j, 1] += d[1] * v[j, 0] + d[2] * v[j, 1]
         for p in range(pattern.start[j], pattern.start[j + 1]):
-            a = node[pattern.row[p]]
+            i = pattern.row[p]
             m = matrix.lower[p]
-            product[a, 0] += m[0] * v[b, 0] + m[1] * v[b, 1]
-            product[a, 1] += m[2] * v[b, 0] + m[3] * v[b, 1]
-            product[b, 0] += m[0] * v[a, 0] + m[2] * v[a, 1]
-            product[b, 1] += m[1] * v[a, 0] + m[3] * v[a, 1]
+            product[i, 0] += m[0] * v[j, 0] + m[1] * v[j, 1]
+            product[i, 1] += m[2] * v[j, 0] + m[3] * v[j, 1]
+            product[j, 0] += m[0] * v[i, 0] + m[2] * v[i, 1]
+            product[j, 1] += m[1] * v[i, 0] + m[3] * v[i, 1]

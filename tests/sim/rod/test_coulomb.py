@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from sim.arrays import Floats, Ints
-from sim.rod.coulomb import BACK, FORTH, OPEN, STICK, alone, coulomb, residual
+from sim.rod.coulomb import BACK, FORTH, OPEN, STICK, alone, coulomb, residual, scratch
 
 
 def _solve(W: Floats, b: Floats, mu: float) -> tuple[Floats, Ints, float]:
     state = np.full(len(b) // 2, STICK)
     p = np.empty(len(b))
-    left = coulomb(W, b, mu, state, p)
+    left = coulomb(W, b, mu, state, p, scratch(len(state)))
     return p, state, left
 
 
@@ -32,7 +32,9 @@ def test_an_impulse_inside_the_cone_stops_the_contact() -> None:
     assert p == pytest.approx([1.0, -0.4])
 
 
-@pytest.mark.parametrize(("u_t", "state", "p_t"), [(2.0, FORTH, -0.5), (-2.0, BACK, 0.5)])
+@pytest.mark.parametrize(
+    ("u_t", "state", "p_t"), [(2.0, FORTH, -0.5), (-2.0, BACK, 0.5)]
+)
 def test_friction_of_a_sliding_contact_opposes_its_velocity(
     u_t: float, state: int, p_t: float
 ) -> None:

@@ -45,9 +45,7 @@ def _viscous_potential(
     """1/2 k (eps - eps_before)^2, summed over the elements; slow and obvious."""
     strain = unstrained(rod)
     unused = np.empty_like(x)
-    gradients(
-        x, elements(rod), actuated, 0.0, before, strain, unused, unused.copy()
-    )
+    gradients(x, elements(rod), actuated, 0.0, before, strain, unused, unused.copy())
     e = elements(rod)
     EA = e.stretching * actuated.modulus[e.edge_limb]
     EI = e.bending * actuated.modulus[e.bend_limb]
@@ -73,9 +71,7 @@ def _stiffness(
     n = len(x)
     pattern = analyse(n, rod.edges, rod.bends)
     matrix = empty(pattern)
-    add_stiffness(
-        x, elements(rod), actuated, weight, before, pattern, 1.0, matrix
-    )
+    add_stiffness(x, elements(rod), actuated, weight, before, pattern, 1.0, matrix)
     dense = np.zeros((n, 2, n, 2))
     node = np.argsort(pattern.place)
     for j in range(n):
