@@ -159,6 +159,9 @@ def tags(
         "directory": str(directory),
     } | {str(k): str(v) for k, v in record.get("tags", {}).items() if v}
     known |= {f"needs.{k}": str(v) for k, v in record.get("needs", {}).items()}
+    synthetic = (record.get("result") or {}).get("synthetic")
+    if synthetic is not None:
+        known["synthetic"] = str(synthetic).lower()
     if "reason" in record:
         known["reason"] = record["reason"]
     if parent is not None:

@@ -1,5 +1,6 @@
 """A project folder of its own for every test that reads conf or writes results."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -13,11 +14,16 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+def furnish(folder: Path) -> None:
+    """Copy what a project folder needs beside the code."""
+    shutil.copytree(ROOT / "conf", folder / "conf")
+    shutil.copy(ROOT / "Snakefile", folder)
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A temporary folder with the shipped conf and Snakefile; the code on the path."""
-    shutil.copytree(ROOT / "conf", tmp_path / "conf")
-    shutil.copy(ROOT / "Snakefile", tmp_path)
+    furnish(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
@@ -28,10 +34,19 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def command(project: Path) -> Command:
     """Run `python -m <words>` in the project folder, as a user would."""
 
+    return command_in(project)
+
+
+def command_in(folder: Path) -> Command:
+    """Run `python -m <words>` in `folder`."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment.pop("MLFLOW_TRACKING_URI", None)
+
     def run(*words: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             [sys.executable, "-m", *words],
-            cwd=project,
+            cwd=folder,
+            env=environment,
             capture_output=True,
             text=True,
             timeout=300,
