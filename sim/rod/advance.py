@@ -53,8 +53,12 @@ def make_ready(setting: Setting, state: State, work: Work) -> None:
 def copy_strain(source: Strains, target: Strains) -> None:
     for k in range(len(source.stretch)):
         target.stretch[k] = source.stretch[k]
-    for k in range(len(source.turn)):
-        target.turn[k] = source.turn[k]
+        for a in range(2):
+            target.edge_slope[k, a] = source.edge_slope[k, a]
+    for b in range(len(source.turn)):
+        target.turn[b] = source.turn[b]
+        for a in range(4):
+            target.bend_slope[b, a] = source.bend_slope[b, a]
 
 
 @kernel

@@ -8,14 +8,20 @@ with it, U is an energy and a finer mesh has the same stiffness. tan(phi / 2) is
 as (e x f) / (|e||f| + e.f), which is smooth up to 180 degrees.
 
 Damping. With `damping: strain_rate` an element of stiffness k and strain eps resists
-its own rate, F = -beta k (eps1 - eps0) / h grad eps, with the gradient at the end of
-the step. Then the gradient and stiffness of a step,
+its own rate. In a step of length h
 
-    g = gamma grad U + beta / h k (eps1 - eps0) grad eps,
+    F = -beta k (eps1 - eps0) / h (grad eps0 + grad eps1) / 2,
 
-have the same form as those of U itself, the stiffness is symmetric, and a motion
-without strain meets no force. The paper's -beta K v (`damping: rayleigh`) is neutral
-only for an unloaded rod: K(q) J q = J grad U(q) for a rotation J.
+which is of second order, does work -beta k (eps1 - eps0)^2 / h up to O(h^3), and is
+zero in a motion without strain. Gradient and stiffness of a step,
+
+    g = gamma grad U + beta / h k (eps1 - eps0) (grad eps0 + grad eps1) / 2
+    K = gamma U'' + beta / h k (grad eps1 grad eps1^T + (eps1 - eps0) / 2 eps1'')
+
+are then assembled together. In K one factor grad eps1 stands for the mean gradient:
+so it is symmetric, and exact where no element turns. The paper's -beta K v
+(`damping: rayleigh`) is neutral to rotation only for an unloaded rod: for a rotation J
+it is K(q) J q = J grad U(q).
 """
 
 from typing import NamedTuple
@@ -61,10 +67,19 @@ class Actuated(NamedTuple):
 
 
 class Strains(NamedTuple):
-    """Strain of the edges and turning 2 tan(phi/2) of the bends."""
+    """Strains of the elements, and how they change with the nodes.
+
+    Attributes
+    ----------
+    stretch, turn : (m,), (b,) eps of the edges, 2 tan(phi/2) of the bends
+    edge_slope : (m, 2) d l / d x_j of edge (i, j)
+    bend_slope : (b, 4) d turn / d x_i and d turn / d x_k of bend (i, j, k)
+    """
 
     stretch: Floats
     turn: Floats
+    edge_slope: Floats
+    bend_slope: Floats
 
 
 def elements(rod: Rod) -> Elements:
@@ -92,7 +107,8 @@ def passive(rod: Rod) -> Actuated:
 
 def unstrained(rod: Rod) -> Strains:
     """Arrays for the strains of `rod`."""
-    return Strains(np.zeros(len(rod.edges)), np.zeros(len(rod.bends)))
+    m, b = len(rod.edges), len(rod.bends)
+    return Strains(np.zeros(m), np.zeros(b), np.zeros((m, 2)), np.zeros((b, 4)))
 
 
 @kernel
@@ -119,22 +135,22 @@ def energies(
     """Stretching and bending energy of the nodes at x (n, 2), J."""
     stretch = 0.0
     for k in range(len(element.rest)):
-        i, j = element.edge[k]
+        i, j = element.edge[k, 0], element.edge[k, 1]
         ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
         eps = np.sqrt(ex * ex + ey * ey) / element.rest[k] - 1.0
         EA = element.stretching[k] * actuated.modulus[element.edge_limb[k]]
         stretch += 0.5 * EA * eps * eps * element.rest[k]
     bend = 0.0
-    for k in range(len(element.voronoi)):
-        i, j, l = element.bend[k]  # noqa: E741
+    for b in range(len(element.voronoi)):
+        i, j, k = element.bend[b, 0], element.bend[b, 1], element.bend[b, 2]
         ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
-        fx, fy = x[l, 0] - x[j, 0], x[l, 1] - x[j, 1]
+        fx, fy = x[k, 0] - x[j, 0], x[k, 1] - x[j, 1]
         tan = bend_geometry(ex, ey, fx, fy)[0]
-        limb = element.bend_limb[k]
-        kbar = element.curvature[k] * actuated.curvature[limb]
-        EI = element.bending[k] * actuated.modulus[limb]
-        kappa = 2.0 * tan / element.voronoi[k]
-        bend += 0.5 * EI * (kappa - kbar) ** 2 * element.voronoi[k]
+        limb = element.bend_limb[b]
+        kbar = element.curvature[b] * actuated.curvature[limb]
+        EI = element.bending[b] * actuated.modulus[limb]
+        kappa = 2.0 * tan / element.voronoi[b]
+        bend += 0.5 * EI * (kappa - kbar) ** 2 * element.voronoi[b]
     return stretch, bend
 
 
@@ -149,7 +165,7 @@ def gradients(
     elastic_gradient: Floats,
     viscous_gradient: Floats,
 ) -> None:
-    """grad U (n, 2) and viscous * k (eps - eps_before) grad eps (n, 2), both in N.
+    """grad U and viscous * k (eps - eps_before) times the mean slope, (n, 2), N.
 
     `strain` receives the strains at x.
     """
@@ -159,44 +175,77 @@ def gradients(
         i, j = element.edge[k, 0], element.edge[k, 1]
         ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
         length = np.sqrt(ex * ex + ey * ey)
+        ex, ey = ex / length, ey / length
         eps = length / element.rest[k] - 1.0
-        strain.stretch[k] = eps
         EA = element.stretching[k] * actuated.modulus[element.edge_limb[k]]
-        c = EA * eps / length
-        d = viscous * EA * (eps - before.stretch[k]) / length
+        c = EA * eps
+        d = 0.5 * viscous * EA * (eps - before.stretch[k])
+        dx = d * (ex + before.edge_slope[k, 0])
+        dy = d * (ey + before.edge_slope[k, 1])
+        strain.stretch[k] = eps
+        strain.edge_slope[k, 0], strain.edge_slope[k, 1] = ex, ey
         elastic_gradient[i, 0] -= c * ex
         elastic_gradient[i, 1] -= c * ey
         elastic_gradient[j, 0] += c * ex
         elastic_gradient[j, 1] += c * ey
-        viscous_gradient[i, 0] -= d * ex
-        viscous_gradient[i, 1] -= d * ey
-        viscous_gradient[j, 0] += d * ex
-        viscous_gradient[j, 1] += d * ey
-    for k in range(len(element.voronoi)):
-        i, j, l = element.bend[k, 0], element.bend[k, 1], element.bend[k, 2]  # noqa: E741
+        viscous_gradient[i, 0] -= dx
+        viscous_gradient[i, 1] -= dy
+        viscous_gradient[j, 0] += dx
+        viscous_gradient[j, 1] += dy
+    _bend_gradients(
+        x,
+        element,
+        actuated,
+        viscous,
+        before,
+        strain,
+        elastic_gradient,
+        viscous_gradient,
+    )
+
+
+@kernel
+def _bend_gradients(
+    x: Floats,
+    element: Elements,
+    actuated: Actuated,
+    viscous: float,
+    before: Strains,
+    strain: Strains,
+    elastic_gradient: Floats,
+    viscous_gradient: Floats,
+) -> None:
+    for b in range(len(element.voronoi)):
+        i, j, k = element.bend[b, 0], element.bend[b, 1], element.bend[b, 2]
         ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
-        fx, fy = x[l, 0] - x[j, 0], x[l, 1] - x[j, 1]
+        fx, fy = x[k, 0] - x[j, 0], x[k, 1] - x[j, 1]
         tan, ax, ay, bx, by = bend_geometry(ex, ey, fx, fy)
-        limb = element.bend_limb[k]
-        s = element.bending[k] * actuated.modulus[limb] / element.voronoi[k]
-        rest = element.curvature[k] * actuated.curvature[limb] * element.voronoi[k]
-        turn = 2.0 * tan
-        strain.turn[k] = turn
         slope = 1.0 + tan * tan  # d turn / d phi
-        c = s * (turn - rest) * slope
-        d = viscous * s * (turn - before.turn[k]) * slope
+        ax, ay, bx, by = slope * ax, slope * ay, slope * bx, slope * by
+        limb = element.bend_limb[b]
+        s = element.bending[b] * actuated.modulus[limb] / element.voronoi[b]
+        rest = element.curvature[b] * actuated.curvature[limb] * element.voronoi[b]
+        turn = 2.0 * tan
+        c = s * (turn - rest)
+        d = 0.5 * viscous * s * (turn - before.turn[b])
+        old = before.bend_slope[b]
+        px, py = d * (ax + old[0]), d * (ay + old[1])
+        qx, qy = d * (bx + old[2]), d * (by + old[3])
+        strain.turn[b] = turn
+        new = strain.bend_slope[b]
+        new[0], new[1], new[2], new[3] = ax, ay, bx, by
         elastic_gradient[i, 0] += c * ax
         elastic_gradient[i, 1] += c * ay
         elastic_gradient[j, 0] -= c * (ax + bx)
         elastic_gradient[j, 1] -= c * (ay + by)
-        elastic_gradient[l, 0] += c * bx
-        elastic_gradient[l, 1] += c * by
-        viscous_gradient[i, 0] += d * ax
-        viscous_gradient[i, 1] += d * ay
-        viscous_gradient[j, 0] -= d * (ax + bx)
-        viscous_gradient[j, 1] -= d * (ay + by)
-        viscous_gradient[l, 0] += d * bx
-        viscous_gradient[l, 1] += d * by
+        elastic_gradient[k, 0] += c * bx
+        elastic_gradient[k, 1] += c * by
+        viscous_gradient[i, 0] += px
+        viscous_gradient[i, 1] += py
+        viscous_gradient[j, 0] -= px + qx
+        viscous_gradient[j, 1] -= py + qy
+        viscous_gradient[k, 0] += qx
+        viscous_gradient[k, 1] += qy
 
 
 @kernel
@@ -205,12 +254,12 @@ def stretch_stiffness(
 ) -> tuple[float, float, float]:
     """d2/de2 of a stretched edge e: the entries xx, xy, yy of a symmetric matrix.
 
-    With e^ = e / |e| and the force c = gamma EA eps + beta/h EA (eps - eps_before):
+    With e^ = e / |e| and c = gamma EA eps + beta/h EA (eps - eps_before) / 2:
     (gamma + beta/h) EA / l0 e^ e^T + c / |e| (1 - e^ e^T).
     """
     length = np.sqrt(ex * ex + ey * ey)
     eps = length / rest - 1.0
-    force = EA * (weight.elastic * eps + weight.viscous * (eps - eps_before))
+    force = EA * (weight.elastic * eps + 0.5 * weight.viscous * (eps - eps_before))
     along = (weight.elastic + weight.viscous) * EA / rest
     cx, cy = ex / length, ey / length
     across = force / length
@@ -233,6 +282,7 @@ def bend_stiffness(
     """
     slope = 1.0 + tan * tan
     turn = 2.0 * tan
-    moment = s * (weight.elastic * (turn - rest) + weight.viscous * (turn - turn_before))
+    change = 0.5 * weight.viscous * (turn - turn_before)
+    moment = s * (weight.elastic * (turn - rest) + change)
     tangent = (weight.elastic + weight.viscous) * s
     return moment * slope, tangent * slope * slope + moment * tan * slope

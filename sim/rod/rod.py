@@ -136,10 +136,10 @@ def _refuse_broken_chain(n: int, edges: Ints) -> None:
 
 def _refuse_bad_bends(edges: Ints, bends: Ints) -> None:
     known = {frozenset(edge) for edge in edges.tolist()}
-    for k, (i, j, l) in enumerate(bends.tolist()):  # noqa: E741
-        if i == l or not {frozenset((i, j)), frozenset((j, l))} <= known:
+    for b, (i, j, k) in enumerate(bends.tolist()):
+        if i == k or not {frozenset((i, j)), frozenset((j, k))} <= known:
             raise ValueError(
-                f"rod: bend {k} at nodes {i}, {j}, {l} does not follow two edges: "
+                f"rod: bend {b} at nodes {i}, {j}, {k} does not follow two edges: "
                 "name three nodes in a row"
             )
 

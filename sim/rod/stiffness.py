@@ -53,19 +53,19 @@ def add_stiffness(
 ) -> None:
     """A += scale d/dx (gamma grad U + beta/h k (eps - eps_before) grad eps) at x."""
     _add_edges(x, element, actuated, weight, before, pattern, scale, matrix)
-    for k in range(len(element.voronoi)):
-        i, j, l = element.bend[k, 0], element.bend[k, 1], element.bend[k, 2]  # noqa: E741
+    for b in range(len(element.voronoi)):
+        i, j, k = element.bend[b, 0], element.bend[b, 1], element.bend[b, 2]
         ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
-        fx, fy = x[l, 0] - x[j, 0], x[l, 1] - x[j, 1]
+        fx, fy = x[k, 0] - x[j, 0], x[k, 1] - x[j, 1]
         tan, ax, ay, bx, by = bend_geometry(ex, ey, fx, fy)
-        limb = element.bend_limb[k]
-        s = scale * element.bending[k] * actuated.modulus[limb] / element.voronoi[k]
-        rest = element.curvature[k] * actuated.curvature[limb] * element.voronoi[k]
-        first, second = bend_stiffness(tan, s, rest, weight, before.turn[k])
+        limb = element.bend_limb[b]
+        s = scale * element.bending[b] * actuated.modulus[limb] / element.voronoi[b]
+        rest = element.curvature[b] * actuated.curvature[limb] * element.voronoi[b]
+        first, second = bend_stiffness(tan, s, rest, weight, before.turn[b])
         # d2 ang(e) / de2 = (2 ex ey, ey^2 - ex^2; ., -2 ex ey) / |e|^4, times U'
         uxx, uxy = -2.0 * first * ax * ay, first * (ax * ax - ay * ay)
         wxx, wxy = -2.0 * first * bx * by, first * (bx * bx - by * by)
-        # d phi / d(x_i, x_j, x_l) = (a, -a - b, b)
+        # d phi / d(x_i, x_j, x_k) = (a, -a - b, b)
         cx, cy = -ax - bx, -ay - by
         d = matrix.diagonal[pattern.place[i]]
         d[0] += second * ax * ax - uxx
@@ -75,30 +75,30 @@ def add_stiffness(
         d[0] += second * cx * cx - uxx + wxx
         d[1] += second * cx * cy - uxy + wxy
         d[2] += second * cy * cy + uxx - wxx
-        d = matrix.diagonal[pattern.place[l]]
+        d = matrix.diagonal[pattern.place[k]]
         d[0] += second * bx * bx + wxx
         d[1] += second * bx * by + wxy
         d[2] += second * by * by - wxx
         sax, say, sbx, sby = second * ax, second * ay, second * bx, second * by
         _add_block(
-            matrix.lower[pattern.bend_slot[k, 0]],
-            pattern.bend_flip[k, 0],
+            matrix.lower[pattern.bend_slot[b, 0]],
+            pattern.bend_flip[b, 0],
             sax * cx + uxx,
             sax * cy + uxy,
             say * cx + uxy,
             say * cy - uxx,
         )
         _add_block(
-            matrix.lower[pattern.bend_slot[k, 1]],
-            pattern.bend_flip[k, 1],
+            matrix.lower[pattern.bend_slot[b, 1]],
+            pattern.bend_flip[b, 1],
             cx * sbx - wxx,
             cx * sby - wxy,
             cy * sbx - wxy,
             cy * sby + wxx,
         )
         _add_block(
-            matrix.lower[pattern.bend_slot[k, 2]],
-            pattern.bend_flip[k, 2],
+            matrix.lower[pattern.bend_slot[b, 2]],
+            pattern.bend_flip[b, 2],
             ax * sbx,
             ax * sby,
             ay * sbx,
