@@ -1,0 +1,65 @@
+"""Numbers and claims of [dJ23] that its text lets one check.
+
+E and S of its figures are not printed in the text, and neither are the sizes of its
+structures and targets: they cannot be asserted, and the cases here are our own.
+"""
+
+import numpy as np
+import pytest
+
+from sim.morph.measures import characteristic_length, shape_factor
+from sim.morph.morph import Projection, Stop, morph
+from sim.morph.sheets import triangle_sheet
+from sim.morph.targets.ellipsoid import Ellipsoid
+from sim.morph.targets.protocol import Target
+from sim.morph.targets.surfaces import Circle, Cylinder
+
+TOLERANCE_OF_THE_PAPER = 1e-6  # Methods, Simulations: |dE/ds|
+
+FIG_3: dict[str, tuple[str, Target]] = {
+    "a circle": ("tips", Circle(4.2, (0.1, 0.06, 0.0))),
+    "c cylinder": ("all", Cylinder(2.0, (0.05, 0.03, -2.0), (1.0, 0.05, 0.0))),
+    "e ellipsoid": ("all", Ellipsoid((3.3, 2.8, 2.4), (0.05, 0.03, -1.9))),
+}
+
+
+def test_shape_factor_is_one_at_step_zero() -> None:
+    r0 = triangle_sheet(2, 2, variation=0.1, seed=1).r0
+    assert shape_factor(r0, characteristic_length(r0)) == pytest.approx(1.0, rel=1e-14)
+
+
+def test_the_paper_stops_at_its_tolerance_by_default() -> None:
+    assert Projection().tolerance == TOLERANCE_OF_THE_PAPER
+
+
+@pytest.mark.parametrize("panel", FIG_3)
+def test_one_structure_morphs_into_each_shape_of_fig_3(panel: str) -> None:
+    leading, target = FIG_3[panel]
+    sheet = triangle_sheet(2, 2, variation=0.1, seed=1, leading=leading)
+    last = list(morph(sheet, target, Projection()))[-1]
+    assert last.stop is Stop.CHANGE
+    assert last.residual <= 1e-10
+    assert last.E < 1e-5
+    assert last.S < 0.95  # the sheet is drawn together
+
+
+def test_the_three_shapes_of_fig_3_differ_in_s_and_dimension() -> None:
+    ends = {}
+    for panel, (leading, target) in FIG_3.items():
+        sheet = triangle_sheet(2, 2, variation=0.1, seed=1, leading=leading)
+        ends[panel] = list(morph(sheet, target, Projection()))[-1]
+    S = sorted(step.S for step in ends.values())
+    assert np.diff(S).min() > 0.03
+    flat = np.ptp(ends["a circle"].r[:, 2])
+    bent = np.ptp(ends["c cylinder"].r[:, 2])
+    assert flat == 0.0
+    assert bent > 1.0
+
+
+@pytest.mark.parametrize("panel", FIG_3)
+def test_printed_spheres_do_not_meet_in_any_shape_of_fig_3(panel: str) -> None:
+    leading, target = FIG_3[panel]
+    sheet = triangle_sheet(2, 2, variation=0.1, seed=1, leading=leading)
+    last = list(morph(sheet, target, Projection()))[-1]
+    apart = np.linalg.norm(last.r[:, None] - last.r, axis=2)
+    assert apart[np.triu_indices(len(apart), 1)].min() > 0.4  # 16 mm at 40 mm a link

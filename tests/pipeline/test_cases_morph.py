@@ -1,0 +1,163 @@
+"""Morphing cases as the configuration builds them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
+from numpy.testing import assert_allclose
+
+from pipeline.cases.morph import MorphCase
+from pipeline.cases.structure_file import document, structure_file
+from sim.morph.sheets import triangle_sheet
+from sim.morph.targets.goals import Goals
+
+ROOT = Path(__file__).parents[2]
+CASES = sorted(
+    path.stem
+    for path in (ROOT / "conf/case").glob("*.yaml")
+    if "pipeline.cases.morph.MorphCase" in path.read_text(encoding="utf-8")
+    and path.stem != "structure_file"
+)
+TRIANGLES = ["triangles_circle", "triangles_cylinder", "triangles_ellipsoid"]
+SQUARE = {
+    "nodes": [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]],
+    "dist": [[0, 1, 1.0], [1, 2, 1.0], [2, 3, 1.0], [3, 0, 1.0]],
+    "leading": [2],
+    "goals": [[1.5, 1.0, 0.0]],
+}  # fmt: skip
+
+
+def build(name: str, **values: Any) -> MorphCase:
+    text = (ROOT / f"conf/case/{name}.yaml").read_text(encoding="utf-8")
+    case = instantiate({**yaml.safe_load(text), **values}, _convert_="object")
+    assert isinstance(case, MorphCase)
+    return case
+
+
+def written(path: Path, **values: Any) -> str:
+    path.write_text(json.dumps({**SQUARE, **values}))
+    return str(path)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_case_builds_and_yields_its_first_step(name: str) -> None:
+    case = build(name)
+    first = next(iter(case.steps()))
+    assert case.numbers(first)["S"] == pytest.approx(1.0, abs=1e-9)
+    assert case.numbers(first)["residual"] <= case.residual
+    assert case.arrays(first)["r"].shape == case.structure.r0.shape
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_first_line_of_every_case_names_its_figure(name: str) -> None:
+    first = (ROOT / f"conf/case/{name}.yaml").read_text().splitlines()[0]
+    assert first.startswith("# [dJ23] Fig")
+
+
+def test_the_three_cases_of_fig_3_share_one_structure() -> None:
+    sheets = [build(name).structure for name in TRIANGLES]
+    for sheet in sheets[1:]:
+        assert_allclose(sheet.r0, sheets[0].r0, rtol=0)
+        assert sheet.bodies == sheets[0].bodies
+
+
+@pytest.mark.parametrize("name", TRIANGLES)
+def test_result_says_how_the_run_ended(name: str) -> None:
+    case = build(name)
+    last = list(case.steps())[-1]
+    result = case.result(last)
+    assert result["stop"] == "change"
+    assert result["mobility"] == 77
+    assert result["redundant"] == 0
+    assert result["E"] == last.E
+    assert float(result["residual"]) <= 1e-10
+
+
+def test_wireframe_of_the_target_is_written_once() -> None:
+    arrays = build("triangles_cylinder").fixed_arrays()
+    assert arrays["target_vertices"].shape[1] == 3
+    assert arrays["target_edges"].max() < len(arrays["target_vertices"])
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("followers", "hod", "followers is 'hod': choose one of hold, home"),
+        ("method", "secant", "method is 'secant': choose one of projection, newton"),
+        ("tolerance", -1.0, "tolerance must be positive, not -1.0"),
+        ("max_steps", 0, "max_steps must be at least 1, not 0"),
+        ("target", None, "no target and its structure no goals"),
+    ],
+)
+def test_bad_values_of_a_case_are_refused(key: str, value: Any, words: str) -> None:
+    with pytest.raises(InstantiationException) as caught:
+        build("triangles_circle", **{key: value})
+    assert isinstance(caught.value.__cause__, ValueError)
+    assert words in str(caught.value.__cause__)
+
+
+def test_structure_file_is_solved_towards_its_goals(tmp_path: Path) -> None:
+    path = written(tmp_path / "square.json")
+    case = MorphCase(structure_file(path), method="newton")
+    last = list(case.steps())[-1]
+    result = case.result(last)
+    assert isinstance(case.shape, Goals)
+    assert_allclose(last.r[2], SQUARE["goals"][0], atol=1e-8)  # type: ignore[index]
+    assert result["stop"] == "gradient"
+    assert float(result["projected_gradient"]) <= 1e-9
+
+
+def test_document_of_a_structure_makes_the_same_structure(tmp_path: Path) -> None:
+    sheet = triangle_sheet(1, 2, variation=0.1)
+    path = tmp_path / "sheet.json"
+    path.write_text(json.dumps(document(sheet)))
+    again = structure_file(str(path))
+    assert_allclose(again.r0, sheet.r0, rtol=0)
+    assert_allclose(again.constraints.constant, sheet.constraints.constant, rtol=0)
+    assert np.array_equal(again.constraints.nodes, sheet.constraints.nodes)
+    assert again.bodies == sheet.bodies
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "missing node": ({"dist": [[0, 9, 1.0]]}, "dist(0, 9) names a node"),
+    "zero length": ({"dist": [[0, 1, 0.0]]}, "dist(0, 1) has length zero"),
+    "link to itself": ({"dist": [[1, 1, 1.0]]}, "dist(1, 1) has length zero"),
+    "not a number": ({"nodes": [[0, 0, float("nan")]]}, "node 0 is at"),
+    "flat nodes": ({"nodes": [[0, 0]]}, "`nodes` must be a list of [x, y, z]"),
+    "no nodes": ({"nodes": []}, "`nodes` must be a list"),
+    "short entry": ({"dist": [[0, 1]]}, "dist[0] is [0, 1]: it needs 3 numbers"),
+    "text": ({"dist": [[0, 1, "one"]]}, "its last must be a number"),
+    "fraction of a node": ({"dist": [[0, 0.5, 1.0]]}, "must be integers"),
+    "axis": ({"fix": [[0, 3, 0.0]]}, "its axis must be 0, 1 or 2"),
+    "line of no length": ({"par": [[0, 1, 2, 2]]}, "coincident nodes"),
+    "leading": ({"leading": [7]}, "leading node 7 is not there"),
+    "leading twice": ({"leading": [2, 2], "goals": [[0, 0, 0]] * 2}, "named twice"),
+    "goals": ({"goals": [[0, 0, 0]] * 3}, "3 goals for 1 leading nodes"),
+    "goal": ({"goals": [[0, 0, float("inf")]]}, "goal 0 is at"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_structure_files_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    values, words = BAD[name]
+    path = written(tmp_path / "bad.json", **values)
+    with pytest.raises(ValueError, match=r"bad\.json: ") as caught:
+        structure_file(path)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_no_structures_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="No such file"):
+        structure_file(str(tmp_path / "none.json"))
+    (tmp_path / "cut.json").write_text('{"nodes": [[0, 0,')
+    with pytest.raises(ValueError, match="is not JSON"):
+        structure_file(str(tmp_path / "cut.json"))
+    (tmp_path / "binary.json").write_bytes(bytes(range(128, 256)))
+    with pytest.raises(ValueError, match="is not a text"):
+        structure_file(str(tmp_path / "binary.json"))

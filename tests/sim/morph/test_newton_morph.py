@@ -1,0 +1,107 @@
+"""Constrained Newton steps against closed forms and independent solutions."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sim.morph.measures import characteristic_length
+from sim.morph.morph import Stop
+from sim.morph.newton_morph import Newton, morph_newton
+from sim.morph.projection import admissible
+from sim.morph.sheets import triangle_sheet
+from sim.morph.system import linearise, system_of
+from sim.morph.targets.ellipsoid import Ellipsoid
+from sim.morph.targets.goals import Goals
+from sim.morph.targets.surfaces import Cylinder
+from sim.newton import NotConvergedError
+from tests.sim.morph.reference import load, structure_of
+
+EQUILIBRIA = [
+    "body_procrustes",
+    "chain_planar_tension",
+    "cylindrical_grounded",
+    "fourbar_grounded",
+    "hinge_grounded",
+    "link_free",
+    "link_grounded",
+    "pentapod_grounded_R1.4",
+    "rotsq4_theta0.5_to_0.2",
+    "spherical_grounded",
+    "squares4_stretched_redundant",
+    "trisheet_2x2_cyl_s1.08",
+    "trisheet_3x3_cyl_s1.08",
+]
+
+
+@pytest.mark.parametrize("name", EQUILIBRIA)
+def test_equilibrium_is_the_known_one(name: str) -> None:
+    known = load(name)
+    structure = structure_of(known)
+    assert structure.goals is not None
+    steps = list(morph_newton(structure, Goals(structure.goals), Newton()))
+    last, expected, tolerance = steps[-1], known["expected"], known["tolerance"]
+    L = characteristic_length(structure.r0)
+    assert last.stop is Stop.GRADIENT
+    assert_allclose(last.E, expected["E"], rtol=0, atol=tolerance["E_abs"])
+    assert_allclose(last.S, expected["S"], rtol=0, atol=tolerance["S_abs"])
+    assert np.abs(last.r - expected["x"]).max() <= tolerance["x_abs_over_L"] * L
+    assert all(step.residual <= 1e-10 for step in steps)
+
+
+@pytest.mark.parametrize("scale", [1.08, 1.15])
+def test_links_in_tension_end_at_a_vanishing_gradient(scale: float) -> None:
+    known = load("trisheet_3x3_cyl_s1.08")
+    structure = structure_of(known)
+    assert structure.goals is not None
+    target = Goals(structure.goals * scale / 1.08)
+    last = list(morph_newton(structure, target, Newton()))[-1]
+    system = system_of(structure)
+    free = admissible(system, last.r, last.g - last.r)
+    L = characteristic_length(structure.r0)
+    assert np.sqrt(np.square(free).sum() / system.n) < 1e-9 * L
+    assert linearise(system, last.r).residual < 1e-10
+
+
+def test_error_never_grows_from_step_to_step() -> None:
+    sheet = triangle_sheet(3, 3, variation=0.1)
+    target = Cylinder(3.0, (0.05, 0.03, -3.0), (1.0, 0.05, 0.0))
+    errors = [step.E for step in morph_newton(sheet, target, Newton())]
+    assert np.all(np.diff(errors) <= 1e-12)
+    assert errors[-1] < 1e-9
+
+
+def test_an_enclosure_within_reach_is_reached() -> None:
+    sheet = triangle_sheet(2, 2, variation=0.1, seed=1)
+    target = Ellipsoid((3.3, 2.8, 2.4), (0.05, 0.03, -1.9))
+    last = list(morph_newton(sheet, target, Newton()))[-1]
+    assert last.E < 1e-9
+    assert np.abs(target.closest(last.r) - last.r).max() < 1e-8
+
+
+def test_flat_sheet_leaves_the_saddle_that_its_symmetry_holds_it_on() -> None:
+    sheet = triangle_sheet(2, 2, side=0.577, link=0.4)
+    squeezed = Goals(sheet.r0 * 0.9)
+    steps = list(morph_newton(sheet, squeezed, Newton(tolerance=1e-8)))
+    flat = [step.E for step in steps if np.ptp(step.r[:, 2]) < 1e-3]
+    assert np.ptp(steps[0].r[:, 2]) == 0.0
+    assert np.ptp(steps[-1].r[:, 2]) > 0.05
+    assert 0.99 * min(flat) > steps[-1].E
+    assert steps[-1].stop is Stop.GRADIENT
+
+
+def test_too_few_steps_are_an_error_that_carries_the_best_state() -> None:
+    sheet = triangle_sheet(2, 2)
+    target = Cylinder(2.0, (0.05, 0.03, -2.0), (1.0, 0.05, 0.0))
+    with pytest.raises(NotConvergedError, match="after 2 steps: raise") as caught:
+        list(morph_newton(sheet, target, Newton(max_steps=2)))
+    best = caught.value.best
+    assert isinstance(best, np.ndarray)
+    assert linearise(system_of(sheet), best).residual <= 1e-10
+
+
+@pytest.mark.parametrize("field", ["tolerance", "residual", "max_steps"])
+def test_options_refuse_what_is_not_positive(field: str) -> None:
+    with pytest.raises(ValueError, match=f"{field} must be"):
+        replace(Newton(), **{field: -1})

@@ -1,0 +1,189 @@
+"""Eqs. (11) and (12) against dense singular values, and the morph they make."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sim.arrays import Floats
+from sim.morph.measures import characteristic_length
+from sim.morph.morph import (
+    Followers,
+    Multipliers,
+    Projection,
+    Stop,
+    Watch,
+    goals,
+    morph,
+)
+from sim.morph.projection import (
+    admissible,
+    satisfy_constraints,
+    shortest_correction,
+    with_multipliers,
+)
+from sim.morph.sheets import triangle_sheet
+from sim.morph.structure import Structure
+from sim.morph.system import System, linearise, state, system_of
+from sim.morph.targets.goals import Goals
+from sim.morph.targets.protocol import Target
+from sim.morph.targets.surfaces import Circle, Cylinder
+from sim.newton import NotConvergedError
+from tests.sim.morph.reference import dense_jacobian, load, structure_of
+
+TRAJECTORIES = [
+    "trajectory_tri_cyl",
+    "trajectory_squares_circle",
+    "trajectory_pentapod",
+]
+REDUNDANT = ["squares4_stretched_redundant", "rotsq4_theta0.5_to_0.2"]
+
+
+def packed(system: System, z: Floats) -> Floats:
+    """Coordinates and multipliers in one row, eqs. (2) and (3)."""
+    return np.concatenate([z[: system.n].ravel(), z[system.n :, 0]])
+
+
+def dense_admissible(J: Floats, n: int, dr: Floats) -> Floats:
+    _, sizes, modes = np.linalg.svd(J)
+    rank = np.count_nonzero(sizes > 1e-10 * sizes[0])
+    U, Psi = modes[rank:, : 3 * n].T, modes[rank:, 3 * n :].T
+    weights = np.linalg.pinv(U) @ dr.ravel()
+    return np.concatenate([U @ weights, Psi @ weights])
+
+
+def disturbed(structure: Structure, rng: np.random.Generator) -> tuple[System, Floats]:
+    """A configuration on the constraints, away from the first."""
+    system, z = system_of(structure), state(structure)
+    dz = admissible(system, z, 0.1 * rng.normal(size=structure.r0.shape))
+    return system, satisfy_constraints(system, z + dz, tolerance=1e-13)
+
+
+@pytest.mark.parametrize("name", TRAJECTORIES + REDUNDANT)
+def test_sparse_projection_equals_that_of_the_null_space(
+    name: str, rng: np.random.Generator
+) -> None:
+    system, z = disturbed(structure_of(load(name)), rng)
+    dr = rng.normal(size=(system.n, 3))
+    expected = dense_admissible(dense_jacobian(system, z), system.n, dr)
+    dz = with_multipliers(system, z, admissible(system, z, dr))
+    assert_allclose(packed(system, dz), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", TRAJECTORIES)
+def test_correction_is_the_shortest(name: str, rng: np.random.Generator) -> None:
+    system, z = disturbed(structure_of(load(name)), rng)
+    z[: system.n] += 1e-2 * rng.normal(size=(system.n, 3))
+    linear = linearise(system, z)
+    expected = -np.linalg.pinv(dense_jacobian(system, z)) @ linear.c
+    assert_allclose(packed(system, shortest_correction(linear)), expected, atol=1e-12)
+
+
+def test_projecting_twice_changes_nothing(rng: np.random.Generator) -> None:
+    system, z = disturbed(triangle_sheet(3, 3, variation=0.1), rng)
+    once = admissible(system, z, rng.normal(size=(system.n, 3)))
+    assert_allclose(admissible(system, z, once[: system.n]), once, atol=1e-14)
+
+
+def dense_morph(
+    structure: Structure, target: Target, steps: int, tangent: bool
+) -> Floats:
+    """The paper's method, word by word."""
+    system, z = system_of(structure), state(structure)
+    n = system.n
+    for _ in range(steps):
+        g = goals(structure, target, z[:n], Followers.HOLD)
+        move = dense_admissible(dense_jacobian(system, z), n, g - z[:n])
+        z[:n] += move[: 3 * n].reshape(-1, 3)
+        z[n:, 0] += move[3 * n :] if tangent else 0.0
+        while (linear := linearise(system, z)).residual > 1e-13:
+            back = np.linalg.pinv(dense_jacobian(system, z)) @ linear.c
+            z[:n] -= back[: 3 * n].reshape(-1, 3)
+            z[n:, 0] -= back[3 * n :]
+    return z
+
+
+FROZEN, TANGENT = Multipliers.FROZEN, Multipliers.TANGENT
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "multipliers"),
+    [
+        (
+            "trajectory_tri_cyl",
+            Cylinder(2.0, (0.05, 0.03, -2.0), (1.0, 0.05, 0.0)),
+            FROZEN,
+        ),
+        ("trajectory_squares_circle", Circle(1.9, (0.05, 0.03, 0.0)), FROZEN),
+        ("trajectory_pentapod", Circle(1.4, (0.05, 0.03, 0.0)), FROZEN),
+        ("trajectory_pentapod", Circle(1.4, (0.05, 0.03, 0.0)), TANGENT),
+    ],
+)
+def test_thirty_steps_equal_the_dense_method(
+    name: str, target: Target, multipliers: Multipliers
+) -> None:
+    structure = structure_of(load(name))
+    options = Projection(1e-300, 31, 1e-13, multipliers=multipliers)
+    steps = morph(structure, target, options)
+    last = next(step for step in steps if step.s == 30)
+    expected = dense_morph(structure, target, 30, multipliers is TANGENT)
+    L = characteristic_length(structure.r0)
+    assert np.abs(last.r - expected[: len(last.r)]).max() < 1e-9 * L
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("trajectory_tri_cyl", Cylinder(2.0, (0.05, 0.03, -2.0), (1.0, 0.05, 0.0))),
+        ("trajectory_squares_circle", Circle(1.9, (0.05, 0.03, 0.0))),
+    ],
+)
+def test_trajectory_is_the_known_one(name: str, target: Target) -> None:
+    known = load(name)
+    structure = structure_of(known)
+    options = Projection(tolerance=1e-300, residual=1e-13)
+    steps = list(zip(morph(structure, target, options), known["steps"], strict=False))
+    assert len(steps) == 13
+    found = [(step.E, step.S) for step, _ in steps]
+    expected = [(record["E"], record["S"]) for _, record in steps]
+    assert_allclose(found, expected, rtol=0, atol=known["tolerance"]["E_abs"])
+    L = characteristic_length(structure.r0)
+    assert np.abs(steps[-1][0].r - known["x_final"]).max() < 1e-9 * L
+
+
+def test_followers_that_hold_add_nothing_to_the_error() -> None:
+    sheet = triangle_sheet(1, 2, leading="tips")
+    circle = Circle(3.0)
+    hold = goals(sheet, circle, sheet.r0 + 0.1, Followers.HOLD)
+    home = goals(sheet, circle, sheet.r0 + 0.1, Followers.HOME)
+    others = np.setdiff1d(np.arange(len(sheet.r0)), sheet.leading)
+    assert_allclose(hold[others], sheet.r0[others] + 0.1)
+    assert_allclose(home[others], sheet.r0[others])
+    assert_allclose(hold[sheet.leading], home[sheet.leading])
+
+
+@pytest.mark.parametrize("watch", list(Watch))
+def test_morph_stops_when_what_is_watched_hardly_changes(watch: Watch) -> None:
+    sheet = triangle_sheet(1, 2, variation=0.1)
+    target = Cylinder(2.5, (0.05, 0.03, -2.5), (1.0, 0.05, 0.0))
+    steps = list(morph(sheet, target, Projection(watch=watch)))
+    values = [step.E if watch is Watch.E else step.S for step in steps]
+    assert abs(values[-1] - values[-2]) < 1e-6 <= abs(values[-2] - values[-3])
+    assert steps[-1].stop is Stop.CHANGE
+    assert all(step.stop is None for step in steps[:-1])
+    assert all(step.residual <= 1e-10 for step in steps)
+
+
+def test_full_steps_cycle_where_links_are_in_tension() -> None:
+    structure = structure_of(load("trisheet_3x3_cyl_s1.08"))
+    assert structure.goals is not None
+    with pytest.raises(NotConvergedError, match="after 60 steps: raise max_steps"):
+        list(morph(structure, Goals(structure.goals), Projection(max_steps=60)))
+
+
+def test_contradicting_lengths_are_not_taken_for_converged() -> None:
+    structure = structure_of(load("trisheet_2x2_cyl_s1.08"))
+    system, z = system_of(structure), state(structure)
+    system.table.constant[0] *= 25.0  # a triangle with one side too long
+    with pytest.raises(NotConvergedError, match="do not contradict"):
+        satisfy_constraints(system, z, tolerance=1e-10)
+    system.table.constant[0] /= 25.0

@@ -1,0 +1,107 @@
+"""Nearest points of the target shapes."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sim.arrays import Floats
+from sim.morph.targets.ellipsoid import Ellipsoid, closest_on_ellipsoid
+from sim.morph.targets.protocol import Target
+from sim.morph.targets.surfaces import Circle, Cylinder, Plane, Sphere
+from tests.sim.morph.reference import load
+
+KNOWN: dict[str, Target] = {
+    "sphere": Sphere(1.3, (0.1, 0.2, 0.3)),
+    "cylinder": Cylinder(2.0, (0.05, 0.03, -2.0), (1.0, 0.05, 0.0)),
+    "circle": Circle(1.7, (0.06, 0.04, 0.0)),
+    "ellipsoid": Ellipsoid((1.9, 1.6, 1.3), (0.05, 0.03, 0.2)),
+}
+ALL: dict[str, Target] = {**KNOWN, "plane": Plane((0.1, 0.2, 0.3), (1.0, 2.0, 2.0))}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_nearest_points_are_the_known_ones(name: str) -> None:
+    known: dict[str, Any] = load("closest_points")
+    found = KNOWN[name].closest(np.array(known["points"]))
+    assert_allclose(found, known["targets"][name]["closest"], atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_point_nearby_on_the_target_is_nearer(
+    name: str, rng: np.random.Generator
+) -> None:
+    target, points = ALL[name], rng.uniform(-3.0, 3.0, (50, 3))
+    goals = target.closest(points)
+    for _ in range(20):
+        others = target.closest(goals + 0.2 * rng.normal(size=goals.shape))
+        gain = np.linalg.norm(points - goals, axis=1)
+        assert np.all(np.linalg.norm(points - others, axis=1) >= gain - 1e-12)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_point_on_the_target_is_its_own_nearest(
+    name: str, rng: np.random.Generator
+) -> None:
+    goals = ALL[name].closest(rng.uniform(-3.0, 3.0, (50, 3)))
+    assert_allclose(ALL[name].closest(goals), goals, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_wireframe_lies_on_the_target_in_short_edges(
+    name: str, rng: np.random.Generator
+) -> None:
+    around = rng.uniform(-1.0, 1.0, (30, 3)) + np.array([0.0, 0.0, 1.0])
+    vertices, edges = ALL[name].wireframe(around)
+    assert_allclose(ALL[name].closest(vertices), vertices, atol=1e-13)
+    assert edges.min() >= 0
+    assert edges.max() < len(vertices)
+    length = np.linalg.norm(vertices[edges[:, 0]] - vertices[edges[:, 1]], axis=1)
+    assert length.min() > 0.0
+    assert length.max() < 0.6
+
+
+@pytest.mark.parametrize("name", ["sphere", "cylinder", "circle", "ellipsoid"])
+def test_where_all_directions_are_equal_one_is_chosen(name: str) -> None:
+    target = ALL[name]
+    centre = np.array([getattr(target, "centre")], dtype=float)  # noqa: B009
+    goal = target.closest(centre)
+    assert np.isfinite(goal).all()
+    assert_allclose(target.closest(goal), goal, atol=1e-13)
+    assert_allclose(target.closest(centre), goal)
+
+
+def brute_force(points: Floats, a: Floats) -> Floats:
+    u, v = np.meshgrid(np.linspace(0, np.pi, 361), np.linspace(0, 2 * np.pi, 721))
+    shell = a * np.stack(
+        [np.sin(u) * np.cos(v), np.sin(u) * np.sin(v), np.cos(u)], axis=-1
+    ).reshape(-1, 3)
+    return np.array([np.linalg.norm(shell - p, axis=1).min() for p in points])
+
+
+def test_points_in_planes_of_symmetry_find_their_ellipsoid() -> None:
+    a = np.array([1.9, 1.6, 1.3])
+    points = np.array(
+        [[0, 0, 0], [0.1, 0, 0], [1.5, 0, 0], [0, 0.1, 0], [0.3, -0.2, 0], [0, 0, 4]],
+        dtype=float,
+    )
+    found = closest_on_ellipsoid(points, a)
+    assert_allclose(((found / a) ** 2).sum(axis=1), 1.0, atol=1e-14)
+    distance = np.linalg.norm(points - found, axis=1)
+    assert_allclose(distance, brute_force(points, a), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Sphere(-1.0),
+        lambda: Cylinder(1.0, axis=(0.0, 0.0, 0.0)),
+        lambda: Circle(float("nan")),
+        lambda: Plane((0.0, 0.0), (0.0, 0.0, 1.0)),
+        lambda: Ellipsoid((1.0, 0.0, 1.0)),
+    ],
+)
+def test_impossible_targets_are_refused_by_name_and_value(make: Any) -> None:
+    with pytest.raises(ValueError, match="of the target is"):
+        make()
