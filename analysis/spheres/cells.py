@@ -12,6 +12,7 @@ from sim.arrays import Bools, Floats, Ints
 from sim.kernels import kernel
 
 SLOPE = 0.7  # height over distance at which attachments leave the sphere, smallest
+MARGIN = 0.25  # of a right angle over cells
 RIM = 1.35  # what sticks out is looked for up to this many radii
 SHARE = 0.2  # of the points that a visible cell holds: as many sticking out hide it
 
@@ -48,50 +49,69 @@ def cells(x: Floats, c: Floats, n: int) -> Ints:
 
 
 @kernel
-def hidden(
-    x: Floats, c: Floats, R: float, cell: Ints, n: int, height: float, share: float
-) -> Bools:
-    """(6 n n,) cells on or close to which points stand higher than `height`.
+def hidden(x: Floats, c: Floats, R: float, n: int, fine: int, height: float) -> Bools:
+    """(k,) points on or close to which others stand higher than `height`.
 
-    A cell sticks out with two points, or with the share `share` of what visible
-    cells hold; then all cells within height / SLOPE plus one cell of them are hidden.
+    A cell (n a side) sticks out with two such points, or with the share SHARE of what
+    visible cells hold. Its points hide all within height / SLOPE plus a margin; these
+    distances are taken between smaller cells (`fine` a side).
     """
-    above = np.zeros((6 * n * n, 4))
-    on = np.zeros((6 * n * n, 4))
+    coarse = cells(x, c, n)
+    small = cells(x, c, fine)
+    side = np.zeros(len(x), np.int64)
+    number = np.zeros((6 * n * n, 2))
+    ways = np.zeros((2, 6 * fine * fine, 3))
     for p in range(len(x)):
-        d0, d1, d2 = x[p, 0] - c[0], x[p, 1] - c[1], x[p, 2] - c[2]
-        r = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
+        r = np.sqrt(
+            (x[p, 0] - c[0]) ** 2 + (x[p, 1] - c[1]) ** 2 + (x[p, 2] - c[2]) ** 2
+        )
         if abs(r - R) <= height:
-            t = on[cell[p]]
+            side[p] = 1
         elif R < r < RIM * R:
-            t = above[cell[p]]
-        else:
-            continue
-        t[0] += 1.0
-        t[1] += d0 / r
-        t[2] += d1 / r
-        t[3] += d2 / r
-    seen, points = 0, 0.0
-    for k in range(6 * n * n):
-        if on[k, 0] > 0:
-            seen += 1
-            points += on[k, 0]
-    least = max(2.0, share * points / max(seen, 1))
-    near = np.cos(height / SLOPE / R + 0.25 * np.pi / n)
-    out = np.zeros(6 * n * n, np.bool_)
-    for k in range(6 * n * n):
-        if above[k, 0] < least:
-            continue
-        out[k] = True
-        size = np.sqrt(above[k, 1] ** 2 + above[k, 2] ** 2 + above[k, 3] ** 2)
-        for m in range(6 * n * n):
-            if on[m, 0] > 0 and not out[m]:
-                dot = (
-                    above[k, 1] * on[m, 1]
-                    + above[k, 2] * on[m, 2]
-                    + above[k, 3] * on[m, 3]
-                )
-                out[m] = dot > near * size * np.sqrt(
-                    on[m, 1] ** 2 + on[m, 2] ** 2 + on[m, 3] ** 2
-                )
+            side[p] = 2
+        if side[p] > 0:
+            number[coarse[p], side[p] - 1] += 1.0
+    seen = 0
+    for k in range(len(number)):
+        seen += number[k, 0] > 0
+    least = max(2.0, SHARE * number[:, 0].sum() / max(seen, 1))
+    for p in range(len(x)):
+        if side[p] == 1 or (side[p] == 2 and number[coarse[p], 1] >= least):
+            for d in range(3):
+                ways[side[p] - 1, small[p], d] += x[p, d] - c[d]
+    near = np.cos(height / SLOPE / R + MARGIN * np.pi / fine)
+    close = _close(_units(ways[0]), _units(ways[1]), near, 6 * fine * fine)
+    out = np.zeros(len(x), np.bool_)
+    for p in range(len(x)):
+        out[p] = side[p] == 2 or close[small[p]]
+    return out
+
+
+@kernel
+def _units(ways: Floats) -> Floats:
+    """(m, 4) unit vectors of the rows that are not zero, and the rows' numbers."""
+    out = np.empty((len(ways), 4))
+    m = 0
+    for k in range(len(ways)):
+        size = np.sqrt(ways[k, 0] ** 2 + ways[k, 1] ** 2 + ways[k, 2] ** 2)
+        if size > 0:
+            for d in range(3):
+                out[m, d] = ways[k, d] / size
+            out[m, 3] = k
+            m += 1
+    return out[:m]
+
+
+@kernel
+def _close(on: Floats, above: Floats, near: float, cells: int) -> Bools:
+    """(cells,) cells on the surface within an angle of cosine `near` of one above."""
+    out = np.zeros(cells, np.bool_)
+    for m in range(len(on)):
+        for k in range(len(above)):
+            dot = 0.0
+            for d in range(3):
+                dot += on[m, d] * above[k, d]
+            if dot > near:
+                out[int(on[m, 3])] = True
+                break
     return out

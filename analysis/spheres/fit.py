@@ -14,13 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.spheres.cells import SHARE, cells, hidden
+from analysis.spheres.cells import cells, hidden
 from sim.arrays import Bools, Floats
 from sim.kernels import kernel
 
 TUKEY = 5.0  # in scales: where a point no longer counts; 97 % efficient
 MAD = 1.4826  # scale of a normal distribution over its median absolute deviation
 ROUNDS = 4  # of scale, hidden cells and centre
+STANDS = 3.0  # scales above the surface from which points belong to something else
+FINER = 3  # small cells a side of a cell
 STEEP = 0.2  # cosine of incidence below which points do not count
 BLIND = np.empty((0, 3))  # lines of sight where they are not known
 CLUSTERS = 6  # cells a cube side within which errors may be correlated
@@ -111,12 +113,11 @@ def _scale(e: Floats, gate: float) -> float:
 
 
 def _clean(x: Floats, theta: Floats, scale: float) -> Bools:
-    """Points of cells on which nothing sticks out."""
+    """Points next to which nothing sticks out."""
     near = int((np.abs(_heights(x, theta)) < 3 * scale).sum())
     n = int(np.clip(np.sqrt(near / 6), 5, 32))
-    cell = cells(x, theta[:3], n)
-    out = hidden(x, theta[:3], theta[3], cell, n, 3 * scale, SHARE)
-    return np.asarray(~out[cell])
+    fine = min(FINER * n, 64)
+    return np.asarray(~hidden(x, theta[:3], theta[3], n, fine, STANDS * scale))
 
 
 def _covariance(A: Floats, B: Floats) -> Floats:
