@@ -62,7 +62,7 @@ def _append(found: Ints, count: int, i: int, j: int) -> Ints:
 
 @kernel
 def overlaps_by_scan(a: Floats, b: Floats, same: bool) -> Ints:
-    """(k, 2) rows of overlapping boxes, all tested; i < j where a and b are the same."""
+    """(k, 2) rows of overlapping boxes, all tested; i < j where a and b are one."""
     found, count = np.empty((64, 2), dtype=np.int64), 0
     for i in range(len(a)):
         for j in range(i + 1 if same else 0, len(b)):
@@ -91,7 +91,7 @@ def _grid(a: Floats, b: Floats) -> tuple[Floats, Floats, Ints]:
 
 @kernel
 def _cell(low: Floats, inverse: Floats, shape: Ints, value: float, c: int) -> int:
-    return min(max(int((value - low[c]) * inverse[c]), 0), shape[c] - 1)
+    return int(min(max(int((value - low[c]) * inverse[c]), 0), shape[c] - 1))
 
 
 @kernel

@@ -1,7 +1,5 @@
 """Whether a surface passes through itself: edges that pierce triangles."""
 
-import numpy as np
-
 from sim.arrays import Floats, Ints
 from sim.contact.candidates import boxes, overlaps
 from sim.contact.surface import share_tag

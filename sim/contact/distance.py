@@ -27,13 +27,13 @@ PARALLEL = 1e-14  # sin^2 of the angle below which two edges count as parallel
 
 @kernel
 def _dot(a: Floats, b: Floats) -> float:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return float(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
 
 
 @kernel
 def _along(a: Floats, b: Floats, p: Floats, q: Floats) -> float:
     """(b - a) . (q - p)."""
-    return (
+    return float(
         (b[0] - a[0]) * (q[0] - p[0])
         + (b[1] - a[1]) * (q[1] - p[1])
         + (b[2] - a[2]) * (q[2] - p[2])

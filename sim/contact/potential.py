@@ -25,8 +25,8 @@ from sim.kernels import kernel
 def _cross(x: Floats, gradient: Floats, hessian: Floats) -> float:
     """c = |u x v|^2 of two edges, its gradient (12,) and Hessian (12, 12).
 
-        dc/du = 2 |v|^2 u - 2 (u.v) v,   d2c/du2 = 2 |v|^2 I - 2 v v^T,
-        d2c/dudv = 4 u v^T - 2 v u^T - 2 (u.v) I.
+    dc/du = 2 |v|^2 u - 2 (u.v) v,   d2c/du2 = 2 |v|^2 I - 2 v v^T,
+    d2c/dudv = 4 u v^T - 2 v u^T - 2 (u.v) I.
     """
     u, v = x[1] - x[0], x[3] - x[2]
     uu, vv, uv = u @ u, v @ v, u @ v
@@ -47,7 +47,7 @@ def _cross(x: Floats, gradient: Floats, hessian: Floats) -> float:
                     hessian[6 + 3 * a + c, 6 + 3 * b + e] = sign * hvv
                     hessian[3 * a + c, 6 + 3 * b + e] = sign * huv
                     hessian[6 + 3 * b + e, 3 * a + c] = sign * huv
-    return uu * vv - uv * uv
+    return float(uu * vv - uv * uv)
 
 
 @kernel
@@ -103,27 +103,32 @@ def contact_energy(surface: Surface, pairs: Pairs, ke: float, x: Floats) -> floa
 
 
 @kernel
-def pair_distance(surface: Surface, pairs: Pairs, x: Floats) -> tuple[float, int]:
-    """Smallest distance of all pairs, m, and its number, edges after faces."""
+def pair_distance(
+    surface: Surface, pairs: Pairs, x: Floats, touching: bool
+) -> tuple[float, int]:
+    """Smallest distance of all pairs, m, and its number, edges after faces.
+
+    touching : only pairs whose potential is not zero; inf where there is none
+    """
     y, smallest, which = np.empty((4, 3)), np.inf, -1
     faces = len(pairs.face)
     for k in range(faces):
         gather_face(surface, pairs.face[k, 0], pairs.face[k, 1], x, y)
         d = point_triangle_distance(y)
-        if d < smallest:
+        out_of_reach = d >= pairs.face_reach[k] + pairs.face_gap[k]
+        if d < smallest and not (touching and out_of_reach):
             smallest, which = d, k
     for k in range(len(pairs.edge)):
         gather_edges(surface, pairs.edge[k, 0], pairs.edge[k, 1], x, y)
         d = edge_edge_distance(y)
-        if d < smallest:
+        out_of_reach = d >= pairs.edge_reach[k] + pairs.edge_gap[k]
+        if d < smallest and not (touching and out_of_reach):
             smallest, which = d, faces + k
     return smallest, which
 
 
 @kernel
-def _scale(
-    slope: float, curvature: float, gradient: Floats, hessian: Floats
-) -> None:
+def _scale(slope: float, curvature: float, gradient: Floats, hessian: Floats) -> None:
     """From the slopes of d to those of Pi(d): eqs. (3.5) and (3.6)."""
     for i in range(12):
         for j in range(12):
@@ -185,9 +190,7 @@ def edge_terms(
     w, dw = np.empty(4), np.empty((2, 4))
     free = closest_on_edges(y, w, dw)
     distance_slopes(y, w, dw, free, gradient, hessian)
-    value, slope, curvature = barrier(
-        d - pairs.edge_gap[k], pairs.edge_reach[k], ke
-    )
+    value, slope, curvature = barrier(d - pairs.edge_gap[k], pairs.edge_reach[k], ke)
     c_gradient, c_hessian = np.empty(12), np.empty((12, 12))
     c = _cross(y, c_gradient, c_hessian)
     m, m1, m2 = fade(c, pairs.fade[k])

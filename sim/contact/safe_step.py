@@ -14,7 +14,7 @@ from sim.contact.distance import edge_edge_distance, point_triangle_distance
 from sim.contact.surface import Pairs, Surface, gather_edges, gather_face
 from sim.kernels import kernel
 
-KEEP = 0.1  # of the gap that a pair has before the step, it keeps at least this much
+KEEP = 0.1  # of the gap that a pair has before the step; advancing ends there
 
 
 @kernel
@@ -35,9 +35,7 @@ def _fastest(move: Floats, first: int) -> float:
 
 
 @kernel
-def pair_step(
-    x: Floats, move: Floats, first: int, gap: float, longest: float
-) -> float:
+def pair_step(x: Floats, move: Floats, first: int, gap: float, longest: float) -> float:
     """Largest safe fraction of `move`, at most `longest`.
 
     Parameters
@@ -60,9 +58,9 @@ def pair_step(
             for c in range(3):
                 x[i, c] += advance * move[i, c]
         d = point_triangle_distance(x) if first == 1 else edge_edge_distance(x)
-        if d - gap < keep:
-            return done
         done += advance
+        if d - gap <= keep:
+            return done
 
 
 @kernel

@@ -13,7 +13,9 @@ from sim.origami.hinges import hinge_angle, hinge_slopes
 from sim.origami.model import Model
 from sim.origami.skyline import row_starts
 
-CREASE_BENDING, PANEL_BENDING, PANEL_STRETCH, CREASE_STRETCH, CONTACT, SUPPORT = range(6)
+CREASE_BENDING, PANEL_BENDING, PANEL_STRETCH, CREASE_STRETCH, CONTACT, SUPPORT = range(
+    6
+)
 
 
 class System(NamedTuple):
@@ -60,7 +62,7 @@ def energies_at(
         length = model.bar_length[b]
         e = bar_strain(dx, model.bar_rest[b], length)
         part = PANEL_STRETCH if model.bar_of_panel[b] else CREASE_STRETCH
-        out[part] += 0.5 * model.bar_EA[b] * length * e * e
+        out[part] += 0.5 * model.bar_stiffness[b] * length * e * e
     for h in range(len(model.hinge)):
         _gather(x, model.hinge[h], y)
         turn = hinge_angle(y) - angles[h]
@@ -72,7 +74,9 @@ def energies_at(
         out[CONTACT] += edge_energy(surface, pairs, k, ke, x, y)[0]
     for i in range(len(x)):
         for c in range(3):
-            out[SUPPORT] += 0.5 * model.elastic[i, c] * (x[i, c] - model.rest[i, c]) ** 2
+            out[SUPPORT] += (
+                0.5 * model.elastic[i, c] * (x[i, c] - model.rest[i, c]) ** 2
+            )
     return out
 
 
@@ -148,7 +152,7 @@ def _add_bars(model: Model, x: Floats, system: System) -> None:
             dx,
             model.bar_rest[bar],
             model.bar_length[bar],
-            model.bar_EA[bar],
+            model.bar_stiffness[bar],
             force,
             block,
         )
@@ -179,9 +183,7 @@ def _add_hinges(model: Model, x: Floats, angles: Floats, system: System) -> None
         k = model.hinge_stiffness[h]
         for i in range(12):
             for j in range(12):
-                hessian[i, j] = k * (
-                    gradient[i] * gradient[j] + turn * hessian[i, j]
-                )
+                hessian[i, j] = k * (gradient[i] * gradient[j] + turn * hessian[i, j])
         for i in range(12):
             gradient[i] *= k * turn
         part = PANEL_BENDING if model.hinge_of_panel[h] else CREASE_BENDING
@@ -204,9 +206,7 @@ def _add_contact(
     faces = len(pairs.face)
     for k in active:
         if k < faces:
-            energy, _ = face_terms(
-                surface, pairs, k, ke, x, nodes, gradient, hessian
-            )
+            energy, _ = face_terms(surface, pairs, k, ke, x, nodes, gradient, hessian)
         else:
             energy, _ = edge_terms(
                 surface, pairs, k - faces, ke, x, nodes, gradient, hessian

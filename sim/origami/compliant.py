@@ -45,8 +45,8 @@ def compliant_mesh(pattern: Pattern, material: Material) -> Mesh:
     for number, nodes in enumerate(corners):
         add_fan(parts, material, number, list(nodes.values()), first_centre + number)
     for number, crease in enumerate(pattern.creases):
-        panel = len(pattern.panels) + number
-        _add_crease_triangles(parts, corners, int(crease), middles[number], panel)
+        own = len(pattern.panels) + number
+        _add_crease_triangles(parts, corners, int(crease), middles[number], own)
     centre = first_centre + np.arange(len(pattern.panels))
     return parts.mesh(np.arange(first_corner(pattern)), corner_panels(pattern), centre)
 
@@ -150,9 +150,7 @@ def _add_crease(
     for (a, b), panel in zip(
         (near, far), parts.pattern.edge_panels[crease], strict=True
     ):
-        hinge(
-            middle, a, b, first_centre + panel, material.crease_line(span), RIM_SHARE
-        )
+        hinge(middle, a, b, first_centre + panel, material.crease_line(span), RIM_SHARE)
         for corner, other, end in ((a, b, one), (b, a, two)):
             k = material.crease_line(parts.length(corner, middle))
             hinge(other, corner, middle, end, DIAGONAL_RATE * k, 0.0)

@@ -1,8 +1,8 @@
 """Newton iterations towards equilibrium, whole loops compiled.
 
-    newton     as [ZF19]: full steps, whatever the energy does
-    minimise   steps that touch nothing, to a minimum of the energy
-    path_step  load and displacement together, past limit points
+newton     as [ZF19]: full steps, whatever the energy does
+minimise   steps that touch nothing, to a minimum of the energy
+path_step  load and displacement together, past limit points
 """
 
 from typing import NamedTuple
@@ -358,7 +358,9 @@ def path_step(
 
 
 @kernel
-def tangent_move(problem: Problem, near: Near, x: Floats, angles: Floats, load: Floats) -> Floats:
+def tangent_move(
+    problem: Problem, near: Near, x: Floats, angles: Floats, load: Floats
+) -> Floats:
     """(u,) displacement that the load would make on the tangent at x."""
     system = _start(problem, near, x, angles)
     factorise(system.values, system.start, system.first)

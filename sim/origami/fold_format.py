@@ -54,9 +54,7 @@ def read_pattern(
     return Pattern(flat.vertices, flat.panels, _assignment(document, flat, unassigned))
 
 
-def _turned_up(
-    vertices: Floats, faces: Sequence[Sequence[int]]
-) -> list[Sequence[int]]:
+def _turned_up(vertices: Floats, faces: Sequence[Sequence[int]]) -> list[Sequence[int]]:
     """Faces of a flat drawing, those listed clockwise turned round."""
     if np.ptp(vertices[:, 2]) > 0:
         return list(faces)
@@ -176,5 +174,3 @@ def fold_angles(mesh: Pattern, x: Floats) -> Floats:
         nodes = [i, a, b, k] if forward else [i, b, a, k]
         out[edge] = np.degrees(hinge_angle(x[nodes]) - np.pi)
     return out
-
-

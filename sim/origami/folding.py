@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sim.arrays import Floats
-from sim.newton import NotConvergedError
 from sim.contact.crossing import crossings
 from sim.contact.potential import pair_distance
+from sim.newton import NotConvergedError
 from sim.origami.assembly import assemble, contact_forces, largest_strain
 from sim.origami.contact import Contact, Rules, build_surface, no_surface
 from sim.origami.equilibrium import (
@@ -72,7 +72,7 @@ class OrigamiStep:
     factor : load factor, or part of the stage that is done
     load : norm of all applied forces, N
     displacement : of the watched coordinate since the phase began, m
-    gap : smallest distance of any pair near contact, m; inf where none is near
+    gap : smallest distance of the pairs that touch, m; inf where there is none
     strain : largest Green strain of a bar so far
     residual : norm of the unbalanced force, N
     iterations : linear solves, of all parts of the increment
@@ -164,9 +164,7 @@ def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
         for stage, advance, load in _stages(sheet, phase, problem, state):
             state = replace(state, factor=0.0)
             for increment, goal in enumerate(goals(phase), start=1):
-                state, out, parts = _increment(
-                    sheet, phase, advance, state, goal, step
-                )
+                state, out, parts = _increment(sheet, phase, advance, state, goal, step)
                 step = OrigamiStep(
                     s=step.s + 1,
                     phase=number,
@@ -202,8 +200,8 @@ def contact_force(problem: Problem, state: State) -> Floats:
 
 
 def smallest_distance(problem: Problem, state: State) -> float:
-    """Of all pairs that are near, m; inf where there is none."""
-    return pair_distance(problem.surface, state.near.pairs, state.x)[0]
+    """Of all pairs that touch, m; inf where there is none."""
+    return pair_distance(problem.surface, state.near.pairs, state.x, True)[0]
 
 
 def _first_step(state: State, gap: float) -> OrigamiStep:
@@ -248,7 +246,7 @@ def check_start(mesh: Mesh, problem: Problem) -> None:
         return
     cross = crossings(surface.edge, surface.triangle, surface.tag, mesh.rest)
     near = near_at(problem, mesh.rest)
-    gap, which = pair_distance(surface, near.pairs, mesh.rest)
+    gap, which = pair_distance(surface, near.pairs, mesh.rest, False)
     if len(cross) or gap <= TOUCHING * mesh.pattern.size:
         faces = near.pairs.face
         if len(cross):
@@ -352,9 +350,7 @@ def _fold_stages(
         yield stage, advance, 0.0
 
 
-def _load_control(
-    sheet: Sheet, phase: Load, problem: Problem, P: Floats
-) -> Advance:
+def _load_control(sheet: Sheet, phase: Load, problem: Problem, P: Floats) -> Advance:
     def advance(state: State, part: float) -> tuple[State, Outcome]:
         out = _solve(
             sheet,
@@ -417,7 +413,8 @@ def _path_control(
         u = tangent_move(problem, state.near, state.x, state.angles, P)
         last, sign = (u, 1.0) if state.along is None else (state.along, state.sign)
         sign = sign if last @ u >= 0 else -sign
-        change = sign * phase.first_factor * np.sqrt((first @ first) / (u @ u))
+        change = float(np.sqrt((first @ first) / (u @ u)))
+        change *= sign * phase.first_factor
         out = path_step(
             problem,
             state.near,

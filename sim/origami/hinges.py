@@ -67,9 +67,7 @@ def _wing(
 
 
 @kernel
-def _fill_gradient(
-    a: Vector, b: Vector, A: float, B: float, gradient: Floats
-) -> None:
+def _fill_gradient(a: Vector, b: Vector, A: float, B: float, gradient: Floats) -> None:
     for c in range(3):
         gradient[c] = a[c]
         gradient[3 + c] = (A - 1.0) * a[c] - B * b[c]
@@ -78,9 +76,7 @@ def _fill_gradient(
 
 
 @kernel
-def hinge_slopes(
-    x: Floats, gradient: Floats, hessian: Floats, work: Floats
-) -> float:
+def hinge_slopes(x: Floats, gradient: Floats, hessian: Floats, work: Floats) -> float:
     """Fill the gradient (12,) and the Hessian (12, 12) of theta; return theta.
 
     Parameters

@@ -31,9 +31,7 @@ class Material:
     def __post_init__(self) -> None:
         for name in ("panel_modulus", "crease_modulus", "crease_thickness"):
             if not 0 < getattr(self, name) < np.inf:
-                raise ValueError(
-                    f"{name} must be positive, not {getattr(self, name)}"
-                )
+                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
         if not 0 < self.crease_width < np.inf:
             raise ValueError(
                 f"crease_width must be positive, not {self.crease_width}: concentrated "
@@ -82,7 +80,7 @@ class Material:
         """
         W, t = self.crease_width, self.crease_thickness
         section = (length**2 + W**2) ** 1.5 * t / (length * W)
-        return self.crease_modulus * section / (4 * (1 + self.crease_poisson))
+        return float(self.crease_modulus * section / (4 * (1 + self.crease_poisson)))
 
     def crease_line(self, length: float) -> float:
         """Stiffness of one of the three lines about which a crease bends, N m.

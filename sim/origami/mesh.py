@@ -16,7 +16,7 @@ class Mesh:
     Attributes
     ----------
     rest : (n, 3) m, unstrained node positions
-    bar, bar_length, bar_EA : (b, 2), (b,) m, (b,) N
+    bar, bar_length, bar_stiffness : (b, 2), (b,) m, (b,) N
     bar_of_panel : (b,) whether a bar stretches a panel rather than a crease
     hinge, hinge_stiffness : (h, 4), (h,) N m
     hinge_crease : (h,) number of the edge that a hinge folds, -1 inside a panel
@@ -33,7 +33,7 @@ class Mesh:
     rest: Floats
     bar: Ints
     bar_length: Floats
-    bar_EA: Floats
+    bar_stiffness: Floats
     bar_of_panel: Bools
     hinge: Ints
     hinge_stiffness: Floats
@@ -74,7 +74,7 @@ class Parts:
     tag: list[tuple[int, int]] = field(default_factory=list)
     bar: list[tuple[int, int]] = field(default_factory=list)
     bar_length: list[float] = field(default_factory=list)
-    bar_EA: list[float] = field(default_factory=list)
+    bar_stiffness: list[float] = field(default_factory=list)
     bar_of_panel: list[bool] = field(default_factory=list)
     hinge: list[tuple[int, int, int, int]] = field(default_factory=list)
     hinge_stiffness: list[float] = field(default_factory=list)
@@ -93,7 +93,7 @@ class Parts:
         """A bar between two nodes, the lower number first."""
         self.bar.append((min(i, j), max(i, j)))
         self.bar_length.append(length)
-        self.bar_EA.append(EA)
+        self.bar_stiffness.append(EA)
         self.bar_of_panel.append(panel)
 
     def add_hinge(
@@ -134,7 +134,7 @@ class Parts:
             rest=np.array(self.rest),
             bar=table(self.bar, 2),
             bar_length=np.array(self.bar_length),
-            bar_EA=np.array(self.bar_EA),
+            bar_stiffness=np.array(self.bar_stiffness),
             bar_of_panel=np.array(self.bar_of_panel, dtype=bool),
             hinge=table(self.hinge, 4),
             hinge_stiffness=np.array(self.hinge_stiffness),

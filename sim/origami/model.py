@@ -18,7 +18,7 @@ class Model(NamedTuple):
     ----------
     rest : (n, 3) m
     bar, bar_rest : (b, 2), (b, 3) m
-    bar_length, bar_EA, bar_of_panel : (b,) m, N
+    bar_length, bar_stiffness, bar_of_panel : (b,) m, N
     hinge, hinge_stiffness, hinge_of_panel : (h, 4), (h,) N m
     unknown : (n, 3) number of each free displacement in order of elimination, else -1
     first : (u,) first column of each row of the stiffness matrix without contact
@@ -29,7 +29,7 @@ class Model(NamedTuple):
     bar: Ints
     bar_rest: Floats
     bar_length: Floats
-    bar_EA: Floats
+    bar_stiffness: Floats
     bar_of_panel: Bools
     hinge: Ints
     hinge_stiffness: Floats
@@ -81,7 +81,7 @@ def build_model(
         bar=mesh.bar,
         bar_rest=mesh.rest[mesh.bar[:, 1]] - mesh.rest[mesh.bar[:, 0]],
         bar_length=mesh.bar_length,
-        bar_EA=mesh.bar_EA,
+        bar_stiffness=mesh.bar_stiffness,
         bar_of_panel=mesh.bar_of_panel,
         hinge=mesh.hinge,
         hinge_stiffness=mesh.hinge_stiffness,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -114,7 +115,7 @@ class Pattern:
 
 def panel_edges(panel: Sequence[int]) -> list[tuple[int, int]]:
     """Edges of a panel in the order of their numbers: first to last, then around."""
-    around = list(zip(panel[:-1], panel[1:], strict=True))
+    around = list(pairwise(panel))
     return [(panel[0], panel[-1]), *around]
 
 

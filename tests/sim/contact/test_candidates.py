@@ -1,0 +1,68 @@
+"""Which pairs are near: the grid finds what the plain search finds."""
+
+import numpy as np
+import pytest
+
+from sim.contact.candidates import (
+    boxes,
+    find_pairs,
+    overlaps_by_grid,
+    overlaps_by_scan,
+)
+from sim.contact.distance import edge_edge_distance, point_triangle_distance
+from tests.sim.contact.surfaces import edges_of, scattered_triangles, surface_of
+
+
+@pytest.mark.parametrize("count", [1, 7, 300])
+@pytest.mark.parametrize("flat", [True, False])
+def test_grid_and_scan_find_the_same_pairs_in_the_same_order(
+    count: int, flat: bool, rng: np.random.Generator
+) -> None:
+    x, triangle = scattered_triangles(rng, count, 0.2)
+    if flat:
+        x[:, 2] = 0.0
+    a = boxes(np.arange(len(x)).reshape(-1, 1), x, 0.05)
+    b = boxes(triangle, x, 0.0)
+    assert (overlaps_by_grid(a, b, False) == overlaps_by_scan(a, b, False)).all()
+    assert (overlaps_by_grid(b, b, True) == overlaps_by_scan(b, b, True)).all()
+
+
+def test_grid_copes_with_boxes_of_very_different_sizes(
+    rng: np.random.Generator,
+) -> None:
+    x, triangle = scattered_triangles(rng, 200, 0.01)
+    y, _ = scattered_triangles(rng, 20, 2.0)
+    x[:60] = y
+    b = boxes(triangle, x, 0.0)
+    scan = overlaps_by_scan(b, b, True)
+    assert len(scan) > 100
+    assert (overlaps_by_grid(b, b, True) == scan).all()
+
+
+def test_an_empty_set_of_boxes_meets_nothing() -> None:
+    none, one = np.empty((0, 6)), np.zeros((1, 6))
+    assert len(overlaps_by_grid(none, one, False)) == 0
+    assert len(overlaps_by_grid(one, none, False)) == 0
+
+
+def test_every_pair_within_reach_is_found(rng: np.random.Generator) -> None:
+    x, triangle = scattered_triangles(rng, 80, 0.3)
+    edge = edges_of(triangle)
+    surface = surface_of(triangle, x, reach=0.05, edge=edge)
+    pairs = find_pairs(surface, x, 0.05)
+    faces = {tuple(row) for row in pairs.face.tolist()}
+    edges = {tuple(row) for row in pairs.edge.tolist()}
+    close = 0
+    for p in range(len(x)):
+        for t, corners in enumerate(triangle):
+            y = np.vstack([x[p], x[corners]])
+            if p not in corners and point_triangle_distance(y) < 0.05:
+                close += 1
+                assert (p, t) in faces
+    for i, a in enumerate(edge):
+        for j, b in enumerate(edge[:i]):
+            y = np.vstack([x[b], x[a]])
+            if not set(a) & set(b) and edge_edge_distance(y) < 0.05:
+                close += 1
+                assert (j, i) in edges
+    assert close > 50
