@@ -12,6 +12,9 @@ v1. Each iteration solves
 together with eq. (3) for G (v1 + dv), so that contact holds exactly at the end of
 every iteration, and only the elasticity has to converge. A is kept as long as the
 iteration contracts by `reuse` or better: at convergence its value does not matter.
+
+With `conserving` the internal forces are those of `sim.rod.conserving`; A then keeps
+that of Newmark's rule, from which it differs by the turning of an edge in a step.
 """
 
 import numpy as np
@@ -20,6 +23,7 @@ from sim.arrays import Floats
 from sim.rod.compiled import kernel
 from sim.rod.actuation import actuate
 from sim.rod.blocks import backward, factorise, forward
+from sim.rod.conserving import conserving_gradient
 from sim.rod.contacts import add_impulses, place_frames
 from sim.rod.elastic import Rates, gradients
 from sim.rod.state import (
@@ -62,6 +66,11 @@ def evaluate(
         work.elastic,
         work.viscous,
     )
+    if scheme.conserving:
+        weight = strain_rate_weight(setting, h)
+        conserving_gradient(
+            state.x, work.x, setting.element, work.actuated, weight, work.viscous
+        )
     loaded = _overlap(setting.load_window, state.clock[0], h)
     if setting.rayleigh:
         for i in range(len(work.v)):
@@ -73,8 +82,9 @@ def evaluate(
         m = setting.element.mass[i]
         for a in range(2):
             v, v0 = work.v[i, a], state.v[i, a]
-            force = g * work.elastic[i, a] + (1.0 - g) * state.gradient[i, a]
-            force += work.viscous[i, a] + setting.alpha * m * (g * v + (1.0 - g) * v0)
+            force = work.viscous[i, a] + setting.alpha * m * (g * v + (1.0 - g) * v0)
+            if not scheme.conserving:
+                force += g * work.elastic[i, a] + (1.0 - g) * state.gradient[i, a]
             if setting.rayleigh:
                 force += setting.beta * work.product[setting.pattern.place[i], a]
             r = m * (v - v0) + h * (force - m * setting.gravity[a])

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeVar
 
 import numpy as np
 
@@ -118,6 +120,25 @@ class World:
             )
 
 
+class Integrator(Enum):
+    """How internal forces are weighted in a step."""
+
+    NEWMARK = "newmark"
+    ENERGY_MOMENTUM = "energy_momentum"
+
+
+Kind = TypeVar("Kind", bound=Enum)
+
+
+def _chosen(kind: type[Kind], name: str, value: object) -> Kind:
+    """The member that a name from a configuration stands for."""
+    for member in kind:
+        if value in (member, member.value):
+            return member
+    names = ", ".join(str(member.value) for member in kind)
+    raise ValueError(f"steps: {name} is {value!r}: choose one of {names}")
+
+
 @dataclass(frozen=True)
 class StepOptions:
     """Time steps; h and the tolerance are as in simulators derived from [Hu20]'s.
@@ -129,6 +150,7 @@ class StepOptions:
     """
 
     h: float = 2.5e-3  # s
+    integrator: Integrator = Integrator.NEWMARK
     accuracy: float = 0.0
     tolerance: float = 1e-9
     contact: ContactRule = ContactRule.EXACT
@@ -140,11 +162,8 @@ class StepOptions:
     reuse: float = 0.1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.contact, ContactRule):
-            names = ", ".join(rule.value for rule in ContactRule)
-            if self.contact not in [rule.value for rule in ContactRule]:
-                raise ValueError(f"contact is {self.contact!r}: choose one of {names}")
-            object.__setattr__(self, "contact", ContactRule(self.contact))
+        for name, kind in (("contact", ContactRule), ("integrator", Integrator)):
+            object.__setattr__(self, name, _chosen(kind, name, getattr(self, name)))
         for name in ("h", "tolerance", "complementarity", "landing", "shortest"):
             if not 0.0 < getattr(self, name) < np.inf:
                 raise ValueError(
@@ -227,7 +246,9 @@ def setting_of(world: World) -> Setting:
 
 def scheme_of(options: StepOptions, rod: Rod, *, gamma: float = 0.5) -> Scheme:
     """What the compiled loop reads of the options."""
+    conserving = options.integrator is Integrator.ENERGY_MOMENTUM and gamma < 1.0
     return Scheme(
+        conserving=conserving,
         gamma=gamma,
         tolerance=float(options.tolerance),
         complementarity=float(options.complementarity),

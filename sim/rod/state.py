@@ -51,6 +51,7 @@ class Setting(NamedTuple):
 class Scheme(NamedTuple):
     """How a step is made.
 
+    conserving : whether internal forces keep energy exactly
     gamma : 1/2 is Newmark's rule (1/4, 1/2), 1 the backward Euler rule
     tolerance : m, on the error that Newton's iteration leaves in the positions
     complementarity : m/s, on the residual of the contact problem
@@ -62,6 +63,7 @@ class Scheme(NamedTuple):
     reuse : contraction of Newton's iteration up to which the factorisation is kept
     """
 
+    conserving: bool
     gamma: float
     tolerance: float
     complementarity: float

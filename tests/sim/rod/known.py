@@ -1,0 +1,59 @@
+"""Tables of known answers beside this file, and rods that several tests use."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.rod.elastic import elements, passive, unstrained
+from sim.rod.rod import Material, Rod, ring
+from sim.rod.simulate import GRAVITY
+from sim.rod.blocks import analyse, empty
+from sim.rod.elastic import Rates
+from sim.rod.stiffness import add_stiffness
+
+DATA = Path(__file__).parent / "data"
+SOFT = Material(modulus=4.0e6, density=1000.0, thickness=2.0e-3, width=2.0e-3)
+THIN = Material(modulus=4.0e9, density=1000.0, thickness=2.0e-4, width=2.0e-3)
+
+
+def table(name: str) -> list[dict[str, float]]:
+    """The rows of a table, numbers by column."""
+    with (DATA / name).open() as lines:
+        rows = csv.DictReader(line for line in lines if not line.startswith("#"))
+        return [{key: float(value) for key, value in row.items()} for row in rows]
+
+
+def ribbon(gamma: float, radius: float, n: int) -> Rod:
+    """A ring whose (EI / rho g A)^(1/3) / R is gamma."""
+    t, rho = 1.0e-3, 1912.0
+    modulus = 12.0 * (gamma * radius) ** 3 * rho * GRAVITY / t**2
+    return ring(radius, n, Material(modulus, rho, t, 0.018))
+
+
+def dense_stiffness(rod: Rod, x: Floats) -> Floats:
+    """(2n, 2n) second derivative of the energy."""
+    n = len(x)
+    pattern = analyse(n, rod.edges, rod.bends)
+    matrix = empty(pattern)
+    add_stiffness(
+        x,
+        elements(rod),
+        passive(rod),
+        Rates(1.0, 0.0),
+        unstrained(rod),
+        pattern,
+        1.0,
+        matrix,
+    )
+    dense = np.zeros((n, 2, n, 2))
+    node = np.argsort(pattern.place)
+    for j in range(n):
+        xx, xy, yy = matrix.diagonal[j]
+        dense[node[j], :, node[j], :] = [[xx, xy], [xy, yy]]
+        for p in range(pattern.start[j], pattern.start[j + 1]):
+            block = matrix.lower[p].reshape(2, 2)
+            dense[node[pattern.row[p]], :, node[j], :] = block
+            dense[node[j], :, node[pattern.row[p]], :] = block.T
+    return dense.reshape(2 * n, 2 * n)
