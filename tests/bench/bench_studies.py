@@ -1,7 +1,7 @@
 """What tracking and orchestration cost a run: python -m tests.bench.bench_studies [N].
 
 A study of N runs of a trivial case (one link, closed form) through the pipeline,
-against the naive way: one process a run, with Hydra and MLflow's fluent interface in it.
+against the naive way: a process a run, Hydra and MLflow's fluent interface in it.
 CPU is user plus system time of all processes, less the solver's own share.
 """
 
