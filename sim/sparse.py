@@ -93,7 +93,7 @@ class Factor:
     def solve(self, b: Floats) -> Floats:
         """x with A x = b; dropped unknowns are zero."""
         y = np.ascontiguousarray(b[self.pattern.order], dtype=np.float64)
-        columns = y.reshape(len(y), -1)
+        columns = y if y.ndim == 2 else y[:, None]
         _solve(self.pattern.l_start, self.l_row, self.l_value, self.pivot, columns)
         x = np.empty_like(y)
         x[self.pattern.order] = y

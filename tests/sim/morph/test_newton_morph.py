@@ -104,4 +104,4 @@ def test_too_few_steps_are_an_error_that_carries_the_best_state() -> None:
 @pytest.mark.parametrize("field", ["tolerance", "residual", "max_steps"])
 def test_options_refuse_what_is_not_positive(field: str) -> None:
     with pytest.raises(ValueError, match=f"{field} must be"):
-        replace(Newton(), **{field: -1})
+        replace(Newton(), **{field: -1})  # type: ignore[arg-type]
