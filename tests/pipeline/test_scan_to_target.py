@@ -1,0 +1,150 @@
+"""From a simulated end state by way of a synthetic scan to E of the scan."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline import compare, deviation, ingest, virtual_scan
+from pipeline.scanner.lab import VirtualScan
+from sim.morph.targets.surfaces import Cylinder
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SCALE_MM = 40.0
+LAB = VirtualScan.from_mapping(
+    virtual_scan.scanner_settings() | {"views": 6, "pitch_mm": 0.6, "seed": 3}
+)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One directory with a run, its scan, the spheres and the comparison."""
+    folder = tmp_path_factory.mktemp("chain")
+    one_hexagon = ["case.structure.rows=1", "case.structure.columns=1"]
+    words = ["case=triangles_cylinder", *one_hexagon, f"hydra.run.dir={folder}/run"]
+    subprocess.run(
+        [sys.executable, "-m", "pipeline.simulate", *words], cwd=ROOT, check=True
+    )
+    virtual_scan.run_step(LAB, folder / "run", folder / "scan")
+    views = sorted((folder / "scan").glob("*.ply"))
+    ingest.run_step(ingest.Ingest(6.0, "mm"), views, folder / "spheres")
+    comparison = compare.Comparison(SCALE_MM)
+    compare.run_step(
+        comparison, folder / "spheres", folder / "run", folder / "compared"
+    )
+    return folder
+
+
+def words(folder: Path, out: Path, **changed: str) -> list[str]:
+    named = {
+        "--spheres": str(folder / "spheres"),
+        "--compared": str(folder / "compared"),
+        "--simulated": str(folder / "run"),
+        "--scale-mm": "40",
+        "--out": str(out),
+    } | {f"--{name}": value for name, value in changed.items()}
+    return [word for pair in named.items() for word in pair]
+
+
+def test_ball_centres_come_back_to_a_few_hundredths_of_a_mm(measured: Path) -> None:
+    truth = json.loads((measured / "scan" / "truth.json").read_text())
+    table = pd.read_csv(measured / "spheres" / "spheres.csv")
+    found = table[["x_mm", "y_mm", "z_mm"]].to_numpy()
+    true = np.array(truth["centres_mm"])
+    apart = np.linalg.norm(true[:, None] - found, axis=2)
+    assert len(true) == 18
+    assert apart.min(axis=1).max() < 0.06
+
+
+def test_the_target_and_E_of_the_scan_are_those_of_the_lab(
+    measured: Path, tmp_path: Path
+) -> None:
+    numbers = deviation.run_step(
+        deviation.Deviation(SCALE_MM),
+        measured / "spheres", measured / "compared", measured / "run", tmp_path,
+    )  # fmt: skip
+    truth = json.loads((measured / "scan" / "truth.json").read_text())
+    with np.load(measured / "run" / "steps.npz") as steps:
+        nodes, first = SCALE_MM * steps["r"][-1], steps["r"][0]
+    target = json.loads((measured / "run" / "run.json").read_text())["config"]["case"][
+        "target"
+    ]
+    cylinder = Cylinder(target["radius"], target["centre"], target["axis"])
+    shift = np.array(truth["shift_mm"])
+    local = (np.array(truth["centres_mm"]) - shift) @ np.array(truth["rotation"])
+    local += nodes.mean(axis=0)
+    away = local - SCALE_MM * cylinder.closest(local / SCALE_MM)
+    L_mm = SCALE_MM * np.sqrt(
+        np.mean(np.sum((first - first.mean(axis=0)) ** 2, axis=1))
+    )
+    E_true = np.sqrt(np.mean(np.sum(away**2, axis=1))) / L_mm
+    assert numbers["synthetic"] is True
+    assert numbers["nodes"] == 18
+    assert numbers["E_scanned"] == pytest.approx(E_true, abs=0.02 / L_mm)
+    assert numbers["bar_radius_mm"] == pytest.approx(LAB.target_radius_mm, abs=0.05)
+    names = {"deviation.png", "deviation.npz", "nodes.csv", "target.json"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+
+
+def test_the_command_line_measures_a_scan(
+    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert deviation.main(words(measured, tmp_path)) == 0
+    assert "E_scanned: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"scale-mm": "-40"}, "scale_mm must be positive, not -40"),
+        ({"scale-mm": "90"}, "is the target in the scan?"),
+        ({"spheres": "nowhere"}, "run pipeline.ingest and pipeline.compare first"),
+        ({"simulated": "nowhere"}, "nowhere"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(
+    measured: Path,
+    tmp_path: Path,
+    changed: dict[str, str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "out"
+    assert deviation.main(words(measured, out, **changed)) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert not out.exists()
+
+
+def test_a_run_of_another_structure_is_refused(
+    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "run"
+    other.mkdir()
+    with np.load(measured / "run" / "steps.npz") as steps:
+        arrays = {**steps, "r": steps["r"][:, :5]}
+    np.savez(other / "steps.npz", **arrays)
+    for name in ("structure.json", "steps.csv", "run.json"):
+        (other / name).write_bytes((measured / "run" / name).read_bytes())
+    out = tmp_path / "out"
+    assert deviation.main(words(measured, out, simulated=str(other))) == 2
+    assert "give the run that was compared" in capsys.readouterr().err
+
+
+def test_another_seed_of_the_lab_is_another_part(measured: Path) -> None:
+    out = measured / "other"
+    virtual_scan.run_step(replace(LAB, seed=4, views=1), measured / "run", out)
+    one, other = (
+        json.loads((folder / "truth.json").read_text())["centres_mm"]
+        for folder in (measured / "scan", out)
+    )
+    gap = np.linalg.norm(np.array(one)[0] - np.array(one)[1]) - np.linalg.norm(
+        np.array(other)[0] - np.array(other)[1]
+    )
+    assert 1e-4 < abs(gap) < 0.5
