@@ -38,7 +38,7 @@ from pipeline.readers.cloud import (
 )
 from pipeline.readers.source import Choices
 from pipeline.readers.thinning import Thinning
-from pipeline.scan_hints import no_spheres
+from pipeline.scan_hints import doubt, reasons
 from pipeline.scan_page import scan_page
 from pipeline.seeds import at_seeds, near_any, read_seeds
 from sim.arrays import Floats, Ints
@@ -93,8 +93,9 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     points, clouds = merged(clouds)
     view = np.repeat(np.arange(len(clouds)), sizes) if len(clouds) > 1 else None
     picks = pick(points, view, config)
-    if not picks.spheres:
-        raise InputError(f"{scans[0]}: {no_spheres(points, unit, config.options)}")
+    wrong = doubt(picks, points, unit, config.options)
+    if wrong:
+        raise InputError(f"{scans[0]}: {wrong}")
     numbers = _numbers(clouds, picks, config)
     _write(out, points, picks, bool(numbers["synthetic"]))
     return numbers
@@ -185,6 +186,7 @@ def _numbers(clouds: list[Cloud], picks: Picks, config: Ingest) -> dict[str, Any
     return {
         "spheres": len(picks.spheres),
         "rejected": len(picks.rejected),
+        "rejected_for": reasons(picks),
         "radius_mm": config.sphere_radius_mm,
         "free_radius_mm": float(weight @ free / weight.sum()),
         "free_radius_sd_mm": float(weight.sum() ** -0.5),

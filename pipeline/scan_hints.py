@@ -1,6 +1,7 @@
 """Why a scan shows no sphere: another unit, another radius? Said, never assumed."""
 
 import dataclasses
+from collections import Counter
 
 import numpy as np
 
@@ -10,40 +11,56 @@ from pipeline.readers.cloud import Unit
 from sim.arrays import Floats
 
 MOST_POINTS = 1_000_000  # a hint need not see them all
+FEWEST = 4  # fewer spheres may be an accident
+ROUGH = 0.07  # rms over radius: what is rougher is no sphere
 RADIUS_RANGE = (0.5, 2.0)  # of the radius that was expected
 
 
-def no_spheres(points: Floats, unit: Unit, options: PickOptions) -> str:
-    """One line that says that there is no sphere, and what would give some.
+def doubt(picks: Picks, points: Floats, unit: Unit, options: PickOptions) -> str:
+    """One line that says why `picks` cannot be the scan's spheres, or nothing.
+
+    The line ends with what would give spheres, if there is such a thing.
 
     Parameters
     ----------
     points : (n, 3) mm, as read with `unit`
     """
-    extent = " x ".join(f"{side:.3g}" for side in np.ptp(points, axis=0))
-    what = (
-        f"E-NO-SPHERES no sphere of radius {options.radius_mm:g} mm among "
-        f"{len(points)} points that fill {extent} mm"
-    )
+    R, many = options.radius_mm, len(picks.spheres)
     if len(points) > MOST_POINTS:
         points = points[:: len(points) // MOST_POINTS + 1]
-    hint = other_unit(points, unit, options) or other_radius(points, options)
-    return f"{what}: {hint or 'check radius and unit, or scan more densely'}"
+    if many == 0:
+        extent = " x ".join(f"{side:.3g}" for side in np.ptp(points, axis=0))
+        what = (
+            f"no sphere of radius {R:g} mm among {len(points)} points that fill "
+            f"{extent} mm"
+        )
+    elif picks.noise > ROUGH * R:
+        what = (
+            f"{many} spheres of radius {R:g} mm with {picks.noise:.2g} mm rms, too "
+            "rough to be any"
+        )
+    elif many < FEWEST and (hint := other_unit(points, unit, options, FEWEST)):
+        return f"E-UNIT {many} spheres of radius {R:g} mm, but {hint}"
+    else:
+        return ""
+    hint = other_unit(points, unit, options, 1) or other_radius(points, options)
+    advice = hint or "check radius and unit, or scan more densely"
+    return f"E-NO-SPHERES {what}: {advice}"
 
 
-def other_unit(points: Floats, unit: Unit, options: PickOptions) -> str:
-    """A remark on the unit in which spheres appear, or nothing."""
+def other_unit(points: Floats, unit: Unit, options: PickOptions, fewest: int) -> str:
+    """A remark on the unit in which at least `fewest` spheres appear, or nothing."""
     found = {
-        other: len(_tried(points * (other.mm / unit.mm), options).spheres)
+        other: _tried(points * (other.mm / unit.mm), options)
         for other in Unit
         if other is not unit
     }
-    best = max(found, key=lambda other: found[other])
-    if not found[best]:
+    best = max(found, key=lambda other: len(found[other].spheres))
+    if len(found[best].spheres) < fewest:
         return ""
     return (
-        f"read as {best.value} it has {found[best]}: rerun with --unit {best.value} "
-        "if that is the file's unit"
+        f"read as {best.value} it has {len(found[best].spheres)}: rerun with --unit "
+        f"{best.value} if that is the file's unit"
     )
 
 
@@ -64,7 +81,16 @@ def other_radius(points: Floats, options: PickOptions) -> str:
 
 
 def _tried(points: Floats, options: PickOptions) -> Picks:
+    """Credible spheres among `points`."""
+    nothing = Picks((), (), np.zeros((0, 0)), np.nan)
     try:
-        return find_spheres(points, options)
+        picks = find_spheres(points, options)
     except ValueError:  # larger than anything that is searched in cells of a radius
-        return Picks((), (), np.zeros((0, 0)), np.nan)
+        return nothing
+    return nothing if picks.noise > ROUGH * options.radius_mm else picks
+
+
+def reasons(picks: Picks) -> str:
+    """How many candidates were rejected for which reason, the commonest first."""
+    counts = Counter(candidate.reason.value for candidate in picks.rejected)
+    return ", ".join(f"{many} {reason}" for reason, many in counts.most_common())

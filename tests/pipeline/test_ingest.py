@@ -265,3 +265,28 @@ def test_a_scan_with_too_many_points_is_thinned_and_still_picked(
     assert numbers["points"] <= 12_000
     assert "thinned from 15000" in numbers["notes"]
     assert farthest(centres_of(tmp_path / "found" / "spheres.csv"), CENTRES) < 0.03
+
+
+def test_a_few_accidental_spheres_do_not_hide_a_wrong_unit(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    far = np.array([[500.0, 0, 0]])  # a sphere of 6 mm in a scan that is in inches
+    points = np.concatenate([balls(rng) / 25.4, balls(rng, far)])
+    out = tmp_path / "found"
+    said = refuses(words(saved(tmp_path / "a.xyz", points), out), out)
+    assert "E-UNIT" in said
+    assert "read as inch it has 6" in said
+
+
+def test_rough_lumps_are_no_spheres(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pipeline.scan_hints.ROUGH", 0.001)
+    out = tmp_path / "found"
+    said = refuses(words(saved(tmp_path / "a.xyz", balls(rng)), out), out)
+    assert "too rough to be any" in said
