@@ -1,8 +1,10 @@
 """An origami case: a pattern, its material, how it is held, and what is done to it."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 from sim.origami.compliant import compliant_mesh
 from sim.origami.concentrated import concentrated_mesh
 from sim.origami.contact import Contact
-from sim.origami.fold_format import pattern_document
+from sim.origami.fold_format import Unassigned, pattern_document, read_pattern
 from sim.origami.folding import OrigamiStep, Sheet, run
 from sim.origami.material import Material
 from sim.origami.mesh import Mesh
@@ -18,8 +20,37 @@ from sim.origami.pattern import Pattern
 from sim.origami.phases import Fold, Phase
 from sim.origami.sequences import parse_sequence, verdict
 from sim.origami.stability import bending_strain, smallest_eigenvalues
+from sim.origami.tessellations import subdivided
 
 STRAIN_LIMIT = 0.02  # above it the sheets of [ZF19] no longer behave linearly
+
+
+def fold_file(
+    path: str, scale: float = 1.0, unassigned: str = Unassigned.REFUSE.value
+) -> Pattern:
+    """The crease pattern in a FOLD file.
+
+    Parameters
+    ----------
+    scale : m per unit of the file
+    unassigned : "refuse" or "flat", for creases without angle and assignment
+    """
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}: give a FOLD file") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a text: give a FOLD file in JSON") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"{path} is not JSON: {error.msg} in line {error.lineno}"
+        ) from None
+    if not isinstance(document, dict):
+        raise ValueError(f"{path} is not a FOLD file: it holds no named entries")
+    try:
+        return read_pattern(document, scale=scale, unassigned=Unassigned(unassigned))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -48,6 +79,7 @@ class OrigamiCase:
     phases : what is done, in order; see `sim.origami.phases`
     compliant : whether creases have a width, or are single hinges
     nodes : node positions in place of those of the mesh, m
+    edge_parts : into how many parts free panel edges are divided
     sequence : stages of the first phase's creases, such as "1-2-2-3"
     lock : the panels whose end state gives the verdict
     eigenvalues : how many of the tangent's smallest eigenvalues are recorded
@@ -63,6 +95,7 @@ class OrigamiCase:
     contact: Contact = field(default_factory=Contact)
     compliant: bool = True
     nodes: Sequence[Sequence[float]] | None = None
+    edge_parts: int = 1
     sequence: str | None = None
     lock: Lock | None = None
     eigenvalues: int = 0
@@ -79,7 +112,25 @@ class OrigamiCase:
                 raise ValueError("the case has a sequence, but does not fold first")
             staged = replace(first, stages=parse_sequence(self.sequence))
             object.__setattr__(self, "phases", [staged, *self.phases[1:]])
+        if self.edge_parts != 1:
+            self._divide_edges()
         _ = self.sheet
+
+    def _divide_edges(self) -> None:
+        """More vertices on free edges; creases keep their places, not their numbers."""
+        if self.nodes is not None:
+            raise ValueError(
+                "edge_parts changes the mesh that `nodes` belongs to: give one of them"
+            )
+        divided, number = subdivided(self.pattern, self.edge_parts)
+        phases = [
+            replace(phase, creases=[number.get(c, c) for c in phase.creases])
+            if isinstance(phase, Fold)
+            else phase
+            for phase in self.phases
+        ]
+        object.__setattr__(self, "pattern", divided)
+        object.__setattr__(self, "phases", phases)
 
     @cached_property
     def mesh(self) -> Mesh:

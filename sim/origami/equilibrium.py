@@ -22,6 +22,8 @@ PLAIN_ITERATIONS = 20  # full steps that `minimise` tries before it searches on 
 SUFFICIENT = 1e-4  # part of the predicted decrease of energy that a step must make
 ROUNDING = 1e-13  # relative error of an energy
 SHRINK = 0.5  # of a step that does not decrease the energy enough
+SHORTEST = 1e-12  # step at which only rounding is left to decrease
+MEMORY = 8  # energies among which a step must not be the highest
 
 
 class Problem(NamedTuple):
@@ -246,6 +248,27 @@ def _allowed(
 
 
 @kernel
+def _searched(
+    problem: Problem,
+    near: Near,
+    x: Floats,
+    angles: Floats,
+    load: Floats,
+    move: Floats,
+    step: float,
+    limit: float,
+    slope: float,
+) -> tuple[Floats, float]:
+    """The move shortened until the potential is low enough, and that potential."""
+    while True:
+        trial = x + step * move
+        value = potential(problem, near, trial, angles, load)
+        if value <= limit + SUFFICIENT * step * slope or step < SHORTEST:
+            return trial, value
+        step *= SHRINK
+
+
+@kernel
 def minimise(
     problem: Problem,
     near: Near,
@@ -259,7 +282,8 @@ def minimise(
 
     Full Newton steps come first: stiff bars make the energy rise on the way round a
     bend and fall again. If they do not arrive, or arrive higher than they set out,
-    the search starts again and every step must decrease the energy.
+    the search starts again, and each step must end below the highest of the last few
+    energies. A saddle is left along its direction of negative curvature.
 
     Parameters
     ----------
@@ -267,14 +291,13 @@ def minimise(
     tolerance : on the unbalanced force, N
     most : linear solves at most
     """
-    origin = x
-    begin = potential(problem, near, x, angles, load)
-    plain = True
+    origin, begin = x, potential(problem, near, x, angles, load)
+    plain, recent = True, np.full(MEMORY, begin)
     system = _start(problem, near, x, angles)
-    iterations, residual, total = 0, np.inf, begin
-    while iterations < most:
-        if plain and iterations == PLAIN_ITERATIONS:
-            plain, x, total = False, origin, begin
+    residual = np.inf
+    for iteration in range(most):
+        if plain and iteration == PLAIN_ITERATIONS:
+            plain, x = False, origin
         near = _kept(problem, near, x)
         system = assemble(
             problem.model, problem.surface, near.pairs, problem.ke, x, angles
@@ -283,33 +306,33 @@ def minimise(
         residual = _norm(r)
         p, negative = _descent(system, r)
         if residual <= tolerance and negative == 0:
-            total = potential(problem, near, x, angles, load)
-            if plain and total > begin + ROUNDING * abs(begin):
-                plain, x, total = False, origin, begin
-                iterations += 1
-                continue
-            return Outcome(x, near, system.energies, residual, iterations, True, 1.0)
+            end = potential(problem, near, x, angles, load)
+            if not plain or end <= begin + ROUNDING * abs(begin):
+                return Outcome(x, near, system.energies, residual, iteration, True, 1.0)
+            plain, x = False, origin
+            continue
         if residual <= tolerance:
-            p = 0.1 * problem.skin * _downhill_mode(system, r)
             plain = False
-            total = potential(problem, near, x, angles, load)
+            p = 0.1 * problem.skin * _downhill_mode(system, r)
+            recent[:] = potential(problem, near, x, angles, load)
         move = spread(problem.model, p)
         near, step = _allowed(problem, near, x, move)
-        slope = -np.dot(r, p)
-        iterations += 1
         if plain:
             x = x + step * move
             continue
-        shorter = True
-        while shorter:
-            trial = x + step * move
-            value = potential(problem, near, trial, angles, load)
-            limit = total + SUFFICIENT * step * min(slope, 0.0) + ROUNDING * abs(total)
-            shorter = not value <= limit and step > 1e-12
-            if shorter:
-                step *= SHRINK
-        x, total = trial, value
-    return Outcome(x, near, system.energies, residual, iterations, False, 1.0)
+        highest = recent.max()
+        x, recent[iteration % MEMORY] = _searched(
+            problem,
+            near,
+            x,
+            angles,
+            load,
+            move,
+            step,
+            highest + ROUNDING * abs(highest),
+            min(-float(np.dot(r, p)), 0.0),
+        )
+    return Outcome(x, near, system.energies, residual, most, False, 1.0)
 
 
 @kernel

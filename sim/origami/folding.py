@@ -28,6 +28,8 @@ from sim.origami.phases import Displace, Fold, Load, Path, Phase, Rows
 from sim.origami.skyline import factorise
 
 SKIN_SHARE = 0.06  # of the pattern's size: how far nodes move before pairs are sought
+MOST_NEWTON = 29  # linear solves of an increment with full steps, as in [ZF19]
+MOST_SEARCHES = 500  # linear solves of an increment that searches for a minimum
 HALVINGS = 10  # of an increment that does not converge
 FREE = 1e-13  # pivot of the stiffness below which a displacement is unsupported
 TOUCHING = 1e-9  # distance, of the pattern's size, at which parts already meet
@@ -316,11 +318,18 @@ def _solve(
     most = sheet.max_iterations
     if problem.safe:
         return minimise(
-            problem, state.near, state.x, angles, load, tolerance, most or 300
+            problem, state.near, state.x, angles, load, tolerance, most or MOST_SEARCHES
         )
     limit = by_move or tolerance
     return newton(
-        problem, state.near, state.x, angles, load, limit, most or 29, by_move > 0
+        problem,
+        state.near,
+        state.x,
+        angles,
+        load,
+        limit,
+        most or MOST_NEWTON,
+        by_move > 0,
     )
 
 
@@ -393,7 +402,7 @@ def _displacement_control(
             move / u[row],
             along,
             phase.tolerance,
-            sheet.max_iterations or 60,
+            sheet.max_iterations or MOST_NEWTON,
         )
         reached = out.x[phase.watch, phase.axis]
         met = out.converged and abs(reached - goal) <= 1e-9 * abs(phase.distance)
