@@ -10,13 +10,14 @@ from analysis.spheres.judge import (
     FEWEST,
     Candidate,
     fault,
+    odd_ones,
     rivals,
-    rough,
     typical_rms,
     visible_cap,
 )
 from analysis.spheres.normals import Surface, surface
 from analysis.spheres.picks import PickOptions, Picks, Reason, Rejected, Sphere
+from analysis.spheres.polish import polish
 from analysis.spheres.votes import peaks
 from sim.arrays import Bools, Floats, Ints
 
@@ -43,7 +44,10 @@ class Scan:
 
 
 def find_spheres(
-    points: Floats, options: PickOptions, view: Ints | None = None
+    points: Floats,
+    options: PickOptions,
+    view: Ints | None = None,
+    origins: Floats | None = None,
 ) -> Picks:
     """Return the spheres of a scan with covariances, and the rejected candidates.
 
@@ -54,8 +58,10 @@ def find_spheres(
     view : (n,) number of the view that saw each point; None for a merged cloud.
         With two or more views the centres and one rigid motion a view are
         adjusted together.
+    origins : (v, 3) where the scanner stood for each view, mm, if that is known;
+        else it is found from the caps each view sees. One origin needs no `view`.
     """
-    _check(points, view)
+    _check(points, view, origins)
     if len(points) < FEWEST:
         return Picks((), (), np.zeros((0, 0)), np.nan)
     R = options.radius_mm
@@ -65,8 +71,15 @@ def find_spheres(
     starts, _ = peaks(voxels, R, fewest, 0.5 * options.min_cap)
     found, rejected = _try_all(scan, starts, R, options)
     found, double = rivals(found)
-    found, uneven = rough(found)
-    return _picks(found, rejected + double + uneven)
+    found, odd = odd_ones(found)
+    found, placed, covariance = polish(found, points, view, origins, options)
+    spheres = tuple(
+        _sphere(c, covariance[3 * k : 3 * k + 3, 3 * k : 3 * k + 3], view)
+        for k, c in enumerate(found)
+    )
+    motions = () if placed is None else placed.listed()
+    rejected += double + odd
+    return Picks(spheres, tuple(rejected), covariance, typical_rms(found), motions)
 
 
 def _try_all(
@@ -110,18 +123,18 @@ def _candidate(scan: Scan, start: Floats, R: float) -> Candidate | None:
     return Candidate(fit, near, facing, visible_cap(x[fit.used], fit.centre))
 
 
-def _picks(found: list[Candidate], rejected: list[Rejected]) -> Picks:
-    spheres = tuple(
-        Sphere(
-            c.fit.centre, c.fit.covariance, c.fit.radius, c.fit.rms, len(c.points),
-            c.fit.free_radius, c.fit.free_radius_sd, c.cap, 1,
-        )
-        for c in found
-    )  # fmt: skip
-    covariance = np.zeros((3 * len(found), 3 * len(found)))
-    for k, s in enumerate(spheres):
-        covariance[3 * k : 3 * k + 3, 3 * k : 3 * k + 3] = s.covariance
-    return Picks(spheres, tuple(rejected), covariance, typical_rms(found))
+def _sphere(c: Candidate, covariance: Floats, view: Ints | None) -> Sphere:
+    return Sphere(
+        centre=c.fit.centre,
+        covariance=covariance,
+        radius=c.fit.radius,
+        rms=c.fit.rms,
+        points=len(c.points),
+        free_radius=c.fit.free_radius,
+        free_radius_sd=c.fit.free_radius_sd,
+        cap=c.cap,
+        views=1 if view is None else len(np.unique(view[c.points])),
+    )
 
 
 def _facing(scan: Scan, near: Ints, x: Floats) -> Bools:
@@ -132,7 +145,7 @@ def _facing(scan: Scan, near: Ints, x: Floats) -> Bools:
     return np.asarray(scan.surface.flat[voxel] & facing)
 
 
-def _check(points: Floats, view: Ints | None) -> None:
+def _check(points: Floats, view: Ints | None, origins: Floats | None) -> None:
     if points.ndim != 2 or points.shape[1] != 3:
         raise ValueError(f"points must have shape (n, 3), not {points.shape}")
     if view is not None and view.shape != points.shape[:1]:
@@ -140,6 +153,16 @@ def _check(points: Floats, view: Ints | None) -> None:
             f"view must name one view a point: {len(points)} points, "
             f"but shape {view.shape}"
         )
+    if view is not None and len(view) and not 0 <= view.min() <= view.max() < 10_000:
+        raise ValueError(
+            f"views must be numbered from 0 up, not from {view.min()} to {view.max()}"
+        )
+    if origins is not None:
+        views = 1 if view is None else int(view.max(initial=0)) + 1
+        if origins.shape != (views, 3):
+            raise ValueError(
+                f"origins must have shape ({views}, 3), one a view, not {origins.shape}"
+            )
     if not np.isfinite(points).all():
         bad = int((~np.isfinite(points).all(axis=1)).sum())
         raise ValueError(

@@ -12,9 +12,10 @@ from sim.arrays import Bools, Floats, Ints
 FEWEST = 12  # points on a sphere
 FACING = 0.6  # share of a sphere's points whose normal is radial
 INSIDE = 0.1  # points inside a sphere over points on it
-OPEN = 0.25  # of the points at its height that a sphere may use
+OPEN = 0.4  # of the points at its height that a sphere may use
 VAGUE = 0.08  # sd of the free radius over the radius: a surface hardly round
-ROUGH = 1.6  # rms over what is typical of the scan's spheres
+ROUGH = 1.3  # rms over what is typical of the scan's spheres, with many points
+SPARSE = 0.2  # points a visible area over what is typical of the scan's spheres
 SHARED = 0.3  # of a sphere's points that a better sphere has too
 
 
@@ -99,24 +100,35 @@ def _shared(c: Candidate, better: Candidate) -> float:
     return float(np.isin(c.points, better.points).mean())
 
 
-def rough(candidates: list[Candidate]) -> tuple[list[Candidate], list[Rejected]]:
-    """Drop what is much rougher than half of all points on spheres are."""
+def odd_ones(
+    candidates: list[Candidate],
+) -> tuple[list[Candidate], list[Rejected]]:
+    """Drop what is much rougher or sparser than half of all points on spheres are."""
     typical = typical_rms(candidates)
+    density = _typical([len(c.points) / c.cap for c in candidates], candidates)
     kept, rejected = [], []
     for c in candidates:
-        limit = ROUGH * typical * (1 + 2 / np.sqrt(len(c.points)))
-        if c.fit.rms <= limit:
-            kept.append(c)
-        else:
+        points = len(c.points)
+        if c.fit.rms > ROUGH * typical * (1 + 1.5 / np.sqrt(points)):
             detail = f"rms {c.fit.rms:.3f} mm, others {typical:.3f} mm"
             rejected.append(c.rejected(Reason.RMS, detail))
+        elif points < SPARSE * density * c.cap:
+            detail = f"{points} points, others {density * c.cap:.0f} on that area"
+            rejected.append(c.rejected(Reason.POINTS, detail))
+        else:
+            kept.append(c)
     return kept, rejected
 
 
 def typical_rms(candidates: list[Candidate]) -> float:
     """The rms that half of all points on spheres have; nan without spheres."""
+    return _typical([c.fit.rms for c in candidates], candidates)
+
+
+def _typical(values: list[float], candidates: list[Candidate]) -> float:
+    """Median of the candidates' values, each weighted with its points."""
     if not candidates:
         return np.nan
-    ordered = sorted(candidates, key=lambda c: c.fit.rms)
-    points = np.cumsum([len(c.points) for c in ordered])
-    return ordered[int(np.searchsorted(points, points[-1] / 2))].fit.rms
+    order = np.argsort(values)
+    points = np.cumsum([len(candidates[k].points) for k in order])
+    return float(values[order[int(np.searchsorted(points, points[-1] / 2))]])
