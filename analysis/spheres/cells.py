@@ -14,7 +14,7 @@ from sim.kernels import kernel
 SLOPE = 0.8  # height over distance at which attachments leave the sphere, smallest
 MARGIN = 0.4  # of a right angle over cells
 RIM = 1.35  # what sticks out is looked for up to this many radii
-SHARE = 0.2  # of the points that a visible cell holds: as many sticking out hide it
+SHARE = 0.1  # of the points that a visible cell holds: as many sticking out hide it
 
 
 def cell_areas(n: int) -> Floats:

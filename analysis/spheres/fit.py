@@ -22,7 +22,8 @@ TUKEY = 5.0  # in scales: where a point no longer counts; 97 % efficient
 MAD = 1.4826  # scale of a normal distribution over its median absolute deviation
 ROUNDS = 4  # of scale, hidden cells and centre
 STANDS = 3.0  # scales above the surface from which points belong to something else
-FINER = 3  # small cells a side of a cell
+FILLED = 24.0  # points on the sphere over cells a side squared
+FINER = 3.0  # small cells a side of a cell
 STEEP = 0.2  # cosine of incidence below which points do not count
 BLIND = np.empty((0, 3))  # lines of sight where they are not known
 CLUSTERS = 6  # cells a cube side within which errors may be correlated
@@ -115,8 +116,8 @@ def _scale(e: Floats, gate: float) -> float:
 def _clean(x: Floats, theta: Floats, scale: float) -> Bools:
     """Points next to which nothing sticks out."""
     near = int((np.abs(_heights(x, theta)) < 3 * scale).sum())
-    n = int(np.clip(np.sqrt(near / 6), 5, 32))
-    fine = min(FINER * n, 64)
+    n = int(np.clip(np.sqrt(near / FILLED), 4, 32))
+    fine = int(np.clip(FINER * np.sqrt(near / 6), 16, 64))
     return np.asarray(~hidden(x, theta[:3], theta[3], n, fine, STANDS * scale))
 
 
@@ -138,7 +139,7 @@ def settle(
     -------
     theta : (4,) centre and radius
     A : (4, 4) sum of psi' J J^T
-    B : (4, 4) sum over clusters of (sum psi J) (sum psi J)^T
+    B : (4, 4) sum over clusters of (sum psi J) (sum psi J)^T, without small-sample bias
     count : points within the gate
     """
     theta = start.copy()
@@ -183,10 +184,13 @@ def settle(
                 for b in range(4):
                     A[a, b] += (1 - q) * (1 - 5 * q) * J[a] * J[b]
     B = np.zeros((4, 4))
+    clusters = 0
     for k in range(len(scores)):
+        clusters += scores[k, 3] != 0.0
         for a in range(4):
             for b in range(4):
                 B[a, b] += scores[k, a] * scores[k, b]
+    B *= clusters / max(clusters - size, 1)  # what the fit took from the scores
     return theta, A, B, count
 
 
