@@ -1,0 +1,40 @@
+"""Targets from points: listed ones, or those of a scan file."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.readers.cloud import read_cloud, unit_named
+from sim.morph.targets.cloud import Cloud, normals_of
+
+
+def points(coordinates: Sequence[Sequence[float]], *, norm: int = 2) -> Cloud:
+    """A cloud of the points that are listed."""
+    try:
+        array = np.array(coordinates, dtype=np.float64).reshape(-1, 3)
+    except (TypeError, ValueError):
+        raise ValueError("points of the target: give each as [x, y, z]") from None
+    return Cloud(array, norm=norm)
+
+
+def cloud_file(
+    path: str,
+    *,
+    unit: str = "mm",
+    mm_per_unit: float = 1.0,
+    normals: bool = False,
+    norm: int = 2,
+) -> Cloud:
+    """A scanned object, or any other file with points.
+
+    Parameters
+    ----------
+    unit : of the file
+    mm_per_unit : what a length of 1 in the case measures in the scan, mm
+    normals : take goals on the planes that fit the neighbourhoods of the points
+    """
+    if not mm_per_unit > 0.0:
+        raise ValueError(f"mm_per_unit is {mm_per_unit}: it must be positive")
+    found = read_cloud(Path(path), unit_named(unit)).points / mm_per_unit
+    return Cloud(found, normals_of(found) if normals else None, norm)

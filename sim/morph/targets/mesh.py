@@ -1,0 +1,113 @@
+"""A triangle mesh as target."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from sim.arrays import Floats, Ints
+from sim.morph.targets.protocol import Wireframe
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """The nearest point of triangles, exact to rounding.
+
+    Attributes
+    ----------
+    vertices : (v, 3)
+    triangles : (t, 3) numbers of vertices
+    """
+
+    vertices: Floats
+    triangles: Ints
+
+    def __post_init__(self) -> None:
+        if len(self.triangles) == 0:
+            raise ValueError("the target has no triangles: is it a mesh?")
+        if not np.isfinite(self.vertices).all():
+            raise ValueError("the target has vertices that are not finite: drop them")
+        if self.triangles.min() < 0 or self.triangles.max() >= len(self.vertices):
+            raise ValueError(
+                f"a triangle of the target names a vertex that is not there: "
+                f"it has vertices 0 to {len(self.vertices) - 1}"
+            )
+
+    @cached_property
+    def _corners(self) -> Floats:
+        corners: Floats = self.vertices[self.triangles]
+        return corners
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self._corners.mean(axis=1))
+
+    @cached_property
+    def _reach(self) -> float:
+        """Largest distance of a corner from the middle of its triangle."""
+        middle = self._corners.mean(axis=1, keepdims=True)
+        return float(np.linalg.norm(self._corners - middle, axis=2).max())
+
+    def closest(self, points: Floats) -> Floats:
+        """Try every triangle whose middle is near enough to hold the nearest point."""
+        some = min(8, len(self.triangles))
+        _, near = self._tree.query(points, k=some)
+        near = near.reshape(len(points), some)
+        flat = np.repeat(points, some, axis=0)
+        first = closest_on_triangles(flat, self._corners[near.ravel()])
+        gap = np.linalg.norm(first - flat, axis=1).reshape(len(points), some)
+        best = first.reshape(len(points), some, 3)
+        rows = np.arange(len(points))
+        goals: Floats = best[rows, gap.argmin(axis=1)]
+        radius = gap.min(axis=1) + self._reach
+        lists = self._tree.query_ball_point(points, radius)
+        owner = np.repeat(rows, [len(found) for found in lists])
+        every = np.concatenate([np.asarray(found, dtype=np.int64) for found in lists])
+        feet = closest_on_triangles(points[owner], self._corners[every])
+        distance = np.linalg.norm(feet - points[owner], axis=1)
+        order = np.lexsort((distance, owner))
+        firsts = order[np.searchsorted(owner[order], rows)]
+        goals[owner[firsts]] = feet[firsts]
+        return goals
+
+    def wireframe(self, around: Floats) -> Wireframe:
+        """The sides of the triangles."""
+        del around
+        t = self.triangles
+        sides = np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]])
+        return Wireframe(self.vertices, np.unique(np.sort(sides, axis=1), axis=0))
+
+
+def closest_on_triangles(p: Floats, corners: Floats) -> Floats:
+    """(q, 3) the point of each triangle nearest to each p.
+
+    The foot on the plane if it is inside, else the nearest of the feet on the sides.
+
+    Parameters
+    ----------
+    p : (q, 3)
+    corners : (q, 3, 3)
+    """
+    best = np.full_like(p, np.inf)
+    least = np.full(len(p), np.inf)
+    for i in range(3):
+        a, d = corners[:, i], corners[:, (i + 1) % 3] - corners[:, i]
+        size = np.maximum(np.einsum("qi,qi->q", d, d), 1e-300)
+        t = np.clip(np.einsum("qi,qi->q", p - a, d) / size, 0.0, 1.0)
+        foot = a + t[:, None] * d
+        gap = np.linalg.norm(foot - p, axis=1)
+        best[gap < least] = foot[gap < least]
+        least = np.minimum(gap, least)
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    n = np.cross(b - a, c - a)
+    size = np.einsum("qi,qi->q", n, n)
+    flat = size > 0.0
+    safe = np.where(flat, size, 1.0)
+    height = np.einsum("qi,qi->q", p - a, n) / safe
+    foot = p - height[:, None] * n
+    inside = flat.copy()
+    for u, v in ((a, b), (b, c), (c, a)):
+        inside &= np.einsum("qi,qi->q", np.cross(v - u, foot - u), n) >= 0.0
+    best[inside] = foot[inside]
+    return best
