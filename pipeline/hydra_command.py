@@ -3,6 +3,7 @@
 `DictConfig` ends here: callers get plain containers and frozen dataclasses.
 """
 
+import copy
 import os
 import pydoc
 import re
@@ -93,17 +94,53 @@ class Composer:
     ) -> Iterator[dict[str, Any]]:
         """conf/<name>.yaml once for each point, which sets values by dotted name.
 
-        Composing once and setting values costs a hundredth of composing each.
+        Composing once and setting values costs a hundredth of composing each; where
+        nothing is interpolated, plain data is set, at a hundredth of that again.
         """
         from hydra import compose
         from omegaconf import OmegaConf
 
         with hydra_errors():
             config = compose(name, overrides=list(overrides))
+            known: set[str] = set()
+            plain = None
             for point in points:
+                if plain is not None and known.issuperset(point):
+                    yield _with_values(plain, point)
+                    continue
                 for key, value in point.items():
-                    OmegaConf.update(config, key, value, merge=False)
-                yield _plain(config)
+                    _set(config, key, value)
+                    known.add(key)
+                resolved = _plain(config)
+                if "${" not in OmegaConf.to_yaml(config):
+                    plain = resolved
+                yield resolved
+
+
+def _set(config: Any, key: str, value: Any) -> None:
+    """Set a value that is there already."""
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    try:
+        OmegaConf.update(config, key, value, merge=False)
+    except OmegaConfBaseException as error:
+        raise InputError(
+            f"the case has no {key}: add --cfg job to a pipeline.simulate command to "
+            "see what it has"
+        ) from error
+
+
+def _with_values(plain: Mapping[str, Any], point: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of `plain` that has the values of `point`, given by dotted name."""
+    copied = copy.deepcopy(dict(plain))
+    for key, value in point.items():
+        *path, last = key.split(".")
+        place: Any = copied
+        for part in path:
+            place = place[int(part) if isinstance(place, list) else part]
+        place[int(last) if isinstance(place, list) else last] = value
+    return copied
 
 
 def _check_target(target: str, where: str) -> None:

@@ -35,14 +35,21 @@ KEY_LENGTH = 16  # hexadecimal digits: 64 bits, ample for millions of runs
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
+    """SHA-256 of a file, in hexadecimal; read again only when it has changed."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        found = path.stat()
+        return _file_digest(path, found.st_mtime_ns, found.st_size, found.st_ino)
     except OSError as error:
         raise InputError(
             f"{path} cannot be read ({error.strerror}): give the path of a file"
         ) from error
+
+
+@functools.lru_cache(maxsize=4096)
+def _file_digest(path: Path, *state: int) -> str:
+    del state  # only tells one content from the next
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def canonical(value: Any) -> Any:

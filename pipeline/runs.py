@@ -16,7 +16,7 @@ import subprocess
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -101,11 +101,43 @@ def failed_attempts(key: str, results: Path = RESULTS) -> list[Path]:
 
     Killed ones are not among them: they say nothing about the run.
     """
-    attempts = [p for p in (results / "failed").glob(f"{key}.*") if p.is_dir()]
-    return sorted(
-        (p for p in attempts if run_record(p)["status"] == "failed"),
-        key=lambda p: int(p.name.rpartition(".")[2]),
-    )
+    return _by_themselves((results / "failed").glob(f"{key}.*"))
+
+
+def _by_themselves(attempts: Iterable[Path]) -> list[Path]:
+    own = [p for p in attempts if p.is_dir() and run_record(p)["status"] == "failed"]
+    return sorted(own, key=lambda p: int(p.name.rpartition(".")[2]))
+
+
+class Ledger:
+    """Which keys have finished and which have failed, read from the folders once."""
+
+    def __init__(self, results: Path = RESULTS) -> None:
+        self._results = results
+        runs = results / "runs"
+        names = [entry.name for entry in os.scandir(runs)] if runs.is_dir() else []
+        self.finished = {n for n in names if finished(n, results) is not None}
+        attempts: dict[str, list[Path]] = {}
+        for path in (results / "failed").glob("*.*"):
+            attempts.setdefault(path.name.partition(".")[0], []).append(path)
+        self._failed = {key: _by_themselves(paths) for key, paths in attempts.items()}
+
+    def last_failure(self, key: str) -> Path | None:
+        """The latest attempt at `key` that failed by itself, if it never finished."""
+        failed = self._failed.get(key)
+        return failed[-1] if failed and key not in self.finished else None
+
+    def state(self, key: str) -> str:
+        """One of finished, failed, missing."""
+        if key in self.finished:
+            return "finished"
+        return "missing" if self.last_failure(key) is None else "failed"
+
+    def directory(self, key: str) -> Path | None:
+        """Where the record of `key` is: of its finished run, or of its last failure."""
+        if key in self.finished:
+            return self._results / "runs" / key
+        return self.last_failure(key)
 
 
 def _attempts(key: str, results: Path) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 from pipeline.errors import InputError, command
 from pipeline.owners import is_alive, owner, running_directories
 from pipeline.plan_file import read_batch, read_plan
-from pipeline.runs import RESULTS, failed_attempts, finished, run_record
+from pipeline.runs import RESULTS, Ledger, run_record
 from pipeline.study import read_members
 
 SAMPLE = 200  # finished runs whose time is looked at
@@ -30,13 +30,11 @@ def alive_keys(results: Path = RESULTS) -> set[str]:
     }
 
 
-def state_of(key: str, alive: set[str], results: Path = RESULTS) -> str:
-    """One of done, running, failed, missing."""
-    if finished(key, results) is not None:
-        return "done"
-    if key in alive:
-        return "running"
-    return "failed" if failed_attempts(key, results) else "missing"
+def states_of(keys: list[str], ledger: Ledger, alive: set[str]) -> list[str]:
+    """Each one of done, running, failed, missing."""
+    states = {"finished": "done", "failed": "failed", "missing": "missing"}
+    running = {key for key in alive if key not in ledger.finished}
+    return ["running" if k in running else states[ledger.state(k)] for k in keys]
 
 
 def seconds_left(
@@ -79,21 +77,20 @@ def _print_table(rows: Iterable[tuple[str, list[str], float | None]]) -> None:
 
 def _study(name: str) -> list[tuple[str, list[str], float | None]]:
     keys = [member["key"] for member in read_members(name)["members"]]
-    alive = alive_keys()
-    states = [state_of(key, alive) for key in keys]
+    states = states_of(keys, Ledger(), alive_keys())
     return [(name, states, seconds_left(keys, states))]
 
 
 def _planned() -> list[tuple[str, list[str], float | None]]:
     plan: dict[str, Any] = read_plan()
-    alive = alive_keys()
+    alive, ledger = alive_keys(), Ledger()
     by_step: dict[str, list[str]] = {}
     for batch, entry in plan["batches"].items():
         keys = [batch] if entry["jobs"] == 1 else [j.key for j in read_batch(batch)]
         by_step.setdefault(entry["step"], []).extend(keys)
     rows = []
     for step, keys in by_step.items():
-        states = [state_of(key, alive) for key in keys]
+        states = states_of(keys, ledger, alive)
         rows.append((step, states, seconds_left(keys, states)))
     return rows
 

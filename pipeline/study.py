@@ -17,7 +17,7 @@ from pipeline.files import read_json, write_json
 from pipeline.hydra_command import Composer
 from pipeline.owners import sweep_dead
 from pipeline.plan_file import Batch, write_plan
-from pipeline.runs import RESULTS, Job, failed_attempts, finished
+from pipeline.runs import RESULTS, Job, Ledger
 from pipeline.simulate import planned, sound_case
 from pipeline.study_file import Study, read_study
 from pipeline.workflow import PROFILE, fan_out, followed, only_one, step
@@ -63,11 +63,10 @@ def members(study: Study) -> list[Member]:
     return list(found.values())
 
 
-def is_settled(job: Job, *, retry_failed: bool) -> bool:
+def is_settled(job: Job, ledger: Ledger, *, retry_failed: bool) -> bool:
     """Whether nothing is left to run: it has finished, or failed by itself."""
-    if finished(job.key) is not None:
-        return True
-    return not retry_failed and bool(failed_attempts(job.key))
+    state = ledger.state(job.key)
+    return state == "finished" or (state == "failed" and not retry_failed)
 
 
 def batches(jobs: list[Job], most: int) -> list[Batch]:
@@ -109,7 +108,9 @@ def run_study(study: Study, options: argparse.Namespace) -> int:
         found = members(study)
         write_members(study, found)
         retry = options.retry_failed
-        wanted = [m.job for m in found if not is_settled(m.job, retry_failed=retry)]
+        ledger = Ledger()
+        jobs = [m.job for m in found]
+        wanted = [j for j in jobs if not is_settled(j, ledger, retry_failed=retry)]
         print(f"study {study.name}: {len(found)} runs, {len(wanted)} to do")
         if wanted:
             write_plan(batches(wanted, study.batches), {"study": study.name})
@@ -118,7 +119,8 @@ def run_study(study: Study, options: argparse.Namespace) -> int:
                 after = [step(TABLE, [study.name])]
         else:
             after = [step(TABLE, [study.name]), step("pipeline.track")]
-    undone = [m for m in found if not is_settled(m.job, retry_failed=False)]
+    ledger = Ledger()
+    undone = [j for j in jobs if not is_settled(j, ledger, retry_failed=False)]
     if undone:
         print(f"error: {len(undone)} runs are missing: run it again", file=sys.stderr)
     return FAILED if undone or any(after) else 0

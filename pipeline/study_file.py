@@ -109,7 +109,7 @@ def _design(given: Any, where: str) -> Design:
 def read_study(name: str) -> Study:
     """Read and check conf/study/<name>.yaml."""
     path = STUDIES / f"{name}.yaml"
-    if not path.is_file():
+    if name not in study_names():
         raise InputError(
             f"conf/study has no study {name!r}: choose one of "
             f"{', '.join(study_names()) or '(none yet)'}"

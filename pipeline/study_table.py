@@ -15,20 +15,19 @@ import pandas as pd
 from analysis.figures.studies import main_effects
 from pipeline.errors import InputError, command
 from pipeline.files import replacing, write_text
-from pipeline.runs import RESULTS, failed_attempts, finished, run_record
+from pipeline.runs import RESULTS, Ledger, run_record
 from pipeline.study import read_members, study_directory
 
 COSTS = ("key", "host", "wall_s", "cpu_s")
 
 
-def _record(key: str, results: Path) -> dict[str, Any]:
+def _record(key: str, ledger: Ledger) -> dict[str, Any]:
     """What is known of a run: its record, or that there is none."""
-    directory = finished(key, results)
+    directory = ledger.directory(key)
+    if directory is None:
+        return {"status": "missing"}
     try:
-        if directory is not None:
-            return run_record(directory)
-        attempts = failed_attempts(key, results)
-        return run_record(attempts[-1]) if attempts else {"status": "missing"}
+        return run_record(directory)
     except InputError as error:
         return {"status": "unreadable", "reason": str(error)}
 
@@ -38,8 +37,9 @@ def study_rows(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Table and costs of a study, a row a run in the order of its points."""
     rows, costs = [], []
+    ledger = Ledger(results)
     for member in wanted["members"]:
-        record = _record(member["key"], results)
+        record = _record(member["key"], ledger)
         row = {"key": member["key"], "status": record["status"]}
         row["reason"] = record.get("reason", "")
         rows.append(row | member["point"] | (record.get("result") or {}))

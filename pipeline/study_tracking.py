@@ -8,14 +8,8 @@ from typing import Any
 
 from pipeline.files import read_json
 from pipeline.keys import file_digest
-from pipeline.runs import failed_attempts, finished
+from pipeline.runs import Ledger
 from pipeline.store import Store
-
-
-def _state(key: str, results: Path) -> str:
-    if finished(key, results) is not None:
-        return "finished"
-    return "failed" if failed_attempts(key, results) else "missing"
 
 
 def _digest(directory: Path) -> str:
@@ -38,7 +32,8 @@ def update_parents(store: Store, results: Path) -> None:
 def _update_parent(store: Store, path: Path, results: Path) -> None:
     """Counts, table and plots of one study."""
     wanted: dict[str, Any] = read_json(path)
-    states = Counter(_state(m["key"], results) for m in wanted["members"])
+    ledger = Ledger(results)
+    states = Counter(ledger.state(m["key"]) for m in wanted["members"])
     parent = store.parent_run(wanted["study"])
     for state in ("finished", "failed", "missing"):
         store.client.log_metric(parent, state, states[state])
