@@ -166,15 +166,13 @@ def _add_crease_triangles(
     ends: tuple[int, int, int],
     panel: int,
 ) -> None:
-    """Six triangles of one crease."""
+    """Six triangles around the middle of a crease, turned as its first panel is."""
     one, two, middle = ends
     (a, b), (c, d) = _facing(parts, corners, crease)
-    parts.triangle += [
-        (middle, one, a),
-        (c, one, middle),
-        (c, middle, d),
-        (d, two, middle),
-        (b, middle, two),
-        (b, a, middle),
-    ]
+    ring = [a, one, c, d, two, b]
+    around = list(corners[parts.pattern.edge_panels[crease][0]].values())
+    if around[(around.index(a) + 1) % len(around)] != b:
+        ring.reverse()
+    after = [*ring[1:], ring[0]]
+    parts.triangle += [(middle, p, q) for p, q in zip(ring, after, strict=True)]
     parts.triangle_panel += [panel] * 6

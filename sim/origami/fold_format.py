@@ -171,6 +171,6 @@ def fold_angles(mesh: Pattern, x: Floats) -> Floats:
         one, two = (mesh.panels[p] for p in mesh.edge_panels[edge])
         i, k = (next(v for v in t if v not in (a, b)) for t in (one, two))
         forward = (one.index(b) - one.index(a)) % len(one) == 1
-        nodes = [i, a, b, k] if forward else [i, b, a, k]
+        nodes = [i, b, a, k] if forward else [i, a, b, k]
         out[edge] = np.degrees(hinge_angle(x[nodes]) - np.pi)
     return out

@@ -143,8 +143,8 @@ def subdivided(pattern: Pattern, parts: int) -> tuple[Pattern, dict[int, int]]:
         raise ValueError(f"edges are divided into {parts} parts: give 1 or more")
     vertices = list(pattern.vertices)
     inside: dict[tuple[int, int], list[int]] = {}
-    for (a, b), panels in zip(pattern.edges.tolist(), pattern.edge_panels, strict=True):
-        if len(panels) == 1:
+    for (a, b), sides in zip(pattern.edges.tolist(), pattern.edge_panels, strict=True):
+        if len(sides) == 1:
             first = len(vertices)
             for k in range(1, parts):
                 share = k / parts
