@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,16 @@ from pipeline.readers.source import Choices, Fault, ScanFileError, shown
 from sim.arrays import Floats
 
 BLOCK_BYTES = 1 << 24  # also the length at which a line is no line of numbers any more
+
+
+SUSPECT = (b"#", b"/", b"\n\n", b"\n ", b"\n\t")  # begin a comment or a blank line
+
+
+class Block(NamedTuple):
+    """Some consecutive lines of a file."""
+
+    lines: list[str]
+    plain: bool  # certainly no blank line and no comment among them
 
 
 @dataclass(frozen=True)
@@ -44,7 +54,7 @@ def _number(text: str) -> float:
     return float(text)
 
 
-def lines(path: Path, offset: int = 0) -> Iterator[list[str]]:
+def blocks(path: Path, offset: int = 0) -> Iterator[Block]:
     """Yield the lines of a text file, some megabytes at a time."""
     rest = b""
     with path.open("rb") as file:
@@ -66,9 +76,11 @@ def lines(path: Path, offset: int = 0) -> Iterator[list[str]]:
         yield _split(rest)
 
 
-def _split(data: bytes) -> list[str]:
-    text = data.decode("latin-1").replace("\r\n", "\n").replace("\r", "\n")
-    return text.removesuffix("\n").split("\n")
+def _split(data: bytes) -> Block:
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    text = data.decode("latin-1")
+    plain = not any(sign in data for sign in SUSPECT) and data[:1] not in b" \t\n"
+    return Block(text.removesuffix("\n").split("\n"), plain)
 
 
 def points(
@@ -92,12 +104,14 @@ def points(
     limit : stop after so many points
     """
     wanted = np.inf if limit is None else limit
-    for text in lines(path, offset):
+    for text, plain in blocks(path, offset):
         block = text[skip:]
         start = first + min(skip, len(text))
         skip = max(skip - len(text), 0)
         first += len(text)
-        data = [line for line in block if holds_point(line, layout)]
+        data = block
+        if layout.keyword or not plain:
+            data = [line for line in block if holds_point(line, layout)]
         data = data[: int(min(wanted, len(data)))]
         wanted -= len(data)
         if data:
@@ -169,11 +183,11 @@ def _ends_with_newline(path: Path) -> bool:
 
 
 def promised(
-    path: Path, blocks: Iterator[Floats], count: int, choices: Choices
+    path: Path, parsed: Iterator[Floats], count: int, choices: Choices
 ) -> Iterator[Floats]:
-    """Pass `blocks` on, and see to it that they bring `count` points."""
+    """Pass `parsed` blocks on, and see to it that they bring `count` points."""
     found = 0
-    for block in blocks:
+    for block in parsed:
         found += len(block)
         yield block
     if found < count and not (choices.salvage and found):
@@ -187,5 +201,5 @@ def promised(
 
 def head(path: Path, count: int, offset: int = 0) -> list[str]:
     """The first `count` lines of a text file, fewer where it ends before."""
-    block = next(lines(path, offset), [])
-    return list(islice(block, count))
+    block = next(blocks(path, offset), Block([], True))
+    return block.lines[:count]

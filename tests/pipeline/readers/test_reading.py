@@ -138,6 +138,8 @@ def row(template: str) -> Callable[[NDArray[np.float64]], str]:
         ("a.asc", "//X Y Z R G B\n", "{} {} {} 1 2 3\n"),
         ("a.txt", "\xef\xbb\xbf# made by hand\n\nX Y Z\n", "{} {} {}\n\n"),
         ("a.txt", "", "{}\r{}\r{}\r".replace("\r", " ") + "\r"),
+        ("a.csv", "\n", "{},{},{}\n  \n"),
+        ("a.csv", "x,y,z\n", "{},{},{}\n# between\n"),
         ("a.pts", "3\n", "{} {} {} -12 1 2 3\n"),
     ],
 )
