@@ -25,6 +25,7 @@ from sim.rod.state import (
 )
 
 SAFETY, LEAST, MOST = 0.8, 0.2, 2.0  # of the change of the step length
+FIRST = 1e-3  # adapted step, as a fraction of the longest
 SHORTEST = 1e-6  # adapted step, as a fraction of the longest
 
 @kernel
@@ -86,8 +87,9 @@ def one_step(
     h = longest
     if adapted:
         copy_motion(state, before)
-        if state.clock[LENGTH] > 0.0:
-            h = min(state.clock[LENGTH], longest)
+        if state.clock[LENGTH] == 0.0:  # no error is known yet
+            state.clock[LENGTH] = FIRST * longest
+        h = min(state.clock[LENGTH], longest)
     while h >= SHORTEST * longest:
         trial = min(h, stop - state.clock[TIME]) if adapted else h
         if not advance(setting, scheme, state, work, trial, reaction):

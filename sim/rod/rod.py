@@ -164,6 +164,7 @@ def network(
 ) -> Rod:
     """A rod network at rest in the shape of `nodes`; natural curvature is its own."""
     length = np.linalg.norm(nodes[edges[:, 1]] - nodes[edges[:, 0]], axis=1)
+    _refuse_bad_edges(nodes, edges, length)
     mass = np.zeros(len(nodes))
     for end in range(2):
         np.add.at(mass, edges[:, end], 0.5 * material.line_density * length)
@@ -180,7 +181,7 @@ def network(
         bends=bends,
         voronoi=voronoi,
         bending=np.full(b, material.bending),
-        curvature=2.0 * turning(nodes, bends) / np.where(voronoi > 0, voronoi, 1.0),
+        curvature=2.0 * turning(nodes, bends) / voronoi,
         edge_limb=np.full(m, PASSIVE) if edge_limb is None else edge_limb,
         bend_limb=np.full(b, PASSIVE) if bend_limb is None else bend_limb,
         held=np.zeros((len(nodes), 2), dtype=np.bool_),

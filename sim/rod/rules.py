@@ -29,10 +29,8 @@ def solve_with_contacts(
     Returns whether Newton's iteration, and with exact contact eq. (3), met its
     tolerance.
     """
-    for c in range(count):
-        work.friction[c] = 0.0
-        if work.state[c] != state.contact[work.who[c]]:
-            work.state[c] = STICK
+    if not scheme.exact:
+        work.state[:count] = STICK
     for turn in range(PASSES):
         if not solve_step(setting, scheme, state, work, count, h):
             return False

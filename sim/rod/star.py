@@ -1,11 +1,11 @@
 """The star-shaped rolling robot of [Hu20], Figs. 1 and 4: seven limbs in a ring."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sim.arrays import Floats
-from sim.rod.rod import Material, Rod, network
+from sim.rod.rod import PASSIVE, Material, Rod, chain, network
 
 LIMBS = 7
 LOWEST = 4  # limb 5 of Fig. 4, counted from 0, is in contact at the start
@@ -97,11 +97,11 @@ def star(shape: StarShape, material: Material) -> Rod:
         before = (first - n + shape.arc_edges - 1) % (LIMBS * n)
         for path in (arc, tail):
             edges += zip(path[:-1], path[1:], strict=True)
-        edge_limb += [k] * shape.arc_edges + [-1] * shape.tail_edges
+        edge_limb += [k] * shape.arc_edges + [PASSIVE] * shape.tail_edges
         for path in (arc, tail):
             bends += zip(path[:-2], path[1:-1], path[2:], strict=True)
         bends += [(before, first, tail[1]), (tail[1], first, arc[1])]
-        bend_limb += [k] * (shape.arc_edges - 1) + [-1] * (shape.tail_edges + 1)
+        bend_limb += [k] * (shape.arc_edges - 1) + [PASSIVE] * (shape.tail_edges + 1)
     return network(
         nodes,
         np.array(edges),
@@ -116,3 +116,38 @@ def tail_tips(shape: StarShape) -> list[int]:
     """The last node of each tail, by limb."""
     n = shape.nodes_per_limb
     return [k * n + n - 1 for k in range(LIMBS)]
+
+
+def jumper(
+    length: float, radius: float, turn: float, n: int, material: Material
+) -> Rod:
+    """The jumper of Fig. 7: an actuated arc above a straight foot on the ground.
+
+    The first node is the free end of the arc; the foot begins where the arc has turned
+    by `turn` (rad), and takes what is left of `length`.
+    """
+    if n < 4:
+        raise ValueError(f"jumper: nodes is {n}: give 4 or more")
+    if not 0.0 < turn < 1.9 * np.pi:
+        raise ValueError(
+            f"jumper: the arc turns by {turn:g} rad: stay below 5.9, it would meet its "
+            "foot"
+        )
+    if not 0.0 < radius * turn < length:
+        raise ValueError(
+            f"jumper: an arc of {radius * turn:g} m leaves no foot of a limb of "
+            f"{length:g} m: choose a smaller radius or turn"
+        )
+    left = radius * turn - np.linspace(0.0, length, n)  # of the arc; the foot if < 0
+    angle = np.maximum(left, 0.0) / radius
+    nodes = np.column_stack(
+        [-radius * np.sin(angle) - np.minimum(left, 0.0), radius * (1 - np.cos(angle))]
+    )
+    rod = chain(nodes, material)
+    arc_bend = left[1:-1] > 0.0
+    arc_edge = left[:-1] > 0.0
+    return replace(
+        rod,
+        edge_limb=np.where(arc_edge, 0, PASSIVE),
+        bend_limb=np.where(arc_bend, 0, PASSIVE),
+    )

@@ -1,0 +1,271 @@
+"""Motion on rough ground against closed forms, and what no motion may break."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sim.arrays import Floats
+from sim.rod.equilibrium import settle
+from sim.rod.ground import Plane, gaps
+from sim.rod.paths import route_ratio
+from sim.rod.rod import Material, Rod, cantilever, moved, ring, straight
+from sim.rod.simulate import (
+    GRAVITY,
+    Damping,
+    RodStep,
+    StepOptions,
+    World,
+    simulate,
+)
+from sim.rod.star import StarShape, star
+from tests.sim.rod.known import SOFT, ribbon, table
+
+
+def _last(world: World, options: StepOptions, duration: float) -> RodStep:
+    *_, last = simulate(world, options, duration, every=10**9)
+    return last
+
+
+def _block(angle: float) -> Rod:
+    return moved(straight(0.1, 11, SOFT), by=np.zeros(2), angle=np.radians(angle))
+
+
+@pytest.mark.parametrize(
+    "row", table("incline_block.csv"), ids=lambda r: f"{r['theta_deg']:g}-{r['mu']}"
+)
+def test_a_block_slides_down_an_incline_as_it_must(row: dict[str, float]) -> None:
+    rod = _block(row["theta_deg"])
+    world = World(rod, Plane(row["theta_deg"]), friction=row["mu"])
+    end = _last(world, StepOptions(h=5e-3), 1.0)
+    travelled = np.linalg.norm(end.x - rod.nodes, axis=1)
+    expected = row["distance_after_1s"]
+    assert travelled == pytest.approx(expected, rel=1e-5, abs=1e-9)
+    theta = np.radians(row["theta_deg"])
+    push = end.reaction.sum(axis=0) @ [-np.sin(theta), np.cos(theta)]
+    assert push == pytest.approx(rod.mass.sum() * GRAVITY * np.cos(theta), rel=1e-6)
+
+
+@pytest.mark.parametrize(("angle", "slides"), [(38.6, False), (38.7, True)])
+def test_a_block_begins_to_slide_where_the_slope_exceeds_mu(
+    angle: float, slides: bool
+) -> None:
+    """arctan 0.8 = 38.66 degrees."""
+    rod = _block(angle)
+    end = _last(World(rod, Plane(angle), friction=0.8), StepOptions(), 0.2)
+    assert (np.linalg.norm(end.x[0] - rod.nodes[0]) > 1e-6) == slides
+
+
+@pytest.mark.parametrize("mu", [0.2, 0.4, 0.8])
+def test_friction_brings_a_block_to_rest_at_the_braking_distance(mu: float) -> None:
+    rod = straight(0.1, 11, SOFT)
+    world = World(rod, Plane(), friction=mu, velocity=np.tile([0.5, 0.0], (11, 1)))
+    end = _last(world, StepOptions(h=1e-3), 0.3)
+    stop = 0.5**2 / (2.0 * mu * GRAVITY)
+    assert end.x[:, 0] - rod.nodes[:, 0] == pytest.approx(stop, rel=1e-4)
+    assert np.abs(end.v).max() < 1e-12
+
+
+def test_the_slide_after_an_impact_converges_to_impact_theory() -> None:
+    """A rod falls 5 mm while it moves at 0.5 m/s; the impact takes mu v_n off."""
+    fall, mu, speed = 5e-3, 0.4, 0.5
+    rod = moved(straight(0.1, 20, SOFT), by=np.array([0.0, fall]))
+    v_n = np.sqrt(2.0 * GRAVITY * fall)
+    after = speed - mu * v_n
+    theory = speed * v_n / GRAVITY + after**2 / (2.0 * mu * GRAVITY)
+    sizes = np.array([10e-3, 5e-3, 2.5e-3, 1.25e-3])
+    errors = []
+    for h in sizes:
+        v = np.tile([speed, 0.0], (20, 1))
+        world = World(rod, Plane(), friction=mu, velocity=v, damping=Damping(beta=1e-3))
+        end = _last(world, StepOptions(h=float(h)), 0.2)
+        errors.append(abs(end.x[:, 0].mean() - rod.nodes[:, 0].mean() - theory))
+    assert errors[-1] < 1e-4 * theory
+    assert np.polyfit(np.log(sizes), np.log(errors), 1)[0] > 1.0
+
+
+def _rolling(gamma: float, ratio: float) -> float:
+    """delta of a ribbon on a slope of 10 degrees with mu = ratio tan(theta), 3 s."""
+    theta = np.radians(10.0)
+    rod = ribbon(gamma, 0.3 / (2.0 * np.pi), 100)
+    flat = World(rod, Plane(), friction=0.0, gravity=(0.0, -GRAVITY * np.cos(theta)))
+    settled = replace(rod, nodes=settle(flat).x)
+    start = moved(settled, by=np.zeros(2), angle=-theta)
+    world = World(
+        start,
+        Plane(-10.0),
+        friction=ratio * np.tan(theta),
+        damping=Damping(beta=1e-3),
+    )
+    steps = simulate(world, StepOptions(h=1e-3), 3.0, every=2)
+    return route_ratio([step.x for step in steps], rod.mass)
+
+
+@pytest.mark.parametrize("gamma", [1.0, 5.0])
+def test_without_friction_a_ribbon_slides_and_does_not_turn(gamma: float) -> None:
+    assert _rolling(gamma, 0.0) == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 2.0])
+def test_with_friction_a_stiff_ribbon_rolls_on_a_cycloid(ratio: float) -> None:
+    assert _rolling(5.0, ratio) == pytest.approx(8.0 / (2.0 * np.pi), rel=5e-3)
+
+
+def test_with_little_friction_a_ribbon_slides_and_turns() -> None:
+    assert 1.01 < _rolling(5.0, 0.25) < _rolling(5.0, 0.5) < 1.26
+
+
+def _first_mode(n: int, length: float) -> tuple[Rod, Floats, float]:
+    """A cantilever, its first mode with tip 1, and its frequency."""
+    rod = cantilever(length, n, SOFT)
+    b = 1.875104069
+    s = (np.cosh(b) + np.cos(b)) / (np.sinh(b) + np.sin(b))
+    x = b * np.clip(rod.nodes[:, 0] / length, 0.0, None)
+    shape = 0.5 * (np.cosh(x) - np.cos(x) - s * (np.sinh(x) - np.sin(x)))
+    shape[:2] = 0.0
+    omega = 3.516015268 * np.sqrt(SOFT.bending / (SOFT.line_density * length**4))
+    return rod, shape, float(omega)
+
+
+def _vibration(
+    amplitude: float, periods: int, options: StepOptions, every: int = 10
+) -> list[RodStep]:
+    rod, shape, omega = _first_mode(42, 0.1)
+    v = np.column_stack([np.zeros(42), amplitude * 0.1 * omega * shape])
+    world = World(rod, gravity=(0.0, 0.0), damping=Damping(beta=0.0), velocity=v)
+    duration = 2.0 * np.pi / omega * periods
+    return list(simulate(world, options, duration, every=every))
+
+
+def _steps_per_period(count: int, **more: object) -> StepOptions:
+    omega = _first_mode(42, 0.1)[2]
+    h = 2.0 * np.pi / omega / count
+    return StepOptions(h=h, tolerance=1e-14, reuse=0.0, **more)  # type: ignore[arg-type]
+
+
+def test_energy_is_kept_over_1000_small_periods() -> None:
+    steps = _vibration(1e-3, 1000, _steps_per_period(50))
+    energy = np.array([step.energy for step in steps])
+    assert np.abs(energy / energy[0] - 1.0).max() < 1e-7
+
+
+def test_energy_is_kept_at_large_amplitude_by_the_energy_momentum_rule() -> None:
+    options = _steps_per_period(50, integrator="energy_momentum")
+    steps = _vibration(0.3, 100, options)
+    energy = np.array([step.energy for step in steps])
+    assert np.ptp([step.x[-1, 1] for step in steps]) > 0.05
+    assert np.abs(energy / energy[0] - 1.0).max() < 1e-8
+
+
+def test_the_period_is_that_of_newmarks_rule() -> None:
+    """2 arctan(w h / 2) / (w h) of the beam's frequency, d_1 = 3.516."""
+    steps = _vibration(1e-3, 20, _steps_per_period(20), every=3)
+    omega = _first_mode(42, 0.1)[2]
+    t = np.array([step.time for step in steps])
+    tip = np.array([step.x[-1, 1] for step in steps])
+    fits = np.linspace(0.98, 1.0, 2001) * omega
+    left = [
+        np.linalg.lstsq(np.column_stack([np.cos(w * t), np.sin(w * t)]), tip)[1].sum()
+        for w in fits
+    ]
+    wh = 2.0 * np.pi / 20
+    expected = 2.0 * np.arctan(wh / 2.0) / wh
+    assert fits[np.argmin(left)] / omega == pytest.approx(expected, abs=2e-4)
+
+
+def _momentum(step: RodStep, rod: Rod) -> float:
+    return float(
+        np.sum(rod.mass * (step.x[:, 0] * step.v[:, 1] - step.x[:, 1] * step.v[:, 0]))
+    )
+
+
+def _spinning(damping: Damping, options: StepOptions) -> tuple[float, float]:
+    """Relative changes of angular momentum and energy of a prestressed ring, 2 s."""
+    rod = ring(0.05, 84, Material(1e6, 1000.0, 1e-3, 0.01))
+    rod = replace(rod, curvature=np.zeros(84), nodes=rod.nodes - [0.0, 0.05])
+    v = np.column_stack([-rod.nodes[:, 1], rod.nodes[:, 0]])
+    world = World(rod, gravity=(0.0, 0.0), damping=damping, velocity=v)
+    first, *_, last = simulate(world, options, 2.0, every=500)
+    change = _momentum(last, rod) / _momentum(first, rod) - 1.0
+    return change, last.energy - first.energy
+
+
+def test_a_spinning_prestressed_ring_keeps_its_angular_momentum() -> None:
+    """beta = 0.2 sqrt(rho A R^4 / EI), h = 1 ms."""
+    beta = 0.2 * np.sqrt(0.01 * 0.05**4 / (1e6 * 0.01 * 1e-9 / 12.0))
+    options = StepOptions(h=1e-3, tolerance=1e-14, reuse=0.0)
+    change, energy = _spinning(Damping(beta=float(beta)), options)
+    assert abs(change) < 1e-6
+    assert energy < 0.0
+    exact = replace(options, integrator="energy_momentum")
+    assert abs(_spinning(Damping(beta=float(beta)), exact)[0]) < 1e-9
+
+
+def test_the_papers_damping_slows_the_rotation_of_a_loaded_ring() -> None:
+    beta = 0.2 * np.sqrt(0.01 * 0.05**4 / (1e6 * 0.01 * 1e-9 / 12.0))
+    paper = Damping(beta=float(beta), rayleigh=True)
+    change, _ = _spinning(paper, StepOptions(h=1e-3, tolerance=1e-12))
+    assert change < -0.3
+
+
+def test_a_falling_rod_keeps_its_horizontal_momentum_until_it_lands(
+    rng: np.random.Generator,
+) -> None:
+    rod = moved(straight(0.1, 20, SOFT), by=np.array([0.0, 1.0]))
+    v = rng.standard_normal((20, 2))
+    world = World(rod, Plane(), velocity=v, damping=Damping(beta=1e-3))
+    options = StepOptions(h=1e-3, tolerance=1e-13)
+    start, *_, end = simulate(world, options, 0.1, every=100)
+    before, after = rod.mass @ start.v, rod.mass @ end.v
+    assert after[0] == pytest.approx(before[0], rel=1e-9)
+    gained = -GRAVITY * 0.1 * rod.mass.sum()
+    assert after[1] - before[1] == pytest.approx(gained, rel=1e-9)
+
+
+def _drop(beta: float) -> float:
+    """Height to which the star rises again after a fall of 20 mm, m."""
+    rod = moved(star(StarShape(), Material()), by=np.array([0.0, 0.02]))
+    world = World(rod, Plane(), damping=Damping(beta=beta))
+    heights, landed = [0.0], False
+    for step in simulate(world, StepOptions(h=1e-3), 0.3, every=1):
+        landed = landed or bool(step.contact.any())
+        if landed:
+            heights.append(float(step.x[:, 1].min()))
+    return max(heights)
+
+
+def test_rebound_falls_with_damping() -> None:
+    heights = [_drop(beta) for beta in (3e-4, 1e-3, 3e-3, 5e-3)]
+    assert np.all(np.diff(heights) < 0.0)
+    assert heights[0] > 5e-3
+    assert _drop(1e-2) < 1e-4  # nothing is left to compare
+
+
+def test_energy_never_grows_with_damping_on_the_ground() -> None:
+    rod = moved(star(StarShape(), Material()), by=np.array([0.0, 0.02]))
+    steps = simulate(World(rod, Plane()), StepOptions(), 0.5, every=1)
+    energy = np.array([step.energy for step in steps])
+    assert np.diff(energy).max() < 1e-3 * (energy[0] - energy[-1])
+
+
+def test_no_node_falls_below_the_ground_by_more_than_a_landing() -> None:
+    rod = moved(star(StarShape(), Material()), by=np.array([0.0, 0.02]), angle=0.2)
+    rod = moved(rod, by=np.array([0.0, 0.02 - rod.nodes[:, 1].min()]))
+    shortest = rod.rest_length.min()
+    for step in simulate(World(rod, Plane()), StepOptions(), 0.4, every=1):
+        assert gaps(Plane(), step.x).min() > -0.02 * shortest
+        assert step.complementarity < 1e-9
+
+
+def test_damped_motion_converges_with_order_two_in_time() -> None:
+    rod = cantilever(0.1, 12, SOFT)
+    world = World(rod, damping=Damping(beta=2e-3))
+
+    def end(h: float) -> Floats:
+        return _last(world, StepOptions(h=h, tolerance=1e-13), 0.096).x
+
+    fine = end(1.5625e-5)
+    sizes = np.array([1e-3, 0.5e-3, 0.25e-3, 0.125e-3])
+    errors = [np.linalg.norm(end(float(h)) - fine) for h in sizes]
+    slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
+    assert slope == pytest.approx(2.0, abs=0.1)

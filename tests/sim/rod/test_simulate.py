@@ -1,0 +1,249 @@
+"""Stopping, continuing, adapting and refusing a run."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sim.arrays import Floats
+from sim.newton import NotConvergedError
+from sim.rod.actuation import LeftOfContact, Pulses
+from sim.rod.coulomb import ContactRule
+from sim.rod.ground import Plane, Wave
+from sim.rod.rod import Material, cantilever, chain, moved, network, straight
+from sim.rod.simulate import (
+    Damping,
+    Load,
+    RodStep,
+    StepOptions,
+    World,
+    contact_limb,
+    simulate,
+    simulate_many,
+)
+from sim.rod.star import LOWEST, StarShape, star, tail_tips
+from sim.rod.state import State
+from sim.rod.storage import from_arrays, to_arrays
+from tests.sim.rod.known import SOFT
+
+ROBOT = star(StarShape(), Material())
+
+
+def _actuated(**more: object) -> World:
+    values: dict[str, object] = {"schedule": LeftOfContact(first=0.1, period=0.4)}
+    return World(ROBOT, Plane(), **(values | more))  # type: ignore[arg-type]
+
+
+def _last(world: World, options: StepOptions, duration: float) -> RodStep:
+    *_, last = simulate(world, options, duration, every=10**9)
+    return last
+
+
+def _arrays_equal(a: State, b: State) -> bool:
+    first, second = to_arrays(a), to_arrays(b)
+    return all(np.array_equal(first[name], second[name]) for name in first)
+
+
+@pytest.mark.parametrize("accuracy", [0.0, 1e-6])
+@pytest.mark.parametrize("stop", [0.05, 0.1, 0.3, 0.55])
+def test_a_run_stopped_anywhere_continues_to_the_same_bits(
+    stop: float, accuracy: float
+) -> None:
+    world, options = _actuated(), StepOptions(accuracy=accuracy)
+    whole = list(simulate(world, options, 0.6, every=20))
+    part = [step for step in whole if step.time <= stop][-1]
+    stored = from_arrays(to_arrays(part.state))
+    *_, end = simulate(world, options, 0.6, every=20, start=stored)
+    assert _arrays_equal(end.state, whole[-1].state)
+
+
+def test_records_are_those_asked_for_and_the_last() -> None:
+    steps = list(simulate(_actuated(), StepOptions(h=2.5e-3), 0.1, every=15))
+    assert [step.step for step in steps] == [0, 15, 30, 40]
+    assert steps[-1].time == pytest.approx(0.1)
+
+
+def test_how_often_steps_are_recorded_changes_nothing() -> None:
+    often = list(simulate(_actuated(), StepOptions(), 0.3, every=1))[-1]
+    assert _arrays_equal(often.state, _last(_actuated(), StepOptions(), 0.3).state)
+
+
+def test_adapted_steps_gain_accuracy_as_asked() -> None:
+    """A beam under sudden gravity; the error of a step falls with h^3, so with the
+    number of steps n the error at the end falls with n^-2."""
+    world = World(cantilever(0.1, 12, SOFT), damping=Damping(beta=2e-3))
+    fine = _last(world, StepOptions(h=2e-5, tolerance=1e-13), 0.1)
+    errors, counts = [], []
+    for accuracy in (1e-5, 1e-6, 1e-7):
+        options = StepOptions(h=2e-2, accuracy=accuracy, tolerance=1e-12)
+        end = _last(world, options, 0.1)
+        errors.append(np.abs(end.x - fine.x).max())
+        counts.append(end.step)
+        assert end.error <= accuracy
+        assert end.time == pytest.approx(0.1)
+    assert np.polyfit(np.log(counts), np.log(errors), 1)[0] < -1.5
+
+
+def test_adapted_steps_save_work_while_the_robot_rests() -> None:
+    world = _actuated(schedule=Pulses([0.2], [3]))
+    end = _last(world, StepOptions(h=2e-2, accuracy=1e-6), 3.2)
+    way = (end.x - ROBOT.nodes)[:, 0].mean() / np.ptp(ROBOT.nodes[:, 1])
+    assert way == pytest.approx(0.295, abs=0.005)
+    assert end.step < 1280  # those of 2.5 ms
+
+
+def test_many_worlds_in_threads_give_what_each_gives_alone() -> None:
+    worlds = [_actuated(friction=mu) for mu in (0.2, 0.5, 0.8)]
+    together = simulate_many(worlds, StepOptions(), 0.3, threads=2)
+    for world, step in zip(worlds, together, strict=True):
+        assert _arrays_equal(step.state, _last(world, StepOptions(), 0.3).state)
+
+
+def _travel(h: float, **more: object) -> float:
+    """Centroid's way along x after one pulse of limb 4 (here 3), in heights."""
+    options = StepOptions(h=h, **more)  # type: ignore[arg-type]
+    world = _actuated(schedule=Pulses([0.2], [3]))
+    end = _last(world, options, 3.2)
+    return float((end.x - ROBOT.nodes)[:, 0].mean() / np.ptp(ROBOT.nodes[:, 1]))
+
+
+def test_the_star_rolls_the_same_way_for_every_step_from_half_to_20_ms() -> None:
+    """[Hu20] reports no convergence from 10 ms up."""
+    ways = [_travel(h) for h in (0.5e-3, 1e-3, 2.5e-3, 5e-3, 10e-3, 20e-3)]
+    assert ways == pytest.approx([0.295] * 6, abs=0.005)
+
+
+def test_a_mirrored_pulse_moves_the_star_the_other_way() -> None:
+    world = _actuated(schedule=Pulses([0.2], [5]))
+    end = _last(world, StepOptions(), 3.2)
+    way = (end.x - ROBOT.nodes)[:, 0].mean() / np.ptp(ROBOT.nodes[:, 1])
+    assert way == pytest.approx(-_travel(2.5e-3), abs=2e-3)
+
+
+def test_the_limb_left_of_the_contact_limb_is_switched_on() -> None:
+    world = _actuated()
+    assert contact_limb(world, ROBOT.nodes) == LOWEST
+    pulse = _last(world, StepOptions(), 0.2).state.pulse
+    assert np.flatnonzero(np.isfinite(pulse)).tolist() == [LOWEST - 1]
+    assert pulse[LOWEST - 1] == 0.1
+
+
+def test_the_star_stands_on_two_tails() -> None:
+    end = _last(_actuated(schedule=None), StepOptions(), 0.5)
+    tips = tail_tips(StarShape())
+    standing = [tips[LOWEST], tips[LOWEST + 1]]
+    assert np.flatnonzero(end.contact).tolist() == standing
+    assert end.reaction[standing, 1].sum() == pytest.approx(
+        ROBOT.mass.sum() * 9.81, rel=1e-3
+    )
+
+
+def test_the_papers_rules_give_a_motion_and_own_up_to_their_residual() -> None:
+    options = StepOptions(contact=ContactRule.MODIFIED_MASS)
+    worst = max(
+        step.complementarity
+        for step in simulate(_actuated(), options, 0.4, every=1)
+    )
+    assert worst > 1e-6  # some set of contacts is taken although it is inconsistent
+
+
+def test_the_papers_rules_agree_with_exact_contact_where_they_are_consistent() -> None:
+    rod = moved(straight(0.1, 5, SOFT), by=np.zeros(2), angle=np.radians(30.0))
+    world = World(rod, Plane(30.0), friction=0.4)
+    exact = _last(world, StepOptions(h=1e-3), 0.5)
+    rules = _last(world, StepOptions(h=1e-3, contact="modified_mass"), 0.5)  # type: ignore[arg-type]
+    assert rules.x == pytest.approx(exact.x, rel=1e-6)
+
+
+def test_damping_in_the_papers_form_settles_to_the_same_shape() -> None:
+    worlds = [
+        _actuated(schedule=None, damping=Damping(rayleigh=rayleigh))
+        for rayleigh in (False, True)
+    ]
+    ours, papers = (_last(world, StepOptions(), 1.0).x for world in worlds)
+    assert papers == pytest.approx(ours, abs=1e-6)
+
+
+def test_a_load_acts_for_its_time_only() -> None:
+    """Momentum gained is force times duration, wherever the steps lie."""
+    rod = straight(0.1, 5, SOFT)
+    load = Load([0, 1, 2, 3, 4], (0.01, 0.0), start=0.0123, duration=0.05)
+    end = _last(World(rod, load=load), StepOptions(h=4e-3), 0.1)
+    assert rod.mass @ end.v[:, 0] == pytest.approx(5 * 0.01 * 0.05, rel=1e-9)
+
+
+def test_held_nodes_move_with_the_velocity_they_are_given() -> None:
+    rod = straight(0.1, 5, SOFT)
+    rod.held[0] = True
+    v = np.zeros((5, 2))
+    v[0] = [0.02, 0.01]
+    end = _last(World(rod, velocity=v), StepOptions(), 0.1)
+    assert end.x[0] == pytest.approx([0.002, 0.001], abs=1e-12)
+
+
+def test_offset_keeps_the_nodes_above_the_ground() -> None:
+    rod = moved(straight(0.1, 5, SOFT), by=np.array([0.0, 2e-3]))
+    end = _last(World(rod, Plane(offset=1e-3)), StepOptions(h=1e-3), 0.2)
+    assert end.x[:, 1] == pytest.approx(1e-3, abs=2e-5)
+
+
+def test_a_ball_of_rod_comes_to_rest_in_the_trough() -> None:
+    rod = moved(ROBOT, by=np.array([0.02, 6.6e-3]))
+    end = _last(World(rod, Wave(start=0.0)), StepOptions(), 0.3)
+    assert end.contact.any()
+    assert end.complementarity < 1e-9
+
+
+def test_a_step_that_cannot_be_made_ends_with_the_last_good_one() -> None:
+    """A 1 N pull on 10 mg nodes: 100 km/s^2, not resolved by 20 ms steps."""
+    load = Load([4], (1e9, 1e9), start=0.05)
+    world = World(straight(0.1, 5, SOFT), load=load)
+    options = StepOptions(h=5e-3, shortest=0.5, max_newton=4)
+    seen = []
+    with pytest.raises(NotConvergedError, match=r"at t = 0.05 s no step") as caught:
+        seen.extend([])
+        for step in simulate(world, options, 0.1):
+            seen.append(step)
+    assert isinstance(caught.value.best, RodStep)
+    assert seen[-1].time == pytest.approx(0.05)
+    assert np.isfinite(seen[-1].x).all()
+
+
+def _two_pieces() -> None:
+    x: Floats = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.0, 0.0]])
+    network(x, np.array([[0, 1], [2, 3]]), np.empty((0, 3), dtype=np.int64), SOFT)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (_two_pieces, "chain is broken, node 2 is not connected to node 0"),
+        (
+            lambda: chain(np.array([[0.0, 0], [1, 0], [1, 0]]), SOFT),
+            "edge 1 between nodes 1 and 2 has length 0 m",
+        ),
+        (lambda: Material(modulus=-1.0), "modulus is -1.0: give a positive"),
+        (lambda: Material(density=0.0), "density is 0.0: give a positive"),
+        (
+            lambda: World(moved(ROBOT, by=np.array([0.0, -1e-3])), Plane()),
+            r"node \d+ at \(.*\) m starts 0.001 m below the ground: lift",
+        ),
+        (lambda: Pulses([0.2, 0.1], [1, 2]), "pulse 1 at 0.1 s comes before pulse 0"),
+        (lambda: Pulses([0.2], [1, 2]), "1 times for 2 limbs"),
+        (lambda: _actuated(schedule=Pulses([0.0], [7])), "no limb 7: choose 0 to 6"),
+        (lambda: _actuated(friction=-0.1), "friction is -0.1"),
+        (lambda: StepOptions(h=0.0), "h is 0.0: give a positive number"),
+        (lambda: StepOptions(contact="sticky"), "choose one of exact, modified_mass"),  # type: ignore[arg-type]
+        (lambda: Damping(beta=-1.0), "beta is -1.0: give 0 or more"),
+        (lambda: StarShape(arc_length=0.06), "an arc must stay below a full circle"),
+        (lambda: next(simulate(_actuated(), StepOptions(), -1.0)), "positive time"),
+        (lambda: replace(ROBOT, bending=-ROBOT.bending), r"bending\[0\] is -"),
+    ],
+)
+def test_bad_input_is_refused_by_one_line_that_names_it(
+    build: object, message: str
+) -> None:
+    assert callable(build)
+    with pytest.raises(ValueError, match=message) as caught:
+        build()
+    assert "\n" not in str(caught.value)
