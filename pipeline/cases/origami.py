@@ -13,12 +13,13 @@ from sim.origami.compliant import compliant_mesh
 from sim.origami.concentrated import concentrated_mesh
 from sim.origami.contact import Contact
 from sim.origami.fold_format import Unassigned, pattern_document, read_pattern
-from sim.origami.folding import OrigamiStep, Sheet, run
+from sim.origami.folding import OrigamiStep, run
 from sim.origami.material import Material
 from sim.origami.mesh import Mesh
 from sim.origami.pattern import Pattern
 from sim.origami.phases import Fold, Phase
 from sim.origami.sequences import parse_sequence, verdict
+from sim.origami.sheet import Sheet
 from sim.origami.stability import bending_strain, smallest_eigenvalues
 from sim.origami.tessellations import subdivided
 

@@ -8,10 +8,11 @@ from scipy.sparse.linalg import eigsh
 from sim.arrays import Floats
 from sim.origami.assembly import System, assemble
 from sim.origami.equilibrium import near_at
-from sim.origami.folding import OrigamiStep, Sheet, build_problem, hinge_angles
+from sim.origami.folding import OrigamiStep
 from sim.origami.material import Material
 from sim.origami.mesh import Mesh
 from sim.origami.phases import Phase
+from sim.origami.sheet import Sheet, build_problem, hinge_angles
 
 DENSE_UP_TO = 900  # unknowns
 

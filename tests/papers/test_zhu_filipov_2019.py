@@ -21,8 +21,9 @@ from sim.contact.potential import face_terms
 from sim.origami.assembly import assemble
 from sim.origami.contact import Rules, build_surface
 from sim.origami.equilibrium import near_at
-from sim.origami.folding import OrigamiStep, build_problem, hinge_angles, run
+from sim.origami.folding import OrigamiStep, run
 from sim.origami.phases import Fold, Load
+from sim.origami.sheet import build_problem, hinge_angles
 from tests.sim.contact.surfaces import surface_of
 
 DATA = np.load(Path(__file__).parent / "data" / "zhu_filipov_2019.npz")
@@ -233,5 +234,5 @@ def test_published_rules_give_the_same_whatever_the_skin(
 ) -> None:
     """Pairs are sought anew only after nodes have moved: that changes nothing."""
     usual = rows_of(run_all(published("single_fold")))
-    monkeypatch.setattr("sim.origami.folding.SKIN_SHARE", 1e-6)
+    monkeypatch.setattr("sim.origami.sheet.SKIN_SHARE", 1e-6)
     assert (rows_of(run_all(published("single_fold"))) == usual).all()

@@ -5,10 +5,10 @@ import numpy as np
 from sim.origami.compliant import compliant_mesh
 from sim.origami.concentrated import concentrated_mesh
 from sim.origami.contact import Contact
-from sim.origami.folding import Sheet
 from sim.origami.material import Material
 from sim.origami.mesh import Mesh
 from sim.origami.pattern import Pattern
+from sim.origami.sheet import Sheet
 
 MATERIAL = Material(
     panel_modulus=2.0e9,

@@ -8,10 +8,10 @@ from sim.origami.assembly import assemble, energies_at
 from sim.origami.bars import bar_strain, bar_terms
 from sim.origami.contact import Contact, build_surface, no_surface
 from sim.origami.equilibrium import Problem, near_at, spread
-from sim.origami.folding import hinge_angles
 from sim.origami.hinges import hinge_angle, hinge_slopes
 from sim.origami.mesh import Mesh
 from sim.origami.model import build_model
+from sim.origami.sheet import hinge_angles
 from sim.origami.stability import stiffness_matrix
 from tests.sim.contact.taylor import remainder_order
 from tests.sim.origami.sheets import compliant_strip, concentrated_strip, held_at

@@ -1,6 +1,7 @@
 """Folding and loading: limits with a known answer, and honest ends."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,10 +10,11 @@ from sim.contact.crossing import crossings
 from sim.newton import NotConvergedError
 from sim.origami.concentrated import concentrated_mesh
 from sim.origami.contact import Contact, Rules, panel_length
-from sim.origami.folding import OrigamiStep, Sheet, hinge_angles, run
+from sim.origami.folding import OrigamiStep, run
 from sim.origami.mesh import Mesh
 from sim.origami.pattern import Pattern
 from sim.origami.phases import Displace, Fold, Load, Path
+from sim.origami.sheet import Sheet, hinge_angles
 from sim.origami.stability import bending_strain, smallest_eigenvalues
 from tests.sim.origami.sheets import (
     MATERIAL,
@@ -117,8 +119,14 @@ def shallow_truss() -> Sheet:
     """Two triangles over a span that snap through: their ridge is pressed down."""
     high = 2e-3
     vertices = np.array(
-        [[0, 0, 0], [0.02, 0, high], [0.02, 0.02, high], [0, 0.02, 0]]
-        + [[0.04, 0, 0], [0.04, 0.02, 0]]
+        [
+            [0, 0, 0],
+            [0.02, 0, high],
+            [0.02, 0.02, high],
+            [0, 0.02, 0],
+            [0.04, 0, 0],
+            [0.04, 0.02, 0],
+        ]
     )
     pattern = Pattern(vertices, [[0, 1, 2, 3], [1, 4, 5, 2]])
     mesh = concentrated_mesh(pattern, MATERIAL)
@@ -150,16 +158,13 @@ def test_the_path_goes_past_a_limit_point() -> None:
 
 def test_the_paths_of_three_controls_agree_before_the_limit() -> None:
     truss = shallow_truss()
-    common = {"nodes": [1, 2], "force": [0.0, 0.0, -0.2], "watch": 1}
-    exact = {"tolerance": 1e-10, "move_tolerance": 1e-12}
-    loaded = last_of(truss, [Load(**common, **exact, increments=1)])
-    moved = last_of(
-        truss, [Displace(**common, **exact, increments=1, distance=loaded.displacement)]
-    )
-    assert moved.factor == pytest.approx(1.0, rel=1e-6)
-    followed = list(
-        run(truss, [Path(**common, **exact, increments=8, first_factor=0.2)])
-    )
+    force, exact = [0.0, 0.0, -0.2], 1e-10
+    load = Load([1, 2], force, 1, exact, move_tolerance=1e-12, watch=1)
+    loaded = last_of(truss, [load])
+    push = Displace([1, 2], force, 1, exact, watch=1, distance=loaded.displacement)
+    assert last_of(truss, [push]).factor == pytest.approx(1.0, rel=1e-6)
+    path = Path([1, 2], force, 8, exact, watch=1, first_factor=0.2)
+    followed = list(run(truss, [path]))
     factor = np.array([s.factor for s in followed])
     sunk = np.array([s.displacement for s in followed])
     found = np.interp(1.0, factor, sunk)
@@ -239,8 +244,16 @@ def test_a_sheet_that_can_move_freely_is_refused() -> None:
 
 def test_a_sheet_that_meets_itself_is_refused() -> None:
     vertices = np.array(
-        [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
-        + [[0.5, 0.2, -0.5], [0.5, 0.8, -0.5], [0.5, 0.8, 0.5], [0.5, 0.2, 0.5]]
+        [
+            [0, 0, 0],
+            [1, 0, 0],
+            [1, 1, 0],
+            [0, 1, 0],
+            [0.5, 0.2, -0.5],
+            [0.5, 0.8, -0.5],
+            [0.5, 0.8, 0.5],
+            [0.5, 0.2, 0.5],
+        ]
     )
     pattern = Pattern(0.1 * vertices, [[0, 1, 2, 3], [4, 5, 6, 7]])
     mesh = concentrated_mesh(pattern, MATERIAL)
@@ -316,7 +329,7 @@ def test_the_smallest_eigenvalue_falls_to_zero_where_the_ridge_snaps() -> None:
     )  # fmt: skip
     steps = list(run(truss, [path]))
     lowest = [smallest_eigenvalues(truss, path, s, 2)[0] for s in steps]
-    rising = [b.factor > a.factor for a, b in zip(steps, steps[1:], strict=False)]
+    rising = [b.factor > a.factor for a, b in pairwise(steps)]
     assert lowest[0] > 0
     falls = rising.index(False)
     assert min(lowest[falls : falls + 2]) < 0.2 * lowest[0]
