@@ -117,7 +117,10 @@ def read_views(
     share = min(1.0, MOST_POINTS / max(sum(sizes), 1))
     return [
         read_cloud(
-            scan, unit, choices, Thinning(VOXEL * radius_mm, max(int(share * size), 1))
+            scan,
+            unit,
+            choices,
+            Thinning(VOXEL * radius_mm, max(int(share * size), 1000)),
         )
         for scan, size in zip(scans, sizes, strict=True)
     ]

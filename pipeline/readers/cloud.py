@@ -115,7 +115,7 @@ def read_cloud(
         )
     thinned_to: tuple[str, ...] = ()
     if thinning is not None and expected(source) > thinning.most:
-        points, read, finite, thinned_to = _thinned(path, choices, unit, thinning)
+        points, read, finite, thinned_to = _thinned(source, unit, thinning)
     else:
         points, read = _finite_points(source)
         finite = len(points)
@@ -140,11 +140,11 @@ def expected(source: Source) -> int:
 
 
 def _thinned(
-    path: Path, choices: Choices, unit: Unit, thinning: Thinning
+    source: Source, unit: Unit, thinning: Thinning
 ) -> tuple[Floats, int, int, tuple[str, ...]]:
     """Points kept, rows read, finite ones among them, and a note."""
     per_file = Thinning(thinning.voxel / unit.mm, thinning.most)
-    kept = thinned(lambda: open_source(path, choices).blocks, per_file)
+    kept = thinned(source.blocks, per_file)
     note = (
         f"thinned from {kept.finite} to {len(kept.points)} points, one a voxel of "
         f"{kept.voxel * unit.mm:.3g} mm"

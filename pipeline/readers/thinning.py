@@ -3,7 +3,7 @@
 A kept point is a measured one: an average would have less noise than its neighbours.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +11,10 @@ import numpy as np
 from sim.arrays import Bools, Floats, Ints
 from sim.kernels import kernel
 
-COARSER = 1.3  # factor on the voxel's side when too many points remain
+COARSER = np.sqrt(2.0)  # factor on the voxel's side when the budget is used up
 BITS = 21  # an axis: two million voxels, after which cells are counted again
 EMPTY = -1
+OCTANTS = 8  # voxels of any size that meet at the origin
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,13 @@ class Thinning:
 
     voxel: float  # side, in the unit of the points; larger where it must be
     most: int  # points that may remain
+
+    def __post_init__(self) -> None:
+        if not (self.voxel > 0 and self.most >= OCTANTS):
+            raise ValueError(
+                f"voxels of {self.voxel:g} and {self.most} points: give a positive "
+                f"side and at least {OCTANTS} points"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,33 +42,31 @@ class Thinned:
     voxel: float  # side that was enough
 
 
-def thinned(blocks: Callable[[], Iterator[Floats]], thinning: Thinning) -> Thinned:
+def thinned(blocks: Iterator[Floats], thinning: Thinning) -> Thinned:
     """Keep the first point of every voxel, in voxels large enough for the budget.
+
+    The voxels grow whenever the budget is used up: what was kept is thinned again, and
+    reading goes on.
 
     Parameters
     ----------
-    blocks : gives the points (m, 3) anew at each call
+    blocks : the points (m, 3), m of any size
     """
-    voxel = thinning.voxel
-    while True:
-        kept = _kept(blocks(), voxel, thinning.most)
-        if kept is not None:
-            return kept
-        voxel *= COARSER
-
-
-def _kept(blocks: Iterator[Floats], voxel: float, most: int) -> Thinned | None:
-    """What voxels of this side leave; None if that is more than `most` points."""
-    size = 1 << int(np.ceil(np.log2(2 * most + 2)))
+    size = 1 << int(np.ceil(np.log2(2 * thinning.most + 2)))
     table = np.full(size, EMPTY, dtype=np.int64)
-    points = np.empty((most, 3))
-    read = finite = kept = 0
+    points = np.empty((thinning.most, 3))
+    voxel, read, finite, kept = thinning.voxel, 0, 0, 0
     for block in blocks:
         good = block[np.isfinite(block).all(axis=1)]
         read, finite = read + len(block), finite + len(good)
         new = good[_first_of_voxel(_keys(good, voxel), table)]
-        if kept + len(new) > most:
-            return None
+        while kept + len(new) > thinning.most:
+            voxel *= COARSER
+            table[:] = EMPTY
+            old = points[:kept][_first_of_voxel(_keys(points[:kept], voxel), table)]
+            kept = len(old)
+            points[:kept] = old
+            new = new[_first_of_voxel(_keys(new, voxel), table)]
         points[kept : kept + len(new)] = new
         kept += len(new)
     return Thinned(points[:kept], read, finite, voxel)
