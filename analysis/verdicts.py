@@ -127,7 +127,8 @@ def judge_scan(
     )
     L = characteristic_length(steps_mm[0][used])
     compared = compare_shapes(simulated, scanned, L, found, pairs.z, acceptance)
-    compared = _withhold(compared, used, labels)
+    loose = len(centres_mm) - len(labels.confirmed)
+    compared = _withhold(compared, used, labels, loose)
     of_scan = np.sum([found[name] for name in SCAN_SOURCES], axis=0)
     scale, scale_u = link_scale(pairs)
     return Judged(
@@ -151,10 +152,21 @@ def _scatter_sd(pairs: RigidPairs) -> float:
     return float(np.sqrt(excess * np.median(pairs.u_mm**2) / 2)) if excess > 0 else 0.0
 
 
-def _withhold(compared: Comparison, used: Bools, labels: Labels) -> Comparison:
-    """Nothing agrees on too few nodes."""
+def _withhold(
+    compared: Comparison, used: Bools, labels: Labels, loose: int
+) -> Comparison:
+    """Nothing agrees on too few nodes, nor while spheres and nodes are left over."""
     n, known = len(used), int(used.sum())
-    if known >= ENOUGH * n or compared.verdict is not Verdict.AGREES:
+    if compared.verdict is not Verdict.AGREES:
+        return compared
+    if loose and labels.unconfirmed.size:
+        why = (
+            f"nodes {listed(labels.unconfirmed)} have no sphere, and {loose} spheres "
+            "have no node: is a part on the wrong joint, or are the spheres not balls "
+            "of this part? look at labels.csv"
+        )
+        return replace(compared, verdict=Verdict.CANNOT_TELL, why=why)
+    if known >= ENOUGH * n:
         return compared
     why = (
         f"only {known} of {n} nodes could be compared (of {len(labels.confirmed)} "

@@ -3,7 +3,8 @@
 A rigid pair of nodes seen at its length earns log N(r; 0, variance) + log(reach):
 the alternative is a distance spread evenly over the extent of the scan.  A few
 pairs may be wrong by much more than the scan's noise (a wrong link, a worn joint),
-so the normal law has a broad shoulder.  Each labelled node pays a fixed cost.
+so the normal law has a broad shoulder, and a few by any amount (a body on the wrong
+joint), so what a pair can cost is bounded.  Each labelled node pays a fixed cost.
 """
 
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ class LabelOptions:
     ----------
     length_sd_mm : printing and joint play, in a distance inside one body
     fault_sd_mm, fault_share : the broad shoulder of that law and its weight
+    misassembled : share of rigid pairs that are not rigid pairs of the print
     node_cost : log-likelihood that a label must earn
     prediction_sd_mm : how near to its neighbours' prediction a node is expected
     prediction_slope : the same, in proportion to the distance from those neighbours
@@ -34,6 +36,7 @@ class LabelOptions:
     length_sd_mm: float = 0.1
     fault_sd_mm: float = 1.0
     fault_share: float = 0.05
+    misassembled: float = 0.02
     node_cost: float = 2.5
     prediction_sd_mm: float = 2.0
     prediction_slope: float = 0.15
@@ -45,14 +48,19 @@ class LabelOptions:
         for name in ("length_sd_mm", "fault_sd_mm", "prediction_sd_mm", "margin"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
-        if not 0 <= self.fault_share < 1:
-            raise ValueError(
-                f"fault_share must be in [0, 1), not {self.fault_share}: it is a share"
-            )
+        for name in ("fault_share", "misassembled"):
+            if not 0 < getattr(self, name) < 1:
+                raise ValueError(
+                    f"{name} must be between 0 and 1, not {getattr(self, name)}"
+                )
         if self.beam < 1 or self.runs < 1:
             raise ValueError(
                 f"beam and runs must be 1 or more, not {self.beam} and {self.runs}"
             )
+
+    def place_sd_mm(self, lever_mm: float) -> float:
+        """How near a prediction should hold `lever_mm` away from what ties it."""
+        return float(np.hypot(self.prediction_sd_mm, self.prediction_slope * lever_mm))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,12 +116,12 @@ def pair_evidence(
     share = options.fault_share
     likelihood = (1 - share) * normal_density(r, variance)
     likelihood += share * normal_density(r, variance + options.fault_sd_mm**2)
-    evidence: Floats = np.log(np.maximum(likelihood * spheres.reach_mm, 1e-300))
+    evidence: Floats = np.log(likelihood * spheres.reach_mm + options.misassembled)
     return evidence
 
 
 def place_evidence(
-    apart_mm: Floats, sd_mm: Floats, reach_mm: float, trust: float
+    apart_mm: Floats, sd_mm: Floats | float, reach_mm: float, trust: float
 ) -> Floats:
     """Log-likelihood ratio of nodes lying `apart_mm` from where they were predicted.
 

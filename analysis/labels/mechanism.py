@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from sim.arrays import Floats, Ints
+from sim.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +53,15 @@ class Mechanism:
         return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
 
     @cached_property
+    def pair_body(self) -> Ints:
+        """(p,) the first body that each pair belongs to."""
+        first: dict[tuple[int, ...], int] = {}
+        for k, body in enumerate(self.bodies):
+            for ends in combinations(body, 2):
+                first.setdefault(tuple(sorted(ends)), k)
+        return np.array([first[tuple(pair)] for pair in self.pairs.tolist()], np.int64)
+
+    @cached_property
     def lengths_mm(self) -> Floats:
         """(p,) the distance of each pair, mm."""
         ends = self.nodes_mm[self.pairs]
@@ -68,19 +77,23 @@ class Mechanism:
             mates[j].append((int(i), float(length)))
         return tuple(tuple(m) for m in mates)
 
-    @cached_property
-    def triples(self) -> tuple[tuple[int, int, int], ...]:
+    def triples_of(self, wanted: Bools) -> list[tuple[int, int, int]]:
         """Three nodes each to start a search from: of bodies, else of chains of links.
 
         The two first ones are a rigid pair, and so are the first and the third.
+
+        Parameters
+        ----------
+        wanted : (n,) nodes that may be used
         """
-        solid = [_widest_triple(self.nodes_mm, b) for b in self.bodies if len(b) >= 3]
-        if solid:
-            return tuple(solid)
-        chains = []
+        if any(len(body) >= 3 for body in self.bodies):
+            parts = [[j for j in body if wanted[j]] for body in self.bodies]
+            return [_widest_triple(self.nodes_mm, p) for p in parts if len(p) >= 3]
+        chains: list[tuple[int, int, int]] = []
         for node, mates in enumerate(self.mates):
-            chains += [(node, a, b) for (a, _), (b, _) in combinations(mates, 2)]
-        return tuple(chains)
+            ends = [j for j, _ in mates if wanted[node] and wanted[j]]
+            chains += [(node, a, b) for a, b in combinations(ends, 2)]
+        return chains
 
 
 def _widest_triple(nodes: Floats, body: Sequence[int]) -> tuple[int, int, int]:

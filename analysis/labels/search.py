@@ -10,12 +10,11 @@ from analysis.labels.evidence import (
     LabelOptions,
     SphereSet,
     pair_evidence,
-    place_evidence,
-    predict_from_neighbours,
 )
 from analysis.labels.mechanism import Mechanism, ordered_from
 from analysis.labels.starts import START_TRUST, Start, find_starts
-from sim.arrays import Floats, Ints
+from analysis.labels.weigh import Scale
+from sim.arrays import Ints
 
 BRANCHES = 4  # spheres tried for a node in one hypothesis
 SHAPE_MODES = 12  # independent ways in which a real shape departs from the predicted
@@ -43,49 +42,6 @@ class Labelling:
         return self.score + self.shape_score
 
 
-def node_evidence(
-    mechanism: Mechanism,
-    spheres: SphereSet,
-    assigned: Ints,
-    node: int,
-    options: LabelOptions,
-    *,
-    trust: float,
-    without: int = NOT_ASSIGNED,
-) -> Floats | None:
-    """What each sphere would earn as `node`, the other labels being kept.
-
-    Parameters
-    ----------
-    trust : how far the predicted shape is believed, 0 to 1
-    without : a second node whose label is disregarded
-
-    Returns
-    -------
-    (m,) log-likelihood ratios less the cost of a label; None where nothing ties it
-    """
-    mates = [
-        (int(assigned[mate]), length)
-        for mate, length in mechanism.mates[node]
-        if assigned[mate] != NOT_ASSIGNED and mate != without
-    ]
-    guess = None
-    if trust > 0:
-        guess = predict_from_neighbours(
-            mechanism.nodes_mm, spheres.centres_mm, assigned, node
-        )
-    if not mates and (guess is None or trust < 0.8):
-        return None
-    total = np.full(spheres.m, -options.node_cost)
-    for sphere, length in mates:
-        total += pair_evidence(spheres, sphere, length, options)
-    if guess is not None:
-        apart = np.linalg.norm(spheres.centres_mm - guess[0], axis=1)
-        sd = np.hypot(options.prediction_sd_mm, options.prediction_slope * guess[1])
-        total += place_evidence(apart, sd, spheres.reach_mm, trust)
-    return total
-
-
 def grow(
     mechanism: Mechanism,
     spheres: SphereSet,
@@ -95,6 +51,7 @@ def grow(
     trust: float = START_TRUST,
 ) -> Ints:
     """The best labels found from `start`, added to those of `base`."""
+    scale = Scale(mechanism, spheres, options, trust)
     first = base.copy()
     first[start.nodes] = start.spheres
     known = np.flatnonzero(first != NOT_ASSIGNED)
@@ -103,9 +60,7 @@ def grow(
     for node in ordered_from(mechanism, known.tolist(), wanted.tolist()):
         grown = list(beam)  # the node may be missing
         for score, assigned in beam:
-            evidence = node_evidence(
-                mechanism, spheres, assigned, node, options, trust=trust
-            )
+            evidence = scale.node(assigned, node, scale.place(assigned, node))
             if evidence is None:
                 continue
             evidence[assigned[assigned != NOT_ASSIGNED]] = -np.inf
@@ -122,12 +77,25 @@ def grow(
 def judge(
     mechanism: Mechanism, spheres: SphereSet, assigned: Ints, options: LabelOptions
 ) -> Labelling:
-    """Score complete labels, whatever the order in which they were found."""
+    """Score complete labels, whatever the order in which they were found.
+
+    A body on the wrong joint breaks several of its pairs by one cause: what its
+    broken pairs cost together is bounded.
+    """
     score = -options.node_cost * int((assigned != NOT_ASSIGNED).sum())
     ends = assigned[mechanism.pairs]
-    seen = (ends != NOT_ASSIGNED).all(axis=1)
-    for (s, t), length in zip(ends[seen], mechanism.lengths_mm[seen], strict=True):
-        score += float(pair_evidence(spheres, int(s), float(length), options)[t])
+    seen = np.flatnonzero((ends != NOT_ASSIGNED).all(axis=1))
+    earned = np.zeros(len(ends))
+    for p in seen:
+        length = float(mechanism.lengths_mm[p])
+        earned[p] = pair_evidence(spheres, ends[p, 0], length, options)[ends[p, 1]]
+    lost = np.bincount(
+        mechanism.pair_body,
+        weights=np.minimum(earned, 0.0),
+        minlength=len(mechanism.bodies),
+    )
+    score += float(np.maximum(earned, 0.0).sum())
+    score += float(np.maximum(lost, np.log(options.misassembled)).sum())
     return Labelling(assigned, score, _shape_score(mechanism, spheres, assigned))
 
 

@@ -114,9 +114,7 @@ def find_starts(
     """
     free = np.ones(spheres.m, dtype=np.bool_)
     free[assigned[assigned != NOT_ASSIGNED]] = False
-    open_triples = [
-        t for t in mechanism.triples if (assigned[list(t)] == NOT_ASSIGNED).all()
-    ]
+    open_triples = mechanism.triples_of(assigned == NOT_ASSIGNED)
     spread = open_triples[:: max(1, len(open_triples) // MOST_TRIPLES)]
     starts: list[Start] = []
     for triple in spread:

@@ -105,6 +105,22 @@ def random_mechanism(n: int, rng: np.random.Generator) -> tuple[Mechanism, Float
     return Mechanism(predicted, tuple(bodies)), printed
 
 
+def nearby_state(
+    mechanism: Mechanism, rng: np.random.Generator, angle_deg: float
+) -> Floats:
+    """The predicted state (n, 3) with every joint turned by some `angle_deg`."""
+    x = mechanism.nodes_mm.copy()
+    turn = {0: Rotation.identity()}
+    for body in mechanism.bodies:
+        root = body[0]
+        change = np.deg2rad(angle_deg) * rng.normal(0.0, 1.0, 3)
+        whole = Rotation.from_rotvec(change) * turn[root]
+        arms = mechanism.nodes_mm[list(body[1:])] - mechanism.nodes_mm[root]
+        x[list(body[1:])] = x[root] + whole.apply(arms)
+        turn |= dict.fromkeys(body[1:], whole)
+    return x
+
+
 def scanned(
     nodes_mm: Floats,
     rng: np.random.Generator,

@@ -4,7 +4,7 @@ import pytest
 from analysis.labels.assign import Reason, label_spheres
 from analysis.labels.evidence import NOT_ASSIGNED, LabelOptions
 from analysis.labels.mechanism import Mechanism
-from tests.analysis.mechanisms import random_mechanism, scanned
+from tests.analysis.mechanisms import nearby_state, random_mechanism, scanned
 
 OPTIONS = LabelOptions(length_sd_mm=0.03)
 
@@ -60,7 +60,18 @@ def test_missing_and_false_spheres_lead_to_no_wrong_label(seed):
     scan = scanned(printed, rng, missing=3, false=3)
     labels = label(mechanism, scan)
     assert wrong_labels(labels, scan) == []
-    assert len(labels.labelled) >= 0.8 * 27
+    assert len(labels.labelled) >= 0.6 * 27
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_prediction_that_nearly_holds_ties_what_one_length_cannot(seed):
+    rng = np.random.default_rng(200 + seed)
+    mechanism, _ = random_mechanism(30, rng)
+    printed = nearby_state(mechanism, rng, angle_deg=4.0)
+    scan = scanned(printed, rng, missing=3, false=3)
+    labels = label(mechanism, scan)
+    assert wrong_labels(labels, scan) == []
+    assert len(labels.labelled) >= 0.95 * 27
 
 
 def test_a_scan_of_something_else_gets_no_labels(rng):
@@ -132,7 +143,7 @@ def test_a_wrong_link_keeps_its_ends_labelled(rng):
     [
         ({"length_sd_mm": 0.0}, "length_sd_mm must be positive, not 0"),
         ({"beam": 0}, "beam and runs must be 1 or more, not 0"),
-        ({"fault_share": 1.5}, "fault_share must be in"),
+        ({"fault_share": 1.5}, "fault_share must be between 0 and 1, not 1.5"),
     ],
 )
 def test_options_out_of_range_are_refused(change, said):

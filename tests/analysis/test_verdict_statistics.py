@@ -1,0 +1,85 @@
+"""How often verdicts and intervals are right, over many virtual prints and scans."""
+
+import numpy as np
+import pytest
+
+from analysis.validation import Verdict
+from sim.morph.measures import characteristic_length, shape_factor
+from tests.analysis.mechanisms import random_mechanism
+from tests.analysis.virtual_prints import (
+    judge,
+    lengthen_link,
+    print_and_scan,
+    swap_joints,
+    turn_joint,
+)
+
+NODES = 20
+
+
+def judged(seed, fault=None):
+    rng = np.random.default_rng(seed)
+    while True:
+        mechanism, initial = random_mechanism(NODES, rng)
+        try:
+            nodes = mechanism.nodes_mm if fault is None else fault(mechanism, rng)
+        except LookupError:
+            continue  # this one cannot have the fault
+        true, scan = print_and_scan(mechanism, nodes, rng)
+        return judge(mechanism, initial, scan), true, initial
+
+
+def share_that_differs(trials, fault=None, first_seed=0):
+    found = [judged(first_seed + s, fault)[0].comparison.verdict for s in range(trials)]
+    return np.mean([v is Verdict.DIFFERS for v in found])
+
+
+def longer_link(mechanism, rng):
+    return lengthen_link(mechanism, 0.02, rng)
+
+
+def swapped_body(mechanism, rng):
+    return swap_joints(mechanism, rng)
+
+
+def swapped_part(mechanism, rng):
+    return swap_joints(mechanism, rng, least=1)
+
+
+def other_end_state(mechanism, rng):
+    return turn_joint(mechanism, 8.0, rng)
+
+
+@pytest.mark.parametrize("fault", [longer_link, other_end_state, swapped_body])
+def test_a_fault_is_noticed(fault):
+    assert share_that_differs(12, fault) >= 0.75
+
+
+def test_small_parts_on_the_wrong_joint_never_agree():
+    """One or two spheres where none should be may also be false: no verdict then."""
+    for seed in range(12):
+        assert judged(seed, swapped_part)[0].comparison.verdict is not Verdict.AGREES
+
+
+@pytest.mark.long
+def test_a_true_simulation_is_called_different_in_3_to_7_percent():
+    assert 0.03 <= share_that_differs(1_000) <= 0.07
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", [longer_link, other_end_state, swapped_body])
+def test_a_fault_is_noticed_in_95_percent(fault):
+    assert share_that_differs(200, fault, 50_000) >= 0.95
+
+
+@pytest.mark.long
+def test_the_95_percent_interval_of_S_holds_the_truth_in_93_to_97_percent():
+    inside = []
+    for seed in range(1_000):
+        found, true, initial = judged(seed)
+        if not found.all_nodes:
+            continue
+        S = shape_factor(true, characteristic_length(initial))
+        inside.append(abs(found.scanned.S - S) <= 1.96 * found.scanned.u)
+    assert len(inside) > 900
+    assert 0.93 <= np.mean(inside) <= 0.97
