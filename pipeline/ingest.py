@@ -14,6 +14,7 @@ Example:
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ import numpy as np
 
 from analysis.figures.scan_picture import scan_picture, thinned
 from analysis.spheres.find import find_spheres
-from analysis.spheres.picks import PickOptions, Picks
+from analysis.spheres.picks import PickOptions, Picks, ViewMotion
 from pipeline.arguments import OneLineParser, output_directory
 from pipeline.errors import InputError, command
 from pipeline.files import replacing, write_text
@@ -97,6 +98,8 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     if wrong:
         raise InputError(f"{scans[0]}: {wrong}")
     numbers = _numbers(clouds, picks, config)
+    if view is not None:
+        points = settled(points, view, picks.motions)
     _write(out, points, picks, bool(numbers["synthetic"]))
     return numbers
 
@@ -163,6 +166,16 @@ def pick(points: Floats, view: Ints | None, config: Ingest) -> Picks:
     crop = None if view is None else view[near]
     picks = find_spheres(points[near], config.options, crop)
     return at_seeds(picks, seeds, SEED_REACH * largest)
+
+
+def settled(points: Floats, view: Ints, motions: Sequence[ViewMotion]) -> Floats:
+    """The points (n, 3) after each view was moved to agree with the others."""
+    moved = points.copy()
+    for motion in motions:
+        of_view = view == motion.view
+        arm = points[of_view] - motion.pivot
+        moved[of_view] += motion.translation + np.cross(motion.rotation, arm)
+    return moved
 
 
 def _write(out: Path, points: Floats, picks: Picks, synthetic: bool) -> None:

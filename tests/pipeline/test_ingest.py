@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.ingest import Ingest, main, run_step
+from analysis.spheres.picks import ViewMotion
+from pipeline.ingest import Ingest, main, run_step, settled
 from sim.arrays import Floats
 
 CENTRES = np.array(
@@ -290,3 +291,18 @@ def test_rough_lumps_are_no_spheres(
     out = tmp_path / "found"
     said = refuses(words(saved(tmp_path / "a.xyz", balls(rng)), out), out)
     assert "too rough to be any" in said
+
+
+def test_views_are_settled_before_their_points_are_kept(
+    rng: np.random.Generator,
+) -> None:
+    points = rng.uniform(-50, 50, (40, 3))
+    view = np.repeat([0, 1], 20)
+    pivot = np.array([3.0, -2, 8])
+    turn, shift = np.array([2e-4, -1e-4, 3e-4]), np.array([0.05, -0.02, 0.01])
+    displaced = points.copy()
+    displaced[20:] -= shift + np.cross(turn, points[20:] - pivot)
+    motions = [ViewMotion(1, shift, turn, pivot)]
+    found = settled(displaced, view, motions)
+    assert np.abs(displaced - points).max() > 0.03
+    np.testing.assert_allclose(found, points, atol=3e-5)  # 50 mm x (4e-4)^2
