@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlparse
 
 from pipeline.errors import InputError
 from pipeline.files import write_json
@@ -23,15 +22,15 @@ PARENT_TAG = "morphtrack.study"
 
 
 def _sqlite_file(uri: str) -> Path | None:
-    parsed = urlparse(uri)
-    return Path(parsed.path[1:]) if parsed.scheme == "sqlite" else None
+    prefix = "sqlite:///"
+    return Path(uri.removeprefix(prefix)) if uri.startswith(prefix) else None
 
 
 def _store_identity(uri: str) -> str | None:
-    """What tells one embedded database from the next at the same place."""
+    """What tells one embedded database from the next; None where nothing does."""
     file = _sqlite_file(uri)
     if file is None:
-        return uri
+        return None  # a server's database may be another one tomorrow
     return f"{uri}#{file.stat().st_ino}" if file.is_file() else None
 
 
@@ -54,6 +53,8 @@ def _quiet() -> None:
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("DO_NOT_TRACK", "true")
     os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "20")
     warnings.filterwarnings("ignore", module="mlflow|alembic|sqlalchemy")
     logging.getLogger("alembic").setLevel(logging.WARNING)
 
@@ -86,13 +87,18 @@ class Store:
         return _store_identity(self.uri)
 
     def exists(self) -> bool:
-        """Whether there is a store already; a server is taken to be there."""
+        """Whether the store is an embedded one that the index was written for."""
         return self._identity() is not None
 
     def save_index(self) -> None:
         """Write what the store holds now."""
         value = {"store": self._identity(), "runs": self.known}
         write_json(self._index, value, compact=True)
+
+    def forget(self) -> None:
+        """Start anew with the store after it failed: ask again what it holds."""
+        self._opened = None
+        self._parents = {}
 
     @property
     def client(self) -> "MlflowClient":
@@ -107,7 +113,11 @@ class Store:
     def _open(self) -> tuple["MlflowClient", str]:
         if self._opened is None:
             self._opened = _open_store(self.options, self.uri)
-            self._reconcile()
+            try:
+                self._reconcile()
+            except BaseException:
+                self._opened = None
+                raise
         return self._opened
 
     def runs(self, filter_string: str = "") -> Iterator[Any]:

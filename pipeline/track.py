@@ -9,9 +9,10 @@ Ctrl-C or the end of standard input.
 import argparse
 import select
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from pipeline.errors import FAILED, InputError, command, one_line
+from pipeline.errors import FAILED, InputError, RunFailedError, command, one_line
 from pipeline.live import LiveRuns
 from pipeline.owners import sweep_dead
 from pipeline.runs import RESULTS, run_record
@@ -42,42 +43,79 @@ def run_directories(results: Path) -> list[Path]:
     return sorted(found, key=lambda path: (path / "run.json").stat().st_mtime_ns)
 
 
-def track(store: Store, live: LiveRuns, results: Path = RESULTS) -> tuple[int, int]:
-    """Write what is missing; return how many were written and how many failed to be."""
-    missing = [d for d in run_directories(results) if d.name not in store.known]
-    if not missing and store.exists():
-        return 0, 0
-    _ = store.client  # learns what the store holds before anything is written to it
-    written = failures = 0
-    for directory in (d for d in missing if d.name not in store.known):
+class Tracker:
+    """Writes runs into one store, each once."""
+
+    def __init__(self, store: Store, results: Path = RESULTS) -> None:
+        self._store = store
+        self._results = results
+        self._live = LiveRuns(store)
+        self._unreadable: set[str] = set()
+        self.written = 0
+
+    def catch_up(self) -> None:
+        """Write every run that has ended and is not in the store."""
+        held = self._store.known.keys() | self._unreadable
+        missing = [d for d in run_directories(self._results) if d.name not in held]
+        if not missing and self._store.exists():
+            return
+        _ = self._store.client  # learns what the store holds before anything is written
+        for directory in missing:
+            if directory.name not in self._store.known:
+                self._write(directory)
+        self._store.save_index()
+
+    def _write(self, directory: Path) -> None:
+        store = self._store
         try:
-            _track_one(store, live, directory)
-        except (InputError, KeyError, ValueError) as error:
+            record = run_record(directory)
+            parent = store.parent_of(record)
+            started = self._live.take(directory) or start_run(
+                store.client, store.experiment, record, directory, parent
+            )
+            end_run(store.client, started, directory, store.options, parent)
+        except (InputError, KeyError, ValueError, OSError) as error:
             print(f"error: {directory}: {one_line(error)}", file=sys.stderr)
-            failures += 1
+            self._unreadable.add(directory.name)
         else:
-            written += 1
-    store.save_index()
-    return written, failures
+            store.known[directory.name] = started.run_id
+            self.written += 1
+
+    def follow(self) -> None:
+        """Catch up, and bring in the new steps of runs that are going."""
+        self.catch_up()
+        self._live.update(self._results)
+
+    def conclude(self) -> None:
+        """Catch up for the last time, and complete the studies' parents."""
+        self.catch_up()
+        update_parents(self._store, self._results)
+        self._store.save_index()
+
+    def forget(self) -> None:
+        """Start anew after the store failed."""
+        self._store.forget()
+        self._live = LiveRuns(self._store)
+
+    @property
+    def sound(self) -> bool:
+        """Whether every run directory could be read."""
+        return not self._unreadable
 
 
-def _track_one(store: Store, live: LiveRuns, directory: Path) -> None:
-    record = run_record(directory)
-    parent = store.parent_of(record)
-    started = live.take(directory) or start_run(
-        store.client, store.experiment, record, directory, parent
-    )
-    end_run(store.client, started, directory, store.options, parent)
-    store.known[directory.name] = started.run_id
+def attempted(tracker: Tracker, work: Callable[[], None]) -> str:
+    """Do `work`; what the store says if it fails, on one line, else nothing.
 
-
-def _conclude(store: Store, live: LiveRuns, before: int = 0) -> int:
-    """The last pass: what is missing, then the studies' parents."""
-    written, failures = track(store, live)
-    update_parents(store, RESULTS)
-    store.save_index()
-    print(f"MLflow: {before + written} runs added to {store.uri}")
-    return FAILED if failures else 0
+    The runs are files: whatever a store does, the next pass writes what is missing.
+    """
+    try:
+        work()
+    except Exception as error:
+        if type(error).__module__.split(".")[0] not in ("mlflow", "sqlalchemy"):
+            raise
+        tracker.forget()
+        return one_line(error)
+    return ""
 
 
 def _told_to_stop(seconds: float) -> bool:
@@ -86,16 +124,17 @@ def _told_to_stop(seconds: float) -> bool:
     return bool(ready) and not sys.stdin.readline()
 
 
-def follow(store: Store, live: LiveRuns) -> int:
-    """Track over and over, bring in the steps of live runs, until told to stop."""
-    total = 0
+def follow(tracker: Tracker) -> None:
+    """Track over and over until told to stop; a store that fails is tried again."""
+    said = ""
     try:
         while not _told_to_stop(FOLLOW_SECONDS):
-            total += track(store, live)[0]
-            live.update(RESULTS)
+            trouble = attempted(tracker, tracker.follow)
+            if trouble and trouble != said:
+                print(f"MLflow is tried again later: {trouble}", file=sys.stderr)
+            said = trouble
     except KeyboardInterrupt:
         print()
-    return _conclude(store, live, total)
 
 
 @command
@@ -114,8 +153,14 @@ def main(argv: list[str] | None = None) -> int:
     with only_writer(place):
         sweep_dead(RESULTS)
         store = Store(read_options(), place)
-        live = LiveRuns(store)
-        return (follow if options.follow else _conclude)(store, live)
+        tracker = Tracker(store)
+        if options.follow:
+            follow(tracker)
+        trouble = attempted(tracker, tracker.conclude)
+    print(f"MLflow: {tracker.written} runs added to {store.uri}")
+    if trouble:
+        raise RunFailedError(f"{trouble} (nothing is lost: run it again later)")
+    return 0 if tracker.sound else FAILED
 
 
 if __name__ == "__main__":

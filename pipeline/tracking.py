@@ -6,6 +6,7 @@ FAILED one; both are found again by their tag, so a second pass adds nothing.
 
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 METRICS_A_CALL, PARAMS_A_CALL = 1000, 100  # limits of MLflow's log_batch
 LONGEST_PARAM = 6000
+NOT_IN_NAMES = re.compile(r"[^\w\-. :/]")  # what MLflow refuses in names
 ARTIFACT_SUFFIXES = {
     ".csv", ".gif", ".html", ".json", ".npz", ".pdf", ".png", ".svg", ".txt"
 }  # fmt: skip
@@ -55,7 +57,7 @@ def flat(config: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     ):
         for i, value in enumerate(config):
             yield from flat(value, f"{name}.{i}")
-    else:
+    elif name:
         yield name, config
 
 
@@ -70,7 +72,7 @@ def _is_number(value: Any) -> bool:
 def _metric(name: str, value: float, time: int, step: int) -> "Metric":
     from mlflow.entities import Metric
 
-    return Metric(name, value, time, step)
+    return Metric(NOT_IN_NAMES.sub("_", name), value, time, step)
 
 
 def metrics_of_rows(
@@ -142,7 +144,10 @@ def params(record: Mapping[str, Any]) -> list["Param"]:
         if not _is_number(v)
     }
     leaves = dict(flat(record["config"])) | words
-    return [Param(k, str(v)[:LONGEST_PARAM]) for k, v in leaves.items()]
+    return [
+        Param(NOT_IN_NAMES.sub("_", k), str(v)[:LONGEST_PARAM])
+        for k, v in leaves.items()
+    ]
 
 
 def tags(
@@ -295,5 +300,12 @@ def _log_files(
 
 
 def tracking_uri(options: TrackingOptions) -> str:
-    """The store: MLFLOW_TRACKING_URI, or the one that conf/tracking.yaml names."""
-    return os.environ.get("MLFLOW_TRACKING_URI") or options.uri
+    """The store: MLFLOW_TRACKING_URI, or the one that conf/tracking.yaml names.
+
+    The file of an embedded store is made absolute: MLflow remembers stores by address.
+    """
+    uri = os.environ.get("MLFLOW_TRACKING_URI") or options.uri
+    prefix = "sqlite:///"
+    if uri.startswith(prefix):
+        return f"{prefix}{Path(uri.removeprefix(prefix)).resolve()}"
+    return uri
