@@ -19,7 +19,7 @@ STOP = "stop of the simulation"
 PRINT_SCALE = "scale of the print"
 PRINTING = "printing of bodies"
 PLAY = "joint play"
-INPUT = "printing and joint play, through the solver"
+INPUT = "link lengths, through the solver"
 SLOWEST = 0.99  # ratio of successive changes up to which they are summed to the end
 SCAN_SOURCES = (CENTRES, SCATTER, VIEWS, SCAN_SCALE)
 
@@ -136,8 +136,8 @@ def sources(
     scatter_sd_mm : of each node and axis, found from the scatter of rigid lengths
     stop_mm : (n, 3) what the simulation left undone, in the scan's frame
     play : (3n, 3n) of joint play, in the scan's frame
-    input_covariance : (3n, 3n) of printing errors and joint play, from a Monte Carlo
-        through the solver, in the scan's frame; replaces their estimates
+    input_covariance : (3n, 3n) of the shape that wrong link lengths lead to, from a
+        Monte Carlo through the solver, in the scan's frame
     """
     n = len(scanned_mm)
     found = {
@@ -148,7 +148,7 @@ def sources(
         STOP: np.outer(stop_mm.ravel(), stop_mm.ravel()),
     }
     if input_covariance is not None:
-        return found | {INPUT: input_covariance}
+        found[INPUT] = input_covariance
     return found | {
         PRINT_SCALE: scale_covariance(scanned_mm, options.print_scale_sd),
         PRINTING: independent(n, options.printing_sd_mm),

@@ -23,6 +23,7 @@ from analysis.validation import Acceptance
 from analysis.verdicts import ENOUGH, Judged, judge_scan, listed
 from pipeline.errors import InputError, command
 from pipeline.files import replacing
+from pipeline.input_uncertainty import read_input_covariance
 from pipeline.simulated_run import SimulatedRun, read_simulated
 from pipeline.sphere_table import SphereTable, read_spheres
 
@@ -68,9 +69,17 @@ class Comparison:
 
 
 def run_step(
-    config: Comparison, spheres: Path, simulated: Path, out: Path
+    config: Comparison,
+    spheres: Path,
+    simulated: Path,
+    out: Path,
+    input_uncertainty: Path | None = None,
 ) -> dict[str, Any]:
     """Compare the spheres of an ingest with a run; write the tables into `out`.
+
+    Parameters
+    ----------
+    input_uncertainty : folder that pipeline.input_uncertainty wrote, if it ran
 
     Returns
     -------
@@ -88,6 +97,9 @@ def run_step(
             table.covariance_mm2,
             config.uncertainty,
             config.acceptance,
+            None
+            if input_uncertainty is None
+            else read_input_covariance(input_uncertainty, mechanism.nodes_mm),
         )
     except ValueError as error:
         raise InputError(str(error)) from error
@@ -283,6 +295,11 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--simulated", type=Path, required=True, help="folder of a run")
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
+    parser.add_argument(
+        "--input-uncertainty",
+        type=Path,
+        help="folder that pipeline.input_uncertainty wrote",
+    )
     for field in fields(Comparison):
         flag = "--" + field.name.replace("_", "-")
         required = field.name == "scale_mm"
@@ -292,7 +309,9 @@ def main(argv: list[str] | None = None) -> int:
         )
     given = parser.parse_args(argv)
     config = Comparison(**{f.name: getattr(given, f.name) for f in fields(Comparison)})
-    row = run_step(config, given.spheres, given.simulated, given.out)
+    row = run_step(
+        config, given.spheres, given.simulated, given.out, given.input_uncertainty
+    )
     print(
         f"{row['verdict']}: {row['why']}\n"
         f"S simulated {row['S_simulated']:.5f}, scanned {row['S_scanned']:.5f} +- "

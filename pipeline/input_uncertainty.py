@@ -1,0 +1,135 @@
+"""What printing errors do to a simulated shape: python -m pipeline.input_uncertainty.
+
+Runs the case of a finished simulation again with other link lengths, as often as
+asked, and writes the covariance of the last configurations to input_covariance.npz,
+which pipeline.compare takes into the budget.
+"""
+
+import argparse
+import sys
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.input_uncertainty import draw_shapes, shape_covariance
+from analysis.uncertainty import UncertaintyOptions
+from pipeline.errors import InputError, command
+from pipeline.files import replacing
+from pipeline.runs import run_record
+from pipeline.simulate import sound_case
+from pipeline.simulated_run import read_simulated
+from sim.arrays import Floats
+from sim.morph.structure import Structure
+
+LARGEST_LOSS = 0.1  # share of draws that may fail to converge
+
+
+@dataclass(frozen=True)
+class InputUncertainty:
+    """How often the case is printed again, and how badly.
+
+    Parameters
+    ----------
+    scale_mm : mm of the print per unit of the case
+    printing_sd_mm : of each end of a link; joint_play_sd_mm : of each joint in it
+    """
+
+    scale_mm: float
+    printing_sd_mm: float = UncertaintyOptions.printing_sd_mm
+    joint_play_sd_mm: float = UncertaintyOptions.joint_play_sd_mm
+    draws: int = 100
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.scale_mm < np.inf:
+            raise ValueError(f"scale_mm must be positive, not {self.scale_mm}")
+        if self.draws < 2:
+            raise ValueError(f"draws must be 2 or more, not {self.draws}")
+        for name in ("printing_sd_mm", "joint_play_sd_mm"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(
+                    f"{name} must be zero or positive, not {getattr(self, name)}"
+                )
+
+    @property
+    def length_sd_mm(self) -> float:
+        """Of a link: two ends, each printed and each with its play."""
+        return float(np.sqrt(2) * np.hypot(self.printing_sd_mm, self.joint_play_sd_mm))
+
+
+def run_step(config: InputUncertainty, simulated: Path, out: Path) -> dict[str, Any]:
+    """Print the case of a finished run again and again; write the covariance."""
+    run = read_simulated(simulated)
+    case: Any = sound_case(run_record(simulated)["config"])
+    if not isinstance(getattr(case, "structure", None), Structure):
+        raise InputError(f"{simulated} is not the run of a morphing case")
+
+    def solve(structure: Structure) -> Floats:
+        last: Floats = run.r[-1]
+        for step in replace(case, structure=structure).steps():
+            last = step.r
+        return last
+
+    sd = config.length_sd_mm / config.scale_mm
+    rng = np.random.default_rng(config.seed)
+    shapes = list(draw_shapes(case.structure, solve, sd, config.draws, rng))
+    found = [x for x in shapes if x is not None]
+    lost = config.draws - len(found)
+    if lost > LARGEST_LOSS * config.draws:
+        raise InputError(
+            f"{lost} of {config.draws} prints did not converge: lower "
+            "printing_sd_mm or joint_play_sd_mm, or raise the case's max_steps"
+        )
+    covariance = config.scale_mm**2 * shape_covariance(run.r[-1], np.array(found))
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / "input_covariance.npz"
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, covariance_mm2=covariance, nodes_mm=config.scale_mm * run.r[-1])
+    node_u = float(np.sqrt(np.trace(covariance) / len(run.r[-1])))
+    return {"draws": config.draws, "not_converged": lost, "node_u_mm": node_u}
+
+
+def read_input_covariance(directory: Path, nodes_mm: Floats) -> Floats:
+    """The covariance that `run_step` wrote for a run that ends in `nodes_mm` (n, 3)."""
+    path = directory / "input_covariance.npz"
+    if not path.is_file():
+        raise InputError(f"{path} does not exist: run pipeline.input_uncertainty first")
+    with np.load(path, allow_pickle=False) as file:
+        covariance = np.asarray(file["covariance_mm2"], dtype=np.float64)
+        same = np.asarray(file["nodes_mm"], dtype=np.float64)
+    if same.shape != nodes_mm.shape or not np.allclose(same, nodes_mm, rtol=1e-9):
+        raise InputError(
+            f"{path} belongs to another run or another scale_mm: run "
+            "pipeline.input_uncertainty again"
+        )
+    return covariance
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Write the covariance and say how large it is."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pipeline.input_uncertainty", description=__doc__
+    )
+    parser.add_argument("--simulated", type=Path, required=True, help="folder of a run")
+    parser.add_argument("--out", type=Path, required=True, help="folder to write into")
+    parser.add_argument("--scale-mm", type=float, required=True)
+    for field in fields(InputUncertainty)[1:]:
+        flag = "--" + field.name.replace("_", "-")
+        parser.add_argument(flag, type=type(field.default), default=field.default)
+    given = parser.parse_args(argv)
+    config = InputUncertainty(
+        **{f.name: getattr(given, f.name) for f in fields(InputUncertainty)}
+    )
+    numbers = run_step(config, given.simulated, given.out)
+    print(
+        f"{numbers['node_u_mm']:.3f} mm a node (rms) from {numbers['draws']} prints, "
+        f"{numbers['not_converged']} of which did not converge"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
