@@ -1,15 +1,16 @@
 """Find the spheres of known radius in a point cloud, without a hand."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.spheres.fit import fit_sphere
+from analysis.spheres.fit import BLIND, fit_sphere, refine
 from analysis.spheres.grid import Int32s, members, within
 from analysis.spheres.judge import (
     FEWEST,
     Candidate,
     fault,
+    is_rough,
     odd_ones,
     rivals,
     typical_rms,
@@ -23,6 +24,7 @@ from sim.arrays import Bools, Floats, Ints
 
 REACH = 1.5  # radii around a candidate from which points are taken
 PATIENCE = 100  # candidates in a row that are no spheres, then the rest are none
+TELLING = 4  # spheres that tell how rough spheres are
 RADIAL = 0.75  # cosine between normal and radius on a sphere
 
 
@@ -72,13 +74,13 @@ def find_spheres(
     found, rejected = _try_all(scan, starts, R, options)
     found, double = rivals(found)
     found, odd = odd_ones(found)
-    found, placed, covariance = polish(found, points, view, origins, options)
+    found, placed, covariance, lost = polish(found, points, view, origins, options)
     spheres = tuple(
         _sphere(c, covariance[3 * k : 3 * k + 3, 3 * k : 3 * k + 3], view)
         for k, c in enumerate(found)
     )
     motions = () if placed is None else placed.listed()
-    rejected += double + odd
+    rejected += double + odd + lost
     return Picks(spheres, tuple(rejected), covariance, typical_rms(found), motions)
 
 
@@ -96,16 +98,41 @@ def _try_all(
         if _gap(centres, start) < 0.3 * R:
             continue
         vain += 1
+        typical = typical_rms(found) if len(found) >= TELLING else np.nan
         candidate = _candidate(scan, start, R)
-        wrong = fault(candidate, options) if candidate else None
+        if candidate and is_rough(candidate, typical):
+            candidate = _again(candidate, scan, 2 * typical)
+        wrong = _wrong(candidate, start, typical, options)
         if wrong is not None or candidate is None:
-            detail = "no sphere goes through the points that face it"
-            rejected.append(wrong or Rejected(start, Reason.POINTS, detail, 0))
+            rejected += [wrong] if wrong else []
         elif _gap(centres, candidate.fit.centre) > 0.1 * R:
             centres[len(found)] = candidate.fit.centre
             found.append(candidate)
             vain = 0
     return found, rejected
+
+
+def _again(c: Candidate, scan: Scan, scale: float) -> Candidate | None:
+    """The fit with a scale of the noise that other spheres show."""
+    theta = np.append(c.fit.centre, c.fit.radius)
+    x = scan.points[c.near]
+    fit = refine(x, theta, scale, BLIND, rounds=3)
+    if fit is None:
+        return None
+    return replace(c, fit=fit, cap=visible_cap(x[fit.used], fit.centre))
+
+
+def _wrong(
+    c: Candidate | None, start: Floats, typical: float, options: PickOptions
+) -> Rejected | None:
+    """Why a candidate is no sphere like those found before it."""
+    if c is None:
+        detail = "no sphere goes through the points that face it"
+        return Rejected(start, Reason.POINTS, detail, 0)
+    if is_rough(c, 1.2 * typical):
+        detail = f"rms {c.fit.rms:.3f} mm, others {typical:.3f} mm"
+        return c.rejected(Reason.RMS, detail)
+    return fault(c, options)
 
 
 def _gap(centres: Floats, at: Floats) -> float:

@@ -20,7 +20,6 @@ from sim.kernels import kernel
 
 TUKEY = 5.0  # in scales: where a point no longer counts; 97 % efficient
 MAD = 1.4826  # scale of a normal distribution over its median absolute deviation
-ROUNDS = 4  # of scale, hidden cells and centre
 STANDS = 3.0  # scales above the surface from which points belong to something else
 FILLED = 24.0  # points on the sphere over cells a side squared
 FINER = 3.0  # small cells a side of a cell
@@ -65,10 +64,12 @@ def fit_sphere(x: Floats, start: Floats, R: float, trusted: Bools) -> Fit | None
         if count < 8:
             return None
         scale = min(0.06 * R, _scale(_heights(x, theta)[trusted], 4 * scale))
-    return refine(x, theta, scale, BLIND)
+    return refine(x, theta, scale, BLIND, rounds=2)
 
 
-def refine(x: Floats, theta: Floats, scale: float, sight: Floats) -> Fit | None:
+def refine(
+    x: Floats, theta: Floats, scale: float, sight: Floats, *, rounds: int
+) -> Fit | None:
     """Fit the centre to the points of cells on which nothing sticks out.
 
     Parameters
@@ -77,8 +78,9 @@ def refine(x: Floats, theta: Floats, scale: float, sight: Floats) -> Fit | None:
     theta : (4,) centre and radius, mm
     scale : of the noise, mm
     sight : (k, 3) unit vectors from the scanner to each point, or (0, 3) if unknown
+    rounds : of scale, hidden points and centre
     """
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         clean = _clean(x, theta, scale)
         theta, A, B, count = settle(x, clean, sight, theta, scale, False)
         if count < 8:
@@ -103,8 +105,16 @@ def _free_radius(
     return float(free[3]), np.inf
 
 
+@kernel
 def _heights(x: Floats, theta: Floats) -> Floats:
-    return np.asarray(np.linalg.norm(x - theta[:3], axis=1) - theta[3])
+    """(k,) distance of each point from the surface, positive outside."""
+    e = np.empty(len(x))
+    for p in range(len(x)):
+        square = 0.0
+        for a in range(3):
+            square += (x[p, a] - theta[a]) ** 2
+        e[p] = np.sqrt(square) - theta[3]
+    return e
 
 
 def _scale(e: Floats, gate: float) -> float:

@@ -9,13 +9,13 @@ from analysis.spheres.fit import TUKEY, Fit
 from analysis.spheres.picks import PickOptions, Reason, Rejected
 from sim.arrays import Bools, Floats, Ints
 
-FEWEST = 12  # points on a sphere
+FEWEST = 20  # points on a sphere
 FACING = 0.6  # share of a sphere's points whose normal is radial
 INSIDE = 0.1  # points inside a sphere over points on it
-OPEN = 0.4  # of the points at its height that a sphere may use
+OPEN = 0.2  # of the points at its height that a sphere may use
 VAGUE = 0.08  # sd of the free radius over the radius: a surface hardly round
 ROUGH = 1.3  # rms over what is typical of the scan's spheres, with many points
-SPARSE = 0.2  # points a visible area over what is typical of the scan's spheres
+SPARSE = 0.12  # points a visible area over what is typical of the scan's spheres
 SHARED = 0.3  # of a sphere's points that a better sphere has too
 
 
@@ -77,17 +77,17 @@ def fault(c: Candidate, options: PickOptions) -> Rejected | None:
 
 
 def rivals(candidates: list[Candidate]) -> tuple[list[Candidate], list[Rejected]]:
-    """Keep of each group that shares points the one with most; tell of the others."""
+    """Keep of each group that shares points the one that points fix best."""
     kept: list[Candidate] = []
     rejected = []
-    for c in sorted(candidates, key=lambda c: -len(c.points)):
+    for c in sorted(candidates, key=lambda c: -len(c.points) / c.fit.rms**2):
         rival = next((k for k in kept if _shared(c, k) > SHARED), None)
         if rival is None:
             kept.append(c)
             continue
         gap = float(np.linalg.norm(c.fit.centre - rival.fit.centre))
         if gap > 0.1 * c.fit.radius:
-            detail = f"{gap:.2f} mm from a sphere with more points"
+            detail = f"{gap:.2f} mm from a sphere that fits better"
             rejected.append(c.rejected(Reason.DUPLICATE, detail))
     return kept, rejected
 
@@ -109,7 +109,7 @@ def odd_ones(
     kept, rejected = [], []
     for c in candidates:
         points = len(c.points)
-        if c.fit.rms > ROUGH * typical * (1 + 1.5 / np.sqrt(points)):
+        if is_rough(c, typical):
             detail = f"rms {c.fit.rms:.3f} mm, others {typical:.3f} mm"
             rejected.append(c.rejected(Reason.RMS, detail))
         elif points < SPARSE * density * c.cap:
@@ -118,6 +118,11 @@ def odd_ones(
         else:
             kept.append(c)
     return kept, rejected
+
+
+def is_rough(c: Candidate, typical: float) -> bool:
+    """Whether the rms is larger than chance allows with so many points."""
+    return bool(c.fit.rms > ROUGH * typical * (1 + 1.5 / np.sqrt(len(c.points))))
 
 
 def typical_rms(candidates: list[Candidate]) -> float:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from analysis.spheres.fit import BLIND, Fit, refine
-from analysis.spheres.judge import Candidate
-from analysis.spheres.picks import PickOptions
+from analysis.spheres.judge import Candidate, fault
+from analysis.spheres.picks import PickOptions, Reason, Rejected
 from analysis.spheres.views import (
     FEWEST,
     Placement,
@@ -21,7 +21,7 @@ PULL = (
     1.7  # mean of tan(incidence) effects over mean u, for a cap seen up to 72 degrees
 )
 DOUBT = 0.5  # of that pull: how far it varies with what hides parts of the cap
-ROUNDS = 5  # of centres and motions in turn
+ROUNDS = 5  # of centres and motions in turn; one view needs but two
 
 
 def polish(
@@ -30,8 +30,10 @@ def polish(
     view: Ints | None,
     origins: Floats | None,
     options: PickOptions,
-) -> tuple[list[Candidate], Placement | None, Floats]:
+) -> tuple[list[Candidate], Placement | None, Floats, list[Rejected]]:
     """Return the spheres refitted, the views' motions, and the covariance (3 m, 3 m).
+
+    Last come candidates that turn out to be none.
 
     Parameters
     ----------
@@ -43,20 +45,45 @@ def polish(
     if view is None and origins is not None and len(origins) == 1:
         view = np.zeros(len(points), dtype=np.int64)
     if view is None or not found:
+        fits = [_refit(c, points) for c in found]
+        found, lost = _sorted_out(found, fits, options)
         found = [_unpulled(c, points) for c in found]
-        return found, None, _budget(found, None, options)
+        return found, None, _budget(found, None, options), lost
     views = int(view.max()) + 1
     if origins is None:
         origins = scanner_places(found, points, view, views)
     placed = unmoved(views, np.mean([c.fit.centre for c in found], axis=0))
-    joint = views > 1 and len(found) >= FEWEST
-    for _ in range(ROUNDS if joint else 0):
-        found = [_refit(c, points, view, origins, placed) for c in found]
-        placed = place(found, _sums(found, points, view, origins, placed), placed)
-    found = [_refit(c, points, view, origins, placed) for c in found]
+    lost = []
+    for round_ in range(ROUNDS):
+        last = round_ == ROUNDS - 1
+        fits = [_refit_seen(c, points, view, origins, placed, 1 + last) for c in found]
+        found, more = _sorted_out(found, fits, options)
+        lost += more
+        joint = views > 1 and len(found) >= FEWEST
+        if joint:
+            sums = [_sums(c, points, view, origins, placed) for c in found]
+            placed = place(found, sums, placed)
     if origins is None:
         found = [_unpulled(c, points) for c in found]
-    return found, placed, _budget(found, placed if joint else None, options)
+    return found, placed, _budget(found, placed if joint else None, options), lost
+
+
+def _sorted_out(
+    found: list[Candidate], fits: list[Fit | None], options: PickOptions
+) -> tuple[list[Candidate], list[Rejected]]:
+    """The candidates with their new fits, and those that fail with them."""
+    kept, lost = [], []
+    for c, fit in zip(found, fits, strict=True):
+        if fit is None:
+            lost.append(c.rejected(Reason.POINTS, "seen too steeply to be fitted"))
+            continue
+        fitted = replace(c, fit=fit)
+        wrong = fault(fitted, options)
+        if wrong is None:
+            kept.append(fitted)
+        else:
+            lost.append(wrong)
+    return kept, lost
 
 
 def _sight(x: Floats, view: Ints, origins: Floats | None) -> Floats:
@@ -67,36 +94,41 @@ def _sight(x: Floats, view: Ints, origins: Floats | None) -> Floats:
     return np.asarray(d / np.linalg.norm(d, axis=1)[:, None])
 
 
-def _refit(
+def _refit(c: Candidate, points: Floats) -> Fit | None:
+    """The same sphere fitted again from where it is."""
+    theta = np.append(c.fit.centre, c.fit.radius)
+    return refine(points[c.near], theta, c.fit.scale, BLIND, rounds=2)
+
+
+def _refit_seen(
     c: Candidate,
     points: Floats,
     view: Ints,
     origins: Floats | None,
     placed: Placement,
-) -> Candidate:
+    rounds: int,
+) -> Fit | None:
     """The same sphere fitted to points moved with their views."""
     x = placed.move(points[c.near], view[c.near])
     theta = np.append(c.fit.centre, c.fit.radius)
-    fit = refine(x, theta, c.fit.scale, _sight(x, view[c.near], origins))
-    return c if fit is None else replace(c, fit=fit)
+    sight = _sight(x, view[c.near], origins)
+    return refine(x, theta, c.fit.scale, sight, rounds=rounds)
 
 
 def _sums(
-    found: list[Candidate],
+    c: Candidate,
     points: Floats,
     view: Ints,
     origins: Floats | None,
     placed: Placement,
-) -> list[tuple[Floats, Floats]]:
-    out = []
-    for c in found:
-        seen = view[c.near]
-        x = placed.move(points[c.near], seen)
-        theta = np.append(c.fit.centre, c.fit.radius)
-        sight = _sight(x, seen, origins)
-        views = len(placed.motions)
-        out.append(blocks(x, c.fit.used, sight, theta, c.fit.scale, seen, views))
-    return out
+) -> tuple[Floats, Floats]:
+    """The blocks A (v, 3, 3) and g (v, 3) of a sphere."""
+    seen = view[c.near]
+    x = placed.move(points[c.near], seen)
+    theta = np.append(c.fit.centre, c.fit.radius)
+    sight = _sight(x, seen, origins)
+    views = len(placed.motions)
+    return blocks(x, c.fit.used, sight, theta, c.fit.scale, seen, views)
 
 
 def _unpulled(c: Candidate, points: Floats) -> Candidate:

@@ -89,7 +89,7 @@ def _best_seen_from(x: Floats, u: Floats) -> Floats:
     reach = float(np.linalg.norm(x - middle, axis=1).max())
 
     def worst(place: Floats) -> float:
-        d = middle + reach * place / max(1.0, np.linalg.norm(place) / FARTHEST) - x
+        d = middle + reach * _kept_near(place) - x
         cos = np.einsum("ij,ij->i", d, u) / np.linalg.norm(d, axis=1)
         return -float(np.partition(cos, steep)[:steep].mean())
 
@@ -97,8 +97,11 @@ def _best_seen_from(x: Floats, u: Floats) -> Floats:
     best = minimize(
         worst, 5.0 * way, method="Nelder-Mead", options={"xatol": 0.02, "fatol": 1e-4}
     )
-    place = best.x / max(1.0, np.linalg.norm(best.x) / FARTHEST)
-    return np.asarray(middle + reach * place)
+    return np.asarray(middle + reach * _kept_near(best.x))
+
+
+def _kept_near(place: Floats) -> Floats:
+    return np.asarray(place / max(1.0, float(np.linalg.norm(place)) / FARTHEST))
 
 
 def place(
