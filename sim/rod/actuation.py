@@ -68,7 +68,7 @@ def relative(t: float, n: float, law: Law) -> float:
         return 1.0
     if t < law.ramp:
         return 1.0 + (n - 1.0) * t / law.ramp
-    return (1.0 - n) / (1.0 + np.exp(-law.rate * (t - law.delay))) + n
+    return float((1.0 - n) / (1.0 + np.exp(-law.rate * (t - law.delay))) + n)
 
 
 @kernel
@@ -98,7 +98,7 @@ class Pulses:
                 f"actuation: pulse {k + 1} at {self.times[k + 1]:g} s comes before "
                 f"pulse {k} at {self.times[k]:g} s: sort the table by time"
             )
-        if self.times and not 0.0 <= self.times[0]:
+        if self.times and not self.times[0] >= 0.0:
             raise ValueError(
                 f"actuation: pulse 0 is at {self.times[0]:g} s: times start at 0"
             )

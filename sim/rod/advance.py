@@ -8,9 +8,9 @@ with the node in contact from its start. Nodes that would land within `landing` 
 ground need no cut.
 """
 
-from sim.arrays import Bools, Floats
-from sim.rod.compiled import kernel
+from sim.arrays import Floats
 from sim.rod.actuation import actuate
+from sim.rod.compiled import kernel
 from sim.rod.contacts import closed_contacts, find_landings, keep_contacts
 from sim.rod.elastic import Strains, gradients
 from sim.rod.newmark import guess

@@ -20,8 +20,8 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from sim.arrays import Bools, Floats, Ints
-from sim.rod.compiled import kernel
 from sim.ordering import nested_dissection
+from sim.rod.compiled import kernel
 
 
 class Pattern(NamedTuple):

@@ -81,7 +81,7 @@ def conserving_gradient(
 @kernel
 def _length(x: Floats, i: int, j: int) -> float:
     ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
-    return np.sqrt(ex * ex + ey * ey)
+    return float(np.sqrt(ex * ex + ey * ey))
 
 
 @kernel

@@ -10,9 +10,8 @@ so that one forward and one backward substitution serve the whole iteration.
 
 import numpy as np
 
-from sim.arrays import Floats
-from sim.rod.compiled import kernel
 from sim.rod.blocks import unit_forward, weighted_product
+from sim.rod.compiled import kernel
 from sim.rod.coulomb import OPEN, STICK, coulomb, kept_friction, residual, velocities
 from sim.rod.ground import gap, surface
 from sim.rod.state import COUNT, FULL, Scheme, Setting, State, Work
@@ -177,10 +176,10 @@ def landing_time(setting: Setting, state: State, work: Work, i: int, h: float) -
 
 @kernel
 def is_listed(work: Work, count: int, i: int) -> bool:
+    listed = False
     for c in range(count):
-        if work.who[c] == i:
-            return True
-    return False
+        listed = listed or work.who[c] == i
+    return listed
 
 
 @kernel

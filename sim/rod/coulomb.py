@@ -19,7 +19,6 @@ with a shorter step by the caller.
 """
 
 from enum import Enum
-
 from typing import NamedTuple
 
 import numpy as np

@@ -129,9 +129,7 @@ def bend_geometry(
 
 
 @kernel
-def energies(
-    x: Floats, element: Elements, actuated: Actuated
-) -> tuple[float, float]:
+def energies(x: Floats, element: Elements, actuated: Actuated) -> tuple[float, float]:
     """Stretching and bending energy of the nodes at x (n, 2), J."""
     stretch = 0.0
     for k in range(len(element.rest)):

@@ -11,17 +11,17 @@ from dataclasses import replace
 import numpy as np
 
 from sim.newton import NotConvergedError
-from sim.rod.simulate import Damping, RodStep, StepOptions, World, _Loop, scheme_of
+from sim.rod.options import StepOptions
+from sim.rod.simulate import Loop, RodStep, scheme_of
 from sim.rod.state import ITERATIONS
+from sim.rod.world import Damping, World
 
 GROWTH = 2.0
 FIRST, LONGEST = 2e-3, 1e4  # s
 EASY = 6  # iterations of a step after which a longer one is tried
 
 
-def settle(
-    world: World, *, tolerance: float = 1e-9, max_steps: int = 400
-) -> RodStep:
+def settle(world: World, *, tolerance: float = 1e-9, max_steps: int = 400) -> RodStep:
     """The equilibrium that the rod of `world` sinks to from its start.
 
     Parameters
@@ -29,7 +29,7 @@ def settle(
     tolerance : on the unbalanced force of any node, as a fraction of all outer forces
     """
     options = StepOptions(tolerance=1e-13, reuse=0.0, h=FIRST)
-    loop = _Loop(replace(world, damping=Damping(beta=0.0)), options, None)
+    loop = Loop(replace(world, damping=Damping(beta=0.0)), options, None)
     loop.scheme = scheme_of(options, world.rod, gamma=1.0)
     outer = float(world.rod.mass.sum() * np.linalg.norm(world.gravity))
     if world.load is not None:
@@ -40,7 +40,7 @@ def settle(
         loop.state.acceleration[:] = 0.0
         loop.options = replace(options, h=h)
         loop.state.clock[:] = 0.0
-        if not loop._run(1, h):
+        if not loop.steps(1, h):
             h *= 0.1
             if h < 1e-6 * FIRST:
                 break

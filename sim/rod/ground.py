@@ -91,9 +91,7 @@ class Wave:
             raise ValueError(
                 f"ground: wavelength is {self.wavelength}: give a positive length"
             )
-        _refuse(
-            "amplitude, start, offset", [self.amplitude, self.start, self.offset]
-        )
+        _refuse("amplitude, start, offset", [self.amplitude, self.start, self.offset])
 
     @property
     def relief(self) -> Relief:
@@ -142,7 +140,9 @@ def surface(relief: Relief, x: float) -> tuple[float, float]:
     knots = relief.knots
     if len(knots) > 1:
         inside = min(max(x, knots[0]), knots[-1])
-        k = min(max(np.searchsorted(knots, inside, side="right") - 1, 0), len(knots) - 2)
+        k = min(
+            max(np.searchsorted(knots, inside, side="right") - 1, 0), len(knots) - 2
+        )
         c = relief.coefficients[:, k]
         d = inside - knots[k]
         f += ((c[0] * d + c[1]) * d + c[2]) * d + c[3]
@@ -155,7 +155,7 @@ def surface(relief: Relief, x: float) -> tuple[float, float]:
 def gap(relief: Relief, x: float, y: float) -> float:
     """Distance of (x, y) above the ground, less the offset, m."""
     f, slope = surface(relief, x)
-    return (y - f) / np.sqrt(1.0 + slope * slope) - relief.offset
+    return float((y - f) / np.sqrt(1.0 + slope * slope) - relief.offset)
 
 
 def gaps(ground: Ground, x: Floats) -> Floats:

@@ -28,6 +28,7 @@ SAFETY, LEAST, MOST = 0.8, 0.2, 2.0  # of the change of the step length
 FIRST = 1e-3  # adapted step, as a fraction of the longest
 SHORTEST = 1e-6  # adapted step, as a fraction of the longest
 
+
 @kernel
 def step_error(before: State, state: State) -> float:
     """Error of the last step, m; negative where contacts changed."""
@@ -41,7 +42,7 @@ def step_error(before: State, state: State) -> float:
     if rate == 0.0 or rate_before == 0.0:
         return -1.0
     h, h_before = state.clock[LAST_STEP], before.clock[LAST_STEP]
-    return h * h / 12.0 * change * 2.0 * h / (h + h_before)
+    return float(h * h / 12.0 * change * 2.0 * h / (h + h_before))
 
 
 @kernel

@@ -20,9 +20,9 @@ that of Newmark's rule, from which it differs by the turning of an edge in a ste
 import numpy as np
 
 from sim.arrays import Floats
-from sim.rod.compiled import kernel
 from sim.rod.actuation import actuate
 from sim.rod.blocks import backward, factorise, forward
+from sim.rod.compiled import kernel
 from sim.rod.conserving import conserving_gradient
 from sim.rod.contacts import add_impulses, place_frames
 from sim.rod.elastic import Rates, gradients
@@ -95,7 +95,7 @@ def evaluate(
 @kernel
 def _overlap(window: Floats, time: float, h: float) -> float:
     """How long of the step from `time` the load acts, s."""
-    return max(0.0, min(window[1], time + h) - max(window[0], time))
+    return float(max(0.0, min(window[1], time + h) - max(window[0], time)))
 
 
 @kernel

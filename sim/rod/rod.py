@@ -115,7 +115,7 @@ def _refuse_bad_edges(nodes: Floats, edges: Ints, rest_length: Floats) -> None:
     if len(edges) == 0 or edges.min() < 0 or edges.max() >= n:
         raise ValueError(f"rod: edges must join two of the nodes 0 to {n - 1}")
     length = np.linalg.norm(nodes[edges[:, 1]] - nodes[edges[:, 0]], axis=1)
-    for k in np.flatnonzero(~((length > 0.0) & (rest_length > 0.0))):
+    for k in np.flatnonzero(~((length > 0.0) & (rest_length > 0.0))).tolist():
         i, j = edges[k]
         raise ValueError(
             f"rod: edge {k} between nodes {i} and {j} has length {length[k]:g} m and "
@@ -207,9 +207,7 @@ def chain(nodes: Floats, material: Material, *, closed: bool = False) -> Rod:
 
 def straight(length: float, n: int, material: Material) -> Rod:
     """A straight rod of n nodes along x, from the origin."""
-    return chain(
-        np.column_stack([np.linspace(0.0, length, n), np.zeros(n)]), material
-    )
+    return chain(np.column_stack([np.linspace(0.0, length, n), np.zeros(n)]), material)
 
 
 def cantilever(length: float, n: int, material: Material) -> Rod:

@@ -2,19 +2,18 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import TypeVar
+from dataclasses import dataclass
 
 import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.newton import NotConvergedError
-from sim.rod.actuation import Actuator, LeftOfContact, Pulses, Schedule, actuate
-from sim.rod.coulomb import OPEN, ContactRule
-from sim.rod.elastic import energies, elements, passive
-from sim.rod.ground import Ground, Plane, gaps
+from sim.rod.actuation import LeftOfContact, Pulses, actuate
+from sim.rod.coulomb import ContactRule
+from sim.rod.elastic import elements, energies, passive
+from sim.rod.ground import Plane, gaps
 from sim.rod.loop import mechanical_energies, run
+from sim.rod.options import Integrator, StepOptions
 from sim.rod.rod import Rod
 from sim.rod.state import (
     COMPLEMENTARITY,
@@ -36,144 +35,7 @@ from sim.rod.state import (
     with_factor,
     work_space,
 )
-
-GRAVITY = 9.81  # m/s^2
-
-
-@dataclass(frozen=True)
-class Damping:
-    """alpha, beta of eq. (1); the form is the paper's with `rayleigh`.
-
-    Neither is in the text of [Hu20]; 0 and 8 ms are stated assumptions.
-    """
-
-    alpha: float = 0.0  # 1/s
-    beta: float = 8.0e-3  # s
-    rayleigh: bool = False
-
-    def __post_init__(self) -> None:
-        for name in ("alpha", "beta"):
-            if not 0.0 <= getattr(self, name) < np.inf:
-                raise ValueError(
-                    f"damping: {name} is {getattr(self, name)}: give 0 or more"
-                )
-
-
-@dataclass(frozen=True, eq=False)
-class Load:
-    """A force that acts on nodes for a time."""
-
-    nodes: list[int]
-    force: tuple[float, float]  # N, on each of the nodes
-    start: float = 0.0  # s
-    duration: float = np.inf  # s
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.force).all() and self.duration >= 0.0):
-            raise ValueError(
-                f"load: force {self.force} N for {self.duration} s: give finite "
-                "numbers and a duration of 0 or more"
-            )
-
-
-@dataclass(frozen=True, eq=False)
-class World:
-    """A rod, what acts on it, and what it stands on."""
-
-    rod: Rod
-    ground: Ground | None = None
-    friction: float = 0.8
-    gravity: tuple[float, float] = (0.0, -GRAVITY)
-    damping: Damping = field(default_factory=Damping)
-    actuator: Actuator = field(default_factory=Actuator)
-    schedule: Schedule | None = None
-    load: Load | None = None
-    velocity: Floats | None = None  # (n, 2) m/s at the start; held nodes keep it
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.friction < np.inf:
-            raise ValueError(f"friction is {self.friction}: give 0 or more")
-        self._refuse_ground_above_rod()
-        n, limbs = len(self.rod.nodes), self.rod.limbs
-        if isinstance(self.schedule, Pulses):
-            for limb in self.schedule.limbs:
-                if not 0 <= limb <= limbs:
-                    raise ValueError(
-                        f"actuation: there is no limb {limb}: choose 0 to {limbs}"
-                    )
-        if isinstance(self.schedule, LeftOfContact) and limbs < 1:
-            raise ValueError("actuation: the rod has no limbs to choose from")
-        if self.load and not all(0 <= k < n for k in self.load.nodes):
-            raise ValueError(f"load: nodes {self.load.nodes}: choose from 0 to {n - 1}")
-
-    def _refuse_ground_above_rod(self) -> None:
-        if self.ground is None:
-            return
-        size = float(np.ptp(self.rod.nodes, axis=0).max())
-        depth = gaps(self.ground, self.rod.nodes)
-        k = int(np.argmin(depth))
-        if depth[k] < -1e-9 * size:
-            x, y = self.rod.nodes[k]
-            raise ValueError(
-                f"ground: node {k} at ({x:g}, {y:g}) m starts {-depth[k]:.3g} m below "
-                "the ground: lift the rod"
-            )
-
-
-class Integrator(Enum):
-    """How internal forces are weighted in a step."""
-
-    NEWMARK = "newmark"
-    ENERGY_MOMENTUM = "energy_momentum"
-
-
-Kind = TypeVar("Kind", bound=Enum)
-
-
-def _chosen(kind: type[Kind], name: str, value: object) -> Kind:
-    """The member that a name from a configuration stands for."""
-    for member in kind:
-        if value in (member, member.value):
-            return member
-    names = ", ".join(str(member.value) for member in kind)
-    raise ValueError(f"steps: {name} is {value!r}: choose one of {names}")
-
-
-@dataclass(frozen=True)
-class StepOptions:
-    """Time steps; h and the tolerance are as in simulators derived from [Hu20]'s.
-
-    accuracy : m, error of a step; 0 makes every step h long, else h is the longest
-    tolerance : m, error that Newton's iteration may leave
-    landing : gap with which a node may land, as a fraction of the shortest edge
-    reuse : contraction up to which a factorisation is kept; 0 renews it always
-    """
-
-    h: float = 2.5e-3  # s
-    integrator: Integrator = Integrator.NEWMARK
-    accuracy: float = 0.0
-    tolerance: float = 1e-9
-    contact: ContactRule = ContactRule.EXACT
-    complementarity: float = 1e-9  # m/s
-    landing: float = 0.01
-    closing: float = 0.2
-    shortest: float = 1.0 / 64.0  # of h
-    max_newton: int = 25
-    reuse: float = 0.1
-
-    def __post_init__(self) -> None:
-        for name, kind in (("contact", ContactRule), ("integrator", Integrator)):
-            object.__setattr__(self, name, _chosen(kind, name, getattr(self, name)))
-        for name in ("h", "tolerance", "complementarity", "landing", "shortest"):
-            if not 0.0 < getattr(self, name) < np.inf:
-                raise ValueError(
-                    f"steps: {name} is {getattr(self, name)}: give a positive number"
-                )
-        for name in ("accuracy", "reuse", "closing"):
-            if not 0.0 <= getattr(self, name) < np.inf:
-                raise ValueError(
-                    f"steps: {name} is {getattr(self, name)}: give 0 or more"
-                )
+from sim.rod.world import World
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +123,7 @@ def scheme_of(options: StepOptions, rod: Rod, *, gamma: float = 0.5) -> Scheme:
     )
 
 
-class _Loop:
+class Loop:
     """The arrays of a run, and the compiled loop over them."""
 
     def __init__(self, world: World, options: StepOptions, start: State | None) -> None:
@@ -298,7 +160,7 @@ class _Loop:
             for at, limb in _pulses(self.world, self.time - window, self.time + near):
                 self._switch_on(at, limb)
             later = _pulses(self.world, self.time + near, end)
-            if not self._run(step - self.step, min([end, *(t for t, _ in later)])):
+            if not self.steps(step - self.step, min([end, *(t for t, _ in later)])):
                 return False
         return True
 
@@ -307,7 +169,7 @@ class _Loop:
             limb = contact_limb(self.world, self.state.x) - 1
         self.state.pulse[limb % len(self.state.pulse)] = at
 
-    def _run(self, steps: int, stop: float) -> bool:
+    def steps(self, steps: int, stop: float) -> bool:
         return run(
             self.setting,
             self.scheme,
@@ -359,7 +221,9 @@ class _Loop:
                 f"converges to {self.options.tolerance:g} m"
             )
             remedy = "choose a smaller h"
-        return NotConvergedError(f"at t = {time:g} s {why}: {remedy}", best=self.record())
+        return NotConvergedError(
+            f"at t = {time:g} s {why}: {remedy}", best=self.record()
+        )
 
 
 def contact_limb(world: World, x: Floats) -> int:
@@ -414,7 +278,7 @@ def simulate(
             f"duration is {duration} s, recorded every {every} steps: give a positive "
             "time and 1 or more"
         )
-    loop = _Loop(world, options, start)
+    loop = Loop(world, options, start)
     if start is None:
         yield loop.record()
     while loop.time < duration - 1e-6 * options.h:
@@ -434,10 +298,7 @@ def simulate_many(
     """The last step of each world, several at a time in threads."""
 
     def last(world: World) -> RodStep:
-        step = None
-        for step in simulate(world, options, duration, every=1 << 40):
-            pass
-        assert step is not None
+        *_, step = simulate(world, options, duration, every=1 << 40)
         return step
 
     with ThreadPoolExecutor(threads) as pool:

@@ -1,6 +1,7 @@
 """The star-shaped rolling robot of [Hu20], Figs. 1 and 4: seven limbs in a ring."""
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -89,14 +90,17 @@ def star(shape: StarShape, material: Material) -> Rod:
     n = shape.nodes_per_limb
     nodes = np.vstack([_limb(shape, k) for k in range(LIMBS)])
     nodes[:, 1] -= nodes[:, 1].min()
-    edges, edge_limb, bends, bend_limb = [], [], [], []
+    edges: list[tuple[int, int]] = []
+    bends: list[tuple[int, int, int]] = []
+    edge_limb: list[int] = []
+    bend_limb: list[int] = []
     for k in range(LIMBS):
         first = k * n
         arc = [*range(first, first + shape.arc_edges), (k + 1) % LIMBS * n]
         tail = [first, *range(first + shape.arc_edges, first + n)]
         before = (first - n + shape.arc_edges - 1) % (LIMBS * n)
         for path in (arc, tail):
-            edges += zip(path[:-1], path[1:], strict=True)
+            edges += pairwise(path)
         edge_limb += [k] * shape.arc_edges + [PASSIVE] * shape.tail_edges
         for path in (arc, tail):
             bends += zip(path[:-2], path[1:-1], path[2:], strict=True)

@@ -11,8 +11,8 @@ import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
 from sim.rod.actuation import Law
-from sim.rod.coulomb import Scratch, scratch
 from sim.rod.blocks import Blocks, Pattern, analyse, empty
+from sim.rod.coulomb import Scratch, scratch
 from sim.rod.elastic import Actuated, Elements, Strains, elements, passive, unstrained
 from sim.rod.ground import Relief
 from sim.rod.rod import Rod
@@ -183,14 +183,14 @@ def with_factor(state: State, pattern: Pattern) -> State:
 
 def copied(state: State) -> State:
     """An independent copy."""
-    return State(
-        *(
-            type(part)(*(a.copy() for a in part))  # type: ignore[call-overload]
-            if isinstance(part, tuple)
-            else part.copy()
-            for part in state
-        )
-    )
+    arrays = {
+        name: part.copy()
+        for name, part in state._asdict().items()
+        if isinstance(part, np.ndarray)
+    }
+    strain = Strains(*(part.copy() for part in state.strain))
+    factor = Blocks(*(part.copy() for part in state.factor))
+    return State(**arrays, strain=strain, factor=factor)
 
 
 def pattern_of(rod: Rod) -> Pattern:

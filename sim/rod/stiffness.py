@@ -1,10 +1,8 @@
 """The matrix of a step, put together from the elements in 2 x 2 blocks."""
 
-import numpy as np
-
 from sim.arrays import Bools, Floats
-from sim.rod.compiled import kernel
 from sim.rod.blocks import Blocks, Pattern
+from sim.rod.compiled import kernel
 from sim.rod.elastic import (
     Actuated,
     Elements,

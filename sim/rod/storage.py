@@ -1,6 +1,8 @@
 """A state as plain arrays, to be kept in a file and continued from."""
 
-import numpy as np
+from collections.abc import Mapping
+from typing import Any
+
 from numpy.typing import NDArray
 
 from sim.rod.blocks import Blocks
@@ -8,26 +10,21 @@ from sim.rod.elastic import Strains
 from sim.rod.state import State
 
 
-def to_arrays(state: State) -> dict[str, NDArray[np.generic]]:
+def to_arrays(state: State) -> dict[str, NDArray[Any]]:
     """The arrays of a state by name."""
-    arrays: dict[str, NDArray[np.generic]] = {}
-    for name, part in zip(State._fields, state, strict=True):
-        if isinstance(part, Strains | Blocks):
-            for inner, array in zip(part._fields, part, strict=True):
-                arrays[f"{name}_{inner}"] = array
-        else:
-            arrays[name] = part
+    arrays: dict[str, NDArray[Any]] = state._asdict()
+    for name in ("strain", "factor"):
+        parts: Any = arrays.pop(name)
+        for inner, array in parts._asdict().items():
+            arrays[f"{name}_{inner}"] = array
     return arrays
 
 
-def from_arrays(arrays: dict[str, NDArray[np.generic]]) -> State:
+def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> State:
     """The state that `to_arrays` took apart."""
-
-    def part(name: str) -> object:
-        for kind in (Strains, Blocks):
-            names = [f"{name}_{inner}" for inner in kind._fields]
-            if names[0] in arrays:
-                return kind(*(arrays[inner] for inner in names))
-        return arrays[name]
-
-    return State(*(part(name) for name in State._fields))  # type: ignore[arg-type]
+    strain = Strains(*(arrays[f"strain_{name}"] for name in Strains._fields))
+    factor = Blocks(*(arrays[f"factor_{name}"] for name in Blocks._fields))
+    others = {
+        name: arrays[name] for name in State._fields if name not in ("strain", "factor")
+    }
+    return State(**others, strain=strain, factor=factor)

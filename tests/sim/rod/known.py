@@ -6,12 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from sim.arrays import Floats
-from sim.rod.elastic import elements, passive, unstrained
-from sim.rod.rod import Material, Rod, ring
-from sim.rod.simulate import GRAVITY
 from sim.rod.blocks import analyse, empty
-from sim.rod.elastic import Rates
+from sim.rod.elastic import Rates, elements, passive, unstrained
+from sim.rod.rod import Material, Rod, ring
 from sim.rod.stiffness import add_stiffness
+from sim.rod.world import GRAVITY
 
 DATA = Path(__file__).parent / "data"
 SOFT = Material(modulus=4.0e6, density=1000.0, thickness=2.0e-3, width=2.0e-3)

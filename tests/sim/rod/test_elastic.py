@@ -77,7 +77,7 @@ def _stiffness(
 def _deformed(
     rod: Rod, rng: np.random.Generator, size: float = 4e-4
 ) -> tuple[Floats, Floats, Strains]:
-    """A deformed shape, a direction, and other strains with the slopes of that shape."""
+    """A deformed shape, a direction, other strains with the slopes of the shape."""
     x = rod.nodes + size * rng.standard_normal(rod.nodes.shape)
     before = _strains(rod, x)
     before.stretch[:] += 0.05 * rng.standard_normal(len(rod.edges))

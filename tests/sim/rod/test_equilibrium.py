@@ -10,7 +10,8 @@ from sim.newton import NotConvergedError
 from sim.rod.equilibrium import settle
 from sim.rod.ground import Plane
 from sim.rod.rod import Rod, cantilever, ring, straight
-from sim.rod.simulate import GRAVITY, Load, RodStep, World
+from sim.rod.simulate import RodStep
+from sim.rod.world import GRAVITY, Load, World
 from tests.sim.rod.known import THIN, dense_stiffness, ribbon, table
 
 L = 0.1

@@ -8,17 +8,12 @@ import pytest
 from sim.arrays import Floats
 from sim.rod.equilibrium import settle
 from sim.rod.ground import Plane, gaps
+from sim.rod.options import StepOptions
 from sim.rod.paths import route_ratio
 from sim.rod.rod import Material, Rod, cantilever, moved, ring, straight
-from sim.rod.simulate import (
-    GRAVITY,
-    Damping,
-    RodStep,
-    StepOptions,
-    World,
-    simulate,
-)
+from sim.rod.simulate import RodStep, simulate
 from sim.rod.star import StarShape, star
+from sim.rod.world import GRAVITY, Damping, World
 from tests.sim.rod.known import SOFT, ribbon, table
 
 

@@ -10,13 +10,10 @@ from sim.newton import NotConvergedError
 from sim.rod.actuation import LeftOfContact, Pulses
 from sim.rod.coulomb import ContactRule
 from sim.rod.ground import Plane, Wave
+from sim.rod.options import StepOptions
 from sim.rod.rod import Material, cantilever, chain, moved, network, straight
 from sim.rod.simulate import (
-    Damping,
-    Load,
     RodStep,
-    StepOptions,
-    World,
     contact_limb,
     simulate,
     simulate_many,
@@ -24,6 +21,7 @@ from sim.rod.simulate import (
 from sim.rod.star import LOWEST, StarShape, star, tail_tips
 from sim.rod.state import State
 from sim.rod.storage import from_arrays, to_arrays
+from sim.rod.world import Damping, Load, World
 from tests.sim.rod.known import SOFT
 
 ROBOT = star(StarShape(), Material())
@@ -141,8 +139,7 @@ def test_the_star_stands_on_two_tails() -> None:
 def test_the_papers_rules_give_a_motion_and_own_up_to_their_residual() -> None:
     options = StepOptions(contact=ContactRule.MODIFIED_MASS)
     worst = max(
-        step.complementarity
-        for step in simulate(_actuated(), options, 0.4, every=1)
+        step.complementarity for step in simulate(_actuated(), options, 0.4, every=1)
     )
     assert worst > 1e-6  # some set of contacts is taken although it is inconsistent
 
@@ -199,11 +196,9 @@ def test_a_step_that_cannot_be_made_ends_with_the_last_good_one() -> None:
     load = Load([4], (1e9, 1e9), start=0.05)
     world = World(straight(0.1, 5, SOFT), load=load)
     options = StepOptions(h=5e-3, shortest=0.5, max_newton=4)
-    seen = []
+    seen: list[RodStep] = []
     with pytest.raises(NotConvergedError, match=r"at t = 0.05 s no step") as caught:
-        seen.extend([])
-        for step in simulate(world, options, 0.1):
-            seen.append(step)
+        seen.extend(simulate(world, options, 0.1))
     assert isinstance(caught.value.best, RodStep)
     assert seen[-1].time == pytest.approx(0.05)
     assert np.isfinite(seen[-1].x).all()

@@ -1,0 +1,93 @@
+"""What the rod cases record of a step."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.arrays import Floats
+from sim.rod.coulomb import OPEN
+from sim.rod.ground import surface
+from sim.rod.paths import centroid
+from sim.rod.simulate import RodStep
+from sim.rod.world import World
+
+GROUND_POINTS = 400  # of the drawn ground
+
+
+class RodCase:
+    """What the cases of this module record of a step."""
+
+    @property
+    def world(self) -> World:
+        """What is simulated."""
+        raise NotImplementedError
+
+    def numbers(self, step: RodStep) -> dict[str, float]:
+        x_c, y_c = centroid(step.x, self.world.rod.mass)
+        return {
+            "step": step.step,
+            "time": step.time,
+            "x_c": x_c,
+            "y_c": y_c,
+            "kinetic": step.kinetic,
+            "stretching": step.stretching,
+            "bending": step.bending,
+            "gravity": step.gravity,
+            "contacts": int(np.count_nonzero(step.contact != OPEN)),
+            "residual": step.residual,
+            "complementarity": step.complementarity,
+            "iterations": step.iterations,
+            "substeps": step.substeps,
+            "h": step.h,
+        }
+
+    def arrays(self, step: RodStep) -> dict[str, NDArray[np.generic]]:
+        return {
+            "x": step.x,
+            "v": step.v,
+            "reaction": step.reaction,
+            "contact": step.contact,
+        }
+
+    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
+        rod = self.world.rod
+        return {
+            "edges": rod.edges,
+            "edge_limb": rod.edge_limb,
+            "mass": rod.mass,
+            "ground": self._drawn_ground(),
+        }
+
+    def _drawn_ground(self) -> Floats:
+        """(k, 2) points of the ground around the start, or none."""
+        if self.world.ground is None:
+            return np.empty((0, 2))
+        middle = self.world.rod.nodes[:, 0].mean()
+        reach = 6.0 * np.ptp(self.world.rod.nodes, axis=0).max()
+        x = np.linspace(middle - reach, middle + reach, GROUND_POINTS)
+        relief = self.world.ground.relief
+        return np.array([[p, surface(relief, p)[0]] for p in x])
+
+    def documents(self) -> dict[str, object]:
+        return {}
+
+    def progress(self, step: RodStep) -> str:
+        return f"t {step.time:.3f} s"
+
+
+def common_result(step: RodStep, stop: str) -> dict[str, float | str | int | bool]:
+    return {
+        "stop": stop,
+        "time": step.time,
+        "steps": step.step,
+        "energy": step.energy,
+        "residual": step.residual,
+        "complementarity": step.complementarity,
+    }
+
+
+def refuse_times(duration: float, every: int) -> None:
+    if not (duration > 0.0 and every >= 1):
+        raise ValueError(
+            f"case: duration {duration} s, every {every} steps: give a positive time "
+            "and 1 or more"
+        )

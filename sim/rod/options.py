@@ -1,0 +1,65 @@
+"""How time steps are made."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeVar
+
+import numpy as np
+
+from sim.rod.coulomb import ContactRule
+
+
+class Integrator(Enum):
+    """How internal forces are weighted in a step."""
+
+    NEWMARK = "newmark"
+    ENERGY_MOMENTUM = "energy_momentum"
+
+
+Kind = TypeVar("Kind", bound=Enum)
+
+
+def _chosen(kind: type[Kind], name: str, value: object) -> Kind:
+    """The member that a name from a configuration stands for."""
+    for member in kind:
+        if value in (member, member.value):
+            return member
+    names = ", ".join(str(member.value) for member in kind)
+    raise ValueError(f"steps: {name} is {value!r}: choose one of {names}")
+
+
+@dataclass(frozen=True)
+class StepOptions:
+    """Time steps; h and the tolerance are as in simulators derived from [Hu20]'s.
+
+    accuracy : m, error of a step; 0 makes every step h long, else h is the longest
+    tolerance : m, error that Newton's iteration may leave
+    landing : gap with which a node may land, as a fraction of the shortest edge
+    reuse : contraction up to which a factorisation is kept; 0 renews it always
+    """
+
+    h: float = 2.5e-3  # s
+    integrator: Integrator = Integrator.NEWMARK
+    accuracy: float = 0.0
+    tolerance: float = 1e-9
+    contact: ContactRule = ContactRule.EXACT
+    complementarity: float = 1e-9  # m/s
+    landing: float = 0.01
+    closing: float = 0.2
+    shortest: float = 1.0 / 64.0  # of h
+    max_newton: int = 25
+    reuse: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name, kind in (("contact", ContactRule), ("integrator", Integrator)):
+            object.__setattr__(self, name, _chosen(kind, name, getattr(self, name)))
+        for name in ("h", "tolerance", "complementarity", "landing", "shortest"):
+            if not 0.0 < getattr(self, name) < np.inf:
+                raise ValueError(
+                    f"steps: {name} is {getattr(self, name)}: give a positive number"
+                )
+        for name in ("accuracy", "reuse", "closing"):
+            if not 0.0 <= getattr(self, name) < np.inf:
+                raise ValueError(
+                    f"steps: {name} is {getattr(self, name)}: give 0 or more"
+                )

@@ -1,0 +1,92 @@
+"""A rod, what acts on it, and what it stands on."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.rod.actuation import Actuator, LeftOfContact, Pulses, Schedule
+from sim.rod.ground import Ground, gaps
+from sim.rod.rod import Rod
+
+GRAVITY = 9.81  # m/s^2
+
+
+@dataclass(frozen=True)
+class Damping:
+    """alpha, beta of eq. (1); the form is the paper's with `rayleigh`.
+
+    Neither is in the text of [Hu20]; 0 and 8 ms are stated assumptions.
+    """
+
+    alpha: float = 0.0  # 1/s
+    beta: float = 8.0e-3  # s
+    rayleigh: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "beta"):
+            if not 0.0 <= getattr(self, name) < np.inf:
+                raise ValueError(
+                    f"damping: {name} is {getattr(self, name)}: give 0 or more"
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """A force that acts on nodes for a time."""
+
+    nodes: list[int]
+    force: tuple[float, float]  # N, on each of the nodes
+    start: float = 0.0  # s
+    duration: float = np.inf  # s
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.force).all() and self.duration >= 0.0):
+            raise ValueError(
+                f"load: force {self.force} N for {self.duration} s: give finite "
+                "numbers and a duration of 0 or more"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """A rod, what acts on it, and what it stands on."""
+
+    rod: Rod
+    ground: Ground | None = None
+    friction: float = 0.8
+    gravity: tuple[float, float] = (0.0, -GRAVITY)
+    damping: Damping = field(default_factory=Damping)
+    actuator: Actuator = field(default_factory=Actuator)
+    schedule: Schedule | None = None
+    load: Load | None = None
+    velocity: Floats | None = None  # (n, 2) m/s at the start; held nodes keep it
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.friction < np.inf:
+            raise ValueError(f"friction is {self.friction}: give 0 or more")
+        self._refuse_ground_above_rod()
+        n, limbs = len(self.rod.nodes), self.rod.limbs
+        if isinstance(self.schedule, Pulses):
+            for limb in self.schedule.limbs:
+                if not 0 <= limb <= limbs:
+                    raise ValueError(
+                        f"actuation: there is no limb {limb}: choose 0 to {limbs}"
+                    )
+        if isinstance(self.schedule, LeftOfContact) and limbs < 1:
+            raise ValueError("actuation: the rod has no limbs to choose from")
+        if self.load and not all(0 <= k < n for k in self.load.nodes):
+            raise ValueError(f"load: nodes {self.load.nodes}: choose from 0 to {n - 1}")
+
+    def _refuse_ground_above_rod(self) -> None:
+        if self.ground is None:
+            return
+        size = float(np.ptp(self.rod.nodes, axis=0).max())
+        depth = gaps(self.ground, self.rod.nodes)
+        k = int(np.argmin(depth))
+        if depth[k] < -1e-9 * size:
+            x, y = self.rod.nodes[k]
+            raise ValueError(
+                f"ground: node {k} at ({x:g}, {y:g}) m starts {-depth[k]:.3g} m below "
+                "the ground: lift the rod"
+            )

@@ -1,0 +1,155 @@
+"""Rod cases as the configuration builds them, and as a user runs them."""
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
+
+from sim.rod.actuation import LeftOfContact
+from tests.pipeline.conftest import Command, refusal
+
+ROOT = Path(__file__).parents[2]
+CASES = sorted(
+    path.stem
+    for path in (ROOT / "conf/case").glob("*.yaml")
+    if "pipeline.cases.ri" in path.read_text() or "sim.rod." in path.read_text()
+)
+
+
+def _values(name: str) -> dict[str, Any]:
+    values = yaml.safe_load((ROOT / f"conf/case/{name}.yaml").read_text())
+    assert isinstance(values, dict)
+    return values
+
+
+def _numbers_as_numbers(node: Any) -> Any:
+    """PyYAML reads 4.0e9 as text; Hydra reads a number."""
+    if isinstance(node, dict):
+        return {key: _numbers_as_numbers(value) for key, value in node.items()}
+    if isinstance(node, str) and re.fullmatch(r"[\d.]+e-?\d+", node):
+        return float(node)
+    return node
+
+
+def build(name: str, **values: Any) -> Any:
+    return instantiate(_numbers_as_numbers(_values(name)) | values, _convert_="object")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_rod_case_builds_and_yields_its_first_step(name: str) -> None:
+    case = build(name)
+    first = next(iter(case.steps()))
+    numbers = case.numbers(first)
+    assert next(iter(numbers)) == "step"
+    assert np.isfinite(list(numbers.values())).all()
+    for array in case.arrays(first).values():
+        assert np.isfinite(array).all()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_first_line_of_every_rod_case_names_its_paper(name: str) -> None:
+    first = (ROOT / f"conf/case/{name}.yaml").read_text().splitlines()[0]
+    assert first.startswith("# ")
+    assert "[Hu20]" in first
+
+
+def test_a_run_of_the_star_keeps_shapes_and_what_draws_them() -> None:
+    case = build("star_robot", duration=0.1, every=20)
+    steps = list(case.steps())
+    assert [step.step for step in steps] == [0, 20, 40]
+    assert case.arrays(steps[0])["x"].shape == (84, 2)
+    fixed = case.fixed_arrays()
+    assert fixed["edges"].shape == (84 + 7 - 7, 2)
+    assert fixed["ground"].shape[1] == 2
+    assert case.result(steps[-1])["nodes"] == 84
+
+
+@pytest.mark.parametrize("name", ["star_robot_crest", "star_robot_up_6", "jumper"])
+def test_a_robot_starts_at_rest_on_its_ground(name: str) -> None:
+    later: dict[str, Any] = {"first_pulse": 1.0}
+    if name != "jumper":
+        later = {"schedule": LeftOfContact(1.0, 3.0)}
+    case = build(name, duration=0.02, every=1, **later)
+    first, *_, last = case.steps()
+    assert np.abs(last.x - first.x).max() < 5e-4
+    assert last.contact.any()
+
+
+def test_a_heavy_ring_reports_its_height_and_contact(
+    command: Command, project: Path
+) -> None:
+    done = command(
+        "pipeline.simulate", "case=heavy_ring", "case.gamma=0.8", "hydra.run.dir=here"
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads((project / "here/run.json").read_text())["result"]
+    assert result["height_over_R"] == pytest.approx(1.043664, rel=1e-3)
+    assert result["contact_fraction"] == pytest.approx(0.198195, abs=1 / 120)
+    assert np.load(project / "here/steps.npz")["x"].shape == (1, 120, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("case.material.modulus=-1", "modulus is -1: give a positive number"),
+        ("case.material.density=0", "density is 0: give a positive number"),
+        ("case.options.h=0", "h is 0: give a positive number"),
+        ("case.options.contact=glue", "contact is 'glue': choose one of exact"),
+        ("case.shape.arc_edges=1", "1 arc edges and 3 tail edges"),
+        ("case.friction=-1", "friction is -1"),
+    ],
+)
+def test_a_bad_robot_is_refused_before_its_first_step(
+    change: str, message: str
+) -> None:
+    keys, _, text = change.partition("=")
+    values = _numbers_as_numbers(_values("star_robot"))
+    node = values
+    *path, last = keys.split(".")[1:]
+    for key in path:
+        node = node[key]
+    node[last] = yaml.safe_load(text)
+    with pytest.raises(InstantiationException, match=message):
+        instantiate(values, _convert_="object")
+
+
+def test_a_table_of_pulses_out_of_order_ends_with_status_2(command: Command) -> None:
+    done = command(
+        "pipeline.simulate",
+        "case=star_robot",
+        "case.schedule._target_=sim.rod.actuation.Pulses",
+        "~case.schedule.first",
+        "~case.schedule.period",
+        "+case.schedule.times=[1.0,0.5]",
+        "+case.schedule.limbs=[3,4]",
+    )
+    assert "pulse 1 at 0.5 s comes before pulse 0 at 1 s" in refusal(done)
+
+
+def test_a_step_that_cannot_be_made_ends_with_status_1_and_keeps_the_steps(
+    command: Command, project: Path
+) -> None:
+    """A pull of 10^9 N begins after 50 ms."""
+    done = command(
+        "pipeline.simulate",
+        "case=jumper",
+        "case.every=1",
+        "case.duration=0.2",
+        "case.first_pulse=0.05",
+        "case.force=[1e9,1e9]",
+        "case.options.max_newton=4",
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    (failed,) = (project / "results" / "failed").iterdir()
+    with (failed / "steps.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert float(rows[-1]["time"]) >= 0.05
+    assert len(rows) >= 20
