@@ -12,6 +12,7 @@ from sim.contact.distance import edge_edge_distance, point_triangle_distance
 from sim.contact.surface import (
     Pairs,
     Surface,
+    apart,
     edge_left_out,
     face_left_out,
     gather_edges,
@@ -179,7 +180,7 @@ def _limit(surface: Surface, reach: float, gap_at_rest: float) -> tuple[float, f
     would push each other for no reason of contact.
     """
     full = reach + surface.thickness
-    if not surface.limited or gap_at_rest >= 2.0 * full:
+    if gap_at_rest >= 2.0 * full:
         return reach, surface.thickness
     share = 0.5 * gap_at_rest / full
     return reach * share, surface.thickness * share
@@ -218,7 +219,10 @@ def find_pairs(surface: Surface, x: Floats, reach: float) -> Pairs:
     for c in range(kept):
         p, t = face[c]
         gather_face(surface, p, t, surface.rest, y)
-        rest = point_triangle_distance(y) if surface.limited else np.inf
+        rest = np.inf
+        widest = 2.0 * (surface.point_reach[p] + surface.thickness)
+        if surface.limited and not apart(y, 1, widest):
+            rest = point_triangle_distance(y)
         face_reach[c], face_gap[c] = _limit(surface, surface.point_reach[p], rest)
     half = boxes(surface.edge, x, 0.5 * reach)
     edges = overlaps(half, half, True)
@@ -233,6 +237,9 @@ def find_pairs(surface: Surface, x: Floats, reach: float) -> Pairs:
         i, j = edge[c]
         gather_edges(surface, i, j, surface.rest, y)
         fades[c] = PARALLEL_EDGES * _cross_square(y)
-        rest = edge_edge_distance(y) if surface.limited else np.inf
+        rest = np.inf
+        widest = 2.0 * (surface.edge_reach + surface.thickness)
+        if surface.limited and not apart(y, 2, widest):
+            rest = edge_edge_distance(y)
         edge_reach[c], edge_gap[c] = _limit(surface, surface.edge_reach, rest)
     return Pairs(face, face_reach, face_gap, edge, edge_reach, edge_gap, fades)

@@ -20,6 +20,7 @@ from sim.origami.skyline import back_substitute, factorise, solve
 
 PLAIN_ITERATIONS = 20  # full steps that `minimise` tries before it searches on a line
 SUFFICIENT = 1e-4  # part of the predicted decrease of energy that a step must make
+THINNEST = 1.0 / 64.0  # skin, of the thickest
 ROUNDING = 1e-13  # relative error of an energy
 SHRINK = 0.5  # of a step that does not decrease the energy enough
 SHORTEST = 1e-12  # step at which only rounding is left to decrease
@@ -32,7 +33,7 @@ class Problem(NamedTuple):
     Attributes
     ----------
     ke : scale of the contact potential, J
-    skin : how far nodes may move before pairs are sought again, m
+    skin : how far nodes may move at most before pairs are sought again, m
     safe : whether steps end before anything touches
     """
 
@@ -44,10 +45,11 @@ class Problem(NamedTuple):
 
 
 class Near(NamedTuple):
-    """Pairs that are complete as long as nodes stay within the skin around `base`."""
+    """Pairs that are complete as long as nodes stay within `skin` around `base`."""
 
     pairs: Pairs
     base: Floats
+    skin: float
 
 
 class Outcome(NamedTuple):
@@ -86,21 +88,27 @@ def farthest(x: Floats, base: Floats) -> float:
 
 
 @kernel
-def near_at(problem: Problem, x: Floats) -> Near:
-    """Pairs around the positions x (n, 3)."""
+def near_at(problem: Problem, x: Floats, skin: float) -> Near:
+    """Pairs around the positions x (n, 3), complete within `skin`."""
     surface = problem.surface
     reach = surface.edge_reach if len(surface.edge) else 0.0
     for p in range(len(surface.point_reach)):
         reach = max(reach, surface.point_reach[p])
-    full = reach + surface.thickness + 2.0 * problem.skin
-    return Near(find_pairs(surface, x, full), x.copy())
+    full = reach + surface.thickness + 2.0 * skin
+    return Near(find_pairs(surface, x, full), x.copy(), skin)
 
 
 @kernel
-def _kept(problem: Problem, near: Near, x: Floats) -> Near:
-    """`near`, sought again if nodes have left the skin."""
-    if farthest(x, near.base) > problem.skin:
-        return near_at(problem, x)
+def _kept(problem: Problem, near: Near, x: Floats, last: float) -> Near:
+    """`near`, sought again if nodes have left the skin or it is far too thick.
+
+    Newton steps become short: after a move of `last` metres, a skin of a third of it
+    will do for the next, and a thin skin holds few pairs.
+    """
+    thinnest = THINNEST * problem.skin
+    skin = min(max(last / 3.0, thinnest), problem.skin)
+    if farthest(x, near.base) > near.skin or near.skin > 6.0 * skin:
+        return near_at(problem, x, skin)
     return near
 
 
@@ -157,8 +165,9 @@ def newton(
     most : linear solves at most
     """
     residual, system, iterations = np.inf, _start(problem, near, x, angles), 0
+    last = farthest(x, near.base)
     while iterations < most:
-        near = _kept(problem, near, x)
+        near = _kept(problem, near, x, last)
         system = assemble(
             problem.model, problem.surface, near.pairs, problem.ke, x, angles
         )
@@ -166,7 +175,8 @@ def newton(
         residual = _norm(r)
         factorise(system.values, system.start, system.first)
         solve(system.values, system.start, system.first, r)
-        x = x + spread(problem.model, r)
+        moved = x + spread(problem.model, r)
+        last, x = farthest(moved, x), moved
         iterations += 1
         if by_move:
             residual = _norm(r)
@@ -238,9 +248,10 @@ def _allowed(
 ) -> tuple[Near, float]:
     """How much of a move stays within the skin and touches nothing."""
     longest = farthest(x + move, x)
-    if farthest(x, near.base) + min(longest, 0.5 * problem.skin) > problem.skin:
-        near = near_at(problem, x)
-    room = problem.skin - farthest(x, near.base)
+    room = near.skin - farthest(x, near.base)
+    if longest > room and near.skin < problem.skin or room < 0.5 * near.skin:
+        room = min(longest, problem.skin)
+        near = near_at(problem, x, room)
     step = 1.0 if longest <= room else room / longest
     if problem.safe:
         step = largest_step(problem.surface, near.pairs, x, move, step)
@@ -294,11 +305,11 @@ def minimise(
     origin, begin = x, potential(problem, near, x, angles, load)
     plain, recent = True, np.full(MEMORY, begin)
     system = _start(problem, near, x, angles)
-    residual = np.inf
+    residual, last = np.inf, farthest(x, near.base)
     for iteration in range(most):
         if plain and iteration == PLAIN_ITERATIONS:
             plain, x = False, origin
-        near = _kept(problem, near, x)
+        near = _kept(problem, near, x, last)
         system = assemble(
             problem.model, problem.surface, near.pairs, problem.ke, x, angles
         )
@@ -317,8 +328,10 @@ def minimise(
             recent[:] = potential(problem, near, x, angles, load)
         move = spread(problem.model, p)
         near, step = _allowed(problem, near, x, move)
+        before = x
         if plain:
             x = x + step * move
+            last = farthest(x, before)
             continue
         highest = recent.max()
         x, recent[iteration % MEMORY] = _searched(
@@ -332,6 +345,7 @@ def minimise(
             highest + ROUNDING * abs(highest),
             min(-float(np.dot(r, p)), 0.0),
         )
+        last = farthest(x, before)
     return Outcome(x, near, system.energies, residual, most, False, 1.0)
 
 
@@ -354,10 +368,10 @@ def path_step(
     angles to `along` (u,): dlam = -(along . u_r) / (along . u_p), with K u_p = load and
     K u_r = factor load - f.
     """
-    residual, iterations = np.inf, 0
+    residual, iterations, last = np.inf, 0, farthest(x, near.base)
     system = _start(problem, near, x, angles)
     while iterations < most:
-        near = _kept(problem, near, x)
+        near = _kept(problem, near, x, last)
         system = assemble(
             problem.model, problem.surface, near.pairs, problem.ke, x, angles
         )
@@ -375,6 +389,7 @@ def path_step(
         move = spread(problem.model, change * u_p + u_r)
         near, step = _allowed(problem, near, x, move)
         x = x + step * move
+        last = step * farthest(x + move, x)
         factor += step * change
         iterations += 1
     return Outcome(x, near, system.energies, residual, iterations, False, factor)

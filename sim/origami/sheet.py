@@ -91,7 +91,7 @@ def check_start(mesh: Mesh, problem: Problem) -> None:
     """Refuse a sheet that can move freely, or that meets itself before it folds."""
     model, surface = problem.model, problem.surface
     bare = problem._replace(surface=no_surface(mesh.rest))
-    none = near_at(bare, mesh.rest).pairs
+    none = near_at(bare, mesh.rest, bare.skin).pairs
     angles = hinge_angles(mesh, mesh.rest)
     system = assemble(model, bare.surface, none, problem.ke, mesh.rest, angles)
     factorise(system.values, system.start, system.first)
@@ -106,7 +106,7 @@ def check_start(mesh: Mesh, problem: Problem) -> None:
     if not problem.safe:
         return
     cross = crossings(surface.edge, surface.triangle, surface.tag, mesh.rest)
-    near = near_at(problem, mesh.rest)
+    near = near_at(problem, mesh.rest, problem.skin)
     gap, which = pair_distance(surface, near.pairs, mesh.rest, False)
     if len(cross) or gap <= TOUCHING * mesh.pattern.size:
         faces = near.pairs.face

@@ -36,7 +36,7 @@ def smallest_eigenvalues(
     equilibrium is unstable.
     """
     problem = build_problem(sheet, phase)
-    near = near_at(problem, step.x)
+    near = near_at(problem, step.x, problem.skin)
     system = assemble(
         problem.model, problem.surface, near.pairs, problem.ke, step.x, step.angles
     )

@@ -187,7 +187,7 @@ def reactions(chosen: OrigamiCase, step: OrigamiStep) -> Floats:
     """(n,) vertical support reactions: what is left of the internal forces, N."""
     free = replace(chosen.phases[-1], supports=[])
     problem = build_problem(chosen.sheet, free)
-    near = near_at(problem, step.x)
+    near = near_at(problem, step.x, problem.skin)
     system = assemble(
         problem.model, problem.surface, near.pairs, problem.ke, step.x, step.angles
     )

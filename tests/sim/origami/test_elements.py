@@ -105,7 +105,7 @@ def test_slopes_of_the_whole_model_have_second_order_remainders(
     mesh = build(4)
     problem = problem_of(mesh, touching=True)
     x = rolled(mesh, rng)
-    pairs = near_at(problem, x).pairs
+    pairs = near_at(problem, x, problem.skin).pairs
     angles = hinge_angles(mesh, mesh.rest) + 0.1
 
     def at(u: Floats) -> Floats:
@@ -144,7 +144,7 @@ def test_rigid_motion_costs_no_energy_and_internal_forces_are_in_balance(
     turn *= np.sign(np.linalg.det(turn))
     moved = x @ turn.T + rng.normal(size=3)
     bare = Problem(model, no_surface(mesh.rest), 1.0, 1e-3, False)
-    none, angles = near_at(bare, x).pairs, hinge_angles(mesh, mesh.rest)
+    none, angles = near_at(bare, x, bare.skin).pairs, hinge_angles(mesh, mesh.rest)
     here = assemble(model, bare.surface, none, 1.0, x, angles)
     there = energies_at(model, bare.surface, none, 1.0, moved, angles)
     assert there == pytest.approx(here.energies, rel=1e-8, abs=1e-18)

@@ -1,0 +1,170 @@
+"""How long origami takes: python -m tests.bench.bench_origami [--large]
+
+Medians over several runs in one process, compilation and case building left out. CPU
+time of the one thread, which is the wall time on a machine that does nothing else.
+Set OMP_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1; our own loops use one thread.
+`--large` adds the Miura sheet of 2,500 panels.
+"""
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from pipeline.cases.origami import OrigamiCase
+from pipeline.hydra_command import Composer, build
+from sim.contact.candidates import find_pairs
+from sim.contact.potential import contact_energy, face_terms
+from sim.contact.surface import Pairs, Surface
+from sim.origami.assembly import assemble
+from sim.origami.equilibrium import near_at
+from sim.origami.sequences import weak_orderings
+from sim.origami.sheet import build_problem
+from tests.sim.contact.surfaces import scattered_triangles, surface_of
+
+CASES = [
+    "single_fold",
+    "double_fold",
+    "box",
+    "box_corner",
+    "folding_sequence",
+    "interlocking",
+]
+
+
+def build_case(composer: Composer, *overrides: str) -> OrigamiCase:
+    """A case of conf/case."""
+    config = composer.compose("simulate", list(overrides))
+    case = build(config["case"], "case")
+    assert isinstance(case, OrigamiCase)
+    return case
+
+
+def median_seconds(action: Callable[[], object], times: int) -> float:
+    """Median CPU time after one run that is not counted."""
+    action()
+    taken = []
+    for _ in range(times):
+        begin = time.process_time()
+        action()
+        taken.append(time.process_time() - begin)
+    return statistics.median(taken)
+
+
+def examples(composer: Composer) -> None:
+    """The paper's verifications and examples, by both rules."""
+    for rules in ("paper", "full"):
+        for name in CASES:
+            case = build_case(composer, f"case={name}", f"case.contact.rules={rules}")
+            seconds = median_seconds(lambda case=case: list(case.steps()), 5)
+            solves = sum(step.iterations for step in case.steps())
+            print(f"{name:18s} {rules:6s} {seconds:8.3f} s  {solves:5d} solves")
+
+
+def sequences(composer: Composer) -> None:
+    """All 75 folding sequences, one after the other on one core."""
+    for rules in ("paper", "full"):
+        begin = time.process_time()
+        for stages in weak_orderings(4):
+            text = "-".join(str(stage) for stage in stages)
+            case = build_case(
+                composer,
+                "case=folding_sequence",
+                f"case.sequence={text}",
+                f"case.contact.rules={rules}",
+                f"+case.accept_unconverged={rules == 'paper'}",
+            )
+            for _ in case.steps():
+                pass
+        print(f"75 sequences       {rules:6s} {time.process_time() - begin:8.3f} s")
+
+
+def contact_share(composer: Composer) -> None:
+    """Part of the assembly of interlocking sheets that contact takes."""
+    case = build_case(composer, "case=interlocking", "case.contact.rules=paper")
+    step = list(case.steps())[-1]
+    problem = build_problem(case.sheet, case.phases[-1])
+    near = near_at(problem, step.x, problem.skin)
+    none = near.pairs._replace(face=near.pairs.face[:0])
+
+    def run(pairs: Pairs) -> float:
+        return median_seconds(
+            lambda: [
+                assemble(
+                    problem.model,
+                    problem.surface,
+                    pairs,
+                    problem.ke,
+                    step.x,
+                    step.angles,
+                )
+                for _ in range(200)
+            ],
+            5,
+        )
+
+    both, bare = run(near.pairs), run(none)
+    print(f"interlocking: contact takes {1 - bare / both:.1%} of the assembly")
+
+
+def evaluate(surface: Surface, x: np.ndarray, reach: float) -> int:
+    """Search all pairs, then energy, force and stiffness of those that touch."""
+    pairs = find_pairs(surface, x, reach)
+    nodes, g, h = np.zeros(4, dtype=np.int64), np.empty(12), np.empty((12, 12))
+    active = 0
+    for k in range(len(pairs.face)):
+        active += face_terms(surface, pairs, k, 1.0, x, nodes, g, h)[0] > 0
+    return active
+
+
+def pair_search(rng: np.random.Generator) -> None:
+    """Thrown triangles: all candidate pairs and the energy of the active ones."""
+    for count, target in ((100, 30), (1_000, 300), (10_000, 3_000)):
+        x, triangle = scattered_triangles(rng, count, 0.5 * count ** (-1 / 3))
+        reach = 0.02 * count ** (-1 / 3)
+        surface = surface_of(triangle, x, reach=reach)
+        while evaluate(surface, x, reach) < target:
+            reach *= 1.1
+            surface = surface_of(triangle, x, reach=reach)
+
+        def search(surface: Surface = surface, x: np.ndarray = x) -> float:
+            reach = float(surface.point_reach[0])
+            return contact_energy(surface, find_pairs(surface, x, reach), 1.0, x)
+
+        active = evaluate(surface, x, reach)
+        seconds = median_seconds(search, 9)
+        print(f"{count:6d} triangles, {active:5d} active: {1e3 * seconds:8.3f} ms")
+
+
+def large_miura(composer: Composer) -> None:
+    """50 x 50 panels folded by half with contact on."""
+    case = build_case(
+        composer,
+        "case=miura",
+        "case.pattern.rows=50",
+        "case.pattern.columns=50",
+        "case.supports=[[0,1,1,1],[1,0,1,1],[51,0,0,1]]",
+    )
+    begin = time.process_time()
+    steps = list(case.steps())
+    solves = sum(step.iterations for step in steps)
+    seconds = time.process_time() - begin
+    print(f"Miura, 2500 panels, {solves} solves: {seconds:.1f} s")
+
+
+def main(words: list[str]) -> int:
+    """Print one line a measurement."""
+    with Composer() as composer:
+        examples(composer)
+        contact_share(composer)
+        pair_search(np.random.default_rng(0))
+        sequences(composer)
+        if "--large" in words:
+            large_miura(composer)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
