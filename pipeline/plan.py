@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import InputError, command
+from pipeline.figures.names import module_of
 from pipeline.hydra_command import Composer
 from pipeline.keys import file_digest, identity
 from pipeline.plan_file import Batch, write_plan
@@ -105,14 +106,25 @@ def _scanner_config(wanted: Compared, scan: VirtualScan) -> dict[str, Any]:
     }
 
 
-def _drawn(drawn: Drawn, compared: Mapping[str, tuple[Job, Job, Job]]) -> Job:
+def _drawn(
+    drawn: Drawn,
+    compared: Mapping[str, tuple[Job, Job, Job]],
+    simulations: Mapping[str, Job],
+) -> Job:
+    """The figure, with a row for each comparison and then for each case."""
     rows = [compared[name] for name in drawn.comparisons]
+    cases = [simulations[name] for name in drawn.cases]
     needs: dict[str, str | list[str]] = {
-        "simulated": [row[0].key for row in rows],
-        "spheres": [row[1].key for row in rows],
-        "comparisons": [row[2].key for row in rows],
+        "simulated": [row[0].key for row in rows] + [job.key for job in cases]
     }
-    config = {"figure": drawn.name, "labels": list(drawn.comparisons)}
+    if rows:
+        needs["spheres"] = [row[1].key for row in rows]
+        needs["comparisons"] = [row[2].key for row in rows]
+    config = {
+        "figure": drawn.name,
+        "labels": [*drawn.comparisons, *drawn.cases],
+        "_target_": f"{module_of(drawn.name)}.draw",
+    }
     return _job("figure", drawn.name, config, needs)
 
 
@@ -129,7 +141,8 @@ def make_plan(workflow: Workflow, only: str = "") -> dict[str, Any]:
         planner = Planner(composer)
         compared = {c.name: planner.compared(c) for c in wanted}
         for figure in figures:
-            job = _drawn(figure, compared)
+            alone = {c: planner.simulation(c, [f"case={c}"]) for c in figure.cases}
+            job = _drawn(figure, compared, alone)
             planner.jobs.setdefault(job.key, job)
     batches = [Batch((job,)) for job in planner.jobs.values()]
     rows = {name: [job.key for job in jobs] for name, jobs in compared.items()}

@@ -6,24 +6,25 @@ from pipeline.compare import Comparison
 from pipeline.compare import run_step as compare
 from pipeline.errors import InputError
 from pipeline.figure import FigureConfig, main, run_step
+from pipeline.figures.shown import Row
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 
 
 @pytest.fixture
 def row(tmp_path, rng):
-    """Comparison, ingest and run behind one row."""
+    """Run, comparison and ingest behind one row."""
     mechanism, other = random_mechanism(12, rng)
     run = write_run(tmp_path / "run", mechanism, other, key="0123456789abcdef")
     scan = scanned(mechanism.nodes_mm, rng)
     ingest = write_ingest(tmp_path / "ingest", scan)
     compare(Comparison(SCALE_MM), ingest, run, tmp_path / "compared")
-    return tmp_path / "compared", ingest, run
+    return run, tmp_path / "compared", ingest
 
 
 def draw(row, out, labels=("circle",)):
-    config = FigureConfig("dejong-3", tuple(labels))
-    return run_step(config, *([part] for part in row), out)
+    rows = [Row(label, *row) for label in labels]
+    return run_step(FigureConfig("dejong-3", tuple(labels)), rows, out)
 
 
 def test_a_figure_is_written_as_pdf_and_png_with_its_numbers(row, tmp_path):
@@ -66,17 +67,24 @@ def test_scanned_nodes_are_drawn_in_the_frame_and_unit_of_the_simulation(row, tm
     assert np.abs(final - seen)[known].max() * SCALE_MM < 0.3
 
 
-def test_rows_and_runs_must_match(row, tmp_path):
-    with pytest.raises(InputError, match="dejong-3 has 2 rows, but 1 comparisons"):
-        draw(row, tmp_path, labels=("circle", "cylinder"))
+def test_a_row_without_a_scan_is_refused_where_the_figure_shows_scans(row, tmp_path):
+    with pytest.raises(InputError, match="circle has no scan"):
+        draw(row[:1], tmp_path / "figure")
+    assert not (tmp_path / "figure").exists()
+
+
+def test_a_row_of_three_folders_is_refused(row, tmp_path, capsys):
+    words = ["dejong-3", "--row", "a", *map(str, row[:2]), "--out", str(tmp_path / "f")]
+    assert main(words) == 2
+    assert "has 3 words" in capsys.readouterr().err
 
 
 def test_an_unknown_figure_and_two_rows_of_one_name_are_refused():
     with pytest.raises(
-        ValueError, match="there is no figure 'dejong-9': choose one of"
+        InputError, match="there is no figure 'dejong-9': choose one of"
     ):
         FigureConfig("dejong-9", ("a",))
-    with pytest.raises(ValueError, match="two rows of dejong-3 are called 'a'"):
+    with pytest.raises(InputError, match="two rows of dejong-3 are called 'a'"):
         FigureConfig("dejong-3", ("a", "a"))
 
 
