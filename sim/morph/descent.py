@@ -28,6 +28,8 @@ WEIGHT = 1e6  # of the constraints in K, relative to W; a solve gains as many di
 TURN = 0.5  # largest rotation of a link in one step, rad
 TURN_DAMPING = 1e-2  # of link rotations at the beginning; adapts
 SHIFT = 0.1  # of K, relative to the projected gradient, which counts as 0.1 at most
+FAST = 0.3  # ratio of two residuals above which a factor is renewed
+RENEWALS = 3  # of a factor before a step is shortened
 NEAR = 0.3  # gradient / error below which curvature is taken as it is
 
 
@@ -40,13 +42,34 @@ class Point:
     z : (n + k, 3) state
     g : (n, 3) goals
     W : (n, 3, 3) curvature of the squared distance to the goals
-    y : (m,) forces of the constraints
     """
 
     z: Floats
     g: Floats
     W: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Forces:
+    """What the constraints carry at a configuration.
+
+    Attributes
+    ----------
+    linear : the constraints there
+    normal : factor of J J^T
+    y : (m,) forces that balance grad f best
+    gradient : (n + k, 3) what they leave, the gradient along the constraints
+    """
+
+    linear: Linear
+    normal: Factor
     y: Floats
+    gradient: Floats
+
+    @property
+    def size(self) -> float:
+        """Root mean square of the gradient over the nodes, the case's unit."""
+        return float(np.sqrt(np.square(self.gradient).sum() / self.linear.system.n))
 
 
 @dataclass(frozen=True)
@@ -56,81 +79,76 @@ class Damping:
     Attributes
     ----------
     turn : weight of link rotations
-    gradient : of the last step, root mean square / L
     wait, delay : steps to go before curvature is next taken as it is far from the end
     bent : steps in a row at which it was negative close to the end
     """
 
     turn: float = TURN_DAMPING
-    gradient: float = np.inf
     wait: int = 0
     delay: int = 1
     bent: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class Direction:
-    """A Newton step.
-
-    Attributes
-    ----------
-    dz : (n + k, 3); y : (m,) forces that belong to it
-    gradient : (n + k, 3) of f along the constraints, projected with y
-    """
-
-    dz: Floats
-    y: Floats
-    gradient: Floats
-    factor: Factor
-    linear: Linear
-    damping: Damping
+def forces(system: System, point: Point) -> Forces:
+    """The constraint forces at `point`: the least squares of grad f + J^T y."""
+    linear = linearise(system, point.z)
+    normal = linear.factorise()
+    gradient = np.zeros_like(point.z)
+    gradient[: system.n] = point.z[: system.n] - point.g
+    y = np.zeros(system.m)
+    for _ in range(2):  # the second removes what rounding left of the first
+        dy = -normal.solve(linear.times(gradient))
+        y += dy
+        gradient = gradient + linear.transpose_times(dy)
+    return Forces(linear, normal, y, gradient)
 
 
 def direction(
-    system: System, places: Places, point: Point, L: float, damping: Damping
-) -> Direction:
-    """The damped Newton step at `point`."""
-    linear = linearise(system, point.z)
-    factor, damping = _factorise(system, places, linear, point, L, damping)
-    grad = _gradient(point)
+    places: Places, point: Point, held: Forces, L: float, damping: Damping
+) -> tuple[Floats, Damping]:
+    """The damped Newton step (n + k, 3) at `point`, and the damping that it took."""
+    linear = held.linear
+    factor, damping = _factorise(places, point, held, L, damping)
     rho = weights(linear)
-    dz = np.zeros_like(point.z)
-    y, gap = point.y, linear.c
+    dz, gap = np.zeros_like(point.z), linear.c
+    force = held.gradient + linear.transpose_times(rho * gap)
     for _ in range(4):  # the constraints of the step, to 6 digits more each time
-        force = linear.transpose_times(rho * gap)
-        if gap is linear.c:
-            force += grad + linear.transpose_times(y)
         dz -= factor.solve(force.ravel()).reshape(-1, 3)
         gap = linear.c + linear.times(dz)
-        y = y + rho * gap
         size = float(np.abs(dz).max()) / L
-        if np.abs(gap / system.scale).max(initial=0.0) <= 1e-9 * size:
+        if np.abs(gap / linear.system.scale).max(initial=0.0) <= 1e-9 * size:
             break
-    projected = grad + linear.transpose_times(y)
-    return Direction(dz, y, projected, factor, linear, damping)
+        force = linear.transpose_times(rho * gap)
+    return dz, damping
 
 
 def retract(
-    system: System, step: Direction, z: Floats, wanted: float, enough: float
+    held: Forces, z: Floats, wanted: float, enough: float
 ) -> tuple[Floats, Linear] | None:
-    """Back to the constraints from z with the factor at hand; None if too far away.
+    """Back to the constraints from z by eq. (12) of [dJ23]; None if too far away.
+
+    The factor at hand serves as long as it brings the residual down fast.
 
     Parameters
     ----------
     wanted : residual to reach
     enough : residual to accept where rounding forbids more
     """
+    base, normal, renewals = held.linear, held.normal, 0
     previous = np.inf
-    for i in range(20):
-        linear = linearise(system, z)
+    for _ in range(30):
+        linear = linearise(held.linear.system, z)
         residual = linear.residual
         if residual <= wanted:
             return z, linear
-        if not residual < (0.5 if i > 1 else 1.0) * previous:
-            return (z, linear) if residual <= enough else None
+        if not residual < FAST * previous:
+            if residual <= enough:
+                return z, linear
+            if renewals == RENEWALS or not residual < 2.0 * previous:
+                return None
+            base, normal, renewals = linear, linear.factorise(), renewals + 1
         previous = residual
-        force = step.linear.transpose_times(weights(step.linear) * linear.c)
-        z = z - step.factor.solve(force.ravel()).reshape(-1, 3)
+        z = z - base.transpose_times(normal.solve(linear.c))
     return None
 
 
@@ -159,25 +177,13 @@ def without_negative(W: Floats) -> Floats:
     return convex
 
 
-def _gradient(point: Point) -> Floats:
-    grad = np.zeros_like(point.z)
-    n = len(point.g)
-    grad[:n] = point.z[:n] - point.g
-    return grad
-
-
 def _links(system: System) -> Bools:
     """(m,) which rows are links."""
     return np.repeat(system.table.kind == Kind.DIST, ROWS[system.table.kind])
 
 
 def _factorise(
-    system: System,
-    places: Places,
-    linear: Linear,
-    point: Point,
-    L: float,
-    damping: Damping,
+    places: Places, point: Point, held: Forces, L: float, damping: Damping
 ) -> tuple[Factor, Damping]:
     """Factorise K with as much damping as makes it positive definite.
 
@@ -185,6 +191,7 @@ def _factorise(
     negative, its negative part is left out (links in compression, W inside a convex
     target), and the curvature as it is is only tried from time to time.
     """
+    linear, system = held.linear, held.linear.system
     rho, links = weights(linear), _links(system)
     per_turn = 0.5 * L**2 / system.scale * links
 
@@ -193,12 +200,12 @@ def _factorise(
         return factorise_newton(system, places, linear.B, point.z, terms)
 
     error = float(np.sqrt(np.square(point.z[: system.n] - point.g).sum() / system.n))
-    near = damping.gradient < NEAR * error / L
-    stiff, least = damping.turn, SHIFT * min(0.1, damping.gradient)
+    near = held.size < NEAR * error
+    stiff, least = damping.turn, SHIFT * min(0.1, held.size / L)
     if near or damping.wait <= 0:
         shift = least
         for i in range(6 if near else 1):
-            exact = factor(point.W, point.y, stiff, shift)
+            exact = factor(point.W, held.y, stiff, shift)
             if exact.negative == 0:
                 bent = damping.bent + 1 if i > 0 else 0
                 return exact, replace(damping, turn=stiff, wait=0, delay=1, bent=bent)
@@ -207,7 +214,7 @@ def _factorise(
     wait, delay = damping.wait - 1, damping.delay
     if wait < 0 and not near:
         wait = delay = min(2 * delay, 16)
-    convex, tension = without_negative(point.W), np.maximum(point.y, 0.0) * links
+    convex, tension = without_negative(point.W), np.maximum(held.y, 0.0) * links
     shift = least
     while True:
         safe = factor(convex, tension, damping.turn, shift)

@@ -15,9 +15,10 @@ from sim.morph.curvature import Places, Terms, factorise_newton, places_of
 from sim.morph.descent import (
     TURN,
     Damping,
-    Direction,
+    Forces,
     Point,
     direction,
+    forces,
     retract,
     turn,
     weights,
@@ -26,7 +27,7 @@ from sim.morph.measures import characteristic_length, distance_error, shape_fact
 from sim.morph.morph import Followers, MorphStep, Stop, goals
 from sim.morph.projection import admissible, satisfy_constraints
 from sim.morph.structure import Structure
-from sim.morph.system import System, linearise, state, system_of
+from sim.morph.system import System, state, system_of
 from sim.morph.targets.protocol import Target
 from sim.newton import NotConvergedError
 
@@ -70,10 +71,10 @@ class _Problem:
     places: Places
     L: float
 
-    def point(self, z: Floats, y: Floats) -> Point:
+    def point(self, z: Floats) -> Point:
         r = z[: self.system.n]
         g = goals(self.structure, self.target, r, self.options.followers)
-        return Point(z, g, self.curvature(r, g), y)
+        return Point(z, g, self.curvature(r, g))
 
     def objective(self, z: Floats) -> float:
         r = z[: self.system.n]
@@ -102,38 +103,37 @@ def morph_newton(
     L = characteristic_length(structure.r0)
     problem = _Problem(structure, target, options, system, places_of(system), L)
     z = satisfy_constraints(system, state(structure), tolerance=options.residual)
-    point, damping, escapes = problem.point(z, np.zeros(system.m)), Damping(), 0
+    point, damping, escapes = problem.point(z), Damping(), 0
     rng = np.random.default_rng(options.seed)
     for s in range(options.max_steps + 1):
-        step = direction(system, problem.places, point, L, damping)
-        size = float(np.sqrt(np.square(step.gradient).sum() / system.n)) / L
-        found = size <= options.tolerance
-        bent = step.damping.bent >= PATIENCE or (
-            found and negative_directions(problem, point) > 0
+        held = forces(system, point)
+        found = held.size <= options.tolerance * L
+        bent = damping.bent >= PATIENCE or (
+            found and negative_directions(problem, point, held) > 0
         )
         saddle = bent and escapes < ESCAPES
-        yield _record(problem, s, point, size, found and not saddle)
+        yield _record(problem, s, point, held, found and not saddle)
         if found and not saddle:
             return
         if saddle:
             escapes += 1
-            z = _kicked(problem, point.z, rng)
-            point, damping = problem.point(z, point.y), Damping()
-            continue
-        point, damping = _accepted(problem, point, step, size)
+            point, damping = problem.point(_kicked(problem, point.z, rng)), Damping()
+        else:
+            point, damping = _next_point(problem, point, held, damping)
     raise NotConvergedError(
-        f"the gradient {size:.1e} along the constraints is above "
+        f"the gradient {held.size / L:.1e} along the constraints is above "
         f"{options.tolerance:.0e} after {options.max_steps} steps: raise max_steps, or "
         "move the target a little",
         best=point.z,
     )
 
 
-def negative_directions(problem: _Problem, point: Point) -> int:
+def negative_directions(problem: _Problem, point: Point, held: Forces) -> int:
     """How many motions lower f from a stationary point: zero at a minimum."""
-    linear = linearise(problem.system, point.z)
-    terms = Terms(point.W, point.y, weights(linear), 1e-6)
-    factor = factorise_newton(problem.system, problem.places, linear.B, point.z, terms)
+    terms = Terms(point.W, held.y, weights(held.linear), 1e-6)
+    factor = factorise_newton(
+        problem.system, problem.places, held.linear.B, point.z, terms
+    )
     return factor.negative
 
 
@@ -147,7 +147,7 @@ def _kicked(problem: _Problem, z: Floats, rng: np.random.Generator) -> Floats:
 
 
 def _record(
-    problem: _Problem, s: int, point: Point, gradient: float, last: bool
+    problem: _Problem, s: int, point: Point, held: Forces, last: bool
 ) -> MorphStep:
     n, L = problem.system.n, problem.L
     r = point.z[:n]
@@ -158,53 +158,53 @@ def _record(
         lam=point.z[n:, 0],
         E=distance_error(r, point.g, L),
         S=shape_factor(r, L),
-        residual=linearise(problem.system, point.z).residual,
-        gradient=gradient,
+        residual=held.linear.residual,
+        gradient=held.size / L,
         stop=Stop.GRADIENT if last else None,
     )
 
 
-def _accepted(
-    problem: _Problem, point: Point, step: Direction, gradient: float
+def _next_point(
+    problem: _Problem, point: Point, held: Forces, damping: Damping
 ) -> tuple[Point, Damping]:
-    """The next configuration: as far along the step as f falls.
+    """The next configuration: as far along the Newton step as f falls.
 
     f is compared after y.c is added to it, which makes up for what the residuals, small
     as they are, have let the nodes gain.
     """
-    n = problem.system.n
+    n, L = problem.system.n, problem.L
+    dz, damping = direction(problem.places, point, held, L, damping)
     gap = point.z[:n] - point.g
-    f = float(0.5 * np.square(gap).sum() + step.y @ step.linear.c)
-    slope = float(np.sum(gap * step.dz[:n]))
+    f = float(0.5 * np.square(gap).sum() + held.y @ held.linear.c)
+    slope = float(np.sum(gap * dz[:n]))
     enough = problem.options.residual
-    wanted = max(min(enough, 1e-4 * gradient), 1e-14)
-    size = min(1.0, TURN / max(turn(problem.system, step.dz), 1e-300))
+    wanted = max(min(enough, 1e-4 * held.size / L), 1e-14)
+    size = min(1.0, TURN / max(turn(problem.system, dz), 1e-300))
     while size > SMALLEST:
-        back = retract(problem.system, step, point.z + size * step.dz, wanted, enough)
+        back = retract(held, point.z + size * dz, wanted, enough)
         if back is not None:
             z, linear = back
-            value = problem.objective(z) + float(step.y @ linear.c)
+            value = problem.objective(z) + float(held.y @ linear.c)
             if value <= f + 1e-4 * size * slope + 1e-13 * abs(f):
-                return problem.point(z, step.y), _next(step.damping, size, gradient)
+                return problem.point(z), _next_damping(damping, size, held.size / L)
         size *= 0.5
-    if step.damping.turn > 1e6:
+    if damping.turn > 1e6:
         raise NotConvergedError(
-            f"no step lowers E; the gradient {gradient:.1e} along the constraints is "
-            f"above {problem.options.tolerance:.0e}: raise tolerance, or check the "
+            f"no step lowers E; the gradient {held.size / L:.1e} along the constraints "
+            f"is above {problem.options.tolerance:.0e}: raise tolerance, or check the "
             "structure for a dead centre",
             best=point.z,
         )
-    stiff = max(16.0 * step.damping.turn, 1e-2)
-    return point, replace(step.damping, turn=stiff, gradient=gradient)
+    return point, replace(damping, turn=max(16.0 * damping.turn, 1e-2))
 
 
-def _next(damping: Damping, size: float, gradient: float) -> Damping:
+def _next_damping(damping: Damping, size: float, gradient: float) -> Damping:
     """Less damping after a full step, more after a short one."""
     stiff = damping.turn
     if size >= 1.0:
         stiff /= 4.0
-    elif size <= 0.5:
-        stiff *= min(max(4.0, 1.0 / size), 64.0)
+    elif size < 0.5:
+        stiff *= min(0.5 / size, 64.0)
     if gradient < 1e-3:
         stiff = min(stiff, gradient)
-    return replace(damping, turn=stiff, gradient=gradient)
+    return replace(damping, turn=stiff)
