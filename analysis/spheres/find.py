@@ -22,6 +22,7 @@ from analysis.spheres.polish import polish
 from analysis.spheres.votes import peaks
 from sim.arrays import Bools, Floats, Ints
 
+FINEST = 6.0  # voxels a radius, where points are dense enough
 REACH = 1.5  # radii around a candidate from which points are taken
 PATIENCE = 100  # candidates in a row that are no spheres, then the rest are none
 TELLING = 4  # spheres that tell how rough spheres are
@@ -67,7 +68,7 @@ def find_spheres(
     if len(points) < FEWEST:
         return Picks((), (), np.zeros((0, 0)), np.nan)
     R = options.radius_mm
-    voxels = surface(points, R / 8, R / 3)
+    voxels = surface(points, R / FINEST, R / 3)
     scan = Scan(points, voxels, *members(voxels.grid.cube, len(voxels.grid.keys)))
     fewest = max(8.0, 0.3 * options.min_cap * 4 * np.pi * (R / voxels.grid.h) ** 2)
     starts, _ = peaks(voxels, R, fewest, 0.5 * options.min_cap)
