@@ -124,3 +124,25 @@ def test_every_leaf_of_every_case_is_in_its_key(name: str) -> None:
         assert key(config) != before, f"{path} is not in the key"
         place[path[-1]] = kept
     assert key(config) == before
+
+
+SET_BY_THE_WORKFLOW = {"seed", "scale_mm", "ball_radius_mm"}
+
+
+def test_every_leaf_of_the_virtual_lab_is_in_the_keys_made_from_it(
+    project: Path,
+) -> None:
+    workflow = project / "conf" / "workflow.yaml"
+    workflow.write_text(
+        "defaults: {sphere_radius_mm: 6.0, scale_mm: 40.0}\n"
+        "comparisons: {one: {case: triangles_circle, scan: {virtual: {seed: 1}}}}\n"
+    )
+    scanner = project / "conf" / "scanner.yaml"
+    settings = yaml.safe_load(scanner.read_text())
+    before = planned_keys()
+    for name, value in settings.items():
+        nudged = value + 1 if isinstance(value, int) else value * 1.001
+        scanner.write_text(yaml.safe_dump({**settings, name: nudged}))
+        steps = {step for step, _ in replanned(before)}
+        expected = {"virtual_scan", "ingest", "compare"}
+        assert steps == (set() if name in SET_BY_THE_WORKFLOW else expected), name
