@@ -14,7 +14,7 @@ from sim.contact.surface import (
     Surface,
     apart,
     edge_left_out,
-    face_left_out,
+    face_weight,
     gather_edges,
     gather_face,
 )
@@ -39,14 +39,14 @@ def boxes(nodes: Ints, x: Floats, margin: float) -> Floats:
 
 
 @kernel
-def _overlap(a: Floats, b: Floats) -> bool:
+def _overlap(a: Floats, i: int, b: Floats, j: int) -> bool:
     return bool(
-        a[0] <= b[3]
-        and b[0] <= a[3]
-        and a[1] <= b[4]
-        and b[1] <= a[4]
-        and a[2] <= b[5]
-        and b[2] <= a[5]
+        a[i, 0] <= b[j, 3]
+        and b[j, 0] <= a[i, 3]
+        and a[i, 1] <= b[j, 4]
+        and b[j, 1] <= a[i, 4]
+        and a[i, 2] <= b[j, 5]
+        and b[j, 2] <= a[i, 5]
     )
 
 
@@ -67,7 +67,7 @@ def overlaps_by_scan(a: Floats, b: Floats, same: bool) -> Ints:
     found, count = np.empty((64, 2), dtype=np.int64), 0
     for i in range(len(a)):
         for j in range(i + 1 if same else 0, len(b)):
-            if _overlap(a[i], b[j]):
+            if _overlap(a, i, b, j):
                 found = _append(found, count, i, j)
                 count += 1
     return found[:count]
@@ -157,7 +157,7 @@ def overlaps_by_grid(a: Floats, b: Floats, same: bool) -> Ints:
                         if seen[j] == i or (same and j <= i):
                             continue
                         seen[j] = i
-                        if _overlap(a[i], b[j]):
+                        if _overlap(a, i, b, j):
                             found = _append(found, count, i, j)
                             count += 1
         found[first:count, 1].sort()
@@ -209,12 +209,13 @@ def find_pairs(surface: Surface, x: Floats, reach: float) -> Pairs:
     y = np.empty((4, 3))
     points = boxes(surface.point.reshape(-1, 1), x, reach)
     faces = overlaps(points, boxes(surface.triangle, x, 0.0), False)
-    kept = 0
+    kept, weight = 0, np.empty(len(faces))
     for c in range(len(faces)):
-        if not face_left_out(surface, faces[c, 0], faces[c, 1]):
+        weight[kept] = face_weight(surface, faces[c, 0], faces[c, 1])
+        if weight[kept] > 0.0:
             faces[kept] = faces[c]
             kept += 1
-    face = faces[:kept].copy()
+    face, weight = faces[:kept].copy(), weight[:kept].copy()
     face_reach, face_gap = np.empty(kept), np.empty(kept)
     for c in range(kept):
         p, t = face[c]
@@ -242,4 +243,4 @@ def find_pairs(surface: Surface, x: Floats, reach: float) -> Pairs:
         if surface.limited and not apart(y, 2, widest):
             rest = edge_edge_distance(y)
         edge_reach[c], edge_gap[c] = _limit(surface, surface.edge_reach, rest)
-    return Pairs(face, face_reach, face_gap, edge, edge_reach, edge_gap, fades)
+    return Pairs(face, face_reach, face_gap, weight, edge, edge_reach, edge_gap, fades)

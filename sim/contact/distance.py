@@ -41,16 +41,8 @@ def _along(a: Floats, b: Floats, p: Floats, q: Floats) -> float:
 
 
 @kernel
-def _on_triangle(w: Floats, a: float, b: float, c: float) -> None:
-    w[0] = 1.0
-    w[1] = -a
-    w[2] = -b
-    w[3] = -c
-
-
-@kernel
-def closest_on_triangle(x: Floats, w: Floats, dw: Floats) -> int:
-    """Weights of the point of a triangle that is closest to a node; returns k.
+def closest_on_triangle(x: Floats) -> tuple[float, float, float, int]:
+    """Weights of the corners at the point of a triangle closest to a node; the zone.
 
     The zones of Sect. 3c of [ZF19] share their borders, so that no place is without
     a zone (appendix A of the paper leaves gaps of rounding between them).
@@ -58,56 +50,58 @@ def closest_on_triangle(x: Floats, w: Floats, dw: Floats) -> int:
     Parameters
     ----------
     x : (4, 3) node, then the corners of the triangle
-    w : (4,) out, r = sum w_i x_i points from the triangle to the node
-    dw : (2, 4) out, the first k rows
+
+    Returns
+    -------
+    Three weights that sum to 1, and the bits of the corners that take part.
     """
-    dw[:] = 0.0
     d1, d2 = _along(x[1], x[2], x[1], x[0]), _along(x[1], x[3], x[1], x[0])
     d3, d4 = _along(x[1], x[2], x[2], x[0]), _along(x[1], x[3], x[2], x[0])
     d5, d6 = _along(x[1], x[2], x[3], x[0]), _along(x[1], x[3], x[3], x[0])
     if d1 <= 0.0 and d2 <= 0.0:
-        _on_triangle(w, 1.0, 0.0, 0.0)
-        return 0
+        return 1.0, 0.0, 0.0, 1
     if d3 >= 0.0 and d4 <= d3:
-        _on_triangle(w, 0.0, 1.0, 0.0)
-        return 0
+        return 0.0, 1.0, 0.0, 2
     if d6 >= 0.0 and d5 <= d6:
-        _on_triangle(w, 0.0, 0.0, 1.0)
-        return 0
+        return 0.0, 0.0, 1.0, 4
     c = d1 * d4 - d3 * d2
     if c <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
         s = d1 / (d1 - d3)
-        _on_triangle(w, 1.0 - s, s, 0.0)
-        dw[0, 1], dw[0, 2] = 1.0, -1.0
-        return 1
+        return 1.0 - s, s, 0.0, 3
     b = d5 * d2 - d1 * d6
     if b <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
         s = d2 / (d2 - d6)
-        _on_triangle(w, 1.0 - s, 0.0, s)
-        dw[0, 1], dw[0, 3] = 1.0, -1.0
-        return 1
+        return 1.0 - s, 0.0, s, 5
     a = d3 * d6 - d5 * d4
     if a <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
         s = (d4 - d3) / ((d4 - d3) + (d5 - d6))
-        _on_triangle(w, 0.0, 1.0 - s, s)
-        dw[0, 2], dw[0, 3] = 1.0, -1.0
-        return 1
+        return 0.0, 1.0 - s, s, 6
     total = a + b + c
-    _on_triangle(w, a / total, b / total, c / total)
-    dw[0, 1], dw[0, 2] = 1.0, -1.0
-    dw[1, 1], dw[1, 3] = 1.0, -1.0
-    return 2
+    return a / total, b / total, c / total, 7
 
 
 @kernel
-def closest_on_edges(x: Floats, w: Floats, dw: Floats) -> int:
-    """Weights of the closest points of two edges; returns k.
+def triangle_weights(x: Floats, w: Floats, dw: Floats) -> int:
+    """Fill w (4,) and the k rows of dw (2, 4) for a node and a triangle; return k."""
+    a, b, c, zone = closest_on_triangle(x)
+    w[0], w[1], w[2], w[3] = 1.0, -a, -b, -c
+    dw[:] = 0.0
+    first = 1 if zone & 1 else (2 if zone & 2 else 3)
+    k = 0
+    for corner in range(first + 1, 4):
+        if zone >> (corner - 1) & 1:
+            dw[k, first], dw[k, corner] = 1.0, -1.0
+            k += 1
+    return k
+
+
+@kernel
+def closest_on_edges(x: Floats) -> tuple[float, float]:
+    """Places s and t, from 0 to 1 along each of two edges, of their closest points.
 
     Parameters
     ----------
     x : (4, 3) ends of the first edge, ends of the second
-    w : (4,) out, r = sum w_i x_i points from the second edge to the first
-    dw : (2, 4) out, the first k rows
     """
     a = _along(x[0], x[1], x[0], x[1])
     e = _along(x[2], x[3], x[2], x[3])
@@ -120,9 +114,16 @@ def closest_on_edges(x: Floats, w: Floats, dw: Floats) -> int:
         s = min(max((b * f - c * e) / square, 0.0), 1.0)
     t = (b * s + f) / e
     if t < 0.0:
-        t, s = 0.0, min(max(-c / a, 0.0), 1.0)
-    elif t > 1.0:
-        t, s = 1.0, min(max((b - c) / a, 0.0), 1.0)
+        return min(max(-c / a, 0.0), 1.0), 0.0
+    if t > 1.0:
+        return min(max((b - c) / a, 0.0), 1.0), 1.0
+    return s, t
+
+
+@kernel
+def edge_weights(x: Floats, w: Floats, dw: Floats) -> int:
+    """Fill w (4,) and the k rows of dw (2, 4) for two edges; return k."""
+    s, t = closest_on_edges(x)
     w[0], w[1], w[2], w[3] = 1.0 - s, s, t - 1.0, -t
     dw[:] = 0.0
     k = 0
@@ -136,11 +137,26 @@ def closest_on_edges(x: Floats, w: Floats, dw: Floats) -> int:
 
 
 @kernel
-def separation(x: Floats, w: Floats, r: Floats) -> float:
-    """Fill r (3,) = sum w_i x_i and return its length."""
+def _length(x: Floats, w0: float, w1: float, w2: float, w3: float) -> float:
+    square = 0.0
     for c in range(3):
-        r[c] = w[0] * x[0, c] + w[1] * x[1, c] + w[2] * x[2, c] + w[3] * x[3, c]
-    return float(np.sqrt(_dot(r, r)))
+        r = w0 * x[0, c] + w1 * x[1, c] + w2 * x[2, c] + w3 * x[3, c]
+        square += r * r
+    return float(np.sqrt(square))
+
+
+@kernel
+def point_triangle_distance(x: Floats) -> float:
+    """Distance of a node from a triangle; x (4, 3) node and corners."""
+    a, b, c, _ = closest_on_triangle(x)
+    return _length(x, 1.0, -a, -b, -c)
+
+
+@kernel
+def edge_edge_distance(x: Floats) -> float:
+    """Distance of two edges; x (4, 3) their ends."""
+    s, t = closest_on_edges(x)
+    return _length(x, 1.0 - s, s, t - 1.0, -t)
 
 
 @kernel
@@ -160,54 +176,58 @@ def distance_slopes(
     x: Floats, w: Floats, dw: Floats, k: int, gradient: Floats, hessian: Floats
 ) -> float:
     """Fill the gradient (12,) and the Hessian (12, 12) of the distance; return it."""
-    n, t, P = np.empty(3), np.zeros((2, 3)), np.zeros((3, 3))
-    inverse = np.zeros((2, 2))
-    d = separation(x, w, n)
+    work = np.zeros((8, 3))
+    n, t, P, inverse = work[0], work[1:3], work[3:6], work[6:8]
+    d = _length(x, w[0], w[1], w[2], w[3])
     for c in range(3):
-        n[c] /= d
-        for a in range(k):
-            for i in range(4):
+        for i in range(4):
+            n[c] += w[i] * x[i, c] / d
+            for a in range(k):
                 t[a, c] += dw[a, i] * x[i, c]
     _inverse(t, k, inverse)
     if k < 2:
         for c in range(3):
             for e in range(3):
                 P[c, e] = (c == e) - n[c] * n[e] - inverse[0, 0] * t[0, c] * t[0, e]
-    hessian[:] = 0.0
     for i in range(4):
         for c in range(3):
             gradient[3 * i + c] = w[i] * n[c]
-            for j in range(4):
-                for e in range(3):
-                    hessian[3 * i + c, 3 * j + e] = w[i] * w[j] * P[c, e] / d
-    for a in range(k):
-        for b in range(k):
-            for i in range(4):
-                for j in range(4):
-                    both = inverse[a, b] * d * dw[a, i] * dw[b, j]
-                    left = inverse[a, b] * dw[a, i] * w[j]
-                    right = inverse[a, b] * w[i] * dw[b, j]
-                    for c in range(3):
-                        for e in range(3):
-                            hessian[3 * i + c, 3 * j + e] -= (
-                                both * n[c] * n[e]
-                                + left * n[c] * t[b, e]
-                                + right * t[a, c] * n[e]
-                            )
+        for j in range(i + 1):
+            _fill_block(i, j, d, w, dw, k, work, hessian)
     return d
 
 
 @kernel
-def point_triangle_distance(x: Floats) -> float:
-    """Distance of a node from a triangle; x (4, 3) node and corners."""
-    w, dw, r = np.empty(4), np.empty((2, 4)), np.empty(3)
-    closest_on_triangle(x, w, dw)
-    return separation(x, w, r)
-
-
-@kernel
-def edge_edge_distance(x: Floats) -> float:
-    """Distance of two edges; x (4, 3) their ends."""
-    w, dw, r = np.empty(4), np.empty((2, 4)), np.empty(3)
-    closest_on_edges(x, w, dw)
-    return separation(x, w, r)
+def _fill_block(
+    i: int,
+    j: int,
+    d: float,
+    w: Floats,
+    dw: Floats,
+    k: int,
+    work: Floats,
+    hessian: Floats,
+) -> None:
+    """The (3, 3) blocks (i, j) and (j, i) of the Hessian."""
+    n, t, P, inverse = work[0], work[1:3], work[3:6], work[6:8]
+    both, ww = 0.0, w[i] * w[j] / d
+    left, right = (0.0, 0.0), (0.0, 0.0)
+    for a in range(k):
+        for b in range(k):
+            both += inverse[a, b] * d * dw[a, i] * dw[b, j]
+    if k > 0:
+        left = (
+            w[j] * (inverse[0, 0] * dw[0, i] + inverse[0, 1] * dw[1, i]),
+            w[j] * (inverse[1, 0] * dw[0, i] + inverse[1, 1] * dw[1, i]),
+        )
+        right = (
+            w[i] * (inverse[0, 0] * dw[0, j] + inverse[0, 1] * dw[1, j]),
+            w[i] * (inverse[1, 0] * dw[0, j] + inverse[1, 1] * dw[1, j]),
+        )
+    for c in range(3):
+        for e in range(3):
+            value = ww * P[c, e] - both * n[c] * n[e]
+            value -= n[c] * (left[0] * t[0, e] + left[1] * t[1, e])
+            value -= (right[0] * t[0, c] + right[1] * t[1, c]) * n[e]
+            hessian[3 * i + c, 3 * j + e] = value
+            hessian[3 * j + e, 3 * i + c] = value

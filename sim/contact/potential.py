@@ -10,12 +10,11 @@ import numpy as np
 from sim.arrays import Floats, Ints
 from sim.contact.barrier import barrier, fade
 from sim.contact.distance import (
-    closest_on_edges,
-    closest_on_triangle,
     distance_slopes,
     edge_edge_distance,
+    edge_weights,
     point_triangle_distance,
-    separation,
+    triangle_weights,
 )
 from sim.contact.surface import Pairs, Surface, apart, gather_edges, gather_face
 from sim.kernels import kernel
@@ -29,7 +28,7 @@ def _cross(x: Floats, gradient: Floats, hessian: Floats) -> float:
     d2c/dudv = 4 u v^T - 2 v u^T - 2 (u.v) I.
     """
     u, v = x[1] - x[0], x[3] - x[2]
-    uu, vv, uv = u @ u, v @ v, u @ v
+    uu, vv, uv = np.dot(u, u), np.dot(v, v), np.dot(u, v)
     hessian[:] = 0.0
     for c in range(3):
         gu, gv = 2.0 * (vv * u[c] - uv * v[c]), 2.0 * (uu * v[c] - uv * u[c])
@@ -47,7 +46,19 @@ def _cross(x: Floats, gradient: Floats, hessian: Floats) -> float:
                     hessian[6 + 3 * a + c, 6 + 3 * b + e] = sign * hvv
                     hessian[3 * a + c, 6 + 3 * b + e] = sign * huv
                     hessian[6 + 3 * b + e, 3 * a + c] = sign * huv
-    return float(uu * vv - uv * uv)
+    return _cross_square(x)
+
+
+@kernel
+def _cross_square(x: Floats) -> float:
+    """c = |u x v|^2 of two edges."""
+    out = 0.0
+    for c in range(3):
+        e, f = (c + 1) % 3, (c + 2) % 3
+        n = (x[1, e] - x[0, e]) * (x[3, f] - x[2, f])
+        n -= (x[1, f] - x[0, f]) * (x[3, e] - x[2, e])
+        out += n * n
+    return float(out)
 
 
 @kernel
@@ -62,12 +73,10 @@ def face_energy(
     gap, reach = pairs.face_gap[k], pairs.face_reach[k]
     if apart(y, 1, reach + gap):
         return 0.0, np.inf
-    w, dw, r = np.empty(4), np.empty((2, 4)), np.empty(3)
-    closest_on_triangle(y, w, dw)
-    d = separation(y, w, r)
+    d = point_triangle_distance(y)
     if d <= gap:
         return np.inf, d
-    return barrier(d - gap, reach, ke)[0], d
+    return pairs.face_weight[k] * barrier(d - gap, reach, ke)[0], d
 
 
 @kernel
@@ -79,15 +88,12 @@ def edge_energy(
     gap, reach = pairs.edge_gap[k], pairs.edge_reach[k]
     if apart(y, 2, reach + gap):
         return 0.0, np.inf
-    w, dw, r = np.empty(4), np.empty((2, 4)), np.empty(3)
-    closest_on_edges(y, w, dw)
-    d = separation(y, w, r)
+    d = edge_edge_distance(y)
     if d <= gap:
         return np.inf, d
     energy = barrier(d - gap, reach, ke)[0]
     if energy > 0.0:
-        u, v = y[1] - y[0], y[3] - y[2]
-        energy *= fade((u @ u) * (v @ v) - (u @ v) ** 2, pairs.fade[k])[0]
+        energy *= fade(_cross_square(y), pairs.fade[k])[0]
     return energy, d
 
 
@@ -159,9 +165,10 @@ def face_terms(
     if energy == 0.0 or energy == np.inf:
         return energy, d
     w, dw = np.empty(4), np.empty((2, 4))
-    free = closest_on_triangle(y, w, dw)
+    free = triangle_weights(y, w, dw)
     distance_slopes(y, w, dw, free, gradient, hessian)
-    _, slope, curvature = barrier(d - pairs.face_gap[k], pairs.face_reach[k], ke)
+    scale = ke * pairs.face_weight[k]
+    _, slope, curvature = barrier(d - pairs.face_gap[k], pairs.face_reach[k], scale)
     _scale(slope, curvature, gradient, hessian)
     nodes[0] = surface.point[pairs.face[k, 0]]
     nodes[1:] = surface.triangle[pairs.face[k, 1]]
@@ -188,7 +195,7 @@ def edge_terms(
     if energy == 0.0 or energy == np.inf:
         return energy, d
     w, dw = np.empty(4), np.empty((2, 4))
-    free = closest_on_edges(y, w, dw)
+    free = edge_weights(y, w, dw)
     distance_slopes(y, w, dw, free, gradient, hessian)
     value, slope, curvature = barrier(d - pairs.edge_gap[k], pairs.edge_reach[k], ke)
     c_gradient, c_hessian = np.empty(12), np.empty((12, 12))

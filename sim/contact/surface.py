@@ -13,14 +13,15 @@ from sim.kernels import kernel
 class Surface(NamedTuple):
     """The triangles of all panels, and what meets them.
 
-    A pair is left out if both belong to the same panel, or if a node of the one has a
-    tag in common with a node of the other. Tags are the vertices of the crease
+    A pair is left out if both belong to the same panel only, or if a node of the one
+    has a tag in common with a node of the other. Tags are the vertices of the crease
     pattern that a node stems from, so that panels do not push where they are joined.
 
     Attributes
     ----------
-    point, point_panel, point_reach : (p,) nodes, their panels, d0 of each in m; a
-        node listed q times counts q times
+    point, point_reach : (p,) nodes, and d0 of each in m
+    point_panel : (p, q) the panels that a node belongs to, -1 for none; a pair counts
+        once for each that is not the triangle's; with q = 0 every pair counts once
     triangle, triangle_panel : (t, 3), (t,)
     edge : (e, 2) edges that are checked against each other
     edge_reach : d0 of edges, m
@@ -49,6 +50,7 @@ class Pairs(NamedTuple):
     Attributes
     ----------
     face : (a, 2) rows of `point` and `triangle`;  face_reach, face_gap : (a,) m
+    face_weight : (a,) how often a pair counts
     edge : (b, 2) rows of `edge` twice;  edge_reach, edge_gap : (b,) m
     fade : (b,) scale of `sim.contact.barrier.fade`, m^4
     """
@@ -56,6 +58,7 @@ class Pairs(NamedTuple):
     face: Ints
     face_reach: Floats
     face_gap: Floats
+    face_weight: Floats
     edge: Ints
     edge_reach: Floats
     edge_gap: Floats
@@ -73,16 +76,20 @@ def share_tag(tag: Ints, i: int, j: int) -> bool:
 
 
 @kernel
-def face_left_out(surface: Surface, p: int, t: int) -> bool:
-    """Whether point `p` and triangle `t` are joined, or of one panel."""
-    if surface.point_panel[p] == surface.triangle_panel[t]:
-        return True
+def face_weight(surface: Surface, p: int, t: int) -> float:
+    """How often point `p` and triangle `t` count; 0 where they are joined."""
     node = surface.point[p]
     for c in range(3):
         corner = surface.triangle[t, c]
         if corner == node or share_tag(surface.tag, node, corner):
-            return True
-    return False
+            return 0.0
+    panels = surface.point_panel.shape[1]
+    weight = 0.0 if panels else 1.0
+    for q in range(panels):
+        panel = surface.point_panel[p, q]
+        if panel >= 0 and panel != surface.triangle_panel[t]:
+            weight += 1.0
+    return weight
 
 
 @kernel

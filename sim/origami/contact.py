@@ -5,7 +5,7 @@ from enum import Enum
 
 import numpy as np
 
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
 from sim.contact.surface import Surface
 from sim.origami.mesh import Mesh
 from sim.origami.pattern import polygon_area
@@ -119,21 +119,17 @@ def build_surface(mesh: Mesh, contact: Contact) -> Surface:
 
 def _published(mesh: Mesh, contact: Contact, d0e: float, d0c: float) -> Surface:
     """[ZF19] Sect. 4a: a corner counts once for each panel it belongs to."""
-    panels = np.arange(len(mesh.centre))
-    point = np.concatenate([mesh.corner, mesh.centre])
-    panel = np.concatenate([mesh.corner_panel, panels])
-    reach = np.repeat([d0e, d0c], [len(mesh.corner), len(mesh.centre)])
+    point = np.union1d(mesh.corner, mesh.centre)
     count = mesh.panel_triangles
     if contact.creases:
+        point = np.arange(len(mesh.rest))
         count = len(mesh.triangle)
-        crease_node = np.setdiff1d(np.arange(len(mesh.rest)), point)
-        point = np.concatenate([point, crease_node])
-        panel = np.concatenate([panel, np.full(len(crease_node), -1)])
-        reach = np.concatenate([reach, np.full(len(crease_node), d0e)])
+    reach = np.full(len(mesh.rest), d0e)
+    reach[mesh.centre] = d0c
     return Surface(
         point=point,
-        point_panel=panel,
-        point_reach=reach,
+        point_panel=_panels_of(mesh)[point],
+        point_reach=reach[point],
         triangle=mesh.triangle[:count],
         triangle_panel=mesh.triangle_panel[:count],
         edge=np.empty((0, 2), dtype=np.int64),
@@ -145,13 +141,28 @@ def _published(mesh: Mesh, contact: Contact, d0e: float, d0c: float) -> Surface:
     )
 
 
+def _panels_of(mesh: Mesh) -> Ints:
+    """(n, q) the panels of each node; crease nodes are a panel of their own."""
+    own: list[list[int]] = [[] for _ in mesh.rest]
+    for node, panel in zip(mesh.corner, mesh.corner_panel, strict=True):
+        own[node].append(int(panel))
+    for panel, node in enumerate(mesh.centre):
+        own[node].append(panel)
+    alone = len(mesh.triangle)  # no triangle has this number
+    widest = max(len(panels) for panels in own)
+    out = np.full((len(own), widest), -1, dtype=np.int64)
+    for row, panels in zip(out, own, strict=True):
+        row[: max(len(panels), 1)] = panels or [alone]
+    return out
+
+
 def _full(mesh: Mesh, contact: Contact, d0e: float, d0c: float) -> Surface:
     """Every node, every triangle and every edge of the mesh, each once."""
     reach = np.full(len(mesh.rest), d0e)
     reach[mesh.centre] = d0c
     return Surface(
         point=np.arange(len(mesh.rest)),
-        point_panel=np.full(len(mesh.rest), -1),
+        point_panel=np.empty((len(mesh.rest), 0), dtype=np.int64),
         point_reach=reach,
         triangle=mesh.triangle,
         triangle_panel=mesh.triangle_panel,
@@ -169,7 +180,7 @@ def no_surface(rest: Floats) -> Surface:
     none = np.empty(0, dtype=np.int64)
     return Surface(
         point=none,
-        point_panel=none,
+        point_panel=np.empty((0, 0), dtype=np.int64),
         point_reach=np.empty(0),
         triangle=np.empty((0, 3), dtype=np.int64),
         triangle_panel=none,

@@ -249,7 +249,7 @@ def _allowed(
     """How much of a move stays within the skin and touches nothing."""
     longest = farthest(x + move, x)
     room = near.skin - farthest(x, near.base)
-    if longest > room and near.skin < problem.skin or room < 0.5 * near.skin:
+    if (longest > room and near.skin < problem.skin) or room < 0.5 * near.skin:
         room = min(longest, problem.skin)
         near = near_at(problem, x, room)
     step = 1.0 if longest <= room else room / longest

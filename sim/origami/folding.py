@@ -77,12 +77,16 @@ def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
     rest = sheet.mesh.rest
     problem = build_problem(sheet, phases[0])
     check_start(sheet.mesh, problem)
-    state = State(rest, hinge_angles(sheet.mesh, rest), near_at(problem, rest, problem.skin))
+    state = State(
+        rest, hinge_angles(sheet.mesh, rest), near_at(problem, rest, problem.skin)
+    )
     step = _first_step(state, smallest_distance(problem, state))
     yield step
     for number, phase in enumerate(phases):
         problem = build_problem(sheet, phase)
-        state = replace(state, near=near_at(problem, state.x, problem.skin), along=None, sign=1.0)
+        state = replace(
+            state, near=near_at(problem, state.x, problem.skin), along=None, sign=1.0
+        )
         start = state.x
         for stage, advance, load in stages(sheet, phase, problem, state):
             state = replace(state, factor=0.0)

@@ -22,7 +22,7 @@ def surface_of(
     tags = np.full((n, 2), -1) if tag is None else tag
     return Surface(
         point=np.arange(n),
-        point_panel=np.full(n, -1),
+        point_panel=np.empty((n, 0), dtype=np.int64),
         point_reach=np.full(n, reach),
         triangle=triangle,
         triangle_panel=np.arange(len(triangle)),

@@ -6,11 +6,11 @@ from scipy.optimize import LinearConstraint, minimize
 
 from sim.arrays import Floats
 from sim.contact.distance import (
-    closest_on_edges,
-    closest_on_triangle,
     distance_slopes,
     edge_edge_distance,
+    edge_weights,
     point_triangle_distance,
+    triangle_weights,
 )
 from tests.sim.contact.taylor import remainder_order
 
@@ -38,7 +38,7 @@ def placed(point: list[float]) -> Floats:
 
 def slopes(x: Floats, first: int) -> tuple[int, Floats, Floats]:
     w, dw = np.empty(4), np.empty((2, 4))
-    closest = closest_on_triangle if first == 1 else closest_on_edges
+    closest = triangle_weights if first == 1 else edge_weights
     k = closest(x, w, dw)
     gradient, hessian = np.empty(12), np.empty((12, 12))
     distance_slopes(x, w, dw, k, gradient, hessian)
