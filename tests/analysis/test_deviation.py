@@ -166,12 +166,14 @@ def test_the_uncertainty_of_E_is_what_repeated_scans_show(
     local = rng.uniform(-50, 50, (12, 3))
     local[:, 2] = rng.normal(scale=0.4, size=12)
     sd = np.array([0.03, 0.02, 0.04, 4e-4, 5e-4, 3e-4])
-    placed = exactly_placed(np.diag(sd**2))
+    # Shift and turn err together, as they do where a target is seen from one end.
+    root = sd[:, None] * (np.eye(6) + 0.9 * np.eye(6, k=-4) + 0.9 * np.eye(6, k=-2))
+    placed = exactly_placed(root @ root.T)
     nodes = TRUE(local)
     stated = scan_error(nodes, 0.05**2 * np.eye(36), in_plane, placed, 80.0)
     repeated = []
     for _ in range(2000):
-        pose = _moved(TRUE, sd * rng.standard_normal(6), placed.pivot)
+        pose = _moved(TRUE, root @ rng.standard_normal(6), placed.pivot)
         other = Placed(pose, placed.covariance, placed.pivot, RADIUS, 0.05, 1000)
         seen = nodes + 0.05 * rng.standard_normal(nodes.shape)
         repeated.append(scan_error(seen, np.eye(36), in_plane, other, 80.0).E)
