@@ -19,11 +19,10 @@ from enum import Enum
 from math import erf, sqrt
 
 import numpy as np
-from scipy.special import ndtri
 
 from analysis.alignment import Alignment, align
 from analysis.shape_factors import scanned_shape_factor, shape_factor_gradient
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
 from sim.morph.measures import shape_factor
 
 DRAWS = 4_000
@@ -136,6 +135,33 @@ class Comparison:
     why: str
 
 
+@dataclass(frozen=True, eq=False)
+class Lengths:
+    """Rigid lengths among the nodes compared.
+
+    Parameters
+    ----------
+    pairs : (p, 2) places of their ends among the nodes compared
+    error_mm : (p,) scanned minus simulated
+    u_mm : (p,) standard uncertainty
+    """
+
+    pairs: Ints
+    error_mm: Floats
+    u_mm: Floats
+
+    def largest(self, errors: Floats, nodes: Floats) -> Floats:
+        """Largest error in units of u that small node errors (draws, n, 3) make."""
+        if len(self.pairs) == 0:
+            return np.zeros(len(errors))
+        i, j = self.pairs.T
+        apart = nodes[j] - nodes[i]
+        unit = apart / np.linalg.norm(apart, axis=1, keepdims=True)
+        change = np.einsum("dpa,pa->dp", errors[:, j] - errors[:, i], unit)
+        largest: Floats = np.abs(change / self.u_mm).max(axis=1)
+        return largest
+
+
 def check_covariance(covariance: Floats, name: str) -> None:
     """Refuse a covariance that cannot be one."""
     if not np.isfinite(covariance).all():
@@ -160,7 +186,7 @@ def compare_shapes(
     scanned: Floats,
     L: float,
     sources: Mapping[str, Floats],
-    length_z: Floats,
+    lengths: Lengths,
     acceptance: Acceptance,
 ) -> Comparison:
     """Compare the nodes of a simulation with the same nodes of a scan.
@@ -171,7 +197,7 @@ def compare_shapes(
     L : characteristic length of these nodes in the initial configuration, mm
     sources : covariance (3n, 3n) mm^2 of each source of uncertainty, in the scan's
         frame, as errors of the scanned minus the simulated nodes
-    length_z : (p,) errors of rigid lengths in units of their uncertainty
+    lengths : rigid lengths among these nodes
     """
     for name, covariance in sources.items():
         check_covariance(covariance, name)
@@ -186,11 +212,11 @@ def compare_shapes(
     left: Floats = P @ C @ P.T
     node_u: Floats = np.sqrt(np.diag(left).reshape(-1, 3).sum(axis=1))
     limits = joint_limits(
-        _chance(left, g, node_u, len(length_z)), coverage(acceptance.k)
+        _chance(left, g, node_u, lengths, scanned), coverage(acceptance.k)
     )
     S_error = shape_factor(simulated, L) - scanned_shape_factor(scanned, L, C).S
     apart = np.linalg.norm(alignment.difference, axis=1)
-    longest = float(np.abs(length_z).max(initial=0.0))
+    longest = float(np.abs(lengths.error_mm / lengths.u_mm).max(initial=0.0))
     checks = Checks(
         Check(S_error, _root(float(g @ C @ g)), float(limits[0])),
         Check(alignment.rms, _rms_u(left), float(limits[1])),
@@ -236,20 +262,25 @@ def joint_limits(draws: Floats, wanted: float) -> Floats:
     return limits
 
 
-def _chance(left: Floats, g: Floats, node_u: Floats, lengths: int) -> Floats:
+def _chance(
+    left: Floats, g: Floats, node_u: Floats, lengths: Lengths, nodes: Floats
+) -> Floats:
     """(DRAWS, 4) what the four quantities are when the simulation is true."""
     rng = np.random.default_rng(DRAW_SEED)
     value, vector = np.linalg.eigh(left)
     factor = vector * np.sqrt(np.maximum(value, 0.0))
     errors = rng.standard_normal((DRAWS, len(left))) @ factor.T
-    apart = np.linalg.norm(errors.reshape(DRAWS, -1, 3), axis=2)
-    z = np.zeros(DRAWS)
-    if lengths:
-        # The largest of p independent normal errors, by its own law.
-        uniform = rng.random(DRAWS) ** (1.0 / lengths)
-        z = ndtri(0.5 + 0.5 * uniform)
-    rms = np.sqrt(np.mean(apart**2, axis=1))
-    return np.stack([np.abs(errors @ g), rms, (apart / node_u).max(axis=1), z], axis=1)
+    of_nodes = errors.reshape(DRAWS, -1, 3)
+    apart = np.linalg.norm(of_nodes, axis=2)
+    return np.stack(
+        [
+            np.abs(errors @ g),
+            np.sqrt(np.mean(apart**2, axis=1)),
+            (apart / node_u).max(axis=1),
+            lengths.largest(of_nodes, nodes),
+        ],
+        axis=1,
+    )
 
 
 def _root(variance: float) -> float:

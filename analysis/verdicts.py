@@ -30,7 +30,13 @@ from analysis.uncertainty import (
     sources,
     stop_error,
 )
-from analysis.validation import Acceptance, Comparison, Verdict, compare_shapes
+from analysis.validation import (
+    Acceptance,
+    Comparison,
+    Lengths,
+    Verdict,
+    compare_shapes,
+)
 from sim.arrays import Bools, Floats, Ints
 from sim.morph.measures import characteristic_length, shape_factor
 
@@ -126,7 +132,9 @@ def judge_scan(
         else motion.turn_covariance(input_covariance[axes]),
     )
     L = characteristic_length(steps_mm[0][used])
-    compared = compare_shapes(simulated, scanned, L, found, pairs.z, acceptance)
+    compared = compare_shapes(
+        simulated, scanned, L, found, _among(pairs, used), acceptance
+    )
     loose = len(centres_mm) - len(labels.confirmed)
     compared = _withhold(compared, used, labels, loose)
     of_scan = np.sum([found[name] for name in SCAN_SOURCES], axis=0)
@@ -144,6 +152,12 @@ def judge_scan(
         scale_u,
         handedness(mechanism, labels, centres_mm),
     )
+
+
+def _among(pairs: RigidPairs, used: Bools) -> Lengths:
+    """The rigid lengths, their ends counted among the nodes that are used."""
+    place = np.cumsum(used) - 1
+    return Lengths(place[pairs.pairs], pairs.scanned_mm - pairs.length_mm, pairs.u_mm)
 
 
 def _scatter_sd(pairs: RigidPairs) -> float:

@@ -111,6 +111,8 @@ def _closest_rival(
     """Margin of a label over any other sphere, free or another node's; that node."""
     places, table = weighed
     m, own = scale.spheres.m, float(table[node, assigned[node]])
+    if not np.isfinite(own):  # nothing ties it any more
+        return -np.inf, NOT_ASSIGNED
     margin, rival = min(own + scale.options.margin, NEVER_RIVALLED), NOT_ASSIGNED
     owner = np.full(m, NOT_ASSIGNED, dtype=np.int64)
     labelled = np.flatnonzero(assigned != NOT_ASSIGNED)

@@ -36,7 +36,7 @@ class LabelOptions:
     length_sd_mm: float = 0.1
     fault_sd_mm: float = 1.0
     fault_share: float = 0.05
-    misassembled: float = 0.02
+    misassembled: float = 0.05
     node_cost: float = 2.5
     prediction_sd_mm: float = 2.0
     prediction_slope: float = 0.15

@@ -52,7 +52,9 @@ class Scale:
             return None
         apart = np.linalg.norm(self.spheres.centres_mm - guess[0], axis=1)
         sd = self.options.place_sd_mm(guess[1])
-        return place_evidence(apart, sd, self.spheres.reach_mm, self.trust)
+        # Never believed so much that a part on the wrong joint could not be seen.
+        trust = min(self.trust, BELIEVED)
+        return place_evidence(apart, sd, self.spheres.reach_mm, trust)
 
     def node(
         self,

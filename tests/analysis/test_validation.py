@@ -4,6 +4,7 @@ from scipy.spatial.transform import Rotation
 
 from analysis.validation import (
     Acceptance,
+    Lengths,
     Verdict,
     check_covariance,
     compare_shapes,
@@ -14,7 +15,8 @@ from sim.arrays import Floats
 from sim.morph.measures import characteristic_length
 
 SD_MM = 0.1
-NO_LENGTHS = np.empty(0)
+NO_LENGTHS = Lengths(np.empty((0, 2), dtype=np.int64), np.empty(0), np.empty(0))
+PAIRS = np.array([[i, i + 1] for i in range(15)])
 
 
 @pytest.fixture
@@ -28,10 +30,10 @@ def moved(nodes, rng, sd_mm=SD_MM):
     return turned + np.array([100.0, 0.0, -50.0])
 
 
-def compared(nodes, scan, sd_mm=SD_MM, length_z=NO_LENGTHS, **margins):
+def compared(nodes, scan, sd_mm=SD_MM, lengths=NO_LENGTHS, **margins):
     sources = {"sphere centres": sd_mm**2 * np.eye(nodes.size)}
     L = characteristic_length(nodes)
-    return compare_shapes(nodes, scan, L, sources, length_z, Acceptance(**margins))
+    return compare_shapes(nodes, scan, L, sources, lengths, Acceptance(**margins))
 
 
 def test_a_true_simulation_under_a_good_scan_agrees(nodes, rng):
@@ -64,7 +66,10 @@ def test_a_shape_of_another_size_differs(nodes, rng):
 
 
 def test_a_wrong_rigid_length_differs(nodes, rng):
-    found = compared(nodes, moved(nodes, rng), length_z=np.array([0.3, -6.0, 1.0]))
+    errors = np.zeros(15)
+    errors[3] = -0.9
+    lengths = Lengths(PAIRS, errors, np.full(15, 0.15))
+    found = compared(nodes, moved(nodes, rng), lengths=lengths)
     assert found.verdict is Verdict.DIFFERS
     assert "rigid length off by 6.0 u" in found.why
 
@@ -76,10 +81,14 @@ def test_margins_decide_between_agreement_and_doubt(nodes, rng):
 
 
 def test_chance_alone_differs_as_often_as_k_says(nodes, rng):
-    verdicts = [
-        compared(nodes, moved(nodes, rng), length_z=rng.normal(size=20)).verdict
-        for _ in range(150)
-    ]
+    def length(x):
+        return np.linalg.norm(x[1:] - x[:-1], axis=1)
+
+    verdicts = []
+    for _ in range(150):
+        scan = moved(nodes, rng)
+        lengths = Lengths(PAIRS, length(scan) - length(nodes), np.full(15, 0.14))
+        verdicts.append(compared(nodes, scan, lengths=lengths).verdict)
     share = np.mean([v is Verdict.DIFFERS for v in verdicts])
     assert 0.005 < share < 0.10  # 4.6 % and three standard errors
 

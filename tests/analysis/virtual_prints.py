@@ -61,6 +61,8 @@ def lengthen_link(
 ) -> Floats:
     """Nodes (n, 3) of a print in which one link is longer by `share`."""
     links = [k for k, body in enumerate(mechanism.bodies) if len(body) == 2]
+    if not links:
+        raise LookupError("this mechanism has no link")
     k = int(rng.choice(links))
     a, b = mechanism.bodies[k]
     x = mechanism.nodes_mm.copy()

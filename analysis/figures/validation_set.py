@@ -1,0 +1,159 @@
+"""Simulated against scanned shape factors, and the errors of a set of comparisons."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.figures.style import FAINT, FULL_WIDTH, RC, SIMULATED, provenance
+from analysis.validation_set import SetSummary
+from sim.arrays import Floats
+
+MARKERS = {  # verdict: marker, filled, colour; told apart in grey by shape
+    "agrees": ("o", True, "#009E73"),
+    "cannot tell": ("s", False, "#7A6A00"),
+    "differs": ("X", True, "#D55E00"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedSet:
+    """Columns of a set of comparisons, all of length c.
+
+    Parameters
+    ----------
+    names, verdicts, keys : text
+    S_simulated, S_scanned, S_scanned_u, S_u_val, S_margin : (c,)
+    rms_mm, rms_u_val_mm, rms_limit_mm, node_margin_mm : (c,) of the node distances
+    synthetic : whether any scan was computed
+    k : coverage factor of the error bars
+    """
+
+    names: tuple[str, ...]
+    verdicts: tuple[str, ...]
+    keys: tuple[str, ...]
+    S_simulated: Floats
+    S_scanned: Floats
+    S_scanned_u: Floats
+    S_u_val: Floats
+    S_margin: Floats
+    rms_mm: Floats
+    rms_limit_mm: Floats
+    node_margin_mm: Floats
+    synthetic: bool
+    k: float
+
+
+def simulated_against_scanned(found: ComparedSet, summary: SetSummary | None) -> Figure:
+    """Three panels: S against S, errors of S with k u_val, node distances."""
+    with rc_context(RC):
+        figure = Figure(figsize=(FULL_WIDTH, 2.75))
+        panels = [
+            figure.add_axes((left, 0.235, width, 0.66))
+            for left, width in ((0.065, 0.26), (0.43, 0.235), (0.745, 0.24))
+        ]
+        _draw_diagonal(panels[0], found)
+        _draw_errors(panels[1], found, summary)
+        _draw_distances(panels[2], found)
+        for letter, panel in zip("abc", panels, strict=True):
+            panel.set_title(letter, loc="left", fontweight="bold", size=9)
+        runs = list(zip(found.names, found.keys, strict=True))
+        figure.text(
+            0.5,
+            0.015,
+            provenance(runs, found.synthetic),
+            ha="center",
+            size=5,
+            color=FAINT,
+        )
+    return figure
+
+
+def _points(ax: Axes, found: ComparedSet, x: Floats, y: Floats, bar: Floats) -> None:
+    """One mark for each comparison, by verdict, with its error bar."""
+    ax.errorbar(x, y, yerr=bar, fmt="none", ecolor=FAINT, elinewidth=0.7, capsize=2)
+    for verdict, (marker, filled, colour) in MARKERS.items():
+        these = np.array([v == verdict for v in found.verdicts])
+        if these.any():
+            ax.plot(
+                x[these],
+                y[these],
+                marker,
+                ms=5,
+                color=colour,
+                mfc=colour if filled else "white",
+                mec=colour,
+                label=verdict,
+                zorder=3,
+            )
+
+
+def _draw_diagonal(ax: Axes, found: ComparedSet) -> None:
+    both = np.r_[found.S_simulated, found.S_scanned]
+    low, high = both.min(), both.max()
+    pad = 0.12 * (high - low) + 0.01
+    ends = [low - pad, high + pad]
+    ax.plot(ends, ends, color=SIMULATED, lw=0.7)
+    bar = found.k * found.S_scanned_u
+    _points(ax, found, found.S_simulated, found.S_scanned, bar)
+    for name, x, y in zip(found.names, found.S_simulated, found.S_scanned, strict=True):
+        right = x > (low + high) / 2
+        ax.annotate(
+            name,
+            (x, y),
+            xytext=(-6 if right else 6, -2),
+            textcoords="offset points",
+            ha="right" if right else "left",
+            va="top",
+            size=6,
+        )
+    ax.set(xlim=ends, ylim=ends, aspect="equal")
+    ax.set_xlabel(r"$\mathcal{S}$ simulated")
+    ax.set_ylabel(r"$\mathcal{S}$ scanned")
+    ax.legend(loc="upper left", handletextpad=0.2)
+
+
+def _draw_errors(ax: Axes, found: ComparedSet, summary: SetSummary | None) -> None:
+    at = np.arange(len(found.names), dtype=np.float64)
+    ax.axhline(0.0, color="black", lw=0.6)
+    error = found.S_simulated - found.S_scanned
+    for x, margin in zip(at, found.S_margin, strict=True):
+        ax.plot([x - 0.3, x + 0.3], [margin] * 2, "--", color=FAINT, lw=0.7)
+        ax.plot([x - 0.3, x + 0.3], [-margin] * 2, "--", color=FAINT, lw=0.7)
+    _points(ax, found, at, error, found.k * found.S_u_val)
+    ax.set_ylabel(rf"error of $\mathcal{{S}}$, $\pm {found.k:g}\,u_{{val}}$")
+    _name_axis(ax, found, at)
+    ax.set_yscale("symlog", linthresh=float(found.S_margin.max()))
+    reach = 2 * max(float(np.abs(error).max()), float(found.S_margin.max()))
+    ax.set_ylim(-reach, reach)
+    if summary is None:
+        return
+    ax.set_title(
+        f"bias {summary.bias:+.4f}, {summary.coverage:.0%} within "
+        rf"${found.k:g}\,u_{{val}}$",
+        size=6.5,
+        loc="right",
+    )
+
+
+def _draw_distances(ax: Axes, found: ComparedSet) -> None:
+    at = np.arange(len(found.names), dtype=np.float64)
+    for x, limit, margin in zip(
+        at, found.rms_limit_mm, found.node_margin_mm, strict=True
+    ):
+        ends = [x - 0.3, x + 0.3]
+        (chance,) = ax.plot(ends, [limit] * 2, color=SIMULATED, lw=1.2)
+        (accepted,) = ax.plot(ends, [margin] * 2, "--", color=FAINT, lw=0.7)
+    _points(ax, found, at, found.rms_mm, np.zeros(len(at)))
+    ax.legend([chance, accepted], ["most by chance", "margin"], loc="upper left")
+    ax.set_yscale("log")
+    ax.margins(y=0.3)
+    ax.set_ylabel("node distance, rms, mm")
+    _name_axis(ax, found, at)
+
+
+def _name_axis(ax: Axes, found: ComparedSet, at: Floats) -> None:
+    ax.set_xticks(at, found.names, rotation=30, ha="right", rotation_mode="anchor")
+    ax.set_xlim(-0.6, len(at) - 0.4)
