@@ -14,8 +14,7 @@ Example:
 
 import argparse
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,32 +22,22 @@ import numpy as np
 
 from analysis.figures.scan_picture import scan_picture, thinned
 from analysis.spheres.find import find_spheres
-from analysis.spheres.picks import PickOptions, Picks, ViewMotion
+from analysis.spheres.picks import PickOptions, Picks
 from pipeline.arguments import OneLineParser, output_directory
 from pipeline.errors import InputError, command
 from pipeline.files import replacing, write_text
-from pipeline.memory import available_bytes
 from pipeline.picks_table import write_tables
-from pipeline.readers.cloud import (
-    Cloud,
-    Unit,
-    expected,
-    open_source,
-    read_cloud,
-    unit_named,
-)
+from pipeline.readers.cloud import Cloud
 from pipeline.readers.source import Choices
-from pipeline.readers.thinning import Thinning
+from pipeline.readers.units import unit_named
 from pipeline.scan_hints import doubt, reasons
 from pipeline.scan_page import scan_page
+from pipeline.scan_views import merged, read_views, settled
 from pipeline.seeds import at_seeds, near_any, read_seeds
 from sim.arrays import Floats, Ints
 
 SEED_REACH = 1.6  # radii from a seed, which lies on the sphere or at its centre
 CROP_REACH = 3.5  # radii around a seed that are searched
-MOST_POINTS = 30_000_000  # a larger scan is thinned
-VOXEL = 0.01  # radii: the side of the voxels that a large scan is thinned to
-BYTES_A_POINT = 130  # that picking takes, measured
 KEPT_POINTS = 200_000  # for figures, and to place the target
 
 
@@ -104,53 +93,6 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     return numbers
 
 
-def read_views(
-    scans: list[Path], unit: Unit, choices: Choices, radius_mm: float
-) -> list[Cloud]:
-    """The clouds of all files, thinned where they are too large to pick from.
-
-    A file given twice is refused, and so is a scan that memory has no room for.
-    """
-    if not scans:
-        raise InputError("no scan given: name at least one file of points")
-    if len({scan.resolve() for scan in scans}) < len(scans):
-        raise InputError(f"a scan is given twice among {len(scans)}: name each once")
-    sizes = [expected(open_source(scan, choices)) for scan in scans]
-    _check_memory(scans[0], min(sum(sizes), MOST_POINTS))
-    share = min(1.0, MOST_POINTS / max(sum(sizes), 1))
-    return [
-        read_cloud(
-            scan,
-            unit,
-            choices,
-            Thinning(VOXEL * radius_mm, max(int(share * size), 1000)),
-        )
-        for scan, size in zip(scans, sizes, strict=True)
-    ]
-
-
-def _check_memory(scan: Path, points: int) -> None:
-    need, there = BYTES_A_POINT * points, available_bytes()
-    if need > there:
-        raise InputError(
-            f"E-MEMORY {scan}: picking from {points} points takes {need / 1e9:.1f} GB, "
-            f"{there / 1e9:.1f} GB are free: thin the scan, or use a larger machine"
-        )
-
-
-def merged(clouds: list[Cloud]) -> tuple[Floats, list[Cloud]]:
-    """All points in one array, and the clouds as parts of it, to hold them once."""
-    if len(clouds) == 1:
-        return clouds[0].points, clouds
-    points = np.concatenate([cloud.points for cloud in clouds])
-    ends = np.cumsum([len(cloud.points) for cloud in clouds]).tolist()
-    parts = [
-        replace(cloud, points=points[end - len(cloud.points) : end])
-        for cloud, end in zip(clouds, ends, strict=True)
-    ]
-    return points, parts
-
-
 def pick(points: Floats, view: Ints | None, config: Ingest) -> Picks:
     """The spheres of a scan; with a seeds file, those at its seeds only."""
     if config.seeds_path is None:
@@ -166,16 +108,6 @@ def pick(points: Floats, view: Ints | None, config: Ingest) -> Picks:
     crop = None if view is None else view[near]
     picks = find_spheres(points[near], config.options, crop)
     return at_seeds(picks, seeds, SEED_REACH * largest)
-
-
-def settled(points: Floats, view: Ints, motions: Sequence[ViewMotion]) -> Floats:
-    """The points (n, 3) after each view was moved to agree with the others."""
-    moved = points.copy()
-    for motion in motions:
-        of_view = view == motion.view
-        arm = points[of_view] - motion.pivot
-        moved[of_view] += motion.translation + np.cross(motion.rotation, arm)
-    return moved
 
 
 def _write(out: Path, points: Floats, picks: Picks, synthetic: bool) -> None:

@@ -18,8 +18,9 @@ import numpy as np
 from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.open3d_loader import open3d
-from pipeline.readers.cloud import read_cloud, unit_named
+from pipeline.readers.cloud import read_cloud
 from pipeline.readers.source import Choices
+from pipeline.readers.units import unit_named
 from pipeline.seeds import write_seeds
 from sim.arrays import Floats
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions, Picks
-from pipeline.readers.cloud import Unit
+from pipeline.readers.units import Unit
 from sim.arrays import Floats
 
 MOST_POINTS = 1_000_000  # a hint need not see them all

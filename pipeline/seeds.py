@@ -8,7 +8,8 @@ from scipy.spatial import KDTree
 
 from analysis.spheres.picks import Picks
 from pipeline.files import write_text
-from pipeline.readers.cloud import Unit, read_cloud
+from pipeline.readers.cloud import read_cloud
+from pipeline.readers.units import Unit
 from sim.arrays import Bools, Floats
 
 HEADER = "x_mm,y_mm,z_mm"

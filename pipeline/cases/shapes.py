@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.readers.cloud import read_cloud, unit_named
+from pipeline.readers.cloud import read_cloud
+from pipeline.readers.units import unit_named
 from sim.morph.targets.cloud import Cloud, normals_of
 
 

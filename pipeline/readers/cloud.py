@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from pipeline.readers.source import (
     file_size,
 )
 from pipeline.readers.thinning import Thinning, thinned
+from pipeline.readers.units import Unit, declared_unit
 from sim.arrays import Floats
 
 Reader = Callable[[Path, int, Choices], Source]
@@ -33,26 +33,7 @@ for _suffix in (".xyz", ".txt", ".csv", ".tsv", ".asc", ".pts", ".dat"):
 LARGEST_MM = 1e10  # 10 000 km: beyond lies no workshop
 DROPPED_WARNING, DROPPED_LIMIT = 0.01, 0.5  # shares of rows that are not finite
 SYNTHETIC = re.compile(r"\bsynthetic\b", re.IGNORECASE)
-UNIT = re.compile(
-    r"\bunits?\b\W*(?P<plain>mm|cm|m|inch|inches|millimet|centimet|met)"
-    r"(?:ers?|res?)?\b",
-    re.IGNORECASE,
-)
 VIEWPOINT = re.compile(r"^viewpoint\s+(\S+)\s+(\S+)\s+(\S+)$")
-
-
-class Unit(Enum):
-    """The unit of length of a file: no format tells it reliably."""
-
-    MM = "mm"
-    CM = "cm"
-    M = "m"
-    INCH = "inch"
-
-    @property
-    def mm(self) -> float:
-        """Length of one unit in mm."""
-        return {"mm": 1.0, "cm": 10.0, "m": 1000.0, "inch": 25.4}[self.value]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,20 +48,6 @@ class Cloud:
     synthetic: bool  # the file says that no scanner made it
     notes: tuple[str, ...]  # what a reader of the results should know
     viewpoint: tuple[float, float, float] | None  # of the scanner, mm
-
-
-def unit_named(name: str | None) -> Unit:
-    """The unit called mm, cm, m or inch."""
-    units = ", ".join(unit.value for unit in Unit)
-    if name is None:
-        raise ValueError(
-            f"E-UNIT no unit given: say with --unit ({units}) what the scan's numbers "
-            "mean, no file tells"
-        )
-    try:
-        return Unit(name)
-    except ValueError:
-        raise ValueError(f"E-UNIT unit {name!r} is unknown: give {units}") from None
 
 
 def read_cloud(
@@ -164,17 +131,6 @@ def open_source(path: Path, choices: Choices) -> Source:
             f"export the scan as one of {' '.join(READERS)}",
         )
     return reader(path, size, choices)
-
-
-def declared_unit(comments: tuple[str, ...]) -> Unit | None:
-    """The unit that a header comment such as `unit mm` names."""
-    for comment in comments:
-        match = UNIT.search(comment)
-        if match:
-            name = match["plain"].lower()
-            long = {"met": "m", "millimet": "mm", "centimet": "cm", "inches": "inch"}
-            return Unit(long.get(name, name))
-    return None
 
 
 def is_synthetic(comments: tuple[str, ...]) -> bool:

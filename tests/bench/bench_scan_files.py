@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.open3d_loader import open3d
-from pipeline.readers.cloud import Unit, read_cloud
+from pipeline.readers.cloud import read_cloud
 from pipeline.readers.source import Choices
+from pipeline.readers.units import Unit
 from sim.arrays import Floats
 
 REPEATS = 3

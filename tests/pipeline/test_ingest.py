@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from analysis.spheres.picks import ViewMotion
-from pipeline.ingest import Ingest, main, run_step, settled
+from pipeline.ingest import Ingest, main, run_step
+from pipeline.scan_views import settled
 from sim.arrays import Floats
 
 CENTRES = np.array(
@@ -247,7 +248,7 @@ def test_a_scan_beyond_the_memory_is_refused_before_it_is_read(
     refuses: Callable[[list[str], Path], str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pipeline.ingest.available_bytes", lambda: 700.0)
+    monkeypatch.setattr("pipeline.scan_views.available_bytes", lambda: 700.0)
     out = tmp_path / "found"
     scan = tmp_path / "a.npy"
     np.save(scan, CENTRES)
@@ -259,7 +260,7 @@ def test_a_scan_beyond_the_memory_is_refused_before_it_is_read(
 def test_a_scan_with_too_many_points_is_thinned_and_still_picked(
     rng: np.random.Generator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipeline.ingest.MOST_POINTS", 12_000)
+    monkeypatch.setattr("pipeline.scan_views.MOST_POINTS", 12_000)
     scan = tmp_path / "a.npy"
     np.save(scan, balls(rng))
     numbers = run_step(Ingest(6.0, "mm"), [scan], tmp_path / "found")

@@ -12,7 +12,8 @@ from scipy.spatial.distance import pdist
 
 from pipeline import open3d_loader
 from pipeline.errors import InputError
-from pipeline.readers.cloud import Unit, read_cloud
+from pipeline.readers.cloud import read_cloud
+from pipeline.readers.units import Unit
 from pipeline.scanner.cast import BAR, Scene, bar_mesh
 from pipeline.scanner.lab import VirtualScan
 from pipeline.scanner.measure import Measured, measure

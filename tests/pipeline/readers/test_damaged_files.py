@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.readers.cloud import Choices, Unit, read_cloud, unit_named
-from pipeline.readers.source import Fault, ScanFileError
+from pipeline.readers.cloud import read_cloud
+from pipeline.readers.source import Choices, Fault, ScanFileError
+from pipeline.readers.units import Unit, unit_named
 
 HEADER = (
     "ply\nformat {format} 1.0\nelement vertex {count}\n"

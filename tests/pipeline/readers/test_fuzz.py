@@ -7,8 +7,9 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.readers.cloud import READERS, Choices, Unit, read_cloud
-from pipeline.readers.source import ScanFileError
+from pipeline.readers.cloud import READERS, read_cloud
+from pipeline.readers.source import Choices, ScanFileError
+from pipeline.readers.units import Unit
 
 SUFFIXES = sorted(READERS)
 POINTS = np.arange(60, dtype="<f4").reshape(20, 3)

@@ -8,7 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from pipeline.readers import lzf
-from pipeline.readers.cloud import Choices, Unit, read_cloud
+from pipeline.readers.cloud import read_cloud
+from pipeline.readers.source import Choices
+from pipeline.readers.units import Unit
 
 POINTS = np.array([[0.5, -1.25, 2.0], [3.0, 4.5, -6.75], [7.0, 8.0, 9.125]])
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy.spatial import KDTree
 
-from pipeline.readers.cloud import Unit, read_cloud
+from pipeline.readers.cloud import read_cloud
 from pipeline.readers.thinning import Thinning, thinned
+from pipeline.readers.units import Unit
 from sim.arrays import Floats
 
 

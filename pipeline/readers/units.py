@@ -1,0 +1,49 @@
+"""Units of length: stated by the user, sometimes declared by a file, never guessed."""
+
+import re
+from enum import Enum
+
+UNIT = re.compile(
+    r"\bunits?\b\W*(?P<plain>mm|cm|m|inch|inches|millimet|centimet|met)"
+    r"(?:ers?|res?)?\b",
+    re.IGNORECASE,
+)
+
+
+class Unit(Enum):
+    """The unit of length of a file: no format tells it reliably."""
+
+    MM = "mm"
+    CM = "cm"
+    M = "m"
+    INCH = "inch"
+
+    @property
+    def mm(self) -> float:
+        """Length of one unit in mm."""
+        return {"mm": 1.0, "cm": 10.0, "m": 1000.0, "inch": 25.4}[self.value]
+
+
+def unit_named(name: str | None) -> Unit:
+    """The unit called mm, cm, m or inch."""
+    units = ", ".join(unit.value for unit in Unit)
+    if name is None:
+        raise ValueError(
+            f"E-UNIT no unit given: say with --unit ({units}) what the scan's numbers "
+            "mean, no file tells"
+        )
+    try:
+        return Unit(name)
+    except ValueError:
+        raise ValueError(f"E-UNIT unit {name!r} is unknown: give {units}") from None
+
+
+def declared_unit(comments: tuple[str, ...]) -> Unit | None:
+    """The unit that a header comment such as `unit mm` names."""
+    for comment in comments:
+        match = UNIT.search(comment)
+        if match:
+            name = match["plain"].lower()
+            long = {"met": "m", "millimet": "mm", "centimet": "cm", "inches": "inch"}
+            return Unit(long.get(name, name))
+    return None
