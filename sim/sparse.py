@@ -8,6 +8,10 @@
     factor.positive, factor.negative      # inertia: signs of the pivots
     factor.dropped                        # (d,) unknowns whose pivot vanished
 
+Columns with the same places in L are eliminated together as one dense front, whose
+remainder is added to the front of the next ("multifrontal"), so that most of the work
+runs over contiguous memory.
+
 A is given by entries `A[rows[e], cols[e]] = values[e]`: every pair i != j once, in
 either triangle; entries of the same place add up, so element matrices can be given as
 they are (one triangle of each).
@@ -36,8 +40,12 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from sim.arrays import Floats, Ints
+from sim.fronts import factorise_fronts, solve_fronts
 from sim.kernels import kernel
 from sim.ordering import nested_dissection
+
+SMALL = 8  # columns of a front below which it is joined with the next at any price
+SPARE = 0.2  # share of zeros that joining two fronts may bring into larger ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +55,13 @@ class Pattern:
     Attributes
     ----------
     order : (n,) unknowns in the order of their elimination
-    slot : (e,) where each given entry is added in the upper triangle of P A P^T
-    start, row : (n + 1,), (u,) columns of that upper triangle
-    parent : (n,) elimination tree, -1 at a root
-    l_start : (n + 1,) where each column of L begins
+    slot : (e,) where each given entry is added in the lower triangle of P A P^T
+    start, row : (n + 1,), (u,) columns of that triangle
+    first : (s + 1,) first column of each front
+    front_start, front_row : (s + 1,), (q,) rows of each front, its own columns first
+    panel : (s + 1,) where the columns of L of each front begin
+    children : (s,) fronts whose remainders each front takes up
+    stack, widest : room for the remainders, and the rows of the largest front
     """
 
     n: int
@@ -58,8 +69,18 @@ class Pattern:
     slot: Ints
     start: Ints
     row: Ints
-    parent: Ints
-    l_start: Ints
+    first: Ints
+    front_start: Ints
+    front_row: Ints
+    panel: Ints
+    children: Ints
+    stack: int
+    widest: int
+
+    @property
+    def fill(self) -> int:
+        """Entries of L that are stored, zeros among them."""
+        return int(self.panel[-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,13 +89,12 @@ class Factor:
 
     Attributes
     ----------
-    l_row, l_value : (l,) columns of L below the diagonal
+    L : (fill,) columns of L, front by front
     pivot : (n,) D, zero where dropped
     """
 
     pattern: Pattern
-    l_row: Ints
-    l_value: Floats
+    L: Floats
     pivot: Floats
 
     @cached_property
@@ -92,11 +112,15 @@ class Factor:
 
     def solve(self, b: Floats) -> Floats:
         """x with A x = b; dropped unknowns are zero."""
-        y = np.ascontiguousarray(b[self.pattern.order], dtype=np.float64)
-        columns = y if y.ndim == 2 else y[:, None]
-        _solve(self.pattern.l_start, self.l_row, self.l_value, self.pivot, columns)
+        p = self.pattern
+        y = np.ascontiguousarray(b[p.order], dtype=np.float64)
+        for column in (y,) if y.ndim == 1 else (y[:, i] for i in range(y.shape[1])):
+            solve_fronts(
+                p.first, p.front_start, p.front_row, p.panel, self.L, self.pivot,
+                p.widest, column,
+            )  # fmt: skip
         x = np.empty_like(y)
-        x[self.pattern.order] = y
+        x[p.order] = y
         return x
 
 
@@ -111,17 +135,25 @@ def analyse(n: int, rows: Ints, cols: Ints, *, order: Ints | None = None) -> Pat
     """
     if order is None:
         order = nested_dissection(*_rows_of_graph(n, rows, cols))
-    rank = np.empty(n, dtype=np.int64)
-    rank[order] = np.arange(n)
-    a, b = rank[rows], rank[cols]
-    place = np.maximum(a, b) * n + np.minimum(a, b)
-    diagonal = np.arange(n) * (n + 1)
-    places, slot = np.unique(np.concatenate([place, diagonal]), return_inverse=True)
-    start = np.searchsorted(places, np.arange(n + 1) * n)
-    row = places % n
+    start, row, _ = _triangle(n, order, rows, cols, upper=True)
+    parent, _ = _elimination_tree(start, row)
+    order = order[_postorder(parent)]  # columns of a front become neighbours
+    start, row, _ = _triangle(n, order, rows, cols, upper=True)
     parent, count = _elimination_tree(start, row)
-    l_start = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(count)])
-    return Pattern(n, order, slot[: len(place)], start, row, parent, l_start)
+    first = _fronts(parent, count)
+    start, row, slot = _triangle(n, order, rows, cols, upper=False)
+    sizes, above = _front_sizes(first, parent, count)
+    front_start = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
+    front_row = _front_rows(start, row, first, above, front_start)
+    widths = np.diff(first)
+    panel = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(widths * sizes)])
+    children = np.bincount(above[above >= 0], minlength=len(widths)).astype(np.int64)
+    stack = _stack_size(sizes - widths, children)
+    widest = int(sizes.max(initial=0))
+    return Pattern(
+        n, order, slot, start, row, first, front_start, front_row, panel, children,
+        stack, widest,
+    )  # fmt: skip
 
 
 def factorise(pattern: Pattern, values: Floats, *, drop: float = 1e-11) -> Factor:
@@ -135,21 +167,13 @@ def factorise(pattern: Pattern, values: Floats, *, drop: float = 1e-11) -> Facto
     entries: Floats = np.bincount(  # type: ignore[assignment]
         pattern.slot, values, minlength=len(pattern.row)
     )
-    l_row = np.empty(pattern.l_start[-1], dtype=np.int64)
-    l_value = np.empty(pattern.l_start[-1])
-    pivot = np.empty(pattern.n)
-    _factorise(
-        pattern.start,
-        pattern.row,
-        entries,
-        pattern.parent,
-        pattern.l_start,
-        drop,
-        l_row,
-        l_value,
-        pivot,
-    )
-    return Factor(pattern, l_row, l_value, pivot)
+    L, pivot = np.empty(pattern.fill), np.empty(pattern.n)
+    factorise_fronts(
+        pattern.start, pattern.row, entries, pattern.first, pattern.front_start,
+        pattern.front_row, pattern.panel, pattern.children, pattern.stack,
+        pattern.widest, drop, L, pivot,
+    )  # fmt: skip
+    return Factor(pattern, L, pivot)
 
 
 def _rows_of_graph(n: int, rows: Ints, cols: Ints) -> tuple[Ints, Ints]:
@@ -159,6 +183,34 @@ def _rows_of_graph(n: int, rows: Ints, cols: Ints) -> tuple[Ints, Ints]:
     graph = coo_array((np.ones(len(i), dtype=np.int8), (i, j)), shape=(n, n)).tocsr()
     graph.sum_duplicates()
     return graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
+
+
+def _triangle(
+    n: int, order: Ints, rows: Ints, cols: Ints, *, upper: bool
+) -> tuple[Ints, Ints, Ints]:
+    """Columns of a triangle of P A P^T with its diagonal: start, rows, given slots."""
+    rank = np.empty(n, dtype=np.int64)
+    rank[order] = np.arange(n)
+    a, b = rank[rows], rank[cols]
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    place = high * n + low if upper else low * n + high
+    diagonal = np.arange(n) * (n + 1)
+    places, slot = np.unique(np.concatenate([place, diagonal]), return_inverse=True)
+    start = np.searchsorted(places, np.arange(n + 1) * n)
+    return start, places % max(n, 1), slot[: len(place)]
+
+
+def _stack_size(remainders: Ints, children: Ints) -> int:
+    """Most numbers that wait on the stack at one time."""
+    waiting: list[int] = []
+    most = total = 0
+    for rows, taken in zip(remainders.tolist(), children.tolist(), strict=True):
+        for _ in range(taken):
+            total -= waiting.pop()
+        waiting.append(rows * rows)
+        total += rows * rows
+        most = max(most, total)
+    return most
 
 
 @kernel
@@ -182,79 +234,115 @@ def _elimination_tree(start: Ints, row: Ints) -> tuple[Ints, Ints]:
 
 
 @kernel
-def _factorise(
-    start: Ints,
-    row: Ints,
-    entries: Floats,
-    parent: Ints,
-    l_start: Ints,
-    drop: float,
-    l_row: Ints,
-    l_value: Floats,
-    pivot: Floats,
-) -> None:
-    """L and D row by row: row k of L solves L_k-1 D_k-1 l = A[:k, k]."""
-    n = len(start) - 1
-    filled = np.zeros(n, dtype=np.int64)
-    y = np.zeros(n)
-    seen = np.full(n, -1)
-    path = np.empty(n, dtype=np.int64)
-    reach = np.empty(n, dtype=np.int64)
-    for k in range(n):
-        seen[k] = k
-        top = n
-        d = 0.0
-        for p in range(start[k], start[k + 1]):
-            i = row[p]
-            if i == k:
-                d += entries[p]
-                continue
-            y[i] += entries[p]
-            length = 0
-            while seen[i] != k:
-                path[length] = i
-                length += 1
-                seen[i] = k
-                i = parent[i]
-            while length > 0:
-                length -= 1
+def _postorder(parent: Ints) -> Ints:
+    """(n,) nodes of a forest, each after its children."""
+    n = len(parent)
+    child, sibling = np.full(n, -1), np.full(n, -1)
+    for i in range(n - 1, -1, -1):
+        if parent[i] >= 0:
+            sibling[i] = child[parent[i]]
+            child[parent[i]] = i
+    order = np.empty(n, dtype=np.int64)
+    stack = np.empty(n, dtype=np.int64)
+    filled = 0
+    for root in range(n):
+        if parent[root] >= 0:
+            continue
+        stack[0] = root
+        top = 0
+        while top >= 0:
+            i = stack[top]
+            if child[i] >= 0:
+                top += 1
+                stack[top] = child[i]
+                child[i] = sibling[child[i]]
+            else:
+                order[filled] = i
+                filled += 1
                 top -= 1
-                reach[top] = path[length]
-        size = abs(d)
-        for t in range(top, n):
-            i = reach[t]
-            yi = y[i]
-            y[i] = 0.0
-            begin = l_start[i]
-            end = begin + filled[i]
-            for p in range(begin, end):
-                y[l_row[p]] -= l_value[p] * yi
-            lki = yi / pivot[i] if pivot[i] != 0.0 else 0.0
-            d -= lki * yi
-            size += abs(lki * yi)
-            l_row[end] = k
-            l_value[end] = lki
-            filled[i] += 1
-        pivot[k] = d if abs(d) > drop * size else 0.0
+    return order
 
 
 @kernel
-def _solve(
-    l_start: Ints, l_row: Ints, l_value: Floats, pivot: Floats, b: Floats
-) -> None:
-    """Solve L D L^T x = b in place; b (n, k)."""
-    n, k = b.shape
-    for i in range(n):
-        for p in range(l_start[i], l_start[i + 1]):
-            for c in range(k):
-                b[l_row[p], c] -= l_value[p] * b[i, c]
-    for i in range(n - 1, -1, -1):
-        inverse = 1.0 / pivot[i] if pivot[i] != 0.0 else 0.0
-        for c in range(k):
-            b[i, c] *= inverse
-        for p in range(l_start[i], l_start[i + 1]):
-            for c in range(k):
-                b[i, c] -= l_value[p] * b[l_row[p], c]
-        if pivot[i] == 0.0:
-            for c in range(k):
-                b[i, c] = 0.0
+def _fronts(parent: Ints, count: Ints) -> Ints:
+    """(s + 1,) first columns of the fronts.
+
+    Column k joins the front of column k + 1 if that is its parent and has the same
+    places; or nearly the same, or both are small.
+    """
+    n = len(parent)
+    first = np.empty(n + 1, dtype=np.int64)
+    fronts = 0
+    zeros = 0
+    begin = 0
+    for k in range(n):
+        width = k - begin + 1
+        last = k + 1 == n or parent[k] != k + 1
+        if not last:
+            more = (count[k + 1] + 1 - count[k]) * width
+            rows = width + 1 + count[k + 1]
+            join = more == 0 or width < SMALL
+            join = join or zeros + more <= SPARE * rows * (width + 1)
+            if join:
+                zeros += more
+                continue
+        first[fronts] = begin
+        fronts += 1
+        begin, zeros = k + 1, 0
+    first[fronts] = n
+    return first[: fronts + 1].copy()
+
+
+@kernel
+def _front_sizes(first: Ints, parent: Ints, count: Ints) -> tuple[Ints, Ints]:
+    """Rows of each front, and the front that takes up its remainder, -1 for none."""
+    fronts = len(first) - 1
+    owner = np.empty(first[-1], dtype=np.int64)
+    sizes = np.empty(fronts, dtype=np.int64)
+    above = np.full(fronts, -1)
+    for s in range(fronts):
+        for k in range(first[s], first[s + 1]):
+            owner[k] = s
+        sizes[s] = first[s + 1] - first[s] + count[first[s + 1] - 1]
+    for s in range(fronts):
+        up = parent[first[s + 1] - 1]
+        if up >= 0:
+            above[s] = owner[up]
+    return sizes, above
+
+
+@kernel
+def _front_rows(
+    start: Ints, row: Ints, first: Ints, above: Ints, front_start: Ints
+) -> Ints:
+    """(q,) the rows of every front, ascending: its columns, then its remainder's."""
+    fronts = len(first) - 1
+    rows = np.empty(front_start[-1], dtype=np.int64)
+    filled = front_start[:-1].copy()
+    seen = np.full(first[-1], -1)
+    head, after = np.full(fronts, -1), np.full(fronts, -1)
+    for s in range(fronts):
+        for k in range(first[s], first[s + 1]):
+            rows[filled[s]] = k
+            filled[s] += 1
+            seen[k] = s
+        for k in range(first[s], first[s + 1]):
+            for p in range(start[k], start[k + 1]):
+                if seen[row[p]] != s:
+                    seen[row[p]] = s
+                    rows[filled[s]] = row[p]
+                    filled[s] += 1
+        child = head[s]
+        while child >= 0:
+            for p in range(front_start[child], front_start[child + 1]):
+                k = rows[p]
+                if k >= first[s] and seen[k] != s:
+                    seen[k] = s
+                    rows[filled[s]] = k
+                    filled[s] += 1
+            child = after[child]
+        rows[front_start[s] : front_start[s + 1]].sort()
+        if above[s] >= 0:
+            after[s] = head[above[s]]
+            head[above[s]] = s
+    return rows

@@ -92,8 +92,8 @@ def test_order_holds_every_unknown_once_whatever_the_graph() -> None:
 
 def test_dissection_keeps_fill_far_below_that_of_the_natural_order() -> None:
     n, rows, cols = lattice(40, 40, 1)
-    natural = analyse(n, rows, cols, order=np.arange(n)).l_start[-1]
-    assert analyse(n, rows, cols).l_start[-1] < natural / 3
+    natural = analyse(n, rows, cols, order=np.arange(n)).fill
+    assert analyse(n, rows, cols).fill < natural / 3
 
 
 def test_an_empty_graph_has_an_empty_order() -> None:
