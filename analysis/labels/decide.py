@@ -89,16 +89,19 @@ def _needed_evidence(scale: Scale, labels: Ints) -> Floats:
 
     A node tied by one length alone, in a scan where nodes are missing, may be missing
     too while one of the U loose spheres happens to lie at that length: it must earn
-    log(1 + U) more, unless the prediction helps to tie it.
+    log(1 + U) more, unless the prediction helps to tie it.  Two lengths seldom agree
+    by chance: a node that keeps them need only break even, so that a body on the wrong
+    joint is still recognised.
     """
     needed = np.full(scale.mechanism.n, scale.options.margin)
     loose = scale.spheres.m - int((labels != NOT_ASSIGNED).sum())
     missing = int((labels == NOT_ASSIGNED).sum())
-    if missing == 0 or scale.trust > TRUSTED:
-        return needed
+    single = np.log1p(loose) if missing and scale.trust <= TRUSTED else 0.0
     for node in np.flatnonzero(labels != NOT_ASSIGNED):
-        if scale.kept_lengths(labels, int(node)) <= 1:
-            needed[node] += np.log1p(loose)
+        if scale.kept_lengths(labels, int(node)) >= 2:
+            needed[node] = 0.0
+        else:
+            needed[node] += single
     return needed
 
 
