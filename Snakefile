@@ -47,6 +47,13 @@ use rule simulate as ingest with:
         "results/log/ingest/{batch}.log",
 
 
+use rule simulate as input_uncertainty with:
+    output:
+        "results/done/input_uncertainty/{batch}",
+    log:
+        "results/log/input_uncertainty/{batch}.log",
+
+
 use rule simulate as compare with:
     output:
         "results/done/compare/{batch}",

@@ -10,14 +10,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import InputError, command
+from pipeline.errors import InputError, command, one_line
 from pipeline.figures.names import module_of
 from pipeline.hydra_command import Composer
 from pipeline.keys import file_digest, identity
 from pipeline.plan_file import Batch, write_plan
+from pipeline.run import CONFIGS
 from pipeline.runs import Job, finished
 from pipeline.simulate import planned, sound_case
-from pipeline.workflow_file import Compared, Drawn, VirtualScan, Workflow, read_workflow
+from pipeline.workflow_file import (
+    WORKFLOW,
+    Compared,
+    Drawn,
+    VirtualScan,
+    Workflow,
+    read_workflow,
+)
 
 
 def _job(
@@ -61,14 +69,24 @@ class Planner:
         case = f"case={wanted.case}"
         simulated = self.simulation(wanted.case, [case, *wanted.overrides])
         spheres = self._ingest(wanted, simulated)
-        config = _comparison_config(wanted)
         needs = {"spheres": spheres.key, "simulated": simulated.key}
+        if wanted.input_draws:
+            needs["input_uncertainty"] = self._printed_anew(wanted, simulated).key
+        config = _checked("compare", wanted, _comparison_config(wanted))
         tags = {"case": wanted.case, "expect": wanted.expect}
         compared = self._add(_job("compare", wanted.name, config, needs, tags=tags))
         return simulated, spheres, compared
 
+    def _printed_anew(self, wanted: Compared, simulated: Job) -> Job:
+        config = _checked("input_uncertainty", wanted, _printing_config(wanted))
+        needs = {"simulated": simulated.key}
+        tags = {"case": wanted.case}
+        return self._add(
+            _job("input_uncertainty", wanted.case, config, needs, tags=tags)
+        )
+
     def _ingest(self, wanted: Compared, simulated: Job) -> Job:
-        config = _ingest_config(wanted)
+        config = _checked("ingest", wanted, _ingest_config(wanted))
         tags = {"case": wanted.case}
         if not isinstance(wanted.scan, VirtualScan):
             paths = wanted.scan
@@ -78,13 +96,31 @@ class Planner:
         scan = _job(
             "virtual_scan",
             wanted.name,
-            _scanner_config(wanted, wanted.scan),
+            _checked("virtual_scan", wanted, _scanner_config(wanted, wanted.scan)),
             {"simulated": simulated.key},
             tags=tags | {"synthetic": "true"},
         )
         needs = {"scan": self._add(scan).key}
         tags = tags | {"synthetic": "true"}
         return self._add(_job("ingest", wanted.name, config, needs, tags=tags))
+
+
+def _checked(step: str, wanted: Compared, config: dict[str, Any]) -> dict[str, Any]:
+    """`config`, refused now rather than in the middle of the work if unsound."""
+    try:
+        CONFIGS[step]()(**config)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{WORKFLOW}: comparisons.{wanted.name} ({step}): {one_line(error)}"
+        ) from error
+    return config
+
+
+def _printing_config(wanted: Compared) -> dict[str, Any]:
+    """How the case is printed anew: by the errors that the comparison assumes."""
+    shared = ("printing_sd_mm", "joint_play_sd_mm")
+    given = {k: wanted.settings[k] for k in shared if k in wanted.settings}
+    return {"scale_mm": wanted.scale_mm, "draws": wanted.input_draws, **given}
 
 
 def _comparison_config(wanted: Compared) -> dict[str, Any]:
@@ -120,6 +156,8 @@ def _drawn(
     if rows:
         needs["spheres"] = [row[1].key for row in rows]
         needs["comparisons"] = [row[2].key for row in rows]
+    if len(set(drawn.comparisons + drawn.cases)) < len(rows) + len(cases):
+        raise InputError(f"{WORKFLOW}: figures.{drawn.name} names a row twice")
     config = {
         "figure": drawn.name,
         "labels": [*drawn.comparisons, *drawn.cases],

@@ -11,13 +11,46 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import FAILED, InputError, RunFailedError, command, one_line
-from pipeline.files import point_to, write_text
+from pipeline.files import write_text
 from pipeline.keys import file_digest, identity
 from pipeline.plan_file import read_batch, stamp
-from pipeline.runs import RESULTS, Job, Numbers, finished, run_once
+from pipeline.runs import Job, Numbers, finished, run_once
 
 Needs = dict[str, Any]  # directories of finished runs, by role
 Perform = Callable[[Job, Needs, Path], Numbers]
+
+
+def _scanner_config() -> type:
+    from pipeline.scanner.lab import VirtualScan
+
+    return VirtualScan
+
+
+def _ingest_config() -> type:
+    from pipeline.ingest import Ingest
+
+    return Ingest
+
+
+def _comparison_config() -> type:
+    from pipeline.compare import Comparison
+
+    return Comparison
+
+
+def _printing_config() -> type:
+    from pipeline.input_uncertainty import InputUncertainty
+
+    return InputUncertainty
+
+
+# What the configuration of a step becomes; imported only where the step is at hand.
+CONFIGS: Mapping[str, Callable[[], type]] = {
+    "virtual_scan": _scanner_config,
+    "ingest": _ingest_config,
+    "compare": _comparison_config,
+    "input_uncertainty": _printing_config,
+}
 
 
 def _simulate(job: Job, needs: Needs, out: Path) -> Numbers:
@@ -27,24 +60,35 @@ def _simulate(job: Job, needs: Needs, out: Path) -> Numbers:
 
 
 def _virtual_scan(job: Job, needs: Needs, out: Path) -> Numbers:
-    from pipeline.scanner.lab import VirtualScan
     from pipeline.virtual_scan import run_step
 
-    return run_step(VirtualScan(**job.config), needs["simulated"], out)
+    return run_step(_scanner_config()(**job.config), needs["simulated"], out)
 
 
 def _ingest(job: Job, needs: Needs, out: Path) -> Numbers:
-    from pipeline.ingest import Ingest, run_step
+    from pipeline.ingest import run_step
 
     scan = needs.get("scan")
     views = [Path(p) for p in job.paths] if scan is None else sorted(scan.glob("*.ply"))
-    return run_step(Ingest(**job.config), views, out)
+    return run_step(_ingest_config()(**job.config), views, out)
+
+
+def _input_uncertainty(job: Job, needs: Needs, out: Path) -> Numbers:
+    from pipeline.input_uncertainty import run_step
+
+    return run_step(_printing_config()(**job.config), needs["simulated"], out)
 
 
 def _compare(job: Job, needs: Needs, out: Path) -> Numbers:
-    from pipeline.compare import Comparison, run_step
+    from pipeline.compare import run_step
 
-    return run_step(Comparison(**job.config), needs["spheres"], needs["simulated"], out)
+    return run_step(
+        _comparison_config()(**job.config),
+        needs["spheres"],
+        needs["simulated"],
+        out,
+        needs.get("input_uncertainty"),
+    )
 
 
 def _figure(job: Job, needs: Needs, out: Path) -> Numbers:
@@ -57,6 +101,7 @@ PERFORM: Mapping[str, Perform] = {
     "simulate": _simulate,
     "virtual_scan": _virtual_scan,
     "ingest": _ingest,
+    "input_uncertainty": _input_uncertainty,
     "compare": _compare,
     "figure": _figure,
 }
@@ -93,12 +138,9 @@ def _needs(job: Job) -> Needs:
 
 
 def perform_planned(job: Job) -> Path:
-    """Run one job of the plan, unless its run is there; point its name to it."""
+    """Run one job of the plan, unless its run is there."""
     _check_key(job)
-    directory = run_once(job, lambda out: PERFORM[job.step](job, _needs(job), out))
-    if "study" not in job.tags:
-        point_to(RESULTS / job.step / job.name, directory)
-    return directory
+    return run_once(job, lambda out: PERFORM[job.step](job, _needs(job), out))
 
 
 def perform_batch(batch: str) -> int:

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import FAILED, InputError, command
+from pipeline.files import point_to
 from pipeline.owners import sweep_dead
 from pipeline.plan import make_plan
 from pipeline.plan_file import stamp
-from pipeline.runs import RESULTS
+from pipeline.runs import RESULTS, finished
 from pipeline.workflow_file import read_workflow
 
 PROFILE = Path("conf/profile/local")
@@ -76,6 +77,17 @@ def step(module: str, words: Sequence[str] = ()) -> int:
     return subprocess.run(line, env=_environment(), check=False).returncode
 
 
+def point_names(plan: Mapping[str, Any], results: Path = RESULTS) -> None:
+    """Let results/<step>/<name> point to the run that the plan means by that name."""
+    for key, entry in plan["batches"].items():
+        link = results / entry["step"] / entry["name"]
+        directory = finished(key, results)
+        if directory is not None:
+            point_to(link, directory)
+        elif link.is_symlink():
+            link.unlink()  # what it points to is another run's
+
+
 @contextlib.contextmanager
 def followed() -> Iterator[None]:
     """One process brings runs into MLflow while the block works, then concludes."""
@@ -108,6 +120,7 @@ def main(argv: list[str] | None = None) -> int:
         else:
             with followed():
                 fan_out(options.profile, options.cores)
+        point_names(plan)
         failures = [step("pipeline.track"), step("pipeline.report")]
     return FAILED if any(failures) or not all_done(plan) else 0
 

@@ -30,6 +30,9 @@ class Compared:
     ----------
     scan : files, each one view, or a synthetic scan
     scale_mm : mm per unit of the case
+    input_draws : how often the case is printed anew, with errors, to learn what they
+        do to the shape; 0 leaves that to the covariance of rigid lengths
+    settings : of pipeline.compare.Comparison
     expect : verdict that a control must get, or ""
     """
 
@@ -40,6 +43,7 @@ class Compared:
     scale_mm: float
     unit: str = "mm"
     overrides: tuple[str, ...] = ()
+    input_draws: int = 100
     expect: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -51,6 +55,11 @@ class Compared:
                     f"{WORKFLOW}: comparisons.{self.name}.{name} must be a positive "
                     f"number, not {value!r}"
                 )
+        if not isinstance(self.input_draws, int) or self.input_draws < 0:
+            raise InputError(
+                f"{WORKFLOW}: comparisons.{self.name}.input_draws must be 0 or more, "
+                f"not {self.input_draws!r}"
+            )
         if self.unit not in UNITS:
             raise InputError(
                 f"{WORKFLOW}: comparisons.{self.name}.unit is {self.unit!r}: "

@@ -17,7 +17,7 @@ import yaml
 from tests.pipeline.conftest import ROOT, command_in, furnish
 
 WORKFLOW = {
-    "defaults": {"sphere_radius_mm": 6.0, "scale_mm": 40.0},
+    "defaults": {"sphere_radius_mm": 6.0, "scale_mm": 40.0, "input_draws": 20},
     "comparisons": {
         "same": {"case": "triangles_circle", "scan": {"virtual": {"seed": 1}}},
         "control": {
@@ -28,7 +28,7 @@ WORKFLOW = {
     },
     "figures": {},
 }
-JOBS = Counter(simulate=2, virtual_scan=2, ingest=2, compare=2)
+JOBS = Counter(simulate=2, virtual_scan=2, ingest=2, input_uncertainty=1, compare=2)
 
 
 @pytest.fixture(scope="module")
@@ -177,5 +177,5 @@ def test_a_killed_workflow_goes_on_where_it_was(tmp_path: Path) -> None:
     records = [json.loads(p.read_text()) for p in runs.glob("*/run.json")]
     assert Counter(r["step"] for r in records) == dict.fromkeys(JOBS, 1)
     ended = Counter(run.info.status for run in tracked(tmp_path))
-    assert ended["FINISHED"] == 4
+    assert ended["FINISHED"] == 5
     assert set(ended) <= {"FINISHED", "KILLED"}
