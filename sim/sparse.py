@@ -200,15 +200,18 @@ def _triangle(
     return start, places % max(n, 1), slot[: len(place)]
 
 
+@kernel
 def _stack_size(remainders: Ints, children: Ints) -> int:
     """Most numbers that wait on the stack at one time."""
-    waiting: list[int] = []
-    most = total = 0
-    for rows, taken in zip(remainders.tolist(), children.tolist(), strict=True):
-        for _ in range(taken):
-            total -= waiting.pop()
-        waiting.append(rows * rows)
-        total += rows * rows
+    waiting = np.empty(len(children) + 1, dtype=np.int64)
+    most = total = count = 0
+    for s in range(len(children)):
+        for _ in range(children[s]):
+            count -= 1
+            total -= waiting[count]
+        waiting[count] = remainders[s] ** 2
+        total += waiting[count]
+        count += 1
         most = max(most, total)
     return most
 

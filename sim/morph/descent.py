@@ -26,7 +26,7 @@ from sim.sparse import Factor
 
 WEIGHT = 1e6  # of the constraints in K, relative to W; a solve gains as many digits
 TURN = 0.5  # largest rotation of a link in one step, rad
-TURN_DAMPING = 1e-2  # of link rotations at the beginning; adapts
+TURN_DAMPING = 3e-2  # of link rotations at the beginning; adapts
 SHIFT = 0.1  # of K, relative to the projected gradient, which counts as 0.1 at most
 FAST = 0.3  # ratio of two residuals above which a factor is renewed
 RENEWALS = 3  # of a factor before a step is shortened
@@ -112,11 +112,11 @@ def direction(
     rho = weights(linear)
     dz, gap = np.zeros_like(point.z), linear.c
     force = held.gradient + linear.transpose_times(rho * gap)
-    for _ in range(4):  # the constraints of the step, to 6 digits more each time
+    for _ in range(4):  # the constraints of the step: each solve adds six digits
         dz -= factor.solve(force.ravel()).reshape(-1, 3)
         gap = linear.c + linear.times(dz)
         size = float(np.abs(dz).max()) / L
-        if np.abs(gap / linear.system.scale).max(initial=0.0) <= 1e-9 * size:
+        if np.abs(gap / linear.system.scale).max(initial=0.0) <= 1e-4 * size:
             break
         force = linear.transpose_times(rho * gap)
     return dz, damping

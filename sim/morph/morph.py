@@ -8,10 +8,11 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.morph.choice import Choice
+from sim.morph.closing import closed
 from sim.morph.measures import characteristic_length, distance_error, shape_factor
 from sim.morph.projection import admissible, satisfy_constraints, with_multipliers
 from sim.morph.structure import Structure
-from sim.morph.system import System, linearise, state, system_of
+from sim.morph.system import System, linearise, system_of
 from sim.morph.targets.protocol import Target
 from sim.newton import NotConvergedError
 
@@ -98,7 +99,7 @@ def morph(
     """Yield the configurations from the initial one to the matched one."""
     system = system_of(structure)
     L = characteristic_length(structure.r0)
-    z = satisfy_constraints(system, state(structure), tolerance=options.residual)
+    z = closed(system, structure, options.residual)
     previous = np.inf
     for s in range(options.max_steps + 1):
         r = z[: system.n]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sim.arrays import Floats
+from sim.morph.closing import closed
 from sim.morph.curvature import Places, Terms, factorise_newton, places_of
 from sim.morph.descent import (
     TURN,
@@ -27,7 +28,7 @@ from sim.morph.measures import characteristic_length, distance_error, shape_fact
 from sim.morph.morph import Followers, MorphStep, Stop, goals
 from sim.morph.projection import admissible, satisfy_constraints
 from sim.morph.structure import Structure
-from sim.morph.system import System, state, system_of
+from sim.morph.system import System, system_of
 from sim.morph.targets.protocol import Target
 from sim.newton import NotConvergedError
 
@@ -102,7 +103,7 @@ def morph_newton(
     system = system_of(structure)
     L = characteristic_length(structure.r0)
     problem = _Problem(structure, target, options, system, places_of(system), L)
-    z = satisfy_constraints(system, state(structure), tolerance=options.residual)
+    z = closed(system, structure, options.residual)
     point, damping, escapes = problem.point(z), Damping(), 0
     rng = np.random.default_rng(options.seed)
     for s in range(options.max_steps + 1):

@@ -1,10 +1,13 @@
 """Eqs. (11) and (12) against dense singular values, and the morph they make."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from sim.arrays import Floats
+from sim.morph.constraints import Table
 from sim.morph.measures import characteristic_length
 from sim.morph.morph import (
     Followers,
@@ -15,6 +18,7 @@ from sim.morph.morph import (
     goals,
     morph,
 )
+from sim.morph.newton_morph import Newton, morph_newton
 from sim.morph.projection import (
     admissible,
     satisfy_constraints,
@@ -180,10 +184,45 @@ def test_full_steps_cycle_where_links_are_in_tension() -> None:
         list(morph(structure, Goals(structure.goals), Projection(max_steps=60)))
 
 
-def test_contradicting_lengths_are_not_taken_for_converged() -> None:
-    structure = structure_of(load("trisheet_2x2_cyl_s1.08"))
-    system, z = system_of(structure), state(structure)
-    system.table.constant[0] *= 25.0  # a triangle with one side too long
-    with pytest.raises(NotConvergedError, match="do not contradict"):
-        satisfy_constraints(system, z, tolerance=1e-10)
-    system.table.constant[0] /= 25.0
+def with_link(structure: Structure, ends: tuple[int, int], length: float) -> Structure:
+    """One more link, listed last."""
+    table = structure.constraints
+    nodes = np.append(table.nodes, [[*ends, -1, -1, -1, -1]], axis=0)
+    kind, constant = np.append(table.kind, 0), np.append(table.constant, length**2)
+    return replace(structure, constraints=Table(kind, nodes, constant))
+
+
+@pytest.mark.parametrize("options", [Projection(), Newton()])
+def test_contradicting_constraints_are_refused_by_name(
+    options: Projection | Newton,
+) -> None:
+    sheet = triangle_sheet(1, 1)
+    twice = with_link(sheet, (0, 1), 1.3)  # 0-1 has the length 1 already
+    method = morph if isinstance(options, Projection) else morph_newton
+    with pytest.raises(ValueError, match="constraints contradict") as caught:
+        next(iter(method(twice, Circle(2.0), options)))  # type: ignore[arg-type]
+    assert str(caught.value).count("dist(0, 1)") == 1
+    assert "dist(0, 1); dist(1, 2)" not in str(caught.value)
+
+
+def test_impossible_triangle_is_refused_by_name() -> None:
+    sheet = triangle_sheet(1, 1)
+    constant = sheet.constraints.constant.copy()
+    constant[0] = 9.0  # sides 3, 1 and 1
+    table = Table(sheet.constraints.kind, sheet.constraints.nodes, constant)
+    with pytest.raises(ValueError, match="constraints contradict") as caught:
+        next(morph(replace(sheet, constraints=table), Circle(2.0), Projection()))
+    assert "dist(0, 1)" in str(caught.value)
+
+
+def test_lengths_that_differ_a_little_from_the_nodes_are_closed_first() -> None:
+    sheet = triangle_sheet(1, 1)
+    longer = Table(
+        sheet.constraints.kind,
+        sheet.constraints.nodes,
+        sheet.constraints.constant * np.linspace(0.95, 1.1, len(sheet.constraints)),
+    )
+    made = replace(sheet, constraints=longer)
+    first = next(morph(made, Circle(2.0), Projection()))
+    assert first.residual <= 1e-10
+    assert np.abs(first.r - sheet.r0).max() < 0.3
