@@ -7,7 +7,7 @@ proportion to the number of boxes. Both give the same pairs in the same order.
 
 import numpy as np
 
-from sim.arrays import Floats, Ints
+from sim.arrays import Bools, Floats, Ints
 from sim.contact.distance import edge_edge_distance, point_triangle_distance
 from sim.contact.surface import (
     Pairs,
@@ -62,12 +62,25 @@ def _append(found: Ints, count: int, i: int, j: int) -> Ints:
 
 
 @kernel
+def _hits(a: Floats, b: Floats, hit: Bools) -> None:
+    """Which boxes, the columns of b (6, m), overlap the box a (6,): no branches."""
+    a0, a1, a2, a3, a4, a5 = a[0], a[1], a[2], a[3], a[4], a[5]
+    for j in range(b.shape[1]):
+        x = (a0 <= b[3, j]) & (b[0, j] <= a3)
+        y = (a1 <= b[4, j]) & (b[1, j] <= a4)
+        z = (a2 <= b[5, j]) & (b[2, j] <= a5)
+        hit[j] = x & y & z
+
+
+@kernel
 def overlaps_by_scan(a: Floats, b: Floats, same: bool) -> Ints:
     """(k, 2) rows of overlapping boxes, all tested; i < j where a and b are one."""
     found, count = np.empty((64, 2), dtype=np.int64), 0
+    hit, columns = np.empty(len(b), dtype=np.bool_), np.ascontiguousarray(b.T)
     for i in range(len(a)):
+        _hits(a[i], columns, hit)
         for j in range(i + 1 if same else 0, len(b)):
-            if _overlap(a, i, b, j):
+            if hit[j]:
                 found = _append(found, count, i, j)
                 count += 1
     return found[:count]
@@ -207,8 +220,8 @@ def find_pairs(surface: Surface, x: Floats, reach: float) -> Pairs:
         reach - 2 s is among them
     """
     y = np.empty((4, 3))
-    points = boxes(surface.point.reshape(-1, 1), x, reach)
-    faces = overlaps(points, boxes(surface.triangle, x, 0.0), False)
+    points = boxes(surface.point.reshape(-1, 1), x, 0.0)
+    faces = overlaps(points, boxes(surface.triangle, x, reach), False)
     kept, weight = 0, np.empty(len(faces))
     for c in range(len(faces)):
         weight[kept] = face_weight(surface, faces[c, 0], faces[c, 1])

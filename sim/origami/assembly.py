@@ -124,21 +124,27 @@ def _active(
 
 @kernel
 def _add(
-    model: Model, system: System, nodes: Ints, gradient: Floats, hessian: Floats
+    model: Model,
+    system: System,
+    nodes: Ints,
+    gradient: Floats,
+    hessian: Floats,
+    rows: Ints,
 ) -> None:
-    """Add 4-node terms to force and stiffness."""
+    """Add 4-node terms to force and stiffness; rows (12,) is work space."""
     for a in range(4):
         for c in range(3):
-            row = model.unknown[nodes[a], c]
-            if row < 0:
-                continue
-            system.force[row] += gradient[3 * a + c]
-            begin = system.start[row] - system.first[row]
-            for b in range(4):
-                for e in range(3):
-                    column = model.unknown[nodes[b], e]
-                    if 0 <= column <= row:
-                        system.values[begin + column] += hessian[3 * a + c, 3 * b + e]
+            rows[3 * a + c] = model.unknown[nodes[a], c]
+    for i in range(12):
+        row = rows[i]
+        if row < 0:
+            continue
+        system.force[row] += gradient[i]
+        begin = system.start[row] - system.first[row]
+        for j in range(12):
+            column = rows[j]
+            if 0 <= column <= row:
+                system.values[begin + column] += hessian[i, j]
 
 
 @kernel
@@ -177,6 +183,7 @@ def _add_bars(model: Model, x: Floats, system: System) -> None:
 def _add_hinges(model: Model, x: Floats, angles: Floats, system: System) -> None:
     y, work = np.empty((4, 3)), np.empty((6, 3, 3))
     gradient, hessian = np.empty(12), np.empty((12, 12))
+    rows = np.empty(12, dtype=np.int64)
     for h in range(len(model.hinge)):
         _gather(x, model.hinge[h], y)
         turn = hinge_slopes(y, gradient, hessian, work) - angles[h]
@@ -188,7 +195,7 @@ def _add_hinges(model: Model, x: Floats, angles: Floats, system: System) -> None
             gradient[i] *= k * turn
         part = PANEL_BENDING if model.hinge_of_panel[h] else CREASE_BENDING
         system.energies[part] += 0.5 * k * turn * turn
-        _add(model, system, model.hinge[h], gradient, hessian)
+        _add(model, system, model.hinge[h], gradient, hessian, rows)
 
 
 @kernel
@@ -201,7 +208,7 @@ def _add_contact(
     active: Ints,
     system: System,
 ) -> None:
-    nodes = np.empty(4, dtype=np.int64)
+    nodes, rows = np.empty(4, dtype=np.int64), np.empty(12, dtype=np.int64)
     gradient, hessian = np.empty(12), np.empty((12, 12))
     faces = len(pairs.face)
     for k in active:
@@ -213,7 +220,7 @@ def _add_contact(
             )
         system.energies[CONTACT] += energy
         if energy < np.inf:
-            _add(model, system, nodes, gradient, hessian)
+            _add(model, system, nodes, gradient, hessian, rows)
 
 
 @kernel

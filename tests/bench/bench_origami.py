@@ -18,8 +18,9 @@ from pipeline.hydra_command import Composer, build
 from sim.contact.candidates import find_pairs
 from sim.contact.potential import contact_energy, face_terms
 from sim.contact.surface import Pairs, Surface
-from sim.origami.assembly import assemble
-from sim.origami.equilibrium import near_at
+from sim.origami.assembly import System, assemble
+from sim.origami.equilibrium import THINNEST, Problem, near_at
+from sim.origami.folding import OrigamiStep
 from sim.origami.sequences import weak_orderings
 from sim.origami.sheet import build_problem
 from tests.sim.contact.surfaces import scattered_triangles, surface_of
@@ -66,47 +67,46 @@ def examples(composer: Composer) -> None:
 def sequences(composer: Composer) -> None:
     """All 75 folding sequences, one after the other on one core."""
     for rules in ("paper", "full"):
+        points = [
+            {"case.sequence": "-".join(str(stage) for stage in stages)}
+            for stages in weak_orderings(4)
+        ]
+        overrides = [
+            "case=folding_sequence",
+            f"case.contact.rules={rules}",
+            f"+case.accept_unconverged={rules == 'paper'}",
+        ]
         begin = time.process_time()
-        for stages in weak_orderings(4):
-            text = "-".join(str(stage) for stage in stages)
-            case = build_case(
-                composer,
-                "case=folding_sequence",
-                f"case.sequence={text}",
-                f"case.contact.rules={rules}",
-                f"+case.accept_unconverged={rules == 'paper'}",
-            )
-            for _ in case.steps():
+        for config in composer.variants("simulate", overrides, points):
+            for _ in build(config["case"], "case").steps():
                 pass
         print(f"75 sequences       {rules:6s} {time.process_time() - begin:8.3f} s")
 
 
 def contact_share(composer: Composer) -> None:
-    """Part of the assembly of interlocking sheets that contact takes."""
+    """Part of interlocking's time that its pairs take: search and evaluation."""
     case = build_case(composer, "case=interlocking", "case.contact.rules=paper")
-    step = list(case.steps())[-1]
+    steps = list(case.steps())
+    whole = median_seconds(lambda: list(case.steps()), 5)
     problem = build_problem(case.sheet, case.phases[-1])
-    near = near_at(problem, step.x, problem.skin)
-    none = near.pairs._replace(face=near.pairs.face[:0])
+    skin = THINNEST * problem.skin
+    taken = 0.0
+    for step in steps:
+        if step.phase == 1 and step.increment > 0:
+            near = near_at(problem, step.x, skin)
+            none = near.pairs._replace(face=near.pairs.face[:0])
+            seconds = [
+                median_seconds(lambda pairs=pairs: _assembled(problem, pairs, step), 20)
+                for pairs in (near.pairs, none)
+            ]
+            taken += step.iterations * (seconds[0] - seconds[1])
+            taken += median_seconds(lambda x=step.x: near_at(problem, x, skin), 20)
+    print(f"interlocking: contact takes {taken / whole:.1%} of {whole:.3f} s")
 
-    def run(pairs: Pairs) -> float:
-        return median_seconds(
-            lambda: [
-                assemble(
-                    problem.model,
-                    problem.surface,
-                    pairs,
-                    problem.ke,
-                    step.x,
-                    step.angles,
-                )
-                for _ in range(200)
-            ],
-            5,
-        )
 
-    both, bare = run(near.pairs), run(none)
-    print(f"interlocking: contact takes {1 - bare / both:.1%} of the assembly")
+def _assembled(problem: Problem, pairs: Pairs, step: OrigamiStep) -> System:
+    model, surface = problem.model, problem.surface
+    return assemble(model, surface, pairs, problem.ke, step.x, step.angles)
 
 
 def evaluate(surface: Surface, x: np.ndarray, reach: float) -> int:
