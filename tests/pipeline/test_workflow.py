@@ -17,7 +17,12 @@ import yaml
 from tests.pipeline.conftest import ROOT, command_in, furnish
 
 WORKFLOW = {
-    "defaults": {"sphere_radius_mm": 6.0, "scale_mm": 40.0, "input_draws": 20},
+    "defaults": {
+        "sphere_radius_mm": 6.0,
+        "scale_mm": 40.0,
+        "input_draws": 20,
+        "settings": {"node_margin_mm": 3.0},
+    },
     "comparisons": {
         "same": {"case": "triangles_circle", "scan": {"virtual": {"seed": 1}}},
         "control": {
