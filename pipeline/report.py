@@ -18,10 +18,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pipeline.errors import InputError, command
 from pipeline.files import read_json, write_text
 from pipeline.plan_file import needed_keys, read_batch, read_plan
+from pipeline.report_sections import (
+    cases_alone,
+    compared_scene,
+    evidence,
+    plotly_script,
+)
+from pipeline.result_tables import write_result_tables
 from pipeline.runs import RESULTS, Job, finished
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 TITLE = "Shape morphing: simulations beside scans"
+MOST_RUNS = 300  # listed; a study holds thousands
 TONES = {"agrees": "good", "differs": "bad", "cannot tell": "unsure"}
 
 
@@ -58,6 +66,9 @@ def _state(job: Job, results: Path) -> dict[str, Any]:
         "reason": str(record.get("reason", "")),
         "directory": directory,
         "needs": needed_keys(job),
+        "roles": dict(job.needs),
+        "paths": list(job.paths),
+        "config": dict(job.config),
         "synthetic": job.tags.get("synthetic") == "true",
         "expect": job.tags.get("expect", ""),
         "wall_s": record.get("wall_s"),
@@ -118,14 +129,19 @@ def write_report(
     jobs : as of `collect_jobs`
     comparisons : as of `collect_comparisons`
     """
+    known = {job["key"]: job for job in jobs}
     shown = [
         {
             **c,
             "anchor": f"comparison-{i}",
             "tone": TONES.get(str(c["verdict"]), "unsure"),
+            "scene": compared_scene(known, known.get(c["key"], {})),
+            "evidence": evidence(known, known.get(c["key"], {}), out),
         }
         for i, c in enumerate(comparisons)
     ]
+    alone = cases_alone(jobs, out)
+    scenes = [c["scene"] for c in [*shown, *alone] if c["scene"]]
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
     )
@@ -135,6 +151,10 @@ def write_report(
         jobs=jobs,
         broken=[job for job in jobs if job["status"] != "finished"],
         comparisons=shown,
+        alone=alone,
+        most=MOST_RUNS,
+        script=(TEMPLATES / "report.js").read_text(encoding="utf-8"),
+        library=plotly_script() if scenes else "",
         synthetic=any(c["synthetic"] for c in comparisons),
         figures=[_figure(job, out) for job in jobs if _is_figure(job)],
     )
@@ -178,7 +198,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--results", type=Path, default=RESULTS)
     results = parser.parse_args(argv).results
     jobs = collect_jobs(results)
-    path = write_report(jobs, collect_comparisons(jobs), results / "report")
+    comparisons = collect_comparisons(jobs)
+    write_result_tables(comparisons, results)
+    path = write_report(jobs, comparisons, results / "report")
     print(f"report: {path}")
     return 0
 

@@ -1,6 +1,10 @@
+import base64
+import json
 import re
 from html.parser import HTMLParser
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from pipeline.compare import Comparison
@@ -8,6 +12,7 @@ from pipeline.compare import run_step as compare
 from pipeline.errors import RunFailedError
 from pipeline.figure import FigureConfig
 from pipeline.figure import run_step as draw
+from pipeline.figures.shown import Row
 from pipeline.plan_file import Batch, write_plan
 from pipeline.report import collect_comparisons, collect_jobs, main, write_report
 from pipeline.runs import Job, run_once
@@ -21,11 +26,12 @@ def job(step, name, needs=None, **tags):
     return Job(step, name, {"step": step, "name": name}, {}, needs or {}, (), tags)
 
 
-@pytest.fixture
-def results(tmp_path, rng):
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
     """A plan of which the simulation, an ingest, a comparison and a figure finished,
     one ingest failed, and what needs it is missing."""
-    place = tmp_path / "results"
+    place = tmp_path_factory.mktemp("study") / "results"
+    rng = np.random.default_rng(0)
     mechanism, other = random_mechanism(12, rng)
     simulate = job("simulate", "circle")
     ingest = job("ingest", HOSTILE, synthetic="true")
@@ -44,7 +50,8 @@ def results(tmp_path, rng):
         good, lambda out: compare(Comparison(SCALE_MM), spheres, run, out), place
     )
     config = FigureConfig("dejong-3", ("circle",))
-    run_once(figure, lambda out: draw(config, [compared], [spheres], [run], out), place)
+    rows = [Row("circle", run, compared, spheres)]
+    run_once(figure, lambda out: draw(config, rows, out), place)
 
     def fail(out):
         raise RuntimeError(f"no sphere of radius 6 mm was found for {out.name}")
@@ -78,10 +85,47 @@ class Page(HTMLParser):
         return re.sub(r"\s+", " ", " ".join(self.words))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(results):
     assert main(["--results", str(results)]) == 0
     return Page((results / "report" / "index.html").read_text())
+
+
+@pytest.fixture
+def sent(results, page):
+    assert page.scripts
+    text = (results / "report" / "index.html").read_text()
+    found = re.search(r'<script type="application/json">(.*?)</script>', text)
+    return json.loads(found.group(1))
+
+
+def unpacked(box):
+    levels = np.frombuffer(base64.b64decode(box["data"]), "<u2").reshape(-1, 3)
+    return np.array(box["low"]) + box["side"] / 65535 * levels
+
+
+def test_the_scene_holds_the_steps_of_the_run(results, sent):
+    directory = next(
+        j["directory"] for j in collect_jobs(results) if j["step"] == "simulate"
+    )
+    r = np.load(directory / "steps.npz")["r"]
+    np.testing.assert_allclose(
+        unpacked(sent["steps"]).reshape(r.shape), r, atol=np.ptp(r) / 30_000
+    )
+    steps = pd.read_csv(directory / "steps.csv")
+    assert sent["columns"]["E"] == steps["E"].tolist()
+    assert sent["shown"] == ["E", "S"]
+
+
+def test_the_scan_lies_on_the_last_step(sent):
+    seen = unpacked(sent["scan"]["spheres"])
+    last = unpacked(sent["steps"])[-sent["nodes"] :][sent["scan"]["node"]]
+    assert np.linalg.norm(seen - last, axis=1).max() * SCALE_MM < 0.3
+
+
+def test_a_verdict_leads_to_its_evidence(page):
+    for text in ("ingest: spheres", "simulation: configuration and record"):
+        assert text in page.text
 
 
 def test_the_page_shows_verdict_and_both_shape_factors(results, page):
@@ -110,7 +154,7 @@ def test_the_page_fetches_nothing(page):
 
 def test_names_from_files_are_escaped(page):
     assert HOSTILE in page.text
-    assert page.scripts == 0
+    assert page.scripts == 3  # a scene, the library, our own; none of a name
 
 
 def test_synthetic_scans_are_marked(page):

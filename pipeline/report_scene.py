@@ -1,0 +1,191 @@
+"""What the report draws in three dimensions: shapes by step, and the scan over them.
+
+Positions are sent as 16-bit steps of the box that holds them all, and long runs as a
+selection of their steps, so that a page stays small whatever a run holds.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.alignment import RigidMotion, fit_rigid_motion
+from pipeline.errors import InputError
+from pipeline.files import read_json
+from pipeline.readers.cloud import read_cloud
+from pipeline.readers.source import Choices
+from pipeline.readers.units import unit_named
+from sim.arrays import Floats, Ints
+
+MOST_STEPS = 120
+MOST_COORDINATES = 900_000  # of one scene
+MOST_POINTS = 8_000  # of a scan
+MOST_FACES = 30_000
+POSITIONS = ("r", "x")  # names of the array that holds (steps, n, 2 or 3) positions
+LINES = ("bars", "edges")  # names of arrays (q, 2) of lines between nodes
+LEVELS = 65_535
+
+
+def scene_of(directory: Path) -> dict[str, Any] | None:
+    """The moving shape of a finished run; None if it has none.
+
+    Parameters
+    ----------
+    directory : of a run, with steps.npz and steps.csv
+    """
+    if not (directory / "steps.npz").is_file():
+        return None
+    with np.load(directory / "steps.npz", allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    moving = [n for n in POSITIONS if n in arrays and arrays[n].ndim == 3]
+    if not moving or arrays[moving[0]].shape[2] not in (2, 3):
+        return None
+    r = in_space(arrays[moving[0]])
+    shown = chosen_steps(len(r), r[0].size)
+    links, faces = _connections(directory, arrays)
+    scene: dict[str, Any] = {
+        "frames": shown.tolist(),
+        "steps": packed(r[shown]),
+        "nodes": r.shape[1],
+        "links": links.tolist(),
+        "faces": faces[:MOST_FACES].tolist(),
+        "columns": _columns(directory, shown),
+    }
+    if "g" in arrays and arrays["g"].shape == r.shape:
+        scene["goals"] = packed(arrays["g"][shown])
+    fixed = _fixed_lines(arrays)
+    if len(fixed):
+        scene["fixed"] = packed(fixed)
+    return scene
+
+
+def in_space(r: Floats) -> Floats:
+    """Positions (..., 3); those in a vertical plane get a depth of zero."""
+    if r.shape[-1] == 3:
+        return r.astype(np.float64)
+    depth = np.zeros(r.shape[:-1])
+    return np.stack([r[..., 0], depth, r[..., 1]], axis=-1)
+
+
+def chosen_steps(steps: int, coordinates: int) -> Ints:
+    """Which steps are sent: all, or as many as fit, first and last among them."""
+    most = max(2, min(MOST_STEPS, MOST_COORDINATES // max(coordinates, 1)))
+    return np.unique(np.round(np.linspace(0, steps - 1, min(steps, most))).astype(int))
+
+
+def packed(x: Floats) -> dict[str, Any]:
+    """Positions (..., 3) as 16-bit steps of their box."""
+    finite = x[np.isfinite(x).all(axis=-1)].reshape(-1, 3)
+    low = finite.min(axis=0) if len(finite) else np.zeros(3)
+    side = float(np.ptp(finite, axis=0).max()) if len(finite) else 1.0
+    side = side or 1.0
+    levels = np.round((np.nan_to_num(x) - low) * (LEVELS / side)).clip(0, LEVELS)
+    return {
+        "data": base64.b64encode(levels.astype("<u2").tobytes()).decode("ascii"),
+        "low": low.tolist(),
+        "side": side,
+        "count": int(np.prod(x.shape[:-1])),
+    }
+
+
+def _connections(directory: Path, arrays: Mapping[str, Any]) -> tuple[Ints, Ints]:
+    """Lines (q, 2) and triangles (t, 3) between nodes."""
+    path = directory / "structure.json"
+    bodies = read_json(path).get("bodies", []) if path.is_file() else []
+    links = [b for b in bodies if len(b) == 2]
+    faces = [[b[0], b[k], b[k + 1]] for b in bodies for k in range(1, len(b) - 1)]
+    for name in LINES:
+        if name in arrays and arrays[name].ndim == 2:
+            links += arrays[name][:, :2].tolist()
+    if "triangles" in arrays:
+        faces += arrays["triangles"].tolist()
+    return (
+        np.array(links, dtype=np.int64).reshape(-1, 2),
+        np.array(faces, dtype=np.int64).reshape(-1, 3),
+    )
+
+
+def _fixed_lines(arrays: Mapping[str, Any]) -> Floats:
+    """(q, 2, 3) ends of lines that stay: the target's wireframe, or the ground."""
+    if "target_edges" in arrays and len(arrays["target_edges"]):
+        vertices = np.asarray(arrays["target_vertices"], dtype=np.float64)
+        wire: Floats = in_space(vertices)[arrays["target_edges"]]
+        return wire
+    ground = arrays.get("ground")
+    if ground is not None and ground.ndim == 2 and len(ground) > 1:
+        line = in_space(np.asarray(ground, dtype=np.float64))
+        return np.stack([line[:-1], line[1:]], axis=1)
+    return np.empty((0, 2, 3))
+
+
+def _columns(directory: Path, shown: Ints) -> dict[str, list[float | None]]:
+    """The numbers of steps.csv at the steps that are sent."""
+    path = directory / "steps.csv"
+    if not path.is_file():
+        return {}
+    table = pd.read_csv(path).select_dtypes("number")
+    table = table.iloc[shown[shown < len(table)]]
+    return {
+        str(name): [None if pd.isna(v) else float(v) for v in column]
+        for name, column in table.items()
+    }
+
+
+def scan_over(
+    comparison: Path, simulated: Path, ingest: Mapping[str, Any], scan: Sequence[Path]
+) -> dict[str, Any]:
+    """Scanned nodes and a few points of the scan, in the simulation's frame and unit.
+
+    Parameters
+    ----------
+    comparison, simulated : directories of finished runs
+    ingest : configuration of the ingest (unit, decimal_comma, salvage)
+    scan : files of the scan; those that cannot be read any more are left out
+    """
+    row = pd.read_csv(comparison / "comparison.csv").iloc[0]
+    nodes = pd.read_csv(comparison / "nodes.csv")
+    moved = nodes[[f"simulated_{a}_mm" for a in "xyz"]].to_numpy(np.float64)
+    seen = nodes[[f"scanned_{a}_mm" for a in "xyz"]].to_numpy(np.float64)
+    with np.load(simulated / "steps.npz", allow_pickle=False) as file:
+        final = in_space(file["r"][-1])
+    known = np.isfinite(moved[:, 0])
+    scale = float(row["scale_mm"])
+    back = fit_rigid_motion(moved[known], scale * final[known])
+    shown = np.isfinite(seen[:, 0])
+    points = _points(back, ingest, scan) / scale
+    return {
+        "spheres": packed(back(seen[shown]) / scale),
+        "node": np.flatnonzero(shown).tolist(),
+        "distance_mm": _numbers(nodes["distance_mm"][shown]),
+        "u_mm": _numbers(nodes["u_mm"][shown]),
+        "points": packed(points) if len(points) else None,
+        "S": float(row["S_scanned"]),
+        "S_u": float(row["S_scanned_u"]),
+    }
+
+
+def _numbers(column: "pd.Series[Any]") -> list[float | None]:
+    return [None if pd.isna(v) else float(v) for v in column]
+
+
+def _points(
+    back: RigidMotion, ingest: Mapping[str, Any], scan: Sequence[Path]
+) -> Floats:
+    """Evenly chosen points of all views, moved; none where no file can be read."""
+    choices = Choices(
+        bool(ingest.get("decimal_comma")), salvage=bool(ingest.get("salvage"))
+    )
+    views = []
+    for path in scan:
+        try:
+            views.append(read_cloud(path, unit_named(ingest["unit"]), choices).points)
+        except (OSError, ValueError, InputError):
+            continue  # the report does not depend on data that has been moved away
+    if not views:
+        return np.empty((0, 3))
+    points = np.concatenate(views)
+    few: Floats = back(points[:: len(points) // MOST_POINTS + 1])
+    return few
