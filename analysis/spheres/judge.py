@@ -33,6 +33,11 @@ class Candidate:
         """Points of the scan that the fit uses."""
         return self.near[self.fit.used]
 
+    @property
+    def level(self) -> int:
+        """Points at the height of the surface, used or not."""
+        return int((np.abs(self.fit.height) < TUKEY * self.fit.scale).sum())
+
     def rejected(self, reason: Reason, detail: str) -> Rejected:
         return Rejected(self.fit.centre, reason, detail, len(self.points))
 
@@ -55,10 +60,9 @@ def fault(c: Candidate, options: PickOptions) -> Rejected | None:
         return c.rejected(
             Reason.CAP, f"{c.cap:.3f} is visible, at least {options.min_cap} wanted"
         )
-    level = int((np.abs(fit.height) < TUKEY * fit.scale).sum())
-    if points < OPEN * level:
+    if points < OPEN * c.level:
         return c.rejected(
-            Reason.ATTACHED, f"{points} of {level} points are clear of other things"
+            Reason.ATTACHED, f"{points} of {c.level} points are clear of other things"
         )
     share = float(c.facing[fit.used].mean())
     if share < FACING:

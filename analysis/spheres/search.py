@@ -1,0 +1,138 @@
+"""Where spheres of one radius are: peaks of the votes, each fitted and judged."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analysis.spheres.fit import BLIND, fit_sphere, refine
+from analysis.spheres.grid import Int32s, members, within
+from analysis.spheres.judge import (
+    Candidate,
+    fault,
+    is_rough,
+    odd_ones,
+    rivals,
+    typical_rms,
+    visible_cap,
+)
+from analysis.spheres.normals import Surface, surface
+from analysis.spheres.picks import PickOptions, Reason, Rejected
+from analysis.spheres.votes import peaks
+from sim.arrays import Bools, Floats, Ints
+
+FINEST = 6.0  # voxels a radius, where points are dense enough
+REACH = 1.5  # radii around a candidate from which points are taken
+PATIENCE = 100  # candidates in a row that are no spheres, then the rest are none
+TELLING = 4  # spheres that tell how rough spheres are
+RADIAL = 0.75  # cosine between normal and radius on a sphere
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """Points with the surface they form, ready to be asked for neighbourhoods."""
+
+    points: Floats
+    surface: Surface
+    first: Ints
+    order: Int32s
+
+    def near(self, centre: Floats, reach: float) -> Ints:
+        g = self.surface.grid
+        return within(
+            self.points, g.low, g.h, g.slots, g.numbers, self.first, self.order,
+            centre, reach,
+        )  # fmt: skip
+
+
+def search(
+    points: Floats, R: float, options: PickOptions
+) -> tuple[list[Candidate], list[Rejected]]:
+    """Return the spheres of radius R and the candidates that are none.
+
+    Parameters
+    ----------
+    points : (n, 3) mm
+    R : radius, mm
+    """
+    voxels = surface(points, R / FINEST, R / 3)
+    scan = Scan(points, voxels, *members(voxels.grid.cube, len(voxels.grid.keys)))
+    fewest = max(8.0, 0.3 * options.min_cap * 4 * np.pi * (R / voxels.grid.h) ** 2)
+    starts, _ = peaks(voxels, R, fewest, 0.5 * options.min_cap)
+    found, rejected = _try_all(scan, starts, R, options)
+    found, double = rivals(found)
+    found, odd = odd_ones(found)
+    return found, rejected + double + odd
+
+
+def _try_all(
+    scan: Scan, starts: Floats, R: float, options: PickOptions
+) -> tuple[list[Candidate], list[Rejected]]:
+    """Fit candidates, best first, until many in a row are no new spheres."""
+    found: list[Candidate] = []
+    rejected: list[Rejected] = []
+    centres = np.full((len(starts), 3), np.inf)
+    vain = 0
+    for start in starts:
+        if vain == PATIENCE:
+            break
+        if _gap(centres, start) < 0.3 * R:
+            continue
+        vain += 1
+        typical = typical_rms(found) if len(found) >= TELLING else np.nan
+        candidate = _candidate(scan, start, R)
+        if candidate and is_rough(candidate, typical):
+            candidate = _again(candidate, scan, 2 * typical)
+        wrong = _wrong(candidate, start, typical, options)
+        if wrong is not None or candidate is None:
+            rejected += [wrong] if wrong else []
+        elif _gap(centres, candidate.fit.centre) > 0.1 * R:
+            centres[len(found)] = candidate.fit.centre
+            found.append(candidate)
+            vain = 0
+    return found, rejected
+
+
+def _again(c: Candidate, scan: Scan, scale: float) -> Candidate | None:
+    """The fit with a scale of the noise that other spheres show."""
+    theta = np.append(c.fit.centre, c.fit.radius)
+    x = scan.points[c.near]
+    fit = refine(x, theta, scale, BLIND, rounds=3)
+    if fit is None:
+        return None
+    return replace(c, fit=fit, cap=visible_cap(x[fit.used], fit.centre))
+
+
+def _wrong(
+    c: Candidate | None, start: Floats, typical: float, options: PickOptions
+) -> Rejected | None:
+    """Why a candidate is no sphere like those found before it."""
+    if c is None:
+        detail = "no sphere goes through the points that face it"
+        return Rejected(start, Reason.POINTS, detail, 0)
+    if is_rough(c, 1.2 * typical):
+        detail = f"rms {c.fit.rms:.3f} mm, others {typical:.3f} mm"
+        return c.rejected(Reason.RMS, detail)
+    return fault(c, options)
+
+
+def _gap(centres: Floats, at: Floats) -> float:
+    return float(np.sqrt(((centres - at) ** 2).sum(axis=1).min()))
+
+
+def _candidate(scan: Scan, start: Floats, R: float) -> Candidate | None:
+    """Fit the points around a place where a sphere may be."""
+    near = scan.near(start, REACH * R)
+    x = scan.points[near]
+    facing = _facing(scan, near, x - start)
+    fit = fit_sphere(x, start, R, facing)
+    if fit is None:
+        return None
+    return Candidate(fit, near, facing, visible_cap(x[fit.used], fit.centre))
+
+
+def _facing(scan: Scan, near: Ints, x: Floats) -> Bools:
+    """Which points lie on a surface whose normal points to the centre at zero."""
+    voxel = scan.surface.grid.cube[near]
+    along = np.abs(np.einsum("ij,ij->i", scan.surface.normals[voxel], x))
+    facing = along > RADIAL * np.linalg.norm(x, axis=1)
+    return np.asarray(scan.surface.flat[voxel] & facing)
