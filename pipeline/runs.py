@@ -105,8 +105,15 @@ def failed_attempts(key: str, results: Path = RESULTS) -> list[Path]:
 
 
 def _by_themselves(attempts: Iterable[Path]) -> list[Path]:
-    own = [p for p in attempts if p.is_dir() and run_record(p)["status"] == "failed"]
+    own = [p for p in attempts if _status(p) == "failed"]
     return sorted(own, key=lambda p: int(p.name.rpartition(".")[2]))
+
+
+def _status(directory: Path) -> str:
+    try:
+        return str(run_record(directory)["status"])
+    except (InputError, KeyError):
+        return "unreadable"
 
 
 class Ledger:
@@ -226,7 +233,9 @@ def perform(directory: Path, job: Job, body: Body) -> dict[str, Any]:
         if is_refusal(error, job):
             shutil.rmtree(directory, ignore_errors=True)
             raise
-        record |= {"status": "failed", "reason": _reason(error)}
+        by_itself = isinstance(error, Exception)
+        record |= {"status": "failed" if by_itself else "killed"}
+        record |= {"reason": _reason(error)}
         (directory / "traceback.txt").write_text(traceback.format_exc())
         raise
     finally:
@@ -268,8 +277,8 @@ def run_once(job: Job, body: Body, results: Path = RESULTS) -> Path:
     try:
         perform(directory, job, body)
     except BaseException as error:
-        if is_refusal(error, job):
-            raise
+        if is_refusal(error, job) or not (directory / "run.json").is_file():
+            raise  # what was interrupted twice is closed by the next command's sweep
         kept = _move(directory, results / "failed" / directory.name)
         if isinstance(error, Exception):
             raise RunFailedError(f"{_reason(error)} (kept in {kept})") from error

@@ -5,6 +5,7 @@ import fcntl
 import json
 import logging
 import os
+import time
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -35,16 +36,29 @@ def _store_identity(uri: str) -> str | None:
 
 
 @contextlib.contextmanager
-def only_writer(place: Path) -> Iterator[None]:
-    """Hold the right to write to the store; a second process is refused."""
+def only_writer(place: Path, patience: float = 60.0) -> Iterator[None]:
+    """Hold the right to write to the store.
+
+    A tracker that a killed workflow left behind concludes by itself: it is waited for.
+
+    Raises
+    ------
+    InputError
+        if another process still writes after `patience` seconds
+    """
     place.mkdir(parents=True, exist_ok=True)
+    end = time.monotonic() + patience
     with (place / "lock").open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise InputError(
-                "another process is writing to MLflow: wait for it, or stop it"
-            ) from error
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError as error:
+                if time.monotonic() > end:
+                    raise InputError(
+                        "another process is writing to MLflow: wait for it, or stop it"
+                    ) from error
+                time.sleep(0.2)
         yield
 
 

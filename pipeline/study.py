@@ -114,9 +114,10 @@ def run_study(study: Study, options: argparse.Namespace) -> int:
         print(f"study {study.name}: {len(found)} runs, {len(wanted)} to do")
         if wanted:
             write_plan(batches(wanted, study.batches), {"study": study.name})
-            with followed():
+            with followed() as tracker:
                 fan_out(options.profile, options.cores)
                 after = [step(TABLE, [study.name])]
+            after.append(tracker.returncode)
         else:
             after = [step(TABLE, [study.name]), step("pipeline.track")]
     ledger = Ledger()

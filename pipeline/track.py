@@ -148,9 +148,15 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--follow", action="store_true", help="go on until told to stop"
     )
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=60.0,
+        help="seconds to wait for another tracker",
+    )
     options = parser.parse_args(argv)
     place = RESULTS / "mlflow"
-    with only_writer(place):
+    with only_writer(place, options.patience):
         sweep_dead(RESULTS)
         store = Store(read_options(), place)
         tracker = Tracker(store)

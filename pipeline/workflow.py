@@ -89,14 +89,19 @@ def point_names(plan: Mapping[str, Any], results: Path = RESULTS) -> None:
 
 
 @contextlib.contextmanager
-def followed() -> Iterator[None]:
-    """One process brings runs into MLflow while the block works, then concludes."""
+def followed() -> Iterator["subprocess.Popen[str]"]:
+    """One process brings runs into MLflow while the block works, then concludes.
+
+    Yields
+    ------
+    that process; its exit status is known after the block
+    """
     line = [sys.executable, "-m", "pipeline.track", "--follow"]
     tracker = subprocess.Popen(
         line, stdin=subprocess.PIPE, env=_environment(), text=True
     )
     try:
-        yield
+        yield tracker
     finally:
         tracker.communicate()  # the end of its input tells it to conclude
 
@@ -117,11 +122,13 @@ def main(argv: list[str] | None = None) -> int:
         plan = make_plan(workflow, options.figure)
         if all_done(plan):
             print("nothing to run: every run of the plan is there")
+            failures = [step("pipeline.track")]
         else:
-            with followed():
+            with followed() as tracker:
                 fan_out(options.profile, options.cores)
+            failures = [tracker.returncode]
         point_names(plan)
-        failures = [step("pipeline.track"), step("pipeline.report")]
+        failures += [step("pipeline.report")]
     return FAILED if any(failures) or not all_done(plan) else 0
 
 

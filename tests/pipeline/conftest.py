@@ -49,7 +49,7 @@ def command_in(folder: Path) -> Command:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=900,
             check=False,
         )
 

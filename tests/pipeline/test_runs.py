@@ -7,7 +7,7 @@ import pytest
 from pipeline.errors import InputError, RunFailedError
 from pipeline.files import write_text
 from pipeline.keys import identity
-from pipeline.runs import Job, finished, run_once, run_record
+from pipeline.runs import Job, Ledger, finished, run_once, run_record
 from sim.newton import NotConvergedError
 
 
@@ -86,10 +86,20 @@ def test_of_two_processes_with_one_key_the_first_one_counts(tmp_path: Path) -> N
     assert places(tmp_path) == [f"runs/{job().key}"]
 
 
-def test_an_interrupted_run_is_kept_as_failed(tmp_path: Path) -> None:
+def test_an_interrupted_run_is_kept_and_counts_as_killed(tmp_path: Path) -> None:
     def body(_: Path) -> dict[str, float]:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         run_once(job(), body, tmp_path)
-    assert places(tmp_path) == [f"failed/{job().key}.1"]
+    kept = tmp_path / "failed" / f"{job().key}.1"
+    assert places(tmp_path) == [f"failed/{kept.name}"]
+    assert run_record(kept)["status"] == "killed"
+    assert Ledger(tmp_path).state(job().key) == "missing"
+
+
+def test_a_directory_without_a_record_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "failed" / f"{job().key}.1").mkdir(parents=True)
+    assert Ledger(tmp_path).state(job().key) == "missing"
+    assert run_once(job(), lambda _: {"E": 1.0}, tmp_path).is_dir()
+    assert Ledger(tmp_path).state(job().key) == "finished"

@@ -215,7 +215,25 @@ def test_a_defect_is_not_taken_for_trouble_with_the_store(tracker: Tracker) -> N
 
 def test_two_trackers_at_once_are_refused(command: Command, project: Path) -> None:
     with only_writer(project / "results" / "mlflow"):
-        assert "another process is writing" in refusal(command("pipeline.track"))
+        done = command("pipeline.track", "--patience", "0.5")
+    assert "another process is writing" in refusal(done)
+
+
+def test_a_tracker_that_is_about_to_end_is_waited_for(project: Path) -> None:
+    holder = (
+        "import time; from pathlib import Path\n"
+        "from pipeline.store import only_writer\n"
+        "with only_writer(Path('results/mlflow')):\n"
+        "    print('held', flush=True); time.sleep(1.0)"
+    )
+    run(1)
+    with subprocess.Popen(
+        [sys.executable, "-c", holder], cwd=project, stdout=subprocess.PIPE, text=True
+    ) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "held\n"
+        assert main([]) == 0
+    assert len(held(project)) == 1
 
 
 def test_an_unreadable_run_is_named_and_the_others_arrive(
