@@ -30,7 +30,7 @@ from pipeline.picks_table import write_tables
 from pipeline.readers.cloud import Cloud
 from pipeline.readers.source import Choices
 from pipeline.readers.units import unit_named
-from pipeline.scan_hints import doubt, reasons
+from pipeline.scan_hints import doubt, left_out, reasons
 from pipeline.scan_page import scan_page
 from pipeline.scan_views import merged, read_views, settled
 from pipeline.seeds import at_seeds, near_any, read_seeds
@@ -86,7 +86,8 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     wrong = doubt(picks, points, unit, config.options)
     if wrong:
         raise InputError(f"{scans[0]}: {wrong}")
-    numbers = _numbers(clouds, picks, config)
+    ignored = left_out(picks, points, config.options)
+    numbers = _numbers(clouds, picks, config, ignored)
     if view is not None:
         points = settled(points, view, picks.motions)
     _write(out, points, picks, bool(numbers["synthetic"]))
@@ -127,7 +128,9 @@ def _write(out: Path, points: Floats, picks: Picks, synthetic: bool) -> None:
     write_tables(out, picks, synthetic)
 
 
-def _numbers(clouds: list[Cloud], picks: Picks, config: Ingest) -> dict[str, Any]:
+def _numbers(
+    clouds: list[Cloud], picks: Picks, config: Ingest, ignored: str
+) -> dict[str, Any]:
     free = np.array([sphere.free_radius for sphere in picks.spheres])
     weight = np.array([sphere.free_radius_sd for sphere in picks.spheres]) ** -2.0
     notes = [f"{c.path.name}: {note}" for c in clouds for note in c.notes]
@@ -145,7 +148,7 @@ def _numbers(clouds: list[Cloud], picks: Picks, config: Ingest) -> dict[str, Any
         "views": len(clouds),
         "unit": clouds[0].unit.value,
         "synthetic": any(cloud.synthetic for cloud in clouds),
-        "notes": "; ".join(notes),
+        "notes": "; ".join([*notes, ignored] if ignored else notes),
     }
 
 

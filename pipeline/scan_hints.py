@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 
+from analysis.other_sizes import OtherSize, other_size
 from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions, Picks
 from pipeline.readers.units import Unit
@@ -43,7 +44,7 @@ def doubt(picks: Picks, points: Floats, unit: Unit, options: PickOptions) -> str
         return f"E-UNIT {many} spheres of radius {R:g} mm, but {hint}"
     else:
         return ""
-    hint = other_unit(points, unit, options, 1) or other_radius(points, options)
+    hint = other_unit(points, unit, options, 1) or other_radius(picks, points, options)
     advice = hint or "check radius and unit, or scan more densely"
     return f"E-NO-SPHERES {what}: {advice}"
 
@@ -64,8 +65,11 @@ def other_unit(points: Floats, unit: Unit, options: PickOptions, fewest: int) ->
     )
 
 
-def other_radius(points: Floats, options: PickOptions) -> str:
+def other_radius(picks: Picks, points: Floats, options: PickOptions) -> str:
     """A remark on the radius that the scan's spheres have, or nothing."""
+    size = other_size(points, picks, options.radius_mm)
+    if size is not None:
+        return f"it has {size}: rerun with that radius if it is the printed one"
     low, high = (factor * options.radius_mm for factor in RADIUS_RANGE)
     wide = dataclasses.replace(options, radius_mm=low, radius_max_mm=high)
     spheres = _tried(points, wide).spheres
@@ -74,10 +78,14 @@ def other_radius(points: Floats, options: PickOptions) -> str:
     radii = np.array([sphere.free_radius for sphere in spheres])
     common = radii[np.abs(radii - np.median(radii)) < 0.1 * np.median(radii)]
     spread = np.std(common, ddof=1) if len(common) > 1 else spheres[0].free_radius_sd
-    return (
-        f"it has spheres of radius {common.mean():.2f} mm (n={len(common)}, "
-        f"sd {spread:.2g}): rerun with that radius if it is the printed one"
-    )
+    size = OtherSize(float(common.mean()), float(spread), len(common))
+    return f"it has {size}: rerun with that radius if it is the printed one"
+
+
+def left_out(picks: Picks, points: Floats, options: PickOptions) -> str:
+    """A remark on spheres of another size beside those of the right one, or nothing."""
+    size = other_size(points, picks, options.radius_mm)
+    return "" if size is None else f"{size} left out"
 
 
 def _tried(points: Floats, options: PickOptions) -> Picks:

@@ -307,3 +307,29 @@ def test_views_are_settled_before_their_points_are_kept(
     found = settled(displaced, view, motions)
     assert np.abs(displaced - points).max() > 0.03
     np.testing.assert_allclose(found, points, atol=3e-5)  # 50 mm x (4e-4)^2
+
+
+@pytest.mark.parametrize("radius", [5.1, 8.5])
+def test_a_wrong_radius_is_hinted_at(
+    radius: float,
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    scan = saved(tmp_path / "a.xyz", balls(rng, radius=radius))
+    out = tmp_path / "found"
+    said = refuses(words(scan, out), out)
+    assert "E-NO-SPHERES" in said
+    assert f"it has 6 spheres of radius {radius:.1f}" in said
+
+
+def test_spheres_of_another_size_are_left_out_and_mentioned(
+    rng: np.random.Generator, tmp_path: Path
+) -> None:
+    above = CENTRES + np.array([0, 0, 80])
+    points = np.concatenate([balls(rng), balls(rng, above, 8.5)])
+    scan = Path(saved(tmp_path / "a.xyz", points))
+    numbers = run_step(Ingest(6.0, "mm"), [scan], tmp_path / "found")
+    assert numbers["spheres"] == len(CENTRES)
+    assert "6 spheres of radius 8.5" in numbers["notes"]
+    assert farthest(centres_of(tmp_path / "found" / "spheres.csv"), CENTRES) < 0.02
