@@ -1,0 +1,104 @@
+"""Figures of [Hu20] show the numbers they are given."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.collections import LineCollection
+
+from analysis.figures.huang_2020 import (
+    CYCLOID,
+    Shape,
+    actuator_law,
+    boundary_paths,
+    computing_times,
+    jumper_paths,
+    ribbon_routes,
+    ribbon_shapes,
+    robot_ways,
+    snapshots,
+)
+from analysis.figures.motion import animated_svg, strokes
+
+RUNS = [("ribbon", "0123456789abcdef")]
+CIRCLE = np.column_stack([np.cos(np.arange(8)), 1.0 + np.sin(np.arange(8))])
+EDGES = np.array([[0, 1], [1, 2], [2, 3], [1, 4]])
+
+
+def test_each_gamma_has_its_series_of_delta_between_the_two_limits() -> None:
+    table = pd.DataFrame(
+        {"gamma": [1.0, 1.0, 5.0], "ratio": [1.0, 0.0, 0.5], "delta": [1.2, 1.0, 1.1]}
+    )
+    (ax,) = ribbon_routes(table, RUNS).axes
+    limits, series = ax.lines[:2], ax.lines[2:]
+    assert [float(line.get_ydata()[0]) for line in limits] == [1.0, CYCLOID]  # type: ignore[index]
+    assert [list(line.get_xdata()) for line in series] == [[0.0, 1.0], [0.5]]  # type: ignore[arg-type]
+    assert [list(line.get_ydata()) for line in series] == [[1.0, 1.2], [1.1]]  # type: ignore[arg-type]
+
+
+def test_a_figure_names_the_runs_it_shows() -> None:
+    figure = ribbon_shapes([(1.0, CIRCLE)], RUNS)
+    assert "ribbon 0123456789ab" in figure.get_supxlabel()
+
+
+def test_a_ribbon_is_drawn_closed_and_centred() -> None:
+    for ax in ribbon_shapes([(0.8, CIRCLE), (3.0, CIRCLE + [4.0, 0.0])]).axes:
+        x = np.asarray(ax.lines[1].get_xdata())
+        assert x[0] == x[-1]
+        assert x[:-1].mean() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_limbs_that_are_switched_on_have_their_own_colour() -> None:
+    shape = Shape("t = 0 s", CIRCLE, EDGES, np.empty((0, 2)), np.array([1, 2]))
+    (ax,) = snapshots([shape]).axes
+    passive, actuated = (c for c in ax.collections if isinstance(c, LineCollection))
+    assert len(passive.get_segments()) == 2
+    assert len(actuated.get_segments()) == 2
+    assert not np.array_equal(passive.get_color(), actuated.get_color())
+
+
+def test_every_ground_has_its_panel() -> None:
+    table = pd.DataFrame({"time": [0.0, 3.0], "way_over_H": [0.0, 0.3]})
+    figure = robot_ways([(f"{angle} degrees", table) for angle in (0, 3, -3, 6)])
+    titles = [ax.get_title() for ax in figure.axes if ax.lines]
+    assert titles == ["0 degrees", "3 degrees", "-3 degrees", "6 degrees"]
+
+
+def test_curves_are_those_of_the_table() -> None:
+    time = [0.0, 0.1, 0.2]
+    law = pd.DataFrame({"time": time, "curvature": [1, 0.2, 0.3], "modulus": [1, 3, 2]})
+    left, right = actuator_law(law).axes
+    assert list(left.lines[0].get_ydata()) == [1, 0.2, 0.3]  # type: ignore[arg-type]
+    assert list(right.lines[0].get_ydata()) == [1, 3, 2]  # type: ignore[arg-type]
+    jump = pd.DataFrame({"time": time, "x_first": [1.0, 2, 3], "y_first": [1.0, 1, 2]})
+    first = jumper_paths(jump, 0.5).axes[0]
+    assert list(first.lines[0].get_ydata()) == [0.0, 2.0, 4.0]  # type: ignore[arg-type]
+    times = pd.DataFrame({"scenario": "plane", "h": [1e-3, 2e-3], "ratio": [0.1, 0.05]})
+    (ax,) = computing_times(times).axes
+    assert list(ax.lines[0].get_xdata()) == [1.0, 2.0]  # type: ignore[arg-type]
+    (ax,) = boundary_paths([(0.5, CIRCLE, CIRCLE)]).axes
+    assert len(ax.lines) == 2
+
+
+def test_chains_of_nodes_are_drawn_in_one_stroke_each() -> None:
+    assert strokes(EDGES) == [[0, 1, 2, 3], [1, 4]]
+
+
+def test_an_animation_has_a_frame_for_every_shape() -> None:
+    shapes = [CIRCLE + [0.1 * k, 0.0] for k in range(5)]
+    ground = np.array([[-9.0, 0.0], [0.0, 0.0], [0.5, 0.0], [9.0, 0.0]])
+    root = ElementTree.fromstring(animated_svg(shapes, EDGES, ground, 2.0))
+    names = {"s": "http://www.w3.org/2000/svg"}
+    move = root.find(".//s:animate", names)
+    assert move is not None
+    frames = move.attrib["values"].split(";")
+    assert len(frames) == 5
+    assert len(set(frames)) == 5
+    assert move.attrib["dur"] == "2s"
+    assert len(root.findall("s:path", names)) == 2
+
+
+def test_an_animation_needs_two_shapes() -> None:
+    with pytest.raises(ValueError, match="1 shapes in 2"):
+        animated_svg([CIRCLE], EDGES, np.empty((0, 2)), 2.0)
