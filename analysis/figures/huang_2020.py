@@ -64,9 +64,9 @@ def ribbon_routes(table: pd.DataFrame, runs: Runs = ()) -> Figure:
                         ha="right", va="bottom", fontsize=5.5)  # fmt: skip
         for k, (gamma, rows) in enumerate(table.groupby("gamma")):
             rows = rows.sort_values("ratio")
-            style = {"color": SERIES[k % 6], "marker": MARKS[k % 6]}
+            color, mark = SERIES[k % 6], MARKS[k % 6]
             label = rf"$\Gamma_g = {gamma:g}$"
-            ax.plot(rows["ratio"], rows["delta"], label=label, **style)
+            ax.plot(rows["ratio"], rows["delta"], label=label, color=color, marker=mark)
         ax.set_xlabel(r"Normalized friction coefficient, $\mu/\tan\theta$")
         ax.set_ylabel(r"Route ratio, $\delta = s_b/s_c$")
         ax.legend(loc="center right")
@@ -192,8 +192,14 @@ def computing_times(table: pd.DataFrame, runs: Runs = ()) -> Figure:
         ax = figure.subplots()
         for k, (name, rows) in enumerate(table.groupby("scenario")):
             rows = rows.sort_values("h")
-            style = {"color": SERIES[k % 6], "marker": MARKS[k % 6]}
-            ax.loglog(1e3 * rows["h"], rows["ratio"], label=str(name), **style)
+            color, mark = SERIES[k % 6], MARKS[k % 6]
+            ax.loglog(
+                1e3 * rows["h"],
+                rows["ratio"],
+                label=str(name),
+                color=color,
+                marker=mark,
+            )
         ax.axhline(1.0, color=GROUND, lw=0.6, ls="--")
         ax.set_xlabel(r"Time step, $h$ (ms)")
         ax.set_ylabel("Computing time / simulated time")

@@ -47,18 +47,17 @@ def animated_svg(
     height = scale * (high[1] - low[1])
 
     def pixels(x: Floats) -> Floats:
-        return np.column_stack(
-            [(x[:, 0] - low[0]) * scale, (high[1] - x[:, 1]) * scale]
-        )
+        right, down = x[:, 0] - low[0], high[1] - x[:, 1]
+        return scale * np.column_stack([right, down])
 
-    inside = (ground[:, 0] >= low[0]) & (ground[:, 0] <= high[0]) if len(ground) else []
+    seen = ground[(ground[:, 0] >= low[0]) & (ground[:, 0] <= high[0])]
     chains = strokes(edges)
     frames = ";".join(_path(pixels(x), chains) for x in shapes)
     first = _path(pixels(shapes[0]), chains)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}">',
-        f'<path fill="none" stroke="{GROUND}" d="{_line(pixels(ground[inside]))}"/>'
-        if len(ground)
+        f'<path fill="none" stroke="{GROUND}" d="{_line(pixels(seen))}"/>'
+        if len(seen)
         else "",
         f'<path fill="none" stroke="{LIMB}" stroke-width="2" d="{first}">',
         f'<animate attributeName="d" dur="{seconds:g}s" repeatCount="indefinite" '

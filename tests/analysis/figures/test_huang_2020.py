@@ -43,7 +43,7 @@ def test_a_figure_names_the_runs_it_shows() -> None:
 
 
 def test_a_ribbon_is_drawn_closed_and_centred() -> None:
-    for ax in ribbon_shapes([(0.8, CIRCLE), (3.0, CIRCLE + [4.0, 0.0])]).axes:
+    for ax in ribbon_shapes([(0.8, CIRCLE), (3.0, CIRCLE + np.array([4.0, 0.0]))]).axes:
         x = np.asarray(ax.lines[1].get_xdata())
         assert x[0] == x[-1]
         assert x[:-1].mean() == pytest.approx(0.0, abs=1e-12)
@@ -86,7 +86,7 @@ def test_chains_of_nodes_are_drawn_in_one_stroke_each() -> None:
 
 
 def test_an_animation_has_a_frame_for_every_shape() -> None:
-    shapes = [CIRCLE + [0.1 * k, 0.0] for k in range(5)]
+    shapes = [CIRCLE + np.array([0.1 * k, 0.0]) for k in range(5)]
     ground = np.array([[-9.0, 0.0], [0.0, 0.0], [0.5, 0.0], [9.0, 0.0]])
     root = ElementTree.fromstring(animated_svg(shapes, EDGES, ground, 2.0))
     names = {"s": "http://www.w3.org/2000/svg"}
