@@ -85,7 +85,8 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     picks = pick(points, view, config)
     wrong = doubt(picks, points, unit, config.options)
     if wrong:
-        raise InputError(f"{scans[0]}: {wrong}")
+        code, _, problem = wrong.partition(" ")
+        raise InputError(f"{code} {scans[0]}: {problem}")
     ignored = left_out(picks, points, config.options)
     numbers = _numbers(clouds, picks, config, ignored)
     if view is not None:

@@ -188,6 +188,7 @@ def test_a_scan_without_any_sphere_is_refused(
     plane = np.column_stack([rng.uniform(0, 50, (4000, 2)), np.zeros(4000)])
     out = tmp_path / "found"
     said = refuses(words(saved(tmp_path / "a.xyz", plane), out), out)
+    assert said.startswith(f"error: E-NO-SPHERES {tmp_path / 'a.xyz'}: no sphere")
     assert "check radius and unit" in said
 
 
