@@ -13,6 +13,7 @@ FEWEST = 20  # points on a sphere
 FACING = 0.6  # share of a sphere's points whose normal is radial
 INSIDE = 0.1  # points inside a sphere over points on it
 OPEN = 0.2  # of the points at its height that a sphere may use
+NARROW = 0.12  # spread of a sphere's points over that of a round cap
 VAGUE = 0.08  # sd of the free radius over the radius: a surface hardly round
 ROUGH = 1.3  # rms over what is typical of the scan's spheres, with many points
 SPARSE = 0.12  # points a visible area over what is typical of the scan's spheres
@@ -27,6 +28,7 @@ class Candidate:
     near: Ints  # (k,) points around it, those of the fit
     facing: Bools  # (k,) whether their normal is radial
     cap: float  # visible share of the surface
+    spread: float  # smallest eigenvalue of the mean u u^T of its points
 
     @property
     def points(self) -> Ints:
@@ -51,6 +53,19 @@ def visible_cap(x: Floats, centre: Floats) -> float:
     return float(cell_areas(n)[seen].sum())
 
 
+def spread(x: Floats, centre: Floats) -> float:
+    """Smallest eigenvalue of the mean u u^T: small for a ring or a strip."""
+    u = x - centre
+    u /= np.linalg.norm(u, axis=1)[:, None]
+    return float(np.linalg.eigvalsh(u.T @ u / len(u))[0])
+
+
+def _spread_of_cap(cap: float) -> float:
+    """What `spread` is for a round cap: with c = 1 - 2 cap, (2 - c - c^2) / 6."""
+    c = max(1 - 2 * cap, 0.0)
+    return (2 - c - c * c) / 6
+
+
 def fault(c: Candidate, options: PickOptions) -> Rejected | None:
     """Return why this is no sphere, with the number that decides, or None."""
     fit, points, R = c.fit, len(c.points), c.fit.radius
@@ -63,6 +78,11 @@ def fault(c: Candidate, options: PickOptions) -> Rejected | None:
     if points < OPEN * c.level:
         return c.rejected(
             Reason.ATTACHED, f"{points} of {c.level} points are clear of other things"
+        )
+    width = c.spread / _spread_of_cap(c.cap)
+    if width < NARROW:
+        return c.rejected(
+            Reason.STRIP, f"as wide as {width:.2f} of a cap, not {NARROW}"
         )
     share = float(c.facing[fit.used].mean())
     if share < FACING:

@@ -17,6 +17,7 @@ class Reason(Enum):
     POINTS = "points"  # too few points on its surface
     CAP = "cap"  # too little of it is visible
     ATTACHED = "attached"  # most of it lies next to something that sticks out
+    STRIP = "strip"  # a ring or strip, as a rod of that radius has
     NORMALS = "normals"  # the surface does not face its centre
     INSIDE = "inside"  # points where an opaque sphere has none
     RADIUS = "radius"  # round, but of another radius

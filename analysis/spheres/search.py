@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.spheres.fit import BLIND, fit_sphere, refine
+from analysis.spheres.fit import BLIND, Fit, fit_sphere, refine
 from analysis.spheres.grid import Int32s, members, within
 from analysis.spheres.judge import (
     Candidate,
@@ -12,6 +12,7 @@ from analysis.spheres.judge import (
     is_rough,
     odd_ones,
     rivals,
+    spread,
     typical_rms,
     visible_cap,
 )
@@ -99,7 +100,8 @@ def _again(c: Candidate, scan: Scan, scale: float) -> Candidate | None:
     fit = refine(x, theta, scale, BLIND, rounds=3)
     if fit is None:
         return None
-    return replace(c, fit=fit, cap=visible_cap(x[fit.used], fit.centre))
+    cap, width = _extent(x, fit)
+    return replace(c, fit=fit, cap=cap, spread=width)
 
 
 def _wrong(
@@ -127,7 +129,16 @@ def _candidate(scan: Scan, start: Floats, R: float) -> Candidate | None:
     fit = fit_sphere(x, start, R, facing)
     if fit is None:
         return None
-    return Candidate(fit, near, facing, visible_cap(x[fit.used], fit.centre))
+    cap, width = _extent(x, fit)
+    return Candidate(fit, near, facing, cap, width)
+
+
+def _extent(x: Floats, fit: Fit) -> tuple[float, float]:
+    """Visible cap and spread of a fit's points."""
+    seen = x[fit.used]
+    if not len(seen):
+        return 0.0, 0.0
+    return visible_cap(seen, fit.centre), spread(seen, fit.centre)
 
 
 def _facing(scan: Scan, near: Ints, x: Floats) -> Bools:

@@ -1,0 +1,163 @@
+"""Spheres of whole virtual scans."""
+
+import re
+
+import numpy as np
+import pytest
+
+from analysis.spheres.find import find_spheres
+from analysis.spheres.picks import PickOptions, Picks, Reason
+from sim.arrays import Floats
+from tests.analysis.spheres.scenes import Parts, Scanner, VirtualScan, scan, tree
+
+OPTIONS = PickOptions(radius_mm=6.0)
+SCANNER = Scanner(views=5, pixels=(240, 180))
+
+
+@pytest.fixture(scope="module")
+def seen() -> VirtualScan:
+    """Ten balls above a plane, with noise, mixed pixels and outliers."""
+    rng = np.random.default_rng(1)
+    return scan(rng, tree(rng, 10, "plane"), SCANNER)
+
+
+@pytest.fixture(scope="module")
+def picks(seen: VirtualScan) -> Picks:
+    return find_spheres(seen.points, OPTIONS)
+
+
+def nearest(seen: VirtualScan, picks: Picks) -> Floats:
+    gaps = seen.parts.centres[:, None] - picks.centres[None]
+    return np.asarray(np.linalg.norm(gaps, axis=2))
+
+
+def test_every_ball_seen_is_found_and_nothing_else(
+    seen: VirtualScan, picks: Picks
+) -> None:
+    gaps = nearest(seen, picks)
+    assert (gaps.min(axis=1)[seen.cap > 0.12] < 0.1).all()
+    assert (gaps.min(axis=0) < 0.3).all()
+
+
+def test_errors_are_as_large_as_the_covariance_says(
+    seen: VirtualScan, picks: Picks
+) -> None:
+    gaps = nearest(seen, picks)
+    squares = []
+    for k, s in enumerate(picks.spheres):
+        e = s.centre - seen.parts.centres[gaps[:, k].argmin()]
+        squares.append(e @ np.linalg.solve(s.covariance, e) / 3)
+    assert 0.4 < np.mean(squares) < 1.9
+
+
+def test_quality_figures_agree_with_the_truth(seen: VirtualScan, picks: Picks) -> None:
+    ball = nearest(seen, picks).argmin(axis=0)
+    caps = np.array([s.cap for s in picks.spheres])
+    assert np.abs(caps - seen.cap[ball]).max() < 0.15
+    assert 0.8 * seen.sigma < picks.noise < 1.2 * seen.sigma
+    for s, k in zip(picks.spheres, ball, strict=True):
+        assert 0.7 < s.points / (seen.label == k).sum() < 1.1
+        assert abs(s.free_radius - 6.0) < 5 * s.free_radius_sd
+        assert s.radius == 6.0
+
+
+def test_every_other_candidate_has_a_reason(picks: Picks) -> None:
+    assert len(picks.rejected) > 0
+    assert all(isinstance(r.reason, Reason) and r.detail for r in picks.rejected)
+
+
+def test_neither_the_order_nor_the_place_of_points_matters(
+    seen: VirtualScan, picks: Picks, rng: np.random.Generator
+) -> None:
+    shuffled = rng.permutation(seen.points)
+    again = find_spheres(shuffled, OPTIONS)
+    assert len(again.spheres) == len(picks.spheres)
+    assert np.allclose(again.centres, picks.centres, atol=5e-4)
+    shift = np.array([5_000.0, -300.0, 77.0])
+    moved = find_spheres(seen.points + shift, OPTIONS)
+    gaps = moved.centres[:, None] - shift - picks.centres[None]
+    sd = np.sqrt([np.trace(s.covariance) for s in picks.spheres])
+    assert (np.linalg.norm(gaps, axis=2).min(axis=0) < sd).all()
+
+
+def test_spheres_of_another_radius_are_named_with_their_own(
+    rng: np.random.Generator,
+) -> None:
+    at = np.array([[0.0, 0, 0], [60, 0, 0], [0, 60, 0]])
+    small = scan(rng, Parts(at, 5.5, np.empty((0, 7)), "none", np.zeros(3)), SCANNER)
+    picks = find_spheres(small.points, OPTIONS)
+    assert len(picks.spheres) == 0
+    told = [r.detail for r in picks.rejected if r.reason is Reason.RADIUS]
+    radii = np.array([float(detail.split()[4]) for detail in told])
+    assert (np.abs(radii - 5.5) < 0.03).sum() == 3
+
+
+def test_two_touching_balls_stay_two(rng: np.random.Generator) -> None:
+    at = np.array([[0.0, 0, 0], [9.0, 0, 0]])
+    pair = scan(rng, Parts(at, 6.0, np.empty((0, 7)), "none", np.zeros(3)), SCANNER)
+    picks = find_spheres(pair.points, OPTIONS)
+    assert len(picks.spheres) == 2
+    assert nearest(pair, picks).min(axis=1).max() < 0.05
+
+
+def test_a_plane_a_rod_and_a_box_of_points_hold_no_sphere(
+    rng: np.random.Generator,
+) -> None:
+    rods = np.array([[-60.0, 0, 0, 60, 0, 0, 2.5], [0, 40, 0, 0, 90, 0, 6.0]])
+    parts = Parts(np.empty((0, 3)), 6.0, rods, "plane", np.array([0, 0, -30.0]))
+    cloud = np.concatenate(
+        [
+            _rod_points(rng, rods[0]),
+            _rod_points(rng, rods[1]),
+            rng.uniform(-80, 80, (30_000, 3)) * [1, 1, 0] + parts.base,
+            rng.uniform(-80, 80, (500, 3)),
+        ]
+    )
+    assert find_spheres(cloud + rng.normal(0, 0.05, cloud.shape), OPTIONS).spheres == ()
+
+
+def _rod_points(rng: np.random.Generator, rod: Floats) -> Floats:
+    axis = rod[3:6] - rod[:3]
+    length = np.linalg.norm(axis)
+    side = np.cross(axis, [0.3, 0.4, 0.8])
+    side /= np.linalg.norm(side)
+    other = np.cross(axis / length, side)
+    a, z = rng.uniform(0, 2 * np.pi, 8_000), rng.uniform(0, 1, 8_000)
+    return np.asarray(
+        rod[:3]
+        + z[:, None] * axis
+        + rod[6] * (np.cos(a)[:, None] * side + np.sin(a)[:, None] * other)
+    )
+
+
+def test_an_unknown_radius_is_found(seen: VirtualScan, picks: Picks) -> None:
+    free = find_spheres(seen.points, PickOptions(radius_mm=5.0, radius_max_mm=7.5))
+    assert len(free.spheres) == len(picks.spheres)
+    assert abs(free.spheres[0].radius - 6.0) < 0.01
+    none = find_spheres(seen.points[:2_000] * [1, 1, 0], PickOptions(4.0, 4.2))
+    assert none.spheres == ()
+
+
+def test_clouds_of_a_few_points_hold_no_sphere() -> None:
+    for n in (0, 1, 19, 40):
+        picks = find_spheres(np.ones((n, 3)) * np.arange(n)[:, None], OPTIONS)
+        assert picks.spheres == ()
+        assert picks.covariance.shape == (0, 0)
+        assert picks.centres.shape == (0, 3)
+
+
+def test_bad_points_and_options_are_refused_in_one_line() -> None:
+    bad = np.zeros((5, 3))
+    bad[2, 1] = np.nan
+    for call, words in (
+        (lambda: find_spheres(bad, OPTIONS), "1 of 5 points are not finite"),
+        (lambda: find_spheres(np.zeros((5, 2)), OPTIONS), "shape (n, 3)"),
+        (lambda: PickOptions(radius_mm=0.0), "radius_mm must be positive"),
+        (lambda: PickOptions(radius_mm=float("nan")), "radius_mm must be positive"),
+        (lambda: PickOptions(6.0, 5.0), "radius_max_mm must exceed"),
+        (lambda: PickOptions(6.0, min_cap=0.9), "min_cap must lie between 0 and 0.5"),
+        (lambda: PickOptions(6.0, registration_mm=-1.0), "registration_mm must"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(words)) as refused:
+            call()
+        assert "\n" not in str(refused.value)

@@ -1,0 +1,39 @@
+"""Points sorted into cubes."""
+
+import numpy as np
+import pytest
+
+from analysis.spheres.grid import grid, members, within
+
+
+def test_points_share_a_cube_exactly_if_their_coordinates_round_alike(
+    rng: np.random.Generator,
+) -> None:
+    points = rng.uniform(-5, 5, (40_000, 3))
+    cubes = grid(points, 0.25)
+    cell = np.floor((points - cubes.low) / cubes.h).astype(np.int64)
+    _, expected = np.unique(cell, axis=0, return_inverse=True)
+    pairs = np.unique(np.stack([cubes.cube, expected.ravel()]), axis=1)
+    assert len(cubes.keys) == expected.max() + 1 == pairs.shape[1]
+    assert len(cubes.keys) > 8192  # the table has grown
+
+
+def test_neighbours_are_those_that_a_search_of_all_points_finds(
+    rng: np.random.Generator,
+) -> None:
+    points = rng.uniform(-5, 5, (3_000, 3))
+    cubes = grid(points, 0.7)
+    first, order = members(cubes.cube, len(cubes.keys))
+    for centre in rng.uniform(-6, 6, (20, 3)):
+        near = within(
+            points, cubes.low, cubes.h, cubes.slots, cubes.numbers, first, order,
+            centre, 2.1,
+        )  # fmt: skip
+        expected = np.flatnonzero(np.linalg.norm(points - centre, axis=1) < 2.1)
+        assert np.array_equal(np.sort(near), expected)
+
+
+def test_a_scan_too_wide_for_its_cells_is_refused() -> None:
+    points = np.array([[0.0, 0, 0], [1e7, 0, 0]])
+    with pytest.raises(ValueError, match="check the unit"):
+        grid(points, 1.0)

@@ -1,0 +1,105 @@
+"""Views put in place together with the centres."""
+
+import numpy as np
+import pytest
+
+from analysis.spheres.find import find_spheres
+from analysis.spheres.picks import PickOptions, Picks
+from tests.analysis.spheres.scenes import (
+    Scanner,
+    VirtualScan,
+    _pose,
+    scan,
+    tree,
+)
+
+OPTIONS = PickOptions(radius_mm=6.0)
+SCANNER = Scanner(views=4, pixels=(200, 150), shift=0.1, turn=0.02)
+
+
+@pytest.fixture(scope="module")
+def misplaced() -> VirtualScan:
+    """Twelve balls whose views do not quite agree."""
+    rng = np.random.default_rng(5)
+    return scan(rng, tree(rng, 12, "none"), SCANNER)
+
+
+@pytest.fixture(scope="module")
+def joint(misplaced: VirtualScan) -> Picks:
+    return find_spheres(misplaced.points, OPTIONS, misplaced.view)
+
+
+def shape_errors(seen: VirtualScan, picks: Picks) -> tuple[float, float]:
+    """Rms distance after alignment (mm), and mean squared error over covariance."""
+    truth = seen.parts.centres
+    gaps = np.linalg.norm(truth[None] - picks.centres[:, None], axis=2)
+    r = truth[gaps.argmin(axis=1)]
+    middle = r.mean(axis=0)
+    G = np.vstack([np.hstack([np.eye(3), -_cross(x - middle)]) for x in r])
+    e = (picks.centres - r).ravel()
+    W = np.linalg.inv(picks.covariance)
+    plain = e - G @ np.linalg.lstsq(G, e, rcond=None)[0]
+    weighted = e - G @ np.linalg.solve(G.T @ W @ G, G.T @ W @ e)
+    nees = weighted @ W @ weighted / (len(e) - 6)
+    return float(np.sqrt((plain**2).sum() / len(r))), float(nees)
+
+
+def _cross(r: np.ndarray) -> np.ndarray:
+    return np.array([[0, -r[2], r[1]], [r[2], 0, -r[0]], [-r[1], r[0], 0]])
+
+
+def test_joint_views_take_out_what_merging_leaves_in(
+    misplaced: VirtualScan, joint: Picks
+) -> None:
+    merged = find_spheres(misplaced.points, OPTIONS)
+    rms_merged, nees_merged = shape_errors(misplaced, merged)
+    rms, nees = shape_errors(misplaced, joint)
+    assert rms < 0.5 * rms_merged
+    assert nees_merged > 4
+    assert 0.4 < nees < 2.2
+
+
+def test_motions_have_mean_zero_and_the_size_of_the_misplacement(joint: Picks) -> None:
+    t = np.array([m.translation for m in joint.motions])
+    w = np.array([m.rotation for m in joint.motions])
+    assert len(t) == SCANNER.views
+    assert np.allclose(t.sum(axis=0), 0, atol=1e-9)
+    assert np.allclose(w.sum(axis=0), 0, atol=1e-11)
+    assert 0.03 < t.std() < 0.25
+    assert np.rad2deg(w.std()) < 0.1
+
+
+def test_the_scanner_is_found_where_it_stood(misplaced: VirtualScan) -> None:
+    given = find_spheres(
+        misplaced.points,
+        OPTIONS,
+        misplaced.view,
+        np.array([_pose(SCANNER, v)[0] for v in range(SCANNER.views)]),
+    )
+    found = find_spheres(misplaced.points, OPTIONS, misplaced.view)
+    assert len(given.spheres) == len(found.spheres)
+    sd = np.sqrt(np.diag(given.covariance)).reshape(-1, 3)
+    assert (np.abs(given.centres - found.centres) < 0.5 * sd).all()
+
+
+def test_a_merged_cloud_carries_the_registration_it_is_told_of(
+    misplaced: VirtualScan,
+) -> None:
+    plain = find_spheres(misplaced.points, OPTIONS)
+    told = find_spheres(
+        misplaced.points,
+        PickOptions(radius_mm=6.0, registration_mm=0.1, repeatability_mm=0.05),
+    )
+    added = told.covariance - plain.covariance
+    assert np.allclose(added, (0.1**2 + 0.05**2) * np.eye(len(added)))
+
+
+def test_views_count_in_each_sphere(misplaced: VirtualScan, joint: Picks) -> None:
+    assert max(s.views for s in joint.spheres) > 1
+    assert all(1 <= s.views <= SCANNER.views for s in joint.spheres)
+    with pytest.raises(ValueError, match="one view a point"):
+        find_spheres(misplaced.points, OPTIONS, misplaced.view[:-1])
+    with pytest.raises(ValueError, match="numbered from 0"):
+        find_spheres(misplaced.points, OPTIONS, misplaced.view - 1)
+    with pytest.raises(ValueError, match="origins must have shape"):
+        find_spheres(misplaced.points, OPTIONS, misplaced.view, np.zeros((2, 3)))
