@@ -334,3 +334,17 @@ def test_spheres_of_another_size_are_left_out_and_mentioned(
     assert numbers["spheres"] == len(CENTRES)
     assert "6 spheres of radius 8.5" in numbers["notes"]
     assert farthest(centres_of(tmp_path / "found" / "spheres.csv"), CENTRES) < 0.02
+
+
+def test_spheres_of_unknown_radius_are_found_in_a_range(
+    rng: np.random.Generator, tmp_path: Path
+) -> None:
+    scan = saved(tmp_path / "a.xyz", balls(rng, radius=4.5))
+    out = tmp_path / "found"
+    range_ = ["--radius-range", "3", "9"]
+    assert main([scan, *range_, "--unit", "mm", "--out", str(out)]) == 0
+    found = centres_of(out / "spheres.csv")
+    assert len(found) == len(CENTRES)
+    assert farthest(found, CENTRES) < 0.05
+    radii = [float(row["radius_mm"]) for row in rows_of(out / "spheres.csv")]
+    np.testing.assert_allclose(radii, 4.5, atol=0.03)
