@@ -44,6 +44,12 @@ function separateLines(axes) {
   });
 }
 
+// Six digits, small and large numbers with an exponent.
+function shortNumber(value) {
+  const size = Math.abs(value);
+  return value === 0 || (size >= 1e-3 && size < 1e6) ? value.toPrecision(6) : value.toExponential(5);
+}
+
 class Scene {
   constructor(section) {
     this.section = section;
@@ -134,12 +140,25 @@ class Scene {
     return this.goals.map((a) => a.subarray(frame * n, (frame + 1) * n));
   }
 
+  // One box for all steps, so that nothing jumps; flat shapes get some depth.
+  box() {
+    const all = [this.axes, ...(this.data.fixed ? [unpack(this.data.fixed)] : [])];
+    const low = [0, 1, 2].map((k) => Math.min(...all.map((a) => a[k].reduce((x, y) => Math.min(x, y), Infinity))));
+    const high = [0, 1, 2].map((k) => Math.max(...all.map((a) => a[k].reduce((x, y) => Math.max(x, y), -Infinity))));
+    const most = Math.max(...low.map((v, k) => high[k] - v)) || 1;
+    const span = low.map((v, k) => Math.max(1.04 * (high[k] - v), 0.3 * most));
+    const range = low.map((v, k) => [(v + high[k] - span[k]) / 2, (v + high[k] + span[k]) / 2]);
+    return { range, ratio: span.map((v) => 2.1 * v / most) };
+  }
+
   layout() {
-    const bare = { visible: false };
+    const { range, ratio } = this.box();
+    const bare = (k) => ({ visible: false, range: range[k], autorange: false });
     return { margin: { l: 0, r: 0, t: 0, b: 0 }, paper_bgcolor: "rgba(0,0,0,0)",
       font: { color: colour("--ink") }, uirevision: "kept",
       legend: { x: 0, y: 0, orientation: "h", bgcolor: "rgba(0,0,0,0)" },
-      scene: { xaxis: bare, yaxis: bare, zaxis: bare, aspectmode: "data",
+      scene: { xaxis: bare(0), yaxis: bare(1), zaxis: bare(2), aspectmode: "manual",
+        aspectratio: { x: ratio[0], y: ratio[1], z: ratio[2] },
         uirevision: "kept", camera: { projection: { type: "orthographic" },
           eye: { x: 0.9, y: -1.5, z: 1.1 } } } };
   }
@@ -149,7 +168,7 @@ class Scene {
     this.axes = unpack(this.data.steps);
     this.buffers = lineBuffers(this.data.links);
     this.drawn = true;
-    const options = { displaylogo: false, responsive: true };
+    const options = { displayModeBar: false, responsive: true };
     Plotly.newPlot(this.view, this.traces(), this.layout(), options);
     this.drawChart();
   }
@@ -168,34 +187,61 @@ class Scene {
       traces.push({ x: s, y: values, name, mode: "lines", yaxis: "y" + axis,
         line: { color: pens[k], dash: k ? "dash" : "solid" } });
       layout["yaxis" + axis] = { title: { text: name, font: { color: pens[k] } },
-        type: logarithmic ? "log" : "linear", gridcolor: colour("--line"),
+        type: logarithmic ? "log" : "linear", nticks: 7,
+        ...(logarithmic ? { dtick: 1 } : {}), gridcolor: colour("--line"),
         exponentformat: "power", zeroline: false,
-        ...(k ? { overlaying: "y", side: "right", showgrid: false } : {}) };
+        ...(k ? { overlaying: "y", side: "right", showgrid: false, tickmode: "auto" } : {}) };
     });
     if (d.scan && names[1] === "S") {
       traces.push({ x: [s[this.last]], y: [d.scan.S], yaxis: "y2", mode: "markers",
         name: "S scanned", marker: { symbol: "diamond", size: 9, color: "#E69F00" },
         error_y: { array: [2 * d.scan.S_u], color: "#E69F00" } });
     }
-    layout.shapes = [this.cursor()];
-    if (names.length) Plotly.newPlot(this.chart, traces, layout, { displayModeBar: false, responsive: true });
+    if (!names.length) return;
+    Plotly.newPlot(this.chart, traces, layout, { displayModeBar: false, responsive: true });
+    this.line = document.createElement("div");
+    this.line.className = "cursor";
+    this.chart.append(this.line);
+    this.chart.on("plotly_afterplot", () => this.moveCursor());
+    this.moveCursor();
   }
 
-  cursor() {
-    const at = this.data.frames[this.frame];
-    return { type: "line", xref: "x", yref: "paper", x0: at, x1: at, y0: 0, y1: 1,
-      line: { width: 1.5, color: "#E69F00" } };
+  moveCursor() {
+    const layout = this.chart._fullLayout;
+    if (!this.line || !layout) return;
+    const x = layout.xaxis.l2p(this.data.frames[this.frame]) + layout._size.l;
+    this.line.style.transform = "translateX(" + x + "px)";
   }
 
   move() {
     const began = performance.now();
     const { nodes, lines } = this.shape(this.frame);
     const sets = [nodes, lines, nodes], traces = [0, 1, 2];
+    if (!this.data.faces.length) { sets.shift(); traces.shift(); }
     if (this.goals) { sets.push(this.goalsAt(this.frame)); traces.push(3); }
-    const update = { x: sets.map((a) => a[0]), y: sets.map((a) => a[1]), z: sets.map((a) => a[2]) };
-    Plotly.restyle(this.view, update, traces);
-    if (this.chart.data) Plotly.relayout(this.chart, { "shapes[0].x0": this.data.frames[this.frame], "shapes[0].x1": this.data.frames[this.frame] });
+    if (!this.moveDirectly(sets, traces)) {
+      const update = { x: sets.map((a) => a[0]), y: sets.map((a) => a[1]), z: sets.map((a) => a[2]) };
+      Plotly.restyle(this.view, update, traces);
+    }
+    this.moveCursor();
     this.times.push(performance.now() - began);
+  }
+
+  // Plotly.restyle works through all defaults and costs 20 times what the new positions
+  // need. Its own trace objects take them directly; where a version of the library has
+  // none of these, restyle does it.
+  moveDirectly(sets, traces) {
+    const scene = this.view._fullLayout.scene?._scene, full = this.view._fullData;
+    if (!scene?.traces || !full) return false;
+    for (let k = 0; k < traces.length; k++) {
+      const trace = full[traces[k]], drawn = scene.traces[trace.uid];
+      [trace.x, trace.y, trace.z] = sets[k];
+      if (trace.visible !== true) continue;
+      if (!drawn?.update) return false;
+      drawn.update(trace);
+    }
+    scene.glplot.setDirty ? scene.glplot.setDirty() : scene.glplot.redraw();
+    return true;
   }
 
   tell() {
@@ -203,7 +249,7 @@ class Scene {
     for (const name of d.shown) {
       const values = d.columns[name];
       if (values && values[this.frame] !== null)
-        parts.push(name + " = " + values[this.frame].toPrecision(6));
+        parts.push(name + " = " + shortNumber(values[this.frame]));
     }
     this.readout.textContent = parts.join("   ");
   }

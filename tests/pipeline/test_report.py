@@ -59,7 +59,7 @@ def results(tmp_path_factory):
     with pytest.raises(RunFailedError):
         run_once(failed, fail, place)
     jobs = (simulate, ingest, failed, good, lost, figure)
-    write_plan([Batch((one,)) for one in jobs], {}, place)
+    write_plan([Batch((one,)) for one in jobs], {}, results=place)
     return place
 
 
@@ -177,4 +177,4 @@ def test_a_missing_plan_is_refused_in_one_line(tmp_path, capsys):
     assert main(["--results", str(tmp_path)]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert "plan.json" in said
+    assert "nothing is planned yet: run make figures" in said

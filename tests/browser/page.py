@@ -1,0 +1,176 @@
+"""A page opened in a real browser, spoken to through a pipe (DevTools protocol)."""
+
+import base64
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+)
+
+
+def program() -> str:
+    """The browser; a test fails without one."""
+    found = [path for name in PROGRAMS if (path := shutil.which(name))]
+    if not found:
+        raise FileNotFoundError("no Chromium: apt-get install chromium")
+    return found[0]
+
+
+class Page:
+    """One page, and what its console complained about."""
+
+    def __init__(self, send: int, receive: int) -> None:
+        self._send = send
+        self._receive = os.fdopen(receive, "rb", buffering=0)
+        self._number = 0
+        self._rest = b""
+        self._session: str | None = None
+        self.problems: list[str] = []
+
+    def open(self, path: Path) -> None:
+        """Load the file and wait for its load event."""
+        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        attached = self.ask("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Log"):
+            self.ask(f"{domain}.enable")
+        self.ask("Page.navigate", url=path.as_uri())
+        self.run(
+            "while (location.protocol === 'about:'"
+            " || document.readyState !== 'complete')"
+            " await new Promise(r => setTimeout(r, 20));"
+        )
+
+    def close(self) -> None:
+        """Let the pipe go."""
+        self._receive.close()
+
+    def run(self, script: str) -> Any:
+        """Value of the body of an async function, run in the page."""
+        answer = self.ask(
+            "Runtime.evaluate",
+            expression=f"(async () => {{ {script} }})()",
+            awaitPromise=True,
+            returnByValue=True,
+        )
+        if "exceptionDetails" in answer:
+            raise AssertionError(answer["exceptionDetails"]["exception"]["description"])
+        return answer["result"].get("value")
+
+    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        """Press, move and release the mouse."""
+        for kind, (x, y) in (
+            ("mousePressed", start),
+            ("mouseMoved", end),
+            ("mouseReleased", end),
+        ):
+            self.ask(
+                "Input.dispatchMouseEvent",
+                type=kind,
+                x=x,
+                y=y,
+                button="left",
+                buttons=1,
+                clickCount=1,
+            )
+
+    def dark(self) -> None:
+        """Ask for the dark colours."""
+        scheme = [{"name": "prefers-color-scheme", "value": "dark"}]
+        self.ask("Emulation.setEmulatedMedia", features=scheme)
+
+    def picture(self, target: Path) -> None:
+        """Save what is to be seen."""
+        data = self.ask("Page.captureScreenshot")["data"]
+        target.write_bytes(base64.b64decode(data))
+
+    def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Send one command and wait for its answer."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        if self._session is not None:
+            message["sessionId"] = self._session
+        os.write(self._send, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._next()
+            if answer.get("id") == self._number:
+                if "error" in answer:
+                    raise AssertionError(f"{method}: {answer['error']}")
+                result: dict[str, Any] = answer["result"]
+                return result
+            self._note(answer)
+
+    def _next(self) -> dict[str, Any]:
+        while b"\0" not in self._rest:
+            more = self._receive.read(1 << 20)
+            if not more:
+                raise AssertionError("the browser has gone")
+            self._rest += more
+        message, _, self._rest = self._rest.partition(b"\0")
+        answer: dict[str, Any] = json.loads(message)
+        return answer
+
+    def _note(self, event: dict[str, Any]) -> None:
+        given = event.get("params", {})
+        if event.get("method") == "Runtime.exceptionThrown":
+            self.problems.append(json.dumps(given["exceptionDetails"])[:500])
+        if (
+            event.get("method") == "Runtime.consoleAPICalled"
+            and given["type"] == "error"
+        ):
+            self.problems.append(json.dumps(given["args"])[:500])
+        if (
+            event.get("method") == "Log.entryAdded"
+            and given["entry"]["level"] == "error"
+        ):
+            self.problems.append(given["entry"]["text"])
+
+
+@contextlib.contextmanager
+def opened(path: Path, width: int = 1280, height: int = 1000) -> Iterator[Page]:
+    """A browser with `path` open; it is ended with the block."""
+    to_browser, from_browser = os.pipe(), os.pipe()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        line = [
+            program(),
+            *FLAGS,
+            f"--window-size={width},{height}",
+            f"--user-data-dir={profile}",
+        ]
+
+        def connect() -> None:
+            """The browser reads descriptor 3 and writes descriptor 4."""
+            ends = (to_browser[0], from_browser[1])
+            spare = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in ends]
+            for place, end in zip((3, 4), spare, strict=True):
+                os.dup2(end, place)
+
+        running = subprocess.Popen(
+            line, pass_fds=(3, 4), preexec_fn=connect, stderr=subprocess.DEVNULL
+        )
+        os.close(to_browser[0])
+        os.close(from_browser[1])
+        page = Page(to_browser[1], from_browser[0])
+        try:
+            page.open(path)
+            yield page
+        finally:
+            running.terminate()
+            running.wait(20)
+            os.close(to_browser[1])
+            page.close()
