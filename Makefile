@@ -35,7 +35,7 @@ figure-%: $(READY)
 
 # make study NAME=sheet_size; RETRY=failed repeats the runs that failed by themselves
 study: $(READY)
-	@$(RUN) pipeline.study $(if $(NAME),$(NAME),--help) $(if $(filter failed,$(RETRY)),--retry-failed)
+	@$(RUN) pipeline.study $(if $(NAME),$(NAME),--help) $(if $(RETRY),--retry-$(RETRY))
 
 status: $(READY)
 	@$(RUN) pipeline.status $(NAME)

@@ -6,7 +6,8 @@
 import json
 from pathlib import Path
 
-BATCHES = json.loads(Path("results/plan/plan.json").read_text())["batches"]
+PLAN = Path(config.get("plan", "results/plan/plan.json"))
+BATCHES = json.loads(PLAN.read_text())["batches"]
 
 
 def stamp(batch):

@@ -21,6 +21,7 @@ from analysis.labels.mechanism import Mechanism
 from analysis.uncertainty import UncertaintyOptions, length_sd_mm
 from analysis.validation import Acceptance
 from analysis.verdicts import ENOUGH, Judged, judge_scan, listed
+from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.files import replacing
 from pipeline.input_uncertainty import read_input_covariance
@@ -285,7 +286,7 @@ def _write(table: pd.DataFrame, path: Path) -> None:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Compare once and print the verdict."""
-    parser = argparse.ArgumentParser(
+    parser = OneLineParser(
         prog="python -m pipeline.compare",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,

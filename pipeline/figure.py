@@ -3,7 +3,6 @@
 Writes NAME.pdf, NAME.png and the plotted numbers as CSV.
 """
 
-import argparse
 import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from analysis.figures.style import RC
+from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.figures.names import figure_names, module_of
 from pipeline.figures.shown import Drawn, Row
@@ -112,9 +112,7 @@ def _rows(given: Sequence[Sequence[str]]) -> list[Row]:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Draw one figure from the folders of finished runs."""
-    parser = argparse.ArgumentParser(
-        prog="python -m pipeline.figure", description=__doc__
-    )
+    parser = OneLineParser(prog="python -m pipeline.figure", description=__doc__)
     parser.add_argument("figure", help=f"one of {', '.join(figure_names())}")
     parser.add_argument(
         "--row",

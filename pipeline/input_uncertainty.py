@@ -5,7 +5,6 @@ asked, and writes the covariance of the last configurations to input_covariance.
 which pipeline.compare takes into the budget.
 """
 
-import argparse
 import sys
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 
 from analysis.input_uncertainty import draw_shapes, shape_covariance
 from analysis.uncertainty import UncertaintyOptions
+from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.files import replacing
 from pipeline.runs import run_record
@@ -110,7 +110,7 @@ def read_input_covariance(directory: Path, nodes_mm: Floats) -> Floats:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Write the covariance and say how large it is."""
-    parser = argparse.ArgumentParser(
+    parser = OneLineParser(
         prog="python -m pipeline.input_uncertainty", description=__doc__
     )
     parser.add_argument("--simulated", type=Path, required=True, help="folder of a run")

@@ -5,12 +5,12 @@ the initial configuration is a special one, and draws the modes to
 results/mobility/<case>.pdf; the modes themselves are in <case>_modes.npz beside it.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
 import numpy as np
 
+from pipeline.arguments import OneLineParser
 from pipeline.cases.morph import MorphCase
 from pipeline.errors import DONE, InputError, command
 from pipeline.hydra_command import Composer, build
@@ -69,7 +69,7 @@ def draw(name: str, structure: Structure, out: Path) -> Path:
 
 @command
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
+    parser = OneLineParser(
         prog="python -m pipeline.mobility", description=(__doc__ or "").split("\n\n")[0]
     )
     parser.add_argument("overrides", nargs="+", metavar="case=... or case.key=value")

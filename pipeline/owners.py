@@ -94,11 +94,19 @@ def _ended(directory: Path) -> str:
     return moment.isoformat(timespec="milliseconds")
 
 
+def _ended_record(directory: Path) -> dict[str, Any] | None:
+    try:
+        record = read_json(directory / "run.json")
+    except InputError:
+        return None
+    whole = isinstance(record, dict) and {"key", "status"} <= record.keys()
+    return record if whole else None
+
+
 def _close(directory: Path, results: Path) -> Path | None:
     """Move what a dead process left to where it belongs."""
-    if (directory / "run.json").is_file():  # killed between its end and its last move
-        record = read_json(directory / "run.json")
-    else:
+    record = _ended_record(directory)  # killed between its end and its last move
+    if record is None:
         record = owner(directory)
         if record is None:  # killed before it had said what it was
             shutil.rmtree(directory, ignore_errors=True)

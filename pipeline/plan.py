@@ -4,12 +4,12 @@ Composes every configuration, gives each run its key, and writes the batches tha
 Snakemake fans out. What can be refused is refused here, before anything runs.
 """
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command, one_line
 from pipeline.figures.names import module_of
 from pipeline.hydra_command import Composer
@@ -128,7 +128,8 @@ def _comparison_config(wanted: Compared) -> dict[str, Any]:
 
 
 def _ingest_config(wanted: Compared) -> dict[str, Any]:
-    return {"sphere_radius_mm": wanted.sphere_radius_mm, "unit": wanted.unit}
+    own = {"sphere_radius_mm": wanted.sphere_radius_mm, "unit": wanted.unit}
+    return {**wanted.ingest, **own}
 
 
 def _scanner_config(wanted: Compared, scan: VirtualScan) -> dict[str, Any]:
@@ -192,9 +193,7 @@ def make_plan(workflow: Workflow, only: str = "") -> dict[str, Any]:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Write the plan and say what it holds."""
-    parser = argparse.ArgumentParser(
-        prog="python -m pipeline.plan", description=__doc__
-    )
+    parser = OneLineParser(prog="python -m pipeline.plan", description=__doc__)
     parser.add_argument("--figure", default="", help="plan only what this figure needs")
     plan = make_plan(read_workflow(), parser.parse_args(argv).figure)
     for key, batch in plan["batches"].items():

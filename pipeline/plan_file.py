@@ -1,8 +1,9 @@
 """The plan on disk: which batches there are, what each holds, which are done.
 
-results/plan/plan.json       batches: step, name, and the batches they wait for
-results/plan/<batch>.json    the jobs of one batch
-results/done/<step>/<batch>  stamp: every job of the batch has finished
+results/plan/plan.json          batches: step, name, and the batches they wait for
+results/plan/study-<name>.json  the same of a study
+results/plan/<batch>.json       the jobs of one batch
+results/done/<step>/<batch>     stamp: every job of the batch has finished
 """
 
 import hashlib
@@ -55,7 +56,10 @@ def needed_keys(job: Job) -> list[str]:
 
 
 def write_plan(
-    batches: Iterable[Batch], wanted: Mapping[str, Any], results: Path = RESULTS
+    batches: Iterable[Batch],
+    wanted: Mapping[str, Any],
+    name: str = "plan",
+    results: Path = RESULTS,
 ) -> dict[str, Any]:
     """Write the plan; drop stamps of batches whose runs are no longer there.
 
@@ -78,14 +82,18 @@ def write_plan(
         rows = [asdict(job) for job in batch.jobs]
         path = _plan_directory(results) / f"{batch.id}.json"
         write_json(path, rows, compact=True)
-    plan = {"batches": entries, **wanted}
-    write_json(_plan_directory(results) / "plan.json", plan)
+    path = _plan_directory(results) / f"{name}.json"
+    plan = {"batches": entries, "file": str(path), **wanted}
+    write_json(path, plan)
     return plan
 
 
 def read_plan(results: Path = RESULTS) -> dict[str, Any]:
-    """The plan that was written last."""
-    plan: dict[str, Any] = read_json(_plan_directory(results) / "plan.json")
+    """The plan of the workflow that was written last."""
+    path = _plan_directory(results) / "plan.json"
+    if not path.is_file():
+        raise InputError("nothing is planned yet: run make figures")
+    plan: dict[str, Any] = read_json(path)
     return plan
 
 

@@ -4,7 +4,6 @@ One page that needs no network: verdicts, budgets, figures, and every run with i
 key. What failed or is missing is named with its reason.
 """
 
-import argparse
 import base64
 import os
 import sys
@@ -15,6 +14,7 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.files import read_json, write_text
 from pipeline.plan_file import needed_keys, read_batch, read_plan
@@ -91,7 +91,10 @@ def _why_missing(job: Job, states: Mapping[str, Mapping[str, Any]]) -> str:
             what = f"{needed['step']} {needed['name']}" if needed else f"run {key}"
             state = needed["status"] if needed else "missing"
             return f"it needs {what}, which is {state}"
-    return "it has not run, or its input was refused: see results/log, or make figures"
+    log = RESULTS / "log" / job.step / f"{job.key}.log"
+    lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
+    said = [line for line in lines if line.startswith("error: ")]
+    return said[-1].removeprefix("error: ") if said else "it has not run: make figures"
 
 
 def collect_comparisons(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -192,9 +195,7 @@ def _figure(job: Mapping[str, Any], out: Path) -> dict[str, Any]:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Write the report on the plan that was made last."""
-    parser = argparse.ArgumentParser(
-        prog="python -m pipeline.report", description=__doc__
-    )
+    parser = OneLineParser(prog="python -m pipeline.report", description=__doc__)
     parser.add_argument("--results", type=Path, default=RESULTS)
     results = parser.parse_args(argv).results
     jobs = collect_jobs(results)

@@ -4,12 +4,12 @@ A batch is a list of jobs that one process runs, one after the other; a job whos
 is there already is skipped. The Snakefile calls this, and so may a person.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pipeline.arguments import OneLineParser
 from pipeline.errors import FAILED, InputError, RunFailedError, command, one_line
 from pipeline.files import write_text
 from pipeline.keys import file_digest, identity
@@ -67,10 +67,14 @@ def _virtual_scan(job: Job, needs: Needs, out: Path) -> Numbers:
 
 def _ingest(job: Job, needs: Needs, out: Path) -> Numbers:
     from pipeline.ingest import run_step
+    from pipeline.readers.source import ScanFileError
 
     scan = needs.get("scan")
     views = [Path(p) for p in job.paths] if scan is None else sorted(scan.glob("*.ply"))
-    return run_step(_ingest_config()(**job.config), views, out)
+    try:
+        return run_step(_ingest_config()(**job.config), views, out)
+    except ScanFileError as error:
+        raise InputError(one_line(error)) from error
 
 
 def _input_uncertainty(job: Job, needs: Needs, out: Path) -> Numbers:
@@ -161,7 +165,7 @@ def perform_batch(batch: str) -> int:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Run the batch that the command line names."""
-    parser = argparse.ArgumentParser(prog="python -m pipeline.run", description=__doc__)
+    parser = OneLineParser(prog="python -m pipeline.run", description=__doc__)
     parser.add_argument("batch", help="a file name in results/plan, without .json")
     return perform_batch(parser.parse_args(argv).batch)
 

@@ -3,7 +3,6 @@
 Without a name, what `make figures` planned last; with one, that study.
 """
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -11,6 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.owners import is_alive, owner, running_directories
 from pipeline.plan_file import read_batch, read_plan
@@ -98,9 +98,7 @@ def _planned() -> list[tuple[str, list[str], float | None]]:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Print a line for each step of the plan, or for a study."""
-    parser = argparse.ArgumentParser(
-        prog="python -m pipeline.status", description=__doc__
-    )
+    parser = OneLineParser(prog="python -m pipeline.status", description=__doc__)
     parser.add_argument("study", nargs="?", default="", help="a file in conf/study")
     name = parser.parse_args(argv).study
     _print_table(_study(name) if name else _planned())

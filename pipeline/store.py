@@ -84,9 +84,26 @@ class Store:
         self.options = options
         self.uri = tracking_uri(options)
         self._index = place / "index.json"
+        self._put_aside_if_moved()
         self._opened: tuple[MlflowClient, str] | None = None
         self.known = self._read_index()
         self._parents: dict[str, str] = {}
+
+    def _put_aside_if_moved(self) -> None:
+        """Leave a database that came with a copied folder; the runs fill a new one.
+
+        It holds absolute places of artifacts, in the folder where it was made.
+        """
+        file = _sqlite_file(self.uri)
+        try:
+            made_as = json.loads(self._index.read_text(encoding="utf-8"))["uri"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return
+        elsewhere = _sqlite_file(made_as)
+        if file is None or elsewhere is None or not file.is_file():
+            return
+        if elsewhere != file and elsewhere.name == file.name:
+            file.replace(file.with_name(f"{file.stem}.moved{file.suffix}"))
 
     def _read_index(self) -> dict[str, str]:
         """MLflow run ids by directory name."""
@@ -106,7 +123,7 @@ class Store:
 
     def save_index(self) -> None:
         """Write what the store holds now."""
-        value = {"store": self._identity(), "runs": self.known}
+        value = {"store": self._identity(), "uri": self.uri, "runs": self.known}
         write_json(self._index, value, compact=True)
 
     def forget(self) -> None:
@@ -191,6 +208,12 @@ def _open_store(options: TrackingOptions, uri: str) -> tuple["MlflowClient", str
         place = Path(options.artifacts).resolve().as_uri()
     client = MlflowClient(uri)
     found = client.get_experiment_by_name(options.experiment)
+    if found is not None and file is not None and found.artifact_location != place:
+        # A database that was copied with its folder would write into the original.
+        raise InputError(
+            f"{file} came from another folder and would write into that one: "
+            "remove it, it is refilled from the runs"
+        )
     if found is not None:
         return client, str(found.experiment_id)
     return client, str(client.create_experiment(options.experiment, place))

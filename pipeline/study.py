@@ -6,12 +6,13 @@ makes the study's table and plots. A run that does not converge is a row of the 
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from analysis.designs import Point
+from pipeline.arguments import OneLineParser
 from pipeline.errors import FAILED, InputError, command
 from pipeline.files import read_json, write_json
 from pipeline.hydra_command import Composer
@@ -23,6 +24,7 @@ from pipeline.study_file import Study, read_study
 from pipeline.workflow import PROFILE, fan_out, followed, only_one, step
 
 TABLE = "pipeline.study_table"
+MOST_REFUSED = 20  # points refused one after the other, before the study is
 RUNS_A_BATCH = 50  # at least, so that the start of a process is shared by many runs
 
 
@@ -50,9 +52,12 @@ def members(study: Study) -> list[Member]:
             [f"case={study.case}"],
             [overrides(study, point) for point in points],
         )
-        for i, (point, config) in enumerate(zip(points, configs, strict=True)):
-            if i == 0:
-                sound_case(config)  # what is wrong with all of them is refused here
+        refused: list[InputError] = []
+        sound = False
+        for point, config in zip(points, configs, strict=True):
+            sound = sound or _is_sound(config, refused)
+            if len(refused) == min(MOST_REFUSED, len(points)) and not sound:
+                raise refused[0]  # what is wrong with all of them is refused here
             job = planned(study.case, config, tags)
             found.setdefault(job.key, Member(point, job))
     if len(found) < len(points):
@@ -61,6 +66,16 @@ def members(study: Study) -> list[Member]:
             f"note: {same} of {len(points)} points are runs that others are, run once"
         )
     return list(found.values())
+
+
+def _is_sound(config: Mapping[str, Any], refused: list[InputError]) -> bool:
+    """Whether the case can be built; why not is added to `refused`."""
+    try:
+        sound_case(config)
+    except InputError as error:
+        refused.append(error)
+        return False
+    return True
 
 
 def is_settled(job: Job, ledger: Ledger, *, retry_failed: bool) -> bool:
@@ -113,11 +128,12 @@ def run_study(study: Study, options: argparse.Namespace) -> int:
         wanted = [j for j in jobs if not is_settled(j, ledger, retry_failed=retry)]
         print(f"study {study.name}: {len(found)} runs, {len(wanted)} to do")
         if wanted:
-            write_plan(batches(wanted, study.batches), {"study": study.name})
+            dealt = batches(wanted, study.batches)
+            plan = write_plan(dealt, {"study": study.name}, f"study-{study.name}")
             with followed() as tracker:
-                fan_out(options.profile, options.cores)
+                fan_out(plan, options.profile, options.cores)
                 after = [step(TABLE, [study.name])]
-            after.append(tracker.returncode)
+            after.append(tracker.returncode and step("pipeline.track"))
         else:
             after = [step(TABLE, [study.name]), step("pipeline.track")]
     ledger = Ledger()
@@ -130,7 +146,7 @@ def run_study(study: Study, options: argparse.Namespace) -> int:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Run the study that the command line names."""
-    parser = argparse.ArgumentParser(
+    parser = OneLineParser(
         prog="python -m pipeline.study",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,

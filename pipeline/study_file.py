@@ -45,6 +45,12 @@ class Study:
     batches: int = 200
 
     def __post_init__(self) -> None:
+        for name in ("samples", "seed", "batches"):
+            if type(getattr(self, name)) is not int:
+                raise InputError(
+                    f"{self._file}: {name} must be a whole number, "
+                    f"not {getattr(self, name)!r}"
+                )
         for name, values in self.vary.items():
             if not isinstance(values, Range) and len(values) == 0:
                 raise InputError(f"{self._file}: vary.{name} is empty: give it values")
@@ -96,6 +102,12 @@ def _values(given: Any, where: str) -> Values:
     )
 
 
+def _list(given: Any, where: str) -> list[Any]:
+    if not isinstance(given, list):
+        raise InputError(f"{where} must be a list, not {given!r}")
+    return given
+
+
 def _design(given: Any, where: str) -> Design:
     try:
         return Design(given)
@@ -122,7 +134,10 @@ def read_study(name: str) -> Study:
     vary = mapping(given.get("vary"), f"{path}: vary")
     vary = {k: _values(v, f"{path}: vary.{k}") for k, v in vary.items()}
     whole = given | {"design": _design(given["design"], str(path)), "vary": vary}
-    for key in ("runs", "response"):
-        if key in whole:
-            whole[key] = tuple(whole[key])
+    whole["fixed"] = mapping(given.get("fixed"), f"{path}: fixed")
+    runs = _list(given.get("runs", []), f"{path}: runs")
+    whole["runs"] = tuple(mapping(run, f"{path}: each of runs") for run in runs)
+    whole["response"] = tuple(
+        _list(given.get("response", ["E", "S"]), f"{path}: response")
+    )
     return Study(name=name, **whole)

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.figures.studies import main_effects
+from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.files import replacing, write_text
 from pipeline.runs import RESULTS, Ledger, run_record
@@ -73,7 +74,7 @@ def write_study(name: str, results: Path = RESULTS) -> pd.DataFrame:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Write the tables and plots and say what they hold."""
-    parser = argparse.ArgumentParser(
+    parser = OneLineParser(
         prog="python -m pipeline.study_table",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,

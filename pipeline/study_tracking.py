@@ -12,9 +12,13 @@ from pipeline.runs import Ledger
 from pipeline.store import Store
 
 
+def _files(directory: Path) -> list[Path]:
+    return sorted(path for path in directory.iterdir() if path.is_file())
+
+
 def _digest(directory: Path) -> str:
     """Changes whenever a file of the study does."""
-    digests = [f"{p.name} {file_digest(p)}" for p in sorted(directory.iterdir())]
+    digests = [f"{p.name} {file_digest(p)}" for p in _files(directory)]
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()[:16]
 
 
@@ -37,7 +41,7 @@ def _update_parent(store: Store, path: Path, results: Path) -> None:
     parent = store.parent_run(wanted["study"])
     for state in ("finished", "failed", "missing"):
         store.client.log_metric(parent, state, states[state])
-    for file in sorted(path.parent.iterdir()):
+    for file in _files(path.parent):
         store.client.log_artifact(parent, str(file))
     if not states["missing"]:
         now = round(time.time() * 1000)

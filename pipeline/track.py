@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from pipeline.arguments import OneLineParser
 from pipeline.errors import FAILED, InputError, RunFailedError, command, one_line
 from pipeline.live import LiveRuns
 from pipeline.owners import sweep_dead
@@ -88,6 +89,7 @@ class Tracker:
 
     def conclude(self) -> None:
         """Catch up for the last time, and complete the studies' parents."""
+        sweep_dead(self._results)
         self.catch_up()
         update_parents(self._store, self._results)
         self._store.save_index()
@@ -140,7 +142,7 @@ def follow(tracker: Tracker) -> None:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Bring the missing runs into MLflow and say how many there were."""
-    parser = argparse.ArgumentParser(
+    parser = OneLineParser(
         prog="python -m pipeline.track",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,

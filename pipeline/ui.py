@@ -3,10 +3,10 @@
 The server answers on the loopback address only.
 """
 
-import argparse
 import os
 import sys
 
+from pipeline.arguments import OneLineParser
 from pipeline.errors import command
 from pipeline.track import read_options
 from pipeline.tracking import tracking_uri
@@ -17,7 +17,7 @@ HOST = "127.0.0.1"
 @command
 def main(argv: list[str] | None = None) -> int:
     """Replace this process by MLflow's server."""
-    parser = argparse.ArgumentParser(prog="python -m pipeline.ui", description=__doc__)
+    parser = OneLineParser(prog="python -m pipeline.ui", description=__doc__)
     parser.add_argument("--port", type=int, default=5000)
     port = parser.parse_args(argv).port
     print(f"MLflow on http://{HOST}:{port} (this machine only); Ctrl-C ends it")

@@ -5,7 +5,6 @@ whatever failed before them. Exit status: 0 all is there; 1 something ran and fa
 2 refused before anything ran.
 """
 
-import argparse
 import contextlib
 import fcntl
 import os
@@ -15,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pipeline.arguments import OneLineParser
 from pipeline.errors import FAILED, InputError, command
 from pipeline.files import point_to
 from pipeline.owners import sweep_dead
@@ -63,9 +63,10 @@ def _environment() -> dict[str, str]:
     return {**os.environ, **ONE_THREAD, "PATH": path}
 
 
-def fan_out(profile: Path, cores: int | None) -> int:
+def fan_out(plan: Mapping[str, Any], profile: Path, cores: int | None) -> int:
     """Let Snakemake run the batches that have no stamp."""
     words = [sys.executable, "-m", "snakemake", "--profile", str(profile)]
+    words += ["--config", f"plan={plan['file']}"]
     if cores:
         words += ["--cores", str(cores)]
     return subprocess.run(words, env=_environment(), check=False).returncode
@@ -109,9 +110,7 @@ def followed() -> Iterator["subprocess.Popen[str]"]:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Make the figures and everything that they are made of."""
-    parser = argparse.ArgumentParser(
-        prog="python -m pipeline.workflow", description=__doc__
-    )
+    parser = OneLineParser(prog="python -m pipeline.workflow", description=__doc__)
     parser.add_argument("--figure", default="", help="make only this figure")
     parser.add_argument("--profile", type=Path, default=PROFILE)
     parser.add_argument("--cores", type=int, help="jobs side by side")
@@ -125,8 +124,8 @@ def main(argv: list[str] | None = None) -> int:
             failures = [step("pipeline.track")]
         else:
             with followed() as tracker:
-                fan_out(options.profile, options.cores)
-            failures = [tracker.returncode]
+                fan_out(plan, options.profile, options.cores)
+            failures = [tracker.returncode and step("pipeline.track")]
         point_names(plan)
         failures += [step("pipeline.report")]
     return FAILED if any(failures) or not all_done(plan) else 0

@@ -10,6 +10,7 @@ from pipeline.yaml_file import check_keys, mapping, read_mapping
 
 WORKFLOW = Path("conf/workflow.yaml")
 UNITS = ("mm", "m", "cm", "inch")
+VERDICTS = ("", "agrees", "differs", "cannot tell")
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,13 @@ class VirtualScan:
     of: tuple[
         str, ...
     ] = ()  # Hydra overrides of the run scanned; () is the one compared
+
+    def __post_init__(self) -> None:
+        if type(self.seed) is not int or self.seed < 0:
+            raise InputError(
+                f"{WORKFLOW}: a virtual scan's seed must be a whole number from 0 up, "
+                f"not {self.seed!r}"
+            )
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,7 @@ class Compared:
     input_draws : how often the case is printed anew, with errors, to learn what they
         do to the shape; 0 leaves that to the covariance of rigid lengths
     settings : of pipeline.compare.Comparison
+    ingest : further settings of pipeline.ingest.Ingest, such as decimal_comma
     expect : verdict that a control must get, or ""
     """
 
@@ -46,6 +55,7 @@ class Compared:
     input_draws: int = 100
     expect: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    ingest: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("sphere_radius_mm", "scale_mm"):
@@ -59,6 +69,11 @@ class Compared:
             raise InputError(
                 f"{WORKFLOW}: comparisons.{self.name}.input_draws must be 0 or more, "
                 f"not {self.input_draws!r}"
+            )
+        if self.expect not in VERDICTS:
+            raise InputError(
+                f"{WORKFLOW}: comparisons.{self.name}.expect is {self.expect!r}: "
+                f"choose one of {', '.join(VERDICTS[1:])}"
             )
         if self.unit not in UNITS:
             raise InputError(
@@ -97,11 +112,18 @@ def _scan(value: Any, where: str) -> tuple[str, ...] | VirtualScan:
     if isinstance(value, dict) and list(value) == ["virtual"]:
         given = mapping(value["virtual"], f"{WORKFLOW}: {where}.virtual")
         _known(given, VirtualScan, f"{where}.virtual")
-        return VirtualScan(**given | {"of": tuple(given.get("of", ()))})
+        of = _words(given.get("of", []), f"{where}.virtual.of")
+        return VirtualScan(**given | {"of": of})
     raise InputError(
         f"{WORKFLOW}: {where} is {value!r}: give a list of files, "
         "or virtual: {seed: 1}"
     )
+
+
+def _words(value: Any, where: str) -> tuple[str, ...]:
+    if isinstance(value, list) and all(isinstance(v, str) for v in value):
+        return tuple(value)
+    raise InputError(f"{WORKFLOW}: {where} must be a list of words, not {value!r}")
 
 
 def _compared(name: str, given: dict[str, Any], defaults: dict[str, Any]) -> Compared:
@@ -112,7 +134,9 @@ def _compared(name: str, given: dict[str, Any], defaults: dict[str, Any]) -> Com
         if key not in whole:
             raise InputError(f"{WORKFLOW}: {where} has no {key}: add one")
     whole["scan"] = _scan(whole["scan"], f"{where}.scan")
-    whole["overrides"] = tuple(whole.get("overrides", ()))
+    whole["overrides"] = _words(whole.get("overrides", []), f"{where}.overrides")
+    for key in ("settings", "ingest"):
+        whole[key] = mapping(whole.get(key), f"{WORKFLOW}: {where}.{key}")
     try:
         return Compared(name=name, **whole)
     except TypeError as error:
@@ -121,13 +145,14 @@ def _compared(name: str, given: dict[str, Any], defaults: dict[str, Any]) -> Com
 
 def _drawn(name: str, given: dict[str, Any], known: Mapping[str, Compared]) -> Drawn:
     _known(given, Drawn, f"figures.{name}")
-    for comparison in given.get("comparisons", ()):
+    words = {k: _words(v, f"figures.{name}.{k}") for k, v in given.items()}
+    for comparison in words.get("comparisons", ()):
         if comparison not in known:
             raise InputError(
                 f"{WORKFLOW}: figures.{name} shows the comparison {comparison!r}, "
                 f"which is not there: choose among {', '.join(known)}"
             )
-    return Drawn(name, **{k: tuple(v) for k, v in given.items()})
+    return Drawn(name, **words)
 
 
 def read_workflow(path: Path = WORKFLOW) -> Workflow:

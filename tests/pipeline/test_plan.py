@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from pipeline.errors import InputError
 from pipeline.hydra_command import Composer
 from pipeline.keys import identity, key_of
 from pipeline.plan import make_plan
@@ -150,3 +151,27 @@ def test_every_leaf_of_the_virtual_lab_is_in_the_keys_made_from_it(
         steps = {step for step, _ in replanned(before)}
         expected = {"virtual_scan", "ingest", "compare"}
         assert steps == (set() if name in SET_BY_THE_WORKFLOW else expected), name
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("1}}\n", "1}}\n    settings: {kk: 2}\n", "kk"),
+        ("1}}\n", "1}}\n    settings: {k: -2}\n", "-2"),
+        ("1}}\n", "1}}\n    ingest: {salvag: 1}\n", "salvag"),
+        ("scan: {virtual: {seed: 1}}\n", "scan: [gone.ply]\n", "gone.ply"),
+        ("dejong-3", "dejong-33", "there is no figure 'dejong-33'"),
+    ],
+)
+def test_what_a_step_would_refuse_is_refused_before_anything_runs(
+    project: Path, old: str, new: str, said: str
+) -> None:
+    edit(project / "conf" / "workflow.yaml", old, new)
+    with pytest.raises(InputError, match=said):
+        planned_keys()
+
+
+def test_a_setting_of_the_lab_is_refused_before_anything_runs(project: Path) -> None:
+    edit(project / "conf" / "scanner.yaml", "views: 10", "views: -3")
+    with pytest.raises(InputError, match="views"):
+        planned_keys()

@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from pipeline.errors import InputError, RunFailedError
 from pipeline.files import write_text
 from pipeline.keys import identity
+from pipeline.owners import sweep_dead
 from pipeline.runs import Job, Ledger, finished, run_once, run_record
 from sim.newton import NotConvergedError
 
@@ -103,3 +105,19 @@ def test_a_directory_without_a_record_stops_nothing(tmp_path: Path) -> None:
     assert Ledger(tmp_path).state(job().key) == "missing"
     assert run_once(job(), lambda _: {"E": 1.0}, tmp_path).is_dir()
     assert Ledger(tmp_path).state(job().key) == "finished"
+
+
+def test_garbage_under_running_is_closed_like_a_killed_run(tmp_path: Path) -> None:
+    def body(out: Path) -> dict[str, float]:
+        left = tmp_path / "running" / f"{job(2).key}.1"
+        shutil.copytree(out, left)
+        (left / "run.json").write_text("{half")
+        owner = json.loads((left / "owner.json").read_text())
+        owner["process"] = 2**22 + 1  # no process has this number
+        (left / "owner.json").write_text(json.dumps(owner))
+        return {}
+
+    run_once(job(), body, tmp_path)
+    (closed,) = sweep_dead(tmp_path)
+    assert run_record(closed)["status"] == "killed"
+    assert not list((tmp_path / "running").iterdir())

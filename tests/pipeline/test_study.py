@@ -90,7 +90,7 @@ def test_a_run_that_does_not_converge_is_a_row_with_its_reason(
 def test_a_refused_value_is_a_row_and_the_others_run(
     command: Command, project: Path
 ) -> None:
-    write_study(project, vary={"case.target.radius": [2.0, -1.0]})
+    write_study(project, vary={"case.target.radius": [-1.0, 2.0]})
     done = command("pipeline.study", "mine")
     assert done.returncode == 0, done.stdout + done.stderr
     assert Counter(row["status"] for row in table(project)) == Counter(
@@ -114,6 +114,11 @@ def test_a_refused_value_is_a_row_and_the_others_run(
         ({"case": "nothing"}, "nothing"),
         ({"case": None}, "has no case"),
         ({"vay": {}}, "no key 'vay'"),
+        ({"samples": "ten"}, "samples must be a whole number, not 'ten'"),
+        ({"design": "list", "runs": [2.0]}, "each of runs must be a mapping"),
+        ({"design": "list", "runs": {"a": 1}}, "runs must be a list"),
+        ({"fixed": [1]}, "fixed must be a mapping"),
+        ({"vary": {"case.target.radius": [-1.0, -2.0]}}, "radius"),
     ],
 )
 def test_a_study_that_cannot_be_is_refused_on_one_line(

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -246,3 +247,22 @@ def test_an_unreadable_run_is_named_and_the_others_arrive(
     assert main([]) == 1
     assert first.name in capsys.readouterr().err
     assert len(held(project)) == 1
+
+
+def test_a_copied_project_fills_a_database_of_its_own(
+    project: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run(1)
+    assert main([]) == 0
+    copied = tmp_path_factory.mktemp("copy") / "project"
+    shutil.copytree(project, copied)
+    monkeypatch.chdir(copied)
+    run(2)
+    assert main([]) == 0
+    assert len(held(copied)) == 2
+    for found in held(copied):
+        assert str(copied) in found.info.artifact_uri
+    artifacts = project / "results" / "mlflow" / "artifacts"
+    assert len(list(artifacts.iterdir())) == 1
