@@ -48,7 +48,7 @@ def animated_svg(
 
     def pixels(x: Floats) -> Floats:
         right, down = x[:, 0] - low[0], high[1] - x[:, 1]
-        return scale * np.column_stack([right, down])
+        return np.asarray(scale * np.column_stack([right, down]))
 
     seen = ground[(ground[:, 0] >= low[0]) & (ground[:, 0] <= high[0])]
     chains = strokes(edges)

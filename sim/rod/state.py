@@ -11,9 +11,9 @@ import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
 from sim.rod.actuation import Law
-from sim.rod.blocks import Blocks, Pattern, analyse, empty
+from sim.rod.blocks import Blocks, Pattern, empty
 from sim.rod.coulomb import Scratch, scratch
-from sim.rod.elastic import Actuated, Elements, Strains, elements, passive, unstrained
+from sim.rod.elastic import Actuated, Elements, Strains, passive, unstrained
 from sim.rod.ground import Relief
 from sim.rod.rod import Rod
 
@@ -191,14 +191,6 @@ def copied(state: State) -> State:
     strain = Strains(*(part.copy() for part in state.strain))
     factor = Blocks(*(part.copy() for part in state.factor))
     return State(**arrays, strain=strain, factor=factor)
-
-
-def pattern_of(rod: Rod) -> Pattern:
-    return analyse(len(rod.nodes), rod.edges, rod.bends)
-
-
-def elements_of(rod: Rod) -> Elements:
-    return elements(rod)
 
 
 def work_space(rod: Rod, pattern: Pattern) -> Work:
