@@ -23,8 +23,8 @@ def factorise_fronts(
     front_row: Ints,
     panel: Ints,
     children: Ints,
-    stack_size: int,
     widest: int,
+    scratch: Floats,
     drop: float,
     L: Floats,
     pivot: Floats,
@@ -33,8 +33,7 @@ def factorise_fronts(
     n = len(pivot)
     local = np.empty(n, dtype=np.int64)
     terms = np.zeros(n)  # sum of the sizes of what made each diagonal entry
-    room = np.empty(widest * widest)
-    stack = np.empty(stack_size)
+    room, stack = scratch[: widest * widest], scratch[widest * widest :]
     waiting = np.empty(len(children) + 1, dtype=np.int64)
     top, count = 0, 0
     for s in range(len(children)):

@@ -45,6 +45,7 @@ from sim.kernels import kernel
 from sim.ordering import nested_dissection
 
 SMALL = 8  # columns of a front below which it is joined with the next at any price
+SPARES = 2  # factors whose memory is kept
 SPARE = 0.2  # share of zeros that joining two fronts may bring into larger ones
 
 
@@ -61,7 +62,10 @@ class Pattern:
     front_start, front_row : (s + 1,), (q,) rows of each front, its own columns first
     panel : (s + 1,) where the columns of L of each front begin
     children : (s,) fronts whose remainders each front takes up
-    stack, widest : room for the remainders, and the rows of the largest front
+    widest : rows of the largest front
+    scratch : room for the largest front, then for the remainders that wait
+    spare : memory of factors that are gone. Fresh memory comes page by page, and asking
+        for it took as long as the arithmetic
     """
 
     n: int
@@ -74,8 +78,9 @@ class Pattern:
     front_row: Ints
     panel: Ints
     children: Ints
-    stack: int
     widest: int
+    scratch: Floats
+    spare: list[Floats]
 
     @property
     def fill(self) -> int:
@@ -96,6 +101,10 @@ class Factor:
     pattern: Pattern
     L: Floats
     pivot: Floats
+
+    def __del__(self) -> None:
+        if len(self.pattern.spare) < SPARES:
+            self.pattern.spare.append(self.L)
 
     @cached_property
     def positive(self) -> int:
@@ -148,11 +157,11 @@ def analyse(n: int, rows: Ints, cols: Ints, *, order: Ints | None = None) -> Pat
     widths = np.diff(first)
     panel = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(widths * sizes)])
     children = np.bincount(above[above >= 0], minlength=len(widths)).astype(np.int64)
-    stack = _stack_size(sizes - widths, children)
     widest = int(sizes.max(initial=0))
+    scratch = np.empty(widest**2 + _stack_size(sizes - widths, children))
     return Pattern(
         n, order, slot, start, row, first, front_start, front_row, panel, children,
-        stack, widest,
+        widest, scratch, [],
     )  # fmt: skip
 
 
@@ -167,11 +176,12 @@ def factorise(pattern: Pattern, values: Floats, *, drop: float = 1e-11) -> Facto
     entries: Floats = np.bincount(  # type: ignore[assignment]
         pattern.slot, values, minlength=len(pattern.row)
     )
-    L, pivot = np.empty(pattern.fill), np.empty(pattern.n)
+    L = pattern.spare.pop() if pattern.spare else np.empty(pattern.fill)
+    pivot = np.empty(pattern.n)
     factorise_fronts(
         pattern.start, pattern.row, entries, pattern.first, pattern.front_start,
-        pattern.front_row, pattern.panel, pattern.children, pattern.stack,
-        pattern.widest, drop, L, pivot,
+        pattern.front_row, pattern.panel, pattern.children, pattern.widest,
+        pattern.scratch, drop, L, pivot,
     )  # fmt: skip
     return Factor(pattern, L, pivot)
 

@@ -11,7 +11,8 @@ each step solves
     (H + D) dz + J^T y = -grad f,     J dz = -c,     H = W + sum_i y_i Hess c_i
 
 with the damping D, which makes the step one of descent and keeps links from turning
-too far, and returns to the constraints before it is accepted.
+too far, and returns to the constraints before it is accepted. Far from the end the step
+of eq. (11), which is -grad f along the constraints, does as well and costs less.
 """
 
 from dataclasses import dataclass, replace
@@ -41,12 +42,10 @@ class Point:
     ----------
     z : (n + k, 3) state
     g : (n, 3) goals
-    W : (n, 3, 3) curvature of the squared distance to the goals
     """
 
     z: Floats
     g: Floats
-    W: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,12 +80,14 @@ class Damping:
     turn : weight of link rotations
     wait, delay : steps to go before curvature is next taken as it is far from the end
     bent : steps in a row at which it was negative close to the end
+    plain : whether steps without second derivatives still go far
     """
 
     turn: float = TURN_DAMPING
     wait: int = 0
     delay: int = 1
     bent: int = 0
+    plain: bool = True
 
 
 def forces(system: System, point: Point) -> Forces:
@@ -104,11 +105,16 @@ def forces(system: System, point: Point) -> Forces:
 
 
 def direction(
-    places: Places, point: Point, held: Forces, L: float, damping: Damping
+    places: Places, point: Point, W: Floats, held: Forces, L: float, damping: Damping
 ) -> tuple[Floats, Damping]:
-    """The damped Newton step (n + k, 3) at `point`, and the damping that it took."""
+    """The damped Newton step (n + k, 3) at `point`, and the damping that it took.
+
+    Parameters
+    ----------
+    W : (n, 3, 3) curvature of the squared distance to the goals
+    """
     linear = held.linear
-    factor, damping = _factorise(places, point, held, L, damping)
+    factor, damping = _factorise(places, point, W, held, L, damping)
     rho = weights(linear)
     dz, gap = np.zeros_like(point.z), linear.c
     force = held.gradient + linear.transpose_times(rho * gap)
@@ -183,7 +189,7 @@ def _links(system: System) -> Bools:
 
 
 def _factorise(
-    places: Places, point: Point, held: Forces, L: float, damping: Damping
+    places: Places, point: Point, W: Floats, held: Forces, L: float, damping: Damping
 ) -> tuple[Factor, Damping]:
     """Factorise K with as much damping as makes it positive definite.
 
@@ -195,8 +201,8 @@ def _factorise(
     rho, links = weights(linear), _links(system)
     per_turn = 0.5 * L**2 / system.scale * links
 
-    def factor(W: Floats, y: Floats, turn: float, shift: float) -> Factor:
-        terms = Terms(W, y + turn * per_turn, rho, shift)
+    def factor(bend: Floats, y: Floats, turn: float, shift: float) -> Factor:
+        terms = Terms(bend, y + turn * per_turn, rho, shift)
         return factorise_newton(system, places, linear.B, point.z, terms)
 
     error = float(np.sqrt(np.square(point.z[: system.n] - point.g).sum() / system.n))
@@ -205,7 +211,7 @@ def _factorise(
     if near or damping.wait <= 0:
         shift = least
         for i in range(6 if near else 1):
-            exact = factor(point.W, held.y, stiff, shift)
+            exact = factor(W, held.y, stiff, shift)
             if exact.negative == 0:
                 bent = damping.bent + 1 if i > 0 else 0
                 return exact, replace(damping, turn=stiff, wait=0, delay=1, bent=bent)
@@ -214,7 +220,7 @@ def _factorise(
     wait, delay = damping.wait - 1, damping.delay
     if wait < 0 and not near:
         wait = delay = min(2 * delay, 16)
-    convex, tension = without_negative(point.W), np.maximum(held.y, 0.0) * links
+    convex, tension = without_negative(W), np.maximum(held.y, 0.0) * links
     shift = least
     while True:
         safe = factor(convex, tension, damping.turn, shift)

@@ -32,7 +32,10 @@ from sim.morph.system import System, system_of
 from sim.morph.targets.protocol import Target
 from sim.newton import NotConvergedError
 
-SMALLEST = 1e-6  # fraction of a step
+SMALLEST = 1e-6  # share of a Newton step
+PLAIN_SMALLEST = 1e-3  # share of a step of eq. (11)
+SLOW = 0.5  # f after / before a full step of eq. (11) that calls for Newton's
+SLOW_SHORT = 0.97  # the same for one that was shortened
 ESCAPES = 3  # saddles left before the search is given up
 KICK = 1e-4  # of L, displacement that leaves a saddle
 PATIENCE = 6  # steps with negative curvature before that
@@ -75,15 +78,16 @@ class _Problem:
     def point(self, z: Floats) -> Point:
         r = z[: self.system.n]
         g = goals(self.structure, self.target, r, self.options.followers)
-        return Point(z, g, self.curvature(r, g))
+        return Point(z, g)
 
     def objective(self, z: Floats) -> float:
         r = z[: self.system.n]
         g = goals(self.structure, self.target, r, self.options.followers)
         return float(0.5 * np.square(r - g).sum())
 
-    def curvature(self, r: Floats, g: Floats) -> Floats:
+    def curvature(self, point: Point) -> Floats:
         """(n, 3, 3) I - dg/dr of nodes that lead, by differences of the target."""
+        r, g = point.z[: self.system.n], point.g
         home = self.options.followers is Followers.HOME
         W = np.zeros((len(r), 3, 3)) + home * np.eye(3)
         lead = self.structure.leading
@@ -118,7 +122,8 @@ def morph_newton(
             return
         if saddle:
             escapes += 1
-            point, damping = problem.point(_kicked(problem, point.z, rng)), Damping()
+            point = problem.point(_kicked(problem, point.z, rng))
+            damping = Damping(plain=False)
         else:
             point, damping = _next_point(problem, point, held, damping)
     raise NotConvergedError(
@@ -131,7 +136,7 @@ def morph_newton(
 
 def negative_directions(problem: _Problem, point: Point, held: Forces) -> int:
     """How many motions lower f from a stationary point: zero at a minimum."""
-    terms = Terms(point.W, held.y, weights(held.linear), 1e-6)
+    terms = Terms(problem.curvature(point), held.y, weights(held.linear), 1e-6)
     factor = factorise_newton(
         problem.system, problem.places, held.linear.B, point.z, terms
     )
@@ -168,27 +173,19 @@ def _record(
 def _next_point(
     problem: _Problem, point: Point, held: Forces, damping: Damping
 ) -> tuple[Point, Damping]:
-    """The next configuration: as far along the Newton step as f falls.
-
-    f is compared after y.c is added to it, which makes up for what the residuals, small
-    as they are, have let the nodes gain.
-    """
-    n, L = problem.system.n, problem.L
-    dz, damping = direction(problem.places, point, held, L, damping)
-    gap = point.z[:n] - point.g
-    f = float(0.5 * np.square(gap).sum() + held.y @ held.linear.c)
-    slope = float(np.sum(gap * dz[:n]))
-    enough = problem.options.residual
-    wanted = max(min(enough, 1e-4 * held.size / L), 1e-14)
-    size = min(1.0, TURN / max(turn(problem.system, dz), 1e-300))
-    while size > SMALLEST:
-        back = retract(held, point.z + size * dz, wanted, enough)
-        if back is not None:
-            z, linear = back
-            value = problem.objective(z) + float(held.y @ linear.c)
-            if value <= f + 1e-4 * size * slope + 1e-13 * abs(f):
-                return problem.point(z), _next_damping(damping, size, held.size / L)
-        size *= 0.5
+    """The next configuration: a step of eq. (11) while it goes far, else Newton's."""
+    if damping.plain:
+        found = _search(problem, point, held, -held.gradient, PLAIN_SMALLEST)
+        if found is not None:
+            z, size, ratio = found
+            slow = ratio > (SLOW if size >= 1.0 else SLOW_SHORT)
+            return problem.point(z), replace(damping, plain=not slow)
+        damping = replace(damping, plain=False)
+    L, W = problem.L, problem.curvature(point)
+    dz, damping = direction(problem.places, point, W, held, L, damping)
+    found = _search(problem, point, held, dz, SMALLEST)
+    if found is not None:
+        return problem.point(found[0]), _next_damping(damping, found[1], held.size / L)
     if damping.turn > 1e6:
         raise NotConvergedError(
             f"no step lowers E; the gradient {held.size / L:.1e} along the constraints "
@@ -197,6 +194,37 @@ def _next_point(
             best=point.z,
         )
     return point, replace(damping, turn=max(16.0 * damping.turn, 1e-2))
+
+
+def _search(
+    problem: _Problem, point: Point, held: Forces, dz: Floats, smallest: float
+) -> tuple[Floats, float, float] | None:
+    """As far along dz as f falls: the state, the share of dz, and f after / before.
+
+    f is compared after y.c is added to it, which makes up for what the residuals, small
+    as they are, have let the nodes gain.
+    """
+    n = problem.system.n
+    gap = point.z[:n] - point.g
+    f = float(0.5 * np.square(gap).sum()) + _dot(held.y, held.linear.c)
+    slope = float(np.sum(gap * dz[:n]))
+    enough = problem.options.residual
+    wanted = max(min(enough, 1e-4 * held.size / problem.L), 1e-14)
+    size = min(1.0, TURN / max(turn(problem.system, dz), 1e-300))
+    while size > smallest:
+        back = retract(held, point.z + size * dz, wanted, enough)
+        if back is not None:
+            z, linear = back
+            value = problem.objective(z) + _dot(held.y, linear.c)
+            if value <= f + 1e-4 * size * slope + 1e-13 * abs(f):
+                return z, size, value / max(f, 1e-300)
+        size *= 0.5
+    return None
+
+
+def _dot(a: Floats, b: Floats) -> float:
+    """a.b without BLAS, whose threads cost more than they gain at these sizes."""
+    return float(np.einsum("i,i->", a, b))
 
 
 def _next_damping(damping: Damping, size: float, gradient: float) -> Damping:
