@@ -89,16 +89,17 @@ def _needed_evidence(scale: Scale, labels: Ints) -> Floats:
 
     A node tied by one length alone, in a scan where nodes are missing, may be missing
     too while one of the U loose spheres happens to lie at that length: it must earn
-    log(1 + U) more, unless the prediction helps to tie it.  Two lengths seldom agree
-    by chance: a node that keeps them need only break even, so that a body on the wrong
-    joint is still recognised.
+    log(1 + U) more.  Two lengths seldom agree by chance, and hardly ever does one where
+    a trusted prediction puts the node: such a node need only break even, so that a
+    wrong link or a body on the wrong joint is still recognised.
     """
     needed = np.full(scale.mechanism.n, scale.options.margin)
     loose = scale.spheres.m - int((labels != NOT_ASSIGNED).sum())
     missing = int((labels == NOT_ASSIGNED).sum())
-    single = np.log1p(loose) if missing and scale.trust <= TRUSTED else 0.0
+    helped = scale.trust > TRUSTED
+    single = np.log1p(loose) if missing else 0.0
     for node in np.flatnonzero(labels != NOT_ASSIGNED):
-        if scale.kept_lengths(labels, int(node)) >= 2:
+        if helped or scale.kept_lengths(labels, int(node)) >= 2:
             needed[node] = 0.0
         else:
             needed[node] += single

@@ -120,15 +120,22 @@ def _shape_score(mechanism: Mechanism, spheres: SphereSet, assigned: Ints) -> fl
 def _continue_elsewhere(
     mechanism: Mechanism, spheres: SphereSet, assigned: Ints, options: LabelOptions
 ) -> Ints:
-    """Start again in parts that missing nodes have cut off."""
+    """Start again in parts that missing nodes have cut off.
+
+    Three of U loose spheres can be laid on any of B free bodies, so chance has
+    U^3 B tries: a part must earn more than their logarithm.
+    """
     score = judge(mechanism, spheres, assigned, options).score
     while True:
         better = None
+        loose = spheres.m - int((assigned != NOT_ASSIGNED).sum())
+        bodies = len(mechanism.triples_of(assigned == NOT_ASSIGNED))
+        tries = np.log(max(loose, 1) ** 3 * max(bodies, 1))
         for start in find_starts(mechanism, spheres, assigned, options)[:4]:
             tried = grow(mechanism, spheres, assigned, start, options)
             new = judge(mechanism, spheres, tried, options).score
-            if new > score + options.margin:
-                better, score = tried, new
+            if new > score + max(options.margin, tries):
+                better, score, tries = tried, new, 0.0
         if better is None:
             return assigned
         assigned = better
