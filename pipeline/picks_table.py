@@ -1,12 +1,15 @@
-"""spheres.csv and rejected.csv: what picking found, as tables."""
+"""spheres.csv and rejected.csv: what picking found, as tables and back."""
 
 import csv
 import io
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from analysis.spheres.picks import Picks, Rejected, Sphere
+import numpy as np
+
+from analysis.spheres.picks import Picks, Reason, Rejected, Sphere
 from pipeline.files import write_text
+from sim.arrays import Floats
 
 AXES = ("x", "y", "z")
 REJECTED_COLUMNS = ("x_mm", "y_mm", "z_mm", "reason", "detail", "points")
@@ -43,6 +46,50 @@ def write_tables(out: Path, picks: Picks, synthetic: bool) -> None:
     spheres = [sphere_row(i, s, synthetic) for i, s in enumerate(picks.spheres)]
     write_text(out / "rejected.csv", _table(map(rejected_row, picks.rejected)))
     write_text(out / "spheres.csv", _table(spheres))
+
+
+def read_picks(directory: Path) -> tuple[Picks, bool]:
+    """The picks of an ingest, and whether its scan is synthetic.
+
+    The joint covariance is not in the tables; it is left empty.
+    """
+    rows = _rows(directory / "spheres.csv")
+    spheres = tuple(map(_sphere, rows))
+    rejected = tuple(map(_rejected, _rows(directory / "rejected.csv")))
+    synthetic = any(row["synthetic"] == "true" for row in rows)
+    return Picks(spheres, rejected, np.zeros((0, 0)), np.nan), synthetic
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _centre(row: Mapping[str, str]) -> Floats:
+    return np.array([float(row[f"{axis}_mm"]) for axis in AXES])
+
+
+def _sphere(row: Mapping[str, str]) -> Sphere:
+    C = np.zeros((3, 3))
+    for a in range(3):
+        for b in range(a, 3):
+            C[a, b] = C[b, a] = float(row[f"cov_{AXES[a]}{AXES[b]}_mm2"])
+    return Sphere(
+        centre=_centre(row),
+        covariance=C,
+        radius=float(row["radius_mm"]),
+        rms=float(row["rms_mm"]),
+        points=int(row["points"]),
+        free_radius=float(row["free_radius_mm"]),
+        free_radius_sd=float(row["free_radius_sd_mm"]),
+        cap=float(row["cap"]),
+        views=int(row["views"]),
+    )
+
+
+def _rejected(row: Mapping[str, str]) -> Rejected:
+    reason = Reason(row["reason"])
+    return Rejected(_centre(row), reason, row["detail"], int(row["points"]))
 
 
 def _text(value: float) -> str:

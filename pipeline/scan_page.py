@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +18,25 @@ MOST_REJECTED = 500
 TEMPLATES = Path(__file__).with_name("templates")
 
 
-def scan_page(points: Floats, picks: Picks, title: str, *, synthetic: bool) -> str:
+def scan_page(
+    points: Floats,
+    picks: Picks,
+    title: str,
+    *,
+    synthetic: bool,
+    names: Sequence[str] | None = None,
+) -> str:
     """The page of a scan: its points, its spheres, the candidates rejected.
 
     Parameters
     ----------
     points : (n, 3) mm
+    names : what each sphere is called; its number if not given
     """
     shown = thinned(points, MOST_POINTS)
-    spheres = [_sphere(i, sphere) for i, sphere in enumerate(picks.spheres)]
+    called = names or [str(number) for number in range(len(picks.spheres))]
+    pairs = zip(picks.spheres, called, strict=True)
+    spheres = [_sphere(i, *pair) for i, pair in enumerate(pairs)]
     best = sorted(picks.rejected, key=lambda candidate: -candidate.points)
     rejected = [_rejected(candidate) for candidate in best[:MOST_REJECTED]]
     data = {**_packed(shown), "spheres": spheres, "rejected": rejected}
@@ -63,7 +74,7 @@ def _packed(points: Floats) -> dict[str, Any]:
     }
 
 
-def _sphere(number: int, sphere: Sphere) -> dict[str, Any]:
+def _sphere(number: int, sphere: Sphere, name: str) -> dict[str, Any]:
     x, y, z = sphere.centre.tolist()
     sd = float(np.sqrt(np.trace(sphere.covariance) / 3.0))
     said = (
@@ -73,7 +84,7 @@ def _sphere(number: int, sphere: Sphere) -> dict[str, Any]:
         f"points, {sphere.cap:.0%} visible"
     )
     return {
-        "name": str(number),
+        "name": name,
         "centre": [x, y, z],
         "radius": sphere.radius,
         "said": said,

@@ -1,5 +1,7 @@
 """A scan at a glance: its points, the spheres found, the candidates refused."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -20,12 +22,15 @@ def thinned(points: Floats, most: int) -> Floats:
     return points[:: max(1, -(-len(points) // most))]
 
 
-def scan_picture(points: Floats, picks: Picks, title: str) -> Figure:
+def scan_picture(
+    points: Floats, picks: Picks, title: str, names: Sequence[str] | None = None
+) -> Figure:
     """Two views of a scan, along its shortest and its second shortest extent.
 
     Parameters
     ----------
     points : (n, 3) mm
+    names : written on the spheres
     """
     cloud = thinned(points, MOST_POINTS)
     middle, axes = _extents(picks.centres if len(picks.spheres) > 3 else cloud)
@@ -36,6 +41,9 @@ def scan_picture(points: Floats, picks: Picks, title: str) -> Figure:
         for panel, (across, up) in zip(panels, ((0, 1), (0, 2)), strict=True):
             _draw(panel, (cloud - middle) @ axes[[across, up]].T)
             _circles(panel, picks, middle, axes[[across, up]])
+            for sphere, name in zip(picks.spheres, names or (), strict=bool(names)):
+                at = (sphere.centre - middle) @ axes[[across, up]].T
+                panel.annotate(name, (at[0], at[1]), ha="center", va="center", size=5)
             panel.set_aspect("equal", adjustable="datalim")
             panel.set_xlabel(f"principal axis {across + 1}, mm")
             panel.set_ylabel(f"principal axis {up + 1}, mm")

@@ -1,6 +1,7 @@
 """From a simulated end state by way of a synthetic scan to E of the scan."""
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline import compare, deviation, ingest, virtual_scan
+from pipeline import compare, deviation, ingest, label_picture, virtual_scan
 from pipeline.scanner.lab import VirtualScan
 from sim.morph.targets.surfaces import Cylinder
 
@@ -57,7 +58,7 @@ def test_ball_centres_come_back_to_a_few_hundredths_of_a_mm(measured: Path) -> N
     found = table[["x_mm", "y_mm", "z_mm"]].to_numpy()
     true = np.array(truth["centres_mm"])
     apart = np.linalg.norm(true[:, None] - found, axis=2)
-    assert len(true) == 18
+    assert len(found) == len(true) == 18
     assert apart.min(axis=1).max() < 0.06
 
 
@@ -89,6 +90,28 @@ def test_the_target_and_E_of_the_scan_are_those_of_the_lab(
     assert numbers["bar_radius_mm"] == pytest.approx(LAB.target_radius_mm, abs=0.05)
     names = {"deviation.png", "deviation.npz", "nodes.csv", "target.json"}
     assert {path.name for path in tmp_path.iterdir()} == names
+
+
+def test_the_labelled_picture_names_the_nodes(measured: Path, tmp_path: Path) -> None:
+    words = ["--spheres", str(measured / "spheres")]
+    words += ["--compared", str(measured / "compared"), "--out", str(tmp_path)]
+    assert label_picture.main(words) == 0
+    page = (tmp_path / "labels.html").read_text()
+    found = re.search(r"const data = (.*);\n", page)
+    assert found is not None
+    shown = {s["name"]: s["centre"] for s in json.loads(found.group(1))["spheres"]}
+    nodes = pd.read_csv(measured / "compared" / "nodes.csv")
+    for row in nodes[nodes["basis"] == "seen"].itertuples():
+        place = [row.scanned_x_mm, row.scanned_y_mm, row.scanned_z_mm]
+        np.testing.assert_allclose(shown[str(row.node)], place, atol=1e-6)
+    assert (tmp_path / "labels.png").stat().st_size > 10_000
+
+
+def test_a_picture_without_labels_is_refused(measured: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ["--spheres", str(measured / "spheres"), "--compared", str(tmp_path)]
+    assert label_picture.main([*words, "--out", str(out)]) == 2
+    assert not out.exists()
 
 
 def test_the_command_line_measures_a_scan(
