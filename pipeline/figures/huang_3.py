@@ -1,0 +1,14 @@
+"""Fig. 3 of [Hu20]: natural curvature and modulus of a limb after one pulse."""
+
+from collections.abc import Sequence
+
+from analysis.figures.huang_2020 import actuator_law
+from pipeline.figures.shown import Drawn, Row, key_of_run
+from pipeline.rod_run import only, read_table
+
+
+def draw(rows: Sequence[Row]) -> Drawn:
+    """One row: the case actuator_law."""
+    row = only(list(rows), "actuator_law")
+    table, key = read_table(row), key_of_run(row.simulated)
+    return Drawn(actuator_law(table, [(row.label, key)]), {"law": table}, [key])

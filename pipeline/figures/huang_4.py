@@ -1,0 +1,17 @@
+"""Fig. 4 of [Hu20]: the star robot between 0 and 2 s, limb 4 switched on."""
+
+from collections.abc import Sequence
+
+from analysis.figures.huang_2020 import snapshots
+from pipeline.figures.shown import Drawn, Row
+from pipeline.rod_run import only, read_rod
+
+TIMES = (0.0, 0.25, 0.5, 1.0, 2.0)  # s
+SWITCHED_ON = 3  # limb 4, counted from 0
+
+
+def draw(rows: Sequence[Row]) -> Drawn:
+    """One row: the case star_robot."""
+    run = read_rod(only(list(rows), "star_robot"))
+    shapes = [run.at(time, SWITCHED_ON) for time in TIMES]
+    return Drawn(snapshots(shapes, [(run.label, run.key)]), {}, [run.key])

@@ -1,0 +1,76 @@
+"""The directory of a finished rod run, as figures read it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.huang_2020 import Shape
+from pipeline.errors import InputError
+from pipeline.figures.shown import Row, key_of_run
+from sim.arrays import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class RodRun:
+    """What a rod run left.
+
+    Attributes
+    ----------
+    x : (steps, n, 2) m
+    edges, edge_limb : (m, 2), (m,)
+    ground : (k, 2) m
+    table : steps.csv
+    """
+
+    label: str
+    key: str
+    x: Floats
+    edges: Ints
+    edge_limb: Ints
+    ground: Floats
+    table: pd.DataFrame
+
+    def at(self, time: float, actuated: int | None = None) -> Shape:
+        """The shape at the recorded time nearest to `time`, one limb in red."""
+        k = int(np.argmin(np.abs(self.table["time"].to_numpy() - time)))
+        on = np.flatnonzero(self.edge_limb == (-2 if actuated is None else actuated))
+        label = f"t = {self.table['time'].iloc[k]:.3g} s"
+        return Shape(label, self.x[k], self.edges, self.ground, on)
+
+
+def read_table(row: Row) -> pd.DataFrame:
+    """The numbers by step behind one row of a figure."""
+    try:
+        return pd.read_csv(row.simulated / "steps.csv")
+    except OSError as error:
+        raise InputError(
+            f"{row.simulated} has no steps ({error.strerror}): give a finished run"
+        ) from error
+
+
+def read_rod(row: Row) -> RodRun:
+    """The run behind one row of a figure."""
+    table = read_table(row)
+    with np.load(row.simulated / "steps.npz", allow_pickle=False) as arrays:
+        for name in ("x", "edges", "edge_limb", "ground"):
+            if name not in arrays:
+                raise InputError(
+                    f"{row.simulated}/steps.npz has no array {name}: is it a rod run?"
+                )
+        return RodRun(
+            row.label,
+            key_of_run(row.simulated),
+            arrays["x"],
+            arrays["edges"],
+            arrays["edge_limb"],
+            arrays["ground"],
+            table,
+        )
+
+
+def only(rows: list[Row], case: str) -> Row:
+    """The one row of a figure that shows a single case."""
+    if len(rows) != 1:
+        raise InputError(f"{len(rows)} rows: give one, the case {case}")
+    return rows[0]
