@@ -249,7 +249,7 @@ def test_a_scan_beyond_the_memory_is_refused_before_it_is_read(
     refuses: Callable[[list[str], Path], str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pipeline.scan_views.available_bytes", lambda: 700.0)
+    monkeypatch.setattr("pipeline.scan_views.available_bytes", lambda: 300.0)
     out = tmp_path / "found"
     scan = tmp_path / "a.npy"
     np.save(scan, CENTRES)
