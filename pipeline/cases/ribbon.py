@@ -172,7 +172,7 @@ class RibbonCase(RodCase):
 
     def numbers(self, step: RodStep) -> dict[str, float]:
         x_b, y_b = step.x[0]
-        return super().numbers(step) | {"x_b": x_b, "y_b": y_b}
+        return super().numbers(step) | {"x_b": float(x_b), "y_b": float(y_b)}
 
     def result(self, last: RodStep) -> dict[str, float | str | int | bool]:
         start = self.world.rod.nodes

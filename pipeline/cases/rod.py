@@ -86,7 +86,7 @@ class StarCase(RodCase):
         row = super().numbers(step)
         start = centroid(self.world.rod.nodes, self.world.rod.mass)[0]
         return row | {
-            "way_over_H": (row["x_c"] - start) / self.height,
+            "way_over_H": float((row["x_c"] - start) / self.height),
             "contact_limb": contact_limb(self.world, step.x) + 1,
         }
 
@@ -154,7 +154,7 @@ class JumperCase(RodCase):
 
     def numbers(self, step: RodStep) -> dict[str, float]:
         x, y = step.x[0]
-        return super().numbers(step) | {"x_first": x, "y_first": y}
+        return super().numbers(step) | {"x_first": float(x), "y_first": float(y)}
 
     def result(self, last: RodStep) -> dict[str, float | str | int | bool]:
         moved_by = last.x[0] - self.world.rod.nodes[0]

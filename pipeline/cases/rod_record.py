@@ -26,8 +26,8 @@ class RodCase:
         return {
             "step": step.step,
             "time": step.time,
-            "x_c": x_c,
-            "y_c": y_c,
+            "x_c": float(x_c),
+            "y_c": float(y_c),
             "kinetic": step.kinetic,
             "stretching": step.stretching,
             "bending": step.bending,
