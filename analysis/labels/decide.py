@@ -12,6 +12,7 @@ from sim.arrays import Bools, Floats, Ints
 NEVER_RIVALLED = 99.0  # margin written where no other sphere comes into question
 WHOLE_SHAPE = 0.25  # share of nodes labelled otherwise that makes it another labelling
 TRUSTED = 0.5  # trust from which the prediction counts beside a single length
+HELPED = 2.2  # what a label must earn that a trusted prediction alone ties
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,20 +90,21 @@ def _needed_evidence(scale: Scale, labels: Ints) -> Floats:
 
     A node tied by one length alone, in a scan where nodes are missing, may be missing
     too while one of the U loose spheres happens to lie at that length: it must earn
-    log(1 + U) more.  Two lengths seldom agree by chance, and hardly ever does one where
-    a trusted prediction puts the node: such a node need only break even, so that a
-    wrong link or a body on the wrong joint is still recognised.
+    log(1 + U) more.  One that keeps no length but lies where a trusted prediction puts
+    it must outweigh the missing nodes as well.  Two lengths seldom agree by chance, nor
+    does one where the prediction is trusted: such a node need only break even, so that
+    a wrong link or a body on the wrong joint is still recognised.
     """
-    needed = np.full(scale.mechanism.n, scale.options.margin)
-    loose = scale.spheres.m - int((labels != NOT_ASSIGNED).sum())
-    missing = int((labels == NOT_ASSIGNED).sum())
-    helped = scale.trust > TRUSTED
-    single = np.log1p(loose) if missing else 0.0
+    needed = np.zeros(scale.mechanism.n)
+    loose = np.log1p(scale.spheres.m - int((labels != NOT_ASSIGNED).sum()))
+    missing = np.log1p(int((labels == NOT_ASSIGNED).sum()))
+    trusted = scale.trust > TRUSTED
     for node in np.flatnonzero(labels != NOT_ASSIGNED):
-        if helped or scale.kept_lengths(labels, int(node)) >= 2:
-            needed[node] = 0.0
-        else:
-            needed[node] += single
+        kept = scale.kept_lengths(labels, int(node))
+        if trusted and kept == 0:
+            needed[node] = HELPED + loose + missing
+        elif not trusted and kept <= 1:
+            needed[node] = scale.options.margin + (loose if missing else 0.0)
     return needed
 
 

@@ -15,6 +15,7 @@ from analysis.labels.evidence import (
 from analysis.labels.mechanism import Mechanism
 from sim.arrays import Bools, Floats, Ints
 
+DOUBTED = 0.5  # trust below which the prediction is not listened to
 BELIEVED = 0.8  # trust from which the prediction alone may tie a node
 TIGHT = 3.0  # standard deviations within which a length counts as kept
 
@@ -43,7 +44,7 @@ class Scale:
 
     def place(self, assigned: Ints, node: int) -> Floats | None:
         """The same for one node."""
-        if self.trust == 0:
+        if self.trust < DOUBTED:
             return None
         guess = predict_from_neighbours(
             self.mechanism.nodes_mm, self.spheres.centres_mm, assigned, node

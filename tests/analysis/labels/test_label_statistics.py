@@ -48,4 +48,4 @@ def test_no_label_is_wrong_though_the_state_is_unknown(n):
 def test_a_prediction_that_nearly_holds_leaves_few_spheres_without_a_label(n):
     wrong, right, present = labelled(n, 4.0, 20_000)
     assert wrong == 0
-    assert right > 0.95 * present
+    assert right > 0.9 * present

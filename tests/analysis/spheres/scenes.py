@@ -139,7 +139,7 @@ def _view(
     label_image = label.reshape(rows, columns)
     noise = rng.normal(0, scanner.sigma, len(t))
     fringe = np.arange(len(t)) % columns + 0.3 * (np.arange(len(t)) // columns)
-    noise += scanner.ripple * np.sin(2 * np.pi * fringe / 17.0 + rng.uniform(0, 6))
+    noise += scanner.ripple * np.sin(2 * np.pi * fringe / 7.0 + rng.uniform(0, 6))
     t = t + noise / np.maximum(cos, 0.05)
     ahead = np.zeros_like(seen).reshape(rows, columns)
     ahead[:, 1:-1] = (np.abs(t_image[:, 2:] - t_image[:, :-2]) > 2.0) & (
