@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import yaml
+from scipy.spatial.distance import pdist
 from scipy.spatial.transform import Rotation
 
 from pipeline.arguments import OneLineParser, output_directory
@@ -129,6 +130,11 @@ def _truth(
     }
 
 
+def overlapping(part: Part) -> int:
+    """Pairs of balls that no printer could make at this scale."""
+    return int((pdist(part.balls) < 2.0 * part.radius).sum())
+
+
 def _numbers(part: Part, views: list[Measured]) -> dict[str, Any]:
     points = np.array([len(view.points) for view in views])
     on_balls = np.concatenate([view.solid[view.solid >= 0] for view in views])
@@ -139,6 +145,7 @@ def _numbers(part: Part, views: list[Measured]) -> dict[str, Any]:
         "points": int(points.sum()),
         "balls": len(part.balls),
         "fewest_points_on_a_ball": int(per_ball.min()),
+        "overlapping_balls": overlapping(part),
         "unit": "mm",
     }
 

@@ -25,7 +25,7 @@ from pipeline.scanner.part import (
     rod_pairs,
 )
 from pipeline.scanner.views import views_around
-from pipeline.virtual_scan import main, run_step, scanner_settings
+from pipeline.virtual_scan import main, overlapping, run_step, scanner_settings
 from sim.arrays import Floats
 
 LAB = VirtualScan.from_mapping(scanner_settings() | {"views": 4, "pitch_mm": 0.8})
@@ -197,6 +197,7 @@ def test_every_view_says_that_it_is_synthetic_and_in_mm(
     assert numbers["synthetic"] is True
     assert numbers["balls"] == 5
     assert numbers["fewest_points_on_a_ball"] > 50
+    assert numbers["overlapping_balls"] == 0
     assert [view.name for view in views] == [f"view_0{i}.ply" for i in range(4)]
     clouds = [read_cloud(view, Unit.MM) for view in views]
     assert all(cloud.synthetic for cloud in clouds)
@@ -216,6 +217,11 @@ def test_the_scan_is_of_the_last_step_in_an_unknown_pose(
     cloud = read_cloud(tmp_path / "scan" / "view_00.ply", Unit.MM).points
     gaps = np.linalg.norm(cloud[:, None] - centres, axis=2) - 6.0
     assert (np.abs(gaps) < 0.2).any(axis=0).sum() >= 4
+
+
+def test_balls_that_overlap_at_a_small_scale_are_counted() -> None:
+    assert overlapping(part_of(40 * NODES)) == 0
+    assert overlapping(part_of(11 * NODES)) == 7  # seven distances are below 12 mm
 
 
 def test_one_seed_gives_one_scan(simulated: Path, tmp_path: Path) -> None:
