@@ -209,7 +209,7 @@ class OrigamiCase:
             "steps": step.s,
             "strain_energy": float(step.energies[:4].sum()),
             "contact_energy": float(step.energies[4]),
-            "smallest_distance": step.gap,
+            "unconverged": step.unconverged,
             "residual": step.residual,
             "displacement": step.displacement,
         }
@@ -217,6 +217,8 @@ class OrigamiCase:
             done |= {"rules": getattr(contact.rules, "value", "")}
             for name in ("ke", "d0_edge", "d0_centre", "thickness"):
                 done[name] = getattr(contact, name)
+        if np.isfinite(step.gap):
+            done["smallest_distance"] = step.gap
         if self.lock is not None:
             done["verdict"] = verdict(
                 self.mesh,

@@ -44,6 +44,7 @@ class OrigamiStep:
     residual : norm of the unbalanced force, N
     iterations : linear solves, of all parts of the increment
     parts : into how many the increment was divided
+    unconverged : increments so far that were let through without convergence
     """
 
     s: int
@@ -63,6 +64,7 @@ class OrigamiStep:
     iterations: int
     parts: int
     converged: bool
+    unconverged: int
 
 
 def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
@@ -110,6 +112,7 @@ def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
                     iterations=out.iterations,
                     parts=parts,
                     converged=out.converged,
+                    unconverged=step.unconverged + (not out.converged),
                 )
                 yield step
 
@@ -139,6 +142,7 @@ def _first_step(state: State, gap: float) -> OrigamiStep:
         iterations=0,
         parts=1,
         converged=True,
+        unconverged=0,
     )
 
 

@@ -48,17 +48,18 @@ def factorise(values: Floats, start: Ints, first: Ints) -> tuple[int, float]:
     for i in range(len(first)):
         begin = start[i] - first[i]
         for j in range(first[i], i):
-            other = start[j] - first[j]
+            other, low = start[j] - first[j], max(first[i], first[j])
+            g, below = values[begin + low : begin + j], values[other + low : other + j]
             total = 0.0
-            for k in range(max(first[i], first[j]), j):
-                total += values[begin + k] * values[other + k]
+            for k in range(len(g)):
+                total += g[k] * below[k]
             values[begin + j] -= total
         pivot = values[begin + i]
         for j in range(first[i], i):
-            g = values[begin + j]
-            below = g / values[start[j + 1] - 1]
-            pivot -= g * below
-            values[begin + j] = below
+            entry = values[begin + j]
+            scaled = entry / values[start[j + 1] - 1]
+            pivot -= entry * scaled
+            values[begin + j] = scaled
         values[begin + i] = pivot
         smallest = min(smallest, abs(pivot))
         if pivot < 0.0:

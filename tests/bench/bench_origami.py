@@ -74,7 +74,7 @@ def sequences(composer: Composer) -> None:
         overrides = [
             "case=folding_sequence",
             f"case.contact.rules={rules}",
-            f"+case.accept_unconverged={rules == 'paper'}",
+            f"case.accept_unconverged={rules == 'paper'}",
         ]
         begin = time.process_time()
         for config in composer.variants("simulate", overrides, points):

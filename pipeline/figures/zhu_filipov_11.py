@@ -1,0 +1,14 @@
+"""Fig. 11 of [ZF19]: interlocking sheets are pulled apart, with and without contact."""
+
+from collections.abc import Sequence
+
+from analysis.figures.zhu_filipov_2019 import interlocking_sheets
+from pipeline.figures.shown import Drawn, Row
+from pipeline.origami_run import read_two
+
+
+def draw(rows: Sequence[Row]) -> Drawn:
+    """Two rows: the case with contact, then without."""
+    touching, free = read_two(list(rows))
+    tables = {"with-contact": touching.table, "without-contact": free.table}
+    return Drawn(interlocking_sheets(touching, free), tables, [touching.key, free.key])

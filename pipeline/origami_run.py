@@ -1,0 +1,52 @@
+"""The directory of a finished origami run, as figures and FOLD files read it."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.zhu_filipov_2019 import OrigamiRun
+from pipeline.errors import InputError
+from pipeline.figures.shown import Row, key_of_run
+from pipeline.files import read_json
+
+
+def read_origami(label: str, directory: Path) -> OrigamiRun:
+    """Read what `pipeline.simulate` wrote for an origami case."""
+    try:
+        arrays = np.load(directory / "steps.npz", allow_pickle=False)
+        table = pd.read_csv(directory / "steps.csv")
+    except OSError as error:
+        raise InputError(
+            f"{directory} has no steps ({error.strerror}): give a finished run"
+        ) from error
+    for name in ("x", "contact_force", "triangles", "triangle_panel"):
+        if name not in arrays:
+            raise InputError(
+                f"{directory}/steps.npz has no array {name}: is it an origami run?"
+            )
+    pattern = read_json(directory / "pattern.fold")
+    return OrigamiRun(
+        label,
+        key_of_run(directory),
+        arrays["x"],
+        arrays["contact_force"],
+        arrays["triangles"],
+        arrays["triangle_panel"],
+        len(pattern["faces_vertices"]),
+        table,
+    )
+
+
+def read_row(row: Row) -> OrigamiRun:
+    """The run behind one row of a figure."""
+    return read_origami(row.label, row.simulated)
+
+
+def read_two(rows: list[Row]) -> tuple[OrigamiRun, OrigamiRun]:
+    """A run with contact and one without, in this order."""
+    if len(rows) != 2:
+        raise InputError(
+            f"{len(rows)} rows: give a case with contact, then the same without"
+        )
+    return read_row(rows[0]), read_row(rows[1])
