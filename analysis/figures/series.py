@@ -1,0 +1,85 @@
+"""Measured series beside simulated ones."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from analysis.figures.style import (
+    FAINT,
+    FULL_WIDTH,
+    RC,
+    SCANNED,
+    SCANNED_EDGE,
+    SIMULATED,
+    provenance,
+)
+from analysis.series import FITTED, HELD_OUT, SeriesError
+
+
+def measured_series(
+    measured: pd.DataFrame,
+    simulated: pd.DataFrame,
+    along: str,
+    errors: Sequence[SeriesError],
+    runs: Sequence[tuple[str, str]],
+    *,
+    synthetic: bool = False,
+) -> Figure:
+    """One panel a quantity: the simulated curve, measurements with k = 2 error bars.
+
+    Parameters
+    ----------
+    measured : as of analysis.series.check_series
+    errors : as of analysis.series.compare_series
+    runs : (what, key) of the runs shown
+    """
+    quantities = sorted(set(measured["quantity"]))
+    with rc_context(RC):
+        height = 2.1 * len(quantities) + 0.25
+        figure = Figure(figsize=(FULL_WIDTH * 0.62, height))
+        panels = figure.subplots(len(quantities), 1, squeeze=False)[:, 0]
+        for panel, quantity in zip(panels, quantities, strict=True):
+            order = np.argsort(simulated[along].to_numpy(), kind="stable")
+            panel.plot(
+                simulated[along].to_numpy()[order],
+                simulated[quantity].to_numpy()[order],
+                color=SIMULATED,
+                label="simulated",
+            )
+            rows = measured[measured["quantity"] == quantity]
+            for part, filled in ((FITTED, False), (HELD_OUT, True)):
+                some = rows[rows["part"] == part]
+                if len(some):
+                    panel.errorbar(
+                        some["at"],
+                        some["value"],
+                        yerr=2 * some["u"],
+                        fmt="o" if filled else "s",
+                        color=SCANNED_EDGE,
+                        mfc=SCANNED if filled else "white",
+                        capsize=1.5,
+                        elinewidth=0.6,
+                        label=f"measured, {part}",
+                    )
+            said = [
+                f"{e.part}: rms {e.rms:.3g}, baseline {e.baseline_rms:.3g}"
+                for e in errors
+                if e.quantity == quantity
+            ]
+            panel.set_title("; ".join(said), size=6.5, loc="right")
+            panel.set_ylabel(quantity)
+            panel.legend(loc="best")
+        panels[-1].set_xlabel(along)
+        figure.tight_layout(rect=(0, 0.2 / height, 1, 1))
+        figure.text(
+            0.5,
+            0.06 / height,
+            provenance(runs, synthetic),
+            ha="center",
+            size=5,
+            color=FAINT,
+        )
+    return figure

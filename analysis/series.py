@@ -1,0 +1,151 @@
+"""A measured series beside a simulated one: markers in time, force by displacement.
+
+One table holds every measurement: `quantity` (what is measured, such as x_c or load),
+`at` (time or displacement), `value`, its standard uncertainty `u` (0 where not stated)
+and `part`: "fit" where a parameter was tuned on it, "held out" where none was.  Only
+the held-out part says how well a simulation predicts.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from sim.arrays import Bools, Floats
+
+COLUMNS = ("quantity", "at", "value", "u", "part")
+HELD_OUT, FITTED = "held out", "fit"
+
+
+@dataclass(frozen=True)
+class SeriesError:
+    """How far a simulation is from one part of one quantity.
+
+    Parameters
+    ----------
+    count : measurements compared
+    bias, rms : of simulated minus measured, in the quantity's unit
+    u : rms of the stated uncertainties
+    baseline_rms : rms error of the baseline on the same measurements
+    skill : 1 - (rms / baseline_rms)^2; above 0 means better than the baseline
+    outside : measurements that the simulation does not reach
+    """
+
+    quantity: str
+    part: str
+    count: int
+    bias: float
+    rms: float
+    u: float
+    baseline_rms: float
+    skill: float
+    outside: int
+
+
+def check_series(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The measurements in order, numbers as numbers; bad ones refused by their row.
+
+    Parameters
+    ----------
+    name : of the table, for the message
+    """
+    for column in COLUMNS:
+        if column not in table:
+            raise ValueError(
+                f"{name} has no column {column}: give {', '.join(COLUMNS)}"
+            )
+    sound = table[list(COLUMNS)].copy()
+    for column in ("at", "value", "u"):
+        numbers = pd.to_numeric(table[column], errors="coerce")
+        wrong = np.flatnonzero(~np.isfinite(numbers.to_numpy(np.float64)))
+        if len(wrong):
+            bad = table[column].iloc[wrong[0]]
+            raise ValueError(
+                f"{name}, row {wrong[0] + 1}: {column} is {bad!r}, which is no finite "
+                "number: correct it"
+            )
+        sound[column] = numbers.astype(np.float64)
+    if (sound["u"] < 0).any():
+        row = int(np.argmax((sound["u"] < 0).to_numpy()))
+        raise ValueError(
+            f"{name}, row {row + 1}: u is {sound['u'].iloc[row]:g}: give 0 where it is "
+            "not known, never less"
+        )
+    odd = sorted(set(sound["part"]) - {HELD_OUT, FITTED})
+    if odd:
+        raise ValueError(
+            f"{name}: part is {odd[0]!r}: choose one of {FITTED!r}, {HELD_OUT!r}"
+        )
+    return sound.sort_values(["quantity", "at"], kind="stable", ignore_index=True)
+
+
+def compare_series(
+    measured: pd.DataFrame, simulated: pd.DataFrame, along: str
+) -> list[SeriesError]:
+    """Errors by quantity and part, beside a baseline that knows the fit part only.
+
+    The baseline is the mean of the fitted part, or of nothing better than the first
+    measurement where no part was fitted: "it stays as it was".
+
+    Parameters
+    ----------
+    measured : as of `check_series`
+    simulated : steps of a run; holds a column for each quantity
+    along : its column that `at` refers to, such as time
+    """
+    found = []
+    for quantity, rows in measured.groupby("quantity", sort=True):
+        for column in (along, str(quantity)):
+            if column not in simulated:
+                raise ValueError(
+                    f"the simulated steps have no column {column}: they have "
+                    f"{', '.join(map(str, simulated.columns))}"
+                )
+        at, value = _curve(simulated, along, str(quantity))
+        fitted = rows[rows["part"] == FITTED]
+        before = float((fitted if len(fitted) else rows.iloc[:1])["value"].mean())
+        for part, some in rows.groupby("part", sort=True):
+            found.append(_error(str(quantity), str(part), some, at, value, before))
+    return found
+
+
+def _curve(simulated: pd.DataFrame, along: str, quantity: str) -> tuple[Floats, Floats]:
+    """The simulated curve, its abscissa rising."""
+    curve = simulated[[along, quantity]].to_numpy(np.float64)
+    curve = curve[np.argsort(curve[:, 0], kind="stable")]
+    return curve[:, 0], curve[:, 1]
+
+
+def _error(
+    quantity: str,
+    part: str,
+    rows: pd.DataFrame,
+    at: Floats,
+    value: Floats,
+    before: float,
+) -> SeriesError:
+    where = rows["at"].to_numpy(np.float64)
+    reached: Bools = (where >= at[0]) & (where <= at[-1])
+    if not reached.any():
+        raise ValueError(
+            f"the simulation covers {at[0]:g} to {at[-1]:g}, and no measurement of "
+            f"{quantity} ({part}) lies there: simulate longer, or check the unit"
+        )
+    seen = rows["value"].to_numpy(np.float64)[reached]
+    error = np.interp(where[reached], at, value) - seen
+    rms, base = _rms(error), _rms(before - seen)
+    return SeriesError(
+        quantity,
+        part,
+        int(reached.sum()),
+        float(error.mean()),
+        rms,
+        _rms(rows["u"].to_numpy(np.float64)[reached]),
+        base,
+        1 - (rms / base) ** 2 if base > 0 else float("nan"),
+        int((~reached).sum()),
+    )
+
+
+def _rms(x: Floats) -> float:
+    return float(np.sqrt(np.mean(x**2)))
