@@ -157,7 +157,7 @@ def _drawn(
     if rows:
         needs["spheres"] = [row[1].key for row in rows]
         needs["comparisons"] = [row[2].key for row in rows]
-    if len(set(drawn.comparisons + drawn.cases)) < len(rows) + len(cases):
+    if len({*drawn.comparisons, *drawn.cases}) < len(rows) + len(cases):
         raise InputError(f"{WORKFLOW}: figures.{drawn.name} names a row twice")
     config = {
         "figure": drawn.name,
@@ -180,7 +180,10 @@ def make_plan(workflow: Workflow, only: str = "") -> dict[str, Any]:
         planner = Planner(composer)
         compared = {c.name: planner.compared(c) for c in wanted}
         for figure in figures:
-            alone = {c: planner.simulation(c, [f"case={c}"]) for c in figure.cases}
+            alone = {
+                label: planner.simulation(label, words)
+                for label, words in figure.cases.items()
+            }
             job = _drawn(figure, compared, alone)
             planner.jobs.setdefault(job.key, job)
     batches = [Batch((job,)) for job in planner.jobs.values()]

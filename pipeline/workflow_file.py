@@ -84,11 +84,16 @@ class Compared:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure and the comparisons and cases it shows."""
+    """A figure and what it shows.
+
+    Parameters
+    ----------
+    cases : Hydra overrides of the run of each further row, by its label
+    """
 
     name: str
     comparisons: tuple[str, ...] = ()
-    cases: tuple[str, ...] = ()
+    cases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -143,16 +148,24 @@ def _compared(name: str, given: dict[str, Any], defaults: dict[str, Any]) -> Com
         raise InputError(f"{WORKFLOW}: {where}: {error}") from error
 
 
+def _cases(given: Any, where: str) -> dict[str, tuple[str, ...]]:
+    """Cases by name, or by a label with the overrides that make them."""
+    if isinstance(given, dict):
+        return {str(k): _words(v, f"{where}.{k}") for k, v in given.items()}
+    return {name: (f"case={name}",) for name in _words(given, where)}
+
+
 def _drawn(name: str, given: dict[str, Any], known: Mapping[str, Compared]) -> Drawn:
-    _known(given, Drawn, f"figures.{name}")
-    words = {k: _words(v, f"figures.{name}.{k}") for k, v in given.items()}
-    for comparison in words.get("comparisons", ()):
+    where = f"figures.{name}"
+    _known(given, Drawn, where)
+    comparisons = _words(given.get("comparisons", []), f"{where}.comparisons")
+    for comparison in comparisons:
         if comparison not in known:
             raise InputError(
-                f"{WORKFLOW}: figures.{name} shows the comparison {comparison!r}, "
+                f"{WORKFLOW}: {where} shows the comparison {comparison!r}, "
                 f"which is not there: choose among {', '.join(known)}"
             )
-    return Drawn(name, **words)
+    return Drawn(name, comparisons, _cases(given.get("cases", []), f"{where}.cases"))
 
 
 def read_workflow(path: Path = WORKFLOW) -> Workflow:
