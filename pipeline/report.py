@@ -138,7 +138,7 @@ def write_report(
             **c,
             "anchor": f"comparison-{i}",
             "tone": TONES.get(str(c["verdict"]), "unsure"),
-            "scene": compared_scene(known, known.get(c["key"], {})),
+            **_view(known, known.get(c["key"], {})),
             "evidence": evidence(known, known.get(c["key"], {}), out),
         }
         for i, c in enumerate(comparisons)
@@ -164,6 +164,13 @@ def write_report(
     path = out / "index.html"
     write_text(path, page)
     return path
+
+
+def _view(
+    known: Mapping[str, Mapping[str, Any]], compare: Mapping[str, Any]
+) -> dict[str, str]:
+    scene, reason = compared_scene(known, compare)
+    return {"scene": scene, "no_scene": reason}
 
 
 def _is_figure(job: Mapping[str, Any]) -> bool:
@@ -200,8 +207,8 @@ def main(argv: list[str] | None = None) -> int:
     results = parser.parse_args(argv).results
     jobs = collect_jobs(results)
     comparisons = collect_comparisons(jobs)
-    write_result_tables(comparisons, results)
     path = write_report(jobs, comparisons, results / "report")
+    write_result_tables(comparisons, results)
     print(f"report: {path}")
     return 0
 

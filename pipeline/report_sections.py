@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
-from pipeline.errors import InputError
+from pipeline.errors import InputError, one_line
 from pipeline.report_scene import scan_over, scene_of
 
 States = Mapping[str, Mapping[str, Any]]
 LIBRARY = Path("package_data") / "plotly.min.js"
+READING = (OSError, ValueError, KeyError, IndexError, InputError, BadZipFile)
 MOST_ALONE = 24  # cases without a scan that are drawn; a study holds thousands
 SHOWN = (  # numbers of steps.csv that follow the slider, by what a case records
     ("E", "S"),
@@ -44,22 +46,28 @@ def _finish(scene: dict[str, Any], fixed_name: str) -> str:
     return as_script(scene)
 
 
-def compared_scene(states: States, compare: Mapping[str, Any]) -> str:
-    """The moving shape of a comparison with the scan over it; "" if it is not there."""
+def compared_scene(states: States, compare: Mapping[str, Any]) -> tuple[str, str]:
+    """The moving shape of a comparison with the scan over it, and why it is not there.
+
+    A file that was edited or lost costs its own view, never the page.
+    """
     parts = _parts(states, compare)
     if parts is None:
-        return ""
+        return "", "its simulation or its ingest is not in the plan"
     simulated, ingest = parts
-    scene = scene_of(simulated["directory"])
-    if scene is None:
-        return ""
-    scene["scan"] = scan_over(
-        compare["directory"],
-        simulated["directory"],
-        ingest.get("config", {}),
-        scan_files(states, ingest),
-    )
-    return _finish(scene, "target")
+    try:
+        scene = scene_of(simulated["directory"])
+        if scene is None:
+            return "", f"{simulated['directory']} holds no steps that can be drawn"
+        scene["scan"] = scan_over(
+            compare["directory"],
+            simulated["directory"],
+            ingest.get("config", {}),
+            scan_files(states, ingest),
+        )
+        return _finish(scene, "target"), ""
+    except READING as error:
+        return "", f"{type(error).__name__}: {one_line(error)}"
 
 
 def _parts(
@@ -94,7 +102,10 @@ def cases_alone(jobs: Sequence[Mapping[str, Any]], out: Path) -> list[dict[str, 
         wanted = job["step"] == "simulate" and job["status"] == "finished"
         if not wanted or job["key"] in compared or len(sections) == MOST_ALONE:
             continue
-        scene = scene_of(job["directory"])
+        try:
+            scene = scene_of(job["directory"])
+        except READING:
+            continue  # its run is listed all the same
         if scene is None:
             continue
         sections.append(

@@ -1,6 +1,7 @@
 import base64
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 
 import numpy as np
@@ -166,6 +167,19 @@ def test_a_verdict_that_was_not_expected_stands_out(results, tmp_path):
     rows = [{**row, "expect": "differs"} for row in collect_comparisons(jobs)]
     page = Page(write_report(jobs, rows, tmp_path).read_text())
     assert "expected: differs" in page.text
+
+
+def test_a_lost_file_costs_its_view_and_not_the_page(results, tmp_path):
+    jobs = collect_jobs(results)
+    rows = collect_comparisons(jobs)
+    run = next(j for j in jobs if j["step"] == "simulate")
+    damaged = tmp_path / "run"
+    shutil.copytree(run["directory"], damaged)
+    (damaged / "steps.npz").write_bytes(b"edited")
+    spoilt = [{**j, "directory": damaged} if j is run else j for j in jobs]
+    page = Page(write_report(spoilt, rows, tmp_path / "report").read_text())
+    assert "No view in three dimensions: ValueError" in page.text
+    assert rows[0]["verdict"] in page.text
 
 
 def test_a_page_without_comparisons_is_still_a_page(results, tmp_path):
