@@ -1,0 +1,103 @@
+"""Figures of [ZF19]: they show the data they are given."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from analysis.figures.sheets import FoldedSheet, rims
+from analysis.figures.zhu_filipov_2019 import (
+    OrigamiRun,
+    box_folds_itself,
+    contact_of_a_node,
+    corner_bears_load,
+    folding_sequences,
+    interlocking_sheets,
+    summed_verdicts,
+)
+from analysis.origami_sweeps import approach, crossing, even
+
+SQUARES = np.array(
+    [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [2, 0, 0.5], [2, 1, 0.5]]
+)
+TRIANGLES = np.array([[0, 1, 2], [0, 2, 3], [1, 4, 5], [1, 5, 2]])
+
+
+def origami_run(label: str, steps: int = 13) -> OrigamiRun:
+    share = np.linspace(0, 1, steps)[:, None, None]
+    x = SQUARES * (0.5 + 0.5 * share)
+    count = np.arange(steps)
+    table = pd.DataFrame(
+        {
+            "step": count,
+            "phase": (count > steps // 2).astype(int),
+            "increment": count,
+            "strain_energy": 1e-6 * count**2,
+            "displacement": 1e-3 * count,
+            "load": 1e-3 * count,
+        }
+    )
+    return OrigamiRun(
+        label,
+        f"{label}-key",
+        x,
+        np.ones_like(x),
+        TRIANGLES,
+        np.array([0, 0, 1, 1]),
+        2,
+        table,
+    )
+
+
+def words(figure: Figure) -> str:
+    return " ".join(text.get_text() for text in figure.texts)
+
+
+@pytest.mark.parametrize("draw", [corner_bears_load, interlocking_sheets])
+def test_load_curves_show_both_runs_and_name_them(draw: type) -> None:
+    figure = draw(origami_run("with"), origami_run("without"))
+    curves = [ax for ax in figure.axes if ax.get_ylabel() == "load (mN)"]
+    assert len(curves) == 1
+    assert len(curves[0].get_lines()) == 2
+    x, y = curves[0].get_lines()[0].get_data()
+    assert np.asarray(x) == pytest.approx(np.arange(7, 13))
+    assert np.asarray(y) == pytest.approx(np.arange(7, 13))
+    assert "with-key" in words(figure)
+    assert "without-key" in words(figure)
+
+
+def test_energy_of_the_box_is_plotted_in_microjoules() -> None:
+    figure = box_folds_itself(origami_run("box"))
+    curve = next(ax for ax in figure.axes if "energy" in ax.get_ylabel())
+    _, y = curve.get_lines()[0].get_data()
+    assert max(y) == pytest.approx(144.0)
+
+
+def test_verdicts_that_change_with_increments_are_ambiguous() -> None:
+    rows = [("1-1", 30, "lock"), ("1-1", 40, "lock"), ("1-2", 30, "no")]
+    rows += [("1-2", 40, "lock"), ("2-1", 30, "no")]
+    table = pd.DataFrame(rows, columns=["sequence", "increments", "verdict"])
+    said = summed_verdicts(table).set_index("sequence")["verdict"]
+    assert said.to_dict() == {"1-1": "lock", "1-2": "ambiguous", "2-1": "no"}
+    figure = folding_sequences([origami_run("1-1")], table)
+    titles = " ".join(ax.get_title() for ax in figure.axes)
+    assert "lock: 1, no: 1, ambiguous: 1" in titles
+
+
+def test_fig_5_force_is_continuous_across_zones_and_starts_at_d0() -> None:
+    near = approach(even(0.05, 1.5, 60))
+    assert (near["force"][near["d"] > 1.0] == 0.0).all()
+    assert near["force"].is_monotonic_decreasing
+    across = crossing(even(-0.5, 1.3, 721), [0.3, 0.6])
+    for _, rows in across.groupby("z"):
+        force = rows["force"].to_numpy()
+        assert abs(np.diff(force)).max() < 0.02 * force.max()
+    figure = contact_of_a_node(near, across)
+    assert len(figure.axes) == 4
+
+
+def test_rims_are_the_outlines_of_panels_not_their_inner_edges() -> None:
+    sheet = FoldedSheet(SQUARES, TRIANGLES, np.array([0, 0, 1, 1]), panels=2)
+    assert len(rims(sheet)) == 8
+    crease = FoldedSheet(SQUARES, TRIANGLES, np.array([0, 0, 2, 2]), panels=2)
+    assert len(rims(crease)) == 4

@@ -1,0 +1,145 @@
+"""Origami cases: what conf/case builds, what it refuses, what a run leaves."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.cases.origami import OrigamiCase, fold_file
+from pipeline.errors import InputError
+from pipeline.fold_file import write_fold_file
+from pipeline.hydra_command import Composer, build
+from pipeline.simulate import record_steps
+from sim.origami.fold_format import pattern_document
+from sim.origami.tessellations import miura
+
+CASES = [
+    "single_fold",
+    "double_fold",
+    "box",
+    "box_corner",
+    "box_corner_free",
+    "folding_sequence",
+    "interlocking",
+    "interlocking_free",
+    "miura",
+    "yoshimura",
+    "waterbomb",
+]
+
+
+def case(name: str, *overrides: str) -> OrigamiCase:
+    with Composer() as composer:
+        config = composer.compose("simulate", [f"case={name}", *overrides])
+    built = build(config["case"], "case")
+    assert isinstance(built, OrigamiCase)
+    return built
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_case_yields_the_flat_sheet_and_a_converged_increment(name: str) -> None:
+    chosen = case(name)
+    steps = chosen.steps()
+    first, second = next(steps), next(steps)
+    assert (first.x == chosen.mesh.rest).all()
+    assert second.converged
+    assert chosen.numbers(second)["iterations"] > 0
+    shapes = {k: v.shape for k, v in chosen.arrays(second).items()}
+    assert shapes == dict.fromkeys(("x", "contact_force"), chosen.mesh.rest.shape)
+
+
+@pytest.mark.parametrize(
+    ("name", "override", "said"),
+    [
+        ("folding_sequence", "case.sequence=1-3-3-3", "sequence 1-3-3-3 lacks stage 2"),
+        ("folding_sequence", "case.sequence=1-2-2", "3 stages for 4 creases"),
+        ("box", "case.contact.rules=papre", "'paper' or 'full', not 'papre'"),
+        ("box", "case.material.panel_modulus=-1", "panel_modulus must be positive"),
+        ("box", "case.material.panel_thickness=0", "panel_thickness 0 must be"),
+        ("box", "case.phases.0.increments=0", "increments must be 1 or more"),
+        ("box", "+case.edge_parts=2", "edge_parts changes the mesh"),
+        ("miura", "case.pattern.angle=95", "angle must lie between 0 and 90"),
+    ],
+)
+def test_bad_values_are_refused_in_one_line(
+    name: str, override: str, said: str
+) -> None:
+    with pytest.raises(InputError, match=said) as refused:
+        case(name, override)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_run_says_what_contact_it_had_and_where_elasticity_ends(
+    tmp_path: Path,
+) -> None:
+    chosen = case("single_fold", "case.contact.ke=null", "case.phases.0.increments=5")
+    result = record_steps(chosen, "single_fold", tmp_path)
+    assert result["rules"] == "full"
+    assert result["ke"] > 0
+    assert result["unconverged"] == 0
+    assert "linear elasticity" in str(result["warning"])
+    header = (tmp_path / "steps.csv").read_text(encoding="utf-8").splitlines()[0]
+    for name in ("strain_energy", "contact_energy", "load_factor", "iterations"):
+        assert name in header.split(",")
+
+
+def test_a_finished_run_becomes_a_fold_file_with_a_frame_an_increment(
+    tmp_path: Path,
+) -> None:
+    chosen = case("miura", "case.pattern.rows=2", "case.pattern.columns=2",
+                  "case.supports=[[0,1,1,1],[1,0,1,1],[3,0,0,1]]",
+                  "case.phases.0.increments=4")  # fmt: skip
+    record_steps(chosen, "miura", tmp_path)
+    out = tmp_path / "folded.fold"
+    assert write_fold_file(tmp_path, out) == 5
+    document = json.loads(out.read_text(encoding="utf-8"))
+    assert len(document["file_frames"]) == 4
+    last = document["file_frames"][-1]
+    assert len(last["edges_foldAngle"]) == len(document["edges_vertices"])
+    assert max(np.abs(last["edges_foldAngle"])) == pytest.approx(90.0, abs=30.0)
+    assert write_fold_file(tmp_path, out, every=3) == 3
+
+
+def test_a_fold_file_is_folded_by_its_assignment(tmp_path: Path) -> None:
+    pattern = miura(2, 2, width=0.02, height=0.02, angle=60.0)
+    path = tmp_path / "pattern.fold"
+    path.write_text(json.dumps(pattern_document(pattern)), encoding="utf-8")
+    found = fold_file(str(path))
+    assert found.assignment == pytest.approx(np.asarray(pattern.assignment))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "holds no named entries"),
+        ('{"vertices_coords": [[0, 0]]}', "has no faces_vertices"),
+    ],
+)
+def test_files_that_are_not_patterns_are_refused(
+    text: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.fold"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=said):
+        fold_file(str(path))
+    with pytest.raises(ValueError, match="give a FOLD file"):
+        fold_file(str(tmp_path / "absent.fold"))
+
+
+def test_divided_edges_keep_creases_folding() -> None:
+    plain, divided = case("miura"), case("miura", "+case.edge_parts=2")
+    assert len(divided.mesh.rest) > len(plain.mesh.rest)
+    assert len(divided.pattern.creases) == len(plain.pattern.creases)
+    steps = divided.steps()
+    assert next(steps).converged
+    assert next(steps).converged
+
+
+def test_eigenvalues_are_recorded_on_request() -> None:
+    chosen = case("single_fold", "+case.eigenvalues=2")
+    steps = chosen.steps()
+    next(steps)
+    numbers = chosen.numbers(next(steps))
+    assert 0 < numbers["eigenvalue_0"] < numbers["eigenvalue_1"]
