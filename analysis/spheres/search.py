@@ -23,7 +23,7 @@ from sim.arrays import Bools, Floats, Ints
 
 FINEST = 6.0  # voxels a radius, where points are dense enough
 REACH = 1.5  # radii around a candidate from which points are taken
-PATIENCE = 100  # candidates in a row that are no spheres, then the rest are none
+PATIENCE = 60  # candidates in a row that are no spheres, then the rest are none
 TELLING = 4  # spheres that tell how rough spheres are
 RADIAL = 0.75  # cosine between normal and radius on a sphere
 
