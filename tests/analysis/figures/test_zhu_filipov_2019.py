@@ -70,7 +70,7 @@ def test_energy_of_the_box_is_plotted_in_microjoules() -> None:
     figure = box_folds_itself(origami_run("box"))
     curve = next(ax for ax in figure.axes if "energy" in ax.get_ylabel())
     _, y = curve.get_lines()[0].get_data()
-    assert max(y) == pytest.approx(144.0)
+    assert np.max(np.asarray(y)) == pytest.approx(144.0)
 
 
 def test_verdicts_that_change_with_increments_are_ambiguous() -> None:
