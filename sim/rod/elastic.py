@@ -84,7 +84,7 @@ class Strains(NamedTuple):
 
 def elements(rod: Rod) -> Elements:
     """The arrays of `rod`, passive parts sent to the last entry of `Actuated`."""
-    limbs = rod.limbs + 1
+    limbs = rod.last_limb + 1
     return Elements(
         mass=rod.mass,
         edge=np.ascontiguousarray(rod.edges, dtype=np.int64),
@@ -101,7 +101,7 @@ def elements(rod: Rod) -> Elements:
 
 def passive(rod: Rod) -> Actuated:
     """No limb actuated."""
-    ones = np.ones(rod.limbs + 2)
+    ones = np.ones(rod.last_limb + 2)
     return Actuated(ones, ones.copy())
 
 

@@ -97,8 +97,8 @@ class Rod:
                 )
 
     @property
-    def limbs(self) -> int:
-        """How many limbs have an actuator."""
+    def last_limb(self) -> int:
+        """The highest number of a limb with an actuator; -1 if there is none."""
         return int(max(self.edge_limb.max(initial=-1), self.bend_limb.max(initial=-1)))
 
     @property

@@ -237,7 +237,7 @@ def contact_limb(world: World, x: Floats) -> int:
     rod = world.rod
     middle = 0.5 * (x[rod.edges[:, 0]] + x[rod.edges[:, 1]])
     height = gaps(world.ground or Plane(), middle)
-    limbs = range(rod.limbs + 1)
+    limbs = range(rod.last_limb + 1)
     return int(np.argmin([height[rod.edge_limb == k].mean() for k in limbs]))
 
 

@@ -168,7 +168,7 @@ def new_state(rod: Rod, velocity: Floats) -> State:
         gradient=np.zeros((n, 2)),
         strain=unstrained(rod),
         contact=np.zeros(n, dtype=np.int64),
-        pulse=np.full(rod.limbs + 1, np.inf),
+        pulse=np.full(rod.last_limb + 1, np.inf),
         factor=pattern_free,
         clock=np.zeros(6),
     )

@@ -52,31 +52,30 @@ def add_stiffness(
     """A += scale d/dx (gamma grad U + beta/h k (eps - eps_before) grad eps) at x."""
     _add_edges(x, element, actuated, weight, before, pattern, scale, matrix)
     for b in range(len(element.voronoi)):
+        second, ax, ay, bx, by, uxx, uxy, wxx, wxy = _bend_terms(
+            x, element, actuated, weight, before, scale, b
+        )
         i, j, k = element.bend[b, 0], element.bend[b, 1], element.bend[b, 2]
-        ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
-        fx, fy = x[k, 0] - x[j, 0], x[k, 1] - x[j, 1]
-        tan, ax, ay, bx, by = bend_geometry(ex, ey, fx, fy)
-        limb = element.bend_limb[b]
-        s = scale * element.bending[b] * actuated.modulus[limb] / element.voronoi[b]
-        rest = element.curvature[b] * actuated.curvature[limb] * element.voronoi[b]
-        first, second = bend_stiffness(tan, s, rest, weight, before.turn[b])
-        # d2 ang(e) / de2 = (2 ex ey, ey^2 - ex^2; ., -2 ex ey) / |e|^4, times U'
-        uxx, uxy = -2.0 * first * ax * ay, first * (ax * ax - ay * ay)
-        wxx, wxy = -2.0 * first * bx * by, first * (bx * bx - by * by)
         # d phi / d(x_i, x_j, x_k) = (a, -a - b, b)
         cx, cy = -ax - bx, -ay - by
-        d = matrix.diagonal[pattern.place[i]]
-        d[0] += second * ax * ax - uxx
-        d[1] += second * ax * ay - uxy
-        d[2] += second * ay * ay + uxx
-        d = matrix.diagonal[pattern.place[j]]
-        d[0] += second * cx * cx - uxx + wxx
-        d[1] += second * cx * cy - uxy + wxy
-        d[2] += second * cy * cy + uxx - wxx
-        d = matrix.diagonal[pattern.place[k]]
-        d[0] += second * bx * bx + wxx
-        d[1] += second * bx * by + wxy
-        d[2] += second * by * by - wxx
+        _add_diagonal(
+            matrix.diagonal[pattern.place[i]],
+            second * ax * ax - uxx,
+            second * ax * ay - uxy,
+            second * ay * ay + uxx,
+        )
+        _add_diagonal(
+            matrix.diagonal[pattern.place[j]],
+            second * cx * cx - uxx + wxx,
+            second * cx * cy - uxy + wxy,
+            second * cy * cy + uxx - wxx,
+        )
+        _add_diagonal(
+            matrix.diagonal[pattern.place[k]],
+            second * bx * bx + wxx,
+            second * bx * by + wxy,
+            second * by * by - wxx,
+        )
         sax, say, sbx, sby = second * ax, second * ay, second * bx, second * by
         _add_block(
             matrix.lower[pattern.bend_slot[b, 0]],
@@ -102,6 +101,40 @@ def add_stiffness(
             ay * sbx,
             ay * sby,
         )
+
+
+@kernel
+def _bend_terms(
+    x: Floats,
+    element: Elements,
+    actuated: Actuated,
+    weight: Rates,
+    before: Strains,
+    scale: float,
+    b: int,
+) -> tuple[float, float, float, float, float, float, float, float, float]:
+    """U'', the slopes a and b of phi, and U' times the second derivatives of phi.
+
+    d2 ang(e) / de2 = (2 ex ey, ey^2 - ex^2; ., -2 ex ey) / |e|^4.
+    """
+    i, j, k = element.bend[b, 0], element.bend[b, 1], element.bend[b, 2]
+    ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
+    fx, fy = x[k, 0] - x[j, 0], x[k, 1] - x[j, 1]
+    tan, ax, ay, bx, by = bend_geometry(ex, ey, fx, fy)
+    limb = element.bend_limb[b]
+    s = scale * element.bending[b] * actuated.modulus[limb] / element.voronoi[b]
+    rest = element.curvature[b] * actuated.curvature[limb] * element.voronoi[b]
+    first, second = bend_stiffness(tan, s, rest, weight, before.turn[b])
+    uxx, uxy = -2.0 * first * ax * ay, first * (ax * ax - ay * ay)
+    wxx, wxy = -2.0 * first * bx * by, first * (bx * bx - by * by)
+    return second, ax, ay, bx, by, uxx, uxy, wxx, wxy
+
+
+@kernel
+def _add_diagonal(block: Floats, xx: float, xy: float, yy: float) -> None:
+    block[0] += xx
+    block[1] += xy
+    block[2] += yy
 
 
 @kernel

@@ -66,7 +66,7 @@ class World:
         if not 0.0 <= self.friction < np.inf:
             raise ValueError(f"friction is {self.friction}: give 0 or more")
         self._refuse_ground_above_rod()
-        n, limbs = len(self.rod.nodes), self.rod.limbs
+        n, limbs = len(self.rod.nodes), self.rod.last_limb
         if isinstance(self.schedule, Pulses):
             for limb in self.schedule.limbs:
                 if not 0 <= limb <= limbs:

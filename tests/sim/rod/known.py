@@ -6,12 +6,20 @@ from pathlib import Path
 import numpy as np
 
 from sim.arrays import Floats
-from sim.rod.blocks import analyse, empty
-from sim.rod.elastic import Rates, elements, passive, unstrained
+from sim.rod.blocks import Blocks, Pattern, analyse, empty
+from sim.rod.elastic import (
+    Actuated,
+    Rates,
+    Strains,
+    elements,
+    passive,
+    unstrained,
+)
 from sim.rod.rod import Material, Rod, ring
 from sim.rod.stiffness import add_stiffness
 from sim.rod.world import GRAVITY
 
+ELASTIC = Rates(elastic=1.0, viscous=0.0)
 DATA = Path(__file__).parent / "data"
 SOFT = Material(modulus=4.0e6, density=1000.0, thickness=2.0e-3, width=2.0e-3)
 THIN = Material(modulus=4.0e9, density=1000.0, thickness=2.0e-4, width=2.0e-3)
@@ -31,28 +39,39 @@ def ribbon(gamma: float, radius: float, n: int) -> Rod:
     return ring(radius, n, Material(modulus, rho, t, 0.018))
 
 
-def dense_stiffness(rod: Rod, x: Floats) -> Floats:
-    """(2n, 2n) second derivative of the energy."""
-    n = len(x)
-    pattern = analyse(n, rod.edges, rod.bends)
+def dense(pattern: Pattern, matrix: Blocks) -> Floats:
+    """(2n, 2n) a matrix in blocks, in the order of the nodes."""
+    n = len(pattern.place)
+    whole = np.zeros((n, 2, n, 2))
+    node = np.argsort(pattern.place)
+    for j in range(n):
+        xx, xy, yy = matrix.diagonal[j]
+        whole[node[j], :, node[j], :] = [[xx, xy], [xy, yy]]
+        for p in range(pattern.start[j], pattern.start[j + 1]):
+            i, block = node[pattern.row[p]], matrix.lower[p].reshape(2, 2)
+            whole[i, :, node[j], :] = block
+            whole[node[j], :, i, :] = block.T
+    return whole.reshape(2 * n, 2 * n)
+
+
+def dense_stiffness(
+    rod: Rod,
+    x: Floats,
+    actuated: Actuated | None = None,
+    weight: Rates = ELASTIC,
+    before: Strains | None = None,
+) -> Floats:
+    """(2n, 2n) stiffness of a step, that of the energy unless said otherwise."""
+    pattern = analyse(len(x), rod.edges, rod.bends)
     matrix = empty(pattern)
     add_stiffness(
         x,
         elements(rod),
-        passive(rod),
-        Rates(1.0, 0.0),
-        unstrained(rod),
+        actuated or passive(rod),
+        weight,
+        before or unstrained(rod),
         pattern,
         1.0,
         matrix,
     )
-    dense = np.zeros((n, 2, n, 2))
-    node = np.argsort(pattern.place)
-    for j in range(n):
-        xx, xy, yy = matrix.diagonal[j]
-        dense[node[j], :, node[j], :] = [[xx, xy], [xy, yy]]
-        for p in range(pattern.start[j], pattern.start[j + 1]):
-            block = matrix.lower[p].reshape(2, 2)
-            dense[node[pattern.row[p]], :, node[j], :] = block
-            dense[node[j], :, node[pattern.row[p]], :] = block.T
-    return dense.reshape(2 * n, 2 * n)
+    return dense(pattern, matrix)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from sim.arrays import Floats
-from sim.rod.blocks import analyse, empty
 from sim.rod.elastic import (
     Actuated,
     Rates,
@@ -17,7 +16,7 @@ from sim.rod.elastic import (
 )
 from sim.rod.rod import Material, Rod, chain
 from sim.rod.star import StarShape, star
-from sim.rod.stiffness import add_stiffness
+from tests.sim.rod.known import dense_stiffness
 
 MATERIAL = Material(modulus=1.0e5, thickness=2.0e-3)
 SCALE = MATERIAL.bending / 0.01  # an energy
@@ -52,26 +51,6 @@ def _gradients(
     strain = unstrained(rod)
     gradients(x, elements(rod), actuated, 1.0, before, strain, elastic, viscous)
     return elastic, viscous
-
-
-def _stiffness(
-    rod: Rod, actuated: Actuated, weight: Rates, before: Strains, x: Floats
-) -> Floats:
-    """(2n, 2n) the assembled blocks as a dense matrix."""
-    n = len(x)
-    pattern = analyse(n, rod.edges, rod.bends)
-    matrix = empty(pattern)
-    add_stiffness(x, elements(rod), actuated, weight, before, pattern, 1.0, matrix)
-    dense = np.zeros((n, 2, n, 2))
-    node = np.argsort(pattern.place)
-    for j in range(n):
-        xx, xy, yy = matrix.diagonal[j]
-        dense[node[j], :, node[j], :] = [[xx, xy], [xy, yy]]
-        for p in range(pattern.start[j], pattern.start[j + 1]):
-            block = matrix.lower[p].reshape(2, 2)
-            dense[node[pattern.row[p]], :, node[j], :] = block
-            dense[node[j], :, node[pattern.row[p]], :] = block.T
-    return dense.reshape(2 * n, 2 * n)
 
 
 def _deformed(
@@ -125,7 +104,7 @@ def test_stiffness_is_the_slope_of_the_gradient(rng: np.random.Generator) -> Non
     actuated = _actuated(rod, rng)
     x, d, before = _deformed(rod, rng)
     weight = Rates(elastic=0.5, viscous=0.7)
-    K = _stiffness(rod, actuated, weight, before, x)
+    K = dense_stiffness(rod, x, actuated, weight, before)
 
     def total(y: Floats) -> Floats:
         elastic, viscous = _gradients(rod, actuated, before, y)
