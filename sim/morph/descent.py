@@ -30,7 +30,8 @@ TURN = 0.5  # largest rotation of a link in one step, rad
 TURN_DAMPING = 3e-2  # of link rotations at the beginning; adapts
 SHIFT = 0.1  # of K, relative to the projected gradient, which counts as 0.1 at most
 FAST = 0.3  # ratio of two residuals above which a factor is renewed
-RENEWALS = 3  # of a factor before a step is shortened
+RENEWALS = 4  # of a factor before a step is shortened
+LOST = 0.5  # residual that is given up
 NEAR = 0.3  # gradient / error below which curvature is taken as it is
 
 
@@ -150,7 +151,7 @@ def retract(
         if not residual < FAST * previous:
             if residual <= enough:
                 return z, linear
-            if renewals == RENEWALS or not residual < 2.0 * previous:
+            if renewals == RENEWALS or not residual < LOST:
                 return None
             base, normal, renewals = linear, linear.factorise(), renewals + 1
         previous = residual

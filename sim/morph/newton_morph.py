@@ -185,7 +185,9 @@ def _next_point(
     dz, damping = direction(problem.places, point, W, held, L, damping)
     found = _search(problem, point, held, dz, SMALLEST)
     if found is not None:
-        return problem.point(found[0]), _next_damping(damping, found[1], held.size / L)
+        rotation = found[1] * turn(problem.system, dz)
+        eased = _next_damping(damping, found[1], rotation, held.size / L)
+        return problem.point(found[0]), eased
     if damping.turn > 1e6:
         raise NotConvergedError(
             f"no step lowers E; the gradient {held.size / L:.1e} along the constraints "
@@ -227,11 +229,13 @@ def _dot(a: Floats, b: Floats) -> float:
     return float(np.einsum("i,i->", a, b))
 
 
-def _next_damping(damping: Damping, size: float, gradient: float) -> Damping:
-    """Less damping after a full step, more after a short one."""
+def _next_damping(
+    damping: Damping, size: float, rotation: float, gradient: float
+) -> Damping:
+    """Less damping after a full step that turned little, more after a short one."""
     stiff = damping.turn
     if size >= 1.0:
-        stiff /= 4.0
+        stiff /= min(max(TURN / max(rotation, 1e-300), 4.0), 64.0)
     elif size < 0.5:
         stiff *= min(0.5 / size, 64.0)
     if gradient < 1e-3:

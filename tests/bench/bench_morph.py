@@ -1,0 +1,260 @@
+"""Morphing side by side: python -m tests.bench.bench_morph PART ... (from the root).
+
+Parts:
+  projection   one projection of eq. (11): dense singular values, dense J J^T, sparse
+  morph        a flat sheet rolled onto a cylinder, 1,000 to 100,000 nodes
+  peers        the same least-squares problem with links, for general solvers; needs
+               the bench extra (casadi, exudyn) in the environment it runs in
+
+Set OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1. CPU time of the process, medians.
+"""
+
+import argparse
+import resource
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.morph.measures import characteristic_length, distance_error
+from sim.morph.newton_morph import Newton, morph_newton
+from sim.morph.projection import admissible
+from sim.morph.sheets import triangle_sheet
+from sim.morph.structure import Structure
+from sim.morph.system import linearise, state, system_of
+from sim.morph.targets.goals import Goals
+from sim.morph.targets.surfaces import Cylinder
+
+SHEETS = {
+    90: (3, 3), 114: (3, 4), 330: (6, 7), 1008: (12, 12), 3030: (21, 22),
+    10_080: (40, 40), 30_240: (70, 70), 99_840: (128, 128),
+}  # fmt: skip
+ROLL = 0.35  # radius of the cylinder over the width of the sheet
+
+
+def sheet(n: int) -> Structure:
+    made = triangle_sheet(*SHEETS[n], side=0.606, link=0.35)
+    assert len(made.r0) == n
+    return made
+
+
+def cpu(function: Callable[[], object], repeats: int) -> float:
+    times = []
+    for _ in range(repeats):
+        begin = time.process_time()
+        function()
+        times.append(time.process_time() - begin)
+    return statistics.median(times)
+
+
+def dense_projection(J: Floats, d: Floats) -> Floats:
+    """U U^+ d with U from the singular values of J, as the paper has it."""
+    _, sizes, rows = np.linalg.svd(J)
+    U = rows[np.count_nonzero(sizes > 1e-10 * sizes[0]) :].T
+    return U @ (U.T @ d)
+
+
+def projection(sizes: list[int]) -> None:
+    print("| n | m | dense SVD, ms | dense J J^T, ms | sparse, ms | SVD / sparse |")
+    for n in sizes:
+        print(one_projection(n), flush=True)
+
+
+def one_projection(n: int) -> str:
+    system, z = system_of(sheet(n)), state(sheet(n))
+    d = np.random.default_rng(0).normal(size=(n, 3))
+    blocks = np.zeros((system.m, n, 3))
+    blocks[system.block_row, system.block_node] = linearise(system, z).B
+    J, wanted = blocks.reshape(system.m, -1), d.ravel()
+    repeats = 3 if n > 500 else 21
+    error = admissible(system, z, d).ravel() - dense_projection(J, wanted)
+    svd = 1e3 * cpu(lambda: dense_projection(J, wanted), repeats)
+    normal = 1e3 * cpu(
+        lambda: wanted - J.T @ np.linalg.solve(J @ J.T, J @ wanted), repeats
+    )
+    own = 1e3 * cpu(lambda: admissible(system, z, d), 101)
+    return (
+        f"| {n} | {system.m} | {svd:.2f} | {normal:.2f} | {own:.3f} | {svd / own:.0f} |"
+        f" largest difference {np.abs(error).max():.0e}"
+    )
+
+
+def rolled(structure: Structure, scale: float) -> Goals:
+    """The sheet scaled, then wrapped on the cylinder without stretching."""
+    R = ROLL * float(np.ptp(structure.r0[:, 1]))
+    x, y, _ = (scale * structure.r0).T
+    return Goals(np.column_stack([x, R * np.sin(y / R), R * np.cos(y / R) - R]))
+
+
+def last_E(structure: Structure, target: Goals | Cylinder) -> tuple[int, float, float]:
+    for step in morph_newton(structure, target, Newton()):
+        last = step
+    return last.s, last.E, last.gradient
+
+
+def timed(
+    structure: Structure, target: Goals | Cylinder, repeats: int
+) -> tuple[float, tuple[int, float, float]]:
+    """CPU seconds with the set-up, and steps, E and gradient at the end."""
+    ends: list[tuple[int, float, float]] = []
+    seconds = cpu(lambda: ends.append(last_E(structure, target)), repeats)
+    return seconds, ends[-1]
+
+
+def morph(sizes: list[int]) -> None:
+    print("| n | steps | E | gradient | CPU s | peak GB |")
+    last_E(sheet(90), rolled(sheet(90), 1.08))  # compile
+    logs = []
+    for n in sizes:
+        structure = sheet(n)
+        R = ROLL * float(np.ptp(structure.r0[:, 1]))
+        target = Cylinder(R, (0.05, 0.03, -R), (1.0, 0.05, 0.0))
+        seconds, (s, E, gradient) = timed(structure, target, 1 if n > 50_000 else 3)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        logs.append((np.log(n), np.log(seconds)))
+        print(
+            f"| {n} | {s} | {E:.1e} | {gradient:.0e} | {seconds:.3f} | {peak:.2f} |",
+            flush=True,
+        )
+    if len(logs) > 2:
+        x, y = np.array(logs).T
+        print(f"exponent {np.polyfit(x, y, 1)[0]:.2f}")
+
+
+def with_ipopt(structure: Structure, goals: Floats) -> tuple[float, float]:
+    """CasADi's IPOPT with exact sparse derivatives; the time of its call alone."""
+    import casadi as ca
+
+    table, n = structure.constraints, len(structure.r0)
+    x = ca.MX.sym("x", 3, n)
+    a, b = (table.nodes[:, i].tolist() for i in (0, 1))
+    d = x[:, b] - x[:, a]
+    f = 0.5 * ca.sumsqr(x - goals.T)
+    problem = {"x": ca.vec(x), "f": f, "g": ca.sum1(d * d).T}
+    quiet = {
+        "ipopt.print_level": 0,
+        "print_time": 0,
+        "ipopt.sb": "yes",
+        "ipopt.tol": 1e-9,
+    }
+    solver = ca.nlpsol("s", "ipopt", problem, quiet)
+    bounds = {"lbg": table.constant, "ubg": table.constant}
+    begin = time.process_time()
+    out = solver(x0=structure.r0.ravel(), **bounds)
+    seconds = time.process_time() - begin
+    r = np.array(out["x"]).reshape(n, 3)
+    return seconds, distance_error(r, goals, characteristic_length(structure.r0))
+
+
+def with_scipy(method: str) -> Callable[[Structure, Floats], tuple[float, float]]:
+    """SciPy's minimisers with the exact Jacobian, and Hessian where they take one."""
+
+    def solve(structure: Structure, goals: Floats) -> tuple[float, float]:
+        from scipy.optimize import NonlinearConstraint, minimize
+        from scipy.sparse import csr_array, diags_array, eye_array
+
+        table, n = structure.constraints, len(structure.r0)
+        a, b = table.nodes[:, 0], table.nodes[:, 1]
+        rows = np.repeat(np.arange(len(a)), 6)
+        axes = np.arange(3)
+        cols = np.concatenate([3 * a[:, None] + axes, 3 * b[:, None] + axes], 1).ravel()
+        ends = csr_array(
+            (np.repeat([-1.0, 1.0], 3 * len(a)),
+             (np.tile(np.arange(3 * len(a)), 2),
+              np.concatenate([(3 * a[:, None] + axes).ravel(),
+                              (3 * b[:, None] + axes).ravel()]))),
+            shape=(3 * len(a), 3 * n),
+        )  # fmt: skip
+
+        def gap(x: Floats) -> Floats:
+            d = (ends @ x).reshape(-1, 3)
+            return np.einsum("ij,ij->i", d, d) - table.constant
+
+        def jacobian(x: Floats) -> csr_array:
+            d = 2.0 * (ends @ x).reshape(-1, 3)
+            values = np.concatenate([-d, d], axis=1).ravel()
+            return csr_array((values, (rows, cols)), shape=(len(a), 3 * n))
+
+        def bend(_: Floats, y: Floats) -> csr_array:
+            return csr_array(ends.T @ diags_array(np.repeat(2.0 * y, 3)) @ ends)
+
+        def f(x: Floats) -> tuple[float, Floats]:
+            d = x - goals.ravel()
+            return 0.5 * float(d @ d), d
+
+        if method == "SLSQP":
+            held: object = {
+                "type": "eq",
+                "fun": gap,
+                "jac": lambda x: jacobian(x).toarray(),
+            }
+            extra: dict[str, object] = {"options": {"maxiter": 100, "ftol": 1e-12}}
+        else:
+            held = NonlinearConstraint(gap, 0.0, 0.0, jac=jacobian, hess=bend)
+            identity = eye_array(3 * n, format="csr")
+            extra = {
+                "hess": lambda _: identity,
+                "options": {"gtol": 1e-9, "maxiter": 500},
+            }
+        begin = time.process_time()
+        out = minimize(
+            f, structure.r0.ravel(), jac=True, method=method, constraints=held, **extra
+        )
+        seconds = time.process_time() - begin
+        L = characteristic_length(structure.r0)
+        return seconds, distance_error(out.x.reshape(n, 3), goals, L)
+
+    return solve
+
+
+def peers(sizes: list[int]) -> None:
+    print("| n | solver | CPU s | E | times this |")
+    last_E(sheet(90), rolled(sheet(90), 1.08))  # compile
+    others: dict[str, tuple[int, Callable[[Structure, Floats], tuple[float, float]]]]
+    others = {
+        "CasADi + IPOPT": (10**9, with_ipopt),
+        "SciPy trust-constr": (1100, with_scipy("trust-constr")),
+        "SciPy SLSQP": (90, with_scipy("SLSQP")),
+    }
+    for n in sizes:
+        structure = sheet(n)
+        goals = rolled(structure, 1.08)
+        own, (_, E, _) = timed(structure, goals, 9 if n < 2000 else 3)
+        print(f"| {n} | this, set-up included | {own:.4f} | {E:.12f} | 1 |", flush=True)
+        for name, (largest, solve) in others.items():
+            if n > largest:
+                continue
+            try:
+                found = [
+                    solve(structure, goals.points)
+                    for _ in range(1 if "SLSQP" in name else 3)
+                ]
+            except ImportError as error:
+                print(f"| {n} | {name} | not here: {error} | | |")
+                continue
+            seconds = statistics.median(s for s, _ in found)
+            print(f"| {n} | {name} | {seconds:.4f} | {found[-1][1]:.12f} | "
+                  f"{seconds / own:.1f} |", flush=True)  # fmt: skip
+
+
+PARTS: dict[str, tuple[Callable[[list[int]], None], list[int]]] = {
+    "projection": (projection, [90, 330, 1008]),
+    "morph": (morph, [1008, 3030, 10_080, 30_240, 99_840]),
+    "peers": (peers, [90, 330, 1008, 3030, 10_080]),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("parts", nargs="+", choices=PARTS)
+    parser.add_argument("--sizes", type=int, nargs="+", choices=SHEETS)
+    asked = parser.parse_args()
+    for part in asked.parts:
+        run, sizes = PARTS[part]
+        run(asked.sizes or sizes)
+
+
+if __name__ == "__main__":
+    main()
