@@ -1,6 +1,7 @@
 """The sections of the report: each comparison, each case alone, and their evidence."""
 
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -32,9 +33,19 @@ def plotly_script() -> str:
 
 
 def as_script(value: Any) -> str:
-    """JSON that may stand inside a script element."""
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    """JSON that may stand inside a script element; what is not finite is null."""
+    text = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 def _finish(scene: dict[str, Any], fixed_name: str) -> str:

@@ -1,5 +1,6 @@
 import base64
 import json
+import math
 import re
 import shutil
 from html.parser import HTMLParser
@@ -16,6 +17,7 @@ from pipeline.figure import run_step as draw
 from pipeline.figures.shown import Row
 from pipeline.plan_file import Batch, write_plan
 from pipeline.report import collect_comparisons, collect_jobs, main, write_report
+from pipeline.report_sections import as_script
 from pipeline.runs import Job, run_once
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
@@ -192,3 +194,10 @@ def test_a_missing_plan_is_refused_in_one_line(tmp_path, capsys):
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "nothing is planned yet: run make figures" in said
+
+
+def test_numbers_that_are_not_finite_are_null_in_the_page():
+    value = {"distance": [1.5, math.inf, math.nan], "name": "<b>"}
+    text = as_script(value)
+    assert json.loads(text) == {"distance": [1.5, None, None], "name": "<b>"}
+    assert "<" not in text
