@@ -148,7 +148,7 @@ def settle(
     Returns
     -------
     theta : (4,) centre and radius
-    A : (4, 4) sum of psi' J J^T
+    A : (4, 4) sum of psi' J J^T, as (sum psi' / sum w) sum w J J^T: never indefinite
     B : (4, 4) sum over clusters of (sum psi J) (sum psi J)^T, without small-sample bias
     count : points within the gate
     """
@@ -181,18 +181,21 @@ def settle(
             break
     cell = cells(x, theta[:3], CLUSTERS)
     scores = np.zeros((6 * CLUSTERS * CLUSTERS, 4))
-    count = 0
+    count, weights, slopes = 0, 0.0, 0.0
     for p in range(len(x)):
         if not use[p]:
             continue
         e = _height(x, p, sight, theta, J)
         if abs(e) < gate:
             q = (e / gate) ** 2
+            w = (1 - q) ** 2
             count += 1
+            weights += w
+            slopes += (1 - q) * (1 - 5 * q)
             for a in range(4):
-                scores[cell[p], a] += e * (1 - q) ** 2 * J[a]
+                scores[cell[p], a] += w * e * J[a]
                 for b in range(4):
-                    A[a, b] += (1 - q) * (1 - 5 * q) * J[a] * J[b]
+                    A[a, b] += w * J[a] * J[b]
     B = np.zeros((4, 4))
     clusters = 0
     for k in range(len(scores)):
@@ -200,6 +203,7 @@ def settle(
         for a in range(4):
             for b in range(4):
                 B[a, b] += scores[k, a] * scores[k, b]
+    A *= max(slopes, 0.0) / max(weights, 1e-300)
     B *= clusters / max(clusters - size, 1)  # what the fit took from the scores
     return theta, A, B, count
 

@@ -57,7 +57,7 @@ def polish(
     for round_ in range(ROUNDS):
         last = round_ == ROUNDS - 1
         fits = [_refit_seen(c, points, view, origins, placed, 1 + last) for c in found]
-        found, more = _sorted_out(found, fits, options)
+        found, more = _sorted_out(found, fits, options if last else None)
         lost += more
         joint = views > 1 and len(found) >= FEWEST
         if joint:
@@ -69,16 +69,19 @@ def polish(
 
 
 def _sorted_out(
-    found: list[Candidate], fits: list[Fit | None], options: PickOptions
+    found: list[Candidate], fits: list[Fit | None], options: PickOptions | None
 ) -> tuple[list[Candidate], list[Rejected]]:
-    """The candidates with their new fits, and those that fail with them."""
+    """The candidates with their new fits, and those that fail with them.
+
+    Without options only those without a fit fail.
+    """
     kept, lost = [], []
     for c, fit in zip(found, fits, strict=True):
         if fit is None:
             lost.append(c.rejected(Reason.POINTS, "seen too steeply to be fitted"))
             continue
         fitted = replace(c, fit=fit)
-        wrong = fault(fitted, options)
+        wrong = fault(fitted, options) if options else None
         if wrong is None:
             kept.append(fitted)
         else:
