@@ -8,6 +8,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 import ipctk
 import numpy as np
@@ -51,7 +52,7 @@ def distances(rng: np.random.Generator) -> None:
         ours = all_distances(x, faces)
         theirs = np.sqrt([other(*y) for y in x])
         worst = (abs(ours - theirs) / theirs).max()
-        here = median_seconds(lambda faces=faces: all_distances(x, faces)) / PAIRS
+        here = median_seconds(partial(all_distances, x, faces)) / PAIRS
         print(f"{name:15s} differ by {worst:.0e} at most, {1e9 * here:.0f} ns a pair")
 
 
@@ -63,18 +64,15 @@ def broad_phase(rng: np.random.Generator) -> None:
         surface = surface_of(triangle, x, reach=reach, edge=edge)
         mesh = ipctk.CollisionMesh(x, edge, triangle)
 
-        def theirs(mesh: ipctk.CollisionMesh = mesh, x: Floats = x) -> int:
-            found = ipctk.Candidates()
-            found.build(mesh, x, reach / 2)
-            return len(found)
-
+        found = ipctk.Candidates()
+        found.build(mesh, x, reach / 2)
         pairs = find_pairs(surface, x, reach)
-        here = median_seconds(lambda s=surface, x=x: find_pairs(s, x, reach))
-        there = median_seconds(theirs)
+        here = median_seconds(partial(find_pairs, surface, x, reach))
+        there = median_seconds(partial(found.build, mesh, x, reach / 2))
         print(
             f"{count:6d} triangles: {1e3 * here:7.3f} ms for "
             f"{len(pairs.face) + len(pairs.edge)} pairs; ipctk {1e3 * there:7.3f} ms "
-            f"for {theirs()}"
+            f"for {len(found)}"
         )
 
 

@@ -10,6 +10,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -96,11 +97,11 @@ def contact_share(composer: Composer) -> None:
             near = near_at(problem, step.x, skin)
             none = near.pairs._replace(face=near.pairs.face[:0])
             seconds = [
-                median_seconds(lambda pairs=pairs: _assembled(problem, pairs, step), 20)
+                median_seconds(partial(_assembled, problem, pairs, step), 20)
                 for pairs in (near.pairs, none)
             ]
             taken += step.iterations * (seconds[0] - seconds[1])
-            taken += median_seconds(lambda x=step.x: near_at(problem, x, skin), 20)
+            taken += median_seconds(partial(near_at, problem, step.x, skin), 20)
     print(f"interlocking: contact takes {taken / whole:.1%} of {whole:.3f} s")
 
 
