@@ -27,4 +27,6 @@ def test_a_plane_and_a_rod_have_no_peaks_of_many_directions(
     scan = surface(np.concatenate([plane, rod]), 1.0, 2.0)
     _, votes = peaks(scan, 6.0, 10.0, 0.03)
     sphere = surface(ball(rng, 6_000, 6.0), 1.0, 2.0)
+    # Normals have either sign, yet every voxel of a sphere votes for the centre.
+    assert peaks(sphere, 6.0, 10.0, 0.03)[1].max() > 0.8 * sphere.bent.sum()
     assert votes.max(initial=0.0) < 0.1 * peaks(sphere, 6.0, 10.0, 0.03)[1].max()

@@ -1,0 +1,31 @@
+"""What tells spheres from rings, and one sphere from another."""
+
+import numpy as np
+
+from analysis.spheres.judge import _spread_of_cap, spread, visible_cap
+from tests.analysis.spheres.test_fit import CENTRE, cap
+
+
+def test_the_spread_of_a_round_cap_is_the_closed_form(
+    rng: np.random.Generator,
+) -> None:
+    for angle in (35.0, 60.0, 85.0):
+        share = (1 - np.cos(np.deg2rad(angle))) / 2
+        x = CENTRE + cap(rng, 40_000, angle)
+        assert np.isclose(spread(x, CENTRE), _spread_of_cap(share), rtol=0.03)
+
+
+def test_a_ring_has_little_spread(rng: np.random.Generator) -> None:
+    a, z = rng.uniform(0, 2 * np.pi, 2_000), rng.uniform(-0.2, 0.2, 2_000)
+    s = np.sqrt(1 - z * z)
+    x = CENTRE + 6.0 * np.column_stack([s * np.cos(a), s * np.sin(a), z])
+    assert spread(x, CENTRE) < 0.1 * _spread_of_cap(0.3)
+
+
+def test_the_visible_cap_is_the_share_of_the_surface_with_points(
+    rng: np.random.Generator,
+) -> None:
+    for angle in (40.0, 60.0, 90.0):
+        share = (1 - np.cos(np.deg2rad(angle))) / 2
+        x = CENTRE + cap(rng, 5_000, angle)
+        assert np.isclose(visible_cap(x, CENTRE), share, atol=0.06)
