@@ -7,20 +7,18 @@ these functions create no arrays: all their space is handed to them.
 """
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import TypeVar
 
-import numba
+from sim.kernels import compiled
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def kernel(function: Function) -> Function:
     """Compile at the first call; division by zero gives inf or nan, as in numpy."""
-    compiler = numba.njit(cache=True, error_model="numpy", _nrt=False)
-    return cast(Function, compiler(function))
+    return compiled(function, _nrt=False)
 
 
 def released(function: Function) -> Function:
     """Compile likewise, to run without Python's lock, so that threads help."""
-    compiler = numba.njit(cache=True, error_model="numpy", _nrt=False, nogil=True)
-    return cast(Function, compiler(function))
+    return compiled(function, _nrt=False, nogil=True)
