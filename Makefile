@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH= $(BIN)/python -m
 
 .DEFAULT_GOAL := setup
-.PHONY: setup figures study status ui test lint test-long bench clean help
+.PHONY: setup figures study status ui test lint test-browser test-long bench clean help
 
 setup: $(READY)
 
@@ -51,16 +51,20 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 test: lint
-	$(RUN) pytest
+	$(RUN) pytest --ignore tests/browser
+
+# The report in a real browser; it fails without Chromium (on Debian: apt-get install chromium).
+test-browser: $(READY)
+	$(RUN) pytest tests/browser -m "slow or not slow"
 
 test-long: $(READY)
-	$(RUN) pytest -m "slow or long"
+	$(RUN) pytest --ignore tests/browser -m "slow or long"
 
 bench: $(READY)
 	@ls tests/bench/bench_*.py | sed 's|^|$(BIN)/python |'
 
 clean:
-	rm -rf .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .numba_cache .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 help:
 	@sed -n 's/^# //p' Makefile | head -3
@@ -70,5 +74,6 @@ help:
 	@echo "make ui           open MLflow on the runs, at http://127.0.0.1:5000"
 	@echo "make lint         style, types and imports"
 	@echo "make test-long    the slow tests and the statistics"
+	@echo "make test-browser the report in a real browser (needs chromium)"
 	@echo "make bench        the benchmarks, a command each"
 	@echo "make clean        remove caches; results stay"
