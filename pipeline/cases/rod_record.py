@@ -1,5 +1,7 @@
 """What the rod cases record of a step."""
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,13 +15,13 @@ from sim.rod.world import World
 GROUND_POINTS = 400  # of the drawn ground
 
 
-class RodCase:
+class RodCase(Protocol):
     """What the cases of this module record of a step."""
 
     @property
     def world(self) -> World:
         """What is simulated."""
-        raise NotImplementedError
+        ...
 
     def numbers(self, step: RodStep) -> dict[str, float]:
         x_c, y_c = centroid(step.x, self.world.rod.mass)

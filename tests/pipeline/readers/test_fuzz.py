@@ -60,7 +60,7 @@ UNHURRIED = settings(
 )
 
 
-def answers(suffix: str, content: bytes, choices: Choices) -> None:
+def assert_answer(suffix: str, content: bytes, choices: Choices) -> None:
     """Read `content`: finite points, no more than its bytes can hold, or a refusal."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / f"a{suffix}"
@@ -82,7 +82,7 @@ def answers(suffix: str, content: bytes, choices: Choices) -> None:
 def test_arbitrary_bytes_never_crash_a_reader(
     suffix: str, content: bytes, choices: Choices
 ) -> None:
-    answers(suffix, content, choices)
+    assert_answer(suffix, content, choices)
 
 
 @st.composite
@@ -108,7 +108,7 @@ def mutants(draw: st.DrawFn) -> tuple[str, bytes]:
 def test_damaged_good_files_never_crash_a_reader(
     mutant: tuple[str, bytes], choices: Choices
 ) -> None:
-    answers(*mutant, choices)
+    assert_answer(*mutant, choices)
 
 
 def test_the_good_files_of_the_fuzz_test_are_good(tmp_path: Path) -> None:
