@@ -99,3 +99,14 @@ def test_a_scan_of_something_else_is_no_unit_error(printed, rng):
     scan = scanned(rng.uniform(0.0, 0.2, (24, 3)), rng, sd_mm=3e-5)
     found = wrong_unit(mechanism, scan.centres_mm, scan.covariances_mm2, OPTIONS)
     assert found is None
+
+
+def test_an_error_that_all_centres_share_is_none_of_a_length(printed, rng):
+    mechanism, nodes = printed
+    scan = scanned(nodes, rng)
+    labels, _ = labelled(mechanism, scan)
+    m = len(scan.centres_mm)
+    common = np.kron(np.ones((m, m)), 0.04 * np.eye(3))
+    sd = np.full(len(mechanism.pairs), 0.01)
+    pairs = scanned_pairs(mechanism, labels, scan.centres_mm, common, sd)
+    np.testing.assert_allclose(pairs.u_mm, 0.01, rtol=1e-9)
