@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pipeline.cases.structure_file import document
 from sim.morph.choice import Choice
+from sim.morph.closing import closed
 from sim.morph.morph import (
     Followers,
     MorphStep,
@@ -57,6 +58,7 @@ class MorphCase:
 
     def __post_init__(self) -> None:
         _ = self.options, self.shape
+        closed(system_of(self.structure), self.structure, self.residual)
 
     @cached_property
     def options(self) -> Projection | Newton:

@@ -152,6 +152,14 @@ def test_bad_structure_files_are_refused_in_one_line(name: str, tmp_path: Path) 
     assert "\n" not in str(caught.value)
 
 
+def test_contradicting_structures_are_refused_before_the_first_step(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path / "two.json", dist=[[0, 1, 1.0], [0, 1, 4.0]])
+    with pytest.raises(ValueError, match=r"constraints contradict: dist\(0, 1\)"):
+        MorphCase(structure_file(path), method="newton")
+
+
 def test_files_that_are_no_structures_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="No such file"):
         structure_file(str(tmp_path / "none.json"))
