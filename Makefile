@@ -8,6 +8,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH= $(BIN)/python -m
 
+# Small matrices everywhere: threads of the linear algebra only get in each other's way.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
 .DEFAULT_GOAL := setup
 .PHONY: setup figures study status ui test lint test-browser test-long bench clean help
 
