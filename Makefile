@@ -25,7 +25,7 @@ $(READY): requirements.lock
 	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null \
 	  || { echo "error: this Python has no venv; on Debian: apt-get install python3-venv" >&2; exit 2; }
 	@echo "installing the packages of requirements.lock into $(VENV)"
-	@$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --use-pep517 \
 	  --require-hashes -r requirements.lock
 	@$(BIN)/python -m pipeline.system

@@ -50,9 +50,11 @@ def cpu_and_wall(words: list[str], folder: Path) -> tuple[float, float]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
     with (folder / "log.txt").open("a") as log:
-        subprocess.run(
-            words, cwd=folder, env=environment(), stdout=log, stderr=log, check=True
+        done = subprocess.run(
+            words, cwd=folder, env=environment(), stdout=log, stderr=log, check=False
         )
+    if done.returncode:
+        sys.exit((folder / "log.txt").read_text()[-2000:])
     wall = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     user, system = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
