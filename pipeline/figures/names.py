@@ -5,7 +5,7 @@ from pathlib import Path
 from pipeline.errors import InputError
 
 HERE = Path(__file__).parent
-NOT_FIGURES = ("__init__", "names", "shown")
+NOT_FIGURES = ("__init__", "morph_paths", "names", "shown")
 
 
 def figure_names() -> list[str]:

@@ -1,0 +1,11 @@
+"""Fig. 2 of [dJ23]: three structures morph to three shapes; ours, after the paper."""
+
+from collections.abc import Sequence
+
+from pipeline.figures.morph_paths import draw_paths
+from pipeline.figures.shown import Drawn, Row
+
+
+def draw(rows: Sequence[Row]) -> Drawn:
+    """A row a case: pentapod, squares to a circle, octahedra to an organic shape."""
+    return draw_paths(rows)

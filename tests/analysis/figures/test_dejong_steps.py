@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+
+from analysis.figures.dejong_steps import MorphPath, selected_steps, steps_of_morphs
+from analysis.figures.shapes import Wireframe
+
+
+def path(rng, steps=6):
+    r = rng.standard_normal((steps, 5, 3))
+    edges = np.array([[0, 1], [1, 2]])
+    target = Wireframe(rng.standard_normal((3, 3)), edges)
+    S = np.linspace(1.0, 0.5, steps)
+    return MorphPath("one", "ab12", r, r + 0.1, ((0, 1), (1, 2, 3)), target, S, S)
+
+
+def test_the_first_and_the_last_step_are_always_among_those_shown():
+    S = np.array([1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7])
+    assert selected_steps(S).tolist() == [0, 1, 2, 6]
+
+
+def test_shown_steps_lie_equally_far_apart_in_shape():
+    S = 1.0 - np.linspace(0.0, 1.0, 31) ** 2
+    shown = S[selected_steps(S)]
+    np.testing.assert_allclose(np.diff(shown), -1 / 3, atol=0.07)
+
+
+def test_a_shape_that_does_not_change_shows_its_ends():
+    assert selected_steps(np.ones(4)).tolist() == [0, 3]
+
+
+def test_every_panel_tells_its_step_with_E_and_S(rng):
+    figure = steps_of_morphs([path(rng), path(rng)])
+    titles = [ax.get_title() for ax in figure.axes]
+    assert len(titles) == 8
+    assert titles[0].startswith("$s$ = 0:")
+    assert titles[3].startswith("$s$ = 5:")
+    assert all("mathcal{E}" in title for title in titles)
+    assert "ab12" in figure.texts[0].get_text()
+
+
+@pytest.mark.parametrize("from_above", [True, False])
+def test_a_structure_in_a_plane_is_seen_from_above(rng, from_above):
+    figure = steps_of_morphs([path(rng)], from_above=from_above)
+    assert (figure.axes[0].elev == 90.0) == from_above
