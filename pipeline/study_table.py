@@ -65,9 +65,10 @@ def write_study(name: str, results: Path = RESULTS) -> pd.DataFrame:
     responses = [r for r in wanted["response"] if r in table]
     if responses:
         figure = main_effects(table, factors, responses, title=f"study {name}")
-        for suffix in (".pdf", ".png"):
+        # No date: the same runs give the same files, and the store is left alone.
+        for suffix, metadata in ((".pdf", {"CreationDate": None}), (".png", {})):
             with replacing(directory / f"effects{suffix}") as temporary:
-                figure.savefig(temporary, format=suffix[1:])
+                figure.savefig(temporary, format=suffix[1:], metadata=metadata)
     return table
 
 

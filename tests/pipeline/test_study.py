@@ -31,6 +31,12 @@ def table(project: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def digests(project: Path) -> dict[str, bytes]:
+    """Every file of the study, to the byte."""
+    folder = project / "results" / "study" / "mine"
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 def finished_at(project: Path) -> dict[str, int]:
     runs = (project / "results" / "runs").glob("*/run.json")
     return {p.parent.name: p.stat().st_mtime_ns for p in runs}
@@ -79,8 +85,10 @@ def test_a_run_that_does_not_converge_is_a_row_with_its_reason(
     assert rows["1000"]["status"] == "finished"
     assert rows["3"]["status"] == "failed"
     assert "NotConvergedError" in rows["3"]["reason"]
+    files = digests(project)
     again = command("pipeline.study", "mine")
     assert "2 runs, 0 to do" in again.stdout
+    assert digests(project) == files
     retried = command("pipeline.study", "mine", "--retry-failed")
     assert "2 runs, 1 to do" in retried.stdout
     attempts = [p.name for p in (project / "results" / "failed").iterdir()]
