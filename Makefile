@@ -64,7 +64,10 @@ test-browser: $(READY)
 test-long: $(READY)
 	$(RUN) pytest --ignore tests/browser -m "slow or long"
 
+# The peers of the benchmarks, added to the environment.
 bench: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --no-deps --require-hashes \
+	  -r tests/bench/requirements.lock
 	@ls tests/bench/bench_*.py | sed 's|^|$(BIN)/python |'
 
 clean:
@@ -79,5 +82,5 @@ help:
 	@echo "make lint         style, types and imports"
 	@echo "make test-long    the slow tests and the statistics"
 	@echo "make test-browser the report in a real browser (needs chromium)"
-	@echo "make bench        the benchmarks, a command each"
+	@echo "make bench        install the peers, print the benchmarks, a command each"
 	@echo "make clean        remove caches; results stay"
