@@ -4,7 +4,8 @@
     results/runs/<key>/                finished
     results/failed/<key>.<attempt>/    failed, with the steps it made
 
-A directory moves from the first place to one of the others by a single rename.
+A directory moves from the first place to one of the others by a single rename, with
+the digests of its files in SHA256SUMS.
 """
 
 import contextlib
@@ -23,6 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pipeline.digests import write_digests
 from pipeline.errors import InputError, RunFailedError, one_line
 from pipeline.files import read_json, write_json
 from pipeline.keys import key_of
@@ -245,6 +247,7 @@ def perform(directory: Path, job: Job, body: Body) -> dict[str, Any]:
             record["cpu_s"] = round(time.process_time() - cpu, 6)
             write_json(directory / "run.json", record)
             (directory / "owner.json").unlink()
+            write_digests(directory)
     return record
 
 

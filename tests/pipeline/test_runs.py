@@ -37,7 +37,8 @@ def test_a_finished_run_is_in_its_place_with_its_record(tmp_path: Path) -> None:
     assert (record["status"], record["result"]) == ("finished", {"E": 0.5})
     assert record["cpu_s"] >= 0
     assert record["identity"] == job().identity
-    assert sorted(p.name for p in directory.iterdir()) == ["run.json", "steps.csv"]
+    names = sorted(p.name for p in directory.iterdir())
+    assert names == ["SHA256SUMS", "run.json", "steps.csv"]
 
 
 def test_the_same_key_runs_once(tmp_path: Path) -> None:
