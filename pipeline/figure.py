@@ -1,12 +1,13 @@
 """Draw a figure: python -m pipeline.figure NAME --row ... --out DIR.
 
-Writes NAME.pdf, NAME.png and the plotted numbers as CSV.
+Writes NAME.pdf, NAME.png, the plotted numbers as CSV, and for each of them the keys of
+the runs behind it as .trace.json.
 """
 
 import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,11 @@ from pipeline.errors import InputError, command
 from pipeline.figures.names import figure_names, module_of
 from pipeline.figures.shown import Drawn, Row
 from pipeline.files import replacing
+from pipeline.plan_file import needed_keys
+from pipeline.trace_sidecar import Origin, origin_text, write_sidecars
 
 PNG_DPI = 250
+NOWHERE = Origin()
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,14 @@ class FigureConfig:
             )
 
 
-def run_step(config: FigureConfig, rows: Sequence[Row], out: Path) -> dict[str, Any]:
+def run_step(
+    config: FigureConfig, rows: Sequence[Row], out: Path, origin: Origin = NOWHERE
+) -> dict[str, Any]:
     """Draw the figure from finished runs into `out`.
+
+    Parameters
+    ----------
+    origin : the run that draws, and those it reads; the figure may name more
 
     Returns
     -------
@@ -58,28 +68,34 @@ def run_step(config: FigureConfig, rows: Sequence[Row], out: Path) -> dict[str, 
     ).draw
     drawn = draw(rows)
     out.mkdir(parents=True, exist_ok=True)
-    save(drawn.figure, out / config.figure, drawn.keys)
+    keys = tuple(dict.fromkeys([*drawn.keys, *origin.keys]))
+    origin = replace(origin, keys=tuple(key for key in keys if key))
+    files = save(drawn.figure, out / config.figure, origin)
     for name, table in drawn.tables.items():
-        with replacing(out / f"{config.figure}-{name}.csv") as temporary:
+        path = out / f"{config.figure}-{name}.csv"
+        with replacing(path) as temporary:
             table.to_csv(temporary, index=False, lineterminator="\n")
+        files.append(path)
+    write_sidecars(files, origin)
     return {"figure": config.figure, "rows": len(rows), "shows": " ".join(drawn.keys)}
 
 
-def save(figure: Figure, stem: Path, keys: Sequence[str]) -> None:
-    """Write STEM.pdf and STEM.png; the keys of the runs shown are in their metadata."""
-    shown = " ".join(keys)
+def save(figure: Figure, stem: Path, origin: Origin) -> list[Path]:
+    """Write STEM.pdf and STEM.png, their origin in their metadata; return both."""
     made = {"Title": stem.name, "Creator": "morphtrack"}
-    pdf = made | {"Keywords": shown, "CreationDate": None}
-    png = made | {"Description": f"runs {shown}", "Software": "morphtrack"}
-    for suffix, metadata in ((".pdf", pdf), (".png", png)):
-        with rc_context(RC), replacing(stem.with_suffix(suffix)) as temporary:
+    pdf = made | {"Keywords": origin_text(origin), "CreationDate": None}
+    png = made | {"Description": origin_text(origin), "Software": "morphtrack"}
+    files = [stem.with_name(f"{stem.name}{suffix}") for suffix in (".pdf", ".png")]
+    for path, metadata in zip(files, (pdf, png), strict=True):
+        with rc_context(RC), replacing(path) as temporary:
             figure.savefig(
                 temporary,
-                format=suffix[1:],
+                format=path.suffix[1:],
                 metadata=metadata,
                 facecolor="white",
                 dpi=PNG_DPI,
             )
+    return files
 
 
 def perform_figure(job: Any, needs: Mapping[str, Any], out: Path) -> dict[str, Any]:
@@ -96,7 +112,7 @@ def perform_figure(job: Any, needs: Mapping[str, Any], out: Path) -> dict[str, A
             strict=False,
         )
     ]
-    return run_step(config, rows, out)
+    return run_step(config, rows, out, Origin(tuple(needed_keys(job)), run=job.key))
 
 
 def _rows(given: Sequence[Sequence[str]]) -> list[Row]:

@@ -12,6 +12,7 @@ from analysis.figures.validation_set import ComparedSet, simulated_against_scann
 from analysis.validation_set import SetSummary, summarise
 from pipeline.figure import save
 from pipeline.files import write_text
+from pipeline.trace_sidecar import Origin, write_sidecars
 from sim.arrays import Floats
 
 COLUMNS = {  # of the LaTeX table: column, heading, format
@@ -89,7 +90,9 @@ def write_result_tables(
         summarise(error[true], found.S_u_val[true], found.k) if any(true) else None
     )
     figure = simulated_against_scanned(found, summary)
-    save(figure, tables / "comparisons", list(found.keys))
+    save(figure, tables / "comparisons", Origin(found.keys))
+    names = [p for p in tables.iterdir() if p.stem in {"comparisons", "budgets"}]
+    write_sidecars([*sorted(names), results / "numbers.tex"], Origin(found.keys))
     return summary
 
 

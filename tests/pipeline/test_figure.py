@@ -32,9 +32,12 @@ def test_a_figure_is_written_as_pdf_and_png_with_its_numbers(row, tmp_path):
     names = sorted(p.name for p in (tmp_path / "figure").iterdir())
     assert names == [
         "dejong-3-nodes.csv",
+        "dejong-3-nodes.trace.json",
         "dejong-3-steps.csv",
+        "dejong-3-steps.trace.json",
         "dejong-3.pdf",
         "dejong-3.png",
+        "dejong-3.trace.json",
     ]
     assert result["shows"] == "0123456789abcdef"
 

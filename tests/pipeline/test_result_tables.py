@@ -32,10 +32,12 @@ def test_tables_macros_and_plot_are_written(row, tmp_path):
     names = {p.name for p in (tmp_path / "tables").iterdir()}
     assert names == {
         "budgets.csv",
+        "budgets.trace.json",
         "comparisons.csv",
         "comparisons.pdf",
         "comparisons.png",
         "comparisons.tex",
+        "comparisons.trace.json",
     }
     table = pd.read_csv(tmp_path / "tables" / "comparisons.csv")
     assert table["S_scanned"][0] == row["S_scanned"]
