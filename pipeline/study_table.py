@@ -17,7 +17,7 @@ from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.files import replacing, write_text
 from pipeline.runs import RESULTS, Ledger, run_record
-from pipeline.study import read_members, study_directory
+from pipeline.study_members import read_members, study_directory
 
 COSTS = ("key", "host", "wall_s", "cpu_s")
 
