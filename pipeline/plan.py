@@ -14,10 +14,12 @@ from pipeline.errors import InputError, command, one_line
 from pipeline.figures.names import module_of
 from pipeline.hydra_command import Composer
 from pipeline.keys import file_digest, identity
-from pipeline.plan_file import Batch, write_plan
+from pipeline.plan_file import Batch, read_batch, write_plan
 from pipeline.run import CONFIGS
 from pipeline.runs import Job, finished
 from pipeline.simulate import planned, sound_case
+from pipeline.study_file import read_study
+from pipeline.study_members import batches, members, write_members
 from pipeline.workflow_file import (
     WORKFLOW,
     Compared,
@@ -63,6 +65,28 @@ class Planner:
         config = self._composer.compose("simulate", overrides)
         sound_case(config)
         return self._add(planned(name, config))
+
+    def study(self, name: str) -> list[tuple[str, Job]]:
+        """The runs of a study by label, also listed as those that it wants."""
+        study = read_study(name)
+        found = members(study)
+        write_members(study, found)
+        return [(member.label, self._add(member.job)) for member in found]
+
+    def batches(self) -> list[Batch]:
+        """A batch each job, but the runs of a study dealt to few."""
+        alone = [job for job in self.jobs.values() if "study" not in job.tags]
+        of_studies: dict[str, list[Job]] = {}
+        for job in self.jobs.values():
+            if "study" in job.tags:
+                of_studies.setdefault(job.tags["study"], []).append(job)
+        dealt = [
+            batch
+            for name, jobs in of_studies.items()
+            for batch in batches(jobs, read_study(name).batches)
+        ]
+        # A study before what is drawn from it: Snakemake takes the order of the plan.
+        return [*dealt, *(Batch((job,)) for job in alone)]
 
     def compared(self, wanted: Compared) -> tuple[Job, Job, Job]:
         """Simulation, ingest and comparison that one entry of the workflow wants."""
@@ -146,22 +170,22 @@ def _scanner_config(wanted: Compared, scan: VirtualScan) -> dict[str, Any]:
 def _drawn(
     drawn: Drawn,
     compared: Mapping[str, tuple[Job, Job, Job]],
-    simulations: Mapping[str, Job],
+    simulations: Sequence[tuple[str, Job]],
 ) -> Job:
-    """The figure, with a row for each comparison and then for each case."""
+    """The figure, with a row for each comparison and then for each simulation alone."""
     rows = [compared[name] for name in drawn.comparisons]
-    cases = [simulations[name] for name in drawn.cases]
+    labels = [*drawn.comparisons, *(label for label, _ in simulations)]
     needs: dict[str, str | list[str]] = {
-        "simulated": [row[0].key for row in rows] + [job.key for job in cases]
+        "simulated": [row[0].key for row in rows] + [job.key for _, job in simulations]
     }
     if rows:
         needs["spheres"] = [row[1].key for row in rows]
         needs["comparisons"] = [row[2].key for row in rows]
-    if len({*drawn.comparisons, *drawn.cases}) < len(rows) + len(cases):
+    if len(set(labels)) < len(labels):
         raise InputError(f"{WORKFLOW}: figures.{drawn.name} names a row twice")
     config = {
         "figure": drawn.name,
-        "labels": [*drawn.comparisons, *drawn.cases],
+        "labels": labels,
         "_target_": f"{module_of(drawn.name)}.draw",
     }
     return _job("figure", drawn.name, config, needs)
@@ -175,22 +199,24 @@ def make_plan(workflow: Workflow, only: str = "") -> dict[str, Any]:
         )
     figures = [f for f in workflow.figures.values() if not only or f.name == only]
     shown = {name for figure in figures for name in figure.comparisons}
-    wanted = [c for c in workflow.comparisons.values() if not only or c.name in shown]
+    chosen = [c for c in workflow.comparisons.values() if not only or c.name in shown]
     with Composer() as composer:
         planner = Planner(composer)
-        compared = {c.name: planner.compared(c) for c in wanted}
+        compared = {c.name: planner.compared(c) for c in chosen}
         for figure in figures:
-            alone = {
-                label: planner.simulation(label, words)
+            alone = [
+                (label, planner.simulation(label, words))
                 for label, words in figure.cases.items()
-            }
+            ]
+            alone += planner.study(figure.study) if figure.study else []
             job = _drawn(figure, compared, alone)
             planner.jobs.setdefault(job.key, job)
-    batches = [Batch((job,)) for job in planner.jobs.values()]
-    rows = {name: [job.key for job in jobs] for name, jobs in compared.items()}
-    return write_plan(
-        batches, {"comparisons": rows, "figures": [f.name for f in figures]}
-    )
+    wanted = {
+        "comparisons": {c: [job.key for job in jobs] for c, jobs in compared.items()},
+        "figures": [figure.name for figure in figures],
+        "studies": sorted({figure.study for figure in figures if figure.study}),
+    }
+    return write_plan(planner.batches(), wanted)
 
 
 @command
@@ -200,8 +226,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--figure", default="", help="plan only what this figure needs")
     plan = make_plan(read_workflow(), parser.parse_args(argv).figure)
     for key, batch in plan["batches"].items():
-        state = "done" if finished(key) else "wanted"
-        print(f"{key}  {state:6}  {batch['step']:12}  {batch['name']}")
+        done = all(finished(job.key) for job in read_batch(key))
+        state = "done" if done else "wanted"
+        runs = f" ({batch['jobs']} runs)" if batch["jobs"] > 1 else ""
+        print(f"{key}  {state:6}  {batch['step']:12}  {batch['name']}{runs}")
     return 0
 
 
