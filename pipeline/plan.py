@@ -69,7 +69,7 @@ class Planner:
     def study(self, name: str) -> list[tuple[str, Job]]:
         """The runs of a study by label, also listed as those that it wants."""
         study = read_study(name)
-        found = members(study)
+        found = members(study, self._composer)
         write_members(study, found)
         return [(member.label, self._add(member.job)) for member in found]
 

@@ -75,6 +75,7 @@ def write_plan(
             "step": batch.step,
             "name": batch.jobs[0].name,
             "jobs": len(batch.jobs),
+            "study": batch.jobs[0].tags.get("study", ""),
             "needs": sorted(needs),
         }
         if not all(finished(job.key, results) for job in batch.jobs):

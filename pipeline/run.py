@@ -14,7 +14,14 @@ from pipeline.errors import FAILED, InputError, RunFailedError, command, one_lin
 from pipeline.files import write_text
 from pipeline.keys import file_digest, identity
 from pipeline.plan_file import read_batch, stamp
-from pipeline.runs import Job, Numbers, finished, run_once
+from pipeline.runs import (
+    Job,
+    Numbers,
+    failed_attempts,
+    finished,
+    run_once,
+    run_record,
+)
 
 Needs = dict[str, Any]  # directories of finished runs, by role
 Perform = Callable[[Job, Needs, Path], Numbers]
@@ -38,6 +45,12 @@ def _comparison_config() -> type:
     return Comparison
 
 
+def _deviation_config() -> type:
+    from pipeline.deviation import Deviation
+
+    return Deviation
+
+
 def _printing_config() -> type:
     from pipeline.input_uncertainty import InputUncertainty
 
@@ -50,6 +63,7 @@ CONFIGS: Mapping[str, Callable[[], type]] = {
     "ingest": _ingest_config,
     "compare": _comparison_config,
     "input_uncertainty": _printing_config,
+    "deviation": _deviation_config,
 }
 
 
@@ -83,15 +97,22 @@ def _input_uncertainty(job: Job, needs: Needs, out: Path) -> Numbers:
     return run_step(_printing_config()(**job.config), needs["simulated"], out)
 
 
+def _deviation(job: Job, needs: Needs, out: Path) -> Numbers:
+    from pipeline.deviation import measure_or_say_why
+
+    config = _deviation_config()(**job.config)
+    return measure_or_say_why(config, needs["spheres"], needs["simulated"], out)
+
+
 def _compare(job: Job, needs: Needs, out: Path) -> Numbers:
-    from pipeline.compare import run_step
+    from pipeline.compare import Measured, run_step
 
     return run_step(
         _comparison_config()(**job.config),
         needs["spheres"],
         needs["simulated"],
         out,
-        needs.get("input_uncertainty"),
+        Measured(needs.get("input_uncertainty"), needs.get("deviation")),
     )
 
 
@@ -106,6 +127,7 @@ PERFORM: Mapping[str, Perform] = {
     "virtual_scan": _virtual_scan,
     "ingest": _ingest,
     "input_uncertainty": _input_uncertainty,
+    "deviation": _deviation,
     "compare": _compare,
     "figure": _figure,
 }
@@ -129,9 +151,13 @@ def _check_key(job: Job) -> None:
 
 def _directory(key: str) -> Path:
     directory = finished(key)
-    if directory is None:
-        raise InputError(f"the run {key} is not there yet: run make figures")
-    return directory
+    if directory is not None:
+        return directory
+    failed = failed_attempts(key)
+    if failed:
+        record = run_record(failed[-1])
+        raise RunFailedError(f"the run {key} that it needs failed: {record['reason']}")
+    raise InputError(f"the run {key} is not there yet: run make figures")
 
 
 def _needs(job: Job) -> Needs:

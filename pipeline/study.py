@@ -10,14 +10,13 @@ from pathlib import Path
 
 from pipeline.arguments import OneLineParser
 from pipeline.errors import FAILED, command
+from pipeline.hydra_command import Composer
 from pipeline.owners import sweep_dead
 from pipeline.plan_file import write_plan
 from pipeline.runs import RESULTS, Job, Ledger
 from pipeline.study_file import Study, read_study
 from pipeline.study_members import batches, members, write_members
-from pipeline.workflow import PROFILE, fan_out, followed, only_one, step
-
-TABLE = "pipeline.study_table"
+from pipeline.workflow import PROFILE, TABLE, fan_out, followed, only_one, step
 
 
 def is_settled(job: Job, ledger: Ledger, *, retry_failed: bool) -> bool:
@@ -30,7 +29,8 @@ def run_study(study: Study, options: argparse.Namespace) -> int:
     """Plan, run what is missing, tabulate, track."""
     with only_one():
         sweep_dead(RESULTS)
-        found = members(study)
+        with Composer() as composer:
+            found = members(study, composer)
         write_members(study, found)
         retry = options.retry_failed
         ledger = Ledger()

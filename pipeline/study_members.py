@@ -25,31 +25,36 @@ class Member:
     point: Point
     job: Job
 
+    @property
+    def label(self) -> str:
+        """The values, each after the last part of its name."""
+        words = [f"{n.rpartition('.')[2]}={v}" for n, v in self.point.items()]
+        return " ".join(words)
+
 
 def overrides(study: Study, point: Point) -> dict[str, Any]:
     """All values that a run of the study sets, by dotted name."""
     return {**study.fixed, **point}
 
 
-def members(study: Study) -> list[Member]:
+def members(study: Study, composer: Composer) -> list[Member]:
     """The runs of a study, each key once, in the order of its points."""
     tags = {"study": study.name, "case": study.case}
     found: dict[str, Member] = {}
     points = study.points()
-    with Composer() as composer:
-        configs = composer.variants(
-            "simulate",
-            [f"case={study.case}"],
-            [overrides(study, point) for point in points],
-        )
-        refused: list[InputError] = []
-        sound = False
-        for point, config in zip(points, configs, strict=True):
-            sound = sound or _is_sound(config, refused)
-            if len(refused) == min(MOST_REFUSED, len(points)) and not sound:
-                raise refused[0]  # what is wrong with all of them is refused here
-            job = planned(study.case, config, tags)
-            found.setdefault(job.key, Member(point, job))
+    configs = composer.variants(
+        "simulate",
+        [f"case={study.case}"],
+        [overrides(study, point) for point in points],
+    )
+    refused: list[InputError] = []
+    sound = False
+    for point, config in zip(points, configs, strict=True):
+        sound = sound or _is_sound(config, refused)
+        if len(refused) == min(MOST_REFUSED, len(points)) and not sound:
+            raise refused[0]  # what is wrong with all of them is refused here
+        job = planned(study.case, config, tags)
+        found.setdefault(job.key, Member(point, job))
     if len(found) < len(points):
         same = len(points) - len(found)
         print(

@@ -24,6 +24,7 @@ from pipeline.runs import RESULTS, finished
 from pipeline.workflow_file import read_workflow
 
 PROFILE = Path("conf/profile/local")
+TABLE = "pipeline.study_table"
 
 # A job is one thread: Snakemake runs as many jobs side by side as there are cores.
 THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA")
@@ -79,8 +80,13 @@ def step(module: str, words: Sequence[str] = ()) -> int:
 
 
 def point_names(plan: Mapping[str, Any], results: Path = RESULTS) -> None:
-    """Let results/<step>/<name> point to the run that the plan means by that name."""
+    """Let results/<step>/<name> point to the run that the plan means by that name.
+
+    The runs of a study share the name of their case: its table tells them apart.
+    """
     for key, entry in plan["batches"].items():
+        if entry["study"]:
+            continue
         link = results / entry["step"] / entry["name"]
         directory = finished(key, results)
         if directory is not None:
@@ -125,7 +131,8 @@ def main(argv: list[str] | None = None) -> int:
         else:
             with followed() as tracker:
                 fan_out(plan, options.profile, options.cores)
-            failures = [tracker.returncode and step("pipeline.track")]
+                tables = [step(TABLE, [study]) for study in plan["studies"]]
+            failures = [*tables, tracker.returncode and step("pipeline.track")]
         point_names(plan)
         failures += [step("pipeline.report")]
     return FAILED if any(failures) or not all_done(plan) else 0

@@ -89,11 +89,13 @@ class Drawn:
     Parameters
     ----------
     cases : Hydra overrides of the run of each further row, by its label
+    study : file of conf/study whose runs are rows too, in its order; or ""
     """
 
     name: str
     comparisons: tuple[str, ...] = ()
     cases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    study: str = ""
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,13 @@ def _drawn(name: str, given: dict[str, Any], known: Mapping[str, Compared]) -> D
                 f"{WORKFLOW}: {where} shows the comparison {comparison!r}, "
                 f"which is not there: choose among {', '.join(known)}"
             )
-    return Drawn(name, comparisons, _cases(given.get("cases", []), f"{where}.cases"))
+    study = given.get("study", "")
+    if not isinstance(study, str):
+        raise InputError(
+            f"{WORKFLOW}: {where}.study must be a name of conf/study, not {study!r}"
+        )
+    cases = _cases(given.get("cases", []), f"{where}.cases")
+    return Drawn(name, comparisons, cases, study)
 
 
 def read_workflow(path: Path = WORKFLOW) -> Workflow:

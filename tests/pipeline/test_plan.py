@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline.errors import InputError
+from pipeline.errors import InputError, RunFailedError
 from pipeline.hydra_command import Composer
 from pipeline.keys import identity, key_of
 from pipeline.plan import make_plan
+from pipeline.plan_file import read_batch
+from pipeline.run import perform_batch, perform_planned
 from pipeline.simulate import case_names, planned
+from pipeline.study_members import read_members
 from pipeline.workflow_file import read_workflow
 
 OPEN = {"structure_file": ["case.structure.path=pyproject.toml"]}  # left to the user
@@ -175,3 +178,51 @@ def test_a_setting_of_the_lab_is_refused_before_anything_runs(project: Path) -> 
     edit(project / "conf" / "scanner.yaml", "views: 10", "views: -3")
     with pytest.raises(InputError, match="views"):
         planned_keys()
+
+
+STUDIED = """
+case: triangles_circle
+design: grid
+vary: {case.target.radius: [1.8, 2.0, -1.0]}
+"""
+
+
+def plan_of_a_studied_figure(project: Path) -> dict[str, Any]:
+    (project / "conf" / "study" / "radii.yaml").write_text(STUDIED)
+    (project / "conf" / "workflow.yaml").write_text(
+        "figures: {dejong-3: {cases: [triangles_circle], study: radii}}\n"
+    )
+    return make_plan(read_workflow())
+
+
+def test_the_runs_of_a_study_are_rows_of_a_figure(project: Path) -> None:
+    plan = plan_of_a_studied_figure(project)
+    (figure,) = (k for k, b in plan["batches"].items() if b["step"] == "figure")
+    (job,) = read_batch(figure)
+    radii = [f"radius={r}" for r in (1.8, 2.0, -1.0)]
+    assert job.config["labels"] == ["triangles_circle", *radii]
+    listed = [member["key"] for member in read_members("radii")["members"]]
+    assert job.needs["simulated"][1:] == listed
+    assert plan["studies"] == ["radii"]
+    of_study = [b for b in plan["batches"].values() if b["study"] == "radii"]
+    assert sum(batch["jobs"] for batch in of_study) == len(listed)
+
+
+def test_a_figure_of_a_run_that_failed_names_the_reason(project: Path) -> None:
+    plan = plan_of_a_studied_figure(project)
+    for batch, entry in plan["batches"].items():
+        if entry["step"] == "simulate":
+            assert perform_batch(batch) == 0
+    (figure,) = (k for k, b in plan["batches"].items() if b["step"] == "figure")
+    with pytest.raises(RunFailedError, match=r"failed: .*radius"):
+        perform_planned(read_batch(figure)[0])
+
+
+def test_a_figure_names_a_study_that_is_there(project: Path) -> None:
+    workflow = project / "conf" / "workflow.yaml"
+    workflow.write_text("figures: {huang-2: {study: nope}}\n")
+    with pytest.raises(InputError, match="no study 'nope': choose one of"):
+        make_plan(read_workflow())
+    workflow.write_text("figures: {huang-2: {study: [sheet_size]}}\n")
+    with pytest.raises(InputError, match=r"figures\.huang-2\.study must be a name"):
+        make_plan(read_workflow())

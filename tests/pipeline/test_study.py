@@ -14,7 +14,7 @@ from pipeline.errors import InputError
 from pipeline.hydra_command import Composer
 from pipeline.study import main
 from pipeline.study_file import read_study
-from pipeline.study_members import batches, members
+from pipeline.study_members import Member, batches, members
 from tests.pipeline.conftest import Command, refusal
 
 RADII: dict[str, Any] = {"case.target.radius": [1.8, 2.0, 2.2]}
@@ -24,6 +24,11 @@ STUDY = {"case": "triangles_cylinder", "design": "grid", "vary": RADII}
 def write_study(project: Path, **changes: Any) -> None:
     study = {k: v for k, v in {**STUDY, **changes}.items() if v is not None}
     (project / "conf" / "study" / "mine.yaml").write_text(yaml.safe_dump(study))
+
+
+def planned_members() -> list[Member]:
+    with Composer() as composer:
+        return members(read_study("mine"), composer)
 
 
 def table(project: Path) -> list[dict[str, str]]:
@@ -152,7 +157,7 @@ def test_values_that_lead_to_the_same_run_are_run_once(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_study(project, vary={"case.target.radius": [2, 2.0, 2.1]})
-    assert len(members(read_study("mine"))) == 2
+    assert len(planned_members()) == 2
     assert "1 of 3 points are runs that others are" in capsys.readouterr().out
 
 
@@ -188,7 +193,7 @@ def test_jobs_are_dealt_to_few_batches_each_once(project: Path) -> None:
     write_study(
         project, vary={"case.target.radius": {"low": 1, "high": 2, "count": 130}}
     )
-    jobs = [m.job for m in members(read_study("mine"))]
+    jobs = [m.job for m in planned_members()]
     dealt = batches(jobs, most=200)
     assert len(dealt) == 3
     keys = [job.key for batch in dealt for job in batch.jobs]
