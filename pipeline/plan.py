@@ -18,8 +18,8 @@ from pipeline.plan_file import Batch, read_batch, write_plan
 from pipeline.run import CONFIGS
 from pipeline.runs import Job, finished
 from pipeline.simulate import planned, sound_case
-from pipeline.study_file import read_study
-from pipeline.study_members import batches, members, write_members
+from pipeline.study_file import Study, read_study
+from pipeline.study_members import Member, batches, members, write_members
 from pipeline.workflow_file import (
     WORKFLOW,
     Compared,
@@ -56,6 +56,7 @@ class Planner:
     def __init__(self, composer: Composer) -> None:
         self._composer = composer
         self.jobs: dict[str, Job] = {}
+        self.studies: dict[str, tuple[Study, list[Member]]] = {}
 
     def _add(self, job: Job) -> Job:
         return self.jobs.setdefault(job.key, job)
@@ -67,10 +68,11 @@ class Planner:
         return self._add(planned(name, config))
 
     def study(self, name: str) -> list[tuple[str, Job]]:
-        """The runs of a study by label, also listed as those that it wants."""
-        study = read_study(name)
-        found = members(study, self._composer)
-        write_members(study, found)
+        """The runs of a study by label."""
+        if name not in self.studies:
+            study = read_study(name)
+            self.studies[name] = study, members(study, self._composer)
+        _, found = self.studies[name]
         return [(member.label, self._add(member.job)) for member in found]
 
     def batches(self) -> list[Batch]:
@@ -83,7 +85,7 @@ class Planner:
         dealt = [
             batch
             for name, jobs in of_studies.items()
-            for batch in batches(jobs, read_study(name).batches)
+            for batch in batches(jobs, self.studies[name][0].batches)
         ]
         # A study before what is drawn from it: Snakemake takes the order of the plan.
         return [*dealt, *(Batch((job,)) for job in alone)]
@@ -191,18 +193,24 @@ def _drawn(
     return _job("figure", drawn.name, config, needs)
 
 
-def make_plan(workflow: Workflow, only: str = "") -> dict[str, Any]:
-    """Plan a workflow, or the one figure `only` of it; write and return the plan."""
+def _wanted(workflow: Workflow, only: str) -> tuple[list[Compared], list[Drawn]]:
+    """All comparisons and figures, or the figure `only` and what it shows."""
     if only and only not in workflow.figures:
         raise InputError(
             f"there is no figure {only!r}: choose one of {', '.join(workflow.figures)}"
         )
     figures = [f for f in workflow.figures.values() if not only or f.name == only]
     shown = {name for figure in figures for name in figure.comparisons}
-    chosen = [c for c in workflow.comparisons.values() if not only or c.name in shown]
+    compared = workflow.comparisons.values()
+    return [c for c in compared if not only or c.name in shown], figures
+
+
+def _planned(workflow: Workflow, only: str) -> tuple[Planner, dict[str, Any]]:
+    """A planner that holds every job, and what they were planned for."""
+    comparisons, figures = _wanted(workflow, only)
     with Composer() as composer:
         planner = Planner(composer)
-        compared = {c.name: planner.compared(c) for c in chosen}
+        compared = {c.name: planner.compared(c) for c in comparisons}
         for figure in figures:
             alone = [
                 (label, planner.simulation(label, words))
@@ -214,8 +222,21 @@ def make_plan(workflow: Workflow, only: str = "") -> dict[str, Any]:
     wanted = {
         "comparisons": {c: [job.key for job in jobs] for c, jobs in compared.items()},
         "figures": [figure.name for figure in figures],
-        "studies": sorted({figure.study for figure in figures if figure.study}),
+        "studies": list(planner.studies),
     }
+    return planner, wanted
+
+
+def planned_jobs(workflow: Workflow, only: str = "") -> list[Job]:
+    """The jobs that a plan would hold; nothing is written."""
+    return list(_planned(workflow, only)[0].jobs.values())
+
+
+def make_plan(workflow: Workflow, only: str = "") -> dict[str, Any]:
+    """Plan a workflow, or the one figure `only` of it; write and return the plan."""
+    planner, wanted = _planned(workflow, only)
+    for study, found in planner.studies.values():
+        write_members(study, found)
     return write_plan(planner.batches(), wanted)
 
 
