@@ -68,15 +68,16 @@ def assembled(
 ) -> Floats:
     """Where the balls of a printed and assembled part are, (n, 3) mm.
 
-    The printer errs in its scale and in the place of each ball; joint play moves the
-    nodes as far as the bodies, rigid to first order, let it.
+    The printer errs in its scale, about the part's own middle, and in the place of each
+    ball; joint play moves the nodes as far as the bodies, rigid to first order, let it.
 
     Parameters
     ----------
     nodes : (n, 3) of the simulation, mm
     rigid : (p, 2) nodes whose distances are constant
     """
-    printed = nodes * (1.0 + lab.scale_sd * rng.standard_normal())
+    middle = nodes.mean(axis=0)
+    printed = middle + (nodes - middle) * (1.0 + lab.scale_sd * rng.standard_normal())
     play = lab.joint_play_mm * rng.standard_normal(nodes.shape)
     printing = lab.printing_sd_mm * rng.standard_normal(nodes.shape)
     return printed + _without_stretch(nodes, rigid, play) + printing

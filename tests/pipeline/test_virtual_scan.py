@@ -164,6 +164,13 @@ def test_the_printing_scale_error_is_one_factor(rng: np.random.Generator) -> Non
     assert 0 < abs(ratio[0] - 1) < 0.05
 
 
+def test_a_wrong_scale_moves_no_part_off_its_target(rng: np.random.Generator) -> None:
+    lab = replace(LAB, scale_sd=0.01, printing_sd_mm=0.0, joint_play_mm=0.0)
+    far = 40 * NODES + np.array([150.0, -80.0, 20.0])
+    balls = assembled(far, body_pairs(BODIES), lab, rng)
+    np.testing.assert_allclose(balls.mean(axis=0), far.mean(axis=0), atol=1e-9)
+
+
 def test_the_target_leaves_the_balls_free() -> None:
     lab = replace(LAB, target_clearance_mm=1.5)
     balls = np.array([[0.0, 0, 0], [30.0, 0, 0]])
