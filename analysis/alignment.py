@@ -30,6 +30,11 @@ class RigidMotion:
         moved: Floats = x @ self.rotation.T + self.translation
         return moved
 
+    def back(self, x: Floats) -> Floats:
+        """Where points (..., 3) were before they were moved to `x`."""
+        unmoved: Floats = (x - self.translation) @ self.rotation
+        return unmoved
+
     def turn_covariance(self, covariance: Floats) -> Floats:
         """Express a (3n, 3n) covariance of points in the moved frame."""
         n = len(covariance) // 3

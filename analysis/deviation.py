@@ -24,6 +24,7 @@ WEAK = 3e-3  # share of the stiffest motion's weight below which one is not fitt
 STILL_MM = 1e-4  # a smaller step is none
 MAX_STEPS = 100
 FEWEST = 50  # points that a pose needs
+LEAST_SEEN = 0.2  # share of the bars that must have points
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +68,7 @@ class Placed:
     bar_radius: float  # mm
     rms: float  # of the points about the bars' surface, mm
     points: int  # that have weight
+    seen: float = 1.0  # share of the bars' sections that have such points
 
 
 def off_mechanism(
@@ -129,8 +131,14 @@ def place_target(
             best=motion,
         )
     used = u2 < 1.0
+    seen = len(np.unique(fit.section[used])) / (int(len(places) - 1) // SECTION + 1)
+    if seen < LEAST_SEEN:
+        raise ValueError(
+            f"{seen:.0%} of the target's bars have points, at least {LEAST_SEEN:.0%} "
+            "are needed: is the target in the scan?"
+        )
     rms = float(np.sqrt(np.mean((fit.distance - radius)[used] ** 2)))
-    return Placed(motion, covariance, fit.pivot, radius, rms, int(used.sum()))
+    return Placed(motion, covariance, fit.pivot, radius, rms, int(used.sum()), seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +162,7 @@ def _equations(
 
     n is the unit vector from the axis to the point, m the pivot.
     """
-    local = (points - motion.translation) @ motion.rotation
+    local = motion.back(points)
     tree, line_of = search
     reach, found = tree.query(local, distance_upper_bound=gate_mm)
     near = np.isfinite(reach)
@@ -203,7 +211,7 @@ def _moved(motion: RigidMotion, step: Floats, pivot: Floats) -> RigidMotion:
 def deviations(points: Floats, wires: Wires, placed: Placed) -> Floats:
     """How far each point (n, 3) is outside the surface of the nearest bar, mm."""
     places, line = wires.samples()
-    local = (points - placed.motion.translation) @ placed.motion.rotation
+    local = placed.motion.back(points)
     _, found = KDTree(places).query(local)
     axis = wires.nearest(local, line[found])
     gap: Floats = np.linalg.norm(local - axis, axis=1) - placed.bar_radius
@@ -241,11 +249,10 @@ def scan_error(
     L_mm : characteristic length of the simulation's initial configuration, eq. (13)
     """
     motion = placed.motion
-    local = (nodes - motion.translation) @ motion.rotation
-    goal = motion(closest(local))
+    goal = motion(closest(motion.back(nodes)))
     d = nodes - goal
     distance = np.linalg.norm(d, axis=1)
-    C = covariance + _of_pose(nodes, placed)
+    C = covariance + pose_covariance(nodes, placed)
     E = distance_error(nodes, goal, L_mm)
     e = (d / (len(nodes) * max(E, 1e-300) * L_mm**2)).ravel()
     n = d / np.maximum(distance, 1e-300)[:, None]
@@ -255,7 +262,7 @@ def scan_error(
     return ScanError(E, float(np.sqrt(e @ C @ e)), floor, distance)
 
 
-def _of_pose(nodes: Floats, placed: Placed) -> Floats:
+def pose_covariance(nodes: Floats, placed: Placed) -> Floats:
     """Covariance (3n, 3n) that the pose's uncertainty gives to the goals."""
     arm = nodes - placed.pivot
     turn = np.stack([np.cross(axis, arm) for axis in np.eye(3)], axis=2)

@@ -79,3 +79,24 @@ def shape_covariance(final: Floats, drawn: Floats) -> Floats:
     departures = np.array([align(final, x).difference.ravel() for x in drawn])
     covariance: Floats = departures.T @ departures / len(departures)
     return covariance
+
+
+def distance_covariance(
+    final: Floats, drawn: Floats, closest: Callable[[Floats], Floats]
+) -> Floats:
+    """Mean square change of what parts the nodes from their goals.
+
+    Parameters
+    ----------
+    final : (n, 3) nominal configuration
+    drawn : (draws, n, 3)
+    closest : goals of all nodes (n, 3)
+
+    Returns
+    -------
+    (3n, 3n) in the unit of `final` squared
+    """
+    apart = final - closest(final)
+    changes = np.array([(x - closest(x) - apart).ravel() for x in drawn])
+    covariance: Floats = changes.T @ changes / len(changes)
+    return covariance

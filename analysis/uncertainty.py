@@ -20,8 +20,9 @@ PRINT_SCALE = "scale of the print"
 PRINTING = "printing of bodies"
 PLAY = "joint play"
 INPUT = "link lengths, through the solver"
+POSE = "pose of the target"
 SLOWEST = 0.99  # ratio of successive changes up to which they are summed to the end
-SCAN_SOURCES = (CENTRES, SCATTER, VIEWS, SCAN_SCALE)
+SCAN_SOURCES = (CENTRES, SCATTER, VIEWS, SCAN_SCALE)  # of S; of E, POSE too
 
 
 @dataclass(frozen=True)

@@ -8,25 +8,24 @@ gathers what scan, simulation and input do not know.  With the coverage of k = 2
     cannot tell  neither, and what would have to improve
 
 The shape factor alone cannot carry a verdict: different shapes may share it.  The
-distances of the nodes after alignment belong to it, and the rigid lengths.  Four
-quantities are looked at together, so each gets a limit a little wider than k = 2;
-chance alone then calls 4.6 % of true simulations "differs", not four times that.
+distances of the nodes after alignment belong to it, the rigid lengths and, where the
+scan shows the target, E.  These quantities are looked at together, so each gets a
+limit a little wider than k = 2; chance alone then calls 4.6 % of true simulations
+"differs", not four or five times that.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from math import erf, sqrt
 
 import numpy as np
 
 from analysis.alignment import Alignment, align
+from analysis.chance import Compared, Lengths, chance, coverage, joint_limits
 from analysis.shape_factors import scanned_shape_factor, shape_factor_gradient
-from sim.arrays import Floats, Ints
+from analysis.target_distance import TargetDistances
+from sim.arrays import Floats
 from sim.morph.measures import shape_factor
-
-DRAWS = 4_000
-DRAW_SEED = 20_230_083
 
 
 class Verdict(Enum):
@@ -46,25 +45,31 @@ class Acceptance:
     k : coverage factor of the verdict
     S_margin : largest acceptable error of the shape factor
     node_margin_mm : largest acceptable root mean square of the node distances
+    E_margin : largest acceptable error of the distance from the target
     """
 
     k: float = 2.0
     S_margin: float = 0.02
     node_margin_mm: float = 1.0
+    E_margin: float = 0.02
 
     def __post_init__(self) -> None:
-        for name in ("k", "S_margin", "node_margin_mm"):
+        for name in ("k", "S_margin", "node_margin_mm", "E_margin"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """One line of the budget: what a source adds to u_val of S and of a node, rms."""
+    """One line of the budget: what a source adds to u_val of S, of a node (rms), of E.
+
+    E_u is nan where the scan does not show the target.
+    """
 
     source: str
     S_u: float
     node_u_mm: float
+    E_u: float = float("nan")
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Checks:
-    """The four quantities that a verdict rests on.
+    """The quantities that a verdict rests on.
 
     Parameters
     ----------
@@ -91,17 +96,20 @@ class Checks:
     rms_mm : root mean square of the node distances; u is what chance alone gives it
     worst : largest node distance in units of its own uncertainty
     length : largest error of a rigid length in units of its uncertainty
+    E : simulated minus scanned distance from the target; u is what chance alone gives
+        it, rms; None where the scan does not show the target
     """
 
     S: Check
     rms_mm: Check
     worst: Check
     length: Check
+    E: Check | None = None
 
     def differing(self) -> list[str]:
         """What chance does not explain, in words."""
         S, rms, worst, length = self.S, self.rms_mm, self.worst, self.length
-        said = (
+        said = [
             (S, f"shape factor off by {abs(S.error):.4f} (chance: {S.limit:.4f})"),
             (rms, f"nodes {rms.error:.2f} mm apart, rms (chance: {rms.limit:.2f} mm)"),
             (worst, f"a node {worst.error:.1f} u away (chance: {worst.limit:.1f} u)"),
@@ -110,7 +118,10 @@ class Checks:
                 f"a rigid length off by {length.error:.1f} u (chance: "
                 f"{length.limit:.1f} u)",
             ),
-        )
+        ]
+        if self.E is not None:
+            E = self.E
+            said.append((E, f"E off by {abs(E.error):.4f} (chance: {E.limit:.4f})"))
         return [text for check, text in said if check.differs]
 
 
@@ -133,33 +144,6 @@ class Comparison:
     budget: tuple[Contribution, ...]
     verdict: Verdict
     why: str
-
-
-@dataclass(frozen=True, eq=False)
-class Lengths:
-    """Rigid lengths among the nodes compared.
-
-    Parameters
-    ----------
-    pairs : (p, 2) places of their ends among the nodes compared
-    error_mm : (p,) scanned minus simulated
-    u_mm : (p,) standard uncertainty
-    """
-
-    pairs: Ints
-    error_mm: Floats
-    u_mm: Floats
-
-    def largest(self, errors: Floats, nodes: Floats) -> Floats:
-        """Largest error in units of u that small node errors (draws, n, 3) make."""
-        if len(self.pairs) == 0:
-            return np.zeros(len(errors))
-        i, j = self.pairs.T
-        apart = nodes[j] - nodes[i]
-        unit = apart / np.linalg.norm(apart, axis=1, keepdims=True)
-        change = np.einsum("dpa,pa->dp", errors[:, j] - errors[:, i], unit)
-        largest: Floats = np.abs(change / self.u_mm).max(axis=1)
-        return largest
 
 
 def check_covariance(covariance: Floats, name: str) -> None:
@@ -188,6 +172,7 @@ def compare_shapes(
     sources: Mapping[str, Floats],
     lengths: Lengths,
     acceptance: Acceptance,
+    target: TargetDistances | None = None,
 ) -> Comparison:
     """Compare the nodes of a simulation with the same nodes of a scan.
 
@@ -198,6 +183,7 @@ def compare_shapes(
     sources : covariance (3n, 3n) mm^2 of each source of uncertainty, in the scan's
         frame, as errors of the scanned minus the simulated nodes
     lengths : rigid lengths among these nodes
+    target : distances of these nodes from the target, where the scan shows it
     """
     for name, covariance in sources.items():
         check_covariance(covariance, name)
@@ -205,15 +191,10 @@ def compare_shapes(
     alignment = align(simulated, scanned, node_weights(C))
     P = alignment.projector
     g = shape_factor_gradient(scanned, L).ravel()
-    budget = tuple(
-        Contribution(name, _root(float(g @ c @ g)), _rms_u(P @ c @ P.T))
-        for name, c in sources.items()
-    )
     left: Floats = P @ C @ P.T
     node_u: Floats = np.sqrt(np.diag(left).reshape(-1, 3).sum(axis=1))
-    limits = joint_limits(
-        _chance(left, g, node_u, lengths, scanned), coverage(acceptance.k)
-    )
+    draws = chance(Compared(scanned, g, P, node_u, lengths, target), sources)
+    limits = joint_limits(draws, coverage(acceptance.k))
     S_error = shape_factor(simulated, L) - scanned_shape_factor(scanned, L, C).S
     apart = np.linalg.norm(alignment.difference, axis=1)
     longest = float(np.abs(lengths.error_mm / lengths.u_mm).max(initial=0.0))
@@ -222,14 +203,35 @@ def compare_shapes(
         Check(alignment.rms, _rms_u(left), float(limits[1])),
         Check(float((apart / node_u).max()), 1.0, float(limits[2])),
         Check(longest, 1.0, float(limits[3])),
+        None
+        if target is None
+        else Check(target.error, _rms(draws[:, 4]), float(limits[4])),
     )
+    budget = _budget(sources, g, P, target, checks.E)
     verdict, why = decide(checks, budget, acceptance)
     return Comparison(checks, alignment, node_u, budget, verdict, why)
 
 
-def coverage(k: float) -> float:
-    """Probability that a normal variable stays within k standard deviations."""
-    return erf(k / sqrt(2.0))
+def _budget(
+    sources: Mapping[str, Floats],
+    g: Floats,
+    P: Floats,
+    target: TargetDistances | None,
+    E: Check | None,
+) -> tuple[Contribution, ...]:
+    """What each source adds to u_val; squares add up, for each quantity."""
+    of_E = {} if target is None or E is None else target.by_source(sources, E.u)
+    lines = [
+        Contribution(
+            name,
+            _root(float(g @ c @ g)),
+            _rms_u(P @ c @ P.T),
+            of_E.get(name, float("nan")),
+        )
+        for name, c in sources.items()
+    ]
+    only_E = [name for name in of_E if name not in sources]
+    return (*lines, *(Contribution(name, 0.0, 0.0, of_E[name]) for name in only_E))
 
 
 def node_weights(C: Floats) -> Floats:
@@ -245,46 +247,12 @@ def node_weights(C: Floats) -> Floats:
     return weights
 
 
-def joint_limits(draws: Floats, wanted: float) -> Floats:
-    """Limits (q,) that chance keeps all together with the `wanted` probability.
-
-    Every quantity gets the same quantile of its own law; the quantile is chosen so
-    that the share of draws within all limits is the wanted one.
-
-    Parameters
-    ----------
-    draws : (draws, q) values that chance alone gives
-    """
-    ranks = draws.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable")
-    highest = np.sort(ranks.max(axis=1))
-    rank = int(highest[min(int(np.ceil(wanted * len(draws))), len(draws)) - 1])
-    limits: Floats = np.sort(draws, axis=0)[rank]
-    return limits
-
-
-def _chance(
-    left: Floats, g: Floats, node_u: Floats, lengths: Lengths, nodes: Floats
-) -> Floats:
-    """(DRAWS, 4) what the four quantities are when the simulation is true."""
-    rng = np.random.default_rng(DRAW_SEED)
-    value, vector = np.linalg.eigh(left)
-    factor = vector * np.sqrt(np.maximum(value, 0.0))
-    errors = rng.standard_normal((DRAWS, len(left))) @ factor.T
-    of_nodes = errors.reshape(DRAWS, -1, 3)
-    apart = np.linalg.norm(of_nodes, axis=2)
-    return np.stack(
-        [
-            np.abs(errors @ g),
-            np.sqrt(np.mean(apart**2, axis=1)),
-            (apart / node_u).max(axis=1),
-            lengths.largest(of_nodes, nodes),
-        ],
-        axis=1,
-    )
-
-
 def _root(variance: float) -> float:
     return float(np.sqrt(max(float(variance), 0.0)))
+
+
+def _rms(x: Floats) -> float:
+    return float(np.sqrt(np.mean(x**2)))
 
 
 def _rms_u(left: Floats) -> float:
@@ -299,17 +267,60 @@ def decide(
     found = checks.differing()
     if found:
         return Verdict.DIFFERS, "; ".join(found)
-    k, S_margin, margin = acceptance.k, acceptance.S_margin, acceptance.node_margin_mm
-    S_reach = abs(checks.S.error) + k * checks.S.u
-    reach = checks.rms_mm.error + k * checks.rms_mm.u
-    if S_reach < S_margin and reach < margin:
-        return Verdict.AGREES, (
-            f"|S error| + k u = {S_reach:.4f} < {S_margin:g}, and node rms + k u = "
-            f"{reach:.2f} mm < {margin:g} mm"
-        )
-    largest = max(budget, key=lambda c: c.node_u_mm if reach >= margin else c.S_u)
+    held = _reaches(checks, acceptance)
+    failed = [reach for reach in held if not reach.value < reach.margin]
+    said = "; ".join(reach.text for reach in held)
+    if not failed:
+        return Verdict.AGREES, said
+    largest = max(budget, key=lambda line: np.nan_to_num(failed[0].part(line)))
     return Verdict.CANNOT_TELL, (
-        f"|S error| + k u = {S_reach:.4f} (margin {S_margin:g}) and node rms + k u = "
-        f"{reach:.2f} mm (margin {margin:g} mm): first reduce the uncertainty from "
-        f"{largest.source}"
+        f"{said}: first reduce the uncertainty from {largest.source}"
     )
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """How large an error may be, |error| + k u, beside what is acceptable.
+
+    Parameters
+    ----------
+    part : a source's part of this quantity's uncertainty
+    """
+
+    name: str
+    value: float
+    margin: float
+    unit: str
+    part: Callable[[Contribution], float]
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        digits = 2 if self.unit else 4
+        return (
+            f"{self.name} + k u = {self.value:.{digits}f}{self.unit} (margin "
+            f"{self.margin:g}{self.unit})"
+        )
+
+
+def _reaches(checks: Checks, acceptance: Acceptance) -> list[_Reach]:
+    """Of the quantities that have a margin; the nodes first, as they say most."""
+
+    def reach(check: Check) -> float:
+        return abs(check.error) + acceptance.k * check.u
+
+    S, rms, E = checks.S, checks.rms_mm, checks.E
+    found = [
+        _Reach(
+            "node rms",
+            reach(rms),
+            acceptance.node_margin_mm,
+            " mm",
+            lambda line: line.node_u_mm,
+        ),
+        _Reach("|S error|", reach(S), acceptance.S_margin, "", lambda line: line.S_u),
+    ]
+    if E is not None:
+        margin = acceptance.E_margin
+        found.append(_Reach("|E error|", reach(E), margin, "", lambda line: line.E_u))
+    return found

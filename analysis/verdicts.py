@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analysis.alignment import align
+from analysis.chance import Lengths
 from analysis.labels.assign import Labels
 from analysis.labels.checks import (
     Handedness,
@@ -22,7 +23,13 @@ from analysis.labels.completion import (
 )
 from analysis.labels.mechanism import Mechanism
 from analysis.shape_factors import ScannedShapeFactor, scanned_shape_factor
+from analysis.target_distance import (
+    TargetDistances,
+    TargetInScan,
+    target_distances,
+)
 from analysis.uncertainty import (
+    POSE,
     SCAN_SOURCES,
     UncertaintyOptions,
     length_sd_mm,
@@ -30,18 +37,45 @@ from analysis.uncertainty import (
     sources,
     stop_error,
 )
-from analysis.validation import (
-    Acceptance,
-    Comparison,
-    Lengths,
-    Verdict,
-    compare_shapes,
-)
+from analysis.validation import Acceptance, Comparison, Verdict, compare_shapes
 from sim.arrays import Bools, Floats, Ints
 from sim.morph.measures import characteristic_length, shape_factor
 
 ENOUGH = 0.8  # share of the nodes below which the whole shape is not judged
 FEWEST = 4  # nodes without which an alignment leaves nothing to compare
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """What was simulated.
+
+    Parameters
+    ----------
+    steps_mm : (steps, n, 3) configurations; the first gives L, the last is compared
+    mechanism : its nodes are those of the last step
+    input_covariance : (3n, 3n) mm^2 of the last step, in the simulation's frame
+    """
+
+    steps_mm: Floats
+    mechanism: Mechanism
+    input_covariance: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledScan:
+    """Spheres of which it is known which nodes they are.
+
+    Parameters
+    ----------
+    centres_mm : (m, 3)
+    covariance_mm2 : (3m, 3m) of all centres together
+    target : where the scan shows the target, if it does
+    """
+
+    labels: Labels
+    centres_mm: Floats
+    covariance_mm2: Floats
+    target: TargetInScan | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +90,7 @@ class Judged:
     scanned : S of the scan, its uncertainty from the scan alone, its bias
     S_simulated : of the same nodes
     L_mm : characteristic length of the same nodes in the initial configuration
+    target : their distances from the target, where the scan shows it
     pairs : rigid lengths as scanned
     scatter_sd_mm : what their scatter says was not stated
     scale, scale_u : scanned over simulated length
@@ -68,6 +103,7 @@ class Judged:
     scanned: ScannedShapeFactor
     S_simulated: float
     L_mm: float
+    target: TargetDistances | None
     pairs: RigidPairs
     scatter_sd_mm: float
     scale: float
@@ -79,78 +115,109 @@ class Judged:
         """Whether no node was left out."""
         return bool(self.used.all())
 
+    @property
+    def E_scanned_u(self) -> float:
+        """Standard uncertainty of E of the scan, from the scan alone."""
+        lines = self.comparison.budget
+        parts = [x.E_u for x in lines if x.source in (*SCAN_SOURCES, POSE)]
+        return float(np.sqrt(np.sum(np.square(parts))))
+
 
 def judge_scan(
-    steps_mm: Floats,
-    mechanism: Mechanism,
-    labels: Labels,
-    centres_mm: Floats,
-    covariance_mm2: Floats,
+    simulation: Simulation,
+    scan: LabelledScan,
     uncertainty: UncertaintyOptions,
     acceptance: Acceptance,
-    input_covariance: Floats | None = None,
 ) -> Judged:
-    """Compare the last simulated step with labelled spheres.
-
-    Parameters
-    ----------
-    steps_mm : (steps, n, 3) simulated configurations; the first one gives L
-    covariance_mm2 : (3m, 3m) of all sphere centres together
-    input_covariance : (3n, 3n) mm^2 in the simulation's frame, of all n nodes
-    """
-    typical = float(length_sd_mm(uncertainty, mechanism.lengths_mm).mean())
-    nodes = complete_rigidly(
-        seen_nodes(labels.sphere, centres_mm, covariance_mm2), mechanism, typical
-    )
+    """Compare the last simulated step with labelled spheres."""
+    nodes = _known_nodes(simulation.mechanism, scan, uncertainty)
     used = nodes.known
-    if used.sum() < FEWEST:
+    pairs, scatter = _rigid_lengths(simulation.mechanism, scan, uncertainty)
+    found = _sources(simulation, nodes, uncertainty, scatter)
+    simulated, scanned = simulation.steps_mm[-1], nodes.positions_mm
+    L = characteristic_length(simulation.steps_mm[0][used])
+    target = (
+        None
+        if scan.target is None
+        else target_distances(scan.target, simulated, scanned, used, L)
+    )
+    lengths = _among(pairs, used)
+    compared = compare_shapes(
+        simulated[used], scanned[used], L, found, lengths, acceptance, target
+    )
+    loose = len(scan.centres_mm) - len(scan.labels.confirmed)
+    of_scan = np.sum([found[name] for name in SCAN_SOURCES], axis=0)
+    return Judged(
+        used,
+        nodes,
+        _withhold(compared, used, scan.labels, loose),
+        scanned_shape_factor(scanned[used], L, of_scan),
+        shape_factor(simulated[used], L),
+        L,
+        target,
+        pairs,
+        scatter,
+        *link_scale(pairs),
+        handedness(simulation.mechanism, scan.labels, scan.centres_mm),
+    )
+
+
+def _known_nodes(
+    mechanism: Mechanism, scan: LabelledScan, uncertainty: UncertaintyOptions
+) -> ScannedNodes:
+    """Nodes seen, and those that their bodies complete; too few are refused."""
+    typical = float(length_sd_mm(uncertainty, mechanism.lengths_mm).mean())
+    seen = seen_nodes(scan.labels.sphere, scan.centres_mm, scan.covariance_mm2)
+    nodes = complete_rigidly(seen, mechanism, typical)
+    if nodes.known.sum() < FEWEST:
         raise ValueError(
-            f"only {int(used.sum())} of {mechanism.n} nodes could be labelled: scan "
-            "again from more sides, or check scale_mm and the structure"
+            f"only {int(nodes.known.sum())} of {mechanism.n} nodes could be labelled: "
+            "scan again from more sides, or check scale_mm and the structure"
         )
-    own_sd = length_sd_mm(uncertainty, mechanism.lengths_mm)
-    stated = scanned_pairs(mechanism, labels, centres_mm, covariance_mm2, own_sd)
-    scatter = _scatter_sd(stated)
-    own_sd = length_sd_mm(uncertainty, mechanism.lengths_mm, scatter)
-    pairs = scanned_pairs(mechanism, labels, centres_mm, covariance_mm2, own_sd)
-    simulated = steps_mm[-1][used]
+    return nodes
+
+
+def _rigid_lengths(
+    mechanism: Mechanism, scan: LabelledScan, uncertainty: UncertaintyOptions
+) -> tuple[RigidPairs, float]:
+    """Rigid lengths as scanned, and the error of each node and axis that explains
+
+    their scatter beyond what was stated; their u holds that error too.
+    """
+
+    def pairs(scatter_sd_mm: float) -> RigidPairs:
+        sd = length_sd_mm(uncertainty, mechanism.lengths_mm, scatter_sd_mm)
+        return scanned_pairs(
+            mechanism, scan.labels, scan.centres_mm, scan.covariance_mm2, sd
+        )
+
+    scatter = _scatter_sd(pairs(0.0))
+    return pairs(scatter), scatter
+
+
+def _sources(
+    simulation: Simulation,
+    nodes: ScannedNodes,
+    uncertainty: UncertaintyOptions,
+    scatter_sd_mm: float,
+) -> dict[str, Floats]:
+    """The covariance of each source, of the known nodes, in the scan's frame."""
+    used, mechanism = nodes.known, simulation.mechanism
     scanned = nodes.positions_mm[used]
+    motion = align(simulation.steps_mm[-1][used], scanned).motion
     axes = np.ix_(*2 * (axes_of(np.flatnonzero(used)),))
     play = play_covariance(
         mechanism.nodes_mm, mechanism.pairs, uncertainty.joint_play_sd_mm
     )
-    motion = align(simulated, scanned).motion
-    found = sources(
+    of_input = simulation.input_covariance
+    return sources(
         uncertainty,
         scanned,
         nodes.covariance_mm2[axes],
-        scatter,
-        stop_error(steps_mm)[used] @ motion.rotation.T,
+        scatter_sd_mm,
+        stop_error(simulation.steps_mm)[used] @ motion.rotation.T,
         motion.turn_covariance(play[axes]),
-        None
-        if input_covariance is None
-        else motion.turn_covariance(input_covariance[axes]),
-    )
-    L = characteristic_length(steps_mm[0][used])
-    compared = compare_shapes(
-        simulated, scanned, L, found, _among(pairs, used), acceptance
-    )
-    loose = len(centres_mm) - len(labels.confirmed)
-    compared = _withhold(compared, used, labels, loose)
-    of_scan = np.sum([found[name] for name in SCAN_SOURCES], axis=0)
-    scale, scale_u = link_scale(pairs)
-    return Judged(
-        used,
-        nodes,
-        compared,
-        scanned_shape_factor(scanned, L, of_scan),
-        shape_factor(simulated, L),
-        L,
-        pairs,
-        scatter,
-        scale,
-        scale_u,
-        handedness(mechanism, labels, centres_mm),
+        None if of_input is None else motion.turn_covariance(of_input[axes]),
     )
 
 

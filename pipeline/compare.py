@@ -1,32 +1,37 @@
 """Compare a scan with a simulation: python -m pipeline.compare.
 
 Reads the spheres that pipeline.ingest found and the run directory of a simulation,
-finds out which sphere is which node, and writes comparison.csv (one row: S, node
+finds out which sphere is which node, and writes comparison.csv (one row: S, E, node
 distances, verdict), budget.csv (u_val by source), nodes.csv and labels.csv.
 """
 
 import argparse
 import sys
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.labels.assign import Labels, label_spheres
-from analysis.labels.checks import Handedness, handedness, wrong_unit
-from analysis.labels.evidence import NOT_ASSIGNED, LabelOptions
+from analysis.labels.assign import Labels
+from analysis.labels.evidence import NOT_ASSIGNED
 from analysis.labels.mechanism import Mechanism
-from analysis.uncertainty import UncertaintyOptions, length_sd_mm
-from analysis.validation import Acceptance
-from analysis.verdicts import ENOUGH, Judged, judge_scan, listed
+from analysis.target_distance import TargetInScan
+from analysis.uncertainty import UncertaintyOptions
+from analysis.validation import Acceptance, Contribution
+from analysis.verdicts import Judged, LabelledScan, Simulation, judge_scan
 from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.files import replacing
-from pipeline.input_uncertainty import read_input_covariance
+from pipeline.input_uncertainty import PrintedAgain, read_printed_again
+from pipeline.run_goals import goals_of
+from pipeline.scan_labels import label_scan
 from pipeline.simulated_run import SimulatedRun, read_simulated
 from pipeline.sphere_table import SphereTable, read_spheres
+from pipeline.target_file import TargetFile, read_target
+
+NOT_MEASURED = TargetFile(None, "pipeline.deviation has not looked for the target")
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ class Comparison:
     Parameters
     ----------
     scale_mm : mm of the print per unit of the case
-    k, S_margin, node_margin_mm : see analysis.validation.Acceptance
+    k, S_margin, node_margin_mm, E_margin : see analysis.validation.Acceptance
     registration_sd_mm, scan_scale_sd, print_scale_sd, printing_sd_mm,
     joint_play_sd_mm : see analysis.uncertainty.UncertaintyOptions
     """
@@ -45,6 +50,7 @@ class Comparison:
     k: float = Acceptance.k
     S_margin: float = Acceptance.S_margin
     node_margin_mm: float = Acceptance.node_margin_mm
+    E_margin: float = Acceptance.E_margin
     registration_sd_mm: float = UncertaintyOptions.registration_sd_mm
     scan_scale_sd: float = UncertaintyOptions.scan_scale_sd
     print_scale_sd: float = UncertaintyOptions.print_scale_sd
@@ -59,7 +65,7 @@ class Comparison:
     @property
     def acceptance(self) -> Acceptance:
         """What is asked of the simulation."""
-        return Acceptance(self.k, self.S_margin, self.node_margin_mm)
+        return Acceptance(self.k, self.S_margin, self.node_margin_mm, self.E_margin)
 
     @property
     def uncertainty(self) -> UncertaintyOptions:
@@ -69,42 +75,64 @@ class Comparison:
         )
 
 
+@dataclass(frozen=True)
+class Measured:
+    """Directories that a comparison reads besides those of ingest and simulation.
+
+    Parameters
+    ----------
+    input_uncertainty, deviation : of the steps of these names, where they ran
+    """
+
+    input_uncertainty: Path | None = None
+    deviation: Path | None = None
+
+
 def run_step(
     config: Comparison,
     spheres: Path,
     simulated: Path,
     out: Path,
-    input_uncertainty: Path | None = None,
+    measured: Measured | None = None,
 ) -> dict[str, Any]:
     """Compare the spheres of an ingest with a run; write the tables into `out`.
-
-    Parameters
-    ----------
-    input_uncertainty : folder that pipeline.input_uncertainty wrote, if it ran
 
     Returns
     -------
     the row of comparison.csv
     """
+    measured = measured or Measured()
     table, run = read_spheres(spheres), read_simulated(simulated)
     try:
         mechanism = Mechanism(config.scale_mm * run.r[-1], run.bodies)
-        labels = _label(mechanism, table, config)
+        labels = label_scan(mechanism, table, config.uncertainty)
+        again = (
+            PrintedAgain()
+            if measured.input_uncertainty is None
+            else read_printed_again(measured.input_uncertainty, mechanism.nodes_mm)
+        )
+        target = (
+            NOT_MEASURED
+            if measured.deviation is None
+            else read_target(measured.deviation, config.scale_mm, spheres)
+        )
+        steps = config.scale_mm * run.r
         judged = judge_scan(
-            config.scale_mm * run.r,
-            mechanism,
-            labels,
-            table.centres_mm,
-            table.covariance_mm2,
+            Simulation(steps, mechanism, again.covariance),
+            LabelledScan(
+                labels,
+                table.centres_mm,
+                table.covariance_mm2,
+                _in_scan(target, again, simulated, config.scale_mm),
+            ),
             config.uncertainty,
             config.acceptance,
-            None
-            if input_uncertainty is None
-            else read_input_covariance(input_uncertainty, mechanism.nodes_mm),
         )
     except ValueError as error:
         raise InputError(str(error)) from error
-    row = comparison_row(config, table, run, labels, judged)
+    row = comparison_row(config, table, labels, judged) | distance_columns(
+        config, run, target, judged
+    )
     out.mkdir(parents=True, exist_ok=True)
     _write(pd.DataFrame([row]), out / "comparison.csv")
     _write(budget_table(judged, config), out / "budget.csv")
@@ -113,50 +141,23 @@ def run_step(
     return row
 
 
-def _label(mechanism: Mechanism, table: SphereTable, config: Comparison) -> Labels:
-    """Label the spheres; refuse a scan that cannot be this mechanism's."""
-    m, n = len(table.names), mechanism.n
-    if m < ENOUGH * n:
-        raise InputError(
-            f"the scan has {m} spheres for {n} nodes: scan from more sides until at "
-            f"least {int(np.ceil(ENOUGH * n))} are found, or check the structure"
-        )
-    options = LabelOptions(
-        length_sd_mm=max(
-            float(length_sd_mm(config.uncertainty, mechanism.lengths_mm).mean()), 0.03
-        )
-    )
-    labels = label_spheres(mechanism, table.centres_mm, table.covariances_mm2, options)
-    few = len(labels.labelled) < ENOUGH * n
-    if few:
-        factor = wrong_unit(mechanism, table.centres_mm, table.covariances_mm2, options)
-        if factor is not None and factor != 1:
-            raise InputError(
-                f"the spheres fit the structure when the scan is multiplied by "
-                f"{factor:g}: run the ingest again with the right --unit, or correct "
-                f"scale_mm = {config.scale_mm:g}"
-            )
-    if few and m < n:
-        raise InputError(
-            f"the scan has {m} spheres for {n} nodes, and only {len(labels.labelled)} "
-            f"could be told (missing: {listed(labels.missing)}): scan again"
-        )
-    if handedness(mechanism, labels, table.centres_mm) is Handedness.MIRRORED:
-        raise InputError(
-            "the scan is a mirror image of the structure: check the order and signs of "
-            "the axes in the scanner's export"
-        )
-    return labels
+def _in_scan(
+    target: TargetFile, again: PrintedAgain, simulated: Path, scale_mm: float
+) -> TargetInScan | None:
+    """The target where it was found; None where it was not."""
+    if target.placed is None:
+        return None
+    goals = goals_of(simulated, scale_mm)
+    return TargetInScan(target.placed, goals, again.distance_covariance)
 
 
 def comparison_row(
     config: Comparison,
     table: SphereTable,
-    run: SimulatedRun,
     labels: Labels,
     judged: Judged,
 ) -> dict[str, Any]:
-    """The one row of comparison.csv."""
+    """The one row of comparison.csv, without the distance from the target."""
     c = judged.comparison
     used = np.flatnonzero(judged.used)
     apart = np.linalg.norm(c.alignment.difference, axis=1)
@@ -198,9 +199,31 @@ def comparison_row(
         "handedness": judged.hand.value,
         "L_mm": judged.L_mm,
         "scale_mm": config.scale_mm,
-        "E_simulated": _last(run.table, "E"),
         "synthetic": table.synthetic,
     }
+
+
+def distance_columns(
+    config: Comparison, run: SimulatedRun, target: TargetFile, judged: Judged
+) -> dict[str, Any]:
+    """E of the nodes compared, simulated and scanned; or why it was not measured."""
+    distances, check = judged.target, judged.comparison.checks.E
+    if distances is None or check is None:
+        last = float(run.table["E"].iloc[-1]) if "E" in run.table else float("nan")
+        nothing = dict.fromkeys(
+            ("E_scanned", "E_scanned_u", "E_error", "E_u_val", "E_limit"), float("nan")
+        )
+        found = {"E_simulated": last, **nothing}
+    else:
+        found = {
+            "E_simulated": distances.E_simulated,
+            "E_scanned": distances.E_scanned,
+            "E_scanned_u": judged.E_scanned_u,
+            "E_error": check.error,
+            "E_u_val": check.u,
+            "E_limit": check.limit,
+        }
+    return {**found, "E_margin": config.E_margin, "E_missing": target.reason}
 
 
 def _worst_pair(judged: Judged) -> dict[str, Any]:
@@ -221,26 +244,21 @@ def _worst_pair(judged: Judged) -> dict[str, Any]:
     }
 
 
-def _last(table: pd.DataFrame, column: str) -> float:
-    return float(table[column].iloc[-1]) if column in table else float("nan")
-
-
 def budget_table(judged: Judged, config: Comparison) -> pd.DataFrame:
-    """u_val by source: of S, and of a node's distance (rms over the nodes)."""
-    c = judged.comparison
-    rows = [
-        {"source": b.source, "S_u": b.S_u, "node_u_mm": b.node_u_mm} for b in c.budget
-    ]
-    rows.append(
-        {"source": "u_val", "S_u": c.checks.S.u, "node_u_mm": c.checks.rms_mm.u}
+    """u_val by source: of S, of a node's distance (rms over the nodes), of E."""
+    checks = judged.comparison.checks
+    total = Contribution(
+        "u_val",
+        checks.S.u,
+        checks.rms_mm.u,
+        float("nan") if checks.E is None else checks.E.u,
     )
-    expanded = {
-        "S_u": config.k * c.checks.S.u,
-        "node_u_mm": config.k * c.checks.rms_mm.u,
-    }
-    return pd.DataFrame(
-        [*rows, {"source": f"k = {config.k:g} times u_val", **expanded}]
+    k = config.k
+    expanded = Contribution(
+        f"k = {k:g} times u_val", k * total.S_u, k * total.node_u_mm, k * total.E_u
     )
+    lines = [*judged.comparison.budget, total, expanded]
+    return pd.DataFrame([asdict(line) for line in lines])
 
 
 def nodes_table(judged: Judged) -> pd.DataFrame:
@@ -296,11 +314,13 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--simulated", type=Path, required=True, help="folder of a run")
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
-    parser.add_argument(
-        "--input-uncertainty",
-        type=Path,
-        help="folder that pipeline.input_uncertainty wrote",
-    )
+    for step in fields(Measured):
+        parser.add_argument(
+            "--" + step.name.replace("_", "-"),
+            dest=step.name,
+            type=Path,
+            help=f"folder that pipeline.{step.name} wrote",
+        )
     for field in fields(Comparison):
         flag = "--" + field.name.replace("_", "-")
         required = field.name == "scale_mm"
@@ -310,9 +330,8 @@ def main(argv: list[str] | None = None) -> int:
         )
     given = parser.parse_args(argv)
     config = Comparison(**{f.name: getattr(given, f.name) for f in fields(Comparison)})
-    row = run_step(
-        config, given.spheres, given.simulated, given.out, given.input_uncertainty
-    )
+    measured = Measured(given.input_uncertainty, given.deviation)
+    row = run_step(config, given.spheres, given.simulated, given.out, measured)
     print(
         f"{row['verdict']}: {row['why']}\n"
         f"S simulated {row['S_simulated']:.5f}, scanned {row['S_scanned']:.5f} +- "

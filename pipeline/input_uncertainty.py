@@ -1,8 +1,9 @@
 """What printing errors do to a simulated shape: python -m pipeline.input_uncertainty.
 
 Runs the case of a finished simulation again with other link lengths, as often as
-asked, and writes the covariance of the last configurations to input_covariance.npz,
-which pipeline.compare takes into the budget.
+asked, and writes the covariance of the last configurations, and that of their nodes'
+distances from the target, to input_covariance.npz, which pipeline.compare takes into
+the budget.
 """
 
 import sys
@@ -12,11 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from analysis.input_uncertainty import draw_shapes, shape_covariance
+from analysis.input_uncertainty import (
+    distance_covariance,
+    draw_shapes,
+    shape_covariance,
+)
 from analysis.uncertainty import UncertaintyOptions
 from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.files import replacing
+from pipeline.run_goals import goals_of
 from pipeline.runs import run_record
 from pipeline.simulate import sound_case
 from pipeline.simulated_run import read_simulated
@@ -82,29 +88,56 @@ def run_step(config: InputUncertainty, simulated: Path, out: Path) -> dict[str, 
             f"{lost} of {config.draws} prints did not converge: lower "
             "printing_sd_mm or joint_play_sd_mm, or raise the case's max_steps"
         )
-    covariance = config.scale_mm**2 * shape_covariance(run.r[-1], np.array(found))
+    drawn, nodes = config.scale_mm * np.array(found), config.scale_mm * run.r[-1]
+    covariance = shape_covariance(nodes, drawn)
+    goals = goals_of(simulated, config.scale_mm)
+    distances = distance_covariance(nodes, drawn, goals)
     out.mkdir(parents=True, exist_ok=True)
     path = out / "input_covariance.npz"
     with replacing(path) as temporary, temporary.open("wb") as file:
-        np.savez(file, covariance_mm2=covariance, nodes_mm=config.scale_mm * run.r[-1])
+        np.savez(
+            file,
+            covariance_mm2=covariance,
+            distance_covariance_mm2=distances,
+            nodes_mm=nodes,
+        )
     node_u = float(np.sqrt(np.trace(covariance) / len(run.r[-1])))
     return {"draws": config.draws, "not_converged": lost, "node_u_mm": node_u}
 
 
-def read_input_covariance(directory: Path, nodes_mm: Floats) -> Floats:
-    """The covariance that `run_step` wrote for a run that ends in `nodes_mm` (n, 3)."""
+@dataclass(frozen=True, eq=False)
+class PrintedAgain:
+    """What printing errors do: covariances (3n, 3n), mm^2, in the simulation's frame.
+
+    Parameters
+    ----------
+    covariance : of the nodes, rigid motion removed; None where nothing was drawn
+    distance_covariance : of the nodes' distances from the target
+    """
+
+    covariance: Floats | None = None
+    distance_covariance: Floats | None = None
+
+
+def read_printed_again(directory: Path, nodes_mm: Floats) -> PrintedAgain:
+    """What `run_step` wrote for a run that ends in `nodes_mm` (n, 3)."""
     path = directory / "input_covariance.npz"
     if not path.is_file():
         raise InputError(f"{path} does not exist: run pipeline.input_uncertainty first")
-    with np.load(path, allow_pickle=False) as file:
-        covariance = np.asarray(file["covariance_mm2"], dtype=np.float64)
-        same = np.asarray(file["nodes_mm"], dtype=np.float64)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            names = ("covariance_mm2", "distance_covariance_mm2", "nodes_mm")
+            nodes, distances, same = (np.asarray(file[n], np.float64) for n in names)
+    except (KeyError, ValueError) as error:
+        raise InputError(
+            f"{path} cannot be used ({error}): run pipeline.input_uncertainty again"
+        ) from error
     if same.shape != nodes_mm.shape or not np.allclose(same, nodes_mm, rtol=1e-9):
         raise InputError(
             f"{path} belongs to another run or another scale_mm: run "
             "pipeline.input_uncertainty again"
         )
-    return covariance
+    return PrintedAgain(nodes, distances)
 
 
 @command

@@ -2,15 +2,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from analysis.validation import (
-    Acceptance,
-    Lengths,
-    Verdict,
-    check_covariance,
-    compare_shapes,
-    coverage,
-    joint_limits,
-)
+from analysis.chance import Lengths, coverage, joint_limits
+from analysis.validation import Acceptance, Verdict, check_covariance, compare_shapes
 from sim.arrays import Floats
 from sim.morph.measures import characteristic_length
 

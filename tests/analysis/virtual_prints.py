@@ -8,7 +8,7 @@ from analysis.labels.evidence import LabelOptions
 from analysis.labels.mechanism import Mechanism
 from analysis.uncertainty import UncertaintyOptions, length_sd_mm, play_covariance
 from analysis.validation import Acceptance
-from analysis.verdicts import Judged, judge_scan
+from analysis.verdicts import Judged, LabelledScan, Simulation, judge_scan
 from sim.arrays import Floats
 
 CENTRE_SD_MM = 0.02
@@ -42,9 +42,8 @@ def judge(mechanism: Mechanism, initial_mm: Floats, centres_mm: Floats) -> Judge
         LabelOptions(length_sd_mm=sd),
     )
     steps = np.stack([initial_mm, mechanism.nodes_mm, mechanism.nodes_mm])
-    return judge_scan(
-        steps, mechanism, labels, centres_mm, covariance, UNCERTAINTY, ACCEPTANCE
-    )
+    scan = LabelledScan(labels, centres_mm, covariance)
+    return judge_scan(Simulation(steps, mechanism), scan, UNCERTAINTY, ACCEPTANCE)
 
 
 def descendants(mechanism: Mechanism, body: int) -> list[int]:

@@ -7,7 +7,7 @@ from pipeline.errors import InputError
 from pipeline.input_uncertainty import (
     InputUncertainty,
     main,
-    read_input_covariance,
+    read_printed_again,
     run_step,
 )
 from pipeline.simulate import sound_case
@@ -50,7 +50,7 @@ def run(tmp_path):
 def test_printing_errors_become_a_covariance_of_the_shape(run, tmp_path):
     numbers = run_step(CONFIG, run, tmp_path / "out")
     nodes = SCALE_MM * np.load(run / "steps.npz")["r"][-1]
-    covariance = read_input_covariance(tmp_path / "out", nodes)
+    covariance = read_printed_again(tmp_path / "out", nodes).covariance
     assert covariance.shape == (nodes.size, nodes.size)
     assert numbers["node_u_mm"] == pytest.approx(
         np.sqrt(np.trace(covariance) / len(nodes))
@@ -70,7 +70,7 @@ def test_a_covariance_of_another_scale_is_refused(run, tmp_path):
     run_step(CONFIG, run, tmp_path / "out")
     nodes = np.load(run / "steps.npz")["r"][-1]
     with pytest.raises(InputError, match="another run or another scale_mm"):
-        read_input_covariance(tmp_path / "out", 39.0 * nodes)
+        read_printed_again(tmp_path / "out", 39.0 * nodes)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 
 from pipeline import compare, deviation, ingest, label_picture, virtual_scan
+from pipeline.errors import InputError
 from pipeline.scanner.lab import VirtualScan
 from sim.morph.targets.surfaces import Cylinder
 
@@ -44,7 +46,6 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def words(folder: Path, out: Path, **changed: str) -> list[str]:
     named = {
         "--spheres": str(folder / "spheres"),
-        "--compared": str(folder / "compared"),
         "--simulated": str(folder / "run"),
         "--scale-mm": "40",
         "--out": str(out),
@@ -67,7 +68,7 @@ def test_the_target_and_E_of_the_scan_are_those_of_the_lab(
 ) -> None:
     numbers = deviation.run_step(
         deviation.Deviation(SCALE_MM),
-        measured / "spheres", measured / "compared", measured / "run", tmp_path,
+        measured / "spheres", measured / "run", tmp_path,
     )  # fmt: skip
     truth = json.loads((measured / "scan" / "truth.json").read_text())
     with np.load(measured / "run" / "steps.npz") as steps:
@@ -125,8 +126,8 @@ def test_the_command_line_measures_a_scan(
     ("changed", "said"),
     [
         ({"scale-mm": "-40"}, "scale_mm must be positive, not -40"),
-        ({"scale-mm": "90"}, "is the target in the scan?"),
-        ({"spheres": "nowhere"}, "run pipeline.ingest and pipeline.compare first"),
+        ({"gate-mm": "0.01"}, "is the target in the scan?"),
+        ({"spheres": "nowhere"}, "run pipeline.ingest first"),
         ({"simulated": "nowhere"}, "nowhere"),
     ],
 )
@@ -157,7 +158,100 @@ def test_a_run_of_another_structure_is_refused(
         (other / name).write_bytes((measured / "run" / name).read_bytes())
     out = tmp_path / "out"
     assert deviation.main(words(measured, out, simulated=str(other))) == 2
-    assert "give the run that was compared" in capsys.readouterr().err
+    assert "names node 5, but the structure has nodes 0 to 4" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def with_target(measured: Path) -> Path:
+    """The same directory, with the target measured and taken into a comparison."""
+    config = compare.Comparison(SCALE_MM)
+    run, spheres, found = (measured / x for x in ("run", "spheres", "deviation"))
+    numbers = deviation.measure_or_say_why(
+        deviation.Deviation(SCALE_MM), spheres, run, found
+    )
+    assert numbers["placed"] is True
+    compare.run_step(
+        config, spheres, run, measured / "judged", compare.Measured(deviation=found)
+    )
+    return measured
+
+
+def test_E_belongs_to_the_verdict_where_the_scan_shows_the_target(
+    with_target: Path,
+) -> None:
+    row = pd.read_csv(with_target / "judged" / "comparison.csv").iloc[0]
+    found = json.loads((with_target / "deviation" / "target.json").read_text())
+    steps = pd.read_csv(with_target / "run" / "steps.csv")
+    assert row["verdict"] == "agrees"
+    assert row["E_scanned"] == pytest.approx(found["E_scanned"], rel=1e-9)
+    assert row["E_simulated"] == pytest.approx(steps["E"].iloc[-1], abs=1e-9)
+    assert row["E_error"] == pytest.approx(row["E_simulated"] - row["E_scanned"])
+    assert abs(row["E_error"]) < row["E_limit"]
+    assert "|E error| + k u" in row["why"]
+
+
+def test_the_budget_of_E_adds_up_and_holds_the_pose_of_the_target(
+    with_target: Path,
+) -> None:
+    budget = pd.read_csv(with_target / "judged" / "budget.csv").set_index("source")
+    assert budget.loc["pose of the target", "E_u"] > 0
+    assert budget.loc["pose of the target", "S_u"] == 0
+    parts = budget.drop(index=["u_val", "k = 2 times u_val"])["E_u"]
+    total = budget.loc["u_val", "E_u"]
+    assert np.sqrt((parts**2).sum()) == pytest.approx(total, rel=1e-9)
+
+
+def test_a_scan_beside_another_target_differs_by_E(
+    with_target: Path, tmp_path: Path
+) -> None:
+    """The target shifted by 2 mm across its axis: no node moved, so only E tells."""
+    folder = tmp_path / "shifted"
+    folder.mkdir()
+    target = json.loads((with_target / "deviation" / "target.json").read_text())
+    across = np.array(target["pose"]["rotation"])[:, 2]
+    moved = np.array(target["pose"]["translation_mm"]) + 2.0 * across
+    target["pose"]["translation_mm"] = moved.tolist()
+    (folder / "target.json").write_text(json.dumps(target))
+    row = compare.run_step(
+        compare.Comparison(SCALE_MM), with_target / "spheres", with_target / "run",
+        tmp_path / "out", compare.Measured(deviation=folder),
+    )  # fmt: skip
+    assert row["verdict"] == "differs"
+    assert row["why"].startswith("E off by")
+
+
+def test_a_scan_without_the_target_is_compared_and_says_so(
+    with_target: Path, tmp_path: Path
+) -> None:
+    spheres = tmp_path / "spheres"
+    shutil.copytree(with_target / "spheres", spheres)
+    points = np.load(spheres / "points.npy")
+    np.save(spheres / "points.npy", points[:100])
+    run, found = with_target / "run", tmp_path / "deviation"
+    said = deviation.measure_or_say_why(
+        deviation.Deviation(SCALE_MM), spheres, run, found
+    )
+    assert said["placed"] is False
+    row = compare.run_step(
+        compare.Comparison(SCALE_MM), spheres, run, tmp_path / "out",
+        compare.Measured(deviation=found),
+    )  # fmt: skip
+    assert row["verdict"] == "agrees"
+    assert np.isnan(row["E_scanned"])
+    assert "is the target in the scan?" in row["E_missing"]
+
+
+def test_a_target_of_another_scan_is_refused(with_target: Path, tmp_path: Path) -> None:
+    spheres = tmp_path / "spheres"
+    shutil.copytree(with_target / "spheres", spheres)
+    table = (spheres / "spheres.csv").read_text()
+    (spheres / "spheres.csv").write_text(table + "\n")
+    measured = compare.Measured(deviation=with_target / "deviation")
+    with pytest.raises(InputError, match="another scan or another scale_mm"):
+        compare.run_step(
+            compare.Comparison(SCALE_MM), spheres, with_target / "run",
+            tmp_path / "out", measured,
+        )  # fmt: skip
 
 
 def test_another_seed_of_the_lab_is_another_part(measured: Path) -> None:
