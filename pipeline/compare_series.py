@@ -18,6 +18,7 @@ from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.figure import save
 from pipeline.files import read_json, replacing
+from pipeline.trace_sidecar import Origin
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def run_step(
     out.mkdir(parents=True, exist_ok=True)
     with replacing(out / "series.csv") as temporary:
         pd.DataFrame([asdict(e) for e in errors]).to_csv(temporary, index=False)
-    save(figure, out / "series", [key] if key else [])
+    save(figure, out / "series", Origin((key,) if key else ()))
     return {f"rms_{e.quantity}_{e.part.replace(' ', '_')}": e.rms for e in errors}
 
 
