@@ -15,9 +15,11 @@ import pandas as pd
 from analysis.figures.studies import main_effects
 from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
+from pipeline.figure import save
 from pipeline.files import replacing, write_text
 from pipeline.runs import RESULTS, Ledger, run_record
 from pipeline.study_members import read_members, study_directory
+from pipeline.trace_sidecar import Origin, write_sidecars
 
 COSTS = ("key", "host", "wall_s", "cpu_s")
 
@@ -61,14 +63,15 @@ def write_study(name: str, results: Path = RESULTS) -> pd.DataFrame:
     directory = study_directory(name, results)
     _write_table(table, directory)
     write_text(directory / "costs.csv", costs.to_csv(index=False, lineterminator="\n"))
+    origin = Origin(tuple(m["key"] for m in wanted["members"]), study=name)
     factors = list(dict.fromkeys(k for m in wanted["members"] for k in m["point"]))
     responses = [r for r in wanted["response"] if r in table]
     if responses:
         figure = main_effects(table, factors, responses, title=f"study {name}")
-        # No date: the same runs give the same files, and the store is left alone.
-        for suffix, metadata in ((".pdf", {"CreationDate": None}), (".png", {})):
-            with replacing(directory / f"effects{suffix}") as temporary:
-                figure.savefig(temporary, format=suffix[1:], metadata=metadata)
+        save(figure, directory / "effects", origin)
+    names = ("table.csv", "table.parquet", "costs.csv", "effects.pdf", "effects.png")
+    files = [directory / name for name in names]
+    write_sidecars([file for file in files if file.is_file()], origin)
     return table
 
 
