@@ -55,6 +55,13 @@ use rule simulate as input_uncertainty with:
         "results/log/input_uncertainty/{batch}.log",
 
 
+use rule simulate as deviation with:
+    output:
+        "results/done/deviation/{batch}",
+    log:
+        "results/log/deviation/{batch}.log",
+
+
 use rule simulate as compare with:
     output:
         "results/done/compare/{batch}",

@@ -96,10 +96,14 @@ class Planner:
         simulated = self.simulation(wanted.case, [case, *wanted.overrides])
         spheres = self._ingest(wanted, simulated)
         needs = {"spheres": spheres.key, "simulated": simulated.key}
+        tags = {"case": wanted.case}
+        of_target = _checked("deviation", wanted, _deviation_config(wanted))
+        placed = _job("deviation", wanted.name, of_target, dict(needs), tags=tags)
+        needs["deviation"] = self._add(placed).key
         if wanted.input_draws:
             needs["input_uncertainty"] = self._printed_anew(wanted, simulated).key
         config = _checked("compare", wanted, _comparison_config(wanted))
-        tags = {"case": wanted.case, "expect": wanted.expect}
+        tags = tags | {"expect": wanted.expect}
         compared = self._add(_job("compare", wanted.name, config, needs, tags=tags))
         return simulated, spheres, compared
 
@@ -147,6 +151,13 @@ def _printing_config(wanted: Compared) -> dict[str, Any]:
     shared = ("printing_sd_mm", "joint_play_sd_mm")
     given = {k: wanted.settings[k] for k in shared if k in wanted.settings}
     return {"scale_mm": wanted.scale_mm, "draws": wanted.input_draws, **given}
+
+
+def _deviation_config(wanted: Compared) -> dict[str, Any]:
+    """How spheres are told apart where the target is sought: as in the comparison."""
+    shared = ("registration_sd_mm", "scan_scale_sd", "print_scale_sd", "printing_sd_mm")
+    given = {k: wanted.settings[k] for k in shared if k in wanted.settings}
+    return {"scale_mm": wanted.scale_mm, **given}
 
 
 def _comparison_config(wanted: Compared) -> dict[str, Any]:

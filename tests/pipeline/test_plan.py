@@ -50,6 +50,7 @@ def test_one_number_of_a_case_replans_that_case_and_what_is_made_from_it(
         ("input_uncertainty", "triangles_circle"),
         ("virtual_scan", "circle"),
         ("ingest", "circle"),
+        ("deviation", "circle"),
         ("compare", "circle"),
         ("figure", "dejong-3"),
     }
@@ -73,6 +74,7 @@ def test_a_comparison_s_scale_replans_its_scan_and_not_its_simulation(
     assert replanned(before) == {
         ("virtual_scan", "circle"),
         ("ingest", "circle"),
+        ("deviation", "circle"),
         ("compare", "circle"),
         ("figure", "dejong-3"),
     }
@@ -152,7 +154,7 @@ def test_every_leaf_of_the_virtual_lab_is_in_the_keys_made_from_it(
         nudged = value + 1 if isinstance(value, int) else value * 1.001
         scanner.write_text(yaml.safe_dump({**settings, name: nudged}))
         steps = {step for step, _ in replanned(before)}
-        expected = {"virtual_scan", "ingest", "compare"}
+        expected = {"virtual_scan", "ingest", "deviation", "compare"}
         assert steps == (set() if name in SET_BY_THE_WORKFLOW else expected), name
 
 
