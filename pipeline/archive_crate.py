@@ -1,0 +1,266 @@
+"""The description of an archive: RO-Crate 1.1, Provenance Run Crate 0.5.
+
+The workflow is the Snakefile, a tool each step of the pipeline, an action each run. The
+runs' files are told by their folder; SHA256SUMS in it holds their digests.
+"""
+
+import platform
+from collections.abc import Iterable, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from rocrate.model.contextentity import ContextEntity
+from rocrate.rocrate import ROCrate
+
+from pipeline.archive_contents import Contents
+from pipeline.digests import DIGESTS
+from pipeline.files import read_json
+from pipeline.keys import file_digest
+from pipeline.plan_file import needed_keys
+from pipeline.runs import Job
+
+PROFILES = {
+    "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
+    "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
+    "https://w3id.org/ro/wfrun/provenance/0.5": "Provenance Run Crate",
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
+}
+FORMATS = {
+    ".csv": "text/csv",
+    ".html": "text/html",
+    ".json": "application/json",
+    ".md": "text/markdown",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
+    ".py": "text/x-python",
+    ".tex": "text/x-tex",
+    ".yaml": "application/yaml",
+}
+LICENSE = "https://spdx.org/licenses/MIT"
+Entity = Mapping[str, Any]
+
+
+def crate_of(held: Contents, results: Path) -> ROCrate:
+    """The crate, ready to be written."""
+    crate = ROCrate(version="1.1", gen_preview=True)
+    _describe(crate, held)
+    records = {
+        j.key: read_json(results / "runs" / j.key / "run.json") for j in held.jobs
+    }
+    workflow = _workflow(crate, held, records)
+    for job in held.jobs:
+        _folder(crate, job, results)
+    for name, path in held.files.items():
+        if name != "Snakefile" and not name.startswith("results/runs/"):
+            crate.add_file(path, name, properties=_about(path))
+    for datum in held.data:
+        if not datum.packed:
+            _absent(crate, datum.path, datum.digest)
+    _actions(crate, workflow, held, records)
+    return crate
+
+
+def _describe(crate: ROCrate, held: Contents) -> None:
+    crate.name = "morphtrack: shape-morphing simulations beside scans"
+    many = f"{len(held.jobs)} of {len(held.jobs) + len(held.missing)} planned runs"
+    crate.description = (
+        f"Code, configurations, data and results: {many}. Unpack it and run make "
+        "figures: with results/runs in place nothing runs again; without, every run "
+        "is made anew under the same key. make test checks the code."
+    )
+    crate.license = LICENSE
+    crate.add(
+        ContextEntity(crate, LICENSE, {"@type": "CreativeWork", "name": "MIT License"})
+    )
+    profiles = [
+        crate.add(
+            ContextEntity(
+                crate,
+                address,
+                {
+                    "@type": "CreativeWork",
+                    "name": name,
+                    "version": address.rpartition("/")[2],
+                },
+            )
+        )
+        for address, name in PROFILES.items()
+    ]
+    crate.root_dataset["conformsTo"] = profiles
+
+
+def _about(path: Path) -> dict[str, Any]:
+    known = {"encodingFormat": FORMATS.get(path.suffix, "text/plain")}
+    if path.suffix in {".npz", ".npy", ".parquet", ".ply"}:
+        known["encodingFormat"] = "application/octet-stream"
+    size = str(path.stat().st_size)
+    return {
+        "name": path.name,
+        "contentSize": size,
+        "sha256": file_digest(path),
+        **known,
+    }
+
+
+def _absent(crate: ROCrate, path: Path, digest: str) -> None:
+    """A scan outside of the project: its digest and name, not its points."""
+    crate.add(
+        ContextEntity(
+            crate,
+            f"#sha256-{digest}",
+            {
+                "@type": "CreativeWork",
+                "name": path.name,
+                "sha256": digest,
+                "description": f"not in this archive; was read as {path}",
+            },
+        )
+    )
+
+
+def _workflow(
+    crate: ROCrate, held: Contents, records: Mapping[str, Entity]
+) -> ContextEntity:
+    """The Snakefile with its tools, steps and parameters."""
+    workflow = crate.add_workflow(
+        held.files["Snakefile"],
+        "Snakefile",
+        main=True,
+        lang="snakemake",
+        lang_version=metadata.version("snakemake"),
+        properties=_about(held.files["Snakefile"]) | {"name": "morphtrack workflow"},
+    )
+    types = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]
+    workflow["@type"] = types
+    for position, step in enumerate(dict.fromkeys(job.step for job in held.jobs)):
+        tool = _tool(crate, step, records)
+        workflow.append_to("hasPart", tool)
+        how = {"@type": "HowToStep", "position": str(position + 1), "name": step}
+        entity = crate.add(ContextEntity(crate, f"#step-{step}", how))
+        entity["workExample"] = tool
+        workflow.append_to("step", entity)
+    for name, kind, way in (
+        ("configuration", "File", "input"),
+        ("scans", "File", "input"),
+        ("results", "Dataset", "output"),
+    ):
+        parameter = crate.add_formal_parameter(
+            name, kind, identifier=f"#parameter-{name}", description=f"the {name}"
+        )
+        workflow.append_to(way, parameter)
+    return workflow
+
+
+def _tool(crate: ROCrate, step: str, records: Mapping[str, Entity]) -> ContextEntity:
+    """One step of the pipeline, with the versions that its last run had."""
+    versions = next(
+        r["identity"]["versions"] for r in records.values() if r["step"] == step
+    )
+    said = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return crate.add(
+        ContextEntity(
+            crate,
+            f"#pipeline.{step}",
+            {
+                "@type": "SoftwareApplication",
+                "name": f"pipeline.{step}",
+                "description": f"python -m pipeline.{step}",
+                "softwareRequirements": said,
+            },
+        )
+    )
+
+
+def _folder(crate: ROCrate, job: Job, results: Path) -> None:
+    directory = results / "runs" / job.key
+    crate.add_directory(
+        directory,
+        f"results/runs/{job.key}",
+        properties={
+            "name": f"{job.step} {job.name}",
+            "description": f"run {job.key}; {DIGESTS} holds the digests of its files",
+        },
+    )
+
+
+def _actions(
+    crate: ROCrate, workflow: Any, held: Contents, records: Mapping[str, Entity]
+) -> None:
+    """A CreateAction each run, and those of the workflow and of its engine."""
+    made = [_action(crate, job, records[job.key]) for job in held.jobs]
+    conf = crate.get("conf/workflow.yaml")
+    conf["exampleOfWork"] = {"@id": "#parameter-configuration"}
+    scans = [crate.get(d.path.as_posix()) for d in held.data if d.packed]
+    for scan in scans:
+        scan["exampleOfWork"] = {"@id": "#parameter-scans"}
+    for job in held.jobs:
+        folder = crate.get(f"results/runs/{job.key}/")
+        folder["exampleOfWork"] = {"@id": "#parameter-results"}
+    folders = [crate.get(f"results/runs/{job.key}/") for job in held.jobs]
+    whole = crate.add_action(
+        workflow,
+        "#run-of-the-workflow",
+        object=[conf, *scans],
+        result=folders,
+        properties={"name": "run of the workflow", **_span(records.values())},
+    )
+    controls = []
+    for job, action in zip(held.jobs, made, strict=True):
+        control = {"@type": "ControlAction", "name": f"{job.step} {job.name}"}
+        entity = crate.add(ContextEntity(crate, f"#control-{job.key}", control))
+        entity["instrument"] = crate.get(f"#step-{job.step}")
+        entity["object"] = action
+        controls.append(entity)
+    engine = {
+        "@type": "SoftwareApplication",
+        "name": "Snakemake",
+        "softwareVersion": metadata.version("snakemake"),
+        "url": "https://snakemake.github.io",
+    }
+    organised = {
+        "@type": "OrganizeAction",
+        "name": "snakemake called by python -m pipeline.workflow",
+        "description": f"Python {platform.python_version()}",
+        **_span(records.values()),
+    }
+    organise = crate.add(ContextEntity(crate, "#organisation", organised))
+    organise["instrument"] = crate.add(ContextEntity(crate, "#snakemake", engine))
+    organise["object"] = controls
+    organise["result"] = whole
+    crate.root_dataset["mentions"] = [whole, organise, *made]
+
+
+def _span(records: Iterable[Entity]) -> dict[str, str]:
+    """First start and last end."""
+    known = list(records)
+    if not known:
+        return {}
+    return {
+        "startTime": min(str(r["started"]) for r in known),
+        "endTime": max(str(r["ended"]) for r in known),
+    }
+
+
+def _action(crate: ROCrate, job: Job, record: Entity) -> ContextEntity:
+    read = [crate.get(f"results/runs/{key}/") for key in needed_keys(job)]
+    files = [
+        crate.get(Path(path).as_posix()) or crate.get(f"#sha256-{digest}")
+        for path, digest in zip(job.paths, job.identity["files"], strict=True)
+    ]
+    about = {
+        "name": f"{job.step} {job.name}",
+        "identifier": job.key,
+        "description": f"commit {record['git_commit'] or 'unknown'}, code "
+        f"{job.identity['code'][:16]}",
+        "startTime": record["started"],
+        "endTime": record["ended"],
+        "actionStatus": {"@id": "http://schema.org/CompletedActionStatus"},
+    }
+    return crate.add_action(
+        crate.get(f"#pipeline.{job.step}"),
+        f"#run-{job.key}",
+        object=[entity for entity in [*read, *files] if entity is not None],
+        result=[crate.get(f"results/runs/{job.key}/")],
+        properties=about,
+    )

@@ -1,0 +1,175 @@
+"""Reading an archive of others: refused before anything of it is written.
+
+E-FORMAT   no archive of this kind
+E-PATH     a name that climbs out of the folder it is unpacked into, or a link
+E-SIZE     more than there is room for
+E-DIGEST   a file that is not the one whose digest it carries
+"""
+
+import hashlib
+import json
+import shutil
+import stat
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from pipeline.digests import DIGESTS
+from pipeline.errors import InputError
+
+METADATA = "ro-crate-metadata.json"
+DATA_TYPES = {"File", "Dataset"}
+RUNS = "results/runs/"
+
+
+@contextmanager
+def opened(archive: Path) -> Iterator[zipfile.ZipFile]:
+    """The archive, once its names and its description are sound."""
+    try:
+        with zipfile.ZipFile(archive) as file:
+            for entry in file.infolist():
+                _check_entry(archive, entry)
+            _check_description(archive, file)
+            yield file
+    except FileNotFoundError as error:
+        raise InputError(
+            f"{archive} does not exist: make archive writes one"
+        ) from error
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError) as error:
+        raise InputError(
+            f"E-FORMAT {archive}: it is no whole ZIP archive ({error}): fetch it again"
+        ) from error
+
+
+def climbs_out(name: str) -> bool:
+    """Whether a name may lead out of the folder that it is relative to."""
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    rooted = name.startswith(("/", "\\")) or PureWindowsPath(name).drive != ""
+    return rooted or ".." in parts or "\0" in name or "\\" in name
+
+
+def _check_entry(archive: Path, entry: zipfile.ZipInfo) -> None:
+    name = entry.orig_filename
+    if climbs_out(name):
+        raise InputError(
+            f"E-PATH {archive}: {name!r} climbs out of the archive: do not trust it"
+        )
+    if stat.S_ISLNK(entry.external_attr >> 16):
+        raise InputError(f"E-PATH {archive}: {name!r} is a link: do not trust it")
+
+
+def _check_description(archive: Path, file: zipfile.ZipFile) -> None:
+    """What the description calls a file must be inside too."""
+    for entity in description(archive, file):
+        kinds = entity.get("@type", [])
+        kinds = {kinds} if isinstance(kinds, str) else set(map(str, kinds))
+        name = str(entity.get("@id", ""))
+        address = urlsplit(name)
+        remote = address.scheme in {"http", "https"}
+        if not kinds & DATA_TYPES or remote or name.startswith("#"):
+            continue
+        if address.scheme or climbs_out(unquote(name)):
+            raise InputError(
+                f"E-PATH {archive}: {METADATA} names {name!r}, which climbs out of the "
+                "archive: do not trust it"
+            )
+
+
+def description(archive: Path, file: zipfile.ZipFile) -> list[dict[str, Any]]:
+    """The entities of ro-crate-metadata.json."""
+    try:
+        graph = json.loads(file.read(METADATA))["@graph"]
+        if not all(isinstance(entity, dict) for entity in graph):
+            raise TypeError("its @graph holds what is no entity")
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"E-FORMAT {archive}: it is no RO-Crate ({METADATA}: {error}): "
+            "make archive writes one"
+        ) from error
+    return list(graph)
+
+
+def check(archive: Path) -> int:
+    """Compare every file with the digest that was written for it.
+
+    Returns
+    -------
+    how many files have one
+    """
+    with opened(archive) as file:
+        expected = dict(_expected(archive, file))
+        for name, digest in expected.items():
+            try:
+                with file.open(name) as stream:
+                    found = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+            except KeyError as error:
+                raise InputError(
+                    f"E-DIGEST {archive}: {name} is missing: fetch the archive again"
+                ) from error
+            if found != digest:
+                raise InputError(
+                    f"E-DIGEST {archive}: {name} has SHA-256 {found[:16]}..., not "
+                    f"{digest[:16]}...: fetch the archive again"
+                )
+    return len(expected)
+
+
+def _expected(archive: Path, file: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
+    for entity in description(archive, file):
+        name = str(entity.get("@id", ""))
+        if "sha256" in entity and not name.startswith("#"):
+            yield unquote(name), str(entity["sha256"])
+    for path in file.namelist():
+        if path.startswith(RUNS) and path.endswith(f"/{DIGESTS}"):
+            folder = path.removesuffix(DIGESTS)
+            for line in file.read(path).decode("utf-8", "replace").splitlines():
+                digest, _, name = line.partition("  ")
+                if climbs_out(name):
+                    raise InputError(
+                        f"E-PATH {archive}: {path} names {name!r}, which climbs out of "
+                        "the archive: do not trust it"
+                    )
+                yield f"{folder}{name}", digest
+
+
+def unpack(archive: Path, place: Path, *, bare: bool = False) -> int:
+    """Unpack a checked archive into the new folder `place`.
+
+    Parameters
+    ----------
+    bare : leave results out, so that everything is made anew
+
+    Returns
+    -------
+    how many files were written
+    """
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        raise InputError(f"{place} is there already: name a new folder")
+    check(archive)
+    with opened(archive) as file:
+        wanted = [
+            entry
+            for entry in file.infolist()
+            if not (bare and entry.filename.startswith("results/"))
+        ]
+        _check_room(archive, place, sum(entry.file_size for entry in wanted))
+        place.mkdir(parents=True, exist_ok=True)
+        for entry in wanted:
+            file.extract(entry, place)
+            mode = (entry.external_attr >> 16) & 0o777
+            if mode and not entry.is_dir():
+                (place / entry.filename).chmod(mode | 0o600)
+    return sum(not entry.is_dir() for entry in wanted)
+
+
+def _check_room(archive: Path, place: Path, size: int) -> None:
+    there = next(p for p in (place, *place.absolute().parents) if p.exists())
+    free = shutil.disk_usage(there).free
+    if size > free:
+        raise InputError(
+            f"E-SIZE {archive}: it unpacks to {size / 1e6:.0f} MB, and {there} has "
+            f"{free / 1e6:.0f} MB left: make room"
+        )
