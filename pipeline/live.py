@@ -32,9 +32,13 @@ class LiveRuns:
             return
         age = time.time() - (directory / "owner.json").stat().st_mtime
         if age >= OLD_ENOUGH_SECONDS:
-            parent = self._store.parent_of(record)
+            store = self._store
             self._runs[directory.name] = start_run(
-                self._store.client, self._store.experiment, record, directory, parent
+                store.client,
+                store.experiment,
+                record,
+                directory,
+                store.belonging(record),
             )
 
     def _grow(self, directory: Path, live: Started) -> None:

@@ -6,20 +6,22 @@ import json
 import logging
 import os
 import time
+import uuid
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import InputError
-from pipeline.files import write_json
-from pipeline.tracking import TAG, TrackingOptions, tracking_uri
+from pipeline.files import write_json, write_text
+from pipeline.tracking import PARENT, TAG, TrackingOptions, tracking_uri
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
 ENDED = ("FINISHED", "FAILED", "KILLED")
-PARENT_TAG = "morphtrack.study"
+STUDY_TAG = "morphtrack.study"
+PROJECT_TAG = "morphtrack.project"
 
 
 def _sqlite_file(uri: str) -> Path | None:
@@ -73,6 +75,17 @@ def _quiet() -> None:
     logging.getLogger("alembic").setLevel(logging.WARNING)
 
 
+def project_name(place: Path) -> str:
+    """What tells the runs of this project from others on the same server.
+
+    Drawn once and kept beside the runs, so that it moves with them.
+    """
+    file = place / "project"
+    if not file.is_file():
+        write_text(file, f"{uuid.uuid4()}\n")
+    return file.read_text(encoding="utf-8").strip()
+
+
 class Store:
     """A client, its experiment, and what the store is known to hold.
 
@@ -84,6 +97,9 @@ class Store:
         self.options = options
         self.uri = tracking_uri(options)
         self._index = place / "index.json"
+        # An embedded store is this project's alone; on a server, others have runs too.
+        shared = _sqlite_file(self.uri) is None
+        self._mark = {PROJECT_TAG: project_name(place)} if shared else {}
         self._put_aside_if_moved()
         self._opened: tuple[MlflowClient, str] | None = None
         self.known = self._read_index()
@@ -151,34 +167,36 @@ class Store:
                 raise
         return self._opened
 
-    def runs(self, filter_string: str = "") -> Iterator[Any]:
-        """Runs of the experiment."""
+    def runs(self, **tags: str) -> Iterator[Any]:
+        """This project's runs that have all of `tags`."""
+        wanted = {**self._mark, **tags}
+        text = " and ".join(f"tags.`{k}` = '{v}'" for k, v in wanted.items())
         token = None
         while True:
             page = self.client.search_runs(
-                [self.experiment], filter_string, max_results=1000, page_token=token
+                [self.experiment], text, max_results=1000, page_token=token
             )
             yield from page
             token = page.token
             if not token:
                 return
 
-    def parent_of(self, record: Mapping[str, Any]) -> str | None:
-        """The parent run of a run that belongs to a study."""
+    def belonging(self, record: Mapping[str, Any]) -> dict[str, str]:
+        """Tags that say whose a run is: the project's and, if it is in one, a study's."""
         study = record.get("tags", {}).get("study")
-        return None if study is None else self.parent_run(study)
+        return self._mark | ({PARENT: self.parent_run(study)} if study else {})
 
     def parent_run(self, study: str) -> str:
         """The id of a study's parent run, made where it is missing."""
         if study not in self._parents:
-            held = self.runs(f"tags.`{PARENT_TAG}` = '{study}'")
+            held = self.runs(**{STUDY_TAG: study})
             self._parents[study] = next(
                 (run.info.run_id for run in held), None
             ) or self._new_parent(study)
         return self._parents[study]
 
     def _new_parent(self, study: str) -> str:
-        tags = {PARENT_TAG: study, "step": "study", "study": study}
+        tags = {STUDY_TAG: study, "step": "study", "study": study, **self._mark}
         run = self.client.create_run(
             self.experiment, tags=tags, run_name=f"study {study}"
         )

@@ -24,6 +24,9 @@ from pipeline.yaml_file import read_mapping
 
 TRACKING = Path("conf/tracking.yaml")
 FOLLOW_SECONDS = 2.0
+LONGEST_PAUSE_SECONDS = 60.0  # between two tries of a store that fails
+MOST_REFUSED = 3  # runs in a row
+STORE_PACKAGES = ("mlflow", "sqlalchemy", "requests", "urllib3")
 
 
 def read_options(path: Path = TRACKING) -> TrackingOptions:
@@ -55,27 +58,45 @@ class Tracker:
         self.written = 0
 
     def catch_up(self) -> None:
-        """Write every run that has ended and is not in the store."""
+        """Write every run that has ended and is not in the store.
+
+        What the store refuses is left for the next pass, and the others are written;
+        where it refuses one after the other, this pass ends.
+        """
         held = self._store.known.keys() | self._unreadable
         missing = [d for d in run_directories(self._results) if d.name not in held]
         if not missing and self._store.exists():
             return
         _ = self._store.client  # learns what the store holds before anything is written
+        refused: list[Exception] = []
+        in_a_row = 0
         for directory in missing:
-            if directory.name not in self._store.known:
+            if directory.name in self._store.known:
+                continue
+            try:
                 self._write(directory)
+                in_a_row = 0
+            except Exception as error:
+                refused.append(error)
+                in_a_row += 1
+                if not is_the_store_s(error) or in_a_row == MOST_REFUSED:
+                    raise
         self._store.save_index()
+        if refused:
+            raise refused[0]
 
     def _write(self, directory: Path) -> None:
         store = self._store
         try:
             record = run_record(directory)
-            parent = store.parent_of(record)
+            belonging = store.belonging(record)
             started = self._live.take(directory) or start_run(
-                store.client, store.experiment, record, directory, parent
+                store.client, store.experiment, record, directory, belonging
             )
-            end_run(store.client, started, directory, store.options, parent)
+            end_run(store.client, started, directory, store.options, belonging)
         except (InputError, KeyError, ValueError, OSError) as error:
+            if is_the_store_s(error):
+                raise
             print(f"error: {directory}: {one_line(error)}", file=sys.stderr)
             self._unreadable.add(directory.name)
         else:
@@ -105,6 +126,11 @@ class Tracker:
         return not self._unreadable
 
 
+def is_the_store_s(error: Exception) -> bool:
+    """Whether the store, or the way to it, is what failed."""
+    return type(error).__module__.split(".")[0] in STORE_PACKAGES
+
+
 def attempted(tracker: Tracker, work: Callable[[], None]) -> str:
     """Do `work`; what the store says if it fails, on one line, else nothing.
 
@@ -113,7 +139,7 @@ def attempted(tracker: Tracker, work: Callable[[], None]) -> str:
     try:
         work()
     except Exception as error:
-        if type(error).__module__.split(".")[0] not in ("mlflow", "sqlalchemy"):
+        if not is_the_store_s(error):
             raise
         tracker.forget()
         return one_line(error)
@@ -128,13 +154,14 @@ def _told_to_stop(seconds: float) -> bool:
 
 def follow(tracker: Tracker) -> None:
     """Track over and over until told to stop; a store that fails is tried again."""
-    said = ""
+    said, pause = "", FOLLOW_SECONDS
     try:
-        while not _told_to_stop(FOLLOW_SECONDS):
+        while not _told_to_stop(pause):
             trouble = attempted(tracker, tracker.follow)
             if trouble and trouble != said:
                 print(f"MLflow is tried again later: {trouble}", file=sys.stderr)
             said = trouble
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS) if said else FOLLOW_SECONDS
     except KeyboardInterrupt:
         print()
 

@@ -29,6 +29,7 @@ ARTIFACT_SUFFIXES = {
     ".csv", ".gif", ".html", ".json", ".npz", ".pdf", ".png", ".svg", ".txt"
 }  # fmt: skip
 STATUS = {"finished": "FINISHED", "failed": "FAILED", "killed": "KILLED"}
+PARENT = "mlflow.parentRunId"
 TAG = "morphtrack.directory"  # of a run: "<key>", or "<key>.<attempt>" where it failed
 
 
@@ -151,9 +152,14 @@ def params(record: Mapping[str, Any]) -> list["Param"]:
 
 
 def tags(
-    record: Mapping[str, Any], directory: Path, parent: str | None
+    record: Mapping[str, Any], directory: Path, belonging: Mapping[str, str]
 ) -> dict[str, str]:
-    """What runs are searched by."""
+    """What runs are searched by.
+
+    Parameters
+    ----------
+    belonging : whose run it is: its parent and, on a server, its project
+    """
     known = {
         TAG: directory.name,
         "step": record["step"],
@@ -169,9 +175,7 @@ def tags(
         known["synthetic"] = str(synthetic).lower()
     if "reason" in record:
         known["reason"] = record["reason"]
-    if parent is not None:
-        known["mlflow.parentRunId"] = parent
-    return known
+    return known | dict(belonging)
 
 
 def datasets(record: Mapping[str, Any]) -> list["DatasetInput"]:
@@ -241,13 +245,13 @@ def start_run(
     experiment: str,
     record: Mapping[str, Any],
     directory: Path,
-    parent: str | None = None,
+    belonging: Mapping[str, str],
 ) -> Started:
     """Create the MLflow run of the run that `record` describes."""
     run = client.create_run(
         experiment,
         start_time=_milliseconds(record["started"]),
-        tags=tags(record, directory, parent),
+        tags=tags(record, directory, belonging),
         run_name=f"{record['step']} {record['name']}",
     )
     return Started(run.info.run_id)
@@ -258,7 +262,7 @@ def end_run(
     started: Started,
     directory: Path,
     options: TrackingOptions,
-    parent: str | None = None,
+    belonging: Mapping[str, str],
 ) -> None:
     """Complete an MLflow run from the directory of a run that has ended."""
     from mlflow.entities import RunTag
@@ -270,7 +274,7 @@ def end_run(
     )
     metrics += result_metrics(record, end)
     entries = params(record)
-    later = [RunTag(k, v) for k, v in tags(record, directory, parent).items()]
+    later = [RunTag(k, v) for k, v in tags(record, directory, belonging).items()]
     client.log_batch(
         started.run_id,
         metrics[:800],
@@ -280,7 +284,9 @@ def end_run(
     log_metrics(client, started.run_id, metrics[800:])
     for chunk in _chunks(entries[PARAMS_A_CALL:], PARAMS_A_CALL):
         client.log_batch(started.run_id, params=chunk)
-    if parent is None:  # a study's runs are many: their files stay where they are
+    if (
+        PARENT not in belonging
+    ):  # a study's runs are many: their files stay where they are
         _log_files(client, started.run_id, record, directory, options)
     client.set_terminated(started.run_id, STATUS[record["status"]], end_time=end)
 

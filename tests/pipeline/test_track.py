@@ -19,6 +19,7 @@ from pipeline.keys import identity
 from pipeline.runs import Job, run_once
 from pipeline.store import Store, only_writer
 from pipeline.track import Tracker, attempted, main, read_options
+from pipeline.tracking import TAG
 from tests.pipeline.conftest import Command, refusal
 
 
@@ -204,6 +205,52 @@ def test_a_store_that_does_not_answer_loses_nothing(
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     assert main([]) == 0
     assert len(held(project)) == 1
+
+
+def test_a_run_that_the_store_refuses_does_not_hold_up_the_others(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from mlflow import MlflowClient
+    from mlflow.exceptions import MlflowException
+
+    directories = [run(n) for n in range(3)]
+    log_batch = MlflowClient.log_batch
+    refusing = True
+
+    def refuse_the_second(self: Any, run_id: str, *given: Any, **named: Any) -> None:
+        if refusing and self.get_run(run_id).data.tags["key"] == directories[1].name:  # type: ignore[union-attr]
+            raise MlflowException("HTTP 400")
+        log_batch(self, run_id, *given, **named)
+
+    monkeypatch.setattr(MlflowClient, "log_batch", refuse_the_second)
+    assert main([]) == 1
+    assert "HTTP 400 (nothing is lost" in capsys.readouterr().err
+    ended = Counter(r.info.status for r in list(held_now_statuses(project)))
+    assert ended == Counter(FINISHED=2, RUNNING=1)
+    refusing = False
+    assert main([]) == 0
+    assert Counter(r.info.status for r in held(project)) == Counter(FINISHED=3)
+
+
+def held_now_statuses(project: Path) -> list[Any]:
+    asked = client(project)
+    experiment = asked.get_experiment_by_name("morphtrack").experiment_id
+    return list(asked.search_runs([experiment]))
+
+
+def test_on_a_server_the_runs_of_others_are_left_alone(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(1)
+    monkeypatch.setattr("pipeline.store._sqlite_file", lambda _: None)
+    (project / "results" / "mlflow").mkdir(parents=True)
+    theirs = Store(read_options(), project / "theirs")
+    going = theirs.client.create_run(theirs.experiment, tags={TAG: "abc.1"})
+    assert main([]) == 0
+    assert theirs.client.get_run(going.info.run_id).info.lifecycle_stage == "active"
+    ours = Store(read_options(), project / "results" / "mlflow")
+    assert len(list(ours.runs())) == 1
+    assert list(theirs.runs()) == []  # each sees its own
 
 
 def test_a_defect_is_not_taken_for_trouble_with_the_store(tracker: Tracker) -> None:
