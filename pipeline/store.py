@@ -182,7 +182,7 @@ class Store:
                 return
 
     def belonging(self, record: Mapping[str, Any]) -> dict[str, str]:
-        """Tags that say whose a run is: the project's and, if it is in one, a study's."""
+        """Tags that say whose a run is: the project's and its study's, if any."""
         study = record.get("tags", {}).get("study")
         return self._mark | ({PARENT: self.parent_run(study)} if study else {})
 
