@@ -2,8 +2,10 @@
 
 A front is a dense symmetric matrix over the rows that its columns touch. `F[k, i]` is
 row i of column k, i >= k, so that a column is contiguous. `sim.sparse` prepares the
-places; see there for what the arguments are.
+places.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,23 +15,47 @@ from sim.kernels import kernel
 BLOCK = 4  # columns that are subtracted from the others at a time
 
 
+class Fronts(NamedTuple):
+    """The places of the entries of A and L, in the order of elimination.
+
+    Attributes
+    ----------
+    order : (n,) unknowns in the order of their elimination
+    slot : (e,) where each given entry is added in the lower triangle of P A P^T
+    start, row : (n + 1,), (u,) columns of that triangle
+    first : (s + 1,) first column of each front
+    front_start, front_row : (s + 1,), (q,) rows of each front, its own columns first
+    panel : (s + 1,) where the columns of L of each front begin
+    children : (s,) fronts whose remainders each front takes up
+    widest : rows of the largest front
+    scratch : room for the largest front, then for the remainders that wait
+    """
+
+    order: Ints
+    slot: Ints
+    start: Ints
+    row: Ints
+    first: Ints
+    front_start: Ints
+    front_row: Ints
+    panel: Ints
+    children: Ints
+    widest: int
+    scratch: Floats
+
+
 @kernel
 def factorise_fronts(
-    start: Ints,
-    row: Ints,
-    entries: Floats,
-    first: Ints,
-    front_start: Ints,
-    front_row: Ints,
-    panel: Ints,
-    children: Ints,
-    widest: int,
-    scratch: Floats,
-    drop: float,
-    L: Floats,
-    pivot: Floats,
+    fronts: Fronts, values: Floats, drop: float, L: Floats, pivot: Floats
 ) -> None:
     """Fill L and the pivots front by front; children come before parents."""
+    start, row, first = fronts.start, fronts.row, fronts.first
+    front_start, front_row = fronts.front_start, fronts.front_row
+    panel, children, widest = fronts.panel, fronts.children, fronts.widest
+    scratch = fronts.scratch
+    entries = np.zeros(len(row))
+    for e in range(len(values)):
+        entries[fronts.slot[e]] += values[e]
     n = len(pivot)
     local = np.empty(n, dtype=np.int64)
     terms = np.zeros(n)  # sum of the sizes of what made each diagonal entry
@@ -129,41 +155,40 @@ def _subtract_four(F: Floats, low: int, pivot: Floats) -> None:
 
 
 @kernel
-def solve_fronts(
-    first: Ints,
-    front_start: Ints,
-    front_row: Ints,
-    panel: Ints,
-    L: Floats,
-    pivot: Floats,
-    widest: int,
-    b: Floats,
-) -> None:
-    """Solve L D L^T x = b in place."""
-    x = np.empty(widest)
+def solve_fronts(fronts: Fronts, L: Floats, pivot: Floats, b: Floats) -> Floats:
+    """x with L D L^T x = b, in the given order of the unknowns."""
+    first, front_start, panel = fronts.first, fronts.front_start, fronts.panel
+    n = len(pivot)
+    y, x = np.empty(n), np.empty(n)
+    room = np.empty(fronts.widest)
+    for k in range(n):
+        y[k] = b[fronts.order[k]]
     for s in range(len(first) - 1):
-        rows = front_row[front_start[s] : front_start[s + 1]]
+        rows = fronts.front_row[front_start[s] : front_start[s + 1]]
         size, width = len(rows), first[s + 1] - first[s]
         columns = L[panel[s] : panel[s + 1]].reshape(width, size)
         for i in range(size):
-            x[i] = b[rows[i]]
+            room[i] = y[rows[i]]
         for k in range(width):
-            column, value = columns[k], x[k]
+            column, value = columns[k], room[k]
             for i in range(k + 1, size):
-                x[i] -= column[i] * value
+                room[i] -= column[i] * value
         for i in range(size):
-            b[rows[i]] = x[i]
+            y[rows[i]] = room[i]
     for s in range(len(first) - 2, -1, -1):
-        rows = front_row[front_start[s] : front_start[s + 1]]
+        rows = fronts.front_row[front_start[s] : front_start[s + 1]]
         size, width = len(rows), first[s + 1] - first[s]
         columns = L[panel[s] : panel[s + 1]].reshape(width, size)
         for i in range(width, size):
-            x[i] = b[rows[i]]
+            room[i] = y[rows[i]]
         for k in range(width - 1, -1, -1):
             d = pivot[first[s] + k]
-            value = b[rows[k]] / d if d != 0.0 else 0.0
+            value = y[rows[k]] / d if d != 0.0 else 0.0
             column = columns[k]
             for i in range(k + 1, size):
-                value -= column[i] * x[i]
-            x[k] = value if d != 0.0 else 0.0
-            b[rows[k]] = x[k]
+                value -= column[i] * room[i]
+            room[k] = value if d != 0.0 else 0.0
+            y[rows[k]] = room[k]
+    for k in range(n):
+        x[fronts.order[k]] = y[k]
+    return x

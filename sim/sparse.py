@@ -40,7 +40,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from sim.arrays import Floats, Ints
-from sim.fronts import factorise_fronts, solve_fronts
+from sim.fronts import Fronts, factorise_fronts, solve_fronts
 from sim.kernels import kernel
 from sim.ordering import nested_dissection
 
@@ -51,41 +51,28 @@ SPARE = 0.2  # share of zeros that joining two fronts may bring into larger ones
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """The places of the entries of A and L, in the order of elimination.
+    """What is found once for all values.
 
     Attributes
     ----------
-    order : (n,) unknowns in the order of their elimination
-    slot : (e,) where each given entry is added in the lower triangle of P A P^T
-    start, row : (n + 1,), (u,) columns of that triangle
-    first : (s + 1,) first column of each front
-    front_start, front_row : (s + 1,), (q,) rows of each front, its own columns first
-    panel : (s + 1,) where the columns of L of each front begin
-    children : (s,) fronts whose remainders each front takes up
-    widest : rows of the largest front
-    scratch : room for the largest front, then for the remainders that wait
+    fronts : the places of the entries of A and L
     spare : memory of factors that are gone. Fresh memory comes page by page, and asking
         for it took as long as the arithmetic
     """
 
     n: int
-    order: Ints
-    slot: Ints
-    start: Ints
-    row: Ints
-    first: Ints
-    front_start: Ints
-    front_row: Ints
-    panel: Ints
-    children: Ints
-    widest: int
-    scratch: Floats
+    fronts: Fronts
     spare: list[Floats]
+
+    @property
+    def order(self) -> Ints:
+        """(n,) unknowns in the order of their elimination."""
+        return self.fronts.order
 
     @property
     def fill(self) -> int:
         """Entries of L that are stored, zeros among them."""
-        return int(self.panel[-1])
+        return int(self.fronts.panel[-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,16 +108,12 @@ class Factor:
 
     def solve(self, b: Floats) -> Floats:
         """x with A x = b; dropped unknowns are zero."""
-        p = self.pattern
-        y = np.ascontiguousarray(b[p.order], dtype=np.float64)
-        for column in (y,) if y.ndim == 1 else (y[:, i] for i in range(y.shape[1])):
-            solve_fronts(
-                p.first, p.front_start, p.front_row, p.panel, self.L, self.pivot,
-                p.widest, column,
-            )  # fmt: skip
-        x = np.empty_like(y)
-        x[p.order] = y
-        return x
+        fronts = self.pattern.fronts
+        columns = np.ascontiguousarray(b.T, dtype=np.float64)
+        if b.ndim == 1:
+            return solve_fronts(fronts, self.L, self.pivot, columns)
+        each = [solve_fronts(fronts, self.L, self.pivot, column) for column in columns]
+        return np.stack(each, axis=1)
 
 
 def analyse(n: int, rows: Ints, cols: Ints, *, order: Ints | None = None) -> Pattern:
@@ -159,10 +142,11 @@ def analyse(n: int, rows: Ints, cols: Ints, *, order: Ints | None = None) -> Pat
     children = np.bincount(above[above >= 0], minlength=len(widths)).astype(np.int64)
     widest = int(sizes.max(initial=0))
     scratch = np.empty(widest**2 + _stack_size(sizes - widths, children))
-    return Pattern(
-        n, order, slot, start, row, first, front_start, front_row, panel, children,
-        widest, scratch, [],
+    fronts = Fronts(
+        order, slot, start, row, first, front_start, front_row, panel, children, widest,
+        scratch,
     )  # fmt: skip
+    return Pattern(n, fronts, [])
 
 
 def factorise(pattern: Pattern, values: Floats, *, drop: float = 1e-11) -> Factor:
@@ -173,16 +157,9 @@ def factorise(pattern: Pattern, values: Floats, *, drop: float = 1e-11) -> Facto
     values : (e,) entries at the places given to `analyse`
     drop : a pivot smaller than this, relative to its terms, is dropped
     """
-    entries: Floats = np.bincount(  # type: ignore[assignment]
-        pattern.slot, values, minlength=len(pattern.row)
-    )
     L = pattern.spare.pop() if pattern.spare else np.empty(pattern.fill)
     pivot = np.empty(pattern.n)
-    factorise_fronts(
-        pattern.start, pattern.row, entries, pattern.first, pattern.front_start,
-        pattern.front_row, pattern.panel, pattern.children, pattern.widest,
-        pattern.scratch, drop, L, pivot,
-    )  # fmt: skip
+    factorise_fronts(pattern.fronts, values, drop, L, pivot)
     return Factor(pattern, L, pivot)
 
 

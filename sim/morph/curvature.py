@@ -12,45 +12,52 @@ lambda counts as a node with one unknown.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
 from sim.kernels import kernel
-from sim.morph.rows import DIST, DOT, PAR, TRIPLE
+from sim.morph.rows import DIST, DOT, PAR, TRIPLE, Layout
 from sim.morph.system import System
 from sim.sparse import Factor, Pattern, analyse, factorise
 
 CURVED = (3, 4, 12, 6, 0, 0)  # pairs of nodes in the second derivative of each kind
 
 
-@dataclass(frozen=True, eq=False)
-class Places:
+class Blocks(NamedTuple):
     """Where the blocks of K are.
 
     Attributes
     ----------
-    size : n + k
     upper, lower : (b,) nodes of each block, upper >= lower
+    diagonal : (n + k,) the block of each node
     outer : (o, 3) block p, block q of J and the block of K that their product adds to
     first, slot, swapped : for each constraint the blocks of its second derivative, and
         whether they are stored transposed
     entries : which of the 9 numbers of each block are in the lower triangle of K
     """
 
-    size: int
     upper: Ints
     lower: Ints
+    diagonal: Ints
     outer: Ints
     first: Ints
     slot: Ints
     swapped: Bools
     entries: Ints
-    pattern: Pattern
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class Places:
+    """Where the entries of K and of its factor are."""
+
+    blocks: Blocks
+    pattern: Pattern
+
+
+class Terms(NamedTuple):
     """What K is made of.
 
     Attributes
@@ -67,6 +74,7 @@ class Terms:
     mu: float
 
 
+@lru_cache(maxsize=1)
 def places_of(system: System) -> Places:
     """Find the places of all entries of K."""
     size = system.n + system.k
@@ -85,7 +93,9 @@ def places_of(system: System) -> Places:
     cols = (3 * lower[:, None] + j).ravel()
     entries = np.flatnonzero(rows >= cols)
     pattern = analyse(3 * size, rows[entries], cols[entries])
-    return Places(size, upper, lower, outer, first, slot, x < y, entries, pattern)
+    diagonal = np.flatnonzero(upper == lower)
+    blocks = Blocks(upper, lower, diagonal, outer, first, slot, x < y, entries)
+    return Places(blocks, pattern)
 
 
 def factorise_newton(
@@ -97,20 +107,30 @@ def factorise_newton(
     ----------
     B : (blocks, 3) blocks of the Jacobian at `z` (n + k, 3)
     """
-    K = np.zeros((len(places.upper), 3, 3))
-    _outer_products(places.outer, B, system.block_row, terms.rho, K)
-    if terms.y.any():
-        t = system.table
-        _second_derivatives(
-            t.kind, t.nodes, system.first_row, places.first, places.slot,
-            places.swapped, z, terms.y, K,
-        )  # fmt: skip
-    diagonal = np.flatnonzero(places.upper == places.lower)
-    K[diagonal[: system.n]] += terms.W
-    K[diagonal] += terms.mu * np.eye(3)
-    K[diagonal[system.n :], [[1], [2]], [[1], [2]]] = 1.0
-    values = K.reshape(-1)[places.entries]
+    values = assemble(system.layout, places.blocks, B, z, terms)
     return factorise(places.pattern, values, drop=0.0)
+
+
+@kernel
+def assemble(
+    layout: Layout, blocks: Blocks, B: Floats, z: Floats, terms: Terms
+) -> Floats:
+    """The entries of the lower triangle of K."""
+    n = layout.n
+    K = np.zeros((len(blocks.upper), 3, 3))
+    _outer_products(blocks.outer, B, layout.block_row, terms.rho, K)
+    if np.any(terms.y):
+        _second_derivatives(layout, blocks, z, terms.y, K)
+    for j in range(len(blocks.diagonal)):
+        block = K[blocks.diagonal[j]]
+        if j < n:
+            block += terms.W[j]
+        for i in range(3):
+            block[i, i] = block[i, i] + terms.mu if j < n or i == 0 else 1.0
+    flat, values = K.reshape(-1), np.empty(len(blocks.entries))
+    for e in range(len(values)):
+        values[e] = flat[blocks.entries[e]]
+    return values
 
 
 @kernel
@@ -185,15 +205,7 @@ def _add(block: Floats, same: bool, swapped: bool, i: int, j: int, v: float) -> 
 
 @kernel
 def _second_derivatives(
-    kind: Ints,
-    nodes: Ints,
-    first_row: Ints,
-    first: Ints,
-    slot: Ints,
-    swapped: Bools,
-    z: Floats,
-    y: Floats,
-    K: Floats,
+    layout: Layout, blocks: Blocks, z: Floats, y: Floats, K: Floats
 ) -> None:
     """Add y_i Hess c_i of every row.
 
@@ -202,9 +214,11 @@ def _second_derivatives(
     triple  -[w] between each two of d, u, v, w the third: a.(b x c) = -a^T [c] b
     par     -1 between lambda and u, a row each
     """
+    kind, nodes = layout.kind, layout.nodes
+    slot, swapped = blocks.slot, blocks.swapped
     for e in range(len(kind)):
-        row = first_row[e]
-        at = first[e]
+        row = layout.first_row[e]
+        at = blocks.first[e]
         if kind[e] == DIST:
             for t in range(3):
                 v = 2.0 * y[row] * (0.5 if t != 1 else -1.0)

@@ -11,17 +11,27 @@ each step solves
     (H + D) dz + J^T y = -grad f,     J dz = -c,     H = W + sum_i y_i Hess c_i
 
 with the damping D, which makes the step one of descent and keeps links from turning
-too far, and returns to the constraints before it is accepted. Far from the end the step
-of eq. (11), which is -grad f along the constraints, does as well and costs less.
+too far.
+
+A link that turns by a straight step grows, and so the step has to be brought back to
+the constraints. The shortest way back, eq. (12), would crumple what is close by, since
+that takes the smallest displacements. So most of the way is taken in the measure of
+H + D, `bend`, which moves far nodes along instead; eq. (12) does the little that
+remains.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from sim.arrays import Bools, Floats
+from sim.fronts import Fronts, solve_fronts
+from sim.kernels import kernel
+from sim.morph import rows
 from sim.morph.constraints import ROWS, Kind
 from sim.morph.curvature import Places, Terms, factorise_newton
+from sim.morph.rows import DIST, Layout
 from sim.morph.system import Linear, System, linearise
 from sim.sparse import Factor
 
@@ -29,10 +39,8 @@ WEIGHT = 1e6  # of the constraints in K, relative to W; a solve gains as many di
 TURN = 0.5  # largest rotation of a link in one step, rad
 TURN_DAMPING = 3e-2  # of link rotations at the beginning; adapts
 SHIFT = 0.1  # of K, relative to the projected gradient, which counts as 0.1 at most
-FAST = 0.3  # ratio of two residuals above which a factor is renewed
-RENEWALS = 4  # of a factor before a step is shortened
-LOST = 0.5  # residual that is given up
 NEAR = 0.3  # gradient / error below which curvature is taken as it is
+STRAIGHT = 1e-4  # residual below which a step is not bent
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +51,12 @@ class Point:
     ----------
     z : (n + k, 3) state
     g : (n, 3) goals
+    linear : the constraints there
     """
 
     z: Floats
     g: Floats
+    linear: Linear
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +76,11 @@ class Forces:
     y: Floats
     gradient: Floats
 
-    @property
+    @cached_property
     def size(self) -> float:
         """Root mean square of the gradient over the nodes, the case's unit."""
-        return float(np.sqrt(np.square(self.gradient).sum() / self.linear.system.n))
+        squares = inner(self.gradient, self.gradient)
+        return float(np.sqrt(squares / self.linear.system.n))
 
 
 @dataclass(frozen=True)
@@ -81,107 +92,167 @@ class Damping:
     turn : weight of link rotations
     wait, delay : steps to go before curvature is next taken as it is far from the end
     bent : steps in a row at which it was negative close to the end
-    plain : whether steps without second derivatives still go far
     """
 
     turn: float = TURN_DAMPING
     wait: int = 0
     delay: int = 1
     bent: int = 0
-    plain: bool = True
 
 
-def forces(system: System, point: Point) -> Forces:
+@dataclass(frozen=True, eq=False)
+class Way:
+    """Where to go from a configuration.
+
+    Attributes
+    ----------
+    dz : (n + k, 3) the step along the tangent
+    factor : of K
+    rho : (m,) weights of the constraints in K
+    """
+
+    dz: Floats
+    factor: Factor
+    rho: Floats
+
+
+def forces(point: Point) -> Forces:
     """The constraint forces at `point`: the least squares of grad f + J^T y."""
-    linear = linearise(system, point.z)
-    normal = linear.factorise()
+    linear = point.linear
+    system, normal = linear.system, linear.factorise()
     gradient = np.zeros_like(point.z)
     gradient[: system.n] = point.z[: system.n] - point.g
     y = np.zeros(system.m)
-    for _ in range(2):  # the second removes what rounding left of the first
-        dy = -normal.solve(linear.times(gradient))
-        y += dy
-        gradient = gradient + linear.transpose_times(dy)
+    _balance(
+        system.layout, system.normal.fronts, normal.L, normal.pivot, linear.B, y,
+        gradient,
+    )  # fmt: skip
     return Forces(linear, normal, y, gradient)
 
 
 def direction(
     places: Places, point: Point, W: Floats, held: Forces, L: float, damping: Damping
-) -> tuple[Floats, Damping]:
-    """The damped Newton step (n + k, 3) at `point`, and the damping that it took.
+) -> tuple[Way, Damping]:
+    """The damped Newton step at `point`, and the damping that it took.
 
     Parameters
     ----------
     W : (n, 3, 3) curvature of the squared distance to the goals
     """
     linear = held.linear
-    factor, damping = _factorise(places, point, W, held, L, damping)
     rho = weights(linear)
+    factor, damping = _factorise(places, point, W, held, rho, L, damping)
     dz, gap = np.zeros_like(point.z), linear.c
     force = held.gradient + linear.transpose_times(rho * gap)
     for _ in range(4):  # the constraints of the step: each solve adds six digits
         dz -= factor.solve(force.ravel()).reshape(-1, 3)
         gap = linear.c + linear.times(dz)
         size = float(np.abs(dz).max()) / L
-        if np.abs(gap / linear.system.scale).max(initial=0.0) <= 1e-4 * size:
+        if rows.largest(linear.system.layout, gap) <= 1e-4 * size:
             break
         force = linear.transpose_times(rho * gap)
-    return dz, damping
+    return Way(dz, factor, rho), damping
 
 
-def retract(
-    held: Forces, z: Floats, wanted: float, enough: float
-) -> tuple[Floats, Linear] | None:
-    """Back to the constraints from z by eq. (12) of [dJ23]; None if too far away.
-
-    The factor at hand serves as long as it brings the residual down fast.
-
-    Parameters
-    ----------
-    wanted : residual to reach
-    enough : residual to accept where rounding forbids more
-    """
-    base, normal, renewals = held.linear, held.normal, 0
-    previous = np.inf
-    for _ in range(30):
-        linear = linearise(held.linear.system, z)
-        residual = linear.residual
-        if residual <= wanted:
-            return z, linear
-        if not residual < FAST * previous:
-            if residual <= enough:
-                return z, linear
-            if renewals == RENEWALS or not residual < LOST:
-                return None
-            base, normal, renewals = linear, linear.factorise(), renewals + 1
-        previous = residual
-        z = z - base.transpose_times(normal.solve(linear.c))
-    return None
+def bend(held: Forces, way: Way, z: Floats) -> Floats:
+    """Towards the constraints from z, at the least cost in the measure of K."""
+    there = linearise(held.linear.system, z)
+    if not STRAIGHT < there.residual < 1.0:
+        return z
+    force = held.linear.transpose_times(way.rho * there.c)
+    bent: Floats = z - way.factor.solve(force.ravel()).reshape(-1, 3)
+    return bent
 
 
 def weights(linear: Linear) -> Floats:
     """(m,) rho of each row: WEIGHT / |grad c_i|^2."""
-    squares = np.einsum("ij,ij->i", linear.B, linear.B)
-    size = np.bincount(linear.system.block_row, squares, minlength=linear.system.m)
-    rho: Floats = WEIGHT / np.where(size > 0.0, size, 1.0)
-    return rho
+    return _weights(linear.system.layout, linear.B)
 
 
 def turn(system: System, dz: Floats) -> float:
     """Largest rotation of a link in the motion dz, rad."""
-    links = system.table.kind == Kind.DIST
-    ends = system.table.nodes[links, :2]
-    d = dz[ends[:, 1]] - dz[ends[:, 0]]
-    squares = np.einsum("ij,ij->i", d, d) / system.table.constant[links]
-    return float(np.sqrt(squares.max(initial=0.0)))
+    return _turn(system.layout, dz)
+
+
+def inner(a: Floats, b: Floats) -> float:
+    """Sum of a b without BLAS, whose threads cost more than they gain here."""
+    return _inner(a.ravel(), b.ravel())
 
 
 def without_negative(W: Floats) -> Floats:
     """The closest positive semidefinite matrices to W (n, 3, 3)."""
-    values, vectors = np.linalg.eigh(W)
+    found = np.flatnonzero(_may_be_negative(W))
+    if len(found) == 0:
+        return W
+    convex = W.copy()
+    values, vectors = np.linalg.eigh(W[found])
     kept = np.maximum(values, 0.0)[:, None, :]
-    convex: Floats = (vectors * kept) @ vectors.transpose(0, 2, 1)
+    convex[found] = (vectors * kept) @ vectors.transpose(0, 2, 1)
     return convex
+
+
+@kernel
+def _inner(a: Floats, b: Floats) -> float:
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@kernel
+def _balance(
+    layout: Layout,
+    fronts: Fronts,
+    L: Floats,
+    pivot: Floats,
+    B: Floats,
+    y: Floats,
+    gradient: Floats,
+) -> None:
+    """Add to y the forces that balance the gradient; what they leave remains in it."""
+    lacking = np.empty(len(y))
+    for _ in range(2):  # the second removes what rounding left of the first
+        rows.times(layout, B, gradient, lacking)
+        dy = solve_fronts(fronts, L, pivot, lacking)
+        rows.add_transpose_times(layout, B, dy, -1.0, gradient)
+        y -= dy
+
+
+@kernel
+def _weights(layout: Layout, B: Floats) -> Floats:
+    squares = np.zeros(len(layout.scale))
+    for p in range(len(B)):
+        squares[layout.block_row[p]] += B[p, 0] ** 2 + B[p, 1] ** 2 + B[p, 2] ** 2
+    for i in range(len(squares)):
+        squares[i] = WEIGHT / squares[i] if squares[i] > 0.0 else WEIGHT
+    return squares
+
+
+@kernel
+def _turn(layout: Layout, dz: Floats) -> float:
+    most = 0.0
+    for e in range(len(layout.kind)):
+        if layout.kind[e] == DIST:
+            a, b = dz[layout.nodes[e, 0]], dz[layout.nodes[e, 1]]
+            square = (b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2 + (b[2] - a[2]) ** 2
+            most = max(most, square / layout.constant[e])
+    angle: float = np.sqrt(most)
+    return angle
+
+
+@kernel
+def _may_be_negative(W: Floats) -> Bools:
+    """(n,) False where the leading minors of W + tiny I are all positive."""
+    out = np.empty(len(W), dtype=np.bool_)
+    for j in range(len(W)):
+        M = W[j]
+        tiny = 1e-12 * (abs(M[0, 0]) + abs(M[1, 1]) + abs(M[2, 2]))
+        a = M[0, 0] + tiny
+        b = M[1, 1] + tiny - M[1, 0] * M[0, 1] / a
+        c = M[2, 1] - M[2, 0] * M[0, 1] / a
+        d = M[2, 2] + tiny - M[2, 0] * M[0, 2] / a - c * c / b
+        out[j] = not (a > 0.0 and b > 0.0 and d > 0.0)
+    return out
 
 
 def _links(system: System) -> Bools:
@@ -190,7 +261,13 @@ def _links(system: System) -> Bools:
 
 
 def _factorise(
-    places: Places, point: Point, W: Floats, held: Forces, L: float, damping: Damping
+    places: Places,
+    point: Point,
+    W: Floats,
+    held: Forces,
+    rho: Floats,
+    L: float,
+    damping: Damping,
 ) -> tuple[Factor, Damping]:
     """Factorise K with as much damping as makes it positive definite.
 
@@ -199,14 +276,15 @@ def _factorise(
     target), and the curvature as it is is only tried from time to time.
     """
     linear, system = held.linear, held.linear.system
-    rho, links = weights(linear), _links(system)
+    links = _links(system)
     per_turn = 0.5 * L**2 / system.scale * links
 
-    def factor(bend: Floats, y: Floats, turn: float, shift: float) -> Factor:
-        terms = Terms(bend, y + turn * per_turn, rho, shift)
+    def factor(curved: Floats, y: Floats, turn: float, shift: float) -> Factor:
+        terms = Terms(curved, y + turn * per_turn, rho, shift)
         return factorise_newton(system, places, linear.B, point.z, terms)
 
-    error = float(np.sqrt(np.square(point.z[: system.n] - point.g).sum() / system.n))
+    gap = point.z[: system.n] - point.g
+    error = float(np.sqrt(inner(gap, gap) / system.n))
     near = held.size < NEAR * error
     stiff, least = damping.turn, SHIFT * min(0.1, held.size / L)
     if near or damping.wait <= 0:

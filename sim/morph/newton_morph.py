@@ -18,24 +18,25 @@ from sim.morph.descent import (
     Damping,
     Forces,
     Point,
+    Way,
+    bend,
     direction,
     forces,
-    retract,
+    inner,
     turn,
     weights,
 )
 from sim.morph.measures import characteristic_length, distance_error, shape_factor
 from sim.morph.morph import Followers, MorphStep, Stop, goals
 from sim.morph.projection import admissible, satisfy_constraints
+from sim.morph.retraction import retract
 from sim.morph.structure import Structure
-from sim.morph.system import System, system_of
+from sim.morph.system import Linear, System, linearise, system_of
+from sim.morph.targets.goals import Goals
 from sim.morph.targets.protocol import Target
 from sim.newton import NotConvergedError
 
 SMALLEST = 1e-6  # share of a Newton step
-PLAIN_SMALLEST = 1e-3  # share of a step of eq. (11)
-SLOW = 0.5  # f after / before a full step of eq. (11) that calls for Newton's
-SLOW_SHORT = 0.97  # the same for one that was shortened
 ESCAPES = 3  # saddles left before the search is given up
 KICK = 1e-4  # of L, displacement that leaves a saddle
 PATIENCE = 6  # steps with negative curvature before that
@@ -75,28 +76,28 @@ class _Problem:
     places: Places
     L: float
 
-    def point(self, z: Floats) -> Point:
+    def point(self, z: Floats, linear: Linear | None = None) -> Point:
         r = z[: self.system.n]
         g = goals(self.structure, self.target, r, self.options.followers)
-        return Point(z, g)
+        return Point(z, g, linearise(self.system, z) if linear is None else linear)
 
-    def objective(self, z: Floats) -> float:
-        r = z[: self.system.n]
-        g = goals(self.structure, self.target, r, self.options.followers)
-        return float(0.5 * np.square(r - g).sum())
+    def objective(self, point: Point) -> float:
+        gap = point.z[: self.system.n] - point.g
+        return 0.5 * inner(gap, gap)
 
     def curvature(self, point: Point) -> Floats:
         """(n, 3, 3) I - dg/dr of nodes that lead, by differences of the target."""
         r, g = point.z[: self.system.n], point.g
-        home = self.options.followers is Followers.HOME
-        W = np.zeros((len(r), 3, 3)) + home * np.eye(3)
+        W = np.zeros((len(r), 3, 3))
+        if self.options.followers is Followers.HOME:
+            W += np.eye(3)
         lead = self.structure.leading
-        h = 1e-6 * self.L
-        columns = [
-            (self.target.closest(r[lead] + h * e) - g[lead]) / h for e in np.eye(3)
-        ]
-        slope = np.stack(columns, axis=-1)
-        W[lead] = np.eye(3) - 0.5 * (slope + slope.transpose(0, 2, 1))
+        W[lead] = np.eye(3)
+        if not isinstance(self.target, Goals):  # given goals stay where they are
+            h = 1e-6 * self.L
+            ahead = [self.target.closest(r[lead] + h * e) for e in np.eye(3)]
+            slope = (np.stack(ahead, axis=-1) - g[lead, :, None]) / h
+            W[lead] -= 0.5 * (slope + slope.transpose(0, 2, 1))
         return W
 
 
@@ -111,7 +112,7 @@ def morph_newton(
     point, damping, escapes = problem.point(z), Damping(), 0
     rng = np.random.default_rng(options.seed)
     for s in range(options.max_steps + 1):
-        held = forces(system, point)
+        held = forces(point)
         found = held.size <= options.tolerance * L
         bent = damping.bent >= PATIENCE or (
             found and negative_directions(problem, point, held) > 0
@@ -123,7 +124,7 @@ def morph_newton(
         if saddle:
             escapes += 1
             point = problem.point(_kicked(problem, point.z, rng))
-            damping = Damping(plain=False)
+            damping = Damping()
         else:
             point, damping = _next_point(problem, point, held, damping)
     raise NotConvergedError(
@@ -173,21 +174,13 @@ def _record(
 def _next_point(
     problem: _Problem, point: Point, held: Forces, damping: Damping
 ) -> tuple[Point, Damping]:
-    """The next configuration: a step of eq. (11) while it goes far, else Newton's."""
-    if damping.plain:
-        found = _search(problem, point, held, -held.gradient, PLAIN_SMALLEST)
-        if found is not None:
-            z, size, ratio = found
-            slow = ratio > (SLOW if size >= 1.0 else SLOW_SHORT)
-            return problem.point(z), replace(damping, plain=not slow)
-        damping = replace(damping, plain=False)
+    """The next configuration; the same with more damping if none is found."""
     L, W = problem.L, problem.curvature(point)
-    dz, damping = direction(problem.places, point, W, held, L, damping)
-    found = _search(problem, point, held, dz, SMALLEST)
+    way, damping = direction(problem.places, point, W, held, L, damping)
+    found = _search(problem, point, held, way)
     if found is not None:
-        rotation = found[1] * turn(problem.system, dz)
-        eased = _next_damping(damping, found[1], rotation, held.size / L)
-        return problem.point(found[0]), eased
+        rotation = found[1] * turn(problem.system, way.dz)
+        return found[0], _next_damping(damping, found[1], rotation, held.size / L)
     if damping.turn > 1e6:
         raise NotConvergedError(
             f"no step lowers E; the gradient {held.size / L:.1e} along the constraints "
@@ -199,34 +192,29 @@ def _next_point(
 
 
 def _search(
-    problem: _Problem, point: Point, held: Forces, dz: Floats, smallest: float
-) -> tuple[Floats, float, float] | None:
-    """As far along dz as f falls: the state, the share of dz, and f after / before.
+    problem: _Problem, point: Point, held: Forces, way: Way
+) -> tuple[Point, float] | None:
+    """As far along the way as f falls: the configuration and the share of the way.
 
     f is compared after y.c is added to it, which makes up for what the residuals, small
     as they are, have let the nodes gain.
     """
     n = problem.system.n
-    gap = point.z[:n] - point.g
-    f = float(0.5 * np.square(gap).sum()) + _dot(held.y, held.linear.c)
-    slope = float(np.sum(gap * dz[:n]))
+    f = problem.objective(point) + inner(held.y, held.linear.c)
+    slope = inner(point.z[:n] - point.g, way.dz[:n])
     enough = problem.options.residual
     wanted = max(min(enough, 1e-4 * held.size / problem.L), 1e-14)
-    size = min(1.0, TURN / max(turn(problem.system, dz), 1e-300))
-    while size > smallest:
-        back = retract(held, point.z + size * dz, wanted, enough)
+    size = min(1.0, TURN / max(turn(problem.system, way.dz), 1e-300))
+    while size > SMALLEST:
+        z = bend(held, way, point.z + size * way.dz)
+        back = retract(held.linear, held.normal, z, wanted, enough)
         if back is not None:
-            z, linear = back
-            value = problem.objective(z) + _dot(held.y, linear.c)
+            there = problem.point(*back)
+            value = problem.objective(there) + inner(held.y, there.linear.c)
             if value <= f + 1e-4 * size * slope + 1e-13 * abs(f):
-                return z, size, value / max(f, 1e-300)
+                return there, size
         size *= 0.5
     return None
-
-
-def _dot(a: Floats, b: Floats) -> float:
-    """a.b without BLAS, whose threads cost more than they gain at these sizes."""
-    return float(np.einsum("i,i->", a, b))
 
 
 def _next_damping(

@@ -10,6 +10,8 @@ One small function a kind: it adds its residual to `c`, and the gradients for it
 a, b, p, q, s, t to the blocks `B[at[0]]`, `B[at[1]]`, ... in that order.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sim.arrays import Floats, Ints
@@ -17,6 +19,33 @@ from sim.kernels import kernel
 
 DIST, DOT, TRIPLE, PAR, COIN, FIX = range(6)
 BLOCKS = (2, 4, 6, 15, 6, 1)  # blocks of each kind, before equal nodes are merged
+
+
+class Layout(NamedTuple):
+    """Which numbers of a state each row takes, and where its gradients go.
+
+    Attributes
+    ----------
+    n : nodes; the multipliers come after them
+    kind, nodes, constant, first_row : the constraints, as in `constraints.Table`
+    first_block : (q + 1,) where the entries of each constraint in `place` begin
+    place : which block of J each gradient is added to
+    block_row, block_node : (blocks,) the row and the node of each block
+    pairs : (p, 2) pairs of blocks whose products make J J^T
+    scale : (m,) what a residual is divided by
+    """
+
+    n: int
+    kind: Ints
+    nodes: Ints
+    constant: Floats
+    first_row: Ints
+    first_block: Ints
+    place: Ints
+    block_row: Ints
+    block_node: Ints
+    pairs: Ints
+    scale: Floats
 
 
 @kernel
@@ -113,33 +142,20 @@ def _par_without_lambda(z: Floats, nodes: Ints, at: Ints, c: Floats, B: Floats) 
 
 
 @kernel
-def evaluate(
-    kind: Ints,
-    nodes: Ints,
-    constant: Floats,
-    first_row: Ints,
-    first_block: Ints,
-    place: Ints,
-    z: Floats,
-    n: int,
-    eliminate: bool,
-    c: Floats,
-    B: Floats,
-) -> None:
+def evaluate(layout: Layout, z: Floats, eliminate: bool, c: Floats, B: Floats) -> None:
     """Residuals c (m,) and Jacobian blocks B (blocks, 3) of all constraints.
 
     Parameters
     ----------
-    kind, nodes, constant, first_row : the constraints, as in `constraints.Table`
-    first_block : (q + 1,) where the entries of each constraint in `place` begin
-    place : which block each gradient is added to
     z : (n + k, 3) state
     eliminate : write the par rows without lambda
     """
+    kind, nodes, constant = layout.kind, layout.nodes, layout.constant
+    first_row, first_block = layout.first_row, layout.first_block
     B[:] = 0.0
-    lam = n
+    lam = layout.n
     for e in range(len(kind)):
-        at = place[first_block[e] : first_block[e + 1]]
+        at = layout.place[first_block[e] : first_block[e + 1]]
         rows = c[first_row[e] : first_row[e + 1]]
         if kind[e] == DIST:
             rows[0] = _dist(z, nodes[e], at, B) - constant[e]
@@ -164,25 +180,35 @@ def evaluate(
 
 
 @kernel
-def times(
-    block_row: Ints, block_node: Ints, B: Floats, dz: Floats, out: Floats
-) -> None:
-    """out (m,) = J dz."""
-    out[:] = 0.0
-    for p in range(len(B)):
-        v = dz[block_node[p]]
-        out[block_row[p]] += B[p, 0] * v[0] + B[p, 1] * v[1] + B[p, 2] * v[2]
+def largest(layout: Layout, c: Floats) -> float:
+    """The largest residual, dimensionless; nan if one is."""
+    most = 0.0
+    for i in range(len(c)):
+        size: float = abs(c[i]) / layout.scale[i]
+        if np.isnan(size):
+            return size
+        most = max(most, size)
+    return most
 
 
 @kernel
-def transpose_times(
-    block_row: Ints, block_node: Ints, B: Floats, y: Floats, out: Floats
-) -> None:
-    """out (n + k, 3) = J^T y."""
+def times(layout: Layout, B: Floats, dz: Floats, out: Floats) -> None:
+    """out (m,) = J dz."""
     out[:] = 0.0
     for p in range(len(B)):
+        v = dz[layout.block_node[p]]
+        out[layout.block_row[p]] += B[p, 0] * v[0] + B[p, 1] * v[1] + B[p, 2] * v[2]
+
+
+@kernel
+def add_transpose_times(
+    layout: Layout, B: Floats, y: Floats, factor: float, out: Floats
+) -> None:
+    """out (n + k, 3) += factor J^T y."""
+    for p in range(len(B)):
+        weight = factor * y[layout.block_row[p]]
         for i in range(3):
-            out[block_node[p], i] += B[p, i] * y[block_row[p]]
+            out[layout.block_node[p], i] += weight * B[p, i]
 
 
 @kernel

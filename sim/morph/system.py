@@ -4,6 +4,7 @@ The places of all entries are found once; at each configuration only values chan
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -22,25 +23,29 @@ class System:
     Attributes
     ----------
     n, k, m : numbers of nodes, multipliers and rows
-    first_row, first_block, place : see `rows.evaluate`
-    block_row, block_node : (blocks,) the row and the node of each block of J
-    pairs : (p, 2) pairs of blocks whose products make J J^T
+    layout : the places of the entries of J
     normal : pattern of J J^T
-    scale : (m,) what a residual is divided by: l^2 for a link, else a power of L
     """
 
     table: Table
     n: int
     k: int
     m: int
-    first_row: Ints
-    first_block: Ints
-    place: Ints
-    block_row: Ints
-    block_node: Ints
-    pairs: Ints
+    layout: rows.Layout
     normal: Pattern
-    scale: Floats
+
+    @property
+    def block_row(self) -> Ints:
+        return self.layout.block_row
+
+    @property
+    def block_node(self) -> Ints:
+        return self.layout.block_node
+
+    @property
+    def scale(self) -> Floats:
+        """(m,) what a residual is divided by: l^2 for a link, else a power of L."""
+        return self.layout.scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,37 +56,34 @@ class Linear:
     ----------
     c : (m,) residuals
     B : (blocks, 3) blocks of the Jacobian
+    residual : the largest, dimensionless
     """
 
     system: System
     c: Floats
     B: Floats
-
-    @property
-    def residual(self) -> float:
-        """Largest residual, dimensionless."""
-        return float(np.abs(self.c / self.system.scale).max(initial=0.0))
+    residual: float
 
     def times(self, dz: Floats) -> Floats:
         """J dz, (m,)."""
         out = np.empty(self.system.m)
-        rows.times(self.system.block_row, self.system.block_node, self.B, dz, out)
+        rows.times(self.system.layout, self.B, dz, out)
         return out
 
     def transpose_times(self, y: Floats) -> Floats:
         """J^T y, (n + k, 3)."""
-        s = self.system
-        out = np.empty((s.n + s.k, 3))
-        rows.transpose_times(s.block_row, s.block_node, self.B, y, out)
+        out = np.zeros((self.system.n + self.system.k, 3))
+        rows.add_transpose_times(self.system.layout, self.B, y, 1.0, out)
         return out
 
     def factorise(self) -> Factor:
         """L D L^T of J J^T; dependent rows are dropped."""
-        values = np.empty(len(self.system.pairs))
-        rows.products(self.system.pairs, self.B, values)
+        values = np.empty(len(self.system.layout.pairs))
+        rows.products(self.system.layout.pairs, self.B, values)
         return factorise(self.system.normal, values)
 
 
+@lru_cache(maxsize=1)
 def system_of(structure: Structure) -> System:
     """Find the places of all entries of J and J J^T."""
     table, n = structure.constraints, len(structure.r0)
@@ -94,10 +96,11 @@ def system_of(structure: Structure) -> System:
     pairs = rows.pairs_of_blocks(start, by_node)
     normal = analyse(m, block_row[pairs[:, 0]], block_row[pairs[:, 1]])
     scale = _scale(table, characteristic_length(structure.r0))
-    return System(
-        table, n, k, m, table.first_row, first_block, place, block_row, block_node,
-        pairs, normal, scale,
+    layout = rows.Layout(
+        n, table.kind, table.nodes, table.constant, table.first_row, first_block, place,
+        block_row, block_node, pairs, scale,
     )  # fmt: skip
+    return System(table, n, k, m, layout, normal)
 
 
 def _touched(table: Table, n: int) -> tuple[Ints, Ints, Ints]:
@@ -147,9 +150,5 @@ def linearise(system: System, z: Floats, *, eliminate: bool = False) -> Linear:
         rows is then zero
     """
     c, B = np.empty(system.m), np.empty((len(system.block_row), 3))
-    t = system.table
-    rows.evaluate(
-        t.kind, t.nodes, t.constant, system.first_row, system.first_block,
-        system.place, z, system.n, eliminate, c, B,
-    )  # fmt: skip
-    return Linear(system, c, B)
+    rows.evaluate(system.layout, z, eliminate, c, B)
+    return Linear(system, c, B, rows.largest(system.layout, c))

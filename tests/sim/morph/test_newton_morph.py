@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from sim.morph.curvature import places_of
+from sim.morph.descent import Damping, Point, bend, direction, forces, turn
 from sim.morph.measures import characteristic_length
 from sim.morph.morph import Stop
 from sim.morph.newton_morph import Newton, morph_newton
@@ -70,6 +72,34 @@ def test_error_never_grows_from_step_to_step() -> None:
     errors = [step.E for step in morph_newton(sheet, target, Newton())]
     assert np.all(np.diff(errors) <= 1e-12)
     assert errors[-1] < 1e-9
+
+
+def test_steps_hardly_grow_with_the_sheet() -> None:
+    steps = []
+    for size in (2, 4, 8):
+        sheet = triangle_sheet(size, size, side=0.606, link=0.35)
+        R = 0.35 * float(np.ptp(sheet.r0[:, 1]))
+        target = Cylinder(R, (0.05, 0.03, -R), (1.0, 0.05, 0.0))
+        steps.append(list(morph_newton(sheet, target, Newton()))[-1].s)
+    assert max(steps) <= 12
+
+
+def test_bending_a_step_brings_it_close_to_the_constraints(
+    rng: np.random.Generator,
+) -> None:
+    sheet = triangle_sheet(3, 3, variation=0.1)
+    system, L = system_of(sheet), characteristic_length(sheet.r0)
+    goals = sheet.r0 + 0.3 * L * rng.normal(size=3) * [1.0, 0.0, 1.0]
+    goals[:, 2] += 0.2 * sheet.r0[:, 0] ** 2
+    held = forces(Point(sheet.r0, goals, linearise(system, sheet.r0)))
+    W = np.tile(np.eye(3), (system.n, 1, 1))
+    point = Point(sheet.r0, goals, held.linear)
+    way, _ = direction(places_of(system), point, W, held, L, Damping())
+    size = 0.3 / turn(system, way.dz)
+    straight = linearise(system, sheet.r0 + size * way.dz)
+    bent = linearise(system, bend(held, way, sheet.r0 + size * way.dz))
+    assert straight.residual == pytest.approx(0.3**2, rel=1e-6)
+    assert bent.residual < 0.15 * straight.residual
 
 
 def test_an_enclosure_within_reach_is_reached() -> None:
