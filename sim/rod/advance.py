@@ -10,7 +10,7 @@ ground need no cut.
 
 from sim.arrays import Floats
 from sim.rod.actuation import actuate
-from sim.rod.compiled import kernel
+from sim.rod.compiled import inner, spine
 from sim.rod.contacts import closed_contacts, find_landings, keep_contacts
 from sim.rod.elastic import Strains, gradients
 from sim.rod.newmark import guess
@@ -30,7 +30,7 @@ from sim.rod.state import (
 LISTINGS = 30  # rounds in which more nodes may be found to land in one step
 
 
-@kernel
+@inner
 def make_ready(setting: Setting, state: State, work: Work) -> None:
     """Gradient and strains at the start of a run."""
     if state.clock[READY] != 0.0:
@@ -49,7 +49,7 @@ def make_ready(setting: Setting, state: State, work: Work) -> None:
     state.clock[READY] = 1.0
 
 
-@kernel
+@inner
 def copy_strain(source: Strains, target: Strains) -> None:
     for k in range(len(source.stretch)):
         target.stretch[k] = source.stretch[k]
@@ -61,7 +61,7 @@ def copy_strain(source: Strains, target: Strains) -> None:
             target.bend_slope[b, a] = source.bend_slope[b, a]
 
 
-@kernel
+@inner
 def accept(state: State, work: Work, count: int, h: float) -> None:
     """The end of the step becomes the state."""
     changed = 0
@@ -81,7 +81,7 @@ def accept(state: State, work: Work, count: int, h: float) -> None:
     work.report[SUBSTEPS] += 1.0
 
 
-@kernel
+@spine
 def attempt(
     setting: Setting,
     scheme: Scheme,
@@ -115,7 +115,7 @@ def attempt(
     return 0.0, count
 
 
-@kernel
+@spine
 def advance(
     setting: Setting,
     scheme: Scheme,

@@ -4,6 +4,10 @@ Unlike `sim.kernels.kernel`, without numba's reference counts (`_nrt`). A step p
 some sixty arrays, in named tuples, to a dozen functions, and counting the references
 to each of them took two thirds of the time of a run (docs/benchmarks.md). In return
 these functions create no arrays: all their space is handed to them.
+
+Taking sixty arrays out of Python's hands is also most of what compiling such a
+function costs. So only those that Python calls can be called from it, and the spine of
+the loop, where each function is called in one place only, is compiled as one.
 """
 
 from collections.abc import Callable
@@ -16,9 +20,21 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 def kernel(function: Function) -> Function:
     """Compile at the first call; division by zero gives inf or nan, as in numpy."""
-    return compiled(function, _nrt=False)
+    return compiled(function, _nrt=False, no_cfunc_wrapper=True)
+
+
+def inner(function: Function) -> Function:
+    """Compile for other kernels only: Python must never call it."""
+    return compiled(
+        function, _nrt=False, no_cfunc_wrapper=True, no_cpython_wrapper=True
+    )
+
+
+def spine(function: Function) -> Function:
+    """Compile as a part of the one kernel that calls it."""
+    return compiled(function, _nrt=False, no_cfunc_wrapper=True, inline="always")
 
 
 def released(function: Function) -> Function:
     """Compile likewise, to run without Python's lock, so that threads help."""
-    return compiled(function, _nrt=False, nogil=True)
+    return compiled(function, _nrt=False, no_cfunc_wrapper=True, nogil=True)

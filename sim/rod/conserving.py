@@ -22,8 +22,8 @@ the slope at the mean shape would be, the forces have no moment about it.
 import numpy as np
 
 from sim.arrays import Floats
-from sim.rod.compiled import kernel
-from sim.rod.elastic import Actuated, Elements
+from sim.rod.compiled import inner, kernel
+from sim.rod.elastic import Actuated, Elements, bend_law, edge_between, edge_law
 
 
 @kernel
@@ -44,7 +44,7 @@ def conserving_gradient(
         ex, ey = _mean_edge(x0, x1, i, j)
         strain = 0.5 * (l0 + l1) / element.rest[k] - 1.0
         rate = viscous * (l1 - l0) / element.rest[k]
-        EA = element.stretching[k] * actuated.modulus[element.edge_limb[k]]
+        EA = edge_law(element, actuated, k)
         c = 2.0 * EA * (strain + rate) / (l0 + l1)
         total[i, 0] -= c * ex
         total[i, 1] -= c * ey
@@ -52,9 +52,7 @@ def conserving_gradient(
         total[j, 1] += c * ey
     for b in range(len(element.voronoi)):
         i, j, k = element.bend[b, 0], element.bend[b, 1], element.bend[b, 2]
-        limb = element.bend_limb[b]
-        s = element.bending[b] * actuated.modulus[limb] / element.voronoi[b]
-        rest = element.curvature[b] * actuated.curvature[limb] * element.voronoi[b]
+        s, rest = bend_law(element, actuated, b)
         e0, e1 = _length(x0, i, j), _length(x1, i, j)
         f0, f1 = _length(x0, j, k), _length(x1, j, k)
         C0, D0 = _products(x0, i, j, k)
@@ -78,23 +76,22 @@ def conserving_gradient(
         total[k, 1] += qy
 
 
-@kernel
+@inner
 def _length(x: Floats, i: int, j: int) -> float:
-    ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
+    ex, ey = edge_between(x, i, j)
     return float(np.sqrt(ex * ex + ey * ey))
 
 
-@kernel
+@inner
 def _mean_edge(x0: Floats, x1: Floats, i: int, j: int) -> tuple[float, float]:
-    return (
-        0.5 * (x0[j, 0] - x0[i, 0] + x1[j, 0] - x1[i, 0]),
-        0.5 * (x0[j, 1] - x0[i, 1] + x1[j, 1] - x1[i, 1]),
-    )
+    e0x, e0y = edge_between(x0, i, j)
+    e1x, e1y = edge_between(x1, i, j)
+    return 0.5 * (e0x + e1x), 0.5 * (e0y + e1y)
 
 
-@kernel
+@inner
 def _products(x: Floats, i: int, j: int, k: int) -> tuple[float, float]:
     """e x f and e . f of the edges (i, j) and (j, k)."""
-    ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
-    fx, fy = x[k, 0] - x[j, 0], x[k, 1] - x[j, 1]
+    ex, ey = edge_between(x, i, j)
+    fx, fy = edge_between(x, j, k)
     return ex * fy - ey * fx, ex * fx + ey * fy

@@ -11,13 +11,13 @@ so that one forward and one backward substitution serve the whole iteration.
 import numpy as np
 
 from sim.rod.blocks import unit_forward, weighted_product
-from sim.rod.compiled import kernel
+from sim.rod.compiled import inner, spine
 from sim.rod.coulomb import OPEN, STICK, coulomb, kept_friction, residual, velocities
 from sim.rod.ground import gap, surface
 from sim.rod.state import COUNT, FULL, Scheme, Setting, State, Work
 
 
-@kernel
+@inner
 def closed_contacts(state: State, work: Work) -> int:
     """List the nodes that were in contact at the end of the last step."""
     count = 0
@@ -32,7 +32,7 @@ def closed_contacts(state: State, work: Work) -> int:
     return count
 
 
-@kernel
+@inner
 def end_gap(
     setting: Setting, scheme: Scheme, state: State, i: int, h: float
 ) -> tuple[float, float, float]:
@@ -51,7 +51,7 @@ def end_gap(
     return gap(setting.relief, x, y), tx, ty
 
 
-@kernel
+@inner
 def place_frames(
     setting: Setting, scheme: Scheme, state: State, work: Work, count: int, h: float
 ) -> None:
@@ -62,7 +62,7 @@ def place_frames(
         work.push[c] = scheme.closing * end / h
 
 
-@kernel
+@inner
 def fill_columns(setting: Setting, state: State, work: Work, count: int) -> None:
     """Columns Y and the Delassus matrix by coordinates, where not yet known."""
     pattern, factor = setting.pattern, state.factor
@@ -86,7 +86,7 @@ def fill_columns(setting: Setting, state: State, work: Work, count: int) -> None
     work.memo[COUNT] = count
 
 
-@kernel
+@inner
 def turn_to_frames(work: Work, count: int) -> None:
     """W by (normal, tangential) from the matrix by (x, y)."""
     for a in range(count):
@@ -103,7 +103,7 @@ def turn_to_frames(work: Work, count: int) -> None:
             work.W[2 * a + 1, 2 * b + 1] = ux * sx + uy * sy
 
 
-@kernel
+@spine
 def add_impulses(
     setting: Setting, scheme: Scheme, state: State, work: Work, count: int
 ) -> float:
@@ -135,7 +135,7 @@ def add_impulses(
     return left
 
 
-@kernel
+@inner
 def _spread(setting: Setting, work: Work, count: int) -> None:
     """Impulses by coordinates, and z += Y p along the paths of the contacts."""
     work.impulse[:] = 0.0
@@ -155,7 +155,7 @@ def _spread(setting: Setting, work: Work, count: int) -> None:
             j = pattern.row[begin] if end > begin else -1
 
 
-@kernel
+@inner
 def landing_time(setting: Setting, state: State, work: Work, i: int, h: float) -> float:
     """When node i first meets the ground on the path of the step, by bisection.
 
@@ -174,7 +174,7 @@ def landing_time(setting: Setting, state: State, work: Work, i: int, h: float) -
     return high
 
 
-@kernel
+@inner
 def is_listed(work: Work, count: int, i: int) -> bool:
     listed = False
     for c in range(count):
@@ -182,7 +182,7 @@ def is_listed(work: Work, count: int, i: int) -> bool:
     return listed
 
 
-@kernel
+@inner
 def find_landings(
     setting: Setting,
     scheme: Scheme,
@@ -220,7 +220,7 @@ def find_landings(
     return listed, first
 
 
-@kernel
+@inner
 def keep_contacts(state: State, work: Work, count: int) -> None:
     """Write the states of the contacts into the state of the nodes."""
     state.contact[:] = OPEN

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.rod.compiled import kernel
+from sim.rod.compiled import inner, kernel
 
 OPEN, STICK, FORTH, BACK = 0, 1, 2, 3  # FORTH: u_t > 0, BACK: u_t < 0
 ALL_AT_ONCE = 12  # rounds in which every contact may change its state
@@ -97,7 +97,7 @@ def coulomb(
     return residual(W, u, mu, p)
 
 
-@kernel
+@inner
 def _state_of(p_n: float, p_t: float, mu: float) -> int:
     """The state of a contact whose impulse comes from `alone`."""
     if p_n <= 0.0:
@@ -130,7 +130,7 @@ def residual(W: Floats, u: Floats, mu: float, p: Floats) -> float:
     return worst
 
 
-@kernel
+@inner
 def impulses(
     W: Floats, b: Floats, mu: float, state: Ints, p: Floats, space: Scratch
 ) -> None:
@@ -168,13 +168,13 @@ def impulses(
             p[2 * k + 1] = _slide_ratio(state[k], mu) * p[2 * k]
 
 
-@kernel
+@inner
 def _slide_ratio(state: int, mu: float) -> float:
     """p_t / p_n of a sliding contact: friction opposes the velocity."""
     return -mu if state == FORTH else mu
 
 
-@kernel
+@inner
 def _eliminate(A: Floats, x: Floats, n: int) -> None:
     """Solve A x = b of n unknowns in place (x holds b), with row pivoting."""
     for k in range(n):
@@ -199,7 +199,7 @@ def _eliminate(A: Floats, x: Floats, n: int) -> None:
         x[k] /= A[k, k]
 
 
-@kernel
+@inner
 def _wanted_states(
     W: Floats,
     u: Floats,
@@ -238,7 +238,7 @@ def _wanted_states(
     return changes
 
 
-@kernel
+@inner
 def _sweep(W: Floats, b: Floats, mu: float, p: Floats) -> None:
     """Block Gauss-Seidel: each contact is solved alone, the others held."""
     for k in range(len(p) // 2):
@@ -272,7 +272,7 @@ def alone(
     return -u_n / nn, 0.0
 
 
-@kernel
+@inner
 def kept_friction(
     W: Floats, b: Floats, state: Ints, p: Floats, friction: Floats, space: Scratch
 ) -> None:

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.rod.compiled import kernel
+from sim.rod.compiled import inner, kernel
 from sim.rod.rod import Rod
 
 
@@ -111,7 +111,28 @@ def unstrained(rod: Rod) -> Strains:
     return Strains(np.zeros(m), np.zeros(b), np.zeros((m, 2)), np.zeros((b, 4)))
 
 
-@kernel
+@inner
+def edge_between(x: Floats, i: int, j: int) -> tuple[float, float]:
+    """The edge from node i to node j of x (n, 2)."""
+    return x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
+
+
+@inner
+def edge_law(element: Elements, actuated: Actuated, k: int) -> float:
+    """EA of edge k as it is actuated, N."""
+    return float(element.stretching[k] * actuated.modulus[element.edge_limb[k]])
+
+
+@inner
+def bend_law(element: Elements, actuated: Actuated, b: int) -> tuple[float, float]:
+    """EI / dl of bend b as it is actuated, N m, and its turning at rest, kbar dl."""
+    limb = element.bend_limb[b]
+    s = element.bending[b] * actuated.modulus[limb] / element.voronoi[b]
+    rest = element.curvature[b] * actuated.curvature[limb] * element.voronoi[b]
+    return s, rest
+
+
+@inner
 def bend_geometry(
     ex: float, ey: float, fx: float, fy: float
 ) -> tuple[float, float, float, float, float]:
@@ -134,21 +155,18 @@ def energies(x: Floats, element: Elements, actuated: Actuated) -> tuple[float, f
     stretch = 0.0
     for k in range(len(element.rest)):
         i, j = element.edge[k, 0], element.edge[k, 1]
-        ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
+        ex, ey = edge_between(x, i, j)
         eps = np.sqrt(ex * ex + ey * ey) / element.rest[k] - 1.0
-        EA = element.stretching[k] * actuated.modulus[element.edge_limb[k]]
+        EA = edge_law(element, actuated, k)
         stretch += 0.5 * EA * eps * eps * element.rest[k]
     bend = 0.0
     for b in range(len(element.voronoi)):
         i, j, k = element.bend[b, 0], element.bend[b, 1], element.bend[b, 2]
-        ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
-        fx, fy = x[k, 0] - x[j, 0], x[k, 1] - x[j, 1]
+        ex, ey = edge_between(x, i, j)
+        fx, fy = edge_between(x, j, k)
         tan = bend_geometry(ex, ey, fx, fy)[0]
-        limb = element.bend_limb[b]
-        kbar = element.curvature[b] * actuated.curvature[limb]
-        EI = element.bending[b] * actuated.modulus[limb]
-        kappa = 2.0 * tan / element.voronoi[b]
-        bend += 0.5 * EI * (kappa - kbar) ** 2 * element.voronoi[b]
+        s, rest = bend_law(element, actuated, b)
+        bend += 0.5 * s * (2.0 * tan - rest) ** 2
     return stretch, bend
 
 
@@ -171,11 +189,11 @@ def gradients(
     viscous_gradient[:] = 0.0
     for k in range(len(element.rest)):
         i, j = element.edge[k, 0], element.edge[k, 1]
-        ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
+        ex, ey = edge_between(x, i, j)
         length = np.sqrt(ex * ex + ey * ey)
         ex, ey = ex / length, ey / length
         eps = length / element.rest[k] - 1.0
-        EA = element.stretching[k] * actuated.modulus[element.edge_limb[k]]
+        EA = edge_law(element, actuated, k)
         c = EA * eps
         d = 0.5 * viscous * EA * (eps - before.stretch[k])
         dx = d * (ex + before.edge_slope[k, 0])
@@ -202,7 +220,7 @@ def gradients(
     )
 
 
-@kernel
+@inner
 def _bend_gradients(
     x: Floats,
     element: Elements,
@@ -215,14 +233,12 @@ def _bend_gradients(
 ) -> None:
     for b in range(len(element.voronoi)):
         i, j, k = element.bend[b, 0], element.bend[b, 1], element.bend[b, 2]
-        ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
-        fx, fy = x[k, 0] - x[j, 0], x[k, 1] - x[j, 1]
+        ex, ey = edge_between(x, i, j)
+        fx, fy = edge_between(x, j, k)
         tan, ax, ay, bx, by = bend_geometry(ex, ey, fx, fy)
         slope = 1.0 + tan * tan  # d turn / d phi
         ax, ay, bx, by = slope * ax, slope * ay, slope * bx, slope * by
-        limb = element.bend_limb[b]
-        s = element.bending[b] * actuated.modulus[limb] / element.voronoi[b]
-        rest = element.curvature[b] * actuated.curvature[limb] * element.voronoi[b]
+        s, rest = bend_law(element, actuated, b)
         turn = 2.0 * tan
         c = s * (turn - rest)
         d = 0.5 * viscous * s * (turn - before.turn[b])
@@ -246,7 +262,7 @@ def _bend_gradients(
         viscous_gradient[k, 1] += qy
 
 
-@kernel
+@inner
 def stretch_stiffness(
     ex: float, ey: float, rest: float, EA: float, weight: Rates, eps_before: float
 ) -> tuple[float, float, float]:
@@ -269,7 +285,7 @@ def stretch_stiffness(
     )
 
 
-@kernel
+@inner
 def bend_stiffness(
     tan: float, s: float, rest: float, weight: Rates, turn_before: float
 ) -> tuple[float, float]:

@@ -11,7 +11,7 @@ third derivative: it is accepted, and not used to choose the next.
 
 from sim.arrays import Floats
 from sim.rod.advance import advance, copy_strain, make_ready
-from sim.rod.compiled import kernel, released
+from sim.rod.compiled import inner, kernel, released, spine
 from sim.rod.state import (
     ERROR,
     LAST_STEP,
@@ -29,7 +29,7 @@ FIRST = 1e-3  # adapted step, as a fraction of the longest
 SHORTEST = 1e-6  # adapted step, as a fraction of the longest
 
 
-@kernel
+@inner
 def step_error(before: State, state: State) -> float:
     """Error of the last step, m; negative where contacts changed."""
     rate, rate_before = 0.0, 0.0
@@ -45,7 +45,7 @@ def step_error(before: State, state: State) -> float:
     return float(h * h / 12.0 * change * 2.0 * h / (h + h_before))
 
 
-@kernel
+@inner
 def copy_motion(source: State, target: State) -> None:
     """Copy all but the factor, which stays usable for any state."""
     for i in range(len(source.x)):
@@ -60,7 +60,7 @@ def copy_motion(source: State, target: State) -> None:
         target.clock[entry] = source.clock[entry]
 
 
-@kernel
+@inner
 def next_length(trial: float, h: float, error: float, accuracy: float) -> float:
     """The length that brings the error of a step to `accuracy`, with some safety."""
     factor = SAFETY * (accuracy / max(error, 1e-3 * accuracy)) ** (1.0 / 3.0)
@@ -68,7 +68,7 @@ def next_length(trial: float, h: float, error: float, accuracy: float) -> float:
     return trial * factor if error > accuracy or trial == h else h
 
 
-@kernel
+@spine
 def one_step(
     setting: Setting,
     scheme: Scheme,

@@ -22,7 +22,7 @@ import numpy as np
 from sim.arrays import Floats
 from sim.rod.actuation import actuate
 from sim.rod.blocks import backward, factorise, forward
-from sim.rod.compiled import kernel
+from sim.rod.compiled import inner, spine
 from sim.rod.conserving import conserving_gradient
 from sim.rod.contacts import add_impulses, place_frames
 from sim.rod.elastic import Rates, gradients
@@ -41,12 +41,12 @@ from sim.rod.state import (
 from sim.rod.stiffness import add_mass, add_stiffness, multiply, set_multiple
 
 
-@kernel
+@inner
 def strain_rate_weight(setting: Setting, h: float) -> float:
     return 0.0 if setting.rayleigh else setting.beta / h
 
 
-@kernel
+@spine
 def evaluate(
     setting: Setting, scheme: Scheme, state: State, work: Work, h: float
 ) -> None:
@@ -92,13 +92,13 @@ def evaluate(
             work.r[i, a] = 0.0 if setting.held[i, a] else r
 
 
-@kernel
+@inner
 def _overlap(window: Floats, time: float, h: float) -> float:
     """How long of the step from `time` the load acts, s."""
     return float(max(0.0, min(window[1], time + h) - max(window[0], time)))
 
 
-@kernel
+@spine
 def renew_factor(
     setting: Setting, scheme: Scheme, state: State, work: Work, h: float
 ) -> None:
@@ -128,7 +128,7 @@ def renew_factor(
     work.report[FACTORISATIONS] += 1.0
 
 
-@kernel
+@spine
 def improve(
     setting: Setting, scheme: Scheme, state: State, work: Work, count: int, h: float
 ) -> tuple[float, float]:
@@ -155,7 +155,7 @@ def improve(
     return scheme.gamma * h * largest, left
 
 
-@kernel
+@inner
 def guess(setting: Setting, state: State, work: Work, h: float) -> None:
     """Start the iteration from the velocities that constant acceleration gives."""
     for i in range(len(work.v)):
@@ -164,7 +164,7 @@ def guess(setting: Setting, state: State, work: Work, h: float) -> None:
             work.v[i, a] = state.v[i, a] + forecast
 
 
-@kernel
+@inner
 def solve_step(
     setting: Setting, scheme: Scheme, state: State, work: Work, count: int, h: float
 ) -> bool:
@@ -200,7 +200,7 @@ def solve_step(
     return False
 
 
-@kernel
+@inner
 def _paper_stiffness(setting: Setting, state: State, work: Work) -> None:
     """K at the start of the step: then d(K v)/dv1 is known exactly.
 
@@ -221,7 +221,7 @@ def _paper_stiffness(setting: Setting, state: State, work: Work) -> None:
     )
 
 
-@kernel
+@inner
 def _report(work: Work, count: int, left: float, h: float) -> None:
     """The force that is out of balance, N, and the contact residual, m/s."""
     worst = 0.0

@@ -11,7 +11,7 @@ which. (In the paper the constrained coordinates are removed from the equations,
 the same condition is imposed by an impulse.)
 """
 
-from sim.rod.compiled import kernel
+from sim.rod.compiled import inner, spine
 from sim.rod.coulomb import BACK, FORTH, OPEN, STICK
 from sim.rod.newmark import solve_step
 from sim.rod.state import Scheme, Setting, State, Work
@@ -20,7 +20,7 @@ PASSES = 10
 PASSES_WITH_RELEASE = 5
 
 
-@kernel
+@spine
 def solve_with_contacts(
     setting: Setting, scheme: Scheme, state: State, work: Work, count: int, h: float
 ) -> bool:
@@ -39,7 +39,7 @@ def solve_with_contacts(
     return True
 
 
-@kernel
+@inner
 def change_by_rules(
     setting: Setting, state: State, work: Work, count: int, turn: int
 ) -> bool:

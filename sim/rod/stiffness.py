@@ -1,22 +1,27 @@
 """The matrix of a step, put together from the elements in 2 x 2 blocks."""
 
-from sim.arrays import Bools, Floats
+from sim.arrays import Bools, Floats, Ints
 from sim.rod.blocks import Blocks, Pattern
-from sim.rod.compiled import kernel
+from sim.rod.compiled import inner, kernel
 from sim.rod.elastic import (
     Actuated,
     Elements,
     Rates,
     Strains,
     bend_geometry,
+    bend_law,
     bend_stiffness,
+    edge_between,
+    edge_law,
     stretch_stiffness,
 )
 
+# U'', slopes a and b, U' times the second derivatives: see `_bend_terms`.
+BendTerms = tuple[float, float, float, float, float, float, float, float, float]
 HELD = 1e30  # diagonal entry of a held coordinate, far above any stiffness
 
 
-@kernel
+@inner
 def set_multiple(factor: float, source: Blocks, target: Blocks) -> None:
     """target <- factor * source."""
     for i in range(len(source.diagonal)):
@@ -52,58 +57,64 @@ def add_stiffness(
     """A += scale d/dx (gamma grad U + beta/h k (eps - eps_before) grad eps) at x."""
     _add_edges(x, element, actuated, weight, before, pattern, scale, matrix)
     for b in range(len(element.voronoi)):
-        second, ax, ay, bx, by, uxx, uxy, wxx, wxy = _bend_terms(
-            x, element, actuated, weight, before, scale, b
-        )
-        i, j, k = element.bend[b, 0], element.bend[b, 1], element.bend[b, 2]
-        # d phi / d(x_i, x_j, x_k) = (a, -a - b, b)
-        cx, cy = -ax - bx, -ay - by
-        _add_diagonal(
-            matrix.diagonal[pattern.place[i]],
-            second * ax * ax - uxx,
-            second * ax * ay - uxy,
-            second * ay * ay + uxx,
-        )
-        _add_diagonal(
-            matrix.diagonal[pattern.place[j]],
-            second * cx * cx - uxx + wxx,
-            second * cx * cy - uxy + wxy,
-            second * cy * cy + uxx - wxx,
-        )
-        _add_diagonal(
-            matrix.diagonal[pattern.place[k]],
-            second * bx * bx + wxx,
-            second * bx * by + wxy,
-            second * by * by - wxx,
-        )
-        sax, say, sbx, sby = second * ax, second * ay, second * bx, second * by
-        _add_block(
-            matrix.lower[pattern.bend_slot[b, 0]],
-            pattern.bend_flip[b, 0],
-            sax * cx + uxx,
-            sax * cy + uxy,
-            say * cx + uxy,
-            say * cy - uxx,
-        )
-        _add_block(
-            matrix.lower[pattern.bend_slot[b, 1]],
-            pattern.bend_flip[b, 1],
-            cx * sbx - wxx,
-            cx * sby - wxy,
-            cy * sbx - wxy,
-            cy * sby + wxx,
-        )
-        _add_block(
-            matrix.lower[pattern.bend_slot[b, 2]],
-            pattern.bend_flip[b, 2],
-            ax * sbx,
-            ax * sby,
-            ay * sbx,
-            ay * sby,
-        )
+        terms = _bend_terms(x, element, actuated, weight, before, scale, b)
+        _add_bend_nodes(matrix.diagonal, pattern.place, element.bend[b], terms)
+        _add_bend_pairs(matrix.lower, pattern.bend_slot[b], pattern.bend_flip[b], terms)
 
 
-@kernel
+@inner
+def _add_bend_nodes(
+    diagonal: Floats, place: Ints, bend: Ints, terms: BendTerms
+) -> None:
+    """The blocks of the three nodes: d phi / d(x_i, x_j, x_k) = (a, -a - b, b)."""
+    second, ax, ay, bx, by, uxx, uxy, wxx, wxy = terms
+    cx, cy = -ax - bx, -ay - by
+    _add_diagonal(
+        diagonal[place[bend[0]]],
+        second * ax * ax - uxx,
+        second * ax * ay - uxy,
+        second * ay * ay + uxx,
+    )
+    _add_diagonal(
+        diagonal[place[bend[1]]],
+        second * cx * cx - uxx + wxx,
+        second * cx * cy - uxy + wxy,
+        second * cy * cy + uxx - wxx,
+    )
+    _add_diagonal(
+        diagonal[place[bend[2]]],
+        second * bx * bx + wxx,
+        second * bx * by + wxy,
+        second * by * by - wxx,
+    )
+
+
+@inner
+def _add_bend_pairs(lower: Floats, slot: Ints, flip: Bools, terms: BendTerms) -> None:
+    """The blocks of the pairs before-at, at-after, before-after."""
+    second, ax, ay, bx, by, uxx, uxy, wxx, wxy = terms
+    cx, cy = -ax - bx, -ay - by
+    sax, say, sbx, sby = second * ax, second * ay, second * bx, second * by
+    _add_block(
+        lower[slot[0]],
+        flip[0],
+        sax * cx + uxx,
+        sax * cy + uxy,
+        say * cx + uxy,
+        say * cy - uxx,
+    )
+    _add_block(
+        lower[slot[1]],
+        flip[1],
+        cx * sbx - wxx,
+        cx * sby - wxy,
+        cy * sbx - wxy,
+        cy * sby + wxx,
+    )
+    _add_block(lower[slot[2]], flip[2], ax * sbx, ax * sby, ay * sbx, ay * sby)
+
+
+@inner
 def _bend_terms(
     x: Floats,
     element: Elements,
@@ -112,32 +123,30 @@ def _bend_terms(
     before: Strains,
     scale: float,
     b: int,
-) -> tuple[float, float, float, float, float, float, float, float, float]:
+) -> BendTerms:
     """U'', the slopes a and b of phi, and U' times the second derivatives of phi.
 
     d2 ang(e) / de2 = (2 ex ey, ey^2 - ex^2; ., -2 ex ey) / |e|^4.
     """
     i, j, k = element.bend[b, 0], element.bend[b, 1], element.bend[b, 2]
-    ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
-    fx, fy = x[k, 0] - x[j, 0], x[k, 1] - x[j, 1]
+    ex, ey = edge_between(x, i, j)
+    fx, fy = edge_between(x, j, k)
     tan, ax, ay, bx, by = bend_geometry(ex, ey, fx, fy)
-    limb = element.bend_limb[b]
-    s = scale * element.bending[b] * actuated.modulus[limb] / element.voronoi[b]
-    rest = element.curvature[b] * actuated.curvature[limb] * element.voronoi[b]
-    first, second = bend_stiffness(tan, s, rest, weight, before.turn[b])
+    s, rest = bend_law(element, actuated, b)
+    first, second = bend_stiffness(tan, scale * s, rest, weight, before.turn[b])
     uxx, uxy = -2.0 * first * ax * ay, first * (ax * ax - ay * ay)
     wxx, wxy = -2.0 * first * bx * by, first * (bx * bx - by * by)
     return second, ax, ay, bx, by, uxx, uxy, wxx, wxy
 
 
-@kernel
+@inner
 def _add_diagonal(block: Floats, xx: float, xy: float, yy: float) -> None:
     block[0] += xx
     block[1] += xy
     block[2] += yy
 
 
-@kernel
+@inner
 def _add_block(
     block: Floats, flip: bool, xx: float, xy: float, yx: float, yy: float
 ) -> None:
@@ -148,7 +157,7 @@ def _add_block(
     block[3] += yy
 
 
-@kernel
+@inner
 def _add_edges(
     x: Floats,
     element: Elements,
@@ -161,8 +170,8 @@ def _add_edges(
 ) -> None:
     for k in range(len(element.rest)):
         i, j = element.edge[k, 0], element.edge[k, 1]
-        ex, ey = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
-        EA = scale * element.stretching[k] * actuated.modulus[element.edge_limb[k]]
+        ex, ey = edge_between(x, i, j)
+        EA = scale * edge_law(element, actuated, k)
         xx, xy, yy = stretch_stiffness(
             ex, ey, element.rest[k], EA, weight, before.stretch[k]
         )
