@@ -8,8 +8,9 @@ import platform
 from collections.abc import Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from rocrate.model.computationalworkflow import ComputationalWorkflow
 from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
@@ -39,6 +40,12 @@ FORMATS = {
 }
 LICENSE = "https://spdx.org/licenses/MIT"
 Entity = Mapping[str, Any]
+
+
+class Prospective(ComputationalWorkflow):  # type: ignore[misc]
+    """A workflow that tells its steps too."""
+
+    TYPES: ClassVar = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]
 
 
 def crate_of(held: Contents, results: Path) -> ROCrate:
@@ -127,12 +134,11 @@ def _workflow(
         held.files["Snakefile"],
         "Snakefile",
         main=True,
+        cls=Prospective,
         lang="snakemake",
         lang_version=metadata.version("snakemake"),
         properties=_about(held.files["Snakefile"]) | {"name": "morphtrack workflow"},
     )
-    types = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]
-    workflow["@type"] = types
     for position, step in enumerate(dict.fromkeys(job.step for job in held.jobs)):
         tool = _tool(crate, step, records)
         workflow.append_to("hasPart", tool)

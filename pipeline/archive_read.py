@@ -158,10 +158,9 @@ def unpack(archive: Path, place: Path, *, bare: bool = False) -> int:
         _check_room(archive, place, sum(entry.file_size for entry in wanted))
         place.mkdir(parents=True, exist_ok=True)
         for entry in wanted:
-            file.extract(entry, place)
-            mode = (entry.external_attr >> 16) & 0o777
-            if mode and not entry.is_dir():
-                (place / entry.filename).chmod(mode | 0o600)
+            path = Path(file.extract(entry, place))
+            if path.is_file() and path.read_bytes()[:2] == b"#!":
+                path.chmod(0o755)  # a script; such archives keep no modes
     return sum(not entry.is_dir() for entry in wanted)
 
 
