@@ -69,6 +69,13 @@ use rule simulate as compare with:
         "results/log/compare/{batch}.log",
 
 
+use rule simulate as compare_series with:
+    output:
+        "results/done/compare_series/{batch}",
+    log:
+        "results/log/compare_series/{batch}.log",
+
+
 use rule simulate as figure with:
     output:
         "results/done/figure/{batch}",

@@ -54,6 +54,8 @@ def check_series(table: pd.DataFrame, name: str) -> pd.DataFrame:
             raise ValueError(
                 f"{name} has no column {column}: give {', '.join(COLUMNS)}"
             )
+    if table.empty:
+        raise ValueError(f"{name} has no measurement: add a row for each")
     sound = table[list(COLUMNS)].copy()
     for column in ("at", "value", "u"):
         numbers = pd.to_numeric(table[column], errors="coerce")
@@ -95,13 +97,7 @@ def compare_series(
     """
     found = []
     for quantity, rows in measured.groupby("quantity", sort=True):
-        for column in (along, str(quantity)):
-            if column not in simulated:
-                raise ValueError(
-                    f"the simulated steps have no column {column}: they have "
-                    f"{', '.join(map(str, simulated.columns))}"
-                )
-        at, value = _curve(simulated, along, str(quantity))
+        at, value = simulated_curve(simulated, along, str(quantity))
         fitted = rows[rows["part"] == FITTED]
         before = float((fitted if len(fitted) else rows.iloc[:1])["value"].mean())
         for part, some in rows.groupby("part", sort=True):
@@ -109,11 +105,41 @@ def compare_series(
     return found
 
 
-def _curve(simulated: pd.DataFrame, along: str, quantity: str) -> tuple[Floats, Floats]:
-    """The simulated curve, its abscissa rising."""
-    curve = simulated[[along, quantity]].to_numpy(np.float64)
-    curve = curve[np.argsort(curve[:, 0], kind="stable")]
-    return curve[:, 0], curve[:, 1]
+def beside(measured: pd.DataFrame, simulated: pd.DataFrame, along: str) -> pd.DataFrame:
+    """Every measurement with what was simulated there; nan beyond the run."""
+    tables = []
+    for quantity, rows in measured.groupby("quantity", sort=True):
+        at, value = simulated_curve(simulated, along, str(quantity))
+        there = np.interp(rows["at"], at, value, left=np.nan, right=np.nan)
+        tables.append(rows.assign(simulated=there))
+    return pd.concat(tables, ignore_index=True)
+
+
+def simulated_curve(
+    simulated: pd.DataFrame, along: str, quantity: str
+) -> tuple[Floats, Floats]:
+    """The simulated curve (c,), its abscissa rising.
+
+    Where the abscissa stands still, as the load does while a sheet is folded, the last
+    row counts.  One that turns back has no value at a place, and is refused.
+    """
+    for column in (along, quantity):
+        if column not in simulated:
+            raise ValueError(
+                f"the simulated steps have no column {column}: they have "
+                f"{', '.join(map(str, simulated.columns))}"
+            )
+    at, value = simulated[[along, quantity]].to_numpy(np.float64).T
+    last = np.append(np.diff(at) != 0, True)
+    rows, at, value = np.flatnonzero(last), at[last], value[last]
+    way = np.sign(np.diff(at))
+    if len(way) and (way != way[0]).any():
+        turn = int(np.argmax(way != way[0]))
+        raise ValueError(
+            f"{along} turns back at row {rows[turn] + 1} of the simulated steps, at "
+            f"{at[turn]:g}: compare along another column"
+        )
+    return (at[::-1], value[::-1]) if len(way) and way[0] < 0 else (at, value)
 
 
 def _error(

@@ -1,8 +1,9 @@
 """Compare a measured series with a run: python -m pipeline.compare_series.
 
 MEASURED is a CSV file with the columns quantity, at, value, u and part ("fit" or
-"held out"); each quantity is a column of the run's steps.csv.  Writes series.csv
-(errors by quantity and part, beside a baseline) and series.pdf and .png.
+"held out"); each quantity is a column of the run's steps.csv; lines that begin with #
+are remarks.  Writes series.csv (errors by quantity and part, beside a baseline),
+series-curve.csv (simulated beside measured) and series.pdf and .png.
 """
 
 import sys
@@ -13,11 +14,11 @@ from typing import Any
 import pandas as pd
 
 from analysis.figures.series import measured_series
-from analysis.series import check_series, compare_series
+from analysis.series import beside, check_series, compare_series
 from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.figure import save
-from pipeline.files import read_json, replacing
+from pipeline.files import read_json, write_text
 from pipeline.trace_sidecar import Origin
 
 
@@ -54,17 +55,23 @@ def run_step(
         series, table, config.along, errors, runs, synthetic=config.synthetic
     )
     out.mkdir(parents=True, exist_ok=True)
-    with replacing(out / "series.csv") as temporary:
-        pd.DataFrame([asdict(e) for e in errors]).to_csv(temporary, index=False)
+    rows = [{**asdict(e), "synthetic": config.synthetic} for e in errors]
+    _write(out / "series.csv", pd.DataFrame(rows))
+    _write(out / "series-curve.csv", beside(series, table, config.along))
     save(figure, out / "series", Origin((key,) if key else ()))
-    return {f"rms_{e.quantity}_{e.part.replace(' ', '_')}": e.rms for e in errors}
+    found = {f"rms_{e.quantity}_{e.part.replace(' ', '_')}": e.rms for e in errors}
+    return {**found, "synthetic": config.synthetic}
+
+
+def _write(path: Path, table: pd.DataFrame) -> None:
+    write_text(path, table.to_csv(index=False, lineterminator="\n"))
 
 
 def _measured(path: Path) -> pd.DataFrame:
     if not path.is_file():
         raise InputError(f"{path} does not exist: name a CSV file of measurements")
     try:
-        return check_series(pd.read_csv(path), path.name)
+        return check_series(pd.read_csv(path, comment="#"), path.name)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
         raise InputError(str(error)) from error
 
@@ -83,8 +90,8 @@ def main(argv: list[str] | None = None) -> int:
     given = parser.parse_args(argv)
     config = SeriesComparison(given.along, given.synthetic)
     numbers = run_step(config, given.measured, given.simulated, given.out)
-    for name, rms in numbers.items():
-        print(f"{name} {rms:.6g}")
+    for name, value in numbers.items():
+        print(f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}")
     return 0
 
 

@@ -24,6 +24,7 @@ from pipeline.workflow_file import (
     WORKFLOW,
     Compared,
     Drawn,
+    MeasuredSeries,
     VirtualScan,
     Workflow,
     read_workflow,
@@ -106,6 +107,19 @@ class Planner:
         tags = tags | {"expect": wanted.expect}
         compared = self._add(_job("compare", wanted.name, config, needs, tags=tags))
         return simulated, spheres, compared
+
+    def measured_series(self, wanted: MeasuredSeries) -> Job:
+        """The comparison of a measured series with a run."""
+        case = [f"case={wanted.case}", *wanted.overrides]
+        simulated = self.simulation(wanted.case, case)
+        config = {"along": wanted.along, "synthetic": wanted.synthetic}
+        needs, paths = {"simulated": simulated.key}, [wanted.measured]
+        tags = {"case": wanted.case}
+        if wanted.synthetic:
+            tags["synthetic"] = "true"
+        return self._add(
+            _job("compare_series", wanted.name, config, needs, paths, tags)
+        )
 
     def _printed_anew(self, wanted: Compared, simulated: Job) -> Job:
         config = _checked("input_uncertainty", wanted, _printing_config(wanted))
@@ -222,6 +236,8 @@ def _planned(workflow: Workflow, only: str) -> tuple[Planner, dict[str, Any]]:
     with Composer() as composer:
         planner = Planner(composer)
         compared = {c.name: planner.compared(c) for c in comparisons}
+        for series in () if only else workflow.series.values():
+            planner.measured_series(series)
         for figure in figures:
             alone = [
                 (label, planner.simulation(label, words))

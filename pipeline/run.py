@@ -51,6 +51,12 @@ def _deviation_config() -> type:
     return Deviation
 
 
+def _series_config() -> type:
+    from pipeline.compare_series import SeriesComparison
+
+    return SeriesComparison
+
+
 def _printing_config() -> type:
     from pipeline.input_uncertainty import InputUncertainty
 
@@ -64,6 +70,7 @@ CONFIGS: Mapping[str, Callable[[], type]] = {
     "compare": _comparison_config,
     "input_uncertainty": _printing_config,
     "deviation": _deviation_config,
+    "compare_series": _series_config,
 }
 
 
@@ -116,6 +123,13 @@ def _compare(job: Job, needs: Needs, out: Path) -> Numbers:
     )
 
 
+def _compare_series(job: Job, needs: Needs, out: Path) -> Numbers:
+    from pipeline.compare_series import run_step
+
+    config = _series_config()(**job.config)
+    return run_step(config, Path(job.paths[0]), needs["simulated"], out)
+
+
 def _figure(job: Job, needs: Needs, out: Path) -> Numbers:
     from pipeline.figure import perform_figure
 
@@ -129,6 +143,7 @@ PERFORM: Mapping[str, Perform] = {
     "input_uncertainty": _input_uncertainty,
     "deviation": _deviation,
     "compare": _compare,
+    "compare_series": _compare_series,
     "figure": _figure,
 }
 

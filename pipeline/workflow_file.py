@@ -83,6 +83,36 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class MeasuredSeries:
+    """Measurements beside a case: markers in time, a force by displacement.
+
+    Parameters
+    ----------
+    measured : CSV file, see pipeline.compare_series
+    along : column of the run's steps.csv that the measurements are given along
+    synthetic : whether they were computed
+    """
+
+    name: str
+    case: str
+    measured: str
+    along: str = "time"
+    synthetic: bool = False
+    overrides: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        kinds = {"case": str, "measured": str, "along": str, "synthetic": bool}
+        for name, kind in kinds.items():
+            value = getattr(self, name)
+            if not isinstance(value, kind):
+                what = "true or false" if kind is bool else "a word"
+                raise InputError(
+                    f"{WORKFLOW}: series.{self.name}.{name} must be {what}, not "
+                    f"{value!r}"
+                )
+
+
+@dataclass(frozen=True)
 class Drawn:
     """A figure and what it shows.
 
@@ -104,6 +134,7 @@ class Workflow:
 
     comparisons: Mapping[str, Compared]
     figures: Mapping[str, Drawn]
+    series: Mapping[str, MeasuredSeries] = field(default_factory=dict)
 
 
 def _known(given: Mapping[str, Any], kind: type, where: str) -> None:
@@ -150,6 +181,16 @@ def _compared(name: str, given: dict[str, Any], defaults: dict[str, Any]) -> Com
         raise InputError(f"{WORKFLOW}: {where}: {error}") from error
 
 
+def _measured_series(name: str, given: dict[str, Any]) -> MeasuredSeries:
+    where = f"series.{name}"
+    _known(given, MeasuredSeries, where)
+    for key in ("case", "measured"):
+        if key not in given:
+            raise InputError(f"{WORKFLOW}: {where} has no {key}: add one")
+    words = _words(given.get("overrides", []), f"{where}.overrides")
+    return MeasuredSeries(name=name, **given | {"overrides": words})
+
+
 def _cases(given: Any, where: str) -> dict[str, tuple[str, ...]]:
     """Cases by name, or by a label with the overrides that make them."""
     if isinstance(given, dict):
@@ -179,7 +220,7 @@ def _drawn(name: str, given: dict[str, Any], known: Mapping[str, Compared]) -> D
 def read_workflow(path: Path = WORKFLOW) -> Workflow:
     """Read and check conf/workflow.yaml."""
     whole = read_mapping(path)
-    check_keys(whole, ("defaults", "comparisons", "figures"), str(path))
+    check_keys(whole, ("defaults", "comparisons", "series", "figures"), str(path))
     defaults = mapping(whole.get("defaults"), f"{WORKFLOW}: defaults")
     comparisons = {
         name: _compared(
@@ -193,4 +234,8 @@ def read_workflow(path: Path = WORKFLOW) -> Workflow:
         name: _drawn(name, mapping(given, f"{WORKFLOW}: figures.{name}"), comparisons)
         for name, given in mapping(whole.get("figures"), f"{WORKFLOW}: figures").items()
     }
-    return Workflow(comparisons, figures)
+    series = {
+        name: _measured_series(name, mapping(given, f"{WORKFLOW}: series.{name}"))
+        for name, given in mapping(whole.get("series"), f"{WORKFLOW}: series").items()
+    }
+    return Workflow(comparisons, figures, series)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 from matplotlib import rc_context
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.figures.style import (
@@ -16,7 +16,9 @@ from analysis.figures.style import (
     SIMULATED,
     provenance,
 )
-from analysis.series import FITTED, HELD_OUT, SeriesError
+from analysis.series import FITTED, HELD_OUT, SeriesError, simulated_curve
+
+COMPUTED = "The measurements are synthetic: computed, no instrument took them."
 
 
 def measured_series(
@@ -42,28 +44,9 @@ def measured_series(
         figure = Figure(figsize=(FULL_WIDTH * 0.62, height))
         panels = figure.subplots(len(quantities), 1, squeeze=False)[:, 0]
         for panel, quantity in zip(panels, quantities, strict=True):
-            order = np.argsort(simulated[along].to_numpy(), kind="stable")
-            panel.plot(
-                simulated[along].to_numpy()[order],
-                simulated[quantity].to_numpy()[order],
-                color=SIMULATED,
-                label="simulated",
-            )
-            rows = measured[measured["quantity"] == quantity]
-            for part, filled in ((FITTED, False), (HELD_OUT, True)):
-                some = rows[rows["part"] == part]
-                if len(some):
-                    panel.errorbar(
-                        some["at"],
-                        some["value"],
-                        yerr=2 * some["u"],
-                        fmt="o" if filled else "s",
-                        color=SCANNED_EDGE,
-                        mfc=SCANNED if filled else "white",
-                        capsize=1.5,
-                        elinewidth=0.6,
-                        label=f"measured, {part}",
-                    )
+            at, value = simulated_curve(simulated, along, quantity)
+            panel.plot(at, value, color=SIMULATED, label="simulated")
+            _draw_measured(panel, measured[measured["quantity"] == quantity], synthetic)
             said = [
                 f"{e.part}: rms {e.rms:.3g}, baseline {e.baseline_rms:.3g}"
                 for e in errors
@@ -74,12 +57,28 @@ def measured_series(
             panel.legend(loc="best")
         panels[-1].set_xlabel(along)
         figure.tight_layout(rect=(0, 0.2 / height, 1, 1))
-        figure.text(
-            0.5,
-            0.06 / height,
-            provenance(runs, synthetic),
-            ha="center",
-            size=5,
-            color=FAINT,
-        )
+        foot = provenance(runs, synthetic=False)
+        if synthetic:
+            foot += f"{'.  ' if foot else ''}{COMPUTED}"
+        middle, low = 0.5, 0.06 / height
+        figure.text(middle, low, foot, ha="center", size=5, color=FAINT)
     return figure
+
+
+def _draw_measured(panel: Axes, rows: pd.DataFrame, synthetic: bool) -> None:
+    """Measurements of one quantity: filled circles held out, open squares fitted."""
+    what = "computed, not measured" if synthetic else "measured"
+    for part, filled in ((FITTED, False), (HELD_OUT, True)):
+        some = rows[rows["part"] == part]
+        if len(some):
+            panel.errorbar(
+                some["at"],
+                some["value"],
+                yerr=2 * some["u"],
+                fmt="o" if filled else "s",
+                color=SCANNED_EDGE,
+                mfc=SCANNED if filled else "white",
+                capsize=1.5,
+                elinewidth=0.6,
+                label=f"{what}, {part}",
+            )

@@ -3,7 +3,15 @@ import pandas as pd
 import pytest
 
 from analysis.figures.series import measured_series
-from analysis.series import FITTED, HELD_OUT, check_series, compare_series
+from analysis.series import (
+    COLUMNS,
+    FITTED,
+    HELD_OUT,
+    beside,
+    check_series,
+    compare_series,
+    simulated_curve,
+)
 
 TIME = np.linspace(0.0, 2.0, 201)
 RUN = pd.DataFrame({"time": TIME, "x_c": TIME**2})
@@ -64,6 +72,39 @@ def test_measurements_beyond_the_run_are_counted_and_not_extrapolated():
         compare_series(measurements(at + 9.0, at), RUN, "time")
 
 
+def test_where_the_load_stands_still_the_last_step_counts():
+    """A sheet is folded without a load, then loaded: the curve starts folded."""
+    run = pd.DataFrame({"load": [0.0, 0.0, 0.0, 1.0, 2.0], "u": [9.0, 5, 1, 2, 3]})
+    at, value = simulated_curve(run, "load", "u")
+    assert at.tolist() == [0.0, 1.0, 2.0]
+    assert value.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_a_falling_abscissa_serves_and_one_that_turns_back_is_refused():
+    at, value = simulated_curve(RUN.assign(time=-TIME), "time", "x_c")
+    assert np.all(np.diff(at) > 0)
+    assert value[0] == 4.0
+    back = pd.DataFrame({"d": [0.0, 1.0, 0.5], "f": [0.0, 1.0, 2.0]})
+    with pytest.raises(ValueError, match=r"d turns back at row 2 .*, at 1: compare al"):
+        simulated_curve(back, "d", "f")
+
+
+def test_every_measurement_stands_beside_what_was_simulated_there():
+    table = beside(measurements(np.array([1.0, 1.5, 9.0]), 0.0), RUN, "time")
+    np.testing.assert_allclose(table["simulated"][:2], [1.0, 2.25], rtol=1e-12)
+    assert np.isnan(table["simulated"][2])
+
+
+def test_synthetic_measurements_are_never_called_measured():
+    table = measurements(np.array([0.5]), np.array([0.25]))
+    errors = compare_series(table, RUN, "time")
+    runs = [("simulated", "abc")]
+    figure = measured_series(table, RUN, "time", errors, runs, synthetic=True)
+    labels = [t.get_text() for t in figure.axes[0].get_legend().get_texts()]
+    assert "computed, not measured, held out" in labels
+    assert "synthetic" in figure.texts[-1].get_text()
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -84,6 +125,8 @@ def test_missing_columns_are_named():
             pd.DataFrame({c: [1] for c in ("quantity", "at", "value", "u")}),
             "markers.csv",
         )
+    with pytest.raises(ValueError, match=r"markers\.csv has no measurement"):
+        check_series(pd.DataFrame(columns=list(COLUMNS)), "markers.csv")
     table = measurements(np.array([1.0]), np.array([1.0])).assign(quantity="y_c")
     with pytest.raises(ValueError, match="no column y_c: they have time, x_c"):
         compare_series(table, RUN, "time")

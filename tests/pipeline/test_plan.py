@@ -228,3 +228,36 @@ def test_a_figure_names_a_study_that_is_there(project: Path) -> None:
     workflow.write_text("figures: {huang-2: {study: [sheet_size]}}\n")
     with pytest.raises(InputError, match=r"figures\.huang-2\.study must be a name"):
         make_plan(read_workflow())
+
+
+SERIES = (
+    "series:\n  way:\n    case: actuator_law\n    measured: way.csv\n"
+    "    synthetic: true\n"
+)
+
+
+def test_a_measured_series_is_planned_beside_its_run(project: Path) -> None:
+    (project / "conf" / "workflow.yaml").write_text(SERIES)
+    (project / "way.csv").write_text("quantity,at,value,u,part\n")
+    first = planned_keys()
+    assert set(first) == {("simulate", "actuator_law"), ("compare_series", "way")}
+    (project / "way.csv").write_text("quantity,at,value,u,part\nx,0,1,0,fit\n")
+    assert replanned(first) == {("compare_series", "way")}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("way.csv", "gone.csv", "gone.csv"),
+        ("    measured: way.csv\n", "", "series.way has no measured"),
+        ("synthetic: true", "synthetic: maybe", "must be true or false, not 'maybe'"),
+        ("synthetic: true", "at: time", "has no key 'at'"),
+    ],
+)
+def test_a_series_that_cannot_be_is_refused_before_anything_runs(
+    project: Path, old: str, new: str, said: str
+) -> None:
+    (project / "conf" / "workflow.yaml").write_text(SERIES.replace(old, new))
+    (project / "way.csv").write_text("quantity,at,value,u,part\n")
+    with pytest.raises(InputError, match=said):
+        make_plan(read_workflow())
