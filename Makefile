@@ -13,7 +13,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := setup
-.PHONY: setup figures study status ui test lint test-browser test-long bench clean help
+.PHONY: setup figures study status ui server test lint test-browser test-long test-faults bench clean help
 
 setup: $(READY)
 
@@ -47,6 +47,10 @@ status: $(READY)
 ui: $(READY)
 	@$(RUN) pipeline.ui
 
+# PORT=5000; SQLITE=1 for SQLite in place of PostgreSQL
+server: $(READY)
+	@$(RUN) pipeline.server $(if $(PORT),--port $(PORT)) $(if $(SQLITE),--sqlite)
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -55,14 +59,19 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 test: lint
-	$(RUN) pytest --ignore tests/browser
+	$(RUN) pytest --ignore tests/browser --ignore tests/faults
 
 # The report in a real browser; it fails without Chromium (on Debian: apt-get install chromium).
 test-browser: $(READY)
 	$(RUN) pytest tests/browser -m "slow or not slow"
 
 test-long: $(READY)
-	$(RUN) pytest --ignore tests/browser -m "slow or long"
+	$(RUN) pytest --ignore tests/browser --ignore tests/faults -m "slow or long"
+
+# Killed processes, failing servers, full disks, wrong clocks. TRIALS=100 kills; on Debian:
+# apt-get install postgresql faketime
+test-faults: $(READY)
+	FAULT_TRIALS=$(or $(TRIALS),100) $(RUN) pytest tests/faults -m "slow or not slow"
 
 # The peers of the benchmarks, added to the environment.
 bench: $(READY)
@@ -79,8 +88,10 @@ help:
 	@echo "make study NAME=sheet_size   run a study of conf/study; RETRY=failed repeats failures"
 	@echo "make status       wanted, done, running, failed, missing, time left"
 	@echo "make ui           open MLflow on the runs, at http://127.0.0.1:5000"
+	@echo "make server       an MLflow server over PostgreSQL for several people, on the loopback address"
 	@echo "make lint         style, types and imports"
 	@echo "make test-long    the slow tests and the statistics"
+	@echo "make test-faults  kills, failing servers, full disks (needs postgresql, faketime)"
 	@echo "make test-browser the report in a real browser (needs chromium)"
 	@echo "make bench        install the peers, print the benchmarks, a command each"
 	@echo "make clean        remove caches; results stay"

@@ -24,7 +24,7 @@ from pipeline.yaml_file import read_mapping
 
 TRACKING = Path("conf/tracking.yaml")
 FOLLOW_SECONDS = 2.0
-LONGEST_PAUSE_SECONDS = 60.0  # between two tries of a store that fails
+LONGEST_PAUSE_SECONDS = 30.0  # between two tries of a store that fails
 MOST_REFUSED = 3  # runs in a row
 STORE_PACKAGES = ("mlflow", "sqlalchemy", "requests", "urllib3")
 

@@ -1,0 +1,96 @@
+"""Run an MLflow server for several people or machines: python -m pipeline.server.
+
+It stores runs in PostgreSQL, or in SQLite if asked, and answers on the loopback address
+unless told otherwise. The others set MLFLOW_TRACKING_URI to its address, and
+MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD where a proxy asks for them.
+"""
+
+import argparse
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from pipeline.arguments import OneLineParser
+from pipeline.errors import FAILED, InputError, command
+from pipeline.postgres import LOOPBACK, Postgres
+from pipeline.runs import RESULTS
+
+BACKEND = "MLFLOW_BACKEND_STORE_URI"  # in the environment: it may hold a password
+
+
+@contextlib.contextmanager
+def _backend(place: Path, *, sqlite: bool) -> Iterator[str]:
+    if sqlite:
+        yield f"sqlite:///{(place / 'mlflow.db').resolve()}"
+        return
+    with Postgres(place / "postgres").running() as address:
+        yield address
+
+
+def serve(place: Path, host: str, port: int, workers: int, *, sqlite: bool) -> int:
+    """Serve until a signal ends it; return the exit status."""
+    place.mkdir(parents=True, exist_ok=True)
+    words = [sys.executable, "-m", "mlflow", "server", "--host", host]
+    words += ["--port", str(port), "--workers", str(workers)]
+    words += ["--artifacts-destination", str((place / "artifacts").resolve())]
+    with _backend(place, sqlite=sqlite) as backend:
+        environment = {
+            **os.environ,
+            BACKEND: backend,
+            "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
+            "MLFLOW_DISABLE_TELEMETRY": "true",
+        }
+        with subprocess.Popen(words, env=environment, start_new_session=True) as server:
+            try:
+                return server.wait()
+            except KeyboardInterrupt:
+                os.killpg(server.pid, signal.SIGTERM)
+                server.wait()
+                return 0
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _options(argv: list[str] | None) -> argparse.Namespace:
+    parser = OneLineParser(
+        prog="python -m pipeline.server",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--host", default=LOOPBACK, help="address to answer on")
+    parser.add_argument("--port", type=int, default=5000)
+    parser.add_argument("--workers", type=int, default=2, help="processes of MLflow")
+    parser.add_argument(
+        "--place", type=Path, default=RESULTS / "server", help="folder of the database"
+    )
+    parser.add_argument("--sqlite", action="store_true", help="SQLite, for a few users")
+    return parser.parse_args(argv)
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Start the database and MLflow, say where, and stop both on Ctrl-C."""
+    given = _options(argv)
+    if given.workers < 1:
+        raise InputError(f"--workers must be 1 or more, not {given.workers}")
+    if not 0 < given.port < 65536:
+        raise InputError(f"--port must be between 1 and 65535, not {given.port}")
+    signal.signal(signal.SIGTERM, _interrupted)
+    address = f"http://{given.host}:{given.port}"
+    reach = "this machine only" if given.host == LOOPBACK else "WHOEVER reaches it"
+    print(f"MLflow for {reach}: export MLFLOW_TRACKING_URI={address}; Ctrl-C ends it")
+    sys.stdout.flush()
+    status = serve(
+        given.place, given.host, given.port, given.workers, sqlite=given.sqlite
+    )
+    return FAILED if status else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

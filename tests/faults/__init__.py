@@ -1,0 +1,1 @@
+"""What goes wrong on real machines, done on purpose: make test-faults."""

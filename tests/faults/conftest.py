@@ -1,0 +1,124 @@
+"""How many trials, where, and real servers."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pipeline.postgres import free_port
+from tests.pipeline.conftest import ROOT, furnish
+
+TRIALS = int(os.environ.get("FAULT_TRIALS", "100"))
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that other users of this machine can reach, as PostgreSQL's must."""
+    made = Path(tempfile.mkdtemp(prefix="faults-"))
+    made.chmod(0o755)
+    furnish(made)
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a command: the code on the path, no store but ours."""
+    own = {k: v for k, v in os.environ.items() if not k.startswith("MLFLOW_")}
+    return {**own, "PYTHONPATH": str(ROOT), **more}
+
+
+def start(folder: Path, *words: str, **more: str) -> "subprocess.Popen[bytes]":
+    """`python -m words` in a session of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", *words],
+        cwd=folder,
+        env=environment(**more),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def run(folder: Path, *words: str, **more: str) -> "subprocess.CompletedProcess[str]":
+    """`python -m words` to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=folder,
+        env=environment(**more),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+
+
+def _answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+@contextmanager
+def server_in(folder: Path, backend: str) -> Iterator["Server"]:
+    """`make server` over one of sqlite, postgresql, ended as by Ctrl-C."""
+    server = Server(folder, backend)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+class Server:
+    """An MLflow server that can be killed and started again on the same port."""
+
+    def __init__(self, folder: Path, backend: str) -> None:
+        self._folder = folder
+        self._words = ["--sqlite"] if backend == "sqlite" else []
+        self.port = free_port()
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        words = ["pipeline.server", "--port", str(self.port), "--workers", "1"]
+        with (self._folder / "server.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", *words, *self._words],
+                cwd=self._folder,
+                env=environment(),
+                stdout=log,
+                stderr=log,
+            )
+        end = time.monotonic() + 120
+        while not _answers(self.port):
+            log_text = (self._folder / "server.log").read_text()
+            assert self._process.poll() is None, log_text
+            assert time.monotonic() < end, log_text
+            time.sleep(0.2)
+
+    def kill(self) -> None:
+        """kill -9 of MLflow's processes; the command that watches them then ends."""
+        asked = ["pgrep", "-f", f"mlflow server.*--port {self.port}"]
+        found = subprocess.run(asked, capture_output=True, text=True, check=False)
+        for process in found.stdout.split():
+            os.killpg(os.getpgid(int(process)), signal.SIGKILL)
+            break
+        assert self._process.wait(60) == 1
+
+    def stop(self) -> None:
+        """End it as a person would."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            assert self._process.wait(60) == 0

@@ -1,0 +1,109 @@
+"""A proxy before an MLflow server that fails in the ways servers fail."""
+
+import http.client
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+SLOW_SECONDS = 1.0
+HOP_BY_HOP = {"connection", "transfer-encoding", "content-length", "server", "date"}
+
+
+class Proxy:
+    """Passes requests on as its mode says.
+
+    Attributes
+    ----------
+    mode : pass, 400, 500, slow, down (no answer), lost (done, but the answer is lost)
+    refused, passed : how many requests fared so
+    authorizations : what the requests carried to prove who they are
+    """
+
+    def __init__(self, port: int) -> None:
+        self.mode = "pass"
+        self.refused = self.passed = 0
+        self.authorizations: set[str] = set()
+        proxy = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def handle_any(self) -> None:
+                proxy.authorizations.add(self.headers.get("Authorization", ""))
+                proxy.answer(self, port)
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        for verb in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+            setattr(Handler, f"do_{verb}", Handler.handle_any)
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    @property
+    def uri(self) -> str:
+        """What MLFLOW_TRACKING_URI is set to."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def answer(self, asked: Any, port: int) -> None:
+        """Answer one request."""
+        body = asked.rfile.read(int(asked.headers.get("Content-Length", 0)))
+        mode = self.mode
+        well = mode in ("pass", "slow")
+        self.refused += not well
+        self.passed += well
+        if mode in ("400", "500"):
+            asked.send_response(int(mode))
+            asked.send_header("Content-Length", "0")
+            asked.end_headers()
+            return
+        if mode == "slow":
+            time.sleep(SLOW_SECONDS)
+        if mode == "down":
+            asked.close_connection = True
+            asked.connection.close()
+            return
+        try:
+            status, headers, content = self._passed_on(asked, port, body)
+        except OSError:
+            asked.close_connection = True
+            return
+        if mode == "lost":
+            asked.close_connection = True
+            asked.connection.close()
+            return
+        asked.send_response(status)
+        for name, value in headers:
+            if name.lower() not in HOP_BY_HOP:
+                asked.send_header(name, value)
+        asked.send_header("Content-Length", str(len(content)))
+        asked.end_headers()
+        asked.wfile.write(content)
+
+    def _passed_on(
+        self, asked: Any, port: int, body: bytes
+    ) -> tuple[int, list[tuple[str, str]], bytes]:
+        there = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        headers = {k: v for k, v in asked.headers.items() if k.lower() != "host"}
+        there.request(asked.command, asked.path, body, headers)
+        answer = there.getresponse()
+        content = answer.read()
+        there.close()
+        return answer.status, answer.getheaders(), content
+
+    def close(self) -> None:
+        """Stop answering."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@contextmanager
+def proxy_before(port: int) -> Iterator[Proxy]:
+    """A proxy before the server on `port`."""
+    proxy = Proxy(port)
+    try:
+        yield proxy
+    finally:
+        proxy.close()

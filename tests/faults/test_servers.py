@@ -1,0 +1,127 @@
+"""An MLflow server that fails midway: jobs never notice, nothing is lost or doubled."""
+
+import json
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pipeline.server import main
+from tests.faults.conftest import run, server_in, start
+from tests.faults.proxy import proxy_before
+
+pytestmark = pytest.mark.slow
+
+STUDY = {
+    "case": "triangles_cylinder",
+    "design": "grid",
+    "vary": {"case.target.radius": [round(1.5 + 0.1 * i, 3) for i in range(24)]},
+}
+FAULTS = ("500", "400", "down", "lost", "slow", "killed")
+
+
+def stored(uri: str) -> list[Any]:
+    """Every run of the server."""
+    from mlflow import MlflowClient
+
+    client = MlflowClient(uri)
+    experiment = client.get_experiment_by_name("morphtrack")
+    assert experiment is not None
+    return list(client.search_runs([experiment.experiment_id], max_results=1000))
+
+
+def wait_for(condition: Any, seconds: float = 120.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.1)
+
+
+def drip(place: Path, seconds: float) -> threading.Thread:
+    """Finish a run of the study every so often, while the tracker watches."""
+    keys = sorted((place / "kept").iterdir())
+
+    def go() -> None:
+        for directory in keys:
+            directory.rename(place / "results" / "runs" / directory.name)
+            time.sleep(seconds)
+
+    thread = threading.Thread(target=go)
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+def test_nothing_is_lost_or_doubled_whatever_the_server_does(
+    place: Path, backend: str
+) -> None:
+    (place / "conf" / "study" / "mine.yaml").write_text(yaml.safe_dump(STUDY))
+    assert run(place, "pipeline.study", "mine").returncode == 0
+    (place / "results" / "runs").rename(place / "kept")
+    (place / "results" / "runs").mkdir()
+    with server_in(place, backend) as server, proxy_before(server.port) as proxy:
+        told = {
+            "MLFLOW_TRACKING_URI": proxy.uri,
+            "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
+        }
+        tracker = start(place, "pipeline.track", "--follow", **told)
+        dripping = drip(place, 1.0)
+        for fault in FAULTS:
+            before = proxy.refused
+            if fault == "killed":
+                server.kill()
+                server.start()
+                continue
+            proxy.mode = fault
+            if fault == "slow":
+                time.sleep(4.0)
+            else:
+                wait_for(lambda before=before: proxy.refused > before)
+            proxy.mode = "pass"
+            wait_for(lambda before=proxy.passed: proxy.passed > before + 3)
+        dripping.join()
+        tracker.communicate()  # the end of its input: it concludes
+        last = run(place, "pipeline.track", **told)
+        assert last.returncode == 0, last.stderr
+        runs = stored(proxy.uri)
+    children = [r for r in runs if r.data.tags["step"] != "study"]
+    assert {r.info.status for r in runs} == {"FINISHED"}
+    keys = [path.name for path in (place / "results" / "runs").iterdir()]
+    assert Counter(r.data.tags["key"] for r in children) == Counter(keys)
+    assert len(keys) == len(STUDY["vary"]["case.target.radius"])  # type: ignore[index]
+    for found in children:
+        record = json.loads(
+            (
+                place / "results" / "runs" / found.data.tags["key"] / "run.json"
+            ).read_text()
+        )
+        assert found.data.metrics["final.E"] == pytest.approx(record["result"]["E"])
+
+
+def test_user_and_password_reach_the_server_and_nothing_else(place: Path) -> None:
+    secret = "a-secret-nobody-prints"
+    one = {**STUDY, "vary": {"case.target.radius": [2.0]}}
+    (place / "conf" / "study" / "mine.yaml").write_text(yaml.safe_dump(one))
+    with server_in(place, "sqlite") as server, proxy_before(server.port) as proxy:
+        told = {"MLFLOW_TRACKING_URI": proxy.uri, "MLFLOW_TRACKING_USERNAME": "lab"}
+        done = run(
+            place, "pipeline.study", "mine", MLFLOW_TRACKING_PASSWORD=secret, **told
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert all(said.startswith("Basic ") for said in proxy.authorizations)
+        runs = stored(proxy.uri)
+    assert len(runs) == 2  # the study and its run
+    assert secret not in done.stdout + done.stderr
+    assert secret not in "".join(str(r.to_dictionary()) for r in runs)
+    for path in (place / "results").rglob("*"):
+        if path.is_file():
+            assert secret.encode() not in path.read_bytes(), path
+
+
+def test_a_port_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--port", "70000"]) == 2
+    assert "between 1 and 65535, not 70000" in capsys.readouterr().err
