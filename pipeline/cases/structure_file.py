@@ -9,8 +9,11 @@
     fix       [[node, axis, coordinate], ...]
     leading   [node, ...]
     goals     [[x, y, z], ...], one for each leading node
+    bodies    [[node, node, ...], ...], sets that stay rigid, for drawings
 
-Only `nodes` must be there; without `leading` every node leads.
+Only `nodes` must be there; without `leading` every node leads. A file may also carry
+notes, which change nothing: name, description, source, evidence, and the answer that
+its author expects with its tolerance. Any other key is refused.
 """
 
 import json
@@ -23,12 +26,17 @@ from sim.morph.constraints import NODES, Constraint, Kind, Table
 from sim.morph.structure import Structure
 
 WITHOUT_CONSTANT = (Kind.PAR, Kind.COIN)
+KEYS = (
+    "nodes", *(kind.name.lower() for kind in Kind), "leading", "goals", "bodies"
+)  # fmt: skip
+NOTES = ("name", "description", "source", "evidence", "expected", "tolerance")
 
 
 def structure_file(path: str) -> Structure:
     """Read a structure; whatever is wrong is told with the file's name."""
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
+        content = json.loads(text, object_pairs_hook=_each_key_once)
         return _structure(content)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}: give a structure file") from None
@@ -44,8 +52,22 @@ def structure_file(path: str) -> Structure:
         raise ValueError(f"{path}: {error}") from None
 
 
+def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"`{twice}` is there twice: give it once")
+    return content
+
+
 def _structure(content: object) -> Structure:
-    if not isinstance(content, dict) or "nodes" not in content:
+    if not isinstance(content, dict):
+        raise ValueError("no structure: give an object with `nodes` and more")
+    for key in content:
+        if key not in (*KEYS, *NOTES):
+            raise ValueError(f"nobody reads `{key}`: the keys are {', '.join(KEYS)}")
+    if "nodes" not in content:
         raise ValueError("no `nodes` here: give them as [[x, y, z], ...]")
     r0 = _points("nodes", content["nodes"])
     constraints: list[Constraint] = []
@@ -62,14 +84,27 @@ def _structure(content: object) -> Structure:
         raise ValueError("`leading` is not a list of node numbers")
     goals = _points("goals", content["goals"]) if "goals" in content else None
     table = Table.of(constraints)
-    bodies = content.get("bodies", _links(table))
+    bodies = _bodies(content["bodies"], len(r0)) if "bodies" in content else None
     return Structure(
         r0,
         table,
         np.array(leading, dtype=np.int64),
-        tuple(tuple(int(i) for i in body) for body in bodies),
+        _links(table) if bodies is None else bodies,
         goals,
     )
+
+
+def _bodies(content: object, n: int) -> tuple[tuple[int, ...], ...]:
+    if not isinstance(content, list):
+        raise ValueError("`bodies` is not a list: give [[node, node, ...], ...]")
+    for i, body in enumerate(content):
+        if not isinstance(body, list) or not all(type(node) is int for node in body):
+            raise ValueError(f"bodies[{i}] is {body}: give a list of node numbers")
+        if not all(0 <= node < n for node in body):
+            raise ValueError(
+                f"bodies[{i}] is {body}: the structure has nodes 0 to {n - 1}"
+            )
+    return tuple(tuple(body) for body in content)
 
 
 def _points(name: str, values: object) -> Floats:
@@ -98,10 +133,10 @@ def _constraint(kind: Kind, i: int, entry: object) -> Constraint:
     return Constraint(kind, tuple(entry[:integers]), float(constant))
 
 
-def _links(table: Table) -> list[list[int]]:
+def _links(table: Table) -> tuple[tuple[int, ...], ...]:
     """Two-node bodies: what a file that names no bodies surely keeps rigid."""
     ends: list[list[int]] = table.nodes[table.kind == Kind.DIST, :2].tolist()
-    return ends
+    return tuple(tuple(pair) for pair in ends)
 
 
 def document(structure: Structure) -> dict[str, object]:

@@ -76,13 +76,39 @@ def _check_constraints(r0: Floats, table: Table) -> None:
         raise ValueError(
             f"{table.name(i)} has length zero: merge its nodes, or join them by coin"
         )
-    lines = np.flatnonzero(table.kind == Kind.PAR)
-    u = r0[table.nodes[lines, 3]] - r0[table.nodes[lines, 2]]
-    short = np.flatnonzero(np.linalg.norm(u, axis=1) <= 1e-12 * size)
+    _check_edges(r0, table, size)
+
+
+def _check_edges(r0: Floats, table: Table, size: float) -> None:
+    """Links and lines need nodes that are apart, planes three that are not in line."""
+
+    def edge(chosen: Ints, head: int) -> Floats:
+        ends: Floats = r0[table.nodes[chosen]]
+        return ends[:, head] - ends[:, head - 1]
+
+    links = np.flatnonzero(table.kind == Kind.DIST)
+    short = links[np.linalg.norm(edge(links, 1), axis=1) <= 1e-12 * size]
     if len(short):
         raise ValueError(
-            f"{table.name(lines[short[0]])} has a line through coincident nodes: "
+            f"{table.name(short[0])} has its nodes at one place and a length: "
+            "move one of them, or join them by coin"
+        )
+    lines = np.flatnonzero(table.kind == Kind.PAR)
+    short = lines[np.linalg.norm(edge(lines, 3), axis=1) <= 1e-12 * size]
+    if len(short):
+        raise ValueError(
+            f"{table.name(short[0])} has a line through coincident nodes: "
             "choose two nodes that are apart"
+        )
+    planes = np.flatnonzero(table.kind == Kind.TRIPLE)
+    u, v = edge(planes, 3), edge(planes, 5)
+    area = np.linalg.norm(np.cross(u, v), axis=1)
+    most = np.maximum(np.square(u).sum(axis=1), np.square(v).sum(axis=1))
+    flat = planes[area <= 1e-9 * most]
+    if len(flat):
+        raise ValueError(
+            f"{table.name(flat[0])} has a plane whose nodes are on one line: "
+            "choose three that are not"
         )
 
 

@@ -134,6 +134,24 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "text": ({"dist": [[0, 1, "one"]]}, "its last must be a number"),
     "fraction of a node": ({"dist": [[0, 0.5, 1.0]]}, "must be integers"),
     "axis": ({"fix": [[0, 3, 0.0]]}, "its axis must be 0, 1 or 2"),
+    "nodes at one place": (
+        {"nodes": [[0, 0, 0], [0, 0, 0], [1, 1, 0], [0, 1, 0]]},
+        "dist(0, 1) has its nodes at one place",
+    ),
+    "plane on a line": (
+        {
+            "nodes": [[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0]],
+            "triple": [[0, 3, 0, 1, 1, 2, 0.0]],
+        },
+        "triple(0, 3, 0, 1, 1, 2) has a plane whose nodes are on one line",
+    ),
+    "unknown key": (
+        {"links": [[0, 1, 1.0]]},
+        "nobody reads `links`: the keys are nodes, dist, dot, triple, par, coin, fix, "
+        "leading, goals, bodies",
+    ),
+    "body of unknown nodes": ({"bodies": [[0, 4]]}, "bodies[0] is [0, 4]: the struct"),
+    "body that is none": ({"bodies": [[0, "x"]]}, "give a list of node numbers"),
     "line of no length": ({"par": [[0, 1, 2, 2]]}, "coincident nodes"),
     "leading": ({"leading": [7]}, "leading node 7 is not there"),
     "leading twice": ({"leading": [2, 2], "goals": [[0, 0, 0]] * 2}, "named twice"),
@@ -150,6 +168,19 @@ def test_bad_structure_files_are_refused_in_one_line(name: str, tmp_path: Path) 
         structure_file(path)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_key_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "twice.json"
+    path.write_text('{"nodes": [[0, 0, 0]], "fix": [], "fix": [[0, 1, 0.0]]}')
+    with pytest.raises(ValueError, match=r"twice\.json: `fix` is there twice"):
+        structure_file(str(path))
+
+
+def test_notes_in_a_structure_file_change_nothing(tmp_path: Path) -> None:
+    bare = structure_file(written(tmp_path / "bare.json"))
+    noted = structure_file(written(tmp_path / "n.json", name="x", expected={"E": 0.1}))
+    assert document(noted) == document(bare)
 
 
 def test_contradicting_structures_are_refused_before_the_first_step(

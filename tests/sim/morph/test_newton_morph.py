@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from sim.morph.curvature import places_of
 from sim.morph.descent import Damping, Point, bend, direction, forces, turn
 from sim.morph.measures import characteristic_length
+from sim.morph.mobility import mobility
 from sim.morph.morph import Stop
 from sim.morph.newton_morph import Newton, morph_newton
 from sim.morph.projection import admissible
@@ -49,7 +50,24 @@ def test_equilibrium_is_the_known_one(name: str) -> None:
     assert_allclose(last.E, expected["E"], rtol=0, atol=tolerance["E_abs"])
     assert_allclose(last.S, expected["S"], rtol=0, atol=tolerance["S_abs"])
     assert np.abs(last.r - expected["x"]).max() <= tolerance["x_abs_over_L"] * L
+    assert_allclose(last.lam, expected["lam"], rtol=0, atol=1e-6)
     assert all(step.residual <= 1e-10 for step in steps)
+
+
+@pytest.mark.parametrize("name", EQUILIBRIA)
+def test_counts_at_the_beginning_are_the_known_ones(name: str) -> None:
+    expected = load(name)["expected"]
+    structure = structure_of(load(name))
+    found = mobility(structure)
+    assert found.mobility == expected["mobility"]
+    assert (found.rank, found.rows) == (expected["rank"], expected["m"])
+    assert (found.multipliers, len(found.redundant)) == (
+        expected["k"],
+        expected["redundant"],
+    )
+    assert characteristic_length(structure.r0) == pytest.approx(
+        expected["L"], rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("scale", [1.08, 1.15])

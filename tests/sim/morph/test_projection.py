@@ -1,6 +1,7 @@
 """Eqs. (11) and (12) against dense singular values, and the morph they make."""
 
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from numpy.testing import assert_allclose
 from sim.arrays import Floats
 from sim.morph.constraints import Table
 from sim.morph.measures import characteristic_length
+from sim.morph.mobility import mobility
 from sim.morph.morph import (
     Followers,
     Multipliers,
@@ -28,6 +30,7 @@ from sim.morph.projection import (
 from sim.morph.sheets import triangle_sheet
 from sim.morph.structure import Structure
 from sim.morph.system import System, linearise, state, system_of
+from sim.morph.targets.fourier import FourierCylinder
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.protocol import Target
 from sim.morph.targets.surfaces import Circle, Cylinder
@@ -134,24 +137,42 @@ def test_thirty_steps_equal_the_dense_method(
     assert np.abs(last.r - expected[: len(last.r)]).max() < 1e-9 * L
 
 
+def irregular() -> FourierCylinder:
+    known = load("trajectory_pentapod")
+    return FourierCylinder(1.4, known["a"], known["b"], (0.05, 0.03, 0.0))
+
+
 @pytest.mark.parametrize(
     ("name", "target"),
     [
         ("trajectory_tri_cyl", Cylinder(2.0, (0.05, 0.03, -2.0), (1.0, 0.05, 0.0))),
         ("trajectory_squares_circle", Circle(1.9, (0.05, 0.03, 0.0))),
+        ("trajectory_pentapod", irregular()),
     ],
 )
 def test_trajectory_is_the_known_one(name: str, target: Target) -> None:
-    known = load(name)
+    known, tolerance = load(name), load(name)["tolerance"]
     structure = structure_of(known)
     options = Projection(tolerance=1e-300, residual=1e-13)
     steps = list(zip(morph(structure, target, options), known["steps"], strict=False))
     assert len(steps) == 13
     found = [(step.E, step.S) for step, _ in steps]
     expected = [(record["E"], record["S"]) for _, record in steps]
+    assert_allclose(found, expected, rtol=0, atol=tolerance["E_abs"])
+    L, last = characteristic_length(structure.r0), steps[-1][0]
+    assert pytest.approx(known["L"], rel=1e-12) == L
+    assert mobility(structure).mobility == known["mobility"]
+    assert np.abs(last.r - known["x_final"]).max() < 1e-9 * L
+    assert_allclose(last.lam, known["lam_final"], rtol=0, atol=1e-9)
+
+
+def test_trajectory_with_multipliers_along_the_tangent_is_the_known_one() -> None:
+    known = load("trajectory_pentapod")
+    options = Projection(1e-300, 12, 1e-13, multipliers=TANGENT)
+    steps = islice(morph(structure_of(known), irregular(), options), 13)
+    expected = [(record["E"], record["S"]) for record in known["steps_tangent_lam"]]
+    found = [(step.E, step.S) for step in steps]
     assert_allclose(found, expected, rtol=0, atol=known["tolerance"]["E_abs"])
-    L = characteristic_length(structure.r0)
-    assert np.abs(steps[-1][0].r - known["x_final"]).max() < 1e-9 * L
 
 
 def test_followers_that_hold_add_nothing_to_the_error() -> None:
