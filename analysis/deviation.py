@@ -121,7 +121,7 @@ def place_target(
         u2 = np.minimum(((fit.distance - radius) / (TUKEY * scale)) ** 2, 1.0)
         step, covariance = _solve(fit, radius, u2)
         radius += float(step[6])
-        motion = _moved(motion, step[:6], fit.pivot)
+        motion = moved(motion, step[:6], fit.pivot)
         if np.abs(step[[0, 1, 2, 6]]).max() < STILL_MM:
             break
     else:
@@ -201,7 +201,8 @@ def _solve(fit: _Equations, radius: float, u2: Floats) -> tuple[Floats, Floats]:
     return step, (whole * np.outer(units, units))[:6, :6]
 
 
-def _moved(motion: RigidMotion, step: Floats, pivot: Floats) -> RigidMotion:
+def moved(motion: RigidMotion, step: Floats, pivot: Floats) -> RigidMotion:
+    """The motion after a small shift (mm) and turn (rad) about `pivot`, (6,)."""
     turn = Rotation.from_rotvec(step[3:6]).as_matrix()
     rotation = turn @ motion.rotation
     translation = turn @ (motion.translation - pivot) + pivot + step[:3]

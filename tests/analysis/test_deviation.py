@@ -10,8 +10,8 @@ from analysis.deviation import (
     Placed,
     Wires,
     _equations,
-    _moved,
     deviations,
+    moved,
     off_mechanism,
     place_target,
     scan_error,
@@ -117,8 +117,8 @@ def test_distances_change_as_their_derivatives_say(rng: np.random.Generator) -> 
     remainders = []
     steps = 10.0 ** np.arange(-1, -4, -1)
     for h in steps:
-        moved = _equations(points, WIRES, search, _moved(TRUE, h * v, fit.pivot), 50.0)
-        change = moved.distance - fit.distance - h * fit.slope[:, :6] @ v
+        other = _equations(points, WIRES, search, moved(TRUE, h * v, fit.pivot), 50.0)
+        change = other.distance - fit.distance - h * fit.slope[:, :6] @ v
         remainders.append(np.abs(change))
     smooth = np.all(np.array(remainders) < steps[:, None] ** 2 * 5, axis=0)
     assert smooth.mean() > 0.9
@@ -173,7 +173,7 @@ def test_the_uncertainty_of_E_is_what_repeated_scans_show(
     stated = scan_error(nodes, 0.05**2 * np.eye(36), in_plane, placed, 80.0)
     repeated = []
     for _ in range(2000):
-        pose = _moved(TRUE, root @ rng.standard_normal(6), placed.pivot)
+        pose = moved(TRUE, root @ rng.standard_normal(6), placed.pivot)
         other = Placed(pose, placed.covariance, placed.pivot, RADIUS, 0.05, 1000)
         seen = nodes + 0.05 * rng.standard_normal(nodes.shape)
         repeated.append(scan_error(seen, np.eye(36), in_plane, other, 80.0).E)

@@ -11,13 +11,15 @@ from tests.analysis.virtual_prints import (
     lengthen_link,
     print_and_scan,
     swap_joints,
+    target_of,
     turn_joint,
 )
 
 NODES = 20
 
 
-def judged(seed, fault=None):
+def judged(seed, fault=None, gap_mm=None):
+    """One verdict with print and initial nodes; the target `gap_mm` below the nodes."""
     rng = np.random.default_rng(seed)
     while True:
         mechanism, initial = random_mechanism(NODES, rng)
@@ -25,12 +27,19 @@ def judged(seed, fault=None):
             nodes = mechanism.nodes_mm if fault is None else fault(mechanism, rng)
         except LookupError:
             continue  # this one cannot have the fault
-        true, scan = print_and_scan(mechanism, nodes, rng)
-        return judge(mechanism, initial, scan), true, initial
+        found = print_and_scan(mechanism, nodes, rng)
+        target = None if gap_mm is None else target_of(mechanism, found, gap_mm, rng)
+        verdict = judge(mechanism, initial, found.centres_mm, target)
+        return verdict, found.true_mm, initial
 
 
-def share_that_differs(trials, fault=None, first_seed=0):
-    found = [judged(first_seed + s, fault)[0].comparison.verdict for s in range(trials)]
+def verdicts(trials, fault=None, first_seed=0, gap_mm=None):
+    seeds = range(first_seed, first_seed + trials)
+    return [judged(s, fault, gap_mm)[0].comparison.verdict for s in seeds]
+
+
+def share_that_differs(trials, fault=None, first_seed=0, gap_mm=None):
+    found = verdicts(trials, fault, first_seed, gap_mm)
     return np.mean([v is Verdict.DIFFERS for v in found])
 
 

@@ -1,48 +1,104 @@
 """Prints and scans of a simulated mechanism by formulas, with faults on request."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from analysis.alignment import RigidMotion
+from analysis.deviation import Placed, moved
 from analysis.labels.assign import label_spheres
 from analysis.labels.evidence import LabelOptions
 from analysis.labels.mechanism import Mechanism
+from analysis.target_distance import TargetInScan
 from analysis.uncertainty import UncertaintyOptions, length_sd_mm, play_covariance
 from analysis.validation import Acceptance
 from analysis.verdicts import Judged, LabelledScan, Simulation, judge_scan
 from sim.arrays import Floats
 
 CENTRE_SD_MM = 0.02
+POSE_SD = np.array([0.05, 0.05, 0.05, 5e-4, 5e-4, 5e-4])  # mm and rad
 UNCERTAINTY = UncertaintyOptions()
 ACCEPTANCE = Acceptance(node_margin_mm=1.5)
 
 
+@dataclass(frozen=True, eq=False)
+class Print:
+    """A print, and a scan of it.
+
+    Parameters
+    ----------
+    true_mm : (n, 3) its nodes, in the frame of the simulation and of the target
+    centres_mm : (n, 3) sphere centres as scanned, in the scanner's frame
+    motion : from the first frame to the second
+    """
+
+    true_mm: Floats
+    centres_mm: Floats
+    motion: RigidMotion
+
+
 def print_and_scan(
     mechanism: Mechanism, nodes_mm: Floats, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """True nodes (n, 3) of a print, and what a scan of it gives, in an unknown pose."""
+) -> Print:
+    """Print `nodes_mm` with all errors that are stated, and scan it in any pose."""
     play = play_covariance(nodes_mm, mechanism.pairs, UNCERTAINTY.joint_play_sd_mm)
-    moved = rng.multivariate_normal(np.zeros(nodes_mm.size), play, method="eigh")
-    true = nodes_mm + moved.reshape(-1, 3)
+    shift = rng.multivariate_normal(np.zeros(nodes_mm.size), play, method="eigh")
+    true = nodes_mm + shift.reshape(-1, 3)
     true = true + rng.normal(0.0, UNCERTAINTY.printing_sd_mm, true.shape)
-    true = true * (1 + rng.normal(0.0, UNCERTAINTY.print_scale_sd))
-    seen = true * (1 + rng.normal(0.0, UNCERTAINTY.scan_scale_sd))
+    true = scaled(true, rng.normal(0.0, UNCERTAINTY.print_scale_sd))
+    seen = scaled(true, rng.normal(0.0, UNCERTAINTY.scan_scale_sd))
     seen = seen + rng.normal(0.0, CENTRE_SD_MM, seen.shape)
-    return true, Rotation.random(rng=rng).apply(seen) + rng.normal(0.0, 200.0, 3)
+    motion = RigidMotion(Rotation.random(rng=rng).as_matrix(), rng.normal(0, 200.0, 3))
+    return Print(true, motion(seen), motion)
 
 
-def judge(mechanism: Mechanism, initial_mm: Floats, centres_mm: Floats) -> Judged:
+def scaled(nodes_mm: Floats, error: float) -> Floats:
+    """Nodes (n, 3) of a part that is too large by a share `error`."""
+    middle = nodes_mm.mean(axis=0)
+    return middle + (1 + error) * (nodes_mm - middle)
+
+
+def target_of(
+    mechanism: Mechanism, found: Print, gap_mm: float, rng: np.random.Generator
+) -> TargetInScan:
+    """A surface `gap_mm` below every simulated node, and its pose as a scan has it.
+
+    It is given by its tangent planes, a random one at each node.
+    """
+    normal = rng.normal(size=mechanism.nodes_mm.shape)
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    foot = mechanism.nodes_mm - gap_mm * normal
+
+    def closest(nodes_mm: Floats) -> Floats:
+        height = np.einsum("ia,ia->i", nodes_mm - foot, normal)
+        return nodes_mm - height[:, None] * normal
+
+    pivot = found.motion(mechanism.nodes_mm.mean(axis=0))
+    pose = moved(found.motion, rng.normal(0.0, POSE_SD), pivot)
+    return TargetInScan(Placed(pose, np.diag(POSE_SD**2), pivot, 1.5, 0.05, 1), closest)
+
+
+def judge(
+    mechanism: Mechanism,
+    initial_mm: Floats,
+    centres_mm: Floats,
+    target: TargetInScan | None = None,
+    *,
+    centre_sd_mm: float = CENTRE_SD_MM,
+) -> Judged:
     """Label the scan and compare it with the simulated mechanism."""
     n = mechanism.n
-    covariance = CENTRE_SD_MM**2 * np.eye(3 * n)
+    covariance = centre_sd_mm**2 * np.eye(3 * n)
     sd = float(length_sd_mm(UNCERTAINTY, mechanism.lengths_mm).mean())
     labels = label_spheres(
         mechanism,
         centres_mm,
-        np.tile(CENTRE_SD_MM**2 * np.eye(3), (n, 1, 1)),
+        np.tile(centre_sd_mm**2 * np.eye(3), (n, 1, 1)),
         LabelOptions(length_sd_mm=sd),
     )
     steps = np.stack([initial_mm, mechanism.nodes_mm, mechanism.nodes_mm])
-    scan = LabelledScan(labels, centres_mm, covariance)
+    scan = LabelledScan(labels, centres_mm, covariance, target)
     return judge_scan(Simulation(steps, mechanism), scan, UNCERTAINTY, ACCEPTANCE)
 
 
@@ -74,11 +130,11 @@ def turn_joint(
 ) -> Floats:
     """Nodes (n, 3) of another end state: one joint turned, and all that hangs on it."""
     k = int(rng.integers(len(mechanism.bodies)))
-    root, moved = mechanism.bodies[k][0], descendants(mechanism, k)
+    root, hung = mechanism.bodies[k][0], descendants(mechanism, k)
     axis = rng.normal(size=3)
     turn = Rotation.from_rotvec(np.deg2rad(angle_deg) * axis / np.linalg.norm(axis))
     x = mechanism.nodes_mm.copy()
-    x[moved] = x[root] + turn.apply(x[moved] - x[root])
+    x[hung] = x[root] + turn.apply(x[hung] - x[root])
     return x
 
 
