@@ -29,12 +29,13 @@ LINES = ("bars", "edges")  # names of arrays (q, 2) of lines between nodes
 LEVELS = 65_535
 
 
-def scene_of(directory: Path) -> dict[str, Any] | None:
+def scene_of(directory: Path, most: int = MOST_COORDINATES) -> dict[str, Any] | None:
     """The moving shape of a finished run; None if it has none.
 
     Parameters
     ----------
     directory : of a run, with steps.npz and steps.csv
+    most : coordinates that are sent, at least those of two steps
     """
     if not (directory / "steps.npz").is_file():
         return None
@@ -44,14 +45,15 @@ def scene_of(directory: Path) -> dict[str, Any] | None:
     if not moving or arrays[moving[0]].shape[2] not in (2, 3):
         return None
     r = in_space(arrays[moving[0]])
-    shown = chosen_steps(len(r), r[0].size)
+    shown = chosen_steps(len(r), r[0].size, most)
     links, faces = _connections(directory, arrays)
     scene: dict[str, Any] = {
         "frames": shown.tolist(),
         "steps": packed(r[shown]),
         "nodes": r.shape[1],
-        "links": links.tolist(),
-        "faces": faces[:MOST_FACES].tolist(),
+        "flat": bool(np.ptp(r[..., 1]) == 0.0),
+        "links": packed_integers(links),
+        "faces": packed_integers(faces[:MOST_FACES]),
         "columns": _columns(directory, shown),
     }
     if "g" in arrays and arrays["g"].shape == r.shape:
@@ -70,10 +72,24 @@ def in_space(r: Floats) -> Floats:
     return np.stack([r[..., 0], depth, r[..., 1]], axis=-1)
 
 
-def chosen_steps(steps: int, coordinates: int) -> Ints:
+def chosen_steps(steps: int, coordinates: int, most: int = MOST_COORDINATES) -> Ints:
     """Which steps are sent: all, or as many as fit, first and last among them."""
-    most = max(2, min(MOST_STEPS, MOST_COORDINATES // max(coordinates, 1)))
-    return np.unique(np.round(np.linspace(0, steps - 1, min(steps, most))).astype(int))
+    many = max(2, min(MOST_STEPS, most // max(coordinates, 1)))
+    return np.unique(np.round(np.linspace(0, steps - 1, min(steps, many))).astype(int))
+
+
+def packed_integers(x: Ints) -> str:
+    """Node numbers as 32-bit integers."""
+    return base64.b64encode(x.astype("<u4").tobytes()).decode("ascii")
+
+
+def packed_numbers(x: Floats) -> dict[str, Any]:
+    """Numbers (n,) as 16-bit steps between the least and the greatest."""
+    low, high = float(x.min()), float(x.max())
+    side = (high - low) or 1.0
+    levels = np.round((x - low) * (LEVELS / side)).astype("<u2")
+    data = base64.b64encode(levels.tobytes()).decode("ascii")
+    return {"data": data, "low": low, "side": side}
 
 
 def packed(x: Floats) -> dict[str, Any]:
@@ -135,7 +151,11 @@ def _columns(directory: Path, shown: Ints) -> dict[str, list[float | None]]:
 
 
 def scan_over(
-    comparison: Path, simulated: Path, ingest: Mapping[str, Any], scan: Sequence[Path]
+    comparison: Path,
+    simulated: Path,
+    ingest: Mapping[str, Any],
+    scan: Sequence[Path],
+    deviation: Path | None = None,
 ) -> dict[str, Any]:
     """Scanned nodes and a few points of the scan, in the simulation's frame and unit.
 
@@ -144,6 +164,7 @@ def scan_over(
     comparison, simulated : directories of finished runs
     ingest : configuration of the ingest (unit, decimal_comma, salvage)
     scan : files of the scan; those that cannot be read any more are left out
+    deviation : directory of the run that placed the target in the scan
     """
     row = pd.read_csv(comparison / "comparison.csv").iloc[0]
     nodes = pd.read_csv(comparison / "nodes.csv")
@@ -162,8 +183,29 @@ def scan_over(
         "distance_mm": _numbers(nodes["distance_mm"][shown]),
         "u_mm": _numbers(nodes["u_mm"][shown]),
         "points": packed(points) if len(points) else None,
+        "deviation": _deviation(deviation, back, scale),
         "S": float(row["S_scanned"]),
         "S_u": float(row["S_scanned_u"]),
+    }
+
+
+def _deviation(
+    directory: Path | None, back: RigidMotion, scale: float
+) -> dict[str, Any] | None:
+    """Points near the target with their distance from its surface, mm."""
+    path = None if directory is None else directory / "deviation.npz"
+    if path is None or not path.is_file():
+        return None
+    with np.load(path, allow_pickle=False) as file:
+        points, gap = file["points_mm"], file["deviation_mm"]
+    every = len(points) // MOST_POINTS + 1
+    points, gap = points[::every].astype(np.float64), gap[::every].astype(np.float64)
+    if len(points) == 0:
+        return None
+    return {
+        "points": packed(back(points) / scale),
+        "mm": packed_numbers(gap),
+        "most_mm": float(np.percentile(np.abs(gap), 95.0)),
     }
 
 

@@ -1,8 +1,8 @@
-"""The sections of the report: each comparison, each case alone, and their evidence."""
+"""The sections of the report: each comparison, each case alone, each figure."""
 
+import base64
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,12 +10,16 @@ from typing import Any
 from zipfile import BadZipFile
 
 from pipeline.errors import InputError, one_line
-from pipeline.report_scene import scan_over, scene_of
+from pipeline.report_jobs import States, natural
+from pipeline.report_links import anchor, links, relative, scan_files
+from pipeline.report_scene import MOST_COORDINATES, scan_over, scene_of
 
-States = Mapping[str, Mapping[str, Any]]
 LIBRARY = Path("package_data") / "plotly.min.js"
 READING = (OSError, ValueError, KeyError, IndexError, InputError, BadZipFile)
 MOST_ALONE = 24  # cases without a scan that are drawn; a study holds thousands
+PAGE_COORDINATES = 3_000_000  # of all scenes together: 8 MB in the page
+MOST_PICTURES_MB = 6.0  # of all figures together; the others are linked
+PAPERS = ("dejong", "zhu-filipov", "huang")
 SHOWN = (  # numbers of steps.csv that follow the slider, by what a case records
     ("E", "S"),
     ("strain_energy", "contact_energy"),
@@ -48,6 +52,12 @@ def _finite(value: Any) -> Any:
     return value
 
 
+def coordinates_each(jobs: Sequence[Mapping[str, Any]]) -> int:
+    """How many coordinates a scene may send, so that the page stays small."""
+    drawn = sum(job["step"] in {"simulate", "compare"} for job in jobs)
+    return min(MOST_COORDINATES, PAGE_COORDINATES // max(1, min(drawn, 200)))
+
+
 def _finish(scene: dict[str, Any], fixed_name: str) -> str:
     columns = scene["columns"]
     known = [names for names in SHOWN if all(name in columns for name in names)]
@@ -57,7 +67,9 @@ def _finish(scene: dict[str, Any], fixed_name: str) -> str:
     return as_script(scene)
 
 
-def compared_scene(states: States, compare: Mapping[str, Any]) -> tuple[str, str]:
+def compared_scene(
+    states: States, compare: Mapping[str, Any], most: int = MOST_COORDINATES
+) -> tuple[str, str]:
     """The moving shape of a comparison with the scan over it, and why it is not there.
 
     A file that was edited or lost costs its own view, never the page.
@@ -66,8 +78,9 @@ def compared_scene(states: States, compare: Mapping[str, Any]) -> tuple[str, str
     if parts is None:
         return "", "its simulation or its ingest is not in the plan"
     simulated, ingest = parts
+    placed = states.get(str(compare.get("roles", {}).get("deviation")), {})
     try:
-        scene = scene_of(simulated["directory"])
+        scene = scene_of(simulated["directory"], most)
         if scene is None:
             return "", f"{simulated['directory']} holds no steps that can be drawn"
         scene["scan"] = scan_over(
@@ -75,6 +88,7 @@ def compared_scene(states: States, compare: Mapping[str, Any]) -> tuple[str, str
             simulated["directory"],
             ingest.get("config", {}),
             scan_files(states, ingest),
+            placed.get("directory"),
         )
         return _finish(scene, "target"), ""
     except READING as error:
@@ -93,17 +107,9 @@ def _parts(
     return simulated, ingest
 
 
-def scan_files(states: States, ingest: Mapping[str, Any]) -> list[Path]:
-    """The files of points that an ingest read."""
-    if ingest.get("paths"):
-        return [Path(p) for p in ingest["paths"]]
-    scan = states.get(str(ingest.get("roles", {}).get("scan")))
-    if scan is None or scan["directory"] is None:
-        return []
-    return sorted(scan["directory"].glob("*.ply"))
-
-
-def cases_alone(jobs: Sequence[Mapping[str, Any]], out: Path) -> list[dict[str, Any]]:
+def cases_alone(
+    jobs: Sequence[Mapping[str, Any]], out: Path, most: int = MOST_COORDINATES
+) -> list[dict[str, Any]]:
     """Finished simulations that no comparison shows, as sections of their own."""
     compared = {
         str(job["roles"].get("simulated")) for job in jobs if job["step"] == "compare"
@@ -111,10 +117,13 @@ def cases_alone(jobs: Sequence[Mapping[str, Any]], out: Path) -> list[dict[str, 
     sections: list[dict[str, Any]] = []
     for job in jobs:
         wanted = job["step"] == "simulate" and job["status"] == "finished"
-        if not wanted or job["key"] in compared or len(sections) == MOST_ALONE:
+        in_study = bool(job.get("study"))  # its plot shows it
+        if not wanted or in_study or job["key"] in compared:
             continue
+        if len(sections) == MOST_ALONE:
+            break
         try:
-            scene = scene_of(job["directory"])
+            scene = scene_of(job["directory"], most)
         except READING:
             continue  # its run is listed all the same
         if scene is None:
@@ -123,9 +132,11 @@ def cases_alone(jobs: Sequence[Mapping[str, Any]], out: Path) -> list[dict[str, 
             {
                 "name": job["name"],
                 "key": job["key"],
+                "anchor": f"case-{job['key']}",
+                "edits": job["edits"],
                 "result": {k: _short(v) for k, v in job["result"].items()},
                 "scene": _finish(scene, "target or ground"),
-                "evidence": _links({"run": job}, out),
+                "evidence": links({"solver": job}, out),
             }
         )
     return sections
@@ -137,40 +148,85 @@ def _short(value: Any) -> str:
 
 def evidence(
     states: States, compare: Mapping[str, Any], out: Path
-) -> list[dict[str, str]]:
-    """Links from a verdict to the files that it rests on, nearest first."""
+) -> list[dict[str, Any]]:
+    """Links from a verdict to what it rests on, nearest first."""
     parts = _parts(states, compare)
     if parts is None:
         return []
     simulated, ingest = parts
-    links = _links(
-        {"comparison": compare, "ingest": ingest, "simulation": simulated}, out
-    )
-    for path in scan_files(states, ingest):
-        links.append({"text": f"scan {path.name}", "href": _relative(path, out)})
-    return links
+    found = links({"solver": simulated, "scan": ingest, "comparison": compare}, out)
+    files = scan_files(states, ingest)
+    if files:
+        made = str(ingest.get("roles", {}).get("scan") or ingest["key"])
+        text = f"{len(files)} scan file{'s' if len(files) > 1 else ''} with SHA-256"
+        found.append({"text": text, "href": f"#{anchor(made)}", "file": False})
+    return found
 
 
-FILES = (  # of each step, what a reader looks for, and how it is called
-    ("scan.html", "the scan in 3-D"),
-    ("spheres.csv", "spheres"),
-    ("labels.csv", "labels"),
-    ("nodes.csv", "nodes"),
-    ("steps.csv", "steps"),
-    ("run.json", "configuration and record"),
-)
+def figures(jobs: Sequence[Mapping[str, Any]], out: Path) -> list[dict[str, Any]]:
+    """Every figure of the plan in the order of the papers, drawn or not."""
+    wanted = [job for job in jobs if job["step"] == "figure"]
+    room = MOST_PICTURES_MB * 1e6
+    shown = []
+    for job in sorted(wanted, key=lambda job: _paper_order(job["name"])):
+        picture = _picture(job, room)
+        room -= len(picture.get("data", ""))
+        shown.append(
+            {
+                "name": job["name"],
+                "key": job["key"],
+                "anchor": f"figure-{job['key']}",
+                "href": f"#{anchor(job['key'])}",
+                "edits": job["edits"],
+                "shows": _shown(job, jobs),
+                "files": _figure_files(job, out),
+                "data": "",
+                "why": "",
+                **picture,
+            }
+        )
+    return shown
 
 
-def _links(parts: Mapping[str, Mapping[str, Any]], out: Path) -> list[dict[str, str]]:
-    links = []
-    for what, job in parts.items():
-        directory = job.get("directory")
-        for name, text in FILES:
-            if directory is not None and (directory / name).is_file():
-                href = _relative(directory / name, out)
-                links.append({"text": f"{what}: {text}", "href": href})
-    return links
+def _paper_order(name: str) -> tuple[int, list[tuple[int, int, str]]]:
+    known = [i for i, paper in enumerate(PAPERS) if name.startswith(paper)]
+    return (known[0] if known else len(PAPERS), natural(name))
 
 
-def _relative(path: Path, out: Path) -> str:
-    return Path(os.path.relpath(path.absolute(), out.absolute())).as_posix()
+def _picture(job: Mapping[str, Any], room: float) -> dict[str, str]:
+    """The picture as a data address; why there is none."""
+    if job["status"] != "finished":
+        return {"why": f"{job['status']}: {job['reason']}"}
+    for suffix, kind in ((".svg", "svg+xml"), (".png", "png")):
+        path = job["directory"] / f"{job['name']}{suffix}"
+        if path.is_file() and path.stat().st_size * 4 / 3 < room:
+            data = base64.b64encode(path.read_bytes()).decode("ascii")
+            return {"data": f"data:image/{kind};base64,{data}"}
+    if path.is_file():
+        return {"why": "too large for this page: open its file"}
+    return {"why": f"{path} is gone: remove {job['directory']} and make figures"}
+
+
+def _shown(
+    job: Mapping[str, Any], jobs: Sequence[Mapping[str, Any]]
+) -> list[dict[str, str]]:
+    """The runs that a figure was drawn from; comparisons lead to their sections."""
+    known = {j["key"]: j for j in jobs}
+    return [
+        {
+            "text": f"{known[key]['step']} {known[key]['name']}",
+            "href": f"#{anchor(key)}",
+            "key": key,
+        }
+        for key in dict.fromkeys(job["needs"])
+        if key in known
+    ][:24]
+
+
+def _figure_files(job: Mapping[str, Any], out: Path) -> list[dict[str, str]]:
+    directory = job["directory"]
+    if directory is None or not directory.is_dir():
+        return []
+    kept = (".pdf", ".png", ".svg", ".csv", ".gif", ".mp4")
+    files = [p for p in sorted(directory.iterdir()) if p.suffix in kept]
+    return [{"name": p.name, "href": relative(p, out)} for p in files]

@@ -5,6 +5,9 @@
 const colour = (name) =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+// The library reads tags in its labels; names come from files.
+const plain = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;");
+
 function unpack(box) {
   const bytes = Uint8Array.from(atob(box.data), (c) => c.charCodeAt(0));
   const levels = new Uint16Array(bytes.buffer);
@@ -17,17 +20,26 @@ function unpack(box) {
   return axes;
 }
 
+function unpackIntegers(text) {
+  return new Uint32Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
+}
+
+function unpackNumbers(box) {
+  const levels = new Uint16Array(Uint8Array.from(atob(box.data), (c) => c.charCodeAt(0)).buffer);
+  return Float32Array.from(levels, (level) => box.low + (box.side / 65535) * level);
+}
+
 // Coordinates of lines between nodes: a, b, gap, a, b, gap ...
 function lineBuffers(links) {
-  return [0, 1, 2].map(() => new Float32Array(3 * links.length).fill(NaN));
+  return [0, 1, 2].map(() => new Float32Array(1.5 * links.length).fill(NaN));
 }
 
 function fillLines(out, links, axes, offset) {
   for (let axis = 0; axis < 3; axis++) {
     const from = axes[axis], to = out[axis];
-    for (let q = 0; q < links.length; q++) {
-      to[3 * q] = from[offset + links[q][0]];
-      to[3 * q + 1] = from[offset + links[q][1]];
+    for (let q = 0, p = 0; q < links.length; q += 2, p += 3) {
+      to[p] = from[offset + links[q]];
+      to[p + 1] = from[offset + links[q + 1]];
     }
   }
   return out;
@@ -47,7 +59,8 @@ function separateLines(axes) {
 // Six digits, small and large numbers with an exponent.
 function shortNumber(value) {
   const size = Math.abs(value);
-  return value === 0 || (size >= 1e-3 && size < 1e6) ? value.toPrecision(6) : value.toExponential(5);
+  if (size === 0) return "0";
+  return size >= 1e-3 && size < 1e6 ? value.toPrecision(6) : value.toExponential(5);
 }
 
 class Scene {
@@ -82,23 +95,24 @@ class Scene {
   shape(frame) {
     const n = this.data.nodes, offset = frame * n;
     const nodes = this.axes.map((a) => a.subarray(offset, offset + n));
-    const lines = fillLines(this.buffers, this.data.links, this.axes, offset);
+    const lines = fillLines(this.buffers, this.links, this.axes, offset);
     return { nodes, lines };
   }
 
   traces() {
     const d = this.data, { nodes, lines } = this.shape(this.frame);
     const xyz = (a) => ({ x: a[0], y: a[1], z: a[2] });
-    const face = [0, 1, 2].map((k) => d.faces.map((f) => f[k]));
+    const corners = this.faces, many = corners.length / 3;
+    const face = [0, 1, 2].map((k) => Uint32Array.from({ length: many }, (_, q) => corners[3 * q + k]));
     const blue = colour("--simulated"), quiet = colour("--quiet");
-    const big = d.nodes > 3000;
+    const big = d.nodes > 3000, small = big || d.flat;
     const traces = [
       { type: "mesh3d", name: "bodies", ...xyz(nodes), i: face[0], j: face[1], k: face[2],
         color: blue, opacity: 0.35, hoverinfo: "skip", showlegend: false },
       { type: "scatter3d", mode: "lines", name: "links", ...xyz(lines),
         line: { color: blue, width: 3 }, hoverinfo: "skip", showlegend: false },
       { type: "scatter3d", mode: "markers", name: "simulated nodes", ...xyz(nodes),
-        marker: { size: big ? 1.5 : 3, color: blue }, hoverinfo: big ? "skip" : "text",
+        marker: { size: small ? 1.5 : 3, color: blue }, hoverinfo: big ? "skip" : "text",
         hovertext: big ? undefined : Array.from(nodes[0], (_, j) => "node " + j) },
     ];
     if (d.goals) {
@@ -120,7 +134,7 @@ class Scene {
     const spheres = unpack(scan.spheres), traces = [];
     if (scan.points) {
       traces.push({ type: "scatter3d", mode: "markers", name: "scan points",
-        ...xyz(unpack(scan.points)), visible: "legendonly", hoverinfo: "skip",
+        ...xyz(unpack(scan.points)), hoverinfo: "skip", opacity: 0.45,
         marker: { size: 1, color: colour("--quiet") } });
     }
     const said = scan.node.map((j, q) => scan.distance_mm[q] === null ? "node " + j :
@@ -130,9 +144,21 @@ class Scene {
       ...xyz(spheres), hoverinfo: "text", hovertext: said,
       marker: { size: 6, color: scan.distance_mm, colorscale: "Cividis", cmin: 0,
         line: { width: 1, color: colour("--ink") },
-        colorbar: { title: { text: "distance, mm", side: "right" }, thickness: 10,
-          len: 0.6, outlinewidth: 0 } } });
+        colorbar: { title: { text: "node from simulation, mm", side: "right" },
+          thickness: 10, len: 0.48, y: 0.98, yanchor: "top", outlinewidth: 0 } } });
+    if (scan.deviation) traces.push(this.deviationTrace(scan.deviation, xyz));
     return traces;
+  }
+
+  // Blue inside the target's surface, red outside, grey on it: both themes show all three.
+  deviationTrace(deviation, xyz) {
+    const most = deviation.most_mm || 1;
+    return { type: "scatter3d", mode: "markers", name: "scan beside target",
+      ...xyz(unpack(deviation.points)), hoverinfo: "skip",
+      marker: { size: 1.6, color: unpackNumbers(deviation.mm), cmin: -most, cmax: most,
+        colorscale: [[0, "#2b7bba"], [0.5, "#a8a8a8"], [1, "#d1495b"]],
+        colorbar: { title: { text: "scan from target, mm", side: "right" },
+          thickness: 10, len: 0.48, y: 0.46, yanchor: "top", outlinewidth: 0 } } };
   }
 
   goalsAt(frame) {
@@ -140,9 +166,11 @@ class Scene {
     return this.goals.map((a) => a.subarray(frame * n, (frame + 1) * n));
   }
 
-  // One box for all steps, so that nothing jumps; flat shapes get some depth.
+  // One box for all steps, so that nothing jumps; flat shapes get some depth, and of the
+  // long ground below them only what is near.
   box() {
-    const all = [this.axes, ...(this.data.fixed ? [unpack(this.data.fixed)] : [])];
+    const fixed = this.data.fixed && !this.data.flat ? [unpack(this.data.fixed)] : [];
+    const all = [this.axes, ...fixed];
     const low = [0, 1, 2].map((k) => Math.min(...all.map((a) => a[k].reduce((x, y) => Math.min(x, y), Infinity))));
     const high = [0, 1, 2].map((k) => Math.max(...all.map((a) => a[k].reduce((x, y) => Math.max(x, y), -Infinity))));
     const most = Math.max(...low.map((v, k) => high[k] - v)) || 1;
@@ -160,13 +188,15 @@ class Scene {
       scene: { xaxis: bare(0), yaxis: bare(1), zaxis: bare(2), aspectmode: "manual",
         aspectratio: { x: ratio[0], y: ratio[1], z: ratio[2] },
         uirevision: "kept", camera: { projection: { type: "orthographic" },
-          eye: { x: 0.9, y: -1.5, z: 1.1 } } } };
+          eye: this.data.flat ? { x: 0, y: -2, z: 0 } : { x: 0.9, y: -1.5, z: 1.1 } } } };
   }
 
   draw() {
     if (this.drawn) return;
     this.axes = unpack(this.data.steps);
-    this.buffers = lineBuffers(this.data.links);
+    this.links = unpackIntegers(this.data.links);
+    this.faces = unpackIntegers(this.data.faces);
+    this.buffers = lineBuffers(this.links);
     this.drawn = true;
     const options = { displayModeBar: false, responsive: true };
     Plotly.newPlot(this.view, this.traces(), this.layout(), options);
@@ -177,16 +207,16 @@ class Scene {
     const d = this.data, traces = [], s = d.frames;
     const names = d.shown.filter((name) => d.columns[name]);
     const pens = [colour("--ink"), colour("--simulated"), colour("--bad")];
-    const layout = { margin: { l: 55, r: 55, t: 8, b: 36 }, hovermode: "x",
+    const layout = { margin: { l: 62, r: 62, t: 12, b: 40 }, hovermode: "x",
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: colour("--ink"), size: 11 }, showlegend: false,
       xaxis: { title: { text: "step" }, gridcolor: colour("--line"), zeroline: false } };
     names.forEach((name, k) => {
       const axis = k === 0 ? "" : String(k + 1), values = d.columns[name];
       const logarithmic = name === "E";
-      traces.push({ x: s, y: values, name, mode: "lines", yaxis: "y" + axis,
+      traces.push({ x: s, y: values, name: plain(name), mode: "lines", yaxis: "y" + axis,
         line: { color: pens[k], dash: k ? "dash" : "solid" } });
-      layout["yaxis" + axis] = { title: { text: name, font: { color: pens[k] } },
+      layout["yaxis" + axis] = { title: { text: plain(name), font: { color: pens[k] }, standoff: 4 }, automargin: true,
         type: logarithmic ? "log" : "linear", nticks: 7,
         ...(logarithmic ? { dtick: 1 } : {}), gridcolor: colour("--line"),
         exponentformat: "power", zeroline: false,
@@ -194,8 +224,9 @@ class Scene {
     });
     if (d.scan && names[1] === "S") {
       traces.push({ x: [s[this.last]], y: [d.scan.S], yaxis: "y2", mode: "markers",
-        name: "S scanned", marker: { symbol: "diamond", size: 9, color: "#E69F00" },
-        error_y: { array: [2 * d.scan.S_u], color: "#E69F00" } });
+        name: "S scanned \u00b1 2u", cliponaxis: false,
+        marker: { symbol: "diamond-open", size: 13, color: colour("--scanned"), line: { width: 1.5 } },
+        error_y: { array: [2 * d.scan.S_u], color: colour("--scanned"), thickness: 2, width: 5 } });
     }
     if (!names.length) return;
     Plotly.newPlot(this.chart, traces, layout, { displayModeBar: false, responsive: true });
@@ -217,7 +248,7 @@ class Scene {
     const began = performance.now();
     const { nodes, lines } = this.shape(this.frame);
     const sets = [nodes, lines, nodes], traces = [0, 1, 2];
-    if (!this.data.faces.length) { sets.shift(); traces.shift(); }
+    if (!this.faces.length) { sets.shift(); traces.shift(); }
     if (this.goals) { sets.push(this.goalsAt(this.frame)); traces.push(3); }
     if (!this.moveDirectly(sets, traces)) {
       const update = { x: sets.map((a) => a[0]), y: sets.map((a) => a[1]), z: sets.map((a) => a[2]) };
@@ -251,6 +282,8 @@ class Scene {
       if (values && values[this.frame] !== null)
         parts.push(name + " = " + shortNumber(values[this.frame]));
     }
+    if (d.scan && d.shown[1] === "S")
+      parts.push("S scanned = " + shortNumber(d.scan.S) + " \u00b1 " + (2 * d.scan.S_u).toPrecision(2) + " (2u)");
     this.readout.textContent = parts.join("   ");
   }
 
@@ -262,38 +295,21 @@ class Scene {
   }
 }
 
-const scenes = [...document.querySelectorAll(".scene")].map((s) => new Scene(s));
+const drawnThings = new Map();
 const watcher = new IntersectionObserver((entries) => {
   for (const entry of entries) {
-    const scene = scenes.find((s) => s.section === entry.target);
-    if (entry.isIntersecting) scene.draw(); else scene.release();
+    const thing = drawnThings.get(entry.target);
+    if (entry.isIntersecting) thing.draw(); else thing.release();
   }
 }, { rootMargin: "200px" });
-scenes.forEach((scene) => watcher.observe(scene.section));
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  for (const scene of scenes) if (scene.drawn) { scene.release(); scene.draw(); }
-});
 
-// Tables sort by the column whose head is clicked; numbers as numbers.
-for (const head of document.querySelectorAll("table.sortable th")) {
-  head.tabIndex = 0;
-  const sort = () => {
-    const table = head.closest("table"), body = table.tBodies[0];
-    const column = [...head.parentNode.children].indexOf(head);
-    const down = head.getAttribute("aria-sort") === "ascending";
-    const value = (row) => {
-      const text = row.cells[column].textContent.trim(), number = parseFloat(text.replace("−", "-"));
-      return Number.isNaN(number) ? text : number;
-    };
-    const rows = [...body.rows].sort((a, b) => {
-      const x = value(a), y = value(b);
-      const order = typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y));
-      return down ? -order : order;
-    });
-    for (const other of head.parentNode.children) other.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", down ? "descending" : "ascending");
-    body.append(...rows);
-  };
-  head.addEventListener("click", sort);
-  head.addEventListener("keydown", (e) => { if (e.key === "Enter") sort(); });
+function watch(thing) {
+  drawnThings.set(thing.section, thing);
+  watcher.observe(thing.section);
 }
+
+const scenes = [...document.querySelectorAll(".scene")].map((s) => new Scene(s));
+scenes.forEach(watch);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  for (const thing of drawnThings.values()) if (thing.drawn) { thing.release(); thing.draw(); }
+});

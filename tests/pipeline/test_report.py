@@ -16,7 +16,8 @@ from pipeline.figure import FigureConfig
 from pipeline.figure import run_step as draw
 from pipeline.figures.shown import Row
 from pipeline.plan_file import Batch, write_plan
-from pipeline.report import collect_comparisons, collect_jobs, main, write_report
+from pipeline.report import collect_comparisons, main, write_report
+from pipeline.report_jobs import collect_jobs, natural
 from pipeline.report_sections import as_script
 from pipeline.runs import Job, run_once
 from tests.analysis.mechanisms import random_mechanism, scanned
@@ -61,6 +62,7 @@ def results(tmp_path_factory):
 
     with pytest.raises(RunFailedError):
         run_once(failed, fail, place)
+    (run / "structure.json").touch()  # a touch is no edit
     jobs = (simulate, ingest, failed, good, lost, figure)
     write_plan([Batch((one,)) for one in jobs], {}, results=place)
     return place
@@ -72,11 +74,15 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.words, self.fetched, self.scripts = [], [], 0
+        self.links, self.places = {}, set()
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         self.scripts += tag == "script"
         given = dict(attrs)
+        self.places.add(given.get("id"))
+        if given.get("href", "").startswith("#"):
+            self.links[given["href"]] = given["href"][1:]
         if tag in {"img", "script", "link", "iframe"}:
             self.fetched += [v for k, v in given.items() if k in {"src", "href"}]
 
@@ -127,8 +133,10 @@ def test_the_scan_lies_on_the_last_step(sent):
 
 
 def test_a_verdict_leads_to_its_evidence(page):
-    for text in ("ingest: spheres", "simulation: configuration and record"):
+    for text in ("scan: spheres", "solver: configuration and record"):
         assert text in page.text
+    for key, target in page.links.items():
+        assert target in page.places, key
 
 
 def test_the_page_shows_verdict_and_both_shape_factors(results, page):
@@ -157,7 +165,7 @@ def test_the_page_fetches_nothing(page):
 
 def test_names_from_files_are_escaped(page):
     assert HOSTILE in page.text
-    assert page.scripts == 3  # a scene, the library, our own; none of a name
+    assert page.scripts == 5  # a scene, the library, our three; none of a name
 
 
 def test_synthetic_scans_are_marked(page):
@@ -187,6 +195,104 @@ def test_a_lost_file_costs_its_view_and_not_the_page(results, tmp_path):
 def test_a_page_without_comparisons_is_still_a_page(results, tmp_path):
     page = Page(write_report(collect_jobs(results), [], tmp_path).read_text())
     assert "No comparison has finished." in page.text
+
+
+def copied(results, tmp_path):
+    """The same results in a folder that a test may change."""
+    place = tmp_path / "results"
+    shutil.copytree(results, place)
+    return place
+
+
+def shown(place):
+    assert main(["--results", str(place)]) == 0
+    return Page((place / "report" / "index.html").read_text())
+
+
+def test_an_edited_run_is_named_with_what_was_edited(results, tmp_path):
+    place = copied(results, tmp_path)
+    compare = next(j for j in collect_jobs(place) if j["step"] == "compare")
+    table = compare["directory"] / "comparison.csv"
+    table.write_text(table.read_text().replace("agrees", "differs"))
+    page = shown(place)
+    assert "1 edited since" in page.text
+    assert "comparison.csv was edited" in page.text
+    assert "edited since it ran" in page.text
+
+
+def test_an_edited_table_that_is_none_costs_its_comparison_alone(results, tmp_path):
+    place = copied(results, tmp_path)
+    compare = next(j for j in collect_jobs(place) if j["step"] == "compare")
+    (compare["directory"] / "budget.csv").write_text("")
+    page = shown(place)
+    assert "budget.csv was edited" in page.text
+    assert "No comparison has finished." in page.text
+    assert any(address.startswith("data:image/png") for address in page.fetched)
+
+
+def test_a_figure_without_its_picture_says_so(results, tmp_path):
+    place = copied(results, tmp_path)
+    figure = next(j for j in collect_jobs(place) if j["step"] == "figure")
+    (figure["directory"] / "dejong-3.png").unlink()
+    page = shown(place)
+    assert "No picture: " in page.text
+    assert "is gone: remove" in page.text
+    assert "dejong-3.png is gone" in page.text
+
+
+def test_a_figure_that_failed_says_so_in_its_place(results, tmp_path):
+    place = copied(results, tmp_path)
+    figure = next(j for j in collect_jobs(place) if j["step"] == "figure")
+    shutil.rmtree(figure["directory"])
+    page = shown(place)
+    assert "No picture: missing: it has not run: make figures." in page.text
+
+
+def test_figures_come_in_the_order_of_the_papers(results, tmp_path):
+    jobs = collect_jobs(results)
+    figure = next(j for j in jobs if j["step"] == "figure")
+    names = ["huang-2c", "dejong-10", "mine", "zhu-filipov-5", "huang-2", "dejong-2"]
+    several = [{**figure, "name": n, "key": f"{i:016x}"} for i, n in enumerate(names)]
+    page = Page(write_report([*jobs, *several], [], tmp_path).read_text())
+    order = ["dejong-2", "dejong-3", "dejong-10", "zhu-filipov-5", "huang-2",
+             "huang-2c", "mine"]  # fmt: skip
+    assert " ".join(order) in page.text
+    assert sorted(["a10b", "a9", "a10"], key=natural) == ["a9", "a10", "a10b"]
+
+
+def test_a_scan_from_outside_is_told_with_its_digest(results, tmp_path):
+    jobs = [
+        {**j, "paths": ["scans/ring one.ply"], "files": ["ab" * 32]}
+        if j["step"] == "ingest" else j
+        for j in collect_jobs(results)
+    ]  # fmt: skip
+    text = write_report(jobs, [], tmp_path / "report").read_text()
+    assert "SHA-256 <code>" + "ab" * 32 in text
+    assert "scans/ring%20one.ply" in text
+
+
+def test_points_beside_the_target_carry_their_deviation(results, tmp_path):
+    jobs = collect_jobs(results)
+    rows = collect_comparisons(jobs)
+    placed = tmp_path / "placed"
+    placed.mkdir()
+    gap = np.linspace(-0.4, 0.2, 500)
+    points = np.random.default_rng(0).normal(0.0, 30.0, (500, 3))
+    np.savez(placed / "deviation.npz", points_mm=points, deviation_mm=gap)
+    deviation = {**jobs[0], "step": "deviation", "key": "d" * 16, "directory": placed}
+    jobs = [
+        {**j, "roles": {**j["roles"], "deviation": "d" * 16}}
+        if j["step"] == "compare" else j
+        for j in [*jobs, deviation]
+    ]  # fmt: skip
+    text = write_report(jobs, rows, tmp_path / "report").read_text()
+    found = re.search(r'<script type="application/json">(.*?)</script>', text)
+    sent = json.loads(found.group(1))["scan"]["deviation"]
+    levels = np.frombuffer(base64.b64decode(sent["mm"]["data"]), "<u2")
+    told = sent["mm"]["low"] + sent["mm"]["side"] / 65535 * levels
+    np.testing.assert_allclose(told, gap, atol=1e-5)
+    assert sent["most_mm"] == pytest.approx(np.percentile(np.abs(gap), 95))
+    assert len(unpacked(sent["points"])) == 500
 
 
 def test_a_missing_plan_is_refused_in_one_line(tmp_path, capsys):
