@@ -13,7 +13,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := setup
-.PHONY: setup figures study status ui server test lint test-browser test-long test-faults bench clean help
+.PHONY: setup figures study status ui archive server test lint test-browser test-long test-faults bench clean help
 
 setup: $(READY)
 
@@ -50,6 +50,10 @@ ui: $(READY)
 # PORT=5000; SQLITE=1 for SQLite in place of PostgreSQL
 server: $(READY)
 	@$(RUN) pipeline.server $(if $(PORT),--port $(PORT)) $(if $(SQLITE),--sqlite)
+
+# One RO-Crate of code, configurations, data and results: results/morphtrack.crate.zip
+archive: $(READY)
+	@$(RUN) pipeline.archive
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -89,6 +93,7 @@ help:
 	@echo "make status       wanted, done, running, failed, missing, time left"
 	@echo "make ui           open MLflow on the runs, at http://127.0.0.1:5000"
 	@echo "make server       an MLflow server over PostgreSQL for several people, on the loopback address"
+	@echo "make archive      pack everything into one RO-Crate, results/morphtrack.crate.zip"
 	@echo "make lint         style, types and imports"
 	@echo "make test-long    the slow tests and the statistics"
 	@echo "make test-faults  kills, failing servers, full disks (needs postgresql, faketime)"

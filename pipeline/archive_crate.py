@@ -10,9 +10,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rocrate.model.computationalworkflow import ComputationalWorkflow
-from rocrate.model.contextentity import ContextEntity
-from rocrate.rocrate import ROCrate
+from rocrate.model.computationalworkflow import (  # type: ignore[import-untyped]
+    ComputationalWorkflow,
+)
+from rocrate.model.contextentity import (  # type: ignore[import-untyped]
+    ContextEntity,
+)
+from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 
 from pipeline.archive_contents import Contents
 from pipeline.digests import DIGESTS
