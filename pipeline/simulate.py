@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from pipeline.checkpoints import Checkpoints, Continuable, Earlier, earlier_attempt
 from pipeline.errors import InputError, RunFailedError, command, one_line
 from pipeline.files import StepWriter, point_to, write_json
 from pipeline.hydra_command import (
@@ -71,19 +72,39 @@ def _progress(name: str) -> Iterator[Any]:
 
 
 def record_steps(case: Case, name: str, out: Path, record_every: int = 1) -> Numbers:
-    """Run the solver of `case`, write its steps into `out`, return its result."""
+    """Run the solver of `case`, write its steps into `out`, return its result.
+
+    A case that can continue goes on from the checkpoint of a killed attempt.
+    """
     for file, document in case.documents().items():
         write_json(out / file, document)
-    last, written = None, True
+    last, written, first = None, True, 0
+    steps, checkpoints, earlier = case.steps(), None, None
+    if isinstance(case, Continuable):
+        checkpoints, earlier = Checkpoints(case, out), earlier_attempt(out)
+        if earlier is not None:
+            steps, first = case.continued(earlier.state), earlier.index + 1
     with StepWriter(out, case.fixed_arrays()) as writer, _progress(name) as show:
-        for i, last in enumerate(case.steps()):
+        if earlier is not None:
+            _copy_steps(earlier, writer)
+            write_json(out / "continued.json", {"from": earlier.attempt, "step": first})
+        for i, last in enumerate(steps, first):
             written = i % record_every == 0
             if written:
                 writer.append(case.numbers(last), case.arrays(last))
+            if checkpoints is not None:
+                checkpoints.keep(i, last, writer.steps)
             show(case.progress(last))
         if not written:
             writer.append(case.numbers(last), case.arrays(last))
+    if checkpoints is not None:
+        checkpoints.drop()
     return case.result(last)
+
+
+def _copy_steps(earlier: Earlier, writer: StepWriter) -> None:
+    for k, row in enumerate(earlier.rows):
+        writer.append(row, {name: part[k] for name, part in earlier.arrays.items()})
 
 
 def planned(

@@ -1,19 +1,26 @@
 """Beams and ribbons of [Hu20], Fig. 2: at rest, and rolling down a slope."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pipeline.cases.rod_record import RodCase, common_result, refuse_times
+from pipeline.cases.rod_record import (
+    MovingRodCase,
+    RodCase,
+    common_result,
+    refuse_times,
+)
 from sim.arrays import Floats
 from sim.rod.equilibrium import settle
 from sim.rod.ground import Plane
 from sim.rod.options import StepOptions
 from sim.rod.paths import centroid, route_ratio
 from sim.rod.rod import Material, Rod, cantilever, moved, ring
-from sim.rod.simulate import RodStep, simulate
+from sim.rod.simulate import RodStep
 from sim.rod.world import GRAVITY, Damping, World
 
 
@@ -121,7 +128,7 @@ class CantileverCase(RodCase):
 
 
 @dataclass(frozen=True, eq=False)
-class RibbonCase(RodCase):
+class RibbonCase(MovingRodCase):
     """Fig. 2a, b: a ribbon at rest is let go on a slope.
 
     ratio : mu / tan(theta); angle : theta, degrees, down towards +x
@@ -162,7 +169,18 @@ class RibbonCase(RodCase):
 
     def steps(self) -> Iterator[RodStep]:
         self._shapes.clear()
-        for step in simulate(self.world, self.options, self.duration, every=self.every):
+        return self._followed(super().steps())
+
+    def checkpoint(self, step: RodStep) -> dict[str, NDArray[Any]]:
+        state = super().checkpoint(step)
+        return state | {"shapes": np.array(self._shapes)} if state else {}
+
+    def continued(self, arrays: Mapping[str, NDArray[Any]]) -> Iterator[RodStep]:
+        self._shapes[:] = list(arrays["shapes"])
+        return self._followed(super().continued(arrays))
+
+    def _followed(self, steps: Iterator[RodStep]) -> Iterator[RodStep]:
+        for step in steps:
             self._shapes.append(step.x)
             yield step
 
@@ -180,6 +198,8 @@ class RibbonCase(RodCase):
             start, self.world.rod.mass
         )
         return common_result(last, "duration") | {
+            "gamma": self.ribbon.gamma,
+            "ratio": self.ratio,
             "delta": route_ratio(self._shapes, self.world.rod.mass),
             "travelled": float(np.hypot(*way)),
             "friction": self.world.friction,

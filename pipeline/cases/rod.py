@@ -7,14 +7,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.cases.rod_record import RodCase, common_result, refuse_times
+from pipeline.cases.rod_record import MovingRodCase, common_result, refuse_times
 from sim.rod.actuation import Actuator, LeftOfContact, Pulses, Schedule, relative
 from sim.rod.equilibrium import settle
 from sim.rod.ground import Ground, Plane, gaps, surface
 from sim.rod.options import StepOptions
 from sim.rod.paths import centroid
 from sim.rod.rod import Material, Rod, moved
-from sim.rod.simulate import RodStep, contact_limb, simulate
+from sim.rod.simulate import RodStep, contact_limb
 from sim.rod.star import StarShape, jumper, star
 from sim.rod.world import Damping, Load, World
 
@@ -30,8 +30,14 @@ def standing(rod: Rod, ground: Ground, x: float) -> Rod:
     return moved(placed, by=np.array([0.0, 1e-12]))
 
 
+def last_switched_on(step: RodStep) -> int:
+    """The limb whose pulse began last, or -1."""
+    begun = np.where(np.isfinite(step.state.pulse), step.state.pulse, -np.inf)
+    return int(np.argmax(begun)) if np.isfinite(begun).any() else -1
+
+
 @dataclass(frozen=True, eq=False)
-class StarCase(RodCase):
+class StarCase(MovingRodCase):
     """Figs. 4 to 6: the rolling star, from rest, its limbs switched on in turn.
 
     first : m, where on the ground the robot stands
@@ -79,15 +85,13 @@ class StarCase(RodCase):
         rest = settle(replace(self._unsettled, schedule=None), tolerance=1e-7)
         return replace(self._unsettled, rod=replace(self._unsettled.rod, nodes=rest.x))
 
-    def steps(self) -> Iterator[RodStep]:
-        return simulate(self.world, self.options, self.duration, every=self.every)
-
     def numbers(self, step: RodStep) -> dict[str, float]:
         row = super().numbers(step)
         start = centroid(self.world.rod.nodes, self.world.rod.mass)[0]
         return row | {
             "way_over_H": float((row["x_c"] - start) / self.height),
             "contact_limb": contact_limb(self.world, step.x) + 1,
+            "switched_on": last_switched_on(step) + 1,
         }
 
     def result(self, last: RodStep) -> dict[str, float | str | int | bool]:
@@ -100,7 +104,7 @@ class StarCase(RodCase):
 
 
 @dataclass(frozen=True, eq=False)
-class JumperCase(RodCase):
+class JumperCase(MovingRodCase):
     """Fig. 7: one limb with a pull of its wire on the first node.
 
     The paper prints neither the shape nor the force (they are in its supplement).
@@ -148,9 +152,6 @@ class JumperCase(RodCase):
         pull = Load([0], self.force, self.first_pulse, self.force_duration)
         schedule = Pulses([self.first_pulse], [0])
         return replace(self._unsettled, rod=start, schedule=schedule, load=pull)
-
-    def steps(self) -> Iterator[RodStep]:
-        return simulate(self.world, self.options, self.duration, every=self.every)
 
     def numbers(self, step: RodStep) -> dict[str, float]:
         x, y = step.x[0]

@@ -1,6 +1,7 @@
 """What the rod cases record of a step."""
 
-from typing import Protocol
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,8 +9,10 @@ from numpy.typing import NDArray
 from sim.arrays import Floats
 from sim.rod.coulomb import OPEN
 from sim.rod.ground import surface
+from sim.rod.options import StepOptions
 from sim.rod.paths import centroid
-from sim.rod.simulate import RodStep
+from sim.rod.simulate import RodStep, simulate
+from sim.rod.storage import from_arrays, to_arrays
 from sim.rod.world import World
 
 GROUND_POINTS = 400  # of the drawn ground
@@ -74,6 +77,36 @@ class RodCase(Protocol):
 
     def progress(self, step: RodStep) -> str:
         return f"t {step.time:.3f} s"
+
+
+class MovingRodCase(RodCase, Protocol):
+    """A rod that moves for a time; its run can be continued.
+
+    Attributes
+    ----------
+    duration : s
+    every : steps between two records
+    """
+
+    duration: float
+    every: int
+    options: StepOptions
+
+    def steps(self) -> Iterator[RodStep]:
+        return simulate(self.world, self.options, self.duration, every=self.every)
+
+    def checkpoint(self, step: RodStep) -> dict[str, NDArray[Any]]:
+        left = step.time < self.duration - 1e-6 * self.options.h
+        return to_arrays(step.state) if left else {}
+
+    def continued(self, arrays: Mapping[str, NDArray[Any]]) -> Iterator[RodStep]:
+        return simulate(
+            self.world,
+            self.options,
+            self.duration,
+            every=self.every,
+            start=from_arrays(arrays),
+        )
 
 
 def common_result(step: RodStep, stop: str) -> dict[str, float | str | int | bool]:
