@@ -5,16 +5,16 @@ The steps that the case's solver yields go to steps.csv (numbers) and steps.npz
 """
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
 
 from pipeline.checkpoints import Checkpoints, Continuable, Earlier, earlier_attempt
 from pipeline.errors import InputError, RunFailedError, command, one_line
-from pipeline.files import StepWriter, point_to, write_json
+from pipeline.files import GrowingTable, StepWriter, point_to, write_json
 from pipeline.hydra_command import (
     CONF,
     build,
@@ -52,6 +52,14 @@ class Case(Protocol):
 
     def progress(self, step: Any) -> str:
         """What the progress bar says."""
+
+
+@runtime_checkable
+class Tabled(Protocol):
+    """A case that has more to say of its last step than fits into run.json."""
+
+    def tables(self, last: Any) -> dict[str, Iterable[Mapping[str, float | str]]]:
+        """CSV files with their rows."""
 
 
 @contextmanager
@@ -99,7 +107,19 @@ def record_steps(case: Case, name: str, out: Path, record_every: int = 1) -> Num
             writer.append(case.numbers(last), case.arrays(last))
     if checkpoints is not None:
         checkpoints.drop()
+    if isinstance(case, Tabled):
+        _write_tables(case.tables(last), out)
     return case.result(last)
+
+
+def _write_tables(
+    tables: Mapping[str, Iterable[Mapping[str, float | str]]], out: Path
+) -> None:
+    for file, rows in tables.items():
+        table = GrowingTable(out / file)
+        for row in rows:
+            table.append(row)
+        table.close()
 
 
 def _copy_steps(earlier: Earlier, writer: StepWriter) -> None:

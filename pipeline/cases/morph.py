@@ -1,12 +1,13 @@
 """A morphing case: a structure, a target, and how to bring one to the other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.cases.reaction_table import reaction_rows, strongest
 from pipeline.cases.structure_file import document
 from sim.morph.choice import Choice
 from sim.morph.closing import closed
@@ -19,9 +20,11 @@ from sim.morph.morph import (
     morph,
 )
 from sim.morph.newton_morph import Newton, morph_newton
+from sim.morph.reactions import Reactions, reactions
 from sim.morph.structure import Structure
 from sim.morph.system import linearise, state, system_of
 from sim.morph.targets.goals import Goals
+from sim.morph.targets.pose import Moved, perturbed
 from sim.morph.targets.protocol import Target
 
 
@@ -44,6 +47,9 @@ class MorphCase:
     residual : largest violation of a constraint, dimensionless
     followers : hold or home
     multipliers : frozen or tangent, in a projection
+    perturb : seed, and standard deviations `turn` (rad) and `shift` of a small motion
+        of the target, which breaks a symmetry
+    reactions : write the forces of the constraints at the end to reactions.csv
     """
 
     structure: Structure
@@ -55,6 +61,8 @@ class MorphCase:
     followers: str = "hold"
     multipliers: str = "frozen"
     watch: str = "E"
+    perturb: Mapping[str, float] | None = None
+    reactions: bool = False
 
     def __post_init__(self) -> None:
         _ = self.options, self.shape
@@ -81,13 +89,24 @@ class MorphCase:
     @cached_property
     def shape(self) -> Target:
         """The target, or the structure's own goals."""
-        if self.target is not None:
-            return self.target
-        if self.structure.goals is None:
+        target = self.target
+        if target is None:
+            if self.structure.goals is None:
+                raise ValueError(
+                    "the case has no target and its structure no goals: give one of "
+                    "them"
+                )
+            target = Goals(self.structure.goals)
+        if self.perturb is None:
+            return target
+        if set(self.perturb) != {"seed", "turn", "shift"}:
             raise ValueError(
-                "the case has no target and its structure no goals: give one of them"
+                f"perturb has {', '.join(self.perturb)}: give seed, turn and shift"
             )
-        return Goals(self.structure.goals)
+        by = self.perturb
+        return perturbed(
+            target, seed=int(by["seed"]), turn=by["turn"], shift=by["shift"]
+        )
 
     def steps(self) -> Iterator[MorphStep]:
         if isinstance(self.options, Newton):
@@ -113,12 +132,22 @@ class MorphCase:
     def documents(self) -> dict[str, object]:
         return {"structure.json": document(self.structure)}
 
+    def tables(self, step: MorphStep) -> dict[str, Iterable[Mapping[str, float | str]]]:
+        if not self.reactions:
+            return {}
+        return {"reactions.csv": reaction_rows(self.structure, self._forces(step))}
+
+    def _forces(self, step: MorphStep) -> Reactions:
+        lam = np.zeros((len(step.lam), 3))
+        lam[:, 0] = step.lam
+        return reactions(self.structure, np.concatenate([step.r, lam]), step.g)
+
     def result(self, step: MorphStep) -> dict[str, float | str | int]:
         table = self.structure.constraints
         system = system_of(self.structure)
         dropped = linearise(system, state(self.structure)).factorise().dropped
         rank = system.m - len(dropped)
-        return {
+        ended: dict[str, float | str | int] = {
             "method": Method(self.method).value,
             "stop": step.stop.value if step.stop is not None else "none",
             "E": step.E,
@@ -133,6 +162,15 @@ class MorphCase:
             "redundant_rows": "; ".join(table.name_of_row(i) for i in dropped),
             "mobility": 3 * system.n + system.k - rank,
         }
+        if isinstance(self.shape, Moved):
+            for axis, turn, shift in zip(
+                "xyz", self.shape.turn, self.shape.shift, strict=True
+            ):
+                ended[f"target_turn_{axis}"] = turn
+                ended[f"target_shift_{axis}"] = shift
+        if self.reactions:
+            ended |= strongest(self.structure, self._forces(step))
+        return ended
 
     def progress(self, step: MorphStep) -> str:
         return f"E {step.E:.1e}"

@@ -21,8 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
 from sim.morph.constraints import ROWS, Kind
+from sim.morph.descent import Point, forces
 from sim.morph.measures import characteristic_length
 from sim.morph.structure import Structure
 from sim.morph.system import linearise, system_of
@@ -39,7 +40,7 @@ class Reactions:
     on_nodes : (n, 3) force of the constraints on each node, -J^T y
     sensitivity : (m,) d(E^2)/d(constant) of each row
     gradient : rms / L of what they do not balance: zero at a stationary point
-    unique : whether the forces are the only ones; not so with redundant rows
+    redundant : rows that depend on others; with any, the forces are not the only ones
     """
 
     y: Floats
@@ -47,22 +48,15 @@ class Reactions:
     on_nodes: Floats
     sensitivity: Floats
     gradient: float
-    unique: bool
+    redundant: Ints
 
 
 def reactions(structure: Structure, z: Floats, g: Floats) -> Reactions:
     """Forces at the state z (n + k, 3) with the goals g (n, 3)."""
     system = system_of(structure)
     L = characteristic_length(structure.r0)
-    linear = linearise(system, z)
-    normal = linear.factorise()
-    left = np.zeros_like(z)
-    left[: system.n] = z[: system.n] - g
-    y = np.zeros(system.m)
-    for _ in range(2):  # the second removes what rounding left of the first
-        dy = -normal.solve(linear.times(left))
-        y += dy
-        left = left + linear.transpose_times(dy)
+    held = forces(Point(z, g, linearise(system, z)))
+    y, linear = held.y, held.linear
     links = np.repeat(system.table.kind == Kind.DIST, ROWS[system.table.kind])
     tension: Floats = 2.0 * np.sqrt(system.scale[links]) * y[links]
     return Reactions(
@@ -70,6 +64,6 @@ def reactions(structure: Structure, z: Floats, g: Floats) -> Reactions:
         tension=tension,
         on_nodes=-linear.transpose_times(y)[: system.n],
         sensitivity=-2.0 * y / (system.n * L**2),
-        gradient=float(np.sqrt(np.square(left).sum() / system.n)) / L,
-        unique=len(normal.dropped) == 0,
+        gradient=held.size / L,
+        redundant=held.normal.dropped,
     )

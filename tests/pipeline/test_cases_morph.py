@@ -92,6 +92,12 @@ def test_wireframe_of_the_target_is_written_once() -> None:
         ("tolerance", -1.0, "tolerance must be positive, not -1.0"),
         ("max_steps", 0, "max_steps must be at least 1, not 0"),
         ("target", None, "no target and its structure no goals"),
+        ("perturb", {"sed": 1}, "perturb has sed: give seed, turn and shift"),
+        (
+            "perturb",
+            {"seed": 1, "turn": -1.0, "shift": 0.0},
+            "turn of the pose is -1.0: it must not be negative",
+        ),
     ],
 )
 def test_bad_values_of_a_case_are_refused(key: str, value: Any, words: str) -> None:
@@ -110,6 +116,19 @@ def test_structure_file_is_solved_towards_its_goals(tmp_path: Path) -> None:
     assert_allclose(last.r[2], SQUARE["goals"][0], atol=1e-8)  # type: ignore[index]
     assert result["stop"] == "gradient"
     assert float(result["projected_gradient"]) <= 1e-9
+
+
+def test_perturbation_moves_the_target_by_its_seed_and_is_recorded() -> None:
+    asked = {"seed": 4, "turn": 0.01, "shift": 0.02}
+    results = []
+    for perturb in (asked, asked, {**asked, "seed": 5}, None):
+        case = build("triangles_cylinder", perturb=perturb)
+        results.append(case.result(list(case.steps())[-1]))
+    assert results[0] == results[1]
+    assert results[0]["target_turn_x"] != results[2]["target_turn_x"]
+    assert 0.0 < abs(float(results[0]["target_shift_y"])) < 0.1
+    assert results[0]["S"] != results[3]["S"]
+    assert "target_turn_x" not in results[3]
 
 
 def test_document_of_a_structure_makes_the_same_structure(tmp_path: Path) -> None:

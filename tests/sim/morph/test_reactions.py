@@ -73,7 +73,7 @@ def test_stretched_link_pulls_its_ends_towards_each_other() -> None:
     found = reactions(structure, step.r, step.g)
     assert_allclose(found.tension, [0.25], rtol=1e-9)
     assert_allclose(found.on_nodes, [[0.25, 0, 0], [-0.25, 0, 0]], atol=1e-9)
-    assert found.unique
+    assert len(found.redundant) == 0
 
 
 def test_forces_of_a_free_structure_add_up_to_no_force_and_no_moment() -> None:
@@ -92,5 +92,5 @@ def test_redundant_rows_make_forces_one_choice_of_many() -> None:
     assert structure.goals is not None
     step = rest(structure, Goals(structure.goals))
     found = reactions(structure, step.r, step.g)
-    assert not found.unique
+    assert len(found.redundant) == 15
     assert found.gradient < 1e-9
