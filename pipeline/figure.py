@@ -1,7 +1,7 @@
 """Draw a figure: python -m pipeline.figure NAME --row ... --out DIR.
 
-Writes NAME.pdf, NAME.png, the plotted numbers as CSV, and for each of them the keys of
-the runs behind it as .trace.json.
+Writes NAME.pdf, NAME.png, the plotted numbers as CSV, motions as SVG that play in a
+browser, and for each of them the keys of the runs behind it as .trace.json.
 """
 
 import importlib
@@ -20,7 +20,7 @@ from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.figures.names import figure_names, module_of
 from pipeline.figures.shown import Drawn, Row
-from pipeline.files import replacing
+from pipeline.files import replacing, write_text
 from pipeline.plan_file import needed_keys
 from pipeline.trace_sidecar import Origin, origin_text, write_sidecars
 
@@ -75,6 +75,10 @@ def run_step(
         path = out / f"{config.figure}-{name}.csv"
         with replacing(path) as temporary:
             table.to_csv(temporary, index=False, lineterminator="\n")
+        files.append(path)
+    for name, text in drawn.moving.items():
+        path = out / f"{config.figure}-{name}.svg"
+        write_text(path, text)
         files.append(path)
     write_sidecars(files, origin)
     return {"figure": config.figure, "rows": len(rows), "shows": " ".join(drawn.keys)}

@@ -6,9 +6,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.huang_2020 import Shape
+from analysis.figures.motion import Motion
 from pipeline.errors import InputError
 from pipeline.figures.shown import Row, key_of_run
 from sim.arrays import Floats, Ints
+
+FRAME = 0.05  # s, between two shapes of an animation
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +40,24 @@ class RodRun:
         on = np.flatnonzero(self.edge_limb == (-2 if actuated is None else actuated))
         label = f"t = {self.table['time'].iloc[k]:.3g} s"
         return Shape(label, self.x[k], self.edges, self.ground, on)
+
+
+def motion_of(run: RodRun) -> Motion:
+    """The recorded motion, the limb switched on last in red."""
+    time = run.table["time"].to_numpy()
+    record = np.diff(time[:2]).sum() or FRAME  # a last step may be shorter
+    whole = np.arange(0, len(time), max(1, round(FRAME / record)))
+    lit = np.zeros(len(time), dtype=np.int64)
+    if "switched_on" in run.table:
+        lit = run.table["switched_on"].to_numpy()
+    return Motion(
+        shapes=run.x[whole],
+        edges=run.edges,
+        part=run.edge_limb + 1,
+        lit=np.where(lit > 0, lit, -1)[whole],
+        ground=run.ground,
+        seconds=float(time[whole[-1]] - time[0]),
+    )
 
 
 def read_table(row: Row) -> pd.DataFrame:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from analysis.figures.huang_2020 import snapshots
+from analysis.figures.motion import animated_svg
 from pipeline.figures.shown import Drawn, Row
-from pipeline.rod_run import only, read_rod
+from pipeline.rod_run import motion_of, only, read_rod
 
 TIMES = (0.0, 0.25, 0.5, 1.0, 2.0)  # s
 SWITCHED_ON = 3  # limb 4, counted from 0
@@ -14,4 +15,5 @@ def draw(rows: Sequence[Row]) -> Drawn:
     """One row: the case star_robot."""
     run = read_rod(only(list(rows), "star_robot"))
     shapes = [run.at(time, SWITCHED_ON) for time in TIMES]
-    return Drawn(snapshots(shapes, [(run.label, run.key)]), {}, [run.key])
+    moving = {"motion": animated_svg(motion_of(run))}
+    return Drawn(snapshots(shapes, [(run.label, run.key)]), {}, [run.key], moving)

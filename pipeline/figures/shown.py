@@ -27,11 +27,17 @@ class Row:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure, the numbers it plots, and the keys of the runs it shows."""
+    """A figure, the numbers it plots, and the keys of the runs it shows.
+
+    Parameters
+    ----------
+    moving : texts of SVG files that play, by name
+    """
 
     figure: Figure
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
+    moving: dict[str, str] = field(default_factory=dict)
 
 
 def key_of_run(directory: Path | None) -> str:
