@@ -76,6 +76,13 @@ use rule simulate as compare_series with:
         "results/log/compare_series/{batch}.log",
 
 
+use rule simulate as search with:
+    output:
+        "results/done/search/{batch}",
+    log:
+        "results/log/search/{batch}.log",
+
+
 use rule simulate as figure with:
     output:
         "results/done/figure/{batch}",

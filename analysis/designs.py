@@ -21,6 +21,7 @@ class Design(Enum):
     RANDOM = "random"
     LATIN_HYPERCUBE = "latin_hypercube"
     SOBOL = "sobol"
+    ADAPTIVE = "adaptive"  # the points come one by one, from what was found before
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,10 @@ class RunFailedError(Exception):
     """A run that started and failed; the message says why and where its steps are."""
 
 
+class PrunedError(Exception):
+    """A run that its search ended early: others did better; its steps are kept."""
+
+
 def one_line(error: BaseException) -> str:
     """The message of `error` on a single line; its type where it has no message."""
     text = " ".join(str(error).split())

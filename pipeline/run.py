@@ -130,6 +130,12 @@ def _compare_series(job: Job, needs: Needs, out: Path) -> Numbers:
     return run_step(config, Path(job.paths[0]), needs["simulated"], out)
 
 
+def _search(job: Job, needs: Needs, out: Path) -> Numbers:
+    from pipeline.search import perform_job
+
+    return perform_job(job, needs, out)
+
+
 def _figure(job: Job, needs: Needs, out: Path) -> Numbers:
     from pipeline.figure import perform_figure
 
@@ -145,6 +151,7 @@ PERFORM: Mapping[str, Perform] = {
     "compare": _compare,
     "compare_series": _compare_series,
     "figure": _figure,
+    "search": _search,
 }
 
 

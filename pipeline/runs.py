@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.digests import write_digests
-from pipeline.errors import InputError, RunFailedError, one_line
+from pipeline.errors import InputError, PrunedError, RunFailedError, one_line
 from pipeline.files import read_json, write_json
 from pipeline.keys import key_of
 from pipeline.owners import HEARTBEAT_SECONDS, others_at, process_start
@@ -107,7 +107,7 @@ def failed_attempts(key: str, results: Path = RESULTS) -> list[Path]:
 
 
 def _by_themselves(attempts: Iterable[Path]) -> list[Path]:
-    own = [p for p in attempts if _status(p) == "failed"]
+    own = [p for p in attempts if _status(p) in ("failed", "pruned")]
     return sorted(own, key=lambda p: int(p.name.rpartition(".")[2]))
 
 
@@ -137,10 +137,15 @@ class Ledger:
         return failed[-1] if failed and key not in self.finished else None
 
     def state(self, key: str) -> str:
-        """One of finished, failed, missing."""
+        """One of finished, failed, pruned, missing."""
         if key in self.finished:
             return "finished"
-        return "missing" if self.last_failure(key) is None else "failed"
+        failure = self.last_failure(key)
+        return "missing" if failure is None else _status(failure)
+
+    def ended(self) -> set[str]:
+        """Every key that has finished, failed or been pruned."""
+        return self.finished | {key for key, paths in self._failed.items() if paths}
 
     def directory(self, key: str) -> Path | None:
         """Where the record of `key` is: of its finished run, or of its last failure."""
@@ -236,7 +241,8 @@ def perform(directory: Path, job: Job, body: Body) -> dict[str, Any]:
             shutil.rmtree(directory, ignore_errors=True)
             raise
         by_itself = isinstance(error, Exception)
-        record |= {"status": "failed" if by_itself else "killed"}
+        status = "pruned" if isinstance(error, PrunedError) else "failed"
+        record |= {"status": status if by_itself else "killed"}
         record |= {"reason": _reason(error)}
         (directory / "traceback.txt").write_text(traceback.format_exc())
         raise

@@ -32,9 +32,11 @@ def alive_keys(results: Path = RESULTS) -> set[str]:
 
 def states_of(keys: list[str], ledger: Ledger, alive: set[str]) -> list[str]:
     """Each one of done, running, failed, missing."""
-    states = {"finished": "done", "failed": "failed", "missing": "missing"}
+    states = {"finished": "done", "pruned": "done"}
     running = {key for key in alive if key not in ledger.finished}
-    return ["running" if k in running else states[ledger.state(k)] for k in keys]
+    return [
+        "running" if k in running else states.get(s := ledger.state(k), s) for k in keys
+    ]
 
 
 def seconds_left(

@@ -8,12 +8,14 @@ import argparse
 import sys
 from pathlib import Path
 
+from analysis.designs import Design
 from pipeline.arguments import OneLineParser
 from pipeline.errors import FAILED, command
 from pipeline.hydra_command import Composer
 from pipeline.owners import sweep_dead
 from pipeline.plan_file import write_plan
 from pipeline.runs import RESULTS, Job, Ledger
+from pipeline.search_plan import planned_search
 from pipeline.study_file import Study, read_study
 from pipeline.study_members import batches, members, write_members
 from pipeline.workflow import PROFILE, TABLE, fan_out, followed, only_one, step
@@ -25,18 +27,26 @@ def is_settled(job: Job, ledger: Ledger, *, retry_failed: bool) -> bool:
     return state == "finished" or (state == "failed" and not retry_failed)
 
 
+def planned_runs(study: Study) -> list[Job]:
+    """The runs of a study, listed as its members; or the search that will find them."""
+    with Composer() as composer:
+        if study.design is Design.ADAPTIVE:
+            return [planned_search(study, composer)]
+        found = members(study, composer)
+    write_members(study, found)
+    return [member.job for member in found]
+
+
 def run_study(study: Study, options: argparse.Namespace) -> int:
     """Plan, run what is missing, tabulate, track."""
     with only_one():
         sweep_dead(RESULTS)
-        with Composer() as composer:
-            found = members(study, composer)
-        write_members(study, found)
+        jobs = planned_runs(study)
         retry = options.retry_failed
         ledger = Ledger()
-        jobs = [m.job for m in found]
         wanted = [j for j in jobs if not is_settled(j, ledger, retry_failed=retry)]
-        print(f"study {study.name}: {len(found)} runs, {len(wanted)} to do")
+        what = "search" if study.design is Design.ADAPTIVE else "runs"
+        print(f"study {study.name}: {len(jobs)} {what}, {len(wanted)} to do")
         if wanted:
             dealt = batches(wanted, study.batches)
             plan = write_plan(dealt, {"study": study.name}, f"study-{study.name}")

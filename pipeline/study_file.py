@@ -17,6 +17,7 @@ from pipeline.errors import InputError, one_line
 from pipeline.yaml_file import check_keys, mapping, read_mapping
 
 STUDIES = Path("conf/study")
+GOALS = ("minimise", "maximise")
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,10 @@ class Study:
     samples, seed : of the designs that sample
     response : results that the plots show
     batches : most processes the runs are dealt to
+    objective, goal : result that an adaptive study makes smallest or largest
+    workers : runs that an adaptive study has going at once
+    prune_by, prune_after : column of steps.csv by which an adaptive study ends runs
+        early that do worse than the median of the others, and from which step on
     """
 
     name: str
@@ -43,9 +48,14 @@ class Study:
     seed: int = 0
     response: tuple[str, ...] = ("E", "S")
     batches: int = 200
+    objective: str = ""
+    goal: str = "minimise"
+    workers: int = 1
+    prune_by: str = ""
+    prune_after: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("samples", "seed", "batches"):
+        for name in ("samples", "seed", "batches", "workers", "prune_after"):
             if type(getattr(self, name)) is not int:
                 raise InputError(
                     f"{self._file}: {name} must be a whole number, "
@@ -63,9 +73,30 @@ class Study:
             raise InputError(
                 f"{self._file}: samples must be 1 or more, not {self.samples}"
             )
-        if self.batches < 1:
+        for name in ("batches", "workers"):
+            if getattr(self, name) < 1:
+                raise InputError(
+                    f"{self._file}: {name} must be 1 or more, not {getattr(self, name)}"
+                )
+        self._check_search()
+
+    def _check_search(self) -> None:
+        """Refuse what only an adaptive study has, elsewhere, and its lack there."""
+        if self.design is not Design.ADAPTIVE:
+            if self.objective or self.prune_by:
+                raise InputError(
+                    f"{self._file}: objective and prune_by are for the design "
+                    f"adaptive, not {self.design.value}"
+                )
+            return
+        if not self.objective:
             raise InputError(
-                f"{self._file}: batches must be 1 or more, not {self.batches}"
+                f"{self._file}: an adaptive study needs an objective: name a number of "
+                "the result, such as S"
+            )
+        if self.goal not in GOALS:
+            raise InputError(
+                f"{self._file}: goal is {self.goal!r}: choose one of {', '.join(GOALS)}"
             )
 
     @property
@@ -74,6 +105,11 @@ class Study:
 
     def points(self) -> list[Point]:
         """The values of each run, `fixed` left out."""
+        if self.design is Design.ADAPTIVE:
+            raise InputError(
+                f"{self._file}: the runs of an adaptive study are found as it "
+                f"goes: make study NAME={self.name}"
+            )
         if self.design is Design.LIST:
             return list(self.runs)
         try:
@@ -118,22 +154,32 @@ def _design(given: Any, where: str) -> Design:
         ) from error
 
 
-def read_study(name: str) -> Study:
-    """Read and check conf/study/<name>.yaml."""
+def read_definition(name: str) -> dict[str, Any]:
+    """conf/study/<name>.yaml as it stands."""
     path = STUDIES / f"{name}.yaml"
     if name not in study_names():
         raise InputError(
             f"conf/study has no study {name!r}: choose one of "
             f"{', '.join(study_names()) or '(none yet)'}"
         )
-    given = read_mapping(path)
+    return read_mapping(path)
+
+
+def read_study(name: str) -> Study:
+    """Read and check conf/study/<name>.yaml."""
+    return study_of(name, read_definition(name))
+
+
+def study_of(name: str, given: Mapping[str, Any]) -> Study:
+    """The study that `given`, the content of its file, describes."""
+    path = STUDIES / f"{name}.yaml"
     check_keys(given, [f.name for f in fields(Study) if f.name != "name"], str(path))
     for key in ("case", "design"):
         if key not in given:
             raise InputError(f"{path} has no {key}: add one")
     vary = mapping(given.get("vary"), f"{path}: vary")
     vary = {k: _values(v, f"{path}: vary.{k}") for k, v in vary.items()}
-    whole = given | {"design": _design(given["design"], str(path)), "vary": vary}
+    whole = {**given} | {"design": _design(given["design"], str(path)), "vary": vary}
     whole["fixed"] = mapping(given.get("fixed"), f"{path}: fixed")
     runs = _list(given.get("runs", []), f"{path}: runs")
     whole["runs"] = tuple(mapping(run, f"{path}: each of runs") for run in runs)

@@ -39,7 +39,7 @@ def _update_parent(store: Store, path: Path, results: Path) -> None:
     ledger = Ledger(results)
     states = Counter(ledger.state(m["key"]) for m in wanted["members"])
     parent = store.parent_run(wanted["study"])
-    for state in ("finished", "failed", "missing"):
+    for state in ("finished", "pruned", "failed", "missing"):
         store.client.log_metric(parent, state, states[state])
     for file in _files(path.parent):
         store.client.log_artifact(parent, str(file))

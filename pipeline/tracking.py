@@ -28,7 +28,12 @@ NOT_IN_NAMES = re.compile(r"[^\w\-. :/]")  # what MLflow refuses in names
 ARTIFACT_SUFFIXES = {
     ".csv", ".gif", ".html", ".json", ".npz", ".pdf", ".png", ".svg", ".txt"
 }  # fmt: skip
-STATUS = {"finished": "FINISHED", "failed": "FAILED", "killed": "KILLED"}
+STATUS = {
+    "finished": "FINISHED",
+    "pruned": "FINISHED",  # as far as its search wanted it; the tag says so
+    "failed": "FAILED",
+    "killed": "KILLED",
+}
 PARENT = "mlflow.parentRunId"
 TAG = "morphtrack.directory"  # of a run: "<key>", or "<key>.<attempt>" where it failed
 
@@ -173,6 +178,8 @@ def tags(
     synthetic = (record.get("result") or {}).get("synthetic")
     if synthetic is not None:
         known["synthetic"] = str(synthetic).lower()
+    if record["status"] == "pruned":
+        known["pruned"] = "true"
     if "reason" in record:
         known["reason"] = record["reason"]
     return known | dict(belonging)
