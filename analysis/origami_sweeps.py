@@ -8,13 +8,13 @@ import pandas as pd
 
 from sim.arrays import Floats
 from sim.contact.candidates import find_pairs
-from sim.contact.potential import face_terms
+from sim.contact.potential import pair_terms
 from sim.contact.surface import Surface
 from sim.origami.assembly import assemble
 from sim.origami.contact import Contact
-from sim.origami.equilibrium import near_at
 from sim.origami.folding import OrigamiStep, run
 from sim.origami.phases import Fold, Load, Phase
+from sim.origami.problem import near_at
 from sim.origami.sheet import Sheet, build_problem
 
 TRIANGLE = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
@@ -37,9 +37,9 @@ def node_at_panel(point: Floats, *, d0: float, ke: float) -> tuple[float, float]
         thickness=0.0,
     )
     pairs = find_pairs(surface, x, d0)
-    nodes, g, h = np.zeros(4, dtype=np.int64), np.zeros(12), np.zeros((12, 12))
-    if len(pairs.face):
-        face_terms(surface, pairs, 0, ke, x, nodes, g, h)
+    g, h = np.zeros(12), np.zeros((12, 12))
+    if len(pairs.row):
+        pair_terms(pairs, 0, ke, x, g, h)
     return float(-g[2]), float(h[2, 2])
 
 
@@ -108,9 +108,7 @@ def support_reactions(sheet: Sheet, phase: Load, step: OrigamiStep) -> Floats:
     """(n,) vertical force that the supports exert on each node, N."""
     problem = build_problem(sheet, replace(phase, supports=[]))
     near = near_at(problem, step.x, problem.skin)
-    system = assemble(
-        problem.model, problem.surface, near.pairs, problem.ke, step.x, step.angles
-    )
+    system = assemble(problem.model, near.pairs, problem.ke, step.x, step.angles)
     force: Floats = system.force[problem.model.unknown][:, 2]
     force[list(phase.nodes)] -= phase.force[2] * step.factor
     return force

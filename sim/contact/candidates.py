@@ -8,19 +8,19 @@ proportion to the number of boxes. Both give the same pairs in the same order.
 import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
-from sim.contact.distance import edge_edge_distance, point_triangle_distance
+from sim.contact.distance import pair_distance
 from sim.contact.surface import (
     Pairs,
     Surface,
     apart,
     edge_left_out,
     face_weight,
-    gather_edges,
-    gather_face,
+    gather,
 )
 from sim.kernels import kernel
 
 GRID_FROM = 400  # boxes; below this, testing all against all is faster
+FEW = 64  # numbers up to which insertion sorts faster
 PARALLEL_EDGES = 1e-3  # sin^2 of the angle at which the fade of two edges begins
 
 
@@ -142,6 +142,20 @@ def _fill_cells(
 
 
 @kernel
+def _sort_second(found: Ints, low: int, high: int) -> None:
+    """Sort the second column of rows low to high; few and nearly in order, mostly."""
+    if high - low > FEW:
+        found[low:high, 1].sort()
+        return
+    for k in range(low + 1, high):
+        j, place = found[k, 1], k
+        while place > low and found[place - 1, 1] > j:
+            found[place, 1] = found[place - 1, 1]
+            place -= 1
+        found[place, 1] = j
+
+
+@kernel
 def overlaps_by_grid(a: Floats, b: Floats, same: bool) -> Ints:
     """The pairs of `overlaps_by_scan`, found among boxes of the same cells."""
     found, count = np.empty((64, 2), dtype=np.int64), 0
@@ -173,7 +187,7 @@ def overlaps_by_grid(a: Floats, b: Floats, same: bool) -> Ints:
                         if _overlap(a, i, b, j):
                             found = _append(found, count, i, j)
                             count += 1
-        found[first:count, 1].sort()
+        _sort_second(found, first, count)
     return found[:count]
 
 
@@ -200,7 +214,7 @@ def _limit(surface: Surface, reach: float, gap_at_rest: float) -> tuple[float, f
 
 
 @kernel
-def _cross_square(x: Floats) -> float:
+def _length_product(x: Floats) -> float:
     """|u|^2 |v|^2 of the edges u and v, (4, 3) their ends."""
     u, v = 0.0, 0.0
     for c in range(3):
@@ -219,41 +233,47 @@ def find_pairs(surface: Surface, x: Floats, reach: float) -> Pairs:
     reach : m; as long as no node moves more than s, every pair closer than
         reach - 2 s is among them
     """
-    y = np.empty((4, 3))
     points = boxes(surface.point.reshape(-1, 1), x, 0.0)
-    faces = overlaps(points, boxes(surface.triangle, x, reach), False)
-    kept, weight = 0, np.empty(len(faces))
-    for c in range(len(faces)):
-        weight[kept] = face_weight(surface, faces[c, 0], faces[c, 1])
-        if weight[kept] > 0.0:
-            faces[kept] = faces[c]
-            kept += 1
-    face, weight = faces[:kept].copy(), weight[:kept].copy()
-    face_reach, face_gap = np.empty(kept), np.empty(kept)
-    for c in range(kept):
-        p, t = face[c]
-        gather_face(surface, p, t, surface.rest, y)
-        rest = np.inf
-        widest = 2.0 * (surface.point_reach[p] + surface.thickness)
-        if surface.limited and not apart(y, 1, widest):
-            rest = point_triangle_distance(y)
-        face_reach[c], face_gap[c] = _limit(surface, surface.point_reach[p], rest)
+    face = overlaps(points, boxes(surface.triangle, x, reach), False)
     half = boxes(surface.edge, x, 0.5 * reach)
-    edges = overlaps(half, half, True)
-    kept = 0
-    for c in range(len(edges)):
-        if not edge_left_out(surface, edges[c, 0], edges[c, 1]):
-            edges[kept] = edges[c]
+    edge = overlaps(half, half, True)
+    row = np.empty((len(face) + len(edge), 2), dtype=np.int64)
+    weight, kept = np.ones(len(row)), 0
+    for c in range(len(face)):
+        times = face_weight(surface, face[c, 0], face[c, 1])
+        if times > 0.0:
+            row[kept], weight[kept] = face[c], times
             kept += 1
-    edge = edges[:kept].copy()
-    edge_reach, edge_gap, fades = np.empty(kept), np.empty(kept), np.empty(kept)
-    for c in range(kept):
-        i, j = edge[c]
-        gather_edges(surface, i, j, surface.rest, y)
-        fades[c] = PARALLEL_EDGES * _cross_square(y)
+    faces = kept
+    for c in range(len(edge)):
+        if not edge_left_out(surface, edge[c, 0], edge[c, 1]):
+            row[kept], weight[kept] = edge[c], 1.0
+            kept += 1
+    return _described(surface, faces, row[:kept].copy(), weight[:kept].copy())
+
+
+@kernel
+def _described(surface: Surface, faces: int, row: Ints, weight: Floats) -> Pairs:
+    """The pairs with their nodes, thresholds and fades."""
+    k = len(row)
+    node, fades = np.empty((k, 4), dtype=np.int64), np.zeros(k)
+    d0, gap, y = np.empty(k), np.empty(k), np.empty((4, 3))
+    for c in range(k):
+        i, j = row[c]
+        if c < faces:
+            first, reach = 1, surface.point_reach[i]
+            node[c, 0] = surface.point[i]
+            node[c, 1:] = surface.triangle[j]
+        else:
+            first, reach = 2, surface.edge_reach
+            node[c, :2] = surface.edge[i]
+            node[c, 2:] = surface.edge[j]
         rest = np.inf
-        widest = 2.0 * (surface.edge_reach + surface.thickness)
-        if surface.limited and not apart(y, 2, widest):
-            rest = edge_edge_distance(y)
-        edge_reach[c], edge_gap[c] = _limit(surface, surface.edge_reach, rest)
-    return Pairs(face, face_reach, face_gap, weight, edge, edge_reach, edge_gap, fades)
+        if surface.limited or c >= faces:
+            gather(node[c], surface.rest, y)
+        if c >= faces:
+            fades[c] = PARALLEL_EDGES * _length_product(y)
+        if surface.limited and not apart(y, first, 2.0 * (reach + surface.thickness)):
+            rest = pair_distance(y, first)
+        d0[c], gap[c] = _limit(surface, reach, rest)
+    return Pairs(faces, row, node, d0, gap, weight, fades)

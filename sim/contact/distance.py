@@ -160,6 +160,18 @@ def edge_edge_distance(x: Floats) -> float:
 
 
 @kernel
+def pair_distance(x: Floats, first: int) -> float:
+    """Distance of x[:first] from the rest of x (4, 3): node and triangle, or edges."""
+    return point_triangle_distance(x) if first == 1 else edge_edge_distance(x)
+
+
+@kernel
+def pair_weights(x: Floats, first: int, w: Floats, dw: Floats) -> int:
+    """Fill w (4,) and the k rows of dw (2, 4) as above; return k."""
+    return triangle_weights(x, w, dw) if first == 1 else edge_weights(x, w, dw)
+
+
+@kernel
 def _inverse(t: Floats, k: int, inverse: Floats) -> None:
     """M^-1 for the k rows of t."""
     if k == 1:

@@ -7,16 +7,10 @@ with m = 1 for a node and a triangle, and `fade` for two edges.
 
 import numpy as np
 
-from sim.arrays import Floats, Ints
+from sim.arrays import Floats
 from sim.contact.barrier import barrier, fade
-from sim.contact.distance import (
-    distance_slopes,
-    edge_edge_distance,
-    edge_weights,
-    point_triangle_distance,
-    triangle_weights,
-)
-from sim.contact.surface import Pairs, Surface, apart, gather_edges, gather_face
+from sim.contact.distance import distance_slopes, pair_distance, pair_weights
+from sim.contact.surface import Pairs, apart, gather
 from sim.kernels import kernel
 
 
@@ -62,79 +56,56 @@ def _cross_square(x: Floats) -> float:
 
 
 @kernel
-def face_energy(
-    surface: Surface, pairs: Pairs, k: int, ke: float, x: Floats, y: Floats
+def pair_energy(
+    pairs: Pairs, k: int, ke: float, x: Floats, y: Floats
 ) -> tuple[float, float]:
-    """Potential (J) and distance (m) of one pair; inf where it is out of reach.
+    """Potential (J) and distance (m) of pair k; inf where it is out of reach.
 
     y : (4, 3) work space that receives the positions
     """
-    gather_face(surface, pairs.face[k, 0], pairs.face[k, 1], x, y)
-    gap, reach = pairs.face_gap[k], pairs.face_reach[k]
-    if apart(y, 1, reach + gap):
+    gather(pairs.node[k], x, y)
+    first = 1 if k < pairs.faces else 2
+    gap, reach = pairs.gap[k], pairs.reach[k]
+    if apart(y, first, reach + gap):
         return 0.0, np.inf
-    d = point_triangle_distance(y)
+    d = pair_distance(y, first)
     if d <= gap:
         return np.inf, d
-    return pairs.face_weight[k] * barrier(d - gap, reach, ke)[0], d
-
-
-@kernel
-def edge_energy(
-    surface: Surface, pairs: Pairs, k: int, ke: float, x: Floats, y: Floats
-) -> tuple[float, float]:
-    """Potential (J) and distance (m) of two edges; inf where they are out of reach."""
-    gather_edges(surface, pairs.edge[k, 0], pairs.edge[k, 1], x, y)
-    gap, reach = pairs.edge_gap[k], pairs.edge_reach[k]
-    if apart(y, 2, reach + gap):
-        return 0.0, np.inf
-    d = edge_edge_distance(y)
-    if d <= gap:
-        return np.inf, d
-    energy = barrier(d - gap, reach, ke)[0]
-    if energy > 0.0:
+    energy = pairs.weight[k] * barrier(d - gap, reach, ke)[0]
+    if first == 2 and energy > 0.0:
         energy *= fade(_cross_square(y), pairs.fade[k])[0]
     return energy, d
 
 
 @kernel
-def contact_energy(surface: Surface, pairs: Pairs, ke: float, x: Floats) -> float:
+def contact_energy(pairs: Pairs, ke: float, x: Floats) -> float:
     """Potential of all pairs, J; inf where panels meet."""
     y, total = np.empty((4, 3)), 0.0
-    for k in range(len(pairs.face)):
-        total += face_energy(surface, pairs, k, ke, x, y)[0]
-    for k in range(len(pairs.edge)):
-        total += edge_energy(surface, pairs, k, ke, x, y)[0]
+    for k in range(len(pairs.node)):
+        total += pair_energy(pairs, k, ke, x, y)[0]
     return total
 
 
 @kernel
-def pair_distance(
-    surface: Surface, pairs: Pairs, x: Floats, touching: bool
-) -> tuple[float, int]:
-    """Smallest distance of all pairs, m, and its number, edges after faces.
+def smallest_distance(pairs: Pairs, x: Floats, touching: bool) -> tuple[float, int]:
+    """Smallest distance of all pairs, m, and the number of that pair.
 
     touching : only pairs whose potential is not zero; inf where there is none
     """
     y, smallest, which = np.empty((4, 3)), np.inf, -1
-    faces = len(pairs.face)
-    for k in range(faces):
-        gather_face(surface, pairs.face[k, 0], pairs.face[k, 1], x, y)
-        d = point_triangle_distance(y)
-        out_of_reach = d >= pairs.face_reach[k] + pairs.face_gap[k]
+    for k in range(len(pairs.node)):
+        gather(pairs.node[k], x, y)
+        d = pair_distance(y, 1 if k < pairs.faces else 2)
+        out_of_reach = d >= pairs.reach[k] + pairs.gap[k]
         if d < smallest and not (touching and out_of_reach):
             smallest, which = d, k
-    for k in range(len(pairs.edge)):
-        gather_edges(surface, pairs.edge[k, 0], pairs.edge[k, 1], x, y)
-        d = edge_edge_distance(y)
-        out_of_reach = d >= pairs.edge_reach[k] + pairs.edge_gap[k]
-        if d < smallest and not (touching and out_of_reach):
-            smallest, which = d, faces + k
     return smallest, which
 
 
 @kernel
-def _scale(slope: float, curvature: float, gradient: Floats, hessian: Floats) -> None:
+def _of_potential(
+    slope: float, curvature: float, gradient: Floats, hessian: Floats
+) -> None:
     """From the slopes of d to those of Pi(d): eqs. (3.5) and (3.6)."""
     for i in range(12):
         for j in range(12):
@@ -146,72 +117,41 @@ def _scale(slope: float, curvature: float, gradient: Floats, hessian: Floats) ->
 
 
 @kernel
-def face_terms(
-    surface: Surface,
-    pairs: Pairs,
-    k: int,
-    ke: float,
-    x: Floats,
-    nodes: Ints,
-    gradient: Floats,
-    hessian: Floats,
-) -> tuple[float, float]:
-    """Potential and distance of one pair; where the potential is not zero, its slopes.
-
-    nodes (4,), gradient (12,), hessian (12, 12) : out
-    """
-    y = np.empty((4, 3))
-    energy, d = face_energy(surface, pairs, k, ke, x, y)
-    if energy == 0.0 or energy == np.inf:
-        return energy, d
-    w, dw = np.empty(4), np.empty((2, 4))
-    free = triangle_weights(y, w, dw)
-    distance_slopes(y, w, dw, free, gradient, hessian)
-    scale = ke * pairs.face_weight[k]
-    _, slope, curvature = barrier(d - pairs.face_gap[k], pairs.face_reach[k], scale)
-    _scale(slope, curvature, gradient, hessian)
-    nodes[0] = surface.point[pairs.face[k, 0]]
-    nodes[1:] = surface.triangle[pairs.face[k, 1]]
-    return energy, d
+def _faded(
+    y: Floats, scale: float, energy: float, gradient: Floats, hessian: Floats
+) -> None:
+    """From the slopes of Pi to those of m(c) Pi for two edges y (4, 3)."""
+    c_gradient, c_hessian = np.empty(12), np.empty((12, 12))
+    m, m1, m2 = fade(_cross(y, c_gradient, c_hessian), scale)
+    for i in range(12):
+        for j in range(12):
+            mixed = gradient[i] * c_gradient[j] + c_gradient[i] * gradient[j]
+            square = c_gradient[i] * c_gradient[j]
+            own = m1 * c_hessian[i, j] + m2 * square
+            hessian[i, j] = m * hessian[i, j] + m1 * mixed + energy * own
+    for i in range(12):
+        gradient[i] = m * gradient[i] + m1 * energy * c_gradient[i]
 
 
 @kernel
-def edge_terms(
-    surface: Surface,
-    pairs: Pairs,
-    k: int,
-    ke: float,
-    x: Floats,
-    nodes: Ints,
-    gradient: Floats,
-    hessian: Floats,
+def pair_terms(
+    pairs: Pairs, k: int, ke: float, x: Floats, gradient: Floats, hessian: Floats
 ) -> tuple[float, float]:
-    """Potential and distance of two edges; where it is not zero, its slopes.
+    """Potential and distance of pair k; where the first is finite, fill its slopes.
 
-    nodes (4,), gradient (12,), hessian (12, 12) : out
+    Where the potential is zero, gradient (12,) and hessian (12, 12) stay as they are.
     """
     y = np.empty((4, 3))
-    energy, d = edge_energy(surface, pairs, k, ke, x, y)
+    energy, d = pair_energy(pairs, k, ke, x, y)
     if energy == 0.0 or energy == np.inf:
         return energy, d
+    first = 1 if k < pairs.faces else 2
     w, dw = np.empty(4), np.empty((2, 4))
-    free = edge_weights(y, w, dw)
+    free = pair_weights(y, first, w, dw)
     distance_slopes(y, w, dw, free, gradient, hessian)
-    value, slope, curvature = barrier(d - pairs.edge_gap[k], pairs.edge_reach[k], ke)
-    c_gradient, c_hessian = np.empty(12), np.empty((12, 12))
-    c = _cross(y, c_gradient, c_hessian)
-    m, m1, m2 = fade(c, pairs.fade[k])
-    for i in range(12):
-        for j in range(12):
-            g, h = gradient[i] * gradient[j], c_gradient[i] * c_gradient[j]
-            mixed = gradient[i] * c_gradient[j] + c_gradient[i] * gradient[j]
-            hessian[i, j] = (
-                m * (slope * hessian[i, j] + curvature * g)
-                + m1 * slope * mixed
-                + value * (m1 * c_hessian[i, j] + m2 * h)
-            )
-    for i in range(12):
-        gradient[i] = m * slope * gradient[i] + m1 * value * c_gradient[i]
-    nodes[:2] = surface.edge[pairs.edge[k, 0]]
-    nodes[2:] = surface.edge[pairs.edge[k, 1]]
+    scale = ke * pairs.weight[k]
+    value, slope, curvature = barrier(d - pairs.gap[k], pairs.reach[k], scale)
+    _of_potential(slope, curvature, gradient, hessian)
+    if first == 2:
+        _faded(y, pairs.fade[k], value, gradient, hessian)
     return energy, d

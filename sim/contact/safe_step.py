@@ -10,8 +10,8 @@ gap has shrunk to a tenth of what it was, or the whole move is made.
 import numpy as np
 
 from sim.arrays import Floats
-from sim.contact.distance import edge_edge_distance, point_triangle_distance
-from sim.contact.surface import Pairs, Surface, gather_edges, gather_face
+from sim.contact.distance import pair_distance
+from sim.contact.surface import Pairs, gather
 from sim.kernels import kernel
 
 KEEP = 0.1  # of the gap that a pair has before the step; advancing ends there
@@ -47,7 +47,7 @@ def pair_step(x: Floats, move: Floats, first: int, gap: float, longest: float) -
     speed = _fastest(move, first)
     if speed == 0.0:
         return longest
-    d = point_triangle_distance(x) if first == 1 else edge_edge_distance(x)
+    d = pair_distance(x, first)
     keep = KEEP * (d - gap)
     done = 0.0
     while True:
@@ -57,30 +57,22 @@ def pair_step(x: Floats, move: Floats, first: int, gap: float, longest: float) -
         for i in range(4):
             for c in range(3):
                 x[i, c] += advance * move[i, c]
-        d = point_triangle_distance(x) if first == 1 else edge_edge_distance(x)
+        d = pair_distance(x, first)
         done += advance
         if d - gap <= keep:
             return done
 
 
 @kernel
-def largest_step(
-    surface: Surface, pairs: Pairs, x: Floats, move: Floats, longest: float
-) -> float:
+def largest_step(pairs: Pairs, x: Floats, move: Floats, longest: float) -> float:
     """Largest fraction of `move` (n, 3), at most `longest`, along which nothing meets.
 
     `pairs` must hold every pair that could meet on the way.
     """
     y, v = np.empty((4, 3)), np.empty((4, 3))
     step = longest
-    for k in range(len(pairs.face)):
-        p, t = pairs.face[k]
-        gather_face(surface, p, t, x, y)
-        gather_face(surface, p, t, move, v)
-        step = pair_step(y, v, 1, pairs.face_gap[k], step)
-    for k in range(len(pairs.edge)):
-        i, j = pairs.edge[k]
-        gather_edges(surface, i, j, x, y)
-        gather_edges(surface, i, j, move, v)
-        step = pair_step(y, v, 2, pairs.edge_gap[k], step)
+    for k in range(len(pairs.node)):
+        gather(pairs.node[k], x, y)
+        gather(pairs.node[k], move, v)
+        step = pair_step(y, v, 1 if k < pairs.faces else 2, pairs.gap[k], step)
     return step

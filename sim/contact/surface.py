@@ -45,23 +45,27 @@ class Surface(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Pairs that are close enough to matter for a while, in ascending order.
+    """Pairs that are close enough to matter for a while.
+
+    Nodes with triangles come first, edges with edges after them, each in ascending
+    order.
 
     Attributes
     ----------
-    face : (a, 2) rows of `point` and `triangle`;  face_reach, face_gap : (a,) m
-    face_weight : (a,) how often a pair counts
-    edge : (b, 2) rows of `edge` twice;  edge_reach, edge_gap : (b,) m
-    fade : (b,) scale of `sim.contact.barrier.fade`, m^4
+    faces : how many pairs are a node and a triangle
+    row : (k, 2) rows of `point` and `triangle`, or of `edge` twice
+    node : (k, 4) the node and the corners, or the ends of both edges
+    reach, gap : (k,) m, d0 and the distance at which the potential is infinite
+    weight : (k,) how often a pair counts
+    fade : (k,) scale of `sim.contact.barrier.fade` for edges, m^4
     """
 
-    face: Ints
-    face_reach: Floats
-    face_gap: Floats
-    face_weight: Floats
-    edge: Ints
-    edge_reach: Floats
-    edge_gap: Floats
+    faces: int
+    row: Ints
+    node: Ints
+    reach: Floats
+    gap: Floats
+    weight: Floats
     fade: Floats
 
 
@@ -104,21 +108,11 @@ def edge_left_out(surface: Surface, i: int, j: int) -> bool:
 
 
 @kernel
-def gather_face(surface: Surface, p: int, t: int, x: Floats, out: Floats) -> None:
-    """Positions (4, 3) of a point and the corners of a triangle."""
-    for c in range(3):
-        out[0, c] = x[surface.point[p], c]
-        for a in range(3):
-            out[a + 1, c] = x[surface.triangle[t, a], c]
-
-
-@kernel
-def gather_edges(surface: Surface, i: int, j: int, x: Floats, out: Floats) -> None:
-    """Positions (4, 3) of the ends of two edges."""
-    for c in range(3):
-        for a in range(2):
-            out[a, c] = x[surface.edge[i, a], c]
-            out[a + 2, c] = x[surface.edge[j, a], c]
+def gather(nodes: Ints, x: Floats, out: Floats) -> None:
+    """Rows of x (n, 3) of these nodes."""
+    for a in range(len(nodes)):
+        for c in range(3):
+            out[a, c] = x[nodes[a], c]
 
 
 @kernel

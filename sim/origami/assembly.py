@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.contact.potential import edge_energy, edge_terms, face_energy, face_terms
-from sim.contact.surface import Pairs, Surface
+from sim.contact.potential import contact_energy, pair_energy, pair_terms
+from sim.contact.surface import Pairs, gather
 from sim.kernels import kernel
 from sim.origami.bars import bar_strain, bar_terms
 from sim.origami.hinges import hinge_angle, hinge_slopes
@@ -37,15 +37,8 @@ class System(NamedTuple):
 
 
 @kernel
-def _gather(x: Floats, nodes: Ints, out: Floats) -> None:
-    for a in range(len(nodes)):
-        for c in range(3):
-            out[a, c] = x[nodes[a], c]
-
-
-@kernel
 def energies_at(
-    model: Model, surface: Surface, pairs: Pairs, ke: float, x: Floats, angles: Floats
+    model: Model, pairs: Pairs, ke: float, x: Floats, angles: Floats
 ) -> Floats:
     """(6,) energies in J as in `System`; contact is inf where panels meet.
 
@@ -64,14 +57,11 @@ def energies_at(
         part = PANEL_STRETCH if model.bar_of_panel[b] else CREASE_STRETCH
         out[part] += 0.5 * model.bar_stiffness[b] * length * e * e
     for h in range(len(model.hinge)):
-        _gather(x, model.hinge[h], y)
+        gather(model.hinge[h], x, y)
         turn = hinge_angle(y) - angles[h]
         part = PANEL_BENDING if model.hinge_of_panel[h] else CREASE_BENDING
         out[part] += 0.5 * model.hinge_stiffness[h] * turn * turn
-    for k in range(len(pairs.face)):
-        out[CONTACT] += face_energy(surface, pairs, k, ke, x, y)[0]
-    for k in range(len(pairs.edge)):
-        out[CONTACT] += edge_energy(surface, pairs, k, ke, x, y)[0]
+    out[CONTACT] = contact_energy(pairs, ke, x)
     for i in range(len(x)):
         for c in range(3):
             out[SUPPORT] += (
@@ -97,27 +87,13 @@ def _widen(model: Model, nodes: Ints, first: Ints) -> None:
 
 
 @kernel
-def _active(
-    model: Model, surface: Surface, pairs: Pairs, ke: float, x: Floats, first: Ints
-) -> Ints:
-    """Numbers of the pairs that touch, edges after faces; widens their rows."""
-    y, nodes = np.empty((4, 3)), np.empty(4, dtype=np.int64)
-    faces = len(pairs.face)
-    found = np.empty(faces + len(pairs.edge), dtype=np.int64)
-    count = 0
-    for k in range(faces):
-        if face_energy(surface, pairs, k, ke, x, y)[0] > 0.0:
-            nodes[0] = surface.point[pairs.face[k, 0]]
-            nodes[1:] = surface.triangle[pairs.face[k, 1]]
-            _widen(model, nodes, first)
+def _active(model: Model, pairs: Pairs, ke: float, x: Floats, first: Ints) -> Ints:
+    """Numbers of the pairs that touch; widens their rows."""
+    y, found, count = np.empty((4, 3)), np.empty(len(pairs.node), dtype=np.int64), 0
+    for k in range(len(pairs.node)):
+        if pair_energy(pairs, k, ke, x, y)[0] > 0.0:
+            _widen(model, pairs.node[k], first)
             found[count] = k
-            count += 1
-    for k in range(len(pairs.edge)):
-        if edge_energy(surface, pairs, k, ke, x, y)[0] > 0.0:
-            nodes[:2] = surface.edge[pairs.edge[k, 0]]
-            nodes[2:] = surface.edge[pairs.edge[k, 1]]
-            _widen(model, nodes, first)
-            found[count] = faces + k
             count += 1
     return found[:count]
 
@@ -185,7 +161,7 @@ def _add_hinges(model: Model, x: Floats, angles: Floats, system: System) -> None
     gradient, hessian = np.empty(12), np.empty((12, 12))
     rows = np.empty(12, dtype=np.int64)
     for h in range(len(model.hinge)):
-        _gather(x, model.hinge[h], y)
+        gather(model.hinge[h], x, y)
         turn = hinge_slopes(y, gradient, hessian, work) - angles[h]
         k = model.hinge_stiffness[h]
         for i in range(12):
@@ -200,32 +176,20 @@ def _add_hinges(model: Model, x: Floats, angles: Floats, system: System) -> None
 
 @kernel
 def _add_contact(
-    model: Model,
-    surface: Surface,
-    pairs: Pairs,
-    ke: float,
-    x: Floats,
-    active: Ints,
-    system: System,
+    model: Model, pairs: Pairs, ke: float, x: Floats, active: Ints, system: System
 ) -> None:
-    nodes, rows = np.empty(4, dtype=np.int64), np.empty(12, dtype=np.int64)
+    rows = np.empty(12, dtype=np.int64)
     gradient, hessian = np.empty(12), np.empty((12, 12))
-    faces = len(pairs.face)
     for k in active:
-        if k < faces:
-            energy, _ = face_terms(surface, pairs, k, ke, x, nodes, gradient, hessian)
-        else:
-            energy, _ = edge_terms(
-                surface, pairs, k - faces, ke, x, nodes, gradient, hessian
-            )
+        energy, _ = pair_terms(pairs, k, ke, x, gradient, hessian)
         system.energies[CONTACT] += energy
         if energy < np.inf:
-            _add(model, system, nodes, gradient, hessian, rows)
+            _add(model, system, pairs.node[k], gradient, hessian, rows)
 
 
 @kernel
 def assemble(
-    model: Model, surface: Surface, pairs: Pairs, ke: float, x: Floats, angles: Floats
+    model: Model, pairs: Pairs, ke: float, x: Floats, angles: Floats
 ) -> System:
     """Energies, internal force and stiffness at node positions x (n, 3).
 
@@ -235,13 +199,13 @@ def assemble(
     angles : (h,) rest angles
     """
     first = model.first.copy()
-    active = _active(model, surface, pairs, ke, x, first)
+    active = _active(model, pairs, ke, x, first)
     start = row_starts(first)
     n = len(first)
     system = System(np.zeros(6), np.zeros(n), np.zeros(start[n]), start, first)
     _add_bars(model, x, system)
     _add_hinges(model, x, angles, system)
-    _add_contact(model, surface, pairs, ke, x, active, system)
+    _add_contact(model, pairs, ke, x, active, system)
     for i in range(len(x)):
         for c in range(3):
             k, row = model.elastic[i, c], model.unknown[i, c]
@@ -255,23 +219,16 @@ def assemble(
 
 
 @kernel
-def contact_forces(surface: Surface, pairs: Pairs, ke: float, x: Floats) -> Floats:
+def contact_forces(pairs: Pairs, ke: float, x: Floats) -> Floats:
     """Forces of contact on the nodes (n, 3), N."""
     out = np.zeros_like(x)
-    nodes = np.empty(4, dtype=np.int64)
     gradient, hessian = np.empty(12), np.empty((12, 12))
-    faces = len(pairs.face)
-    for k in range(faces + len(pairs.edge)):
-        if k < faces:
-            energy, _ = face_terms(surface, pairs, k, ke, x, nodes, gradient, hessian)
-        else:
-            energy, _ = edge_terms(
-                surface, pairs, k - faces, ke, x, nodes, gradient, hessian
-            )
+    for k in range(len(pairs.node)):
+        energy, _ = pair_terms(pairs, k, ke, x, gradient, hessian)
         if 0.0 < energy < np.inf:
             for a in range(4):
                 for c in range(3):
-                    out[nodes[a], c] -= gradient[3 * a + c]
+                    out[pairs.node[k, a], c] -= gradient[3 * a + c]
     return out
 
 

@@ -1,20 +1,17 @@
 """Ways to advance a sheet: by rest angles, by load, by displacement, along its path."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from sim.arrays import Bools, Floats
-from sim.origami.equilibrium import (
-    Outcome,
-    Problem,
-    minimise,
-    newton,
-    path_step,
-    tangent_move,
-)
+from sim.origami.equilibrium import Outcome, newton, path_step, tangent_move
 from sim.origami.mesh import Mesh
+from sim.origami.minimum import minimise
 from sim.origami.phases import Displace, Fold, Load, Path, Phase
+from sim.origami.prediction import foretold, remembered
+from sim.origami.problem import Problem
 from sim.origami.sheet import Sheet, State, hinge_angles
 
 MOST_NEWTON = 29  # linear solves of an increment with full steps, as in [ZF19]
@@ -60,28 +57,22 @@ def _solve(
     sheet: Sheet,
     problem: Problem,
     state: State,
+    part: float,
     angles: Floats,
     load: Floats,
     tolerance: float,
     by_move: float = 0.0,
-) -> Outcome:
+) -> tuple[State, Outcome]:
     """Equilibrium at the given rest angles and load, by the sheet's rules."""
-    most = sheet.max_iterations
+    near, x, most = state.near, state.x, sheet.max_iterations
     if problem.safe:
-        return minimise(
-            problem, state.near, state.x, angles, load, tolerance, most or MOST_SEARCHES
-        )
-    limit = by_move or tolerance
-    return newton(
-        problem,
-        state.near,
-        state.x,
-        angles,
-        load,
-        limit,
-        most or MOST_NEWTON,
-        by_move > 0,
-    )
+        ahead, most = foretold(*state.past, part), most or MOST_SEARCHES
+        out = minimise(problem, near, x, ahead, angles, load, tolerance, most)
+    else:
+        limit, most = by_move or tolerance, most or MOST_NEWTON
+        out = newton(problem, near, x, angles, load, limit, most, by_move > 0)
+    past = remembered(*state.past, part, out.x)
+    return State(out.x, angles, out.near, part, past), out
 
 
 def _fold_stages(
@@ -104,24 +95,23 @@ def _fold_stages(
             done = np.minimum(1.0, speed[now] * part)
             angles = state.angles.copy()
             angles[folds[now]] = (1 - done) * flat[now] + done * end[now]
-            out = _solve(sheet, problem, state, angles, zero, phase.tolerance)
-            return State(out.x, angles, out.near, part), out
+            return _solve(sheet, problem, state, part, angles, zero, phase.tolerance)
 
         yield stage, advance, 0.0
 
 
 def _load_control(sheet: Sheet, phase: Load, problem: Problem, P: Floats) -> Advance:
     def advance(state: State, part: float) -> tuple[State, Outcome]:
-        out = _solve(
+        return _solve(
             sheet,
             problem,
             state,
+            part,
             state.angles,
             part * P,
             phase.tolerance,
             phase.move_tolerance,
         )
-        return State(out.x, state.angles, out.near, part), out
 
     return advance
 
@@ -158,7 +148,7 @@ def _displacement_control(
         reached = out.x[phase.watch, phase.axis]
         met = out.converged and abs(reached - goal) <= 1e-9 * abs(phase.distance)
         out = out._replace(converged=met)
-        return State(out.x, state.angles, out.near, out.factor), out
+        return replace(state, x=out.x, near=out.near, factor=out.factor), out
 
     return advance
 
@@ -187,6 +177,9 @@ def _path_control(
             phase.tolerance,
             sheet.max_iterations or 60,
         )
-        return State(out.x, state.angles, out.near, out.factor, u, sign), out
+        state = replace(
+            state, x=out.x, near=out.near, factor=out.factor, along=u, sign=sign
+        )
+        return state, out
 
     return advance

@@ -10,8 +10,9 @@ from sim.newton import NotConvergedError
 from sim.origami.assembly import largest_strain
 from sim.origami.contact import Rules
 from sim.origami.controls import Advance, stages
-from sim.origami.equilibrium import Outcome, near_at
+from sim.origami.equilibrium import Outcome
 from sim.origami.phases import Load, Path, Phase
+from sim.origami.problem import near_at
 from sim.origami.sheet import (
     Sheet,
     State,
@@ -80,9 +81,13 @@ def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
     problem = build_problem(sheet, phases[0])
     check_start(sheet.mesh, problem)
     state = State(
-        rest, hinge_angles(sheet.mesh, rest), near_at(problem, rest, problem.skin)
+        x=rest,
+        angles=hinge_angles(sheet.mesh, rest),
+        near=near_at(problem, rest, problem.skin),
+        factor=0.0,
+        past=(np.zeros(1), rest[None]),
     )
-    step = _first_step(state, smallest_distance(problem, state))
+    step = _first_step(state, smallest_distance(state))
     yield step
     for number, phase in enumerate(phases):
         problem = build_problem(sheet, phase)
@@ -91,7 +96,7 @@ def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
         )
         start = state.x
         for stage, advance, load in stages(sheet, phase, problem, state):
-            state = replace(state, factor=0.0)
+            state = replace(state, factor=0.0, past=(np.zeros(1), state.x[None]))
             for increment, goal in enumerate(goals(phase), start=1):
                 state, out, parts = _increment(sheet, phase, advance, state, goal, step)
                 step = OrigamiStep(
@@ -106,7 +111,7 @@ def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
                     factor=state.factor,
                     load=load * abs(state.factor) * isinstance(phase, Load),
                     displacement=_watched(phase, state.x - start),
-                    gap=smallest_distance(problem, state),
+                    gap=smallest_distance(state),
                     strain=max(step.strain, largest_strain(problem.model, state.x)),
                     residual=out.residual,
                     iterations=out.iterations,

@@ -74,8 +74,8 @@ def build_model(
             f"elastic support of node {np.argwhere(springs < 0)[0][0]} is negative: "
             "its stiffness must be zero or more"
         )
-    unknown = _numbered(mesh, held)
     elements = [mesh.bar, mesh.hinge, mesh.triangle]
+    unknown = _numbered(_orders(mesh), held, elements)
     return Model(
         rest=mesh.rest,
         bar=mesh.bar,
@@ -92,8 +92,30 @@ def build_model(
     )
 
 
-def _numbered(mesh: Mesh, held: Bools) -> Ints:
-    """Reverse Cuthill-McKee over the nodes, three numbers a node where free."""
+def _numbered(orders: Sequence[Ints], held: Bools, elements: Sequence[Ints]) -> Ints:
+    """(n, 3) numbers of the free displacements, by the order with the shortest rows.
+
+    Shortest in the sum of squares, which is what the factorisation costs.
+    """
+    found, least = np.empty((0, 3), dtype=np.int64), np.inf
+    for order in orders:
+        unknown = np.full(held.shape, -1, dtype=np.int64)
+        free = ~held[order]
+        numbers = np.cumsum(free.ravel()) - 1
+        unknown[order] = np.where(free, numbers.reshape(-1, 3), -1)
+        first = _profile(unknown, elements)
+        cost = float(((np.arange(len(first)) - first) ** 2.0).sum())
+        if cost < least:
+            found, least = unknown, cost
+    return found
+
+
+def _orders(mesh: Mesh) -> list[Ints]:
+    """Orders of the nodes: reverse Cuthill-McKee, and sweeps along two axes.
+
+    Cuthill-McKee starts at a node, and passes a wide sheet in wide rings; a sweep
+    passes it in straight lines.
+    """
     n = len(mesh.rest)
     pairs = np.concatenate(
         [
@@ -104,12 +126,9 @@ def _numbered(mesh: Mesh, held: Bools) -> Ints:
         ]
     )
     graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
-    order = reverse_cuthill_mckee(graph.tocsr(), symmetric_mode=True)
-    unknown = np.full((n, 3), -1, dtype=np.int64)
-    free = ~held[order]
-    numbers = np.cumsum(free.ravel()) - 1
-    unknown[order] = np.where(free, numbers.reshape(-1, 3), -1)
-    return unknown
+    ring = reverse_cuthill_mckee(graph.tocsr(), symmetric_mode=True)
+    x, y = mesh.rest[:, 0], mesh.rest[:, 1]
+    return [ring.astype(np.int64), np.lexsort((y, x)), np.lexsort((x, y))]
 
 
 def _profile(unknown: Ints, elements: Sequence[Ints]) -> Ints:

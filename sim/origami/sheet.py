@@ -5,18 +5,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.arrays import Floats
+from sim.contact import potential
 from sim.contact.crossing import crossings
-from sim.contact.potential import pair_distance
 from sim.origami.assembly import assemble, contact_forces
-from sim.origami.contact import Contact, Rules, build_surface, no_surface
-from sim.origami.equilibrium import Near, Problem, near_at
+from sim.origami.contact import (
+    Contact,
+    Rules,
+    build_surface,
+    no_surface,
+    panel_length,
+)
 from sim.origami.hinges import hinge_angle
 from sim.origami.mesh import Mesh
 from sim.origami.model import build_model
 from sim.origami.phases import Phase, Rows
+from sim.origami.problem import Near, Problem, near_at
 from sim.origami.skyline import factorise
 
-SKIN_SHARE = 0.06  # of the pattern's size: how far nodes move before pairs are sought
+SKIN_SHARE = 0.06  # of the pattern's size: how far nodes move before pairs are sought,
+SKIN_OF_PANEL = 0.25  # and of a panel's length: large sheets have many pairs within it
 FREE = 1e-13  # pivot of the stiffness below which a displacement is unsupported
 TOUCHING = 1e-9  # distance, of the pattern's size, at which parts already meet
 
@@ -55,13 +62,16 @@ class State:
     x : (n, 3) m
     angles : (h,) rest angles, rad
     factor : load factor
+    past : (k,) load factors and (k, n, 3) m of the last increments of the same stage,
+        this state among them
     along, sign : of the last increment of a `Path`
     """
 
     x: Floats
     angles: Floats
     near: Near
-    factor: float = 0.0
+    factor: float
+    past: tuple[Floats, Floats]
     along: Floats | None = None
     sign: float = 1.0
 
@@ -82,7 +92,7 @@ def build_problem(sheet: Sheet, phase: Phase) -> Problem:
         model=build_model(mesh, supports, phase.elastic),
         surface=build_surface(mesh, contact) if on else no_surface(mesh.rest),
         ke=contact.ke,
-        skin=SKIN_SHARE * mesh.pattern.size,
+        skin=min(SKIN_SHARE * mesh.pattern.size, SKIN_OF_PANEL * panel_length(mesh)),
         safe=contact.rules is Rules.FULL,
     )
 
@@ -93,7 +103,7 @@ def check_start(mesh: Mesh, problem: Problem) -> None:
     bare = problem._replace(surface=no_surface(mesh.rest))
     none = near_at(bare, mesh.rest, bare.skin).pairs
     angles = hinge_angles(mesh, mesh.rest)
-    system = assemble(model, bare.surface, none, problem.ke, mesh.rest, angles)
+    system = assemble(model, none, problem.ke, mesh.rest, angles)
     factorise(system.values, system.start, system.first)
     pivots = system.values[system.start[1:] - 1]
     stiffest = abs(pivots).max()
@@ -106,16 +116,15 @@ def check_start(mesh: Mesh, problem: Problem) -> None:
     if not problem.safe:
         return
     cross = crossings(surface.edge, surface.triangle, surface.tag, mesh.rest)
-    near = near_at(problem, mesh.rest, problem.skin)
-    gap, which = pair_distance(surface, near.pairs, mesh.rest, False)
+    pairs = near_at(problem, mesh.rest, 0.0).pairs
+    gap, which = potential.smallest_distance(pairs, mesh.rest, False)
     if len(cross) or gap <= TOUCHING * mesh.pattern.size:
-        faces = near.pairs.face
         if len(cross):
             triangle = cross[0, 1]
-        elif which < len(faces):
-            triangle = faces[which, 1]
+        elif which < pairs.faces:
+            triangle = pairs.row[which, 1]
         else:
-            edge = surface.edge[near.pairs.edge[which - len(faces), 0]]
+            edge = pairs.node[which, :2]
             triangle = np.argmax(np.isin(surface.triangle, edge).sum(axis=1))
         raise ValueError(
             f"panel {surface.triangle_panel[triangle]} meets another part of the sheet "
@@ -125,10 +134,9 @@ def check_start(mesh: Mesh, problem: Problem) -> None:
 
 def contact_force(problem: Problem, state: State) -> Floats:
     """(n, 3) forces of contact on the nodes, N."""
-    pairs = state.near.pairs
-    return contact_forces(problem.surface, pairs, problem.ke, state.x)
+    return contact_forces(state.near.pairs, problem.ke, state.x)
 
 
-def smallest_distance(problem: Problem, state: State) -> float:
+def smallest_distance(state: State) -> float:
     """Of all pairs that touch, m; inf where there is none."""
-    return pair_distance(problem.surface, state.near.pairs, state.x, True)[0]
+    return potential.smallest_distance(state.near.pairs, state.x, True)[0]

@@ -7,11 +7,11 @@ from scipy.sparse.linalg import eigsh
 
 from sim.arrays import Floats
 from sim.origami.assembly import System, assemble
-from sim.origami.equilibrium import near_at
 from sim.origami.folding import OrigamiStep
 from sim.origami.material import Material
 from sim.origami.mesh import Mesh
 from sim.origami.phases import Phase
+from sim.origami.problem import near_at
 from sim.origami.sheet import Sheet, build_problem, hinge_angles
 
 DENSE_UP_TO = 900  # unknowns
@@ -37,9 +37,7 @@ def smallest_eigenvalues(
     """
     problem = build_problem(sheet, phase)
     near = near_at(problem, step.x, problem.skin)
-    system = assemble(
-        problem.model, problem.surface, near.pairs, problem.ke, step.x, step.angles
-    )
+    system = assemble(problem.model, near.pairs, problem.ke, step.x, step.angles)
     K = stiffness_matrix(system)
     if K.shape[0] <= DENSE_UP_TO:
         return np.asarray(

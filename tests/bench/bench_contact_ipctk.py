@@ -71,7 +71,7 @@ def broad_phase(rng: np.random.Generator) -> None:
         there = median_seconds(partial(found.build, mesh, x, reach / 2))
         print(
             f"{count:6d} triangles: {1e3 * here:7.3f} ms for "
-            f"{len(pairs.face) + len(pairs.edge)} pairs; ipctk {1e3 * there:7.3f} ms "
+            f"{len(pairs.row)} pairs; ipctk {1e3 * there:7.3f} ms "
             f"for {len(found)}"
         )
 

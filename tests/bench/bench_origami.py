@@ -17,11 +17,11 @@ import numpy as np
 from pipeline.cases.origami import OrigamiCase
 from pipeline.hydra_command import Composer, build
 from sim.contact.candidates import find_pairs
-from sim.contact.potential import contact_energy, face_terms
+from sim.contact.potential import contact_energy, pair_terms
 from sim.contact.surface import Pairs, Surface
 from sim.origami.assembly import System, assemble
-from sim.origami.equilibrium import THINNEST, Problem, near_at
 from sim.origami.folding import OrigamiStep
+from sim.origami.problem import THINNEST, Problem, near_at
 from sim.origami.sequences import weak_orderings
 from sim.origami.sheet import build_problem
 from tests.sim.contact.surfaces import scattered_triangles, surface_of
@@ -95,7 +95,7 @@ def contact_share(composer: Composer) -> None:
     for step in steps:
         if step.phase == 1 and step.increment > 0:
             near = near_at(problem, step.x, skin)
-            none = near.pairs._replace(face=near.pairs.face[:0])
+            none = Pairs(0, *(values[:0] for values in near.pairs[1:]))
             seconds = [
                 median_seconds(partial(_assembled, problem, pairs, step), 20)
                 for pairs in (near.pairs, none)
@@ -106,17 +106,15 @@ def contact_share(composer: Composer) -> None:
 
 
 def _assembled(problem: Problem, pairs: Pairs, step: OrigamiStep) -> System:
-    model, surface = problem.model, problem.surface
-    return assemble(model, surface, pairs, problem.ke, step.x, step.angles)
+    return assemble(problem.model, pairs, problem.ke, step.x, step.angles)
 
 
 def evaluate(surface: Surface, x: np.ndarray, reach: float) -> int:
     """Search all pairs, then energy, force and stiffness of those that touch."""
     pairs = find_pairs(surface, x, reach)
-    nodes, g, h = np.zeros(4, dtype=np.int64), np.empty(12), np.empty((12, 12))
-    active = 0
-    for k in range(len(pairs.face)):
-        active += face_terms(surface, pairs, k, 1.0, x, nodes, g, h)[0] > 0
+    g, h, active = np.empty(12), np.empty((12, 12)), 0
+    for k in range(len(pairs.row)):
+        active += pair_terms(pairs, k, 1.0, x, g, h)[0] > 0
     return active
 
 
@@ -132,7 +130,7 @@ def pair_search(rng: np.random.Generator) -> None:
 
         def search(surface: Surface = surface, x: np.ndarray = x) -> float:
             reach = float(surface.point_reach[0])
-            return contact_energy(surface, find_pairs(surface, x, reach), 1.0, x)
+            return contact_energy(find_pairs(surface, x, reach), 1.0, x)
 
         active = evaluate(surface, x, reach)
         seconds = median_seconds(search, 9)

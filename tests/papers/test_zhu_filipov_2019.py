@@ -17,12 +17,12 @@ from pipeline.cases.origami import OrigamiCase
 from pipeline.hydra_command import Composer, build
 from sim.arrays import Floats
 from sim.contact.candidates import find_pairs
-from sim.contact.potential import face_terms
+from sim.contact.potential import pair_terms
 from sim.origami.assembly import assemble
 from sim.origami.contact import Rules, build_surface
-from sim.origami.equilibrium import near_at
 from sim.origami.folding import OrigamiStep, run
 from sim.origami.phases import Fold, Load
+from sim.origami.problem import near_at
 from sim.origami.sheet import build_problem, hinge_angles
 from tests.sim.contact.surfaces import surface_of
 
@@ -70,10 +70,10 @@ def test_forces_of_single_pairs_agree_to_1e_11() -> None:
             point=np.array([0]), point_panel=np.empty((1, 0), dtype=np.int64)
         )
         pairs = find_pairs(surface, x, d0)
-        nodes, g, h = np.zeros(4, dtype=np.int64), np.zeros(12), np.zeros((12, 12))
+        g, h = np.zeros(12), np.zeros((12, 12))
         energy, d = 0.0, np.inf
-        if len(pairs.face):
-            energy, d = face_terms(surface, pairs, 0, ke, x, nodes, g, h)
+        if len(pairs.row):
+            energy, d = pair_terms(pairs, 0, ke, x, g, h)
         if d < np.inf:
             assert d == pytest.approx(row[17], rel=1e-11)
         scale = max(abs(row[19:]).max(), 1e-300)
@@ -127,7 +127,7 @@ def test_springs_are_those_of_the_examples(name: str) -> None:
 def test_as_many_pairs_are_looked_at_as_in_the_examples(name: str) -> None:
     chosen = published(name)
     surface = build_surface(chosen.mesh, chosen.sheet.contact)
-    assert find_pairs(surface, chosen.mesh.rest, 10.0).face_weight.sum() == PAIRS[name]
+    assert find_pairs(surface, chosen.mesh.rest, 10.0).weight.sum() == PAIRS[name]
 
 
 def test_single_fold_moves_as_published_to_1e_7_m() -> None:
@@ -190,9 +190,7 @@ def reactions(chosen: OrigamiCase, step: OrigamiStep) -> Floats:
     free = replace(chosen.phases[-1], supports=[])
     problem = build_problem(chosen.sheet, free)
     near = near_at(problem, step.x, problem.skin)
-    system = assemble(
-        problem.model, problem.surface, near.pairs, problem.ke, step.x, step.angles
-    )
+    system = assemble(problem.model, near.pairs, problem.ke, step.x, step.angles)
     return system.force[problem.model.unknown][:, 2]
 
 

@@ -50,8 +50,8 @@ def test_every_pair_within_reach_is_found(rng: np.random.Generator) -> None:
     edge = edges_of(triangle)
     surface = surface_of(triangle, x, reach=0.05, edge=edge)
     pairs = find_pairs(surface, x, 0.05)
-    faces = {tuple(row) for row in pairs.face.tolist()}
-    edges = {tuple(row) for row in pairs.edge.tolist()}
+    faces = {tuple(row) for row in pairs.row[: pairs.faces].tolist()}
+    edges = {tuple(row) for row in pairs.row[pairs.faces :].tolist()}
     close = 0
     for p in range(len(x)):
         for t, corners in enumerate(triangle):

@@ -73,7 +73,7 @@ def test_moved_surfaces_never_cross(seed: int) -> None:
         move = 0.3 * rng.normal(size=(len(triangle), 1, 3))
         move = (move + 0.05 * rng.normal(size=(len(triangle), 3, 3))).reshape(-1, 3)
         pairs = find_pairs(surface, x, 2.0 * float(np.linalg.norm(move, axis=1).max()))
-        step = largest_step(surface, pairs, x, move, 1.0)
+        step = largest_step(pairs, x, move, 1.0)
         shortened += step < 1.0
         x = x + step * move
         assert len(crossings(edge, triangle, tag, x)) == 0

@@ -7,10 +7,11 @@ from sim.arrays import Floats
 from sim.origami.assembly import assemble, energies_at
 from sim.origami.bars import bar_strain, bar_terms
 from sim.origami.contact import Contact, build_surface, no_surface
-from sim.origami.equilibrium import Problem, near_at, spread
+from sim.origami.equilibrium import spread
 from sim.origami.hinges import hinge_angle, hinge_slopes
 from sim.origami.mesh import Mesh
 from sim.origami.model import build_model
+from sim.origami.problem import Problem, near_at
 from sim.origami.sheet import hinge_angles
 from sim.origami.stability import stiffness_matrix
 from tests.sim.contact.taylor import remainder_order
@@ -112,15 +113,11 @@ def test_slopes_of_the_whole_model_have_second_order_remainders(
         return x + spread(problem.model, u)
 
     def system(u: Floats) -> tuple[Floats, Floats, Floats]:
-        found = assemble(
-            problem.model, problem.surface, pairs, problem.ke, at(u), angles
-        )
+        found = assemble(problem.model, pairs, problem.ke, at(u), angles)
         return found.energies, found.force, stiffness_matrix(found).toarray()
 
     def energy(u: Floats) -> float:
-        found = energies_at(
-            problem.model, problem.surface, pairs, problem.ke, at(u), angles
-        )
+        found = energies_at(problem.model, pairs, problem.ke, at(u), angles)
         return float(found.sum())
 
     zero = np.zeros(len(problem.model.first))
@@ -145,8 +142,8 @@ def test_rigid_motion_costs_no_energy_and_internal_forces_are_in_balance(
     moved = x @ turn.T + rng.normal(size=3)
     bare = Problem(model, no_surface(mesh.rest), 1.0, 1e-3, False)
     none, angles = near_at(bare, x, bare.skin).pairs, hinge_angles(mesh, mesh.rest)
-    here = assemble(model, bare.surface, none, 1.0, x, angles)
-    there = energies_at(model, bare.surface, none, 1.0, moved, angles)
+    here = assemble(model, none, 1.0, x, angles)
+    there = energies_at(model, none, 1.0, moved, angles)
     assert there == pytest.approx(here.energies, rel=1e-8, abs=1e-18)
     force = here.force[model.unknown]
     assert abs(force.sum(axis=0)).max() < 1e-11 * abs(force).max()

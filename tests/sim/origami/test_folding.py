@@ -60,7 +60,7 @@ def test_a_flat_sheet_stays_as_it_is() -> None:
 
 def test_stages_fold_one_after_the_other() -> None:
     mesh = concentrated_strip(3)
-    fold = Fold([2, 5], [1.4, 0.7], stages=[2, 1], increments=4)
+    fold = Fold([2, 5], [1.4, 0.7], stages=[2, 1], increments=4, tolerance=1e-9)
     steps = list(run(sheet(mesh, FREE), [fold]))
     crease = mesh.hinge_crease.tolist()
     first, second = crease.index(2), crease.index(5)
@@ -72,7 +72,7 @@ def test_stages_fold_one_after_the_other() -> None:
 
 def test_a_fast_crease_is_done_before_a_slow_one() -> None:
     mesh = concentrated_strip(3)
-    fold = Fold([2, 5], [1.4, 1.4], speeds=[1.0, 2.0], increments=4)
+    fold = Fold([2, 5], [1.4, 1.4], speeds=[1, 2], increments=4, tolerance=1e-9)
     halfway = hinge_angles(mesh, list(run(sheet(mesh, FREE), [fold]))[2].x)
     crease = mesh.hinge_crease.tolist()
     assert halfway[crease.index(2)] == pytest.approx(1.2 * np.pi, abs=1e-7)
