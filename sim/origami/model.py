@@ -75,7 +75,8 @@ def build_model(
             "its stiffness must be zero or more"
         )
     elements = [mesh.bar, mesh.hinge, mesh.triangle]
-    unknown = _numbered(_orders(mesh), held, elements)
+    numberings = [_numbered(order, held) for order in _orders(mesh)]
+    unknown = min(numberings, key=lambda unknown: _cost(unknown, elements))
     return Model(
         rest=mesh.rest,
         bar=mesh.bar,
@@ -92,22 +93,19 @@ def build_model(
     )
 
 
-def _numbered(orders: Sequence[Ints], held: Bools, elements: Sequence[Ints]) -> Ints:
-    """(n, 3) numbers of the free displacements, by the order with the shortest rows.
+def _numbered(order: Ints, held: Bools) -> Ints:
+    """(n, 3) numbers of the free displacements in the order of the nodes, else -1."""
+    unknown = np.full(held.shape, -1, dtype=np.int64)
+    free = ~held[order]
+    numbers = np.cumsum(free.ravel()) - 1
+    unknown[order] = np.where(free, numbers.reshape(-1, 3), -1)
+    return unknown
 
-    Shortest in the sum of squares, which is what the factorisation costs.
-    """
-    found, least = np.empty((0, 3), dtype=np.int64), np.inf
-    for order in orders:
-        unknown = np.full(held.shape, -1, dtype=np.int64)
-        free = ~held[order]
-        numbers = np.cumsum(free.ravel()) - 1
-        unknown[order] = np.where(free, numbers.reshape(-1, 3), -1)
-        first = _profile(unknown, elements)
-        cost = float(((np.arange(len(first)) - first) ** 2.0).sum())
-        if cost < least:
-            found, least = unknown, cost
-    return found
+
+def _cost(unknown: Ints, elements: Sequence[Ints]) -> float:
+    """What a factorisation costs: the squares of the lengths of all rows."""
+    first = _profile(unknown, elements)
+    return float(((np.arange(len(first)) - first) ** 2.0).sum())
 
 
 def _orders(mesh: Mesh) -> list[Ints]:

@@ -27,7 +27,8 @@ def foretold(times: Floats, places: Floats, t: float) -> Floats:
         miss = ((guess - places[k - 1]) ** 2).sum()
         if miss < least:
             best, least = count, miss
-    return _extrapolated(times, places, k - best, k, t) - places[k - 1]
+    move: Floats = _extrapolated(times, places, k - best, k, t) - places[k - 1]
+    return move
 
 
 @kernel
@@ -35,7 +36,7 @@ def _extrapolated(
     times: Floats, places: Floats, low: int, high: int, t: float
 ) -> Floats:
     """The polynomial through the places from `low` to before `high`, at t."""
-    total = np.zeros_like(places[0])
+    total: Floats = np.zeros_like(places[0])
     for i in range(low, high):
         weight = 1.0
         for j in range(low, high):
