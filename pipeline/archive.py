@@ -10,6 +10,7 @@ the figures can be made elsewhere. The same command reads an archive:
 
 import argparse
 import sys
+import zipfile
 from pathlib import Path
 
 from pipeline.archive_compare import compare, told
@@ -30,6 +31,9 @@ def write_archive(out: Path, results: Path = RESULTS) -> None:
     held = contents(results)
     with replacing(out) as temporary:
         crate_of(held, results).write_zip(temporary)
+        with zipfile.ZipFile(temporary, "a") as file:
+            for job in held.jobs:  # the crate speaks of folders: the archive has them
+                file.writestr(f"results/runs/{job.key}/", b"")
     size = out.stat().st_size / 1e6
     print(f"{out}: {len(held.jobs)} runs, {len(held.files)} files, {size:.1f} MB")
     for datum in held.data:

@@ -5,6 +5,7 @@ runs' files are told by their folder; SHA256SUMS in it holds their digests.
 """
 
 import platform
+import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
@@ -21,7 +22,7 @@ from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 from pipeline.archive_contents import Contents
 from pipeline.digests import DIGESTS
 from pipeline.files import read_json
-from pipeline.keys import file_digest
+from pipeline.keys import SOURCE_ROOT, file_digest
 from pipeline.plan_file import needed_keys
 from pipeline.runs import Job
 
@@ -42,6 +43,8 @@ FORMATS = {
     ".tex": "text/x-tex",
     ".yaml": "application/yaml",
 }
+TERMS = "https://w3id.org/ro/terms/workflow-run/context"
+BIOSCHEMAS = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
 LICENSE = "https://spdx.org/licenses/MIT"
 Entity = Mapping[str, Any]
 
@@ -65,6 +68,9 @@ def crate_of(held: Contents, results: Path) -> ROCrate:
     for name, path in held.files.items():
         if name != "Snakefile" and not name.startswith("results/runs/"):
             crate.add_file(path, name, properties=_about(path))
+    readme = crate.get("README.md")
+    if readme is not None:
+        readme["about"] = crate.root_dataset
     for datum in held.data:
         if not datum.packed:
             _absent(crate, datum.path, datum.digest)
@@ -80,10 +86,10 @@ def _describe(crate: ROCrate, held: Contents) -> None:
         "figures: with results/runs in place nothing runs again; without, every run "
         "is made anew under the same key. make test checks the code."
     )
-    crate.license = LICENSE
-    crate.add(
+    crate.root_dataset["license"] = crate.add(
         ContextEntity(crate, LICENSE, {"@type": "CreativeWork", "name": "MIT License"})
     )
+    crate.metadata.extra_contexts.append(TERMS)
     profiles = [
         crate.add(
             ContextEntity(
@@ -141,8 +147,10 @@ def _workflow(
         cls=Prospective,
         lang="snakemake",
         lang_version=metadata.version("snakemake"),
-        properties=_about(held.files["Snakefile"]) | {"name": "morphtrack workflow"},
+        properties=_about(held.files["Snakefile"])
+        | {"name": "morphtrack workflow", "version": _version()},
     )
+    workflow["conformsTo"] = {"@id": BIOSCHEMAS}
     for position, step in enumerate(dict.fromkeys(job.step for job in held.jobs)):
         tool = _tool(crate, step, records)
         workflow.append_to("hasPart", tool)
@@ -150,9 +158,10 @@ def _workflow(
         entity = crate.add(ContextEntity(crate, f"#step-{step}", how))
         entity["workExample"] = tool
         workflow.append_to("step", entity)
+    scans = any(datum.packed for datum in held.data)
     for name, kind, way in (
         ("configuration", "File", "input"),
-        ("scans", "File", "input"),
+        *[("scans", "File", "input")] * scans,
         ("results", "Dataset", "output"),
     ):
         parameter = crate.add_formal_parameter(
@@ -164,10 +173,9 @@ def _workflow(
 
 def _tool(crate: ROCrate, step: str, records: Mapping[str, Entity]) -> ContextEntity:
     """One step of the pipeline, with the versions that its last run had."""
-    versions = next(
-        r["identity"]["versions"] for r in records.values() if r["step"] == step
-    )
-    said = ", ".join(f"{name} {version}" for name, version in versions.items())
+    known = next(r["identity"] for r in records.values() if r["step"] == step)
+    said = ", ".join(f"{name} {v}" for name, v in known["versions"].items())
+    code = known["code"]
     return crate.add(
         ContextEntity(
             crate,
@@ -177,9 +185,16 @@ def _tool(crate: ROCrate, step: str, records: Mapping[str, Entity]) -> ContextEn
                 "name": f"pipeline.{step}",
                 "description": f"python -m pipeline.{step}",
                 "softwareRequirements": said,
+                "softwareVersion": f"code {code[:16]}",
             },
         )
     )
+
+
+def _version() -> str:
+    """The version of this project."""
+    text = (SOURCE_ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    return str(tomllib.loads(text)["project"]["version"])
 
 
 def _folder(crate: ROCrate, job: Job, results: Path) -> None:
@@ -211,9 +226,13 @@ def _actions(
     whole = crate.add_action(
         workflow,
         "#run-of-the-workflow",
-        object=[conf, *scans],
-        result=folders,
-        properties={"name": "run of the workflow", **_span(records.values())},
+        object=_one_or_all([conf, *scans]),
+        result=_one_or_all(folders),
+        properties={
+            "name": "run of the workflow",
+            "description": f"{len(folders)} runs, made by make figures",
+            **_span(records.values()),
+        },
     )
     controls = []
     for job, action in zip(held.jobs, made, strict=True):
@@ -241,6 +260,11 @@ def _actions(
     crate.root_dataset["mentions"] = [whole, organise, *made]
 
 
+def _one_or_all(entities: list[Any]) -> Any:
+    """A single value by itself, as RO-Crate asks for."""
+    return entities[0] if len(entities) == 1 else entities
+
+
 def _span(records: Iterable[Entity]) -> dict[str, str]:
     """First start and last end."""
     known = list(records)
@@ -265,12 +289,12 @@ def _action(crate: ROCrate, job: Job, record: Entity) -> ContextEntity:
         f"{job.identity['code'][:16]}",
         "startTime": record["started"],
         "endTime": record["ended"],
-        "actionStatus": {"@id": "http://schema.org/CompletedActionStatus"},
+        "actionStatus": "http://schema.org/CompletedActionStatus",
     }
     return crate.add_action(
         crate.get(f"#pipeline.{job.step}"),
         f"#run-{job.key}",
-        object=[entity for entity in [*read, *files] if entity is not None],
-        result=[crate.get(f"results/runs/{job.key}/")],
+        object=_one_or_all([e for e in [*read, *files] if e is not None]),
+        result=crate.get(f"results/runs/{job.key}/"),
         properties=about,
     )
