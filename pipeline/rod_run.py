@@ -1,6 +1,8 @@
 """The directory of a finished rod run, as figures read it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ from analysis.figures.huang_2020 import Shape
 from analysis.figures.motion import Motion
 from pipeline.errors import InputError
 from pipeline.figures.shown import Row, key_of_run
+from pipeline.runs import run_record
 from sim.arrays import Floats, Ints
 
 FRAME = 0.05  # s, between two shapes of an animation
@@ -33,6 +36,12 @@ class RodRun:
     edge_limb: Ints
     ground: Floats
     table: pd.DataFrame
+
+    @property
+    def perimeter(self) -> float:
+        """Length of all edges at the start, m."""
+        ends = self.x[0][self.edges]
+        return float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).sum())
 
     def at(self, time: float, actuated: int | None = None) -> Shape:
         """The shape at the recorded time nearest to `time`, one limb in red."""
@@ -88,6 +97,11 @@ def read_rod(row: Row) -> RodRun:
             arrays["ground"],
             table,
         )
+
+
+def results_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """What each run found, as its run.json says."""
+    return [dict(run_record(row.simulated)["result"]) for row in rows]
 
 
 def only(rows: list[Row], case: str) -> Row:

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import MultipleLocator
 
 from analysis.figures.style import FULL_WIDTH, RC, provenance
 from sim.arrays import Floats, Ints
@@ -16,7 +17,14 @@ from sim.arrays import Floats, Ints
 CYCLOID = 8.0 / (2.0 * np.pi)  # delta of a rigid ring that rolls
 SERIES = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"]
 MARKS = ["o", "s", "^", "D", "v", "P"]
+CYCLE = 3.0  # s
 GROUND, LIMB, ACTUATED = "#8C8C8C", "#0072B2", "#D55E00"
+JUMPER_ASSUMES = (
+    "Not printed in the paper, so assumed: an arc that turns by 270 degrees above a "
+    "straight foot,\nthe modulus, the law of the limb of Fig. 3, and no force of the "
+    "wire. No agreement with Fig. 7 is claimed."
+)
+MOST_NAMED = 6  # runs in the line at the foot
 Runs = Sequence[tuple[str, str]]  # what, key of the run
 
 
@@ -45,7 +53,10 @@ def _figure(width: float, height: float) -> Figure:
 
 
 def _foot(figure: Figure, runs: Runs) -> None:
-    figure.supxlabel(provenance(runs, synthetic=False), fontsize=5.0)
+    text = provenance(runs[:MOST_NAMED], synthetic=False)
+    if len(runs) > MOST_NAMED:
+        text += f" and {len(runs) - MOST_NAMED} more, see the .trace.json file"
+    figure.supxlabel(text, fontsize=5.0)
 
 
 def ribbon_routes(table: pd.DataFrame, runs: Runs = ()) -> Figure:
@@ -91,25 +102,40 @@ def ribbon_shapes(shapes: Sequence[tuple[float, Floats]], runs: Runs = ()) -> Fi
         return figure
 
 
-def boundary_paths(
-    paths: Sequence[tuple[float, Floats, Floats]], runs: Runs = ()
-) -> Figure:
-    """Fig. 2a: routes of a boundary point and of the centroid, m.
+@dataclass(frozen=True, eq=False)
+class RollingRibbon:
+    """A ribbon on its slope: x down the slope, y away from it, over R.
 
-    Parameters
+    Attributes
     ----------
-    paths : (mu / tan(theta), route of node 0 (k, 2), route of the centroid (k, 2))
+    ratio : mu / tan(theta)
+    shapes : nodes (n, 2) at some times
+    point, centre : (k, 2) routes of a boundary point and of the centroid
     """
+
+    ratio: float
+    shapes: Sequence[Floats]
+    point: Floats
+    centre: Floats
+
+
+def boundary_paths(ribbons: Sequence[RollingRibbon], runs: Runs = ()) -> Figure:
+    """Fig. 2a: patterns of motion, each in a panel, with the route of a point."""
     with mpl.rc_context(RC):
-        figure = _figure(FULL_WIDTH, 1.1 * len(paths) + 0.5)
-        axes = figure.subplots(len(paths), 1, squeeze=False, sharex=True)[:, 0]
-        for ax, (ratio, point, centre) in zip(axes, paths, strict=True):
-            ax.plot(*point.T, color=ACTUATED, label="boundary point")
-            ax.plot(*centre.T, color=LIMB, ls="--", label="centroid")
-            ax.set_title(rf"$\mu/\tan\theta = {ratio:g}$", loc="left")
-            ax.set_ylabel(r"$y$ (m)")
-        axes[-1].set_xlabel(r"$x$ (m)")
-        axes[0].legend(ncols=2)
+        figure = _figure(FULL_WIDTH, 1.05 * len(ribbons) + 0.5)
+        axes = figure.subplots(len(ribbons), 1, squeeze=False, sharex=True)[:, 0]
+        for ax, ribbon in zip(axes, ribbons, strict=True):
+            ax.axhline(0.0, color=GROUND, lw=0.8)
+            for x in ribbon.shapes:
+                ax.plot(*np.vstack([x, x[:1]]).T, color=GROUND, lw=0.6, alpha=0.6)
+            ax.plot(*ribbon.point.T, color=ACTUATED, label="boundary point")
+            ax.plot(*ribbon.centre.T, color=LIMB, ls="--", label="centroid")
+            ax.set_title(rf"$\mu/\tan\theta = {ribbon.ratio:g}$", loc="left")
+            ax.set_ylabel(r"$y/R$")
+            ax.set_aspect("equal")
+        axes[-1].set_xlabel(r"Way down the slope, $x/R$")
+        handles, names = axes[0].get_legend_handles_labels()
+        figure.legend(handles, names, ncols=2, loc="outside upper right")
         _foot(figure, runs)
         return figure
 
@@ -157,31 +183,86 @@ def snapshots(shapes: Sequence[Shape], runs: Runs = ()) -> Figure:
         return figure
 
 
-def robot_ways(tables: Sequence[tuple[str, pd.DataFrame]], runs: Runs = ()) -> Figure:
-    """Fig. 5d to i: way of the centroid over H in time, a panel for each ground.
+GROUNDS = {  # a case of conf/case, or a column of Fig. 6: how a panel is called
+    "star_robot": "0\N{DEGREE SIGN}",
+    "star_robot_up_3": "+3\N{DEGREE SIGN}",
+    "star_robot_down_3": "\N{MINUS SIGN}3\N{DEGREE SIGN}",
+    "star_robot_up_6": "+6\N{DEGREE SIGN}",
+    "star_robot_crest": "from the crest",
+    "star_robot_trough": "from the trough",
+}
 
-    Parameters
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """How far the robot came on a ground.
+
+    Attributes
     ----------
-    tables : name of the ground, columns time (s) and way_over_H
+    name : a key of GROUNDS, or any other word
+    table : columns time (s) and way_over_H
+    shapes : the robot after each cycle, for the grounds shown in Fig. 5a to c
     """
+
+    name: str
+    table: pd.DataFrame
+    shapes: Sequence[Shape] = ()
+
+    @property
+    def title(self) -> str:
+        return GROUNDS.get(self.name, self.name)
+
+
+def robot_ways(ways: Sequence[Way], runs: Runs = ()) -> Figure:
+    """Fig. 5: where the robot stands after each cycle, and its way over H in time."""
     with mpl.rc_context(RC):
-        columns = min(3, len(tables))
-        rows = -(-len(tables) // columns)
-        figure = _figure(FULL_WIDTH, 1.7 * rows + 0.4)
-        axes = figure.subplots(rows, columns, squeeze=False).ravel()
-        for ax, (name, table) in zip(axes, tables, strict=False):
-            ax.plot(table["time"], table["way_over_H"], color=LIMB)
-            ax.set_title(name)
+        tracks = [way for way in ways if way.shapes]
+        columns = min(3, len(ways))
+        rows = -(-len(ways) // columns)
+        figure = _figure(FULL_WIDTH, 1.6 * rows + (1.7 if tracks else 0.4))
+        lower: Figure | SubFigure = figure
+        if tracks:
+            grid = figure.add_gridspec(2, 1, height_ratios=[1.3, 1.6 * rows])
+            upper, lower = (figure.add_subfigure(grid[k]) for k in (0, 1))
+            panels = upper.subplots(1, len(tracks), squeeze=False)[0]
+            for ax, way in zip(panels, tracks, strict=True):
+                _draw_track(ax, way)
+        axes = lower.subplots(rows, columns, squeeze=False, sharex=True).ravel()
+        for ax, way in zip(axes, ways, strict=False):
+            ax.plot(way.table["time"], way.table["way_over_H"], color=LIMB)
+            ax.set_title(way.title)
+            ax.set_ylabel(r"$(x_c - x_c(0))/H$")
+            ax.grid(axis="x", color=GROUND, lw=0.3, alpha=0.5)
+            ax.xaxis.set_major_locator(MultipleLocator(CYCLE))
+        for ax in axes[len(ways) - columns : len(ways)]:
             ax.set_xlabel(r"Time, $t$ (s)")
-            ax.set_ylabel(r"$x_c/H$")
-        for ax in axes[len(tables) :]:
+            ax.tick_params(labelbottom=True)
+        for ax in axes[len(ways) :]:
             ax.set_axis_off()
         _foot(figure, runs)
         return figure
 
 
+def _draw_track(ax: Axes, way: Way) -> None:
+    """The robot after each cycle, later ones darker, on its ground."""
+    x = np.vstack([shape.x for shape in way.shapes])
+    for k, shape in enumerate(way.shapes):
+        alpha = 0.3 + 0.7 * (k + 1) / len(way.shapes)
+        lines = LineCollection(list(shape.x[shape.edges]), colors=LIMB, alpha=alpha)
+        lines.set_linewidth(0.7)
+        ax.add_collection(lines)
+    ax.plot(*way.shapes[0].ground.T, color=GROUND, lw=0.8)
+    middle, reach = 0.5 * (x.min(axis=0) + x.max(axis=0)), 0.6 * np.ptp(x[:, 0])
+    ax.set_xlim(middle[0] - reach, middle[0] + reach)
+    ax.set_ylim(x[:, 1].min() - 0.01, x[:, 1].max() + 0.01)
+    ax.set_aspect("equal")
+    ax.set_title(f"{way.title}: at rest, and after each cycle")
+    ax.set_xticks([])
+    ax.set_yticks([])
+
+
 def computing_times(table: pd.DataFrame, runs: Runs = ()) -> Figure:
-    """Fig. 6: computing time over simulated time by step, a series a scenario.
+    """Fig. 6: computing time over simulated time by step, a series a ground.
 
     Parameters
     ----------
@@ -190,26 +271,29 @@ def computing_times(table: pd.DataFrame, runs: Runs = ()) -> Figure:
     with mpl.rc_context(RC):
         figure = _figure(0.5 * FULL_WIDTH, 2.6)
         ax = figure.subplots()
-        for k, (name, rows) in enumerate(table.groupby("scenario")):
+        for k, (name, rows) in enumerate(table.groupby("scenario", sort=False)):
             rows = rows.sort_values("h")
-            color, mark = SERIES[k % 6], MARKS[k % 6]
-            ax.loglog(
-                1e3 * rows["h"],
-                rows["ratio"],
-                label=str(name),
-                color=color,
-                marker=mark,
-            )
+            title = GROUNDS.get(str(name), str(name))
+            ax.loglog(1e3 * rows["h"], rows["ratio"], label=title,
+                      color=SERIES[k % 6], marker=MARKS[k % 6])  # fmt: skip
         ax.axhline(1.0, color=GROUND, lw=0.6, ls="--")
+        ax.annotate("real time", (0.0, 1.0), xycoords=("axes fraction", "data"),
+                    ha="left", va="bottom", fontsize=5.5)  # fmt: skip
+        ax.plot(2.5, 1.0, "kx", label="[Hu20], their processor")
         ax.set_xlabel(r"Time step, $h$ (ms)")
         ax.set_ylabel("Computing time / simulated time")
-        ax.legend()
+        ticks = sorted(1e3 * table["h"].unique())
+        ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        ax.minorticks_off()
+        ax.legend(ncols=2, fontsize=5.5)
         _foot(figure, runs)
         return figure
 
 
-def jumper_paths(table: pd.DataFrame, radius: float, runs: Runs = ()) -> Figure:
-    """Fig. 7b, c: position of the first node over R_0 in time.
+def jumper_paths(
+    shapes: Sequence[Shape], table: pd.DataFrame, radius: float, runs: Runs = ()
+) -> Figure:
+    """Fig. 7: the jumper at some times; the position of its first node over R_0.
 
     Parameters
     ----------
@@ -217,12 +301,21 @@ def jumper_paths(table: pd.DataFrame, radius: float, runs: Runs = ()) -> Figure:
     radius : R_0, m
     """
     with mpl.rc_context(RC):
-        figure = _figure(FULL_WIDTH, 2.2)
-        for ax, axis in zip(figure.subplots(1, 2), "xy", strict=True):
+        figure = _figure(FULL_WIDTH, 3.6)
+        grid = figure.add_gridspec(2, 1, height_ratios=[1.0, 1.2])
+        upper, lower = (figure.add_subfigure(grid[k]) for k in (0, 1))
+        for ax, shape in zip(
+            upper.subplots(1, len(shapes), sharex=True, sharey=True, squeeze=False)[0],
+            shapes,
+            strict=True,
+        ):
+            _draw(ax, shape)
+            ax.plot(*shape.x[0], "o", color=ACTUATED)
+        for ax, axis in zip(lower.subplots(1, 2), "xy", strict=True):
             way = table[f"{axis}_first"] - table[f"{axis}_first"].iloc[0]
             ax.plot(table["time"], way / radius, color=LIMB)
             ax.set_xlabel(r"Time, $t$ (s)")
             ax.set_ylabel(rf"$({axis}_1 - {axis}_1(0))/\bar R_0$")
-        figure.suptitle("Shape and force are assumed: no agreement with Fig. 7 claimed")
+        figure.suptitle(JUMPER_ASSUMES, fontsize=6.5)
         _foot(figure, runs)
         return figure

@@ -62,7 +62,9 @@ def animated_svg(motion: Motion) -> str:
 
     def pixels(x: Floats) -> Ints:
         right, down = x[..., 0] - low[0], high[1] - x[..., 1]
-        return np.rint(scale * np.stack([right, down], axis=-1)).astype(np.int64)
+        return np.asarray(
+            np.rint(scale * np.stack([right, down], axis=-1)), dtype=np.int64
+        )
 
     frames = pixels(motion.shapes)
     ground = motion.ground

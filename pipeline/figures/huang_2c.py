@@ -2,22 +2,21 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from analysis.figures.huang_2020 import ribbon_shapes
-from pipeline.cases.ribbon import HeavyRingCase
 from pipeline.figures.shown import Drawn, Row
-
-GAMMAS = (0.8, 1.0, 1.5, 3.0)
+from pipeline.rod_run import read_rod, results_of
 
 
 def draw(rows: Sequence[Row]) -> Drawn:
-    """No run is needed: the ribbons settle here."""
-    del rows
-    shapes, results = [], []
-    for gamma in GAMMAS:
-        case = HeavyRingCase(gamma=gamma)
-        (rest,) = case.steps()
-        shapes.append((gamma, rest.x / case.ribbon.radius))
-        results.append(case.result(rest))
-    return Drawn(ribbon_shapes(shapes), {"shapes": pd.DataFrame(results)})
+    """A row a ribbon: the study ribbon_shapes."""
+    runs, results = [read_rod(row) for row in rows], results_of(rows)
+    shapes = [
+        (float(result["gamma"]), run.x[-1] * 2.0 * np.pi / run.perimeter)
+        for run, result in zip(runs, results, strict=True)
+    ]
+    keys = [run.key for run in runs]
+    named = [(run.label, run.key) for run in runs]
+    return Drawn(ribbon_shapes(shapes, named), {"shapes": pd.DataFrame(results)}, keys)

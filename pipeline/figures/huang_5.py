@@ -1,15 +1,27 @@
-"""Fig. 5 of [Hu20], d to i: how far the star robot comes on each ground."""
+"""Fig. 5 of [Hu20]: how far the star robot comes on each ground."""
 
 from collections.abc import Sequence
 
-from analysis.figures.huang_2020 import robot_ways
-from pipeline.figures.shown import Drawn, Row, key_of_run
-from pipeline.rod_run import read_table
+from analysis.figures.huang_2020 import CYCLE, Shape, Way, robot_ways
+from pipeline.figures.shown import Drawn, Row
+from pipeline.rod_run import RodRun, read_rod
+
+TRACKED = ("star_robot_up_3", "star_robot_crest", "star_robot_trough")  # a, b, c
 
 
 def draw(rows: Sequence[Row]) -> Drawn:
     """A row a ground."""
-    tables = {row.label: read_table(row)[["time", "way_over_H"]] for row in rows}
-    keys = [key_of_run(row.simulated) for row in rows]
-    runs = list(zip(tables, keys, strict=True))
-    return Drawn(robot_ways(list(tables.items()), runs), tables, keys)
+    runs = [read_rod(row) for row in rows]
+    tables = {run.label: run.table[["time", "way_over_H"]] for run in runs}
+    ways = [Way(run.label, tables[run.label], _track(run)) for run in runs]
+    keys = [run.key for run in runs]
+    named = [(run.label, run.key) for run in runs]
+    return Drawn(robot_ways(ways, named), tables, keys)
+
+
+def _track(run: RodRun) -> list[Shape]:
+    """The robot at the start and after each cycle."""
+    if run.label not in TRACKED:
+        return []
+    cycles = int(run.table["time"].iloc[-1] / CYCLE + 1e-6)
+    return [run.at(k * CYCLE) for k in range(cycles + 1)]

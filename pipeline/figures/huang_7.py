@@ -3,15 +3,19 @@
 from collections.abc import Sequence
 
 from analysis.figures.huang_2020 import jumper_paths
-from pipeline.figures.shown import Drawn, Row, key_of_run
-from pipeline.rod_run import only, read_table
+from analysis.figures.motion import animated_svg
+from pipeline.figures.shown import Drawn, Row
+from pipeline.rod_run import motion_of, only, read_rod
 
+TIMES = (0.0, 0.125, 0.25)  # s
+SWITCHED_ON = 0
 RADIUS = 5.0e-3  # R_0 of the text, m
 
 
 def draw(rows: Sequence[Row]) -> Drawn:
     """One row: the case jumper."""
-    row = only(list(rows), "jumper")
-    table, key = read_table(row), key_of_run(row.simulated)
-    figure = jumper_paths(table, RADIUS, [(row.label, key)])
-    return Drawn(figure, {"first-node": table}, [key])
+    run = read_rod(only(list(rows), "jumper"))
+    shapes = [run.at(time, SWITCHED_ON) for time in TIMES]
+    figure = jumper_paths(shapes, run.table, RADIUS, [(run.label, run.key)])
+    moving = {"motion": animated_svg(motion_of(run))}
+    return Drawn(figure, {"first-node": run.table}, [run.key], moving)

@@ -309,7 +309,7 @@ def test_an_edited_run_and_a_plan_of_another_conf_are_not_archived(
     assert done.returncode == 2
     assert "steps.csv was edited: remove this folder" in done.stderr
     write_digests(run.parent)
-    (folder / "conf" / "workflow.yaml").write_text("figures: {huang-2: {}}")
+    (folder / "conf" / "workflow.yaml").write_text("figures: {zhu-filipov-5: {}}")
     done = command_in(folder)("pipeline.archive")
     assert done.returncode == 2
     assert "run make figures first" in done.stderr

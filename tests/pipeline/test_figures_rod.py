@@ -1,20 +1,40 @@
 """The figures of [Hu20], drawn from runs as the pipeline leaves them."""
 
+import base64
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from pipeline.cases.ribbon import HeavyRingCase, Ribbon, RibbonCase
 from pipeline.cases.rod import ActuatorCase, JumperCase, StarCase
+from pipeline.cases.rod_timing import ComputingTimeCase
 from pipeline.errors import InputError
-from pipeline.figures import huang_2c, huang_3, huang_4, huang_5, huang_7
+from pipeline.figure import FigureConfig, run_step
+from pipeline.figures import (
+    huang_2a,
+    huang_2b,
+    huang_2c,
+    huang_3,
+    huang_4,
+    huang_5,
+    huang_6,
+    huang_7,
+)
 from pipeline.figures.shown import Row
+from pipeline.files import write_json
+from pipeline.report_sections import figures
 from pipeline.simulate import Case, record_steps
+from sim.rod.ground import Plane
+
+KEY = "0123456789abcdef"
 
 
 def _row(case: Case, out: Path, label: str) -> Row:
     out.mkdir()
-    record_steps(case, label, out)
+    result = record_steps(case, label, out)
+    write_json(out / "run.json", {"key": KEY, "result": result})
     return Row(label, out)
 
 
@@ -44,12 +64,83 @@ def test_the_law_and_the_jumper_are_drawn_from_their_runs(tmp_path: Path) -> Non
     assert huang_7.draw([jump]).figure.axes
 
 
-def test_four_ribbons_at_rest_are_drawn_without_a_run() -> None:
-    drawn = huang_2c.draw([])
-    assert [ax.get_title() for ax in drawn.figure.axes] == [
-        rf"$\Gamma_g = {gamma:g}$" for gamma in huang_2c.GAMMAS
+def test_ribbons_at_rest_are_drawn_over_their_radius(tmp_path: Path) -> None:
+    rows = [
+        _row(HeavyRingCase(gamma=gamma, nodes=60), tmp_path / f"{gamma}", f"{gamma}")
+        for gamma in (1.0, 3.0)
     ]
-    assert drawn.tables["shapes"]["height_over_R"].is_monotonic_increasing
+    drawn = huang_2c.draw(rows)
+    titles = [ax.get_title() for ax in drawn.figure.axes]
+    assert titles == [r"$\Gamma_g = 1$", r"$\Gamma_g = 3$"]
+    table = drawn.tables["shapes"]
+    tops = [np.max(ax.lines[1].get_ydata()) for ax in drawn.figure.axes]
+    assert tops == pytest.approx(table["height_over_R"].tolist(), rel=2e-3)
+
+
+@pytest.fixture(scope="module")
+def ribbons(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    """One that slides and one that rolls."""
+    folder = tmp_path_factory.mktemp("ribbons")
+    return [
+        _row(
+            RibbonCase(Ribbon(5.0, nodes=40), ratio=ratio, duration=1.0, every=2),
+            folder / f"{ratio:g}",
+            f"{ratio:g}",
+        )
+        for ratio in (0.0, 1.2)
+    ]
+
+
+def test_a_sliding_point_goes_beside_the_centroid_a_rolling_one_around_it(
+    ribbons: list[Row],
+) -> None:
+    """In the frame of the slope, over the radius."""
+    routes = huang_2a.draw(ribbons).tables["routes"]
+    for ratio, height in ((0.0, 0.0), (1.2, 2.0)):
+        route = routes[routes["ratio"] == ratio]
+        assert np.ptp(route["y_b"]) == pytest.approx(height, abs=0.05)
+        assert np.ptp(route["y_c"]) < 0.05
+        assert route["x_c"].iloc[-1] > 1.0
+
+
+def test_the_route_ratio_is_drawn_from_the_runs(ribbons: list[Row]) -> None:
+    table = huang_2b.draw(ribbons).tables["routes"]
+    assert table["ratio"].tolist() == [0.0, 1.2]
+    assert table["delta"].tolist() == pytest.approx([1.0, 1.27], abs=0.05)
+
+
+def test_computing_times_are_measured_by_ground_and_step(tmp_path: Path) -> None:
+    case = ComputingTimeCase(
+        {"star_robot": Plane(), "star_robot_up_3": Plane(3.0)}, [5e-3, 1e-2], 0.1, 1
+    )
+    row = _row(case, tmp_path / "times", "computing_time")
+    drawn = huang_6.draw([row])
+    assert len(drawn.tables["times"]) == 4
+    assert (drawn.tables["times"]["ratio"] > 0.0).all()
+    names = [text.get_text() for text in drawn.figure.axes[0].get_legend().texts]  # type: ignore[union-attr]
+    assert names[:2] == ["0\N{DEGREE SIGN}", "+3\N{DEGREE SIGN}"]
+
+
+def test_the_star_robot_rolls_in_the_report(robot: Row, tmp_path: Path) -> None:
+    run_step(FigureConfig("huang-4", ("star_robot",)), [robot], tmp_path)
+    job = {
+        "step": "figure",
+        "name": "huang-4",
+        "key": KEY,
+        "status": "finished",
+        "directory": tmp_path,
+        "edits": [],
+        "needs": [],
+        "result": {"shows": ""},
+    }
+    (shown,) = figures([job], tmp_path)
+    (motion,) = shown["moving"]
+    text = base64.b64decode(motion.removeprefix("data:image/svg+xml;base64,")).decode()
+    root = ElementTree.fromstring(text)
+    moves = root.findall(".//{http://www.w3.org/2000/svg}animate[@attributeName='d']")
+    assert len(moves) == 8  # seven limbs and the tails
+    assert {len(move.attrib["values"].split(";")) for move in moves} == {41}
+    assert "#D55E00" in text  # the limb that is switched on
 
 
 def test_a_figure_refuses_runs_it_cannot_show(robot: Row, tmp_path: Path) -> None:

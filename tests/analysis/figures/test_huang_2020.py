@@ -9,7 +9,9 @@ from matplotlib.collections import LineCollection
 
 from analysis.figures.huang_2020 import (
     CYCLOID,
+    RollingRibbon,
     Shape,
+    Way,
     actuator_law,
     boundary_paths,
     computing_times,
@@ -61,9 +63,12 @@ def test_the_limbs_that_are_switched_on_have_their_own_colour() -> None:
 
 def test_every_ground_has_its_panel() -> None:
     table = pd.DataFrame({"time": [0.0, 3.0], "way_over_H": [0.0, 0.3]})
-    figure = robot_ways([(f"{angle} degrees", table) for angle in (0, 3, -3, 6)])
+    shape = Shape("t = 0 s", CIRCLE, EDGES, np.zeros((2, 2)), np.empty(0))
+    ways = [Way("star_robot_up_3", table, [shape]), Way("a hill", table)]
+    figure = robot_ways(ways)
     titles = [ax.get_title() for ax in figure.axes if ax.lines]
-    assert titles == ["0 degrees", "3 degrees", "-3 degrees", "6 degrees"]
+    up = "+3\N{DEGREE SIGN}"
+    assert titles == [f"{up}: at rest, and after each cycle", up, "a hill"]
 
 
 def test_curves_are_those_of_the_table() -> None:
@@ -73,13 +78,15 @@ def test_curves_are_those_of_the_table() -> None:
     assert list(left.lines[0].get_ydata()) == [1, 0.2, 0.3]  # type: ignore[arg-type]
     assert list(right.lines[0].get_ydata()) == [1, 3, 2]  # type: ignore[arg-type]
     jump = pd.DataFrame({"time": time, "x_first": [1.0, 2, 3], "y_first": [1.0, 1, 2]})
-    first = jumper_paths(jump, 0.5).axes[0]
+    shape = Shape("t = 0 s", CIRCLE, EDGES, np.empty((0, 2)), np.empty(0))
+    first = jumper_paths([shape], jump, 0.5).axes[1]
     assert list(first.lines[0].get_ydata()) == [0.0, 2.0, 4.0]  # type: ignore[arg-type]
     times = pd.DataFrame({"scenario": "plane", "h": [1e-3, 2e-3], "ratio": [0.1, 0.05]})
     (ax,) = computing_times(times).axes
     assert list(ax.lines[0].get_xdata()) == [1.0, 2.0]  # type: ignore[arg-type]
-    (ax,) = boundary_paths([(0.5, CIRCLE, CIRCLE)]).axes
-    assert len(ax.lines) == 2
+    ribbon = RollingRibbon(0.5, [CIRCLE, CIRCLE], CIRCLE, CIRCLE)
+    (ax,) = boundary_paths([ribbon]).axes
+    assert len(ax.lines) == 5  # the ground, two shapes, two routes
 
 
 def test_chains_of_nodes_are_drawn_in_one_stroke_each() -> None:

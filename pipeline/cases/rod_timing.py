@@ -1,0 +1,86 @@
+"""Computing time of the star robot, Fig. 6 of [Hu20]."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.cases.rod import StarCase
+from pipeline.cases.rod_record import refuse_times
+from sim.rod.ground import Ground
+from sim.rod.options import StepOptions
+from sim.rod.simulate import Loop
+from sim.rod.world import World
+
+REAL_TIME_STEP = 2.5e-3  # s, at which the paper's simulator is as fast as the robot
+
+
+@dataclass(frozen=True)
+class TimingStep:
+    """CPU time over simulated time for one step length, by ground."""
+
+    step: int
+    h: float
+    ratios: dict[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class ComputingTimeCase:
+    """CPU time of the compiled loop with N = 84, the least of some repeats.
+
+    Its numbers are those of the machine, and of the hour, that ran it.
+
+    grounds : by name; step_lengths : s; duration : s, simulated each time
+    """
+
+    grounds: dict[str, Ground]
+    step_lengths: list[float]
+    duration: float = 3.0
+    repeats: int = 3
+
+    def __post_init__(self) -> None:
+        refuse_times(self.duration, self.repeats)
+        for h in self.step_lengths:
+            StepOptions(h=h)
+        if not (self.grounds and self.step_lengths):
+            raise ValueError("case: name one ground and one step length or more")
+
+    def steps(self) -> Iterator[TimingStep]:
+        worlds = {
+            name: StarCase(ground=ground, duration=self.duration).world
+            for name, ground in self.grounds.items()
+        }
+        self._cost(next(iter(worlds.values())), self.step_lengths[-1])  # compiles
+        for k, h in enumerate(self.step_lengths):
+            ratios = {name: self._cost(world, h) for name, world in worlds.items()}
+            yield TimingStep(k, h, ratios)
+
+    def _cost(self, world: World, h: float) -> float:
+        taken = []
+        for _ in range(self.repeats):
+            loop = Loop(world, StepOptions(h=h), None)
+            start = time.process_time()
+            if not loop.run_to(1 << 40, self.duration):
+                raise loop.failure()
+            taken.append(time.process_time() - start)
+        return min(taken) / self.duration
+
+    def numbers(self, step: TimingStep) -> dict[str, float]:
+        return {"step": step.step, "h": step.h, **step.ratios}
+
+    def arrays(self, step: TimingStep) -> dict[str, NDArray[np.generic]]:
+        return {"ratios": np.array(list(step.ratios.values()))}
+
+    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
+        return {}
+
+    def documents(self) -> dict[str, object]:
+        return {}
+
+    def result(self, last: TimingStep) -> dict[str, float | str | int | bool]:
+        return {"stop": "measured", "step_lengths": last.step + 1}
+
+    def progress(self, step: TimingStep) -> str:
+        return f"h {1e3 * step.h:g} ms"
