@@ -12,6 +12,7 @@ from sim.arrays import Bools, Floats, Ints
 NEVER_RIVALLED = 99.0  # margin written where no other sphere comes into question
 WHOLE_SHAPE = 0.25  # share of nodes labelled otherwise that makes it another labelling
 TRUSTED = 0.5  # trust from which the prediction counts beside a single length
+BY_CHANCE = 2  # lengths and places that a sphere may keep by chance
 HELPED = 2.2  # what a label must earn that a trusted prediction alone ties
 
 
@@ -61,8 +62,8 @@ def stand_out(scale: Scale, labels: Ints) -> Standing:
     rivals = np.full(n, NOT_ASSIGNED, dtype=np.int64)
     evidence, margin = np.full(n, np.nan), np.full(n, np.nan)
     ambiguous = np.zeros(n, dtype=np.bool_)
-    needed = _needed_evidence(scale, labels)
     while True:
+        needed = _needed_evidence(scale, labels, assigned)
         places = scale.places(assigned)
         table = scale.table(assigned, places)
         lack = np.full(n, -np.inf)
@@ -85,26 +86,39 @@ def stand_out(scale: Scale, labels: Ints) -> Standing:
     return Standing(assigned, evidence, margin, rivals, ambiguous, confirmed)
 
 
-def _needed_evidence(scale: Scale, labels: Ints) -> Floats:
+def _needed_evidence(scale: Scale, labels: Ints, assigned: Ints) -> Floats:
     """(n,) what a label must earn.
 
-    A node tied by one length alone, in a scan where nodes are missing, may be missing
-    too while one of the U loose spheres happens to lie at that length: it must earn
-    log(1 + U) more.  One that keeps no length but lies where a trusted prediction puts
-    it must outweigh the missing nodes as well.  Two lengths seldom agree by chance, nor
-    does one where the prediction is trusted: such a node need only break even, so that
-    a wrong link or a body on the wrong joint is still recognised.
+    Any of the loose spheres may happen to lie at the lengths of a missing node, and
+    any of the missing nodes may be the one it is laid on. So where nodes are missing,
+    one told by two of its lengths and its place must outweigh the logarithm of these
+    tries, and the margin for each; none of unknown state is believed that keeps one
+    length and breaks another. A node that keeps
+    no length but lies where a trusted prediction puts it must outweigh the tries as
+    well. Others need only break even, so that a wrong link or a body on the wrong
+    joint is recognised.
+
+    Parameters
+    ----------
+    labels : (n,) before any was taken away; they tell what is loose and missing
+    assigned : (n,) those left; they tell what a node is tied by
     """
     needed = np.zeros(scale.mechanism.n)
-    loose = np.log1p(scale.spheres.m - int((labels != NOT_ASSIGNED).sum()))
-    missing = np.log1p(int((labels == NOT_ASSIGNED).sum()))
+    missing = int((labels == NOT_ASSIGNED).sum())
+    loose = scale.spheres.m - scale.mechanism.n + missing
+    tries = np.log(max(loose, 1)) + np.log(max(missing, 1))
     trusted = scale.trust > TRUSTED
-    for node in np.flatnonzero(labels != NOT_ASSIGNED):
-        kept = scale.kept_lengths(labels, int(node))
+    for node in np.flatnonzero(assigned != NOT_ASSIGNED):
+        kept, broken = scale.lengths_at(assigned, int(node))
+        told = kept + int(trusted)  # by lengths, and by the place
         if trusted and kept == 0:
-            needed[node] = HELPED + loose + missing
+            needed[node] = HELPED + np.log1p(loose) + np.log1p(missing)
+        elif not trusted and missing and kept == 1 and broken:
+            needed[node] = np.inf
+        elif missing and told <= BY_CHANCE:
+            needed[node] = max(told, 1) * scale.options.margin + tries
         elif not trusted and kept <= 1:
-            needed[node] = scale.options.margin + (loose if missing else 0.0)
+            needed[node] = scale.options.margin
     return needed
 
 

@@ -18,6 +18,7 @@ from sim.arrays import Ints
 
 BRANCHES = 4  # spheres tried for a node in one hypothesis
 SHAPE_MODES = 12  # independent ways in which a real shape departs from the predicted
+DECISIVE = 10.0  # log-likelihood of lengths that no predicted shape outweighs
 SHAPE_FLOOR_MM = 0.3  # departures smaller than this say nothing
 
 
@@ -141,6 +142,29 @@ def _continue_elsewhere(
         assigned = better
 
 
+def _hang_elsewhere(
+    mechanism: Mechanism, spheres: SphereSet, assigned: Ints, options: LabelOptions
+) -> Ints:
+    """Try again without the labels that a single length ties, where bodies are free.
+
+    Where a body hangs on another joint, one of its spheres may happen to lie where
+    another of its nodes was sought, and then the body is not found as a whole.
+    """
+    scale = Scale(mechanism, spheres, options, START_TRUST)
+    held = assigned != NOT_ASSIGNED
+    weak = [
+        j for j in np.flatnonzero(held) if scale.lengths_at(assigned, int(j))[0] < 2
+    ]
+    free = assigned.copy()
+    free[weak] = NOT_ASSIGNED
+    if mechanism.triples_of(~held) == mechanism.triples_of(free == NOT_ASSIGNED):
+        return assigned
+    tried = _continue_elsewhere(mechanism, spheres, free, options)
+    before = judge(mechanism, spheres, assigned, options).score
+    after = judge(mechanism, spheres, tried, options).score
+    return tried if after > before + options.margin else assigned
+
+
 def search(
     mechanism: Mechanism, spheres: SphereSet, options: LabelOptions
 ) -> list[Labelling]:
@@ -152,7 +176,14 @@ def search(
             continue
         assigned = grow(mechanism, spheres, nothing, start, options)
         assigned = _continue_elsewhere(mechanism, spheres, assigned, options)
+        assigned = _hang_elsewhere(mechanism, spheres, assigned, options)
         found.append(judge(mechanism, spheres, assigned, options))
         if len(found) == options.runs:
             break
-    return sorted(found, key=lambda labelling: -labelling.total)
+    return _ranked(found)
+
+
+def _ranked(found: list[Labelling]) -> list[Labelling]:
+    """Best first: by lengths and shape among those that lengths do not decide."""
+    most = max((f.score for f in found), default=0.0)
+    return sorted(found, key=lambda f: (f.score < most - DECISIVE, -f.total))

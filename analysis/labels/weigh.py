@@ -116,10 +116,10 @@ class Scale:
                 loss += float(row[assigned[node]] - row[assigned[other]])
         return loss
 
-    def kept_lengths(self, assigned: Ints, node: int) -> int:
-        """How many rigid lengths tie the label of `node`."""
+    def lengths_at(self, assigned: Ints, node: int) -> tuple[int, int]:
+        """How many rigid lengths the label of `node` keeps, and how many it breaks."""
         here = int(assigned[node])
-        kept = 0
+        kept = broken = 0
         for sphere, length in self._assigned_mates(assigned, node, NOT_ASSIGNED):
             sd = np.hypot(
                 np.sqrt(self.spheres.variances_mm2[here, sphere]),
@@ -127,7 +127,8 @@ class Scale:
             )
             r = self.spheres.distances_mm[here, sphere] - length
             kept += int(abs(r) < TIGHT * sd)
-        return kept
+            broken += int(abs(r) >= TIGHT * sd)
+        return kept, broken
 
     def prediction_trust(self, assigned: Ints) -> float:
         """Share of labelled nodes found where nodes of other bodies put them."""
