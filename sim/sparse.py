@@ -45,6 +45,7 @@ from sim.kernels import kernel
 from sim.ordering import nested_dissection
 
 SMALL = 8  # columns of a front below which it is joined with the next at any price
+DROP = 1e-11  # relative size of a pivot of which only rounding is left
 SPARES = 2  # factors whose memory is kept
 SPARE = 0.2  # share of zeros that joining two fronts may bring into larger ones
 
@@ -63,6 +64,11 @@ class Pattern:
     n: int
     fronts: Fronts
     spare: list[Floats]
+
+    def room(self) -> tuple[Floats, Floats]:
+        """Memory for L and the pivots of one factor."""
+        L = self.spare.pop() if self.spare else np.empty(self.fill)
+        return L, np.empty(self.n)
 
     @property
     def order(self) -> Ints:
@@ -149,7 +155,7 @@ def analyse(n: int, rows: Ints, cols: Ints, *, order: Ints | None = None) -> Pat
     return Pattern(n, fronts, [])
 
 
-def factorise(pattern: Pattern, values: Floats, *, drop: float = 1e-11) -> Factor:
+def factorise(pattern: Pattern, values: Floats, *, drop: float = DROP) -> Factor:
     """Factorise A with the given values.
 
     Parameters
@@ -157,8 +163,7 @@ def factorise(pattern: Pattern, values: Floats, *, drop: float = 1e-11) -> Facto
     values : (e,) entries at the places given to `analyse`
     drop : a pivot smaller than this, relative to its terms, is dropped
     """
-    L = pattern.spare.pop() if pattern.spare else np.empty(pattern.fill)
-    pivot = np.empty(pattern.n)
+    L, pivot = pattern.room()
     factorise_fronts(pattern.fronts, values, drop, L, pivot)
     return Factor(pattern, L, pivot)
 

@@ -11,9 +11,16 @@ so that one sparse factorisation does for each. Dependent rows are dropped by ra
 import numpy as np
 
 from sim.arrays import Floats
+from sim.fronts import Fronts, factorise_fronts, solve_fronts
+from sim.kernels import kernel
+from sim.morph import rows
 from sim.morph.constraints import Kind
+from sim.morph.rows import Layout
 from sim.morph.system import Linear, System, linearise
 from sim.newton import NotConvergedError
+from sim.sparse import DROP, Factor
+
+ROUNDING = 1e-14  # of G dz that may be left, relative to what was there
 
 
 def admissible(system: System, z: Floats, dr: Floats) -> Floats:
@@ -28,12 +35,12 @@ def admissible(system: System, z: Floats, dr: Floats) -> Floats:
     -------
     (n + k, 3), zero for the multipliers
     """
-    G = linearise(system, z, eliminate=True)
     dz = np.zeros_like(z)
     dz[: system.n] = dr
-    factor = G.factorise()
-    for _ in range(2):  # the second removes what rounding left of the first
-        dz -= G.transpose_times(factor.solve(G.times(dz)))
+    pattern = system.normal
+    L, pivot = pattern.room()
+    _project(system.layout, pattern.fronts, z, L, pivot, dz)
+    Factor(pattern, L, pivot)  # gives the memory back
     return dz
 
 
@@ -84,3 +91,24 @@ def satisfy_constraints(
         "take smaller steps, or check that the constraints do not contradict",
         best=best,
     )
+
+
+@kernel
+def _project(
+    layout: Layout, fronts: Fronts, z: Floats, L: Floats, pivot: Floats, dz: Floats
+) -> None:
+    """dz -= G^T (G G^T)^+ G dz, again where rounding has left something of G dz."""
+    m = len(layout.scale)
+    c, G = np.empty(m), np.empty((len(layout.block_row), 3))
+    rows.evaluate(layout, z, True, c, G)
+    values, gap = np.empty(len(layout.pairs)), np.empty(m)
+    rows.products(layout.pairs, G, values)
+    factorise_fronts(fronts, values, DROP, L, pivot)
+    rows.times(layout, G, dz, gap)
+    enough = ROUNDING * np.abs(gap).max() if m > 0 else 0.0
+    for _ in range(2):
+        y = solve_fronts(fronts, L, pivot, gap)
+        rows.add_transpose_times(layout, G, y, -1.0, dz)
+        rows.times(layout, G, dz, gap)
+        if m == 0 or np.abs(gap).max() <= enough:
+            break
