@@ -10,6 +10,7 @@ from sim.arrays import Floats
 
 SUSPECTS = (Reason.RADIUS, Reason.RMS, Reason.CAP, Reason.POINTS, Reason.NORMALS)
 MOST = 100  # candidates that are looked at, those with the most points
+MOST_POINTS = 400_000  # that tell a size; all of a large scan take long to sort
 REACHES = (1.3, 0.9, 2.0)  # radii around a candidate from which points are taken
 APART = 2.0  # radii from any sphere that was found
 ENOUGH = 0.05  # of the points of a sphere that was found
@@ -48,6 +49,7 @@ def other_size(points: Floats, picks: Picks, radius: float) -> OtherSize | None:
     suspects = _suspects(picks, radius)
     if len(suspects) < FEWEST:
         return None
+    points = points[:: 1 + len(points) // MOST_POINTS]
     tree = KDTree(points)
     spheres: list[Floats] = []
     for candidate in suspects:

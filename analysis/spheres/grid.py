@@ -38,8 +38,9 @@ def grid(points: Floats, h: float) -> Grid:
     points : (n, 3) mm
     h : side, mm
     """
-    low = points.min(axis=0) - 2.0 * h  # two empty cubes all round
-    extent = float((points.max(axis=0) - low).max()) / h
+    lowest, highest = _bounds(points)
+    low = lowest - 2.0 * h  # two empty cubes all round
+    extent = float((highest - low).max()) / h
     if extent > SPAN - 4:
         raise ValueError(
             f"the scan is {extent:.1e} cells of {h:g} mm wide, at most {SPAN:.0e} "
@@ -47,6 +48,17 @@ def grid(points: Floats, h: float) -> Grid:
         )
     slots, numbers, keys, cube = _number_cubes(points, low, h)
     return Grid(low, h, slots, numbers, keys, cube)
+
+
+@kernel
+def _bounds(points: Floats) -> tuple[Floats, Floats]:
+    """Corners of the box around the points; numpy takes ten times as long."""
+    lowest, highest = points[0].copy(), points[0].copy()
+    for p in range(len(points)):
+        for d in range(3):
+            lowest[d] = min(lowest[d], points[p, d])
+            highest[d] = max(highest[d], points[p, d])
+    return lowest, highest
 
 
 @kernel

@@ -11,6 +11,8 @@ from sim.arrays import Bools, Floats, Ints
 
 FEWEST = 20  # points on a sphere
 FACING = 0.6  # share of a sphere's points whose normal is radial
+FACING_ROUND = 0.2  # the same where the points themselves tell that they lie round
+ROUND = 0.03  # sd of the free radius over the radius below which they do
 INSIDE = 0.1  # points inside a sphere over points on it
 OPEN = 0.2  # of the points at its height that a sphere may use
 NARROW = 0.18  # spread of a sphere's points over that of a round cap
@@ -85,9 +87,10 @@ def fault(c: Candidate, options: PickOptions) -> Rejected | None:
             Reason.STRIP, f"as wide as {width:.2f} of a cap, not {NARROW}"
         )
     share = float(c.facing[fit.used].mean())
-    if share < FACING:
+    wanted = FACING_ROUND if fit.free_radius_sd < ROUND * R else FACING
+    if share < wanted:
         return c.rejected(
-            Reason.NORMALS, f"{share:.2f} of its points face it, not {FACING}"
+            Reason.NORMALS, f"{share:.2f} of its points face it, not {wanted}"
         )
     inside = int((fit.height < -max(TUKEY * fit.scale, 0.1 * R)).sum())
     if inside > 3 + INSIDE * points:

@@ -24,6 +24,8 @@ from sim.arrays import Bools, Floats, Ints
 FINEST = 6.0  # voxels a radius, where points are dense enough
 REACH = 1.5  # radii around a candidate from which points are taken
 PATIENCE = 60  # candidates in a row that are no spheres, then the rest are none
+MOST = 3_000  # points that tell whether a candidate is a sphere
+SCATTERED = 0.15  # rms over the radius of points that lie on nothing
 TELLING = 4  # spheres that tell how rough spheres are
 RADIAL = 0.75  # cosine between normal and radius on a sphere
 
@@ -81,9 +83,13 @@ def _try_all(
         vain += 1
         typical = typical_rms(found) if len(found) >= TELLING else np.nan
         candidate = _candidate(scan, start, R)
-        if candidate and is_rough(candidate, typical):
+        hopeful = candidate is not None and candidate.fit.rms < SCATTERED * R
+        if candidate and hopeful and is_rough(candidate, typical):
             candidate = _again(candidate, scan, 2 * typical)
         wrong = _wrong(candidate, start, typical, options)
+        if wrong is None and candidate:
+            candidate = _with_all(candidate, scan)
+            wrong = _wrong(candidate, start, typical, options)
         if wrong is not None or candidate is None:
             rejected += [wrong] if wrong else []
         elif _gap(centres, candidate.fit.centre) > 0.1 * R:
@@ -95,9 +101,22 @@ def _try_all(
 
 def _again(c: Candidate, scan: Scan, scale: float) -> Candidate | None:
     """The fit with a scale of the noise that other spheres show."""
+    return _refitted(c, scan, scale, rounds=3)
+
+
+def _with_all(c: Candidate, scan: Scan) -> Candidate | None:
+    """The fit with all points around where it is."""
+    near = scan.near(c.fit.centre, REACH * c.fit.radius)
+    facing = _facing(scan, near, scan.points[near] - c.fit.centre)
+    return _refitted(replace(c, near=near, facing=facing), scan, c.fit.scale, rounds=1)
+
+
+def _refitted(
+    c: Candidate, scan: Scan, scale: float, *, rounds: int
+) -> Candidate | None:
     theta = np.append(c.fit.centre, c.fit.radius)
     x = scan.points[c.near]
-    fit = refine(x, theta, scale, BLIND, rounds=3)
+    fit = refine(x, theta, scale, BLIND, rounds=rounds)
     if fit is None:
         return None
     cap, width = _extent(x, fit)
@@ -122,8 +141,9 @@ def _gap(centres: Floats, at: Floats) -> float:
 
 
 def _candidate(scan: Scan, start: Floats, R: float) -> Candidate | None:
-    """Fit the points around a place where a sphere may be."""
+    """Fit some of the points around a place where a sphere may be."""
     near = scan.near(start, REACH * R)
+    near = near[:: 1 + len(near) // MOST]
     x = scan.points[near]
     facing = _facing(scan, near, x - start)
     fit = fit_sphere(x, start, R, facing)

@@ -23,6 +23,8 @@ from sim.arrays import Bools, Floats, Ints
 from sim.kernels import kernel
 
 MISPLACED = 0.5  # mm, sd of a view's shift that is believed before it is seen
+PLACED = 1e-4  # mm, sd that is always believed
+LEARNT = 30  # rounds of learning that sd
 FEWEST = 4  # spheres from which views can be placed
 SEEN = 200  # points on spheres that tell where a view was taken from
 MOST = 3_000  # points that are asked
@@ -111,38 +113,86 @@ def place(
 ) -> Placement:
     """Solve for all centres and motions together; return the motions.
 
+    How far views are misplaced is learnt from them: motions that noise explains are
+    not believed, or they would cost every centre accuracy.
+
     Parameters
     ----------
     found : the spheres, fitted to points moved as `before` says
     sums : for each the blocks A (v, 3, 3) and g (v, 3)
     before : the motions up to now
     """
-    m, views = len(found), len(before.motions)
-    size = 3 * m + 6 * views
-    reach = max(np.linalg.norm(c.fit.centre - before.pivot) for c in found)
-    prior = np.repeat([MISPLACED, MISPLACED / reach], 3) ** -2
-    H = np.zeros((size + 6, size + 6))
-    right = np.zeros(size + 6)
-    for v in range(views):
-        t = slice(3 * m + 6 * v, 3 * m + 6 * v + 6)
-        H[t, t] = np.diag(prior)
-        right[t] = -prior * before.motions[v]
-        H[t, size:] = H[size:, t] = np.eye(6) * np.sqrt(prior)
+    own, views = 3 * len(found), len(before.motions)
+    reach = max(float(np.linalg.norm(c.fit.centre - before.pivot)) for c in found)
+    H, right = _normal_equations(found, sums, before.pivot)
+    weight = _misplacement(H, right, own, before.motions, reach) ** -2
+    prior = np.tile(weight, views)
+    H[own:, own:] += np.diag(prior)
+    right[own:] -= prior * before.motions.ravel()
+    inverse, rise = _solved(H, right, own, weight)
+    tau = rise[own:].reshape(views, 6)
+    return Placement(before.motions + tau, before.pivot, inverse[:own, :own])
+
+
+def _normal_equations(
+    found: list[Candidate], sums: list[tuple[Floats, Floats]], pivot: Floats
+) -> tuple[Floats, Floats]:
+    """Of the centres (3 m) and then the motions (6 v), without a prior."""
+    own, views = 3 * len(found), len(sums[0][0])
+    H = np.zeros((own + 6 * views, own + 6 * views))
+    right = np.zeros(len(H))
     for i, (c, (A, g)) in enumerate(zip(found, sums, strict=True)):
         phi = float(np.trace(c.fit.covariance @ A.sum(axis=0))) / 3
         s = slice(3 * i, 3 * i + 3)
-        K = np.hstack([np.eye(3), -_cross_matrix(c.fit.centre - before.pivot)])
+        K = np.hstack([np.eye(3), -_cross_matrix(c.fit.centre - pivot)])
         H[s, s] = A.sum(axis=0) / phi
         right[s] = g.sum(axis=0) / phi
         for v in range(views):
-            t = slice(3 * m + 6 * v, 3 * m + 6 * v + 6)
+            t = slice(own + 6 * v, own + 6 * v + 6)
             H[s, t] = -A[v] @ K / phi
             H[t, s] = H[s, t].T
             H[t, t] += K.T @ A[v] @ K / phi
             right[t] -= K.T @ g[v] / phi
-    inverse = np.asarray(np.linalg.inv(H), dtype=np.float64)
-    tau = (inverse @ right)[3 * m : size].reshape(views, 6)
-    return Placement(before.motions + tau, before.pivot, inverse[: 3 * m, : 3 * m])
+    return H, right
+
+
+def _misplacement(
+    H: Floats, right: Floats, own: int, motions: Floats, reach: float
+) -> Floats:
+    """(6,) sd of the views' motions that makes what is seen most likely.
+
+    By expectation maximisation, the centres being eliminated: the mean square of a
+    motion is that of its estimate plus the estimate's variance.
+    """
+    views = len(motions)
+    taken = np.linalg.solve(
+        H[:own, :own], np.column_stack([H[:own, own:], right[:own]])
+    )
+    S = H[own:, own:] - H[own:, :own] @ taken[:, :-1]
+    b = right[own:] - H[own:, :own] @ taken[:, -1]
+    sd = np.array([MISPLACED, MISPLACED / reach])
+    for _ in range(LEARNT):
+        weight = np.repeat(sd, 3) ** -2.0
+        prior = np.tile(weight, views)
+        inverse, rise = _solved(
+            S + np.diag(prior), b - prior * motions.ravel(), 0, weight
+        )
+        square = (motions.ravel() + rise) ** 2 + np.diag(inverse)
+        each = square.reshape(views, 2, 3).mean(axis=(0, 2))
+        sd = np.maximum(np.sqrt(each), [PLACED, PLACED / reach])
+    return np.asarray(np.repeat(sd, 3))
+
+
+def _solved(
+    H: Floats, right: Floats, own: int, weight: Floats
+) -> tuple[Floats, Floats]:
+    """Inverse and solution, the motions (from `own` on) having mean zero."""
+    views = (len(H) - own) // 6
+    border = np.zeros((len(H), 6))
+    border[own:] = np.tile(np.diag(np.sqrt(weight)), (views, 1))
+    whole = np.block([[H, border], [border.T, np.zeros((6, 6))]])
+    inverse = np.linalg.inv(whole)[: len(H), : len(H)]
+    return np.asarray(inverse), np.asarray(inverse @ right)
 
 
 def _cross_matrix(r: Floats) -> Floats:

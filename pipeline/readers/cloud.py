@@ -154,8 +154,8 @@ def _finite_points(source: Source) -> tuple[Floats, int]:
 
 
 def _finite(block: Floats) -> Floats:
-    good = np.isfinite(block).all(axis=1)
-    return block if good.all() else block[good]
+    finite = np.isfinite(block)
+    return block if finite.all() else block[finite.all(axis=1)]
 
 
 def _notes(path: Path, source: Source, read: int, dropped: int) -> tuple[str, ...]:
