@@ -22,6 +22,7 @@ from analysis.labels.completion import (
     seen_nodes,
 )
 from analysis.labels.mechanism import Mechanism
+from analysis.moved_bodies import MovedBody, moved_bodies, told
 from analysis.shape_factors import ScannedShapeFactor, scanned_shape_factor
 from analysis.target_distance import (
     TargetDistances,
@@ -43,6 +44,7 @@ from sim.morph.measures import characteristic_length, shape_factor
 
 ENOUGH = 0.8  # share of the nodes below which the whole shape is not judged
 FEWEST = 4  # nodes without which an alignment leaves nothing to compare
+FAR = 3.0  # times what chance gives the worst node: so far off is a body elsewhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,11 +148,13 @@ def judge_scan(
         simulated[used], scanned[used], L, found, lengths, acceptance, target
     )
     loose = len(scan.centres_mm) - len(scan.labels.confirmed)
+    judged = _withhold(compared, used, scan.labels, loose)
+    moved = _moved_bodies(simulation, scan, compared, pairs)
     of_scan = np.sum([found[name] for name in SCAN_SOURCES], axis=0)
     return Judged(
         used,
         nodes,
-        _withhold(compared, used, scan.labels, loose),
+        _differing(judged, told(moved)) if moved else judged,
         scanned_shape_factor(scanned[used], L, of_scan),
         shape_factor(simulated[used], L),
         L,
@@ -231,6 +235,33 @@ def _scatter_sd(pairs: RigidPairs) -> float:
     """Error of each node and axis that explains the scatter of rigid lengths."""
     excess = covariance_factor(pairs) ** 2 - 1
     return float(np.sqrt(excess * np.median(pairs.u_mm**2) / 2)) if excess > 0 else 0.0
+
+
+def _moved_bodies(
+    simulation: Simulation,
+    scan: LabelledScan,
+    compared: Comparison,
+    pairs: RigidPairs,
+) -> list[MovedBody]:
+    """Bodies that no label reaches and that are elsewhere than simulated."""
+    if len(pairs.u_mm) == 0:
+        return []
+    at_home = FAR * compared.checks.worst.limit * float(compared.node_u_mm.max())
+    return moved_bodies(
+        simulation.mechanism,
+        scan.labels,
+        scan.centres_mm,
+        compared.alignment.motion(simulation.steps_mm[-1]),
+        float(np.median(pairs.u_mm)),
+        at_home,
+    )
+
+
+def _differing(compared: Comparison, why: str) -> Comparison:
+    """The comparison with one more reason to differ, or its first."""
+    if compared.verdict is Verdict.DIFFERS:
+        why = f"{compared.why}; {why}"
+    return replace(compared, verdict=Verdict.DIFFERS, why=why)
 
 
 def _withhold(

@@ -65,28 +65,43 @@ def test_a_fault_is_noticed(fault):
 
 
 def test_small_parts_on_the_wrong_joint_never_agree():
-    """One or two spheres where none should be may also be false: no verdict then."""
-    for seed in range(12):
-        assert judged(seed, swapped_part)[0].comparison.verdict is not Verdict.AGREES
+    """One sphere where none should be may also be false: no verdict then."""
+    assert Verdict.AGREES not in verdicts(12, swapped_part)
+
+
+@pytest.mark.parametrize("gap_mm", [None, 0.0])
+def test_a_poor_scan_never_agrees(gap_mm):
+    """Centres known to 0.5 mm; node distances may be 1.5 mm at most."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        mechanism, initial = random_mechanism(NODES, rng)
+        found = print_and_scan(mechanism, mechanism.nodes_mm, rng)
+        target = None if gap_mm is None else target_of(mechanism, found, gap_mm, rng)
+        centres = found.centres_mm + rng.normal(0.0, 0.5, found.centres_mm.shape)
+        verdict = judge(mechanism, initial, centres, target, centre_sd_mm=0.5)
+        assert verdict.comparison.verdict is not Verdict.AGREES
 
 
 @pytest.mark.long
-def test_a_true_simulation_is_called_different_in_3_to_7_percent():
-    assert 0.03 <= share_that_differs(1_000) <= 0.07
+@pytest.mark.parametrize("gap_mm", [None, 0.0, 0.3])
+def test_a_true_simulation_is_called_different_in_3_to_7_percent(gap_mm):
+    """Without a target; on it, where errors only add to E; and 0.3 mm away from it."""
+    assert 0.03 <= share_that_differs(1_000, gap_mm=gap_mm) <= 0.07
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("fault", [longer_link, other_end_state])
-def test_a_fault_is_noticed_in_95_percent(fault):
-    assert share_that_differs(200, fault, 50_000) >= 0.95
+@pytest.mark.parametrize("gap_mm", [None, 0.0])
+@pytest.mark.parametrize("fault", [longer_link, other_end_state, swapped_body])
+def test_a_fault_is_noticed_in_95_percent(fault, gap_mm):
+    assert share_that_differs(200, fault, 50_000, gap_mm) >= 0.95
 
 
 @pytest.mark.long
-def test_a_body_on_the_wrong_joint_never_agrees_and_mostly_differs():
-    """Where too few of its spheres tie it to the rest, the answer is "cannot tell"."""
-    found = [judged(50_000 + s, swapped_body)[0].comparison.verdict for s in range(200)]
+def test_any_part_on_the_wrong_joint_never_agrees_and_bodies_of_it_mostly_differ():
+    """A single link leaves one sphere that may be false: "cannot tell"."""
+    found = verdicts(200, swapped_part, 50_000)
     assert Verdict.AGREES not in found
-    assert np.mean([v is Verdict.DIFFERS for v in found]) >= 0.85
+    assert np.mean([v is Verdict.DIFFERS for v in found]) >= 0.6
 
 
 @pytest.mark.long
