@@ -6,6 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+ON = $(if $(PROFILE),--profile conf/profile/$(PROFILE))
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH= $(BIN)/python -m
 
 # Small matrices everywhere: threads of the linear algebra only get in each other's way.
@@ -13,7 +14,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := setup
-.PHONY: setup figures study status ui archive server test lint test-browser test-long test-faults bench clean help
+.PHONY: setup figures study status ui archive server test lint test-browser test-long test-faults test-cluster bench clean help
 
 setup: $(READY)
 
@@ -32,14 +33,15 @@ $(READY): requirements.lock
 	@touch $@
 
 figures: $(READY)
-	@$(RUN) pipeline.workflow
+	@$(RUN) pipeline.workflow $(ON)
 
 figure-%: $(READY)
-	@$(RUN) pipeline.workflow --figure $*
+	@$(RUN) pipeline.workflow --figure $* $(ON)
 
-# make study NAME=sheet_size; RETRY=failed repeats the runs that failed by themselves
+# make study NAME=sheet_size; RETRY=failed repeats the runs that failed by themselves;
+# PROFILE=slurm runs it on the cluster that conf/profile/slurm describes
 study: $(READY)
-	@$(RUN) pipeline.study $(if $(NAME),$(NAME),--help) $(if $(RETRY),--retry-$(RETRY))
+	@$(RUN) pipeline.study $(if $(NAME),$(NAME),--help) $(if $(RETRY),--retry-$(RETRY)) $(ON)
 
 status: $(READY)
 	@$(RUN) pipeline.status $(NAME)
@@ -63,14 +65,14 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 test: lint
-	$(RUN) pytest --ignore tests/browser --ignore tests/faults
+	$(RUN) pytest --ignore tests/browser --ignore tests/faults --ignore tests/cluster
 
 # The report in a real browser; it fails without Chromium (on Debian: apt-get install chromium).
 test-browser: $(READY)
 	$(RUN) pytest tests/browser -m "slow or not slow"
 
 test-long: $(READY)
-	$(RUN) pytest --ignore tests/browser --ignore tests/faults -m "slow or long"
+	$(RUN) pytest --ignore tests/browser --ignore tests/faults --ignore tests/cluster -m "slow or long"
 
 # Killed processes, failing servers, full disks, wrong clocks. TRIALS=100 kills; on Debian:
 # apt-get install postgresql faketime
@@ -78,6 +80,10 @@ test-faults: $(READY)
 	FAULT_TRIALS=$(or $(TRIALS),100) $(RUN) pytest tests/faults -m "slow or not slow"
 
 # The peers of the benchmarks, added to the environment.
+# A Slurm of one node; on Debian, as root: apt-get install slurm-wlm munge
+test-cluster: $(READY)
+	$(RUN) pytest tests/cluster -m "slow or not slow"
+
 bench: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --no-deps --require-hashes \
 	  -r tests/bench/requirements.lock
@@ -89,7 +95,8 @@ clean:
 help:
 	@sed -n 's/^# //p' Makefile | head -3
 	@echo "make figure-NAME  make one figure and what it needs, such as figure-dejong-3"
-	@echo "make study NAME=sheet_size   run a study of conf/study; RETRY=failed repeats failures"
+	@echo "make study NAME=sheet_size   run a study of conf/study; RETRY=failed repeats failures,"
+	@echo "                  PROFILE=slurm runs it on a cluster"
 	@echo "make status       wanted, done, running, failed, missing, time left"
 	@echo "make ui           open MLflow on the runs, at http://127.0.0.1:5000"
 	@echo "make server       an MLflow server over PostgreSQL for several people, on the loopback address"
@@ -97,6 +104,7 @@ help:
 	@echo "make lint         style, types and imports"
 	@echo "make test-long    the slow tests and the statistics"
 	@echo "make test-faults  kills, failing servers, full disks (needs postgresql, faketime)"
+	@echo "make test-cluster a study on a Slurm of one node (as root, needs slurm-wlm, munge)"
 	@echo "make test-browser the report in a real browser (needs chromium)"
 	@echo "make bench        install the peers, print the benchmarks, a command each"
 	@echo "make clean        remove caches; results stay"
