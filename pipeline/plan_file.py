@@ -7,6 +7,7 @@ results/done/<step>/<batch>     stamp: every job of the batch has finished
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from typing import Any
 from pipeline.errors import InputError
 from pipeline.files import read_json, write_json
 from pipeline.runs import RESULTS, Job, finished
+
+BATCH_ID = re.compile(r"[0-9a-f]+")
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,6 @@ def read_plan(results: Path = RESULTS) -> dict[str, Any]:
 def read_batch(batch: str, results: Path = RESULTS) -> list[Job]:
     """The jobs of one batch."""
     path = _plan_directory(results) / f"{batch}.json"
-    if not path.is_file():
+    if not BATCH_ID.fullmatch(batch) or not path.is_file():
         raise InputError(f"the plan has no batch {batch!r}: run make figures")
     return [Job(**row | {"paths": tuple(row["paths"])}) for row in read_json(path)]

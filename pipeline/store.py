@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import InputError
 from pipeline.files import write_json, write_text
-from pipeline.tracking import PARENT, TAG, TrackingOptions, tracking_uri
+from pipeline.tracking import (
+    PARENT,
+    TAG,
+    TrackingOptions,
+    tracking_uri,
+    without_secrets,
+)
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -139,7 +145,11 @@ class Store:
 
     def save_index(self) -> None:
         """Write what the store holds now."""
-        value = {"store": self._identity(), "uri": self.uri, "runs": self.known}
+        value = {
+            "store": self._identity(),
+            "uri": without_secrets(self.uri),
+            "runs": self.known,
+        }
         write_json(self._index, value, compact=True)
 
     def forget(self) -> None:

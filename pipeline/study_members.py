@@ -8,6 +8,7 @@ from typing import Any
 from analysis.designs import Point
 from pipeline.errors import InputError
 from pipeline.files import read_json, write_json
+from pipeline.folder_names import folder_name
 from pipeline.hydra_command import Composer
 from pipeline.plan_file import Batch
 from pipeline.runs import RESULTS, Job
@@ -83,7 +84,7 @@ def batches(jobs: list[Job], most: int) -> list[Batch]:
 
 def study_directory(name: str, results: Path = RESULTS) -> Path:
     """Where the table and the plots of a study are."""
-    return results / "study" / name
+    return results / "study" / folder_name(name, "the name of a study")
 
 
 def write_members(study: Study, found: list[Member]) -> None:

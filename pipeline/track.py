@@ -16,10 +16,11 @@ from pipeline.arguments import OneLineParser
 from pipeline.errors import FAILED, InputError, RunFailedError, command, one_line
 from pipeline.live import LiveRuns
 from pipeline.owners import sweep_dead
+from pipeline.report_tracking import update_report
 from pipeline.runs import RESULTS, run_record
 from pipeline.store import Store, only_writer
 from pipeline.study_tracking import update_parents
-from pipeline.tracking import TrackingOptions, end_run, start_run
+from pipeline.tracking import TrackingOptions, end_run, start_run, without_secrets
 from pipeline.yaml_file import read_mapping
 
 TRACKING = Path("conf/tracking.yaml")
@@ -109,10 +110,11 @@ class Tracker:
         self._live.update(self._results)
 
     def conclude(self) -> None:
-        """Catch up for the last time, and complete the studies' parents."""
+        """Catch up for the last time; complete the studies' parents and the report."""
         sweep_dead(self._results)
         self.catch_up()
         update_parents(self._store, self._results)
+        update_report(self._store, self._results)
         self._store.save_index()
 
     def forget(self) -> None:
@@ -142,7 +144,7 @@ def attempted(tracker: Tracker, work: Callable[[], None]) -> str:
         if not is_the_store_s(error):
             raise
         tracker.forget()
-        return one_line(error)
+        return without_secrets(one_line(error))
     return ""
 
 
@@ -192,7 +194,7 @@ def main(argv: list[str] | None = None) -> int:
         if options.follow:
             follow(tracker)
         trouble = attempted(tracker, tracker.conclude)
-    print(f"MLflow: {tracker.written} runs added to {store.uri}")
+    print(f"MLflow: {tracker.written} runs added to {without_secrets(store.uri)}")
     if trouble:
         raise RunFailedError(f"{trouble} (nothing is lost: run it again later)")
     return 0 if tracker.sound else FAILED

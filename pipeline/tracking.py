@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
 
 import numpy as np
 
@@ -35,6 +36,7 @@ STATUS = {
     "killed": "KILLED",
 }
 PARENT = "mlflow.parentRunId"
+SECRETS = ("MLFLOW_TRACKING_PASSWORD", "MLFLOW_TRACKING_TOKEN")
 TAG = "morphtrack.directory"  # of a run: "<key>", or "<key>.<attempt>" where it failed
 
 
@@ -310,6 +312,18 @@ def _log_files(
         client.log_inputs(run_id, inputs)
     for path in _artifacts(directory, options.largest_artifact_mb):
         client.log_artifact(run_id, str(path))
+
+
+def without_secrets(text: str) -> str:
+    """`text` without the passwords that the environment holds for MLflow's server.
+
+    They may stand in an address, user:password@host, or in variables of MLflow's own.
+    """
+    held = [os.environ.get(name, "") for name in SECRETS]
+    held += [urlsplit(os.environ.get("MLFLOW_TRACKING_URI", "")).password or ""]
+    for secret in filter(None, held):
+        text = text.replace(quote(secret, safe=""), "***").replace(secret, "***")
+    return text
 
 
 def tracking_uri(options: TrackingOptions) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import InputError
+from pipeline.folder_names import folder_name
 from pipeline.yaml_file import check_keys, mapping, read_mapping
 
 WORKFLOW = Path("conf/workflow.yaml")
@@ -58,6 +59,8 @@ class Compared:
     ingest: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        folder_name(self.name, f"{WORKFLOW}: comparisons")
+        folder_name(self.case, f"{WORKFLOW}: comparisons.{self.name}.case")
         for name in ("sphere_radius_mm", "scale_mm"):
             value = getattr(self, name)
             if not isinstance(value, int | float) or not value > 0:
@@ -101,6 +104,7 @@ class MeasuredSeries:
     overrides: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        folder_name(self.name, f"{WORKFLOW}: series")
         kinds = {"case": str, "measured": str, "along": str, "synthetic": bool}
         for name, kind in kinds.items():
             value = getattr(self, name)
