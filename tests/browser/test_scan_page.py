@@ -15,7 +15,9 @@ INK = """
 const c = document.getElementById("scene");
 const p = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
 let many = 0; for (let i = 3; i < p.length; i += 4) many += p[i] > 0; return many;"""
-SLEEP = "await new Promise((r) => setTimeout(r, 200));"
+SLEEP = """
+for (let i = 0; i < 3; i++) await new Promise((r) => requestAnimationFrame(r));
+await new Promise((r) => setTimeout(r, 50));"""
 
 
 @pytest.fixture(scope="module")
