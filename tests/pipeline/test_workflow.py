@@ -52,13 +52,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def tracked(folder: Path) -> list[Any]:
-    """Every run in the folder's MLflow store."""
+    """Every run of a key in the folder's MLflow store."""
     from mlflow import MlflowClient
 
     client = MlflowClient(f"sqlite:///{folder}/results/mlflow/mlflow.db")
     experiment = client.get_experiment_by_name("morphtrack")
     assert experiment is not None
-    return list(client.search_runs([experiment.experiment_id], max_results=1000))
+    runs = client.search_runs([experiment.experiment_id], max_results=1000)
+    return [run for run in runs if "key" in run.data.tags]
 
 
 def comparison(folder: Path, name: str) -> dict[str, str]:
@@ -111,6 +112,18 @@ def test_mlflow_holds_one_finished_run_a_job_with_metrics_by_step(made: Path) ->
                 (int(row["step"]), float(row["E"])) for row in rows
             ]
             assert run.data.params["case.max_steps"] == "1000"
+
+
+def test_the_report_is_in_mlflow_once_as_it_is_on_disk(made: Path) -> None:
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{made}/results/mlflow/mlflow.db")
+    experiment = client.get_experiment_by_name("morphtrack")
+    assert experiment is not None
+    (page,) = client.search_runs([experiment.experiment_id], "tags.step = 'report'")
+    copy = Path(client.download_artifacts(page.info.run_id, "index.html"))
+    on_disk = made / "results" / "report" / "index.html"
+    assert copy.read_bytes() == on_disk.read_bytes()
 
 
 def test_a_second_run_runs_nothing_and_tracks_nothing(made: Path) -> None:
