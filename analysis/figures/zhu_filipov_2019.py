@@ -1,6 +1,6 @@
 """Figures of [ZF19]: a node at a panel, sheets that fold, loads that they bear."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -286,31 +286,32 @@ def corner_bears_load(touching: OrigamiRun, free: OrigamiRun) -> Figure:
 
 
 def folding_sequences(
-    runs: Sequence[OrigamiRun], verdicts: pd.DataFrame | None = None
+    runs: Sequence[OrigamiRun],
+    creases: Mapping[str, Floats],
+    verdicts: pd.DataFrame | None = None,
 ) -> Figure:
-    """Fig. 10: end states of some sequences, and the verdict on all 75.
+    """Fig. 10: the creases, end states of some sequences, and the verdict on all 75.
 
     Parameters
     ----------
+    creases : the middle (3,) of each crease of the flat sheet by its name, m
     verdicts : sequence ("1-2-2-3"), increments, verdict
     """
     with rc_context(RC):
-        height = 2.3 if verdicts is None else 5.4
+        height = 2.0 if verdicts is None else 4.6
         figure = Figure(figsize=(FULL_WIDTH, height))
-        share = 2.3 / height
-        for k, run in enumerate(runs):
-            width = 1.0 / len(runs)
-            ax = _picture(
-                figure,
-                (k * width, 1.0 - 0.97 * share, width, 0.92 * share),
-                run,
-                -1,
-                view=(30.0, 118.0),
-                title=run.label,
-            )
+        width, high = 1.0 / (len(runs) + 1), 1.75 / height
+        low = 1.0 - 1.9 / height
+        flat = _picture(figure, (0.0, low, width, high), runs[0], 0, view=(60, -60))
+        _letter(flat, "a")
+        for name, middle in creases.items():
+            flat.text(*middle, name, ha="center", va="center", zorder=1e4)
+        for k, run in enumerate(runs, start=1):
+            place = (k * width, low, width, high)
+            ax = _picture(figure, place, run, -1, view=(30.0, 118.0), title=run.label)
             _letter(ax, "abcd"[k])
         if verdicts is not None:
-            _verdict_map(figure.add_axes((0.02, 0.06, 0.96, 0.46)), verdicts)
+            _verdict_map(figure.add_axes((0.02, 0.12, 0.96, 0.40)), verdicts)
         _say_runs(figure, runs)
     return figure
 

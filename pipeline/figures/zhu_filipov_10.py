@@ -1,13 +1,56 @@
-"""Fig. 10 of [ZF19]: how some folding sequences end."""
+"""Fig. 10 of [ZF19]: how folding sequences end; all of them are the runs of a study."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
 
 from analysis.figures.zhu_filipov_2019 import folding_sequences
-from pipeline.figures.shown import Drawn, Row
+from pipeline.errors import InputError
+from pipeline.figures.shown import Drawn, Row, key_of_run
+from pipeline.files import read_json
 from pipeline.origami_run import read_row
+from sim.arrays import Floats
+
+SHOWN = 3  # rows drawn as sheets; the others belong to the study
 
 
 def draw(rows: Sequence[Row]) -> Drawn:
-    """A row a sequence; the verdicts on all 75 are the table of a study."""
-    runs = [read_row(row) for row in rows]
-    return Drawn(folding_sequences(runs), {}, [run.key for run in runs])
+    """First the sequences whose end is shown, then a row each run of the study."""
+    if not rows:
+        raise InputError("no rows: Fig. 10 shows runs of the case folding_sequence")
+    ended = pd.DataFrame([_ended(row) for row in rows])
+    runs = [
+        replace(read_row(row), label=f"{row.label}: {verdict}")
+        for row, verdict in zip(rows[:SHOWN], ended["verdict"], strict=False)
+    ]
+    verdicts = ended.iloc[SHOWN:] if len(rows) > SHOWN else None
+    figure = folding_sequences(runs, _creases(rows[0]), verdicts)
+    keys = [key_of_run(row.simulated) for row in rows]
+    return Drawn(figure, {"verdicts": ended}, keys)
+
+
+def _ended(row: Row) -> dict[str, str | int]:
+    """Sequence, increments a stage, rules and verdict of a finished run."""
+    run = read_json(row.simulated / "run.json")
+    case, result = run["config"]["case"], run["result"]
+    if "verdict" not in result:
+        raise InputError(f"{row.simulated} has no verdict: give runs of a case that has")
+    return {
+        "sequence": str(case["sequence"]),
+        "increments": int(case["phases"][0]["increments"]),
+        "rules": str(result["rules"]),
+        "verdict": str(result["verdict"]),
+        "unconverged": int(result["unconverged"]),
+    }
+
+
+def _creases(row: Row) -> dict[str, Floats]:
+    """The middle of each folding crease, named as in the paper."""
+    pattern = read_json(row.simulated / "pattern.fold")
+    fold = read_json(row.simulated / "run.json")["config"]["case"]["phases"][0]
+    vertices = np.asarray(pattern["vertices_coords"], dtype=np.float64)
+    ends = [pattern["edges_vertices"][crease] for crease in fold["creases"]]
+    middles = [vertices[pair].mean(axis=0) for pair in ends]
+    return dict(zip("ABCDEFGH", middles, strict=False))
