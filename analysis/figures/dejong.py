@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -111,7 +112,9 @@ def shapes_beside_scans(shapes: Sequence[MorphedShape]) -> Figure:
             figure.text(
                 left + width / 2, 1 - 0.6 * HEAD / height, title, ha="center", size=8
             )
-        _legend_and_foot(figure, shapes)
+        k = next((s.scan.k for s in shapes if s.scan is not None), 2.0)
+    _legend(figure, k)
+    _foot(figure, shapes)
     return figure
 
 
@@ -224,65 +227,35 @@ def _draw_scanned_S(ax: Axes, scan: ScannedShape, end: float) -> None:
     )
 
 
-def _legend_and_foot(figure: Figure, shapes: Sequence[MorphedShape]) -> None:
-    k = next((s.scan.k for s in shapes if s.scan is not None), 2.0)
-    handles = [
-        Line2D(
-            [],
-            [],
-            marker="o",
-            color=SIMULATED,
-            mfc="white",
-            lw=0.7,
-            label="simulated node",
-        ),
-        Line2D(
-            [],
-            [],
-            marker="o",
-            lw=0,
-            mfc=SCANNED,
-            mec=SCANNED_EDGE,
-            label="scanned sphere",
-        ),
-        Line2D([], [], color=POINT_COLOUR, label="target"),
-        Line2D(
-            [],
-            [],
-            marker="o",
-            color=ERROR,
-            mfc="white",
-            label=r"$\mathcal{E}$ simulated",
-        ),
-        Line2D(
-            [], [], marker="s", ls="--", color=SHAPE, label=r"$\mathcal{S}$ simulated"
-        ),
-        Line2D(
-            [],
-            [],
-            marker="D",
-            lw=0,
-            mfc=SCANNED,
-            mec=SCANNED_EDGE,
-            label=rf"$\mathcal{{S}}$ scanned, $\pm {k:g}u$",
-        ),
-    ]
-    height = figure.get_figheight()
+def _legend(figure: Figure, k: float) -> None:
+    scanned = {"lw": 0.0, "mfc": SCANNED, "mec": SCANNED_EDGE}
+    styles: dict[str, dict[str, Any]] = {
+        "simulated node": {
+            "marker": "o", "color": SIMULATED, "mfc": "white", "lw": 0.7
+        },
+        "scanned sphere": {"marker": "o", **scanned},
+        "target": {"color": POINT_COLOUR},
+        r"$\mathcal{E}$ simulated": {"marker": "o", "color": ERROR, "mfc": "white"},
+        r"$\mathcal{S}$ simulated": {"marker": "s", "ls": "--", "color": SHAPE},
+        rf"$\mathcal{{S}}$ scanned, $\pm {k:g}u$": {"marker": "D", **scanned},
+    }  # fmt: skip
     figure.legend(
-        handles=handles,
+        handles=[Line2D([], [], label=name, **style) for name, style in styles.items()],
         loc="lower center",
         ncols=6,
-        bbox_to_anchor=(0.5, 0.2 / height),
+        bbox_to_anchor=(0.5, 0.2 / figure.get_figheight()),
         columnspacing=1.2,
         handletextpad=0.4,
     )
+
+
+def _foot(figure: Figure, shapes: Sequence[MorphedShape]) -> None:
     runs = [run for shape in shapes for run in shape.runs]
     synthetic = any(s.scan is not None and s.scan.synthetic for s in shapes)
-    foot = provenance(runs, synthetic)
     figure.text(
         0.5,
-        0.05 / height,
-        "\n".join(wrap(foot, 170)),
+        0.05 / figure.get_figheight(),
+        "\n".join(wrap(provenance(runs, synthetic), 170)),
         ha="center",
         va="bottom",
         size=5,

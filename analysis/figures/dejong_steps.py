@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d import Axes3D
 
 from analysis.figures.shapes import (
     Wireframe,
@@ -14,7 +15,17 @@ from analysis.figures.shapes import (
     draw_target,
     frame,
 )
-from analysis.figures.style import FAINT, FULL_WIDTH, RC, TARGET, provenance
+from analysis.figures.style import (
+    ERROR,
+    FAINT,
+    FULL_WIDTH,
+    RC,
+    SCANNED_EDGE,
+    SHAPE,
+    SIMULATED,
+    TARGET,
+    provenance,
+)
 from sim.arrays import Floats, Ints
 
 COLUMNS = 4
@@ -52,29 +63,96 @@ def selected_steps(S: Floats, number: int = COLUMNS) -> Ints:
     return found
 
 
-def steps_of_morphs(paths: Sequence[MorphPath], *, from_above: bool = False) -> Figure:
+@dataclass(frozen=True, eq=False)
+class FirstStep:
+    """What one step of the algorithm consists of: Fig. 5a-d of [dJ23].
+
+    Parameters
+    ----------
+    modes : (f, n, 3) admissible motions
+    projected : (n, 3) nodes after eq. (11)
+    corrected : (n, 3) nodes after eq. (12)
+    """
+
+    modes: Floats
+    projected: Floats
+    corrected: Floats
+
+
+def steps_of_morphs(
+    paths: Sequence[MorphPath], first: Sequence[FirstStep] = ()
+) -> Figure:
     """A row a morph: nodes, links and bodies at selected steps, and their goals.
 
     Parameters
     ----------
-    from_above : look along -z, as at a structure that moves in a plane
+    first : for each path, or for none: its first step, in a row above it
     """
+    each = 2 if first else 1
     with mpl.rc_context(RC):
-        height = ROW_HEIGHT * len(paths) + 0.35
+        rows = each * len(paths)
+        height = ROW_HEIGHT * rows + 0.35
         figure = Figure(figsize=(FULL_WIDTH, height))
-        for row, path in enumerate(paths):
-            _draw_row(figure, row, len(paths), path, from_above)
+        for i, path in enumerate(paths):
+            if first:
+                _draw_first(figure, each * i, rows, path, first[i])
+            label = path.label if not first else ""
+            _draw_row(figure, each * i + each - 1, rows, path, label)
         foot = provenance([(p.label, p.key) for p in paths], synthetic=False)
-        figure.text(0.5, 0.02, foot, ha="center", fontsize=5.0, color=FAINT)
-        figure.subplots_adjust(0.0, 0.05, 1.0, 0.97, 0.0, 0.1)
+        figure.text(0.5, 0.1 / height, foot, ha="center", fontsize=5.0, color=FAINT)
+        figure.subplots_adjust(0.0, 0.28 / height, 1.0, 0.97, 0.0, 0.1)
     return figure
 
 
-def _draw_row(
-    figure: Figure, row: int, rows: int, path: MorphPath, from_above: bool
+def _view(path: MorphPath) -> tuple[float, float]:
+    """From above where the structure stays in a plane of constant z."""
+    if np.ptp(path.r[..., 2]) <= 1e-9 * np.ptp(path.r):
+        return 90.0, -90.0
+    return best_view(path.r[-1], path.r[0])
+
+
+def _draw_first(
+    figure: Figure, row: int, rows: int, path: MorphPath, first: FirstStep
 ) -> None:
+    """Goals, admissible motions, eq. (11), eq. (12)."""
+    r, g, moved = path.r[0], path.g[0], first.projected
+    size = float(np.ptp(r))
+    everything = np.concatenate([r, moved, path.r[1], path.target.vertices])
+    led = np.linalg.norm(g - r, axis=1) > 0
+    panels = ("goals", "admissible motions", "eq. (11)", "eq. (12)")
+    for column, name in enumerate(panels):
+        place = row * COLUMNS + column + 1
+        ax = figure.add_subplot(rows, COLUMNS, place, projection="3d")
+        draw_target(ax, path.target)
+        if column < 3:
+            draw_mechanism(ax, r, path.bodies, alpha=1.0 if column < 2 else 0.3)
+        if column == 0:
+            ax.quiver(*r[led].T, *(g - r)[led].T, color=SCANNED_EDGE, linewidth=0.7)
+        if column == 1:
+            _draw_modes(ax, r, first.modes, 0.12 * size)
+        if column == 2:
+            draw_mechanism(ax, moved, path.bodies, colour=ERROR)
+            ax.quiver(*r.T, *(moved - r).T, color=ERROR, linewidth=0.5)
+        if column == 3:
+            draw_mechanism(ax, moved, path.bodies, colour=ERROR, alpha=0.3)
+            draw_mechanism(ax, first.corrected, path.bodies)
+        frame(ax, everything, _view(path))
+        ax.set_title(f"{'abcd'[column]}  {name}", fontsize=7, y=-0.02)
+
+
+def _draw_modes(ax: Axes3D, r: Floats, modes: Floats, swing: float) -> None:
+    """The motions that lie in the plane of a flat structure, or the first ones."""
+    flat = np.abs(modes[..., 2]).max(axis=1) <= 1e-6 * np.abs(modes).max(axis=(1, 2))
+    if flat.any():
+        modes = modes[flat]
+    for mode, colour in zip(modes, (SIMULATED, SCANNED_EDGE, SHAPE), strict=False):
+        arrows = swing * mode / np.abs(mode).max()
+        ax.quiver(*r.T, *arrows.T, color=colour, linewidth=0.6)
+
+
+def _draw_row(figure: Figure, row: int, rows: int, path: MorphPath, label: str) -> None:
     chosen = selected_steps(path.S)
-    view = (90.0, -90.0) if from_above else best_view(path.r[-1], path.r[0])
+    view = _view(path)
     everything = np.concatenate([path.r[chosen].reshape(-1, 3), path.target.vertices])
     for column, s in enumerate(chosen):
         place = row * COLUMNS + column + 1
@@ -89,6 +167,6 @@ def _draw_row(
             rf"$\mathcal{{E}}$ = {path.E[s]:.2g},  $\mathcal{{S}}$ = {path.S[s]:.3f}"
         )
         ax.set_title(f"$s$ = {s}:  {measures}", fontsize=6.5, y=-0.02)
-        if column == 0:
-            label = f"{'abcdefgh'[row]}  {path.label}"
+        if column == 0 and label:
+            label = f"{'abcdefgh'[row]}  {label}"
             ax.text2D(0.02, 0.98, label, transform=ax.transAxes, fontsize=8, va="top")

@@ -22,7 +22,8 @@ def modes_of_motion(
     modes : (f, n, 3) displacements, in any scale
     """
     rows = -(-len(modes) // COLUMNS)
-    figure = Figure(figsize=(FULL_WIDTH, 1.9 * rows + 0.5))
+    height = 1.9 * rows + 0.4
+    figure = Figure(figsize=(FULL_WIDTH, height))
     view = best_view(r, r)
     size = float(np.ptp(r, axis=0).max()) or 1.0
     for i, mode in enumerate(modes):
@@ -32,6 +33,7 @@ def modes_of_motion(
         moving = np.linalg.norm(swing, axis=1) > 1e-3 * size
         ax.quiver(*r[moving].T, *swing[moving].T, color=SCANNED, linewidth=0.8)
         frame(ax, np.concatenate([r, r + swing]), view)
-        ax.set_title(f"mode {i + 1}", pad=0.0)
-    figure.suptitle(title)
+        ax.set_title(f"{i + 1}", fontsize=8, y=0.95)
+    figure.suptitle(title, fontsize=9, y=1.0 - 0.12 / height)
+    figure.subplots_adjust(0.0, 0.0, 1.0, 1.0 - 0.4 / height, 0.0, 0.06)
     return figure

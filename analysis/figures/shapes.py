@@ -11,6 +11,8 @@ from scipy.spatial import ConvexHull
 from analysis.figures.style import SCANNED, SCANNED_EDGE, SIMULATED, TARGET
 from sim.arrays import Floats, Ints
 
+MOST_POINTS = 300  # of a target that are drawn one by one
+
 
 @dataclass(frozen=True, eq=False)
 class Wireframe:
@@ -110,10 +112,19 @@ def draw_spheres(ax: Axes3D, r: Floats, size: float = 9.0) -> None:
 
 
 def draw_target(ax: Axes3D, target: Wireframe) -> None:
-    """The target behind everything else."""
+    """The target behind everything else; crosses where it is points alone."""
     if len(target.edges):
         ax.add_collection3d(
             Line3DCollection(target.lines(), colors=TARGET, linewidths=0.35, alpha=0.7)
+        )
+    elif len(target.vertices) <= MOST_POINTS:
+        ax.scatter(
+            *target.vertices.T,
+            s=16.0,
+            marker="+",
+            color=TARGET,
+            linewidths=0.6,
+            depthshade=False,
         )
 
 

@@ -7,5 +7,5 @@ from pipeline.figures.shown import Drawn, Row
 
 
 def draw(rows: Sequence[Row]) -> Drawn:
-    """One row: the case bumps, seen from above."""
-    return draw_paths(rows, from_above=True)
+    """One run, the case bumps: its first step in four parts, then what follows."""
+    return draw_paths(rows, first_step=True)

@@ -5,16 +5,31 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from analysis.figures.dejong_steps import MorphPath, selected_steps, steps_of_morphs
+from analysis.figures.dejong_steps import (
+    FirstStep,
+    MorphPath,
+    selected_steps,
+    steps_of_morphs,
+)
 from analysis.figures.shapes import Wireframe
+from pipeline.cases.structure_file import structure_file
 from pipeline.figures.shown import Drawn, Row
 from pipeline.simulated_run import read_simulated
+from sim.morph.mobility import modes
+from sim.morph.projection import admissible, satisfy_constraints
+from sim.morph.system import state, system_of
 
 
-def draw_paths(rows: Sequence[Row], *, from_above: bool = False) -> Drawn:
-    """A row a run, and the table of all their steps."""
+def draw_paths(rows: Sequence[Row], *, first_step: bool = False) -> Drawn:
+    """A row a run, and the table of all their steps.
+
+    Parameters
+    ----------
+    first_step : show in a row of its own what the first step consists of
+    """
     paths = [read_path(row) for row in rows]
-    figure = steps_of_morphs(paths, from_above=from_above)
+    first = [_first_step(*both) for both in zip(rows, paths, strict=True) if first_step]
+    figure = steps_of_morphs(paths, first)
     return Drawn(figure, {"steps": _table(paths)}, [path.key for path in paths])
 
 
@@ -33,6 +48,15 @@ def read_path(row: Row) -> MorphPath:
         run.table["E"].to_numpy(np.float64),
         run.table["S"].to_numpy(np.float64),
     )
+
+
+def _first_step(row: Row, path: MorphPath) -> FirstStep:
+    """Eqs. (7), (11) and (12) at the initial configuration."""
+    structure = structure_file(str(row.simulated / "structure.json"))
+    system, z = system_of(structure), state(structure)
+    moved = z + admissible(system, z, path.g[0] - path.r[0])
+    back = satisfy_constraints(system, moved, tolerance=1e-10)
+    return FirstStep(modes(structure), moved[: system.n], back[: system.n])
 
 
 def _table(paths: Sequence[MorphPath]) -> pd.DataFrame:

@@ -1,7 +1,12 @@
 import numpy as np
 import pytest
 
-from analysis.figures.dejong_steps import MorphPath, selected_steps, steps_of_morphs
+from analysis.figures.dejong_steps import (
+    FirstStep,
+    MorphPath,
+    selected_steps,
+    steps_of_morphs,
+)
 from analysis.figures.shapes import Wireframe
 
 
@@ -38,7 +43,21 @@ def test_every_panel_tells_its_step_with_E_and_S(rng):
     assert "ab12" in figure.texts[0].get_text()
 
 
-@pytest.mark.parametrize("from_above", [True, False])
-def test_a_structure_in_a_plane_is_seen_from_above(rng, from_above):
-    figure = steps_of_morphs([path(rng)], from_above=from_above)
-    assert (figure.axes[0].elev == 90.0) == from_above
+@pytest.mark.parametrize("flat", [True, False])
+def test_a_structure_in_a_plane_is_seen_from_above(rng, flat):
+    shown = path(rng)
+    if flat:
+        shown.r[..., 2] = 0.3
+    assert (steps_of_morphs([shown]).axes[0].elev == 90.0) == flat
+
+
+def test_first_step_has_a_panel_for_each_of_its_four_parts(rng):
+    one = path(rng)
+    modes = rng.standard_normal((2, 5, 3))
+    first = FirstStep(modes, one.r[1] + 0.1, one.r[1])
+    figure = steps_of_morphs([one], [first])
+    titles = [ax.get_title() for ax in figure.axes]
+    assert [title[:2] for title in titles[:4]] == ["a ", "b ", "c ", "d "]
+    assert titles[4].startswith("$s$ = 0:")
+    moved = figure.axes[2].collections[-2]._offsets3d  # nodes after eq. (11)
+    np.testing.assert_allclose(np.array(moved), first.projected.T)
