@@ -130,7 +130,8 @@ def _tuples(
         if len(some) == f:
             yield some
             continue
-        near = np.abs(apart[np.ix_(loose, some)] - lengths[len(some), : len(some)])
+        kept = lengths[len(some), : len(some)]
+        near = np.abs(apart[loose][:, np.array(some)] - kept)
         for s in loose[(near <= width).all(axis=1)]:
             if s not in some:
                 open_ones.append((*some, int(s)))
@@ -140,7 +141,8 @@ def _hangs(
     apart: Floats, spheres: tuple[int, ...], lengths: Floats, width: float
 ) -> Bools:
     """(m,) which balls the spheres (f,) may hang on, by their `lengths` (f,) to it."""
-    kept: Bools = (np.abs(apart[:, list(spheres)] - lengths) <= width).all(axis=1)
+    near = np.abs(apart[:, list(spheres)] - lengths) <= width
+    kept: Bools = np.asarray(near.all(axis=1))
     kept[list(spheres)] = False
     return kept
 

@@ -135,13 +135,13 @@ def _texts(
     texts = {}
     lines = [r"% One macro a number: \<comparison><Column>; made by pipeline.report."]
     if comparisons:
-        rows = [{k: v for k, v in c.items() if k != "budget"} for c in comparisons]
+        flat = [{k: v for k, v in c.items() if k != "budget"} for c in comparisons]
         budgets = [
             {"name": c["name"], "key": c["key"], **line}
             for c in comparisons
             for line in c["budget"]
         ]
-        texts["comparisons.csv"] = _csv(rows)
+        texts["comparisons.csv"] = _csv(flat)
         texts["comparisons.tex"] = tabular(comparisons, COLUMNS)
         texts["budgets.csv"] = _csv(budgets)
         for c in comparisons:
@@ -153,8 +153,8 @@ def _texts(
             for quantity, summary in summaries.items()
         ]
         texts["summary.csv"] = _csv(rows)
-        for row in rows:
-            lines += macros(str(row["name"]), row, SUMMARY_MACROS)
+        for line in rows:
+            lines += macros(str(line["name"]), line, SUMMARY_MACROS)
     if series:
         texts["series.csv"] = _csv(series)
         texts["series.tex"] = tabular(series, SERIES_COLUMNS)

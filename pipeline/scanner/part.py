@@ -77,7 +77,9 @@ def assembled(
     rigid : (p, 2) nodes whose distances are constant
     """
     middle = nodes.mean(axis=0)
-    printed = middle + (nodes - middle) * (1.0 + lab.scale_sd * rng.standard_normal())
+    printed: Floats = middle + (nodes - middle) * (
+        1.0 + lab.scale_sd * rng.standard_normal()
+    )
     play = lab.joint_play_mm * rng.standard_normal(nodes.shape)
     printing = lab.printing_sd_mm * rng.standard_normal(nodes.shape)
     return printed + _without_stretch(nodes, rigid, play) + printing
