@@ -113,8 +113,8 @@ def shapes_beside_scans(shapes: Sequence[MorphedShape]) -> Figure:
                 left + width / 2, 1 - 0.6 * HEAD / height, title, ha="center", size=8
             )
         k = next((s.scan.k for s in shapes if s.scan is not None), 2.0)
-    _legend(figure, k)
-    _foot(figure, shapes)
+        _legend(figure, k)
+        _foot(figure, shapes)
     return figure
 
 

@@ -118,3 +118,12 @@ def test_a_flat_shape_is_seen_from_above():
     assert best_view(SHEET, SHEET)[0] == 60.0
     upright = SHEET[:, [0, 2, 1]]
     assert best_view(upright, upright)[0] == 30.0
+
+
+def test_legend_fits_the_page():
+    figure = shapes_beside_scans([shape()])
+    (legend,) = figure.legends
+    figure.draw_without_rendering()
+    box = legend.get_window_extent()
+    assert box.x0 >= 0.0
+    assert box.x1 <= figure.bbox.x1
