@@ -53,9 +53,9 @@ def _figure(width: float, height: float) -> Figure:
 
 
 def _foot(figure: Figure, runs: Runs) -> None:
-    text = provenance(runs[:MOST_NAMED], synthetic=False)
+    text = provenance(runs, synthetic=False)
     if len(runs) > MOST_NAMED:
-        text += f" and {len(runs) - MOST_NAMED} more, see the .trace.json file"
+        text = f"Runs: {len(runs)}, their keys are in the .trace.json file"
     figure.supxlabel(text, fontsize=5.0)
 
 
@@ -95,6 +95,7 @@ def ribbon_shapes(shapes: Sequence[tuple[float, Floats]], runs: Runs = ()) -> Fi
             ax.axhline(0.0, color=GROUND, lw=0.8)
             ax.plot(closed[:, 0] - x[:, 0].mean(), closed[:, 1], color=LIMB)
             ax.set_title(rf"$\Gamma_g = {gamma:g}$")
+            ax.set_xlim(-1.5, 1.5)
             ax.set_aspect("equal")
             ax.set_xlabel(r"$x/R$")
         axes[0].set_ylabel(r"$y/R$")
@@ -122,7 +123,7 @@ class RollingRibbon:
 def boundary_paths(ribbons: Sequence[RollingRibbon], runs: Runs = ()) -> Figure:
     """Fig. 2a: patterns of motion, each in a panel, with the route of a point."""
     with mpl.rc_context(RC):
-        figure = _figure(FULL_WIDTH, 1.05 * len(ribbons) + 0.5)
+        figure = _figure(FULL_WIDTH, 1.5 * len(ribbons) + 0.5)
         axes = figure.subplots(len(ribbons), 1, squeeze=False, sharex=True)[:, 0]
         for ax, ribbon in zip(axes, ribbons, strict=True):
             ax.axhline(0.0, color=GROUND, lw=0.8)
@@ -161,15 +162,22 @@ def _draw(ax: Axes, shape: Shape) -> None:
     ax.add_collection(LineCollection(list(lines[~on]), colors=LIMB, linewidths=1.0))
     ax.add_collection(LineCollection(list(lines[on]), colors=ACTUATED, linewidths=1.6))
     if len(shape.ground):
-        ax.plot(*shape.ground.T, color=GROUND, lw=0.8)
-    low, high = shape.x.min(axis=0), shape.x.max(axis=0)
-    room = 0.25 * (high - low).max()
-    ax.set_xlim(low[0] - room, high[0] + room)
-    ax.set_ylim(low[1] - room, high[1] + room)
+        ax.plot(*shape.ground.T, color=GROUND, lw=0.8, zorder=0.0)
     ax.set_aspect("equal")
     ax.set_title(shape.label)
     ax.set_xticks([])
     ax.set_yticks([])
+
+
+def _draw_all(axes: Sequence[Axes], shapes: Sequence[Shape]) -> None:
+    """One shape a panel, all of them seen from the same place."""
+    x = np.vstack([shape.x for shape in shapes])
+    low, high = x.min(axis=0), x.max(axis=0)
+    room = 0.1 * (high - low).max()
+    for ax, shape in zip(axes, shapes, strict=True):
+        _draw(ax, shape)
+        ax.set_xlim(low[0] - room, high[0] + room)
+        ax.set_ylim(low[1] - room, high[1] + room)
 
 
 def snapshots(shapes: Sequence[Shape], runs: Runs = ()) -> Figure:
@@ -177,8 +185,7 @@ def snapshots(shapes: Sequence[Shape], runs: Runs = ()) -> Figure:
     with mpl.rc_context(RC):
         figure = _figure(FULL_WIDTH, FULL_WIDTH / len(shapes) + 0.4)
         axes = figure.subplots(1, len(shapes), squeeze=False)[0]
-        for ax, shape in zip(axes, shapes, strict=True):
-            _draw(ax, shape)
+        _draw_all(axes, shapes)
         _foot(figure, runs)
         return figure
 
@@ -227,6 +234,7 @@ def robot_ways(ways: Sequence[Way], runs: Runs = ()) -> Figure:
             panels = upper.subplots(1, len(tracks), squeeze=False)[0]
             for ax, way in zip(panels, tracks, strict=True):
                 _draw_track(ax, way)
+            upper.suptitle("At rest, and after each cycle (darker)", fontsize=6.5)
         axes = lower.subplots(rows, columns, squeeze=False, sharex=True).ravel()
         for ax, way in zip(axes, ways, strict=False):
             ax.plot(way.table["time"], way.table["way_over_H"], color=LIMB)
@@ -256,7 +264,7 @@ def _draw_track(ax: Axes, way: Way) -> None:
     ax.set_xlim(middle[0] - reach, middle[0] + reach)
     ax.set_ylim(x[:, 1].min() - 0.01, x[:, 1].max() + 0.01)
     ax.set_aspect("equal")
-    ax.set_title(f"{way.title}: at rest, and after each cycle")
+    ax.set_title(way.title)
     ax.set_xticks([])
     ax.set_yticks([])
 
@@ -277,7 +285,7 @@ def computing_times(table: pd.DataFrame, runs: Runs = ()) -> Figure:
             ax.loglog(1e3 * rows["h"], rows["ratio"], label=title,
                       color=SERIES[k % 6], marker=MARKS[k % 6])  # fmt: skip
         ax.axhline(1.0, color=GROUND, lw=0.6, ls="--")
-        ax.annotate("real time", (0.0, 1.0), xycoords=("axes fraction", "data"),
+        ax.annotate("real time", (0.02, 1.0), xycoords=("axes fraction", "data"),
                     ha="left", va="bottom", fontsize=5.5)  # fmt: skip
         ax.plot(2.5, 1.0, "kx", label="[Hu20], their processor")
         ax.set_xlabel(r"Time step, $h$ (ms)")
@@ -304,12 +312,9 @@ def jumper_paths(
         figure = _figure(FULL_WIDTH, 3.6)
         grid = figure.add_gridspec(2, 1, height_ratios=[1.0, 1.2])
         upper, lower = (figure.add_subfigure(grid[k]) for k in (0, 1))
-        for ax, shape in zip(
-            upper.subplots(1, len(shapes), sharex=True, sharey=True, squeeze=False)[0],
-            shapes,
-            strict=True,
-        ):
-            _draw(ax, shape)
+        axes = upper.subplots(1, len(shapes), squeeze=False)[0]
+        _draw_all(axes, shapes)
+        for ax, shape in zip(axes, shapes, strict=True):
             ax.plot(*shape.x[0], "o", color=ACTUATED)
         for ax, axis in zip(lower.subplots(1, 2), "xy", strict=True):
             way = table[f"{axis}_first"] - table[f"{axis}_first"].iloc[0]

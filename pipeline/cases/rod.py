@@ -126,7 +126,7 @@ class JumperCase(MovingRodCase):
     actuator: Actuator = field(default_factory=Actuator)
     damping: Damping = field(default_factory=Damping)
     duration: float = 3.0
-    every: int = 4
+    every: int = 2
     options: StepOptions = field(default_factory=StepOptions)
 
     def __post_init__(self) -> None:

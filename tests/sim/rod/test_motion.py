@@ -55,9 +55,9 @@ def test_a_block_begins_to_slide_where_the_slope_exceeds_mu(
 def test_friction_brings_a_block_to_rest_at_the_braking_distance(mu: float) -> None:
     rod = straight(0.1, 11, SOFT)
     world = World(rod, Plane(), friction=mu, velocity=np.tile([0.5, 0.0], (11, 1)))
-    end = _last(world, StepOptions(h=1e-3), 0.3)
+    end = _last(world, StepOptions(h=2.5e-4), 0.3)  # it stops within a step: h^2
     stop = 0.5**2 / (2.0 * mu * GRAVITY)
-    assert end.x[:, 0] - rod.nodes[:, 0] == pytest.approx(stop, rel=1e-4)
+    assert end.x[:, 0] - rod.nodes[:, 0] == pytest.approx(stop, rel=1e-5)
     assert np.abs(end.v).max() < 1e-12
 
 
@@ -146,10 +146,10 @@ def test_energy_is_kept_over_1000_small_periods() -> None:
 
 def test_energy_is_kept_at_large_amplitude_by_the_energy_momentum_rule() -> None:
     options = _steps_per_period(50, integrator="energy_momentum")
-    steps = _vibration(0.3, 100, options)
+    steps = _vibration(0.3, 1000, options, every=37)
     energy = np.array([step.energy for step in steps])
     assert np.ptp([step.x[-1, 1] for step in steps]) > 0.05
-    assert np.abs(energy / energy[0] - 1.0).max() < 1e-8
+    assert np.abs(energy / energy[0] - 1.0).max() < 1e-7  # 1,000 periods of 50 steps
 
 
 def test_the_period_is_that_of_newmarks_rule() -> None:
