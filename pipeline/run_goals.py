@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
+from pipeline.cases.morph import MorphCase
 from pipeline.errors import InputError
-from pipeline.files import read_json
-from pipeline.hydra_command import build
+from pipeline.runs import run_record
+from pipeline.simulate import sound_case
 from sim.arrays import Floats
 
 
@@ -19,13 +18,10 @@ def goals_of(simulated: Path, scale_mm: float) -> Callable[[Floats], Floats]:
     simulated : directory of a finished morph run
     scale_mm : mm of the print per unit of the case
     """
-    try:
-        config = read_json(simulated / "run.json")["config"]["case"]["target"]
-        lead = read_json(simulated / "structure.json")["leading"]
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{simulated}/run.json has no case.target: {error}") from error
-    target = build(config, "case.target")
-    leading = np.asarray(lead, dtype=np.int64)
+    case = sound_case(run_record(simulated)["config"])
+    if not isinstance(case, MorphCase):
+        raise InputError(f"{simulated} is not the run of a morphing case")
+    target, leading = case.shape, case.structure.leading
 
     def goals(nodes: Floats) -> Floats:
         goal = nodes.copy()
