@@ -38,9 +38,14 @@ class Candidate:
         return self.near[self.fit.used]
 
     @property
+    def on_surface(self) -> Ints:
+        """Points of the scan at the height of the surface, used or not."""
+        return self.near[np.abs(self.fit.height) < TUKEY * self.fit.scale]
+
+    @property
     def level(self) -> int:
-        """Points at the height of the surface, used or not."""
-        return int((np.abs(self.fit.height) < TUKEY * self.fit.scale).sum())
+        """How many these are."""
+        return len(self.on_surface)
 
     def rejected(self, reason: Reason, detail: str) -> Rejected:
         return Rejected(self.fit.centre, reason, detail, len(self.points))
@@ -124,7 +129,7 @@ def _shared(c: Candidate, better: Candidate) -> float:
     gap = np.linalg.norm(c.fit.centre - better.fit.centre)
     if gap > c.fit.radius + better.fit.radius:
         return 0.0
-    return float(np.isin(c.points, better.points).mean())
+    return float(np.isin(c.points, better.on_surface).mean())
 
 
 def odd_ones(

@@ -24,7 +24,7 @@ from sim.arrays import Bools, Floats, Ints
 FINEST = 6.0  # voxels a radius, where points are dense enough
 REACH = 1.5  # radii around a candidate from which points are taken
 PATIENCE = 60  # candidates in a row that are no spheres, then the rest are none
-MOST = 3_000  # points that tell whether a candidate is a sphere
+MOST = 2_000  # points that tell whether a candidate is a sphere
 SCATTERED = 0.15  # rms over the radius of points that lie on nothing
 TELLING = 4  # spheres that tell how rough spheres are
 RADIAL = 0.75  # cosine between normal and radius on a sphere
@@ -83,10 +83,9 @@ def _try_all(
         vain += 1
         typical = typical_rms(found) if len(found) >= TELLING else np.nan
         candidate = _candidate(scan, start, R)
-        hopeful = candidate is not None and candidate.fit.rms < SCATTERED * R
-        if candidate and hopeful and is_rough(candidate, typical):
-            candidate = _again(candidate, scan, 2 * typical)
         wrong = _wrong(candidate, start, typical, options)
+        if wrong is not None and candidate and np.isfinite(typical):
+            candidate, wrong = _again(candidate, scan, start, typical, options)
         if wrong is None and candidate:
             candidate = _with_all(candidate, scan)
             wrong = _wrong(candidate, start, typical, options)
@@ -99,22 +98,37 @@ def _try_all(
     return found, rejected
 
 
-def _again(c: Candidate, scan: Scan, scale: float) -> Candidate | None:
-    """The fit with a scale of the noise that other spheres show."""
-    return _refitted(c, scan, scale, rounds=3)
+def _again(
+    c: Candidate, scan: Scan, start: Floats, typical: float, options: PickOptions
+) -> tuple[Candidate, Rejected | None]:
+    """The fit with the scale of the noise that other spheres show.
+
+    From where it was, unless its points lie on nothing, and from where the votes met:
+    where much is attached, the wide gates of a first fit let it stray.
+    """
+    for place in (c.fit.centre, start):
+        if place is c.fit.centre and c.fit.rms > SCATTERED * c.fit.radius:
+            continue
+        again = _refitted(c, scan, place, 2 * typical, rounds=3)
+        wrong = _wrong(again, start, typical, options)
+        if again and wrong is None:
+            return again, None
+    return c, _wrong(c, start, typical, options)
 
 
 def _with_all(c: Candidate, scan: Scan) -> Candidate | None:
     """The fit with all points around where it is."""
     near = scan.near(c.fit.centre, REACH * c.fit.radius)
     facing = _facing(scan, near, scan.points[near] - c.fit.centre)
-    return _refitted(replace(c, near=near, facing=facing), scan, c.fit.scale, rounds=1)
+    whole = replace(c, near=near, facing=facing)
+    return _refitted(whole, scan, c.fit.centre, c.fit.scale, rounds=1)
 
 
 def _refitted(
-    c: Candidate, scan: Scan, scale: float, *, rounds: int
+    c: Candidate, scan: Scan, place: Floats, scale: float, *, rounds: int
 ) -> Candidate | None:
-    theta = np.append(c.fit.centre, c.fit.radius)
+    """The fit from another place and scale."""
+    theta = np.append(place, c.fit.radius)
     x = scan.points[c.near]
     fit = refine(x, theta, scale, BLIND, rounds=rounds)
     if fit is None:
