@@ -1,0 +1,241 @@
+"""What [dJ23] says of its figures, beside the numbers that ours plot.
+
+The figures plot the tables tested here.  The paper prints no number of Figs 2, 3 and 5,
+and neither sizes nor scans are public: what can be checked is what its text and its
+captions say.  One sentence does not come out and is asserted as it does: "The residual
+error of the pentapod was relatively large", for ours reaches its target (its sizes and
+its target are not printed).
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline.cases.morph import MorphCase
+from pipeline.compare import Comparison
+from pipeline.compare import run_step as compare
+from pipeline.figures import dejong_2, dejong_3, dejong_5
+from pipeline.figures.shown import Drawn, Row
+from pipeline.hydra_command import Composer, build
+from pipeline.simulate import record_steps
+from sim.morph.measures import characteristic_length
+from tests.analysis.mechanisms import Scan, scanned
+from tests.pipeline.comparison_files import write_ingest
+
+TOLERANCE = 1e-6  # Fig. 3: "below 1e-6"
+COARSER = {"octahedra_organic": 1e-5}  # stated in the case: it creeps for thousands
+FIG_2 = ("pentapod", "squares_circle", "octahedra_organic")
+FIG_3 = ("triangles_circle", "triangles_cylinder", "triangles_ellipsoid")
+SCALE_MM = 40.0
+
+
+def run_of(name: str, folder: Path) -> tuple[MorphCase, Path]:
+    """A shipped case and the directory of its run."""
+    with Composer() as composer:
+        case = build(composer.compose("simulate", [f"case={name}"])["case"], "case")
+    assert isinstance(case, MorphCase)
+    out = folder / name
+    out.mkdir()
+    record_steps(case, name, out)
+    return case, out
+
+
+def ends(table: pd.DataFrame) -> pd.DataFrame:
+    """The last step of each case."""
+    return table.groupby("case").last()
+
+
+@pytest.fixture(scope="module")
+def fig_2(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    folder = tmp_path_factory.mktemp("fig2")
+    drawn = dejong_2.draw([Row(name, run_of(name, folder)[1]) for name in FIG_2])
+    return drawn.tables["steps"]
+
+
+@pytest.mark.parametrize("name", FIG_2)
+def test_fig_2_starts_at_S_of_one_and_approaches_its_target(
+    fig_2: pd.DataFrame, name: str
+) -> None:
+    rows = fig_2[fig_2["case"] == name]
+    assert rows["S"].iloc[0] == pytest.approx(1.0, rel=1e-12)
+    assert rows["E"].iloc[-1] < 0.5 * rows["E"].iloc[0]
+    change = abs(rows["E"].iloc[-1] - rows["E"].iloc[-2])
+    assert change < COARSER.get(name, TOLERANCE)
+
+
+def test_fig_2_the_pentapod_expands_and_the_others_shrink(fig_2: pd.DataFrame) -> None:
+    """ "with increasing shape factor while the shape factor of both other structures
+    reduced"."""
+    S = ends(fig_2)["S"]
+    assert S["pentapod"] > 1.0
+    assert S["squares_circle"] < 1.0
+    assert S["octahedra_organic"] < 1.0
+
+
+def test_fig_2_our_pentapod_reaches_its_target(fig_2: pd.DataFrame) -> None:
+    """Not as printed: see the text above."""
+    assert ends(fig_2)["E"]["pentapod"] < 1e-3
+
+
+@pytest.mark.parametrize("name", FIG_2)
+def test_fig_2_shows_a_selection_of_steps_with_both_ends(
+    fig_2: pd.DataFrame, name: str
+) -> None:
+    drawn = fig_2[fig_2["case"] == name]["drawn"].to_numpy()
+    assert drawn[0]
+    assert drawn[-1]
+    assert 2 <= drawn.sum() < len(drawn)
+
+
+def test_fig_2a_five_nodes_lead_and_one_motion_changes_the_shape(
+    tmp_path: Path,
+) -> None:
+    case, _ = run_of("pentapod", tmp_path)
+    assert len(case.structure.leading) == 5
+    assert case.result(list(case.steps())[-1])["mobility"] == 6 + 1
+
+
+def test_fig_2b_stays_in_one_plane(tmp_path: Path) -> None:
+    case, out = run_of("squares_circle", tmp_path)
+    with np.load(out / "steps.npz") as steps:
+        assert np.abs(steps["r"][:, :, 2]).max() < 1e-12
+    assert 0 < len(case.structure.leading) < len(case.structure.r0)
+
+
+@pytest.fixture(scope="module")
+def fig_3(tmp_path_factory: pytest.TempPathFactory) -> Drawn:
+    """Fig. 3 with scans of the end states: 0.05 mm of noise, in some pose and order."""
+    folder = tmp_path_factory.mktemp("fig3")
+    rng = np.random.default_rng(5)
+    rows = []
+    for name in FIG_3:
+        _, run = run_of(name, folder)
+        with np.load(run / "steps.npz") as steps:
+            last = SCALE_MM * steps["r"][-1]
+        scan: Scan = scanned(last, rng, sd_mm=0.05)
+        spheres = write_ingest(folder / f"{name}_spheres", scan)
+        compare(Comparison(SCALE_MM), spheres, run, folder / f"{name}_compared")
+        rows.append(Row(name, run, folder / f"{name}_compared", spheres))
+    return dejong_3.draw(rows)
+
+
+def simulated(fig_3: Drawn) -> pd.DataFrame:
+    table = fig_3.tables["steps"]
+    return table[~table["s"].astype(str).str.startswith("scanned")]
+
+
+@pytest.mark.parametrize("name", FIG_3)
+def test_fig_3_stops_once_E_changes_by_less_than_1e_6(fig_3: Drawn, name: str) -> None:
+    table = simulated(fig_3)
+    rows = table[table["case"] == name]
+    change = np.abs(np.diff(rows["E"]))
+    assert change[-1] < TOLERANCE
+    assert (change[:-1] >= TOLERANCE).all()
+    assert rows["S"].iloc[0] == pytest.approx(1.0, rel=1e-12)
+
+
+def test_fig_3_one_structure_takes_three_shapes(fig_3: Drawn) -> None:
+    """One initial configuration; S and the final shapes differ."""
+    nodes = fig_3.tables["nodes"]
+    first = [
+        nodes[(nodes["case"] == name) & (nodes["state"] == "initial")] for name in FIG_3
+    ]
+    for other in first[1:]:
+        np.testing.assert_array_equal(
+            other[["x", "y", "z"]].to_numpy(), first[0][["x", "y", "z"]].to_numpy()
+        )
+    assert np.diff(np.sort(ends(simulated(fig_3))["S"])).min() > 0.02
+
+
+def final(fig_3: Drawn, name: str) -> pd.DataFrame:
+    nodes = fig_3.tables["nodes"]
+    return nodes[(nodes["case"] == name) & (nodes["state"] == "final")]
+
+
+def test_fig_3_the_circle_leaves_it_flat_and_the_others_bend_it(fig_3: Drawn) -> None:
+    """ "in one plane along a line", "an out-of-plane shape", "a 3D shape"."""
+    depth = {name: np.ptp(final(fig_3, name)["z"]) for name in FIG_3}
+    assert depth["triangles_circle"] < 1e-9
+    assert depth["triangles_cylinder"] > 1.0
+    assert depth["triangles_ellipsoid"] > 1.0
+
+
+@pytest.mark.parametrize("name", FIG_3)
+def test_fig_3_the_drawn_nodes_lie_on_the_target(fig_3: Drawn, name: str) -> None:
+    """E of the table is that of the drawn nodes: "the resulting shapes matched"."""
+    with Composer() as composer:
+        case = build(composer.compose("simulate", [f"case={name}"])["case"], "case")
+    r = final(fig_3, name)[["x", "y", "z"]].to_numpy()
+    lead = case.structure.leading
+    away = np.linalg.norm(r[lead] - case.shape.closest(r[lead]), axis=1)
+    L = characteristic_length(case.structure.r0)
+    E = np.sqrt(np.sum(away**2) / len(r)) / L
+    expected = ends(simulated(fig_3))["E"][name]
+    assert pytest.approx(expected, rel=1e-6, abs=1e-12) == E
+    assert E < 1e-4
+
+
+@pytest.mark.parametrize("name", FIG_3)
+def test_fig_3_a_scan_of_the_shape_has_its_shape_factor(
+    fig_3: Drawn, name: str
+) -> None:
+    """ "it could approximate the shape factor"; our scans are synthetic."""
+    table = fig_3.tables["steps"]
+    rows = table[table["case"] == name]
+    scan = rows[rows["s"].astype(str).str.startswith("scanned")].iloc[0]
+    assert scan["s"] == "scanned (synthetic)"
+    end = ends(simulated(fig_3))["S"][name]
+    assert abs(scan["S"] - end) < 4 * scan["S_u"]
+    assert scan["S_u"] < 2e-3
+
+
+@pytest.fixture(scope="module")
+def fig_5(tmp_path_factory: pytest.TempPathFactory) -> tuple[MorphCase, Path, Drawn]:
+    folder = tmp_path_factory.mktemp("fig5")
+    case, out = run_of("bumps", folder)
+    return case, out, dejong_5.draw([Row("bumps", out)])
+
+
+def test_fig_5_moves_in_a_plane_to_the_nearest_bump(
+    fig_5: tuple[MorphCase, Path, Drawn],
+) -> None:
+    case, out, _ = fig_5
+    with np.load(out / "steps.npz") as steps:
+        r, g = steps["r"], steps["g"]
+    assert np.abs(r[:, :, 2]).max() < 1e-12
+    bumps = case.shape.closest(r[0])
+    lead = case.structure.leading
+    np.testing.assert_allclose(g[0][lead], bumps[lead])
+    every = np.unique(np.round(bumps, 9), axis=0)
+    apart = np.linalg.norm(r[0][lead][:, None] - every, axis=2)
+    np.testing.assert_allclose(
+        np.linalg.norm(g[0][lead] - r[0][lead], axis=1), apart.min(axis=1)
+    )
+
+
+def test_fig_5_iterates_until_the_change_of_E_is_below_a_threshold(
+    fig_5: tuple[MorphCase, Path, Drawn],
+) -> None:
+    table = fig_5[2].tables["steps"]
+    change = np.abs(np.diff(table["E"]))
+    assert change[-1] < TOLERANCE
+    assert (change[:-1] >= TOLERANCE).all()
+    assert table["E"].iloc[-1] < table["E"].iloc[0]
+
+
+def test_a_figure_with_another_S_would_be_noticed(fig_3: Drawn) -> None:
+    """The tables are those of the runs: S by eq. (6) from the drawn nodes."""
+    nodes = fig_3.tables["nodes"]
+    for name in FIG_3:
+        first, last = (
+            nodes[(nodes["case"] == name) & (nodes["state"] == state)][["x", "y", "z"]]
+            for state in ("initial", "final")
+        )
+        spread = [
+            np.sqrt(np.mean(np.sum((x - x.mean(axis=0)) ** 2, axis=1)))
+            for x in (first.to_numpy(), last.to_numpy())
+        ]
+        expected = ends(simulated(fig_3))["S"][name]
+        assert spread[1] / spread[0] == pytest.approx(expected, rel=1e-9)
