@@ -5,6 +5,7 @@ from analysis.labels.assign import Reason, label_spheres
 from analysis.labels.evidence import NOT_ASSIGNED, LabelOptions
 from analysis.labels.mechanism import Mechanism
 from tests.analysis.mechanisms import nearby_state, random_mechanism, scanned
+from tests.analysis.virtual_prints import swap_joints
 
 OPTIONS = LabelOptions(length_sd_mm=0.03)
 
@@ -136,6 +137,19 @@ def test_a_wrong_link_keeps_its_ends_labelled(rng):
     labels = label(Mechanism(shape, bodies), scan)
     assert wrong_labels(labels, scan) == []
     assert len(labels.labelled) == 12
+
+
+def test_bodies_on_a_wrong_joint_are_found_whole():
+    labelled = wrong = asked = 0
+    for seed in (341, 353, 358, 392):
+        rng = np.random.default_rng(seed)
+        mechanism, _ = random_mechanism(20, rng)
+        scan = scanned(swap_joints(mechanism, rng), rng)
+        labels = label(mechanism, scan, LabelOptions(length_sd_mm=0.05))
+        labelled, asked = labelled + len(labels.labelled), asked + 20
+        wrong += len(wrong_labels(labels, scan))
+    assert wrong == 0
+    assert labelled >= 0.95 * asked
 
 
 @pytest.mark.parametrize(

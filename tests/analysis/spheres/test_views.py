@@ -1,5 +1,7 @@
 """Views put in place together with the centres."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,15 @@ def test_motions_have_mean_zero_and_the_size_of_the_misplacement(joint: Picks) -
     assert np.allclose(w.sum(axis=0), 0, atol=1e-11)
     assert 0.03 < t.std() < 0.25
     assert np.rad2deg(w.std()) < 0.1
+
+
+def test_views_in_their_place_are_left_there() -> None:
+    rng = np.random.default_rng(5)
+    placed = replace(SCANNER, shift=0.0, turn=0.0, sigma=0.1)
+    seen = scan(rng, tree(rng, 12, "none"), placed)
+    picks = find_spheres(seen.points, OPTIONS, seen.view)
+    t = np.array([m.translation for m in picks.motions])
+    assert np.abs(t).max() < 2e-3  # noise alone would move them by 1e-2
 
 
 def test_the_scanner_is_found_where_it_stood(misplaced: VirtualScan) -> None:
