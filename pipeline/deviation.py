@@ -31,7 +31,8 @@ from analysis.deviation import (
 from analysis.figures.deviation_map import deviation_map
 from analysis.labels.completion import ScannedNodes, axes_of, seen_nodes
 from analysis.labels.mechanism import Mechanism
-from analysis.uncertainty import UncertaintyOptions
+from analysis.shape_factors import scale_covariance
+from analysis.uncertainty import UncertaintyOptions, independent
 from pipeline.arguments import OneLineParser, output_directory
 from pipeline.errors import InputError, command, one_line
 from pipeline.files import replacing
@@ -122,6 +123,8 @@ def run_step(
 
     axes = axes_of(np.flatnonzero(seen))
     covariance = scan.nodes.covariance_mm2[np.ix_(axes, axes)]
+    covariance = covariance + independent(len(nodes), config.registration_sd_mm)
+    covariance = covariance + scale_covariance(nodes, config.scan_scale_sd)
     L_mm = config.scale_mm * characteristic_length(run.r[0])
     error = scan_error(nodes, covariance, closest, placed, L_mm)
     gap = deviations(points, wires, placed)

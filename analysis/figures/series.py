@@ -18,6 +18,16 @@ from analysis.figures.style import (
 )
 from analysis.series import FITTED, HELD_OUT, SeriesError, simulated_curve
 
+UNITS = {  # of columns of steps.csv, as they are read: label and unit
+    "time": "time, s",
+    "x_c": "$x_c$, m",
+    "y_c": "$y_c$, m",
+    "way_over_H": "way / $H$",
+    "x_first": "$x$ of the first node, m",
+    "y_first": "$y$ of the first node, m",
+    "load": "load, N",
+    "displacement": "displacement, m",
+}
 COMPUTED = "The measurements are synthetic: computed, no instrument took them."
 
 
@@ -40,7 +50,7 @@ def measured_series(
     """
     quantities = sorted(set(measured["quantity"]))
     with rc_context(RC):
-        height = 2.1 * len(quantities) + 0.25
+        height = 2.1 * len(quantities) + 0.45
         figure = Figure(figsize=(FULL_WIDTH * 0.62, height))
         panels = figure.subplots(len(quantities), 1, squeeze=False)[:, 0]
         for panel, quantity in zip(panels, quantities, strict=True):
@@ -53,10 +63,15 @@ def measured_series(
                 if e.quantity == quantity
             ]
             panel.set_title("; ".join(said), size=6.5, loc="right")
-            panel.set_ylabel(quantity)
-            panel.legend(loc="best")
-        panels[-1].set_xlabel(along)
-        figure.tight_layout(rect=(0, 0.2 / height, 1, 1))
+            panel.set_ylabel(UNITS.get(quantity, quantity))
+        panels[-1].set_xlabel(UNITS.get(along, along))
+        figure.tight_layout(rect=(0, 0.2 / height, 1, 1 - 0.2 / height))
+        named = {
+            label: handle
+            for panel in panels
+            for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+        }
+        figure.legend([*named.values()], [*named], loc="upper center", ncols=len(named))
         foot = provenance(runs, synthetic=False)
         if synthetic:
             foot += f"{'.  ' if foot else ''}{COMPUTED}"
@@ -67,7 +82,7 @@ def measured_series(
 
 def _draw_measured(panel: Axes, rows: pd.DataFrame, synthetic: bool) -> None:
     """Measurements of one quantity: filled circles held out, open squares fitted."""
-    what = "computed, not measured" if synthetic else "measured"
+    what = "synthetic" if synthetic else "measured"
     for part, filled in ((FITTED, False), (HELD_OUT, True)):
         some = rows[rows["part"] == part]
         if len(some):

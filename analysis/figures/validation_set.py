@@ -103,10 +103,10 @@ def _draw_diagonal(ax: Axes, found: ComparedSet) -> None:
         ax.annotate(
             name,
             (x, y),
-            xytext=(-6 if right else 6, -2),
+            xytext=(-5, 4) if right else (5, -4),
             textcoords="offset points",
             ha="right" if right else "left",
-            va="top",
+            va="bottom" if right else "top",
             size=6,
         )
     ax.set(xlim=ends, ylim=ends, aspect="equal")
@@ -131,9 +131,9 @@ def _draw_errors(ax: Axes, found: ComparedSet, summary: SetSummary | None) -> No
     if summary is None:
         return
     ax.set_title(
-        f"bias {summary.bias:+.4f}, {summary.coverage:.0%} within "
-        rf"${found.k:g}\,u_{{val}}$",
-        size=6.5,
+        f"bias {summary.bias:+.4f}, scatter {summary.scatter:.4f},\n"
+        rf"{summary.coverage:.0%} within ${found.k:g}\,u_{{val}}$",
+        size=6,
         loc="right",
     )
 

@@ -100,8 +100,8 @@ def test_synthetic_measurements_are_never_called_measured():
     errors = compare_series(table, RUN, "time")
     runs = [("simulated", "abc")]
     figure = measured_series(table, RUN, "time", errors, runs, synthetic=True)
-    labels = [t.get_text() for t in figure.axes[0].get_legend().get_texts()]
-    assert "computed, not measured, held out" in labels
+    labels = [t.get_text() for t in figure.legends[0].get_texts()]
+    assert "synthetic, held out" in labels
     assert "synthetic" in figure.texts[-1].get_text()
 
 
@@ -138,6 +138,6 @@ def test_the_figure_shows_the_curve_the_points_and_the_errors():
     errors = compare_series(table, RUN, "time")
     figure = measured_series(table, RUN, "time", errors, [("simulated", "abc")])
     (panel,) = figure.axes
-    assert panel.get_ylabel() == "x_c"
+    assert panel.get_ylabel() == "$x_c$, m"
     assert "held out: rms" in panel.get_title(loc="right")
     assert "abc" in figure.texts[-1].get_text()
