@@ -121,8 +121,9 @@ def common_result(step: RodStep, stop: str) -> dict[str, float | str | int | boo
 
 
 def refuse_times(duration: float, every: int) -> None:
-    if not (duration > 0.0 and every >= 1):
+    finite = isinstance(duration, int | float) and 0.0 < duration < np.inf
+    if not (finite and type(every) is int and every >= 1):
         raise ValueError(
             f"case: duration {duration} s, every {every} steps: give a positive time "
-            "and 1 or more"
+            "and a whole number from 1 up"
         )

@@ -21,6 +21,7 @@ import numpy as np
 from sim.arrays import Floats
 from sim.rod.compiled import kernel
 from sim.rod.elastic import Actuated
+from sim.rod.limits import refuse_unless_positive
 
 
 class Law(NamedTuple):
@@ -44,11 +45,7 @@ class Actuator:
     most_modulus: float = 2.68
 
     def __post_init__(self) -> None:
-        for name in ("ramp", "rate", "most_modulus"):
-            if not getattr(self, name) > 0.0:
-                raise ValueError(
-                    f"actuator: {name} is {getattr(self, name)}: give a positive number"
-                )
+        refuse_unless_positive(self, "actuator", "ramp", "rate", "most_modulus")
 
     @property
     def law(self) -> Law:

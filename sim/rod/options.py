@@ -4,9 +4,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
 
-import numpy as np
-
 from sim.rod.coulomb import ContactRule
+from sim.rod.limits import (
+    refuse_negative,
+    refuse_unless_count,
+    refuse_unless_positive,
+)
 
 
 class Integrator(Enum):
@@ -53,13 +56,8 @@ class StepOptions:
     def __post_init__(self) -> None:
         for name, kind in (("contact", ContactRule), ("integrator", Integrator)):
             object.__setattr__(self, name, _chosen(kind, name, getattr(self, name)))
-        for name in ("h", "tolerance", "complementarity", "landing", "shortest"):
-            if not 0.0 < getattr(self, name) < np.inf:
-                raise ValueError(
-                    f"steps: {name} is {getattr(self, name)}: give a positive number"
-                )
-        for name in ("accuracy", "reuse", "closing"):
-            if not 0.0 <= getattr(self, name) < np.inf:
-                raise ValueError(
-                    f"steps: {name} is {getattr(self, name)}: give 0 or more"
-                )
+        refuse_unless_positive(
+            self, "steps", "h", "tolerance", "complementarity", "landing", "shortest"
+        )
+        refuse_negative(self, "steps", "accuracy", "reuse", "closing")
+        refuse_unless_count(self, "steps", "max_newton")

@@ -11,6 +11,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from sim.arrays import Bools, Floats, Ints
+from sim.rod.limits import refuse_unless_positive
 
 PASSIVE = -1  # the limb of an edge or bend that no actuator drives
 
@@ -29,12 +30,9 @@ class Material:
     width: float = 18.0e-3  # m, out of the plane
 
     def __post_init__(self) -> None:
-        for name in ("modulus", "density", "thickness", "width"):
-            value = getattr(self, name)
-            if not 0.0 < value < np.inf:
-                raise ValueError(
-                    f"material: {name} is {value}: give a positive number in SI units"
-                )
+        names = ("modulus", "density", "thickness", "width")
+        remedy = "give a positive number in SI units"
+        refuse_unless_positive(self, "material", *names, remedy=remedy)
 
     @property
     def stretching(self) -> float:

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from sim.arrays import Floats
+from sim.rod.limits import refuse_unless_count, refuse_unless_positive
 from sim.rod.rod import PASSIVE, Material, Rod, chain, network
 
 LIMBS = 7
@@ -27,12 +28,9 @@ class StarShape:
     tail_edges: int = 3
 
     def __post_init__(self) -> None:
-        for name in ("arc_length", "tail_length", "curvature"):
-            if not getattr(self, name) > 0.0:
-                raise ValueError(
-                    f"star: {name} is {getattr(self, name)}: give a positive number"
-                )
-        if self.arc_edges < 2 or self.tail_edges < 1:
+        refuse_unless_positive(self, "star", "arc_length", "tail_length", "curvature")
+        refuse_unless_count(self, "star", "arc_edges", "tail_edges")
+        if self.arc_edges < 2:
             raise ValueError(
                 f"star: {self.arc_edges} arc edges and {self.tail_edges} tail edges: "
                 "give at least 2 and 1"

@@ -7,6 +7,7 @@ import numpy as np
 from sim.arrays import Floats
 from sim.rod.actuation import Actuator, LeftOfContact, Pulses, Schedule
 from sim.rod.ground import Ground, gaps
+from sim.rod.limits import refuse_negative
 from sim.rod.rod import Rod
 
 GRAVITY = 9.81  # m/s^2
@@ -24,11 +25,7 @@ class Damping:
     rayleigh: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("alpha", "beta"):
-            if not 0.0 <= getattr(self, name) < np.inf:
-                raise ValueError(
-                    f"damping: {name} is {getattr(self, name)}: give 0 or more"
-                )
+        refuse_negative(self, "damping", "alpha", "beta")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +60,7 @@ class World:
     velocity: Floats | None = None  # (n, 2) m/s at the start; held nodes keep it
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.friction < np.inf:
-            raise ValueError(f"friction is {self.friction}: give 0 or more")
+        refuse_negative(self, "ground", "friction")
         self._refuse_ground_above_rod()
         n, limbs = len(self.rod.nodes), self.rod.last_limb
         if isinstance(self.schedule, Pulses):

@@ -12,6 +12,9 @@ import yaml
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 
+from pipeline.cases.own_rod import OwnRodCase
+from pipeline.errors import InputError
+from pipeline.hydra_command import build as hydra_build
 from sim.rod.actuation import LeftOfContact
 from tests.pipeline.conftest import Command, refusal
 
@@ -118,6 +121,81 @@ def test_a_bad_robot_is_refused_before_its_first_step(
     node[last] = yaml.safe_load(text)
     with pytest.raises(InstantiationException, match=message):
         instantiate(values, _convert_="object")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            "case.edges=[[0,1],[1,2],[3,4],[4,5],[5,6]]",
+            "chain is broken, node 3 is not",
+        ),
+        (
+            "case.nodes=[[0,1],[0,1],[1,1]]",
+            "edge 0 between nodes 0 and 1 has length 0 m",
+        ),
+        (
+            "case.nodes=[[0,0],[0.01,-0.001],[0.02,0]]",
+            "node 1 at (0.01, -0.001) m starts",
+        ),
+        ("case.nodes=[[0,0,0]]", "nodes must be a list of 2 numbers each"),
+        ("case.edges=[[0,9]]", "edges[0] is [0, 9]: name nodes from 0 to 6"),
+        ("case.bends=[[0,1,5]]", "bend 0 at nodes 0, 1, 5 does not follow two edges"),
+        ("case.limbs=[0]", "give one for each of the 6 edges"),
+        ("case.held=[7]", "there is no node 7: choose 0 to 6"),
+        ("case.schedule.limbs=[2]", "there is no limb 2"),
+        ("case.options.h=abc", "h is abc: give a positive number"),
+        ("case.options.max_newton=0", "max_newton is 0: give a whole number"),
+        ("case.duration=.inf", "duration inf s"),
+        ("case.every=2.5", "every 2.5 steps"),
+    ],
+)
+def test_a_bad_rod_of_ones_own_is_refused_in_one_line(
+    change: str, message: str
+) -> None:
+    values = _numbers_as_numbers(_values("own_rod"))
+    keys, _, text = change.partition("=")
+    *path, last = keys.split(".")[1:]
+    node = values
+    for key in path:
+        node = node[key]
+    node[last] = yaml.safe_load(text)
+    values["limbs"] = values["limbs"] if len(values["nodes"]) == 7 else None
+    if change.startswith("case.edges"):
+        values["limbs"] = None
+    with pytest.raises(InputError, match=re.escape(message)) as refused:
+        hydra_build(values, "case")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_broken_chain_ends_with_status_2(command: Command, project: Path) -> None:
+    done = command(
+        "pipeline.simulate",
+        "case=own_rod",
+        "case.edges=[[0,1],[2,3]]",
+        "case.limbs=null",
+    )
+    assert "case: rod: the chain is broken, node 2 is not connected" in refusal(done)
+    assert not list(project.glob("results/*"))
+
+
+def test_a_rod_of_ones_own_is_the_same_rod() -> None:
+    """The star, named node by node, moves as the star does."""
+    star = build("star_robot", duration=0.3)
+    rod = star.world.rod
+    own = OwnRodCase(
+        nodes=rod.nodes.tolist(),
+        edges=rod.edges.tolist(),
+        bends=rod.bends.tolist(),
+        limbs=rod.edge_limb.tolist(),
+        ground=star.ground,
+        schedule=star.schedule,
+        duration=0.3,
+    )
+    assert np.array_equal(own.world.rod.bend_limb, rod.bend_limb)
+    assert own.world.rod.mass == pytest.approx(rod.mass, rel=1e-3)
+    *_, last = own.steps()
+    assert last.x[:, 0].mean() > rod.nodes[:, 0].mean() + 5e-3  # it rolls
 
 
 def test_a_table_of_pulses_out_of_order_ends_with_status_2(command: Command) -> None:

@@ -1,0 +1,144 @@
+"""A rod or a network of rods of one's own, node by node."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from pipeline.cases.rod_record import MovingRodCase, common_result, refuse_times
+from sim.arrays import Floats, Ints
+from sim.rod.actuation import Actuator, Schedule
+from sim.rod.ground import Ground
+from sim.rod.options import StepOptions
+from sim.rod.rod import PASSIVE, Material, Rod, hold, network
+from sim.rod.simulate import RodStep
+from sim.rod.world import GRAVITY, Damping, Load, World
+
+Rows = Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True, eq=False)
+class OwnRodCase(MovingRodCase):
+    """Nodes as they are at rest; what joins them; what acts on them.
+
+    nodes : [[x, y], ...], m
+    edges : [[i, j], ...]; without them, each node is joined to the next
+    bends : [[before, at, after], ...]; without them, at every node of two edges
+    limbs : of each edge, the limb that is actuated with it, -1 for none; a bend
+        belongs to a limb if both its edges do
+    held : nodes that do not move
+    """
+
+    nodes: Rows
+    edges: Sequence[Sequence[int]] | None = None
+    bends: Sequence[Sequence[int]] | None = None
+    limbs: Sequence[int] | None = None
+    held: Sequence[int] = ()
+    material: Material = field(default_factory=Material)
+    ground: Ground | None = None
+    friction: float = 0.8
+    gravity: tuple[float, float] = (0.0, -GRAVITY)
+    schedule: Schedule | None = None
+    actuator: Actuator = field(default_factory=Actuator)
+    damping: Damping = field(default_factory=Damping)
+    load: Load | None = None
+    duration: float = 1.0
+    every: int = 10
+    options: StepOptions = field(default_factory=StepOptions)
+
+    def __post_init__(self) -> None:
+        refuse_times(self.duration, self.every)
+        _ = self.world
+
+    @cached_property
+    def world(self) -> World:
+        gravity = _table("gravity", [self.gravity], 2)[0]
+        return World(
+            self._rod(),
+            self.ground,
+            self.friction,
+            gravity=(float(gravity[0]), float(gravity[1])),
+            damping=self.damping,
+            actuator=self.actuator,
+            schedule=self.schedule,
+            load=self.load,
+        )
+
+    def _rod(self) -> Rod:
+        nodes = _table("nodes", self.nodes, 2)
+        n = len(nodes)
+        chain = [[i, i + 1] for i in range(n - 1)]
+        edges = _numbers_of_nodes(
+            "edges", chain if self.edges is None else self.edges, 2, n
+        )
+        found = _bends_of(edges, n)
+        bends = _numbers_of_nodes(
+            "bends", found if self.bends is None else self.bends, 3, n
+        )
+        rod = network(nodes, edges, bends, self.material)
+        if self.limbs is not None:
+            rod = _actuated(rod, self.limbs)
+        outside = [node for node in self.held if not 0 <= node < n]
+        if outside:
+            raise ValueError(
+                f"held: there is no node {outside[0]}: choose 0 to {n - 1}"
+            )
+        return hold(rod, list(self.held)) if self.held else rod
+
+    def result(self, last: RodStep) -> dict[str, float | str | int | bool]:
+        row = self.numbers(last)
+        ends = {"x_c": row["x_c"], "y_c": row["y_c"], "nodes": len(last.x)}
+        return common_result(last, "duration") | ends
+
+
+def _table(name: str, rows: Sequence[Sequence[float]], columns: int) -> Floats:
+    try:
+        table = np.array(rows, dtype=np.float64)
+    except (TypeError, ValueError):
+        table = np.empty(0)
+    if table.ndim != 2 or table.shape[1] != columns or len(table) == 0:
+        raise ValueError(f"{name} must be a list of {columns} numbers each")
+    return table
+
+
+def _numbers_of_nodes(name: str, rows: Rows, columns: int, n: int) -> Ints:
+    if len(rows) == 0:
+        return np.empty((0, columns), dtype=np.int64)
+    table = _table(name, rows, columns)
+    for k, row in enumerate(table):
+        if not all(value.is_integer() and 0 <= value < n for value in row.tolist()):
+            raise ValueError(
+                f"{name}[{k}] is {list(rows[k])}: name nodes from 0 to {n - 1}"
+            )
+    return table.astype(np.int64)
+
+
+def _bends_of(edges: Ints, n: int) -> list[list[int]]:
+    """A bend at every node of two edges."""
+    around: list[list[int]] = [[] for _ in range(n)]
+    for i, j in edges.tolist():
+        around[i].append(j)
+        around[j].append(i)
+    return [[a[0], node, a[1]] for node, a in enumerate(around) if len(a) == 2]
+
+
+def _actuated(rod: Rod, limbs: Sequence[int]) -> Rod:
+    m = len(rod.edges)
+    sound = len(limbs) == m and all(type(k) is int and k >= PASSIVE for k in limbs)
+    if not sound:
+        raise ValueError(
+            f"limbs are {list(limbs)}: give one for each of the {m} edges, -1 for none"
+        )
+    of = {frozenset(e): k for e, k in zip(rod.edges.tolist(), limbs, strict=True)}
+    bend_limb = [
+        of[frozenset((i, j))]
+        if of[frozenset((i, j))] == of[frozenset((j, k))]
+        else PASSIVE
+        for i, j, k in rod.bends.tolist()
+    ]
+    return replace(
+        rod,
+        edge_limb=np.array(limbs, dtype=np.int64),
+        bend_limb=np.array(bend_limb, dtype=np.int64),
+    )
