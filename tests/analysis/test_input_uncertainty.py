@@ -1,7 +1,12 @@
 import numpy as np
 import pytest
 
-from analysis.input_uncertainty import draw_shapes, printed_again, shape_covariance
+from analysis.input_uncertainty import (
+    distance_covariance,
+    draw_shapes,
+    printed_again,
+    shape_covariance,
+)
 from sim.morph.constraints import Kind, Table
 from sim.morph.morph import Projection, morph
 from sim.morph.structure import Structure
@@ -59,3 +64,17 @@ def test_a_turned_shape_is_no_departure(rng):
     np.testing.assert_allclose(
         shape_covariance(x, np.array([turned, x])), 0, atol=1e-20
     )
+
+
+def test_shapes_that_slide_along_their_target_do_not_leave_it():
+    """A large error of the nodes, none of their distances."""
+    final = np.array([[0.0, 0, 1], [3, 0, 1], [0, 4, 1]])
+    slides, rises = np.array([[0.5, -0.2, 0.0], [0.0, 0.3, 0.1]])
+    drawn = np.stack([final + slides, final + rises])
+
+    def closest(x):
+        return x * [1.0, 1.0, 0.0]
+
+    covariance = distance_covariance(final, drawn, closest)
+    assert np.diag(covariance) == pytest.approx(np.tile([0.0, 0.0, 0.005], 3))
+    assert covariance[2, 5] == pytest.approx(0.005)  # all together
