@@ -5,7 +5,9 @@ versions, SHA-256, MLflow id; and says of each link whether it is out of date. A
 of a PDF or PNG serves as well: its metadata hold the id. Run it inside the project.
 """
 
+import contextlib
 import json
+import os
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,12 +80,18 @@ def _run(link: Link, mlflow_id: str) -> Iterator[str]:
     record = link.record
     yield f"{indent[2:]}{record['step']} {record['name']}  run {link.key}"
     yield from (f"{indent}OUT OF DATE: {trouble}" for trouble in link.troubles)
-    for path, digest in zip(record["paths"], record["identity"]["files"], strict=True):
+    for path, digest in _scans(record, link.scans):
         yield f"{indent}scan {path}  sha256 {digest}"
     yield from _wrapped("configuration", flat(record["identity"]["config"]), indent)
     yield f"{indent}{_code(record)}"
     yield from _wrapped("versions", record["identity"]["versions"].items(), indent)
     yield f"{indent}MLflow {mlflow_id or 'not tracked yet: python -m pipeline.track'}"
+
+
+def _scans(record: Mapping[str, Any], made: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Scans that a run read from outside, and those it made, with their digests."""
+    read = zip(record["paths"], record["identity"]["files"], strict=True)
+    return [*read, *made.items()]
 
 
 def _code(record: Mapping[str, Any]) -> str:
@@ -145,9 +153,13 @@ def main(argv: list[str] | None = None) -> int:
     found = find_origin(given.file, given.results)
     wanted, trouble = wanted_now(found.origin.study)
     links = chain(found.origin.all_keys, given.results, wanted)
-    print("\n".join(told(given.file, found, links, given.results)))
+    lines = told(given.file, found, links, given.results)
     if wanted is None:
-        print(f"conf was not asked, since it cannot be planned: {trouble}")
+        lines.append(f"conf was not asked, since it cannot be planned: {trouble}")
+    with contextlib.suppress(BrokenPipeError):  # as head and less leave it
+        print("\n".join(lines), flush=True)
+        return 0
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

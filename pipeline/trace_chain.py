@@ -1,16 +1,17 @@
 """The runs behind a result, back to the scans, and which of them are out of date."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipeline.digests import edits
+from pipeline.digests import edits, recorded_digests
 from pipeline.errors import InputError, one_line
 from pipeline.keys import file_digest, identity, key_of
 from pipeline.runs import Job, finished, run_record
 from pipeline.tracking import flat
 
+SCAN = ".ply"
 MOST_VALUES = 6  # changed settings that are named
 
 Record = Mapping[str, Any]
@@ -25,6 +26,8 @@ class Link:
     depth : how many runs are between it and the result
     record : run.json; None where the run is not here
     troubles : what is out of date with this run itself
+    reads : keys of the runs it reads
+    scans : SHA-256 of the scan files that it made, by their place
     """
 
     key: str
@@ -32,6 +35,7 @@ class Link:
     record: Record | None
     troubles: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
+    scans: Mapping[str, str] = field(default_factory=dict)
 
 
 def chain(
@@ -66,7 +70,12 @@ def _link(
         reads = tuple(_keys(record.get("needs", {})))
     except (InputError, KeyError, TypeError, AttributeError) as error:
         return Link(key, depth, None, (f"its record is unreadable: {one_line(error)}",))
-    return Link(key, depth, record, tuple(troubles), reads)
+    scans = {
+        str(directory / name): digest
+        for name, digest in recorded_digests(directory).items()
+        if name.endswith(SCAN)
+    }
+    return Link(key, depth, record, tuple(troubles), reads, scans)
 
 
 def _keys(needs: Mapping[str, Any]) -> Iterator[str]:

@@ -63,9 +63,30 @@ function shortNumber(value) {
   return size >= 1e-3 && size < 1e6 ? value.toPrecision(6) : value.toExponential(5);
 }
 
-class Scene {
+// Something that is drawn while it is near the window. Drawing takes a while, and what is
+// half drawn must not be taken away: one change after the other.
+class Shown {
   constructor(section) {
     this.section = section;
+    this.wanted = this.drawn = this.busy = false;
+  }
+
+  async near(wanted) {
+    this.wanted = wanted;
+    if (this.busy) return;
+    this.busy = true;
+    while (this.wanted !== this.drawn) {
+      if (this.wanted) await this.show();
+      else this.hide();
+      this.drawn = !this.drawn;
+    }
+    this.busy = false;
+  }
+}
+
+class Scene extends Shown {
+  constructor(section) {
+    super(section);
     this.data = JSON.parse(section.querySelector("script").textContent);
     this.view = section.querySelector(".view");
     this.chart = section.querySelector(".chart");
@@ -191,19 +212,26 @@ class Scene {
           eye: this.data.flat ? { x: 0, y: -2, z: 0 } : { x: 0.9, y: -1.5, z: 1.1 } } } };
   }
 
-  draw() {
-    if (this.drawn) return;
+  async show() {
     this.axes = unpack(this.data.steps);
     this.links = unpackIntegers(this.data.links);
     this.faces = unpackIntegers(this.data.faces);
     this.buffers = lineBuffers(this.links);
-    this.drawn = true;
     const options = { displayModeBar: false, responsive: true };
-    Plotly.newPlot(this.view, this.traces(), this.layout(), options);
-    this.drawChart();
+    await Plotly.newPlot(this.view, this.traces(), this.layout(), options);
+    this.pickNoBodies();
+    await this.drawChart();
   }
 
-  drawChart() {
+  // Bodies tell nothing under the mouse. The library looks them up all the same, and throws
+  // where the mouse meets one that has moved since.
+  pickNoBodies() {
+    const drawn = this.view._fullLayout.scene?._scene?.traces ?? {};
+    for (const { mesh } of Object.values(drawn))
+      if (mesh?.pick) { mesh.pick = () => null; mesh.drawPick = () => {}; }
+  }
+
+  async drawChart() {
     const d = this.data, traces = [], s = d.frames;
     const names = d.shown.filter((name) => d.columns[name]);
     const pens = [colour("--ink"), colour("--simulated"), colour("--bad")];
@@ -229,7 +257,7 @@ class Scene {
         error_y: { array: [2 * d.scan.S_u], color: colour("--scanned"), thickness: 2, width: 5 } });
     }
     if (!names.length) return;
-    Plotly.newPlot(this.chart, traces, layout, { displayModeBar: false, responsive: true });
+    await Plotly.newPlot(this.chart, traces, layout, { displayModeBar: false, responsive: true });
     this.line = document.createElement("div");
     this.line.className = "cursor";
     this.chart.append(this.line);
@@ -287,9 +315,7 @@ class Scene {
     this.readout.textContent = parts.join("   ");
   }
 
-  release() {
-    if (!this.drawn) return;
-    this.drawn = false;
+  hide() {
     Plotly.purge(this.view);
     Plotly.purge(this.chart);
   }
@@ -298,8 +324,7 @@ class Scene {
 const drawnThings = new Map();
 const watcher = new IntersectionObserver((entries) => {
   for (const entry of entries) {
-    const thing = drawnThings.get(entry.target);
-    if (entry.isIntersecting) thing.draw(); else thing.release();
+    drawnThings.get(entry.target).near(entry.isIntersecting);
   }
 }, { rootMargin: "200px" });
 
@@ -311,5 +336,6 @@ function watch(thing) {
 const scenes = [...document.querySelectorAll(".scene")].map((s) => new Scene(s));
 scenes.forEach(watch);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  for (const thing of drawnThings.values()) if (thing.drawn) { thing.release(); thing.draw(); }
+  for (const thing of drawnThings.values())
+    if (thing.wanted) thing.near(false).then(() => thing.near(true));
 });

@@ -14,9 +14,9 @@ function choose(select, names, chosen) {
 
 const isNumeric = (values) => values.every((v) => v === null || typeof v === "number");
 
-class Sweep {
+class Sweep extends Shown {
   constructor(section) {
-    this.section = section;
+    super(section);
     this.data = JSON.parse(section.querySelector("script").textContent);
     this.plot = section.querySelector(".plot");
     const names = Object.keys(this.data.columns), factors = this.data.factors;
@@ -56,19 +56,11 @@ class Sweep {
     return [[trace], layout, { displayModeBar: false, responsive: true }];
   }
 
-  draw() {
-    if (this.drawn) return;
-    this.drawn = true;
-    Plotly.newPlot(this.plot, ...this.figure());
-  }
+  async show() { await Plotly.newPlot(this.plot, ...this.figure()); }
 
   update() { Plotly.react(this.plot, ...this.figure()); }
 
-  release() {
-    if (!this.drawn) return;
-    this.drawn = false;
-    Plotly.purge(this.plot);
-  }
+  hide() { Plotly.purge(this.plot); }
 }
 
 const sweeps = [...document.querySelectorAll(".sweep")].map((s) => new Sweep(s));

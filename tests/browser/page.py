@@ -72,13 +72,23 @@ class Page:
             raise AssertionError(answer["exceptionDetails"]["exception"]["description"])
         return answer["result"].get("value")
 
+    def click(self, selector: str) -> None:
+        """Press and release the mouse on the middle of an element that is in view."""
+        x, y = self.run(
+            f"const b = document.querySelector({json.dumps(selector)})"
+            ".getBoundingClientRect();"
+            " return [b.x + b.width / 2, b.y + b.height / 2];"
+        )
+        assert 0 <= y <= self.run("return innerHeight;"), f"{selector} is not in view"
+        self._press((x, y), (x, y))
+
     def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
         """Press, move and release the mouse."""
-        for kind, (x, y) in (
-            ("mousePressed", start),
-            ("mouseMoved", end),
-            ("mouseReleased", end),
-        ):
+        self._press(start, end)
+
+    def _press(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        places = {"mousePressed": start, "mouseMoved": end, "mouseReleased": end}
+        for kind, (x, y) in places.items():
             self.ask(
                 "Input.dispatchMouseEvent",
                 type=kind,
@@ -88,6 +98,21 @@ class Page:
                 buttons=1,
                 clickCount=1,
             )
+
+    @contextlib.contextmanager
+    def inner_frame(self) -> Iterator[None]:
+        """Speak to the sandboxed frame of the page, which has a process of its own."""
+        page, self._session = self._session, None
+        targets = self.ask("Target.getTargets")["targetInfos"]
+        frame = next(t["targetId"] for t in targets if t["type"] == "iframe")
+        attached = self.ask("Target.attachToTarget", targetId=frame, flatten=True)
+        self._session = attached["sessionId"]
+        for domain in ("Runtime", "Log"):
+            self.ask(f"{domain}.enable")
+        try:
+            yield
+        finally:
+            self._session = page
 
     def dark(self) -> None:
         """Ask for the dark colours."""
@@ -128,7 +153,9 @@ class Page:
     def _note(self, event: dict[str, Any]) -> None:
         given = event.get("params", {})
         if event.get("method") == "Runtime.exceptionThrown":
-            self.problems.append(json.dumps(given["exceptionDetails"])[:500])
+            thrown = given["exceptionDetails"].get("exception", {})
+            said = thrown.get("description") or thrown.get("value")
+            self.problems.append(str(said or given["exceptionDetails"])[:1500])
         if (
             event.get("method") == "Runtime.consoleAPICalled"
             and given["type"] == "error"
