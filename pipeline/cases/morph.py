@@ -138,9 +138,7 @@ class MorphCase:
         return {"reactions.csv": reaction_rows(self.structure, self._forces(step))}
 
     def _forces(self, step: MorphStep) -> Reactions:
-        lam = np.zeros((len(step.lam), 3))
-        lam[:, 0] = step.lam
-        return reactions(self.structure, np.concatenate([step.r, lam]), step.g)
+        return reactions(self.structure, step.state, step.g)
 
     def result(self, step: MorphStep) -> dict[str, float | str | int]:
         table = self.structure.constraints

@@ -82,6 +82,8 @@ def _structure(content: object) -> Structure:
     leading = content.get("leading", list(range(len(r0))))
     if not (isinstance(leading, list) and all(type(i) is int for i in leading)):
         raise ValueError("`leading` is not a list of node numbers")
+    if not leading:
+        raise ValueError("`leading` is empty: name a node, or leave it out: all lead")
     goals = _points("goals", content["goals"]) if "goals" in content else None
     table = Table.of(constraints)
     bodies = _bodies(content["bodies"], len(r0)) if "bodies" in content else None

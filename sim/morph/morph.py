@@ -67,6 +67,13 @@ class MorphStep(NamedTuple):
     gradient: float
     stop: Stop | None
 
+    @property
+    def state(self) -> Floats:
+        """(n + k, 3) nodes and multipliers."""
+        lam = np.zeros((len(self.lam), 3))
+        lam[:, 0] = self.lam
+        return np.concatenate([self.r, lam])
+
 
 @dataclass(frozen=True)
 class Projection:

@@ -102,13 +102,21 @@ class _Problem:
 
 
 def morph_newton(
-    structure: Structure, target: Target, options: Newton
+    structure: Structure, target: Target, options: Newton, start: Floats | None = None
 ) -> Iterator[MorphStep]:
-    """Yield the configurations from the initial one to the matched one."""
+    """Yield the configurations from the initial one to the matched one.
+
+    Parameters
+    ----------
+    start : (n + k, 3) state close to the constraints to begin at, else the structure's
+    """
     system = system_of(structure)
     L = characteristic_length(structure.r0)
     problem = _Problem(structure, target, options, system, places_of(system), L)
-    z = closed(system, structure, options.residual)
+    if start is None:
+        z = closed(system, structure, options.residual)
+    else:
+        z = satisfy_constraints(system, start, tolerance=options.residual)
     point, damping, escapes = problem.point(z), Damping(), 0
     rng = np.random.default_rng(options.seed)
     for s in range(options.max_steps + 1):

@@ -69,6 +69,12 @@ def _check_constraints(r0: Floats, table: Table) -> None:
             "it must be finite"
         )
     links = np.flatnonzero(table.kind == Kind.DIST)
+    below = links[table.constant[links] < 0.0]
+    if len(below):
+        raise ValueError(
+            f"{table.name(below[0])} has the length squared "
+            f"{table.constant[below[0]]:g}: it must be positive"
+        )
     ends = table.nodes[links, :2]
     flat = (table.constant[links] <= 1e-24 * size**2) | (ends[:, 0] == ends[:, 1])
     if flat.any():

@@ -145,6 +145,8 @@ def test_document_of_a_structure_makes_the_same_structure(tmp_path: Path) -> Non
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "missing node": ({"dist": [[0, 9, 1.0]]}, "dist(0, 9) names a node"),
     "zero length": ({"dist": [[0, 1, 0.0]]}, "dist(0, 1) has length zero"),
+    "negative length": ({"dist": [[0, 1, -2.0]]}, "has the length squared -2: it must"),
+    "nobody leads": ({"leading": [], "goals": []}, "`leading` is empty: name a node"),
     "link to itself": ({"dist": [[1, 1, 1.0]]}, "dist(1, 1) has length zero"),
     "not a number": ({"nodes": [[0, 0, float("nan")]]}, "node 0 is at"),
     "flat nodes": ({"nodes": [[0, 0]]}, "`nodes` must be a list of [x, y, z]"),

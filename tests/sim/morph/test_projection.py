@@ -8,7 +8,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sim.arrays import Floats
-from sim.morph.constraints import Table
+from sim.morph import joints
+from sim.morph.constraints import Table, par
 from sim.morph.measures import characteristic_length
 from sim.morph.mobility import mobility
 from sim.morph.morph import (
@@ -72,6 +73,18 @@ def test_sparse_projection_equals_that_of_the_null_space(
     system, z = disturbed(structure_of(load(name)), rng)
     dr = rng.normal(size=(system.n, 3))
     expected = dense_admissible(dense_jacobian(system, z), system.n, dr)
+    dz = with_multipliers(system, z, admissible(system, z, dr))
+    assert_allclose(packed(system, dz), expected, atol=1e-12)
+
+
+def test_multipliers_follow_lines_that_grow(rng: np.random.Generator) -> None:
+    r = rng.normal(size=(5, 3))
+    r[1] = r[0] + 0.7 * (r[3] - r[2])  # nothing holds the distance of 2 and 3
+    rows = [*joints.link(r, 1, 4), par(0, 1, 2, 3)]
+    made = Structure(r, Table.of(rows), np.arange(5))
+    system, z = system_of(made), state(made)
+    dr = rng.normal(size=(5, 3))
+    expected = dense_admissible(dense_jacobian(system, z), 5, dr)
     dz = with_multipliers(system, z, admissible(system, z, dr))
     assert_allclose(packed(system, dz), expected, atol=1e-12)
 

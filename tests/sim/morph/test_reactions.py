@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sim.arrays import Floats
 from sim.morph.constraints import Kind, Table
 from sim.morph.morph import MorphStep
 from sim.morph.newton_morph import Newton, morph_newton
@@ -33,12 +32,6 @@ def longer(structure: Structure, row: int, change: float) -> Structure:
     return replace(structure, constraints=table)
 
 
-def state(step: MorphStep) -> Floats:
-    lam = np.zeros((len(step.lam), 3))
-    lam[:, 0] = step.lam
-    return np.concatenate([step.r, lam])
-
-
 @pytest.mark.parametrize("name", ["trisheet_2x2_cyl_s1.08", "chain_planar_tension"])
 def test_worth_of_a_length_matches_differences(
     name: str, rng: np.random.Generator
@@ -47,7 +40,7 @@ def test_worth_of_a_length_matches_differences(
     assert structure.goals is not None
     goals = Goals(structure.goals)
     step = rest(structure, goals)
-    found = reactions(structure, state(step), step.g)
+    found = reactions(structure, step.state, step.g)
     links = np.flatnonzero(structure.constraints.kind == Kind.DIST)
     h = 1e-5
     for row in rng.choice(links, 4, replace=False):

@@ -1,0 +1,48 @@
+"""Link lengths made for targets: the structure at each, before and after."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.design import Design, lengths_for_targets
+from analysis.figures.shapes import Wireframe
+from pipeline.errors import InputError
+from pipeline.figures.shown import Drawn, Row, key_of_run
+from pipeline.files import read_json
+
+
+def draw(rows: Sequence[Row]) -> Drawn:
+    """One row: a run of a design case."""
+    if len(rows) != 1:
+        raise InputError(f"this figure shows one run, not {len(rows)}: name one")
+    shown = _read(rows[0].label, rows[0].simulated)
+    steps = pd.read_csv(rows[0].simulated / "steps.csv")
+    lengths = pd.read_csv(rows[0].simulated / "lengths.csv")
+    tables = {"steps": steps, "lengths": lengths}
+    return Drawn(lengths_for_targets(shown), tables, [shown.key])
+
+
+def _read(label: str, directory: Path) -> Design:
+    with np.load(directory / "steps.npz", allow_pickle=False) as arrays:
+        if "links" not in arrays:
+            raise InputError(f"{directory} has no links: run a case of design")
+        r, links, lengths = arrays["r"], arrays["links"], arrays["length"]
+        targets = [
+            Wireframe(arrays[f"target_{t}_vertices"], arrays[f"target_{t}_edges"])
+            for t in range(r.shape[1])
+        ]
+    table = pd.read_csv(directory / "steps.csv")
+    E = table[[f"E_{t}" for t in range(r.shape[1])]].to_numpy(np.float64)
+    bodies = read_json(directory / "structure.json")["bodies"]
+    return Design(
+        label,
+        key_of_run(directory),
+        r,
+        tuple(tuple(body) for body in bodies),
+        links,
+        lengths[-1] / lengths[0] - 1.0,
+        E,
+        targets,
+    )

@@ -1,0 +1,89 @@
+"""Design cases, run and drawn."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
+from numpy.testing import assert_allclose
+
+from pipeline.cases.design import DesignCase
+from pipeline.errors import InputError
+from pipeline.figures.design import draw
+from pipeline.figures.shown import Row
+from pipeline.simulate import record_steps
+
+ROOT = Path(__file__).parents[2]
+
+
+def build(**values: Any) -> DesignCase:
+    text = (ROOT / "conf/case/design_sheet.yaml").read_text(encoding="utf-8")
+    case = instantiate({**yaml.safe_load(text), **values}, _convert_="object")
+    assert isinstance(case, DesignCase)
+    return case
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    out = tmp_path_factory.mktemp("design")
+    return out, dict(record_steps(build(), "design_sheet", out))
+
+
+def test_lengths_found_bring_a_circle_beyond_reach_within_reach(
+    run: tuple[Path, dict[str, Any]],
+) -> None:
+    out, result = run
+    with (out / "steps.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert float(rows[0]["E_0"]) > 0.05
+    assert float(rows[-1]["E_0"]) < 1e-3
+    assert float(rows[-1]["E_1"]) < 1e-6  # the sphere stays within reach
+    assert result["stop"] == "gradient"
+    assert result["residual"] <= 1e-10
+
+
+def test_lengths_are_written_with_what_they_were(
+    run: tuple[Path, dict[str, Any]],
+) -> None:
+    out, _ = run
+    with (out / "lengths.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 19
+    with np.load(out / "steps.npz") as arrays:
+        ends = arrays["r"][-1, 0][arrays["links"]]
+    apart = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    assert_allclose([float(row["length"]) for row in rows], apart, rtol=1e-9)
+    change = [float(row["change"]) for row in rows]
+    assert max(np.abs(change)) <= 0.3 + 1e-12
+
+
+def test_figure_shows_each_target_before_and_after(
+    run: tuple[Path, dict[str, Any]],
+) -> None:
+    drawn = draw([Row("design_sheet", run[0])])
+    titles = [ax.get_title() for ax in drawn.figure.axes]
+    assert sum("first lengths" in title for title in titles) == 2
+    assert sum("lengths found" in title for title in titles) == 2
+    assert len(drawn.tables["lengths"]) == 19
+    with pytest.raises(InputError, match="shows one run, not 2"):
+        draw([Row("a", run[0]), Row("b", run[0])])
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("targets", [], "targets is empty"),
+        ("limit", 1.5, "limit must be below 1, not 1.5"),
+        ("symmetries", ["x"], "no symmetry x"),
+        ("morph_tolerance", 0.0, "tolerance must be positive"),
+    ],
+)
+def test_bad_values_of_a_design_are_refused(key: str, value: Any, words: str) -> None:
+    with pytest.raises(InstantiationException) as caught:
+        build(**{key: value})
+    assert isinstance(caught.value.__cause__, ValueError)
+    assert words in str(caught.value.__cause__)

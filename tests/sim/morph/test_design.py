@@ -1,0 +1,105 @@
+"""Link lengths made for targets, against differences and closed forms."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sim.morph.constraints import dist
+from sim.morph.design import (
+    DesignOptions,
+    DesignStop,
+    changed,
+    design,
+    links_of,
+    objective,
+)
+from sim.morph.newton_morph import Newton
+from sim.morph.sheets import triangle_sheet
+from sim.morph.structure import Structure
+from sim.morph.system import linearise, system_of
+from sim.morph.targets.goals import Goals
+from sim.morph.targets.surfaces import Circle, Sphere
+from tests.sim.morph.mechanisms import structure
+from tests.sim.morph.reference import load, structure_of
+
+EXACT = Newton(tolerance=1e-11, residual=1e-12)
+SHEET = triangle_sheet(2, 2, leading="tips")
+TARGETS = (Circle(5.5), Sphere(4.0, (0.1, 0.05, -3.0)))
+
+
+def test_slope_of_the_objective_matches_differences(rng: np.random.Generator) -> None:
+    links = links_of(SHEET, ["xy"])
+    change = 0.05 * rng.normal(size=10)
+    found = objective(SHEET, TARGETS, links, EXACT, change)
+    assert found.F > 1e-4
+    for group in (0, 4, 9):
+        h = np.eye(10)[group] * 1e-4
+        ahead, behind = (
+            objective(SHEET, TARGETS, links, EXACT, change + sign * h, found.ends).F
+            for sign in (1.0, -1.0)
+        )
+        slope = (ahead - behind) / 2e-4
+        assert found.slope[group] == pytest.approx(slope, rel=1e-5)
+
+
+def test_lengths_that_the_goals_ask_for_are_found() -> None:
+    r = np.array([[0.0, 0, 0], [1.0, 0, 0], [1.0, 1.0, 0]])
+    made = structure(r, [dist(r, 0, 1), dist(r, 1, 2)])
+    arm = replace(made, bodies=((0, 1), (1, 2)))
+    goals = Goals(np.array([[0.0, 0, 0], [1.1, 0, 0], [1.1, 0.85, 0]]))
+    *_, last = design(arm, [goals], links_of(arm), DesignOptions(tolerance=1e-8))
+    assert last.stop in (DesignStop.GRADIENT, DesignStop.REACHED)
+    assert_allclose(last.change, [0.1, -0.15], atol=1e-6)
+    assert last.F < 1e-12
+
+
+def test_lengths_keep_to_their_bounds_and_structures_to_their_constraints() -> None:
+    links = links_of(SHEET, ["xy"])
+    steps = list(design(SHEET, TARGETS[:1], links, DesignOptions(limit=0.05)))
+    assert steps[-1].stop is DesignStop.GRADIENT
+    assert steps[-1].F > 1e-4  # the circle stays beyond reach
+    assert np.all(np.diff([step.F for step in steps]) < 0.0)
+    for step in steps:
+        assert np.abs(step.change).max() <= 0.05
+        system = system_of(changed(SHEET, links, step.change))
+        assert linearise(system, step.ends[0].state).residual <= 1e-10
+    assert np.count_nonzero(steps[-1].change == 0.05) == 10
+
+
+def test_symmetric_links_are_one_group() -> None:
+    links = links_of(SHEET, ["xy"])
+    assert (len(links.group), links.group.max() + 1) == (19, 10)
+    assert links_of(SHEET).group.max() + 1 == 19
+    middle = SHEET.r0[SHEET.constraints.nodes[links.constraint, :2]].mean(axis=1)
+    for group in range(10):
+        both = middle[links.group == group]
+        assert_allclose(both.sum(axis=0) * (2.0 / len(both)), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("axes", "words"),
+    [("x", "no symmetry x: node"), ("w", "'w' is no symmetry: name axes")],
+)
+def test_symmetries_that_are_none_are_refused(axes: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        links_of(SHEET, [axes])
+
+
+def test_structures_without_links_or_with_redundant_rows_are_refused() -> None:
+    with pytest.raises(ValueError, match="no links between bodies"):
+        links_of(Structure(SHEET.r0, SHEET.constraints, SHEET.leading))
+    doubled = structure_of(load("squares4_stretched_redundant"))
+    made = replace(doubled, bodies=((0, 1),))
+    with pytest.raises(ValueError, match="the constraints are redundant"):
+        next(design(made, TARGETS, links_of(made), DesignOptions()))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("limit", 0.0), ("limit", 1.0), ("tolerance", -1.0), ("max_steps", 0)],
+)
+def test_impossible_options_are_refused(field: str, value: float) -> None:
+    with pytest.raises(ValueError, match=f"{field} must be"):
+        replace(DesignOptions(), **{field: value})  # type: ignore[arg-type]
