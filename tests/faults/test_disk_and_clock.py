@@ -1,0 +1,89 @@
+"""A full disk, and a clock that is set back; then one plain rerun."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.conftest import environment, run, start
+from tests.faults.ended import nothing_is_wrong
+from tests.faults.test_kills import write_study
+from tests.pipeline.conftest import furnish
+
+pytestmark = pytest.mark.slow
+
+SIZE = 24_000_000  # bytes of the small disk
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A project on a file system of its own; making one takes root."""
+    assert os.geteuid() == 0, "a small file system is mounted: run this as root"
+    where = tmp_path / "disk"
+    where.mkdir()
+    options = ["-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(where)]
+    subprocess.run(["mount", *options], check=True)
+    try:
+        furnish(where)
+        yield where
+    finally:
+        subprocess.run(["umount", "--lazy", str(where)], check=True)
+
+
+@pytest.mark.parametrize("left", [0, 40_000, 400_000])
+def test_a_full_disk_loses_nothing_once_there_is_room(
+    small_disk: Path, left: int
+) -> None:
+    write_study(small_disk, 0)
+    assert run(small_disk, "pipeline.study", "mine").returncode == 0
+    write_study(small_disk, 1)
+    ballast = small_disk / "ballast"
+    room = shutil.disk_usage(small_disk).free - left
+    with ballast.open("wb") as file:
+        file.write(b"\0" * room)
+    full = run(small_disk, "pipeline.study", "mine")
+    assert full.returncode != 0
+    assert "No space left" in full.stdout + full.stderr
+    assert "Traceback" not in full.stdout + full.stderr
+    ballast.unlink()
+    done = run(small_disk, "pipeline.study", "mine")
+    assert done.returncode == 0, done.stdout + done.stderr
+    nothing_is_wrong(small_disk, "mine")
+
+
+@pytest.mark.parametrize("shift", ["-1d", "-90s"])
+def test_a_clock_that_is_set_back_confuses_nobody(place: Path, shift: str) -> None:
+    faketime = shutil.which("faketime")
+    assert faketime is not None, "faketime is not here: apt-get install faketime"
+    write_study(place, 0)
+    first = start(place, "pipeline.study", "mine")
+    time.sleep(8.0)  # somewhere in the middle of it
+    back = subprocess.run(
+        [faketime, "-f", shift, sys.executable, "-m", "pipeline.status", "mine"],
+        cwd=place,
+        env=environment(),
+        capture_output=True,
+        check=False,
+    )
+    assert back.returncode in (0, 2), back.stderr  # 2: nothing is planned yet
+    first.kill()
+    first.communicate()
+    write_study(place, 1)
+    done = subprocess.run(
+        [faketime, "-f", shift, sys.executable, "-m", "pipeline.study", "mine"],
+        cwd=place,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    write_study(place, 0)
+    again = run(place, "pipeline.study", "mine")
+    assert again.returncode == 0, again.stdout + again.stderr
+    nothing_is_wrong(place, "mine")
