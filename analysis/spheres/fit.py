@@ -81,7 +81,7 @@ def refine(
     rounds : of scale, hidden points and centre
     """
     for _ in range(rounds):
-        clean = _clean(x, theta, scale)
+        clean = _clean(x, theta, scale, sight)
         theta, A, B, count = settle(x, clean, sight, theta, scale, False)
         if count < 8:
             return None
@@ -123,12 +123,31 @@ def _scale(e: Floats, gate: float) -> float:
     return max(MAD * float(np.median(inside)), 1e-9) if len(inside) else gate
 
 
-def _clean(x: Floats, theta: Floats, scale: float) -> Bools:
+def _clean(x: Floats, theta: Floats, scale: float, sight: Floats) -> Bools:
     """Points next to which nothing sticks out."""
     near = int((np.abs(_heights(x, theta)) < 3 * scale).sum())
     n = int(np.clip(np.sqrt(near / FILLED), 4, 32))
     fine = int(np.clip(FINER * np.sqrt(near / 6), 16, 64))
+    if len(sight):
+        x = _taken_back(x, theta, sight, TUKEY * scale)
     return np.asarray(~hidden(x, theta[:3], theta[3], n, fine, STANDS * scale))
+
+
+@kernel
+def _taken_back(x: Floats, theta: Floats, sight: Floats, gate: float) -> Floats:
+    """(k, 3) points within the gate over where their line of sight meets the sphere.
+
+    Where the surface is steep, noise along the line of sight takes points along it and
+    so off it: they would seem to stick out.
+    """
+    out = x.copy()
+    J = np.ones(4)
+    for p in range(len(x)):
+        e = _height(x, p, sight, theta, J)
+        if abs(e) < gate:
+            for a in range(3):
+                out[p, a] = theta[a] + (theta[3] + e) * J[a]
+    return out
 
 
 def _covariance(A: Floats, B: Floats) -> Floats:
