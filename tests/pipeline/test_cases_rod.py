@@ -11,6 +11,7 @@ import pytest
 import yaml
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
+from mlflow import MlflowClient
 
 from pipeline.cases.own_rod import OwnRodCase
 from pipeline.errors import InputError
@@ -231,3 +232,14 @@ def test_a_step_that_cannot_be_made_ends_with_status_1_and_keeps_the_steps(
         rows = list(csv.DictReader(file))
     assert float(rows[-1]["time"]) >= 0.05
     assert len(rows) >= 20
+    with np.load(failed / "steps.npz") as arrays:
+        assert len(arrays["x"]) == len(rows)
+        assert np.isfinite(arrays["x"]).all()
+    assert command("pipeline.track").returncode == 0
+    client = MlflowClient(f"sqlite:///{project}/results/mlflow/mlflow.db")
+    experiment = client.get_experiment_by_name("morphtrack")
+    assert experiment is not None
+    (run,) = client.search_runs([experiment.experiment_id])
+    assert run.info.status == "FAILED"
+    times = client.get_metric_history(run.info.run_id, "time")
+    assert [m.value for m in times] == [float(row["time"]) for row in rows]
