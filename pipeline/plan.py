@@ -6,6 +6,7 @@ Snakemake fans out. What can be refused is refused here, before anything runs.
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +58,21 @@ class Planner:
     def __init__(self, composer: Composer) -> None:
         self._composer = composer
         self.jobs: dict[str, Job] = {}
+        self._names: set[tuple[str, str]] = set()
         self.studies: dict[str, tuple[Study, list[Member]]] = {}
 
     def _add(self, job: Job) -> Job:
-        return self.jobs.setdefault(job.key, job)
+        """The job, once; of two that are called the same, the second has its key too.
+
+        The runs of a study share the name of their case: its table tells them apart.
+        """
+        if job.key in self.jobs or "study" in job.tags:
+            return self.jobs.setdefault(job.key, job)
+        if (job.step, job.name) in self._names:
+            job = replace(job, name=f"{job.name}-{job.key[:8]}")
+        self._names.add((job.step, job.name))
+        self.jobs[job.key] = job
+        return job
 
     def simulation(self, name: str, overrides: Sequence[str]) -> Job:
         """The run of a case with its overrides."""

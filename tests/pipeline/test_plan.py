@@ -261,3 +261,19 @@ def test_a_series_that_cannot_be_is_refused_before_anything_runs(
     (project / "way.csv").write_text("quantity,at,value,u,part\n")
     with pytest.raises(InputError, match=said):
         make_plan(read_workflow())
+
+
+def test_two_runs_of_one_name_are_told_apart_by_their_keys(project: Path) -> None:
+    """Of one case with two settings, neither hides the other in results/simulate."""
+    scan = "scan: {virtual: {seed: 1}}"
+    (project / "conf" / "workflow.yaml").write_text(
+        "defaults: {sphere_radius_mm: 6.0, scale_mm: 40.0}\n"
+        "comparisons:\n"
+        f"  one: {{case: triangles_circle, {scan}}}\n"
+        f"  two: {{case: triangles_circle, overrides: [case.max_steps=99], {scan}}}\n"
+    )
+    batches = make_plan(read_workflow())["batches"]
+    named = [(b["step"], b["name"]) for b in batches.values()]
+    assert len(set(named)) == len(named)
+    second = [k for k, b in batches.items() if b["step"] == "simulate"][1]
+    assert ("simulate", f"triangles_circle-{second[:8]}") in named
