@@ -104,7 +104,10 @@ def run_step(
     """Place the target in a scan and measure from it; write the results to `out`."""
     run, table = read_simulated(simulated), read_spheres(spheres)
     if not len(run.target_edges):
-        raise InputError(f"{simulated} has no target to print: its nodes have goals")
+        raise InputError(
+            f"the target of {simulated} has no lines that could be printed: its nodes "
+            "have points or goals of their own"
+        )
     wires = Wires.of(config.scale_mm * run.target_vertices, run.target_edges)
     try:
         scan = _labelled(config, spheres, table, run)
