@@ -13,6 +13,7 @@ from sim.morph.mobility import mobility
 from sim.morph.morph import Stop
 from sim.morph.newton_morph import Newton, morph_newton
 from sim.morph.projection import admissible
+from sim.morph.retraction import retract
 from sim.morph.sheets import triangle_sheet
 from sim.morph.system import linearise, system_of
 from sim.morph.targets.ellipsoid import Ellipsoid
@@ -118,6 +119,20 @@ def test_bending_a_step_brings_it_close_to_the_constraints(
     bent = linearise(system, bend(held, way, sheet.r0 + size * way.dz))
     assert straight.residual == pytest.approx(0.3**2, rel=1e-6)
     assert bent.residual < 0.15 * straight.residual
+
+
+def test_one_factor_is_enough_for_a_short_way_back(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sim.morph.retraction.RENEWALS", 0)
+    sheet = triangle_sheet(3, 3, variation=0.1)
+    base = linearise(system_of(sheet), sheet.r0)
+    beside = sheet.r0 + 1e-2 * rng.normal(size=sheet.r0.shape)
+    back = retract(base, base.factorise(), beside, 1e-13, 1e-12)
+    assert back is not None
+    assert linearise(base.system, back[0]).residual <= 1e-12
+    far = sheet.r0 + rng.normal(size=sheet.r0.shape)
+    assert retract(base, base.factorise(), far, 1e-13, 1e-12) is None
 
 
 def test_an_enclosure_within_reach_is_reached() -> None:
