@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 
-from analysis.figures.huang_2020 import snapshots
+import numpy as np
+import pandas as pd
+
+from analysis.figures.huang_2020 import Shape, snapshots
 from analysis.figures.motion import animated_svg
 from pipeline.figures.shown import Drawn, Row
 from pipeline.rod_run import motion_of, only, read_rod
@@ -15,5 +18,15 @@ def draw(rows: Sequence[Row]) -> Drawn:
     """One row: the case star_robot."""
     run = read_rod(only(list(rows), "star_robot"))
     shapes = [run.at(time, SWITCHED_ON) for time in TIMES]
+    tables = {"shapes": pd.concat(map(_nodes, TIMES, shapes), ignore_index=True)}
     moving = {"motion": animated_svg(motion_of(run))}
-    return Drawn(snapshots(shapes, [(run.label, run.key)]), {}, [run.key], moving)
+    figure = snapshots(shapes, [(run.label, run.key)])
+    return Drawn(figure, tables, [run.key], moving)
+
+
+def _nodes(time: float, shape: Shape) -> pd.DataFrame:
+    """Where the nodes are, m."""
+    node = np.arange(len(shape.x))
+    return pd.DataFrame(
+        {"time": time, "node": node, "x": shape.x[:, 0], "y": shape.x[:, 1]}
+    )
