@@ -2,7 +2,8 @@
 
 Reads the spheres that pipeline.ingest found and the run directory of a simulation,
 finds out which sphere is which node, and writes comparison.csv (one row: S, E, node
-distances, verdict), budget.csv (u_val by source), nodes.csv and labels.csv.
+distances, verdict), budget.csv (u_val by source), nodes.csv, labels.csv, and labels.png
+and labels.html: the scan with the node on every sphere.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from analysis.target_distance import TargetInScan
 from analysis.uncertainty import UncertaintyOptions
 from analysis.validation import Acceptance, Contribution
 from analysis.verdicts import Judged, LabelledScan, Simulation, judge_scan
+from pipeline import label_picture
 from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.files import replacing
@@ -138,6 +140,8 @@ def run_step(
     _write(budget_table(judged, config), out / "budget.csv")
     _write(nodes_table(judged), out / "nodes.csv")
     _write(labels_table(labels, table), out / "labels.csv")
+    if (spheres / "points.npy").is_file():
+        label_picture.run_step(spheres, out, out)
     return row
 
 

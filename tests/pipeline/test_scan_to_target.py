@@ -98,6 +98,7 @@ def test_the_labelled_picture_names_the_nodes(measured: Path, tmp_path: Path) ->
     words += ["--compared", str(measured / "compared"), "--out", str(tmp_path)]
     assert label_picture.main(words) == 0
     page = (tmp_path / "labels.html").read_text()
+    assert (measured / "compared" / "labels.html").read_text() == page
     found = re.search(r"const data = (.*);\n", page)
     assert found is not None
     shown = {s["name"]: s["centre"] for s in json.loads(found.group(1))["spheres"]}
