@@ -10,7 +10,8 @@ from sim.arrays import Floats, Ints
 
 PANEL, CREASE, EDGE, ARROW = "#9BC4E2", "#F0B67F", "#1F3A52", "#B2182B"
 ZOOM = 0.98  # of the axes; above 1 corners are cut off
-PARTS = 5  # of each side of a triangle
+PARTS = 6  # of each side of a triangle
+RIM_WIDTH = 0.5  # pt, of all edges: the painter sorts colours by depth, not widths
 LIGHT = np.array([0.35, -0.45, 0.82])
 
 
@@ -104,7 +105,7 @@ def draw_sheet(
             [*small, *lines],
             facecolors=[*filled, *dark],
             edgecolors=[*filled, *dark],
-            linewidths=[*[0.15] * len(small), *[0.7] * len(lines)],
+            linewidths=RIM_WIDTH,
         )
     )
     if sheet.force is not None and arrow > 0:

@@ -109,10 +109,10 @@ def contact_of_a_node(approach: pd.DataFrame, crossing: pd.DataFrame) -> Figure:
                 ax.plot(rows["delta"], rows[column], color=colour, label=label)
             ax.set_xlabel(r"position of the node $\delta$ (-)")
             ax.legend()
-        for ax in (b, c):
+        for ax, top in ((b, 12.0), (c, 60.0)):
             ax.axvline(1.0, color="#8C8C8C", lw=0.6, ls=":")
             ax.set_xlabel("distance $d$ (-), contact begins at $d_0$ = 1")
-            ax.set_yscale("symlog", linthresh=1.0)
+            ax.set_ylim(-0.03 * top, top)  # both grow without bound as d falls to 0
         for ax, letter in ((b, "b"), (c, "c"), (e, "e"), (f, "f")):
             force = ax in (b, e)
             ax.set_ylabel("$f_z$ (-)" if force else "$K_{zz}$ (-)")
@@ -175,7 +175,7 @@ def _force_shares(ax: Axes, ratio: pd.DataFrame) -> None:
     ax.set_xlabel("$d_{0c}/d_{0e}$ (-)")
     ax.set_ylabel("share of force (-)")
     ax.set_ylim(-0.05, 1.05)
-    ax.legend(loc="center right")
+    ax.legend(loc="center left")
     _letter(ax, "i")
 
 
@@ -308,7 +308,7 @@ def folding_sequences(
             flat.text(*middle, name, ha="center", va="center", zorder=1e4)
         for k, run in enumerate(runs, start=1):
             place = (k * width, low, width, high)
-            ax = _picture(figure, place, run, -1, view=(30.0, 118.0), title=run.label)
+            ax = _picture(figure, place, run, -1, view=(38.0, 205.0), title=run.label)
             _letter(ax, "abcd"[k])
         if verdicts is not None:
             _verdict_map(figure.add_axes((0.02, 0.12, 0.96, 0.40)), verdicts)

@@ -22,7 +22,7 @@ def draw(rows: Sequence[Row]) -> Drawn:
         raise InputError("no rows: Fig. 10 shows runs of the case folding_sequence")
     ended = pd.DataFrame([_ended(row) for row in rows])
     runs = [
-        replace(read_row(row), label=f"{row.label}: {verdict}")
+        replace(read_row(row), label=f"{row.label} ({verdict})")
         for row, verdict in zip(rows[:SHOWN], ended["verdict"], strict=False)
     ]
     verdicts = ended.iloc[SHOWN:] if len(rows) > SHOWN else None
@@ -36,11 +36,13 @@ def _ended(row: Row) -> dict[str, str | int]:
     run = read_json(row.simulated / "run.json")
     case, result = run["config"]["case"], run["result"]
     if "verdict" not in result:
-        raise InputError(f"{row.simulated} has no verdict: give runs of a case that has")
+        raise InputError(
+            f"{row.simulated} has no verdict: give runs of a case that has"
+        )
     return {
         "sequence": str(case["sequence"]),
         "increments": int(case["phases"][0]["increments"]),
-        "rules": str(result["rules"]),
+        "rules": str(result.get("rules", "without contact")),
         "verdict": str(result["verdict"]),
         "unconverged": int(result["unconverged"]),
     }

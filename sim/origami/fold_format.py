@@ -75,6 +75,7 @@ def _assignment(
     letters = document.get("edges_assignment", [])
     degrees = document.get("edges_foldAngle", [])
     given = {(min(a, b), max(a, b)): i for i, (a, b) in enumerate(edges)}
+    _check_folds(given, letters, degrees, pattern)
     for crease in pattern.creases:
         a, b = (int(v) for v in pattern.edges[crease])
         i = given.get((a, b), -1)
@@ -95,6 +96,24 @@ def _assignment(
                 "assign it, or choose unassigned 'flat'"
             )
     return out
+
+
+def _check_folds(
+    given: Mapping[tuple[int, int], int],
+    letters: Sequence[str],
+    degrees: Sequence[float | None],
+    pattern: Pattern,
+) -> None:
+    """Refuse an edge that is to fold but has no panel on both of its sides."""
+    joining = {tuple(ends) for ends in pattern.edges[pattern.creases].tolist()}
+    for (a, b), i in given.items():
+        letter = letters[i] if i < len(letters) else "U"
+        angle = degrees[i] if i < len(degrees) else None
+        if (letter in ("M", "V") or angle) and (a, b) not in joining:
+            raise ValueError(
+                f"edge {a}-{b} of the FOLD file folds ({letter}), but does not join "
+                "two panels: add the faces beside it, or assign it B"
+            )
 
 
 def _letters(pattern: Pattern, folds: Floats) -> list[str]:

@@ -37,11 +37,12 @@ class Material:
                 f"crease_width must be positive, not {self.crease_width}: concentrated "
                 "hinges need it as well, for their stiffness"
             )
-        thickness = np.atleast_1d(np.asarray(self.panel_thickness, dtype=np.float64))
-        for number, value in enumerate(thickness):
+        thickness = np.asarray(self.panel_thickness, dtype=np.float64)
+        for number, value in enumerate(np.atleast_1d(thickness)):
             if not 0 < value < np.inf:
+                panel = f" of panel {number}" if thickness.ndim else ""
                 raise ValueError(
-                    f"panel_thickness {number} must be positive, not {value}"
+                    f"panel_thickness{panel} must be positive, not {value:g}"
                 )
         for name in ("panel_poisson", "crease_poisson"):
             if not -1 < getattr(self, name) < 0.5:

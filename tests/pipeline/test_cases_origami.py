@@ -8,6 +8,9 @@ import pytest
 
 from pipeline.cases.origami import OrigamiCase, fold_file
 from pipeline.errors import InputError
+from pipeline.figures.shown import Row
+from pipeline.figures.zhu_filipov_10 import draw
+from pipeline.files import write_json
 from pipeline.fold_file import write_fold_file
 from pipeline.hydra_command import Composer, build
 from pipeline.simulate import record_steps
@@ -56,7 +59,7 @@ def test_every_case_yields_the_flat_sheet_and_a_converged_increment(name: str) -
         ("folding_sequence", "case.sequence=1-2-2", "3 stages for 4 creases"),
         ("box", "case.contact.rules=papre", "'paper' or 'full', not 'papre'"),
         ("box", "case.material.panel_modulus=-1", "panel_modulus must be positive"),
-        ("box", "case.material.panel_thickness=0", "panel_thickness 0 must be"),
+        ("box", "case.material.panel_thickness=0", "panel_thickness must be positive, not 0"),
         ("box", "case.phases.0.increments=0", "increments must be 1 or more"),
         ("box", "+case.edge_parts=2", "edge_parts changes the mesh"),
         ("miura", "case.pattern.angle=95", "angle must lie between 0 and 90"),
@@ -143,3 +146,18 @@ def test_eigenvalues_are_recorded_on_request() -> None:
     next(steps)
     numbers = chosen.numbers(next(steps))
     assert 0 < numbers["eigenvalue_0"] < numbers["eigenvalue_1"]
+
+
+def test_fig_10_reads_the_verdict_of_every_row(tmp_path: Path) -> None:
+    words = ["case=folding_sequence", "case.sequence=1-1-1-1"]
+    words += ["case.phases.0.increments=3", "case.contact.enabled=false"]
+    with Composer() as composer:
+        config = composer.compose("simulate", words)
+    result = record_steps(build(config["case"], "case"), "sequence", tmp_path)
+    write_json(tmp_path / "run.json", {"config": config, "result": result, "key": "k"})
+    drawn = draw([Row(label, tmp_path) for label in ("a", "b", "c", "study")])
+    table = drawn.tables["verdicts"]
+    assert table["sequence"].tolist() == ["1-1-1-1"] * 4
+    assert table["increments"].tolist() == [3] * 4
+    assert set(table["verdict"]) == {result["verdict"]}
+    assert drawn.keys == ["k"] * 4

@@ -79,7 +79,10 @@ def test_verdicts_that_change_with_increments_are_ambiguous() -> None:
     table = pd.DataFrame(rows, columns=["sequence", "increments", "verdict"])
     said = summed_verdicts(table).set_index("sequence")["verdict"]
     assert said.to_dict() == {"1-1": "lock", "1-2": "ambiguous", "2-1": "no"}
-    figure = folding_sequences([origami_run("1-1")], table)
+    middles = {"A": np.zeros(3), "B": np.ones(3)}
+    figure = folding_sequences([origami_run("1-1")], middles, table)
+    named = {text.get_text() for ax in figure.axes for text in ax.texts}
+    assert {"A", "B", "1-2"} <= named
     titles = " ".join(ax.get_title() for ax in figure.axes)
     assert "lock: 1, no: 1, ambiguous: 1" in titles
 

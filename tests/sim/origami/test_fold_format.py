@@ -58,6 +58,20 @@ def test_missing_faces_and_assignments_are_said() -> None:
         read_pattern(document, scale=1.0, unassigned=Unassigned.FLAT)
 
 
+def test_a_fold_that_joins_no_two_panels_is_refused() -> None:
+    document = pattern_document(strip(2))
+    outside = document["edges_assignment"].index("B")
+    a, b = document["edges_vertices"][outside]
+    document["edges_assignment"][outside] = "M"
+    with pytest.raises(ValueError, match=rf"edge {a}-{b} of the FOLD file folds \(M\)"):
+        read_pattern(document, scale=1.0, unassigned=Unassigned.REFUSE)
+    document["edges_assignment"][outside] = "B"
+    document["edges_vertices"].append([0, len(document["vertices_coords"]) - 1])
+    document["edges_assignment"].append("V")
+    with pytest.raises(ValueError, match="does not join two panels"):
+        read_pattern(document, scale=1.0, unassigned=Unassigned.REFUSE)
+
+
 def test_frames_tell_how_far_each_edge_is_folded() -> None:
     """A compliant crease folded to 60 degrees: its three lines sum up to that."""
     mesh = compliant_strip(2)
