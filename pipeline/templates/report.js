@@ -197,7 +197,9 @@ class Scene extends Shown {
     const most = Math.max(...low.map((v, k) => high[k] - v)) || 1;
     const span = low.map((v, k) => Math.max(1.04 * (high[k] - v), 0.3 * most));
     const range = low.map((v, k) => [(v + high[k] - span[k]) / 2, (v + high[k] + span[k]) / 2]);
-    return { range, ratio: span.map((v) => 2.1 * v / most) };
+    const wide = this.view.clientWidth - (this.data.scan ? 90 : 0);
+    const size = 2.1 * Math.min(1, wide / 560);
+    return { range, ratio: span.map((v) => size * v / most) };
   }
 
   layout() {
@@ -219,16 +221,27 @@ class Scene extends Shown {
     this.buffers = lineBuffers(this.links);
     const options = { displayModeBar: false, responsive: true };
     await Plotly.newPlot(this.view, this.traces(), this.layout(), options);
-    this.pickNoBodies();
+    this.findSafely();
+    this.view.on("plotly_afterplot", () => this.findSafely());
     await this.drawChart();
   }
 
-  // Bodies tell nothing under the mouse. The library looks them up all the same, and throws
-  // where the mouse meets one that has moved since.
-  pickNoBodies() {
-    const drawn = this.view._fullLayout.scene?._scene?.traces ?? {};
-    for (const { mesh } of Object.values(drawn))
-      if (mesh?.pick) { mesh.pick = () => null; mesh.drawPick = () => {}; }
+  // What has moved under the mouse since the library noted what is where, and the gaps of
+  // lines, make it throw: such a find is none.
+  findSafely() {
+    for (const thing of this.view._fullLayout?.scene?._scene?.glplot?.objects ?? []) {
+      if (!thing.pick || thing.findsSafely) continue;
+      const pick = thing.pick;
+      thing.findsSafely = true;
+      thing.pick = function (place) {
+        try {
+          const found = pick.call(this, place);
+          return found && found.dataCoordinate && found.position ? found : null;
+        } catch (error) {
+          return null;
+        }
+      };
+    }
   }
 
   async drawChart() {
