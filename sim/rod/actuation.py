@@ -107,10 +107,14 @@ class LeftOfContact:
 
     The contact limb is the one whose arc lies lowest above the ground; limbs count
     counter-clockwise, so the one to the left has the number before.
+
+    order : how far to the left of it each pulse goes, in turn: the paper's gait is 1,
+        and 1-2 goes one limb to the left, then two, then one again
     """
 
     first: float = 0.2  # s
     period: float = 3.0  # s
+    order: str = "1"
 
     def __post_init__(self) -> None:
         if not (self.first >= 0.0 and self.period > 0.0):
@@ -118,6 +122,15 @@ class LeftOfContact:
                 f"actuation: first pulse at {self.first} s every {self.period} s: "
                 "give a start of 0 or later and a positive period"
             )
+        if not all(word.isdigit() for word in str(self.order).split("-")):
+            raise ValueError(
+                f"actuation: order is {self.order!r}: give whole numbers such as 1-2"
+            )
+
+    def left(self, pulse: int) -> int:
+        """How far to the left of the contact limb the pulse of this number goes."""
+        words = str(self.order).split("-")
+        return int(words[pulse % len(words)])
 
 
 Schedule = Pulses | LeftOfContact

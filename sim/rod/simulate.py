@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -123,6 +124,14 @@ def scheme_of(options: StepOptions, rod: Rod, *, gamma: float = 0.5) -> Scheme:
     )
 
 
+class Pulse(NamedTuple):
+    """A limb that is switched on, by its number or counted from the contact limb."""
+
+    time: float
+    limb: int
+    from_contact: bool
+
+
 class Loop:
     """The arrays of a run, and the compiled loop over them."""
 
@@ -163,17 +172,19 @@ class Loop:
         near = 1e-6 * h
         window = near if self.options.accuracy > 0.0 else h - near
         while self.step < step and self.time < end - near:
-            for at, limb in _pulses(self.world, self.time - window, self.time + near):
-                self._switch_on(at, limb)
+            for due in _pulses(self.world, self.time - window, self.time + near):
+                self._switch_on(due)
             later = _pulses(self.world, self.time + near, end)
-            if not self.steps(step - self.step, min([end, *(t for t, _ in later)])):
+            stop = min([end, *(pulse.time for pulse in later)])
+            if not self.steps(step - self.step, stop):
                 return False
         return True
 
-    def _switch_on(self, at: float, limb: int | None) -> None:
-        if limb is None:
-            limb = contact_limb(self.world, self.state.x) - 1
-        self.state.pulse[limb % len(self.state.pulse)] = at
+    def _switch_on(self, pulse: Pulse) -> None:
+        limb = pulse.limb
+        if pulse.from_contact:
+            limb += contact_limb(self.world, self.state.x)
+        self.state.pulse[limb % len(self.state.pulse)] = pulse.time
 
     def steps(self, steps: int, stop: float) -> bool:
         return run(
@@ -241,18 +252,18 @@ def contact_limb(world: World, x: Floats) -> int:
     return int(np.argmin([height[rod.edge_limb == k].mean() for k in limbs]))
 
 
-def _pulses(world: World, after: float, until: float) -> list[tuple[float, int | None]]:
-    """The pulses that begin in (after, until], each with its limb, if that is fixed."""
+def _pulses(world: World, after: float, until: float) -> list[Pulse]:
+    """The pulses that begin in (after, until]."""
     schedule = world.schedule
     if isinstance(schedule, Pulses):
         table = zip(schedule.times, schedule.limbs, strict=True)
-        return [(t, limb) for t, limb in table if after < t <= until]
+        return [Pulse(t, limb, False) for t, limb in table if after < t <= until]
     if isinstance(schedule, LeftOfContact):
         first, period = schedule.first, schedule.period
         k = max(0, int(np.floor((after - first) / period)) + 1)
-        found: list[tuple[float, int | None]] = []
+        found: list[Pulse] = []
         while (t := first + k * period) <= until:
-            found.append((t, None))
+            found.append(Pulse(t, -schedule.left(k), True))
             k += 1
         return found
     return []

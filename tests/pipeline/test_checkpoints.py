@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from pipeline import checkpoints
+from pipeline.cases.gait import GaitCase
 from pipeline.cases.ribbon import Ribbon, RibbonCase
 from pipeline.cases.rod import JumperCase, StarCase
 from pipeline.checkpoints import CHECKPOINT, Continuable
@@ -27,6 +28,7 @@ KEY = "0123456789abcdef"
 def _cases() -> dict[str, Case]:
     return {
         "star": StarCase(duration=0.5, every=5),
+        "gait": GaitCase(duration=0.3, every=5),
         "jumper": JumperCase(duration=0.3, every=5),
         "ribbon": RibbonCase(Ribbon(nodes=40), duration=0.3, every=10),
     }
@@ -77,7 +79,7 @@ def _same_files(a: Path, b: Path) -> bool:
     return equal and (a / "steps.csv").read_bytes() == (b / "steps.csv").read_bytes()
 
 
-@pytest.mark.parametrize("name", ["star", "jumper", "ribbon"])
+@pytest.mark.parametrize("name", ["star", "gait", "jumper", "ribbon"])
 @pytest.mark.parametrize("record_every", [1, 3])
 def test_a_killed_run_goes_on_to_the_same_bits(
     tmp_path: Path, name: str, record_every: int
