@@ -92,7 +92,7 @@ def fault(c: Candidate, options: PickOptions) -> Rejected | None:
             Reason.STRIP, f"as wide as {width:.2f} of a cap, not {NARROW}"
         )
     share = float(c.facing[fit.used].mean())
-    wanted = FACING_ROUND if fit.free_radius_sd < ROUND * R else FACING
+    wanted = FACING_ROUND if _tells_round(c) else FACING
     if share < wanted:
         return c.rejected(
             Reason.NORMALS, f"{share:.2f} of its points face it, not {wanted}"
@@ -144,12 +144,17 @@ def odd_ones(
         if is_rough(c, typical):
             detail = f"rms {c.fit.rms:.3f} mm, others {typical:.3f} mm"
             rejected.append(c.rejected(Reason.RMS, detail))
-        elif points < SPARSE * density * c.cap:
+        elif points < SPARSE * density * c.cap and not _tells_round(c):
             detail = f"{points} points, others {density * c.cap:.0f} on that area"
             rejected.append(c.rejected(Reason.POINTS, detail))
         else:
             kept.append(c)
     return kept, rejected
+
+
+def _tells_round(c: Candidate) -> bool:
+    """Whether the points themselves tell that they lie on a sphere of that radius."""
+    return c.fit.free_radius_sd < ROUND * c.fit.radius
 
 
 def is_rough(c: Candidate, typical: float) -> bool:

@@ -47,6 +47,7 @@ class Score:
 
     caps: list[float] = field(default_factory=list)  # of every ball
     hits: list[bool] = field(default_factory=list)
+    alone: list[bool] = field(default_factory=list)  # whether no other ball overlaps it
     over_bound: list[float] = field(default_factory=list)  # squared
     over_stated: list[float] = field(default_factory=list)  # squared, a dimension
     error_caps: list[float] = field(default_factory=list)
@@ -64,6 +65,9 @@ class Score:
         gaps = np.linalg.norm(seen.parts.centres[:, None] - picks.centres[None], axis=2)
         self.false += int((gaps.min(axis=0) > MATCH).sum())
         matched = []
+        r = seen.parts.centres
+        apart = np.linalg.norm(r[:, None] - r, axis=2) + 1e9 * np.eye(len(r))
+        self.alone += (apart.min(axis=1) > 2 * seen.parts.radius).tolist()
         for ball, cap in enumerate(seen.cap):
             best = int(gaps[ball].argmin())
             hit = bool(gaps[ball, best] < MATCH)
@@ -87,6 +91,12 @@ class Score:
         chosen = (caps >= low) & (caps < high)
         return f"{hits[chosen].sum()} of {chosen.sum()}"
 
+    def recall_alone(self) -> str:
+        """Of the balls with a cap of 12 % or more that no other ball overlaps."""
+        caps, hits = np.array(self.caps), np.array(self.hits)
+        chosen = (caps >= 0.12) & np.array(self.alone)
+        return f"{hits[chosen].sum()} of {chosen.sum()}"
+
     def ratio(self, low: float = 0.12, high: float = 1.0) -> float:
         caps = np.array(self.error_caps)
         chosen = (caps >= low) & (caps < high)
@@ -99,7 +109,8 @@ class Score:
 
     def row(self) -> str:
         return (
-            f"recall {self.recall(0.12)}, caps 8-12 % {self.recall(0.08, 0.12)}, "
+            f"recall {self.recall(0.12)} (overlapping no other ball: "
+            f"{self.recall_alone()}), caps 8-12 % {self.recall(0.08, 0.12)}, "
             f"false {self.false} of {self.picks}, rms/bound {self.ratio():.2f}, "
             f"NEES {self.nees():.2f}, shape {np.mean(self.shape_um):.1f} um "
             f"NEES {np.mean(self.shape_nees):.2f}, "
