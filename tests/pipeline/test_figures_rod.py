@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from pipeline.cases.own_rod import OwnRodCase
 from pipeline.cases.ribbon import HeavyRingCase, Ribbon, RibbonCase
 from pipeline.cases.rod import ActuatorCase, JumperCase, StarCase
 from pipeline.cases.rod_timing import ComputingTimeCase
@@ -21,6 +22,8 @@ from pipeline.figures import (
     huang_5,
     huang_6,
     huang_7,
+    rod_motion,
+    star_robot_gaits,
 )
 from pipeline.figures.shown import Row
 from pipeline.files import write_json
@@ -141,6 +144,33 @@ def test_the_star_robot_rolls_in_the_report(robot: Row, tmp_path: Path) -> None:
     assert len(moves) == 8  # seven limbs and the tails
     assert {len(move.attrib["values"].split(";")) for move in moves} == {41}
     assert "#D55E00" in text  # the limb that is switched on
+
+
+def test_any_moving_rod_is_drawn_and_plays(tmp_path: Path) -> None:
+    case = OwnRodCase([[0.0, 0.01], [0.01, 0.012], [0.02, 0.01]], duration=0.2, every=8)
+    drawn = rod_motion.draw([_row(case, tmp_path / "own", "mine")])
+    titles = [ax.get_title() for ax in drawn.figure.axes]
+    assert titles[0] == "t = 0 s"
+    assert titles[-1] == "t = 0.2 s"
+    root = ElementTree.fromstring(drawn.moving["motion"])
+    (move, _) = root.findall(".//{http://www.w3.org/2000/svg}animate")
+    heights = [int(frame.split(",")[1].split("l")[0]) for frame in
+               move.attrib["values"].split(";")]  # fmt: skip
+    assert np.all(np.diff(heights) > 0)  # it falls: down is positive in a picture
+
+
+def test_the_best_gait_is_marked(tmp_path: Path) -> None:
+    found = [(1.0, 0.3), (3.0, 0.7), (4.0, 0.6)]
+    rows = []
+    for period, ratio in found:
+        out = tmp_path / f"{period:g}"
+        result = {"order": "1", "period": period, "way_over_H": 1.0}
+        result |= {"actuation_work": 0.1, "way_per_work": ratio}
+        write_json(out / "run.json", {"key": KEY, "result": result})
+        rows.append(Row(f"{period:g}", out))
+    figure = star_robot_gaits.draw(rows).figure
+    mark = figure.axes[-1].lines[-1]
+    assert (mark.get_xdata(), mark.get_ydata()) == ([3.0], [0.7])
 
 
 def test_a_figure_refuses_runs_it_cannot_show(robot: Row, tmp_path: Path) -> None:
