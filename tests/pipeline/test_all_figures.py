@@ -18,22 +18,12 @@ from matplotlib.lines import Line2D
 from PIL import Image
 
 from pipeline import figure as drawing
-from pipeline.compare import Comparison
-from pipeline.compare import run_step as compare
 from pipeline.figure import FigureConfig
-from pipeline.figures.shown import Row
-from pipeline.files import write_json
-from pipeline.hydra_command import Composer
-from pipeline.simulate import record_steps, sound_case
-from pipeline.workflow_file import read_workflow
 from sim.arrays import Floats
-from tests.analysis.mechanisms import random_mechanism, scanned
-from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 from tests.pipeline.conftest import ROOT
+from tests.pipeline.figure_runs import WORKFLOW, rows_of
 
-SHORT = {"star_robot": ["case.duration=2.5"], "jumper": ["case.duration=0.1"]}
 TOO_LONG = {"huang-2a", "huang-5", "huang-6", "zhu-filipov-7", "zhu-filipov-10"}
-WORKFLOW = read_workflow(ROOT / "conf" / "workflow.yaml")
 FIGURES = [
     name
     for name, drawn in WORKFLOW.figures.items()
@@ -48,31 +38,6 @@ DEUTERANOPE = np.array(  # Machado, Oliveira, Fernandes (2009), severity 1, line
     ]
 )
 GREY = np.array([0.2126, 0.7152, 0.0722])
-
-
-def run_of(label: str, words: tuple[str, ...], out: Path) -> Row:
-    """A run of a case as pipeline.simulate leaves it."""
-    out.mkdir(parents=True)
-    short = [s for case, more in SHORT.items() if f"case={case}" in words for s in more]
-    with Composer() as composer:
-        config = composer.compose("simulate", [*words, *short])
-    result = record_steps(sound_case(config), label, out)
-    record = {"key": "0123456789abcdef", "status": "finished", "config": config}
-    write_json(out / "run.json", record | {"result": result})
-    return Row(label, out)
-
-
-def rows_of(name: str, folder: Path) -> list[Row]:
-    """The rows that conf/workflow.yaml gives a figure."""
-    drawn = WORKFLOW.figures[name]
-    if not drawn.comparisons:
-        return [run_of(k, words, folder / k) for k, words in drawn.cases.items()]
-    rng = np.random.default_rng(0)
-    mechanism, other = random_mechanism(12, rng)
-    run = write_run(folder / "run", mechanism, other, key="0123456789abcdef")
-    ingest = write_ingest(folder / "ingest", scanned(mechanism.nodes_mm, rng))
-    compare(Comparison(SCALE_MM), ingest, run, folder / "compared")
-    return [Row(c, run, folder / "compared", ingest) for c in drawn.comparisons]
 
 
 @pytest.fixture(scope="module")

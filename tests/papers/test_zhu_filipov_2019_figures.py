@@ -1,0 +1,128 @@
+"""What [ZF19] says of its figures, beside the numbers that ours plot."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline.figures import (
+    zhu_filipov_5,
+    zhu_filipov_7,
+    zhu_filipov_8,
+    zhu_filipov_9,
+    zhu_filipov_11,
+)
+from tests.pipeline.figure_runs import rows_of
+
+Tables = dict[str, pd.DataFrame]
+D0 = 1.0  # of Fig. 5
+
+
+def test_fig_5_bc_nothing_acts_from_d0_on_and_no_force_holds_at_the_panel() -> None:
+    """ "approaching infinity"; "will not generate any ... unless (d < d0)"."""
+    near = zhu_filipov_5.draw([]).tables["approach"].sort_values("d")
+    apart = near[near["d"] >= D0]
+    assert len(apart) > 10
+    assert (apart[["force", "stiffness"]] == 0).all(axis=None)
+    closer = near[near["d"] < D0]
+    assert (closer["force"] > 0).all()
+    assert closer["force"].is_monotonic_decreasing
+    assert closer["stiffness"].is_monotonic_decreasing
+    force, stiffness = (
+        np.interp([0.04, 0.02], closer["d"], closer[x]) for x in ("force", "stiffness")
+    )
+    assert force[1] > 1.9 * force[0]  # as 1/d and 1/d^2: without a bound
+    assert stiffness[1] > 3.8 * stiffness[0]
+
+
+def test_fig_5_ef_forces_are_continuous_over_all_zones_at_each_height() -> None:
+    across = zhu_filipov_5.draw([]).tables["crossing"]
+    assert across["z"].nunique() == 3
+    for _, rows in across.groupby("z"):
+        jump = np.abs(np.diff(rows["force"]))
+        assert rows["force"].max() > 0
+        assert jump.max() < 0.03 * rows["force"].max()  # 400 steps, no jump
+
+
+@pytest.fixture(scope="module")
+def fig_7(tmp_path_factory: pytest.TempPathFactory) -> Tables:
+    rows = rows_of("zhu-filipov-7", tmp_path_factory.mktemp("fig7"))
+    return zhu_filipov_7.draw(rows).tables
+
+
+@pytest.mark.slow
+def test_fig_7g_a_stiff_contact_stops_at_2_mm_and_a_soft_one_does_not(
+    fig_7: Tables,
+) -> None:
+    """ "When ke = 0.02 or higher ... practically stops at z = 2 mm"."""
+    last = fig_7["ke"].groupby("value")["height"].last()
+    assert last[0.02] == pytest.approx(2e-3, abs=4e-4)
+    assert last[0.2] == pytest.approx(2e-3, abs=2e-4)
+    assert last[0.002] < last[0.02] < last[0.2]
+
+
+@pytest.mark.slow
+def test_fig_7h_panels_stay_apart_by_about_d0(fig_7: Tables) -> None:
+    """ "the separation (measured with z) is exactly around the value of d0"."""
+    for d0, rows in fig_7["d0"].groupby("value"):
+        assert rows["height"].iloc[-1] == pytest.approx(d0, rel=0.15)
+
+
+@pytest.mark.slow
+def test_fig_7i_edges_carry_at_a_small_ratio_and_centres_at_a_large_one(
+    fig_7: Tables,
+) -> None:
+    """ "less than 0.7"."""
+    ratio = fig_7["ratio"]
+    assert (ratio[ratio["ratio"] < 0.7]["edge"] > 0.9).all()
+    assert ratio["centre"].iloc[-1] > 0.5
+    assert (ratio["centre"] + ratio["edge"]).to_numpy() == pytest.approx(1.0)
+
+
+@pytest.mark.slow
+def test_fig_7jk_reactions_are_those_of_statics(fig_7: Tables) -> None:
+    reactions = fig_7["reactions"]
+    assert set(reactions["case"]) == {"single fold", "double fold"}
+    scale = np.abs(reactions["statics"]).max()
+    off = np.abs(reactions["simulated"] - reactions["statics"])
+    assert off.max() < 5e-3 * scale
+
+
+def test_fig_8b_strain_energy_appears_when_panels_meet(tmp_path: Path) -> None:
+    """ "no strain energy is observed. However, when the panels come into contact"."""
+    table = zhu_filipov_8.draw(rows_of("zhu-filipov-8", tmp_path)).tables["energy"]
+    touching = table["contact_energy"].to_numpy() > 0
+    assert 0 < touching.argmax() < len(table) - 1
+    before = table["strain_energy"].to_numpy()[: touching.argmax()]
+    assert np.abs(before).max() < 1e-9
+    assert table["strain_energy"].iloc[-1] > 1e-5
+
+
+def loaded(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the last phase."""
+    return table[table["phase"] == table["phase"].max()]
+
+
+@pytest.mark.slow
+def test_fig_9b_contact_makes_the_corner_stiffer(tmp_path: Path) -> None:
+    """ "a higher force for the same displacement"."""
+    tables = zhu_filipov_9.draw(rows_of("zhu-filipov-9", tmp_path)).tables
+    with_it, without = (loaded(tables[f"{x}-contact"]) for x in ("with", "without"))
+    at = np.linspace(0.3, 0.95, 8) * with_it["load"].max()
+    pulled = np.interp(at, with_it["load"], with_it["displacement"])
+    free = np.interp(at, without["load"], without["displacement"])
+    assert (pulled < free).all()
+
+
+@pytest.mark.slow
+def test_fig_11b_contact_makes_a_jump_in_stiffness(tmp_path: Path) -> None:
+    """ "the only resisting force is the fictitious elastic support" without it."""
+    tables = zhu_filipov_11.draw(rows_of("zhu-filipov-11", tmp_path)).tables
+    with_it, without = (loaded(tables[f"{x}-contact"]) for x in ("with", "without"))
+    free = np.polyfit(without["displacement"], without["load"], 1)
+    left = without["load"] - np.polyval(free, without["displacement"])
+    assert np.abs(left).max() < 0.02 * without["load"].max()  # springs: a line
+    u, f = with_it["displacement"].to_numpy(), with_it["load"].to_numpy()
+    stiffness = np.diff(f) / np.diff(u)
+    assert stiffness[-3:].min() > 5 * stiffness[:2].max()

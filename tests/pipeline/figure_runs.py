@@ -1,0 +1,47 @@
+"""Runs behind the figures that conf/workflow.yaml names, made where a test wants them.
+
+The longest ones are cut short.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.compare import Comparison
+from pipeline.compare import run_step as compare
+from pipeline.figures.shown import Row
+from pipeline.files import write_json
+from pipeline.hydra_command import Composer
+from pipeline.simulate import record_steps, sound_case
+from pipeline.workflow_file import read_workflow
+from tests.analysis.mechanisms import random_mechanism, scanned
+from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
+from tests.pipeline.conftest import ROOT
+
+SHORT = {"star_robot": ["case.duration=2.5"], "jumper": ["case.duration=0.1"]}
+WORKFLOW = read_workflow(ROOT / "conf" / "workflow.yaml")
+
+
+def run_of(label: str, words: tuple[str, ...], out: Path) -> Row:
+    """A run of a case as pipeline.simulate leaves it."""
+    out.mkdir(parents=True)
+    short = [s for case, more in SHORT.items() if f"case={case}" in words for s in more]
+    with Composer() as composer:
+        config = composer.compose("simulate", [*words, *short])
+    result = record_steps(sound_case(config), label, out)
+    record = {"key": "0123456789abcdef", "status": "finished", "config": config}
+    write_json(out / "run.json", record | {"result": result})
+    return Row(label, out)
+
+
+def rows_of(name: str, folder: Path) -> list[Row]:
+    """The rows that conf/workflow.yaml gives a figure."""
+    drawn = WORKFLOW.figures[name]
+    if not drawn.comparisons:
+        return [run_of(k, words, folder / k) for k, words in drawn.cases.items()]
+    rng = np.random.default_rng(0)
+    mechanism, other = random_mechanism(12, rng)
+    run = write_run(folder / "run", mechanism, other, key="0123456789abcdef")
+    ingest = write_ingest(folder / "ingest", scanned(mechanism.nodes_mm, rng))
+    compare(Comparison(SCALE_MM), ingest, run, folder / "compared")
+    return [Row(c, run, folder / "compared", ingest) for c in drawn.comparisons]
