@@ -93,10 +93,9 @@ def _needed_evidence(scale: Scale, labels: Ints, assigned: Ints) -> Floats:
     any of the missing nodes may be the one it is laid on. So where nodes are missing,
     one told by two of its lengths and its place must outweigh the logarithm of these
     tries, and the margin for each; none of unknown state is believed that keeps one
-    length and breaks another. A node that keeps
-    no length but lies where a trusted prediction puts it must outweigh the tries as
-    well. Others need only break even, so that a wrong link or a body on the wrong
-    joint is recognised.
+    length and breaks another. A node that keeps no length but lies where a trusted
+    prediction puts it must outweigh the tries as well. Others need only break even, so
+    that a wrong link or a body on the wrong joint is recognised.
 
     Parameters
     ----------
