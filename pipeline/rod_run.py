@@ -51,6 +51,14 @@ class RodRun:
         return Shape(label, self.x[k], self.edges, self.ground, on)
 
 
+def nodes_of(time: float, shape: Shape) -> pd.DataFrame:
+    """Where the nodes of a shape are, m."""
+    node = np.arange(len(shape.x))
+    return pd.DataFrame(
+        {"time": time, "node": node, "x": shape.x[:, 0], "y": shape.x[:, 1]}
+    )
+
+
 def motion_of(run: RodRun) -> Motion:
     """The recorded motion, the limb switched on last in red."""
     time = run.table["time"].to_numpy()

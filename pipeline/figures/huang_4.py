@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
-from analysis.figures.huang_2020 import Shape, snapshots
+from analysis.figures.huang_2020 import snapshots
 from analysis.figures.motion import animated_svg
 from pipeline.figures.shown import Drawn, Row
-from pipeline.rod_run import motion_of, only, read_rod
+from pipeline.rod_run import motion_of, nodes_of, only, read_rod
 
 TIMES = (0.0, 0.25, 0.5, 1.0, 2.0)  # s
 SWITCHED_ON = 3  # limb 4, counted from 0
@@ -18,15 +17,7 @@ def draw(rows: Sequence[Row]) -> Drawn:
     """One row: the case star_robot."""
     run = read_rod(only(list(rows), "star_robot"))
     shapes = [run.at(time, SWITCHED_ON) for time in TIMES]
-    tables = {"shapes": pd.concat(map(_nodes, TIMES, shapes), ignore_index=True)}
+    tables = {"shapes": pd.concat(map(nodes_of, TIMES, shapes), ignore_index=True)}
     moving = {"motion": animated_svg(motion_of(run))}
     figure = snapshots(shapes, [(run.label, run.key)])
     return Drawn(figure, tables, [run.key], moving)
-
-
-def _nodes(time: float, shape: Shape) -> pd.DataFrame:
-    """Where the nodes are, m."""
-    node = np.arange(len(shape.x))
-    return pd.DataFrame(
-        {"time": time, "node": node, "x": shape.x[:, 0], "y": shape.x[:, 1]}
-    )

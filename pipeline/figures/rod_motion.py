@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from analysis.figures.huang_2020 import snapshots
 from analysis.figures.motion import animated_svg
 from pipeline.figures.shown import Drawn, Row
-from pipeline.rod_run import motion_of, only, read_rod
+from pipeline.rod_run import motion_of, nodes_of, only, read_rod
 
 MOMENTS = 5
 
@@ -15,7 +16,10 @@ MOMENTS = 5
 def draw(rows: Sequence[Row]) -> Drawn:
     """One row: a case of rods that move."""
     run = read_rod(only(list(rows), "own_rod or another that moves"))
-    times = run.table["time"].to_numpy()
-    shapes = [run.at(t) for t in np.linspace(times[0], times[-1], MOMENTS)]
+    ends = run.table["time"].iloc[[0, -1]]
+    times = np.linspace(*ends, MOMENTS)
+    shapes = [run.at(time) for time in times]
+    tables = {"shapes": pd.concat(map(nodes_of, times, shapes), ignore_index=True)}
     moving = {"motion": animated_svg(motion_of(run))}
-    return Drawn(snapshots(shapes, [(run.label, run.key)]), {}, [run.key], moving)
+    figure = snapshots(shapes, [(run.label, run.key)])
+    return Drawn(figure, tables, [run.key], moving)
