@@ -16,8 +16,8 @@ MOMENTS = 5
 def draw(rows: Sequence[Row]) -> Drawn:
     """One row: a case of rods that move."""
     run = read_rod(only(list(rows), "own_rod or another that moves"))
-    ends = run.table["time"].iloc[[0, -1]]
-    times = np.linspace(*ends, MOMENTS)
+    recorded = run.table["time"].to_numpy()
+    times = np.linspace(recorded[0], recorded[-1], MOMENTS)
     shapes = [run.at(time) for time in times]
     tables = {"shapes": pd.concat(map(nodes_of, times, shapes), ignore_index=True)}
     moving = {"motion": animated_svg(motion_of(run))}
