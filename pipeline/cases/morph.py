@@ -11,6 +11,7 @@ from pipeline.cases.reaction_table import reaction_rows, strongest
 from pipeline.cases.structure_file import document
 from sim.morph.choice import Choice
 from sim.morph.closing import closed
+from sim.morph.measures import characteristic_length
 from sim.morph.morph import (
     Followers,
     MorphStep,
@@ -26,6 +27,7 @@ from sim.morph.system import linearise, state, system_of
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.pose import Moved, perturbed
 from sim.morph.targets.protocol import Target
+from sim.morph.volume import STIFFNESS, Balls
 
 
 class Method(Choice):
@@ -49,6 +51,7 @@ class MorphCase:
     multipliers : frozen or tangent, in a projection
     perturb : seed, and standard deviations `turn` (rad) and `shift` of a small motion
         of the target, which breaks a symmetry
+    ball_radius : of the balls around the nodes, which then cannot overlap; newton only
     reactions : write the forces of the constraints at the end to reactions.csv
     """
 
@@ -62,11 +65,14 @@ class MorphCase:
     multipliers: str = "frozen"
     watch: str = "E"
     perturb: Mapping[str, float] | None = None
+    ball_radius: float = 0.0
     reactions: bool = False
 
     def __post_init__(self) -> None:
         _ = self.options, self.shape
-        closed(system_of(self.structure), self.structure, self.residual)
+        z = closed(system_of(self.structure), self.structure, self.residual)
+        if self.balls is not None:
+            self.balls.check(z[: len(self.structure.r0)])
 
     @cached_property
     def options(self) -> Projection | Newton:
@@ -76,7 +82,10 @@ class MorphCase:
                 max_steps=self.max_steps,
                 residual=self.residual,
                 followers=Followers(self.followers),
+                ball_radius=self.ball_radius,
             )
+        if self.ball_radius != 0.0:
+            raise ValueError("balls need `method: newton`: choose it, or ball_radius 0")
         return Projection(
             tolerance=1e-6 if self.tolerance is None else self.tolerance,
             max_steps=self.max_steps,
@@ -85,6 +94,13 @@ class MorphCase:
             multipliers=Multipliers(self.multipliers),
             watch=Watch(self.watch),
         )
+
+    @cached_property
+    def balls(self) -> Balls | None:
+        """The balls around the nodes, if they have a size."""
+        if self.ball_radius <= 0.0:
+            return None
+        return Balls.of(self.structure, self.ball_radius)
 
     @cached_property
     def shape(self) -> Target:
@@ -138,7 +154,11 @@ class MorphCase:
         return {"reactions.csv": reaction_rows(self.structure, self._forces(step))}
 
     def _forces(self, step: MorphStep) -> Reactions:
-        return reactions(self.structure, step.state, step.g)
+        contacts = None
+        if self.balls is not None:
+            L = characteristic_length(self.structure.r0)
+            contacts = self.balls.contacts(step.state, STIFFNESS[-1] * L**2)
+        return reactions(self.structure, step.state, step.g, contacts)
 
     def result(self, step: MorphStep) -> dict[str, float | str | int]:
         table = self.structure.constraints
@@ -166,6 +186,8 @@ class MorphCase:
             ):
                 ended[f"target_turn_{axis}"] = turn
                 ended[f"target_shift_{axis}"] = shift
+        if self.balls is not None:
+            ended["overlaps"] = self.balls.overlaps(step.r)
         if self.reactions:
             ended |= strongest(self.structure, self._forces(step))
         return ended

@@ -77,6 +77,11 @@ class Terms(NamedTuple):
 @lru_cache(maxsize=1)
 def places_of(system: System) -> Places:
     """Find the places of all entries of K."""
+    return find_places(system)
+
+
+def find_places(system: System) -> Places:
+    """The same, not kept for the next time."""
     size = system.n + system.k
     row_start = np.searchsorted(system.block_row, np.arange(system.m + 1))
     p, q = _pairs_in_rows(row_start)

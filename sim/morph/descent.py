@@ -116,12 +116,37 @@ class Way:
     rho: Floats
 
 
-def forces(point: Point) -> Forces:
+@dataclass(frozen=True, eq=False)
+class Contacts:
+    """Further links, which carry forces of their own: see `sim.morph.volume`.
+
+    Attributes
+    ----------
+    linear : the constraints with the further links as the last rows
+    places : of K with them
+    y, rho : (p,) their forces, and how these grow
+    """
+
+    linear: Linear
+    places: Places
+    y: Floats
+    rho: Floats
+
+    def push(self) -> Floats:
+        """(n + k, 3) gradient of what makes the forces."""
+        rows = np.zeros(self.linear.system.m)
+        rows[len(rows) - len(self.y) :] = self.y
+        return self.linear.transpose_times(rows)
+
+
+def forces(point: Point, contacts: Contacts | None = None) -> Forces:
     """The constraint forces at `point`: the least squares of grad f + J^T y."""
     linear = point.linear
     system, normal = linear.system, linear.factorise()
     gradient = np.zeros_like(point.z)
     gradient[: system.n] = point.z[: system.n] - point.g
+    if contacts is not None:
+        gradient += contacts.push()
     y = np.zeros(system.m)
     _balance(
         system.layout, system.normal.fronts, normal.L, normal.pivot, linear.B, y,
@@ -131,7 +156,13 @@ def forces(point: Point) -> Forces:
 
 
 def direction(
-    places: Places, point: Point, W: Floats, held: Forces, L: float, damping: Damping
+    places: Places,
+    point: Point,
+    W: Floats,
+    held: Forces,
+    L: float,
+    damping: Damping,
+    contacts: Contacts | None = None,
 ) -> tuple[Way, Damping]:
     """The damped Newton step at `point`, and the damping that it took.
 
@@ -141,7 +172,10 @@ def direction(
     """
     linear = held.linear
     rho = weights(linear)
-    factor, damping = _factorise(places, point, W, held, rho, L, damping)
+    seen, all_rho = with_contacts(held, rho, contacts)
+    if contacts is not None:
+        places = contacts.places
+    factor, damping = _factorise(places, point, W, seen, all_rho, L, damping)
     dz, gap = np.zeros_like(point.z), linear.c
     force = held.gradient + linear.transpose_times(rho * gap)
     for _ in range(4):  # the constraints of the step: each solve adds six digits
@@ -152,6 +186,17 @@ def direction(
             break
         force = linear.transpose_times(rho * gap)
     return Way(dz, factor, rho), damping
+
+
+def with_contacts(
+    held: Forces, rho: Floats, contacts: Contacts | None
+) -> tuple[Forces, Floats]:
+    """Forces and weights of all rows of K."""
+    if contacts is None:
+        return held, rho
+    y = np.concatenate([held.y, contacts.y])
+    seen = Forces(contacts.linear, held.normal, y, held.gradient)
+    return seen, np.concatenate([rho, contacts.rho])
 
 
 def bend(held: Forces, way: Way, z: Floats) -> Floats:

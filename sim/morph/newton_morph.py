@@ -15,6 +15,7 @@ from sim.morph.closing import closed
 from sim.morph.curvature import Places, Terms, factorise_newton, places_of
 from sim.morph.descent import (
     TURN,
+    Contacts,
     Damping,
     Forces,
     Point,
@@ -25,6 +26,7 @@ from sim.morph.descent import (
     inner,
     turn,
     weights,
+    with_contacts,
 )
 from sim.morph.measures import characteristic_length, distance_error, shape_factor
 from sim.morph.morph import Followers, MorphStep, Stop, goals
@@ -34,6 +36,7 @@ from sim.morph.structure import Structure
 from sim.morph.system import Linear, System, linearise, system_of
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.protocol import Target
+from sim.morph.volume import ROUGH, STIFFNESS, Balls
 from sim.newton import NotConvergedError
 
 SMALLEST = 1e-6  # share of a Newton step
@@ -51,6 +54,7 @@ class Newton:
     tolerance : on the gradient of f along the constraints, root mean square / L
     residual : on the constraints of every step, dimensionless
     seed : of the displacement that leaves a saddle
+    ball_radius : of the balls around the nodes, which cannot overlap; zero for none
     """
 
     tolerance: float = 1e-9
@@ -58,6 +62,7 @@ class Newton:
     residual: float = 1e-10
     followers: Followers = Followers.HOLD
     seed: int = 0
+    ball_radius: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "residual"):
@@ -65,6 +70,10 @@ class Newton:
                 raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
         if self.max_steps < 1:
             raise ValueError(f"max_steps must be at least 1, not {self.max_steps}")
+        if not self.ball_radius >= 0.0:
+            raise ValueError(
+                f"ball_radius must not be negative, not {self.ball_radius}"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +84,26 @@ class _Problem:
     system: System
     places: Places
     L: float
+    balls: Balls | None = None
+    stiffness: float = 0.0  # of the balls, over L^2
+
+    @property
+    def tolerance(self) -> float:
+        """On the gradient: rough as long as the balls will be made harder."""
+        if self.balls is None or self.stiffness == STIFFNESS[-1]:
+            return self.options.tolerance
+        return max(ROUGH * float(np.sqrt(self.stiffness)), self.options.tolerance)
+
+    def harder(self) -> "_Problem | None":
+        """The same with a smaller stiffness of the balls, if there is one."""
+        if self.balls is None or self.stiffness == STIFFNESS[-1]:
+            return None
+        return replace(self, stiffness=STIFFNESS[STIFFNESS.index(self.stiffness) + 1])
+
+    def contacts(self, point: Point) -> Contacts | None:
+        if self.balls is None:
+            return None
+        return self.balls.contacts(point.z, self.stiffness * self.L**2)
 
     def point(self, z: Floats, linear: Linear | None = None) -> Point:
         r = z[: self.system.n]
@@ -82,8 +111,26 @@ class _Problem:
         return Point(z, g, linearise(self.system, z) if linear is None else linear)
 
     def objective(self, point: Point) -> float:
-        gap = point.z[: self.system.n] - point.g
-        return 0.5 * inner(gap, gap)
+        r = point.z[: self.system.n]
+        f = 0.5 * inner(r - point.g, r - point.g)
+        if self.balls is None:
+            return f
+        return f + self.balls.energy(r, self.stiffness * self.L**2)
+
+    def first_share(self, dz: Floats) -> float:
+        """How much of a step is tried first."""
+        size = min(1.0, TURN / max(turn(self.system, dz), 1e-300))
+        if self.balls is None:
+            return size
+        farthest = max(float(np.abs(dz).max()), 1e-300)
+        return min(size, 0.5 * self.balls.radius / farthest)
+
+    def passes(self, before: Point, after: Point) -> bool:
+        """Whether balls may have passed through one another between two points."""
+        n = self.system.n
+        return self.balls is not None and not self.balls.allows(
+            before.z[:n], after.z[:n]
+        )
 
     def curvature(self, point: Point) -> Floats:
         """(n, 3, 3) I - dg/dr of nodes that lead, by differences of the target."""
@@ -117,11 +164,18 @@ def morph_newton(
         z = closed(system, structure, options.residual)
     else:
         z = satisfy_constraints(system, start, tolerance=options.residual)
+    if options.ball_radius > 0.0:
+        balls = Balls.of(structure, options.ball_radius)
+        balls.check(z[: system.n])
+        problem = replace(problem, balls=balls, stiffness=STIFFNESS[0])
     point, damping, escapes = problem.point(z), Damping(), 0
     rng = np.random.default_rng(options.seed)
     for s in range(options.max_steps + 1):
-        held = forces(point)
-        found = held.size <= options.tolerance * L
+        held = forces(point, problem.contacts(point))
+        while held.size <= problem.tolerance * L and (next_one := problem.harder()):
+            problem, damping = next_one, Damping()
+            held = forces(point, problem.contacts(point))
+        found = held.size <= problem.tolerance * L
         bent = damping.bent >= PATIENCE or (
             found and negative_directions(problem, point, held) > 0
         )
@@ -145,10 +199,11 @@ def morph_newton(
 
 def negative_directions(problem: _Problem, point: Point, held: Forces) -> int:
     """How many motions lower f from a stationary point: zero at a minimum."""
-    terms = Terms(problem.curvature(point), held.y, weights(held.linear), 1e-6)
-    factor = factorise_newton(
-        problem.system, problem.places, held.linear.B, point.z, terms
-    )
+    contacts = problem.contacts(point)
+    seen, rho = with_contacts(held, weights(held.linear), contacts)
+    places = problem.places if contacts is None else contacts.places
+    terms = Terms(problem.curvature(point), seen.y, rho, 1e-6)
+    factor = factorise_newton(seen.linear.system, places, seen.linear.B, point.z, terms)
     return factor.negative
 
 
@@ -184,7 +239,8 @@ def _next_point(
 ) -> tuple[Point, Damping]:
     """The next configuration; the same with more damping if none is found."""
     L, W = problem.L, problem.curvature(point)
-    way, damping = direction(problem.places, point, W, held, L, damping)
+    contacts = problem.contacts(point)
+    way, damping = direction(problem.places, point, W, held, L, damping, contacts)
     found = _search(problem, point, held, way)
     if found is not None:
         rotation = found[1] * turn(problem.system, way.dz)
@@ -207,19 +263,19 @@ def _search(
     f is compared after y.c is added to it, which makes up for what the residuals, small
     as they are, have let the nodes gain.
     """
-    n = problem.system.n
     f = problem.objective(point) + inner(held.y, held.linear.c)
-    slope = inner(point.z[:n] - point.g, way.dz[:n])
+    slope = inner(held.gradient, way.dz)
     enough = problem.options.residual
     wanted = max(min(enough, 1e-4 * held.size / problem.L), 1e-14)
-    size = min(1.0, TURN / max(turn(problem.system, way.dz), 1e-300))
+    size = problem.first_share(way.dz)
     while size > SMALLEST:
         z = bend(held, way, point.z + size * way.dz)
         back = retract(held.linear, held.normal, z, wanted, enough)
         if back is not None:
             there = problem.point(*back)
             value = problem.objective(there) + inner(held.y, there.linear.c)
-            if value <= f + 1e-4 * size * slope + 1e-13 * abs(f):
+            lower = value <= f + 1e-4 * size * slope + 1e-13 * abs(f)
+            if lower and not problem.passes(point, there):
                 return there, size
         size *= 0.5
     return None

@@ -23,7 +23,7 @@ import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.morph.constraints import ROWS, Kind
-from sim.morph.descent import Point, forces
+from sim.morph.descent import Contacts, Point, forces
 from sim.morph.measures import characteristic_length
 from sim.morph.structure import Structure
 from sim.morph.system import linearise, system_of
@@ -51,11 +51,18 @@ class Reactions:
     redundant: Ints
 
 
-def reactions(structure: Structure, z: Floats, g: Floats) -> Reactions:
-    """Forces at the state z (n + k, 3) with the goals g (n, 3)."""
+def reactions(
+    structure: Structure, z: Floats, g: Floats, contacts: Contacts | None = None
+) -> Reactions:
+    """Forces at the state z (n + k, 3) with the goals g (n, 3).
+
+    Parameters
+    ----------
+    contacts : of balls that push each other there
+    """
     system = system_of(structure)
     L = characteristic_length(structure.r0)
-    held = forces(Point(z, g, linearise(system, z)))
+    held = forces(Point(z, g, linearise(system, z)), contacts)
     y, linear = held.y, held.linear
     links = np.repeat(system.table.kind == Kind.DIST, ROWS[system.table.kind])
     tension: Floats = 2.0 * np.sqrt(system.scale[links]) * y[links]

@@ -86,7 +86,12 @@ class Linear:
 @lru_cache(maxsize=1)
 def system_of(structure: Structure) -> System:
     """Find the places of all entries of J and J J^T."""
-    table, n = structure.constraints, len(structure.r0)
+    return system_with(structure, structure.constraints)
+
+
+def system_with(structure: Structure, table: Table) -> System:
+    """The same for other constraints between the nodes of a structure."""
+    n = len(structure.r0)
     row, node, first_block = _touched(table, n)
     k, m = table.multipliers, int(table.first_row[-1])
     blocks, place = np.unique(row * (n + k) + node, return_inverse=True)

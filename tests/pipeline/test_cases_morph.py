@@ -92,6 +92,7 @@ def test_wireframe_of_the_target_is_written_once() -> None:
         ("tolerance", -1.0, "tolerance must be positive, not -1.0"),
         ("max_steps", 0, "max_steps must be at least 1, not 0"),
         ("target", None, "no target and its structure no goals"),
+        ("ball_radius", 0.1, "balls need `method: newton`"),
         ("perturb", {"sed": 1}, "perturb has sed: give seed, turn and shift"),
         (
             "perturb",
@@ -129,6 +130,18 @@ def test_perturbation_moves_the_target_by_its_seed_and_is_recorded() -> None:
     assert 0.0 < abs(float(results[0]["target_shift_y"])) < 0.1
     assert results[0]["S"] != results[3]["S"]
     assert "target_turn_x" not in results[3]
+
+
+def test_balls_of_a_case_end_without_an_overlap() -> None:
+    case = build("triangles_enclosed", reactions=True)
+    *_, last = case.steps()
+    result = case.result(last)
+    assert result["overlaps"] == 0
+    assert result["stop"] == "gradient"
+    assert case.balls is not None
+    (rows,) = case.tables(last).values()
+    assert len(list(rows)) == result["rows"]
+    assert case._forces(last).gradient <= 1e-9
 
 
 def test_document_of_a_structure_makes_the_same_structure(tmp_path: Path) -> None:

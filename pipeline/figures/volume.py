@@ -1,0 +1,11 @@
+"""Sheets whose balls cannot overlap, step by step."""
+
+from collections.abc import Sequence
+
+from pipeline.figures.morph_paths import draw_paths
+from pipeline.figures.shown import Drawn, Row
+
+
+def draw(rows: Sequence[Row]) -> Drawn:
+    """A row a case: with balls, and for comparison without."""
+    return draw_paths(rows)
