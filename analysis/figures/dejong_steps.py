@@ -80,13 +80,17 @@ class FirstStep:
 
 
 def steps_of_morphs(
-    paths: Sequence[MorphPath], first: Sequence[FirstStep] = ()
+    paths: Sequence[MorphPath],
+    first: Sequence[FirstStep] = (),
+    *,
+    enlarge: bool = False,
 ) -> Figure:
     """A row a morph: nodes, links and bodies at selected steps, and their goals.
 
     Parameters
     ----------
     first : for each path, or for none: its first step, in a row above it
+    enlarge : let the last step fill its panel, which says by how much
     """
     each = 2 if first else 1
     with mpl.rc_context(RC):
@@ -97,7 +101,7 @@ def steps_of_morphs(
             if first:
                 _draw_first(figure, each * i, rows, path, first[i])
             label = path.label if not first else ""
-            _draw_row(figure, each * i + each - 1, rows, path, label)
+            _draw_row(figure, each * i + each - 1, rows, path, label, enlarge)
         foot = provenance([(p.label, p.key) for p in paths], synthetic=False)
         figure.text(0.5, 0.1 / height, foot, ha="center", fontsize=5.0, color=FAINT)
         figure.subplots_adjust(0.0, 0.28 / height, 1.0, 0.97, 0.0, 0.1)
@@ -150,7 +154,9 @@ def _draw_modes(ax: Axes3D, r: Floats, modes: Floats, swing: float) -> None:
         ax.quiver(*r.T, *arrows.T, color=colour, linewidth=0.6)
 
 
-def _draw_row(figure: Figure, row: int, rows: int, path: MorphPath, label: str) -> None:
+def _draw_row(
+    figure: Figure, row: int, rows: int, path: MorphPath, label: str, enlarge: bool
+) -> None:
     chosen = selected_steps(path.S)
     view = _view(path)
     everything = np.concatenate([path.r[chosen].reshape(-1, 3), path.target.vertices])
@@ -162,10 +168,19 @@ def _draw_row(figure: Figure, row: int, rows: int, path: MorphPath, label: str) 
         led = np.linalg.norm(path.g[s] - path.r[s], axis=1) > 0
         if s != chosen[-1]:
             ax.scatter(*path.g[s][led].T, s=1.5, color=TARGET, depthshade=False)
-        frame(ax, everything, view)
+        own = everything
+        if enlarge and s == chosen[-1]:
+            own = np.concatenate([path.r[s], path.target.vertices])
+        frame(ax, own, view)
         measures = (
             rf"$\mathcal{{E}}$ = {path.E[s]:.2g},  $\mathcal{{S}}$ = {path.S[s]:.3f}"
         )
+        if own is not everything:
+            larger = np.ptp(everything, axis=0).max() / np.ptp(own, axis=0).max()
+            ax.text2D(
+                0.9, 0.92, f"x {larger:.1f}", transform=ax.transAxes, fontsize=6.5,
+                ha="right",
+            )  # fmt: skip
         ax.set_title(f"$s$ = {s}:  {measures}", fontsize=6.5, y=-0.02)
         if column == 0 and label:
             label = f"{'abcdefgh'[row]}  {label}"

@@ -20,16 +20,19 @@ from sim.morph.projection import admissible, satisfy_constraints
 from sim.morph.system import state, system_of
 
 
-def draw_paths(rows: Sequence[Row], *, first_step: bool = False) -> Drawn:
+def draw_paths(
+    rows: Sequence[Row], *, first_step: bool = False, enlarge: bool = False
+) -> Drawn:
     """A row a run, and the table of all their steps.
 
     Parameters
     ----------
     first_step : show in a row of its own what the first step consists of
+    enlarge : let the last step fill its panel
     """
     paths = [read_path(row) for row in rows]
     first = [_first_step(*both) for both in zip(rows, paths, strict=True) if first_step]
-    figure = steps_of_morphs(paths, first)
+    figure = steps_of_morphs(paths, first, enlarge=enlarge)
     return Drawn(figure, {"steps": _table(paths)}, [path.key for path in paths])
 
 

@@ -8,4 +8,4 @@ from pipeline.figures.shown import Drawn, Row
 
 def draw(rows: Sequence[Row]) -> Drawn:
     """A row a case: with balls, and for comparison without."""
-    return draw_paths(rows)
+    return draw_paths(rows, enlarge=True)

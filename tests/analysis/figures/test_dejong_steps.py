@@ -61,3 +61,14 @@ def test_first_step_has_a_panel_for_each_of_its_four_parts(rng):
     assert titles[4].startswith("$s$ = 0:")
     moved = figure.axes[2].collections[-2]._offsets3d  # nodes after eq. (11)
     np.testing.assert_allclose(np.array(moved), first.projected.T)
+
+
+def test_an_enlarged_last_step_says_by_how_much(rng):
+    one = path(rng)
+    one.r[-1] *= 0.1
+    one.target.vertices[:] *= 0.1
+    figure = steps_of_morphs([one], enlarge=True)
+    said = [[t.get_text() for t in ax.texts] for ax in figure.axes]
+    assert said[-1][-1].startswith("x ")
+    assert float(said[-1][-1][2:]) > 5.0
+    assert said[1] == []
