@@ -38,6 +38,7 @@ from sim.arrays import Floats
 ROW_HEIGHT, HEAD, FOOT = 1.85, 0.25, 0.52  # inches
 COLUMNS = ((0.0, 0.24), (0.235, 0.24), (0.47, 0.24), (0.772, 0.165))
 POINT_COLOUR = "#BDBDBD"
+NOT_PUBLIC = "Those of [dJ23] are not public."
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,10 +253,13 @@ def _legend(figure: Figure, k: float) -> None:
 def _foot(figure: Figure, shapes: Sequence[MorphedShape]) -> None:
     runs = [run for shape in shapes for run in shape.runs]
     synthetic = any(s.scan is not None and s.scan.synthetic for s in shapes)
+    foot = provenance(runs, synthetic)
+    if synthetic:
+        foot += f"  {NOT_PUBLIC}"
     figure.text(
         0.5,
         0.05 / figure.get_figheight(),
-        "\n".join(wrap(provenance(runs, synthetic), 170)),
+        "\n".join(wrap(foot, 170)),
         ha="center",
         va="bottom",
         size=5,

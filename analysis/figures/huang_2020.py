@@ -25,6 +25,7 @@ JUMPER_ASSUMES = (
     "wire. No agreement with Fig. 7 is claimed."
 )
 MOST_NAMED = 6  # runs in the line at the foot
+NOT_PUBLIC = "The points that [Hu20] measured are not public: none is shown."
 Runs = Sequence[tuple[str, str]]  # what, key of the run
 
 
@@ -52,10 +53,13 @@ def _figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def _foot(figure: Figure, runs: Runs) -> None:
+def _foot(figure: Figure, runs: Runs, *, measured_in_print: bool = False) -> None:
+    """Which runs a figure shows, and that points measured for the paper's are not."""
     text = provenance(runs, synthetic=False)
     if len(runs) > MOST_NAMED:
         text = f"Runs: {len(runs)}, their keys are in the .trace.json file"
+    if measured_in_print:
+        text = "\n".join([*([text] if text else []), NOT_PUBLIC])
     figure.supxlabel(text, fontsize=5.0)
 
 
@@ -247,7 +251,7 @@ def robot_ways(ways: Sequence[Way], runs: Runs = ()) -> Figure:
             ax.tick_params(labelbottom=True)
         for ax in axes[len(ways) :]:
             ax.set_axis_off()
-        _foot(figure, runs)
+        _foot(figure, runs, measured_in_print=True)
         return figure
 
 
@@ -322,5 +326,5 @@ def jumper_paths(
             ax.set_xlabel(r"Time, $t$ (s)")
             ax.set_ylabel(rf"$({axis}_1 - {axis}_1(0))/\bar R_0$")
         figure.suptitle(JUMPER_ASSUMES, fontsize=6.5)
-        _foot(figure, runs)
+        _foot(figure, runs, measured_in_print=True)
         return figure

@@ -78,7 +78,10 @@ def test_the_scan_is_drawn_at_its_S_with_k_times_u():
 def test_a_figure_names_its_runs_and_says_that_a_scan_is_synthetic():
     assert "abc123def456" in texts(shapes_beside_scans([shape()]))
     assert "synthetic" in texts(shapes_beside_scans([shape()]))
-    assert "synthetic" not in texts(shapes_beside_scans([shape(synthetic=False)]))
+    assert "Those of [dJ23] are not public" in texts(shapes_beside_scans([shape()]))
+    own = texts(shapes_beside_scans([shape(synthetic=False)]))
+    assert "synthetic" not in own
+    assert "not public" not in own
 
 
 def test_S_of_a_subset_is_marked_as_such():

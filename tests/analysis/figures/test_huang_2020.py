@@ -45,6 +45,14 @@ def test_a_figure_names_the_runs_it_shows() -> None:
     assert "ribbon 0123456789ab" in figure.get_supxlabel()
 
 
+def test_where_the_paper_shows_measured_points_ours_says_they_are_not_public() -> None:
+    table = pd.DataFrame({"time": [0.0, 3.0], "way_over_H": [0.0, 0.3]})
+    figure = robot_ways([Way("0°", table)], RUNS)
+    assert "measured are not public" in figure.get_supxlabel()
+    assert "ribbon 0123456789ab" in figure.get_supxlabel()
+    assert "public" not in ribbon_shapes([(1.0, CIRCLE)], RUNS).get_supxlabel()
+
+
 def test_a_ribbon_is_drawn_closed_and_centred() -> None:
     for ax in ribbon_shapes([(0.8, CIRCLE), (3.0, CIRCLE + np.array([4.0, 0.0]))]).axes:
         x = np.asarray(ax.lines[1].get_xdata())
