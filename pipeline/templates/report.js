@@ -304,7 +304,7 @@ class Scene extends Shown {
   // none of these, restyle does it.
   moveDirectly(sets, traces) {
     const scene = this.view._fullLayout.scene?._scene, full = this.view._fullData;
-    if (!scene?.traces || !full) return false;
+    if (!scene?.traces || !scene.glplot?.objects || !full) return false;
     for (let k = 0; k < traces.length; k++) {
       const trace = full[traces[k]], drawn = scene.traces[trace.uid];
       [trace.x, trace.y, trace.z] = sets[k];
@@ -312,7 +312,8 @@ class Scene extends Shown {
       if (!drawn?.update) return false;
       drawn.update(trace);
     }
-    scene.glplot.setDirty ? scene.glplot.setDirty() : scene.glplot.redraw();
+    // Its own loop draws what is marked, once a frame; redraw() would draw here and wait.
+    for (const thing of scene.glplot.objects) thing.dirty = true;
     return true;
   }
 
