@@ -51,13 +51,14 @@ def _overlap(a: Floats, i: int, b: Floats, j: int) -> bool:
 
 
 @kernel
-def _append(found: Ints, count: int, i: int, j: int) -> Ints:
-    """`found` with (i, j) at place `count`, in a larger array if it is full."""
-    if count == len(found):
-        larger = np.empty((2 * count, 2), dtype=np.int64)
-        larger[:count] = found
+def _extended(found: Ints, count: int, i: int, near: Ints) -> Ints:
+    """`found` with (i, j) from place `count` on for all j of `near`; larger if full."""
+    if count + len(near) > len(found):
+        larger = np.empty((2 * (count + len(near)), 2), dtype=np.int64)
+        larger[:count] = found[:count]
         found = larger
-    found[count, 0], found[count, 1] = i, j
+    for k in range(len(near)):
+        found[count + k, 0], found[count + k, 1] = i, near[k]
     return found
 
 
@@ -74,16 +75,24 @@ def _hits(a: Floats, b: Floats, hit: Bools) -> None:
 
 @kernel
 def overlaps_by_scan(a: Floats, b: Floats, same: bool) -> Ints:
-    """(k, 2) rows of overlapping boxes, all tested; i < j where a and b are one."""
-    found, count = np.empty((64, 2), dtype=np.int64), 0
-    hit, columns = np.empty(len(b), dtype=np.bool_), np.ascontiguousarray(b.T)
+    """(k, 2) rows of overlapping boxes, all tested; i < j where a and b are one.
+
+    Counted first and written afterwards: an array that grows in the innermost loop
+    made it ten times as slow.
+    """
+    hit = np.empty((len(a), len(b)), dtype=np.bool_)
+    columns, count = np.ascontiguousarray(b.T), 0
     for i in range(len(a)):
-        _hits(a[i], columns, hit)
+        _hits(a[i], columns, hit[i])
         for j in range(i + 1 if same else 0, len(b)):
-            if hit[j]:
-                found = _append(found, count, i, j)
-                count += 1
-    return found[:count]
+            count += hit[i, j]
+    found, k = np.empty((count, 2), dtype=np.int64), 0
+    for i in range(len(a)):
+        for j in range(i + 1 if same else 0, len(b)):
+            if hit[i, j]:
+                found[k, 0], found[k, 1] = i, j
+                k += 1
+    return found
 
 
 @kernel
@@ -142,17 +151,17 @@ def _fill_cells(
 
 
 @kernel
-def _sort_second(found: Ints, low: int, high: int) -> None:
-    """Sort the second column of rows low to high; few and nearly in order, mostly."""
-    if high - low > FEW:
-        found[low:high, 1].sort()
+def _sort(numbers: Ints) -> None:
+    """Ascending; they are few and nearly in order, mostly."""
+    if len(numbers) > FEW:
+        numbers.sort()
         return
-    for k in range(low + 1, high):
-        j, place = found[k, 1], k
-        while place > low and found[place - 1, 1] > j:
-            found[place, 1] = found[place - 1, 1]
+    for k in range(1, len(numbers)):
+        j, place = numbers[k], k
+        while place > 0 and numbers[place - 1] > j:
+            numbers[place] = numbers[place - 1]
             place -= 1
-        found[place, 1] = j
+        numbers[place] = j
 
 
 @kernel
@@ -163,9 +172,9 @@ def overlaps_by_grid(a: Floats, b: Floats, same: bool) -> Ints:
         return found[:0]
     low, inverse, shape = _grid(a, b)
     start, member = _fill_cells(b, low, inverse, shape)
-    seen = np.full(len(b), -1)
+    seen, near = np.full(len(b), -1), np.empty(len(b), dtype=np.int64)
     for i in range(len(a)):
-        first = count
+        hits = 0
         for cx in range(
             _cell(low, inverse, shape, a[i, 0], 0),
             _cell(low, inverse, shape, a[i, 3], 0) + 1,
@@ -185,9 +194,11 @@ def overlaps_by_grid(a: Floats, b: Floats, same: bool) -> Ints:
                             continue
                         seen[j] = i
                         if _overlap(a, i, b, j):
-                            found = _append(found, count, i, j)
-                            count += 1
-        _sort_second(found, first, count)
+                            near[hits] = j
+                            hits += 1
+        _sort(near[:hits])
+        found = _extended(found, count, i, near[:hits])
+        count += hits
     return found[:count]
 
 
@@ -224,6 +235,11 @@ def _length_product(x: Floats) -> float:
 
 
 @kernel
+def _is_corner(node: int, corners: Ints) -> bool:
+    return bool(node == corners[0] or node == corners[1] or node == corners[2])
+
+
+@kernel
 def find_pairs(surface: Surface, x: Floats, reach: float) -> Pairs:
     """All pairs whose boxes are within `reach`, those left out by rule removed.
 
@@ -240,6 +256,8 @@ def find_pairs(surface: Surface, x: Floats, reach: float) -> Pairs:
     row = np.empty((len(face) + len(edge), 2), dtype=np.int64)
     weight, kept = np.ones(len(row)), 0
     for c in range(len(face)):
+        if _is_corner(surface.point[face[c, 0]], surface.triangle[face[c, 1]]):
+            continue  # most are: boxes of a triangle hold its own corners
         times = face_weight(surface, face[c, 0], face[c, 1])
         if times > 0.0:
             row[kept], weight[kept] = face[c], times

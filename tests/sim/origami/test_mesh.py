@@ -67,7 +67,7 @@ def test_node_tags_name_the_vertices_a_node_stems_from() -> None:
     [
         ({"panel_modulus": 0.0}, "panel_modulus must be positive, not 0.0"),
         ({"crease_thickness": -1e-4}, "crease_thickness must be positive"),
-        ({"panel_thickness": [1e-3, -1e-3]}, "panel_thickness 1 must be positive"),
+        ({"panel_thickness": [1e-3, -1e-3]}, "panel_thickness of panel 1 must be"),
         ({"crease_width": 0.0}, "crease_width must be positive"),
         ({"panel_poisson": 0.5}, "panel_poisson must lie between"),
     ],
