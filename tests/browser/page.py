@@ -119,9 +119,16 @@ class Page:
         scheme = [{"name": "prefers-color-scheme", "value": "dark"}]
         self.ask("Emulation.setEmulatedMedia", features=scheme)
 
-    def picture(self, target: Path) -> None:
-        """Save what is to be seen."""
-        data = self.ask("Page.captureScreenshot")["data"]
+    def picture(self, target: Path, selector: str = "") -> None:
+        """Save what is to be seen, of the whole window or of one element."""
+        part = {}
+        if selector:
+            part["clip"] = self.run(
+                f"const b = document.querySelector({json.dumps(selector)})"
+                ".getBoundingClientRect(); return {x: b.x + scrollX, y: b.y + scrollY,"
+                " width: b.width, height: b.height, scale: 1};"
+            )
+        data = self.ask("Page.captureScreenshot", **part)["data"]
         target.write_bytes(base64.b64decode(data))
 
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
