@@ -101,20 +101,21 @@ class Composer:
         from omegaconf import OmegaConf
 
         with hydra_errors():
-            config = compose(name, overrides=list(overrides))
+            base = compose(name, overrides=list(overrides))
+            left_open = OmegaConf.missing_keys(base)
+            plain: Any = None
+            if "${" not in OmegaConf.to_yaml(base):
+                plain = OmegaConf.to_container(base)
             known: set[str] = set()
-            plain = None
             for point in points:
-                if plain is not None and known.issuperset(point):
+                if plain and known.issuperset(point) and left_open <= point.keys():
                     yield _with_values(plain, point)
                     continue
+                config = copy.deepcopy(base)
                 for key, value in point.items():
                     _set(config, key, value)
-                    known.add(key)
-                resolved = _plain(config)
-                if "${" not in OmegaConf.to_yaml(config):
-                    plain = resolved
-                yield resolved
+                known |= point.keys()
+                yield _plain(config)
 
 
 def _set(config: Any, key: str, value: Any) -> None:
