@@ -36,6 +36,7 @@ from sim.morph.structure import Structure
 from sim.morph.system import Linear, System, linearise, system_of
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.protocol import Target
+from sim.morph.units import Rescaled, own_unit, rescaled
 from sim.morph.volume import ROUGH, STIFFNESS, Balls
 from sim.newton import NotConvergedError
 
@@ -117,6 +118,20 @@ class _Problem:
             return f
         return f + self.balls.energy(r, self.stiffness * self.L**2)
 
+    def gradient(self, point: Point, held: Forces) -> float:
+        """Root mean square / L of the motion towards the goals that is allowed.
+
+        Multipliers are eliminated from it: in `held` they count as lengths do.
+        """
+        if self.system.k == 0:
+            return held.size / self.L
+        pull = point.g - point.z[: self.system.n]
+        contacts = self.contacts(point)
+        if contacts is not None:
+            pull -= contacts.push()[: self.system.n]
+        dz = admissible(self.system, point.z, pull)
+        return float(np.sqrt(inner(dz, dz) / self.system.n)) / self.L
+
     def first_share(self, dz: Floats) -> float:
         """How much of a step is tried first."""
         size = min(1.0, TURN / max(turn(self.system, dz), 1e-300))
@@ -157,6 +172,27 @@ def morph_newton(
     ----------
     start : (n + k, 3) state close to the constraints to begin at, else the structure's
     """
+    unit, n = own_unit(structure), len(structure.r0)
+    if unit == 1.0:
+        yield from _morph(structure, target, options, start)
+        return
+    if start is not None:
+        start = np.concatenate([start[:n] / unit, start[n:]])
+    made = rescaled(structure, unit)
+    options = replace(options, ball_radius=options.ball_radius / unit)
+    try:
+        for step in _morph(made, Rescaled(target, unit), options, start):
+            yield step._replace(r=unit * step.r, g=unit * step.g)
+    except NotConvergedError as error:
+        best = np.array(error.best)
+        best[:n] *= unit
+        raise NotConvergedError(str(error), best=best) from None
+
+
+def _morph(
+    structure: Structure, target: Target, options: Newton, start: Floats | None
+) -> Iterator[MorphStep]:
+    """The same in the unit of `structure`."""
     system = system_of(structure)
     L = characteristic_length(structure.r0)
     problem = _Problem(structure, target, options, system, places_of(system), L)
@@ -172,15 +208,17 @@ def morph_newton(
     rng = np.random.default_rng(options.seed)
     for s in range(options.max_steps + 1):
         held = forces(point, problem.contacts(point))
-        while held.size <= problem.tolerance * L and (next_one := problem.harder()):
+        gradient = problem.gradient(point, held)
+        while gradient <= problem.tolerance and (next_one := problem.harder()):
             problem, damping = next_one, Damping()
             held = forces(point, problem.contacts(point))
-        found = held.size <= problem.tolerance * L
+            gradient = problem.gradient(point, held)
+        found = gradient <= problem.tolerance
         bent = damping.bent >= PATIENCE or (
             found and negative_directions(problem, point, held) > 0
         )
         saddle = bent and escapes < ESCAPES
-        yield _record(problem, s, point, held, found and not saddle)
+        yield _record(problem, s, point, gradient, found and not saddle)
         if found and not saddle:
             return
         if saddle:
@@ -190,7 +228,7 @@ def morph_newton(
         else:
             point, damping = _next_point(problem, point, held, damping)
     raise NotConvergedError(
-        f"the gradient {held.size / L:.1e} along the constraints is above "
+        f"the gradient {gradient:.1e} along the constraints is above "
         f"{options.tolerance:.0e} after {options.max_steps} steps: raise max_steps, or "
         "move the target a little",
         best=point.z,
@@ -217,7 +255,7 @@ def _kicked(problem: _Problem, z: Floats, rng: np.random.Generator) -> Floats:
 
 
 def _record(
-    problem: _Problem, s: int, point: Point, held: Forces, last: bool
+    problem: _Problem, s: int, point: Point, gradient: float, last: bool
 ) -> MorphStep:
     n, L = problem.system.n, problem.L
     r = point.z[:n]
@@ -228,8 +266,8 @@ def _record(
         lam=point.z[n:, 0],
         E=distance_error(r, point.g, L),
         S=shape_factor(r, L),
-        residual=held.linear.residual,
-        gradient=held.size / L,
+        residual=point.linear.residual,
+        gradient=gradient,
         stop=Stop.GRADIENT if last else None,
     )
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from sim.morph.curvature import places_of
 from sim.morph.descent import Damping, Point, bend, direction, forces, turn
@@ -12,6 +12,7 @@ from sim.morph.measures import characteristic_length
 from sim.morph.mobility import mobility
 from sim.morph.morph import Stop
 from sim.morph.newton_morph import Newton, morph_newton
+from sim.morph.pentapod import pentapod
 from sim.morph.projection import admissible
 from sim.morph.retraction import retract
 from sim.morph.sheets import triangle_sheet
@@ -19,6 +20,7 @@ from sim.morph.system import linearise, system_of
 from sim.morph.targets.ellipsoid import Ellipsoid
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.surfaces import Cylinder
+from sim.morph.units import rescaled
 from sim.newton import NotConvergedError
 from tests.sim.morph.reference import load, structure_of
 
@@ -53,6 +55,27 @@ def test_equilibrium_is_the_known_one(name: str) -> None:
     assert np.abs(last.r - expected["x"]).max() <= tolerance["x_abs_over_L"] * L
     assert_allclose(last.lam, expected["lam"], rtol=0, atol=1e-6)
     assert all(step.residual <= 1e-10 for step in steps)
+
+
+@pytest.mark.parametrize("unit", [2.0**-10, 2.0**10])
+def test_multipliers_count_alike_in_every_unit(
+    unit: float, rng: np.random.Generator
+) -> None:
+    made = pentapod()
+    goals = made.r0[made.leading] + rng.normal(size=(5, 3))
+    one = list(morph_newton(made, Goals(goals), Newton()))[-1]
+    small = rescaled(made, 1.0 / unit)
+    last = list(morph_newton(small, Goals(unit * goals), Newton()))[-1]
+    assert_array_equal(last.r, unit * one.r)
+    assert_array_equal(last.lam, one.lam)
+    pull = admissible(system_of(small), last.state, last.g - last.r)
+    L = characteristic_length(small.r0)
+    assert np.sqrt(np.square(pull).sum() / len(last.r)) <= 1e-9 * L
+    with pytest.raises(NotConvergedError) as caught:
+        list(morph_newton(small, Goals(unit * goals), Newton(max_steps=1)))
+    best = np.asarray(caught.value.best)
+    assert linearise(system_of(small), best).residual <= 1e-10
+    assert 0.1 * L < characteristic_length(best[: len(last.r)]) < 10.0 * L
 
 
 @pytest.mark.parametrize("name", EQUILIBRIA)

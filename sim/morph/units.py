@@ -1,0 +1,56 @@
+"""Structures and targets in another unit of length.
+
+A multiplier lambda is a pure number, and lengths are not: how much a change of one
+counts beside a change of the other depends on the unit. In metres a part of a few
+millimetres would seem at rest as soon as lambda is. Where there are multipliers, a
+morph by Newton steps is therefore done in a unit close to L of eq. (13) of [dJ23]: a
+power of two, so that scaling to and fro rounds nothing.
+"""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.morph.constraints import DEGREE
+from sim.morph.measures import characteristic_length
+from sim.morph.structure import Structure
+from sim.morph.targets.protocol import Target, Wireframe
+
+
+@dataclass(frozen=True, eq=False)
+class Rescaled:
+    """`target` for nodes in a unit of length `unit`, which the target is not in."""
+
+    target: Target
+    unit: float
+
+    def closest(self, points: Floats) -> Floats:
+        goals: Floats = self.target.closest(self.unit * points) / self.unit
+        return goals
+
+    def wireframe(self, around: Floats) -> Wireframe:
+        vertices, edges = self.target.wireframe(self.unit * around)
+        return Wireframe(vertices / self.unit, edges)
+
+
+def own_unit(structure: Structure) -> float:
+    """The power of two closest to L; 1 without multipliers, or if L vanishes."""
+    L = characteristic_length(structure.r0)
+    if structure.constraints.multipliers == 0 or L == 0.0:
+        return 1.0
+    return float(2.0 ** np.round(np.log2(L)))
+
+
+@lru_cache(maxsize=1)
+def rescaled(structure: Structure, unit: float) -> Structure:
+    """The same structure with its lengths in `unit`."""
+    table, goals = structure.constraints, structure.goals
+    constant = table.constant / unit ** DEGREE[table.kind].astype(np.float64)
+    return replace(
+        structure,
+        r0=structure.r0 / unit,
+        constraints=replace(table, constant=constant),
+        goals=None if goals is None else goals / unit,
+    )
