@@ -1,22 +1,18 @@
 """Numbers behind Fig. 5 and Fig. 7 of [ZF19]: one node at a panel, one fold pressed."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 
-from sim.arrays import Floats
+from analysis.figures.origami_runs import OrigamiRun
+from analysis.figures.pressed_folds import PressedFold
+from sim.arrays import Floats, Ints
 from sim.contact.candidates import find_pairs
 from sim.contact.potential import pair_terms
 from sim.contact.surface import Surface
-from sim.origami.assembly import assemble
-from sim.origami.contact import Contact
-from sim.origami.folding import OrigamiStep, run
-from sim.origami.phases import Fold, Load, Phase
-from sim.origami.problem import near_at
-from sim.origami.sheet import Sheet, build_problem
 
+NEAR = 1e-3  # m, within which supports belong to the same end
 TRIANGLE = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
 
@@ -61,85 +57,52 @@ def crossing(places: Iterable[float], heights: Iterable[float]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["delta", "z", "force", "stiffness"])
 
 
-def pressed(sheet: Sheet, contact: Contact, phases: list[Phase]) -> list[OrigamiStep]:
-    """The steps of a fold and a load with other contact."""
-    changed = replace(sheet, contact=contact.filled(sheet.mesh))
-    return list(run(changed, phases))
+def heights_under_load(runs: Mapping[float, OrigamiRun], node: int) -> pd.DataFrame:
+    """Fig. 7g, h: height of the loaded node over the load, by what tells runs apart."""
+    tables = []
+    for value, pressed in runs.items():
+        rows = pressed.phase(1)
+        height = pressed.x[rows["step"].to_numpy(), node, 2]
+        columns = {"value": value, "load": rows["load"], "height": height}
+        tables.append(pd.DataFrame(columns))
+    return pd.concat(tables, ignore_index=True)
 
 
-def heights_under_load(
-    sheet: Sheet, phases: list[Phase], contacts: dict[float, Contact]
-) -> pd.DataFrame:
-    """Fig. 7g, h: height of the loaded node over the load, for each contact.
+def force_shares(runs: Mapping[float, OrigamiRun], centre: Ints) -> pd.DataFrame:
+    """Fig. 7i: parts of the contact force at centres and at edges over d0c / d0e.
 
     Parameters
     ----------
-    phases : a fold, then a load that watches the node
-    contacts : by the value that tells them apart
+    runs : by d0c / d0e
+    centre : nodes in the middle of panels
     """
-    load = phases[-1]
-    assert isinstance(load, Load)
-    rows = [
-        (value, step.load, float(step.x[load.watch, load.axis]))
-        for value, contact in contacts.items()
-        for step in pressed(sheet, contact, phases)
-        if step.phase == len(phases) - 1
-    ]
-    return pd.DataFrame(rows, columns=["value", "load", "height"])
-
-
-def force_shares(
-    sheet: Sheet, phases: list[Phase], contact: Contact, ratios: Iterable[float]
-) -> pd.DataFrame:
-    """Fig. 7i: parts of the contact force at centres and at edges over d0c / d0e."""
     rows = []
-    for ratio in ratios:
-        assert contact.d0_edge is not None  # the caller gives it
-        changed = replace(contact, d0_centre=ratio * contact.d0_edge)
-        last = pressed(sheet, changed, phases)[-1]
-        size = np.linalg.norm(last.contact_force, axis=1)
-        centre = float(size[sheet.mesh.centre].sum())
-        edge = float(size.sum()) - centre
-        rows.append((ratio, centre / (centre + edge), edge / (centre + edge)))
+    for ratio in sorted(runs):
+        size = np.linalg.norm(runs[ratio].force[-1], axis=1)
+        share = float(size[centre].sum() / size.sum())
+        rows.append((ratio, share, 1.0 - share))
     return pd.DataFrame(rows, columns=["ratio", "centre", "edge"])
 
 
-def support_reactions(sheet: Sheet, phase: Load, step: OrigamiStep) -> Floats:
-    """(n,) vertical force that the supports exert on each node, N."""
-    problem = build_problem(sheet, replace(phase, supports=[]))
-    near = near_at(problem, step.x, problem.skin)
-    system = assemble(problem.model, near.pairs, problem.ke, step.x, step.angles)
-    force: Floats = system.force[problem.model.unknown][:, 2]
-    force[list(phase.nodes)] -= phase.force[2] * step.factor
-    return force
-
-
-def reactions_by_statics(
-    name: str, sheets: Iterable[tuple[float, Sheet, list[Phase], int]]
-) -> pd.DataFrame:
+def reactions_by_statics(name: str, runs: Mapping[float, PressedFold]) -> pd.DataFrame:
     """Fig. 7j, k: reactions at both ends of the lower panel beside those of statics.
 
     Parameters
     ----------
-    sheets : x/L, the sheet, its fold and load, and the axis along which it is folded
+    runs : by x/L
     """
     rows = []
-    for ratio, sheet, phases, axis in sheets:
-        load = phases[-1]
-        assert isinstance(load, Load)
-        assert isinstance(phases[0], Fold)
-        step = list(run(sheet, phases))[-1]
-        up = support_reactions(sheet, load, step)
-        held = np.array([int(row[0]) for row in sheet.supports])
-        place = step.x[held, axis]
-        span = (place.min(), place.max())
-        total = -len(load.nodes) * load.force[2] * step.factor
-        at = float(step.x[list(load.nodes), axis].mean())
-        far = total * (at - span[0]) / (span[1] - span[0])
+    for ratio in sorted(runs):
+        x, up = runs[ratio].run.x[-1, :, 0], runs[ratio].run.support_force[-1, :, 2]
+        held = runs[ratio].held
+        ends = (x[held].min(), x[held].max())
+        total = runs[ratio].load
+        at = float(x[runs[ratio].loaded].mean())
+        far = total * (at - ends[0]) / (ends[1] - ends[0])
         for support, end, statics in zip(
-            ("free end", "crease end"), span, (total - far, far), strict=True
+            ("free end", "crease end"), ends, (total - far, far), strict=True
         ):
-            simulated = float(up[held[np.abs(place - end) < 1e-3]].sum())
+            simulated = float(up[held[np.abs(x[held] - end) < NEAR]].sum())
             rows.append((name, ratio, support, simulated, statics))
     columns = ["case", "x_over_L", "support", "simulated", "statics"]
     return pd.DataFrame(rows, columns=columns)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.figures.zhu_filipov_2019 import OrigamiRun
+from analysis.figures.origami_runs import OrigamiRun
 from pipeline.errors import InputError
 from pipeline.figures.shown import Row, key_of_run
 from pipeline.files import read_json
@@ -20,7 +20,8 @@ def read_origami(label: str, directory: Path) -> OrigamiRun:
         raise InputError(
             f"{directory} has no steps ({error.strerror}): give a finished run"
         ) from error
-    for name in ("x", "contact_force", "triangles", "triangle_panel"):
+    names = ("x", "contact_force", "support_force", "triangles", "triangle_panel")
+    for name in names:
         if name not in arrays:
             raise InputError(
                 f"{directory}/steps.npz has no array {name}: is it an origami run?"
@@ -31,6 +32,7 @@ def read_origami(label: str, directory: Path) -> OrigamiRun:
         key_of_run(directory),
         arrays["x"],
         arrays["contact_force"],
+        arrays["support_force"],
         arrays["triangles"],
         arrays["triangle_panel"],
         len(pattern["faces_vertices"]),

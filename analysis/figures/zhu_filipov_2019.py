@@ -1,7 +1,6 @@
 """Figures of [ZF19]: a node at a panel, sheets that fold, loads that they bear."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -9,85 +8,18 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from mpl_toolkits.mplot3d import Axes3D
 
-from analysis.figures.sheets import FoldedSheet, draw_sheet, frame_sheets
-from analysis.figures.style import FULL_WIDTH, RC, provenance
-from sim.arrays import Floats, Ints
+from analysis.figures.origami_runs import (
+    SERIES,
+    OrigamiRun,
+    picture,
+    put_letter,
+    say_runs,
+)
+from analysis.figures.style import FULL_WIDTH, RC
+from sim.arrays import Floats
 
-SERIES = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#000000"]
-MARKS = ["o", "s", "^", "D", "v"]
 VERDICT_COLOUR = {"lock": "#009E73", "no": "#D9D9D9", "ambiguous": "#E69F00"}
-
-
-@dataclass(frozen=True, eq=False)
-class OrigamiRun:
-    """A finished run as figures read it.
-
-    Parameters
-    ----------
-    label, key : what it is called, and the key of its run
-    x, force : (steps, n, 3) m, N
-    triangles, triangle_panel : (t, 3), (t,)
-    panels : how many panels there are
-    table : steps.csv
-    """
-
-    label: str
-    key: str
-    x: Floats
-    force: Floats
-    triangles: Ints
-    triangle_panel: Ints
-    panels: int
-    table: pd.DataFrame
-
-    def sheet(self, step: int, *, forces: bool = False) -> FoldedSheet:
-        """The state after `step`."""
-        return FoldedSheet(
-            self.x[step],
-            self.triangles,
-            self.triangle_panel,
-            self.panels,
-            self.force[step] if forces else None,
-        )
-
-    def phase(self, number: int) -> pd.DataFrame:
-        """Rows of one phase; the first is the state in which it began."""
-        rows = self.table[self.table["phase"] == number]
-        return rows[rows["increment"] > 0]
-
-
-def _say_runs(figure: Figure, runs: Sequence[OrigamiRun]) -> None:
-    text = provenance([(run.label, run.key) for run in runs], synthetic=False)
-    figure.text(0.01, 0.01, text, fontsize=5.0, color="#5A5A5A")
-
-
-def _letter(ax: Axes | Axes3D, letter: str) -> None:
-    write, x, y = ax.text, -0.18, 1.04
-    if isinstance(ax, Axes3D):
-        write, x, y = ax.text2D, 0.0, 0.96
-    write(x, y, letter, transform=ax.transAxes, fontweight="bold", fontsize=8.5)
-
-
-def _picture(
-    figure: Figure,
-    place: tuple[float, float, float, float],
-    run: OrigamiRun,
-    step: int,
-    *,
-    view: tuple[float, float] = (28.0, -60.0),
-    arrow: float = 0.0,
-    title: str = "",
-) -> Axes3D:
-    """One state in its own axes."""
-    ax = figure.add_axes(place, projection="3d", computed_zorder=True)
-    assert isinstance(ax, Axes3D)
-    draw_sheet(ax, run.sheet(step, forces=arrow > 0), view=view, arrow=arrow)
-    frame_sheets(ax, run.x[[step]], elevation=view[0], azimuth=view[1])
-    if title:
-        ax.set_title(title, pad=-4)
-    return ax
 
 
 def contact_of_a_node(approach: pd.DataFrame, crossing: pd.DataFrame) -> Figure:
@@ -116,87 +48,8 @@ def contact_of_a_node(approach: pd.DataFrame, crossing: pd.DataFrame) -> Figure:
         for ax, letter in ((b, "b"), (c, "c"), (e, "e"), (f, "f")):
             force = ax in (b, e)
             ax.set_ylabel("$f_z$ (-)" if force else "$K_{zz}$ (-)")
-            _letter(ax, letter)
+            put_letter(ax, letter)
     return figure
-
-
-def behaviour_of_contact(
-    run: OrigamiRun,
-    ke: pd.DataFrame,
-    d0: pd.DataFrame,
-    ratio: pd.DataFrame,
-    reactions: pd.DataFrame,
-) -> Figure:
-    """Fig. 7: how ke, d0 and their ratio act, and reactions beside statics.
-
-    Parameters
-    ----------
-    run : a single fold, pressed
-    ke, d0 : value, load (N), height (m)
-    ratio : ratio, share of the contact force at centres and at edges
-    reactions : case, x_over_L, support, simulated, statics (N)
-    """
-    with rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, 4.6))
-        ax = _picture(
-            figure, (0.0, 0.56, 0.30, 0.38), run, -1, view=(10.0, -70.0), arrow=0.008
-        )
-        ax.set_title(f"{run.label}, end of loading", pad=2)
-        _letter(ax, "f")
-        for left, table, name, letter, scale in (
-            (0.39, ke, "$k_e$ (J)", "g", 1.0),
-            (0.73, d0, "$d_0$ (mm)", "h", 1e3),
-        ):
-            ax = figure.add_axes((left, 0.60, 0.25, 0.34))
-            groups = zip(table.groupby("value"), SERIES, strict=False)
-            for (value, rows), colour in groups:
-                height, load = 1e3 * rows["height"], 1e3 * rows["load"]
-                ax.plot(
-                    height, load, color=colour, label=f"{scale * float(str(value)):g}"
-                )
-            ax.legend(title=name)
-            ax.set_xlabel("height $z$ (mm)")
-            ax.set_ylabel("load (mN)")
-            _letter(ax, letter)
-        _force_shares(figure.add_axes((0.07, 0.11, 0.22, 0.33)), ratio)
-        for k, (fold, own) in enumerate(reactions.groupby("case", sort=False)):
-            ax = figure.add_axes((0.39 + 0.34 * k, 0.11, 0.25, 0.33))
-            _reactions(ax, str(fold), own, k)
-        _say_runs(figure, [run])
-    return figure
-
-
-def _force_shares(ax: Axes, ratio: pd.DataFrame) -> None:
-    for column, colour, mark, label in (
-        ("centre", SERIES[0], "o", "centres $I_c$"),
-        ("edge", SERIES[1], "s", "edges $I_e$"),
-    ):
-        ax.plot(ratio["ratio"], ratio[column], mark + "-", color=colour, label=label)
-    ax.set_xlabel("$d_{0c}/d_{0e}$ (-)")
-    ax.set_ylabel("share of force (-)")
-    ax.set_ylim(-0.05, 1.05)
-    ax.legend(loc="center left")
-    _letter(ax, "i")
-
-
-def _reactions(ax: Axes, name: str, rows: pd.DataFrame, k: int) -> None:
-    for (support, own), colour, mark in zip(
-        rows.groupby("support"), SERIES, MARKS, strict=False
-    ):
-        ax.plot(own["x_over_L"], 1e3 * own["statics"], color=colour, lw=0.8)
-        ax.plot(
-            own["x_over_L"],
-            1e3 * own["simulated"],
-            mark,
-            color=colour,
-            mfc="none",
-            label=str(support),
-        )
-    ax.set_xlabel("$x/L$ (-)")
-    ax.set_ylabel("reaction (mN)")
-    ax.set_title(f"{name} (lines: statics)")
-    ax.legend()
-    _letter(ax, "jk"[k])
 
 
 def box_folds_itself(run: OrigamiRun) -> Figure:
@@ -205,9 +58,9 @@ def box_folds_itself(run: OrigamiRun) -> Figure:
     stops = [last // 2, 2 * last // 3, 5 * last // 6, last]
     with rc_context(RC):
         figure = Figure(figsize=(FULL_WIDTH, 3.9))
-        ax = _picture(figure, (0.0, 0.46, 0.33, 0.50), run, 0, view=(50, -60))
-        _letter(ax, "a")
-        _picture(
+        ax = picture(figure, (0.0, 0.46, 0.33, 0.50), run, 0, view=(50, -60))
+        put_letter(ax, "a")
+        picture(
             figure,
             (0.28, 0.46, 0.36, 0.50),
             run,
@@ -224,7 +77,7 @@ def box_folds_itself(run: OrigamiRun) -> Figure:
             curve.annotate(
                 str(number), (stop, energy[stop]), (-4, 4), textcoords="offset points"
             )
-            state = _picture(
+            state = picture(
                 figure,
                 (0.25 * (number - 1), 0.02, 0.25, 0.40),
                 run,
@@ -233,11 +86,11 @@ def box_folds_itself(run: OrigamiRun) -> Figure:
                 title=f"{number}: increment {stop}",
             )
             if number == 1:
-                _letter(state, "c")
+                put_letter(state, "c")
         curve.set_xlabel("increment", labelpad=1)
         curve.set_ylabel(r"strain energy ($\mathrm{\mu}$J)")
-        _letter(curve, "b")
-        _say_runs(figure, [run])
+        put_letter(curve, "b")
+        say_runs(figure, [run])
     return figure
 
 
@@ -247,8 +100,8 @@ def corner_bears_load(touching: OrigamiRun, free: OrigamiRun) -> Figure:
         figure = Figure(figsize=(FULL_WIDTH, 3.6))
         folded = int(touching.phase(0)["step"].iloc[-1])
         view = (34.0, -142.0)
-        _letter(
-            _picture(
+        put_letter(
+            picture(
                 figure, (0.0, 0.28, 0.27, 0.45), touching, folded, view=view,
                 title="folded",
             ),
@@ -258,7 +111,7 @@ def corner_bears_load(touching: OrigamiRun, free: OrigamiRun) -> Figure:
             (touching, 0.50, "with contact"),
             (free, 0.04, "without contact"),
         ):
-            _picture(
+            picture(
                 figure,
                 (0.27, height, 0.30, 0.44),
                 run,
@@ -280,8 +133,8 @@ def corner_bears_load(touching: OrigamiRun, free: OrigamiRun) -> Figure:
         ax.set_xlabel("displacement since folding (mm)")
         ax.set_ylabel("load (mN)")
         ax.legend()
-        _letter(ax, "b")
-        _say_runs(figure, [touching, free])
+        put_letter(ax, "b")
+        say_runs(figure, [touching, free])
     return figure
 
 
@@ -302,17 +155,17 @@ def folding_sequences(
         figure = Figure(figsize=(FULL_WIDTH, height))
         width, high = 1.0 / (len(runs) + 1), 1.75 / height
         low = 1.0 - 1.9 / height
-        flat = _picture(figure, (0.0, low, width, high), runs[0], 0, view=(60, -60))
-        _letter(flat, "a")
+        flat = picture(figure, (0.0, low, width, high), runs[0], 0, view=(60, -60))
+        put_letter(flat, "a")
         for name, middle in creases.items():
             flat.text(*middle, name, ha="center", va="center", zorder=1e4)
         for k, run in enumerate(runs, start=1):
             place = (k * width, low, width, high)
-            ax = _picture(figure, place, run, -1, view=(38.0, 205.0), title=run.label)
-            _letter(ax, "abcd"[k])
+            ax = picture(figure, place, run, -1, view=(38.0, 205.0), title=run.label)
+            put_letter(ax, "abcd"[k])
         if verdicts is not None:
             _verdict_map(figure.add_axes((0.02, 0.12, 0.96, 0.40)), verdicts)
-        _say_runs(figure, runs)
+        say_runs(figure, runs)
     return figure
 
 
@@ -348,7 +201,7 @@ def _verdict_map(ax: Axes, verdicts: pd.DataFrame) -> None:
     for verdict, colour in VERDICT_COLOUR.items():
         ax.plot([], [], "s", color=colour, label=verdict)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=3)
-    _letter(ax, "e")
+    put_letter(ax, "e")
 
 
 def interlocking_sheets(touching: OrigamiRun, free: OrigamiRun) -> Figure:
@@ -363,8 +216,8 @@ def interlocking_sheets(touching: OrigamiRun, free: OrigamiRun) -> Figure:
             ((0.15, 0.04, 0.34, 0.45), free, -1, "loaded, without contact", "d"),
         ):
             arrow = 0.012 if letter == "c" else 0.0
-            ax = _picture(figure, place, run, step, view=view, arrow=arrow, title=title)
-            _letter(ax, letter)
+            ax = picture(figure, place, run, step, view=view, arrow=arrow, title=title)
+            put_letter(ax, letter)
         ax = figure.add_axes((0.72, 0.16, 0.26, 0.74))
         for run, colour, style in ((touching, SERIES[0], "-"), (free, SERIES[1], "--")):
             rows = run.phase(1)
@@ -378,6 +231,6 @@ def interlocking_sheets(touching: OrigamiRun, free: OrigamiRun) -> Figure:
         ax.set_xlabel("displacement (mm)")
         ax.set_ylabel("load (mN)")
         ax.legend()
-        _letter(ax, "b")
-        _say_runs(figure, [touching, free])
+        put_letter(ax, "b")
+        say_runs(figure, [touching, free])
     return figure

@@ -18,6 +18,8 @@ from sim.origami.material import Material
 from sim.origami.mesh import Mesh
 from sim.origami.pattern import Pattern
 from sim.origami.phases import Fold, Phase
+from sim.origami.problem import Problem
+from sim.origami.reactions import support_forces, unsupported
 from sim.origami.sequences import parse_sequence, verdict
 from sim.origami.sheet import Sheet
 from sim.origami.stability import bending_strain, smallest_eigenvalues
@@ -150,6 +152,11 @@ class OrigamiCase:
             self.accept_unconverged,
         )
 
+    @cached_property
+    def _unsupported(self) -> list[Problem]:
+        """Each phase without the supports, whose forces are recorded."""
+        return [unsupported(self.sheet, phase) for phase in self.phases]
+
     def steps(self) -> Iterator[OrigamiStep]:
         return run(self.sheet, self.phases)
 
@@ -187,7 +194,16 @@ class OrigamiCase:
         return max(step.strain, bending_strain(self.mesh, self.material, step.x))
 
     def arrays(self, step: OrigamiStep) -> dict[str, NDArray[np.generic]]:
-        return {"x": step.x, "contact_force": step.contact_force}
+        return {
+            "x": step.x,
+            "contact_force": step.contact_force,
+            "support_force": support_forces(
+                self._unsupported[step.phase],
+                self.sheet,
+                self.phases[step.phase],
+                step,
+            ),
+        }
 
     def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
         mesh = self.mesh

@@ -1,4 +1,4 @@
-"""Patterns that repeat: Miura, Yoshimura and waterbomb, with their assignments."""
+"""Patterns that repeat: Miura, Yoshimura and waterbomb, with assignments; strips."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -28,6 +28,24 @@ def _assigned(pattern: Pattern, fold: Rule) -> Pattern:
         a, b = pattern.edges[crease]
         folds[crease] = fold(pattern.vertices[a], pattern.vertices[b])
     return Pattern(pattern.vertices, pattern.panels, folds)
+
+
+def strip(lengths: Sequence[float], width: float) -> Pattern:
+    """Rectangles in a row along x, their creases along y not assigned.
+
+    Parameters
+    ----------
+    lengths, width : of each rectangle along x, and of all along y, m
+    """
+    _check(1, len(lengths), width=width)
+    for number, length in enumerate(lengths):
+        _check(1, 1, **{f"length {number}": length})
+    x = np.concatenate([[0.0], np.cumsum(lengths)])
+    low = np.column_stack([x, 0 * x, 0 * x])
+    high = low + np.array([0.0, width, 0.0])
+    n = len(x)
+    panels = [[k, k + 1, n + k + 1, n + k] for k in range(n - 1)]
+    return Pattern(np.vstack([low, high]), panels)
 
 
 def miura(

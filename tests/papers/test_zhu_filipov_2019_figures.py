@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pipeline.errors import InputError
 from pipeline.figures import (
     zhu_filipov_5,
     zhu_filipov_7,
@@ -83,6 +84,18 @@ def test_fig_7i_edges_carry_at_a_small_ratio_and_centres_at_a_large_one(
     assert (ratio[ratio["ratio"] < 0.7]["edge"] > 0.9).all()
     assert ratio["centre"].iloc[-1] > 0.5
     assert (ratio["centre"] + ratio["edge"]).to_numpy() == pytest.approx(1.0)
+
+
+@pytest.mark.slow
+def test_fig_7_names_the_runs_that_it_lacks(tmp_path: Path) -> None:
+    rows = rows_of("zhu-filipov-7", tmp_path)
+    for few, part in (
+        (rows[:2], "2 rows"),
+        (rows[:12], "'ke'"),
+        (rows[13:], "'single'"),
+    ):
+        with pytest.raises(InputError, match=part):
+            zhu_filipov_7.draw(few)
 
 
 @pytest.mark.slow

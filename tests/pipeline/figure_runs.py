@@ -13,6 +13,7 @@ from pipeline.figures.shown import Row
 from pipeline.files import write_json
 from pipeline.hydra_command import Composer
 from pipeline.simulate import record_steps, sound_case
+from pipeline.study_file import read_study
 from pipeline.workflow_file import read_workflow
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
@@ -34,11 +35,23 @@ def run_of(label: str, words: tuple[str, ...], out: Path) -> Row:
     return Row(label, out)
 
 
+def study_rows(name: str, folder: Path) -> list[Row]:
+    """A row for each run of a study that is not adaptive."""
+    study = read_study(name)
+    rows = []
+    for number, point in enumerate(study.points()):
+        values = {**study.fixed, **point}.items()
+        words = [f"case={study.case}", *(f"{key}={value}" for key, value in values)]
+        rows.append(run_of(f"{name}-{number}", tuple(words), folder / str(number)))
+    return rows
+
+
 def rows_of(name: str, folder: Path) -> list[Row]:
     """The rows that conf/workflow.yaml gives a figure."""
     drawn = WORKFLOW.figures[name]
     if not drawn.comparisons:
-        return [run_of(k, words, folder / k) for k, words in drawn.cases.items()]
+        rows = [run_of(k, words, folder / k) for k, words in drawn.cases.items()]
+        return rows + (study_rows(drawn.study, folder) if drawn.study else [])
     rng = np.random.default_rng(0)
     mechanism, other = random_mechanism(12, rng)
     run = write_run(folder / "run", mechanism, other, key="0123456789abcdef")

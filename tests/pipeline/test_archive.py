@@ -25,7 +25,7 @@ WHOLE = {
     },
     "figures": {
         "dejong-3": {"comparisons": ["same"]},
-        "zhu-filipov-7": {"cases": ["single_fold"]},
+        "zhu-filipov-8": {"cases": ["box"]},
     },
 }
 ARCHIVE = "results/morphtrack.crate.zip"

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from analysis.figures.origami_runs import OrigamiRun
 from analysis.figures.sheets import FoldedSheet, rims
 from analysis.figures.zhu_filipov_2019 import (
-    OrigamiRun,
     box_folds_itself,
     contact_of_a_node,
     corner_bears_load,
@@ -42,6 +42,7 @@ def origami_run(label: str, steps: int = 13) -> OrigamiRun:
         f"{label}-key",
         x,
         np.ones_like(x),
+        np.zeros_like(x),
         TRIANGLES,
         np.array([0, 0, 1, 1]),
         2,

@@ -6,7 +6,7 @@ import pytest
 from sim.origami.pattern import Pattern, polygon_area
 from sim.origami.rigid import closure_error
 from sim.origami.sequences import parse_sequence, weak_orderings
-from sim.origami.tessellations import miura, subdivided, waterbomb, yoshimura
+from sim.origami.tessellations import miura, strip, subdivided, waterbomb, yoshimura
 
 SHEETS = {
     "miura": miura(4, 5, width=0.02, height=0.03, angle=60.0),
@@ -128,3 +128,15 @@ def test_a_vertex_with_one_wrong_fold_does_not_close() -> None:
     sectors, folds = degree_four(1.0, 1.1)
     folds[0] *= -1.0
     assert closure_error(sectors, folds) > 0.1
+
+
+def test_a_strip_is_a_row_of_rectangles_with_a_crease_between_two() -> None:
+    pattern = strip([0.02, 0.01, 0.03], 0.005)
+    areas = [
+        np.linalg.norm(polygon_area(pattern.vertices[list(p)])) for p in pattern.panels
+    ]
+    assert areas == pytest.approx([1e-4, 5e-5, 1.5e-4])
+    middles = pattern.vertices[pattern.edges[pattern.creases]].mean(axis=1)
+    assert middles[:, 0] == pytest.approx([0.02, 0.03])
+    with pytest.raises(ValueError, match="length 1 must be positive"):
+        strip([0.02, 0.0], 0.005)
