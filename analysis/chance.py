@@ -11,6 +11,7 @@ from math import erf, sqrt
 import numpy as np
 
 from analysis.target_distance import TargetDistances
+from analysis.uncertainty import INPUT
 from sim.arrays import Floats, Ints
 
 DRAWS = 4_000
@@ -95,26 +96,31 @@ def chance(of: Compared, sources: Mapping[str, Floats]) -> Floats:
     units of its u, that of the rigid lengths and, where there is a target, the error
     of E.
 
+    Shapes that other link lengths lead to bend the mechanism far: a linear law of them
+    would stretch its bodies.  What printing does to a rigid length is in its own u.
+
     Parameters
     ----------
     sources : covariance (3n, 3n) mm^2 of the nodes' errors by source
     """
     rng = np.random.default_rng(DRAW_SEED)
     n = len(of.nodes)
-    own = {} if of.target is None else of.target.own
-    shared = _drawn([c for k, c in sources.items() if k not in own], n, rng)
-    errors = shared + _drawn([c for k, c in sources.items() if k in own], n, rng)
+    rigid = _drawn([c for k, c in sources.items() if k != INPUT], n, rng)
+    bent = _drawn([c for k, c in sources.items() if k == INPUT], n, rng)
+    errors = rigid + bent
     left = (errors.reshape(DRAWS, -1) @ of.projector.T).reshape(errors.shape)
     apart = np.linalg.norm(left, axis=2)
     values = [
         np.abs(left.reshape(DRAWS, -1) @ of.gradient),
         np.sqrt(np.mean(apart**2, axis=1)),
         (apart / of.node_u).max(axis=1),
-        of.lengths.largest(left, of.nodes),
+        of.lengths.largest(rigid, of.nodes),
     ]
     if of.target is not None:
+        own = of.target.own
         beside = _drawn([*own.values()], n, rng)
-        values.append(np.abs(of.target.changes(shared, beside)))
+        through_nodes = rigid if INPUT in own else errors
+        values.append(np.abs(of.target.changes(through_nodes, beside)))
     return np.stack(values, axis=1)
 
 

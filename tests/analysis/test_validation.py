@@ -3,6 +3,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from analysis.chance import Lengths, coverage, joint_limits
+from analysis.uncertainty import CENTRES, INPUT, PRINTING
 from analysis.validation import Acceptance, Verdict, check_covariance, compare_shapes
 from sim.arrays import Floats
 from sim.morph.measures import characteristic_length
@@ -65,6 +66,23 @@ def test_a_wrong_rigid_length_differs(nodes, rng):
     found = compared(nodes, moved(nodes, rng), lengths=lengths)
     assert found.verdict is Verdict.DIFFERS
     assert "rigid length off by 6.0 u" in found.why
+
+
+def test_a_wrong_length_differs_however_far_link_lengths_bend_the_shape(nodes, rng):
+    """Other link lengths move nodes by 1 mm here, but no body by itself stretches."""
+    errors = np.zeros(15)
+    errors[3] = 0.8  # 2 % of a link of 40 mm
+    lengths = Lengths(PAIRS, errors, np.full(15, 0.051))
+    sources = {
+        CENTRES: 0.02**2 * np.eye(nodes.size),
+        PRINTING: 0.03**2 * np.eye(nodes.size),
+        INPUT: np.eye(nodes.size),
+    }
+    scan, L = moved(nodes, rng), characteristic_length(nodes)
+    found = compare_shapes(nodes, scan, L, sources, lengths, Acceptance())
+    assert found.verdict is Verdict.DIFFERS
+    assert not found.checks.rms_mm.differs
+    assert 3.0 < found.checks.length.limit < 4.0
 
 
 def test_margins_decide_between_agreement_and_doubt(nodes, rng):
