@@ -8,6 +8,7 @@ import pandas as pd
 from analysis.figures.huang_2020 import ribbon_shapes
 from pipeline.figures.shown import Drawn, Row
 from pipeline.rod_run import read_rod, results_of
+from sim.arrays import Floats
 
 
 def draw(rows: Sequence[Row]) -> Drawn:
@@ -19,4 +20,12 @@ def draw(rows: Sequence[Row]) -> Drawn:
     ]
     keys = [run.key for run in runs]
     named = [(run.label, run.key) for run in runs]
-    return Drawn(ribbon_shapes(shapes, named), {"shapes": pd.DataFrame(results)}, keys)
+    outlines = pd.concat([_outline(*shape) for shape in shapes], ignore_index=True)
+    tables = {"shapes": pd.DataFrame(results), "outlines": outlines}
+    return Drawn(ribbon_shapes(shapes, named), tables, keys)
+
+
+def _outline(gamma: float, x: Floats) -> pd.DataFrame:
+    """The nodes of a ribbon over its radius, as drawn."""
+    columns = {"x_over_R": x[:, 0] - x[:, 0].mean(), "y_over_R": x[:, 1]}
+    return pd.DataFrame({"gamma": gamma, "node": np.arange(len(x)), **columns})

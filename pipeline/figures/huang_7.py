@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+import pandas as pd
+
 from analysis.figures.huang_2020 import jumper_paths
 from analysis.figures.motion import animated_svg
 from pipeline.figures.shown import Drawn, Row
-from pipeline.rod_run import motion_of, only, read_rod
+from pipeline.rod_run import motion_of, nodes_of, only, read_rod
 
 TIMES = (0.0, 0.125, 0.25)  # s
 SWITCHED_ON = 0
@@ -17,5 +19,6 @@ def draw(rows: Sequence[Row]) -> Drawn:
     run = read_rod(only(list(rows), "jumper"))
     shapes = [run.at(time, SWITCHED_ON) for time in TIMES]
     figure = jumper_paths(shapes, run.table, RADIUS, [(run.label, run.key)])
+    drawn = pd.concat(map(nodes_of, TIMES, shapes), ignore_index=True)
     moving = {"motion": animated_svg(motion_of(run))}
-    return Drawn(figure, {"first-node": run.table}, [run.key], moving)
+    return Drawn(figure, {"first-node": run.table, "shapes": drawn}, [run.key], moving)

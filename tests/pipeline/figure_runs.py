@@ -1,8 +1,6 @@
-"""Runs behind the figures that conf/workflow.yaml names, made where a test wants them.
+"""Runs behind the figures of conf/workflow.yaml, made where a test wants them."""
 
-The longest ones are cut short.
-"""
-
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -26,9 +24,8 @@ WORKFLOW = read_workflow(ROOT / "conf" / "workflow.yaml")
 def run_of(label: str, words: tuple[str, ...], out: Path) -> Row:
     """A run of a case as pipeline.simulate leaves it."""
     out.mkdir(parents=True)
-    short = [s for case, more in SHORT.items() if f"case={case}" in words for s in more]
     with Composer() as composer:
-        config = composer.compose("simulate", [*words, *short])
+        config = composer.compose("simulate", [*words])
     result = record_steps(sound_case(config), label, out)
     record = {"key": "0123456789abcdef", "status": "finished", "config": config}
     write_json(out / "run.json", record | {"result": result})
@@ -46,11 +43,18 @@ def study_rows(name: str, folder: Path) -> list[Row]:
     return rows
 
 
+def cut_short(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a run, with those that make it short."""
+    more = [m for case, m in SHORT.items() if f"case={case}" in words]
+    return (*words, *chain.from_iterable(more))
+
+
 def rows_of(name: str, folder: Path) -> list[Row]:
-    """The rows that conf/workflow.yaml gives a figure."""
+    """The rows that conf/workflow.yaml gives a figure, the longest runs cut short."""
     drawn = WORKFLOW.figures[name]
     if not drawn.comparisons:
-        rows = [run_of(k, words, folder / k) for k, words in drawn.cases.items()]
+        cases = {k: cut_short(words) for k, words in drawn.cases.items()}
+        rows = [run_of(k, words, folder / k) for k, words in cases.items()]
         return rows + (study_rows(drawn.study, folder) if drawn.study else [])
     rng = np.random.default_rng(0)
     mechanism, other = random_mechanism(12, rng)
