@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,12 +65,17 @@ class MorphCase:
     followers: str = "hold"
     multipliers: str = "frozen"
     watch: str = "E"
-    perturb: Mapping[str, float] | None = None
+    perturb: Mapping[str, Any] | None = None
     ball_radius: float = 0.0
     reactions: bool = False
 
     def __post_init__(self) -> None:
         _ = self.options, self.shape
+        if not np.ptp(self.structure.r0, axis=0).any():
+            raise ValueError(
+                "all nodes are at one place, which leaves E and S without a length to "
+                "be divided by: move one of them"
+            )
         z = closed(system_of(self.structure), self.structure, self.residual)
         if self.balls is not None:
             self.balls.check(z[: len(self.structure.r0)])
@@ -98,7 +104,7 @@ class MorphCase:
     @cached_property
     def balls(self) -> Balls | None:
         """The balls around the nodes, if they have a size."""
-        if self.ball_radius <= 0.0:
+        if self.ball_radius == 0.0:
             return None
         return Balls.of(self.structure, self.ball_radius)
 
@@ -120,9 +126,7 @@ class MorphCase:
                 f"perturb has {', '.join(self.perturb)}: give seed, turn and shift"
             )
         by = self.perturb
-        return perturbed(
-            target, seed=int(by["seed"]), turn=by["turn"], shift=by["shift"]
-        )
+        return perturbed(target, seed=by["seed"], turn=by["turn"], shift=by["shift"])
 
     def steps(self) -> Iterator[MorphStep]:
         if isinstance(self.options, Newton):

@@ -36,7 +36,7 @@ def structure_file(path: str) -> Structure:
     """Read a structure; whatever is wrong is told with the file's name."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-        content = json.loads(text, object_pairs_hook=_each_key_once)
+        content = json.loads(text, object_pairs_hook=_each_key_once, parse_int=_integer)
         return _structure(content)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}: give a structure file") from None
@@ -50,6 +50,12 @@ def structure_file(path: str) -> Structure:
         ) from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+def _integer(text: str) -> int:
+    if len(text) > 18:
+        raise ValueError(f"a number is {text[:18]}...: at most 18 digits can be read")
+    return int(text)
 
 
 def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:

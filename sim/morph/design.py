@@ -29,6 +29,7 @@ from scipy.spatial import cKDTree
 from sim.arrays import Floats, Ints
 from sim.morph.choice import Choice
 from sim.morph.constraints import Kind
+from sim.morph.limits import refuse_unless_count, refuse_unless_positive
 from sim.morph.measures import characteristic_length
 from sim.morph.mobility import mobility
 from sim.morph.morph import MorphStep
@@ -90,13 +91,10 @@ class DesignOptions:
     morph: Newton = field(default_factory=Newton)
 
     def __post_init__(self) -> None:
-        for name in ("limit", "tolerance", "reached"):
-            if not getattr(self, name) > 0.0:
-                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
+        refuse_unless_positive(self, "limit", "tolerance", "reached")
         if not self.limit < 1.0:
             raise ValueError(f"limit must be below 1, not {self.limit}")
-        if self.max_steps < 1:
-            raise ValueError(f"max_steps must be at least 1, not {self.max_steps}")
+        refuse_unless_count(self, "max_steps")
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ import numpy as np
 from sim.arrays import Bools, Floats, Ints
 from sim.morph.constraints import Constraint, Table, dist
 from sim.morph.joints import plane_point, rigid
+from sim.morph.limits import is_count, is_positive
 from sim.morph.structure import Structure
 
 
@@ -62,9 +63,9 @@ def _grid(
     counts: tuple[int, int, int], directions: Floats, radius: float, link: float
 ) -> tuple[Floats, list[tuple[int, ...]], list[tuple[int, int]]]:
     """Nodes (n, 3) about the origin, bodies, and links to the next body each way."""
-    if min(counts) < 1:
+    if not all(is_count(count) for count in counts):
         raise ValueError(f"a grid of {counts} bodies: give at least 1 each way")
-    if not (radius > 0.0 and link > 0.0):
+    if not (is_positive(radius) and is_positive(link)):
         raise ValueError(f"radius {radius} and link {link} must be positive")
     x, y, z = np.meshgrid(*(np.arange(c) for c in counts), indexing="ij")
     site = np.stack([x, y, z], axis=-1).transpose(2, 1, 0, 3).reshape(-1, 3)

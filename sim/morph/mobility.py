@@ -71,14 +71,14 @@ def modes(structure: Structure) -> Floats:
     linear = linearise(system, z)
     blocks = np.zeros((system.m, system.n + system.k, 3))
     np.add.at(blocks, (system.block_row, system.block_node), linear.B)
-    J = np.delete(blocks.reshape(system.m, -1), _unused(system.n, system.k), axis=1)
+    J = blocks.reshape(system.m, 3 * (system.n + system.k))
+    J = np.delete(J, _unused(system.n, system.k), axis=1)
     J /= np.maximum(np.linalg.norm(J, axis=1, keepdims=True), 1e-300)
     _, sizes, rows = np.linalg.svd(J)
     rank = int(np.count_nonzero(sizes > 1e-8))
     U = rows[rank:, : 3 * system.n]
     rigid = _rigid(structure.r0)
-    share, turn = np.linalg.eigh(U @ rigid @ rigid.T @ U.T)
-    del share
+    turn = np.linalg.eigh(U @ rigid @ rigid.T @ U.T).eigenvectors
     U = turn.T @ U
     U /= np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-300)
     shaped: Floats = U.reshape(-1, system.n, 3)

@@ -9,6 +9,7 @@ import numpy as np
 from sim.arrays import Floats
 from sim.morph.choice import Choice
 from sim.morph.closing import closed
+from sim.morph.limits import refuse_unless_count, refuse_unless_positive
 from sim.morph.measures import characteristic_length, distance_error, shape_factor
 from sim.morph.projection import admissible, satisfy_constraints, with_multipliers
 from sim.morph.structure import Structure
@@ -93,11 +94,8 @@ class Projection:
     watch: Watch = Watch.E
 
     def __post_init__(self) -> None:
-        for name in ("tolerance", "residual"):
-            if not getattr(self, name) > 0.0:
-                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
-        if self.max_steps < 1:
-            raise ValueError(f"max_steps must be at least 1, not {self.max_steps}")
+        refuse_unless_positive(self, "tolerance", "residual")
+        refuse_unless_count(self, "max_steps")
 
 
 def morph(

@@ -28,6 +28,7 @@ from sim.morph.descent import (
     weights,
     with_contacts,
 )
+from sim.morph.limits import is_positive, refuse_unless_count, refuse_unless_positive
 from sim.morph.measures import characteristic_length, distance_error, shape_factor
 from sim.morph.morph import Followers, MorphStep, Stop, goals
 from sim.morph.projection import admissible, satisfy_constraints
@@ -66,12 +67,9 @@ class Newton:
     ball_radius: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("tolerance", "residual"):
-            if not getattr(self, name) > 0.0:
-                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
-        if self.max_steps < 1:
-            raise ValueError(f"max_steps must be at least 1, not {self.max_steps}")
-        if not self.ball_radius >= 0.0:
+        refuse_unless_positive(self, "tolerance", "residual")
+        refuse_unless_count(self, "max_steps")
+        if self.ball_radius != 0.0 and not is_positive(self.ball_radius):
             raise ValueError(
                 f"ball_radius must not be negative, not {self.ball_radius}"
             )

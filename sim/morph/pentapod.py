@@ -10,6 +10,7 @@ import numpy as np
 
 from sim.morph.constraints import Table, dist
 from sim.morph.joints import line_point, rigid
+from sim.morph.limits import is_positive
 from sim.morph.structure import Structure
 
 
@@ -23,7 +24,7 @@ def pentapod(*, hub: float = 0.5, reach: float = 1.2, height: float = 1.0) -> St
     height : initial height of the slider over the hub
     """
     for name, value in (("hub", hub), ("reach", reach), ("height", height)):
-        if not value > 0.0:
+        if not is_positive(value):
             raise ValueError(f"{name} of the pentapod is {value}: it must be positive")
     angle = 2.0 * np.pi / 5.0 * np.arange(5)
     star = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(5)])

@@ -12,6 +12,7 @@ import numpy as np
 from sim.arrays import Floats, Ints
 from sim.morph.choice import Choice
 from sim.morph.constraints import Table
+from sim.morph.limits import is_count, is_positive
 from sim.morph.structure import Structure
 
 
@@ -59,11 +60,11 @@ def triangle_sheet(
 
 
 def _check(rows: int, columns: int, side: float, link: float, variation: float) -> None:
-    if rows < 1 or columns < 1:
+    if not (is_count(rows) and is_count(columns)):
         raise ValueError(
             f"a sheet of {rows} rows and {columns} columns: give at least 1 of each"
         )
-    if not (side > 0.0 and link > 0.0):
+    if not (is_positive(side) and is_positive(link)):
         raise ValueError(f"side {side} and link {link} of a sheet must be positive")
     if not 0.0 <= variation <= 0.3:
         raise ValueError(

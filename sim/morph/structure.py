@@ -7,6 +7,8 @@ import numpy as np
 from sim.arrays import Floats, Ints
 from sim.morph.constraints import NODES, Kind, Table
 
+LARGEST = 1e90  # coordinate, whose cube is still a number
+
 
 @dataclass(frozen=True, eq=False)
 class Structure:
@@ -45,10 +47,15 @@ class Structure:
 def _check_nodes(r0: Floats) -> None:
     if r0.ndim != 2 or r0.shape[1] != 3 or len(r0) == 0:
         raise ValueError(f"nodes have shape {r0.shape}: give each node as [x, y, z]")
-    bad = np.flatnonzero(~np.isfinite(r0).all(axis=1))
+    _check_coordinates("node", r0)
+
+
+def _check_coordinates(name: str, points: Floats) -> None:
+    bad = np.flatnonzero(~(np.abs(points) < LARGEST).all(axis=1))
     if len(bad):
         raise ValueError(
-            f"node {bad[0]} is at {r0[bad[0]].tolist()}: coordinates must be finite"
+            f"{name} {bad[0]} is at {points[bad[0]].tolist()}: coordinates must be "
+            f"finite, and below {LARGEST:g}"
         )
 
 
@@ -82,7 +89,21 @@ def _check_constraints(r0: Floats, table: Table) -> None:
         raise ValueError(
             f"{table.name(i)} has length zero: merge its nodes, or join them by coin"
         )
+    _check_loops(table)
     _check_edges(r0, table, size)
+
+
+def _check_loops(table: Table) -> None:
+    """No edge from a node to itself."""
+    for head in (1, 3, 5):
+        used = (head < NODES[table.kind]) & (table.kind != Kind.FIX)
+        same = table.nodes[:, head] == table.nodes[:, head - 1]
+        bad = np.flatnonzero(used & same)
+        if len(bad):
+            raise ValueError(
+                f"{table.name(bad[0])} joins node {table.nodes[bad[0], head]} to "
+                "itself: name two different nodes"
+            )
 
 
 def _check_edges(r0: Floats, table: Table, size: float) -> None:
@@ -134,8 +155,4 @@ def _check_leading(r0: Floats, leading: Ints, goals: Floats | None) -> None:
             f"{len(goals)} goals for {len(leading)} leading nodes: give one [x, y, z] "
             "for each leading node"
         )
-    bad = np.flatnonzero(~np.isfinite(goals).all(axis=1))
-    if len(bad):
-        raise ValueError(
-            f"goal {bad[0]} is at {goals[bad[0]].tolist()}: coordinates must be finite"
-        )
+    _check_coordinates("goal", goals)

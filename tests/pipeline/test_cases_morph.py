@@ -90,14 +90,22 @@ def test_wireframe_of_the_target_is_written_once() -> None:
         ("followers", "hod", "followers is 'hod': choose one of hold, home"),
         ("method", "secant", "method is 'secant': choose one of projection, newton"),
         ("tolerance", -1.0, "tolerance must be positive, not -1.0"),
-        ("max_steps", 0, "max_steps must be at least 1, not 0"),
+        ("tolerance", float("inf"), "tolerance must be positive, not inf"),
+        ("residual", "small", "residual must be positive, not small"),
+        ("max_steps", 0, "max_steps must be a whole number from 1 up, not 0"),
+        ("max_steps", 1.5, "max_steps must be a whole number from 1 up, not 1.5"),
         ("target", None, "no target and its structure no goals"),
         ("ball_radius", 0.1, "balls need `method: newton`"),
         ("perturb", {"sed": 1}, "perturb has sed: give seed, turn and shift"),
         (
             "perturb",
             {"seed": 1, "turn": -1.0, "shift": 0.0},
-            "turn of the pose is -1.0: it must not be negative",
+            "turn of the pose is -1.0: give 0 or more",
+        ),
+        (
+            "perturb",
+            {"seed": 1.5, "turn": 0.0, "shift": 0.0},
+            "seed of the pose is 1.5: give a whole number from 0 up",
         ),
     ],
 )
@@ -186,7 +194,19 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "body of unknown nodes": ({"bodies": [[0, 4]]}, "bodies[0] is [0, 4]: the struct"),
     "body that is none": ({"bodies": [[0, "x"]]}, "give a list of node numbers"),
-    "line of no length": ({"par": [[0, 1, 2, 2]]}, "coincident nodes"),
+    "line of no length": (
+        {
+            "nodes": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]],
+            "dist": [],
+            "par": [[0, 1, 2, 3]],
+        },
+        "par(0, 1, 2, 3) has a line through coincident nodes",
+    ),
+    "line to itself": ({"par": [[0, 1, 2, 2]]}, "par(0, 1, 2, 2) joins node 2 to its"),
+    "projection on itself": ({"dot": [[0, 0, 1, 2, 0.0]]}, "joins node 0 to itself"),
+    "joint with itself": ({"coin": [[1, 1]]}, "coin(1, 1) joins node 1 to itself"),
+    "far away": ({"nodes": [[0, 0, 1e200]] * 3}, "node 0 is at [0.0, 0.0, 1e+200]"),
+    "too many digits": ({"leading": [10**30]}, "a number is 100000000000000000..."),
     "leading": ({"leading": [7]}, "leading node 7 is not there"),
     "leading twice": ({"leading": [2, 2], "goals": [[0, 0, 0]] * 2}, "named twice"),
     "goals": ({"goals": [[0, 0, 0]] * 3}, "3 goals for 1 leading nodes"),
@@ -215,6 +235,12 @@ def test_notes_in_a_structure_file_change_nothing(tmp_path: Path) -> None:
     bare = structure_file(written(tmp_path / "bare.json"))
     noted = structure_file(written(tmp_path / "n.json", name="x", expected={"E": 0.1}))
     assert document(noted) == document(bare)
+
+
+def test_nodes_at_one_place_are_refused_before_the_first_step(tmp_path: Path) -> None:
+    path = written(tmp_path / "one.json", nodes=[[1, 2, 3]], dist=[], leading=[0])
+    with pytest.raises(ValueError, match="all nodes are at one place"):
+        MorphCase(structure_file(path), method="newton")
 
 
 def test_contradicting_structures_are_refused_before_the_first_step(

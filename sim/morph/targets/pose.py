@@ -6,6 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from sim.arrays import Floats
+from sim.morph.limits import is_count, is_positive
 from sim.morph.targets.protocol import Target, Wireframe
 from sim.morph.targets.surfaces import Vector, vector
 
@@ -47,9 +48,11 @@ def perturbed(target: Target, *, seed: int, turn: float, shift: float) -> Moved:
     turn : standard deviation of the turn about each axis, rad
     shift : standard deviation of the shift along each axis, the case's unit
     """
+    if not is_count(seed, least=0):
+        raise ValueError(f"seed of the pose is {seed}: give a whole number from 0 up")
     for name, value in (("turn", turn), ("shift", shift)):
-        if not value >= 0.0:
-            raise ValueError(f"{name} of the pose is {value}: it must not be negative")
+        if value != 0.0 and not is_positive(value):
+            raise ValueError(f"{name} of the pose is {value}: give 0 or more")
     rng = np.random.default_rng(seed)
     by, to = turn * rng.normal(size=3), shift * rng.normal(size=3)
     return Moved(target, tuple(by.tolist()), tuple(to.tolist()))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.arrays import Floats
+from sim.morph.limits import is_positive
 from sim.morph.targets.lattice import cells, lattice, polylines
 from sim.morph.targets.protocol import Wireframe
 
@@ -34,7 +35,7 @@ def unit(name: str, values: Vector) -> Floats:
 
 
 def positive(name: str, value: float) -> None:
-    if not (np.isfinite(value) and value > 0.0):
+    if not is_positive(value):
         raise ValueError(f"{name} of the target is {value}: it must be positive")
 
 
