@@ -79,7 +79,7 @@ class OwnRodCase(MovingRodCase):
         rod = network(nodes, edges, bends, self.material)
         if self.limbs is not None:
             rod = _actuated(rod, self.limbs)
-        outside = [node for node in self.held if not 0 <= node < n]
+        outside = [k for k in self.held if type(k) is not int or not 0 <= k < n]
         if outside:
             raise ValueError(
                 f"held: there is no node {outside[0]}: choose 0 to {n - 1}"

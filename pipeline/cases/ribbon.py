@@ -17,6 +17,11 @@ from pipeline.cases.rod_record import (
 from sim.arrays import Floats
 from sim.rod.equilibrium import settle
 from sim.rod.ground import Plane
+from sim.rod.limits import (
+    refuse_negative,
+    refuse_unless_count,
+    refuse_unless_positive,
+)
 from sim.rod.options import StepOptions
 from sim.rod.paths import centroid, route_ratio
 from sim.rod.rod import Material, Rod, cantilever, moved, ring
@@ -40,11 +45,12 @@ class Ribbon:
     width: float = 18.0e-3
 
     def __post_init__(self) -> None:
-        if not (self.gamma > 0.0 and self.perimeter > 0.0 and self.nodes >= 8):
-            raise ValueError(
-                f"ribbon: gamma {self.gamma}, perimeter {self.perimeter} m, "
-                f"{self.nodes} nodes: give positive numbers and 8 nodes or more"
-            )
+        refuse_unless_positive(
+            self, "ribbon", "gamma", "perimeter", "density", "thickness", "width"
+        )
+        refuse_unless_count(self, "ribbon", "nodes")
+        if self.nodes < 8:
+            raise ValueError(f"ribbon: nodes is {self.nodes}: give 8 or more")
 
     @property
     def radius(self) -> float:
@@ -67,6 +73,7 @@ class HeavyRingCase(RodCase):
     tolerance: float = 1e-9
 
     def __post_init__(self) -> None:
+        refuse_unless_positive(self, "ribbon", "tolerance")
         _ = self.world
 
     @cached_property
@@ -104,8 +111,9 @@ class CantileverCase(RodCase):
     )
 
     def __post_init__(self) -> None:
-        if not self.weight >= 0.0:
-            raise ValueError(f"cantilever: weight is {self.weight}: give 0 or more")
+        refuse_negative(self, "cantilever", "weight")
+        refuse_unless_positive(self, "cantilever", "length")
+        refuse_unless_count(self, "cantilever", "nodes")
         if self.nodes < 4:
             raise ValueError(f"cantilever: nodes is {self.nodes}: give 4 or more")
         _ = self.world
@@ -144,10 +152,11 @@ class RibbonCase(MovingRodCase):
     options: StepOptions = field(default_factory=lambda: StepOptions(h=1.0e-3))
 
     def __post_init__(self) -> None:
-        if not (self.ratio >= 0.0 and 0.0 < self.angle < 80.0):
+        refuse_negative(self, "ribbon", "ratio")
+        refuse_unless_positive(self, "ribbon", "angle")
+        if not self.angle < 80.0:
             raise ValueError(
-                f"ribbon: ratio {self.ratio}, angle {self.angle} degrees: give a ratio "
-                "of 0 or more and an angle between 0 and 80"
+                f"ribbon: angle is {self.angle} degrees: give one below 80"
             )
         refuse_times(self.duration, self.every)
 

@@ -11,6 +11,11 @@ from pipeline.cases.rod_record import MovingRodCase, common_result, refuse_times
 from sim.rod.actuation import Actuator, LeftOfContact, Pulses, Schedule, relative
 from sim.rod.equilibrium import settle
 from sim.rod.ground import Ground, Plane, gaps, surface
+from sim.rod.limits import (
+    refuse_unless_count,
+    refuse_unless_finite,
+    refuse_unless_positive,
+)
 from sim.rod.options import StepOptions
 from sim.rod.paths import centroid
 from sim.rod.rod import Material, Rod, moved
@@ -59,8 +64,8 @@ class StarCase(MovingRodCase):
 
     def __post_init__(self) -> None:
         refuse_times(self.duration, self.every)
-        if not self.refinement >= 1:
-            raise ValueError(f"star: refinement is {self.refinement}: give 1 or more")
+        refuse_unless_count(self, "star", "refinement")
+        refuse_unless_finite(self, "star", "first")
         _ = self._unsettled
 
     @property
@@ -131,7 +136,17 @@ class JumperCase(MovingRodCase):
 
     def __post_init__(self) -> None:
         refuse_times(self.duration, self.every)
-        _ = self._unsettled
+        refuse_unless_positive(self, "jumper", "length", "radius", "turn")
+        refuse_unless_count(self, "jumper", "nodes")
+        _ = self._unsettled, self._pull, self._pulse
+
+    @property
+    def _pull(self) -> Load:
+        return Load([0], self.force, self.first_pulse, self.force_duration)
+
+    @property
+    def _pulse(self) -> Pulses:
+        return Pulses([self.first_pulse], [0])
 
     @cached_property
     def _unsettled(self) -> World:
@@ -149,9 +164,9 @@ class JumperCase(MovingRodCase):
     def world(self) -> World:
         rest = settle(self._unsettled, tolerance=1e-7)
         start = replace(self._unsettled.rod, nodes=rest.x)
-        pull = Load([0], self.force, self.first_pulse, self.force_duration)
-        schedule = Pulses([self.first_pulse], [0])
-        return replace(self._unsettled, rod=start, schedule=schedule, load=pull)
+        return replace(
+            self._unsettled, rod=start, schedule=self._pulse, load=self._pull
+        )
 
     def numbers(self, step: RodStep) -> dict[str, float]:
         x, y = step.x[0]
@@ -184,7 +199,10 @@ class ActuatorCase:
     count: int = 601
 
     def __post_init__(self) -> None:
-        refuse_times(self.duration, self.count - 1)
+        refuse_unless_positive(self, "actuator", "duration")
+        refuse_unless_count(self, "actuator", "count")
+        if self.count < 2:
+            raise ValueError(f"actuator: count is {self.count}: give 2 or more")
 
     def steps(self) -> Iterator[ActuatorStep]:
         law = self.actuator.law

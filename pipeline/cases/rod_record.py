@@ -97,7 +97,7 @@ class MovingRodCase(RodCase, Protocol):
 
     def checkpoint(self, step: RodStep) -> dict[str, NDArray[Any]]:
         left = step.time < self.duration - 1e-6 * self.options.h
-        return to_arrays(step.state) if left else {}
+        return to_arrays(step.state) if left and not step.failed else {}
 
     def continued(self, arrays: Mapping[str, NDArray[Any]]) -> Iterator[RodStep]:
         return simulate(
@@ -124,6 +124,6 @@ def refuse_times(duration: float, every: int) -> None:
     finite = isinstance(duration, int | float) and 0.0 < duration < np.inf
     if not (finite and type(every) is int and every >= 1):
         raise ValueError(
-            f"case: duration {duration} s, every {every} steps: give a positive time "
+            f"duration {duration} s, every {every} steps: give a positive time "
             "and a whole number from 1 up"
         )

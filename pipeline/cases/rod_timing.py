@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.cases.rod import StarCase
-from pipeline.cases.rod_record import refuse_times
 from sim.rod.ground import Ground
+from sim.rod.limits import refuse_unless_count, refuse_unless_positive
 from sim.rod.options import StepOptions
 from sim.rod.simulate import Loop
 from sim.rod.world import World
@@ -41,11 +41,14 @@ class ComputingTimeCase:
     repeats: int = 3
 
     def __post_init__(self) -> None:
-        refuse_times(self.duration, self.repeats)
+        refuse_unless_positive(self, "computing time", "duration")
+        refuse_unless_count(self, "computing time", "repeats")
         for h in self.step_lengths:
             StepOptions(h=h)
         if not (self.grounds and self.step_lengths):
-            raise ValueError("case: name one ground and one step length or more")
+            raise ValueError(
+                "computing time: name one ground and one step length or more"
+            )
 
     def steps(self) -> Iterator[TimingStep]:
         worlds = {

@@ -14,6 +14,7 @@ are stated assumptions, known from simulators derived from the paper's.
 """
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,11 @@ import numpy as np
 from sim.arrays import Floats
 from sim.rod.compiled import kernel
 from sim.rod.elastic import Actuated
-from sim.rod.limits import refuse_unless_positive
+from sim.rod.limits import (
+    refuse_negative,
+    refuse_unless_finite,
+    refuse_unless_positive,
+)
 
 
 class Law(NamedTuple):
@@ -46,6 +51,7 @@ class Actuator:
 
     def __post_init__(self) -> None:
         refuse_unless_positive(self, "actuator", "ramp", "rate", "most_modulus")
+        refuse_unless_finite(self, "actuator", "delay", "least_curvature")
 
     @property
     def law(self) -> Law:
@@ -85,6 +91,13 @@ class Pulses:
     limbs: list[int]
 
     def __post_init__(self) -> None:
+        for pulse, time in enumerate(self.times):
+            if not (isinstance(time, Real) and np.isfinite(float(time))):
+                raise ValueError(
+                    f"actuation: pulse {pulse} is at {time}: give finite numbers, s"
+                )
+        if not all(type(limb) is int for limb in self.limbs):
+            raise ValueError(f"actuation: limbs are {self.limbs}: give whole numbers")
         if len(self.times) != len(self.limbs):
             raise ValueError(
                 f"actuation: {len(self.times)} times for {len(self.limbs)} limbs: "
@@ -117,11 +130,8 @@ class LeftOfContact:
     order: str = "1"
 
     def __post_init__(self) -> None:
-        if not (self.first >= 0.0 and self.period > 0.0):
-            raise ValueError(
-                f"actuation: first pulse at {self.first} s every {self.period} s: "
-                "give a start of 0 or later and a positive period"
-            )
+        refuse_negative(self, "actuation", "first")
+        refuse_unless_positive(self, "actuation", "period")
         if not all(word.isdigit() for word in str(self.order).split("-")):
             raise ValueError(
                 f"actuation: order is {self.order!r}: give whole numbers such as 1-2"

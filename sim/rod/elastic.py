@@ -7,8 +7,8 @@ of [Hu20], Numerical simulation. The paper prints the first without the length l
 with it, U is an energy and a finer mesh has the same stiffness. tan(phi / 2) is taken
 as (e x f) / (|e||f| + e.f), which is smooth up to 180 degrees.
 
-Damping. With `damping: strain_rate` an element of stiffness k and strain eps resists
-its own rate. In a step of length h
+Damping. An element of stiffness k and strain eps resists its own rate. In a step of
+length h
 
     F = -beta k (eps1 - eps0) / h (grad eps0 + grad eps1) / 2,
 
@@ -20,8 +20,8 @@ zero in a motion without strain. Gradient and stiffness of a step,
 
 are then assembled together. In K one factor grad eps1 stands for the mean gradient:
 so it is symmetric, and exact where no element turns. The paper's -beta K v
-(`damping: rayleigh`) is neutral to rotation only for an unloaded rod: for a rotation J
-it is K(q) J q = J grad U(q).
+(option `rayleigh`) is neutral to rotation only for an unloaded rod: for a rotation J it
+is K(q) J q = J grad U(q).
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The ground, any height field y = f(x): plane, wave, table of points, or their sum.
+"""The ground, any height field y = f(x): a plane, a wave, or a table of points.
 
     t = (1, f') / sqrt(1 + f'^2)     n = (-f', 1) / sqrt(1 + f'^2)
     gap = (y - f(x)) / sqrt(1 + f'^2) - offset
@@ -16,6 +16,7 @@ from scipy.interpolate import PchipInterpolator
 
 from sim.arrays import Floats
 from sim.rod.compiled import kernel
+from sim.rod.limits import refuse_unless_finite, refuse_unless_positive
 
 
 class Relief(NamedTuple):
@@ -48,11 +49,6 @@ def _relief(
     return Relief(height, slope, *wave, knots, coefficients, offset)
 
 
-def _refuse(what: str, values: list[float]) -> None:
-    if not np.isfinite(values).all():
-        raise ValueError(f"ground: {what} is {values}: give finite numbers")
-
-
 @dataclass(frozen=True)
 class Plane:
     """A plane that rises by `angle` degrees towards +x through (0, height)."""
@@ -62,11 +58,11 @@ class Plane:
     offset: float = 0.0
 
     def __post_init__(self) -> None:
+        refuse_unless_finite(self, "ground", "angle", "height", "offset")
         if not -80.0 <= self.angle <= 80.0:
             raise ValueError(
                 f"ground: angle is {self.angle} degrees: choose one from -80 to 80"
             )
-        _refuse("height, offset", [self.height, self.offset])
 
     @property
     def relief(self) -> Relief:
@@ -87,11 +83,8 @@ class Wave:
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        if not self.wavelength > 0.0:
-            raise ValueError(
-                f"ground: wavelength is {self.wavelength}: give a positive length"
-            )
-        _refuse("amplitude, start, offset", [self.amplitude, self.start, self.offset])
+        refuse_unless_positive(self, "ground", "wavelength")
+        refuse_unless_finite(self, "ground", "amplitude", "start", "offset")
 
     @property
     def relief(self) -> Relief:
@@ -107,10 +100,17 @@ class Terrain:
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        points = np.asarray(self.points, dtype=np.float64)
+        refuse_unless_finite(self, "ground", "offset")
+        try:
+            points = np.array(self.points, dtype=np.float64)
+        except (TypeError, ValueError):
+            points = np.empty(0)
         if points.ndim != 2 or points.shape[1] != 2 or len(points) < 2:
             raise ValueError("ground: a terrain needs 2 or more points [x, y]")
-        _refuse("points", points.ravel().tolist())
+        for k in np.flatnonzero(~np.isfinite(points).all(axis=1)):
+            raise ValueError(
+                f"ground: point {k} is at {points[k]}: give finite coordinates"
+            )
         for k in np.flatnonzero(np.diff(points[:, 0]) <= 0.0):
             raise ValueError(
                 f"ground: point {k + 1} at x = {points[k + 1, 0]:g} is not to the "

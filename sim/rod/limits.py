@@ -15,6 +15,14 @@ def refuse_unless_positive(
             raise ValueError(f"{what}: {name} is {value}: {remedy}")
 
 
+def refuse_unless_finite(owner: object, what: str, *names: str) -> None:
+    """Refuse the first of the named attributes that is not a finite number."""
+    for name in names:
+        value = getattr(owner, name)
+        if not (isinstance(value, Real) and np.isfinite(float(value))):
+            raise ValueError(f"{what}: {name} is {value}: give a finite number")
+
+
 def refuse_negative(owner: object, what: str, *names: str) -> None:
     """Refuse the first of the named attributes that is not 0 or more."""
     for name in names:

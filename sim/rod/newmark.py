@@ -33,6 +33,7 @@ from sim.rod.state import (
     FACTORISATIONS,
     ITERATIONS,
     RESIDUAL,
+    TIME,
     Scheme,
     Setting,
     State,
@@ -71,7 +72,7 @@ def evaluate(
         conserving_gradient(
             state.x, work.x, setting.element, work.actuated, weight, work.viscous
         )
-    loaded = _overlap(setting.load_window, state.clock[0], h)
+    loaded = _overlap(setting.load_window, state.clock[TIME], h)
     if setting.rayleigh:
         for i in range(len(work.v)):
             for a in range(2):
@@ -169,7 +170,7 @@ def solve_step(
     setting: Setting, scheme: Scheme, state: State, work: Work, count: int, h: float
 ) -> bool:
     """Find v1 with the listed contacts, from the guess in work.v; False if it fails."""
-    actuate(state.clock[0] + h, state.pulse, setting.law, work.actuated)
+    actuate(state.clock[TIME] + h, state.pulse, setting.law, work.actuated)
     place_frames(setting, scheme, state, work, count, h)
     if setting.rayleigh:
         _paper_stiffness(setting, state, work)

@@ -37,7 +37,9 @@ class StepOptions:
 
     accuracy : m, error of a step; 0 makes every step h long, else h is the longest
     tolerance : m, error that Newton's iteration may leave
+    complementarity : residual of the contact problem that a step may leave
     landing : gap with which a node may land, as a fraction of the shortest edge
+    closing : fraction of the gap of a contact that a step closes
     reuse : contraction up to which a factorisation is kept; 0 renews it always
     """
 
@@ -61,3 +63,7 @@ class StepOptions:
         )
         refuse_negative(self, "steps", "accuracy", "reuse", "closing")
         refuse_unless_count(self, "steps", "max_newton")
+        for name in ("shortest", "closing"):
+            value = getattr(self, name)
+            if value > 1.0:
+                raise ValueError(f"steps: {name} is {value}: give a fraction up to 1")

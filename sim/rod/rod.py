@@ -119,6 +119,19 @@ def _refuse_bad_edges(nodes: Floats, edges: Ints, rest_length: Floats) -> None:
             f"rod: edge {k} between nodes {i} and {j} has length {length[k]:g} m and "
             f"rest length {rest_length[k]:g} m: move the nodes apart or merge them"
         )
+    _refuse_double_edges(edges)
+
+
+def _refuse_double_edges(edges: Ints) -> None:
+    ends = np.sort(edges, axis=1)
+    _, first, which = np.unique(ends, axis=0, return_index=True, return_inverse=True)
+    earlier = first[which.ravel()]
+    for k in np.flatnonzero(earlier < np.arange(len(edges))).tolist():
+        i, j = edges[k]
+        raise ValueError(
+            f"rod: edges {earlier[k]} and {k} both join nodes {i} and {j}: leave one "
+            "out"
+        )
 
 
 def _refuse_broken_chain(n: int, edges: Ints) -> None:
@@ -142,6 +155,20 @@ def _refuse_bad_bends(edges: Ints, bends: Ints) -> None:
             )
 
 
+def _refuse_folded_bends(nodes: Floats, bends: Ints) -> None:
+    """Where a rod turns back on itself, its natural curvature is infinite."""
+    e = nodes[bends[:, 1]] - nodes[bends[:, 0]]
+    f = nodes[bends[:, 2]] - nodes[bends[:, 1]]
+    product = np.linalg.norm(e, axis=1) * np.linalg.norm(f, axis=1)
+    folded = product + np.sum(e * f, axis=1) <= 1e-12 * product
+    for b in np.flatnonzero(folded).tolist():
+        i, j, k = bends[b]
+        raise ValueError(
+            f"rod: bend {b} at nodes {i}, {j}, {k} turns back by 180 degrees: move "
+            f"node {k}"
+        )
+
+
 def turning(nodes: Floats, bends: Ints) -> Floats:
     """(b,) tan(phi/2) of the turning angle phi at each bend, smooth up to 180 deg."""
     e = nodes[bends[:, 1]] - nodes[bends[:, 0]]
@@ -163,6 +190,7 @@ def network(
     """A rod network at rest in the shape of `nodes`; natural curvature is its own."""
     length = np.linalg.norm(nodes[edges[:, 1]] - nodes[edges[:, 0]], axis=1)
     _refuse_bad_edges(nodes, edges, length)
+    _refuse_folded_bends(nodes, bends)
     mass = np.zeros(len(nodes))
     for end in range(2):
         np.add.at(mass, edges[:, end], 0.5 * material.line_density * length)

@@ -56,7 +56,8 @@ class RodStep:
     iterations, substeps, factorisations : since then
     error : m, largest estimated error of a step since then, if steps are adapted
     h : s, length of the last part of a step
-    state : to continue from
+    state : to continue from, unless `failed`
+    failed : the next step could not be made; a part of it may have been
     """
 
     step: int
@@ -77,6 +78,7 @@ class RodStep:
     error: float
     h: float
     state: State
+    failed: bool
 
     @property
     def energy(self) -> float:
@@ -174,8 +176,8 @@ class Loop:
         while self.step < step and self.time < end - near:
             for due in _pulses(self.world, self.time - window, self.time + near):
                 self._switch_on(due)
-            later = _pulses(self.world, self.time + near, end)
-            stop = min([end, *(pulse.time for pulse in later)])
+            later = next(_pulses(self.world, self.time + near, end), None)
+            stop = end if later is None else later.time
             if not self.steps(step - self.step, stop):
                 return False
         return True
@@ -200,7 +202,7 @@ class Loop:
             float(self.options.accuracy),
         )
 
-    def record(self) -> RodStep:
+    def record(self, *, failed: bool = False) -> RodStep:
         state, report = copied(self.state), self.work.report
         actuated = passive(self.world.rod)
         actuate(state.clock[TIME], state.pulse, self.setting.law, actuated)
@@ -225,6 +227,7 @@ class Loop:
             error=float(report[ERROR]),
             h=float(state.clock[LAST_STEP]),
             state=state,
+            failed=failed,
         )
 
     def failure(self) -> NotConvergedError:
@@ -235,11 +238,13 @@ class Loop:
         else:
             why = (
                 f"no step from {h:g} s down to {h * self.options.shortest:.2g} s "
-                f"converges to {self.options.tolerance:g} m"
+                f"converges to {self.options.tolerance:g} m and "
+                f"{self.options.complementarity:g} m/s in "
+                f"{self.options.max_newton} iterations"
             )
-            remedy = "choose a smaller h"
+            remedy = "choose a smaller h, or allow more iterations"
         return NotConvergedError(
-            f"at t = {time:g} s {why}: {remedy}", best=self.record()
+            f"at t = {time:g} s {why}: {remedy}", best=self.record(failed=True)
         )
 
 
@@ -252,21 +257,19 @@ def contact_limb(world: World, x: Floats) -> int:
     return int(np.argmin([height[rod.edge_limb == k].mean() for k in limbs]))
 
 
-def _pulses(world: World, after: float, until: float) -> list[Pulse]:
-    """The pulses that begin in (after, until]."""
+def _pulses(world: World, after: float, until: float) -> Iterator[Pulse]:
+    """The pulses that begin in (after, until], in the order of time."""
     schedule = world.schedule
     if isinstance(schedule, Pulses):
-        table = zip(schedule.times, schedule.limbs, strict=True)
-        return [Pulse(t, limb, False) for t, limb in table if after < t <= until]
+        for t, limb in zip(schedule.times, schedule.limbs, strict=True):
+            if after < t <= until:
+                yield Pulse(t, limb, False)
     if isinstance(schedule, LeftOfContact):
         first, period = schedule.first, schedule.period
         k = max(0, int(np.floor((after - first) / period)) + 1)
-        found: list[Pulse] = []
         while (t := first + k * period) <= until:
-            found.append(Pulse(t, -schedule.left(k), True))
+            yield Pulse(t, -schedule.left(k), True)
             k += 1
-        return found
-    return []
 
 
 def simulate(
@@ -288,7 +291,7 @@ def simulate(
     Raises
     ------
     NotConvergedError
-        with the last accepted step as `best`, after yielding it.
+        after yielding what was reached in the step that failed, which is `best`.
     """
     if not (duration > 0.0 and every >= 1):
         raise ValueError(
@@ -299,8 +302,10 @@ def simulate(
     if start is None:
         yield loop.record()
     while loop.time < duration - 1e-6 * options.h:
+        recorded = loop.time
         made = loop.run_to((loop.step // every + 1) * every, duration)
-        yield loop.record()
+        if loop.time > recorded:
+            yield loop.record(failed=not made)
         if not made:
             raise loop.failure()
 
@@ -317,7 +322,8 @@ def simulate_many(
     The compiled loop holds no lock of Python's, so threads share the work of as many
     cores. Rods of the same edges and bends share their analysis.
     """
-
+    if not worlds:
+        return []
     first = worlds[0].rod
     pattern = analyse(len(first.nodes), first.edges, first.bends)
 

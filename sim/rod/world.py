@@ -1,14 +1,15 @@
 """A rod, what acts on it, and what it stands on."""
 
 from dataclasses import dataclass, field
+from numbers import Real
 
 import numpy as np
 
 from sim.arrays import Floats
 from sim.rod.actuation import Actuator, LeftOfContact, Pulses, Schedule
 from sim.rod.ground import Ground, gaps
-from sim.rod.limits import refuse_negative
-from sim.rod.rod import Rod
+from sim.rod.limits import refuse_negative, refuse_unless_finite
+from sim.rod.rod import PASSIVE, Rod
 
 GRAVITY = 9.81  # m/s^2
 
@@ -38,11 +39,20 @@ class Load:
     duration: float = np.inf  # s
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.force).all() and self.duration >= 0.0):
+        if not all(type(node) is int for node in self.nodes):
+            raise ValueError(f"load: nodes are {self.nodes}: give whole numbers")
+        try:
+            force = np.array(self.force, dtype=np.float64)
+        except (TypeError, ValueError):
+            force = np.empty(0)
+        if force.shape != (2,) or not np.isfinite(force).all():
             raise ValueError(
-                f"load: force {self.force} N for {self.duration} s: give finite "
-                "numbers and a duration of 0 or more"
+                f"load: force is {self.force}: give two finite numbers, N, along x "
+                "and y"
             )
+        refuse_unless_finite(self, "load", "start")
+        if not (isinstance(self.duration, Real) and self.duration >= 0.0):
+            raise ValueError(f"load: duration is {self.duration}: give 0 or more")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +79,19 @@ class World:
                     raise ValueError(
                         f"actuation: there is no limb {limb}: choose 0 to {limbs}"
                     )
-        if isinstance(self.schedule, LeftOfContact) and limbs < 1:
-            raise ValueError("actuation: the rod has no limbs to choose from")
+        if isinstance(self.schedule, LeftOfContact):
+            self._refuse_missing_limbs()
         if self.load and not all(0 <= k < n for k in self.load.nodes):
             raise ValueError(f"load: nodes {self.load.nodes}: choose from 0 to {n - 1}")
+
+    def _refuse_missing_limbs(self) -> None:
+        """The contact limb is chosen among all limbs by their edges."""
+        known = sorted({*self.rod.edge_limb.tolist()} - {PASSIVE})
+        if len(known) < 2 or known != list(range(len(known))):
+            raise ValueError(
+                f"actuation: the rod has edges of the limbs {known}: number two or "
+                "more limbs from 0 on without a gap, or give a table of pulses"
+            )
 
     def _refuse_ground_above_rod(self) -> None:
         if self.ground is None:

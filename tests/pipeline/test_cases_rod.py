@@ -108,6 +108,9 @@ def test_a_heavy_ring_reports_its_height_and_contact(
         ("case.options.contact=glue", "contact is 'glue': choose one of exact"),
         ("case.shape.arc_edges=1", "1 arc edges and 3 tail edges"),
         ("case.friction=-1", "friction is -1"),
+        ("case.first=abc", "first is abc: give a finite number"),
+        ("case.refinement=1.5", "refinement is 1.5: give a whole number"),
+        ("case.ground.angle=abc", "angle is abc: give a finite number"),
     ],
 )
 def test_a_bad_robot_is_refused_before_its_first_step(
@@ -166,6 +169,28 @@ def test_a_bad_rod_of_ones_own_is_refused_in_one_line(
         values["limbs"] = None
     with pytest.raises(InputError, match=re.escape(message)) as refused:
         hydra_build(values, "case")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("heavy_ring", {"nodes": 120.5}, "nodes is 120.5: give a whole number"),
+        ("heavy_ring", {"tolerance": 0}, "tolerance is 0: give a positive number"),
+        ("cantilever", {"length": 0}, "length is 0: give a positive number"),
+        ("ribbon_incline", {"ratio": "abc"}, "ratio is abc: give 0 or more"),
+        ("jumper", {"force": 3}, "force is 3: give two finite numbers"),
+        ("jumper", {"first_pulse": -1}, "pulse 0 is at -1 s: times start at 0"),
+        ("jumper", {"nodes": 7.5}, "nodes is 7.5: give a whole number"),
+        ("actuator_law", {"count": 1}, "count is 1: give 2 or more"),
+        ("own_rod", {"held": [1.5]}, "there is no node 1.5: choose 0 to 6"),
+    ],
+)
+def test_a_bad_number_of_any_rod_case_is_refused_before_its_run(
+    name: str, change: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(message)) as refused:
+        hydra_build(_numbers_as_numbers(_values(name)) | change, "case")
     assert "\n" not in str(refused.value)
 
 

@@ -20,6 +20,8 @@ from pipeline.cases.ribbon import Ribbon, RibbonCase
 from pipeline.cases.rod import JumperCase, StarCase
 from pipeline.checkpoints import CHECKPOINT, Continuable
 from pipeline.simulate import Case, record_steps
+from sim.newton import NotConvergedError
+from sim.rod.options import StepOptions
 from tests.pipeline.conftest import Command
 
 KEY = "0123456789abcdef"
@@ -126,6 +128,26 @@ def test_a_damaged_checkpoint_costs_the_steps_and_no_more(tmp_path: Path) -> Non
     result = record_steps(_cases()["star"], "star", whole)
     assert record_steps(_cases()["star"], "star", again) == result
     assert not (again / "continued.json").exists()
+
+
+def test_a_run_that_failed_is_not_continued_from_the_middle_of_a_step(
+    tmp_path: Path,
+) -> None:
+    """At h = 50 ms a part of the fourth step can be made, which ends it too early."""
+    case = StarCase(duration=0.3, every=1, options=StepOptions(h=0.05))
+    folders = [tmp_path / "failed" / f"{KEY}.1", tmp_path / "running" / f"{KEY}.2"]
+    said = []
+    for folder in folders:
+        folder.mkdir(parents=True)
+        with pytest.raises(NotConvergedError) as caught:
+            record_steps(case, "star", folder)
+        said.append(str(caught.value))
+    went_on = json.loads((folders[1] / "continued.json").read_text())
+    assert went_on["step"] == 4  # after 0.15 s, the last whole step
+    assert said[1] == said[0]
+    assert _same_files(folders[1], folders[0])
+    with np.load(folders[0] / "steps.npz") as arrays:
+        assert len(arrays["x"]) == 5  # the start, three steps, a part of the fourth
 
 
 def _start(project: Path, *words: str) -> "subprocess.Popen[bytes]":

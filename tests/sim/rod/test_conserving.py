@@ -14,8 +14,8 @@ ELEMENTS, PASSIVE = elements(ROD), passive(ROD)
 
 
 def _two_shapes(rng: np.random.Generator) -> tuple[Floats, Floats]:
-    shape = ROD.nodes.shape
-    return tuple(ROD.nodes + 6e-4 * rng.standard_normal((2, *shape)))  # type: ignore[return-value]
+    first, second = ROD.nodes + 6e-4 * rng.standard_normal((2, *ROD.nodes.shape))
+    return first, second
 
 
 def _gradient(x0: Floats, x1: Floats, viscous: float = 0.0) -> Floats:

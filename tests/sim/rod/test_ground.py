@@ -54,10 +54,12 @@ def test_the_gap_is_the_distance_less_the_offset() -> None:
     ("build", "message"),
     [
         (lambda: Plane(85.0), "angle is 85.0 degrees"),
+        (lambda: Terrain([[0.0, 0.0], [1.0]]), "needs 2 or more points"),
+        (lambda: Terrain([[0.0, 0.0], [1.0, np.nan]]), "point 1 is at .* finite"),
         (lambda: Wave(wavelength=0.0), "wavelength is 0.0"),
         (lambda: Terrain([[0.0, 0.0], [0.0, 1.0]]), "point 1 at x = 0 is not to the"),
         (lambda: Terrain([[0.0, 0.0]]), "needs 2 or more points"),
-        (lambda: Plane(height=np.nan), "give finite numbers"),
+        (lambda: Plane(height=np.nan), "height is nan: give a finite"),
     ],
 )
 def test_a_bad_ground_is_refused(build: Callable[[], Ground], message: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from sim.arrays import Floats
 from sim.rod.equilibrium import settle
 from sim.rod.ground import Plane, gaps
-from sim.rod.options import StepOptions
+from sim.rod.options import Integrator, StepOptions
 from sim.rod.paths import route_ratio
 from sim.rod.rod import Material, Rod, cantilever, moved, ring, straight
 from sim.rod.simulate import RodStep, simulate
@@ -192,7 +192,7 @@ def test_a_spinning_prestressed_ring_keeps_its_angular_momentum() -> None:
     change, energy = _spinning(Damping(beta=float(beta)), options)
     assert abs(change) < 1e-6
     assert energy < 0.0
-    exact = replace(options, integrator="energy_momentum")
+    exact = replace(options, integrator=Integrator.ENERGY_MOMENTUM)
     assert abs(_spinning(Damping(beta=float(beta)), exact)[0]) < 1e-9
 
 

@@ -192,7 +192,7 @@ def test_a_ball_of_rod_comes_to_rest_in_the_trough() -> None:
 
 
 def test_a_step_that_cannot_be_made_ends_with_the_last_good_one() -> None:
-    """A 1 N pull on 10 mg nodes: 100 km/s^2, not resolved by 20 ms steps."""
+    """A pull of 10^9 N on a node of 0.1 g from 50 ms on; N = 5, h = 5 ms."""
     load = Load([4], (1e9, 1e9), start=0.05)
     world = World(straight(0.1, 5, SOFT), load=load)
     options = StepOptions(h=5e-3, shortest=0.5, max_newton=4)
@@ -204,9 +204,29 @@ def test_a_step_that_cannot_be_made_ends_with_the_last_good_one() -> None:
     assert np.isfinite(seen[-1].x).all()
 
 
+def test_a_step_above_the_residual_of_the_contact_problem_is_never_accepted() -> None:
+    """Not even rounding would meet 1e-300 m/s; N = 84, h = 2.5 ms."""
+    seen: list[RodStep] = []
+    with pytest.raises(NotConvergedError, match=r"1e-300 m/s"):
+        seen.extend(simulate(_actuated(), StepOptions(complementarity=1e-300), 0.3))
+    assert max(step.complementarity for step in seen) == 0.0
+    end = _last(_actuated(), StepOptions(complementarity=1e-12), 0.3)
+    assert 0.0 < end.complementarity <= 1e-12
+
+
+def test_a_run_that_makes_no_step_yields_its_start_alone() -> None:
+    seen: list[RodStep] = []
+    with pytest.raises(NotConvergedError, match="at t = 0 s"):
+        seen.extend(simulate(_actuated(), StepOptions(max_newton=1), 0.3))
+    assert [step.time for step in seen] == [0.0]
+
+
+BENT: Floats = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [2.0, 1.0]])
+NO_BENDS = np.empty((0, 3), dtype=np.int64)
+
+
 def _two_pieces() -> None:
-    x: Floats = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.0, 0.0]])
-    network(x, np.array([[0, 1], [2, 3]]), np.empty((0, 3), dtype=np.int64), SOFT)
+    network(BENT, np.array([[0, 1], [2, 3]]), NO_BENDS, SOFT)
 
 
 @pytest.mark.parametrize(
@@ -217,6 +237,14 @@ def _two_pieces() -> None:
             lambda: chain(np.array([[0.0, 0], [1, 0], [1, 0]]), SOFT),
             "edge 1 between nodes 1 and 2 has length 0 m",
         ),
+        (
+            lambda: network(BENT, np.array([[0, 1], [1, 2], [1, 0]]), NO_BENDS, SOFT),
+            "edges 0 and 2 both join nodes 1 and 0: leave one out",
+        ),
+        (
+            lambda: chain(np.array([[0.0, 0], [1, 0], [0.5, 0]]), SOFT),
+            "bend 0 at nodes 0, 1, 2 turns back by 180 degrees: move node 2",
+        ),
         (lambda: Material(modulus=-1.0), "modulus is -1.0: give a positive"),
         (lambda: Material(density=0.0), "density is 0.0: give a positive"),
         (
@@ -225,7 +253,18 @@ def _two_pieces() -> None:
         ),
         (lambda: Pulses([0.2, 0.1], [1, 2]), "pulse 1 at 0.1 s comes before pulse 0"),
         (lambda: Pulses([0.2], [1, 2]), "1 times for 2 limbs"),
+        (lambda: Pulses([np.nan], [1]), "pulse 0 is at nan: give finite numbers"),
+        (lambda: Pulses([0.2], [1.5]), r"limbs are \[1.5\]: give whole numbers"),  # type: ignore[list-item]
         (lambda: _actuated(schedule=Pulses([0.0], [7])), "no limb 7: choose 0 to 6"),
+        (
+            lambda: World(straight(0.1, 5, SOFT), schedule=LeftOfContact()),
+            r"edges of the limbs \[\]: number two or more limbs from 0 on",
+        ),
+        (lambda: LeftOfContact(period=0.0), "period is 0.0: give a positive number"),
+        (lambda: Load([0], 3.0), "force is 3.0: give two finite numbers"),  # type: ignore[arg-type]
+        (lambda: Load([0], (0.0, np.nan)), "nan.*: give two finite numbers"),
+        (lambda: Load([0], (0.0, 1.0), start=np.nan), "start is nan: give a finite"),
+        (lambda: StepOptions(shortest=2.0), "shortest is 2.0: give a fraction"),
         (lambda: _actuated(friction=-0.1), "friction is -0.1"),
         (lambda: StepOptions(h=0.0), "h is 0.0: give a positive number"),
         (lambda: StepOptions(contact="sticky"), "choose one of exact, modified_mass"),  # type: ignore[arg-type]
