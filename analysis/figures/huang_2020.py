@@ -92,7 +92,7 @@ def ribbon_routes(table: pd.DataFrame, runs: Runs = ()) -> Figure:
 def ribbon_shapes(shapes: Sequence[tuple[float, Floats]], runs: Runs = ()) -> Figure:
     """Fig. 2c: shapes at rest; (Gamma_g, nodes (n, 2) over R) each."""
     with mpl.rc_context(RC):
-        figure = _figure(FULL_WIDTH, 1.8)
+        figure = _figure(FULL_WIDTH, 2.0)
         axes = figure.subplots(1, len(shapes), squeeze=False, sharey=True)[0]
         for ax, (gamma, x) in zip(axes, shapes, strict=True):
             closed = np.vstack([x, x[:1]])
