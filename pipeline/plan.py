@@ -65,9 +65,13 @@ class Planner:
         """The job, once; of two that are called the same, the second has its key too.
 
         The runs of a study share the name of their case: its table tells them apart.
+        A run that is wanted by itself as well belongs to the study.
         """
-        if job.key in self.jobs or "study" in job.tags:
-            return self.jobs.setdefault(job.key, job)
+        if "study" in job.tags:
+            known = self.jobs.get(job.key, job)
+            self.jobs[job.key] = replace(known, tags=dict(known.tags) | dict(job.tags))
+        if job.key in self.jobs:
+            return self.jobs[job.key]
         if (job.step, job.name) in self._names:
             job = replace(job, name=f"{job.name}-{job.key[:8]}")
         self._names.add((job.step, job.name))

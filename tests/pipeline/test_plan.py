@@ -189,10 +189,12 @@ vary: {case.target.radius: [1.8, 2.0, -1.0]}
 """
 
 
-def plan_of_a_studied_figure(project: Path) -> dict[str, Any]:
+def plan_of_a_studied_figure(
+    project: Path, cases: str = "[triangles_circle]"
+) -> dict[str, Any]:
     (project / "conf" / "study" / "radii.yaml").write_text(STUDIED)
     (project / "conf" / "workflow.yaml").write_text(
-        "figures: {dejong-3: {cases: [triangles_circle], study: radii}}\n"
+        f"figures: {{dejong-3: {{cases: {cases}, study: radii}}}}\n"
     )
     return make_plan(read_workflow())
 
@@ -208,6 +210,14 @@ def test_the_runs_of_a_study_are_rows_of_a_figure(project: Path) -> None:
     assert plan["studies"] == ["radii"]
     of_study = [b for b in plan["batches"].values() if b["study"] == "radii"]
     assert sum(batch["jobs"] for batch in of_study) == len(listed)
+
+
+def test_a_run_that_is_shown_by_itself_too_belongs_to_its_study(project: Path) -> None:
+    shown = "{wide: [case=triangles_circle, case.target.radius=2.0]}"
+    plan = plan_of_a_studied_figure(project, shown)
+    simulated = [b for b in plan["batches"].values() if b["step"] == "simulate"]
+    assert {batch["study"] for batch in simulated} == {"radii"}
+    assert sum(batch["jobs"] for batch in simulated) == 3
 
 
 def test_a_figure_of_a_run_that_failed_names_the_reason(project: Path) -> None:
