@@ -35,8 +35,8 @@ from analysis.figures.style import (
 )
 from sim.arrays import Floats
 
-ROW_HEIGHT, HEAD, FOOT = 1.85, 0.25, 0.52  # inches
-COLUMNS = ((0.0, 0.24), (0.235, 0.24), (0.47, 0.24), (0.772, 0.165))
+ROW_HEIGHT, HEAD, FOOT = 1.85, 0.25, 0.72  # inches
+COLUMNS = ((0.0, 0.24), (0.235, 0.24), (0.47, 0.24), (0.766, 0.155))
 POINT_COLOUR = "#BDBDBD"
 NOT_PUBLIC = "Those of [dJ23] are not public."
 
@@ -56,6 +56,8 @@ class ScannedShape:
     verdict : of the comparison
     rms_mm : root mean square of the node distances
     synthetic : whether the scan was computed
+    E, E_u : distance error and its standard uncertainty, nan where the scan does not
+        show its target
     """
 
     nodes: Floats
@@ -68,6 +70,8 @@ class ScannedShape:
     verdict: str
     rms_mm: float
     synthetic: bool
+    E: float = float("nan")
+    E_u: float = float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,14 +198,16 @@ def _draw_steps(ax: Axes, shape: MorphedShape) -> None:
     right.tick_params(axis="y", colors=SHAPE)
     right.yaxis.set_major_locator(MaxNLocator(5))
     if shape.scan is not None:
-        _draw_scanned_S(right, shape.scan, end)
+        at = end * 1.05 + 0.2
+        _draw_scanned_S(right, shape.scan, at)
+        if np.isfinite(shape.scan.E):
+            _error_bar(ax, at, (shape.scan.E, shape.scan.E_u), shape.scan.k, "^")
     low, high = right.get_ylim()
     right.set_ylim(low - 0.08 * (high - low), high + 0.1 * (high - low))
 
 
-def _draw_scanned_S(ax: Axes, scan: ScannedShape, end: float) -> None:
+def _draw_scanned_S(ax: Axes, scan: ScannedShape, at: float) -> None:
     """S scanned with its error bar; beside it S simulated of the same nodes."""
-    at = end * 1.05 + 0.2
     if not scan.whole:
         ax.plot([at], [scan.S_simulated], "s", color=SHAPE, mfc="none", ms=5)
         ax.annotate(
@@ -213,11 +219,19 @@ def _draw_scanned_S(ax: Axes, scan: ScannedShape, end: float) -> None:
             size=5.5,
             color=FAINT,
         )
+    _error_bar(ax, at, (scan.S, scan.S_u), scan.k, "D")
+
+
+def _error_bar(
+    ax: Axes, at: float, measured: tuple[float, float], k: float, mark: str
+) -> None:
+    """What was measured, and k times its standard uncertainty."""
+    value, u = measured
     ax.errorbar(
         [at],
-        [scan.S],
-        yerr=[scan.k * scan.S_u],
-        fmt="D",
+        [value],
+        yerr=[k * u],
+        fmt=mark,
         ms=4.0,
         color=SCANNED_EDGE,
         mfc=SCANNED,
@@ -238,13 +252,14 @@ def _legend(figure: Figure, k: float) -> None:
         "target": {"color": POINT_COLOUR},
         r"$\mathcal{E}$ simulated": {"marker": "o", "color": ERROR, "mfc": "white"},
         r"$\mathcal{S}$ simulated": {"marker": "s", "ls": "--", "color": SHAPE},
+        rf"$\mathcal{{E}}$ scanned, $\pm {k:g}u$": {"marker": "^", **scanned},
         rf"$\mathcal{{S}}$ scanned, $\pm {k:g}u$": {"marker": "D", **scanned},
     }  # fmt: skip
     figure.legend(
         handles=[Line2D([], [], label=name, **style) for name, style in styles.items()],
         loc="lower center",
-        ncols=6,
-        bbox_to_anchor=(0.5, 0.2 / figure.get_figheight()),
+        ncols=4,
+        bbox_to_anchor=(0.5, 0.28 / figure.get_figheight()),
         columnspacing=1.2,
         handletextpad=0.4,
     )
@@ -272,18 +287,19 @@ def plotted_steps(shapes: Sequence[MorphedShape]) -> pd.DataFrame:
     rows: list[dict[str, object]] = []
     for shape in shapes:
         for s, (E, S) in enumerate(zip(shape.E, shape.S, strict=True)):
-            rows.append({"case": shape.title, "s": s, "E": E, "S": S, "S_u": np.nan})
+            rows.append({"case": shape.title, "s": s, "E": E, "S": S})
         if shape.scan is not None:
             rows.append(
                 {
                     "case": shape.title,
                     "s": "scanned" + (" (synthetic)" if shape.scan.synthetic else ""),
-                    "E": np.nan,
+                    "E": shape.scan.E,
+                    "E_u": shape.scan.E_u,
                     "S": shape.scan.S,
                     "S_u": shape.scan.S_u,
                 }
             )
-    return pd.DataFrame(rows, columns=["case", "s", "E", "S", "S_u"])
+    return pd.DataFrame(rows, columns=["case", "s", "E", "S", "E_u", "S_u"])
 
 
 def plotted_nodes(shapes: Sequence[MorphedShape]) -> pd.DataFrame:

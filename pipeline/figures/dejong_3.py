@@ -79,6 +79,8 @@ def _scanned_shape(comparison: Path, ingest: Path, run: SimulatedRun) -> Scanned
         str(compared["verdict"]),
         float(compared["rms_mm"]),
         bool(compared["synthetic"]),
+        float(compared["E_scanned"]),
+        float(compared["E_scanned_u"]),
     )
 
 

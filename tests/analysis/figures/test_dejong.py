@@ -31,6 +31,8 @@ def shape(scan=True, **change):
         "agrees",
         0.2,
         change.get("synthetic", True),
+        change.get("E", 0.004),
+        0.001,
     )
     return MorphedShape(
         change.get("title", "circle"),
@@ -75,6 +77,18 @@ def test_the_scan_is_drawn_at_its_S_with_k_times_u():
     assert (low, high) == (pytest.approx(0.906), pytest.approx(0.914))
 
 
+def test_the_scan_is_drawn_at_its_E_where_it_shows_the_target():
+    figure = shapes_beside_scans([shape()])
+    left = next(ax for ax in figure.axes if ax.get_ylabel() == r"$\mathcal{E}$")
+    marker, _, bars = left.containers[0]
+    assert marker.get_ydata()[0] == 0.004
+    low, high = bars[0].get_segments()[0][:, 1]
+    assert (low, high) == (pytest.approx(0.002), pytest.approx(0.006))
+    without = shapes_beside_scans([shape(E=np.nan)])
+    left = next(ax for ax in without.axes if ax.get_ylabel() == r"$\mathcal{E}$")
+    assert not left.containers
+
+
 def test_a_figure_names_its_runs_and_says_that_a_scan_is_synthetic():
     assert "abc123def456" in texts(shapes_beside_scans([shape()]))
     assert "synthetic" in texts(shapes_beside_scans([shape()]))
@@ -96,7 +110,12 @@ def test_a_row_without_a_scan_says_so():
 def test_the_plotted_numbers_are_those_given():
     steps = plotted_steps([shape()])
     assert steps["E"].tolist()[:3] == [0.3, 0.01, 0.0]
-    assert steps.iloc[-1]["S"] == 0.91
+    assert steps.iloc[-1][["E", "E_u", "S", "S_u"]].tolist() == [
+        0.004,
+        0.001,
+        0.91,
+        0.002,
+    ]
     assert steps.iloc[-1]["s"] == "scanned (synthetic)"
     nodes = plotted_nodes([shape()])
     scanned = nodes[nodes["state"] == "scanned"][["x", "y", "z"]].to_numpy()
@@ -130,3 +149,13 @@ def test_legend_fits_the_page():
     box = legend.get_window_extent()
     assert box.x0 >= 0.0
     assert box.x1 <= figure.bbox.x1
+    (foot,) = (t for t in figure.texts if t.get_text().startswith("Runs"))
+    assert foot.get_window_extent().y1 <= box.y0
+
+
+def test_names_of_axes_fit_the_page():
+    figure = shapes_beside_scans([shape()])
+    figure.draw_without_rendering()
+    for ax in figure.axes:
+        if ax.name != "3d":
+            assert ax.yaxis.label.get_window_extent().x1 < figure.bbox.x1
