@@ -3,6 +3,7 @@
 Open3D's reader of PLY files returns memory that nobody wrote where a file is cut off.
 """
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -57,6 +58,8 @@ def _stl(data: bytes) -> tuple[Floats, Ints]:
             raise ValueError(CUT)
         rows = [line.split() for line in data.decode("latin-1").splitlines()]
         corners = np.array([row[1:4] for row in rows if row[:1] == ["vertex"]], float)
+        if len(corners) % 3 != 0:
+            raise ValueError(f"{len(corners)} corners are not three a triangle")
     else:
         raise ValueError(f"{len(data)} bytes are no STL, or it is truncated")
     vertices, index = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
@@ -77,9 +80,10 @@ def _obj(data: bytes) -> tuple[Floats, Ints]:
 
 
 def _ply(data: bytes) -> tuple[Floats, Ints]:
-    head, found, body = data.partition(b"end_header\n")
-    if not found or not data.startswith(b"ply"):
+    head, *rest = re.split(rb"end_header\r?\n", data, maxsplit=1)
+    if not rest or not data.startswith(b"ply"):
         raise ValueError("no PLY header here")
+    body = rest[0]
     lines = [line.split() for line in head.decode("latin-1").splitlines()]
     style = next(line[1] for line in lines if line[:1] == ["format"])
     elements: list[tuple[str, int, list[list[str]]]] = []

@@ -26,6 +26,7 @@ from sim.morph.reactions import Reactions, reactions
 from sim.morph.structure import Structure
 from sim.morph.system import linearise, state, system_of
 from sim.morph.targets.goals import Goals
+from sim.morph.targets.norms import AlongAxis
 from sim.morph.targets.pose import Moved, perturbed
 from sim.morph.targets.protocol import Target
 from sim.morph.volume import STIFFNESS, Balls
@@ -71,6 +72,7 @@ class MorphCase:
 
     def __post_init__(self) -> None:
         _ = self.options, self.shape
+        self._check_goals()
         if not np.ptp(self.structure.r0, axis=0).any():
             raise ValueError(
                 "all nodes are at one place, which leaves E and S without a length to "
@@ -79,6 +81,14 @@ class MorphCase:
         z = closed(system_of(self.structure), self.structure, self.residual)
         if self.balls is not None:
             self.balls.check(z[: len(self.structure.r0)])
+
+    def _check_goals(self) -> None:
+        target = self.shape.target if isinstance(self.shape, Moved) else self.shape
+        if isinstance(target, AlongAxis) and isinstance(self.options, Newton):
+            raise ValueError(
+                "goals along an axis are not the nearest ones, and a Newton step need "
+                "not lower E: choose `method: projection`"
+            )
 
     @cached_property
     def options(self) -> Projection | Newton:

@@ -15,6 +15,8 @@ from pipeline.cases.morph import MorphCase
 from pipeline.cases.structure_file import document, structure_file
 from sim.morph.sheets import triangle_sheet
 from sim.morph.targets.goals import Goals
+from sim.morph.targets.norms import AlongAxis
+from sim.morph.targets.surfaces import Sphere
 
 ROOT = Path(__file__).parents[2]
 CASES = sorted(
@@ -235,6 +237,15 @@ def test_notes_in_a_structure_file_change_nothing(tmp_path: Path) -> None:
     bare = structure_file(written(tmp_path / "bare.json"))
     noted = structure_file(written(tmp_path / "n.json", name="x", expected={"E": 0.1}))
     assert document(noted) == document(bare)
+
+
+def test_goals_along_an_axis_need_the_literal_method(tmp_path: Path) -> None:
+    structure = structure_file(written(tmp_path / "square.json"))
+    target = AlongAxis(Sphere(1.5), (0.0, 0.0, 1.0))
+    assert MorphCase(structure, target, method="projection").shape is target
+    for perturb in (None, {"seed": 1, "turn": 0.1, "shift": 0.0}):
+        with pytest.raises(ValueError, match="choose `method: projection`"):
+            MorphCase(structure, target, method="newton", perturb=perturb)
 
 
 def test_nodes_at_one_place_are_refused_before_the_first_step(tmp_path: Path) -> None:

@@ -51,8 +51,13 @@ def ply() -> bytes:
     return head + CORNERS.astype("<f4").tobytes() + faces.tobytes()
 
 
+def with_windows_lines() -> bytes:
+    return ply_text().replace(b"\n", b"\r\n")
+
+
 FILES = {
-    "a.stl": stl, "b.stl": stl_text, "c.obj": obj, "d.ply": ply_text, "e.ply": ply
+    "a.stl": stl, "b.stl": stl_text, "c.obj": obj, "d.ply": ply_text, "e.ply": ply,
+    "f.ply": with_windows_lines,
 }  # fmt: skip
 
 
@@ -81,6 +86,9 @@ def test_files_without_a_mesh_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.obj").write_text("# nothing\n")
     with pytest.raises(ValueError, match="no triangles"):
         mesh_file(str(tmp_path / "empty.obj"))
+    (tmp_path / "two.stl").write_text("solid\nvertex 0 0 0\nvertex 1 0 0\nendsolid\n")
+    with pytest.raises(ValueError, match="2 corners are not three a triangle"):
+        mesh_file(str(tmp_path / "two.stl"))
 
 
 def test_a_scan_is_a_target_in_the_unit_of_the_case(tmp_path: Path) -> None:
