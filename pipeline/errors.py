@@ -4,6 +4,7 @@
 step, nothing written.
 """
 
+import errno
 import functools
 import os
 import sys
@@ -36,10 +37,34 @@ def one_line(error: BaseException) -> str:
     return text or type(error).__name__
 
 
+def is_full_disk(error: BaseException) -> bool:
+    """Whether there was no room left to write to."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
 def _status(error: BaseException) -> int:
-    if isinstance(error, RunFailedError | NotConvergedError):
+    if isinstance(error, RunFailedError | NotConvergedError) or is_full_disk(error):
         return FAILED
     return INTERRUPTED if isinstance(error, KeyboardInterrupt) else REFUSED
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    if is_full_disk(error):
+        return (
+            f"error: {one_line(error)}: make room, then the same command goes on "
+            "where it was"
+        )
+    return f"error: {one_line(error)}"
+
+
+def _stopped(error: BaseException) -> int:
+    """Say why a command stops, where `error` is caught; return its exit status."""
+    if os.environ.get(TRACEBACK_VARIABLE):
+        raise error
+    print(_said(error), file=sys.stderr)
+    return _status(error)
 
 
 def command(main: Callable[P, int]) -> Callable[P, int]:
@@ -64,11 +89,10 @@ def command(main: Callable[P, int]) -> Callable[P, int]:
             PermissionError,
             KeyboardInterrupt,
         ) as error:
-            if os.environ.get(TRACEBACK_VARIABLE):
+            return _stopped(error)
+        except OSError as error:
+            if not is_full_disk(error):
                 raise
-            said = "interrupted" if isinstance(error, KeyboardInterrupt) else "error"
-            text = said if said == "interrupted" else f"error: {one_line(error)}"
-            print(text, file=sys.stderr)
-            return _status(error)
+            return _stopped(error)
 
     return guarded

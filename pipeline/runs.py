@@ -25,7 +25,13 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.digests import write_digests
-from pipeline.errors import InputError, PrunedError, RunFailedError, one_line
+from pipeline.errors import (
+    InputError,
+    PrunedError,
+    RunFailedError,
+    is_full_disk,
+    one_line,
+)
 from pipeline.files import read_json, write_json
 from pipeline.keys import key_of
 from pipeline.owners import HEARTBEAT_SECONDS, others_at, process_start
@@ -240,7 +246,8 @@ def perform(directory: Path, job: Job, body: Body) -> dict[str, Any]:
         if is_refusal(error, job):
             shutil.rmtree(directory, ignore_errors=True)
             raise
-        by_itself = isinstance(error, Exception)
+        # A full disk says as little about the run as a kill does: it is run again.
+        by_itself = isinstance(error, Exception) and not is_full_disk(error)
         status = "pruned" if isinstance(error, PrunedError) else "failed"
         record |= {"status": status if by_itself else "killed"}
         record |= {"reason": _reason(error)}

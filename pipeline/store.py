@@ -71,10 +71,10 @@ def only_writer(place: Path, patience: float = 60.0) -> Iterator[None]:
 
 
 def _quiet() -> None:
-    """Keep MLflow's start-up chatter off the terminal."""
+    """Keep MLflow's chatter off the terminal; what it raises is said on one line."""
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ.setdefault("DO_NOT_TRACK", "true")
-    os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
+    os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "CRITICAL")
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "20")
     warnings.filterwarnings("ignore", module="mlflow|alembic|sqlalchemy")

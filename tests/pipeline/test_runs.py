@@ -1,7 +1,9 @@
+import errno
 import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -122,3 +124,19 @@ def test_garbage_under_running_is_closed_like_a_killed_run(tmp_path: Path) -> No
     (closed,) = sweep_dead(tmp_path)
     assert run_record(closed)["status"] == "killed"
     assert not list((tmp_path / "running").iterdir())
+
+
+def test_a_full_disk_is_no_failure_of_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    wanted = Job(
+        "simulate", "toy", identity("simulate", {}), {}, tags={"study": "mine"}
+    )
+
+    def body(_: Path) -> dict[str, Any]:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(RunFailedError, match="No space left"):
+        run_once(wanted, body)
+    assert Ledger().state(wanted.key) == "missing"  # so that a plain rerun runs it
