@@ -16,11 +16,17 @@ from sim.rod.elastic import Strains, gradients
 from sim.rod.newmark import guess
 from sim.rod.rules import solve_with_contacts
 from sim.rod.state import (
+    COMPLEMENTARITY,
+    FOUND_COMPLEMENTARITY,
+    FOUND_RESIDUAL,
     FULL,
     LAST_STEP,
     READY,
+    RESIDUAL,
     SUBSTEPS,
     TIME,
+    WORST_COMPLEMENTARITY,
+    WORST_RESIDUAL,
     Scheme,
     Setting,
     State,
@@ -78,7 +84,13 @@ def accept(state: State, work: Work, count: int, h: float) -> None:
     keep_contacts(state, work, count)
     state.clock[TIME] += h
     state.clock[LAST_STEP] = h
-    work.report[SUBSTEPS] += 1.0
+    report, clock = work.report, state.clock
+    report[SUBSTEPS] += 1.0
+    force, left = report[FOUND_RESIDUAL], report[FOUND_COMPLEMENTARITY]
+    report[RESIDUAL] = max(report[RESIDUAL], force)
+    report[COMPLEMENTARITY] = max(report[COMPLEMENTARITY], left)
+    clock[WORST_RESIDUAL] = max(clock[WORST_RESIDUAL], force)
+    clock[WORST_COMPLEMENTARITY] = max(clock[WORST_COMPLEMENTARITY], left)
 
 
 @spine

@@ -13,7 +13,7 @@ import numpy as np
 from sim.newton import NotConvergedError
 from sim.rod.options import StepOptions
 from sim.rod.simulate import Loop, RodStep, scheme_of
-from sim.rod.state import ITERATIONS
+from sim.rod.state import ITERATIONS, STEP, TIME
 from sim.rod.world import Damping, World
 
 GROWTH = 2.0
@@ -40,6 +40,7 @@ def settle(world: World, *, tolerance: float = 1e-9, max_steps: int = 400) -> Ro
         loop.state.acceleration[:] = 0.0
         loop.options = replace(options, h=h)
         loop.state.clock[:] = 0.0
+        loop.work.report[:] = 0.0
         if not loop.steps(1, h):
             h *= 0.1
             if h < 1e-6 * FIRST:
@@ -47,7 +48,7 @@ def settle(world: World, *, tolerance: float = 1e-9, max_steps: int = 400) -> Ro
             continue
         force = np.abs(world.rod.mass[:, None] * loop.state.v).max() / h
         if force <= tolerance * outer:
-            loop.state.clock[:] = 0.0  # the time on the way there is none
+            loop.state.clock[[TIME, STEP]] = 0.0  # on the way there is no time
             return loop.record()
         if loop.work.report[ITERATIONS] <= EASY:
             h = min(h * GROWTH, LONGEST)

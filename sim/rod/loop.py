@@ -128,7 +128,6 @@ def run(
     Steps have the length h, or with a positive `accuracy` (m) an adapted one up to h.
     """
     make_ready(setting, state, work)
-    work.report[:] = 0.0
     for _ in range(steps):
         if state.clock[TIME] > stop - 1e-6 * h:
             break

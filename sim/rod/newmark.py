@@ -27,12 +27,12 @@ from sim.rod.conserving import conserving_gradient
 from sim.rod.contacts import add_impulses, place_frames
 from sim.rod.elastic import Rates, gradients
 from sim.rod.state import (
-    COMPLEMENTARITY,
     COUNT,
     FACTOR_STEP,
     FACTORISATIONS,
+    FOUND_COMPLEMENTARITY,
+    FOUND_RESIDUAL,
     ITERATIONS,
-    RESIDUAL,
     TIME,
     Scheme,
     Setting,
@@ -230,5 +230,5 @@ def _report(work: Work, count: int, left: float, h: float) -> None:
         for a in range(2):
             p = work.impulse[i, a] if count > 0 else 0.0
             worst = max(worst, abs(work.r[i, a] - p) / h)
-    work.report[RESIDUAL] = max(work.report[RESIDUAL], worst)
-    work.report[COMPLEMENTARITY] = max(work.report[COMPLEMENTARITY], left)
+    work.report[FOUND_RESIDUAL] = worst
+    work.report[FOUND_COMPLEMENTARITY] = left

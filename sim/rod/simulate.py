@@ -28,6 +28,8 @@ from sim.rod.state import (
     STEP,
     SUBSTEPS,
     TIME,
+    WORST_COMPLEMENTARITY,
+    WORST_RESIDUAL,
     Scheme,
     Setting,
     State,
@@ -53,8 +55,9 @@ class RodStep:
     kinetic, stretching, bending, gravity : J
     residual : N, largest unbalanced force since the last record
     complementarity : m/s, largest residual of the contact problem since then
-    iterations, substeps, factorisations : since then
-    error : m, largest estimated error of a step since then, if steps are adapted
+    worst_residual, worst_complementarity : N, m/s, the largest since the start
+    iterations, substeps, factorisations : since the last record
+    error : m, largest estimated error of a step since the last record, if adapted
     h : s, length of the last part of a step
     state : to continue from, unless `failed`
     failed : the next step could not be made; a part of it may have been
@@ -72,6 +75,8 @@ class RodStep:
     gravity: float
     residual: float
     complementarity: float
+    worst_residual: float
+    worst_complementarity: float
     iterations: int
     substeps: int
     factorisations: int
@@ -170,6 +175,7 @@ class Loop:
 
         A pulse between two steps of fixed length begins to act with the later one.
         """
+        self.work.report[:] = 0.0
         h = self.options.h
         near = 1e-6 * h
         window = near if self.options.accuracy > 0.0 else h - near
@@ -221,6 +227,8 @@ class Loop:
             gravity=gravity,
             residual=float(report[RESIDUAL]),
             complementarity=float(report[COMPLEMENTARITY]),
+            worst_residual=float(state.clock[WORST_RESIDUAL]),
+            worst_complementarity=float(state.clock[WORST_COMPLEMENTARITY]),
             iterations=int(report[ITERATIONS]),
             substeps=int(report[SUBSTEPS]),
             factorisations=int(report[FACTORISATIONS]),

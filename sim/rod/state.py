@@ -86,7 +86,7 @@ class State(NamedTuple):
     contact : (n,) OPEN, STICK, FORTH or BACK
     pulse : (limbs,) s, when each limb was last switched on
     factor : L and D of the last matrix
-    clock : (6,) see below
+    clock : (8,) see below
     """
 
     x: Floats
@@ -100,8 +100,10 @@ class State(NamedTuple):
     clock: Floats
 
 
-# Entries of `clock`: s, s of the factor, steps made, s, s of the next, made ready.
+# Entries of `clock`: s, s of the factor, steps made, s, s of the next, made ready, and
+# the largest residuals of all accepted steps, N and m/s.
 TIME, FACTOR_STEP, STEP, LAST_STEP, LENGTH, READY = range(6)
+WORST_RESIDUAL, WORST_COMPLEMENTARITY = 6, 7
 
 
 class Work(NamedTuple):
@@ -121,7 +123,7 @@ class Work(NamedTuple):
     columns : (2c, n, 2) L^-1 of the unit vectors at the contacts
     xy, W, b, p : Delassus matrix by coordinates and by frames, velocities, impulses
     impulse : (n, 2) N s
-    report : (6,) see below
+    report : (8,) see below
     memo : (2,) validity of `columns`
     """
 
@@ -152,8 +154,10 @@ class Work(NamedTuple):
     memo: Ints
 
 
-# Entries of `report`: the largest since the last record, or the number.
+# Entries of `report`: the largest since the last record, or the number; the residuals
+# of the solution found last, which may yet be rejected.
 RESIDUAL, COMPLEMENTARITY, ITERATIONS, SUBSTEPS, FACTORISATIONS, ERROR = range(6)
+FOUND_RESIDUAL, FOUND_COMPLEMENTARITY = 6, 7
 COUNT, FULL = 0, 1  # entries of `memo`: contacts in `columns`, ran out of space
 
 
@@ -170,7 +174,7 @@ def new_state(rod: Rod, velocity: Floats) -> State:
         contact=np.zeros(n, dtype=np.int64),
         pulse=np.full(rod.last_limb + 1, np.inf),
         factor=pattern_free,
-        clock=np.zeros(6),
+        clock=np.zeros(8),
     )
 
 
@@ -221,6 +225,6 @@ def work_space(rod: Rod, pattern: Pattern) -> Work:
         friction=np.zeros(c),
         space=scratch(c),
         impulse=np.zeros((n, 2)),
-        report=np.zeros(6),
+        report=np.zeros(8),
         memo=np.zeros(2, dtype=np.int64),
     )

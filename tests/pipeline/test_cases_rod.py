@@ -17,6 +17,8 @@ from pipeline.cases.own_rod import OwnRodCase
 from pipeline.errors import InputError
 from pipeline.hydra_command import build as hydra_build
 from sim.rod.actuation import LeftOfContact
+from sim.rod.coulomb import ContactRule
+from sim.rod.options import StepOptions
 from tests.pipeline.conftest import Command, refusal
 
 ROOT = Path(__file__).parents[2]
@@ -73,6 +75,16 @@ def test_a_run_of_the_star_keeps_shapes_and_what_draws_them() -> None:
     assert fixed["edges"].shape == (84 + 7 - 7, 2)
     assert fixed["ground"].shape[1] == 2
     assert case.result(steps[-1])["nodes"] == 84
+
+
+def test_a_run_tells_the_largest_residual_of_all_its_steps() -> None:
+    """By the paper's rules, whose worst steps lie while the robot moves."""
+    rules = StepOptions(contact=ContactRule.MODIFIED_MASS)
+    case = build("star_robot", duration=1.0, options=rules)
+    steps = list(case.steps())
+    worst = max(step.complementarity for step in steps)
+    assert worst > 1e3 * steps[-1].complementarity
+    assert case.result(steps[-1])["complementarity"] == worst
 
 
 @pytest.mark.parametrize("name", ["star_robot_crest", "star_robot_up_6", "jumper"])

@@ -62,8 +62,13 @@ def test_records_are_those_asked_for_and_the_last() -> None:
 
 
 def test_how_often_steps_are_recorded_changes_nothing() -> None:
-    often = list(simulate(_actuated(), StepOptions(), 0.3, every=1))[-1]
-    assert _arrays_equal(often.state, _last(_actuated(), StepOptions(), 0.3).state)
+    often = list(simulate(_actuated(), StepOptions(), 0.3, every=1))
+    last = _last(_actuated(), StepOptions(), 0.3)  # a pulse begins in its interval
+    assert _arrays_equal(often[-1].state, last.state)
+    assert last.iterations == sum(step.iterations for step in often)
+    assert last.residual == max(step.residual for step in often)
+    assert last.complementarity == max(step.complementarity for step in often) > 0.0
+    assert last.worst_complementarity == last.complementarity
 
 
 def test_adapted_steps_gain_accuracy_as_asked() -> None:
@@ -141,7 +146,7 @@ def test_the_papers_rules_give_a_motion_and_own_up_to_their_residual() -> None:
     worst = max(
         step.complementarity for step in simulate(_actuated(), options, 0.4, every=1)
     )
-    assert worst > 1e-6  # some set of contacts is taken although it is inconsistent
+    assert worst > 1e-2  # m/s: sets of contacts are taken although inconsistent
 
 
 def test_the_papers_rules_agree_with_exact_contact_where_they_are_consistent() -> None:
