@@ -7,6 +7,7 @@ from analysis.validation import Verdict
 from sim.morph.measures import characteristic_length, shape_factor
 from tests.analysis.mechanisms import random_mechanism
 from tests.analysis.virtual_prints import (
+    bent_states,
     judge,
     lengthen_link,
     print_and_scan,
@@ -59,9 +60,33 @@ def other_end_state(mechanism, rng):
     return turn_joint(mechanism, 8.0, rng)
 
 
+def judged_when_bent(seed, fault=None):
+    """One verdict on a print whose joints turn by 1 degree, as its budget says."""
+    rng = np.random.default_rng(seed)
+    while True:
+        mechanism, initial = random_mechanism(NODES, rng)
+        bent, covariance = bent_states(mechanism, rng, 1.0)
+        try:
+            nodes = bent.nodes_mm if fault is None else fault(bent, rng)
+        except LookupError:
+            continue  # this one cannot have the fault
+        centres = print_and_scan(bent, nodes, rng).centres_mm
+        return judge(mechanism, initial, centres, input_covariance=covariance)
+
+
+def share_of_bent_ones_that_differs(trials, fault=None, first_seed=0):
+    seeds = range(first_seed, first_seed + trials)
+    found = [judged_when_bent(s, fault).comparison.verdict for s in seeds]
+    return np.mean([v is Verdict.DIFFERS for v in found])
+
+
 @pytest.mark.parametrize("fault", [longer_link, other_end_state, swapped_body])
 def test_a_fault_is_noticed(fault):
     assert share_that_differs(12, fault) >= 0.75
+
+
+def test_a_longer_link_is_noticed_however_far_joints_turn():
+    assert share_of_bent_ones_that_differs(12, longer_link) >= 0.75
 
 
 def test_small_parts_on_the_wrong_joint_never_agree():
@@ -94,6 +119,12 @@ def test_a_true_simulation_is_called_different_in_3_to_7_percent(gap_mm):
 @pytest.mark.parametrize("fault", [longer_link, other_end_state, swapped_body])
 def test_a_fault_is_noticed_in_95_percent(fault, gap_mm):
     assert share_that_differs(200, fault, 50_000, gap_mm) >= 0.95
+
+
+@pytest.mark.long
+def test_chance_and_a_longer_link_are_told_apart_however_far_joints_turn():
+    assert 0.03 <= share_of_bent_ones_that_differs(400) <= 0.07
+    assert share_of_bent_ones_that_differs(200, longer_link, 50_000) >= 0.95
 
 
 @pytest.mark.long

@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 
 from analysis.alignment import RigidMotion
 from analysis.deviation import Placed, moved
+from analysis.input_uncertainty import shape_covariance
 from analysis.labels.assign import label_spheres
 from analysis.labels.evidence import LabelOptions
 from analysis.labels.mechanism import Mechanism
@@ -15,8 +16,10 @@ from analysis.uncertainty import UncertaintyOptions, length_sd_mm, play_covarian
 from analysis.validation import Acceptance
 from analysis.verdicts import Judged, LabelledScan, Simulation, judge_scan
 from sim.arrays import Floats
+from tests.analysis.mechanisms import nearby_state
 
 CENTRE_SD_MM = 0.02
+PRINTS = 100  # drawn for the covariance of the shape
 POSE_SD = np.array([0.05, 0.05, 0.05, 5e-4, 5e-4, 5e-4])  # mm and rad
 UNCERTAINTY = UncertaintyOptions()
 ACCEPTANCE = Acceptance(node_margin_mm=1.5)
@@ -86,6 +89,7 @@ def judge(
     target: TargetInScan | None = None,
     *,
     centre_sd_mm: float = CENTRE_SD_MM,
+    input_covariance: Floats | None = None,
 ) -> Judged:
     """Label the scan and compare it with the simulated mechanism."""
     n = mechanism.n
@@ -99,7 +103,22 @@ def judge(
     )
     steps = np.stack([initial_mm, mechanism.nodes_mm, mechanism.nodes_mm])
     scan = LabelledScan(labels, centres_mm, covariance, target)
-    return judge_scan(Simulation(steps, mechanism), scan, UNCERTAINTY, ACCEPTANCE)
+    simulation = Simulation(steps, mechanism, input_covariance)
+    return judge_scan(simulation, scan, UNCERTAINTY, ACCEPTANCE)
+
+
+def bent_states(
+    mechanism: Mechanism, rng: np.random.Generator, angle_deg: float
+) -> tuple[Mechanism, Floats]:
+    """What other link lengths do: every joint turns by some `angle_deg`.
+
+    Returns
+    -------
+    the mechanism as it was printed, and the covariance (3n, 3n) of such prints
+    """
+    drawn = [nearby_state(mechanism, rng, angle_deg) for _ in range(PRINTS + 1)]
+    covariance = shape_covariance(mechanism.nodes_mm, np.array(drawn[1:]))
+    return Mechanism(drawn[0], mechanism.bodies), covariance
 
 
 def descendants(mechanism: Mechanism, body: int) -> list[int]:
