@@ -63,24 +63,19 @@ def test_a_clock_that_is_set_back_confuses_nobody(place: Path, shift: str) -> No
     write_study(place, 0)
     first = start(place, "pipeline.study", "mine")
     time.sleep(8.0)  # somewhere in the middle of it
-    back = subprocess.run(
-        [faketime, "-f", shift, sys.executable, "-m", "pipeline.status", "mine"],
-        cwd=place,
-        env=environment(),
-        capture_output=True,
-        check=False,
-    )
-    assert back.returncode in (0, 2), back.stderr  # 2: nothing is planned yet
     first.kill()
     first.communicate()
     write_study(place, 1)
+    # A clock that is set back moves the date; what measures spans goes on.
+    behind = [faketime, "--exclude-monotonic", "-f", shift]
     done = subprocess.run(
-        [faketime, "-f", shift, sys.executable, "-m", "pipeline.study", "mine"],
+        [*behind, sys.executable, "-m", "pipeline.study", "mine"],
         cwd=place,
         env=environment(),
         capture_output=True,
         text=True,
         check=False,
+        timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     write_study(place, 0)
