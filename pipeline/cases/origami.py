@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.errors import InputError
 from sim.origami.compliant import compliant_mesh
 from sim.origami.concentrated import concentrated_mesh
 from sim.origami.contact import Contact
@@ -21,7 +22,7 @@ from sim.origami.phases import Fold, Phase
 from sim.origami.problem import Problem
 from sim.origami.reactions import support_forces, unsupported
 from sim.origami.sequences import parse_sequence, verdict
-from sim.origami.sheet import Sheet
+from sim.origami.sheet import Sheet, StartError, check_phase
 from sim.origami.stability import bending_strain, smallest_eigenvalues
 from sim.origami.tessellations import subdivided
 
@@ -117,7 +118,12 @@ class OrigamiCase:
             object.__setattr__(self, "phases", [staged, *self.phases[1:]])
         if self.edge_parts != 1:
             self._divide_edges()
-        _ = self.sheet
+        for name in ("strain_limit", "eigenvalues"):
+            value = getattr(self, name)
+            if isinstance(value, bool | str) or not value >= 0:
+                raise ValueError(f"{name} must be zero or more, not {value!r}")
+        for phase in self.phases:
+            check_phase(self.sheet, phase)
 
     def _divide_edges(self) -> None:
         """More vertices on free edges; creases keep their places, not their numbers."""
@@ -158,7 +164,10 @@ class OrigamiCase:
         return [unsupported(self.sheet, phase) for phase in self.phases]
 
     def steps(self) -> Iterator[OrigamiStep]:
-        return run(self.sheet, self.phases)
+        try:
+            yield from run(self.sheet, self.phases)
+        except StartError as error:
+            raise InputError(str(error)) from None
 
     def numbers(self, step: OrigamiStep) -> dict[str, float]:
         bending, panels, stretch, creases, contact, support = step.energies.tolist()

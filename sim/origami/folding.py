@@ -17,6 +17,7 @@ from sim.origami.sheet import (
     Sheet,
     State,
     build_problem,
+    check_phase,
     check_start,
     contact_force,
     hinge_angles,
@@ -73,11 +74,15 @@ def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
 
     Raises
     ------
+    StartError
+        where the flat sheet can move freely, or meets itself.
     NotConvergedError
         where an increment has no equilibrium even in small parts, with the last
         accepted step as `best`.
     """
     rest = sheet.mesh.rest
+    for phase in phases:
+        check_phase(sheet, phase)
     problem = build_problem(sheet, phases[0])
     check_start(sheet.mesh, problem)
     state = State(

@@ -54,6 +54,17 @@ def support_table(rows: Sequence[Sequence[float]], nodes: int, name: str) -> Flo
     return table
 
 
+def spring_table(rows: Sequence[Sequence[float]], nodes: int) -> Floats:
+    """(nodes, 3) stiffness of elastic supports, N/m."""
+    springs = support_table(rows, nodes, "elastic support")
+    if (springs < 0).any():
+        raise ValueError(
+            f"elastic support of node {np.argwhere(springs < 0)[0][0]} is negative: "
+            "its stiffness must be zero or more"
+        )
+    return springs
+
+
 def build_model(
     mesh: Mesh,
     supports: Sequence[Sequence[float]],
@@ -68,12 +79,6 @@ def build_model(
     """
     n = len(mesh.rest)
     held = support_table(supports, n, "support") != 0
-    springs = support_table(elastic, n, "elastic support")
-    if (springs < 0).any():
-        raise ValueError(
-            f"elastic support of node {np.argwhere(springs < 0)[0][0]} is negative: "
-            "its stiffness must be zero or more"
-        )
     elements = [mesh.bar, mesh.hinge, mesh.triangle]
     numberings = [_numbered(order, held) for order in _orders(mesh)]
     unknown = min(numberings, key=lambda unknown: _cost(unknown, elements))
@@ -89,7 +94,7 @@ def build_model(
         hinge_of_panel=mesh.hinge_crease < 0,
         unknown=unknown,
         first=_profile(unknown, elements),
-        elastic=springs,
+        elastic=spring_table(elastic, n),
     )
 
 

@@ -10,7 +10,7 @@ from sim.origami.folding import OrigamiStep
 from sim.origami.model import support_table
 from sim.origami.phases import Load, Phase
 from sim.origami.problem import Problem, near_at
-from sim.origami.sheet import Sheet, build_problem
+from sim.origami.sheet import Sheet, build_problem, supports_of
 
 
 def unsupported(sheet: Sheet, phase: Phase) -> Problem:
@@ -35,6 +35,5 @@ def support_forces(
     if isinstance(phase, Load):
         applied[list(phase.nodes)] = phase.force
     force = system.force[problem.model.unknown] - step.factor * applied
-    supports = sheet.supports if phase.supports is None else phase.supports
-    held = support_table(supports, len(force), "support") != 0
+    held = support_table(supports_of(sheet, phase), len(force), "support") != 0
     return np.where(held, force, 0.0)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
 from sim.contact import potential
 from sim.contact.crossing import crossings
 from sim.origami.assembly import assemble, contact_forces
@@ -17,8 +17,8 @@ from sim.origami.contact import (
 )
 from sim.origami.hinges import hinge_angle
 from sim.origami.mesh import Mesh
-from sim.origami.model import build_model
-from sim.origami.phases import Phase, Rows
+from sim.origami.model import build_model, spring_table, support_table
+from sim.origami.phases import Fold, Phase, Rows
 from sim.origami.problem import Near, Problem, near_at
 from sim.origami.skyline import factorise
 
@@ -26,6 +26,10 @@ SKIN_SHARE = 0.06  # of the pattern's size: how far nodes move before pairs are 
 SKIN_OF_PANEL = 0.25  # and of a panel's length: large sheets have many pairs within it
 FREE = 1e-13  # pivot of the stiffness below which a displacement is unsupported
 TOUCHING = 1e-9  # distance, of the pattern's size, at which parts already meet
+
+
+class StartError(ValueError):
+    """A sheet that cannot fold as it is given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,15 +85,36 @@ def hinge_angles(mesh: Mesh, x: Floats) -> Floats:
     return np.array([hinge_angle(x[nodes]) for nodes in mesh.hinge])
 
 
+def supports_of(sheet: Sheet, phase: Phase) -> Rows:
+    """The supports of a phase: its own, or else the sheet's."""
+    return sheet.supports if phase.supports is None else phase.supports
+
+
+def check_phase(sheet: Sheet, phase: Phase) -> None:
+    """Refuse a phase that names what the sheet does not have."""
+    nodes = len(sheet.mesh.rest)
+    held = support_table(supports_of(sheet, phase), nodes, "support") != 0
+    spring_table(phase.elastic, nodes)
+    if isinstance(phase, Fold):
+        phase.targets(sheet.mesh)
+        return
+    for node in (*phase.nodes, *([phase.watch] if phase.watch >= 0 else [])):
+        if not 0 <= node < nodes:
+            raise ValueError(
+                f"load names node {node}, but nodes are numbered 0 to {nodes - 1}"
+            )
+    if not (~held[list(phase.nodes)] & (np.array(phase.force) != 0)).any():
+        raise ValueError("the load acts on supports only: name nodes that can move")
+
+
 def build_problem(sheet: Sheet, phase: Phase) -> Problem:
     """The compiled loops' view of a sheet in one phase."""
     mesh = sheet.mesh
-    supports = sheet.supports if phase.supports is None else phase.supports
     contact = sheet.contact.filled(mesh)
     on = contact.enabled and phase.contact
     assert contact.ke is not None  # `filled` has set it
     return Problem(
-        model=build_model(mesh, supports, phase.elastic),
+        model=build_model(mesh, supports_of(sheet, phase), phase.elastic),
         surface=build_surface(mesh, contact) if on else no_surface(mesh.rest),
         ke=contact.ke,
         skin=min(SKIN_SHARE * mesh.pattern.size, SKIN_OF_PANEL * panel_length(mesh)),
@@ -98,7 +123,12 @@ def build_problem(sheet: Sheet, phase: Phase) -> Problem:
 
 
 def check_start(mesh: Mesh, problem: Problem) -> None:
-    """Refuse a sheet that can move freely, or that meets itself before it folds."""
+    """Refuse a sheet that can move freely, or that meets itself before it folds.
+
+    Raises
+    ------
+    StartError
+    """
     model, surface = problem.model, problem.surface
     bare = problem._replace(surface=no_surface(mesh.rest))
     none = near_at(bare, mesh.rest, bare.skin).pairs
@@ -109,7 +139,7 @@ def check_start(mesh: Mesh, problem: Problem) -> None:
     stiffest = abs(pivots).max()
     if pivots.min() < FREE * stiffest:
         node, axis = np.argwhere(model.unknown == pivots.argmin())[0]
-        raise ValueError(
+        raise StartError(
             f"the sheet can move without resistance, node {node} along "
             f"{'xyz'[axis]} for one: add supports"
         )
@@ -118,18 +148,27 @@ def check_start(mesh: Mesh, problem: Problem) -> None:
     cross = crossings(surface.edge, surface.triangle, surface.tag, mesh.rest)
     pairs = near_at(problem, mesh.rest, 0.0).pairs
     gap, which = potential.smallest_distance(pairs, mesh.rest, False)
-    if len(cross) or gap <= TOUCHING * mesh.pattern.size:
-        if len(cross):
-            triangle = cross[0, 1]
-        elif which < pairs.faces:
-            triangle = pairs.row[which, 1]
-        else:
-            edge = pairs.node[which, :2]
-            triangle = np.argmax(np.isin(surface.triangle, edge).sum(axis=1))
-        raise ValueError(
-            f"panel {surface.triangle_panel[triangle]} meets another part of the sheet "
-            "before it is folded: move its vertices apart, or switch contact off"
-        )
+    if len(cross):
+        one, other = surface.edge[cross[0, 0]], surface.triangle[cross[0, 1]]
+    elif gap <= TOUCHING * mesh.pattern.size:
+        nodes = pairs.node[which]
+        own = 1 if which < pairs.faces else 2
+        one, other = nodes[:own], nodes[own:]
+    else:
+        return
+    raise StartError(
+        f"{_part(mesh, one)} meets {_part(mesh, other)} before the sheet is folded: "
+        "move its vertices apart, or switch contact off"
+    )
+
+
+def _part(mesh: Mesh, nodes: Ints) -> str:
+    """The panel or crease that some nodes of a triangle belong to."""
+    triangle = np.argmax(np.isin(mesh.triangle, nodes).sum(axis=1))
+    number, panels = int(mesh.triangle_panel[triangle]), len(mesh.pattern.panels)
+    if number < panels:
+        return f"panel {number}"
+    return f"crease {mesh.pattern.creases[number - panels]}"
 
 
 def contact_force(problem: Problem, state: State) -> Floats:

@@ -66,6 +66,14 @@ def test_every_case_yields_the_flat_sheet_and_a_converged_increment(name: str) -
         ("box", "case.phases.0.increments=0", "increments must be 1 or more"),
         ("box", "+case.edge_parts=2", "edge_parts changes the mesh"),
         ("miura", "case.pattern.angle=95", "angle must lie between 0 and 90"),
+        ("box", "case.phases.0.creases=[0,1,2,3]", "edge 0 is not a crease"),
+        ("box", "case.supports=[[77,1,1,1]]", "support names node 77"),
+        ("box", "+case.strain_limit=-1", "strain_limit must be zero or more, not -1"),
+        ("box", "+case.eigenvalues=-2", "eigenvalues must be zero or more, not -2"),
+        ("single_fold", "case.phases.1.nodes=[99]", "load names node 99"),
+        ("single_fold", "case.phases.1.watch=13", "load names node 13"),
+        ("single_fold", "case.phases.1.nodes=[0]", "acts on supports only"),
+        ("single_fold", "+case.phases.1.elastic=[[1,0,0,-3]]", "node 1 is negative"),
     ],
 )
 def test_bad_values_are_refused_in_one_line(
@@ -132,6 +140,42 @@ def test_files_that_are_not_patterns_are_refused(
         fold_file(str(path))
     with pytest.raises(ValueError, match="give a FOLD file"):
         fold_file(str(tmp_path / "absent.fold"))
+
+
+CROSSED = {
+    "vertices_coords": [
+        [0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.3, 0, 0.4], [0.3, 1, -0.4]
+    ],
+    "faces_vertices": [[0, 1, 2, 3], [2, 1, 4, 5]],
+    "edges_vertices": [[1, 2]],
+    "edges_assignment": ["V"],
+}  # fmt: skip
+
+
+def test_a_fold_file_whose_panels_cross_is_refused_before_anything_runs(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "crossed.fold"
+    path.write_text(json.dumps(CROSSED), encoding="utf-8")
+    chosen = case("fold_file", f"case.pattern.path={path}", "case.pattern.scale=0.02")
+    with pytest.raises(InputError, match=r"panel \d meets panel \d .*move") as refused:
+        next(chosen.steps())
+    assert "\n" not in str(refused.value)
+
+
+def test_a_sheet_without_enough_supports_is_refused_before_anything_runs() -> None:
+    with pytest.raises(InputError, match=r"node \d+ along \w for one: add supports"):
+        next(case("single_fold", "case.supports=[[0,1,1,1]]").steps())
+
+
+def test_the_strain_that_is_warned_of_can_be_chosen() -> None:
+    words = ("case.phases.0.increments=5", "case.phases.1.increments=1")
+    *_, last = case("single_fold", *words).steps()
+    strain = case("single_fold", *words).result(last)["largest_strain"]
+    assert isinstance(strain, float)
+    for limit, warned in ((0.99 * strain, True), (1.01 * strain, False)):
+        chosen = case("single_fold", *words, f"+case.strain_limit={limit}")
+        assert ("warning" in chosen.result(last)) == warned
 
 
 def test_divided_edges_keep_creases_folding() -> None:

@@ -17,7 +17,10 @@ from pipeline.simulate import case_names, planned
 from pipeline.study_members import read_members
 from pipeline.workflow_file import read_workflow
 
-OPEN = {"structure_file": ["case.structure.path=pyproject.toml"]}  # left to the user
+OPEN = {  # what is left to the user
+    "structure_file": ["case.structure.path=pyproject.toml"],
+    "fold_file": ["case.pattern.path=pyproject.toml"],
+}
 
 Rows = dict[tuple[str, str], str]
 
