@@ -84,6 +84,13 @@ def _together(path: Path, centres: Floats, covariances: Floats) -> Floats:
             f"{path}: the covariance has shape {whole.shape} for {len(centres)} "
             "spheres: run the ingest again"
         )
+    m = len(centres)
+    own = np.einsum("iaib->iab", whole.reshape(m, 3, m, 3))
+    if not np.allclose(own, covariances, rtol=1e-6, atol=1e-6 * np.abs(own).max()):
+        raise InputError(
+            f"{path} has other covariances than the spheres beside it: run the ingest "
+            f"again, or delete {path.name} if spheres.csv was edited on purpose"
+        )
     return whole
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from pipeline.compare import Comparison, main, run_step
 from pipeline.errors import InputError
+from pipeline.sphere_table import read_spheres
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 
@@ -141,6 +142,27 @@ def test_a_spoilt_sphere_table_is_refused_with_its_place(folders, spoil, said):
     path = folders[0] / "spheres.csv"
     spoil(pd.read_csv(path)).to_csv(path, index=False)
     with pytest.raises(InputError, match=re.escape(said)):
+        run_step(CONFIG, *folders)
+
+
+@pytest.mark.parametrize(
+    ("column", "factor", "said"),
+    [("cov_xx_mm2", 100.0, "has other covariances"), ("x_mm", 1.01, "does not belong")],
+)
+def test_an_edited_sphere_table_is_not_read_with_the_covariance_of_another(
+    folders, column, factor, said
+):
+    """All centres together are in a file of their own: it must be of this table."""
+    spheres, path = read_spheres(folders[0]), folders[0] / "spheres.csv"
+    np.savez(
+        folders[0] / "covariance.npz",
+        covariance_mm2=spheres.covariance_mm2,
+        centres_mm=spheres.centres_mm,
+    )
+    assert run_step(CONFIG, *folders)["verdict"] == "agrees"
+    table = pd.read_csv(path)
+    table.assign(**{column: factor * table[column]}).to_csv(path, index=False)
+    with pytest.raises(InputError, match=said):
         run_step(CONFIG, *folders)
 
 
