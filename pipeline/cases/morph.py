@@ -13,6 +13,7 @@ from pipeline.cases.structure_file import document
 from sim.morph.choice import Choice
 from sim.morph.closing import closed
 from sim.morph.measures import characteristic_length
+from sim.morph.mobility import mobility
 from sim.morph.morph import (
     Followers,
     MorphStep,
@@ -24,7 +25,7 @@ from sim.morph.morph import (
 from sim.morph.newton_morph import Newton, morph_newton
 from sim.morph.reactions import Reactions, reactions
 from sim.morph.structure import Structure
-from sim.morph.system import linearise, state, system_of
+from sim.morph.system import system_of
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.norms import AlongAxis
 from sim.morph.targets.pose import Moved, perturbed
@@ -175,10 +176,7 @@ class MorphCase:
         return reactions(self.structure, step.state, step.g, contacts)
 
     def result(self, step: MorphStep) -> dict[str, float | str | int]:
-        table = self.structure.constraints
-        system = system_of(self.structure)
-        dropped = linearise(system, state(self.structure)).factorise().dropped
-        rank = system.m - len(dropped)
+        table, found = self.structure.constraints, mobility(self.structure)
         ended: dict[str, float | str | int] = {
             "method": Method(self.method).value,
             "stop": step.stop.value if step.stop is not None else "none",
@@ -187,12 +185,12 @@ class MorphCase:
             "residual": step.residual,
             "projected_gradient": step.gradient,
             "steps": step.s,
-            "nodes": system.n,
-            "rows": system.m,
-            "multipliers": system.k,
-            "redundant": len(dropped),
-            "redundant_rows": "; ".join(table.name_of_row(i) for i in dropped),
-            "mobility": 3 * system.n + system.k - rank,
+            "nodes": found.nodes,
+            "rows": found.rows,
+            "multipliers": found.multipliers,
+            "redundant": len(found.redundant),
+            "redundant_rows": "; ".join(table.name_of_row(i) for i in found.redundant),
+            "mobility": found.mobility,
         }
         if isinstance(self.shape, Moved):
             for axis, turn, shift in zip(

@@ -9,6 +9,7 @@ from sim.morph.measures import characteristic_length
 from sim.morph.projection import admissible, satisfy_constraints
 from sim.morph.structure import Structure
 from sim.morph.system import linearise, state, system_of
+from sim.morph.units import in_own_unit, own_unit
 from sim.newton import NotConvergedError
 
 LARGEST = 3000  # unknowns whose modes are taken from a dense null space
@@ -49,8 +50,14 @@ def mobility(structure: Structure, z: Floats | None = None) -> Mobility:
     ----------
     z : (n + k, 3) state, the initial one unless given
     """
-    system = system_of(structure)
-    linear = linearise(system, state(structure) if z is None else z)
+    unit, n = own_unit(structure), len(structure.r0)
+    made = in_own_unit(structure)
+    system = system_of(made)
+    if z is None:
+        z = state(made)
+    elif unit != 1.0:
+        z = np.concatenate([z[:n] / unit, z[n:]])
+    linear = linearise(system, z)
     dropped = linear.factorise().dropped
     rank = system.m - len(dropped)
     return Mobility(system.n, system.k, system.m, rank, dropped)
@@ -61,6 +68,7 @@ def modes(structure: Structure) -> Floats:
 
     They are ordered by how much of a rigid motion they are, the most rigid last.
     """
+    structure = in_own_unit(structure)
     system, z = system_of(structure), state(structure)
     unknowns = 3 * system.n + system.k
     if unknowns > LARGEST:
@@ -92,6 +100,7 @@ def nearby_mobility(structure: Structure, seed: int = 0) -> int | None:
     special (a flat parallelogram, a dead centre), and some of its first-order motions
     lead nowhere.
     """
+    structure = in_own_unit(structure)
     system, z = system_of(structure), state(structure)
     L = characteristic_length(structure.r0)
     noise = np.random.default_rng(seed).normal(size=structure.r0.shape)

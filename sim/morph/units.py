@@ -2,9 +2,10 @@
 
 A multiplier lambda is a pure number, and lengths are not: how much a change of one
 counts beside a change of the other depends on the unit. In metres a part of a few
-millimetres would seem at rest as soon as lambda is. Where there are multipliers, a
-morph by Newton steps is therefore done in a unit close to L of eq. (13) of [dJ23]: a
-power of two, so that scaling to and fro rounds nothing.
+millimetres would seem at rest as soon as lambda is, and rows would seem to depend on
+others. Where there are multipliers, Newton steps and ranks are therefore taken in a
+unit close to L of eq. (13) of [dJ23]: a power of two, so that scaling to and fro rounds
+nothing.
 """
 
 from dataclasses import dataclass, replace
@@ -41,6 +42,12 @@ def own_unit(structure: Structure) -> float:
     if structure.constraints.multipliers == 0 or L == 0.0:
         return 1.0
     return float(2.0 ** np.round(np.log2(L)))
+
+
+def in_own_unit(structure: Structure) -> Structure:
+    """The same structure in its own unit."""
+    unit = own_unit(structure)
+    return structure if unit == 1.0 else rescaled(structure, unit)
 
 
 @lru_cache(maxsize=1)

@@ -12,6 +12,7 @@ from sim.morph.mobility import Mobility, mobility, modes, nearby_mobility
 from sim.morph.pentapod import pentapod
 from sim.morph.structure import Structure
 from sim.morph.system import linearise, state, system_of
+from sim.morph.units import rescaled
 from tests.sim.morph.mechanisms import (
     TRIANGLE,
     A,
@@ -81,6 +82,16 @@ def test_first_mode_of_the_pentapod_is_its_change_of_shape() -> None:
     spread = np.einsum("ij,ij->i", apart, directions)
     assert_allclose(spread, spread[0], atol=1e-10)
     assert abs(spread[0]) > 0.05
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+@pytest.mark.parametrize("name", ["pentapod grounded", "JOINT j cylindrical"])
+def test_mobility_is_the_same_in_every_unit(name: str, unit: float) -> None:
+    made, other = MECHANISMS[name], rescaled(MECHANISMS[name], unit)
+    assert counts(mobility(other)) == counts(mobility(made))
+    assert counts(mobility(other, state(other))) == counts(mobility(made))
+    assert nearby_mobility(other) == nearby_mobility(made)
+    assert len(modes(other)) == mobility(made).mobility
 
 
 def test_fixed_bodies_move_as_one_without_a_row_too_many() -> None:
