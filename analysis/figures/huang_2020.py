@@ -75,7 +75,7 @@ def ribbon_routes(table: pd.DataFrame, runs: Runs = ()) -> Figure:
         ax = figure.subplots()
         for level, name in ((1.0, "sliding: 1"), (CYCLOID, r"cycloid: $8/2\pi$")):
             ax.axhline(level, color=GROUND, lw=0.6, ls="--")
-            ax.annotate(name, (1.0, level), xycoords=("axes fraction", "data"),
+            ax.annotate(name, (0.99, level), xycoords=("axes fraction", "data"),
                         ha="right", va="bottom", fontsize=5.5)  # fmt: skip
         for k, (gamma, rows) in enumerate(table.groupby("gamma")):
             rows = rows.sort_values("ratio")
