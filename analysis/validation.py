@@ -55,8 +55,10 @@ class Acceptance:
 
     def __post_init__(self) -> None:
         for name in ("k", "S_margin", "node_margin_mm", "E_margin"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
+            if not 0 < getattr(self, name) < np.inf:
+                raise ValueError(
+                    f"{name} must be positive and finite, not {getattr(self, name)}"
+                )
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,9 @@ def test_a_node_without_uncertainty_is_refused(nodes, rng):
         )
 
 
-@pytest.mark.parametrize("name", ["k", "S_margin", "node_margin_mm"])
-def test_margins_must_be_positive(name):
-    with pytest.raises(ValueError, match=f"{name} must be positive, not -1"):
-        Acceptance(**{name: -1.0})
+@pytest.mark.parametrize("name", ["k", "S_margin", "node_margin_mm", "E_margin"])
+@pytest.mark.parametrize("value", [-1.0, 0.0, np.nan, np.inf])
+def test_margins_must_be_positive_and_finite(name, value):
+    """Any scan, however poor, would agree within an infinite margin."""
+    with pytest.raises(ValueError, match=f"{name} must be positive and finite, not"):
+        Acceptance(**{name: value})

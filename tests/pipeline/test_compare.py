@@ -182,7 +182,7 @@ def test_a_missing_file_of_the_run_is_named(folders, name):
 def test_settings_are_checked_when_they_are_made():
     with pytest.raises(ValueError, match="scale_mm must be positive, not -1"):
         Comparison(-1.0)
-    with pytest.raises(ValueError, match="k must be positive, not 0"):
+    with pytest.raises(ValueError, match="k must be positive and finite, not 0"):
         Comparison(40.0, k=0.0)
     with pytest.raises(ValueError, match="joint_play_sd_mm must be zero or positive"):
         Comparison(40.0, joint_play_sd_mm=-0.1)
