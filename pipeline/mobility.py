@@ -85,7 +85,10 @@ def main(argv: list[str] | None = None) -> int:
     structure = case.structure
     found = mobility(structure)
     print("\n".join(report(found, structure, nearby_mobility(structure))))
-    if 3 * found.nodes + found.multipliers <= LARGEST:
+    unknowns = 3 * found.nodes + found.multipliers
+    if unknowns > LARGEST:
+        print(f"modes           not drawn: {unknowns} unknowns, more than {LARGEST}")
+    else:
         named = [o.removeprefix("case=") for o in asked.overrides if o[:5] == "case="]
         path = draw(named[0] if named else "case", structure, asked.out)
         print(f"modes           {path}")

@@ -23,6 +23,16 @@ def test_mobility_of_a_case_is_printed_and_its_modes_are_drawn(
         assert saved["modes"].shape == (7, 13, 3)
 
 
+def test_large_structures_are_counted_and_not_drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sizes = [f"case.structure.{key}" for key in ("rows=13", "columns=13")]
+    words = ["case=triangles_cylinder", *sizes, "case.structure.variation=0"]
+    assert main([*words, "--out", str(tmp_path)]) == 0
+    assert "not drawn: 3" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_redundant_rows_are_named() -> None:
     bars = of_loops()["4-bar planar grounded (1 redundant)"]
     lines = report(mobility(bars), bars, 1)
@@ -41,5 +51,7 @@ def test_special_configurations_bring_a_warning() -> None:
 def test_cases_without_constraints_are_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    assert main(["case=star_robot"]) == 2
+    assert "has no constraints to count" in capsys.readouterr().err
     assert main(["case=triangles_sphere"]) == 2
     assert capsys.readouterr().err.startswith("error: ")
