@@ -3,6 +3,7 @@
 import numpy as np
 
 from sim.arrays import Floats
+from sim.origami.pattern import Pattern
 
 
 def _about_x(angle: float) -> Floats:
@@ -31,3 +32,36 @@ def closure_error(sectors: Floats, folds: Floats) -> float:
     for sector, fold in zip(sectors, folds, strict=True):
         product = product @ _about_x(fold) @ _about_z(sector)
     return float(np.linalg.norm(product - np.eye(3)))
+
+
+def closure_errors(pattern: Pattern) -> dict[int, float]:
+    """The error of eq. (1.1) at each vertex inside a pattern, for its assigned folds."""
+    if not len(pattern.assignment):
+        raise ValueError("the pattern assigns no folds: nothing tells how it closes")
+    after: dict[int, dict[int, tuple[int, float]]] = {}
+    for panel in pattern.panels:
+        for i, v in enumerate(panel):
+            following, before = panel[(i + 1) % len(panel)], panel[i - 1]
+            sector = _angle(pattern.vertices[[following, v, before]])
+            after.setdefault(v, {})[following] = before, sector
+    folds = dict(
+        zip(map(tuple, pattern.edges.tolist()), pattern.assignment, strict=True)
+    )
+    out = {}
+    for v, around in after.items():
+        sectors: list[float] = []
+        turned: list[float] = []
+        w = start = next(iter(around))
+        while w in around and (w != start or not sectors):
+            turned.append(np.pi * folds[min(v, w), max(v, w)])
+            w, sector = around[w]
+            sectors.append(sector)
+        if w == start:
+            out[v] = closure_error(np.array(sectors), np.array(turned))
+    return out
+
+
+def _angle(x: Floats) -> float:
+    """Angle at the middle one of three positions (3, 3), rad."""
+    a, b = x[0] - x[1], x[2] - x[1]
+    return float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))

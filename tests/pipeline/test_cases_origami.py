@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pipeline.cases.origami import OrigamiCase, fold_file
+from pipeline.closure import main as check_closure
 from pipeline.errors import InputError
 from pipeline.figures.shown import Row
 from pipeline.figures.zhu_filipov_10 import draw
@@ -161,6 +162,23 @@ def test_a_fold_file_whose_panels_cross_is_refused_before_anything_runs(
     with pytest.raises(InputError, match=r"panel \d meets panel \d .*move") as refused:
         next(chosen.steps())
     assert "\n" not in str(refused.value)
+
+
+def test_closure_of_a_fold_file_names_the_vertices_that_stay_open(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = pattern_document(miura(2, 2, width=0.02, height=0.02, angle=60.0))
+    path = tmp_path / "pattern.fold"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert check_closure([str(path)]) == 0
+    assert capsys.readouterr().out == "1 of 1 inner vertices close\n"
+    angles = document["edges_foldAngle"]
+    document["edges_foldAngle"] = [0.5 * angle for angle in angles]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert check_closure([str(path)]) == 1
+    assert capsys.readouterr().out.startswith("vertex 4 stays open by")
+    assert check_closure([str(path), "--tolerance", "-1"]) == 2
+    assert check_closure([str(tmp_path / "absent.fold")]) == 2
 
 
 def test_a_sheet_without_enough_supports_is_refused_before_anything_runs() -> None:

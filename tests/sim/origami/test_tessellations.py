@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sim.origami.pattern import Pattern, polygon_area
-from sim.origami.rigid import closure_error
+from sim.origami.rigid import closure_error, closure_errors
 from sim.origami.sequences import parse_sequence, weak_orderings
 from sim.origami.tessellations import miura, strip, subdivided, waterbomb, yoshimura
 
@@ -128,6 +128,20 @@ def test_a_vertex_with_one_wrong_fold_does_not_close() -> None:
     sectors, folds = degree_four(1.0, 1.1)
     folds[0] *= -1.0
     assert closure_error(sectors, folds) > 0.1
+
+
+@pytest.mark.parametrize("name", ["miura", "waterbomb"])
+def test_vertices_of_flat_folded_patterns_close_and_no_others_are_asked(
+    name: str,
+) -> None:
+    pattern = SHEETS[name]
+    errors = closure_errors(pattern)
+    assert set(errors) == set(inner_vertices(pattern))
+    assert max(errors.values()) < 1e-14
+    folds = np.array(pattern.assignment)
+    folds[pattern.creases[len(pattern.creases) // 2]] *= 0.5
+    bent = closure_errors(Pattern(pattern.vertices, pattern.panels, folds))
+    assert sum(error > 0.1 for error in bent.values()) in (1, 2)
 
 
 def test_a_strip_is_a_row_of_rectangles_with_a_crease_between_two() -> None:
