@@ -21,10 +21,13 @@ def draw(rows: Sequence[Row]) -> Drawn:
         _on_slope(run, float(result["ratio"]))
         for run, result in zip(runs, results_of(rows), strict=True)
     ]
-    table = pd.concat([_route_table(ribbon) for ribbon in ribbons], ignore_index=True)
+    tables = {
+        name: pd.concat(map(tabled, ribbons), ignore_index=True)
+        for name, tabled in (("routes", _route_table), ("shapes", _shape_table))
+    }
     keys = [run.key for run in runs]
     named = [(run.label, run.key) for run in runs]
-    return Drawn(boundary_paths(ribbons, named), {"routes": table}, keys)
+    return Drawn(boundary_paths(ribbons, named), tables, keys)
 
 
 def _on_slope(run: RodRun, ratio: float) -> RollingRibbon:
@@ -52,3 +55,13 @@ def _route_table(ribbon: RollingRibbon) -> pd.DataFrame:
             "y_c": ribbon.centre[:, 1],
         }
     )
+
+
+def _shape_table(ribbon: RollingRibbon) -> pd.DataFrame:
+    """The nodes of the drawn shapes, over the radius."""
+    rows = [
+        {"ratio": ribbon.ratio, "shape": k, "node": node, "x": x, "y": y}
+        for k, shape in enumerate(ribbon.shapes)
+        for node, (x, y) in enumerate(shape)
+    ]
+    return pd.DataFrame(rows)

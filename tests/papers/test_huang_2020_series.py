@@ -35,7 +35,9 @@ def test_fig_2a_slides_slides_and_turns_or_turns(tmp_path: Path) -> None:
     A point that only slides stays as far behind the centroid as it was; one that only
     turns goes around it once a circumference.
     """
-    routes = huang_2a.draw(rows_of("huang-2a", tmp_path)).tables["routes"]
+    tables = huang_2a.draw(rows_of("huang-2a", tmp_path)).tables
+    routes, shapes = tables["routes"], tables["shapes"]
+    assert shapes["y"].between(-1e-3, 2.1).all()  # on the slope, about 2 R high
     turned = {}
     for ratio, rows in routes.groupby("ratio"):
         arm = rows[["x_b", "y_b"]].to_numpy() - rows[["x_c", "y_c"]].to_numpy()
