@@ -74,14 +74,26 @@ class MorphCase:
     def __post_init__(self) -> None:
         _ = self.options, self.shape
         self._check_goals()
-        if not np.ptp(self.structure.r0, axis=0).any():
+        self._check_size()
+        z = closed(system_of(self.structure), self.structure, self.residual)
+        if self.balls is not None:
+            self.balls.check(z[: len(self.structure.r0)])
+
+    def _check_size(self) -> None:
+        r0 = self.structure.r0
+        if not np.ptp(r0, axis=0).any():
             raise ValueError(
                 "all nodes are at one place, which leaves E and S without a length to "
                 "be divided by: move one of them"
             )
-        z = closed(system_of(self.structure), self.structure, self.residual)
-        if self.balls is not None:
-            self.balls.check(z[: len(self.structure.r0)])
+        far = float(np.abs(r0).max()) / characteristic_length(r0)
+        rounding = float(np.finfo(np.float64).eps) * far
+        if rounding > 0.25 * self.residual:
+            raise ValueError(
+                f"nodes are {far:.1e} L from the origin, where a coordinate is rounded "
+                f"to {rounding:.1e} L: too coarse for a residual of "
+                f"{self.residual:.0e}: put the origin closer"
+            )
 
     def _check_goals(self) -> None:
         target = self.shape.target if isinstance(self.shape, Moved) else self.shape

@@ -239,6 +239,16 @@ def test_notes_in_a_structure_file_change_nothing(tmp_path: Path) -> None:
     assert document(noted) == document(bare)
 
 
+def test_nodes_far_from_the_origin_are_refused_for_their_rounding(
+    tmp_path: Path,
+) -> None:
+    far = {"nodes": [[x + 1e7, y, z] for x, y, z in SQUARE["nodes"]]}
+    structure = structure_file(written(tmp_path / "far.json", **far))
+    with pytest.raises(ValueError, match=r"nodes are 1\.4e\+07 L from the origin"):
+        MorphCase(structure, method="newton")
+    assert MorphCase(structure, method="newton", residual=1e-6).residual == 1e-6
+
+
 def test_goals_along_an_axis_need_the_literal_method(tmp_path: Path) -> None:
     structure = structure_file(written(tmp_path / "square.json"))
     target = AlongAxis(Sphere(1.5), (0.0, 0.0, 1.0))
