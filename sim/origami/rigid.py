@@ -35,7 +35,7 @@ def closure_error(sectors: Floats, folds: Floats) -> float:
 
 
 def closure_errors(pattern: Pattern) -> dict[int, float]:
-    """The error of eq. (1.1) at each vertex inside a pattern, for its assigned folds."""
+    """Error of eq. (1.1) at each vertex inside a pattern, for its assigned folds."""
     if not len(pattern.assignment):
         raise ValueError("the pattern assigns no folds: nothing tells how it closes")
     after: dict[int, dict[int, tuple[int, float]]] = {}
