@@ -141,7 +141,7 @@ def ways(tables: Tables, name: str) -> list[float]:
     table = tables[name]
     at = CYCLE * np.arange(5)
     assert table["time"].iloc[-1] == pytest.approx(at[-1])
-    return np.interp(at, table["time"], table["way_over_H"]).tolist()
+    return [float(x) for x in np.interp(at, table["time"], table["way_over_H"])]
 
 
 @pytest.mark.slow
@@ -241,7 +241,8 @@ def jumper(folder: Path, seconds: float) -> Drawn:
 def over_radius(first: pd.DataFrame, axis: str) -> pd.Series:
     """How far the first node has come along an axis, as plotted."""
     place = first[f"{axis}_first"]
-    return (place - place.iloc[0]) / JUMPER_RADIUS
+    moved: pd.Series = (place - place.iloc[0]) / JUMPER_RADIUS
+    return moved
 
 
 def test_fig_7_the_first_node_rises_while_the_limb_is_heated(tmp_path: Path) -> None:
