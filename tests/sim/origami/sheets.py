@@ -1,7 +1,6 @@
 """Small sheets that several tests fold."""
 
-import numpy as np
-
+from sim.origami import tessellations
 from sim.origami.compliant import compliant_mesh
 from sim.origami.concentrated import concentrated_mesh
 from sim.origami.contact import Contact
@@ -21,12 +20,7 @@ MATERIAL = Material(
 
 def strip(panels: int, length: float = 0.02) -> Pattern:
     """Square panels in a row along x; crease k lies at x = (k + 1) length."""
-    x = length * np.arange(panels + 1)
-    low = np.column_stack([x, 0 * x, 0 * x])
-    high = low + np.array([0.0, length, 0.0])
-    n = panels + 1
-    corners = [[k, k + 1, n + k + 1, n + k] for k in range(panels)]
-    return Pattern(np.vstack([low, high]), corners)
+    return tessellations.strip([length] * panels, length)
 
 
 def compliant_strip(panels: int) -> Mesh:
