@@ -14,10 +14,11 @@ FACING = 0.6  # share of a sphere's points whose normal is radial
 FACING_ROUND = 0.2  # the same where the points themselves tell that they lie round
 ROUND = 0.03  # sd of the free radius over the radius below which they do
 INSIDE = 0.1  # points inside a sphere over points on it
-OPEN = 0.2  # of the points at its height that a sphere may use
+OPEN = 0.2  # of the points at its height that a sphere may use, with many points
+CROWDED = 8.0  # over its points: how much larger that share must be with few
 NARROW = 0.18  # spread of a sphere's points over that of a round cap
 VAGUE = 0.08  # sd of the free radius over the radius: a surface hardly round
-ROUGH = 1.3  # rms over what is typical of the scan's spheres, with many points
+ROUGH = 1.4  # rms over what is typical of the scan's spheres
 SPARSE = 0.12  # points a visible area over what is typical of the scan's spheres
 SHARED = 0.3  # of a sphere's points that a better sphere has too
 
@@ -82,7 +83,7 @@ def fault(c: Candidate, options: PickOptions) -> Rejected | None:
         return c.rejected(
             Reason.CAP, f"{c.cap:.3f} is visible, at least {options.min_cap} wanted"
         )
-    if points < OPEN * c.level:
+    if points < (OPEN + CROWDED / points) * c.level:
         return c.rejected(
             Reason.ATTACHED, f"{points} of {c.level} points are clear of other things"
         )
@@ -158,8 +159,8 @@ def _tells_round(c: Candidate) -> bool:
 
 
 def is_rough(c: Candidate, typical: float) -> bool:
-    """Whether the rms is larger than chance allows with so many points."""
-    return bool(c.fit.rms > ROUGH * typical * (1 + 1.5 / np.sqrt(len(c.points))))
+    """Whether the rms is larger than that of other spheres."""
+    return bool(c.fit.rms > ROUGH * typical)
 
 
 def typical_rms(candidates: list[Candidate]) -> float:

@@ -1,4 +1,8 @@
-"""Where spheres of one radius are: peaks of the votes, each fitted and judged."""
+"""Where spheres of one radius are: peaks of the votes, each fitted and judged.
+
+A second look at the points that nothing found so far explains takes finer voxels: the
+patches of small caps are no wider than the neighbourhoods of the first normals.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -7,6 +11,7 @@ import numpy as np
 from analysis.spheres.fit import BLIND, Fit, fit_sphere, refine
 from analysis.spheres.grid import Int32s, members, within
 from analysis.spheres.judge import (
+    FEWEST,
     Candidate,
     fault,
     is_rough,
@@ -22,8 +27,10 @@ from analysis.spheres.votes import peaks
 from sim.arrays import Bools, Floats, Ints
 
 FINEST = 6.0  # voxels a radius, where points are dense enough
+COARSEST = 3.0  # voxels a radius, however sparse they are
+AGAIN = (8.0, 5.0)  # the same for the second look
 REACH = 1.5  # radii around a candidate from which points are taken
-PATIENCE = 60  # candidates in a row that are no spheres, then the rest are none
+PATIENCE = 60  # candidates in a row that are no spheres: then a look is over
 MOST = 2_000  # points that tell whether a candidate is a sphere
 SCATTERED = 0.15  # rms over the radius of points that lie on nothing
 TELLING = 4  # spheres that tell how rough spheres are
@@ -57,28 +64,55 @@ def search(
     points : (n, 3) mm
     R : radius, mm
     """
-    voxels = surface(points, R / FINEST, R / 3)
+    voxels = surface(points, R / FINEST, R / COARSEST)
     scan = Scan(points, voxels, *members(voxels.grid.cube, len(voxels.grid.keys)))
-    fewest = max(8.0, 0.3 * options.min_cap * 4 * np.pi * (R / voxels.grid.h) ** 2)
-    starts, _ = peaks(voxels, R, fewest, 0.5 * options.min_cap)
-    found, rejected = _try_all(scan, starts, R, options)
+    found: list[Candidate] = []
+    rejected: list[Rejected] = []
+    _try_all(scan, _starts(voxels, R, options), R, options, found, rejected)
+    left = points[_unexplained(scan, found)]
+    if len(left) >= FEWEST:
+        voxels = surface(left, R / AGAIN[0], R / AGAIN[1])
+        _try_all(scan, _starts(voxels, R, options), R, options, found, rejected)
     found, double = rivals(found)
     found, odd = odd_ones(found)
     return found, rejected + double + odd
 
 
+def _starts(voxels: Surface, R: float, options: PickOptions) -> Floats:
+    """Where the votes meet, best first."""
+    fewest = max(8.0, 0.3 * options.min_cap * 4 * np.pi * (R / voxels.grid.h) ** 2)
+    return peaks(voxels, R, fewest, 0.5 * options.min_cap)[0]
+
+
+def _unexplained(scan: Scan, found: list[Candidate]) -> Bools:
+    """Points on no sphere and on no plane."""
+    seen = scan.surface
+    left = (seen.bent | ~seen.flat)[seen.grid.cube]
+    for c in found:
+        left[c.on_surface] = False
+    return np.asarray(left)
+
+
 def _try_all(
-    scan: Scan, starts: Floats, R: float, options: PickOptions
-) -> tuple[list[Candidate], list[Rejected]]:
-    """Fit candidates, best first, until many in a row are no new spheres."""
-    found: list[Candidate] = []
-    rejected: list[Rejected] = []
-    centres = np.full((len(starts), 3), np.inf)
+    scan: Scan,
+    starts: Floats,
+    R: float,
+    options: PickOptions,
+    found: list[Candidate],
+    rejected: list[Rejected],
+) -> None:
+    """Fit candidates, best first, until many in a row are no new spheres.
+
+    Appends to `found` and `rejected`; what is close to one of them is not tried again.
+    """
+    centres = np.full((len(found) + len(starts), 3), np.inf)
+    centres[: len(found)] = np.array([c.fit.centre for c in found]).reshape(-1, 3)
+    tried = np.array([r.centre for r in rejected]).reshape(-1, 3)
     vain = 0
     for start in starts:
         if vain == PATIENCE:
             break
-        if _gap(centres, start) < 0.3 * R:
+        if _gap(centres, start) < 0.3 * R or _gap(tried, start) < 0.1 * R:
             continue
         vain += 1
         typical = typical_rms(found) if len(found) >= TELLING else np.nan
@@ -95,7 +129,6 @@ def _try_all(
             centres[len(found)] = candidate.fit.centre
             found.append(candidate)
             vain = 0
-    return found, rejected
 
 
 def _again(
@@ -151,7 +184,7 @@ def _wrong(
 
 
 def _gap(centres: Floats, at: Floats) -> float:
-    return float(np.sqrt(((centres - at) ** 2).sum(axis=1).min()))
+    return float(np.sqrt(((centres - at) ** 2).sum(axis=1).min(initial=np.inf)))
 
 
 def _candidate(scan: Scan, start: Floats, R: float) -> Candidate | None:

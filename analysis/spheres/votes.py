@@ -3,7 +3,9 @@
 A sphere's votes meet at its centre from many directions; those of a plane, cylinder
 or rod spread over a surface and come from one direction. Votes are counted in cubes
 of side 0.15 R. The directions u of a cap that is the share f of the sphere have the
-mean length 1 - f, so votes of smaller spread do not count.
+mean length 1 - f, so votes of smaller spread do not count. Those of a cylinder have no
+part along its axis: the smallest eigenvalue of the mean u u^T, which tells a small cap
+from it, ranks the peaks.
 """
 
 import numpy as np
@@ -14,12 +16,13 @@ from sim.arrays import Floats, Ints
 from sim.kernels import kernel
 
 CUBE = 0.15  # side of a voting cube over R
+PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 def peaks(
     scan: Surface, radius: float, fewest: float, cap: float
 ) -> tuple[Floats, Floats]:
-    """Return likely centres, most votes times spread of their directions first.
+    """Return likely centres, most votes times roundness of their directions first.
 
     Parameters
     ----------
@@ -31,7 +34,8 @@ def peaks(
     Returns
     -------
     centres : (k, 3) mm
-    votes : (k,) in the 3 x 3 x 3 cubes around each, times 1 - |mean direction|^2
+    votes : (k,) in the 3 x 3 x 3 cubes around each, times thrice the smallest
+        eigenvalue of their mean u u^T, which is a third on a whole sphere
     """
     p, n = scan.centroids[scan.bent], scan.normals[scan.bent]
     if not len(p):
@@ -39,12 +43,15 @@ def peaks(
     votes = np.concatenate([p + radius * n, p - radius * n])
     cubes = grid(votes, CUBE * radius)
     counts = np.bincount(cubes.cube, minlength=len(cubes.keys))
-    sums = np.zeros((len(cubes.keys), 7))
+    sums = np.zeros((len(cubes.keys), 13))
     sums[:, 0] = counts
     ways = np.concatenate([n, -n])
     for d in range(3):
         sums[:, 1 + d] = np.bincount(cubes.cube, votes[:, d], len(cubes.keys))
         sums[:, 4 + d] = np.bincount(cubes.cube, ways[:, d], len(cubes.keys))
+    for k, (a, b) in enumerate(PAIRS):
+        square = ways[:, a] * ways[:, b]
+        sums[:, 7 + k] = np.bincount(cubes.cube, square, len(cubes.keys))
     centres, heights = _local_maxima(
         sums, cubes.keys, cubes.slots, cubes.numbers, fewest, cap
     )
@@ -75,7 +82,7 @@ def _local_maxima(
     centres = np.empty((len(keys), 3))
     heights = np.empty(len(keys))
     found = 0
-    total = np.empty(7)
+    total = np.empty(13)
     for m in range(len(keys)):
         if blocks[m] < fewest:
             continue
@@ -94,6 +101,22 @@ def _local_maxima(
             narrow += (total[d] / total[0]) ** 2
         if highest and narrow < (1 - cap) ** 2:
             centres[found] = total[1:4] / total[0]
-            heights[found] = blocks[m] * (1 - narrow)
+            heights[found] = 3 * _least_eigenvalue(total[7:])
             found += 1
     return centres[:found].copy(), heights[:found].copy()
+
+
+@kernel
+def _least_eigenvalue(C: Floats) -> float:
+    """Of the symmetric matrix with the upper triangle xx, xy, xz, yy, yz, zz."""
+    mean = (C[0] + C[3] + C[5]) / 3
+    a, b, c = C[0] - mean, C[3] - mean, C[5] - mean
+    d, e, f = C[1], C[2], C[4]
+    p = np.sqrt((a * a + b * b + c * c + 2 * (d * d + e * e + f * f)) / 6)
+    if p <= 1e-12 * mean:
+        return mean
+    half = (a * (b * c - f * f) - d * (d * c - e * f) + e * (d * f - b * e)) / (
+        2 * p * p * p
+    )
+    angle = np.arccos(min(1.0, max(-1.0, half))) / 3
+    return mean + 2 * p * np.cos(angle + 2 * np.pi / 3)

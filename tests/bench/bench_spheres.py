@@ -1,8 +1,9 @@
 """Sphere picking measured: `python -m tests.bench.bench_spheres PART [SCENES]`.
 
-Parts: scenes, noise, caps, views, radius, speed, peers. Every scene is new: the seed is
---seed (default: the clock). Seconds are CPU seconds of this process, and the load of
-the machine is printed. The bound is Cramer-Rao's over the points truly on a ball.
+Parts: scenes, noise, caps, few, views, radius, speed, peers. Every scene is new: the
+seed is --seed (default: the clock). Seconds are CPU seconds of this process, and the
+load of the machine is printed. The bound is Cramer-Rao's over the points truly on a
+ball.
 """
 
 import argparse
@@ -193,6 +194,28 @@ def caps(rng: np.random.Generator, count: int) -> None:
     print(f"false {score.false} of {score.picks}")
 
 
+def few(rng: np.random.Generator, count: int) -> None:
+    """Merged clouds of few views, or of many balls: small caps and false picks."""
+    total = Score()
+    for balls, views, pixels in ((30, (1, 2, 3), FINE), (60, (2, 4, 8), (700, 525))):
+        score = Score()
+        for k in range(count):
+            for v in views:
+                sigma = (0.05, 0.10, 0.15)[(k + v) % 3]
+                target = ("plane", "bowl", "cylinder")[k % 3]
+                scanner = Scanner(views=v, sigma=sigma, pixels=pixels)
+                seen = scan(rng, tree(rng, balls, target), scanner)
+                picks, seconds = timed(seen, views=False)
+                score.add(seen, picks, seconds)
+                total.add(seen, picks, seconds)
+        print(f"{balls} balls: {score.row()}", flush=True)
+    print(
+        f"caps 5-8 %: {total.recall(0.05, 0.08)}, 8-12 %: {total.recall(0.08, 0.12)}, "
+        f"rms/bound {total.ratio(0.08, 0.12):.2f}, NEES {total.nees(0.08, 0.12):.2f}, "
+        f"false {total.false} of {total.picks}"
+    )
+
+
 def views(rng: np.random.Generator, count: int) -> None:
     """Misplaced views: adjusted together, and merged."""
     for shift, turn in ((0.0, 0.0), (0.03, 0.01), (0.08, 0.02), (0.2, 0.05)):
@@ -249,7 +272,7 @@ def peers(rng: np.random.Generator, count: int) -> None:
             bench_spheres_peers.compare(name, seen)
 
 
-PARTS = {f.__name__: f for f in (scenes, noise, caps, views, radius, speed, peers)}
+PARTS = {f.__name__: f for f in (scenes, noise, caps, few, views, radius, speed, peers)}
 
 
 def main() -> None:
