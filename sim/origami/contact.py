@@ -37,7 +37,8 @@ class Contact:
         is the energy of a crease bent by 90 degrees
     d0_edge, d0_centre : distance at which contact begins, m, for nodes on panel edges
         and in panel centres; by default 3 % of a panel's length
-    thickness : distance that always remains between midplanes, m
+    thickness : distance that always remains between midplanes, m; d0 and it shrink
+        together for a pair that has less than twice their sum as its gap at rest
     creases : whether crease nodes and triangles take part with the paper's rules
     enabled : without contact, panels pass through each other
     """
