@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.spheres.grid import Grid, Int32s, _slot, grid
+from analysis.spheres.symmetric import eigenvalues
 from sim.arrays import Bools, Floats, Ints
 from sim.kernels import kernel
 
@@ -128,22 +129,10 @@ def _fit_planes(
 def _least_spread(C: Floats, n: Floats) -> int:
     """Put into n the eigenvector of C's smallest eigenvalue; 1 if that one is small.
 
-    Eigenvalues by the trigonometric solution of the cubic, the vector from the
-    longest cross product of two rows of C - least I.
+    The vector comes from the longest cross product of two rows of C - least I.
     """
-    mean = (C[0, 0] + C[1, 1] + C[2, 2]) / 3
-    a, b, c = C[0, 0] - mean, C[1, 1] - mean, C[2, 2] - mean
     d, e, f = C[0, 1], C[0, 2], C[1, 2]
-    p = np.sqrt((a * a + b * b + c * c + 2 * (d * d + e * e + f * f)) / 6)
-    if p <= 1e-12 * mean:
-        return 0
-    half = (a * (b * c - f * f) - d * (d * c - e * f) + e * (d * f - b * e)) / (
-        2 * p * p * p
-    )
-    angle = np.arccos(min(1.0, max(-1.0, half))) / 3
-    least = mean + 2 * p * np.cos(angle + 2 * np.pi / 3)
-    largest = mean + 2 * p * np.cos(angle)
-    middle = 3 * mean - least - largest
+    least, middle, _ = eigenvalues(C[0, 0], d, e, C[1, 1], f, C[2, 2])
     if least > FLAT * middle:
         return 0
     r0, r1, r2 = C[0, 0] - least, C[1, 1] - least, C[2, 2] - least

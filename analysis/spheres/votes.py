@@ -12,6 +12,7 @@ import numpy as np
 
 from analysis.spheres.grid import Int32s, _slot, grid
 from analysis.spheres.normals import Surface
+from analysis.spheres.symmetric import eigenvalues
 from sim.arrays import Floats, Ints
 from sim.kernels import kernel
 
@@ -101,22 +102,7 @@ def _local_maxima(
             narrow += (total[d] / total[0]) ** 2
         if highest and narrow < (1 - cap) ** 2:
             centres[found] = total[1:4] / total[0]
-            heights[found] = 3 * _least_eigenvalue(total[7:])
+            xx, xy, xz, yy, yz, zz = total[7:]
+            heights[found] = 3 * eigenvalues(xx, xy, xz, yy, yz, zz)[0]
             found += 1
     return centres[:found].copy(), heights[:found].copy()
-
-
-@kernel
-def _least_eigenvalue(C: Floats) -> float:
-    """Of the symmetric matrix with the upper triangle xx, xy, xz, yy, yz, zz."""
-    mean = (C[0] + C[3] + C[5]) / 3
-    a, b, c = C[0] - mean, C[3] - mean, C[5] - mean
-    d, e, f = C[1], C[2], C[4]
-    p = np.sqrt((a * a + b * b + c * c + 2 * (d * d + e * e + f * f)) / 6)
-    if p <= 1e-12 * mean:
-        return mean
-    half = (a * (b * c - f * f) - d * (d * c - e * f) + e * (d * f - b * e)) / (
-        2 * p * p * p
-    )
-    angle = np.arccos(min(1.0, max(-1.0, half))) / 3
-    return mean + 2 * p * np.cos(angle + 2 * np.pi / 3)
