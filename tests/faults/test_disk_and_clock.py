@@ -56,8 +56,9 @@ def test_a_full_disk_loses_nothing_once_there_is_room(
     nothing_is_wrong(small_disk, "mine")
 
 
-@pytest.mark.parametrize("shift", ["-1d", "-90s"])
-def test_a_clock_that_is_set_back_confuses_nobody(place: Path, shift: str) -> None:
+def test_a_clock_that_is_set_back_confuses_nobody(place: Path) -> None:
+    # By less than the machine has been up: libfaketime breaks sleep beyond that.
+    shift = "-90s"
     faketime = shutil.which("faketime")
     assert faketime is not None, "faketime is not here: apt-get install faketime"
     write_study(place, 0)
