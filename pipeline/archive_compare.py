@@ -100,7 +100,7 @@ def _cells(name: str, then: str, here: Path) -> Iterator[Pair]:
         yield name, "there", "missing"
         return
     rows = list(csv.reader(io.StringIO(then)))
-    others = list(csv.reader(here.open(newline="", encoding="utf-8")))
+    others = list(csv.reader(io.StringIO(here.read_text(encoding="utf-8"))))
     if len(rows) != len(others):
         yield f"{name}, rows", len(rows), len(others)
         return

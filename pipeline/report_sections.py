@@ -18,7 +18,7 @@ LIBRARY = Path("package_data") / "plotly.min.js"
 READING = (OSError, ValueError, KeyError, IndexError, InputError, BadZipFile)
 MOST_ALONE = 24  # cases without a scan that are drawn; a study holds thousands
 PAGE_COORDINATES = 3_000_000  # of all scenes together: 8 MB in the page
-MOST_PICTURES_MB = 6.0  # of all figures together; the others are linked
+MOST_PICTURES_MB = 9.0  # of all figures together; the others are linked
 PAPERS = ("dejong", "zhu-filipov", "huang")
 SHOWN = (  # numbers of steps.csv that follow the slider, by what a case records
     ("E", "S"),
