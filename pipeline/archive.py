@@ -13,10 +13,10 @@ import sys
 import zipfile
 from pathlib import Path
 
-from pipeline.archive_compare import compare, told
-from pipeline.archive_contents import contents
-from pipeline.archive_read import check, unpack
 from pipeline.arguments import OneLineParser
+from pipeline.crate.comparison import compare, told
+from pipeline.crate.contents import contents
+from pipeline.crate.reading import check, unpack
 from pipeline.errors import FAILED, InputError, command
 from pipeline.files import replacing
 from pipeline.runs import RESULTS
@@ -26,7 +26,7 @@ ARCHIVE = Path("results/morphtrack.crate.zip")
 
 def write_archive(out: Path, results: Path = RESULTS) -> None:
     """Pack the plan's runs and all they need into `out`, and say what is not in it."""
-    from pipeline.archive_crate import crate_of
+    from pipeline.crate.description import crate_of
 
     held = contents(results)
     with replacing(out) as temporary:

@@ -28,9 +28,9 @@ from pipeline.errors import InputError, command
 from pipeline.files import replacing
 from pipeline.input_uncertainty import PrintedAgain, read_printed_again
 from pipeline.run_goals import goals_of
-from pipeline.scan_labels import label_scan
+from pipeline.scans.labels import label_scan
+from pipeline.scans.spheres import SphereTable, read_spheres
 from pipeline.simulated_run import SimulatedRun, read_simulated
-from pipeline.sphere_table import SphereTable, read_spheres
 from pipeline.target_file import TargetFile, read_target
 
 NOT_MEASURED = TargetFile(None, "pipeline.deviation has not looked for the target")

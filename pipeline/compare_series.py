@@ -19,7 +19,7 @@ from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.figure import save
 from pipeline.files import read_json, write_text
-from pipeline.trace_sidecar import Origin
+from pipeline.provenance.sidecar import Origin
 
 
 @dataclass(frozen=True)

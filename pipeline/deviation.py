@@ -37,9 +37,9 @@ from pipeline.arguments import OneLineParser, output_directory
 from pipeline.errors import InputError, command, one_line
 from pipeline.files import replacing
 from pipeline.run_goals import goals_of
-from pipeline.scan_labels import label_scan
+from pipeline.scans.labels import label_scan
+from pipeline.scans.spheres import SphereTable, read_spheres
 from pipeline.simulated_run import SimulatedRun, read_simulated
-from pipeline.sphere_table import SphereTable, read_spheres
 from pipeline.target_file import write_placed, write_reason
 from sim.arrays import Floats, Ints
 from sim.morph.measures import characteristic_length

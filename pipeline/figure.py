@@ -22,7 +22,7 @@ from pipeline.figures.names import figure_names, module_of
 from pipeline.figures.shown import Drawn, Row
 from pipeline.files import replacing, write_text
 from pipeline.plan_file import needed_keys
-from pipeline.trace_sidecar import Origin, origin_text, write_sidecars
+from pipeline.provenance.sidecar import Origin, origin_text, write_sidecars
 
 PNG_DPI = 250
 NOWHERE = Origin()

@@ -26,14 +26,14 @@ from analysis.spheres.picks import PickOptions, Picks
 from pipeline.arguments import OneLineParser, output_directory
 from pipeline.errors import InputError, command
 from pipeline.files import replacing, write_text
-from pipeline.picks_table import write_tables
+from pipeline.page.scan import scan_page
 from pipeline.readers.cloud import Cloud
 from pipeline.readers.source import Choices
 from pipeline.readers.units import unit_named
-from pipeline.scan_hints import doubt, left_out, reasons
-from pipeline.scan_page import scan_page
-from pipeline.scan_views import merged, read_views, settled
-from pipeline.seeds import at_seeds, near_any, read_seeds
+from pipeline.scans.hints import doubt, left_out, reasons
+from pipeline.scans.picks import write_tables
+from pipeline.scans.seeds import at_seeds, near_any, read_seeds
+from pipeline.scans.views import merged, read_views, settled
 from sim.arrays import Floats, Ints
 
 SEED_REACH = 1.6  # radii from a seed, which lies on the sphere or at its centre

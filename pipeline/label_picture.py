@@ -16,8 +16,8 @@ from analysis.spheres.picks import Picks
 from pipeline.arguments import OneLineParser, output_directory
 from pipeline.errors import InputError, command
 from pipeline.files import replacing, write_text
-from pipeline.picks_table import read_picks
-from pipeline.scan_page import scan_page
+from pipeline.page.scan import scan_page
+from pipeline.scans.picks import read_picks
 from sim.arrays import Floats
 
 UNASSIGNED = "?"

@@ -21,7 +21,7 @@ from pipeline.open3d_loader import open3d
 from pipeline.readers.cloud import read_cloud
 from pipeline.readers.source import Choices
 from pipeline.readers.units import unit_named
-from pipeline.seeds import write_seeds
+from pipeline.scans.seeds import write_seeds
 from sim.arrays import Floats
 
 MOST_POINTS = 2_000_000  # shown in the window

@@ -19,8 +19,8 @@ from pipeline.plan_file import Batch, read_batch, write_plan
 from pipeline.run import CONFIGS
 from pipeline.runs import Job, finished
 from pipeline.simulate import planned, sound_case
-from pipeline.study_file import Study, read_study
-from pipeline.study_members import Member, batches, members, write_members
+from pipeline.studies.file import Study, read_study
+from pipeline.studies.members import Member, batches, members, write_members
 from pipeline.workflow_file import (
     WORKFLOW,
     Compared,

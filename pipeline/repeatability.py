@@ -15,7 +15,7 @@ import pandas as pd
 from analysis.repeatability import Repeat, repeatability
 from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
-from pipeline.sphere_table import read_spheres
+from pipeline.scans.spheres import read_spheres
 
 RADII = ["radius_mm", "free_radius_mm", "free_radius_sd_mm"]
 

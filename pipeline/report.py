@@ -16,9 +16,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pipeline.arguments import OneLineParser
 from pipeline.errors import command
 from pipeline.files import write_text
-from pipeline.report_jobs import collect_jobs
-from pipeline.report_links import records
-from pipeline.report_sections import (
+from pipeline.page.jobs import collect_jobs
+from pipeline.page.links import records
+from pipeline.page.sections import (
     cases_alone,
     compared_scene,
     coordinates_each,
@@ -26,11 +26,11 @@ from pipeline.report_sections import (
     figures,
     plotly_script,
 )
-from pipeline.report_studies import collect_studies
+from pipeline.page.sweeps import collect_studies
 from pipeline.result_tables import collect_series, write_result_tables
 from pipeline.runs import RESULTS
 
-TEMPLATES = Path(__file__).resolve().parent / "templates"
+TEMPLATES = Path(__file__).resolve().parent / "page" / "templates"
 SCRIPTS = ("report.js", "report_sweeps.js", "report_tables.js")
 TITLE = "Shape morphing: simulations beside scans"
 MOST_RUNS = 300  # told one by one; a study holds thousands

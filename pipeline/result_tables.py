@@ -13,7 +13,7 @@ from analysis.validation_set import SetSummary, summarise
 from pipeline.figure import save
 from pipeline.files import write_text
 from pipeline.latex import macros, once_each, tabular
-from pipeline.trace_sidecar import Origin, sidecar_of, write_sidecars
+from pipeline.provenance.sidecar import Origin, sidecar_of, write_sidecars
 from sim.arrays import Floats
 
 COLUMNS = {  # of the table of comparisons: heading and format, by column

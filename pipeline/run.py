@@ -131,7 +131,7 @@ def _compare_series(job: Job, needs: Needs, out: Path) -> Numbers:
 
 
 def _search(job: Job, needs: Needs, out: Path) -> Numbers:
-    from pipeline.search import perform_job
+    from pipeline.studies.search import perform_job
 
     return perform_job(job, needs, out)
 

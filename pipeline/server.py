@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pipeline.arguments import OneLineParser
 from pipeline.errors import FAILED, InputError, command
-from pipeline.postgres import LOOPBACK, Postgres
+from pipeline.index.postgres import LOOPBACK, Postgres
 from pipeline.runs import RESULTS
 
 BACKEND = "MLFLOW_BACKEND_STORE_URI"  # in the environment: it may hold a password

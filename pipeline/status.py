@@ -15,7 +15,7 @@ from pipeline.errors import InputError, command
 from pipeline.owners import is_alive, owner, running_directories
 from pipeline.plan_file import read_batch, read_plan
 from pipeline.runs import RESULTS, Ledger, run_record
-from pipeline.study_members import read_members
+from pipeline.studies.members import read_members
 
 SAMPLE = 200  # finished runs whose time is looked at
 COLUMNS = ("wanted", "done", "running", "failed", "missing")

@@ -15,9 +15,9 @@ from pipeline.hydra_command import Composer
 from pipeline.owners import sweep_dead
 from pipeline.plan_file import write_plan
 from pipeline.runs import RESULTS, Job, Ledger
-from pipeline.search_plan import planned_search
-from pipeline.study_file import Study, read_study
-from pipeline.study_members import batches, members, write_members
+from pipeline.studies.file import Study, read_study
+from pipeline.studies.members import batches, members, write_members
+from pipeline.studies.search_plan import planned_search
 from pipeline.workflow import PROFILE, TABLE, fan_out, followed, only_one, step
 
 

@@ -17,9 +17,9 @@ from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.figure import save
 from pipeline.files import replacing, write_text
+from pipeline.provenance.sidecar import Origin, write_sidecars
 from pipeline.runs import RESULTS, Ledger, run_record
-from pipeline.study_members import read_members, study_directory
-from pipeline.trace_sidecar import Origin, write_sidecars
+from pipeline.studies.members import read_members, study_directory
 
 COSTS = ("key", "host", "wall_s", "cpu_s")
 

@@ -17,13 +17,13 @@ from typing import Any
 from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command, one_line
 from pipeline.hydra_command import Composer
+from pipeline.index.tracking import flat
 from pipeline.plan import planned_jobs
+from pipeline.provenance.chain import Link, chain
+from pipeline.provenance.origin import Found, find_origin
 from pipeline.runs import RESULTS, Job
-from pipeline.study_file import read_study
-from pipeline.study_members import members
-from pipeline.trace_chain import Link, chain
-from pipeline.trace_origin import Found, find_origin
-from pipeline.tracking import flat
+from pipeline.studies.file import read_study
+from pipeline.studies.members import members
 from pipeline.workflow_file import read_workflow
 
 WIDTH = 100

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from pipeline.arguments import OneLineParser
 from pipeline.errors import FAILED, InputError, RunFailedError, command, one_line
-from pipeline.live import LiveRuns
+from pipeline.index.live import LiveRuns
+from pipeline.index.report_page import update_report
+from pipeline.index.store import Store, only_writer
+from pipeline.index.studies import update_parents
+from pipeline.index.tracking import TrackingOptions, end_run, start_run, without_secrets
 from pipeline.owners import sweep_dead
-from pipeline.report_tracking import update_report
 from pipeline.runs import RESULTS, run_record
-from pipeline.store import Store, only_writer
-from pipeline.study_tracking import update_parents
-from pipeline.tracking import TrackingOptions, end_run, start_run, without_secrets
 from pipeline.yaml_file import read_mapping
 
 TRACKING = Path("conf/tracking.yaml")

@@ -8,8 +8,8 @@ import sys
 
 from pipeline.arguments import OneLineParser
 from pipeline.errors import command
+from pipeline.index.tracking import tracking_uri
 from pipeline.track import read_options
-from pipeline.tracking import tracking_uri
 
 HOST = "127.0.0.1"
 

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from pipeline.study_members import read_members
+from pipeline.studies.members import read_members
 
 
 def stored(folder: Path) -> list[Any]:

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from pipeline.figures import zhu_filipov_10
-from pipeline.study_file import read_study
+from pipeline.studies.file import read_study
 from tests.pipeline.figure_runs import WORKFLOW, run_of
 
 FIGURE = WORKFLOW.figures["zhu-filipov-10"]

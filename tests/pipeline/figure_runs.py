@@ -11,7 +11,7 @@ from pipeline.figures.shown import Row
 from pipeline.files import write_json
 from pipeline.hydra_command import Composer
 from pipeline.simulate import record_steps, sound_case
-from pipeline.study_file import read_study
+from pipeline.studies.file import read_study
 from pipeline.workflow_file import read_workflow
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run

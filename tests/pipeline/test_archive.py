@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from pipeline.archive import main
-from pipeline.archive_read import climbs_out
+from pipeline.crate.reading import climbs_out
 from pipeline.digests import write_digests
 from tests.pipeline.conftest import command_in, furnish
 

@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.compare import Comparison, main, run_step
 from pipeline.errors import InputError
-from pipeline.sphere_table import read_spheres
+from pipeline.scans.spheres import read_spheres
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 

@@ -27,7 +27,7 @@ from pipeline.figures import (
 )
 from pipeline.figures.shown import Row
 from pipeline.files import write_json
-from pipeline.report_sections import figures
+from pipeline.page.sections import figures
 from pipeline.simulate import Case, record_steps
 from sim.rod.ground import Plane
 

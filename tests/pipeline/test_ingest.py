@@ -9,7 +9,7 @@ import pytest
 
 from analysis.spheres.picks import ViewMotion
 from pipeline.ingest import Ingest, main, run_step
-from pipeline.scan_views import settled
+from pipeline.scans.views import settled
 from sim.arrays import Floats
 
 CENTRES = np.array(
@@ -249,7 +249,7 @@ def test_a_scan_beyond_the_memory_is_refused_before_it_is_read(
     refuses: Callable[[list[str], Path], str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pipeline.scan_views.available_bytes", lambda: 300.0)
+    monkeypatch.setattr("pipeline.scans.views.available_bytes", lambda: 300.0)
     out = tmp_path / "found"
     scan = tmp_path / "a.npy"
     np.save(scan, CENTRES)
@@ -261,7 +261,7 @@ def test_a_scan_beyond_the_memory_is_refused_before_it_is_read(
 def test_a_scan_with_too_many_points_is_thinned_and_still_picked(
     rng: np.random.Generator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipeline.scan_views.MOST_POINTS", 12_000)
+    monkeypatch.setattr("pipeline.scans.views.MOST_POINTS", 12_000)
     scan = tmp_path / "a.npy"
     np.save(scan, balls(rng))
     numbers = run_step(Ingest(6.0, "mm"), [scan], tmp_path / "found")
@@ -289,7 +289,7 @@ def test_rough_lumps_are_no_spheres(
     refuses: Callable[[list[str], Path], str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pipeline.scan_hints.ROUGH", 0.001)
+    monkeypatch.setattr("pipeline.scans.hints.ROUGH", 0.001)
     out = tmp_path / "found"
     said = refuses(words(saved(tmp_path / "a.xyz", balls(rng)), out), out)
     assert "too rough to be any" in said

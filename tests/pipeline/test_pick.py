@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pipeline.pick import main
-from pipeline.seeds import read_seeds
+from pipeline.scans.seeds import read_seeds
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pipeline.plan import make_plan
 from pipeline.plan_file import read_batch
 from pipeline.run import perform_batch, perform_planned
 from pipeline.simulate import case_names, planned
-from pipeline.study_members import read_members
+from pipeline.studies.members import read_members
 from pipeline.workflow_file import read_workflow
 
 OPEN = {  # what is left to the user

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from analysis.spheres.picks import Picks, Sphere
-from pipeline.picks_table import write_tables
 from pipeline.repeatability import main
+from pipeline.scans.picks import write_tables
 
 SPHERE = Sphere(
     np.zeros(3), np.diag([1e-4, 1e-4, 1e-4]), 6.0, 0.05, 400, 6.0, 0.01, 0.4, 1

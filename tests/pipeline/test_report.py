@@ -15,10 +15,10 @@ from pipeline.errors import RunFailedError
 from pipeline.figure import FigureConfig
 from pipeline.figure import run_step as draw
 from pipeline.figures.shown import Row
+from pipeline.page.jobs import collect_jobs, natural
+from pipeline.page.sections import as_script
 from pipeline.plan_file import Batch, write_plan
 from pipeline.report import collect_comparisons, main, write_report
-from pipeline.report_jobs import collect_jobs, natural
-from pipeline.report_sections import as_script
 from pipeline.runs import Job, run_once
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run

@@ -7,7 +7,7 @@ import pytest
 from pipeline.errors import RunFailedError
 from pipeline.files import write_json
 from pipeline.keys import identity
-from pipeline.report_studies import collect_studies
+from pipeline.page.sweeps import collect_studies
 from pipeline.runs import Job, run_once
 
 TAGS = {"study": "sizes"}

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from analysis.spheres.picks import Picks, Reason, Rejected, Sphere
-from pipeline.scan_page import scan_page
+from pipeline.page.scan import scan_page
 from sim.arrays import Floats
 
 SPHERE = Sphere(

@@ -12,10 +12,10 @@ from pipeline.hydra_command import Composer
 from pipeline.plan_file import Batch, write_plan
 from pipeline.run import perform_batch
 from pipeline.runs import finished, run_record
-from pipeline.search_plan import planned_search
+from pipeline.studies.file import read_study
+from pipeline.studies.members import read_members
+from pipeline.studies.search_plan import planned_search
 from pipeline.study import main
-from pipeline.study_file import read_study
-from pipeline.study_members import read_members
 from pipeline.study_table import study_rows
 
 SEARCH: dict[str, Any] = {

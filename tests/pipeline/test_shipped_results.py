@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.archive import main as archive
+from pipeline.provenance.sidecar import read_sidecar
 from pipeline.trace import main as trace
-from pipeline.trace_sidecar import read_sidecar
 from tests.pipeline.conftest import command_in, furnish
 
 PATTERNS = (

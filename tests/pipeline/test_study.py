@@ -12,9 +12,9 @@ import yaml
 from analysis.designs import Design, Range, grid_points, sampled_points
 from pipeline.errors import InputError
 from pipeline.hydra_command import Composer
+from pipeline.studies.file import read_study
+from pipeline.studies.members import Member, batches, members
 from pipeline.study import main
-from pipeline.study_file import read_study
-from pipeline.study_members import Member, batches, members
 from tests.pipeline.conftest import Command, refusal
 
 RADII: dict[str, Any] = {"case.target.radius": [1.8, 2.0, 2.2]}

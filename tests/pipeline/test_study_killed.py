@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from pipeline.study_members import read_members
+from pipeline.studies.members import read_members
 from pipeline.study_table import study_rows
 from tests.pipeline.conftest import ROOT, Command
 

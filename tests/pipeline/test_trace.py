@@ -12,9 +12,9 @@ from pipeline.files import write_json
 from pipeline.keys import file_digest, identity
 from pipeline.plan import planned_jobs
 from pipeline.plan_file import needed_keys
+from pipeline.provenance.sidecar import Origin, origin_in, origin_text, write_sidecars
 from pipeline.runs import Job, run_once
 from pipeline.trace import main
-from pipeline.trace_sidecar import Origin, origin_in, origin_text, write_sidecars
 
 
 def job(step, name, config, needs=None, paths=()):

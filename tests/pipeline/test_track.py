@@ -15,11 +15,11 @@ import pytest
 
 from pipeline.errors import RunFailedError
 from pipeline.files import StepWriter
+from pipeline.index.store import Store, only_writer
+from pipeline.index.tracking import TAG
 from pipeline.keys import identity
 from pipeline.runs import Job, run_once
-from pipeline.store import Store, only_writer
 from pipeline.track import Tracker, attempted, main, read_options
-from pipeline.tracking import TAG
 from tests.pipeline.conftest import Command, refusal
 
 
@@ -128,7 +128,7 @@ def test_runs_of_a_study_hang_below_its_parent(project: Path) -> None:
 def test_a_live_run_is_seen_running_and_then_finishes_as_the_same_run(
     project: Path, tracker: Tracker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipeline.live.OLD_ENOUGH_SECONDS", 0.0)
+    monkeypatch.setattr("pipeline.index.live.OLD_ENOUGH_SECONDS", 0.0)
     config = {"case": {"n": 3}}
     job = Job("simulate", "toy", identity("simulate", config), config)
     seen: list[Any] = []
@@ -243,7 +243,7 @@ def test_on_a_server_the_runs_of_others_are_left_alone(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(1)
-    monkeypatch.setattr("pipeline.store._sqlite_file", lambda _: None)
+    monkeypatch.setattr("pipeline.index.store._sqlite_file", lambda _: None)
     (project / "results" / "mlflow").mkdir(parents=True)
     theirs = Store(read_options(), project / "theirs")
     going = theirs.client.create_run(theirs.experiment, tags={TAG: "abc.1"})
@@ -271,7 +271,7 @@ def test_two_trackers_at_once_are_refused(command: Command, project: Path) -> No
 def test_a_tracker_that_is_about_to_end_is_waited_for(project: Path) -> None:
     holder = (
         "import time; from pathlib import Path\n"
-        "from pipeline.store import only_writer\n"
+        "from pipeline.index.store import only_writer\n"
         "with only_writer(Path('results/mlflow')):\n"
         "    print('held', flush=True); time.sleep(1.0)"
     )

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.archive_read import RUNS, opened
+from pipeline.crate.reading import RUNS, opened
 from pipeline.errors import InputError
 from pipeline.files import read_json
+from pipeline.index.tracking import flat
 from pipeline.runs import finished
-from pipeline.tracking import flat
 
 CLOSE = 1e-6  # relative; another machine adds up in another order
 

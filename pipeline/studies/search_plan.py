@@ -3,7 +3,7 @@
 from pipeline.hydra_command import Composer
 from pipeline.keys import identity
 from pipeline.runs import Job
-from pipeline.study_file import Study, read_definition
+from pipeline.studies.file import Study, read_definition
 
 
 def planned_search(study: Study, composer: Composer) -> Job:

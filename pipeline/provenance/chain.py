@@ -7,9 +7,9 @@ from typing import Any
 
 from pipeline.digests import edits, recorded_digests
 from pipeline.errors import InputError, one_line
+from pipeline.index.tracking import flat
 from pipeline.keys import file_digest, identity, key_of
 from pipeline.runs import Job, finished, run_record
-from pipeline.tracking import flat
 
 SCAN = ".ply"
 MOST_VALUES = 6  # changed settings that are named

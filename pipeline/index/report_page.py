@@ -3,8 +3,8 @@
 import time
 from pathlib import Path
 
+from pipeline.index.store import Store
 from pipeline.keys import file_digest
-from pipeline.store import Store
 
 PAGE_TAG = "morphtrack.page"
 NAME = "report"

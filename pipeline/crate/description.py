@@ -19,7 +19,7 @@ from rocrate.model.contextentity import (  # type: ignore[import-untyped]
 )
 from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 
-from pipeline.archive_contents import Contents
+from pipeline.crate.contents import Contents
 from pipeline.digests import DIGESTS
 from pipeline.files import read_json
 from pipeline.keys import SOURCE_ROOT, file_digest

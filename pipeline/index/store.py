@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import InputError
 from pipeline.files import write_json, write_text
-from pipeline.tracking import (
+from pipeline.index.tracking import (
     PARENT,
     TAG,
     TrackingOptions,

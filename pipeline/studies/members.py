@@ -13,7 +13,7 @@ from pipeline.hydra_command import Composer
 from pipeline.plan_file import Batch
 from pipeline.runs import RESULTS, Job
 from pipeline.simulate import planned, sound_case
-from pipeline.study_file import Study
+from pipeline.studies.file import Study
 
 MOST_REFUSED = 20  # points refused one after the other, before the study is
 RUNS_A_BATCH = 50  # at least, so that the start of a process is shared by many runs

@@ -14,7 +14,7 @@ from pipeline.digests import DIGESTS, recorded_digests
 from pipeline.errors import InputError
 from pipeline.files import read_json
 from pipeline.keys import file_digest
-from pipeline.trace_sidecar import SUFFIX, Origin, origin_in, read_sidecar
+from pipeline.provenance.sidecar import SUFFIX, Origin, origin_in, read_sidecar
 
 KEYWORDS = re.compile(rb"/Keywords\s*\(((?:[^()\\]|\\.)*)\)")
 

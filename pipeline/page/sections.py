@@ -10,9 +10,9 @@ from typing import Any
 from zipfile import BadZipFile
 
 from pipeline.errors import InputError, one_line
-from pipeline.report_jobs import States, natural
-from pipeline.report_links import anchor, links, relative, scan_files
-from pipeline.report_scene import MOST_COORDINATES, scan_over, scene_of
+from pipeline.page.jobs import States, natural
+from pipeline.page.links import anchor, links, relative, scan_files
+from pipeline.page.scene import MOST_COORDINATES, scan_over, scene_of
 
 LIBRARY = Path("package_data") / "plotly.min.js"
 READING = (OSError, ValueError, KeyError, IndexError, InputError, BadZipFile)

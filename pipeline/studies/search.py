@@ -20,10 +20,10 @@ from analysis.designs import Point, Range, Values
 from pipeline.errors import InputError, RunFailedError
 from pipeline.hydra_command import Composer
 from pipeline.runs import Job, Ledger, run_record
-from pipeline.search_workers import Worker, workers
 from pipeline.simulate import planned
-from pipeline.study_file import Study, study_of
-from pipeline.study_members import Member, overrides, write_members
+from pipeline.studies.file import Study, study_of
+from pipeline.studies.members import Member, overrides, write_members
+from pipeline.studies.search_workers import Worker, workers
 
 STATES = {
     "finished": optuna.trial.TrialState.COMPLETE,

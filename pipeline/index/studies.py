@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.files import read_json
+from pipeline.index.store import Store
 from pipeline.keys import file_digest
 from pipeline.runs import Ledger
-from pipeline.store import Store
 
 
 def _files(directory: Path) -> list[Path]:

@@ -3,9 +3,9 @@
 import time
 from pathlib import Path
 
+from pipeline.index.store import Store
+from pipeline.index.tracking import Started, log_metrics, metrics_of_rows, start_run
 from pipeline.owners import is_alive, owner, running_directories
-from pipeline.store import Store
-from pipeline.tracking import Started, log_metrics, metrics_of_rows, start_run
 
 OLD_ENOUGH_SECONDS = 3.0  # a shorter run is written once, when it has ended
 

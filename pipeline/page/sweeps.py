@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from pipeline.errors import InputError, one_line
-from pipeline.report_links import relative
-from pipeline.report_sections import as_script
-from pipeline.study_members import read_members
+from pipeline.page.links import relative
+from pipeline.page.sections import as_script
+from pipeline.studies.members import read_members
 from pipeline.study_table import study_rows
 
 MOST_ROWS = 10_000  # of one study that are sent

@@ -9,7 +9,7 @@ from analysis.labels.mechanism import Mechanism
 from analysis.uncertainty import UncertaintyOptions, length_sd_mm
 from analysis.verdicts import ENOUGH, listed
 from pipeline.errors import InputError
-from pipeline.sphere_table import SphereTable
+from pipeline.scans.spheres import SphereTable
 
 
 def label_scan(

@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 from pipeline.digests import recorded_digests
 from pipeline.errors import InputError
+from pipeline.index.tracking import flat
 from pipeline.keys import canonical
-from pipeline.report_jobs import States, read_by
-from pipeline.trace_sidecar import SUFFIX
-from pipeline.tracking import flat
+from pipeline.page.jobs import States, read_by
+from pipeline.provenance.sidecar import SUFFIX
 
 MOST_FILES = 40  # of one run that are linked
 MOST_READERS = 12

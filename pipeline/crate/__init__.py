@@ -1,0 +1,1 @@
+"""What the archive is: its contents, description, reading and comparison."""

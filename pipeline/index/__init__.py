@@ -1,0 +1,1 @@
+"""MLflow, the index of the files that are the result."""

@@ -1,0 +1,1 @@
+"""The pages a person opens: the report and a scan to turn."""

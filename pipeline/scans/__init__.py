@@ -1,0 +1,1 @@
+"""What the scan steps share: their files, tables, seeds, labels and hints."""

@@ -1,0 +1,1 @@
+"""What a study is, which runs it has, and how an adaptive one searches."""
