@@ -32,10 +32,10 @@ from sim.morph.limits import is_positive, refuse_unless_count, refuse_unless_pos
 from sim.morph.measures import characteristic_length, distance_error, shape_factor
 from sim.morph.morph import Followers, MorphStep, Stop, goals
 from sim.morph.projection import admissible, satisfy_constraints
+from sim.morph.pull import pull_curvature
 from sim.morph.retraction import retract
 from sim.morph.structure import Structure
 from sim.morph.system import Linear, System, linearise, system_of
-from sim.morph.targets.goals import Goals
 from sim.morph.targets.protocol import Target
 from sim.morph.units import Rescaled, own_unit, rescaled
 from sim.morph.volume import ROUGH, STIFFNESS, Balls
@@ -152,12 +152,7 @@ class _Problem:
         if self.options.followers is Followers.HOME:
             W += np.eye(3)
         lead = self.structure.leading
-        W[lead] = np.eye(3)
-        if not isinstance(self.target, Goals):  # given goals stay where they are
-            h = 1e-6 * self.L
-            ahead = [self.target.closest(r[lead] + h * e) for e in np.eye(3)]
-            slope = (np.stack(ahead, axis=-1) - g[lead, :, None]) / h
-            W[lead] -= 0.5 * (slope + slope.transpose(0, 2, 1))
+        W[lead] = pull_curvature(self.target, r[lead], g[lead], 1e-6 * self.L)
         return W
 
 

@@ -7,9 +7,9 @@ import numpy as np
 from sim.arrays import Floats, Ints
 from sim.contact.potential import contact_energy, pair_energy, pair_terms
 from sim.contact.surface import Pairs, gather
+from sim.hinges import hinge_angle, hinge_slopes
 from sim.kernels import kernel
 from sim.origami.bars import bar_strain, bar_terms
-from sim.origami.hinges import hinge_angle, hinge_slopes
 from sim.origami.model import Model
 from sim.origami.skyline import row_starts
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sim.arrays import Floats
-from sim.origami.hinges import hinge_angle
+from sim.hinges import hinge_angle
 from sim.origami.pattern import Pattern
 
 CREATOR = "morphtrack"

@@ -7,6 +7,7 @@ import numpy as np
 from sim.arrays import Floats, Ints
 from sim.contact import potential
 from sim.contact.crossing import crossings
+from sim.hinges import hinge_angle
 from sim.origami.assembly import assemble, contact_forces
 from sim.origami.contact import (
     Contact,
@@ -15,7 +16,6 @@ from sim.origami.contact import (
     no_surface,
     panel_length,
 )
-from sim.origami.hinges import hinge_angle
 from sim.origami.mesh import Mesh
 from sim.origami.model import build_model, spring_table, support_table
 from sim.origami.phases import Fold, Phase, Rows

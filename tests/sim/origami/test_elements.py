@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from sim.arrays import Floats
+from sim.hinges import hinge_angle, hinge_slopes
 from sim.origami.assembly import assemble, energies_at
 from sim.origami.bars import bar_strain, bar_terms
 from sim.origami.contact import Contact, build_surface, no_surface
 from sim.origami.equilibrium import spread
-from sim.origami.hinges import hinge_angle, hinge_slopes
 from sim.origami.mesh import Mesh
 from sim.origami.model import build_model
 from sim.origami.problem import Problem, near_at

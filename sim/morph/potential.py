@@ -1,0 +1,167 @@
+"""The potential energy of a loaded structure, its slope, and the matrix of a step.
+
+    Pi(z) = U(r) + 1/2 sum_j k_j |r_j - g_j|^2 - sum_j F_j . r_j,     c(z) = 0,
+
+U the energy of elastic links and hinges (`sim.morph.elastic`), k_j the springs by which
+nodes hang on their nearest points g_j of the target, F_j loads that keep their
+direction. The matrix is
+
+    K = Hess Pi + sum_i y_i Hess c_i + mu I + sum_i rho_i grad c_i grad c_i^T,
+
+see `sim.morph.curvature`. An elastic link is a row with the compliance alpha = 1/k; its
+tension is eliminated, which leaves k grad l grad l^T in K. So elastic and rigid links
+stand in one sparse matrix, and its inertia tells whether a configuration is a minimum.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.morph.constraints import ROWS, Kind
+from sim.morph.curvature import Blocks, Terms, assemble, places_of
+from sim.morph.descent import inner, weights, without_negative
+from sim.morph.elastic import Deformed, deform
+from sim.morph.loaded import Loaded
+from sim.morph.projection import admissible
+from sim.morph.pull import pull_curvature
+from sim.morph.system import Linear, System, linearise, system_of
+from sim.sparse import Factor, Pattern, analyse, factorise
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A configuration with what acts on it.
+
+    Attributes
+    ----------
+    gradient : (n + k, 3) of Pi
+    y, left : forces of the constraints, and what they leave of the gradient
+    scale : the largest force on a node
+    """
+
+    z: Floats
+    g: Floats
+    linear: Linear
+    normal: Factor
+    deformed: Deformed
+    energy: float
+    gradient: Floats
+    y: Floats
+    left: Floats
+    scale: float
+
+
+@dataclass(frozen=True, eq=False)
+class Potential:
+    loaded: Loaded
+    system: System
+    blocks: Blocks
+    pattern: Pattern
+    stiffness: float
+
+    @classmethod
+    def of(cls, loaded: Loaded) -> "Potential":
+        system = system_of(loaded.structure)
+        blocks = places_of(system).blocks
+        i, j = np.divmod(np.arange(9), 3)
+        rows = (3 * blocks.upper[:, None] + i).ravel()[blocks.entries]
+        cols = (3 * blocks.lower[:, None] + j).ravel()[blocks.entries]
+        more = loaded.elastic.entries
+        pattern = analyse(
+            3 * (system.n + system.k),
+            np.concatenate([rows, more[0]]),
+            np.concatenate([cols, more[1]]),
+        )
+        return cls(loaded, system, blocks, pattern, loaded.stiffness)
+
+    @property
+    def lead(self) -> Ints:
+        return np.flatnonzero(self.loaded.spring > 0.0)
+
+    def goals(self, r: Floats) -> Floats:
+        g, lead = r.copy(), self.lead
+        if self.loaded.target is not None and len(lead):
+            g[lead] = self.loaded.target.closest(r[lead])
+        return g
+
+    def energy(self, r: Floats, g: Floats, deformed: Deformed) -> float:
+        moved = r - self.loaded.structure.r0
+        pulled = 0.5 * inner(self.loaded.spring[:, None] * (r - g), r - g)
+        return deformed.energy + pulled - inner(self.loaded.force, moved)
+
+    def point(self, z: Floats, before: Floats, linear: Linear | None = None) -> Point:
+        n = self.system.n
+        r, load = z[:n], self.loaded.force
+        g = self.goals(r)
+        deformed = deform(self.loaded.elastic, r, before)
+        linear = linearise(self.system, z) if linear is None else linear
+        pull = self.loaded.spring[:, None] * (r - g)
+        gradient = np.zeros_like(z)
+        gradient[:n] = deformed.gradient + pull - load
+        normal, y, left = linear.factorise(), np.zeros(self.system.m), gradient.copy()
+        for _ in range(2):  # the second removes what rounding left of the first
+            dy = normal.solve(linear.times(left))
+            left -= linear.transpose_times(dy)
+            y -= dy
+        if self.system.k:  # multipliers are eliminated: they count as no length
+            left = admissible(self.system, z, left[:n])
+        own = np.abs(deformed.moment) * np.abs(deformed.hinge_slope).max(axis=1)
+        parts = (load, pull, deformed.tension, own, gradient)
+        scale = max(float(np.abs(part).max(initial=0.0)) for part in parts)
+        return Point(
+            z, g, linear, normal, deformed, self.energy(r, g, deformed), gradient, y,
+            left, scale,
+        )  # fmt: skip
+
+    def unbalanced(self, point: Point) -> float:
+        if point.scale == 0.0:
+            return 0.0
+        rms = float(np.sqrt(inner(point.left, point.left) / self.system.n))
+        return rms / point.scale
+
+    def weights(self, linear: Linear) -> Floats:
+        """(m,) rho: as of a stiffness a hundredth of `descent`'s, which is enough."""
+        return 1e-2 * self.stiffness * weights(linear)
+
+    def factorise(
+        self, point: Point, rho: Floats, shift: float, *, convex: bool
+    ) -> Factor:
+        """K at a point; `convex` without what can be negative."""
+        n, lead = self.system.n, self.lead
+        W, y = np.zeros((n, 3, 3)), point.y
+        if self.loaded.target is not None and len(lead):
+            h = 1e-6 * self.loaded.size
+            r = point.z[:n]
+            W[lead] = pull_curvature(self.loaded.target, r[lead], point.g[lead], h)
+            W *= self.loaded.spring[:, None, None]
+        elastic = point.deformed.curvature
+        if convex:
+            links = np.repeat(self.system.table.kind == Kind.DIST, self.rows)
+            W, y = without_negative(W), np.maximum(y, 0.0) * links
+            elastic = point.deformed.convex
+        terms = Terms(W, y, rho, shift * self.stiffness)
+        rigid = assemble(
+            self.system.layout, self.blocks, point.linear.B, point.z, terms
+        )
+        return factorise(self.pattern, np.concatenate([rigid, elastic]), drop=0.0)
+
+    @property
+    def rows(self) -> Ints:
+        return ROWS[self.system.table.kind]
+
+    def strain_forces(self, point: Point, links: Floats, hinges: Floats) -> Floats:
+        """(n + k, 3) forces by which elongations and turns oppose themselves."""
+        elastic, out = self.loaded.elastic, np.zeros_like(point.z)
+        pull = (elastic.link_stiffness * links)[:, None] * point.deformed.link_slope
+        turn = (elastic.hinge_stiffness * hinges)[:, None] * point.deformed.hinge_slope
+        np.add.at(out, elastic.links, pull.reshape(-1, 2, 3))
+        np.add.at(out, elastic.hinges, turn.reshape(-1, 4, 3))
+        return out
+
+    def strains(self, point: Point, dz: Floats) -> tuple[Floats, Floats]:
+        """Elongations (l,) and turns (h,) in the motion dz, to first order."""
+        elastic, deformed = self.loaded.elastic, point.deformed
+        links = dz[elastic.links].reshape(-1, 6) * deformed.link_slope
+        hinges = dz[elastic.hinges].reshape(-1, 12) * deformed.hinge_slope
+        return links.sum(axis=1), hinges.sum(axis=1)

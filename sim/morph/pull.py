@@ -1,0 +1,23 @@
+"""How the pull of a target changes as nodes move."""
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.morph.targets.goals import Goals
+from sim.morph.targets.protocol import Target
+
+
+def pull_curvature(target: Target, r: Floats, g: Floats, h: float) -> Floats:
+    """(p, 3, 3) second derivative I - dg/dr of 1/2 |r - g|^2, symmetric.
+
+    Parameters
+    ----------
+    r, g : (p, 3) nodes and their goals
+    h : displacement of the differences that dg/dr is taken from
+    """
+    W = np.tile(np.eye(3), (len(r), 1, 1))
+    if not isinstance(target, Goals):  # given goals stay where they are
+        ahead = [target.closest(r + h * e) for e in np.eye(3)]
+        slope = (np.stack(ahead, axis=-1) - g[:, :, None]) / h
+        W -= 0.5 * (slope + slope.transpose(0, 2, 1))
+    return W
