@@ -10,7 +10,7 @@ from sim.arrays import Floats, Ints
 
 PANEL, CREASE, EDGE, ARROW = "#9BC4E2", "#F0B67F", "#1F3A52", "#B2182B"
 ZOOM = 0.98  # of the axes; above 1 corners are cut off
-PARTS = 6  # of each side of a triangle
+PARTS = 8  # of each side of a triangle
 RIM_WIDTH = 0.5  # pt, of all edges: the painter sorts colours by depth, not widths
 LIGHT = np.array([0.35, -0.45, 0.82])
 
@@ -43,15 +43,15 @@ def _shaded(colour: str, corners: Floats) -> list[tuple[float, float, float]]:
     return [(float(r), float(g), float(b)) for r, g, b in bright[:, None] * base]
 
 
-def rims(sheet: FoldedSheet) -> Floats:
-    """(q, 2, 3) edges at which panels end: those of one triangle of a panel."""
+def rims(sheet: FoldedSheet) -> Ints:
+    """(q, 2) edges at which panels end: those of one triangle of a panel."""
     lines = []
     for panel in np.unique(sheet.triangle_panel):
         own = sheet.triangles[sheet.triangle_panel == panel]
         sides = np.concatenate([own[:, [0, 1]], own[:, [1, 2]], own[:, [2, 0]]])
         sides, count = np.unique(np.sort(sides, axis=1), axis=0, return_counts=True)
         if panel < sheet.panels:
-            lines.append(sheet.x[sides[count == 1]])
+            lines.append(sides[count == 1])
     return np.concatenate(lines)
 
 
@@ -97,8 +97,9 @@ def draw_sheet(
         colours[k] = colour
     small = _in_parts(corners, PARTS)
     filled = [colour for colour in colours for _ in range(PARTS**2)]
-    nearer = 0.02 * np.ptp(sheet.x, axis=0).max() * _towards_eye(view)
-    lines = _line_parts(rims(sheet), 2 * PARTS) + nearer
+    edges, eye = rims(sheet), _towards_eye(view)
+    nearer = (_lift(sheet, edges, eye)[:, None] * eye)[:, None]
+    lines = _line_parts(sheet.x[edges] + nearer, 2 * PARTS)
     dark = [EDGE] * len(lines)
     ax.add_collection3d(
         Poly3DCollection(
@@ -111,10 +112,27 @@ def draw_sheet(
     if sheet.force is not None and arrow > 0:
         _draw_forces(ax, sheet.x, sheet.force, arrow)
     ax.set_axis_off()
+    ax.set_proj_type("ortho")
+
+
+def _lift(sheet: FoldedSheet, edges: Ints, eye: Floats) -> Floats:
+    """(q,) how far towards the eye edges are moved so that no part beside covers them.
+
+    The painter sorts by the middles of the parts: in the row of parts along an edge
+    they are at most 2/3 of a part's height off it, and half a part's side along it.
+    """
+    depth = sheet.x @ eye
+    lift = np.full(len(edges), 0.01 * np.ptp(sheet.x, axis=0).max())
+    for q, (a, b) in enumerate(edges):
+        beside = sheet.triangles[np.isin(sheet.triangles, (a, b)).sum(axis=1) == 2]
+        third = depth[beside].sum(axis=1) - depth[a] - depth[b]
+        height = (third - 0.5 * (depth[a] + depth[b])).max(initial=0.0)
+        lift[q] += (2 / 3 * height + 0.5 * abs(depth[a] - depth[b])) / PARTS
+    return lift
 
 
 def _towards_eye(view: tuple[float, float]) -> Floats:
-    """Unit vector from the sheet to the eye: lines lie just before their panels."""
+    """Unit vector from the sheet to the eye."""
     up, round_ = np.radians(view)
     flat = np.cos(up)
     return np.array([flat * np.cos(round_), flat * np.sin(round_), np.sin(up)])
@@ -126,7 +144,9 @@ def _draw_forces(ax: Axes3D, x: Floats, force: Floats, arrow: float) -> None:
         return
     shown = size > 0.05 * size.max()
     f = arrow * force[shown] / size.max()
-    ax.quiver(*x[shown].T, *f.T, color=ARROW, lw=1.0, arrow_length_ratio=0.3)
+    ax.quiver(
+        *x[shown].T, *f.T, color=ARROW, lw=1.0, arrow_length_ratio=0.3, clip_on=False
+    )
 
 
 def frame_sheets(

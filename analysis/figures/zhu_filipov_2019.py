@@ -72,6 +72,7 @@ def box_folds_itself(run: OrigamiRun) -> Figure:
         curve = figure.add_axes((0.74, 0.60, 0.24, 0.32))
         energy = 1e6 * run.table["strain_energy"].to_numpy()
         curve.plot(run.table["step"], energy, color=SERIES[0])
+        curve.margins(y=0.14)  # room for the numbers
         for number, stop in enumerate(stops, start=1):
             curve.plot(stop, energy[stop], "o", color=SERIES[1])
             curve.annotate(
