@@ -51,6 +51,9 @@ def serve(place: Path, host: str, port: int, workers: int, *, sqlite: bool) -> i
                 os.killpg(server.pid, signal.SIGTERM)
                 server.wait()
                 return 0
+            finally:  # one of them may have been killed alone
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(server.pid, signal.SIGKILL)
 
 
 def _interrupted(*_: object) -> None:

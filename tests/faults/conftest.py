@@ -1,7 +1,6 @@
 """How many trials, where, and real servers."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,14 +20,23 @@ from tests.pipeline.conftest import ROOT, furnish
 TRIALS = int(os.environ.get("FAULT_TRIALS", "100"))
 
 
+@contextmanager
+def project() -> Iterator[Path]:
+    """A folder that other users of this machine can reach, as PostgreSQL's must."""
+    with tempfile.TemporaryDirectory(
+        prefix="faults-", ignore_cleanup_errors=True
+    ) as name:
+        made = Path(name).resolve()
+        made.chmod(0o755)
+        furnish(made)
+        yield made
+
+
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder that other users of this machine can reach, as PostgreSQL's must."""
-    made = Path(tempfile.mkdtemp(prefix="faults-"))
-    made.chmod(0o755)
-    furnish(made)
-    yield made
-    shutil.rmtree(made, ignore_errors=True)
+    """A project of its own."""
+    with project() as made:
+        yield made
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -90,6 +98,11 @@ class Server:
         self._words = ["--sqlite"] if backend == "sqlite" else []
         self.port = free_port()
 
+    @property
+    def uri(self) -> str:
+        """What MLFLOW_TRACKING_URI is set to."""
+        return f"http://127.0.0.1:{self.port}"
+
     def start(self) -> None:
         """Start it and wait until it answers."""
         words = ["pipeline.server", "--port", str(self.port), "--workers", "1"]
@@ -116,6 +129,12 @@ class Server:
             os.killpg(os.getpgid(int(process)), signal.SIGKILL)
             break
         assert self._process.wait(60) == 1
+
+    def revive(self) -> None:
+        """Start it again if something of it was killed."""
+        if not _answers(self.port):
+            assert self._process.wait(60) != 0
+            self.start()
 
     def stop(self) -> None:
         """End it as a person would."""

@@ -1,78 +1,140 @@
-"""kill -9 of any process of a study at any moment; then one plain rerun."""
+"""kill -9 of any process of a study at any moment; then one plain rerun.
 
-import contextlib
+FAULT_SEED draws other moments; FAULT_TRIAL repeats one trial alone.
+"""
+
 import json
 import os
 import random
-import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.faults.conftest import TRIALS, run, start
-from tests.faults.ended import nothing_is_wrong
+from tests.faults.conftest import TRIALS, Server, project, run, server_in, start
+from tests.faults.ended import DOOMED, nothing_is_wrong
+from tests.faults.victims import KINDS, kill_one, lives
 
 pytestmark = pytest.mark.slow
 
-RUNS = 6  # new ones a trial
+RUNS = 10  # new ones a trial; one more fails by itself
+TRIES = 5  # a trial whose victim ended before its moment is taken again
+SEED = os.environ.get("FAULT_SEED", "0")
+ONLY = os.environ.get("FAULT_TRIAL")
 
 
-def write_study(folder: Path, trial: int) -> None:
-    """Runs that no trial before had."""
-    radii = [round(1.5 + 0.01 * (RUNS * trial + i), 6) for i in range(RUNS)]
-    study = {
-        "case": "triangles_cylinder",
-        "design": "grid",
-        "vary": {"case.target.radius": radii},
-    }
+def write_study(folder: Path, number: int) -> None:
+    """Runs that no study of another number has."""
+    radii = [round(1.5 + 0.001 * ((RUNS + 1) * number + i), 6) for i in range(RUNS + 1)]
+    points = [{"case.target.radius": radius} for radius in radii]
+    points[RUNS // 2] |= DOOMED
+    study = {"case": "triangles_cylinder", "design": "list", "runs": points}
     (folder / "conf" / "study" / "mine.yaml").write_text(yaml.safe_dump(study))
 
 
-def family(process: int) -> list[int]:
-    """The process and all that descend from it, those it left behind included."""
-    listed = subprocess.run(
-        ["ps", "-e", "-o", "pid=,sess="], capture_output=True, text=True, check=True
-    ).stdout
-    rows = [line.split() for line in listed.splitlines()]
-    return [int(pid) for pid, session in rows if int(session) == process]
+@dataclass
+class Trials:
+    """A project whose studies are killed.
 
+    Parameters
+    ----------
+    server : MLflow's, if the project does not keep its own store
+    """
 
-def killed_at(folder: Path, moment: float, chance: random.Random) -> str:
-    """Start the study, kill one of its processes, wait; what was killed."""
-    study = start(folder, "pipeline.study", "mine")
-    time.sleep(moment)
-    processes = family(study.pid)
-    victim = chance.choice(processes) if processes else 0
-    name = ""
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        name = (
-            Path(f"/proc/{victim}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    folder: Path
+    server: Server | None = None
+    number: int = 0  # of studies begun
+    life: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def _told(self) -> dict[str, str]:
+        return {"MLFLOW_TRACKING_URI": self.server.uri} if self.server else {}
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        self.number += 1
+        write_study(self.folder, self.number)
+        return start(self.folder, "pipeline.study", "mine", **self._told)
+
+    def measure(self) -> None:
+        """See who lives how long in a study; one before it compiles."""
+        for _ in range(2):
+            study = self._start()
+            self.life = lives(self.folder, lambda s=study: s.poll() is None)
+            study.communicate()
+            assert study.returncode == 0
+
+    def kill(self, kind: str, chance: random.Random) -> float | None:
+        """Kill a process of a study and wait for what is left of it to end."""
+        study = self._start()
+        moment = kill_one(
+            self.folder, kind, self.life[kind], chance, lambda: study.poll() is None
         )
-        os.kill(victim, signal.SIGKILL)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        study.communicate(timeout=120)
-    return name
+        study.communicate(timeout=300)
+        if self.server:
+            self.server.revive()
+        return moment
+
+    def rerun(self) -> "subprocess.CompletedProcess[str]":
+        """The plain command once more."""
+        return run(self.folder, "pipeline.study", "mine", **self._told)
+
+    def check(self) -> None:
+        """Nothing may be lost, doubled, half-written or untrue."""
+        nothing_is_wrong(self.folder, "mine", self.server.uri if self.server else "")
 
 
-def test_one_plain_rerun_completes_a_study_whatever_was_killed(place: Path) -> None:
-    chance = random.Random(os.environ.get("FAULT_SEED", "0"))
-    write_study(place, 0)
-    began = time.monotonic()
-    assert run(place, "pipeline.study", "mine").returncode == 0
-    whole = time.monotonic() - began  # how long one takes here
-    victims = []
-    for trial in range(1, TRIALS + 1):
-        write_study(place, trial)
-        victims.append(killed_at(place, chance.uniform(0.0, whole), chance))
-        done = run(place, "pipeline.study", "mine")
-        said = f"trial {trial}, killed {victims[-1]}: {done.stdout}{done.stderr}"
-        assert done.returncode == 0, said
-        nothing_is_wrong(place, "mine")
-        print(f"trial {trial}: {victims[-1]}", flush=True)
-    assert any(victims)
+@contextmanager
+def trials_over(backend: str) -> Iterator[Trials]:
+    """A project with the embedded store, or with a server over one."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(project())
+        server = None
+        if backend != "embedded":
+            server = stack.enter_context(server_in(folder, backend))
+        trials = Trials(folder, server)
+        trials.measure()
+        yield trials
+
+
+def backend_of(trial: int) -> str:
+    """Servers are killed where there is one; the others in both places by turns."""
+    turn, kind = divmod(trial, len(KINDS))
+    of_server = list(KINDS)[kind] == "server" or turn % 2
+    return "postgresql" if of_server else "embedded"
+
+
+def one_trial(trials: Trials, trial: int) -> None:
+    """Kill, run again, check; the moment depends on seed and trial alone."""
+    kind = list(KINDS)[trial % len(KINDS)]
+    chance = random.Random(f"{SEED} {trial}")
+    moments = (trials.kill(kind, chance) for _ in range(TRIES))
+    moment = next((m for m in moments if m is not None), None)
+    assert moment is not None, f"no {kind} lived long enough to be killed"
+    name = f"trial {trial}, seed {SEED}: {kind} killed after {moment:.2f} s"
+    print(name, flush=True)
+    done = trials.rerun()
+    said = f"{name}: {done.stdout}{done.stderr}"
+    assert done.returncode == 0, said
+    try:
+        trials.check()
+    except AssertionError as error:
+        raise AssertionError(said) from error
+
+
+@pytest.mark.parametrize("backend", ["embedded", "postgresql"])
+def test_one_plain_rerun_completes_a_study_whatever_was_killed(backend: str) -> None:
+    chosen = range(TRIALS) if ONLY is None else [int(ONLY)]
+    mine = [trial for trial in chosen if backend_of(trial) == backend]
+    if not mine:
+        return
+    with trials_over(backend) as trials:
+        for trial in mine:
+            one_trial(trials, trial)
 
 
 def test_two_studies_at_once_wait_or_are_refused(place: Path) -> None:
