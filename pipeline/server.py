@@ -9,17 +9,21 @@ import argparse
 import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from pipeline.arguments import OneLineParser
-from pipeline.errors import FAILED, InputError, command
+from pipeline.errors import FAILED, InputError, command, one_line
 from pipeline.index.postgres import LOOPBACK, Postgres
 from pipeline.runs import RESULTS
+from pipeline.workflow import only_one
 
 BACKEND = "MLFLOW_BACKEND_STORE_URI"  # in the environment: it may hold a password
+PLACE = "MORPHTRACK_SERVER"  # in the environment of all that serves a folder
 
 
 @contextlib.contextmanager
@@ -31,9 +35,38 @@ def _backend(place: Path, *, sqlite: bool) -> Iterator[str]:
         yield address
 
 
+def _remains(place: Path) -> Iterator[int]:
+    """Processes that serve `place`."""
+    mark = f"{PLACE}={place.resolve()}".encode()
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark in (process / "environ").read_bytes().split(b"\0"):
+                yield int(process.name)
+
+
+def _end_remains(place: Path) -> None:
+    """End what a killed command left serving `place`, whose lock is ours."""
+    while left := list(_remains(place)):
+        for process in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        time.sleep(0.05)
+
+
+def _check_port(host: str, port: int) -> None:
+    """Refuse an address that is taken, or is not this machine's."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        raise InputError(
+            f"{host}, port {port}, is not to be had ({one_line(error)}): "
+            "give another --port"
+        ) from error
+
+
 def serve(place: Path, host: str, port: int, workers: int, *, sqlite: bool) -> int:
     """Serve until a signal ends it; return the exit status."""
-    place.mkdir(parents=True, exist_ok=True)
     words = [sys.executable, "-m", "mlflow", "server", "--host", host]
     words += ["--port", str(port), "--workers", str(workers)]
     words += ["--artifacts-destination", str((place / "artifacts").resolve())]
@@ -41,6 +74,7 @@ def serve(place: Path, host: str, port: int, workers: int, *, sqlite: bool) -> i
         environment = {
             **os.environ,
             BACKEND: backend,
+            PLACE: str(place.resolve()),
             "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
             "MLFLOW_DISABLE_TELEMETRY": "true",
         }
@@ -52,8 +86,7 @@ def serve(place: Path, host: str, port: int, workers: int, *, sqlite: bool) -> i
                 server.wait()
                 return 0
             finally:  # one of them may have been killed alone
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(server.pid, signal.SIGKILL)
+                _end_remains(place)
 
 
 def _interrupted(*_: object) -> None:
@@ -76,6 +109,18 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+def _announced(given: argparse.Namespace) -> int:
+    """Say who may come, and serve them."""
+    address = f"http://{given.host}:{given.port}"
+    reach = "this machine only" if given.host == LOOPBACK else "WHOEVER reaches it"
+    print(f"MLflow for {reach}: export MLFLOW_TRACKING_URI={address}; Ctrl-C ends it")
+    sys.stdout.flush()
+    status = serve(
+        given.place, given.host, given.port, given.workers, sqlite=given.sqlite
+    )
+    return FAILED if status else 0
+
+
 @command
 def main(argv: list[str] | None = None) -> int:
     """Start the database and MLflow, say where, and stop both on Ctrl-C."""
@@ -85,14 +130,10 @@ def main(argv: list[str] | None = None) -> int:
     if not 0 < given.port < 65536:
         raise InputError(f"--port must be between 1 and 65535, not {given.port}")
     signal.signal(signal.SIGTERM, _interrupted)
-    address = f"http://{given.host}:{given.port}"
-    reach = "this machine only" if given.host == LOOPBACK else "WHOEVER reaches it"
-    print(f"MLflow for {reach}: export MLFLOW_TRACKING_URI={address}; Ctrl-C ends it")
-    sys.stdout.flush()
-    status = serve(
-        given.place, given.host, given.port, given.workers, sqlite=given.sqlite
-    )
-    return FAILED if status else 0
+    with only_one(given.place):
+        _end_remains(given.place)
+        _check_port(given.host, given.port)
+        return _announced(given)
 
 
 if __name__ == "__main__":

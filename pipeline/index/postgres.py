@@ -86,6 +86,16 @@ class Postgres:
         words += ["--pwfile", str(self._password_file), "--auth", "scram-sha-256"]
         self._run("initdb", [*words, "--encoding", "UTF8", "--no-locale"])
 
+    def _stop_remains(self) -> None:
+        """Stop it if it still runs since whoever started it was killed."""
+        with contextlib.suppress(InputError):
+            self._run("pg_ctl", ["--pgdata", str(self.place / "data"), "status"])
+            self._stop()
+
+    def _stop(self) -> None:
+        data = ["--pgdata", str(self.place / "data")]
+        self._run("pg_ctl", [*data, "--wait", "--mode", "fast", "stop"])
+
     @contextlib.contextmanager
     def running(self) -> Iterator[str]:
         """Run the server while the block works.
@@ -98,6 +108,7 @@ class Postgres:
         cluster = Postgres(place)
         if not (place / "data" / "PG_VERSION").is_file():
             cluster._make()
+        cluster._stop_remains()
         port = free_port()
         options = f"-c listen_addresses={LOOPBACK} -p {port} -k {place}"
         control = ["--pgdata", str(place / "data"), "--wait"]
@@ -108,4 +119,4 @@ class Postgres:
             password = cluster._password_file.read_text()
             yield f"postgresql://{ROLE}:{password}@{LOOPBACK}:{port}/postgres"
         finally:
-            cluster._run("pg_ctl", [*control, "--mode", "fast", "stop"])
+            cluster._stop()

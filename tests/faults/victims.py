@@ -1,10 +1,12 @@
 """Processes of a study, found by what they do, and killed at a moment of their life."""
 
+import contextlib
 import os
 import random
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 LOOK_SECONDS = 0.01
@@ -45,30 +47,38 @@ def lives(folder: Path, goes_on: Callable[[], bool]) -> dict[str, float]:
     return {kind: last[kind] - first[kind] for kind in first}
 
 
+@dataclass(frozen=True)
+class Killing:
+    """What came of an attempt to kill a process.
+
+    Parameters
+    ----------
+    moment : s after such a process was first seen
+    late : whether it had ended by itself at that moment
+    """
+
+    moment: float
+    late: bool
+
+
 def kill_one(
     folder: Path,
     kind: str,
     life: float,
     chance: random.Random,
     goes_on: Callable[[], bool],
-) -> float | None:
-    """kill -9 of one process of a kind, at a random moment of its life.
-
-    Returns
-    -------
-    the moment, s after such a process began; None if it had ended by then
-    """
+) -> Killing:
+    """kill -9 of one process of a kind, at a random moment of its life."""
     while not processes(folder, kind):
         if not goes_on():
-            return None
+            return Killing(life, late=True)
         time.sleep(LOOK_SECONDS)
-    moment = chance.uniform(0.0, life)
-    time.sleep(moment)
-    there = processes(folder, kind)
-    if not there:
-        return None
-    try:
-        os.kill(chance.choice(there), signal.SIGKILL)
-    except ProcessLookupError:
-        return None
-    return moment
+    seen = time.monotonic()
+    due = seen + chance.uniform(0.0, life)
+    while goes_on() and (there := processes(folder, kind)):
+        if time.monotonic() >= due:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(chance.choice(there), signal.SIGKILL)
+                return Killing(time.monotonic() - seen, late=False)
+        time.sleep(LOOK_SECONDS)
+    return Killing(time.monotonic() - seen, late=True)
