@@ -9,7 +9,6 @@ import argparse
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,8 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pipeline.arguments import OneLineParser
-from pipeline.errors import FAILED, InputError, command, one_line
-from pipeline.index.postgres import LOOPBACK, Postgres
+from pipeline.errors import FAILED, InputError, command
+from pipeline.index.ports import LOOPBACK, check_port
+from pipeline.index.postgres import Postgres
 from pipeline.runs import RESULTS
 from pipeline.workflow import only_one
 
@@ -51,18 +51,6 @@ def _end_remains(place: Path) -> None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
         time.sleep(0.05)
-
-
-def _check_port(host: str, port: int) -> None:
-    """Refuse an address that is taken, or is not this machine's."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        socket.create_server((host, port), family=family).close()
-    except OSError as error:
-        raise InputError(
-            f"{host}, port {port}, is not to be had ({one_line(error)}): "
-            "give another --port"
-        ) from error
 
 
 def serve(place: Path, host: str, port: int, workers: int, *, sqlite: bool) -> int:
@@ -127,12 +115,10 @@ def main(argv: list[str] | None = None) -> int:
     given = _options(argv)
     if given.workers < 1:
         raise InputError(f"--workers must be 1 or more, not {given.workers}")
-    if not 0 < given.port < 65536:
-        raise InputError(f"--port must be between 1 and 65535, not {given.port}")
     signal.signal(signal.SIGTERM, _interrupted)
     with only_one(given.place):
         _end_remains(given.place)
-        _check_port(given.host, given.port)
+        check_port(given.host, given.port)
         return _announced(given)
 
 

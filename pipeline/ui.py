@@ -8,10 +8,9 @@ import sys
 
 from pipeline.arguments import OneLineParser
 from pipeline.errors import command
+from pipeline.index.ports import LOOPBACK, check_port
 from pipeline.index.tracking import tracking_uri
 from pipeline.track import read_options
-
-HOST = "127.0.0.1"
 
 
 @command
@@ -20,10 +19,11 @@ def main(argv: list[str] | None = None) -> int:
     parser = OneLineParser(prog="python -m pipeline.ui", description=__doc__)
     parser.add_argument("--port", type=int, default=5000)
     port = parser.parse_args(argv).port
-    print(f"MLflow on http://{HOST}:{port} (this machine only); Ctrl-C ends it")
+    check_port(LOOPBACK, port)
+    print(f"MLflow on http://{LOOPBACK}:{port} (this machine only); Ctrl-C ends it")
     environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
     words = ["--backend-store-uri", tracking_uri(read_options())]
-    words += ["--host", HOST, "--port", str(port)]
+    words += ["--host", LOOPBACK, "--port", str(port)]
     line = [sys.executable, "-m", "mlflow", "ui", *words]
     os.execve(sys.executable, line, environment)
 

@@ -8,7 +8,6 @@ import contextlib
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,17 +15,10 @@ from pathlib import Path
 
 from pipeline.errors import InputError
 from pipeline.files import write_text
+from pipeline.index.ports import LOOPBACK, free_port
 
-LOOPBACK = "127.0.0.1"
 USER = "postgres"  # of the operating system; Debian's package makes it
 ROLE = "morphtrack"
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as asked:
-        asked.bind((LOOPBACK, 0))
-        return int(asked.getsockname()[1])
 
 
 def _programs() -> Path:

@@ -16,7 +16,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from pipeline.index.postgres import free_port
+from pipeline.index.ports import free_port
 from tests.bench.bench_studies import cpu_and_wall, environment, furnish
 
 KINDS = ("pipeline.study", "snakemake", "pipeline.run", "pipeline.track")

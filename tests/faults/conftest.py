@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.index.postgres import free_port
+from pipeline.index.ports import free_port
 from tests.pipeline.conftest import ROOT, furnish
 
 TRIALS = int(os.environ.get("FAULT_TRIALS", "100"))

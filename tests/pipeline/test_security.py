@@ -12,6 +12,7 @@ import yaml
 from pipeline import server, ui
 from pipeline.errors import InputError
 from pipeline.hydra_command import build
+from pipeline.index.ports import free_port
 from pipeline.plan_file import read_batch
 from pipeline.runs import finished
 from pipeline.simulated_run import read_simulated
@@ -143,13 +144,14 @@ def test_servers_answer_on_the_loopback_address_and_say_so(
     monkeypatch.setattr(
         "pipeline.ui.os.execve", lambda _, words, __: started.append(words)
     )
-    assert server.main(["--sqlite"]) == 0
+    port = ["--port", str(free_port())]
+    assert server.main(["--sqlite", *port]) == 0
     assert "this machine only" in capsys.readouterr().out
-    ui.main([])
+    ui.main(port)
     assert "this machine only" in capsys.readouterr().out
     for words in started:
         assert words[words.index("--host") + 1] == "127.0.0.1"
-    assert server.main(["--sqlite", "--host", "0.0.0.0"]) == 0
+    assert server.main(["--sqlite", *port, "--host", "0.0.0.0"]) == 0
     assert "WHOEVER reaches it" in capsys.readouterr().out
 
 
