@@ -96,8 +96,14 @@ def run_step(
     simulated: Path,
     out: Path,
     measured: Measured | None = None,
+    *,
+    pictured: bool = True,
 ) -> dict[str, Any]:
     """Compare the spheres of an ingest with a run; write the tables into `out`.
+
+    Parameters
+    ----------
+    pictured : draw the scan with the node on every sphere as well
 
     Returns
     -------
@@ -140,7 +146,7 @@ def run_step(
     _write(budget_table(judged, config), out / "budget.csv")
     _write(nodes_table(judged), out / "nodes.csv")
     _write(labels_table(labels, table), out / "labels.csv")
-    if (spheres / "points.npy").is_file():
+    if pictured and (spheres / "points.npy").is_file():
         label_picture.run_step(spheres, out, out)
     return row
 

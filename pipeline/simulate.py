@@ -156,7 +156,7 @@ def perform_job(job: Job, needs: Mapping[str, Any], out: Path) -> Numbers:
     return record_steps(case, job.name, out, job.config.get("record_every", 1))
 
 
-def _run_in(directory: Path, job: Job) -> Path:
+def run_in(directory: Path, job: Job) -> Path:
     """Run in a folder of the user's choice, never over what is there already."""
     if (directory / "run.json").is_file():
         if run_record(directory)["key"] == job.key:
@@ -185,7 +185,7 @@ def _simulate(config: Any) -> None:
     sound_case(job.config)
     run_dir = str(settings.run.dir)
     if run_dir != DEFAULT_RUN_DIR:
-        print(_run_in(Path(run_dir), job))
+        print(run_in(Path(run_dir), job))
         return
     directory = run_once(job, lambda out: perform_job(job, {}, out))
     if list(settings.overrides.task) == [f"case={name}"]:

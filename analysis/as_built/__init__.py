@@ -1,0 +1,1 @@
+"""The mechanism as it was printed: lengths, offsets and play from several scans."""

@@ -1,0 +1,68 @@
+"""A mechanism as built, from scans of several poses: python -m pipeline.calibrate.
+
+POSE is the folder of a finished comparison; two poses or more tell joint play from
+lengths. Or one file of conf/calibration, which describes synthetic poses. Writes
+deviations.csv, spread.csv, covariance.npz, next_poses.csv, as_built.json (a structure
+file) and, after every pose was simulated and compared again with it, again.csv.
+"""
+
+import sys
+from argparse import BooleanOptionalAction
+from dataclasses import fields
+from pathlib import Path
+
+from pipeline.arguments import OneLineParser, output_directory
+from pipeline.calibration_file import composed
+from pipeline.calibration_poses import PoseFolders, folders_of
+from pipeline.calibration_run import run_step
+from pipeline.calibration_scans import SyntheticPoses, run_synthetic
+from pipeline.calibration_settings import PAIR, Settings
+from pipeline.errors import command
+
+
+def _arguments() -> OneLineParser:
+    parser = OneLineParser(prog="python -m pipeline.calibrate", description=__doc__)
+    parser.add_argument("poses", nargs="*", type=Path, metavar="POSE")
+    parser.add_argument(
+        "--pose", nargs=3, action="append", default=[], type=Path,
+        metavar=("COMPARISON", "SPHERES", "SIMULATED"),
+        help="a pose whose comparison was made by hand",
+    )  # fmt: skip
+    parser.add_argument("--out", type=output_directory, required=True)
+    parser.add_argument(
+        "--candidate", action="append", default=[], type=Path, metavar="RUN",
+        help="folder of a simulation that could be scanned next",
+    )  # fmt: skip
+    for field in fields(Settings):
+        flag = "--" + field.name.replace("_", "-")
+        if field.type is bool:
+            switch = BooleanOptionalAction
+            parser.add_argument(flag, action=switch, default=field.default)
+        elif field.name == "references":
+            parser.add_argument(
+                "--reference", dest=field.name, action="append", default=[], help=PAIR
+            )
+        else:
+            parser.add_argument(flag, type=type(field.default), default=field.default)
+    return parser
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Calibrate once and print what was found."""
+    given = _arguments().parse_args(argv)
+    if len(given.poses) == 1 and given.poses[0].suffix == ".yaml":
+        numbers = run_synthetic(SyntheticPoses(**composed(given.poses[0])), given.out)
+    else:
+        folders = [folders_of(path) for path in given.poses]
+        folders += [PoseFolders(one[0].name, *one) for one in given.pose]
+        values = {f.name: getattr(given, f.name) for f in fields(Settings)}
+        values["references"] = tuple(values["references"])
+        numbers = run_step(Settings(**values), folders, given.out, given.candidate)
+    for name, value in numbers.items():
+        print(f"{name}: {value}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
