@@ -32,12 +32,23 @@ KEYS = (
 NOTES = ("name", "description", "source", "evidence", "expected", "tolerance")
 
 
+Content = dict[str, object]
+
+
 def structure_file(path: str) -> Structure:
     """Read a structure; whatever is wrong is told with the file's name."""
+    content = read_content(path)
+    try:
+        return structure_of(content)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def read_content(path: str) -> Content:
+    """The entries of a structure file by name, not yet looked at."""
     try:
         text = Path(path).read_text(encoding="utf-8")
         content = json.loads(text, object_pairs_hook=_each_key_once, parse_int=_integer)
-        return _structure(content)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}: give a structure file") from None
     except UnicodeDecodeError:
@@ -50,6 +61,9 @@ def structure_file(path: str) -> Structure:
         ) from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+    if not isinstance(content, dict):
+        raise ValueError(f"{path}: no structure: give an object with `nodes` and more")
+    return content
 
 
 def _integer(text: str) -> int:
@@ -67,9 +81,8 @@ def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return content
 
 
-def _structure(content: object) -> Structure:
-    if not isinstance(content, dict):
-        raise ValueError("no structure: give an object with `nodes` and more")
+def structure_of(content: Content) -> Structure:
+    """The structure that the entries of a file describe."""
     for key in content:
         if key not in (*KEYS, *NOTES):
             raise ValueError(f"nobody reads `{key}`: the keys are {', '.join(KEYS)}")

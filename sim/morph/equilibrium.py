@@ -35,7 +35,7 @@ TELLING = 1e-8  # shift at which signs of pivots count
 FAR = 1e4  # displacement, of the structure's size, that only free motions reach
 KICK = 1e-4  # of the size, displacement that leaves a saddle
 ESCAPES = 5  # saddles left before the search is given up
-SMALLEST = 1e-8  # share of a Newton step
+CONVEX = 1e-8  # the same where the curvature is not taken as it is
 BENDS = 3  # times that a step is bent
 
 
@@ -145,12 +145,13 @@ def approach(
             escapes += 1
             point, shift = _kicked(problem, point, rng, options), SHIFT
             continue
+        _refuse_rounding(problem, point, options)
         point, shift = _next_point(problem, point, shift, options)
         _refuse_far(problem, point)
     raise NotConvergedError(
         f"forces of {problem.unbalanced(point):.1e} of the largest are unbalanced "
-        f"after {options.max_steps} steps, above {options.tolerance:.0e}: raise max_steps, "
-        "or take smaller loads",
+        f"after {options.max_steps} steps, above {options.tolerance:.0e}: raise "
+        "max_steps, or take smaller loads",
         best=point.z[: system.n],
     )
 
@@ -179,27 +180,39 @@ def _next_point(
 ) -> tuple[Point, float]:
     """A configuration of lower energy, and the shift of K for the next step."""
     rho = problem.weights(point.linear)
-    exact = problem.factorise(point, rho, shift, convex=False)
-    factor = exact
-    if exact.negative:
-        factor = problem.factorise(point, rho, max(shift, 1e-6), convex=True)
-    dz = _direction(problem, point, rho, factor)
-    size = min(1.0, _first_share(problem, point, dz))
-    first = size
-    while size > SMALLEST:
-        there = _trial(problem, point, Way(dz, factor, rho), size, options)
+    factor = problem.factorise(point, rho, shift, convex=False)
+    bent = factor.negative > 0
+    if bent:
+        factor = problem.factorise(point, rho, max(shift, CONVEX), convex=True)
+    way = Way(_direction(problem, point, rho, factor), factor, rho)
+    first = min(1.0, _first_share(problem, point, way.dz))
+    for size in (first, 0.25 * first, 0.06 * first):
+        there = _trial(problem, point, way, size, options)
+        if there is not None and bent and size == first:
+            there = _further(problem, point, way, there, options)
         if there is not None:
-            eased = shift / 16.0 if size == first == 1.0 else shift
-            return there, max(eased, SHIFT)
-        size *= 0.5
+            return there, max(shift / 16.0 if size == first else shift, SHIFT)
     if shift > 1e3:
         raise NotConvergedError(
             f"no step lowers the energy, and forces of {problem.unbalanced(point):.1e} "
-            f"of the largest are unbalanced, above {options.tolerance:.0e}: "
-            "raise tolerance: stiffnesses differ by too much for it",
+            f"of the largest are unbalanced, above {options.tolerance:.0e}: raise "
+            "tolerance: stiffnesses differ by too much for it",
             best=point.z[: problem.system.n],
         )
-    return point, max(100.0 * shift, 1e-6)
+    return point, max(8.0 * shift, CONVEX)
+
+
+def _further(
+    problem: Potential, point: Point, way: Way, there: Point, options: Balance
+) -> Point:
+    """Beyond a full step, where curvature was left out, as long as the energy falls."""
+    size, farthest = 1.0, _first_share(problem, point, way.dz)
+    while (size := 4.0 * size) <= farthest:
+        beyond = _trial(problem, point, way, size, options)
+        if beyond is None or beyond.energy >= there.energy:
+            break
+        there = beyond
+    return there
 
 
 def _direction(problem: Potential, point: Point, rho: Floats, factor: Factor) -> Floats:
@@ -296,6 +309,20 @@ def _equilibrium(
         negative=negative,
         neutral=neutral,
     )
+
+
+def _refuse_rounding(problem: Potential, point: Point, options: Balance) -> None:
+    """End where nothing but the rounding of coordinates keeps forces unbalanced."""
+    eps = float(np.finfo(np.float64).eps)
+    least = eps * problem.stiffness * problem.loaded.size
+    unbalanced = problem.unbalanced(point)
+    if unbalanced * point.scale < least and options.tolerance * point.scale < least:
+        raise NotConvergedError(
+            f"rounding of the nodes leaves forces of {unbalanced:.1e} of the largest "
+            f"unbalanced, above {options.tolerance:.0e}: raise tolerance or the loads, "
+            "or make the stiffest parts rigid",
+            best=point.z[: problem.system.n],
+        )
 
 
 def _refuse_far(problem: Potential, point: Point) -> None:

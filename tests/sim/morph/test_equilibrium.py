@@ -287,3 +287,9 @@ def test_loads_that_drive_a_slider_away_end_with_its_way() -> None:
     body = loaded(structure(r, rows), Elastic.none(), {2: [1.0, 0.0, 0.0]})
     with pytest.raises(NotConvergedError, match=r"node 2 away along \(1, 0, 0\)"):
         at_rest(body, EXACT)
+
+
+def test_loads_too_small_for_the_stiffness_end_at_once_and_say_so() -> None:
+    body = two_bars(0.2, 1e6, 1e-3)
+    with pytest.raises(NotConvergedError, match=r"rounding of the nodes.*raise"):
+        at_rest(body, Balance(tolerance=1e-12, max_steps=20))

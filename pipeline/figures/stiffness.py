@@ -1,0 +1,51 @@
+"""A structure at rest with the forces in its links, and the limit of rigid links."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.equilibrium import AtRest, forces_and_limit
+from analysis.figures.shapes import Wireframe
+from pipeline.errors import InputError
+from pipeline.figures.shown import Drawn, Row, key_of_run
+
+
+def draw(rows: Sequence[Row]) -> Drawn:
+    """One row: a run of an equilibrium case."""
+    if len(rows) != 1:
+        raise InputError(f"this figure shows one run, not {len(rows)}: name one")
+    shown = _read(rows[0].label, rows[0].simulated)
+    reactions = pd.read_csv(rows[0].simulated / "reactions.csv")
+    steps = pd.read_csv(rows[0].simulated / "steps.csv")
+    tables = {"steps": steps, "reactions": reactions}
+    return Drawn(forces_and_limit(shown), tables, [shown.key])
+
+
+def _read(label: str, directory: Path) -> AtRest:
+    """The first equilibrium, and how the others differ from that of rigid links."""
+    with np.load(directory / "steps.npz", allow_pickle=False) as arrays:
+        if "tension" not in arrays:
+            raise InputError(f"{directory} has no tensions: run a case of equilibrium")
+        r, links, tension = arrays["r"], arrays["links"], arrays["tension"][0]
+        held = np.flatnonzero(np.abs(arrays["support"][0]).any(axis=1))
+        target = Wireframe(
+            arrays.get("target_vertices", np.empty((0, 3))),
+            arrays.get("target_edges", np.empty((0, 2), np.int64)),
+        )
+        r0 = arrays["r0"]
+    table = pd.read_csv(directory / "steps.csv")
+    return AtRest(
+        label,
+        key_of_run(directory),
+        r0,
+        r[0],
+        links,
+        tension,
+        held,
+        target,
+        table["compliance"].to_numpy(np.float64),
+        table["away_from_rigid"].to_numpy(np.float64),
+        table["force_error"].to_numpy(np.float64),
+    )
