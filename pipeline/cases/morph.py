@@ -1,7 +1,7 @@
 """A morphing case: a structure, a target, and how to bring one to the other."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from pipeline.cases.reaction_table import reaction_rows, strongest
 from pipeline.cases.structure_file import document
 from sim.morph.choice import Choice
 from sim.morph.closing import closed
+from sim.morph.limits import is_positive
 from sim.morph.measures import characteristic_length
 from sim.morph.mobility import mobility
 from sim.morph.morph import (
@@ -30,7 +31,9 @@ from sim.morph.targets.goals import Goals
 from sim.morph.targets.norms import AlongAxis
 from sim.morph.targets.pose import Moved, perturbed
 from sim.morph.targets.protocol import Target
-from sim.morph.volume import STIFFNESS, Balls
+from sim.morph.volume import STIFFNESS, Obstacles
+
+TOUCHING = 1e-4  # of L, force from which a contact counts
 
 
 class Method(Choice):
@@ -54,7 +57,8 @@ class MorphCase:
     multipliers : frozen or tangent, in a projection
     perturb : seed, and standard deviations `turn` (rad) and `shift` of a small motion
         of the target, which breaks a symmetry
-    ball_radius : of the balls around the nodes, which then cannot overlap; newton only
+    ball_radius : of balls at the nodes that have none in `structure`; newton only.
+        Balls, capsules and triangles cannot overlap, nor pass each other
     reactions : write the forces of the constraints at the end to reactions.csv
     """
 
@@ -72,12 +76,16 @@ class MorphCase:
     reactions: bool = False
 
     def __post_init__(self) -> None:
+        if self.ball_radius != 0.0 and not is_positive(self.ball_radius):
+            raise ValueError(
+                f"ball_radius must not be negative, not {self.ball_radius}"
+            )
         _ = self.options, self.shape
         self._check_goals()
         self._check_size()
         z = closed(system_of(self.structure), self.structure, self.residual)
-        if self.balls is not None:
-            self.balls.check(z[: len(self.structure.r0)])
+        if self.obstacles is not None:
+            self.obstacles.check(z)
 
     def _check_size(self) -> None:
         r0 = self.structure.r0
@@ -111,10 +119,12 @@ class MorphCase:
                 max_steps=self.max_steps,
                 residual=self.residual,
                 followers=Followers(self.followers),
-                ball_radius=self.ball_radius,
             )
-        if self.ball_radius != 0.0:
-            raise ValueError("balls need `method: newton`: choose it, or ball_radius 0")
+        if self._is_limited:
+            raise ValueError(
+                "balls, capsules, triangles and ranges need `method: newton`: choose "
+                "it, or leave them out"
+            )
         return Projection(
             tolerance=1e-6 if self.tolerance is None else self.tolerance,
             max_steps=self.max_steps,
@@ -125,11 +135,25 @@ class MorphCase:
         )
 
     @cached_property
-    def balls(self) -> Balls | None:
-        """The balls around the nodes, if they have a size."""
+    def solid(self) -> Structure:
+        """The structure with the balls of `ball_radius`."""
         if self.ball_radius == 0.0:
+            return self.structure
+        n, solids = len(self.structure.r0), self.structure.solids
+        solids = solids.with_balls(n, self.ball_radius)
+        return replace(self.structure, solids=solids)
+
+    @property
+    def _is_limited(self) -> bool:
+        return len(self.solid.solids) > 0 or len(self.solid.ranges) > 0
+
+    @cached_property
+    def obstacles(self) -> Obstacles | None:
+        """Bodies and ranges in their way, if there are any."""
+        if not self._is_limited:
             return None
-        return Balls.of(self.structure, self.ball_radius)
+        z = closed(system_of(self.structure), self.structure, self.residual)
+        return Obstacles.of(self.solid, z[: len(self.structure.r0)])
 
     @cached_property
     def shape(self) -> Target:
@@ -153,7 +177,7 @@ class MorphCase:
 
     def steps(self) -> Iterator[MorphStep]:
         if isinstance(self.options, Newton):
-            return morph_newton(self.structure, self.shape, self.options)
+            return morph_newton(self.solid, self.shape, self.options)
         return morph(self.structure, self.shape, self.options)
 
     def numbers(self, step: MorphStep) -> dict[str, float]:
@@ -173,18 +197,27 @@ class MorphCase:
         return {"target_vertices": vertices, "target_edges": edges}
 
     def documents(self) -> dict[str, object]:
-        return {"structure.json": document(self.structure)}
+        return {"structure.json": document(self.solid)}
 
     def tables(self, step: MorphStep) -> dict[str, Iterable[Mapping[str, float | str]]]:
-        if not self.reactions:
-            return {}
-        return {"reactions.csv": reaction_rows(self.structure, self._forces(step))}
+        tables: dict[str, Iterable[Mapping[str, float | str]]] = {}
+        if self.reactions:
+            forces = self._forces(step)
+            tables["reactions.csv"] = reaction_rows(self.structure, forces)
+        if self.obstacles is not None:
+            found = self.obstacles.touching(step.state, self._kappa)
+            tables["contacts.csv"] = [touch._asdict() for touch in found]
+        return tables
+
+    @property
+    def _kappa(self) -> float:
+        """That of the last potential of bodies and ranges."""
+        return STIFFNESS[-1] * characteristic_length(self.structure.r0) ** 2
 
     def _forces(self, step: MorphStep) -> Reactions:
         contacts = None
-        if self.balls is not None:
-            L = characteristic_length(self.structure.r0)
-            contacts = self.balls.contacts(step.state, STIFFNESS[-1] * L**2)
+        if self.obstacles is not None:
+            contacts = self.obstacles.contacts(step.state, self._kappa)
         return reactions(self.structure, step.state, step.g, contacts)
 
     def result(self, step: MorphStep) -> dict[str, float | str | int]:
@@ -210,8 +243,14 @@ class MorphCase:
             ):
                 ended[f"target_turn_{axis}"] = turn
                 ended[f"target_shift_{axis}"] = shift
-        if self.balls is not None:
-            ended["overlaps"] = self.balls.overlaps(step.r)
+        if self.obstacles is not None:
+            found_there = self.obstacles.touching(step.state, self._kappa)
+            ended["overlaps"] = self.obstacles.overlaps(step.r)
+            if found_there:
+                ended["smallest_gap"] = min(touch.room for touch in found_there)
+            L = characteristic_length(self.structure.r0)
+            carry = [touch for touch in found_there if touch.force > TOUCHING * L]
+            ended["contacts"] = len(carry)
         if self.reactions:
             ended |= strongest(self.structure, self._forces(step))
         return ended

@@ -10,6 +10,7 @@
     leading   [node, ...]
     goals     [[x, y, z], ...], one for each leading node
     bodies    [[node, node, ...], ...], sets that stay rigid, for drawings
+    radii, capsules, triangles, ranges: see `pipeline.cases.structure_volume`
 
 Only `nodes` must be there; without `leading` every node leads. A file may also carry
 notes, which change nothing: name, description, source, evidence, and the answer that
@@ -21,13 +22,20 @@ from pathlib import Path
 
 import numpy as np
 
+from pipeline.cases.structure_volume import (
+    SOLIDS,
+    ranges_of,
+    solids_of,
+    volume_document,
+)
 from sim.arrays import Floats
 from sim.morph.constraints import NODES, Constraint, Kind, Table
 from sim.morph.structure import Structure
 
 WITHOUT_CONSTANT = (Kind.PAR, Kind.COIN)
 KEYS = (
-    "nodes", *(kind.name.lower() for kind in Kind), "leading", "goals", "bodies"
+    "nodes", *(kind.name.lower() for kind in Kind), "leading", "goals", "bodies",
+    *SOLIDS, "ranges",
 )  # fmt: skip
 NOTES = ("name", "description", "source", "evidence", "expected", "tolerance")
 
@@ -112,6 +120,8 @@ def structure_of(content: Content) -> Structure:
         np.array(leading, dtype=np.int64),
         _links(table) if bodies is None else bodies,
         goals,
+        solids_of(content),
+        ranges_of(content, table),
     )
 
 
@@ -176,4 +186,4 @@ def document(structure: Structure) -> dict[str, object]:
     if structure.goals is not None:
         content["goals"] = structure.goals.tolist()
     content["bodies"] = [list(body) for body in structure.bodies]
-    return content
+    return content | volume_document(structure.solids, structure.ranges)

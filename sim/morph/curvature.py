@@ -24,6 +24,8 @@ from sim.morph.system import System
 from sim.sparse import Factor, Pattern, analyse, factorise
 
 CURVED = (3, 4, 12, 6, 0, 0)  # pairs of nodes in the second derivative of each kind
+NO_ENDS = np.empty((0, 2), dtype=np.int64)
+NO_BLOCKS = np.empty((0, 3, 3))
 
 
 class Blocks(NamedTuple):
@@ -66,12 +68,14 @@ class Terms(NamedTuple):
     y : (m,) forces of the constraints
     rho : (m,) weights of the constraints
     mu : shift
+    blocks : (b, 3, 3) of K to begin with, or none
     """
 
     W: Floats
     y: Floats
     rho: Floats
     mu: float
+    blocks: Floats = NO_BLOCKS
 
 
 @lru_cache(maxsize=1)
@@ -80,14 +84,15 @@ def places_of(system: System) -> Places:
     return find_places(system)
 
 
-def find_places(system: System) -> Places:
-    """The same, not kept for the next time."""
+def find_places(system: System, ends: Ints = NO_ENDS) -> Places:
+    """The same, not kept for the next time, with blocks for the nodes `ends` (e, 2)."""
     size = system.n + system.k
     row_start = np.searchsorted(system.block_row, np.arange(system.m + 1))
     p, q = _pairs_in_rows(row_start)
     key = system.block_node[p] * size + system.block_node[q]
     own = np.arange(size) * (size + 1)
-    keys = np.unique(np.concatenate([key, own]))
+    more = ends.max(axis=1) * size + ends.min(axis=1)
+    keys = np.unique(np.concatenate([key, own, more]))
     outer = np.column_stack([p, q, np.searchsorted(keys, key)])
     first = np.concatenate([[0], np.cumsum(np.array(CURVED)[system.table.kind])])
     x, y = _curved_pairs(system.table.kind, system.table.nodes, system.n, first)
@@ -123,6 +128,8 @@ def assemble(
     """The entries of the lower triangle of K."""
     n = layout.n
     K = np.zeros((len(blocks.upper), 3, 3))
+    if len(terms.blocks):
+        K += terms.blocks
     _outer_products(blocks.outer, B, layout.block_row, terms.rho, K)
     if np.any(terms.y):
         _second_derivatives(layout, blocks, z, terms.y, K)

@@ -30,7 +30,7 @@ from sim.fronts import Fronts, solve_fronts
 from sim.kernels import kernel
 from sim.morph import rows
 from sim.morph.constraints import ROWS, Kind
-from sim.morph.curvature import Places, Terms, factorise_newton
+from sim.morph.curvature import NO_BLOCKS, Places, Terms, factorise_newton
 from sim.morph.rows import DIST, Layout
 from sim.morph.system import Linear, System, linearise
 from sim.sparse import Factor
@@ -118,25 +118,30 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class Contacts:
-    """Further links, which carry forces of their own: see `sim.morph.volume`.
+    """Further rows and pairs, with forces of their own: see `sim.morph.volume`.
 
     Attributes
     ----------
-    linear : the constraints with the further links as the last rows
-    places : of K with them
-    y, rho : (p,) their forces, and how these grow
+    linear : the constraints with the further rows as the last ones
+    places : of K with rows and pairs
+    y, rho : (q,) forces of the further rows, and how these grow
+    pull : (n + k, 3) gradient of the potential of the pairs
+    blocks, convex : (b, 3, 3) its curvature in K, and a part that is never negative
     """
 
     linear: Linear
     places: Places
     y: Floats
     rho: Floats
+    pull: Floats
+    blocks: Floats
+    convex: Floats
 
     def push(self) -> Floats:
         """(n + k, 3) gradient of what makes the forces."""
         rows = np.zeros(self.linear.system.m)
         rows[len(rows) - len(self.y) :] = self.y
-        return self.linear.transpose_times(rows)
+        return self.linear.transpose_times(rows) + self.pull
 
 
 def forces(point: Point, contacts: Contacts | None = None) -> Forces:
@@ -175,7 +180,10 @@ def direction(
     seen, all_rho = with_contacts(held, rho, contacts)
     if contacts is not None:
         places = contacts.places
-    factor, damping = _factorise(places, point, W, seen, all_rho, L, damping)
+    bodies = (NO_BLOCKS, NO_BLOCKS)
+    if contacts is not None:
+        bodies = contacts.blocks, contacts.convex
+    factor, damping = _factorise(places, point, W, seen, all_rho, L, damping, bodies)
     dz, gap = np.zeros_like(point.z), linear.c
     force = held.gradient + linear.transpose_times(rho * gap)
     for _ in range(4):  # the constraints of the step: each solve adds six digits
@@ -313,6 +321,7 @@ def _factorise(
     rho: Floats,
     L: float,
     damping: Damping,
+    bodies: tuple[Floats, Floats],
 ) -> tuple[Factor, Damping]:
     """Factorise K with as much damping as makes it positive definite.
 
@@ -324,8 +333,10 @@ def _factorise(
     links = _links(system)
     per_turn = 0.5 * L**2 / system.scale * links
 
-    def factor(curved: Floats, y: Floats, turn: float, shift: float) -> Factor:
-        terms = Terms(curved, y + turn * per_turn, rho, shift)
+    def factor(
+        curved: Floats, y: Floats, turn: float, shift: float, blocks: Floats
+    ) -> Factor:
+        terms = Terms(curved, y + turn * per_turn, rho, shift, blocks)
         return factorise_newton(system, places, linear.B, point.z, terms)
 
     gap = point.z[: system.n] - point.g
@@ -335,7 +346,7 @@ def _factorise(
     if near or damping.wait <= 0:
         shift = least
         for i in range(6 if near else 1):
-            exact = factor(W, held.y, stiff, shift)
+            exact = factor(W, held.y, stiff, shift, bodies[0])
             if exact.negative == 0:
                 bent = damping.bent + 1 if i > 0 else 0
                 return exact, replace(damping, turn=stiff, wait=0, delay=1, bent=bent)
@@ -347,7 +358,7 @@ def _factorise(
     convex, tension = without_negative(W), np.maximum(held.y, 0.0) * links
     shift = least
     while True:
-        safe = factor(convex, tension, damping.turn, shift)
+        safe = factor(convex, tension, damping.turn, shift, bodies[1])
         if safe.negative == 0:
             bent = damping.bent + near
             return safe, replace(damping, wait=wait, delay=delay, bent=bent)

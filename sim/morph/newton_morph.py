@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, lsqr
 
 from sim.arrays import Floats
 from sim.morph.closing import closed
-from sim.morph.curvature import Places, Terms, factorise_newton, places_of
+from sim.morph.curvature import NO_BLOCKS, Places, Terms, factorise_newton, places_of
 from sim.morph.descent import (
     TURN,
     Contacts,
@@ -28,7 +30,7 @@ from sim.morph.descent import (
     weights,
     with_contacts,
 )
-from sim.morph.limits import is_positive, refuse_unless_count, refuse_unless_positive
+from sim.morph.limits import refuse_unless_count, refuse_unless_positive
 from sim.morph.measures import characteristic_length, distance_error, shape_factor
 from sim.morph.morph import Followers, MorphStep, Stop, goals
 from sim.morph.projection import admissible, satisfy_constraints
@@ -38,12 +40,14 @@ from sim.morph.structure import Structure
 from sim.morph.system import Linear, System, linearise, system_of
 from sim.morph.targets.protocol import Target
 from sim.morph.units import Rescaled, own_unit, rescaled
-from sim.morph.volume import ROUGH, STIFFNESS, Balls
+from sim.morph.volume import ROUGH, STIFFNESS, Obstacles
 from sim.newton import NotConvergedError
 
 SMALLEST = 1e-6  # share of a Newton step
 ESCAPES = 3  # saddles left before the search is given up
 KICK = 1e-4  # of L, displacement that leaves a saddle
+NOISE = 1e-6  # gradient below which contacts are balanced apart
+SLACK = 1e-5  # relative to the force of a contact
 PATIENCE = 6  # steps with negative curvature before that
 
 
@@ -56,7 +60,6 @@ class Newton:
     tolerance : on the gradient of f along the constraints, root mean square / L
     residual : on the constraints of every step, dimensionless
     seed : of the displacement that leaves a saddle
-    ball_radius : of the balls around the nodes, which cannot overlap; zero for none
     """
 
     tolerance: float = 1e-9
@@ -64,15 +67,10 @@ class Newton:
     residual: float = 1e-10
     followers: Followers = Followers.HOLD
     seed: int = 0
-    ball_radius: float = 0.0
 
     def __post_init__(self) -> None:
         refuse_unless_positive(self, "tolerance", "residual")
         refuse_unless_count(self, "max_steps")
-        if self.ball_radius != 0.0 and not is_positive(self.ball_radius):
-            raise ValueError(
-                f"ball_radius must not be negative, not {self.ball_radius}"
-            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,26 +81,26 @@ class _Problem:
     system: System
     places: Places
     L: float
-    balls: Balls | None = None
-    stiffness: float = 0.0  # of the balls, over L^2
+    obstacles: Obstacles | None = None
+    stiffness: float = 0.0  # kappa of these, over L^2
 
     @property
     def tolerance(self) -> float:
-        """On the gradient: rough as long as the balls will be made harder."""
-        if self.balls is None or self.stiffness == STIFFNESS[-1]:
+        """On the gradient: rough as long as kappa will fall."""
+        if self.obstacles is None or self.stiffness == STIFFNESS[-1]:
             return self.options.tolerance
         return max(ROUGH * float(np.sqrt(self.stiffness)), self.options.tolerance)
 
     def harder(self) -> "_Problem | None":
-        """The same with a smaller stiffness of the balls, if there is one."""
-        if self.balls is None or self.stiffness == STIFFNESS[-1]:
+        """The same with a smaller kappa, if there is one."""
+        if self.obstacles is None or self.stiffness == STIFFNESS[-1]:
             return None
         return replace(self, stiffness=STIFFNESS[STIFFNESS.index(self.stiffness) + 1])
 
     def contacts(self, point: Point) -> Contacts | None:
-        if self.balls is None:
+        if self.obstacles is None:
             return None
-        return self.balls.contacts(point.z, self.stiffness * self.L**2)
+        return self.obstacles.contacts(point.z, self.stiffness * self.L**2)
 
     def point(self, z: Floats, linear: Linear | None = None) -> Point:
         r = z[: self.system.n]
@@ -112,37 +110,45 @@ class _Problem:
     def objective(self, point: Point) -> float:
         r = point.z[: self.system.n]
         f = 0.5 * inner(r - point.g, r - point.g)
-        if self.balls is None:
+        if self.obstacles is None:
             return f
-        return f + self.balls.energy(r, self.stiffness * self.L**2)
+        return f + self.obstacles.energy(point.z, self.stiffness * self.L**2)
 
     def gradient(self, point: Point, held: Forces) -> float:
         """Root mean square / L of the motion towards the goals that is allowed.
 
         Multipliers are eliminated from it: in `held` they count as lengths do.
         """
-        if self.system.k == 0:
-            return held.size / self.L
-        pull = point.g - point.z[: self.system.n]
-        contacts = self.contacts(point)
-        if contacts is not None:
-            pull -= contacts.push()[: self.system.n]
-        dz = admissible(self.system, point.z, pull)
-        return float(np.sqrt(inner(dz, dz) / self.system.n)) / self.L
+        left = held.gradient
+        if self.system.k > 0:
+            pull = point.g - point.z[: self.system.n]
+            contacts = self.contacts(point)
+            if contacts is not None:
+                pull -= contacts.push()[: self.system.n]
+            left = -admissible(self.system, point.z, pull)
+        size = float(np.sqrt(inner(left, left) / self.system.n)) / self.L
+        if self.obstacles is None or not self.tolerance < size < NOISE:
+            return size
+        pushes = self.obstacles.pushes(point.z, self.stiffness * self.L**2)
+        return unbalanced(self.system, point.z, left, pushes) / self.L
 
-    def first_share(self, dz: Floats) -> float:
+    def first_share(self, point: Point, dz: Floats) -> float:
         """How much of a step is tried first."""
         size = min(1.0, TURN / max(turn(self.system, dz), 1e-300))
-        if self.balls is None:
+        if self.obstacles is None:
             return size
-        farthest = max(float(np.abs(dz).max()), 1e-300)
-        return min(size, 0.5 * self.balls.radius / farthest)
-
-    def passes(self, before: Point, after: Point) -> bool:
-        """Whether balls may have passed through one another between two points."""
         n = self.system.n
-        return self.balls is not None and not self.balls.allows(
-            before.z[:n], after.z[:n]
+        return size * self.obstacles.share(point.z[:n], size * dz[:n])
+
+    def is_free(self, z: Floats) -> bool:
+        """Whether nothing overlaps at z and no range is left."""
+        return self.obstacles is None or self.obstacles.energy(z, 1.0) < np.inf
+
+    def passes(self, before: Floats, after: Floats) -> bool:
+        """Whether bodies touch on the straight way between two states."""
+        n = self.system.n
+        return self.obstacles is not None and not self.obstacles.allows(
+            before[:n], after[:n]
         )
 
     def curvature(self, point: Point) -> Floats:
@@ -172,7 +178,6 @@ def morph_newton(
     if start is not None:
         start = np.concatenate([start[:n] / unit, start[n:]])
     made = rescaled(structure, unit)
-    options = replace(options, ball_radius=options.ball_radius / unit)
     try:
         for step in _morph(made, Rescaled(target, unit), options, start):
             yield step._replace(r=unit * step.r, g=unit * step.g)
@@ -193,10 +198,10 @@ def _morph(
         z = closed(system, structure, options.residual)
     else:
         z = satisfy_constraints(system, start, tolerance=options.residual)
-    if options.ball_radius > 0.0:
-        balls = Balls.of(structure, options.ball_radius)
-        balls.check(z[: system.n])
-        problem = replace(problem, balls=balls, stiffness=STIFFNESS[0])
+    if len(structure.solids) or len(structure.ranges):
+        obstacles = Obstacles.of(structure, z[: system.n])
+        obstacles.check(z)
+        problem = replace(problem, obstacles=obstacles, stiffness=STIFFNESS[0])
     point, damping, escapes = problem.point(z), Damping(), 0
     rng = np.random.default_rng(options.seed)
     for s in range(options.max_steps + 1):
@@ -228,23 +233,53 @@ def _morph(
     )
 
 
+def unbalanced(system: System, z: Floats, left: Floats, pushes: csr_array) -> float:
+    """Root mean square of what is left of a gradient if contacts push a little more.
+
+    A stiff contact answers the last digit of a coordinate with a change of its force,
+    which no step can mend. So each force may differ from kappa over the room that is
+    left by the share SLACK, as best balances the gradient `left` (n + k, 3).
+    """
+    n = system.n
+
+    def allowed(flat: Floats) -> Floats:
+        moved: Floats = admissible(system, z, flat.reshape(n, 3))[:n].ravel()
+        return moved
+
+    operator = LinearOperator(
+        (3 * n, pushes.shape[0]),
+        matvec=lambda share: allowed(pushes.T @ share.ravel()),
+        rmatvec=lambda flat: pushes @ allowed(flat),
+        dtype=np.float64,
+    )
+    share = lsqr(operator, -left[:n].ravel(), atol=1e-12, btol=1e-12)[0]
+    rest = left[:n].ravel() + operator @ np.clip(share, -SLACK, SLACK)
+    return float(np.sqrt(inner(rest, rest) / n))
+
+
 def negative_directions(problem: _Problem, point: Point, held: Forces) -> int:
     """How many motions lower f from a stationary point: zero at a minimum."""
     contacts = problem.contacts(point)
     seen, rho = with_contacts(held, weights(held.linear), contacts)
     places = problem.places if contacts is None else contacts.places
-    terms = Terms(problem.curvature(point), seen.y, rho, 1e-6)
+    blocks = NO_BLOCKS if contacts is None else contacts.blocks
+    terms = Terms(problem.curvature(point), seen.y, rho, 1e-6, blocks)
     factor = factorise_newton(seen.linear.system, places, seen.linear.B, point.z, terms)
     return factor.negative
 
 
 def _kicked(problem: _Problem, z: Floats, rng: np.random.Generator) -> Floats:
-    """A configuration a little beside z."""
+    """A configuration a little beside z, no farther than bodies and ranges let it."""
     noise = rng.normal(size=(problem.system.n, 3)) * KICK * problem.L
     dz = admissible(problem.system, z, noise)
-    return satisfy_constraints(
-        problem.system, z + dz, tolerance=problem.options.residual
-    )
+    for _ in range(20):
+        there = satisfy_constraints(
+            problem.system, z + dz, tolerance=problem.options.residual
+        )
+        if problem.is_free(there) and not problem.passes(z, there):
+            return there
+        dz *= 0.5
+    return z
 
 
 def _record(
@@ -298,7 +333,7 @@ def _search(
     slope = inner(held.gradient, way.dz)
     enough = problem.options.residual
     wanted = max(min(enough, 1e-4 * held.size / problem.L), 1e-14)
-    size = problem.first_share(way.dz)
+    size = problem.first_share(point, way.dz)
     while size > SMALLEST:
         z = bend(held, way, point.z + size * way.dz)
         back = retract(held.linear, held.normal, z, wanted, enough)
@@ -306,7 +341,7 @@ def _search(
             there = problem.point(*back)
             value = problem.objective(there) + inner(held.y, there.linear.c)
             lower = value <= f + 1e-4 * size * slope + 1e-13 * abs(f)
-            if lower and not problem.passes(point, there):
+            if lower and not problem.passes(point.z, there.z):
                 return there, size
         size *= 0.5
     return None

@@ -1,11 +1,13 @@
 """A structure: nodes and the constraints between them ([dJ23], Methods)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.morph.constraints import NODES, Kind, Table
+from sim.morph.ranges import Ranges
+from sim.morph.solids import Solids
 
 LARGEST = 1e90  # coordinate, whose cube is still a number
 
@@ -21,6 +23,8 @@ class Structure:
     leading : nodes that are drawn to the target; the others follow
     bodies : sets of nodes whose mutual distances are constant; a link is one of two
     goals : (leading, 3) where the leading nodes shall go, if no target says so
+    solids : bodies that cannot pass through each other
+    ranges : links and joints that move between limits
     """
 
     r0: Floats
@@ -28,11 +32,15 @@ class Structure:
     leading: Ints
     bodies: tuple[tuple[int, ...], ...] = ()
     goals: Floats | None = field(default=None)
+    solids: Solids = field(default_factory=Solids)
+    ranges: Ranges = field(default_factory=Ranges)
 
     def __post_init__(self) -> None:
         _check_nodes(self.r0)
         _check_constraints(self.r0, self.constraints)
         _check_leading(self.r0, self.leading, self.goals)
+        self.solids.check(self.r0)
+        self.ranges.check(len(self.r0))
 
     @property
     def lam0(self) -> Floats:
@@ -156,3 +164,35 @@ def _check_leading(r0: Floats, leading: Ints, goals: Floats | None) -> None:
             "for each leading node"
         )
     _check_coordinates("goal", goals)
+
+
+def with_solids(
+    structure: Structure,
+    *,
+    ball_radius: float = 0.0,
+    link_radius: float = 0.0,
+    thickness: float = 0.0,
+) -> Structure:
+    """The structure as it is printed: balls at nodes, rods for links, panels.
+
+    Parameters
+    ----------
+    ball_radius : of the balls at all nodes, zero for none
+    link_radius : of the capsules around bodies of two nodes, zero for none
+    thickness : of the panels in bodies of three nodes, zero for none
+    """
+    solids = Solids()
+    if ball_radius != 0.0:
+        solids = solids.with_balls(len(structure.r0), ball_radius)
+    bars = [body for body in structure.bodies if len(body) == 2 and link_radius != 0.0]
+    panels = [body for body in structure.bodies if len(body) == 3 and thickness != 0.0]
+    return replace(
+        structure,
+        solids=replace(
+            solids,
+            capsule=np.array(bars, dtype=np.int64).reshape(-1, 2),
+            capsule_radius=np.full(len(bars), link_radius),
+            panel=np.array(panels, dtype=np.int64).reshape(-1, 3),
+            panel_thickness=np.full(len(panels), thickness),
+        ),
+    )

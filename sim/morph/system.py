@@ -133,7 +133,7 @@ def _scale(table: Table, L: float) -> Floats:
     """(m,) unit of each residual: the paper leaves it open how to compare them."""
     size = L if L > 0.0 else 1.0
     scale = size ** DEGREE[table.kind].astype(np.float64)
-    links = table.kind == Kind.DIST
+    links = (table.kind == Kind.DIST) & (table.constant > 0.0)  # not those of a range
     scale[links] = table.constant[links]
     repeated: Floats = np.repeat(scale, ROWS[table.kind])
     return repeated

@@ -60,4 +60,6 @@ def rescaled(structure: Structure, unit: float) -> Structure:
         r0=structure.r0 / unit,
         constraints=replace(table, constant=constant),
         goals=None if goals is None else goals / unit,
+        solids=structure.solids.scaled(1.0 / unit),
+        ranges=structure.ranges.scaled(1.0 / unit),
     )

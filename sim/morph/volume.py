@@ -1,144 +1,312 @@
-"""Nodes as balls that cannot overlap.
+"""Bodies that cannot pass through each other, and ranges that are not left.
 
-[dJ23] leaves volume out and names it as a next step (Discussion). Here every node is
-the middle of a ball of one radius a, as in its printed parts. Two balls whose distance
-no link fixes stay d > 2 a apart by a barrier: with s = d^2, s0 = (2 a)^2,
-s1 = (2 a REACH)^2 and t = (s - s0) / (s1 - s0),
+[dJ23] leaves volume out and names it as a next step (Discussion). Here balls, capsules
+and panels stay the sum of their radii apart, and links and joints within their ranges,
+by an interior point method: the potential of `sim.contact`, logarithmic close to
+contact,
 
-    B = kappa sum_pairs b(t),    b = -(1 - t)^2 ln t for 0 < t < 1, else 0,
+    B = kappa ( sum_pairs m Pi(d - gap) + sum_bounds Pi(|h - bound|) ),
 
-after Li et al., ACM Trans. Graph. 39:49 (2020), is added to f of `sim.morph.descent`.
-B depends on s, which is what a link holds constant: so each pair enters K of
-`sim.morph.curvature` as a link with the force y = dB/ds and the weight rho = d2B/ds2.
-Morphs are repeated for ever smaller kappa. No ball moves by its radius or more in a
-step, and no configuration with an overlap is accepted: nothing passes through anything.
+is added to f of `sim.morph.descent`, and morphs are repeated for ever smaller kappa.
+-kappa Pi' is the force of a contact: never negative, zero away from it, and with a gap
+that vanishes with kappa, which are the conditions of Karush, Kuhn and Tucker. Bounds
+enter K of `sim.morph.curvature` as rows with the force y = dB/dh and the weight
+rho = d2B/dh2, pairs as blocks.
+
+No configuration with an overlap is accepted, and no step whose straight line from one
+configuration to the next has one: nothing passes through anything.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
+from scipy.sparse import csr_array
 
 from sim.arrays import Floats, Ints
-from sim.morph.constraints import Kind, Table
-from sim.morph.curvature import Places, find_places
+from sim.contact.barrier import barrier
+from sim.contact.potential import contact_energy, pair_terms
+from sim.contact.safe_step import largest_step
+from sim.contact.surface import Pairs
+from sim.kernels import kernel
+from sim.morph.constraints import Table
+from sim.morph.curvature import NO_BLOCKS, Places, find_places
 from sim.morph.descent import Contacts
+from sim.morph.measures import characteristic_length
+from sim.morph.pairs import Meetings, pair_distances
+from sim.morph.ranges import TOUCH, Ranges, bound_terms
 from sim.morph.structure import Structure
 from sim.morph.system import System, linearise, system_with
 
-REACH = 1.3  # distance at which two balls begin to feel each other, over 2 a
 STIFFNESS = tuple(10.0**-k for k in range(2, 9))  # kappa / L^2, one after the other
 ROUGH = 1e-2  # gradient / sqrt(kappa) that is enough for all but the last
 
 
-@dataclass(frozen=True, eq=False)
-class Balls:
-    """The balls of a structure.
+class Touch(NamedTuple):
+    """A pair of bodies or a bound that is felt.
 
     Attributes
     ----------
-    radius : a, the case's unit
-    fixed : (links,) pairs that a link holds apart, ascending, as `_key` names them
+    name : of the bodies, or of the range with its bound
+    room : that is left: a length, for a range in the unit of its row
+    force : that keeps them apart, -dB/d(room)
+    """
+
+    name: str
+    room: float
+    force: float
+
+
+@dataclass(frozen=True, eq=False)
+class Obstacles:
+    """What a structure cannot move through.
+
+    Attributes
+    ----------
+    meetings : its bodies, None without
+    system : its constraints, with its ranges as the last rows
+    bounded : its ranges alone
+    reach : (q,) of the ranges
     """
 
     structure: Structure
-    radius: float
-    fixed: Ints
+    meetings: Meetings | None
+    ranges: Ranges
+    system: System
+    bounded: System
+    reach: Floats
 
     @classmethod
-    def of(cls, structure: Structure, radius: float) -> "Balls":
-        table, n = structure.constraints, len(structure.r0)
-        links = table.nodes[table.kind == Kind.DIST, :2]
-        return cls(structure, radius, np.unique(_key(links, n)))
+    def of(cls, structure: Structure, start: Floats) -> "Obstacles":
+        """Of a structure whose constraints bring it to `start` (n, 3) at first."""
+        ranges, table = structure.ranges, structure.constraints
+        solids = structure.solids
+        met = Meetings.of(solids, table, start) if len(solids) else None
+        L = characteristic_length(structure.r0)
+        return cls(
+            structure,
+            met,
+            ranges,
+            system_with(structure, _joined(table, ranges.table)),
+            system_with(structure, ranges.table),
+            ranges.reach(L),
+        )
 
-    def pairs(self, r: Floats, reach: float = REACH) -> Ints:
-        """(p, 2) the balls closer than `reach` times their distance at a touch."""
-        found = cKDTree(r).query_pairs(2.0 * self.radius * reach, output_type="ndarray")
-        ends = np.sort(found.reshape(-1, 2).astype(np.int64), axis=1)
-        key = _key(ends, len(r))
-        order = np.argsort(key)
-        return ends[order[~np.isin(key[order], self.fixed)]]
-
-    def overlaps(self, r: Floats) -> int:
-        """How many pairs of balls overlap."""
-        return len(self.pairs(r, 1.0))
-
-    def check(self, r: Floats) -> None:
-        """Refuse balls that overlap at the beginning."""
-        ends = self.pairs(r, 1.0)
-        if len(ends):
-            a, b = ends[0]
+    def check(self, z: Floats) -> None:
+        """Refuse a start with an overlap or outside a range."""
+        self.ranges.refuse_outside(linearise(self.bounded, z).c, self.reach)
+        if self.meetings is None:
+            return
+        r = z[: len(self.structure.r0)]
+        pairs = self.meetings.near(r)
+        d = _distances(pairs, r)
+        found = np.flatnonzero(~(d > pairs.gap))
+        if len(found):
+            k = int(found[np.argmin(d[found] - pairs.gap[found])])
+            one, other = self.meetings.names(pairs, k)
             raise ValueError(
-                f"the balls of nodes {a} and {b} overlap at the start: they are "
-                f"{np.linalg.norm(r[b] - r[a]):.4g} apart and need "
-                f"{2.0 * self.radius:.4g}: take a smaller ball_radius "
-                f"({len(ends)} pairs overlap)"
+                f"the {one} and the {other} overlap at the start: they are {d[k]:.4g} "
+                f"apart and need {pairs.gap[k]:.4g}: take smaller radii, or start with "
+                f"them apart ({len(found)} pairs overlap)"
             )
 
-    def energy(self, r: Floats, kappa: float) -> float:
-        """B, infinite where balls overlap."""
-        ends = self.pairs(r)
-        d = r[ends[:, 1]] - r[ends[:, 0]]
-        t = self._nearness(np.einsum("ij,ij->i", d, d))
-        if len(t) and t.min() <= 0.0:
-            return np.inf
-        return kappa * float(barrier(t)[0].sum())
+    def overlaps(self, r: Floats) -> int:
+        """How many pairs of parts overlap."""
+        if self.meetings is None:
+            return 0
+        pairs = self.meetings.near(r)
+        return int(np.count_nonzero(~(_distances(pairs, r) > pairs.gap)))
+
+    def smallest_gap(self, z: Floats) -> float:
+        """The smallest room that a pair or a bound has left, over its reach; at most 1.
+
+        Beyond a distance of one reach nothing is felt.
+        """
+        h = linearise(self.bounded, z).c
+        room = np.minimum(h - self.ranges.least, self.ranges.most - h) / self.reach
+        if self.meetings is not None:
+            r = z[: len(self.structure.r0)]
+            pairs = self.meetings.near(r)
+            room = np.append(room, (_distances(pairs, r) - pairs.gap) / pairs.reach)
+        return float(min(1.0, room.min(initial=1.0)))
+
+    def energy(self, z: Floats, kappa: float) -> float:
+        """B, infinite where bodies overlap or a range is left."""
+        h = linearise(self.bounded, z).c
+        total = bound_terms(h, self._bounds, kappa, np.empty_like(h), np.empty_like(h))
+        if self.meetings is None or not total < np.inf:
+            return total
+        r = z[: len(self.structure.r0)]
+        return total + contact_energy(self.meetings.near(r), kappa, r)
 
     def contacts(self, z: Floats, kappa: float) -> Contacts:
-        """What the pairs do at the state z (n + k, 3)."""
-        ends = self.pairs(z[: len(self.structure.r0)])
-        touch = (2.0 * self.radius) ** 2
-        system, places = _with_pairs(self.structure, ends.tobytes(), touch)
-        linear = linearise(system, z)
-        m = system.m - len(ends)
-        _, slope, bend = barrier(self._nearness(linear.c[m:] + touch))
-        width = self._width
-        return Contacts(linear, places, kappa * slope / width, kappa * bend / width**2)
+        """What pairs and bounds do at the state z (n + k, 3)."""
+        linear, q = linearise(self.system, z), len(self.ranges)
+        y, rho = np.empty(q), np.empty(q)
+        bound_terms(linear.c[len(linear.c) - q :], self._bounds, kappa, y, rho)
+        pull = np.zeros_like(z)
+        if self.meetings is None:
+            places = _places_with(self, b"")
+            return Contacts(linear, places, y, rho, pull, NO_BLOCKS, NO_BLOCKS)
+        r = z[: len(self.structure.r0)].copy()
+        pairs = _felt(self.meetings.near(r), r)
+        places = _places_with(self, pairs.node.tobytes())
+        slot = _slots(places, pairs.node, len(z))
+        blocks = np.zeros((2, len(places.blocks.upper), 3, 3))
+        slopes = np.zeros((len(pairs.node), 4, 3))
+        add_pairs(pairs, kappa, r, slot, slopes, blocks)
+        np.add.at(pull, pairs.node, slopes)
+        return Contacts(linear, places, y, rho, pull, blocks[0], blocks[1])
+
+    def pushes(self, z: Floats, kappa: float) -> csr_array:
+        """(contacts, 3n) the slopes of each potential of its own in r."""
+        linear, q = linearise(self.system, z), len(self.ranges)
+        y, rho = np.empty(q), np.empty(q)
+        first = len(linear.c) - q
+        bound_terms(linear.c[first:], self._bounds, kappa, y, rho)
+        chosen = np.flatnonzero(self.system.block_row >= first)
+        row = self.system.block_row[chosen] - first
+        node = self.system.block_node[chosen]
+        slopes = y[row, None] * linear.B[chosen]
+        if self.meetings is not None:
+            r = z[: len(self.structure.r0)]
+            pairs = _felt(self.meetings.near(r), r)
+            row = np.append(row, q + np.repeat(np.arange(len(pairs.node)), 4))
+            node = np.append(node, pairs.node.ravel())
+            of_pairs = _slopes(pairs, kappa, r).reshape(-1, 3)
+            slopes = np.concatenate([slopes, of_pairs])
+        columns = 3 * node[:, None] + np.arange(3)
+        places = np.repeat(row, 3), columns.ravel()
+        shape = (int(row.max(initial=-1)) + 1, 3 * len(self.structure.r0))
+        return csr_array((slopes.ravel(), places), shape=shape)
+
+    def touching(self, z: Floats, kappa: float) -> list["Touch"]:
+        """Everything that is felt at z, the strongest first."""
+        h = linearise(self.bounded, z).c
+        found = list(_touched_bounds(self.ranges, self.reach, h, kappa))
+        if self.meetings is not None:
+            r = z[: len(self.structure.r0)]
+            pairs = _felt(self.meetings.near(r), r)
+            rooms = _distances(pairs, r) - pairs.gap
+            slopes = _slopes(pairs, kappa, r)
+            for k, room in enumerate(rooms.tolist()):
+                own = slopes[k, : 1 if k < pairs.faces else 2].sum(axis=0)
+                name = " and ".join(self.meetings.names(pairs, k))
+                found.append(Touch(name, room, float(np.linalg.norm(own))))
+        return sorted(found, key=lambda touch: -touch.force)
 
     def allows(self, before: Floats, after: Floats) -> bool:
-        """Whether no ball has gone so far that it may have passed another."""
-        moved = np.square(after - before).sum(axis=1).max()
-        return bool(moved < self.radius**2)
+        """Whether nothing touches on the straight way from one r (n, 3) to another."""
+        return self.share(before, after - before) >= 1.0
+
+    def share(self, r: Floats, dr: Floats) -> float:
+        """The largest share of dr (n, 3), at most 1, on which nothing touches."""
+        if self.meetings is None:
+            return 1.0
+        farthest = float(np.sqrt(np.square(dr).sum(axis=1).max()))
+        pairs = self.meetings.near(r, farthest)
+        return float(largest_step(pairs, r.copy(), dr.copy(), 1.0))
 
     @property
-    def _width(self) -> float:
-        return (2.0 * self.radius) ** 2 * (REACH**2 - 1.0)
-
-    def _nearness(self, s: Floats) -> Floats:
-        """t, at most 1."""
-        near: Floats = np.minimum((s - (2.0 * self.radius) ** 2) / self._width, 1.0)
-        return near
+    def _bounds(self) -> tuple[Floats, Floats, Floats]:
+        return self.ranges.least, self.ranges.most, self.reach
 
 
-def barrier(t: Floats) -> tuple[Floats, Floats, Floats]:
-    """b and its first two derivatives in t, for 0 < t <= 1."""
-    u, log = 1.0 - t, np.log(t)
-    return (
-        -(u**2) * log,
-        2.0 * u * log - u**2 / t,
-        -2.0 * log + 4.0 * u / t + (u / t) ** 2,
+@kernel
+def add_pairs(
+    pairs: Pairs, kappa: float, r: Floats, slot: Ints, slopes: Floats, blocks: Floats
+) -> None:
+    """Fill the slopes of the potential of each pair; add its curvature to `blocks`.
+
+    Parameters
+    ----------
+    slopes : (p, 4, 3) in the four nodes of each pair
+    slot : (p, 16) the block of K of each two nodes of a pair, -1 above the diagonal
+    blocks : (2, b, 3, 3) the curvature as it is, and the part of it that is never
+        negative, of the distance taken as linear
+    """
+    gradient, hessian = np.empty(12), np.empty((12, 12))
+    for k in range(len(pairs.node)):
+        energy, d = pair_terms(pairs, k, kappa, r, gradient, hessian)
+        if energy == 0.0 or energy == np.inf:
+            continue
+        _, slope, curvature = barrier(d - pairs.gap[k], pairs.reach[k], kappa)
+        convex = curvature / (slope * slope) if slope * slope > 0.0 else 0.0
+        for a in range(4):
+            for i in range(3):
+                slopes[k, a, i] = gradient[3 * a + i]
+            for b in range(4):
+                at = slot[k, 4 * a + b]
+                if at < 0:
+                    continue
+                for i in range(3):
+                    for j in range(3):
+                        x, y = 3 * a + i, 3 * b + j
+                        blocks[0, at, i, j] += hessian[x, y]
+                        blocks[1, at, i, j] += convex * gradient[x] * gradient[y]
+
+
+def _distances(pairs: Pairs, r: Floats) -> Floats:
+    split = np.where(np.arange(len(pairs.node)) < pairs.faces, 1, 2)
+    return pair_distances(pairs.node, split, r.copy())
+
+
+def _slopes(pairs: Pairs, kappa: float, r: Floats) -> Floats:
+    """(p, 4, 3) of the potential of each pair in its nodes."""
+    slopes, r = np.zeros((len(pairs.node), 4, 3)), r.copy()
+    nowhere = np.full((len(pairs.node), 16), -1)
+    add_pairs(pairs, kappa, r, nowhere, slopes, np.zeros((2, 0, 3, 3)))
+    return slopes
+
+
+def _felt(pairs: Pairs, r: Floats) -> Pairs:
+    """Those closer than their reach."""
+    near = _distances(pairs, r) < pairs.gap + pairs.reach
+    return Pairs(
+        int(np.count_nonzero(near[: pairs.faces])),
+        pairs.row[near],
+        pairs.node[near],
+        pairs.reach[near],
+        pairs.gap[near],
+        pairs.weight[near],
+        pairs.fade[near],
     )
 
 
-def _key(ends: Ints, n: int) -> Ints:
-    keys: Ints = ends.min(axis=1) * n + ends.max(axis=1)
-    return keys
+def _touched_bounds(
+    ranges: Ranges, reach: Floats, h: Floats, kappa: float
+) -> Iterator[Touch]:
+    rooms = {"least": h - ranges.least, "most": ranges.most - h}
+    for word, room in rooms.items():
+        for i in np.flatnonzero(room < reach).tolist():
+            slack = TOUCH * float(reach[i])
+            force = -barrier(float(room[i]) + slack, float(reach[i]), kappa)[1]
+            yield Touch(f"{ranges.name(i)} at its {word}", float(room[i]), force)
+
+
+def _joined(table: Table, more: Table) -> Table:
+    return Table(
+        np.append(table.kind, more.kind),
+        np.append(table.nodes, more.nodes, axis=0),
+        np.append(table.constant, more.constant),
+    )
 
 
 @lru_cache(maxsize=1)
-def _with_pairs(
-    structure: Structure, pairs: bytes, touch: float
-) -> tuple[System, Places]:
-    """The system with one more link for each pair."""
-    ends = np.frombuffer(pairs, dtype=np.int64).reshape(-1, 2)
-    table = structure.constraints
-    nodes = np.full((len(ends), 6), -1, dtype=np.int64)
-    nodes[:, :2] = ends
-    more = Table(
-        np.append(table.kind, np.full(len(ends), int(Kind.DIST))),
-        np.append(table.nodes, nodes, axis=0),
-        np.append(table.constant, np.full(len(ends), touch)),
-    )
-    system = system_with(structure, more)
-    return system, find_places(system)
+def _places_with(obstacles: Obstacles, nodes: bytes) -> Places:
+    """Places of K with blocks for each two nodes of each pair."""
+    quads = np.frombuffer(nodes, dtype=np.int64).reshape(-1, 4)
+    i, j = np.tril_indices(4, -1)
+    ends = np.stack([quads[:, i], quads[:, j]], axis=-1).reshape(-1, 2)
+    return find_places(obstacles.system, ends)
+
+
+def _slots(places: Places, node: Ints, size: int) -> Ints:
+    """(p, 16) the block of K of each two nodes, -1 where it is kept transposed."""
+    keys = places.blocks.upper * size + places.blocks.lower
+    a, b = (node[:, c] for c in np.divmod(np.arange(16), 4))
+    found = np.searchsorted(keys, a * size + b)
+    slots: Ints = np.where(a >= b, found, -1)
+    return slots

@@ -97,7 +97,8 @@ def test_wireframe_of_the_target_is_written_once() -> None:
         ("max_steps", 0, "max_steps must be a whole number from 1 up, not 0"),
         ("max_steps", 1.5, "max_steps must be a whole number from 1 up, not 1.5"),
         ("target", None, "no target and its structure no goals"),
-        ("ball_radius", 0.1, "balls need `method: newton`"),
+        ("ball_radius", 0.1, "triangles and ranges need `method: newton`"),
+        ("ball_radius", -0.1, "ball_radius must not be negative, not -0.1"),
         ("perturb", {"sed": 1}, "perturb has sed: give seed, turn and shift"),
         (
             "perturb",
@@ -148,9 +149,11 @@ def test_balls_of_a_case_end_without_an_overlap() -> None:
     result = case.result(last)
     assert result["overlaps"] == 0
     assert result["stop"] == "gradient"
-    assert case.balls is not None
-    (rows,) = case.tables(last).values()
-    assert len(list(rows)) == result["rows"]
+    tables = {name: list(rows) for name, rows in case.tables(last).items()}
+    assert len(tables["reactions.csv"]) == result["rows"]
+    forces = [float(row["force"]) for row in tables["contacts.csv"]]
+    assert sum(force > 1e-3 for force in forces) > 50
+    assert min(float(row["room"]) for row in tables["contacts.csv"]) > 0.0
     assert case._forces(last).gradient <= 1e-9
 
 

@@ -1,0 +1,223 @@
+"""Which parts of which bodies may meet, with the distances of `sim.contact`.
+
+A capsule is an edge, a panel a triangle with its three sides; both have a radius, half
+the thickness for a panel, and round ends. A pair is
+
+    a node and a triangle       any node of a body against a panel; against a capsule,
+                                whose last two corners are one node; a ball against a
+                                ball, with three corners at one node
+    two edges                   of capsules, or sides of panels
+
+and must stay its radii apart. Parts that share a node never meet. Parts whose nodes one
+link or body joins are kept half as far apart as they start, if that is less: so they
+cannot pass through each other, and do not push for no reason but the joint. Balls at
+the ends of one link do not feel each other.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.arrays import Bools, Floats, Ints
+from sim.contact.candidates import PARALLEL_EDGES, boxes, overlaps
+from sim.contact.distance import pair_distance
+from sim.contact.surface import Pairs, gather
+from sim.kernels import kernel
+from sim.morph.constraints import Kind, Table
+from sim.morph.ranges import TOUCH
+from sim.morph.solids import Solids, described
+
+REACH = 0.3  # distance at which two parts begin to feel each other, over their gap
+JOINED = 0.5  # of the distance at the start that joined parts have to keep
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Nodes, edges or faces with their radii, and the bodies that they are of.
+
+    Attributes
+    ----------
+    node : (p, 1), (p, 2) or (p, 3)
+    radius : (p,)
+    body : (p,) what a person calls the body of each
+    """
+
+    node: Ints
+    radius: Floats
+    body: tuple[str, ...]
+
+    @classmethod
+    def of(cls, width: int, bodies: list[tuple[Ints, float, str]]) -> "Parts":
+        """Each once, with the largest radius that one of its bodies has."""
+        kept: dict[tuple[int, ...], tuple[float, str]] = {}
+        for nodes, radius, name in bodies:
+            key = tuple(nodes.tolist())
+            if key not in kept or radius > kept[key][0]:
+                kept[key] = radius, name
+        return cls(
+            np.array(list(kept), dtype=np.int64).reshape(-1, width),
+            np.array([radius for radius, _ in kept.values()]),
+            tuple(name for _, name in kept.values()),
+        )
+
+    def boxes(self, r: Floats, margin: float) -> Floats:
+        """(p, 6) around each part with what it feels, and `margin`."""
+        around = boxes(self.node, r, margin)
+        around[:, :3] -= (1.0 + REACH) * self.radius[:, None]
+        around[:, 3:] += (1.0 + REACH) * self.radius[:, None]
+        return around
+
+
+@dataclass(frozen=True, eq=False)
+class Meetings:
+    """All that can meet in a structure.
+
+    Attributes
+    ----------
+    balls, points, faces, edges : points and faces without the balls' own pairs
+    apart : ascending keys of pairs of nodes that one link holds apart
+    joined : ascending keys of pairs of nodes that a link or body joins
+    start : (n, 3) the initial configuration
+    squares : (e,) of the lengths of the edges there
+    """
+
+    balls: Parts
+    points: Parts
+    faces: Parts
+    edges: Parts
+    apart: Ints
+    joined: Ints
+    start: Floats
+    squares: Floats
+
+    @classmethod
+    def of(cls, solids: Solids, table: Table, start: Floats) -> "Meetings":
+        links = table.nodes[table.kind == Kind.DIST, :2]
+        panel = solids.panel
+        sides = np.concatenate([panel[:, [0, 1]], panel[:, [1, 2]], panel[:, [2, 0]]])
+        balls, points, faces, edges = _parts_of(solids)
+        ends = np.concatenate([links, solids.capsule, sides])
+        u = start[edges.node[:, 1]] - start[edges.node[:, 0]]
+        return cls(
+            balls,
+            points,
+            faces,
+            edges,
+            np.unique(pair_keys(links, len(start))),
+            np.unique(pair_keys(ends, len(start))),
+            start,
+            np.square(u).sum(axis=1),
+        )
+
+    def near(self, r: Floats, margin: float = 0.0) -> Pairs:
+        """The pairs that feel each other at r (n, 3), or come so close.
+
+        margin : they may move by, each of the two
+        """
+        ball = self._balls(r, margin)
+        face = self._faces(r, margin)
+        edge = self._edges(r, margin)
+        faces = len(ball[0]) + len(face[0])
+        node = np.concatenate([ball[0], face[0], edge[0]])
+        gap = np.concatenate([ball[1], face[1], edge[1]])
+        gap = self._eased(node, faces, gap) * (1.0 - TOUCH)
+        row = np.concatenate([ball[2], face[2], edge[2]])
+        fades = np.zeros(len(node))
+        square = self.squares[edge[2]]
+        fades[faces:] = PARALLEL_EDGES * square[:, 0] * square[:, 1]
+        ones = np.ones(len(node))
+        return Pairs(faces, row, node, REACH * gap, gap, ones, fades)
+
+    def names(self, pairs: Pairs, k: int) -> tuple[str, str]:
+        """What a person calls the two bodies of pair k."""
+        i, j = pairs.row[k]
+        if k >= pairs.faces:
+            return self.edges.body[i], self.edges.body[j]
+        if pairs.node[k, 1] == pairs.node[k, 3]:
+            return self.balls.body[i], self.balls.body[j]
+        return self.points.body[i], self.faces.body[j]
+
+    def _balls(self, r: Floats, margin: float) -> tuple[Ints, Floats, Ints]:
+        around = self.balls.boxes(r, margin)
+        row = overlaps(around, around, True)
+        ends = self.balls.node[:, 0][row]
+        row = row[~_among(pair_keys(ends, len(r)), self.apart)]
+        a, b = self.balls.node[:, 0][row].T
+        gap: Floats = self.balls.radius[row].sum(axis=1)
+        return np.column_stack([a, b, b, b]), gap, row
+
+    def _faces(self, r: Floats, margin: float) -> tuple[Ints, Floats, Ints]:
+        one, other = self.points.boxes(r, margin), self.faces.boxes(r, margin)
+        row = overlaps(one, other, False)
+        p, f = self.points.node[row[:, 0]], self.faces.node[row[:, 1]]
+        kept = ~(p == f).any(axis=1)
+        gap = self.points.radius[row[:, 0]] + self.faces.radius[row[:, 1]]
+        return np.column_stack([p, f])[kept], gap[kept], row[kept]
+
+    def _edges(self, r: Floats, margin: float) -> tuple[Ints, Floats, Ints]:
+        around = self.edges.boxes(r, margin)
+        row = overlaps(around, around, True)
+        a, b = self.edges.node[row[:, 0]], self.edges.node[row[:, 1]]
+        kept = ~(a[:, :, None] == b[:, None, :]).any(axis=(1, 2))
+        gap: Floats = self.edges.radius[row].sum(axis=1)
+        return np.column_stack([a, b])[kept], gap[kept], row[kept]
+
+    def _eased(self, node: Ints, faces: int, gap: Floats) -> Floats:
+        """Gaps, those of joined parts at most half of what they are at the start."""
+        split = np.where(np.arange(len(node)) < faces, 1, 2)
+        n, joined = len(self.start), np.zeros(len(node), dtype=np.bool_)
+        for a in range(2):
+            for b in range(1, 4):
+                across = (a < split) & (b >= split)
+                keys = pair_keys(node[:, [a, b]], n)
+                joined |= across & _among(keys, self.joined)
+        chosen = np.flatnonzero(joined)
+        rest = pair_distances(node[chosen], split[chosen], self.start)
+        eased = gap.copy()
+        eased[chosen] = np.minimum(gap[chosen], JOINED * rest)
+        return eased
+
+
+def _parts_of(solids: Solids) -> tuple[Parts, Parts, Parts, Parts]:
+    balls: list[tuple[Ints, float, str]] = []
+    points: list[tuple[Ints, float, str]] = []
+    faces: list[tuple[Ints, float, str]] = []
+    edges: list[tuple[Ints, float, str]] = []
+    for kind, bodies, _, sizes in solids.kinds:
+        for nodes, size in zip(bodies, sizes.tolist(), strict=True):
+            name = described(kind, nodes)
+            radius = 0.5 * size if kind == "triangle" else size
+            points += [(nodes[[i]], radius, name) for i in range(len(nodes))]
+            if len(nodes) == 1:
+                balls.append((nodes, radius, name))
+                continue
+            faces.append((nodes[[0, 1, -1]], radius, name))
+            ring = [(0, 1), (1, 2), (0, 2)] if len(nodes) == 3 else [(0, 1)]
+            edges += [(np.sort(nodes[list(s)]), radius, name) for s in ring]
+    return (
+        Parts.of(1, balls),
+        Parts.of(1, points),
+        Parts.of(3, faces),
+        Parts.of(2, edges),
+    )
+
+
+def pair_keys(ends: Ints, n: int) -> Ints:
+    """A number for each pair of nodes (p, 2), whatever their order."""
+    keys: Ints = ends.min(axis=1) * n + ends.max(axis=1)
+    return keys
+
+
+def _among(keys: Ints, ascending: Ints) -> Bools:
+    found: Bools = np.isin(keys, ascending)
+    return found
+
+
+@kernel
+def pair_distances(node: Ints, split: Ints, x: Floats) -> Floats:
+    """(k,) distance of the first `split` nodes of each pair from its other nodes."""
+    out, y = np.empty(len(node)), np.empty((4, 3))
+    for k in range(len(node)):
+        gather(node[k], x, y)
+        out[k] = pair_distance(y, split[k])
+    return out
