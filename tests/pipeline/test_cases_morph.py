@@ -154,7 +154,8 @@ def test_balls_of_a_case_end_without_an_overlap() -> None:
     forces = [float(row["force"]) for row in tables["contacts.csv"]]
     assert sum(force > 1e-3 for force in forces) > 50
     assert min(float(row["room"]) for row in tables["contacts.csv"]) > 0.0
-    assert case._forces(last).gradient <= 1e-9
+    assert last.gradient <= 1e-9
+    assert case._forces(last).gradient <= 1e-7  # before contacts are balanced
 
 
 def test_document_of_a_structure_makes_the_same_structure(tmp_path: Path) -> None:
