@@ -1,31 +1,23 @@
-"""Centre of a sphere of known radius from the points around it, with covariance.
-
-A point x lies e = |x - c| - R above the surface. With u = (x - c) / |x - c| the
-slopes are de/dc = -u and de/dR = -1. The fit minimises the sum of Tukey's biweight
-of e / s by reweighted Gauss-Newton; s is the scale of the noise.
-
-Scanners err along the line of sight d, so where the surface is steep a point is also
-shifted along it, and u of the shifted point is correlated with e: the centre moves
-towards the scanner by some s^2 / R. Where d is known, u is therefore taken where the
-line of sight pierces the sphere, and e is the distance to that place times |d.u|.
-"""
+"""Centre of a sphere of known radius from the points around it, with covariance."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from analysis.spheres.cells import cells, hidden
+from analysis.spheres.biweight import BLIND, TUKEY, height, sandwich, settle
+from analysis.spheres.cells import hidden
 from sim.arrays import Bools, Floats
 from sim.kernels import kernel
 
-TUKEY = 5.0  # in scales: where a point no longer counts; 97 % efficient
 MAD = 1.4826  # scale of a normal distribution over its median absolute deviation
 STANDS = 3.0  # scales above the surface from which points belong to something else
 FILLED = 24.0  # points on the sphere over cells a side squared
 FINER = 3.0  # small cells a side of a cell
-STEEP = 0.2  # cosine of incidence below which points do not count
-BLIND = np.empty((0, 3))  # lines of sight where they are not known
-CLUSTERS = 6  # cells a cube side within which errors may be correlated
+WIDEST = 0.06  # scale of the noise over the radius, at most
+FEWEST = 8  # points that a fit needs
+COARSE = 1e-2  # scales that a centre may still move where another fit follows
+FINE = 1e-4  # the same in the last one
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +32,9 @@ class Fit:
     free_radius_sd: float  # mm
     height: Floats  # (k,) e of every point, mm
     used: Bools  # (k,) points that carry weight
+    step: float  # last one over the scale, above FINE where no minimum was reached
 
-    @property
+    @cached_property
     def rms(self) -> float:
         """Root mean square height of the points used, mm."""
         return float(np.sqrt(np.mean(self.height[self.used] ** 2)))
@@ -58,19 +51,30 @@ def fit_sphere(x: Floats, start: Floats, R: float, trusted: Bools) -> Fit | None
     trusted : (k,) points whose normal is radial, for the first, coarse fit
     """
     theta = np.append(start, R)
-    scale = 0.06 * R
+    scale = WIDEST * R
+    radial = x[trusted]
+    every = np.ones(len(radial), dtype=bool)
     for _ in range(3):
-        theta, _, _, count = settle(x, trusted, BLIND, theta, scale, False)
-        if count < 8:
+        theta, _ = settle(radial, every, BLIND, theta, scale, False, COARSE)
+        e = np.abs(_heights(radial, theta))
+        if (e < TUKEY * scale).sum() < FEWEST:
             return None
-        scale = min(0.06 * R, _scale(_heights(x, theta)[trusted], 4 * scale))
+        scale = min(WIDEST * R, _scale(e, 4 * scale))
     return refine(x, theta, scale, BLIND, rounds=2)
 
 
 def refine(
-    x: Floats, theta: Floats, scale: float, sight: Floats, *, rounds: int
+    x: Floats,
+    theta: Floats,
+    scale: float,
+    sight: Floats,
+    *,
+    rounds: int,
+    roughest: float = np.inf,
 ) -> Fit | None:
     """Fit the centre to the points of cells on which nothing sticks out.
+
+    None where too few points are left, or a round leaves them rougher than asked for.
 
     Parameters
     ----------
@@ -79,28 +83,36 @@ def refine(
     scale : of the noise, mm
     sight : (k, 3) unit vectors from the scanner to each point, or (0, 3) if unknown
     rounds : of scale, hidden points and centre
+    roughest : scale above which the points lie on nothing, mm
     """
-    for _ in range(rounds):
+    for k in range(rounds):
         clean = _clean(x, theta, scale, sight)
-        theta, A, B, count = settle(x, clean, sight, theta, scale, False)
-        if count < 8:
+        tolerance = FINE if k == rounds - 1 else COARSE
+        theta, step = settle(x, clean, sight, theta, scale, False, tolerance)
+        gate = TUKEY * scale
+        e = _heights(x, theta)
+        if (np.abs(e[clean]) < gate).sum() < FEWEST:
             return None
-        scale = _scale(_heights(x, theta)[clean], TUKEY * scale)
-    if np.linalg.eigvalsh(A[:3, :3])[0] <= 0:
+        scale = _scale(e[clean], gate)
+        if scale > roughest:
+            return None
+    A, B, count = sandwich(x, clean, sight, theta, gate / TUKEY, 3)
+    if count < FEWEST or np.linalg.eigvalsh(A[:3, :3])[0] <= 0:
         return None
     covariance = _covariance(A[:3, :3], B[:3, :3])
     free, sd = _free_radius(x, clean, sight, theta, scale)
-    height, R = _heights(x, theta), float(theta[3])
-    used = clean & (np.abs(height) < TUKEY * scale)
-    return Fit(theta[:3], R, scale, covariance, free, sd, height, used)
+    used = clean & (np.abs(e) < TUKEY * scale)
+    R = float(theta[3])
+    return Fit(theta[:3], R, scale, covariance, free, sd, e, used, step)
 
 
 def _free_radius(
     x: Floats, clean: Bools, sight: Floats, theta: Floats, scale: float
 ) -> tuple[float, float]:
     """The radius fitted along with the centre, and its sd; inf where it is free."""
-    free, A, B, _ = settle(x, clean, sight, theta, scale, True)
-    if np.linalg.eigvalsh(A)[0] > 1e-9 * A[3, 3] > 0:
+    free, step = settle(x, clean, sight, theta, scale, True, FINE)
+    A, B, _ = sandwich(x, clean, sight, free, scale, 4)
+    if step < FINE and np.linalg.eigvalsh(A)[0] > 1e-9 * A[3, 3] > 0:
         return float(free[3]), float(np.sqrt(_covariance(A, B)[3, 3]))
     return float(free[3]), np.inf
 
@@ -143,7 +155,7 @@ def _taken_back(x: Floats, theta: Floats, sight: Floats, gate: float) -> Floats:
     out = x.copy()
     J = np.ones(4)
     for p in range(len(x)):
-        e = _height(x, p, sight, theta, J)
+        e = height(x, p, sight, theta, J)
         if abs(e) < gate:
             for a in range(3):
                 out[p, a] = theta[a] + (theta[3] + e) * J[a]
@@ -156,121 +168,3 @@ def _covariance(A: Floats, B: Floats) -> Floats:
     B sums the scores cell by cell, so errors that neighbours share are counted.
     """
     return np.asarray(np.linalg.inv(A) * np.trace(np.linalg.solve(A, B)) / len(A))
-
-
-@kernel
-def settle(
-    x: Floats, use: Bools, sight: Floats, start: Floats, scale: float, free: bool
-) -> tuple[Floats, Floats, Floats, int]:
-    """Minimise the biweight over the centre, and over R too if `free`.
-
-    Returns
-    -------
-    theta : (4,) centre and radius
-    A : (4, 4) sum of psi' J J^T, as (sum psi' / sum w) sum w J J^T: never indefinite
-    B : (4, 4) sum over clusters of (sum psi J) (sum psi J)^T, without small-sample bias
-    count : points within the gate
-    """
-    theta = start.copy()
-    size = 4 if free else 3
-    gate = TUKEY * scale
-    J = np.ones(4)
-    A = np.zeros((4, 4))
-    for _ in range(40):
-        H = np.zeros((4, 5))
-        for p in range(len(x)):
-            if not use[p]:
-                continue
-            e = _height(x, p, sight, theta, J)
-            if abs(e) < gate:
-                w = (1 - (e / gate) ** 2) ** 2
-                for a in range(size):
-                    for b in range(a + 1):
-                        H[a, b] += w * J[a] * J[b]
-                    H[a, 4] += w * J[a] * e
-        if not _solve(H, size):
-            return theta, A, A, 0
-        step = 0.0
-        for a in range(size):
-            step = max(step, abs(H[a, 4]))
-        shrink = min(1.0, 0.1 * theta[3] / step) if step > 0 else 1.0
-        for a in range(size):
-            theta[a] += shrink * H[a, 4]
-        if step < 1e-4 * scale:
-            break
-    cell = cells(x, theta[:3], CLUSTERS)
-    scores = np.zeros((6 * CLUSTERS * CLUSTERS, 4))
-    count, weights, slopes = 0, 0.0, 0.0
-    for p in range(len(x)):
-        if not use[p]:
-            continue
-        e = _height(x, p, sight, theta, J)
-        if abs(e) < gate:
-            q = (e / gate) ** 2
-            w = (1 - q) ** 2
-            count += 1
-            weights += w
-            slopes += (1 - q) * (1 - 5 * q)
-            for a in range(4):
-                scores[cell[p], a] += w * e * J[a]
-                for b in range(4):
-                    A[a, b] += w * J[a] * J[b]
-    B = np.zeros((4, 4))
-    clusters = 0
-    for k in range(len(scores)):
-        clusters += scores[k, 3] != 0.0
-        for a in range(4):
-            for b in range(4):
-                B[a, b] += scores[k, a] * scores[k, b]
-    A *= max(slopes, 0.0) / max(weights, 1e-300)
-    B *= clusters / max(clusters - size, 1)  # what the fit took from the scores
-    return theta, A, B, count
-
-
-@kernel
-def _height(x: Floats, p: int, sight: Floats, theta: Floats, J: Floats) -> float:
-    """Put the direction u into J[:3]; return e, inf where the line of sight misses."""
-    R = theta[3]
-    square, along = 0.0, 0.0
-    for a in range(3):
-        J[a] = x[p, a] - theta[a]
-        square += J[a] * J[a]
-        if len(sight):
-            along += J[a] * sight[p, a]
-    if not len(sight):
-        r = np.sqrt(square)
-        for a in range(3):
-            J[a] /= r
-        return float(r - R)
-    depth = R * R - square + along * along
-    if depth < (STEEP * R) ** 2:
-        return np.inf
-    beyond = along + np.sqrt(depth)
-    for a in range(3):
-        J[a] = (J[a] - beyond * sight[p, a]) / R
-    return float(-beyond * np.sqrt(depth) / R)
-
-
-@kernel
-def _solve(H: Floats, size: int) -> bool:
-    """Cholesky in place of the lower triangle; the right side in column 4."""
-    for a in range(size):
-        for b in range(a + 1):
-            s = H[a, b]
-            for k in range(b):
-                s -= H[a, k] * H[b, k]
-            if a == b:
-                if s <= 1e-10 * H[a, a] or not s > 0:
-                    return False
-                H[a, a] = np.sqrt(s)
-            else:
-                H[a, b] = s / H[b, b]
-    for a in range(size):
-        for k in range(a):
-            H[a, 4] -= H[a, k] * H[k, 4]
-        H[a, 4] /= H[a, a]
-    for a in range(size - 1, -1, -1):
-        for k in range(a + 1, size):
-            H[a, 4] -= H[k, a] * H[k, 4]
-        H[a, 4] /= H[a, a]
-    return True

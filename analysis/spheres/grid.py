@@ -1,8 +1,8 @@
 """A sparse grid of cubes: which cube holds which point, and who its neighbours are.
 
-Cubes are numbered in the order in which points first enter them, through a hash
-table with open addressing, so that a scan of any extent costs memory only where
-it has points.
+Cubes are found through a hash table with open addressing, so that a scan of any extent
+costs memory only where it has points. They are numbered in the order of their keys,
+row by row, so that who goes through them in order meets their neighbours in order too.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Grid:
     h: float  # side, mm
     slots: Ints  # (2^k,) keys by hash, -1 where empty
     numbers: Int32s  # (2^k,) number of the cube in that slot
-    keys: Ints  # (m,) key of each cube
+    keys: Ints  # (m,) key of each cube, ascending
     cube: Int32s  # (n,) cube of each point
 
 
@@ -47,7 +47,11 @@ def grid(points: Floats, h: float) -> Grid:
             "can be told apart: remove far outliers, or check the unit"
         )
     slots, numbers, keys, cube = _number_cubes(points, low, h)
-    return Grid(low, h, slots, numbers, keys, cube)
+    order = np.argsort(keys)
+    rank = np.empty(len(keys), np.int32)
+    rank[order] = np.arange(len(keys), dtype=np.int32)
+    _renumber(numbers, slots, cube, rank)
+    return Grid(low, h, slots, numbers, keys[order], cube)
 
 
 @kernel
@@ -78,7 +82,7 @@ def _number_cubes(
     size = 1 << 14
     slots = np.full(size, -1, np.int64)
     numbers = np.empty(size, np.int32)
-    keys = np.empty(size >> 1, np.int64)
+    keys = np.empty(size >> 2, np.int64)
     cube = np.empty(len(points), np.int32)
     count = 0
     previous, number = -1, 0
@@ -89,7 +93,7 @@ def _number_cubes(
         if key != previous:
             i = _slot(slots, key)
             if slots[i] == -1:
-                if 2 * count + 2 > size:
+                if 4 * count + 4 > size:
                     size *= 2
                     slots = np.full(size, -1, np.int64)
                     numbers = np.empty(size, np.int32)
@@ -97,7 +101,7 @@ def _number_cubes(
                         i = _slot(slots, keys[k])
                         slots[i] = keys[k]
                         numbers[i] = k
-                    grown = np.empty(size >> 1, np.int64)
+                    grown = np.empty(size >> 2, np.int64)
                     grown[:count] = keys[:count]
                     keys = grown
                     i = _slot(slots, key)
@@ -108,6 +112,38 @@ def _number_cubes(
             previous, number = key, numbers[i]
         cube[p] = number
     return slots, numbers, keys[:count].copy(), cube
+
+
+@kernel
+def _renumber(numbers: Int32s, slots: Ints, cube: Int32s, rank: Int32s) -> None:
+    """Put rank[k] in place of the number k of a cube."""
+    for i in range(len(slots)):
+        if slots[i] != -1:
+            numbers[i] = rank[numbers[i]]
+    for p in range(len(cube)):
+        cube[p] = rank[cube[p]]
+
+
+@kernel
+def neighbours(keys: Ints, m: int, reach: int, rows: Ints, near: Ints) -> None:
+    """Put into near (27,) the cubes `reach` cubes around the cube m, -1 where none is.
+
+    Steps follow as (i, j, k) in base three. Start with rows (9,) of zeros, which keep
+    where the rows of cubes around were met: m must not fall from call to call.
+    """
+    for row in range(9):
+        i, j = row // 3 - 1, row % 3 - 1
+        wanted = keys[m] + reach * ((i << 40) + (j << 20) - 1)
+        at = rows[row]
+        while at < len(keys) and keys[at] < wanted:
+            at += 1
+        rows[row] = at
+        for k in range(3):
+            while at < len(keys) and keys[at] < wanted:
+                at += 1
+            there = at < len(keys) and keys[at] == wanted
+            near[3 * row + k] = at if there else -1
+            wanted += reach
 
 
 @kernel

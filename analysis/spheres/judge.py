@@ -1,11 +1,13 @@
 """Which candidates are spheres: each by itself, then against the others of the scan."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from analysis.spheres.biweight import TUKEY
 from analysis.spheres.cells import cell_areas, cells
-from analysis.spheres.fit import TUKEY, Fit
+from analysis.spheres.fit import FINE, Fit
 from analysis.spheres.picks import PickOptions, Reason, Rejected
 from sim.arrays import Bools, Floats, Ints
 
@@ -33,12 +35,12 @@ class Candidate:
     cap: float  # visible share of the surface
     spread: float  # smallest eigenvalue of the mean u u^T of its points
 
-    @property
+    @cached_property
     def points(self) -> Ints:
         """Points of the scan that the fit uses."""
         return self.near[self.fit.used]
 
-    @property
+    @cached_property
     def on_surface(self) -> Ints:
         """Points of the scan at the height of the surface, used or not."""
         return self.near[np.abs(self.fit.height) < TUKEY * self.fit.scale]
@@ -79,6 +81,11 @@ def fault(c: Candidate, options: PickOptions) -> Rejected | None:
     fit, points, R = c.fit, len(c.points), c.fit.radius
     if points < FEWEST:
         return c.rejected(Reason.POINTS, f"{points} points, at least {FEWEST} wanted")
+    if fit.step > FINE:
+        moved = fit.step * fit.scale
+        return c.rejected(
+            Reason.UNSETTLED, f"its centre still moves, {moved:.2g} mm in the last step"
+        )
     if c.cap < options.min_cap:
         return c.rejected(
             Reason.CAP, f"{c.cap:.3f} is visible, at least {options.min_cap} wanted"

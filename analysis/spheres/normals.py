@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.spheres.grid import Grid, Int32s, _slot, grid
+from analysis.spheres.grid import Grid, Int32s, grid, neighbours
 from analysis.spheres.symmetric import eigenvalues
 from sim.arrays import Bools, Floats, Ints
 from sim.kernels import kernel
@@ -41,12 +41,11 @@ def surface(points: Floats, h: float, h_max: float) -> Surface:
     while len(points) < 3 * len(voxels.keys) and voxels.h < h_max:
         voxels = grid(points, min(1.25 * voxels.h, h_max))
     moments = _moments(points, voxels.low, voxels.h, voxels.keys, voxels.cube)
-    centroids, normals, flat = _fit_planes(
-        moments, voxels.keys, voxels.slots, voxels.numbers
-    )
-    bent = _bends(normals, flat, voxels.keys, voxels.slots, voxels.numbers)
+    keys = voxels.keys
+    centroids, normals, flat = _fit_planes(moments, keys)
+    bent = _bends(normals, flat, keys)
     centroids = voxels.low + centroids * voxels.h
-    return Surface(voxels, centroids, normals, flat.astype(bool), bent)
+    return Surface(voxels, centroids, normals, flat, bent)
 
 
 @kernel
@@ -72,45 +71,26 @@ def _moments(points: Floats, low: Floats, h: float, keys: Ints, cube: Int32s) ->
 
 
 @kernel
-def _fit_planes(
-    sums: Floats, keys: Ints, slots: Ints, numbers: Int32s
-) -> tuple[Floats, Floats, Ints]:
-    """Centroids in sides from `low`, normals, and 1 where the points lie flat."""
+def _fit_planes(sums: Floats, keys: Ints) -> tuple[Floats, Floats, Bools]:
+    """Centroids in sides from `low`, normals, and where the points lie flat."""
     count = len(keys)
-    centroids = np.empty((count, 3))
-    normals = np.zeros((count, 3))
-    flat = np.zeros(count, np.int64)
+    centroids, normals = np.empty((count, 3)), np.zeros((count, 3))
+    flat = np.zeros(count, np.bool_)
     mask = (1 << 20) - 1
     total = np.empty(10)
-    s = np.empty(3)
     C = np.empty((3, 3))
+    rows, near = np.zeros(9, np.int64), np.empty(27, np.int64)
     for k in range(count):
         key = keys[k]
         corner = (key >> 40, key >> 20 & mask, key & mask)
         for a in range(3):
             centroids[k, a] = corner[a] + sums[k, 1 + a] / sums[k, 0]
         total[:] = 0.0
-        for i in range(-1, 2):
-            for j in range(-1, 2):
-                for m in range(-1, 2):
-                    other = key + (i << 40) + (j << 20) + m
-                    at = _slot(slots, other)
-                    if slots[at] == -1:
-                        continue
-                    near = sums[numbers[at]]
-                    s[0], s[1], s[2] = i, j, m
-                    total[0] += near[0]
-                    c = 4
-                    for a in range(3):
-                        total[1 + a] += near[1 + a] + near[0] * s[a]
-                        for b in range(a, 3):
-                            total[c] += (
-                                near[c]
-                                + s[a] * near[1 + b]
-                                + s[b] * near[1 + a]
-                                + s[a] * s[b] * near[0]
-                            )
-                            c += 1
+        neighbours(keys, k, 1, rows, near)
+        for other in range(27):
+            if near[other] >= 0:
+                i, j, m = other // 9 - 1, other // 3 % 3 - 1, other % 3 - 1
+                _add_shifted(total, sums[near[other]], i, j, m)
         if total[0] < FEWEST:
             continue
         c = 4
@@ -126,15 +106,31 @@ def _fit_planes(
 
 
 @kernel
-def _least_spread(C: Floats, n: Floats) -> int:
-    """Put into n the eigenvector of C's smallest eigenvalue; 1 if that one is small.
+def _add_shifted(total: Floats, near: Floats, i: int, j: int, m: int) -> None:
+    """Add the moments of the voxel (i, j, m) sides away, about this one's corner."""
+    n, x, y, z = near[0], near[1], near[2], near[3]
+    total[0] += n
+    total[1] += x + n * i
+    total[2] += y + n * j
+    total[3] += z + n * m
+    total[4] += near[4] + 2 * i * x + i * i * n
+    total[5] += near[5] + i * y + j * x + i * j * n
+    total[6] += near[6] + i * z + m * x + i * m * n
+    total[7] += near[7] + 2 * j * y + j * j * n
+    total[8] += near[8] + j * z + m * y + j * m * n
+    total[9] += near[9] + 2 * m * z + m * m * n
+
+
+@kernel
+def _least_spread(C: Floats, n: Floats) -> bool:
+    """Put into n the eigenvector of C's smallest eigenvalue; true if that is small.
 
     The vector comes from the longest cross product of two rows of C - least I.
     """
     d, e, f = C[0, 1], C[0, 2], C[1, 2]
     least, middle, _ = eigenvalues(C[0, 0], d, e, C[1, 1], f, C[2, 2])
     if least > FLAT * middle:
-        return 0
+        return False
     r0, r1, r2 = C[0, 0] - least, C[1, 1] - least, C[2, 2] - least
     longest = 0.0
     for k in range(3):
@@ -149,40 +145,32 @@ def _least_spread(C: Floats, n: Floats) -> int:
             longest = size
             n[0], n[1], n[2] = x, y, z
     if longest == 0.0:
-        return 0
+        return False
     size = np.sqrt(longest)
     for k in range(3):
         n[k] /= size
-    return 1
+    return True
 
 
 @kernel
-def _bends(
-    normals: Floats, flat: Ints, keys: Ints, slots: Ints, numbers: Int32s
-) -> Bools:
+def _bends(normals: Floats, flat: Bools, keys: Ints) -> Bools:
     """(m,) false where the normals two voxels around are parallel: a plane.
 
     On a sphere of eight voxels' radius they are 14 to 25 degrees apart.
     """
-    steps = np.empty(27, np.int64)
-    for i in range(3):
-        for j in range(3):
-            for k in range(3):
-                step = ((i - 1) << 40) + ((j - 1) << 20) + k - 1
-                steps[9 * i + 3 * j + k] = 2 * step
-    bent: Bools = flat == 1
+    bent = np.zeros(len(keys), np.bool_)
+    rows, near = np.zeros(9, np.int64), np.empty(27, np.int64)
     for m in range(len(keys)):
+        neighbours(keys, m, 2, rows, near)
         total, count = 0.0, 0
         for s in range(27):
-            at = _slot(slots, keys[m] + steps[s])
-            if s == 13 or slots[at] == -1 or flat[numbers[at]] == 0:
+            if s == 13 or near[s] == -1 or not flat[near[s]]:
                 continue
-            n = normals[numbers[at]]
+            n = normals[near[s]]
             cos = 0.0
             for d in range(3):
                 cos += n[d] * normals[m, d]
             total += 1 - cos * cos
             count += 1
-        if count > 3 and total < PLANE * count:
-            bent[m] = False
+        bent[m] = flat[m] and (count <= 3 or total >= PLANE * count)
     return bent

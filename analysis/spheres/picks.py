@@ -15,6 +15,7 @@ class Reason(Enum):
     """Why a candidate is no sphere; the value is what tables print."""
 
     POINTS = "points"  # too few points on its surface
+    UNSETTLED = "unsettled"  # its points draw the centre nowhere in particular
     CAP = "cap"  # too little of it is visible
     ATTACHED = "attached"  # most of it lies next to something that sticks out
     STRIP = "strip"  # a ring or strip, as a rod of that radius has

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from analysis.spheres.fit import BLIND, Fit, refine
+from analysis.spheres.biweight import BLIND
+from analysis.spheres.fit import Fit, refine
 from analysis.spheres.judge import Candidate, fault
 from analysis.spheres.picks import PickOptions, Reason, Rejected
 from analysis.spheres.views import (

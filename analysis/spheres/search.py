@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.spheres.fit import BLIND, Fit, fit_sphere, refine
+from analysis.spheres.biweight import BLIND
+from analysis.spheres.fit import Fit, fit_sphere, refine
 from analysis.spheres.grid import Int32s, members, within
 from analysis.spheres.judge import (
     FEWEST,
@@ -33,6 +34,7 @@ REACH = 1.5  # radii around a candidate from which points are taken
 PATIENCE = 60  # candidates in a row that are no spheres: then a look is over
 MOST = 2_000  # points that tell whether a candidate is a sphere
 SCATTERED = 0.15  # rms over the radius of points that lie on nothing
+HOPELESS = 3.5  # the same over that of other spheres, from which no fit recovers
 TELLING = 4  # spheres that tell how rough spheres are
 RADIAL = 0.75  # cosine between normal and radius on a sphere
 
@@ -142,7 +144,8 @@ def _again(
     for place in (c.fit.centre, start):
         if place is c.fit.centre and c.fit.rms > SCATTERED * c.fit.radius:
             continue
-        again = _refitted(c, scan, place, 2 * typical, rounds=3)
+        rough = HOPELESS * typical
+        again = _refitted(c, scan, place, 2 * typical, rounds=3, roughest=rough)
         wrong = _wrong(again, start, typical, options)
         if again and wrong is None:
             return again, None
@@ -158,12 +161,18 @@ def _with_all(c: Candidate, scan: Scan) -> Candidate | None:
 
 
 def _refitted(
-    c: Candidate, scan: Scan, place: Floats, scale: float, *, rounds: int
+    c: Candidate,
+    scan: Scan,
+    place: Floats,
+    scale: float,
+    *,
+    rounds: int,
+    roughest: float = np.inf,
 ) -> Candidate | None:
     """The fit from another place and scale."""
     theta = np.append(place, c.fit.radius)
     x = scan.points[c.near]
-    fit = refine(x, theta, scale, BLIND, rounds=rounds)
+    fit = refine(x, theta, scale, BLIND, rounds=rounds, roughest=roughest)
     if fit is None:
         return None
     cap, width = _extent(x, fit)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from analysis.spheres.fit import TUKEY, _height
+from analysis.spheres.biweight import TUKEY, height
 from analysis.spheres.judge import Candidate
 from analysis.spheres.picks import ViewMotion
 from sim.arrays import Bools, Floats, Ints
@@ -218,7 +218,7 @@ def blocks(
     for p in range(len(x)):
         if not use[p]:
             continue
-        e = _height(x, p, sight, theta, J)
+        e = height(x, p, sight, theta, J)
         if abs(e) < gate:
             w = (1 - (e / gate) ** 2) ** 2
             for a in range(3):

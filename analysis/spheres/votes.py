@@ -10,7 +10,7 @@ from it, ranks the peaks.
 
 import numpy as np
 
-from analysis.spheres.grid import Int32s, _slot, grid
+from analysis.spheres.grid import grid, neighbours
 from analysis.spheres.normals import Surface
 from analysis.spheres.symmetric import eigenvalues
 from sim.arrays import Floats, Ints
@@ -53,33 +53,35 @@ def peaks(
     for k, (a, b) in enumerate(PAIRS):
         square = ways[:, a] * ways[:, b]
         sums[:, 7 + k] = np.bincount(cubes.cube, square, len(cubes.keys))
-    centres, heights = _local_maxima(
-        sums, cubes.keys, cubes.slots, cubes.numbers, fewest, cap
-    )
+    centres, heights = _local_maxima(sums, cubes.keys, fewest, cap)
     best = np.argsort(-heights, kind="stable")
     return centres[best], heights[best]
 
 
 @kernel
+def _sum_blocks(votes: Floats, keys: Ints, fewest: float) -> Floats:
+    """(m,) votes of the 27 cubes around each that has a 27th of `fewest`, else 0."""
+    blocks = np.zeros(len(keys))
+    rows, near = np.zeros(9, np.int64), np.empty(27, np.int64)
+    for m in range(len(keys)):
+        if 27 * votes[m] >= fewest:
+            neighbours(keys, m, 1, rows, near)
+            for other in near:
+                if other >= 0:
+                    blocks[m] += votes[other]
+    return blocks
+
+
+@kernel
 def _local_maxima(
-    sums: Floats, keys: Ints, slots: Ints, numbers: Int32s, fewest: float, cap: float
+    sums: Floats, keys: Ints, fewest: float, cap: float
 ) -> tuple[Floats, Floats]:
     """Mean vote and votes of every block of 27 cubes that has more than its 26 shifts.
 
     A block needs `fewest` votes, and its middle cube at least a 27th of them.
     """
-    steps = np.empty(27, np.int64)
-    for i in range(3):
-        for j in range(3):
-            for k in range(3):
-                steps[9 * i + 3 * j + k] = ((i - 1) << 40) + ((j - 1) << 20) + k - 1
-    blocks = np.zeros(len(keys))
-    for m in range(len(keys)):
-        if 27 * sums[m, 0] >= fewest:
-            for step in steps:
-                at = _slot(slots, keys[m] + step)
-                if slots[at] != -1:
-                    blocks[m] += sums[numbers[at], 0]
+    blocks = _sum_blocks(sums[:, 0], keys, fewest)
+    rows, near = np.zeros(9, np.int64), np.empty(27, np.int64)
     centres = np.empty((len(keys), 3))
     heights = np.empty(len(keys))
     found = 0
@@ -89,10 +91,9 @@ def _local_maxima(
             continue
         total[:] = 0.0
         highest = True
-        for step in steps:
-            at = _slot(slots, keys[m] + step)
-            if slots[at] != -1:
-                other = numbers[at]
+        neighbours(keys, m, 1, rows, near)
+        for other in near:
+            if other >= 0:
                 total += sums[other]
                 rival = blocks[other]
                 if rival > blocks[m] or (rival == blocks[m] and other < m):

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from analysis.spheres.fit import BLIND, _height, fit_sphere, refine, settle
+from analysis.spheres.biweight import BLIND, height, settle
+from analysis.spheres.fit import fit_sphere, refine
 from sim.arrays import Floats
 from tests.analysis.spheres.test_normals import ball
 
@@ -46,20 +47,18 @@ def test_heights_have_the_slopes_that_the_fit_uses(rng: np.random.Generator) -> 
     J, scratch = np.ones(4), np.ones(4)
     v = rng.normal(size=4)
     h = 1e-3 * 0.5 ** np.arange(5)
-    e = _height(x, 7, BLIND, theta, J)
+    e = height(x, 7, BLIND, theta, J)
     remainder = [
-        abs(_height(x, 7, BLIND, theta + k * v, scratch) - e + k * (J @ v)) for k in h
+        abs(height(x, 7, BLIND, theta + k * v, scratch) - e + k * (J @ v)) for k in h
     ]
     slope = np.polyfit(np.log(h), np.log(remainder), 1)[0]
     assert abs(slope - 2) < 0.1
     # Along the line of sight the slopes hold on the surface, where the fit ends.
     on = x.copy()
     for p in range(len(on)):
-        on[p] -= _height(on, p, d, theta, J) / (J[:3] @ d[p]) * d[p]
-    assert abs(_height(on, 7, d, theta, J)) < 1e-9
-    remainder = [
-        abs(_height(on, 7, d, theta + k * v, scratch) + k * (J @ v)) for k in h
-    ]
+        on[p] -= height(on, p, d, theta, J) / (J[:3] @ d[p]) * d[p]
+    assert abs(height(on, 7, d, theta, J)) < 1e-9
+    remainder = [abs(height(on, 7, d, theta + k * v, scratch) + k * (J @ v)) for k in h]
     slope = np.polyfit(np.log(h), np.log(remainder), 1)[0]
     assert abs(slope - 2) < 0.1
 
@@ -103,8 +102,8 @@ def test_the_line_of_sight_takes_the_pull_out_of_the_centre(
     for _ in range(20):
         x, d = scanned(rng, ball(rng, 6_000, 6.0), 0.3)
         use = np.ones(len(x), dtype=bool)
-        blind.append(settle(x, use, BLIND, every, 0.3, False)[0][:3] - CENTRE)
-        sighted.append(settle(x, use, d, every, 0.3, False)[0][:3] - CENTRE)
+        blind.append(settle(x, use, BLIND, every, 0.3, False, 1e-4)[0][:3] - CENTRE)
+        sighted.append(settle(x, use, d, every, 0.3, False, 1e-4)[0][:3] - CENTRE)
     pull, left = np.mean(blind, axis=0)[2], np.mean(sighted, axis=0)[2]
     error = float(np.std(sighted, axis=0)[2]) / np.sqrt(20)
     assert pull > 8 * error
@@ -131,3 +130,38 @@ def test_a_rod_on_the_sphere_does_not_move_the_centre(rng: np.random.Generator) 
 def test_points_without_a_sphere_give_none(rng: np.random.Generator) -> None:
     x = rng.uniform(-50, 50, (40, 3))
     assert fit_sphere(x, np.zeros(3), 1.0, np.ones(40, dtype=bool)) is None
+
+
+def test_a_step_longer_than_the_reweighted_one_ends_at_the_same_minimum(
+    rng: np.random.Generator,
+) -> None:
+    """At the minimum the scores sum to zero, whatever the way there."""
+    x = CENTRE + cap(rng, 2_000, 60) * (1 + rng.normal(0, 0.02, 2_000))[:, None]
+    start = np.append(CENTRE + np.array([0.4, -0.3, 0.5]), 6.0)
+    use = np.ones(len(x), dtype=bool)
+    theta, step = settle(x, use, BLIND, start, 0.12, False, 1e-9)
+    assert step < 1e-9
+    d = x - theta[:3]
+    r = np.linalg.norm(d, axis=1)
+    q = np.minimum(((r - 6.0) / 0.6) ** 2, 1.0)
+    scores = ((1 - q) ** 2 * (r - 6.0) / r) @ d
+    assert np.linalg.norm(scores) < 1e-6
+
+
+def test_a_minimum_too_far_away_is_not_claimed(rng: np.random.Generator) -> None:
+    """40 steps of a tenth of the radius at most: 24 mm."""
+    x = CENTRE + cap(rng, 500, 180)
+    use = np.ones(len(x), dtype=bool)
+    for away, reached in ((20.0, True), (30.0, False)):
+        start = np.append(CENTRE, 6.0)
+        start[0] += away
+        theta, step = settle(x, use, BLIND, start, 10.0, False, 1e-4)
+        assert (step < 1e-4) == reached
+        assert bool(abs(theta[0] - CENTRE[0]) < 0.1) == reached
+
+
+def test_points_too_rough_for_a_sphere_are_given_up(rng: np.random.Generator) -> None:
+    x = CENTRE + cap(rng, 600, 60) * (1 + rng.normal(0, 0.05, 600))[:, None]
+    theta = np.append(CENTRE, 6.0)
+    assert refine(x, theta, 0.3, BLIND, rounds=3) is not None
+    assert refine(x, theta, 0.3, BLIND, rounds=3, roughest=0.1) is None

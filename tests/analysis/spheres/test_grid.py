@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.spheres.grid import grid, members, within
+from analysis.spheres.grid import grid, members, neighbours, within
 
 
 def test_points_share_a_cube_exactly_if_their_coordinates_round_alike(
@@ -31,6 +31,22 @@ def test_neighbours_are_those_that_a_search_of_all_points_finds(
         )  # fmt: skip
         expected = np.flatnonzero(np.linalg.norm(points - centre, axis=1) < 2.1)
         assert np.array_equal(np.sort(near), expected)
+
+
+@pytest.mark.parametrize("reach", [1, 2])
+def test_the_cubes_around_a_cube_are_met_in_order(
+    reach: int, rng: np.random.Generator
+) -> None:
+    points = rng.uniform(-3, 3, (300, 3))
+    cubes = grid(points, 0.5)
+    cell = np.floor((points - cubes.low) / cubes.h).astype(np.int64)
+    number = dict(zip(map(tuple, cell.tolist()), cubes.cube.tolist(), strict=True))
+    rows, near = np.zeros(9, np.int64), np.empty(27, np.int64)
+    for (i, j, k), m in sorted(number.items(), key=lambda item: item[1]):
+        neighbours(cubes.keys, m, reach, rows, near)
+        steps = reach * (np.indices((3, 3, 3)).reshape(3, -1).T - 1)
+        expected = [number.get((i + a, j + b, k + c), -1) for a, b, c in steps.tolist()]
+        assert near.tolist() == expected
 
 
 def test_a_scan_too_wide_for_its_cells_is_refused() -> None:

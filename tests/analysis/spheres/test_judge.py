@@ -1,8 +1,19 @@
 """What tells spheres from rings, and one sphere from another."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from analysis.spheres.judge import _spread_of_cap, spread, visible_cap
+from analysis.spheres.biweight import BLIND
+from analysis.spheres.fit import refine
+from analysis.spheres.judge import (
+    Candidate,
+    _spread_of_cap,
+    fault,
+    spread,
+    visible_cap,
+)
+from analysis.spheres.picks import PickOptions, Reason
 from tests.analysis.spheres.test_fit import CENTRE, cap
 
 
@@ -29,3 +40,17 @@ def test_the_visible_cap_is_the_share_of_the_surface_with_points(
         share = (1 - np.cos(np.deg2rad(angle))) / 2
         x = CENTRE + cap(rng, 5_000, angle)
         assert np.isclose(visible_cap(x, CENTRE), share, atol=0.06)
+
+
+def test_a_centre_that_still_moves_makes_no_sphere(rng: np.random.Generator) -> None:
+    x = CENTRE + cap(rng, 3_000, 70)
+    fit = refine(x, np.append(CENTRE, 6.0), 0.05, BLIND, rounds=2)
+    assert fit is not None
+    every = np.arange(len(x))
+    facing = np.ones(len(x), dtype=bool)
+    share = visible_cap(x, CENTRE)
+    c = Candidate(fit, every, facing, share, spread(x, CENTRE))
+    assert fault(c, PickOptions(6.0)) is None
+    wrong = fault(replace(c, fit=replace(fit, step=0.5)), PickOptions(6.0))
+    assert wrong is not None
+    assert wrong.reason is Reason.UNSETTLED

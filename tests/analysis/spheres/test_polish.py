@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from analysis.spheres.fit import BLIND, refine
+from analysis.spheres.biweight import BLIND
+from analysis.spheres.fit import refine
 from analysis.spheres.judge import Candidate
 from analysis.spheres.polish import _unpulled
 from tests.analysis.spheres.test_fit import CENTRE, scanned

@@ -1,0 +1,198 @@
+"""Tukey's biweight of the heights of points over a sphere: its minimum, its spread.
+
+A point x lies e = |x - c| - R above the surface. With u = (x - c) / |x - c| the
+slopes are de/dc = -u and de/dR = -1. Reweighted Gauss-Newton minimises the sum of the
+biweight of e / s; s is the scale of the noise.
+
+Scanners err along the line of sight d, so where the surface is steep a point is also
+shifted along it, and u of the shifted point is correlated with e: the centre moves
+towards the scanner by some s^2 / R. Where d is known, u is therefore taken where the
+line of sight pierces the sphere, and e is the distance to that place times |d.u|.
+"""
+
+import numpy as np
+
+from analysis.spheres.cells import cells
+from sim.arrays import Bools, Floats
+from sim.kernels import kernel
+
+TUKEY = 5.0  # in scales: where a point no longer counts; 97 % efficient
+STEEP = 0.2  # cosine of incidence below which points do not count
+BLIND = np.empty((0, 3))  # lines of sight where they are not known
+CLUSTERS = 6  # cells a cube side within which errors may be correlated
+MOST_STEPS = 40
+LONGEST = 1.9  # times the reweighted step; up to 2 the sum never grows
+
+
+@kernel
+def settle(
+    x: Floats,
+    use: Bools,
+    sight: Floats,
+    start: Floats,
+    scale: float,
+    free: bool,
+    tolerance: float,
+) -> tuple[Floats, float]:
+    """Minimise the biweight over the centre, and over R too if `free`.
+
+    Parameters
+    ----------
+    x : (k, 3) points, mm
+    use : (k,) points that may count
+    sight : (k, 3) unit vectors from the scanner to the points, or (0, 3) if unknown
+    start : (4,) centre and radius, mm
+    scale : of the noise, mm
+    free : whether the radius is sought too
+    tolerance : last step over the scale at which the minimum counts as found
+
+    Returns
+    -------
+    theta : (4,) centre and radius, mm
+    step : the last one over the scale, above the tolerance where MOST_STEPS did not
+        lead to the minimum; inf where the points determine none
+    """
+    theta = start.copy()
+    size = 4 if free else 3
+    H = np.empty((4, 5))
+    step = np.inf
+    for _ in range(MOST_STEPS):
+        longer = _normal_equations(x, use, sight, theta, TUKEY * scale, size, H)
+        if not _solve(H, size):
+            return theta, np.inf
+        reach = 0.0
+        for a in range(size):
+            reach = max(reach, longer * abs(H[a, 4]))
+        shrink = longer * min(1.0, 0.1 * theta[3] / reach) if reach > 0 else 0.0
+        for a in range(size):
+            theta[a] += shrink * H[a, 4]
+        step = reach / scale
+        if step < tolerance:
+            break
+    return theta, step
+
+
+@kernel
+def _normal_equations(
+    x: Floats,
+    use: Bools,
+    sight: Floats,
+    theta: Floats,
+    gate: float,
+    size: int,
+    H: Floats,
+) -> float:
+    """Lower triangle of sum w J J^T, and sum w e J; return how long the step may be.
+
+    The reweighted step forgets that weights change along it: Newton's is longer by
+    sum w / sum psi'.
+    """
+    H[:] = 0.0
+    J = np.ones(4)
+    weights, slopes = 0.0, 0.0
+    for p in range(len(x)):
+        if not use[p]:
+            continue
+        e = height(x, p, sight, theta, J)
+        if abs(e) < gate:
+            q = (e / gate) ** 2
+            w = (1 - q) ** 2
+            weights += w
+            slopes += (1 - q) * (1 - 5 * q)
+            for a in range(size):
+                for b in range(a + 1):
+                    H[a, b] += w * J[a] * J[b]
+                H[a, 4] += w * J[a] * e
+    return min(LONGEST, weights / slopes) if slopes > 0 else LONGEST
+
+
+@kernel
+def sandwich(
+    x: Floats, use: Bools, sight: Floats, theta: Floats, scale: float, size: int
+) -> tuple[Floats, Floats, int]:
+    """What the covariance A^-1 B A^-1 of a minimum over `size` unknowns is made of.
+
+    Returns
+    -------
+    A : (4, 4) sum of psi' J J^T, as (sum psi' / sum w) sum w J J^T: never indefinite
+    B : (4, 4) sum over clusters of (sum psi J) (sum psi J)^T, without small-sample bias
+    count : points within the gate
+    """
+    gate = TUKEY * scale
+    J = np.ones(4)
+    A, B = np.zeros((4, 4)), np.zeros((4, 4))
+    cell = cells(x, theta[:3], CLUSTERS)
+    scores = np.zeros((6 * CLUSTERS * CLUSTERS, 4))
+    count, weights, slopes = 0, 0.0, 0.0
+    for p in range(len(x)):
+        if not use[p]:
+            continue
+        e = height(x, p, sight, theta, J)
+        if abs(e) < gate:
+            q = (e / gate) ** 2
+            w = (1 - q) ** 2
+            count += 1
+            weights += w
+            slopes += (1 - q) * (1 - 5 * q)
+            for a in range(4):
+                scores[cell[p], a] += w * e * J[a]
+                for b in range(4):
+                    A[a, b] += w * J[a] * J[b]
+    clusters = 0
+    for k in range(len(scores)):
+        clusters += scores[k, 3] != 0.0
+        for a in range(4):
+            for b in range(4):
+                B[a, b] += scores[k, a] * scores[k, b]
+    A *= max(slopes, 0.0) / max(weights, 1e-300)
+    B *= clusters / max(clusters - size, 1)  # what the fit took from the scores
+    return A, B, count
+
+
+@kernel
+def height(x: Floats, p: int, sight: Floats, theta: Floats, J: Floats) -> float:
+    """Put the direction u into J[:3]; return e, inf where the line of sight misses."""
+    R = theta[3]
+    square, along = 0.0, 0.0
+    for a in range(3):
+        J[a] = x[p, a] - theta[a]
+        square += J[a] * J[a]
+        if len(sight):
+            along += J[a] * sight[p, a]
+    if not len(sight):
+        r = np.sqrt(square)
+        for a in range(3):
+            J[a] /= r
+        return float(r - R)
+    depth = R * R - square + along * along
+    if depth < (STEEP * R) ** 2:
+        return np.inf
+    beyond = along + np.sqrt(depth)
+    for a in range(3):
+        J[a] = (J[a] - beyond * sight[p, a]) / R
+    return float(-beyond * np.sqrt(depth) / R)
+
+
+@kernel
+def _solve(H: Floats, size: int) -> bool:
+    """Cholesky in place of the lower triangle; the right side in column 4."""
+    for a in range(size):
+        for b in range(a + 1):
+            s = H[a, b]
+            for k in range(b):
+                s -= H[a, k] * H[b, k]
+            if a == b:
+                if s <= 1e-10 * H[a, a] or not s > 0:
+                    return False
+                H[a, a] = np.sqrt(s)
+            else:
+                H[a, b] = s / H[b, b]
+    for a in range(size):
+        for k in range(a):
+            H[a, 4] -= H[a, k] * H[k, 4]
+        H[a, 4] /= H[a, a]
+    for a in range(size - 1, -1, -1):
+        for k in range(a + 1, size):
+            H[a, 4] -= H[k, a] * H[k, 4]
+        H[a, 4] /= H[a, a]
+    return True
