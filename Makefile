@@ -9,6 +9,12 @@ READY := $(VENV)/.ready
 ON = $(if $(PROFILE),--profile conf/profile/$(PROFILE))
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH= $(BIN)/python -m
 
+# Programs of the system that a target needs, and the packages of Debian that hold them.
+needed = [ "$$(id -u)" = 0 ] || { echo "error: make $@ needs root" >&2; exit 2; }; \
+  for program in $(1); do PATH="$$PATH:/usr/sbin:$(lastword $(wildcard /usr/lib/postgresql/*/bin))" \
+  command -v $$program > /dev/null || { echo "error: $$program is not on this machine;" \
+  "on Debian: apt-get install $(2)" >&2; exit 2; }; done
+
 # Small matrices everywhere: threads of the linear algebra only get in each other's way.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
@@ -74,16 +80,18 @@ test-browser: $(READY)
 test-long: $(READY)
 	$(RUN) pytest --ignore tests/browser --ignore tests/faults --ignore tests/cluster -m "slow or long"
 
-# Killed processes, failing servers, full disks, wrong clocks. TRIALS=100 kills; on Debian:
-# apt-get install postgresql faketime
+# Killed processes, failing servers, full disks, wrong clocks; on Debian, as root:
+# apt-get install postgresql faketime. TRIALS=100 kills, each followed by a rerun.
 test-faults: $(READY)
-	FAULT_TRIALS=$(or $(TRIALS),100) $(RUN) pytest tests/faults -m "slow or not slow"
+	@$(call needed,initdb faketime mount,postgresql faketime)
+	FAULT_TRIALS=$(or $(TRIALS),100) $(RUN) pytest tests/faults -m "slow or not slow" -s
 
-# The peers of the benchmarks, added to the environment.
 # A Slurm of one node; on Debian, as root: apt-get install slurm-wlm munge
 test-cluster: $(READY)
+	@$(call needed,munged slurmctld slurmd sbatch,slurm-wlm munge)
 	$(RUN) pytest tests/cluster -m "slow or not slow"
 
+# The peers of the benchmarks, added to the environment.
 bench: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --no-deps --require-hashes \
 	  -r tests/bench/requirements.lock
@@ -103,7 +111,7 @@ help:
 	@echo "make archive      pack everything into one RO-Crate, results/morphtrack.crate.zip"
 	@echo "make lint         style, types and imports"
 	@echo "make test-long    the slow tests and the statistics"
-	@echo "make test-faults  kills, failing servers, full disks (needs postgresql, faketime)"
+	@echo "make test-faults  kills, failing servers, full disks (as root, needs postgresql, faketime)"
 	@echo "make test-cluster a study on a Slurm of one node (as root, needs slurm-wlm, munge)"
 	@echo "make test-browser the report in a real browser (needs chromium)"
 	@echo "make bench        install the peers, print the benchmarks, a command each"

@@ -28,6 +28,16 @@ SEED = os.environ.get("FAULT_SEED", "0")
 ONLY = os.environ.get("FAULT_TRIAL")
 
 
+def backend_of(trial: int) -> str:
+    """Servers are killed where there is one; the others in both places by turns."""
+    turn, kind = divmod(trial, len(KINDS))
+    of_server = list(KINDS)[kind] == "server" or turn % 2
+    return "postgresql" if of_server else "embedded"
+
+
+CHOSEN = range(TRIALS) if ONLY is None else [int(ONLY)]
+
+
 def write_study(folder: Path, number: int) -> None:
     """Runs that no study of another number has."""
     radii = [round(1.5 + 0.001 * ((RUNS + 1) * number + i), 6) for i in range(RUNS + 1)]
@@ -109,13 +119,6 @@ def trials_over(backend: str) -> Iterator[Trials]:
         yield trials
 
 
-def backend_of(trial: int) -> str:
-    """Servers are killed where there is one; the others in both places by turns."""
-    turn, kind = divmod(trial, len(KINDS))
-    of_server = list(KINDS)[kind] == "server" or turn % 2
-    return "postgresql" if of_server else "embedded"
-
-
 def one_trial(trials: Trials, trial: int) -> None:
     """Kill, run again, check; the moment depends on seed and trial alone."""
     kind = list(KINDS)[trial % len(KINDS)]
@@ -134,15 +137,12 @@ def one_trial(trials: Trials, trial: int) -> None:
         raise AssertionError(said) from error
 
 
-@pytest.mark.parametrize("backend", ["embedded", "postgresql"])
+@pytest.mark.parametrize("backend", sorted({backend_of(trial) for trial in CHOSEN}))
 def test_one_plain_rerun_completes_a_study_whatever_was_killed(backend: str) -> None:
-    chosen = range(TRIALS) if ONLY is None else [int(ONLY)]
-    mine = [trial for trial in chosen if backend_of(trial) == backend]
-    if not mine:
-        return
     with trials_over(backend) as trials:
-        for trial in mine:
-            one_trial(trials, trial)
+        for trial in CHOSEN:
+            if backend_of(trial) == backend:
+                one_trial(trials, trial)
 
 
 def test_two_studies_at_once_wait_or_are_refused(place: Path) -> None:
