@@ -14,12 +14,13 @@ from typing import Any
 import pandas as pd
 
 from analysis.figures.series import measured_series
-from analysis.series import beside, check_series, compare_series
+from analysis.series import beside, compare_series
 from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.figure import save
 from pipeline.files import read_json, write_text
 from pipeline.provenance.sidecar import Origin
+from pipeline.series_file import read_series
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def run_step(
     config: SeriesComparison, measured: Path, simulated: Path, out: Path
 ) -> dict[str, Any]:
     """Compare; write the table and the figure into `out`."""
-    series = _measured(measured)
+    series = read_series(measured)
     steps = simulated / "steps.csv"
     if not steps.is_file():
         raise InputError(f"{steps} does not exist: run pipeline.simulate first")
@@ -65,15 +66,6 @@ def run_step(
 
 def _write(path: Path, table: pd.DataFrame) -> None:
     write_text(path, table.to_csv(index=False, lineterminator="\n"))
-
-
-def _measured(path: Path) -> pd.DataFrame:
-    if not path.is_file():
-        raise InputError(f"{path} does not exist: name a CSV file of measurements")
-    try:
-        return check_series(pd.read_csv(path, comment="#"), path.name)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
-        raise InputError(str(error)) from error
 
 
 @command

@@ -1,0 +1,39 @@
+"""Commands that run a case of one kind and say more of it than pipeline.simulate."""
+
+from pathlib import Path
+
+from pipeline.arguments import OneLineParser
+from pipeline.errors import InputError
+from pipeline.files import point_to
+from pipeline.hydra_command import Composer, build
+from pipeline.runs import RESULTS, run_once
+from pipeline.simulate import perform_job, planned
+
+
+def run_case(name: str, text: str, kind: type, argv: list[str] | None) -> Path:
+    """Run the case that `argv` names, unless it has run; the folder of its run.
+
+    Parameters
+    ----------
+    name : of the command, pipeline.NAME
+    kind : what the case must be
+    """
+    parser = OneLineParser(
+        prog=f"python -m pipeline.{name}", description=text.split("\n\n")[0]
+    )
+    parser.add_argument("overrides", nargs="+", metavar="case=... or case.key=value")
+    words = parser.parse_args(argv).overrides
+    named = [word.partition("=")[2] for word in words if word.startswith("case=")]
+    if len(named) != 1:
+        raise InputError(f"name one case, not {len(named)}: add case=<case>")
+    with Composer() as composer:
+        config = composer.compose("simulate", words)
+    if not isinstance(build(config["case"], "case"), kind):
+        raise InputError(
+            f"case={named[0]} is no {kind.__name__}: choose one whose _target_ is"
+        )
+    job = planned(named[0], config)
+    directory = run_once(job, lambda out: perform_job(job, {}, out))
+    if words == [f"case={named[0]}"]:
+        point_to(RESULTS / "simulate" / named[0], directory)
+    return directory
