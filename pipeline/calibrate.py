@@ -12,11 +12,11 @@ from dataclasses import fields
 from pathlib import Path
 
 from pipeline.arguments import OneLineParser, output_directory
-from pipeline.calibration_file import composed
-from pipeline.calibration_poses import PoseFolders, folders_of
-from pipeline.calibration_run import run_step
-from pipeline.calibration_scans import SyntheticPoses, run_synthetic
-from pipeline.calibration_settings import PAIR, Settings
+from pipeline.calibration.file import composed
+from pipeline.calibration.poses import PoseFolders, folders_of
+from pipeline.calibration.run import run_step
+from pipeline.calibration.scans import SyntheticPoses, run_synthetic
+from pipeline.calibration.settings import PAIR, Settings
 from pipeline.errors import command
 
 

@@ -10,43 +10,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from scipy.spatial.distance import pdist
 from scipy.spatial.transform import Rotation
 
 from pipeline.arguments import OneLineParser, output_directory
 from pipeline.errors import InputError, command
 from pipeline.files import read_json, replacing, write_json
+from pipeline.printed.part import Part, clamped_ends, printed_part, rod_pairs
+from pipeline.printed.sizes import FILE, shared_settings
 from pipeline.scanner.lab import VirtualScan
 from pipeline.scanner.measure import Measured, scan
-from pipeline.scanner.part import (
-    Part,
-    assembled,
-    body_pairs,
-    posed,
-    printed_part,
-    rod_pairs,
-)
+from pipeline.scanner.placing import assembled, body_pairs, posed
 from pipeline.scanner.views import views_around
+from pipeline.yaml_file import read_mapping
 from sim.arrays import Floats, Ints
 
 SETTINGS = Path("conf/scanner.yaml")
 PLACE_MM = 150.0  # half range of the part's place in the scanner's frame
 
 
-def scanner_settings(path: Path = SETTINGS) -> dict[str, Any]:
-    """The virtual lab that conf/scanner.yaml describes, as plain data."""
-    try:
-        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise InputError(
-            f"{path} is not YAML: {' '.join(str(error).split())}"
-        ) from error
-    if not isinstance(settings, dict):
-        raise InputError(f"{path} must name the lab's settings, one a line")
-    return settings
+def scanner_settings(path: Path = SETTINGS, parts: Path = FILE) -> dict[str, Any]:
+    """The virtual lab: the part's sizes, and what conf/scanner.yaml adds or changes."""
+    return {**shared_settings(parts), **read_mapping(path)}
 
 
 def run_step(config: VirtualScan, simulated: Path, out: Path) -> dict[str, Any]:
@@ -68,7 +53,8 @@ def run_step(config: VirtualScan, simulated: Path, out: Path) -> dict[str, Any]:
     rigid = body_pairs([*bodies, *map(tuple, links.tolist())])
     balls = assembled(nodes, rigid, config, rng)
     rods = rod_pairs(nodes, bodies, links)
-    part = printed_part(balls, rods, (target, edges), config)
+    clamped = clamped_ends(nodes, bodies, rods)
+    part = printed_part(balls, rods, (target, edges), config.sizes, clamped)
     views = scan(part, views_around(part, config, rng), config, rng)
     out.mkdir(parents=True, exist_ok=True)
     for number, view in enumerate(views):
@@ -159,10 +145,11 @@ def main(argv: list[str] | None = None) -> int:
         "--out", type=output_directory, required=True, help="directory for views"
     )
     parser.add_argument("--config", type=Path, default=SETTINGS, help="the virtual lab")
+    parser.add_argument("--parts", type=Path, default=FILE, help="the printed part")
     parser.add_argument("--scale-mm", type=float, help="mm per unit of the case")
     parser.add_argument("--seed", type=int, help="another draw of all that is random")
     options = parser.parse_args(argv)
-    settings = scanner_settings(options.config)
+    settings = scanner_settings(options.config, options.parts)
     for name in ("scale_mm", "seed"):
         if getattr(options, name) is not None:
             settings[name] = getattr(options, name)

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from pipeline.open3d_loader import open3d
-from pipeline.scanner.part import Part
+from pipeline.printed.mesh import Mesh, ball, joined
+from pipeline.printed.part import Part
 from sim.arrays import Bools, Floats, Ints
 
-SIDES = 20  # of a bar's mesh
-RESOLUTION = 20  # of a ball's mesh, which only finds the ball: 40 meridians
+SIDES = 40  # of a ball's mesh, which only finds the ball
 NOTHING, BAR = -2, -1
 
 
@@ -31,18 +31,16 @@ class Scene:
         self._part = part
         self._tensor = o3d.core.Tensor
         self._scene: Any = o3d.t.geometry.RaycastingScene()
-        ball = o3d.t.geometry.TriangleMesh.create_sphere(part.radius, RESOLUTION)
-        vertices = ball.vertex.positions.numpy().astype(np.float64)
-        faces = ball.triangle.indices.numpy()
-        self._faces = len(faces)
-        self._add(*_copies(vertices, faces, part.balls))
-        if len(part.starts):
-            self._add(*bar_mesh(part.starts, part.ends, part.radii))
+        one = ball(part.radius, SIDES)
+        self._faces = len(one.faces)
+        self._add(joined(one.moved(np.eye(3), centre) for centre in part.balls))
+        if len(part.solids.faces):
+            self._add(part.solids)
 
-    def _add(self, vertices: Floats, faces: Ints) -> None:
+    def _add(self, mesh: Mesh) -> None:
         self._scene.add_triangles(
-            self._tensor(np.ascontiguousarray(vertices, dtype=np.float32)),
-            self._tensor(np.ascontiguousarray(faces, dtype=np.uint32)),
+            self._tensor(np.ascontiguousarray(mesh.vertices, dtype=np.float32)),
+            self._tensor(np.ascontiguousarray(mesh.faces, dtype=np.uint32)),
         )
 
     def cast(self, origin: Floats, directions: Floats) -> Hits:
@@ -82,45 +80,3 @@ class Scene:
         found = self._scene.cast_rays(self._tensor(rays))["t_hit"].numpy()
         gap: Bools = found > length - 0.1  # mm: facets and float32
         return gap
-
-
-def _copies(vertices: Floats, faces: Ints, centres: Floats) -> tuple[Floats, Ints]:
-    """One mesh of equal balls."""
-    shifts = len(vertices) * np.arange(len(centres))
-    return (
-        (centres[:, None] + vertices).reshape(-1, 3),
-        (shifts[:, None, None] + faces).reshape(-1, 3),
-    )
-
-
-def bar_mesh(starts: Floats, ends: Floats, radii: Floats) -> tuple[Floats, Ints]:
-    """Closed prisms of SIDES sides around the axes: (v, 3) vertices, (f, 3) faces."""
-    axis = ends - starts
-    axis = axis / np.linalg.norm(axis, axis=1, keepdims=True)
-    least = np.eye(3)[np.abs(axis).argmin(axis=1)]
-    u = np.cross(axis, least)
-    u /= np.linalg.norm(u, axis=1, keepdims=True)
-    w = np.cross(axis, u)
-    angle = 2.0 * np.pi * np.arange(SIDES) / SIDES
-    ring = radii[:, None, None] * (
-        np.cos(angle)[:, None] * u[:, None] + np.sin(angle)[:, None] * w[:, None]
-    )
-    corners = [starts[:, None] + ring, ends[:, None] + ring]
-    vertices = np.concatenate([*corners, starts[:, None], ends[:, None]], axis=1)
-    k = np.arange(SIDES)
-    n = (k + 1) % SIDES
-    low, high = np.full(SIDES, 2 * SIDES), np.full(SIDES, 2 * SIDES + 1)
-    faces = np.concatenate(
-        [
-            np.column_stack([k, n, SIDES + k]),
-            np.column_stack([n, SIDES + n, SIDES + k]),
-            np.column_stack([low, n, k]),
-            np.column_stack([high, SIDES + k, SIDES + n]),
-        ]
-    )
-    return _flattened(vertices, faces)
-
-
-def _flattened(vertices: Floats, faces: Ints) -> tuple[Floats, Ints]:
-    shifts = vertices.shape[1] * np.arange(len(vertices))
-    return vertices.reshape(-1, 3), (shifts[:, None, None] + faces).reshape(-1, 3)

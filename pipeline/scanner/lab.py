@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
+from pipeline.printed.sizes import Sizes
+
 SHARES = ("drop_out", "mixed_pixels", "outliers")
 POSITIVE = (
     "scale_mm", "ball_radius_mm", "rod_radius_mm", "clamp_radius_mm",
@@ -14,7 +16,10 @@ POSITIVE = (
 
 @dataclass(frozen=True)
 class VirtualScan:
-    """How a part is printed and scanned; conf/scanner.yaml explains each value."""
+    """How a part is printed and scanned.
+
+    conf/parts/default.yaml explains the sizes of the part, conf/scanner.yaml the rest.
+    """
 
     seed: int
     scale_mm: float  # mm per unit of the case
@@ -22,6 +27,7 @@ class VirtualScan:
     rod_radius_mm: float
     clamp_radius_mm: float
     clamp_length_mm: float
+    clearance_mm: float
     target_radius_mm: float
     target_clearance_mm: float
     scale_sd: float
@@ -62,6 +68,12 @@ class VirtualScan:
                 f"incidence_limit_deg {self.incidence_limit_deg} exceeds 89: no "
                 "scanner sees a surface edge-on"
             )
+        _ = self.sizes
+
+    @property
+    def sizes(self) -> Sizes:
+        """How thick the part is."""
+        return Sizes.among(vars(self))
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any]) -> Self:

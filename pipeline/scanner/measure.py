@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from pipeline.printed.part import Part
 from pipeline.scanner.cast import NOTHING, Hits, Scene
 from pipeline.scanner.lab import VirtualScan
-from pipeline.scanner.part import Part
 from pipeline.scanner.views import View, worthwhile
 from sim.arrays import Bools, Floats, Ints
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from pipeline.printed.part import Part
 from pipeline.scanner.lab import VirtualScan
-from pipeline.scanner.part import Part
 from sim.arrays import Bools, Floats, Ints
 
 CELL = 8  # pixels a side: rays are left out where a cell sees nothing but background

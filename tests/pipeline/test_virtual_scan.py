@@ -12,18 +12,13 @@ from scipy.spatial.distance import pdist
 
 from pipeline import open3d_loader
 from pipeline.errors import InputError
+from pipeline.printed.part import Part, printed_part, rod_pairs
 from pipeline.readers.cloud import read_cloud
 from pipeline.readers.units import Unit
-from pipeline.scanner.cast import BAR, Scene, bar_mesh
+from pipeline.scanner.cast import BAR, Scene
 from pipeline.scanner.lab import VirtualScan
 from pipeline.scanner.measure import Measured, measure
-from pipeline.scanner.part import (
-    Part,
-    assembled,
-    body_pairs,
-    printed_part,
-    rod_pairs,
-)
+from pipeline.scanner.placing import assembled, body_pairs
 from pipeline.scanner.views import views_around
 from pipeline.virtual_scan import main, overlapping, run_step, scanner_settings
 from sim.arrays import Floats
@@ -56,7 +51,8 @@ def simulated(tmp_path: Path) -> Path:
 
 
 def part_of(nodes_mm: Floats, lab: VirtualScan = PERFECT) -> Part:
-    return printed_part(nodes_mm, rod_pairs(nodes_mm, BODIES, NO_LINKS), NO_TARGET, lab)
+    rods = rod_pairs(nodes_mm, BODIES, NO_LINKS)
+    return printed_part(nodes_mm, rods, NO_TARGET, lab.sizes)
 
 
 def scanned(part: Part, lab: VirtualScan, rng: np.random.Generator) -> list[Measured]:
@@ -122,15 +118,6 @@ def test_a_ball_behind_another_is_not_seen() -> None:
     assert Scene(part).lit(points, lamp).tolist() == [True, False, False]
 
 
-def test_a_bar_is_a_closed_surface_of_its_radius() -> None:
-    start, end = np.array([[1.0, 2, 3]]), np.array([[4.0, 6, 3]])
-    vertices, faces = bar_mesh(start, end, np.array([2.0]))
-    corners = vertices[faces]
-    six_volumes = np.linalg.det(corners)
-    area = 10 * np.sin(2 * np.pi / 20) * 2.0**2  # of a polygon of 20 corners
-    assert abs(six_volumes.sum()) / 6 == pytest.approx(area * 5.0, rel=1e-12)
-
-
 def test_mixed_pixels_lie_between_a_ball_and_what_is_behind(
     rng: np.random.Generator,
 ) -> None:
@@ -175,7 +162,7 @@ def test_the_target_leaves_the_balls_free() -> None:
     lab = replace(LAB, target_clearance_mm=1.5)
     balls = np.array([[0.0, 0, 0], [30.0, 0, 0]])
     line = (np.array([[-50.0, 0, 2], [50.0, 0, 2]]), np.array([[0, 1]]))
-    part = printed_part(balls, NO_LINKS, line, lab)
+    part = printed_part(balls, NO_LINKS, line, lab.sizes)
     half = np.sqrt(7.5**2 - 2.0**2)
     expected = [[-50, -half], [half, 30 - half], [30 + half, 50]]
     found = np.column_stack([part.starts[:, 0], part.ends[:, 0]])
@@ -185,7 +172,7 @@ def test_the_target_leaves_the_balls_free() -> None:
 def test_nodes_at_one_place_share_a_ball() -> None:
     nodes = np.array([[0.0, 0, 0], [40, 0, 0], [40, 0, 0], [80, 0, 0]])
     rods = rod_pairs(nodes, [(0, 1), (2, 3)], np.array([[2, 1]]))
-    part = printed_part(nodes, rods, NO_TARGET, LAB)
+    part = printed_part(nodes, rods, NO_TARGET, LAB.sizes)
     assert len(part.balls) == 3
     assert len(part.starts) == 2 * 3  # two rods, each with two clamps
 

@@ -12,7 +12,7 @@ from pipeline.cases.structure_file import structure_file
 from pipeline.compare import Comparison
 from pipeline.errors import InputError
 from pipeline.runs import finished, run_record
-from pipeline.sphere_table import read_spheres
+from pipeline.scans.spheres import read_spheres
 from sim.morph.structure import Structure
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from pipeline.calibration_poses import ScannedPose, settings_of
+from pipeline.calibration.poses import ScannedPose, settings_of
 from pipeline.compare import run_step as compare
 from pipeline.errors import InputError
 from pipeline.runs import run_record

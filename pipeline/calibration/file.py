@@ -13,7 +13,7 @@ FOLDER = Path("conf/calibration")
 
 def composed(path: Path, composer: Composer | None = None) -> dict[str, Any]:
     """What the file describes, every case composed, as plain data."""
-    from pipeline.calibration_scans import SyntheticPoses
+    from pipeline.calibration.scans import SyntheticPoses
     from pipeline.virtual_scan import scanner_settings
 
     given = read_mapping(path)

@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.as_built.model import Model, Role, model_of
-from pipeline.calibration_poses import PoseFolders
-from pipeline.calibration_run import run_step
-from pipeline.calibration_settings import Settings
+from pipeline.calibration.poses import PoseFolders
+from pipeline.calibration.run import run_step
+from pipeline.calibration.settings import Settings
 from pipeline.cases.structure_file import document
 from pipeline.compare import Comparison
 from pipeline.compare import run_step as compare

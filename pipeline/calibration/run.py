@@ -12,16 +12,16 @@ import pandas as pd
 from analysis.as_built.adjust import Calibration, Pose, calibrate
 from analysis.as_built.model import Model, model_of
 from analysis.as_built.next_pose import Candidate, Optimal, candidates, sampled
-from pipeline.calibration_again import Again, compare_again
-from pipeline.calibration_poses import (
+from pipeline.calibration.again import Again, compare_again
+from pipeline.calibration.poses import (
     PoseFolders,
     ScannedPose,
     nominal_structure,
     read_pose,
     scale_of,
 )
-from pipeline.calibration_settings import Settings
-from pipeline.calibration_tables import (
+from pipeline.calibration.settings import Settings
+from pipeline.calibration.tables import (
     as_built,
     as_built_document,
     candidates_table,

@@ -1,0 +1,1 @@
+"""Calibrations of a mechanism as built: poses, settings, tables and repetitions."""

@@ -1,0 +1,1 @@
+"""The printed part: its geometry, once for the printer and for the virtual scanner."""
