@@ -42,6 +42,11 @@ def is_full_disk(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
+def is_read_only(error: BaseException) -> bool:
+    """Whether the file system takes nothing at all."""
+    return isinstance(error, OSError) and error.errno == errno.EROFS
+
+
 def _status(error: BaseException) -> int:
     if isinstance(error, RunFailedError | NotConvergedError) or is_full_disk(error):
         return FAILED
@@ -91,7 +96,7 @@ def command(main: Callable[P, int]) -> Callable[P, int]:
         ) as error:
             return _stopped(error)
         except OSError as error:
-            if not is_full_disk(error):
+            if not (is_full_disk(error) or is_read_only(error)):
                 raise
             return _stopped(error)
 

@@ -15,8 +15,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline.arguments import OneLineParser
-from pipeline.errors import FAILED, InputError, command
+from pipeline.arguments import OneLineParser, port_number
+from pipeline.errors import InputError, RunFailedError, command
 from pipeline.index.ports import LOOPBACK, check_port
 from pipeline.index.postgres import Postgres
 from pipeline.runs import RESULTS
@@ -53,8 +53,14 @@ def _end_remains(place: Path) -> None:
         time.sleep(0.05)
 
 
-def serve(place: Path, host: str, port: int, workers: int, *, sqlite: bool) -> int:
-    """Serve until a signal ends it; return the exit status."""
+def serve(place: Path, host: str, port: int, workers: int, *, sqlite: bool) -> None:
+    """Serve until a signal ends it.
+
+    Raises
+    ------
+    RunFailedError
+        if the server ended by itself; MLflow's own status is 0 even where it was killed
+    """
     words = [sys.executable, "-m", "mlflow", "server", "--host", host]
     words += ["--port", str(port), "--workers", str(workers)]
     words += ["--artifacts-destination", str((place / "artifacts").resolve())]
@@ -68,13 +74,16 @@ def serve(place: Path, host: str, port: int, workers: int, *, sqlite: bool) -> i
         }
         with subprocess.Popen(words, env=environment, start_new_session=True) as server:
             try:
-                return server.wait()
+                status = server.wait()
             except KeyboardInterrupt:
                 os.killpg(server.pid, signal.SIGTERM)
                 server.wait()
-                return 0
+                return
             finally:  # one of them may have been killed alone
                 _end_remains(place)
+    raise RunFailedError(
+        f"MLflow's server ended by itself, with status {status}: start it again"
+    )
 
 
 def _interrupted(*_: object) -> None:
@@ -88,7 +97,7 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--host", default=LOOPBACK, help="address to answer on")
-    parser.add_argument("--port", type=int, default=5000)
+    parser.add_argument("--port", type=port_number, default=5000)
     parser.add_argument("--workers", type=int, default=2, help="processes of MLflow")
     parser.add_argument(
         "--place", type=Path, default=RESULTS / "server", help="folder of the database"
@@ -97,16 +106,13 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _announced(given: argparse.Namespace) -> int:
+def _announced(given: argparse.Namespace) -> None:
     """Say who may come, and serve them."""
     address = f"http://{given.host}:{given.port}"
     reach = "this machine only" if given.host == LOOPBACK else "WHOEVER reaches it"
     print(f"MLflow for {reach}: export MLFLOW_TRACKING_URI={address}; Ctrl-C ends it")
     sys.stdout.flush()
-    status = serve(
-        given.place, given.host, given.port, given.workers, sqlite=given.sqlite
-    )
-    return FAILED if status else 0
+    serve(given.place, given.host, given.port, given.workers, sqlite=given.sqlite)
 
 
 @command
@@ -119,7 +125,8 @@ def main(argv: list[str] | None = None) -> int:
     with only_one(given.place):
         _end_remains(given.place)
         check_port(given.host, given.port)
-        return _announced(given)
+        _announced(given)
+    return 0
 
 
 if __name__ == "__main__":

@@ -6,10 +6,9 @@ makes the study's table and plots. A run that does not converge is a row of the 
 
 import argparse
 import sys
-from pathlib import Path
 
 from analysis.designs import Design
-from pipeline.arguments import OneLineParser
+from pipeline.arguments import OneLineParser, profile_directory
 from pipeline.errors import FAILED, command
 from pipeline.hydra_command import Composer
 from pipeline.owners import sweep_dead
@@ -76,7 +75,7 @@ def main(argv: list[str] | None = None) -> int:
         "--retry-failed", action="store_true", help="run again what failed by itself"
     )
     parser.add_argument("--cores", type=int, help="processes side by side")
-    parser.add_argument("--profile", type=Path, default=PROFILE)
+    parser.add_argument("--profile", type=profile_directory, default=PROFILE)
     options = parser.parse_args(argv)
     return run_study(read_study(options.name), options)
 

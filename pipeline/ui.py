@@ -6,7 +6,7 @@ The server answers on the loopback address only.
 import os
 import sys
 
-from pipeline.arguments import OneLineParser
+from pipeline.arguments import OneLineParser, port_number
 from pipeline.errors import command
 from pipeline.index.ports import LOOPBACK, check_port
 from pipeline.index.tracking import tracking_uri
@@ -17,7 +17,7 @@ from pipeline.track import read_options
 def main(argv: list[str] | None = None) -> int:
     """Replace this process by MLflow's server."""
     parser = OneLineParser(prog="python -m pipeline.ui", description=__doc__)
-    parser.add_argument("--port", type=int, default=5000)
+    parser.add_argument("--port", type=port_number, default=5000)
     port = parser.parse_args(argv).port
     check_port(LOOPBACK, port)
     print(f"MLflow on http://{LOOPBACK}:{port} (this machine only); Ctrl-C ends it")

@@ -8,13 +8,14 @@ whatever failed before them. Exit status: 0 all is there; 1 something ran and fa
 import contextlib
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.arguments import OneLineParser
+from pipeline.arguments import OneLineParser, profile_directory
 from pipeline.errors import FAILED, InputError, command
 from pipeline.files import point_to
 from pipeline.owners import sweep_dead
@@ -33,7 +34,11 @@ ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in THREADS}
 
 @contextlib.contextmanager
 def only_one(results: Path = RESULTS) -> Iterator[None]:
-    """Hold the lock of this results folder; a second holder is refused."""
+    """Hold the lock of this results folder; a second holder is refused.
+
+    A command that is refused inside leaves no folder that was not there before.
+    """
+    new = not results.exists()
     results.mkdir(parents=True, exist_ok=True)
     with (results / "lock").open("a+") as file:
         try:
@@ -47,7 +52,12 @@ def only_one(results: Path = RESULTS) -> Iterator[None]:
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
-        yield
+        try:
+            yield
+        except InputError:
+            if new and list(results.iterdir()) == [results / "lock"]:
+                shutil.rmtree(results)
+            raise
 
 
 def all_done(plan: Mapping[str, Any]) -> bool:
@@ -118,7 +128,7 @@ def main(argv: list[str] | None = None) -> int:
     """Make the figures and everything that they are made of."""
     parser = OneLineParser(prog="python -m pipeline.workflow", description=__doc__)
     parser.add_argument("--figure", default="", help="make only this figure")
-    parser.add_argument("--profile", type=Path, default=PROFILE)
+    parser.add_argument("--profile", type=profile_directory, default=PROFILE)
     parser.add_argument("--cores", type=int, help="jobs side by side")
     options = parser.parse_args(argv)
     workflow = read_workflow()

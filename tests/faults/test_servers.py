@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline.server import main
 from tests.faults.conftest import run, server_in, start
 from tests.faults.proxy import proxy_before
 
@@ -120,8 +119,3 @@ def test_user_and_password_reach_the_server_and_nothing_else(place: Path) -> Non
     for path in (place / "results").rglob("*"):
         if path.is_file():
             assert secret.encode() not in path.read_bytes(), path
-
-
-def test_a_port_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--port", "70000"]) == 2
-    assert "between 1 and 65535, not 70000" in capsys.readouterr().err

@@ -128,6 +128,8 @@ def test_servers_answer_on_the_loopback_address_and_say_so(
     started: list[list[str]] = []
 
     class Server:
+        """One that ends by itself at once."""
+
         def __init__(self, words: list[str], **_: Any) -> None:
             started.append(words)
 
@@ -145,13 +147,13 @@ def test_servers_answer_on_the_loopback_address_and_say_so(
         "pipeline.ui.os.execve", lambda _, words, __: started.append(words)
     )
     port = ["--port", str(free_port())]
-    assert server.main(["--sqlite", *port]) == 0
+    assert server.main(["--sqlite", *port]) == 1
     assert "this machine only" in capsys.readouterr().out
     ui.main(port)
     assert "this machine only" in capsys.readouterr().out
     for words in started:
         assert words[words.index("--host") + 1] == "127.0.0.1"
-    assert server.main(["--sqlite", *port, "--host", "0.0.0.0"]) == 0
+    assert server.main(["--sqlite", *port, "--host", "0.0.0.0"]) == 1
     assert "WHOEVER reaches it" in capsys.readouterr().out
 
 

@@ -55,3 +55,21 @@ def test_what_a_killed_server_left_is_ended_and_nobody_elses(
         assert mine.wait(10) != 0
         assert other.poll() is None
         other.kill()
+
+
+def test_a_server_that_ends_by_itself_is_a_failure_whatever_its_status(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del project
+    monkeypatch.setattr(server.sys, "executable", "true")  # it ends at once, well
+    assert server.main(["--sqlite", "--port", str(free_port())]) == 1
+    assert "ended by itself, with status 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("port", ["abc", "0", "70000", "-1", ""])
+def test_a_port_that_is_none_is_refused_and_nothing_written(
+    project: Path, port: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert server.main([f"--port={port}"]) == 2
+    assert f"between 1 and 65535, not {port}" in capsys.readouterr().err
+    assert not (project / "results").exists()

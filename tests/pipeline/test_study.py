@@ -146,11 +146,21 @@ def test_a_study_that_cannot_be_is_refused_on_one_line(
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: ")
     assert said in line
-    assert not (project / "results" / "runs").exists()
+    assert not (project / "results").exists()
 
 
 def test_an_unknown_study_is_refused_with_the_known_ones(command: Command) -> None:
     assert "choose one of" in refusal(command("pipeline.study", "nope"))
+
+
+def test_an_unknown_profile_is_refused_with_the_known_ones(
+    command: Command, project: Path
+) -> None:
+    nowhere = ["--profile", "conf/profile/nope"]
+    for words in (["pipeline.study", "sheet_size"], ["pipeline.workflow"]):
+        said = refusal(command(*words, *nowhere))
+        assert "conf/profile/nope has no config.yaml: there are local, slurm" in said
+    assert not (project / "results").exists()
 
 
 def test_values_that_lead_to_the_same_run_are_run_once(
