@@ -156,6 +156,17 @@ def approach(
     )
 
 
+def inertia(loaded: Loaded, found: Equilibrium) -> tuple[int, int]:
+    """How many motions lower the energy of a rest, and how many leave it as it is.
+
+    Parameters
+    ----------
+    found : of the same nodes, elastic parts and multipliers, perhaps held further
+    """
+    problem = Potential.of(loaded)
+    return _inertia(problem, problem.point(found.z, found.deformed.angle))
+
+
 def _inertia(problem: Potential, point: Point) -> tuple[int, int]:
     """How many motions lower the energy, and how many leave it as it is."""
     rho = problem.weights(point.linear)

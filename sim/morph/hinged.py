@@ -66,7 +66,7 @@ def soft_links(structure: Structure, stiffness: float) -> tuple[Structure, Elast
     links = table.kind == Kind.DIST
     elastic = Elastic.between(structure.r0, table.nodes[links, :2], stiffness)
     lengths = np.sqrt(table.constant[links])
-    kept = replace(structure, constraints=_rows(table, ~links))
+    kept = replace(structure, constraints=rows_of(table, ~links))
     return kept, replace(elastic, rest_length=lengths)
 
 
@@ -89,5 +89,6 @@ def rigid_links(structure: Structure, elastic: Elastic) -> tuple[Structure, Elas
     return replace(structure, constraints=joined), hinges
 
 
-def _rows(table: Table, chosen: Bools) -> Table:
+def rows_of(table: Table, chosen: Bools) -> Table:
+    """The chosen constraints (q,) of a table."""
     return Table(table.kind[chosen], table.nodes[chosen], table.constant[chosen])

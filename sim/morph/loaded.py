@@ -7,7 +7,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from sim.arrays import Floats, Ints
-from sim.morph.constraints import NODES, Kind
+from sim.morph.constraints import NODES, Constraint, Kind, Table, fix
 from sim.morph.elastic import Elastic
 from sim.morph.structure import Structure
 from sim.morph.targets.protocol import Target
@@ -63,6 +63,24 @@ class Loaded:
         )
         values += [float((self.elastic.hinge_stiffness / arm**2).max(initial=0.0))]
         return max(values) or 1.0
+
+
+def two_bars(height: float = 0.3, stiffness: float = 50.0, load: float = 0.0) -> Loaded:
+    """The truss of von Mises: half span 1, its apex free in the plane xz.
+
+    Parameters
+    ----------
+    height : of the apex above the supports, at rest
+    stiffness : of each bar, force / length
+    load : downwards on the apex
+    """
+    r = np.array([[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, height]])
+    rows = [*fix(r, 0), *fix(r, 1), Constraint(Kind.FIX, (2, 1), 0.0)]
+    bars = np.array([[0, 2], [1, 2]])
+    structure = Structure(r, Table.of(rows), np.arange(3), ((0, 2), (1, 2)))
+    force = np.zeros((3, 3))
+    force[2, 2] = -load
+    return Loaded(structure, Elastic.between(r, bars, stiffness), force, np.zeros(3))
 
 
 def refuse_free_translation(loaded: Loaded) -> None:

@@ -69,7 +69,31 @@ def modes(structure: Structure) -> Floats:
     They are ordered by how much of a rigid motion they are, the most rigid last.
     """
     structure = in_own_unit(structure)
-    system, z = system_of(structure), state(structure)
+    U = _ordered(allowed_motions(structure, state(structure)), structure.r0)[0]
+    U /= np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-300)
+    shaped: Floats = U.reshape(-1, len(structure.r0), 3)
+    return shaped
+
+
+def internal_motions(structure: Structure, z: Floats) -> Floats:
+    """(f, n, 3) orthonormal motions at the state z (n + k, 3) that are not rigid.
+
+    They are at right angles to the rigid motions that the constraints allow.
+    """
+    n = len(structure.r0)
+    U, sizes, _ = np.linalg.svd(allowed_motions(structure, z).T, full_matrices=False)
+    own: Floats = U[:, sizes > 1e-8].T
+    own, rigid = _ordered(own, z[:n])
+    shaped: Floats = own[rigid < 1.0 - 1e-9].reshape(-1, n, 3)
+    return shaped
+
+
+def allowed_motions(structure: Structure, z: Floats) -> Floats:
+    """(f, 3n) independent motions of the nodes at the state z, from a dense null space.
+
+    Together with the change of their multipliers they are orthonormal.
+    """
+    system = system_of(structure)
     unknowns = 3 * system.n + system.k
     if unknowns > LARGEST:
         raise ValueError(
@@ -84,13 +108,15 @@ def modes(structure: Structure) -> Floats:
     J /= np.maximum(np.linalg.norm(J, axis=1, keepdims=True), 1e-300)
     _, sizes, rows = np.linalg.svd(J)
     rank = int(np.count_nonzero(sizes > 1e-8))
-    U = rows[rank:, : 3 * system.n]
-    rigid = _rigid(structure.r0)
-    turn = np.linalg.eigh(U @ rigid @ rigid.T @ U.T).eigenvectors
-    U = turn.T @ U
-    U /= np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-300)
-    shaped: Floats = U.reshape(-1, system.n, 3)
-    return shaped
+    motions: Floats = rows[rank:, : 3 * system.n]
+    return motions
+
+
+def _ordered(U: Floats, r: Floats) -> tuple[Floats, Floats]:
+    """U turned so that the most rigid motions are last, and how rigid each is."""
+    rigid = _rigid(r)
+    found = np.linalg.eigh(U @ rigid @ rigid.T @ U.T)
+    return found.eigenvectors.T @ U, found.eigenvalues
 
 
 def nearby_mobility(structure: Structure, seed: int = 0) -> int | None:

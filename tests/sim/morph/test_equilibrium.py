@@ -12,7 +12,7 @@ from sim.morph.constraints import Constraint, Kind, Table, fix
 from sim.morph.elastic import Elastic, angles_of, deform
 from sim.morph.equilibrium import Balance, Equilibrium, at_rest
 from sim.morph.hinged import hinged_sheet, hinges_between, rigid_links, soft_links
-from sim.morph.loaded import Loaded
+from sim.morph.loaded import Loaded, two_bars
 from sim.morph.morph import MorphStep
 from sim.morph.newton_morph import Newton, morph_newton
 from sim.morph.reactions import reactions
@@ -34,14 +34,6 @@ def loaded(made: Structure, elastic: Elastic, loads: dict[int, list[float]]) -> 
     for node, load in loads.items():
         force[node] = load
     return Loaded(made, elastic, force, np.zeros(len(force)))
-
-
-def two_bars(height: float, stiffness: float, load: float) -> Loaded:
-    """The shallow truss of von Mises, half span one, its apex free in the plane xz."""
-    r = np.array([[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, height]])
-    rows = [*fix(r, 0), *fix(r, 1), Constraint(Kind.FIX, (2, 1), 0.0)]
-    elastic = Elastic.between(r, np.array([[0, 2], [1, 2]]), stiffness)
-    return loaded(structure(r, rows), elastic, {2: [0.0, 0.0, -load]})
 
 
 def assert_balanced(found: Equilibrium, body: Loaded) -> None:

@@ -1,0 +1,73 @@
+"""What to drive: python -m pipeline.actuation case=<case> [case.key=value ...].
+
+Of a case of actuation (drive_four_bar, drive_miura, ...), a morph or a folding with
+single hinges: which coordinates to drive so that the end of its run is reached and
+held, how well they are placed, and the forces that they need; of a case of a structure
+that snaps: its stable states and the barriers between them. Writes actuation.csv,
+steps.csv, steps.npz and run.json into results/actuation/<case>.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from pipeline.arguments import OneLineParser
+from pipeline.cases.actuation import ActuationCase
+from pipeline.cases.driven_paths import FoldPath, MorphPath
+from pipeline.cases.morph import MorphCase
+from pipeline.cases.origami import OrigamiCase
+from pipeline.cases.snap import SnapCase
+from pipeline.errors import DONE, InputError, RunFailedError, command, one_line
+from pipeline.files import write_json
+from pipeline.hydra_command import Composer, build
+from pipeline.simulate import record_steps
+from sim.newton import NotConvergedError
+
+
+def actuation_of(case: Any) -> ActuationCase | SnapCase:
+    """The case itself, or what drives along its run."""
+    if isinstance(case, ActuationCase | SnapCase):
+        return case
+    try:
+        if isinstance(case, MorphCase):
+            return ActuationCase(MorphPath(case))
+        if isinstance(case, OrigamiCase):
+            return ActuationCase(FoldPath(case))
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    raise InputError(
+        "nothing here tells what may be driven: choose a case of actuation, of "
+        "morphing, or of folding"
+    )
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Judge the drivers of the case that the command line names."""
+    parser = OneLineParser(
+        prog="python -m pipeline.actuation",
+        description=(__doc__ or "").split("\n\n")[0],
+    )
+    parser.add_argument("overrides", nargs="+", metavar="case=... or case.key=value")
+    parser.add_argument("--out", type=Path, help="folder to write into")
+    asked = parser.parse_args(argv)
+    with Composer() as composer:
+        config = composer.compose("simulate", asked.overrides)
+    case = actuation_of(build(config["case"], "case"))
+    named = [o.removeprefix("case=") for o in asked.overrides if o[:5] == "case="]
+    name = named[0] if named else "case"
+    out = asked.out or Path("results/actuation") / name
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        found = record_steps(case, name, out)
+    except NotConvergedError as error:
+        raise RunFailedError(one_line(error)) from error
+    write_json(out / "run.json", {"case": name, "config": config, "result": found})
+    width = max(len(key) for key in found)
+    print("\n".join(f"{key:<{width}}  {value}" for key, value in found.items()))
+    print(f"{'table':<{width}}  {out / 'actuation.csv'}")
+    return DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

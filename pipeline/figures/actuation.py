@@ -1,0 +1,63 @@
+"""Drivers of a linkage, the barrier of a truss, creases of a sheet that go together."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.actuation import Folds, Snap, Turn, drivers_and_barriers
+from pipeline.errors import InputError
+from pipeline.figures.shown import Drawn, Row, key_of_run
+from pipeline.files import read_json
+
+JOINTS = ("A (crank)", "B", "C", "D (rocker)")
+
+
+def draw(rows: Sequence[Row]) -> Drawn:
+    """Three rows: a linkage's turn, a truss that snaps, a sheet that folds."""
+    if len(rows) != 3:
+        raise InputError(
+            f"this figure shows three runs, not {len(rows)}: a four-bar, a truss that "
+            "snaps and a folded sheet"
+        )
+    linkage, truss, sheet = (row.simulated for row in rows)
+    keys = [key_of_run(row.simulated) for row in rows]
+    runs = [(row.label, key) for row, key in zip(rows, keys, strict=True)]
+    turn, table = _turn(linkage)
+    steps = _table(truss, "steps.csv", "energy")
+    rests = _table(truss, "actuation.csv", "stable")
+    snap = Snap(steps["moved"].to_numpy(), steps["energy"].to_numpy(), rests)
+    folds, creases = _folds(sheet)
+    figure = drivers_and_barriers(turn, snap, folds, runs)
+    tables = {"joints": table, "energy": steps, "rests": rests, "creases": creases}
+    return Drawn(figure, tables, keys)
+
+
+def _table(directory: Path, name: str, column: str) -> pd.DataFrame:
+    path = directory / name
+    if not path.is_file():
+        raise InputError(f"{path} does not exist: give a run of an actuation case")
+    table = pd.read_csv(path)
+    if column not in table:
+        raise InputError(f"{path} has no column {column}: give the runs in their order")
+    return table
+
+
+def _turn(directory: Path) -> tuple[Turn, pd.DataFrame]:
+    table = _table(directory, "steps.csv", "condition_3")
+    conditions = table[[f"condition_{i}" for i in range(4)]].to_numpy(np.float64)
+    return Turn(table["along"].to_numpy(np.float64), conditions, JOINTS), table
+
+
+def _folds(directory: Path) -> tuple[Folds, pd.DataFrame]:
+    creases = _table(directory, "actuation.csv", "gain")
+    names = creases["coordinate"].str.extract(r"\((\d+), (\d+)\)").to_numpy(np.int64)
+    with np.load(directory / "steps.npz", allow_pickle=False) as arrays:
+        r = arrays["r"][-1]
+    panels = read_json(directory / "pattern.fold")["faces_vertices"]
+    chosen = np.flatnonzero(creases["chosen"].to_numpy() == 1)
+    folds = Folds(
+        r, names, tuple(map(tuple, panels)), creases["gain"].to_numpy(), chosen
+    )
+    return folds, creases

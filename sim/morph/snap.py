@@ -1,0 +1,160 @@
+"""Energy along a driven coordinate: stable states, and the barriers between them.
+
+One coordinate of a node is moved, everything else comes to rest (`sim.morph.
+equilibrium`); the force that it takes is the slope of the energy,
+
+    F(q) = dPi/dq.
+
+Where F vanishes the structure rests without its driver: stable where the energy is
+least along the path, at the top of a barrier where it is largest. Such a top is a pass
+between two states if the energy falls from it in one way only (`downhill` 1); with
+more, there is a lower pass beside this path.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+from sim.arrays import Floats
+from sim.morph.constraints import Constraint, Kind, Table
+from sim.morph.equilibrium import Balance, Equilibrium, at_rest, inertia
+from sim.morph.limits import refuse_unless_count
+from sim.morph.loaded import Loaded
+
+LEAST = 1e-7  # force, relative to the largest on the path, that counts as none
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A coordinate of a node, moved by `distance` in equal increments."""
+
+    node: int
+    axis: int
+    distance: float
+    increments: int = 40
+
+    def __post_init__(self) -> None:
+        refuse_unless_count(self, "increments")
+        if self.axis not in (0, 1, 2):
+            raise ValueError(f"axis is {self.axis}: it must be 0, 1 or 2")
+        if not abs(self.distance) > 0.0:
+            raise ValueError("distance is 0: say how far the node is moved")
+
+
+class SnapStep(NamedTuple):
+    """A rest with the driver holding.
+
+    Attributes
+    ----------
+    moved : of the driven coordinate
+    force : of the driver, dPi/dq
+    """
+
+    s: int
+    moved: float
+    force: float
+    found: Equilibrium
+
+
+class RestState(NamedTuple):
+    """A rest without the driver.
+
+    Attributes
+    ----------
+    downhill : ways in which the energy falls; 0 where it is stable
+    """
+
+    moved: float
+    energy: float
+    downhill: int
+    found: Equilibrium
+
+    @property
+    def stable(self) -> bool:
+        return self.downhill == 0
+
+
+def driven(body: Loaded, drive: Drive, moved: float) -> Loaded:
+    """The body with its driven coordinate held."""
+    structure = body.structure
+    if not 0 <= drive.node < len(structure.r0):
+        raise ValueError(
+            f"node {drive.node} is driven, but the structure has nodes 0 to "
+            f"{len(structure.r0) - 1}"
+        )
+    table = structure.constraints
+    fixed = table.nodes[table.kind == Kind.FIX, :2].tolist()
+    if [drive.node, drive.axis] in fixed:
+        raise ValueError(
+            f"node {drive.node} is driven along {'xyz'[drive.axis]}, where a support "
+            "holds it: take the support away"
+        )
+    value = float(structure.r0[drive.node, drive.axis]) + moved
+    held = Table.of([Constraint(Kind.FIX, (drive.node, drive.axis), value)])
+    joined = Table(
+        np.concatenate([table.kind, held.kind]),
+        np.concatenate([table.nodes, held.nodes]),
+        np.concatenate([table.constant, held.constant]),
+    )
+    return replace(body, structure=replace(structure, constraints=joined))
+
+
+def profile(body: Loaded, drive: Drive, options: Balance) -> Iterator[SnapStep]:
+    """Yield the rests along the path, the first where the structure is given."""
+    found: Equilibrium | None = None
+    for s, moved in enumerate(np.linspace(0.0, drive.distance, drive.increments + 1)):
+        found = at_rest(driven(body, drive, float(moved)), options, found)
+        yield SnapStep(s, float(moved), float(-found.y[-1]), found)
+
+
+def rest_states(
+    body: Loaded, drive: Drive, steps: list[SnapStep], options: Balance
+) -> list[RestState]:
+    """Where the driver carries nothing, in the order of the path."""
+    largest = max(abs(step.force) for step in steps)
+    states = []
+
+    def add(moved: float, found: Equilibrium) -> None:
+        states.append(RestState(moved, found.energy, inertia(body, found)[0], found))
+
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        if abs(step.force) <= LEAST * largest:
+            add(step.moved, step.found)
+        elif (
+            following is not None
+            and abs(following.force) > LEAST * largest
+            and step.force * following.force < 0.0
+        ):
+            add(*_between(body, drive, step, following, options))
+    return states
+
+
+def _between(
+    body: Loaded, drive: Drive, one: SnapStep, other: SnapStep, options: Balance
+) -> tuple[float, Equilibrium]:
+    """Where the force vanishes between two steps."""
+    start = one.found
+
+    def rest(moved: float) -> Equilibrium:
+        return at_rest(driven(body, drive, moved), options, start)
+
+    root = float(
+        brentq(lambda q: -rest(q).y[-1], one.moved, other.moved, xtol=1e-13, rtol=1e-12)
+    )
+    return root, rest(root)
+
+
+def barriers(states: list[RestState], steps: list[SnapStep]) -> Floats:
+    """(stable states - 1,) energy of the highest point between each two."""
+    stable = [state for state in states if state.stable]
+    out = []
+    for one, other in pairwise(stable):
+        low, high = sorted((one.moved, other.moved))
+        tops = [s.energy for s in states if low <= s.moved <= high]
+        tops += [s.found.energy for s in steps if low <= s.moved <= high]
+        out.append(max(tops))
+    return np.array(out)

@@ -1,0 +1,94 @@
+"""Cases of actuation, their command and their figure."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pipeline.actuation import main
+from pipeline.errors import InputError
+from pipeline.figures.actuation import draw
+from pipeline.figures.shown import Row
+from sim.morph.linkages import FourBar
+from tests.pipeline.conftest import ROOT
+
+
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def run(out: Path, *words: str) -> tuple[list[dict[str, str]], dict[str, Any]]:
+    assert main([*words, "--out", str(out)]) == 0
+    with (out / "actuation.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    return rows, dict(json.loads((out / "run.json").read_text())["result"])
+
+
+def test_four_bar_names_the_joint_that_is_placed_best(tmp_path: Path) -> None:
+    rows, result = run(tmp_path, "case=drive_four_bar", "case.path.increments=36")
+    assert (result["motions"], result["driven"], result["held"]) == (1, 1, "yes")
+    gain = [float(row["gain"]) for row in rows]
+    chosen = [int(row["chosen"]) for row in rows]
+    assert chosen == [int(g == max(gain)) for g in gain]
+    assert_allclose(float(rows[0]["stroke"]), 2.0 * np.pi)
+
+
+def test_two_bars_have_the_barrier_of_the_closed_form(tmp_path: Path) -> None:
+    rows, result = run(tmp_path, "case=snap_two_bars")
+    barrier = 50.0 * (np.hypot(1.0, 0.3) - 1.0) ** 2
+    assert_allclose(result["barrier"], barrier, rtol=1e-9)
+    assert [row["stable"] for row in rows] == ["1", "0", "1"]
+    assert_allclose(float(rows[0]["barrier_onward"]), barrier, rtol=1e-9)
+
+
+def test_one_crease_drives_a_simulated_miura_sheet(tmp_path: Path) -> None:
+    size = ["case.path.of.pattern.rows=3", "case.path.of.pattern.columns=3"]
+    held = "case.path.of.supports=[[0,1,1,1],[1,0,1,1],[4,0,0,1]]"
+    rows, result = run(tmp_path, "case=drive_miura", *size, held)
+    assert (result["motions"], result["driven"]) == (1, 1)
+    assert sum(int(row["chosen"]) for row in rows) == 1
+    # the driver carries the moments of all creases at their common rate
+    assert all(float(row["condition_alone"]) < 10.0 for row in rows)
+
+
+def test_morph_tells_the_drivers_among_its_struts(tmp_path: Path) -> None:
+    rows, result = run(tmp_path, "case=drive_pentapod", "case.path.of.tolerance=1e-3")
+    assert (result["motions"], result["driven"]) == (1, 1)
+    assert [row["coordinate"] for row in rows if row["chosen"] == "1"] == [
+        "length(0, 7)"
+    ]
+
+
+def test_what_cannot_be_driven_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["case=star_robot", "--out", str(tmp_path)]) == 2
+    assert "nothing here tells what may be driven" in capsys.readouterr().err
+    assert main(["case=drive_pentapod", "case.path.lengths=[[0,99]]"]) == 2
+    assert "length(0, 99) cannot be driven" in capsys.readouterr().err
+    assert main(["case=drive_four_bar", "case.path.linkage.crank=1.9"]) == 2
+    assert "does not turn all around" in capsys.readouterr().err
+    assert main(["case=single_fold"]) == 2
+    assert "set compliant to false" in capsys.readouterr().err
+
+
+def test_figure_marks_dead_centres_rests_and_the_driver(tmp_path: Path) -> None:
+    run(tmp_path / "a", "case=drive_four_bar")
+    run(tmp_path / "b", "case=snap_two_bars")
+    run(tmp_path / "c", "case=drive_miura")
+    rows = [Row(name, tmp_path / name) for name in "abc"]
+    drawn = draw(rows)
+    joints = drawn.tables["joints"]
+    worst = joints.loc[joints["condition_3"].idxmax(), "along"]
+    dead = np.array(FourBar().dead_centres())
+    assert np.abs(worst - dead).min() < np.radians(2.0)
+    assert (drawn.tables["creases"]["chosen"] == 1).sum() == 1
+    with pytest.raises(InputError, match="three runs, not 1"):
+        draw(rows[:1])
+    with pytest.raises(InputError, match="no column condition_3"):
+        draw(rows[::-1])
