@@ -18,7 +18,7 @@ from sim.morph.design import (
     design,
     links_of,
 )
-from sim.morph.newton_morph import Newton
+from sim.morph.problem import Newton
 from sim.morph.structure import Structure
 from sim.morph.system import system_of
 from sim.morph.targets.protocol import Target

@@ -23,7 +23,8 @@ from sim.morph.morph import (
     Watch,
     morph,
 )
-from sim.morph.newton_morph import Newton, morph_newton
+from sim.morph.newton_morph import morph_newton
+from sim.morph.problem import Newton
 from sim.morph.reactions import Reactions, reactions
 from sim.morph.structure import Structure
 from sim.morph.system import system_of

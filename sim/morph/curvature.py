@@ -121,6 +121,18 @@ def factorise_newton(
     return factorise(places.pattern, values, drop=0.0)
 
 
+def dense(places: Places, values: Floats) -> Floats:
+    """All of K from the entries of its lower triangle."""
+    blocks, (i, j) = places.blocks, np.divmod(np.arange(9), 3)
+    row = (3 * blocks.upper[:, None] + i).ravel()[blocks.entries]
+    col = (3 * blocks.lower[:, None] + j).ravel()[blocks.entries]
+    size = 3 * len(blocks.diagonal)
+    K = np.zeros((size, size))
+    K[row, col] = values
+    K[col, row] = values
+    return K
+
+
 @kernel
 def assemble(
     layout: Layout, blocks: Blocks, B: Floats, z: Floats, terms: Terms

@@ -33,7 +33,8 @@ from sim.morph.limits import refuse_unless_count, refuse_unless_positive
 from sim.morph.measures import characteristic_length
 from sim.morph.mobility import mobility
 from sim.morph.morph import MorphStep
-from sim.morph.newton_morph import Newton, morph_newton
+from sim.morph.newton_morph import morph_newton
+from sim.morph.problem import Newton
 from sim.morph.reactions import reactions
 from sim.morph.structure import Structure
 from sim.morph.targets.protocol import Target

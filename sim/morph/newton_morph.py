@@ -6,18 +6,13 @@ constraints vanishes, and every configuration that it yields satisfies the const
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, lsqr
 
 from sim.arrays import Floats
-from sim.morph.closing import closed
-from sim.morph.curvature import NO_BLOCKS, Places, Terms, factorise_newton, places_of
 from sim.morph.descent import (
     TURN,
-    Contacts,
     Damping,
     Forces,
     Point,
@@ -27,139 +22,21 @@ from sim.morph.descent import (
     forces,
     inner,
     turn,
-    weights,
-    with_contacts,
 )
-from sim.morph.limits import refuse_unless_count, refuse_unless_positive
-from sim.morph.measures import characteristic_length, distance_error, shape_factor
-from sim.morph.morph import Followers, MorphStep, Stop, goals
+from sim.morph.measures import distance_error, shape_factor
+from sim.morph.morph import MorphStep, Stop
+from sim.morph.problem import Newton, Problem, negative_directions
 from sim.morph.projection import admissible, satisfy_constraints
-from sim.morph.pull import pull_curvature
 from sim.morph.retraction import retract
 from sim.morph.structure import Structure
-from sim.morph.system import Linear, System, linearise, system_of
 from sim.morph.targets.protocol import Target
 from sim.morph.units import Rescaled, own_unit, rescaled
-from sim.morph.volume import ROUGH, STIFFNESS, Obstacles
 from sim.newton import NotConvergedError
 
 SMALLEST = 1e-6  # share of a Newton step
 ESCAPES = 3  # saddles left before the search is given up
 KICK = 1e-4  # of L, displacement that leaves a saddle
-NOISE = 1e-6  # gradient below which contacts are balanced apart
-SLACK = 1e-5  # relative to the force of a contact
 PATIENCE = 6  # steps with negative curvature before that
-
-
-@dataclass(frozen=True)
-class Newton:
-    """When to stop.
-
-    Attributes
-    ----------
-    tolerance : on the gradient of f along the constraints, root mean square / L
-    residual : on the constraints of every step, dimensionless
-    seed : of the displacement that leaves a saddle
-    """
-
-    tolerance: float = 1e-9
-    max_steps: int = 1000
-    residual: float = 1e-10
-    followers: Followers = Followers.HOLD
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        refuse_unless_positive(self, "tolerance", "residual")
-        refuse_unless_count(self, "max_steps")
-
-
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    structure: Structure
-    target: Target
-    options: Newton
-    system: System
-    places: Places
-    L: float
-    obstacles: Obstacles | None = None
-    stiffness: float = 0.0  # kappa of these, over L^2
-
-    @property
-    def tolerance(self) -> float:
-        """On the gradient: rough as long as kappa will fall."""
-        if self.obstacles is None or self.stiffness == STIFFNESS[-1]:
-            return self.options.tolerance
-        return max(ROUGH * float(np.sqrt(self.stiffness)), self.options.tolerance)
-
-    def harder(self) -> "_Problem | None":
-        """The same with a smaller kappa, if there is one."""
-        if self.obstacles is None or self.stiffness == STIFFNESS[-1]:
-            return None
-        return replace(self, stiffness=STIFFNESS[STIFFNESS.index(self.stiffness) + 1])
-
-    def contacts(self, point: Point) -> Contacts | None:
-        if self.obstacles is None:
-            return None
-        return self.obstacles.contacts(point.z, self.stiffness * self.L**2)
-
-    def point(self, z: Floats, linear: Linear | None = None) -> Point:
-        r = z[: self.system.n]
-        g = goals(self.structure, self.target, r, self.options.followers)
-        return Point(z, g, linearise(self.system, z) if linear is None else linear)
-
-    def objective(self, point: Point) -> float:
-        r = point.z[: self.system.n]
-        f = 0.5 * inner(r - point.g, r - point.g)
-        if self.obstacles is None:
-            return f
-        return f + self.obstacles.energy(point.z, self.stiffness * self.L**2)
-
-    def gradient(self, point: Point, held: Forces) -> float:
-        """Root mean square / L of the motion towards the goals that is allowed.
-
-        Multipliers are eliminated from it: in `held` they count as lengths do.
-        """
-        left = held.gradient
-        if self.system.k > 0:
-            pull = point.g - point.z[: self.system.n]
-            contacts = self.contacts(point)
-            if contacts is not None:
-                pull -= contacts.push()[: self.system.n]
-            left = -admissible(self.system, point.z, pull)
-        size = float(np.sqrt(inner(left, left) / self.system.n)) / self.L
-        if self.obstacles is None or not self.tolerance < size < NOISE:
-            return size
-        pushes = self.obstacles.pushes(point.z, self.stiffness * self.L**2)
-        return unbalanced(self.system, point.z, left, pushes) / self.L
-
-    def first_share(self, point: Point, dz: Floats) -> float:
-        """How much of a step is tried first."""
-        size = min(1.0, TURN / max(turn(self.system, dz), 1e-300))
-        if self.obstacles is None:
-            return size
-        n = self.system.n
-        return size * self.obstacles.share(point.z[:n], size * dz[:n])
-
-    def is_free(self, z: Floats) -> bool:
-        """Whether nothing overlaps at z and no range is left."""
-        return self.obstacles is None or self.obstacles.energy(z, 1.0) < np.inf
-
-    def passes(self, before: Floats, after: Floats) -> bool:
-        """Whether bodies touch on the straight way between two states."""
-        n = self.system.n
-        return self.obstacles is not None and not self.obstacles.allows(
-            before[:n], after[:n]
-        )
-
-    def curvature(self, point: Point) -> Floats:
-        """(n, 3, 3) I - dg/dr of nodes that lead, by differences of the target."""
-        r, g = point.z[: self.system.n], point.g
-        W = np.zeros((len(r), 3, 3))
-        if self.options.followers is Followers.HOME:
-            W += np.eye(3)
-        lead = self.structure.leading
-        W[lead] = pull_curvature(self.target, r[lead], g[lead], 1e-6 * self.L)
-        return W
 
 
 def morph_newton(
@@ -191,17 +68,7 @@ def _morph(
     structure: Structure, target: Target, options: Newton, start: Floats | None
 ) -> Iterator[MorphStep]:
     """The same in the unit of `structure`."""
-    system = system_of(structure)
-    L = characteristic_length(structure.r0)
-    problem = _Problem(structure, target, options, system, places_of(system), L)
-    if start is None:
-        z = closed(system, structure, options.residual)
-    else:
-        z = satisfy_constraints(system, start, tolerance=options.residual)
-    if len(structure.solids) or len(structure.ranges):
-        obstacles = Obstacles.of(structure, z[: system.n])
-        obstacles.check(z)
-        problem = replace(problem, obstacles=obstacles, stiffness=STIFFNESS[0])
+    problem, z = Problem.at(structure, target, options, start)
     point, damping, escapes = problem.point(z), Damping(), 0
     rng = np.random.default_rng(options.seed)
     for s in range(options.max_steps + 1):
@@ -215,7 +82,7 @@ def _morph(
         bent = damping.bent >= PATIENCE or (
             found and negative_directions(problem, point, held) > 0
         )
-        saddle = bent and escapes < ESCAPES
+        saddle = bent and escapes < (ESCAPES if options.leave_saddles else 0)
         yield _record(problem, s, point, gradient, found and not saddle)
         if found and not saddle:
             return
@@ -233,42 +100,7 @@ def _morph(
     )
 
 
-def unbalanced(system: System, z: Floats, left: Floats, pushes: csr_array) -> float:
-    """Root mean square of what is left of a gradient if contacts push a little more.
-
-    A stiff contact answers the last digit of a coordinate with a change of its force,
-    which no step can mend. So each force may differ from kappa over the room that is
-    left by the share SLACK, as best balances the gradient `left` (n + k, 3).
-    """
-    n = system.n
-
-    def allowed(flat: Floats) -> Floats:
-        moved: Floats = admissible(system, z, flat.reshape(n, 3))[:n].ravel()
-        return moved
-
-    operator = LinearOperator(
-        (3 * n, pushes.shape[0]),
-        matvec=lambda share: allowed(pushes.T @ share.ravel()),
-        rmatvec=lambda flat: pushes @ allowed(flat),
-        dtype=np.float64,
-    )
-    share = lsqr(operator, -left[:n].ravel(), atol=1e-12, btol=1e-12)[0]
-    rest = left[:n].ravel() + operator @ np.clip(share, -SLACK, SLACK)
-    return float(np.sqrt(inner(rest, rest) / n))
-
-
-def negative_directions(problem: _Problem, point: Point, held: Forces) -> int:
-    """How many motions lower f from a stationary point: zero at a minimum."""
-    contacts = problem.contacts(point)
-    seen, rho = with_contacts(held, weights(held.linear), contacts)
-    places = problem.places if contacts is None else contacts.places
-    blocks = NO_BLOCKS if contacts is None else contacts.blocks
-    terms = Terms(problem.curvature(point), seen.y, rho, 1e-6, blocks)
-    factor = factorise_newton(seen.linear.system, places, seen.linear.B, point.z, terms)
-    return factor.negative
-
-
-def _kicked(problem: _Problem, z: Floats, rng: np.random.Generator) -> Floats:
+def _kicked(problem: Problem, z: Floats, rng: np.random.Generator) -> Floats:
     """A configuration a little beside z, no farther than bodies and ranges let it."""
     noise = rng.normal(size=(problem.system.n, 3)) * KICK * problem.L
     dz = admissible(problem.system, z, noise)
@@ -283,7 +115,7 @@ def _kicked(problem: _Problem, z: Floats, rng: np.random.Generator) -> Floats:
 
 
 def _record(
-    problem: _Problem, s: int, point: Point, gradient: float, last: bool
+    problem: Problem, s: int, point: Point, gradient: float, last: bool
 ) -> MorphStep:
     n, L = problem.system.n, problem.L
     r = point.z[:n]
@@ -301,7 +133,7 @@ def _record(
 
 
 def _next_point(
-    problem: _Problem, point: Point, held: Forces, damping: Damping
+    problem: Problem, point: Point, held: Forces, damping: Damping
 ) -> tuple[Point, Damping]:
     """The next configuration; the same with more damping if none is found."""
     L, W = problem.L, problem.curvature(point)
@@ -322,7 +154,7 @@ def _next_point(
 
 
 def _search(
-    problem: _Problem, point: Point, held: Forces, way: Way
+    problem: Problem, point: Point, held: Forces, way: Way
 ) -> tuple[Point, float] | None:
     """As far along the way as f falls: the configuration and the share of the way.
 

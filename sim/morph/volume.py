@@ -51,7 +51,7 @@ class Touch(NamedTuple):
     ----------
     name : of the bodies, or of the range with its bound
     room : that is left: a length, for a range in the unit of its row
-    force : that keeps them apart, -dB/d(room)
+    force : that keeps them apart, -dB/d(room), of all their parts
     """
 
     name: str
@@ -190,11 +190,14 @@ class Obstacles:
             r = z[: len(self.structure.r0)]
             pairs = _felt(self.meetings.near(r), r)
             rooms = _distances(pairs, r) - pairs.gap
-            slopes = _slopes(pairs, kappa, r)
+            slopes, bodies = _slopes(pairs, kappa, r), dict[str, Touch]()
             for k, room in enumerate(rooms.tolist()):
                 own = slopes[k, : 1 if k < pairs.faces else 2].sum(axis=0)
-                name = " and ".join(self.meetings.names(pairs, k))
-                found.append(Touch(name, room, float(np.linalg.norm(own))))
+                name = " and ".join(sorted(self.meetings.names(pairs, k)))
+                before = bodies.get(name, Touch(name, np.inf, 0.0))
+                force = before.force + float(np.linalg.norm(own))
+                bodies[name] = Touch(name, min(room, before.room), force)
+            found += bodies.values()
         return sorted(found, key=lambda touch: -touch.force)
 
     def allows(self, before: Floats, after: Floats) -> bool:

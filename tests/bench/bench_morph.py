@@ -21,7 +21,8 @@ import numpy as np
 from sim.arrays import Floats
 from sim.morph.curvature import places_of
 from sim.morph.measures import characteristic_length, distance_error
-from sim.morph.newton_morph import Newton, morph_newton
+from sim.morph.newton_morph import morph_newton
+from sim.morph.problem import Newton
 from sim.morph.projection import admissible
 from sim.morph.sheets import triangle_sheet
 from sim.morph.structure import Structure

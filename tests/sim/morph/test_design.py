@@ -15,7 +15,7 @@ from sim.morph.design import (
     links_of,
     objective,
 )
-from sim.morph.newton_morph import Newton
+from sim.morph.problem import Newton
 from sim.morph.sheets import triangle_sheet
 from sim.morph.structure import Structure
 from sim.morph.system import linearise, system_of

@@ -14,7 +14,8 @@ from sim.morph.equilibrium import Balance, Equilibrium, at_rest
 from sim.morph.hinged import hinged_sheet, hinges_between, rigid_links, soft_links
 from sim.morph.loaded import Loaded, two_bars
 from sim.morph.morph import MorphStep
-from sim.morph.newton_morph import Newton, morph_newton
+from sim.morph.newton_morph import morph_newton
+from sim.morph.problem import Newton
 from sim.morph.reactions import reactions
 from sim.morph.sheets import triangle_sheet
 from sim.morph.structure import Structure

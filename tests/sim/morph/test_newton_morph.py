@@ -11,8 +11,9 @@ from sim.morph.descent import Damping, Point, bend, direction, forces, turn
 from sim.morph.measures import characteristic_length
 from sim.morph.mobility import mobility
 from sim.morph.morph import Stop
-from sim.morph.newton_morph import Newton, morph_newton
+from sim.morph.newton_morph import morph_newton
 from sim.morph.pentapod import pentapod
+from sim.morph.problem import Newton
 from sim.morph.projection import admissible
 from sim.morph.retraction import retract
 from sim.morph.sheets import triangle_sheet

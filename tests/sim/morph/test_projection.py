@@ -21,7 +21,8 @@ from sim.morph.morph import (
     goals,
     morph,
 )
-from sim.morph.newton_morph import Newton, morph_newton
+from sim.morph.newton_morph import morph_newton
+from sim.morph.problem import Newton
 from sim.morph.projection import (
     admissible,
     satisfy_constraints,

@@ -9,7 +9,8 @@ from sim.arrays import Floats
 from sim.morph.constraints import Kind, dist, fix
 from sim.morph.measures import characteristic_length
 from sim.morph.morph import Stop
-from sim.morph.newton_morph import Newton, morph_newton
+from sim.morph.newton_morph import morph_newton
+from sim.morph.problem import Newton
 from sim.morph.ranges import Ranges
 from sim.morph.targets.goals import Goals
 from sim.morph.volume import STIFFNESS, Obstacles, Touch

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 
 from sim.morph.constraints import Kind, Table
 from sim.morph.morph import MorphStep
-from sim.morph.newton_morph import Newton, morph_newton
+from sim.morph.newton_morph import morph_newton
+from sim.morph.problem import Newton
 from sim.morph.reactions import reactions
 from sim.morph.sheets import triangle_sheet
 from sim.morph.structure import Structure

@@ -1,0 +1,11 @@
+"""A structure whose links and joints have ranges, step by step."""
+
+from collections.abc import Sequence
+
+from pipeline.figures.morph_paths import draw_paths
+from pipeline.figures.shown import Drawn, Row
+
+
+def draw(rows: Sequence[Row]) -> Drawn:
+    """A row a case: with ranges and bodies, and for comparison without."""
+    return draw_paths(rows, enlarge=True)

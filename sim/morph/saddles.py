@@ -1,0 +1,116 @@
+"""From a stationary configuration that is no minimum, both ways down.
+
+At a stationary point of f of `sim.morph.descent` the inertia of K tells how many
+motions lower f. They are the eigenvectors of the curvature of f + y.c along the
+constraints with negative eigenvalues; along each of them, and against it, a morph goes
+on to where it ends. One such motion leads to the two branches of a simple bifurcation.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.morph.descent import forces
+from sim.morph.morph import MorphStep
+from sim.morph.newton_morph import morph_newton
+from sim.morph.problem import (
+    FLAT,
+    Newton,
+    Problem,
+    dense_curvature,
+    negative_directions,
+)
+from sim.morph.projection import satisfy_constraints
+from sim.morph.structure import Structure
+from sim.morph.tangent import LARGEST, LOST, dense_jacobian
+from sim.morph.targets.protocol import Target
+from sim.morph.units import Rescaled, in_own_unit, own_unit
+
+AWAY = 1e-2  # of L, displacement to either side of a saddle
+FOLLOWED = 4  # motions that are followed, the steepest first
+
+
+@dataclass(frozen=True, eq=False)
+class Saddle:
+    """A stationary configuration.
+
+    Attributes
+    ----------
+    end : the last step of the morph that found it
+    negative : motions that lower f, by inertia
+    curvature : (b,) negative eigenvalues, ascending, of those that are followed
+    motions : (b, n + k, 3) unit eigenvectors
+    """
+
+    end: MorphStep
+    negative: int
+    curvature: Floats
+    motions: Floats
+
+
+def stationary(structure: Structure, target: Target, options: Newton) -> Saddle:
+    """Where a morph first comes to rest, whether or not f is least there."""
+    made, aim = _in_own_unit(structure, target)
+    asked = replace(options, leave_saddles=False)
+    *_, end = morph_newton(made, aim, asked)
+    problem, z = Problem.at(made, aim, asked, end.state)
+    while (harder := problem.harder()) is not None:
+        problem = harder
+    point = problem.point(z)
+    held = forces(point, problem.contacts(point))
+    negative = negative_directions(problem, point, held)
+    empty = np.empty((0, *z.shape))
+    if negative == 0:
+        return Saddle(end, 0, np.empty(0), empty)
+    if 3 * len(z) > LARGEST:
+        raise ValueError(
+            f"f falls along {negative} motions where the morph rests, which are found "
+            f"for {LARGEST} unknowns at most, not {3 * len(z)}"
+        )
+    J, used = dense_jacobian(problem.system, z)
+    _, sizes, right = np.linalg.svd(J)
+    null = right[np.count_nonzero(sizes > LOST * sizes.max(initial=1e-300)) :]
+    H = dense_curvature(problem, point, held)[np.ix_(used, used)]
+    values, vectors = np.linalg.eigh(null @ H @ null.T)
+    chosen = np.flatnonzero(values < -FLAT)[:FOLLOWED]
+    motions = np.zeros((len(chosen), z.size))
+    motions[:, used] = vectors[:, chosen].T @ null
+    largest = np.abs(motions).argmax(axis=1)[:, None]
+    motions *= np.sign(np.take_along_axis(motions, largest, axis=1))
+    return Saddle(end, negative, values[chosen], motions.reshape(-1, *z.shape))
+
+
+def descents(
+    structure: Structure, target: Target, options: Newton, saddle: Saddle
+) -> Iterator[tuple[int, int, MorphStep]]:
+    """Yield motion, way (1 or -1) and step of the morphs to both sides of a saddle."""
+    made, aim = _in_own_unit(structure, target)
+    unit, z = own_unit(structure), saddle.end.state
+    problem, z = Problem.at(made, aim, options, z)
+    for branch, motion in enumerate(saddle.motions):
+        for way in (1, -1):
+            start = _beside(problem, z, way * motion)
+            for step in morph_newton(made, aim, options, start):
+                yield branch, way, step._replace(r=unit * step.r, g=unit * step.g)
+
+
+def _beside(problem: Problem, z: Floats, motion: Floats) -> Floats:
+    """A configuration along a motion, as near as bodies and ranges ask for."""
+    dz = AWAY * problem.L / float(np.abs(motion).max()) * motion
+    for _ in range(20):
+        there = satisfy_constraints(
+            problem.system, z + dz, tolerance=problem.options.residual
+        )
+        if problem.is_free(there) and not problem.passes(z, there):
+            return there
+        dz = 0.5 * dz
+    return z
+
+
+def _in_own_unit(structure: Structure, target: Target) -> tuple[Structure, Target]:
+    unit = own_unit(structure)
+    if unit == 1.0:
+        return structure, target
+    return in_own_unit(structure), Rescaled(target, unit)
