@@ -4,7 +4,9 @@ Wall time, the peak memory of each kind of process, files and bytes left behind,
 how fast MLflow's pages answer afterwards.
 """
 
+import contextlib
 import json
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -19,7 +21,16 @@ from typing import Any
 from pipeline.index.ports import free_port
 from tests.bench.bench_studies import cpu_and_wall, environment, furnish
 
-KINDS = ("pipeline.study", "snakemake", "pipeline.run", "pipeline.track")
+# What stands in the command line of each kind of process.
+KINDS = {
+    "study": "-m pipeline.study ",
+    "Snakemake": "-m snakemake ",
+    "job": "-m pipeline.run ",
+    "tracker": "-m pipeline.track ",
+    "table": "-m pipeline.study_table ",
+    "MLflow's pages, a worker": "multiprocessing.spawn",
+}
+TABLES = ("runs", "params", "metrics", "latest_metrics", "tags", "inputs")
 ASKED = 7  # times each question is put to MLflow
 
 
@@ -35,15 +46,22 @@ def peaks(folder: Path, stop: threading.Event) -> dict[str, float]:
                 status = (process / "status").read_text()
             except OSError:
                 continue
-            for kind in KINDS:
-                if f"-m {kind}" in line and "VmHWM" in status:
+            for kind, words in KINDS.items():
+                if words in line and "VmHWM" in status:
                     kilobytes = int(status.split("VmHWM:")[1].split()[0])
                     most[kind] = max(most[kind], kilobytes / 1e6)
     return most
 
 
+def rows_of(database: Path) -> dict[str, int]:
+    """Rows of MLflow's tables."""
+    with contextlib.closing(sqlite3.connect(database)) as store:
+        counted = (store.execute(f"select count(*) from {t}") for t in TABLES)
+        return {t: row.fetchone()[0] for t, row in zip(TABLES, counted, strict=True)}
+
+
 def answers(port: int, runs: int) -> dict[str, float]:
-    """Seconds, median, for what MLflow's pages ask: runs, children, one history."""
+    """Seconds, median, for what MLflow's pages ask of the runs of an experiment."""
 
     def ask(path: str, body: dict[str, Any]) -> Any:
         data = json.dumps(body).encode()
@@ -58,12 +76,21 @@ def answers(port: int, runs: int) -> dict[str, float]:
     newest = {"experiment_ids": [experiment], "max_results": 100}
     sorted_by = {**newest, "order_by": ["metrics.`final.E` DESC"]}
     filtered = {**newest, "filter": "metrics.`final.E` > 0 and tags.step = 'simulate'"}
-    assert len(ask("runs/search", filtered)["runs"]) == min(runs, 100)
+    found = ask("runs/search", filtered)["runs"]
+    assert len(found) == min(runs, 100)
+    (parent,) = {
+        tag["value"]
+        for run in found
+        for tag in run["data"]["tags"]
+        if tag["key"] == "mlflow.parentRunId"
+    }
+    children = {**newest, "filter": f"tags.`mlflow.parentRunId` = '{parent}'"}
     seconds = {}
     for name, body in (
         ("newest 100", newest),
         ("sorted by a metric", sorted_by),
         ("filtered", filtered),
+        ("children of the study", children),
     ):
         walls = []
         for _ in range(ASKED):
@@ -94,31 +121,51 @@ def ask_pages(folder: Path, runs: int) -> dict[str, float]:
         server.wait()
 
 
+def used(folder: Path, of: str) -> int:
+    """What du counts below a folder: --inodes, or kB."""
+    words = ["du", "-s", of, str(folder)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return int(done.stdout.split()[0])
+
+
 def main(runs: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         furnish(folder, runs)
         stop = threading.Event()
         seen: dict[str, float] = {}
-        watcher = threading.Thread(target=lambda: seen.update(peaks(folder, stop)))
+
+        def watch() -> None:
+            for kind, peak in peaks(folder, stop).items():
+                seen[kind] = max(peak, seen.get(kind, 0.0))
+
+        watcher = threading.Thread(target=watch)
         watcher.start()
         study = [sys.executable, "-m", "pipeline.study", "trivial"]
         cpu, wall = cpu_and_wall(study, folder)
         stop.set()
         watcher.join()
         results = folder / "results"
-        files = [p for p in results.rglob("*") if p.is_file()]
-        store = (results / "mlflow" / "mlflow.db").stat().st_size
-        used = subprocess.run(
-            ["du", "-sk", str(results)], capture_output=True, text=True, check=True
-        )
+        files = sum(path.is_file() for path in results.rglob("*"))
+        database = results / "mlflow" / "mlflow.db"
+        store, rows = database.stat().st_size, rows_of(database)
+        inodes, blocks = used(results, "--inodes"), used(results, "-k")
+        of_runs = used(results / "runs", "--inodes"), used(results / "runs", "-k")
+        _, again = cpu_and_wall(study, folder)
+        stop.clear()
+        watcher = threading.Thread(target=watch)
+        watcher.start()
         pages = ask_pages(folder, runs)
-    print(f"{runs} runs: wall {wall:.0f} s, CPU {cpu:.0f} s")
+        stop.set()
+        watcher.join()
+    print(f"{runs} runs: wall {wall:.0f} s, CPU {cpu:.0f} s; again {again:.1f} s")
     print("  peak GB: " + ", ".join(f"{k} {v:.2f}" for k, v in seen.items()))
-    print(f"  {len(files)} files, {int(used.stdout.split()[0]) / 1e6:.2f} GB on disk")
+    print(f"  {files} files, {inodes} inodes, {blocks / 1e6:.3f} GB on disk")
+    print(f"  of these in results/runs: {of_runs[0]} inodes, {of_runs[1] / 1e6:.3f} GB")
     print(
         f"  MLflow's database: {store / 1e6:.1f} MB, {store / runs / 1e3:.2f} kB a run"
     )
+    print("  its rows: " + ", ".join(f"{k} {v}" for k, v in rows.items()))
     for question, seconds in pages.items():
         print(f"  pages, {question}: {seconds:.2f} s")
 
