@@ -215,7 +215,8 @@ def _help() -> str:
         f"{__doc__}\nOptions:\n"
         "  case.KEY=VALUE      change a value of the case, at any depth\n"
         "  record_every=N      record every n-th step and the last\n"
-        "  hydra.run.dir=DIR   put the run into DIR instead of results/runs/<key>\n"
+        "  hydra.run.dir=DIR   put the run into DIR instead of results/runs/<key>;\n"
+        "                      killed, it is begun anew in another DIR\n"
         "  --multirun          run every combination of comma-separated values\n"
         f"  --cfg job           print the configuration, run nothing\n\nCases:\n{cases}"
     )
