@@ -115,7 +115,9 @@ def sandwich(
     Returns
     -------
     A : (4, 4) sum of psi' J J^T, as (sum psi' / sum w) sum w J J^T: never indefinite
-    B : (4, 4) sum over clusters of (sum psi J) (sum psi J)^T, without small-sample bias
+    B : (4, 4) sum over clusters of (sum psi J) (sum psi J)^T, so much larger that a
+        squared error over the variance told by k squares, k / (k - 2) in the mean where
+        that variance has no bias, is one
     count : points within the gate
     """
     gate = TUKEY * scale
@@ -145,7 +147,8 @@ def sandwich(
             for b in range(4):
                 B[a, b] += scores[k, a] * scores[k, b]
     A *= max(slopes, 0.0) / max(weights, 1e-300)
-    B *= clusters / max(clusters - size, 1)  # what the fit took from the scores
+    squares = max(clusters - size, 1) * size  # that are left to tell a variance from
+    B *= clusters * size / max(squares - 2, 1)
     return A, B, count
 
 

@@ -21,6 +21,8 @@ CROWDED = 8.0  # over its points: how much larger that share must be with few
 NARROW = 0.18  # spread of a sphere's points over that of a round cap
 VAGUE = 0.08  # sd of the free radius over the radius: a surface hardly round
 ROUGH = 1.4  # rms over what is typical of the scan's spheres
+ROUGHER = 1.2  # the same where points hardly tell a sphere, if it is beyond chance too
+CHANCE = 3.0  # of its own sd, by which an rms of few points exceeds what is typical
 SPARSE = 0.12  # points a visible area over what is typical of the scan's spheres
 SHARED = 0.3  # of a sphere's points that a better sphere has too
 
@@ -109,7 +111,7 @@ def fault(c: Candidate, options: PickOptions) -> Rejected | None:
     if inside > 3 + INSIDE * points:
         return c.rejected(Reason.INSIDE, f"{inside} points inside it, {points} on it")
     off, sd = abs(fit.free_radius - R), fit.free_radius_sd
-    if off > options.radius_tolerance * R + 3 * sd or sd > VAGUE * R:
+    if off > np.hypot(options.radius_tolerance * R, 3 * sd) or sd > VAGUE * R:
         return c.rejected(
             Reason.RADIUS, f"its own radius is {fit.free_radius:.3f} +- {sd:.3f} mm"
         )
@@ -166,8 +168,15 @@ def _tells_round(c: Candidate) -> bool:
 
 
 def is_rough(c: Candidate, typical: float) -> bool:
-    """Whether the rms is larger than that of other spheres."""
-    return bool(c.fit.rms > ROUGH * typical)
+    """Whether the rms is larger than that of other spheres.
+
+    The rms of n points has the relative sd (2 n)^-1/2.
+    """
+    excess = c.fit.rms / typical - 1
+    by_chance = CHANCE / np.sqrt(2 * len(c.points)) if len(c.points) else np.inf
+    if _tells_round(c):
+        return bool(excess > ROUGH - 1)
+    return bool(excess > min(ROUGH - 1, max(ROUGHER - 1, by_chance)))
 
 
 def typical_rms(candidates: list[Candidate]) -> float:

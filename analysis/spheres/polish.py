@@ -8,6 +8,7 @@ from analysis.spheres.biweight import BLIND
 from analysis.spheres.fit import Fit, refine
 from analysis.spheres.judge import Candidate, fault
 from analysis.spheres.picks import PickOptions, Reason, Rejected
+from analysis.spheres.sights import pull, seen_from
 from analysis.spheres.views import (
     FEWEST,
     Placement,
@@ -18,8 +19,7 @@ from analysis.spheres.views import (
 )
 from sim.arrays import Floats, Ints
 
-PULL = 1.3  # between 0.9, measured on scans of mechanisms, and 1.8 of an unhindered cap
-DOUBT = 0.4  # of that pull: how far it varies with what hides parts of the cap
+DOUBT = 0.4  # of the pull towards unknown scanners: shadows and dropped points vary it
 ROUNDS = 5  # of centres and motions in turn; one view needs but two
 
 
@@ -46,7 +46,7 @@ def polish(
     if view is None or not found:
         fits = [_refit(c, points) for c in found]
         found, lost = _sorted_out(found, fits, options)
-        found = [_unpulled(c, points) for c in found]
+        found = _unpulled(found, points)
         return found, None, _budget(found, None, options), lost
     views = int(view.max()) + 1
     if origins is None:
@@ -63,7 +63,7 @@ def polish(
             sums = [_sums(c, points, view, origins, placed) for c in found]
             placed = place(found, sums, placed)
     if origins is None:
-        found = [_unpulled(c, points) for c in found]
+        found = _unpulled(found, points)
     return found, placed, _budget(found, placed if joint else None, options), lost
 
 
@@ -133,21 +133,20 @@ def _sums(
     return blocks(x, c.fit.used, sight, theta, c.fit.scale, seen, views)
 
 
-def _unpulled(c: Candidate, points: Floats) -> Candidate:
-    """Take back the pull towards scanners that nobody knows the places of.
+def _unpulled(found: list[Candidate], points: Floats) -> list[Candidate]:
+    """Take back the pull towards scanners of which nobody says where they stood."""
+    if not found:
+        return found
+    views = seen_from(found, points)
+    return [_moved(c, -pull(c, points, views)) for c in found]
 
-    Errors along the line of sight at the incidence t pull the centre by
-    A^-1 sum (s^2 / R) (tan t along the surface + tan^2 t / 2 along u). Over a whole
-    cap seen up to 72 degrees that is 1.7 times A^-1 sum (s^2 / R) u; less where the
-    steepest points lie in shadow, stand out too far, or carry little weight.
-    """
-    fit: Fit = c.fit
-    x = points[c.points] - fit.centre
-    u = x / np.linalg.norm(x, axis=1)[:, None]
-    pull = PULL * fit.rms**2 / fit.radius * np.linalg.solve(u.T @ u, u.sum(axis=0))
-    doubt = DOUBT**2 * np.outer(pull, pull)
-    centre, covariance = fit.centre - pull, fit.covariance + doubt
-    return replace(c, fit=replace(fit, centre=centre, covariance=covariance))
+
+def _moved(c: Candidate, by: Floats) -> Candidate:
+    """The sphere elsewhere, by a distance that is itself in doubt."""
+    covariance = c.fit.covariance + DOUBT**2 * np.outer(by, by)
+    return replace(
+        c, fit=replace(c.fit, centre=c.fit.centre + by, covariance=covariance)
+    )
 
 
 def _budget(

@@ -10,6 +10,7 @@ from analysis.spheres.judge import (
     Candidate,
     _spread_of_cap,
     fault,
+    is_rough,
     spread,
     visible_cap,
 )
@@ -42,15 +43,40 @@ def test_the_visible_cap_is_the_share_of_the_surface_with_points(
         assert np.isclose(visible_cap(x, CENTRE), share, atol=0.06)
 
 
-def test_a_centre_that_still_moves_makes_no_sphere(rng: np.random.Generator) -> None:
-    x = CENTRE + cap(rng, 3_000, 70)
+def sphere_of(rng: np.random.Generator, count: int) -> Candidate:
+    x = CENTRE + cap(rng, count, 70)
     fit = refine(x, np.append(CENTRE, 6.0), 0.05, BLIND, rounds=2)
     assert fit is not None
-    every = np.arange(len(x))
-    facing = np.ones(len(x), dtype=bool)
+    facing = np.ones(count, dtype=bool)
     share = visible_cap(x, CENTRE)
-    c = Candidate(fit, every, facing, share, spread(x, CENTRE))
+    return Candidate(fit, np.arange(count), facing, share, spread(x, CENTRE))
+
+
+def test_a_centre_that_still_moves_makes_no_sphere(rng: np.random.Generator) -> None:
+    c = sphere_of(rng, 3_000)
     assert fault(c, PickOptions(6.0)) is None
-    wrong = fault(replace(c, fit=replace(fit, step=0.5)), PickOptions(6.0))
+    wrong = fault(replace(c, fit=replace(c.fit, step=0.5)), PickOptions(6.0))
     assert wrong is not None
     assert wrong.reason is Reason.UNSETTLED
+
+
+def test_a_radius_off_by_more_than_its_tolerance_and_its_error_is_no_sphere(
+    rng: np.random.Generator,
+) -> None:
+    """Of 0.24 mm and three sd of 0.1 mm the root of the squares counts: 0.384 mm."""
+    c = sphere_of(rng, 3_000)
+    for off, wanted in ((0.38, None), (0.39, Reason.RADIUS)):
+        fit = replace(c.fit, free_radius=6.0 + off, free_radius_sd=0.1)
+        wrong = fault(replace(c, fit=fit), PickOptions(6.0))
+        assert (wrong and wrong.reason) == wanted
+
+
+def test_few_points_that_hardly_tell_a_sphere_may_be_less_rough(
+    rng: np.random.Generator,
+) -> None:
+    c = sphere_of(rng, 162)  # relative sd of the rms 1 / 18, thrice that 1 / 6
+    for sd, ratio, rough in (
+        (0.05, 1.35, False), (0.05, 1.45, True), (0.3, 1.19, False), (0.3, 1.21, True),
+    ):  # fmt: skip
+        told = replace(c, fit=replace(c.fit, free_radius_sd=sd))
+        assert is_rough(told, c.fit.rms / ratio) == rough

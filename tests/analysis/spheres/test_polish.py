@@ -19,5 +19,5 @@ def test_the_pull_of_a_whole_cap_is_taken_back(rng: np.random.Generator) -> None
         every = np.arange(len(x))
         c = Candidate(fit, every, np.ones(len(x), dtype=bool), 0.4, 0.2)
         before.append(fit.centre - CENTRE)
-        after.append(_unpulled(c, x).fit.centre - CENTRE)
+        after.append(_unpulled([c], x)[0].fit.centre - CENTRE)
     assert abs(np.mean(after, axis=0)[2]) < 0.5 * np.mean(before, axis=0)[2]
