@@ -1,22 +1,38 @@
 """Commands that run a case of one kind and say more of it than pipeline.simulate."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError
 from pipeline.files import point_to
 from pipeline.hydra_command import Composer, build
-from pipeline.runs import RESULTS, run_once
+from pipeline.runs import RESULTS, Job, Numbers, run_once
 from pipeline.simulate import perform_job, planned
 
+Body = Callable[[Job, Path], Numbers]
 
-def run_case(name: str, text: str, kind: type, argv: list[str] | None) -> Path:
+
+def run_plainly(job: Job, out: Path) -> Numbers:
+    """Run a planned job as pipeline.simulate does."""
+    return perform_job(job, {}, out)
+
+
+def run_case(
+    name: str,
+    text: str,
+    kind: type,
+    argv: list[str] | None,
+    body: Body = run_plainly,
+) -> Path:
     """Run the case that `argv` names, unless it has run; the folder of its run.
 
     Parameters
     ----------
     name : of the command, pipeline.NAME
+    text : what it says of itself
     kind : what the case must be
+    body : what runs it in a folder
     """
     parser = OneLineParser(
         prog=f"python -m pipeline.{name}", description=text.split("\n\n")[0]
@@ -33,7 +49,7 @@ def run_case(name: str, text: str, kind: type, argv: list[str] | None) -> Path:
             f"case={named[0]} is no {kind.__name__}: choose one whose _target_ is"
         )
     job = planned(named[0], config)
-    directory = run_once(job, lambda out: perform_job(job, {}, out))
+    directory = run_once(job, lambda out: body(job, out))
     if words == [f"case={named[0]}"]:
         point_to(RESULTS / "simulate" / named[0], directory)
     return directory

@@ -1,8 +1,14 @@
-"""Numbers that describe a shape: eqs. (5), (6) and (13) of [dJ23]."""
+"""Numbers that describe a shape: eqs. (5), (6) and (13) of [dJ23], and extents."""
+
+from contextlib import suppress
 
 import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+from scipy.spatial.distance import pdist
 
 from sim.arrays import Floats
+
+MANY = 200  # nodes from which the farthest pair is sought on the convex hull
 
 
 def _root_mean_square(d: Floats) -> float:
@@ -39,3 +45,21 @@ def shape_factor(r: Floats, L: float) -> float:
     L : characteristic length, in the unit of `r`
     """
     return _root_mean_square(r - r.mean(axis=0)) / L
+
+
+def diameter(r: Floats) -> float:
+    """The largest distance between two nodes."""
+    if len(r) > MANY:
+        with suppress(QhullError):  # flat: all of them
+            r = r[ConvexHull(r).vertices]
+    return float(pdist(r).max(initial=0.0))
+
+
+def principal_extents(r: Floats) -> Floats:
+    """(3,) edges of the box around the nodes along their principal axes."""
+    d = r - r.mean(axis=0)
+    axes = np.linalg.svd(d, full_matrices=False)[2]
+    extents = np.zeros(3)
+    extents[: len(axes)] = np.ptp(d @ axes.T, axis=0)
+    ordered: Floats = np.sort(extents)[::-1]
+    return ordered

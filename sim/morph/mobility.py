@@ -8,7 +8,7 @@ from sim.arrays import Floats, Ints
 from sim.morph.measures import characteristic_length
 from sim.morph.projection import admissible, satisfy_constraints
 from sim.morph.structure import Structure
-from sim.morph.system import linearise, state, system_of
+from sim.morph.system import Linear, linearise, state, system_of
 from sim.morph.units import in_own_unit, own_unit
 from sim.newton import NotConvergedError
 
@@ -101,11 +101,7 @@ def allowed_motions(structure: Structure, z: Floats) -> Floats:
             f"with {LARGEST} at most"
         )
     linear = linearise(system, z)
-    blocks = np.zeros((system.m, system.n + system.k, 3))
-    np.add.at(blocks, (system.block_row, system.block_node), linear.B)
-    J = blocks.reshape(system.m, 3 * (system.n + system.k))
-    J = np.delete(J, _unused(system.n, system.k), axis=1)
-    J /= np.maximum(np.linalg.norm(J, axis=1, keepdims=True), 1e-300)
+    J = np.delete(unit_rows(linear), _unused(system.n, system.k), axis=1)
     _, sizes, rows = np.linalg.svd(J)
     rank = int(np.count_nonzero(sizes > 1e-8))
     motions: Floats = rows[rank:, : 3 * system.n]
@@ -114,9 +110,19 @@ def allowed_motions(structure: Structure, z: Floats) -> Floats:
 
 def _ordered(U: Floats, r: Floats) -> tuple[Floats, Floats]:
     """U turned so that the most rigid motions are last, and how rigid each is."""
-    rigid = _rigid(r)
+    rigid = rigid_motions(r)
     found = np.linalg.eigh(U @ rigid @ rigid.T @ U.T)
     return found.eigenvectors.T @ U, found.eigenvalues
+
+
+def unit_rows(linear: Linear) -> Floats:
+    """(m, 3n + 3k) the Jacobian, dense, its rows of unit length."""
+    system = linear.system
+    blocks = np.zeros((system.m, system.n + system.k, 3))
+    np.add.at(blocks, (system.block_row, system.block_node), linear.B)
+    J = blocks.reshape(system.m, 3 * (system.n + system.k))
+    J /= np.maximum(np.linalg.norm(J, axis=1, keepdims=True), 1e-300)
+    return J
 
 
 def nearby_mobility(structure: Structure, seed: int = 0) -> int | None:
@@ -145,8 +151,8 @@ def _unused(n: int, k: int) -> Ints:
     return np.concatenate([second, second + 1])
 
 
-def _rigid(r: Floats) -> Floats:
-    """(3n, 6) orthonormal rigid motions."""
+def rigid_motions(r: Floats) -> Floats:
+    """(3n, 6) orthonormal motions of the whole; fewer where nodes are in line."""
     columns = [np.tile(e, len(r)) for e in np.eye(3)]
     columns += [np.cross(e, r - r.mean(axis=0)).ravel() for e in np.eye(3)]
     basis, sizes, _ = np.linalg.svd(np.array(columns).T, full_matrices=False)

@@ -1,0 +1,36 @@
+"""What shapes a structure can take."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.envelope import Envelope, extremes, reachable_shapes
+from pipeline.errors import InputError
+from pipeline.figures.shown import Drawn, Row, key_of_run
+from pipeline.files import read_json
+
+
+def draw(rows: Sequence[Row]) -> Drawn:
+    """One row: a run of a case such as reachable_sheet."""
+    if len(rows) != 1:
+        raise InputError(f"this figure shows one run, not {len(rows)}: name one")
+    shown = _read(rows[0].label, rows[0].simulated)
+    ends = extremes(shown.table)
+    table = shown.table.iloc[list(ends.values())].assign(what=list(ends))
+    tables = {"samples": shown.table, "extremes": table}
+    return Drawn(reachable_shapes(shown), tables, [shown.key])
+
+
+def _read(label: str, directory: Path) -> Envelope:
+    with np.load(directory / "steps.npz", allow_pickle=False) as arrays:
+        r = np.asarray(arrays["r"], dtype=np.float64)
+    table = pd.read_csv(directory / "steps.csv")
+    if "sigma" not in table:
+        raise InputError(
+            f"{directory} has no sigma: run a case such as reachable_sheet"
+        )
+    bodies = read_json(directory / "structure.json")["bodies"]
+    bodies = tuple(tuple(body) for body in bodies)
+    return Envelope(label, key_of_run(directory), table, r, bodies)
