@@ -48,7 +48,7 @@ def load_vector(mesh: Mesh, phase: Load, problem: Problem) -> Floats:
     return out
 
 
-def _solve(
+def settle(
     sheet: Sheet,
     problem: Problem,
     state: State,
@@ -90,14 +90,14 @@ def _fold_stages(
             done = np.minimum(1.0, speed[now] * part)
             angles = state.angles.copy()
             angles[folds[now]] = (1 - done) * flat[now] + done * end[now]
-            return _solve(sheet, problem, state, part, angles, zero, phase.tolerance)
+            return settle(sheet, problem, state, part, angles, zero, phase.tolerance)
 
         yield stage, advance, 0.0
 
 
 def _load_control(sheet: Sheet, phase: Load, problem: Problem, P: Floats) -> Advance:
     def advance(state: State, part: float) -> tuple[State, Outcome]:
-        return _solve(
+        return settle(
             sheet,
             problem,
             state,
