@@ -73,7 +73,8 @@ lint: $(READY)
 test: lint
 	$(RUN) pytest --ignore tests/browser --ignore tests/faults --ignore tests/cluster
 
-# The report in a real browser; it fails without Chromium (on Debian: apt-get install chromium).
+# The report in a real browser, and the picking window on a screen of its own; on Debian:
+# apt-get install chromium xvfb xdotool libgl1-mesa-dri. Without them it fails.
 test-browser: $(READY)
 	$(RUN) pytest tests/browser -m "slow or not slow"
 
@@ -113,6 +114,6 @@ help:
 	@echo "make test-long    the slow tests and the statistics"
 	@echo "make test-faults  kills, failing servers, full disks (as root, needs postgresql, faketime)"
 	@echo "make test-cluster a study on a Slurm of one node (as root, needs slurm-wlm, munge)"
-	@echo "make test-browser the report in a real browser (needs chromium)"
+	@echo "make test-browser the report in a real browser, the picking window (needs chromium, xvfb, xdotool)"
 	@echo "make bench        install the peers, print the benchmarks, a command each"
 	@echo "make clean        remove caches; results stay"

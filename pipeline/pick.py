@@ -9,6 +9,7 @@ Example:
 """
 
 import argparse
+import ctypes
 import os
 import sys
 from pathlib import Path
@@ -44,10 +45,8 @@ def checked(places: Floats, points: Floats) -> Floats:
 
 def clicked(points: Floats) -> Floats:
     """The places (k, 3) that a person picks in a window, mm."""
-    if sys.platform == "linux" and not (
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    ):
-        raise InputError("there is no display for a window: give places with --at")
+    if sys.platform == "linux" and not os.environ.get("WAYLAND_DISPLAY"):
+        _connect_to_display()
     o3d = open3d()
     shown = points[:: max(1, -(-len(points) // MOST_POINTS))]
     cloud = o3d.geometry.PointCloud(o3d.utility.Vector3dVector(shown))
@@ -58,6 +57,20 @@ def clicked(points: Floats) -> Floats:
     window.run()
     window.destroy_window()
     return np.asarray(shown[np.array(window.get_picked_points(), dtype=np.int64)])
+
+
+def _connect_to_display() -> None:
+    """Without a display Open3D would draw where nobody sees it, and wait for ever."""
+    name = os.environ.get("DISPLAY")
+    if not name:
+        raise InputError("there is no display for a window: give places with --at")
+    try:
+        x11 = ctypes.CDLL("libX11.so.6")
+    except OSError:
+        return  # loading Open3D says what to install
+    x11.XOpenDisplay.restype = ctypes.c_void_p
+    if not x11.XOpenDisplay(None):  # left open: some servers restart after the last one
+        raise InputError(f"the display {name} does not answer: give places with --at")
 
 
 @command

@@ -23,6 +23,22 @@ def test_places_become_a_seeds_file_in_mm(scan: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(read_seeds(out), [[-12.5, 3, 40.25], [0, 0, -1]])
 
 
+def test_a_display_that_does_not_answer_is_refused(
+    scan: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setenv("DISPLAY", ":9876")
+    monkeypatch.setattr("sys.platform", "linux")
+    out = tmp_path / "seeds.csv"
+    assert main([scan, "--unit", "mm", "--out", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert ":9876 does not answer" in error
+    assert error.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
