@@ -183,7 +183,9 @@ def _root(forms: Floats, v: Floats) -> Floats | None:
         value = np.einsum("qij,i,j->q", forms, v, v)
         if np.abs(value).max() <= 1e-13:
             return v
-        v = v - np.linalg.pinv(2.0 * forms @ v, rcond=1e-12) @ value
+        slope = 2.0 * forms @ v
+        slope -= np.outer(slope @ v, v)  # a longer v is no other direction
+        v = v - np.linalg.pinv(slope, rcond=1e-9) @ value
         size = float(np.linalg.norm(v))
         if not 1e-6 < size < 1e6:
             return None

@@ -51,6 +51,7 @@ class Newton:
     tolerance : on the gradient of f along the constraints, root mean square / L
     residual : on the constraints of every step, dimensionless
     leave_saddles : go on from where f is stationary and not least
+    longest : displacement of a node in one step, over L, to stay in one valley
     seed : of the displacement that leaves a saddle
     """
 
@@ -59,6 +60,7 @@ class Newton:
     residual: float = 1e-10
     followers: Followers = Followers.HOLD
     leave_saddles: bool = True
+    longest: float = np.inf
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -161,6 +163,8 @@ class Problem:
     def first_share(self, point: Point, dz: Floats) -> float:
         """How much of a step is tried first."""
         size = min(1.0, TURN / max(turn(self.system, dz), 1e-300))
+        farthest = max(float(np.abs(dz[: self.system.n]).max()), 1e-300)
+        size = min(size, self.options.longest * self.L / farthest)
         if self.obstacles is None:
             return size
         n = self.system.n
@@ -171,8 +175,11 @@ class Problem:
         return self.obstacles is None or self.obstacles.energy(z, 1.0) < np.inf
 
     def passes(self, before: Floats, after: Floats) -> bool:
-        """Whether bodies touch on the straight way between two states."""
+        """Whether a step is too long, or bodies touch on its straight way."""
         n = self.system.n
+        moved = float(np.abs(after[:n] - before[:n]).max())
+        if moved > 2.0 * self.options.longest * self.L:
+            return True
         return self.obstacles is not None and not self.obstacles.allows(
             before[:n], after[:n]
         )

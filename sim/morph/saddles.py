@@ -29,6 +29,7 @@ from sim.morph.targets.protocol import Target
 from sim.morph.units import Rescaled, in_own_unit, own_unit
 
 AWAY = 1e-2  # of L, displacement to either side of a saddle
+LONGEST = 5e-2  # of L, step of the morphs that go on from there
 FOLLOWED = 4  # motions that are followed, the steepest first
 
 
@@ -89,10 +90,11 @@ def descents(
     made, aim = _in_own_unit(structure, target)
     unit, z = own_unit(structure), saddle.end.state
     problem, z = Problem.at(made, aim, options, z)
+    careful = replace(options, longest=LONGEST)
     for branch, motion in enumerate(saddle.motions):
         for way in (1, -1):
             start = _beside(problem, z, way * motion)
-            for step in morph_newton(made, aim, options, start):
+            for step in morph_newton(made, aim, careful, start):
                 yield branch, way, step._replace(r=unit * step.r, g=unit * step.g)
 
 

@@ -97,6 +97,8 @@ def _without_rigid(
 def _forms(system: System, z: Floats, motions: Floats, cokernel: Floats) -> Floats:
     """Independent forms; exact, since no residual is of more than third degree."""
     d, s = len(motions), len(cokernel)
+    if d * s == 0:
+        return np.zeros((0, d, d))
     all_forms = np.zeros((s, d, d))
     here = linearise(system, z).c
 

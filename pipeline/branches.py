@@ -1,0 +1,99 @@
+"""Where a structure can go: python -m pipeline.branches case=<case> [case.key=value].
+
+Of a case of branches (four_bar_branches, toggle_branches, ...) or of morphing: whether
+paths of the mechanism cross at its initial configuration, and where each of them leads;
+with --at rest, whether the morph of the case rests at a configuration from which E
+falls further, and where it ends on either side. Writes branches.csv, steps.csv,
+steps.npz and run.json into results/branches/<case>.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from pipeline.arguments import OneLineParser
+from pipeline.cases.branches import BranchCase, SaddleCase
+from pipeline.cases.morph import MorphCase
+from pipeline.errors import DONE, InputError, RunFailedError, command, one_line
+from pipeline.files import write_json
+from pipeline.hydra_command import Composer, build
+from pipeline.simulate import record_steps
+from sim.morph.branches import Kind
+from sim.morph.tangent import LARGEST
+from sim.newton import NotConvergedError
+
+SAID = {
+    Kind.RIGID: "nothing moves: there are no first-order motions but rigid ones",
+    Kind.REGULAR: "regular: one smooth set of configurations, dimension {dimension}",
+    Kind.ISOLATED: "isolated: {null_space} first-order motions that lead nowhere",
+    Kind.BRANCHES: "{branches} branches of dimension {dimension} meet",
+    Kind.CONE: "no simple bifurcation: a null space of {null_space} dimensions, "
+    "directions of {dimension}; samples of them are followed",
+}
+
+
+def branches_of(case: Any, at: str) -> BranchCase | SaddleCase:
+    """The case itself, or what becomes of a morph's start or rest."""
+    if isinstance(case, BranchCase | SaddleCase):
+        return case
+    if not isinstance(case, MorphCase):
+        raise InputError(
+            "this case has no constraints that could branch: choose one of branches, "
+            "or of morphing"
+        )
+    unknowns = 3 * len(case.structure.r0) + case.structure.constraints.multipliers
+    if unknowns > LARGEST:
+        raise InputError(
+            f"the structure has {unknowns} unknowns: branches are sought with "
+            f"{LARGEST} at most"
+        )
+    if at == "rest":
+        tolerance = 1e-9 if case.tolerance is None else case.tolerance
+        return SaddleCase(
+            case.solid, case.shape, tolerance, case.max_steps, case.residual
+        )
+    return BranchCase(case.structure, residual=case.residual)
+
+
+def said(case: BranchCase | SaddleCase, found: dict[str, Any]) -> str:
+    """What the configuration is, in one line."""
+    if isinstance(case, BranchCase):
+        return SAID[case.found.kind].format(**found)
+    if not found["negative_motions"]:
+        return "a minimum: no motion lowers E from where the morph rests"
+    motions = found["negative_motions"]
+    return f"a saddle: E falls along {motions} motion{'s' * (motions > 1)}, both ways"
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Follow the branches of the case that the command line names."""
+    parser = OneLineParser(
+        prog="python -m pipeline.branches",
+        description=(__doc__ or "").split("\n\n")[0],
+    )
+    parser.add_argument("overrides", nargs="+", metavar="case=... or case.key=value")
+    parser.add_argument("--at", choices=("start", "rest"), default="start")
+    parser.add_argument("--out", type=Path, help="folder to write into")
+    asked = parser.parse_args(argv)
+    with Composer() as composer:
+        config = composer.compose("simulate", asked.overrides)
+    case = branches_of(build(config["case"], "case"), asked.at)
+    named = [o.removeprefix("case=") for o in asked.overrides if o[:5] == "case="]
+    name = named[0] if named else "case"
+    out = asked.out or Path("results/branches") / name
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        found = record_steps(case, name, out)
+    except NotConvergedError as error:
+        raise RunFailedError(one_line(error)) from error
+    write_json(out / "run.json", {"case": name, "config": config, "result": found})
+    print(said(case, found))
+    width = max(len(key) for key in found)
+    print("\n".join(f"{key:<{width}}  {value}" for key, value in found.items()))
+    print(f"{'table':<{width}}  {out / 'branches.csv'}")
+    return DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

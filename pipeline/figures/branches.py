@@ -1,0 +1,44 @@
+"""The branches of structures: a row a run of a case of branches."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.branches import Branching, branches_of_runs
+from pipeline.errors import InputError
+from pipeline.figures.shown import Drawn, Row, key_of_run
+from pipeline.files import read_json
+
+
+def draw(rows: Sequence[Row]) -> Drawn:
+    """A row a run, and the table of all ways."""
+    runs = [_read(row.label, row.simulated) for row in rows]
+    tables = [
+        pd.read_csv(row.simulated / "branches.csv").assign(case=row.label)
+        for row in rows
+    ]
+    ways = pd.concat(tables, ignore_index=True)
+    return Drawn(branches_of_runs(runs), {"ways": ways}, [run.key for run in runs])
+
+
+def _read(label: str, directory: Path) -> Branching:
+    with np.load(directory / "steps.npz", allow_pickle=False) as arrays:
+        if "directions" not in arrays:
+            raise InputError(f"{directory} has no branches: run a case of branches")
+        r, directions = arrays["r"], arrays["directions"]
+    steps = pd.read_csv(directory / "steps.csv")
+    result = read_json(directory / "run.json")["result"]
+    return Branching(
+        label.removesuffix("_branches").replace("_", " "),
+        key_of_run(directory),
+        r,
+        steps["branch"].to_numpy(np.int64),
+        steps["way"].to_numpy(np.int64),
+        directions,
+        tuple(
+            tuple(body) for body in read_json(directory / "structure.json")["bodies"]
+        ),
+        str(result["configuration"]),
+    )
