@@ -139,4 +139,4 @@ def _draw_map(ax: Axes, run: Branching) -> None:
     ax.set_ylabel("second, rms")
     ax.margins(0.12)
     if len(run.directions) > 1:
-        ax.legend(loc="best")
+        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 0.98), ncols=2)

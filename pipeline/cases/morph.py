@@ -153,8 +153,7 @@ class MorphCase:
         """Bodies and ranges in their way, if there are any."""
         if not self._is_limited:
             return None
-        z = closed(system_of(self.structure), self.structure, self.residual)
-        return Obstacles.of(self.solid, z[: len(self.structure.r0)])
+        return Obstacles.of(self.solid)
 
     @cached_property
     def shape(self) -> Target:

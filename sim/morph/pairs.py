@@ -8,17 +8,15 @@ the thickness for a panel, and round ends. A pair is
                                 ball, with three corners at one node
     two edges                   of capsules, or sides of panels
 
-and must stay its radii apart. Parts that share a node never meet. Parts whose nodes one
-link or body joins are kept half as far apart as they start, if that is less: so they
-cannot pass through each other, and do not push for no reason but the joint. Balls at
-the ends of one link do not feel each other.
+and must stay its radii apart. Parts that share a node never meet, nor do balls at the
+ends of one link: those overlap as they are joined.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from sim.arrays import Bools, Floats, Ints
+from sim.arrays import Floats, Ints
 from sim.contact.candidates import PARALLEL_EDGES, boxes, overlaps
 from sim.contact.distance import pair_distance
 from sim.contact.surface import Pairs, gather
@@ -28,7 +26,6 @@ from sim.morph.ranges import TOUCH
 from sim.morph.solids import Solids, described
 
 REACH = 0.3  # distance at which two parts begin to feel each other, over their gap
-JOINED = 0.5  # of the distance at the start that joined parts have to keep
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +73,7 @@ class Meetings:
     ----------
     balls, points, faces, edges : points and faces without the balls' own pairs
     apart : ascending keys of pairs of nodes that one link holds apart
-    joined : ascending keys of pairs of nodes that a link or body joins
-    start : (n, 3) the initial configuration
-    squares : (e,) of the lengths of the edges there
+    squares : (e,) of the lengths of the edges at the start
     """
 
     balls: Parts
@@ -86,28 +81,15 @@ class Meetings:
     faces: Parts
     edges: Parts
     apart: Ints
-    joined: Ints
-    start: Floats
     squares: Floats
 
     @classmethod
-    def of(cls, solids: Solids, table: Table, start: Floats) -> "Meetings":
+    def of(cls, solids: Solids, table: Table, r0: Floats) -> "Meetings":
         links = table.nodes[table.kind == Kind.DIST, :2]
-        panel = solids.panel
-        sides = np.concatenate([panel[:, [0, 1]], panel[:, [1, 2]], panel[:, [2, 0]]])
         balls, points, faces, edges = _parts_of(solids)
-        ends = np.concatenate([links, solids.capsule, sides])
-        u = start[edges.node[:, 1]] - start[edges.node[:, 0]]
-        return cls(
-            balls,
-            points,
-            faces,
-            edges,
-            np.unique(pair_keys(links, len(start))),
-            np.unique(pair_keys(ends, len(start))),
-            start,
-            np.square(u).sum(axis=1),
-        )
+        u = r0[edges.node[:, 1]] - r0[edges.node[:, 0]]
+        apart = np.unique(pair_keys(links, len(r0)))
+        return cls(balls, points, faces, edges, apart, np.square(u).sum(axis=1))
 
     def near(self, r: Floats, margin: float = 0.0) -> Pairs:
         """The pairs that feel each other at r (n, 3), or come so close.
@@ -120,7 +102,7 @@ class Meetings:
         faces = len(ball[0]) + len(face[0])
         node = np.concatenate([ball[0], face[0], edge[0]])
         gap = np.concatenate([ball[1], face[1], edge[1]])
-        gap = self._eased(node, faces, gap) * (1.0 - TOUCH)
+        gap *= 1.0 - TOUCH
         row = np.concatenate([ball[2], face[2], edge[2]])
         fades = np.zeros(len(node))
         square = self.squares[edge[2]]
@@ -141,7 +123,7 @@ class Meetings:
         around = self.balls.boxes(r, margin)
         row = overlaps(around, around, True)
         ends = self.balls.node[:, 0][row]
-        row = row[~_among(pair_keys(ends, len(r)), self.apart)]
+        row = row[~np.isin(pair_keys(ends, len(r)), self.apart)]
         a, b = self.balls.node[:, 0][row].T
         gap: Floats = self.balls.radius[row].sum(axis=1)
         return np.column_stack([a, b, b, b]), gap, row
@@ -161,21 +143,6 @@ class Meetings:
         kept = ~(a[:, :, None] == b[:, None, :]).any(axis=(1, 2))
         gap: Floats = self.edges.radius[row].sum(axis=1)
         return np.column_stack([a, b])[kept], gap[kept], row[kept]
-
-    def _eased(self, node: Ints, faces: int, gap: Floats) -> Floats:
-        """Gaps, those of joined parts at most half of what they are at the start."""
-        split = np.where(np.arange(len(node)) < faces, 1, 2)
-        n, joined = len(self.start), np.zeros(len(node), dtype=np.bool_)
-        for a in range(2):
-            for b in range(1, 4):
-                across = (a < split) & (b >= split)
-                keys = pair_keys(node[:, [a, b]], n)
-                joined |= across & _among(keys, self.joined)
-        chosen = np.flatnonzero(joined)
-        rest = pair_distances(node[chosen], split[chosen], self.start)
-        eased = gap.copy()
-        eased[chosen] = np.minimum(gap[chosen], JOINED * rest)
-        return eased
 
 
 def _parts_of(solids: Solids) -> tuple[Parts, Parts, Parts, Parts]:
@@ -206,11 +173,6 @@ def pair_keys(ends: Ints, n: int) -> Ints:
     """A number for each pair of nodes (p, 2), whatever their order."""
     keys: Ints = ends.min(axis=1) * n + ends.max(axis=1)
     return keys
-
-
-def _among(keys: Ints, ascending: Ints) -> Bools:
-    found: Bools = np.isin(keys, ascending)
-    return found
 
 
 @kernel

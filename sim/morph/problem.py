@@ -104,10 +104,7 @@ class Problem:
         else:
             z = satisfy_constraints(system, start, tolerance=options.residual)
         if len(structure.solids) or len(structure.ranges):
-            initial = (
-                z if start is None else closed(system, structure, options.residual)
-            )
-            obstacles = Obstacles.of(structure, initial[: system.n])
+            obstacles = Obstacles.of(structure)
             obstacles.check(z)
             problem = replace(problem, obstacles=obstacles, stiffness=STIFFNESS[0])
         return problem, z

@@ -79,12 +79,12 @@ class Obstacles:
     reach: Floats
 
     @classmethod
-    def of(cls, structure: Structure, start: Floats) -> "Obstacles":
-        """Of a structure whose constraints bring it to `start` (n, 3) at first."""
+    def of(cls, structure: Structure) -> "Obstacles":
         ranges, table = structure.ranges, structure.constraints
         solids = structure.solids
-        met = Meetings.of(solids, table, start) if len(solids) else None
-        L = characteristic_length(structure.r0)
+        r0 = structure.r0
+        met = Meetings.of(solids, table, r0) if len(solids) else None
+        L = characteristic_length(r0)
         return cls(
             structure,
             met,

@@ -33,7 +33,7 @@ def test_potential_of_the_bounds_has_exact_slopes(rng: np.random.Generator) -> N
         *((kind, nodes, values[kind] - 2.0, values[kind] + 0.3)
           for kind, nodes in kinds.items()),
     )  # fmt: skip
-    obstacles = Obstacles.of(limited(r, [], bounds=near), r)
+    obstacles = Obstacles.of(limited(r, [], bounds=near))
     step = 0.01 * rng.normal(size=r.shape)
     push = obstacles.contacts(r, 0.7).push()
     assert (np.abs(push).max(axis=1) > 1e-2).all()
@@ -47,7 +47,7 @@ def ended(bounds: Ranges, r: Floats, goals: Floats) -> tuple[Floats, list[Touch]
     """Where a morph without links ends, and which bounds hold it there."""
     made = limited(r, [], bounds=bounds)
     steps = list(morph_newton(made, Goals(np.asarray(goals, float)), Newton()))
-    obstacles = Obstacles.of(made, made.r0)
+    obstacles = Obstacles.of(made)
     assert steps[-1].stop is Stop.GRADIENT
     assert all(obstacles.energy(step.state, 1.0) < np.inf for step in steps)
     kappa = STIFFNESS[-1] * characteristic_length(r) ** 2

@@ -30,7 +30,7 @@ CROSS = np.array([[-1.0, 0, 1], [1, 0, 1], [0, -1, -1], [0, 1, -1]])
 
 
 def obstacles_of(made: Structure) -> Obstacles:
-    return Obstacles.of(made, made.r0)
+    return Obstacles.of(made)
 
 
 def ended(made: Structure, goals: Floats) -> tuple[MorphStep, list[Touch]]:
