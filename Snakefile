@@ -76,6 +76,20 @@ use rule simulate as compare_series with:
         "results/log/compare_series/{batch}.log",
 
 
+use rule simulate as calibrate with:
+    output:
+        "results/done/calibrate/{batch}",
+    log:
+        "results/log/calibrate/{batch}.log",
+
+
+use rule simulate as parts with:
+    output:
+        "results/done/parts/{batch}",
+    log:
+        "results/log/parts/{batch}.log",
+
+
 use rule simulate as search with:
     output:
         "results/done/search/{batch}",

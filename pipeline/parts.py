@@ -20,7 +20,7 @@ from pipeline.errors import InputError, command
 from pipeline.files import replacing, write_json
 from pipeline.hydra_command import Composer, build
 from pipeline.printed.files import write_3mf, write_stl
-from pipeline.printed.layout import laid_out
+from pipeline.printed.layout import Place, laid_out
 from pipeline.printed.mesh import joined
 from pipeline.printed.overlaps import overlaps
 from pipeline.printed.pieces import (
@@ -28,6 +28,8 @@ from pipeline.printed.pieces import (
     Clamps,
     Piece,
     assembly,
+    bars_of_target,
+    fragments,
     pieces,
     target_piece,
 )
@@ -35,7 +37,7 @@ from pipeline.printed.sizes import FILE, Sizes
 from pipeline.printed.spacing import Spaced, spaced
 from pipeline.runs import run_record
 from pipeline.yaml_file import check_keys, read_mapping
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
 from sim.morph.closing import closed
 from sim.morph.constraints import Kind
 from sim.morph.structure import Structure
@@ -152,6 +154,8 @@ def run_step(parts: Parts, case: Any, out: Path) -> dict[str, Any]:
     for bed in range(beds):
         on_it = [place for place in places if place.bed == bed]
         write_3mf(out / f"print_{bed + 1}.3mf", on_it)
+    ended = _at_the_end(made, parts)
+    _write_meshes(out / "meshes.npz", found, ended, places, parts.bed_mm)
     write_json(out / "structure.json", document(made.case.structure))
     table = parts_table(found)
     with replacing(out / "parts.csv") as temporary:
@@ -163,6 +167,10 @@ def run_step(parts: Parts, case: Any, out: Path) -> dict[str, Any]:
         "volume_cm3": float((table["count"] * table["volume_mm3"]).sum() / 1000.0),
         "overlaps_at_the_end": len(late),
     }
+    if "target" in set(table["part"]):
+        wires = _wires(made, parts)
+        bars = bars_of_target(wires, made.ends_mm, parts.sizes)
+        numbers["target_fragments"] = fragments(bars, parts.sizes.target_radius_mm)
     if late:
         numbers["warning"] = f"at the end of the morph {late[0]}"
     return numbers | _cost(case, made)
@@ -180,11 +188,16 @@ def _pieces(made: Mechanism, parts: Parts) -> tuple[list[Piece], Assembly]:
         )
     found = pieces(whole, sizes, Clamps(parts.clamps), parts.sides)
     if parts.target:
-        vertices, edges = made.case.shape.wireframe(structure.r0)
-        wires = (parts.scale_mm * vertices, edges)
+        wires = _wires(made, parts)
         target = target_piece(wires, made.ends_mm, sizes, parts.sides)
         found += [] if target is None else [target]
     return found, whole
+
+
+def _wires(made: Mechanism, parts: Parts) -> tuple[Floats, Ints]:
+    """Vertices, mm, and edges of the target."""
+    vertices, edges = made.case.shape.wireframe(made.case.structure.r0)
+    return parts.scale_mm * vertices, edges
 
 
 def parts_table(found: list[Piece]) -> pd.DataFrame:
@@ -207,6 +220,40 @@ def parts_table(found: list[Piece]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def _at_the_end(made: Mechanism, parts: Parts) -> list[Piece]:
+    """The pieces where the morph ends, without the target."""
+    structure = made.case.structure
+    links = links_of_all(structure)
+    whole = assembly(made.ends_mm, structure.bodies, links, parts.sizes)
+    return pieces(whole, parts.sizes, Clamps(parts.clamps), parts.sides)
+
+
+def _write_meshes(
+    path: Path,
+    found: list[Piece],
+    ended: list[Piece],
+    places: list[Place],
+    bed_mm: tuple[float, float],
+) -> None:
+    """Every piece on the bed, assembled, and where the morph ends, for drawing."""
+    arrays: dict[str, Any] = {"names": np.array([piece.name for piece in found])}
+    end = {piece.name: piece.assembled for piece in ended}
+    for piece in found:
+        at = {
+            "bed": piece.to_print,
+            "start": piece.assembled,
+            "end": end.get(piece.name, piece.assembled),
+        }
+        for where, mesh in at.items():
+            arrays[f"{piece.name}/{where}/vertices"] = mesh.vertices.astype(np.float32)
+            arrays[f"{piece.name}/{where}/faces"] = mesh.faces.astype(np.int32)
+    arrays["bed_mm"] = np.array(bed_mm)
+    arrays["places"] = np.array([(p.bed, p.x, p.y) for p in places])
+    arrays["placed"] = np.array([p.piece.name for p in places])
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
 def _cost(case: MorphCase, made: Mechanism) -> dict[str, Any]:
     """What spacing the lengths cost."""
     if made.spaced is None:
@@ -227,10 +274,15 @@ def _cost(case: MorphCase, made: Mechanism) -> dict[str, Any]:
     return cost
 
 
+def case_of_run(directory: Path) -> Any:
+    """The case of a finished run."""
+    return build(run_record(directory)["config"]["case"], "case")
+
+
 def _case(words: list[str]) -> Any:
     """The case of a finished run's folder, or of Hydra overrides."""
     if len(words) == 1 and "=" not in words[0]:
-        return build(run_record(Path(words[0]))["config"]["case"], "case")
+        return case_of_run(Path(words[0]))
     with Composer() as composer:
         return build(composer.compose("simulate", words)["case"], "case")
 

@@ -137,6 +137,23 @@ class Planner:
             _job("compare_series", wanted.name, config, needs, paths, tags)
         )
 
+    def calibration(self, name: str) -> Job:
+        """A calibration from synthetic poses."""
+        from pipeline.calibration.file import FOLDER, composed
+
+        config = composed(FOLDER / f"{name}.yaml", self._composer)
+        tags = {"synthetic": "true"}
+        return self._add(_job("calibrate", name, config, {}, tags=tags))
+
+    def parts(self, name: str, overrides: Sequence[str]) -> Job:
+        """The printed parts of a case."""
+        from pipeline.parts import parts_of, parts_settings
+
+        settings = parts_settings()
+        parts_of(settings)
+        needs = {"simulated": self.simulation(name, overrides).key}
+        return self._add(_job("parts", name, settings, needs))
+
     def _printed_anew(self, wanted: Compared, simulated: Job) -> Job:
         config = _checked("input_uncertainty", wanted, _printing_config(wanted))
         needs = {"simulated": simulated.key}
@@ -260,6 +277,9 @@ def _planned(workflow: Workflow, only: str) -> tuple[Planner, dict[str, Any]]:
                 for label, words in figure.cases.items()
             ]
             alone += planner.study(figure.study) if figure.study else []
+            alone += [(name, planner.calibration(name)) for name in figure.calibrations]
+            for label, words in figure.parts.items():
+                alone.append((label, planner.parts(label, words)))
             job = _drawn(figure, compared, alone)
             planner.jobs.setdefault(job.key, job)
     wanted = {

@@ -130,6 +130,19 @@ def _compare_series(job: Job, needs: Needs, out: Path) -> Numbers:
     return run_step(config, Path(job.paths[0]), needs["simulated"], out)
 
 
+def _calibrate(job: Job, needs: Needs, out: Path) -> Numbers:
+    from pipeline.calibration.scans import SyntheticPoses, run_synthetic
+
+    del needs  # it makes its poses itself
+    return run_synthetic(SyntheticPoses(**job.config), out)
+
+
+def _parts(job: Job, needs: Needs, out: Path) -> Numbers:
+    from pipeline.parts import case_of_run, parts_of, run_step
+
+    return run_step(parts_of(dict(job.config)), case_of_run(needs["simulated"]), out)
+
+
 def _search(job: Job, needs: Needs, out: Path) -> Numbers:
     from pipeline.studies.search import perform_job
 
@@ -150,6 +163,8 @@ PERFORM: Mapping[str, Perform] = {
     "deviation": _deviation,
     "compare": _compare,
     "compare_series": _compare_series,
+    "calibrate": _calibrate,
+    "parts": _parts,
     "figure": _figure,
     "search": _search,
 }

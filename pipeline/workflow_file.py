@@ -124,12 +124,16 @@ class Drawn:
     ----------
     cases : Hydra overrides of the run of each further row, by its label
     study : file of conf/study whose runs are rows too, in its order; or ""
+    calibrations : files of conf/calibration, each a row
+    parts : Hydra overrides of the case whose printed parts are a row, by its label
     """
 
     name: str
     comparisons: tuple[str, ...] = ()
     cases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     study: str = ""
+    calibrations: tuple[str, ...] = ()
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -218,7 +222,9 @@ def _drawn(name: str, given: dict[str, Any], known: Mapping[str, Compared]) -> D
             f"{WORKFLOW}: {where}.study must be a name of conf/study, not {study!r}"
         )
     cases = _cases(given.get("cases", []), f"{where}.cases")
-    return Drawn(name, comparisons, cases, study)
+    calibrations = _words(given.get("calibrations", []), f"{where}.calibrations")
+    parts = _cases(given.get("parts", []), f"{where}.parts")
+    return Drawn(name, comparisons, cases, study, calibrations, parts)
 
 
 def read_workflow(path: Path = WORKFLOW) -> Workflow:

@@ -40,13 +40,16 @@ class Candidate:
     Attributes
     ----------
     gain : fall of ln det of the covariance; half of it is in nats
-    rms_u : root mean square uncertainty of the deviations afterwards, mm
+    rms_u : root mean square uncertainty of the deviations afterwards, mm, but for
+        that of the scanner's scale
+    u : (u,) of each
     """
 
     name: str
     nodes_mm: Floats
     gain: float
     rms_u: float
+    u: Floats
 
 
 def candidates(
@@ -65,8 +68,9 @@ def candidates(
         W, _ = inverse(covariance_of_rows(rows, found.variances))
         N = found.information + rows.G.T @ W @ rows.G
         gain = float(np.linalg.slogdet(N)[1]) - before
-        u2 = np.diag(np.linalg.inv(N))[:lengths]
-        ranked.append(Candidate(name, nodes, gain, float(np.sqrt(u2.mean()))))
+        u = np.sqrt(np.diag(np.linalg.inv(N)))
+        rms = float(np.sqrt(np.mean(u[:lengths] ** 2)))
+        ranked.append(Candidate(name, nodes, gain, rms, u))
     worth = {Optimal.D: lambda c: -c.gain, Optimal.A: lambda c: c.rms_u}[optimal]
     return sorted(ranked, key=worth)
 

@@ -75,7 +75,7 @@ def run_step(
     tables = {
         "deviations": deviations_table(found),
         "spread": spread_table(found),
-        "next_poses": candidates_table(ranked),
+        "next_poses": candidates_table(model, ranked),
         "growth": growth_table([*_fewer(model, scans, scale_sd), (len(scans), found)]),
     }
     if settings.again:

@@ -7,6 +7,7 @@ scan is; nothing but truth.csv tells the true lengths.
 """
 
 import copy
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -166,6 +167,7 @@ def _pose(
         views,
         here / "spheres",
     )
+    shutil.rmtree(here / "scan")  # megabytes; what was measured is in spheres
     compare(
         config.compared,
         here / "spheres",

@@ -77,12 +77,18 @@ def growth_table(parts: list[tuple[int, Calibration]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def candidates_table(ranked: list[Candidate]) -> pd.DataFrame:
+def candidates_table(model: Model, ranked: list[Candidate]) -> pd.DataFrame:
     """A row a pose that could be scanned next, the best first."""
+    roles = np.array([roles_of(model, g) for g in range(model.unknowns)])
     rows = [
-        {"pose": c.name, "gain_ln_det": c.gain, "rms_u_mm": c.rms_u} for c in ranked
+        {"pose": c.name, "gain_ln_det": c.gain, "rms_u_mm": c.rms_u}
+        | {
+            f"{role}_u_mm": float(np.sqrt(np.mean(c.u[roles == role] ** 2)))
+            for role in dict.fromkeys(roles.tolist())
+        }
+        for c in ranked
     ]
-    return pd.DataFrame(rows, columns=["pose", "gain_ln_det", "rms_u_mm"])
+    return pd.DataFrame(rows)
 
 
 def as_built(nominal: Structure, found: Calibration, scale_mm: float) -> Structure:

@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from pipeline.printed.mesh import Mesh, along, ball, bar, joined
 from pipeline.printed.part import ball_numbers, clamped_ends, open_bars, rod_pairs
 from pipeline.printed.rods import Rod, bare_rod, clamp
 from pipeline.printed.sizes import Sizes
 from sim.arrays import Floats, Ints
+from sim.contact.distance import edge_edge_distance
 from sim.morph.choice import Choice
 
 
@@ -166,18 +170,34 @@ def target_piece(
     target: tuple[Floats, Ints], balls: Floats, sizes: Sizes, sides: int
 ) -> Piece | None:
     """The open target around balls (n, 3) in place; None if nothing of it is left."""
-    clearance = sizes.ball_radius_mm + sizes.target_clearance_mm
-    bars = open_bars(target, balls, clearance)
-    least = 0.1 * sizes.target_radius_mm
-    meshes = [
-        bar(a, b, sizes.target_radius_mm, sides)
-        for a, b in bars
-        if np.linalg.norm(b - a) > least
-    ]
-    if not meshes:
+    bars = bars_of_target(target, balls, sizes)
+    if not bars:
         return None
-    mesh = joined(meshes)
+    mesh = joined(bar(a, b, sizes.target_radius_mm, sides) for a, b in bars)
     return Piece("target", 1, (), np.nan, mesh, on_bed(mesh))
+
+
+def bars_of_target(
+    target: tuple[Floats, Ints], balls: Floats, sizes: Sizes
+) -> list[tuple[Floats, Floats]]:
+    """Ends of the open target's bars, but for crumbs."""
+    clearance = sizes.ball_radius_mm + sizes.target_clearance_mm
+    least = 0.1 * sizes.target_radius_mm
+    bars = open_bars(target, balls, clearance)
+    return [(a, b) for a, b in bars if np.linalg.norm(b - a) > least]
+
+
+def fragments(bars: Sequence[tuple[Floats, Floats]], radius: float) -> int:
+    """How many pieces round bars are that hold together where they overlap."""
+    n = len(bars)
+    touch = [
+        (i, j)
+        for i, j in combinations(range(n), 2)
+        if edge_edge_distance(np.array([*bars[i], *bars[j]])) < 2.0 * radius
+    ]
+    i, j = np.array(touch, dtype=np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(i)), (i, j)), shape=(n, n))
+    return int(connected_components(graph, directed=False)[0])
 
 
 def flat(mesh: Mesh) -> Mesh:

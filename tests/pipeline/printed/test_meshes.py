@@ -16,7 +16,13 @@ from pipeline.printed.layout import laid_out
 from pipeline.printed.mesh import Mesh, ball, bar, joined, revolved
 from pipeline.printed.overlaps import overlaps
 from pipeline.printed.part import clamped_ends, printed_part, rod_pairs
-from pipeline.printed.pieces import Clamps, assembly, pieces, target_piece
+from pipeline.printed.pieces import (
+    Clamps,
+    assembly,
+    fragments,
+    pieces,
+    target_piece,
+)
 from pipeline.printed.rods import Rod, bare_rod, clamp
 from pipeline.printed.sizes import Sizes
 from pipeline.printed.spacing import dependent, spaced
@@ -275,3 +281,12 @@ def test_lengths_that_closed_loops_fix_stay_as_drawn() -> None:
     assert len(made.held) == 6
     closed(system_of(made.structure), made.structure, 1e-10)
     assert not dependent(triangle_sheet(1, 1)).any()
+
+
+def test_bars_apart_are_fragments() -> None:
+    cross = [(np.array([-9.0, 0, 0]), np.array([9.0, 0, 0])),
+             (np.array([0.0, -9, 2.9]), np.array([0.0, 9, 2.9]))]  # fmt: skip
+    away = (np.array([0.0, -9, 6.0]), np.array([0.0, 9, 6.0]))
+    assert fragments(cross, 1.5) == 1
+    assert fragments(cross, 1.4) == 2
+    assert fragments([*cross, away], 1.5) == 2

@@ -1,0 +1,182 @@
+"""A mechanism as built: deviations with uncertainty, and what knowing them brings."""
+
+from dataclasses import dataclass
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from analysis.figures.style import (
+    FAINT,
+    FULL_WIDTH,
+    RC,
+    SCANNED,
+    SCANNED_EDGE,
+    SIMULATED,
+    provenance,
+)
+from sim.arrays import Floats, Ints
+
+ROLES = {"body": ("edges of bodies", SIMULATED, "o"), "link": ("links", SCANNED, "s")}
+ROLES |= {"joint": ("joint offsets", "#009E73", "D")}
+
+
+@dataclass(frozen=True, eq=False)
+class AsBuilt:
+    """What one calibration found.
+
+    Parameters
+    ----------
+    deviations, growth, next_poses, again : tables of pipeline.calibrate
+    truth : (u,) true deviations, mm
+    covariance : (u, u)
+    """
+
+    label: str
+    key: str
+    deviations: pd.DataFrame
+    truth: Floats
+    growth: pd.DataFrame
+    next_poses: pd.DataFrame
+    again: pd.DataFrame
+    covariance: Floats
+    true_play_mm: float
+
+
+def as_built(shown: AsBuilt) -> Figure:
+    """Deviations, their errors, their correlation, more poses, and the verdicts."""
+    with mpl.rc_context(RC):
+        figure = Figure(figsize=(FULL_WIDTH, 4.9))
+        grid = figure.add_gridspec(
+            2, 1, left=0.075, right=0.985, top=0.95, bottom=0.125, hspace=0.42
+        )  # fmt: skip
+        above = grid[0].subgridspec(1, 2, wspace=0.2)
+        below = grid[1].subgridspec(1, 3, wspace=0.5, width_ratios=(1.15, 1, 1))
+        places = [above[0], above[1], below[0], below[1], below[2]]
+        axes = [figure.add_subplot(place) for place in places]
+        _deviations(axes[0], shown)
+        _errors(axes[1], shown)
+        _correlation(figure, axes[2], shown)
+        _poses(axes[3], shown)
+        _again(axes[4], shown)
+        for letter, ax in zip("abcde", axes, strict=True):
+            ax.set_title(letter, loc="left", fontsize=8, x=-0.02)
+        foot = provenance([(shown.label, shown.key)], synthetic=True)
+        figure.text(0.5, 0.012, foot, ha="center", fontsize=5.0, color=FAINT)
+    return figure
+
+
+def _each_role(ax: Axes, shown: AsBuilt) -> list[tuple[str, str, str, Ints]]:
+    table = shown.deviations
+    ax.set_xlabel("unknown", labelpad=1)
+    ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+    ax.axhline(0.0, color=FAINT, lw=0.5)
+    return [
+        (*ROLES[role], np.flatnonzero(table["role"] == role))
+        for role in ROLES
+        if (table["role"] == role).any()
+    ]
+
+
+def _deviations(ax: Axes, shown: AsBuilt) -> None:
+    found = shown.deviations["deviation_mm"].to_numpy(float)
+    for label, colour, marker, at in _each_role(ax, shown):
+        ax.plot(at, found[at], marker, color=colour, ms=3.2, label=label)
+    ax.plot(
+        shown.truth, "o", mfc="none", mec="black", mew=0.6, ms=6.0, label="true (known)"
+    )
+    ax.set_ylabel("deviation from drawing (mm)", labelpad=1)
+    high = float(np.abs(shown.truth).max())
+    ax.set_ylim(-1.15 * high, 1.7 * high)
+    ax.legend(loc="upper center", ncols=3, handletextpad=0.2, columnspacing=1.0)
+
+
+def _errors(ax: Axes, shown: AsBuilt) -> None:
+    table = shown.deviations
+    error = 1e3 * (table["deviation_mm"].to_numpy(float) - shown.truth)
+    half = 5e2 * (table["high_mm"] - table["low_mm"]).to_numpy(float)
+    for label, colour, marker, at in _each_role(ax, shown):
+        ax.errorbar(
+            at, error[at], half[at], fmt=marker, color=colour, ms=2.6, lw=0.8,
+            capsize=1.6, label=f"{label}, 95 % interval",
+        )  # fmt: skip
+    inside = int((np.abs(error) <= half).sum())
+    ax.set_ylabel("estimated $-$ true (µm)", labelpad=1)
+    high = float((np.abs(error) + half).max())
+    ax.set_ylim(-1.1 * high, 1.75 * high)
+    title = f"{inside} of {len(error)} intervals hold the truth"
+    ax.legend(loc="upper left", title=title, title_fontsize=6.5, alignment="left")
+
+
+def _correlation(figure: Figure, ax: Axes, shown: AsBuilt) -> None:
+    sd = np.sqrt(np.diag(shown.covariance))
+    image = ax.imshow(
+        shown.covariance / np.outer(sd, sd), cmap="PuOr", vmin=-1.0, vmax=1.0
+    )
+    ax.set_xlabel("unknown", labelpad=1)
+    ax.set_ylabel("unknown", labelpad=1)
+    ticks = MaxNLocator(5, integer=True)
+    ax.xaxis.set_major_locator(ticks)
+    ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+    bar = figure.colorbar(image, ax=ax, fraction=0.046, pad=0.04)
+    bar.set_ticks([-1.0, -0.5, 0.0, 0.5, 1.0])
+    ax.set_title("correlation", fontsize=7)
+
+
+def _poses(ax: Axes, shown: AsBuilt) -> None:
+    table = shown.growth
+    for role, (label, colour, marker) in ROLES.items():
+        if f"{role}_u_mm" in table:
+            u = 1e3 * table[f"{role}_u_mm"]
+            ax.plot(
+                table["poses"], u, marker, ls="-", color=colour, label=f"u of {label}"
+            )
+    if "link_play_mm" in table and np.isfinite(shown.true_play_mm):
+        low = table["link_play_mm"] - table["link_play_low_mm"]
+        high = table["link_play_high_mm"] - table["link_play_mm"]
+        ax.errorbar(
+            table["poses"] + 0.06, 1e3 * table["link_play_mm"], [1e3 * low, 1e3 * high],
+            fmt="^", color="black", ms=3.2, lw=0.8, capsize=1.6, label="play, 95 %",
+        )  # fmt: skip
+        ax.axhline(
+            1e3 * shown.true_play_mm, color="black", lw=0.7, ls=":", label="true play"
+        )
+    if len(shown.next_poses):
+        best = shown.next_poses.iloc[0]
+        ax.plot(
+            table["poses"].max() + 1, 1e3 * best["link_u_mm"], "s", mfc="none",
+            color=SCANNED, label="u of links, next pose",
+        )  # fmt: skip
+    ax.set_xlabel("poses scanned", labelpad=1)
+    ax.set_ylabel("standard deviation (µm)", labelpad=1)
+    ax.set_yscale("log")
+    ax.set_ylim(4.0, 900.0)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlim(table["poses"].min() - 0.4, table["poses"].max() + 1.4)
+    ax.legend(loc="upper right", fontsize=5.6, handlelength=1.6)
+
+
+def _again(ax: Axes, shown: AsBuilt) -> None:
+    table = shown.again
+    at = np.arange(len(table))
+    for when, colour, shift, hatch in (
+        ("before", SCANNED, -0.2, ""),
+        ("after", SIMULATED, 0.2, "////"),
+    ):
+        name = "as drawn" if when == "before" else "as built"
+        ax.bar(
+            at + shift, table[f"rms_mm_{when}"], 0.38, color=colour, hatch=hatch,
+            edgecolor="white" if hatch else SCANNED_EDGE, lw=0.4, label=name,
+        )  # fmt: skip
+        for x, row in zip(at + shift, table.to_dict("records"), strict=True):
+            ax.text(
+                x, row[f"rms_mm_{when}"], f" {row[f'verdict_{when}']}", rotation=90,
+                ha="center", va="bottom", fontsize=5.4,
+            )  # fmt: skip
+    ax.set_xticks(at, table["pose"], fontsize=6)
+    ax.set_ylabel("rms node distance (mm)", labelpad=1)
+    ax.set_ylim(0.0, 1.75 * float(table["rms_mm_before"].max()))
+    ax.legend(loc="upper right", ncols=2, columnspacing=0.8, handlelength=1.4)

@@ -1,0 +1,50 @@
+"""Parts for the printer, on the bed and assembled."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.printed_parts import PrintedParts, Shape, printed_parts
+from pipeline.errors import InputError
+from pipeline.figures.shown import Drawn, Row, key_of_run
+
+
+def draw(rows: Sequence[Row]) -> Drawn:
+    """One row: the folder that pipeline.parts wrote."""
+    if len(rows) != 1:
+        raise InputError(f"this figure shows the parts of one case, not {len(rows)}")
+    here = rows[0].simulated
+    if not (here / "meshes.npz").is_file():
+        raise InputError(f"{here} has no meshes.npz: make it with pipeline.parts")
+    key = key_of_run(here)
+    shown = _read(rows[0].label, key, here)
+    return Drawn(printed_parts(shown), {"list": pd.read_csv(here / "parts.csv")}, [key])
+
+
+def _read(label: str, key: str, here: Path) -> PrintedParts:
+    with np.load(here / "meshes.npz", allow_pickle=False) as file:
+        arrays = dict(file)
+
+    def shape(name: str, where: str, x: float = 0.0, y: float = 0.0) -> Shape:
+        vertices = arrays[f"{name}/{where}/vertices"].astype(np.float64)
+        faces = arrays[f"{name}/{where}/faces"].astype(np.int64)
+        return Shape(name.partition("-")[0], vertices + np.array([x, y, 0.0]), faces)
+
+    names = [str(name) for name in arrays["names"]]
+    beds: list[list[Shape]] = []
+    for name, (bed, x, y) in zip(arrays["placed"], arrays["places"], strict=True):
+        while len(beds) <= int(bed):
+            beds.append([])
+        beds[int(bed)].append(shape(str(name), "bed", float(x), float(y)))
+    width, depth = (float(v) for v in arrays["bed_mm"])
+    mechanism = [name for name in names if name != "target"]
+    return PrintedParts(
+        label,
+        key,
+        beds,
+        [shape(name, "start") for name in mechanism],
+        [shape(name, "end") for name in names],
+        (width, depth),
+    )
