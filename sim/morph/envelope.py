@@ -164,7 +164,7 @@ class Search:
         self.z0 = closed(self.system, self.structure, TOLERANCE)
         self.obstacles = None
         if len(self.structure.solids) or len(self.structure.ranges):
-            self.obstacles = Obstacles.of(self.structure, self.z0[: self.system.n])
+            self.obstacles = Obstacles.of(self.structure)
             self.obstacles.check(self.z0)
         self.rank = self._rank()
         self.found = _Found(options.cell)
