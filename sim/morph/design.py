@@ -234,18 +234,26 @@ def _search(
 ) -> tuple[float, Objective]:
     """As far along the way as F falls; lengths that do not close count as too far."""
     size, slope = 1.0, float(found.slope @ way)
+    unclosed: NotConvergedError | None = None
     while size > SHORTEST:
         try:
             there = change + size * way
             after = objective(
                 structure, targets, links, options.morph, there, found.ends
             )
-        except NotConvergedError:
-            size *= 0.5
+        except NotConvergedError as error:
+            unclosed, size = error, 0.5 * size
             continue
         if found.F + ENOUGH * size * slope >= after.F:
             return size, after
         size *= 0.5
+    if unclosed is not None:
+        raise NotConvergedError(
+            f"lengths that lower F = {found.F:.3e} further do not close ({unclosed}): "
+            "these are at the limit of closure; choose targets within it, or leave "
+            "links out of the loop",
+            best=change,
+        )
     raise NotConvergedError(
         f"no change of lengths lowers F = {found.F:.3e} although its gradient does not "
         "vanish: lower the tolerance of the morphs",

@@ -1,6 +1,7 @@
 """Design cases, run and drawn."""
 
 import csv
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,13 @@ from hydra.utils import instantiate
 from numpy.testing import assert_allclose
 
 from pipeline.cases.design import DesignCase
+from pipeline.cases.structure_file import structure_file
 from pipeline.errors import InputError
 from pipeline.figures.design import draw
+from pipeline.figures.design_limits import draw as draw_limits
 from pipeline.figures.shown import Row
 from pipeline.simulate import record_steps
+from sim.morph.targets.surfaces import Circle
 
 ROOT = Path(__file__).parents[2]
 
@@ -87,3 +91,33 @@ def test_bad_values_of_a_design_are_refused(key: str, value: Any, words: str) ->
         build(**{key: value})
     assert isinstance(caught.value.__cause__, ValueError)
     assert words in str(caught.value.__cause__)
+
+
+def test_lengths_that_do_not_close_at_the_start_are_refused(tmp_path: Path) -> None:
+    """Three links of 1, 1 and 3: no triangle."""
+    path = tmp_path / "open.json"
+    path.write_text(
+        '{"nodes": [[0,0,0],[1,0,0],[0.5,0.8,0]], "bodies": [[0,1],[1,2],[0,2]], '
+        '"dist": [[0,1,1.0],[1,2,1.0],[0,2,9.0]]}'
+    )
+    with pytest.raises(ValueError, match=r"constraints contradict: dist\("):
+        DesignCase(structure_file(str(path)), [Circle(1.0)])
+
+
+def test_study_shows_that_larger_changes_fit_the_circle_better(tmp_path: Path) -> None:
+    rows = []
+    for limit in (0.05, 0.15, 0.3):
+        out = tmp_path / str(limit)
+        out.mkdir()
+        case = build(limit=limit)
+        result = dict(record_steps(case, "design_sheet", out))
+        config = {"case": {"targets": [{"radius": 5.3}], "limit": limit}}
+        record = {"key": "", "config": config, "result": result}
+        (out / "run.json").write_text(json.dumps(record))
+        rows.append(Row(f"limit {limit}", out))
+    table = draw_limits(rows).tables["limits"]
+    assert (np.diff(table["E"]) < 0.0).all()
+    assert (table["E"] < table["E_first"]).all()
+    assert (table["E_sphere"] < 1e-6).all()
+    assert table["at_limit"].tolist()[:2] == [10.0, 10.0]
+    assert table["E"].iloc[-1] < 1e-3 * table["E_first"].iloc[-1] * 5.0

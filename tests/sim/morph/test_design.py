@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from sim.morph.constraints import dist
 from sim.morph.design import (
     DesignOptions,
+    DesignStep,
     DesignStop,
     changed,
     design,
@@ -21,6 +22,7 @@ from sim.morph.structure import Structure
 from sim.morph.system import linearise, system_of
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.surfaces import Circle, Sphere
+from sim.newton import NotConvergedError
 from tests.sim.morph.mechanisms import structure
 from tests.sim.morph.reference import load, structure_of
 
@@ -42,6 +44,55 @@ def test_slope_of_the_objective_matches_differences(rng: np.random.Generator) ->
         )
         slope = (ahead - behind) / 2e-4
         assert found.slope[group] == pytest.approx(slope, rel=1e-5)
+
+
+def test_slope_along_any_change_is_that_of_differences(
+    rng: np.random.Generator,
+) -> None:
+    """(F(h) - F(-h)) / 2h nears the adjoint's slope with h^2."""
+    links = links_of(SHEET, ["xy"])
+    change, way = 0.05 * rng.normal(size=10), rng.normal(size=10)
+    found = objective(SHEET, TARGETS, links, EXACT, change)
+    sizes = np.array([8e-3, 4e-3, 2e-3, 1e-3])
+    errors = []
+    for h in sizes:
+        ahead, behind = (
+            objective(SHEET, TARGETS, links, EXACT, change + step * way, found.ends).F
+            for step in (h, -h)
+        )
+        errors.append(abs((ahead - behind) / (2.0 * h) - found.slope @ way))
+    assert errors[-1] < 1e-5 * abs(found.slope @ way)
+    assert np.polyfit(np.log(sizes), np.log(errors), 1)[0] == pytest.approx(2, abs=0.2)
+
+
+def test_size_is_that_of_the_structure_given() -> None:
+    """F is the mean of |r - g|^2 / L^2, with L of the first lengths."""
+    links = links_of(SHEET)
+    change = np.full(19, 0.1)
+    found = objective(SHEET, TARGETS, links, EXACT, change)
+    L = characteristic_length(SHEET.r0)
+    squares = [np.square(end.r - end.g).sum() / len(SHEET.r0) for end in found.ends]
+    assert pytest.approx(np.mean(squares) / L**2, rel=1e-12) == found.F
+
+
+def test_lengths_that_do_not_close_end_the_search_with_their_reason() -> None:
+    """A triangle whose goals lie on one line: 1.1 < 0.5 + 0.5 would be its sides."""
+    r = np.array([[0.0, 0, 0], [1.0, 0, 0], [0.5, 0.3, 0]])
+    loop = structure(r, [dist(r, 0, 1), dist(r, 1, 2), dist(r, 0, 2)])
+    made = replace(loop, bodies=((0, 1), (1, 2), (0, 2)))
+    goals = Goals(np.array([[-0.05, 0, 0], [1.05, 0, 0], [0.5, 0.0, 0]]))
+    steps: list[DesignStep] = []
+    with pytest.raises(NotConvergedError, match="further do not close"):
+        steps.extend(design(made, [goals], links_of(made), DesignOptions(limit=0.4)))
+    assert steps[-1].F < 0.01 * steps[0].F
+    for step in steps:
+        long, *short = (1.0 + step.change) * [
+            1.0,
+            np.hypot(0.5, 0.3),
+            np.hypot(0.5, 0.3),
+        ]
+        assert long < sum(short)
+        assert step.ends[0].residual <= 1e-10
 
 
 def test_lengths_that_the_goals_ask_for_are_found() -> None:
