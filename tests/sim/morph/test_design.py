@@ -16,6 +16,7 @@ from sim.morph.design import (
     links_of,
     objective,
 )
+from sim.morph.measures import characteristic_length
 from sim.morph.problem import Newton
 from sim.morph.sheets import triangle_sheet
 from sim.morph.structure import Structure
