@@ -132,6 +132,7 @@ def test_file_gives_rest_lengths_and_angles(tmp_path: Path) -> None:
         ({"hinges": [[0, 1, 2, 0, 1.0]]}, "hinge 0 names a node twice"),
         ({"loads": [[2, 0, 0]]}, r"loads\[0\].*it needs 4 numbers"),
         ({"supports": []}, "away along z: nothing holds them"),
+        ({"radii": [[2, 0.1]]}, "not in an equilibrium of elastic parts"),
         ({"stiffness": 3}, "nobody reads `stiffness`"),
     ],
 )

@@ -20,6 +20,7 @@ from pipeline.workflow_file import read_workflow
 OPEN = {  # what is left to the user
     "structure_file": ["case.structure.path=pyproject.toml"],
     "fold_file": ["case.pattern.path=pyproject.toml"],
+    "loaded_file": ["case.body.path=pyproject.toml"],
 }
 
 Rows = dict[tuple[str, str], str]
