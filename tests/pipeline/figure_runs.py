@@ -5,11 +5,15 @@ from pathlib import Path
 
 import numpy as np
 
+from pipeline.calibration.file import FOLDER, composed
+from pipeline.calibration.scans import SyntheticPoses, run_synthetic
 from pipeline.compare import Comparison
 from pipeline.compare import run_step as compare
 from pipeline.figures.shown import Row
 from pipeline.files import write_json
 from pipeline.hydra_command import Composer
+from pipeline.parts import parts_of, parts_settings
+from pipeline.parts import run_step as make_parts
 from pipeline.simulate import record_steps, sound_case
 from pipeline.studies.file import read_study
 from pipeline.workflow_file import read_workflow
@@ -43,6 +47,23 @@ def study_rows(name: str, folder: Path) -> list[Row]:
     return rows
 
 
+def calibration_row(name: str, out: Path) -> Row:
+    """A calibration from synthetic poses."""
+    config = composed(ROOT / FOLDER / f"{name}.yaml")
+    result = run_synthetic(SyntheticPoses(**config), out)
+    record = {"key": "0123456789abcdef", "status": "finished", "result": result}
+    write_json(out / "run.json", record)
+    return Row(name, out)
+
+
+def parts_row(label: str, words: tuple[str, ...], out: Path) -> Row:
+    """The printed parts of a case."""
+    with Composer() as composer:
+        case = sound_case(composer.compose("simulate", [*words]))
+    make_parts(parts_of(parts_settings() | {"sides": 12}), case, out)
+    return Row(label, out)
+
+
 def cut_short(words: tuple[str, ...]) -> tuple[str, ...]:
     """The words of a run, with those that make it short."""
     more = [m for case, m in SHORT.items() if f"case={case}" in words]
@@ -55,7 +76,9 @@ def rows_of(name: str, folder: Path) -> list[Row]:
     if not drawn.comparisons:
         cases = {k: cut_short(words) for k, words in drawn.cases.items()}
         rows = [run_of(k, words, folder / k) for k, words in cases.items()]
-        return rows + (study_rows(drawn.study, folder) if drawn.study else [])
+        rows += study_rows(drawn.study, folder) if drawn.study else []
+        rows += [calibration_row(name, folder / name) for name in drawn.calibrations]
+        return rows + [parts_row(k, w, folder / k) for k, w in drawn.parts.items()]
     rng = np.random.default_rng(0)
     mechanism, other = random_mechanism(12, rng)
     run = write_run(folder / "run", mechanism, other, key="0123456789abcdef")

@@ -1,0 +1,198 @@
+"""From scanned poses, synthetic here, to a mechanism as built: pipeline.calibrate."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from pipeline import calibrate, simulate
+from pipeline.calibration.file import composed
+from pipeline.cases.structure_file import structure_file
+from pipeline.errors import InputError
+
+SHIPPED = Path("conf/calibration/ring_of_triangles.yaml")
+POSES = ("wide", "narrow", "tilted")
+
+
+def three_poses(folder: Path, **changed: object) -> Path:
+    """The shipped calibration with three of its poses and coarser scans."""
+    content = yaml.safe_load(SHIPPED.read_text())
+    content["poses"] = {name: content["poses"][name] for name in POSES}
+    content["lab"] |= {"views": 6, "pitch_mm": 1.0}
+    content |= changed
+    file = folder / "poses.yaml"
+    file.write_text(yaml.safe_dump(content))
+    return file
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a calibration from three poses."""
+    folder = tmp_path_factory.mktemp("calibration")
+    out = folder / "out"
+    assert calibrate.main([str(three_poses(folder)), "--out", str(out)]) == 0
+    return out
+
+
+def pose_words(built: Path, names: tuple[str, ...] = POSES) -> list[str]:
+    return [word for name in names for word in folders_of(built / "poses" / name)]
+
+
+def folders_of(pose: Path) -> list[str]:
+    return ["--pose", *(str(pose / n) for n in ("comparison", "spheres", "simulated"))]
+
+
+def test_true_errors_are_recovered_from_scans(built: Path) -> None:
+    found = pd.read_csv(built / "deviations.csv")
+    truth = pd.read_csv(built / "truth.csv")["true_deviation_mm"]
+    assert np.abs(truth).max() > 0.4
+    z = (found["deviation_mm"] - truth) / found["u_mm"]
+    inside = (found["low_mm"] <= truth) & (truth <= found["high_mm"])
+    assert np.abs(z).max() < 5.0
+    assert inside.mean() > 0.85
+    assert found["u_mm"].max() < 0.08
+    spread = pd.read_csv(built / "spread.csv").set_index("what")
+    assert spread.loc["link play", "low_mm"] < 0.05 < spread.loc["link play", "high_mm"]
+
+
+def test_simulated_as_built_the_poses_agree_better(built: Path) -> None:
+    again = pd.read_csv(built / "again.csv")
+    assert (again["rms_mm_after"] < 0.3 * again["rms_mm_before"]).all()
+    assert (again["verdict_after"] == "agrees").all()
+    assert not (again["verdict_before"] == "agrees").any()
+
+
+def test_the_structure_as_built_has_the_lengths_found_and_can_be_simulated(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = structure_file(str(built / "as_built.json"))
+    found = pd.read_csv(built / "deviations.csv")
+    lengths = 40 * np.sqrt(made.constraints.constant)
+    np.testing.assert_allclose(lengths, found["as_built_mm"], rtol=1e-12)
+    words = [
+        "case=structure_file", f"case.structure.path={built / 'as_built.json'}",
+        "+case.target._target_=sim.morph.targets.surfaces.Cylinder",
+        "+case.target.radius=2.0", "+case.target.centre=[0.0,0.0,-2.0]",
+        "+case.target.axis=[1.0,0.0,0.0]", f"hydra.run.dir={tmp_path / 'run'}",
+    ]  # fmt: skip
+    monkeypatch.setattr("sys.argv", ["simulate", *words])
+    assert simulate.main() == 0
+    assert (tmp_path / "run" / "run.json").is_file()
+
+
+def test_more_poses_leave_less_uncertainty_and_the_next_one_less_still(
+    built: Path,
+) -> None:
+    growth = pd.read_csv(built / "growth.csv")
+    following = pd.read_csv(built / "next_poses.csv")
+    assert growth["poses"].tolist() == [2, 3]
+    assert growth["link_u_mm"].is_monotonic_decreasing
+    assert (following["link_u_mm"] < growth["link_u_mm"].iloc[-1]).all()
+    assert following["gain_ln_det"].is_monotonic_decreasing
+    assert (following["gain_ln_det"] > 0).all()
+
+
+def test_poses_compared_by_hand_give_the_same(built: Path, tmp_path: Path) -> None:
+    words = [*pose_words(built), "--sampled", "0", "--no-again"]
+    words += ["--candidate", str(built / "poses" / "wide" / "printed")]
+    assert calibrate.main([*words, "--out", str(tmp_path / "out")]) == 0
+    pd.testing.assert_frame_equal(
+        pd.read_csv(tmp_path / "out" / "deviations.csv"),
+        pd.read_csv(built / "deviations.csv"),
+    )
+    assert len(pd.read_csv(tmp_path / "out" / "next_poses.csv")) == 1
+
+
+def test_everything_says_that_it_is_synthetic(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*pose_words(built), "--sampled", "0", "--no-again"]
+    calibrate.main([*words, "--out", str(tmp_path / "out")])
+    assert "synthetic: True" in capsys.readouterr().out
+
+
+def refused(words: list[str], out: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a refused command says on its one line."""
+    assert calibrate.main([*words, "--out", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert not out.exists()
+    return error
+
+
+@pytest.mark.parametrize(
+    ("names", "more", "said"),
+    [
+        (POSES[:1], [], "cannot be told: every length is measured once"),
+        ((), [], "no pose is given"),
+        (POSES, ["--joint-play"], "no joint whose play could be told"),
+        (POSES, ["--scale"], "name a length measured otherwise as a reference"),
+        (POSES, ["--reference", "0-99"], "no link or edge has the nodes 0-99"),
+        (POSES, ["--reference", "zero"], "'zero' is no pair of nodes"),
+        (POSES, ["--links", "free"], "choose one of own, equal, nominal"),
+        (POSES, ["--amplitude-mm", "-3"], "amplitude_mm must be positive"),
+        (POSES, ["--candidate", "nowhere"], "nowhere"),
+        (POSES, ["--optimal", "E"], "choose one of D, A"),
+    ],
+)
+def test_what_cannot_be_calibrated_is_refused_on_one_line(
+    names: tuple[str, ...],
+    more: list[str],
+    said: str,
+    built: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert said in refused([*pose_words(built, names), *more], tmp_path / "o", capsys)
+
+
+def test_poses_of_another_structure_are_refused(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(built / "poses" / "wide", tmp_path / "wide")
+    path = tmp_path / "wide" / "simulated" / "structure.json"
+    content = json.loads(path.read_text())
+    content["dist"][0][2] *= 1.1
+    path.write_text(json.dumps(content))
+    words = pose_words(built, ("narrow",))
+    here = tmp_path / "wide"
+    words += [
+        "--pose",
+        *(str(here / n) for n in ("comparison", "spheres", "simulated")),
+    ]
+    assert "give poses of one mechanism" in refused(words, tmp_path / "o", capsys)
+
+
+def test_labels_of_other_spheres_are_refused(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(built / "poses" / "wide", tmp_path / "wide")
+    path = tmp_path / "wide" / "comparison" / "labels.csv"
+    labels = pd.read_csv(path, dtype=str)
+    labels.loc[0, "sphere"] = "77"
+    labels.to_csv(path, index=False)
+    words = folders_of(tmp_path / "wide")
+    assert "names the sphere 77" in refused(words, tmp_path / "o", capsys)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"poses": {}}, "poses is empty"),
+        ({"length_sd_mm": -1.0}, "length_sd_mm must be zero or positive"),
+        ({"seed": "x"}, "seed must be a whole number"),
+        ({"lab": {"colour": 1}}, "the virtual lab has no 'colour'"),
+        ({"settings": {"links": "free"}}, "choose one of own, equal, nominal"),
+        ({"noise": 1}, "has no key 'noise'"),
+        ({"mechanism": "case=box"}, "must be a list of Hydra overrides"),
+    ],
+)
+def test_a_wrong_file_is_refused(
+    changed: dict[str, object], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=said):
+        composed(three_poses(tmp_path, **changed))
