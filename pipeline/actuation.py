@@ -14,6 +14,7 @@ from typing import Any
 from pipeline.arguments import OneLineParser
 from pipeline.cases.actuation import ActuationCase
 from pipeline.cases.driven_paths import FoldPath, MorphPath
+from pipeline.cases.fold_snap import FoldSnapCase
 from pipeline.cases.morph import MorphCase
 from pipeline.cases.origami import OrigamiCase
 from pipeline.cases.snap import SnapCase
@@ -24,9 +25,9 @@ from pipeline.simulate import record_steps
 from sim.newton import NotConvergedError
 
 
-def actuation_of(case: Any) -> ActuationCase | SnapCase:
+def actuation_of(case: Any) -> ActuationCase | FoldSnapCase | SnapCase:
     """The case itself, or what drives along its run."""
-    if isinstance(case, ActuationCase | SnapCase):
+    if isinstance(case, ActuationCase | FoldSnapCase | SnapCase):
         return case
     try:
         if isinstance(case, MorphCase):

@@ -46,6 +46,28 @@ def test_two_bars_have_the_barrier_of_the_closed_form(tmp_path: Path) -> None:
     assert_allclose(float(rows[0]["barrier_onward"]), barrier, rtol=1e-9)
 
 
+def test_barrier_of_a_pyramid_is_the_work_of_its_driver(tmp_path: Path) -> None:
+    rows, result = run(tmp_path, "case=snap_pyramid")
+    assert [row["stable"] for row in rows] == ["1", "0", "1"]
+    with (tmp_path / "steps.csv").open() as file:
+        steps = list(csv.DictReader(file))
+    moved, force = (np.array([float(s[k]) for s in steps]) for k in ("moved", "force"))
+    top = int(np.argmin(np.abs(moved - float(rows[1]["moved"]))))
+    work = np.trapezoid(force[: top + 1], moved[: top + 1])
+    assert_allclose(result["barrier"], work, rtol=5e-3)
+    # its creases are soft beside its panels: the other state is the mirrored one
+    assert_allclose(float(rows[2]["moved"]), -0.008, rtol=1e-2)
+    assert float(rows[2]["energy"]) < 0.01 * result["barrier"]
+
+
+def test_pyramid_pushed_by_more_than_its_apex_is_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = "case.of.phases.0.force=[0,0.1,-1]"
+    assert main(["case=snap_pyramid", asked]) == 2
+    assert "let it act on node 0 alone, along z" in capsys.readouterr().err
+
+
 def test_one_crease_drives_a_simulated_miura_sheet(tmp_path: Path) -> None:
     size = ["case.path.of.pattern.rows=3", "case.path.of.pattern.columns=3"]
     held = "case.path.of.supports=[[0,1,1,1],[1,0,1,1],[4,0,0,1]]"
