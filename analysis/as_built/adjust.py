@@ -22,12 +22,11 @@ from scipy import stats
 
 from analysis.as_built.identify import refuse_null_directions, refuse_play
 from analysis.as_built.model import Model, Role
-from sim.arrays import Bools, Floats
+from sim.arrays import Bools, Floats, Ints
 from sim.newton import NotConvergedError
 
 SETTLED = 1e-9  # mm, and relative to a variance
 ITERATIONS = 200
-LEAST_DOF = 4.0  # of a variance that is told from zero
 RANK = 1e-10  # share of the largest eigenvalue of V below which a row says nothing new
 
 
@@ -62,6 +61,7 @@ class Calibration:
     dof : (u,) degrees of freedom of each uncertainty; inf without variances to estimate
     variances : (k,) of play in the model's order, then of scatter, mm^2
     variances_covariance : (k, k)
+    repeated : (k,) rows that show each variance, less the deviations they determine
     information : (u, u) N
     chi2, chi2_dof : weighted residuals, and how many are free
     adjusted_mm : for each pose (n, 3), nan where not seen
@@ -73,6 +73,7 @@ class Calibration:
     dof: Floats
     variances: Floats
     variances_covariance: Floats
+    repeated: Ints
     information: Floats
     chi2: float
     chi2_dof: int
@@ -90,17 +91,16 @@ class Calibration:
         return width
 
     def spread_interval(self, k: int, level: float = 0.95) -> tuple[float, float]:
-        """Bounds of standard deviation k, mm, after Satterthwaite.
+        """Bounds of standard deviation k, mm.
 
-        One that is hardly told from zero has an upper bound only.
+        With f repetitions to tell it from, its variance s^2 and that of the measurement
+        m add up to one whose estimate is distributed as chi^2 of f; the scoring gives
+        its spread, 2 (s^2 + m)^2 / f, hence m.
         """
-        variance, spread = self.variances[k], self.variances_covariance[k, k]
-        nu = 2.0 * variance**2 / spread
-        if nu < LEAST_DOF:
-            upper = variance + stats.norm.ppf(level) * np.sqrt(spread)
-            return 0.0, float(np.sqrt(upper))
-        tails = stats.chi2.ppf([0.5 + 0.5 * level, 0.5 - 0.5 * level], nu)
-        low, high = np.sqrt(variance * nu / tails)
+        f, variance = self.repeated[k], self.variances[k]
+        total = float(np.sqrt(0.5 * f * self.variances_covariance[k, k]))
+        tails = stats.chi2.ppf([0.5 + 0.5 * level, 0.5 - 0.5 * level], f)
+        low, high = np.sqrt(np.maximum(total * f / tails - (total - variance), 0.0))
         return float(low), float(high)
 
 
@@ -254,7 +254,8 @@ def calibrate(
         variances = after
         kappa = float(at.theta[-1]) if model.scale else 0.0
         if change < SETTLED and still < SETTLED:
-            return _calibration(model, at, (variances, F, Q), moved, scale_sd)
+            spread = (variances, F, Q, _repeated(model, poses))
+            return _calibration(model, at, spread, moved, scale_sd)
     raise NotConvergedError(
         f"nodes still move by {change:.1e} mm after {ITERATIONS} adjustments: check "
         "the labels of the scans",
@@ -268,6 +269,19 @@ def _first(model: Model, rows: Sequence[Linearised]) -> Floats:
     return np.full(model.variances, float(own))
 
 
+def _repeated(model: Model, poses: Sequence[Pose]) -> Ints:
+    """(k,) rows that show each variance, less the deviations they determine."""
+    times = np.zeros(len(model.row), dtype=np.int64)
+    for pose in poses:
+        times += ~(model.touched & ~pose.seen).any(axis=1)
+    roles, found = list(Role), []
+    for role in [*model.play, *[Role.BODY] * model.scatter]:
+        own = model.role == roles.index(role)
+        groups = model.group[own & (times > 0)]
+        found.append(times[own].sum() - len(np.unique(groups[groups >= 0])))
+    return np.array(found, dtype=np.int64)
+
+
 def _adjusted(pose: Pose, rows: Linearised, W: Floats, e: Floats) -> Floats:
     """(n, 3) x_measured - C A^T V^-1 e."""
     moved: Floats = pose.nodes_mm - (rows.CAt @ (W @ e)).reshape(-1, 3)
@@ -277,11 +291,11 @@ def _adjusted(pose: Pose, rows: Linearised, W: Floats, e: Floats) -> Floats:
 def _calibration(
     model: Model,
     at: Reduced,
-    spread: tuple[Floats, Floats, Floats],
+    spread: tuple[Floats, Floats, Floats, Ints],
     adjusted: list[Floats],
     scale_sd: float,
 ) -> Calibration:
-    (variances, F, Q), S = spread, at.covariance
+    (variances, F, Q, repeated), S = spread, at.covariance
     chi2 = sum(float(e @ W @ e) for W, e in zip(at.inverses, at.residuals, strict=True))
     together = 0.0 if model.scale else scale_sd
     common = np.nan_to_num(model.lengths + at.theta)
@@ -294,6 +308,7 @@ def _calibration(
         of_u2 = np.einsum("ku,kl,lu->u", slopes, inverse_F, slopes)
         dof = 2.0 * np.diag(covariance) ** 2 / np.maximum(of_u2, 1e-300)
     return Calibration(
-        model, at.theta, covariance, dof, variances, inverse_F, at.N, chi2,
+        model, at.theta, covariance, dof, variances, inverse_F, repeated,
+        at.N, chi2,
         at.rank - model.unknowns, tuple(adjusted),
     )  # fmt: skip

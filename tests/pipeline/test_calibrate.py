@@ -107,6 +107,45 @@ def test_poses_compared_by_hand_give_the_same(built: Path, tmp_path: Path) -> No
     assert len(pd.read_csv(tmp_path / "out" / "next_poses.csv")) == 1
 
 
+def test_comparisons_of_the_chain_tell_what_they_compared(
+    built: Path, tmp_path: Path
+) -> None:
+    """As make figures leaves them: runs by key, and names that point to them."""
+    runs, named = tmp_path / "results" / "runs", []
+    for name in POSES:
+        here, keys = built / "poses" / name, {}
+        for role in ("spheres", "simulated", "comparison"):
+            keys[role] = f"{role}-{name}"
+            shutil.copytree(here / role, runs / keys[role])
+        ingested = {"key": keys["spheres"], "step": "ingest"}
+        (runs / keys["spheres"] / "run.json").write_text(json.dumps(ingested))
+        settings = composed(SHIPPED)["comparison"] | {"scale_mm": 40.0}
+        record = {"key": keys["comparison"], "step": "compare", "name": name}
+        record |= {"needs": keys, "config": settings}
+        path = runs / keys["comparison"] / "run.json"
+        path.write_text(json.dumps(record))
+        named.append(tmp_path / "results" / "compare" / name)
+        named[-1].parent.mkdir(exist_ok=True)
+        named[-1].symlink_to(runs / keys["comparison"])
+    words = [*map(str, named), "--sampled", "0", "--no-again"]
+    assert calibrate.main([*words, "--out", str(tmp_path / "out")]) == 0
+    pd.testing.assert_frame_equal(
+        pd.read_csv(tmp_path / "out" / "deviations.csv"),
+        pd.read_csv(built / "deviations.csv"),
+    )
+
+
+def test_a_folder_that_is_no_comparison_is_refused(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulated, without = built / "poses" / "wide" / "simulated", tmp_path / "empty"
+    without.mkdir()
+    said = refused([str(simulated)], tmp_path / "o", capsys)
+    assert "is a run of simulate: give finished comparisons" in said
+    said = refused([str(without)], tmp_path / "o", capsys)
+    assert "has no run.json" in said
+
+
 def test_everything_says_that_it_is_synthetic(
     built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -51,6 +51,17 @@ def test_a_length_seen_in_many_poses_is_their_mean_when_nothing_else_is_known(
     assert found.dof[0] == pytest.approx(4.0, rel=1e-4)
 
 
+def test_adjusted_nodes_have_the_lengths_found(rng: np.random.Generator) -> None:
+    made = model(link_play=False, scatter=False)
+    _, poses = scans(made, Errors(centre=0.1), 3, rng)
+    found = calibrate(made, poses)
+    for pose, adjusted in zip(poses, found.adjusted_mm, strict=True):
+        h, A = made.evaluate(adjusted)
+        lengths = made.design(adjusted, A, 0.0) @ found.theta
+        np.testing.assert_allclose(h, lengths, atol=1e-8)
+        assert np.abs(adjusted - pose.nodes_mm).max() > 0.01
+
+
 def coverage(
     made: Model, errors: Errors, trials: int, rng: np.random.Generator
 ) -> tuple[float, float, list[Calibration]]:
