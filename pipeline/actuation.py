@@ -12,17 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.arguments import OneLineParser
+from pipeline.case_command import record_aside
 from pipeline.cases.actuation import ActuationCase
 from pipeline.cases.driven_paths import FoldPath, MorphPath
 from pipeline.cases.fold_snap import FoldSnapCase
 from pipeline.cases.morph import MorphCase
 from pipeline.cases.origami import OrigamiCase
 from pipeline.cases.snap import SnapCase
-from pipeline.errors import DONE, InputError, RunFailedError, command, one_line
-from pipeline.files import write_json
+from pipeline.errors import DONE, InputError, command
 from pipeline.hydra_command import Composer, build
-from pipeline.simulate import record_steps
-from sim.newton import NotConvergedError
 
 
 def actuation_of(case: Any) -> ActuationCase | FoldSnapCase | SnapCase:
@@ -58,15 +56,7 @@ def main(argv: list[str] | None = None) -> int:
     named = [o.removeprefix("case=") for o in asked.overrides if o[:5] == "case="]
     name = named[0] if named else "case"
     out = asked.out or Path("results/actuation") / name
-    out.mkdir(parents=True, exist_ok=True)
-    try:
-        found = record_steps(case, name, out)
-    except NotConvergedError as error:
-        raise RunFailedError(one_line(error)) from error
-    write_json(out / "run.json", {"case": name, "config": config, "result": found})
-    width = max(len(key) for key in found)
-    print("\n".join(f"{key:<{width}}  {value}" for key, value in found.items()))
-    print(f"{'table':<{width}}  {out / 'actuation.csv'}")
+    record_aside(case, name, config, out)
     return DONE
 
 

@@ -8,19 +8,18 @@ steps.npz and run.json into results/branches/<case>.
 """
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pipeline.arguments import OneLineParser
+from pipeline.case_command import record_aside
 from pipeline.cases.branches import BranchCase, SaddleCase
 from pipeline.cases.morph import MorphCase
-from pipeline.errors import DONE, InputError, RunFailedError, command, one_line
-from pipeline.files import write_json
+from pipeline.errors import DONE, InputError, command
 from pipeline.hydra_command import Composer, build
-from pipeline.simulate import record_steps
 from sim.morph.branches import Kind
-from sim.morph.tangent import LARGEST
-from sim.newton import NotConvergedError
+from sim.morph.mobility import LARGEST
 
 SAID = {
     Kind.RIGID: "nothing moves: there are no first-order motions but rigid ones",
@@ -55,7 +54,7 @@ def branches_of(case: Any, at: str) -> BranchCase | SaddleCase:
     return BranchCase(case.structure, residual=case.residual)
 
 
-def said(case: BranchCase | SaddleCase, found: dict[str, Any]) -> str:
+def said(case: BranchCase | SaddleCase, found: Mapping[str, Any]) -> str:
     """What the configuration is, in one line."""
     if isinstance(case, BranchCase):
         return SAID[case.found.kind].format(**found)
@@ -82,16 +81,8 @@ def main(argv: list[str] | None = None) -> int:
     named = [o.removeprefix("case=") for o in asked.overrides if o[:5] == "case="]
     name = named[0] if named else "case"
     out = asked.out or Path("results/branches") / name
-    out.mkdir(parents=True, exist_ok=True)
-    try:
-        found = record_steps(case, name, out)
-    except NotConvergedError as error:
-        raise RunFailedError(one_line(error)) from error
-    write_json(out / "run.json", {"case": name, "config": config, "result": found})
+    found = record_aside(case, name, config, out)
     print(said(case, found))
-    width = max(len(key) for key in found)
-    print("\n".join(f"{key:<{width}}  {value}" for key, value in found.items()))
-    print(f"{'table':<{width}}  {out / 'branches.csv'}")
     return DONE
 
 

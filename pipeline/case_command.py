@@ -1,14 +1,16 @@
 """Commands that run a case of one kind and say more of it than pipeline.simulate."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from pipeline.arguments import OneLineParser
-from pipeline.errors import InputError
-from pipeline.files import point_to
+from pipeline.errors import InputError, RunFailedError, one_line
+from pipeline.files import point_to, write_json
 from pipeline.hydra_command import Composer, build
 from pipeline.runs import RESULTS, Job, Numbers, run_once
-from pipeline.simulate import perform_job, planned
+from pipeline.simulate import Case, perform_job, planned, record_steps
+from sim.newton import NotConvergedError
 
 Body = Callable[[Job, Path], Numbers]
 
@@ -16,6 +18,22 @@ Body = Callable[[Job, Path], Numbers]
 def run_plainly(job: Job, out: Path) -> Numbers:
     """Run a planned job as pipeline.simulate does."""
     return perform_job(job, {}, out)
+
+
+def record_aside(
+    case: Case, name: str, config: Mapping[str, Any], out: Path
+) -> Numbers:
+    """Run a case into a folder of its own, and print how it ended."""
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        found = record_steps(case, name, out)
+    except NotConvergedError as error:
+        raise RunFailedError(one_line(error)) from error
+    write_json(out / "run.json", {"case": name, "config": config, "result": found})
+    width = max(len(key) for key in found)
+    print("\n".join(f"{key:<{width}}  {value}" for key, value in found.items()))
+    print(f"{'tables':<{width}}  {out}")
+    return found
 
 
 def run_case(

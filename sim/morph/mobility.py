@@ -117,12 +117,17 @@ def _ordered(U: Floats, r: Floats) -> tuple[Floats, Floats]:
 
 def unit_rows(linear: Linear) -> Floats:
     """(m, 3n + 3k) the Jacobian, dense, its rows of unit length."""
+    J = dense_rows(linear)
+    J /= np.maximum(np.linalg.norm(J, axis=1, keepdims=True), 1e-300)
+    return J
+
+
+def dense_rows(linear: Linear) -> Floats:
+    """(m, 3n + 3k) the Jacobian, dense."""
     system = linear.system
     blocks = np.zeros((system.m, system.n + system.k, 3))
     np.add.at(blocks, (system.block_row, system.block_node), linear.B)
-    J = blocks.reshape(system.m, 3 * (system.n + system.k))
-    J /= np.maximum(np.linalg.norm(J, axis=1, keepdims=True), 1e-300)
-    return J
+    return blocks.reshape(system.m, 3 * (system.n + system.k))
 
 
 def nearby_mobility(structure: Structure, seed: int = 0) -> int | None:

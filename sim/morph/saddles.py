@@ -13,6 +13,7 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.morph.descent import forces
+from sim.morph.mobility import LARGEST
 from sim.morph.morph import MorphStep
 from sim.morph.newton_morph import morph_newton
 from sim.morph.problem import (
@@ -24,7 +25,7 @@ from sim.morph.problem import (
 )
 from sim.morph.projection import satisfy_constraints
 from sim.morph.structure import Structure
-from sim.morph.tangent import LARGEST, LOST, dense_jacobian
+from sim.morph.tangent import LOST, dense_jacobian
 from sim.morph.targets.protocol import Target
 from sim.morph.units import Rescaled, in_own_unit, own_unit
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.arrays import Floats, Ints
+from sim.morph.mobility import LARGEST, dense_rows, rigid_motions
 from sim.morph.system import System, linearise
 
 LOST = 1e-7  # singular value, over the largest, that counts as zero
-LARGEST = 3000  # unknowns of a dense null space
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,28 +64,21 @@ def tangent(system: System, z: Floats) -> Tangent:
 
 def dense_jacobian(system: System, z: Floats) -> tuple[Floats, Ints]:
     """J with its rows over their scale and one column an unknown, and their places."""
-    linear = linearise(system, z)
-    blocks = np.zeros((system.m, len(z), 3))
-    np.add.at(blocks, (system.block_row, system.block_node), linear.B)
     used = np.ones((len(z), 3), dtype=np.bool_)
     used[system.n :, 1:] = False
     places: Ints = np.flatnonzero(used.ravel())
-    J: Floats = blocks.reshape(system.m, -1)[:, places] / system.scale[:, None]
-    return J, places
+    J = dense_rows(linearise(system, z))[:, places]
+    return J / system.scale[:, None], places
 
 
 def _without_rigid(
     system: System, z: Floats, J: Floats, null: Floats, used: Ints
 ) -> tuple[Floats, int]:
     """The part of a null space at right angles to its rigid motions; how many."""
-    away = z[: system.n] - z[: system.n].mean(axis=0)
-    rigid = np.zeros((6, len(z), 3))
-    for i, axis in enumerate(np.eye(3)):
-        rigid[i, : system.n] = axis
-        rigid[3 + i, : system.n] = np.cross(axis, away)
-    columns = rigid.reshape(6, -1)[:, used]
-    _, sizes, basis = np.linalg.svd(columns, full_matrices=False)
-    basis = basis[sizes > LOST * sizes[0]]
+    rigid = rigid_motions(z[: system.n]).T
+    basis = np.zeros((len(rigid), z.size))
+    basis[:, : 3 * system.n] = rigid
+    basis = basis[:, used]
     _, sizes, turn = np.linalg.svd(J @ basis.T)
     sizes = np.append(sizes, np.zeros(len(basis) - len(sizes)))
     allowed = turn[sizes <= LOST] @ basis
