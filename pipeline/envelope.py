@@ -9,7 +9,7 @@ samples (case.samples=N), the first ones are the same.
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +31,7 @@ def draw(directory: Path, name: str, key: str) -> Path:
     """Draw what a run has come to; it may be still at work."""
     arrays = directory / "r.steps.npy"
     if arrays.is_file():
-        r = np.load(arrays)
+        r = np.load(arrays, mmap_mode="r")
     else:
         with np.load(directory / "steps.npz", allow_pickle=False) as packed:
             r = packed["r"]
@@ -53,7 +53,8 @@ def _drawn_meanwhile(out: Path, job: Job) -> Iterator[None]:
 
     def keep_drawing() -> None:
         while not done.wait(EVERY):
-            draw_if_any()
+            with suppress(OSError, ValueError):  # a file caught in the act: next time
+                draw_if_any()
 
     def draw_if_any() -> None:
         steps = out / "steps.csv"

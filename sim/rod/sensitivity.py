@@ -14,7 +14,9 @@ rounding is left.
 
 Where a step is cut, because a node lands in it or because Newton fails, its parts have
 lengths that depend on the parameters, and the velocity jumps: the motion has no
-derivative that this could follow, and it is refused from there on.
+derivative that this could follow, and it is refused from there on. With a larger
+`landing` no step is cut; then the derivative is that of the motion as it is computed,
+whose landings keep their steps.
 """
 
 from collections.abc import Iterator, Sequence
@@ -122,7 +124,7 @@ def tangents(
             raise NotConvergedError(
                 f"the step at t = {time:g} s was cut, since a node lands or Newton "
                 "fails in it: the motion has no derivative there; end the series "
-                "before it, or choose another h",
+                "before it, or let nodes land with larger gaps (landing)",
                 best=follower.now(),
             )
         follower.step(*before)
@@ -145,7 +147,7 @@ class _Follower:
         self.space = np.zeros((n, 2))
         self.actuated = passive(loop.world.rod)
         x = loop.state.x
-        self.dgradient, _ = self.forces(x, self.dx, x, self.dx, 0.0)
+        self.dgradient, _ = self.forces(x, self.dx, x, self.dx, self.change(0.0), 0.0)
 
     def now(self) -> Tangents:
         state = self.loop.state
@@ -153,25 +155,26 @@ class _Follower:
             self.loop.time, state.x.copy(), state.v.copy(), self.dx, self.dv
         )
 
-    def forces(
-        self, x0: Floats, dx0: Floats, x1: Floats, dx1: Floats, h: float
-    ) -> tuple[Floats, Floats]:
-        """Changes of elastic and damping forces; h = 0 for none of the latter."""
-        setting = self.loop.setting
+    def change(self, h: float) -> Directions:
+        """What the parameters change at the present time; h = 0: without damping."""
         state, (parameters, modulus) = self.loop.state, self.fitted
-        actuate(state.clock[TIME], state.pulse, setting.law, self.actuated)
-        limbs = limb_tangents(
-            float(state.clock[TIME]), state.pulse, setting.law, parameters
-        )
-        change = Directions(
+        law = self.loop.setting.law
+        actuate(state.clock[TIME], state.pulse, law, self.actuated)
+        return Directions(
             _where(parameters, Parameter.MODULUS, 1.0 / modulus),
-            *limbs,
+            *limb_tangents(float(state.clock[TIME]), state.pulse, law, parameters),
             _where(parameters, Parameter.BETA, 1.0 / h if h > 0.0 else 0.0),
         )
+
+    def forces(
+        self, x0: Floats, dx0: Floats, x1: Floats, dx1: Floats, change: Directions,
+        viscous: float,
+    ) -> tuple[Floats, Floats]:  # fmt: skip
+        """Changes of elastic and damping forces; viscous is beta / h."""
         elastic, damping = np.empty_like(dx1), np.empty_like(dx1)
         gradient_tangents(
-            x0, x1, dx0, dx1, setting.element, self.actuated,
-            setting.beta / h if h > 0.0 else 0.0, change, elastic, damping,
+            x0, x1, dx0, dx1, self.loop.setting.element, self.actuated, viscous,
+            change, elastic, damping,
         )  # fmt: skip
         return elastic, damping
 
@@ -180,6 +183,7 @@ class _Follower:
         loop, h = self.loop, self.loop.options.h
         setting, x1 = loop.setting, loop.state.x
         dx0, dv0 = self.dx, self.dv
+        change, viscous = self.change(h), setting.beta / h
         self._factorise(x1, strain, h)
         holds = _Contacts(self, dx0 + h * (1.0 - GAMMA) * dv0, h)
         mass, free = setting.element.mass[:, None], ~setting.held
@@ -187,7 +191,7 @@ class _Follower:
         scale = max(float(np.abs(dv).max()), float(np.abs(dx0).max()) / h)
         for _ in range(CORRECTIONS):
             dx1 = dx0 + h * ((1.0 - GAMMA) * dv0 + GAMMA * dv)
-            elastic, damping = self.forces(x0, dx0, x1, dx1, h)
+            elastic, damping = self.forces(x0, dx0, x1, dx1, change, viscous)
             rate = GAMMA * dv + (1.0 - GAMMA) * dv0
             force = damping + GAMMA * elastic + (1.0 - GAMMA) * self.dgradient
             force += setting.alpha * mass * rate
@@ -204,13 +208,11 @@ class _Follower:
                 best=self.now(),
             )
         self.dx, self.dv = dx0 + h * ((1.0 - GAMMA) * dv0 + GAMMA * dv), dv
-        self.dgradient = self.forces(x0, dx0, x1, self.dx, h)[0]
+        self.dgradient = self.forces(x0, dx0, x1, self.dx, change, viscous)[0]
 
     def _factorise(self, x: Floats, strain: Strains, h: float) -> None:
         """The matrix of Newton's iteration at the end of the step."""
         setting, matrix = self.loop.setting, self.matrix
-        state = self.loop.state
-        actuate(state.clock[TIME], state.pulse, setting.law, self.actuated)
         matrix.diagonal[:], matrix.lower[:] = 0.0, 0.0
         scale = 1.0 + h * GAMMA * setting.alpha
         add_mass(setting.pattern, matrix, setting.element.mass, setting.held, scale)
@@ -331,7 +333,7 @@ def hung(world: World, load: Load, fitted: Fitted) -> tuple[World, Floats]:
         )  # fmt: skip
         x = x + follower.solve(((force - slope) * ~loop.setting.held)[None])[0]
     still = np.zeros_like(follower.dx)
-    change, _ = follower.forces(x, still, x, still, 0.0)
+    change, _ = follower.forces(x, still, x, still, follower.change(0.0), 0.0)
     dx = follower.solve(-change * ~loop.setting.held)
     rod = replace(world.rod, nodes=x)
     return replace(world, rod=rod, load=None), dx

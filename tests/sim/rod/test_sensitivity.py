@@ -111,12 +111,53 @@ def test_derivatives_of_a_rod_that_sticks_or_slides_match_differences(
         assert error < 1e-6 * np.abs(expected).max()
 
 
+def _landing(values: Values) -> World:
+    """The bridge just above the slope, bent and swinging: its legs land with gaps."""
+    world = _bridge(0.8)(values)
+    velocity = np.zeros_like(world.rod.nodes)
+    velocity[3] = [0.0, 0.05]
+    nodes = world.rod.nodes + np.array([0.0, 5e-5])
+    return replace(world, rod=replace(world.rod, nodes=nodes), velocity=velocity)
+
+
+def test_derivatives_of_gaps_that_contacts_close_match_differences() -> None:
+    steps = list(simulate(_landing(NOMINAL), EXACT, 0.02))
+    assert not steps[1].contact.any()
+    assert (steps[-1].contact[[0, -1]] > 0).all()
+    last = _last(_landing(NOMINAL), 0.02, [Parameter.MODULUS, Parameter.BETA])
+    for p, parameter in enumerate((Parameter.MODULUS, Parameter.BETA)):
+        expected = _difference(_landing, 0.02, parameter)
+        assert np.abs(expected[[0, -1]]).max() > 1e-3 * np.abs(expected).max()
+        error = np.abs(last.dx[p] - expected)
+        assert error.max() < 1e-6 * np.abs(expected).max()
+        assert error[[0, -1]].max() < 1e-4 * np.abs(expected[[0, -1]]).max()
+
+
+def _falling(values: Values) -> World:
+    """The bridge, swinging, 3 mm above the slope."""
+    world = _landing(values)
+    nodes = world.rod.nodes + np.array([0.0, 0.003])
+    return replace(world, rod=replace(world.rod, nodes=nodes))
+
+
 def test_steps_that_are_cut_end_the_derivatives() -> None:
-    dropped = _bridge(0.8)(NOMINAL)
-    nodes = dropped.rod.nodes + np.array([0.0, 0.002])
-    falling = replace(dropped, rod=replace(dropped.rod, nodes=nodes))
     with pytest.raises(NotConvergedError, match=r"was cut, .* has no derivative there"):
-        _last(falling, 0.2, [Parameter.MODULUS])
+        _last(_falling(NOMINAL), 0.2, [Parameter.MODULUS])
+
+
+def test_without_cuts_derivatives_go_on_through_landings() -> None:
+    options = replace(EXACT, landing=10.0)
+    modulus = NOMINAL[Parameter.MODULUS]
+    fitted = Fitted([Parameter.MODULUS], modulus)
+    *_, last = tangents(_falling(NOMINAL), options, fitted, 0.04)
+    ends = []
+    for sign in (1.0, -1.0):
+        values = NOMINAL | {Parameter.MODULUS: modulus * (1.0 + 1e-6 * sign)}
+        *_, end = simulate(_falling(values), options, 0.04, every=10**9)
+        assert (end.contact[[0, -1]] > 0).all()
+        ends.append(end.x)
+    expected = (ends[0] - ends[1]) / (2e-6 * modulus)
+    assert np.abs(last.dx[0] - expected).max() < 1e-5 * np.abs(expected).max()
 
 
 def test_a_beam_under_a_weight_sinks_by_the_inverse_of_its_modulus() -> None:
