@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.errors import InputError, RunFailedError
+from pipeline.errors import InputError, RunFailedError, command
 from pipeline.files import write_text
 from pipeline.keys import identity
 from pipeline.owners import sweep_dead
@@ -124,6 +124,19 @@ def test_garbage_under_running_is_closed_like_a_killed_run(tmp_path: Path) -> No
     (closed,) = sweep_dead(tmp_path)
     assert run_record(closed)["status"] == "killed"
     assert not list((tmp_path / "running").iterdir())
+
+
+def test_a_disk_that_may_only_be_read_is_refused_in_one_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    @command
+    def main() -> int:
+        raise OSError(errno.EROFS, "Read-only file system", "results")
+
+    assert main() == 2
+    assert capsys.readouterr().err == (
+        "error: [Errno 30] Read-only file system: 'results'\n"
+    )
 
 
 def test_a_full_disk_is_no_failure_of_the_run(
