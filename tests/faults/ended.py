@@ -87,7 +87,13 @@ def nothing_is_wrong(folder: Path, study: str, uri: str = "") -> None:
         _is_whole(results / "runs" / name, record)
     _members_ended(folder, study, finished)
     runs = [r for r in stored(uri or embedded_store(folder)) if TAG in r.data.tags]
-    assert Counter(r.data.tags[TAG] for r in runs) == Counter(ended.keys())
+    held = Counter(r.data.tags[TAG] for r in runs)
+    assert not ended.keys() - held.keys(), "runs are lost in MLflow"
+    twice = [
+        (r.data.tags[TAG], r.info.status) for r in runs if held[r.data.tags[TAG]] > 1
+    ]
+    assert not twice, "runs are doubled in MLflow"
+    assert not held.keys() - ended.keys(), "MLflow has runs that nobody made"
     for run in runs:
         record = ended[run.data.tags[TAG]]
         assert run.info.status == STATUS[record["status"]], run.data.tags[TAG]

@@ -63,10 +63,7 @@ def test_nothing_is_lost_or_doubled_whatever_the_server_does(
     (place / "results" / "runs").rename(place / "kept")
     (place / "results" / "runs").mkdir()
     with server_in(place, backend) as server, proxy_before(server.port) as proxy:
-        told = {
-            "MLFLOW_TRACKING_URI": proxy.uri,
-            "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
-        }
+        told = {"MLFLOW_TRACKING_URI": proxy.uri}
         tracker = start(place, "pipeline.track", "--follow", **told)
         dripping = drip(place, 1.0)
         for fault in FAULTS:
