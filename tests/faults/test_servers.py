@@ -98,6 +98,25 @@ def test_nothing_is_lost_or_doubled_whatever_the_server_does(
         assert found.data.metrics["final.E"] == pytest.approx(record["result"]["E"])
 
 
+def test_a_run_whose_answer_is_lost_is_made_once(place: Path) -> None:
+    few = {**STUDY, "vary": {"case.target.radius": [2.0, 2.1]}}
+    (place / "conf" / "study" / "mine.yaml").write_text(yaml.safe_dump(few))
+    assert run(place, "pipeline.study", "mine").returncode == 0
+    with server_in(place, "sqlite") as server, proxy_before(server.port) as proxy:
+        proxy.mode = "lost once"
+        statuses = []
+        for _ in range(2):
+            done = run(place, "pipeline.track", MLFLOW_TRACKING_URI=proxy.uri)
+            statuses.append(done.returncode)
+            runs = stored(proxy.uri)
+            keys = Counter(r.data.tags.get("key", "the study's") for r in runs)
+            assert max(keys.values()) == 1, keys
+        assert proxy.mode == "pass"  # an answer was lost
+    assert statuses == [1, 0]
+    assert {r.info.status for r in runs} == {"FINISHED"}
+    assert len(keys) == 3
+
+
 def test_user_and_password_reach_the_server_and_nothing_else(place: Path) -> None:
     secret = "a-secret-nobody-prints"
     one = {**STUDY, "vary": {"case.target.radius": [2.0]}}
