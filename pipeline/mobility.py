@@ -46,7 +46,8 @@ def report(found: Mobility, structure: Structure, nearby: int | None) -> list[st
     elif nearby != found.mobility:
         lines.append(
             f"warning: the mobility close by is {nearby}: the initial configuration is "
-            "a special one, and some of its motions lead nowhere"
+            "a special one, and some of its motions lead nowhere: "
+            "python -m pipeline.branches tells which ones lead somewhere"
         )
     return lines
 
