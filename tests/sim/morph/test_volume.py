@@ -17,7 +17,7 @@ from sim.morph.newton_morph import morph_newton
 from sim.morph.problem import Newton
 from sim.morph.sheets import triangle_sheet
 from sim.morph.solids import Solids
-from sim.morph.structure import Structure
+from sim.morph.structure import Structure, with_solids
 from sim.morph.targets.ellipsoid import Ellipsoid
 from sim.morph.targets.goals import Goals
 from sim.morph.volume import STIFFNESS, Obstacles, Touch
@@ -234,6 +234,22 @@ def test_a_sheet_of_balls_enters_an_ellipsoid_without_an_overlap(
     assert steps[-1].stop is Stop.GRADIENT
     assert steps[-1].gradient <= 1e-9
     assert steps[-1].residual <= 1e-10
+    assert steps[-1].E < 0.02
+
+
+@pytest.mark.slow
+def test_a_sheet_as_printed_enters_an_ellipsoid_without_an_overlap() -> None:
+    sheet = triangle_sheet(4, 4)
+    solid = with_solids(sheet, ball_radius=RADIUS, link_radius=0.1, thickness=0.2)
+    target = Ellipsoid((3.3, 2.8, 2.4), (0.05, 0.03, -1.92))
+    obstacles = obstacles_of(solid)
+    *_, bare = morph_newton(sheet, target, Newton())
+    assert obstacles.overlaps(bare.r) > 1000
+    steps = list(morph_newton(solid, target, Newton()))
+    assert all(obstacles.overlaps(step.r) == 0 for step in steps)
+    assert all(obstacles.allows(a.r, b.r) for a, b in pairwise(steps))
+    assert steps[-1].stop is Stop.GRADIENT
+    assert steps[-1].gradient <= 1e-9
     assert steps[-1].E < 0.02
 
 
