@@ -105,7 +105,7 @@ class Potential:
             left -= linear.transpose_times(dy)
             y -= dy
         if self.system.k:  # multipliers are eliminated: they count as no length
-            left = admissible(self.system, z, left[:n])
+            left = admissible(self.system, z, gradient[:n])
         own = np.abs(deformed.moment) * np.abs(deformed.hinge_slope).max(axis=1)
         parts = (load, pull, deformed.tension, own, gradient)
         scale = max(float(np.abs(part).max(initial=0.0)) for part in parts)

@@ -286,3 +286,17 @@ def test_loads_too_small_for_the_stiffness_end_at_once_and_say_so() -> None:
     body = two_bars(0.2, 1e6, 1e-3)
     with pytest.raises(NotConvergedError, match=r"rounding of the nodes.*raise"):
         at_rest(body, Balance(tolerance=1e-12, max_steps=20))
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-3, 1e3])
+def test_slider_on_a_slanted_line_rests_where_its_spring_holds_it(unit: float) -> None:
+    r = unit * np.array([[0.0, 0, 0], [3.0, 4.0, 0], [0.6, 0.8, 0]])
+    rows = [*fix(r, 0), *fix(r, 1), Constraint(Kind.PAR, (0, 2, 0, 1))]
+    elastic = Elastic.between(r, np.array([[0, 2]]), 8.0 / unit)
+    body = loaded(structure(r, rows), elastic, {2: [2.0, 0.0, 0.5]})
+    found = at_rest(body, EXACT)
+    along = 1.0 + 2.0 * 0.6 / 8.0  # the part of the load along the line
+    where = unit * along * np.array([0.6, 0.8, 0.0])
+    assert_allclose(found.r()[2], where, atol=1e-9 * unit)
+    assert_allclose(found.deformed.tension, [1.2], rtol=1e-9)
+    assert_balanced(found, body)
