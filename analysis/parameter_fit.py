@@ -75,8 +75,9 @@ class Data:
         if have < need:
             why = "" if self.stated else ", and one more as no u is given"
             raise ValueError(
-                f"the fit part has {have} measurements for {len(names)} parameters "
-                f"({', '.join(names)}){why}: mark more rows as fit, or fit fewer"
+                f"the fit part has {have} measurement{'s' * (have != 1)} for "
+                f"{len(names)} parameters ({', '.join(names)}){why}: mark more rows as "
+                "fit, or fit fewer"
             )
 
 

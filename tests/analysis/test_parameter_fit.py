@@ -103,7 +103,7 @@ def test_parameters_that_measurements_do_not_tell_are_named() -> None:
 
 def test_too_few_measurements_are_refused() -> None:
     data = Data(np.ones(5), np.full(5, 0.1), np.arange(5) < 1)
-    with pytest.raises(ValueError, match=r"has 1 measurements for 2 parameters \(a, b"):
+    with pytest.raises(ValueError, match=r"has 1 measurement for 2 parameters \(a, b"):
         data.refuse_fewer_than(["a", "b"])
     data.refuse_fewer_than(["a"])
     unknown = replace(data, u=np.zeros(5))

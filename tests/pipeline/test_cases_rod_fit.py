@@ -12,13 +12,13 @@ from pipeline.cases.rod_fit import ClampedBeam, RodFitCase
 from pipeline.errors import InputError
 from pipeline.figures.rod_fit import draw
 from pipeline.figures.shown import Row
+from pipeline.fit_rod import main
 from pipeline.simulate import record_steps
 from sim.arrays import Floats
 from sim.rod.actuation import Actuator
 from sim.rod.options import StepOptions
 from sim.rod.rod import Material
 from sim.rod.world import Damping, Load
-from tests.pipeline.conftest import Command, refusal
 from tests.pipeline.test_cases_rod import build
 
 LENGTH, FORCE = 0.06, 1e-4  # m, N: small against EI / L^2
@@ -192,7 +192,7 @@ def test_fits_that_make_no_sense_are_refused(
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (["y_tip,0.1,1,0.1,fit"], r"has 1 measurements for 2 parameters \(modulus, b"),
+        (["y_tip,0.1,1,0.1,fit"], r"has 1 measurement for 2 parameters \(modulus, b"),
         (["y_tip,0.1,1,0,fit", "y_tip,0.2,1,0,fit"], "one more as no u is given"),
         (["y_tip,0.1,1,0.1,fit", "y_tip,0.2,1,0,fit"], "measurement 1 has u = 0"),
         (["y_tip,-1,1,1,fit"] * 3, "y_tip is measured at -1 s: times start at 0"),
@@ -236,13 +236,19 @@ def test_shipped_fits_predict_what_was_held_out_and_are_drawn(tmp_path: Path) ->
         draw([Row("x", tmp_path)])
 
 
-def test_the_command_prints_what_the_series_tells(command: Command) -> None:
-    done = command("pipeline.fit_rod", "case=beam_fit")
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    assert lines[0].startswith("modulus          2.848")
-    assert "held out (30): rms 0.000203" in done.stdout
-    other = command("pipeline.fit_rod", "case=miura")
-    assert refusal(other) == (
-        "error: case=miura is no RodFitCase: choose one whose _target_ is"
+@pytest.mark.usefixtures("project")
+def test_the_command_prints_what_the_series_tells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["case=beam_fit"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("modulus          2.848")
+    assert "held out (30): rms 0.000203" in said
+    assert main(["case=miura"]) == 2
+    assert capsys.readouterr().err == (
+        "error: case=miura is no RodFitCase: choose one whose _target_ is\n"
     )
+    path = _rows(tmp_path / "short.csv", "y_tip,0.1,-0.02,0.001,fit")
+    assert main(["case=beam_fit", f"case.measured_path={path}"]) == 2
+    said = capsys.readouterr().err
+    assert "has 1 measurement for 2 parameters (modulus, beta): mark more" in said

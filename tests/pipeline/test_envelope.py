@@ -21,7 +21,7 @@ from pipeline.errors import InputError
 from pipeline.figures.reachable_shapes import draw
 from pipeline.figures.shown import Row
 from pipeline.simulate import record_steps
-from tests.pipeline.conftest import ROOT, Command, refusal
+from tests.pipeline.conftest import ROOT, Command
 
 SMALL = ["case=reachable_sheet", "case.structure.rows=1", "case.structure.columns=1"]
 
@@ -95,9 +95,11 @@ def test_bad_values_of_a_search_are_refused(key: str, value: Any, words: str) ->
     assert words in str(caught.value.__cause__)
 
 
-def test_other_cases_are_refused(command: Command) -> None:
-    done = command("pipeline.envelope", "case=pentapod")
-    assert refusal(done).startswith("error: case=pentapod is no EnvelopeCase")
+@pytest.mark.usefixtures("project")
+def test_other_cases_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["case=pentapod"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: case=pentapod is no EnvelopeCase: choose one")
 
 
 @pytest.mark.slow
