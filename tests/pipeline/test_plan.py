@@ -101,7 +101,7 @@ def leaves(config: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
     """Where the values are; code and files have tests of their own."""
     if isinstance(config, dict):
         for key, value in config.items():
-            if key not in ("_target_", "path"):
+            if key not in ("_target_", "path") and not key.endswith("_path"):
                 yield from leaves(value, (*path, key))
     elif isinstance(config, list):
         for i, value in enumerate(config):
