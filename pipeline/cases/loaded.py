@@ -170,13 +170,7 @@ def _loaded(
         for axis in range(3)
         if row[1 + axis]
     ]
-    held = Table.of(fixed)
-    table = structure.constraints
-    joined = Table(
-        np.concatenate([table.kind, held.kind]),
-        np.concatenate([table.nodes, held.nodes]),
-        np.concatenate([table.constant, held.constant]),
-    )
+    joined = structure.constraints.followed_by(Table.of(fixed))
     return Loaded(
         replace(structure, constraints=joined), elastic, force, springs, target
     )

@@ -121,6 +121,14 @@ class Table:
     def __len__(self) -> int:
         return len(self.kind)
 
+    def followed_by(self, more: "Table") -> "Table":
+        """These constraints, then `more`."""
+        return Table(
+            np.append(self.kind, more.kind),
+            np.append(self.nodes, more.nodes, axis=0),
+            np.append(self.constant, more.constant),
+        )
+
     @property
     def first_row(self) -> Ints:
         """(q + 1,) the rows of constraint i are first_row[i] ... first_row[i + 1]."""

@@ -72,13 +72,10 @@ def soft_links(structure: Structure, stiffness: float) -> tuple[Structure, Elast
 
 def rigid_links(structure: Structure, elastic: Elastic) -> tuple[Structure, Elastic]:
     """The structure with the elastic links made rigid, and the hinges that remain."""
-    links = Table.links(structure.r0, elastic.links)
-    table = structure.constraints
-    joined = Table(
-        np.concatenate([table.kind, links.kind]),
-        np.concatenate([table.nodes, links.nodes]),
-        np.concatenate([table.constant, elastic.rest_length**2]),
+    links = replace(
+        Table.links(structure.r0, elastic.links), constant=elastic.rest_length**2
     )
+    joined = structure.constraints.followed_by(links)
     nothing: Floats = np.empty(0)
     hinges = replace(
         elastic,

@@ -95,12 +95,9 @@ def driven(body: Loaded, drive: Drive, moved: float) -> Loaded:
         )
     value = float(structure.r0[drive.node, drive.axis]) + moved
     held = Table.of([Constraint(Kind.FIX, (drive.node, drive.axis), value)])
-    joined = Table(
-        np.concatenate([table.kind, held.kind]),
-        np.concatenate([table.nodes, held.nodes]),
-        np.concatenate([table.constant, held.constant]),
+    return replace(
+        body, structure=replace(structure, constraints=table.followed_by(held))
     )
-    return replace(body, structure=replace(structure, constraints=joined))
 
 
 def profile(body: Loaded, drive: Drive, options: Balance) -> Iterator[SnapStep]:

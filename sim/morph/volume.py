@@ -31,7 +31,6 @@ from sim.contact.potential import contact_energy, pair_terms
 from sim.contact.safe_step import largest_step
 from sim.contact.surface import Pairs
 from sim.kernels import kernel
-from sim.morph.constraints import Table
 from sim.morph.curvature import NO_BLOCKS, Places, find_places
 from sim.morph.descent import Contacts
 from sim.morph.measures import characteristic_length
@@ -89,7 +88,7 @@ class Obstacles:
             structure,
             met,
             ranges,
-            system_with(structure, _joined(table, ranges.table)),
+            system_with(structure, table.followed_by(ranges.table)),
             system_with(structure, ranges.table),
             ranges.reach(L),
         )
@@ -287,14 +286,6 @@ def _touched_bounds(
             slack = TOUCH * float(reach[i])
             force = -barrier(float(room[i]) + slack, float(reach[i]), kappa)[1]
             yield Touch(f"{ranges.name(i)} at its {word}", float(room[i]), force)
-
-
-def _joined(table: Table, more: Table) -> Table:
-    return Table(
-        np.append(table.kind, more.kind),
-        np.append(table.nodes, more.nodes, axis=0),
-        np.append(table.constant, more.constant),
-    )
 
 
 @lru_cache(maxsize=1)
