@@ -11,6 +11,7 @@ from mpl_toolkits.mplot3d import Axes3D
 from analysis.figures.shapes import (
     Wireframe,
     best_view,
+    draw_capsules,
     draw_mechanism,
     draw_target,
     frame,
@@ -41,6 +42,7 @@ class MorphPath:
     label, key : what the row is called, and the run behind it
     r, g : (steps, n, 3) nodes and their goals, in the case's unit
     E, S : (steps,)
+    capsules : two nodes and a radius each; seen where the structure stays in a plane
     """
 
     label: str
@@ -51,6 +53,7 @@ class MorphPath:
     target: Wireframe
     E: Floats
     S: Floats
+    capsules: tuple[tuple[int, int, float], ...] = ()
 
 
 def selected_steps(S: Floats, number: int = COLUMNS) -> Ints:
@@ -164,6 +167,8 @@ def _draw_row(
         place = row * COLUMNS + column + 1
         ax = figure.add_subplot(rows, COLUMNS, place, projection="3d")
         draw_target(ax, path.target)
+        if view[0] == 90.0:
+            draw_capsules(ax, path.r[s], path.capsules)
         draw_mechanism(ax, path.r[s], path.bodies)
         led = np.linalg.norm(path.g[s] - path.r[s], axis=1) > 0
         if s != chosen[-1]:

@@ -99,6 +99,32 @@ def draw_mechanism(
     )
 
 
+def draw_capsules(
+    ax: Axes3D, r: Floats, capsules: tuple[tuple[int, int, float], ...]
+) -> None:
+    """Outlines of capsules in a plane of constant z, filled.
+
+    Parameters
+    ----------
+    r : (n, 3) node positions
+    capsules : two nodes and a radius each
+    """
+    outlines = []
+    for a, b, radius in capsules:
+        turn = np.arctan2(*(r[b] - r[a])[1::-1])
+        half = turn + np.linspace(-0.5, 0.5, 12) * np.pi
+        ends = [(r[b], half), (r[a], half + np.pi)]
+        outlines.append(np.concatenate([
+            x + radius * np.column_stack([np.cos(t), np.sin(t), np.zeros_like(t)])
+            for x, t in ends
+        ]))  # fmt: skip
+    if outlines:
+        colour = (*_rgb(TARGET), 0.25)
+        ax.add_collection3d(
+            Poly3DCollection(outlines, facecolors=colour, edgecolors="none")
+        )
+
+
 def draw_spheres(ax: Axes3D, r: Floats, size: float = 9.0) -> None:
     """Scanned spheres, filled so that they are told from simulated nodes in grey."""
     ax.scatter(

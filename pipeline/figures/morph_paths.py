@@ -14,6 +14,7 @@ from analysis.figures.dejong_steps import (
 from analysis.figures.shapes import Wireframe
 from pipeline.cases.structure_file import structure_file
 from pipeline.figures.shown import Drawn, Row
+from pipeline.files import read_json
 from pipeline.simulated_run import read_simulated
 from sim.morph.mobility import modes
 from sim.morph.projection import admissible, satisfy_constraints
@@ -41,6 +42,7 @@ def read_path(row: Row) -> MorphPath:
     run = read_simulated(row.simulated)
     with np.load(row.simulated / "steps.npz", allow_pickle=False) as arrays:
         g = arrays["g"]
+    kept = read_json(row.simulated / "structure.json")
     return MorphPath(
         row.label,
         run.key,
@@ -50,6 +52,7 @@ def read_path(row: Row) -> MorphPath:
         Wireframe(run.target_vertices, run.target_edges),
         run.table["E"].to_numpy(np.float64),
         run.table["S"].to_numpy(np.float64),
+        tuple((a, b, radius) for a, b, radius in kept.get("capsules", ())),
     )
 
 
