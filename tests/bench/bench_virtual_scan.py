@@ -48,7 +48,6 @@ def main(case: str) -> None:
         timed("ingest", ["pipeline.ingest", *views, *radius, "--out", found])
         both = ["--spheres", found, "--simulated", run, "--scale-mm", "40"]
         timed("compare", ["pipeline.compare", *both, "--out", compared])
-        both += ["--compared", compared]
         timed("deviation", ["pipeline.deviation", *both, "--out", away])
     largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(f"largest process {largest:.0f} MB")
