@@ -137,7 +137,7 @@ def crossing(structure: Structure, options: BranchOptions) -> Crossing:
     if not len(directions):
         kind = Kind.ISOLATED
     moved = np.einsum("bd,dij->bij", directions, found.motions)
-    return Crossing(kind, z, found, moved, dimension)
+    return Crossing(kind, z, found, _in_order(moved), dimension)
 
 
 def simple_directions(forms: Floats) -> Floats | None:
@@ -151,7 +151,8 @@ def simple_directions(forms: Floats) -> Floats | None:
     along = vectors[:, -1] / np.sqrt(values[-1])
     across = vectors[:, 0] / np.sqrt(-values[0])
     both = np.array([along + across, along - across])
-    return _one_sign(both / np.linalg.norm(both, axis=1, keepdims=True))
+    unit: Floats = both / np.linalg.norm(both, axis=1, keepdims=True)
+    return unit
 
 
 def cone_directions(forms: Floats, seed: int) -> tuple[Floats, int]:
@@ -172,9 +173,7 @@ def cone_directions(forms: Floats, seed: int) -> tuple[Floats, int]:
         if all(abs(abs(root @ other) - 1.0) > ALIKE for other in found):
             found.append(root)
     few = found if dimension == 1 else found[:6]
-    ordered = sorted(few, key=lambda v: tuple(np.round(_one_sign(v[None])[0], 6)))
-    directions = np.array(ordered).reshape(-1, forms.shape[1])
-    return _one_sign(directions), dimension
+    return np.array(few).reshape(-1, forms.shape[1]), dimension
 
 
 def _root(forms: Floats, v: Floats) -> Floats | None:
@@ -193,11 +192,17 @@ def _root(forms: Floats, v: Floats) -> Floats | None:
     return None
 
 
-def _one_sign(directions: Floats) -> Floats:
-    """The same with the largest component of each positive."""
-    largest = np.abs(np.round(directions, 6)).argmax(axis=1)
-    signs = np.sign(np.take_along_axis(directions, largest[:, None], axis=1))
-    turned: Floats = directions * signs
+def _in_order(directions: Floats) -> Floats:
+    """The same (b, ...), each with its largest component positive, in one order.
+
+    They then do not hang on the basis of the motions, which rounding turns.
+    """
+    flat = directions.reshape(len(directions), int(np.prod(directions.shape[1:])))
+    seen = np.round(flat, 6)
+    largest = np.abs(seen).argmax(axis=1)[:, None]
+    signs = np.sign(np.take_along_axis(flat, largest, axis=1))
+    order = np.lexsort((signs * seen).T[::-1])
+    turned: Floats = (signs * flat)[order].reshape(directions.shape)
     return turned
 
 

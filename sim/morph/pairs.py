@@ -9,15 +9,22 @@ the thickness for a panel, and round ends. A pair is
     two edges                   of capsules, or sides of panels
 
 and must stay its radii apart. Parts that share a node never meet, nor do balls at the
-ends of one link: those overlap as they are joined.
+ends of one link: those overlap as they are joined. Nodes that `coin` holds at one place
+are one node here.
+
+Distances alone do not tell an edge that goes through the middle of a panel. What never
+touches on its way never comes to that, so it is only looked for where a way begins.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from sim.arrays import Floats, Ints
 from sim.contact.candidates import PARALLEL_EDGES, boxes, overlaps
+from sim.contact.crossing import crossings
 from sim.contact.distance import pair_distance
 from sim.contact.surface import Pairs, gather
 from sim.kernels import kernel
@@ -85,8 +92,9 @@ class Meetings:
 
     @classmethod
     def of(cls, solids: Solids, table: Table, r0: Floats) -> "Meetings":
-        links = table.nodes[table.kind == Kind.DIST, :2]
-        balls, points, faces, edges = _parts_of(solids)
+        same = one_node_each(table, len(r0))
+        links = same[table.nodes[table.kind == Kind.DIST, :2]]
+        balls, points, faces, edges = _parts_of(solids, same)
         u = r0[edges.node[:, 1]] - r0[edges.node[:, 0]]
         apart = np.unique(pair_keys(links, len(r0)))
         return cls(balls, points, faces, edges, apart, np.square(u).sum(axis=1))
@@ -109,6 +117,12 @@ class Meetings:
         fades[faces:] = PARALLEL_EDGES * square[:, 0] * square[:, 1]
         ones = np.ones(len(node))
         return Pairs(faces, row, node, REACH * gap, gap, ones, fades)
+
+    def pierced(self, r: Floats) -> list[tuple[str, str]]:
+        """The bodies of each edge that goes through a face, and of that face."""
+        alone = np.full((len(r), 2), -1)
+        found = crossings(self.edges.node, self.faces.node, alone, r.copy())
+        return [(self.edges.body[i], self.faces.body[j]) for i, j in found]
 
     def names(self, pairs: Pairs, k: int) -> tuple[str, str]:
         """What a person calls the two bodies of pair k."""
@@ -145,14 +159,24 @@ class Meetings:
         return np.column_stack([a, b])[kept], gap[kept], row[kept]
 
 
-def _parts_of(solids: Solids) -> tuple[Parts, Parts, Parts, Parts]:
+def one_node_each(table: Table, n: int) -> Ints:
+    """(n,) of the nodes that `coin` holds at one place, the first."""
+    a, b = table.nodes[table.kind == Kind.COIN, :2].T
+    graph = coo_array((np.ones(len(a)), (a, b)), shape=(n, n))
+    _, place = connected_components(graph, directed=False)
+    first: Ints = np.unique(place, return_index=True)[1][place]
+    return first
+
+
+def _parts_of(solids: Solids, same: Ints) -> tuple[Parts, Parts, Parts, Parts]:
+    """Balls, points, faces and edges of bodies; same : (n,) the node each is."""
     balls: list[tuple[Ints, float, str]] = []
     points: list[tuple[Ints, float, str]] = []
     faces: list[tuple[Ints, float, str]] = []
     edges: list[tuple[Ints, float, str]] = []
     for kind, bodies, _, sizes in solids.kinds:
-        for nodes, size in zip(bodies, sizes.tolist(), strict=True):
-            name = described(kind, nodes)
+        for own, size in zip(bodies, sizes.tolist(), strict=True):
+            name, nodes = described(kind, own), same[own]
             radius = 0.5 * size if kind == "triangle" else size
             points += [(nodes[[i]], radius, name) for i in range(len(nodes))]
             if len(nodes) == 1:

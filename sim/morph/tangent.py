@@ -7,7 +7,8 @@ A motion z + h v + h^2 a / 2 + ... satisfies c = 0 to second order if
 and the second has a solution a just where w . H(v, v) = 0 for every w of the cokernel,
 w J = 0. Where J has lost rank, these quadratic forms choose among its first-order
 motions; elsewhere there are none, or they vanish with the row that is redundant.
-Rigid motions that the constraints allow are left out.
+Rigid motions that the constraints allow are left out. Lengths count in L of the
+configuration, so that what is zero is so in every unit.
 """
 
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.arrays import Floats, Ints
+from sim.morph.measures import characteristic_length
 from sim.morph.mobility import LARGEST, dense_rows, rigid_motions
 from sim.morph.system import System, linearise
 
@@ -52,13 +54,14 @@ def tangent(system: System, z: Floats) -> Tangent:
     J, used = dense_jacobian(system, z)
     left, sizes, right = np.linalg.svd(J)
     rank = int(np.count_nonzero(sizes > LOST * sizes.max(initial=1e-300)))
-    flat, rigid = _without_rigid(system, z, J, right[rank:], used)
+    L = characteristic_length(z[: system.n]) or 1.0
+    flat, rigid = _without_rigid(system, z, L * J, right[rank:], used)
     motions = np.zeros((len(flat), 3 * len(z)))
     motions[:, used] = flat
     shaped = motions.reshape(-1, len(z), 3)
     cokernel = left[:, rank:].T
     smallest = sizes[rank - 1] / sizes[0] if rank else 0.0
-    forms = _forms(system, z, shaped, cokernel)
+    forms = _forms(system, z, L * shaped, cokernel)
     return Tangent(shaped, rigid, cokernel, forms, float(smallest))
 
 

@@ -110,13 +110,19 @@ class Obstacles:
                 f"apart and need {pairs.gap[k]:.4g}: take smaller radii, or start with "
                 f"them apart ({len(found)} pairs overlap)"
             )
+        for one, other in self.meetings.pierced(r):
+            raise ValueError(
+                f"the {one} goes through the {other} at the start: start with them "
+                "apart"
+            )
 
     def overlaps(self, r: Floats) -> int:
         """How many pairs of parts overlap."""
         if self.meetings is None:
             return 0
         pairs = self.meetings.near(r)
-        return int(np.count_nonzero(~(_distances(pairs, r) > pairs.gap)))
+        close = int(np.count_nonzero(~(_distances(pairs, r) > pairs.gap)))
+        return close + len(self.meetings.pierced(r))
 
     def smallest_gap(self, z: Floats) -> float:
         """The smallest room that a pair or a bound has left, over its reach; at most 1.

@@ -72,6 +72,16 @@ def test_a_flat_parallelogram_is_left_as_one_and_as_an_antiparallelogram() -> No
     assert sum(d[-1] > 0.5 for d in diagonals) == 2
 
 
+@pytest.mark.parametrize("unit", [1e-6, 1e-3, 1e3, 1e6])
+def test_branches_meet_in_every_unit_of_length_alike(unit: float) -> None:
+    found = crossing(four_bar(unit * np.array(FLAT)), OPTIONS)
+    assert (found.kind, len(found.directions)) == (Kind.BRANCHES, 2)
+    alike = crossing(four_bar(np.array(FLAT)), OPTIONS)
+    assert_allclose(found.directions, alike.directions, atol=1e-9)
+    bent = four_bar(unit * np.array([[0, 0], [2, 0], [2.5, 1], [0.3, 0.8]]))
+    assert crossing(bent, OPTIONS).kind is Kind.REGULAR
+
+
 def test_tangents_of_the_parallelogram_are_those_of_the_closed_form() -> None:
     """Cranks of length 1 on a base of 2: heights y2, y3 with y3 = y2 or y3 = -y2 / 3.
 

@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from sim.arrays import Floats
-from sim.morph.constraints import dist, fix
+from sim.morph import joints
+from sim.morph.constraints import coin, dist, fix
 from sim.morph.curvature import Terms, assemble, dense
 from sim.morph.measures import characteristic_length
 from sim.morph.morph import MorphStep, Stop
@@ -261,6 +262,40 @@ def test_bodies_that_overlap_at_the_start_are_refused_by_name() -> None:
     )
     with pytest.raises(ValueError, match=said):
         next(morph_newton(made, Goals(made.r0), Newton()))
+
+
+@pytest.mark.parametrize("height", [-5.0, 5.0])
+def test_a_rod_through_the_middle_of_a_panel_is_refused(height: float) -> None:
+    """Its ends are far from the panel, and its middle from the panel's sides."""
+    r = np.array([[0.0, 0, 0], [9, 0, 0], [0, 9, 0], [2.5, 2.5, height], [2.5, 2.5, 4]])
+    bodies = solids(capsules=[(3, 4, 0.1)], panels=[(0, 1, 2, 0.1)])
+    made = limited(r, [], bodies)
+    obstacles = obstacles_of(made)
+    if height > 0.0:
+        obstacles.check(r)
+        assert obstacles.overlaps(r) == 0
+        return
+    assert obstacles.overlaps(r) == 1
+    said = "capsule of nodes 3 and 4 goes through the triangle of nodes 0, 1 and 2"
+    with pytest.raises(ValueError, match=said):
+        obstacles.check(r)
+
+
+def test_panels_with_joined_nodes_fold_as_panels_with_common_nodes() -> None:
+    """Nodes that `coin` joins are at one place, and no overlap."""
+    shared = np.array([[0.0, 0, 0], [1, 0, 0], [0.5, 1, 0.4], [0.5, -1, 0.4]])
+    twice = shared[[0, 1, 2, 3, 0, 1]]
+    one = [*joints.body(shared, (0, 1, 2)), dist(shared, 0, 3), dist(shared, 1, 3)]
+    two = joints.body(twice, (0, 1, 2)) + joints.body(twice, (4, 5, 3))
+    two += [coin(0, 4), coin(1, 5)]  # and one row too many
+    ends = []
+    for r, rows, other in ((shared, one, (0, 1, 3)), (twice, two, (4, 5, 3))):
+        bodies = solids(panels=[(0, 1, 2, 0.1), (*other, 0.1)], balls=[(0, 0.05)])
+        made = replace(limited(r, rows, bodies), leading=np.array([2, 3]))
+        goals = np.array([[0.5, 0.01, 1], [0.5, -0.01, 1]])
+        *_, last = morph_newton(made, Goals(goals), Newton())
+        ends.append(np.linalg.norm(last.r[2] - last.r[3]))
+    assert ends[0] == pytest.approx(ends[1], rel=1e-6)
 
 
 @pytest.mark.parametrize(
