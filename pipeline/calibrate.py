@@ -7,17 +7,19 @@ file) and, after every pose was simulated and compared again with it, again.csv.
 """
 
 import sys
-from argparse import BooleanOptionalAction
+from argparse import BooleanOptionalAction, Namespace
 from dataclasses import fields
 from pathlib import Path
 
 from pipeline.arguments import OneLineParser, output_directory
 from pipeline.calibration.file import composed
-from pipeline.calibration.poses import PoseFolders, folders_of
+from pipeline.calibration.poses import PoseFolders, by_hand, folders_of
 from pipeline.calibration.run import run_step
 from pipeline.calibration.scans import SyntheticPoses, run_synthetic
-from pipeline.calibration.settings import PAIR, Settings
-from pipeline.errors import command
+from pipeline.calibration.settings import PAIR, PLACE, Settings
+from pipeline.errors import InputError, command
+
+LISTS = {"references": ("--reference", PAIR), "leave_out": ("--leave-out", PLACE)}
 
 
 def _arguments() -> OneLineParser:
@@ -38,9 +40,10 @@ def _arguments() -> OneLineParser:
         if field.type is bool:
             switch = BooleanOptionalAction
             parser.add_argument(flag, action=switch, default=field.default)
-        elif field.name == "references":
+        elif field.name in LISTS:
+            flag, what = LISTS[field.name]
             parser.add_argument(
-                "--reference", dest=field.name, action="append", default=[], help=PAIR
+                flag, dest=field.name, action="append", default=[], help=what
             )
         else:
             parser.add_argument(flag, type=type(field.default), default=field.default)
@@ -52,16 +55,30 @@ def main(argv: list[str] | None = None) -> int:
     """Calibrate once and print what was found."""
     given = _arguments().parse_args(argv)
     if len(given.poses) == 1 and given.poses[0].suffix == ".yaml":
+        _refuse_beside_a_file(given)
         numbers = run_synthetic(SyntheticPoses(**composed(given.poses[0])), given.out)
     else:
         folders = [folders_of(path) for path in given.poses]
-        folders += [PoseFolders(one[0].name, *one) for one in given.pose]
+        folders += by_hand([PoseFolders(one[0].name, *one) for one in given.pose])
         values = {f.name: getattr(given, f.name) for f in fields(Settings)}
-        values["references"] = tuple(values["references"])
+        values |= {name: tuple(values[name]) for name in LISTS}
         numbers = run_step(Settings(**values), folders, given.out, given.candidate)
     for name, value in numbers.items():
         print(f"{name}: {value}")
     return 0
+
+
+def _refuse_beside_a_file(given: Namespace) -> None:
+    """A file says everything: an option would have no effect."""
+    heeded = ("poses", "out")
+    plain = vars(_arguments().parse_args(["--out", str(given.out)]))
+    for name, value in vars(given).items():
+        if name not in heeded and value != plain[name]:
+            flag = LISTS[name][0] if name in LISTS else "--" + name.replace("_", "-")
+            raise InputError(
+                f"{flag} is not heeded beside a file: write it into "
+                f"{given.poses[0]}, under settings"
+            )
 
 
 if __name__ == "__main__":

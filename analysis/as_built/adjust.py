@@ -112,6 +112,7 @@ class Linearised:
     ----------
     t : (r,) misclosures of the measured nodes
     G : (r, u)
+    A : (r, 3n) slopes of the rows in the measured nodes
     CAt : (3n, r) covariance of the measured nodes with the misclosures
     V0 : (r, r) covariance of the misclosures from the measured nodes alone
     D : (k, r, r) the covariance that each unknown variance stands for
@@ -119,6 +120,7 @@ class Linearised:
 
     t: Floats
     G: Floats
+    A: Floats
     CAt: Floats
     V0: Floats
     D: Floats
@@ -154,7 +156,7 @@ def linearised(model: Model, pose: Pose, x: Floats, kappa: float) -> Linearised:
     D = [np.diag(1.0 * (model.role[use] == roles.index(role))) for role in model.play]
     D += [A @ A.T] * model.scatter
     each = np.array(D).reshape(len(D), len(A), len(A))
-    return Linearised(t[use], G[use], CAt, A @ CAt, each)
+    return Linearised(t[use], G[use], A, CAt, A @ CAt, each)
 
 
 def inverse(V: Floats) -> tuple[Floats, int]:

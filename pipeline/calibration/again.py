@@ -5,14 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from pipeline.calibration.poses import ScannedPose, settings_of
 from pipeline.compare import run_step as compare
-from pipeline.errors import InputError
+from pipeline.errors import InputError, RunFailedError
 from pipeline.runs import run_record
 from pipeline.simulate import planned, run_in
-from sim.newton import NotConvergedError
 
 COLUMNS = ("verdict", "S_error", "rms_mm", "rms_limit_mm", "worst_length_u")
 
@@ -24,7 +21,7 @@ class Again:
     Parameters
     ----------
     as_built : structure file
-    out : folder that receives a folder for each pose
+    out : folder that receives the simulation and the comparison of a pose
     printing_sd_mm : what is left unknown of a node's place on its bodies
     """
 
@@ -33,19 +30,29 @@ class Again:
     printing_sd_mm: float
 
 
-def compare_again(poses: list[ScannedPose], again: Again) -> pd.DataFrame:
-    """A row a pose: its comparison before, with nominal lengths, and after."""
-    rows = []
-    for pose in poses:
-        after = _one(pose, again)
-        row: dict[str, Any] = {"pose": pose.folders.name}
-        row |= {f"{name}_before": pose.row[name] for name in COLUMNS}
-        row |= {f"{name}_after": after[name] for name in COLUMNS}
-        rows.append(row)
-    return pd.DataFrame(rows)
+def before_and_after(
+    pose: ScannedPose, again: Again, held_out: Again | None
+) -> dict[str, Any]:
+    """A pose as drawn, as built, and as built from the others alone.
+
+    Parameters
+    ----------
+    held_out : with lengths that the scan of this pose had no part in; None where the
+        other poses do not tell them
+    """
+    row: dict[str, Any] = {"pose": pose.folders.name}
+    row |= {f"{name}_before": pose.row[name] for name in COLUMNS}
+    row |= _named("after", compared_again(pose, again))
+    found = {} if held_out is None else compared_again(pose, held_out)
+    return row | _named("held_out", found)
 
 
-def _one(pose: ScannedPose, again: Again) -> dict[str, Any]:
+def _named(when: str, found: dict[str, Any]) -> dict[str, Any]:
+    return {f"{name}_{when}": found.get(name, "") for name in COLUMNS}
+
+
+def compared_again(pose: ScannedPose, again: Again) -> dict[str, Any]:
+    """The row of a comparison with lengths as built."""
     folders = pose.folders
     if not (folders.simulated / "run.json").is_file():
         raise InputError(
@@ -57,16 +64,14 @@ def _one(pose: ScannedPose, again: Again) -> dict[str, Any]:
         "_target_": "pipeline.cases.structure_file.structure_file",
         "path": str(again.as_built),
     }
-    directory = again.out / folders.name
-    name = f"{folders.name}-as-built"
+    simulated, out = again.out / "simulated", again.out / "comparison"
     try:
-        run_in(directory / "simulated", planned(name, config))
-    except NotConvergedError as error:
-        raise InputError(
+        run_in(simulated, planned(f"{folders.name}-as-built", config))
+    except RunFailedError as error:
+        raise RunFailedError(
             f"{folders.name} does not converge with the lengths as built: {error}"
         ) from error
     settings = replace(
         settings_of(pose), printing_sd_mm=again.printing_sd_mm, print_scale_sd=0.0
     )
-    simulated, out = directory / "simulated", directory / "comparison"
     return compare(settings, folders.spheres, simulated, out, pictured=False)

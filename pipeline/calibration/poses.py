@@ -1,6 +1,8 @@
 """Scanned poses of one mechanism, as finished comparisons leave them."""
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,53 @@ def folders_of(comparison: Path) -> PoseFolders:
             )
         found[role] = directory
     return PoseFolders(str(record["name"]), comparison, **found)
+
+
+def by_hand(poses: Sequence[PoseFolders]) -> list[PoseFolders]:
+    """Poses named after their folders; where these are alike, after those above."""
+    many = Counter(pose.name for pose in poses)
+    return [
+        replace(pose, name="-".join(pose.comparison.resolve().parts[-2:]))
+        if many[pose.name] > 1
+        else pose
+        for pose in poses
+    ]
+
+
+def refuse_same_names(poses: Sequence[PoseFolders]) -> None:
+    """Refuse a pose given twice, and two that could not be told apart in tables."""
+    name, many = Counter(pose.name for pose in poses).most_common(1)[0]
+    if many > 1:
+        raise InputError(
+            f"{name} is the name of {many} poses: give each pose once, in a folder of "
+            "its own name"
+        )
+
+
+def without(pose: ScannedPose, left_out: Sequence[tuple[str, int]]) -> ScannedPose:
+    """The pose with what is to be left out of it not seen."""
+    nodes = [node for name, node in left_out if name == pose.folders.name]
+    centres = pose.pose.nodes_mm.copy()
+    if max(nodes, default=0) >= len(centres):
+        raise InputError(
+            f"there is no node {max(nodes)} in {pose.folders.name} to leave out: its "
+            f"last one is {len(centres) - 1}"
+        )
+    centres[nodes] = np.nan
+    return replace(pose, pose=replace(pose.pose, nodes_mm=centres))
+
+
+def refuse_unknown_poses(
+    left_out: Sequence[tuple[str, int]], poses: Sequence[PoseFolders]
+) -> None:
+    """Refuse places in poses that are not given."""
+    known = [pose.name for pose in poses]
+    for name, node in left_out:
+        if name not in known:
+            raise InputError(
+                f"there is no pose {name} to leave node {node} out of: there are "
+                f"{', '.join(known)}"
+            )
 
 
 def read_pose(folders: PoseFolders, nodes: int) -> ScannedPose:

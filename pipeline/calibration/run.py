@@ -1,24 +1,30 @@
 """One calibration: poses read, deviations estimated, tables written, poses repeated."""
 
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from analysis.as_built.adjust import Calibration, Pose, calibrate
+from analysis.as_built.doubts import refuse_repeated, refuse_suspects
 from analysis.as_built.model import Model, model_of
 from analysis.as_built.next_pose import Candidate, Optimal, candidates, sampled
-from pipeline.calibration.again import Again, compare_again
+from pipeline.calibration.again import Again, before_and_after
 from pipeline.calibration.poses import (
     PoseFolders,
     ScannedPose,
     nominal_structure,
     read_pose,
+    refuse_same_names,
+    refuse_unknown_poses,
     scale_of,
+    without,
 )
 from pipeline.calibration.settings import Settings
 from pipeline.calibration.tables import (
@@ -27,13 +33,17 @@ from pipeline.calibration.tables import (
     candidates_table,
     deviations_table,
     growth_table,
+    roles_of,
     spread_table,
 )
 from pipeline.errors import InputError
 from pipeline.files import replacing, write_json
 from pipeline.simulated_run import read_simulated
 from sim.arrays import Floats
+from sim.morph.structure import Structure
 from sim.newton import NotConvergedError
+
+FAR = 3.5  # standard deviations from which comparisons of some 20 lengths differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,34 +69,75 @@ def run_step(
     """
     if not folders:
         raise InputError("no pose is given: name finished comparisons")
+    refuse_same_names(folders)
+    refuse_unknown_poses(settings.places, folders)
     nominal = nominal_structure(folders)
-    poses = [read_pose(one, len(nominal.r0)) for one in folders]
+    read = [read_pose(one, len(nominal.r0)) for one in folders]
+    poses = [without(pose, settings.places) for pose in read]
     scale_mm = scale_of(poses)
     try:
         model = model_of(nominal, scale_mm, settings.unknowns)
         scans, scale_sd = [pose.pose for pose in poses], settings.scan_scale_sd
+        refuse_repeated(model, scans)
         found = calibrate(model, scans, scale_sd)
+        refuse_suspects(found, scans)
         ranked = _next(settings, Calibrated(found, poses, scale_mm), further)
     except ValueError as error:
         raise InputError(str(error)) from error
-    made = as_built(nominal, found, scale_mm)
+    calibrated = Calibrated(found, poses, scale_mm)
     out.mkdir(parents=True, exist_ok=True)
-    write_json(out / "as_built.json", as_built_document(nominal, made))
     tables = {
         "deviations": deviations_table(found),
         "spread": spread_table(found),
         "next_poses": candidates_table(model, ranked),
         "growth": growth_table([*_fewer(model, scans, scale_sd), (len(scans), found)]),
     }
-    if settings.again:
-        again = Again(out / "as_built.json", out / "again", _left_sd_mm(found))
-        tables["again"] = compare_again(poses, again)
+    _write(out / "as_built.json", nominal, calibrated)
     for name, table in tables.items():
-        with replacing(out / f"{name}.csv") as temporary:
-            table.to_csv(temporary, index=False, lineterminator="\n")
+        _write_table(out / f"{name}.csv", table)
     with replacing(out / "covariance.npz") as temporary, temporary.open("wb") as file:
         np.savez(file, covariance_mm2=found.covariance, names=np.array(model.names))
+    for last in (out / "again", out / "again.csv"):  # of other lengths
+        _remove(last)
+    if settings.again:
+        tables["again"] = _again(nominal, calibrated, scale_sd, out)
+        _write_table(out / "again.csv", tables["again"])
     return _numbers(found, poses, tables)
+
+
+def _write(path: Path, nominal: Structure, made: Calibrated) -> None:
+    built = as_built(nominal, made.found, made.scale_mm)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, as_built_document(nominal, built))
+
+
+def _write_table(path: Path, table: pd.DataFrame) -> None:
+    with replacing(path) as temporary:
+        table.to_csv(temporary, index=False, lineterminator="\n")
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _again(
+    nominal: Structure, made: Calibrated, scale_sd: float, out: Path
+) -> pd.DataFrame:
+    """A row a pose: as drawn, as built, and as built from the other poses alone."""
+    rows, scans = [], [pose.pose for pose in made.poses]
+    for k, pose in enumerate(made.poses):
+        here, held_out = out / "again" / pose.folders.name, None
+        with suppress(ValueError, NotConvergedError):
+            others = calibrate(made.found.model, scans[:k] + scans[k + 1 :], scale_sd)
+            path = here / "held_out" / "as_built.json"
+            _write(path, nominal, replace(made, found=others))
+            held_out = Again(path, path.parent, _left_sd_mm(others))
+        again = Again(out / "as_built.json", here, _left_sd_mm(made.found))
+        rows.append(before_and_after(pose, again, held_out))
+    return pd.DataFrame(rows)
 
 
 def _fewer(
@@ -124,11 +175,19 @@ def _end(simulated: Path, n: int, scale_mm: float) -> tuple[str, Floats]:
 
 
 def _left_sd_mm(found: Calibration) -> float:
-    """What a node's place on its bodies is still uncertain by, play included."""
-    lengths = found.model.unknowns - found.model.scale
-    u2 = float(np.mean(found.u[:lengths] ** 2)) if lengths else 0.0
-    play = float(found.variances[: len(found.model.play)].max(initial=0.0))
-    return float(np.sqrt(0.5 * (u2 + play)))
+    """What a node's place on its bodies is still uncertain by, play included.
+
+    Of the role that is known worst; where few repetitions tell the play, as much wider
+    as Student's t has it at `FAR`.
+    """
+    model = found.model
+    roles = np.array([roles_of(model, g) for g in range(model.unknowns)])
+    u2 = [
+        float(np.mean(found.u[roles == role] ** 2)) for role in set(roles) - {"scanner"}
+    ]
+    play, f = found.variances, np.maximum(found.repeated, 1)
+    play = (play * (stats.t.isf(stats.norm.sf(FAR), f) / FAR) ** 2)[: len(model.play)]
+    return float(np.sqrt(0.5 * (max(u2, default=0.0) + play.max(initial=0.0))))
 
 
 def _numbers(
@@ -161,8 +220,10 @@ def _numbers(
         numbers["next_pose"] = str(best["pose"])
         numbers["next_rms_u_mm"] = float(best["rms_u_mm"])
     if "again" in tables:
-        for when in ("before", "after"):
-            column = tables["again"][f"rms_mm_{when}"]
+        for when in ("before", "after", "held_out"):
+            column = pd.to_numeric(tables["again"][f"rms_mm_{when}"])
+            if column.isna().any():
+                continue  # too few other poses
             numbers[f"rms_mm_{when}"] = float(np.sqrt(np.mean(column**2)))
             verdicts = tables["again"][f"verdict_{when}"]
             numbers[f"agree_{when}"] = int((verdicts == "agrees").sum())

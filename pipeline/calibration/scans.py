@@ -89,7 +89,8 @@ class SyntheticPoses:
     def calibration(self) -> Settings:
         """What is estimated."""
         given = dict(self.settings)
-        given["references"] = tuple(given.get("references", ()))
+        for name in ("references", "leave_out"):
+            given[name] = tuple(given.get(name, ()))
         return Settings(**given)
 
 

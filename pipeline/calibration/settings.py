@@ -9,6 +9,7 @@ from analysis.as_built.next_pose import Optimal
 from analysis.uncertainty import UncertaintyOptions
 
 PAIR = "two nodes such as 3-7"
+PLACE = "a pose and a node such as wide:5"
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Settings:
     scale : estimate the scanner's scale
     scan_scale_sd : relative, of the scanner's calibration, unless `scale`
     references : pairs of nodes, such as 3-7, whose distance is as nominal
+    leave_out : pose and node, such as wide:5, that are taken as not seen
     optimal : D or A
     sampled : poses sampled around the scanned ones as candidates
     amplitude_mm : rms displacement of their nodes
@@ -39,6 +41,7 @@ class Settings:
     scale: bool = False
     scan_scale_sd: float = UncertaintyOptions.scan_scale_sd
     references: tuple[str, ...] = ()
+    leave_out: tuple[str, ...] = ()
     optimal: str = "D"
     sampled: int = 20
     amplitude_mm: float = 10.0
@@ -46,7 +49,7 @@ class Settings:
     again: bool = True
 
     def __post_init__(self) -> None:
-        _ = self.unknowns, Optimal(self.optimal)
+        _ = self.unknowns, self.places, Optimal(self.optimal)
         for field in fields(self):
             value = getattr(self, field.name)
             if field.type is bool and not isinstance(value, bool):
@@ -74,9 +77,21 @@ class Settings:
             references=tuple(_pair(text) for text in self.references),
         )
 
+    @property
+    def places(self) -> tuple[tuple[str, int], ...]:
+        """Poses and nodes that are left out."""
+        return tuple(_place(text) for text in self.leave_out)
+
 
 def _pair(text: str) -> tuple[int, int]:
     a, _, b = str(text).partition("-")
     if not (a.isdigit() and b.isdigit()):
         raise ValueError(f"the reference {text!r} is no pair of nodes: give {PAIR}")
     return int(a), int(b)
+
+
+def _place(text: str) -> tuple[str, int]:
+    pose, _, node = str(text).rpartition(":")
+    if not (pose and node.isdigit()):
+        raise ValueError(f"{text!r} to leave out is no place: give {PLACE}")
+    return pose, int(node)

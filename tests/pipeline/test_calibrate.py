@@ -66,6 +66,88 @@ def test_simulated_as_built_the_poses_agree_better(built: Path) -> None:
     assert not (again["verdict_before"] == "agrees").any()
 
 
+def test_a_pose_is_predicted_with_lengths_that_its_scan_had_no_part_in(
+    built: Path,
+) -> None:
+    again = pd.read_csv(built / "again.csv")
+    held_out, after = again["rms_mm_held_out"], again["rms_mm_after"]
+    assert (held_out < 0.3 * again["rms_mm_before"]).all()
+    assert np.square(held_out).sum() > np.square(after).sum()
+    for pose in POSES:
+        alone = structure_file(str(built / "again" / pose / "held_out/as_built.json"))
+        apart = (
+            alone.constraints.constant
+            - structure_file(str(built / "as_built.json")).constraints.constant
+        )
+        assert np.abs(apart).max() > 1e-5
+
+
+def test_two_poses_predict_no_third_and_say_so(built: Path, tmp_path: Path) -> None:
+    """One pose tells no play."""
+    words = [*pose_words(built, POSES[:2]), "--sampled", "0"]
+    assert calibrate.main([*words, "--out", str(tmp_path / "out")]) == 0
+    again = pd.read_csv(tmp_path / "out" / "again.csv")
+    assert again["rms_mm_held_out"].isna().all()
+    assert again["rms_mm_after"].notna().all()
+
+
+def test_another_calibration_into_the_same_folder_replaces_the_first(
+    built: Path, tmp_path: Path
+) -> None:
+    """As when one more pose was scanned."""
+    words = [*pose_words(built, POSES[:2]), "--sampled", "0"]
+    assert calibrate.main([*words, "--out", str(tmp_path / "out")]) == 0
+    words = [*pose_words(built), "--sampled", "0"]
+    assert calibrate.main([*words, "--out", str(tmp_path / "out")]) == 0
+    assert len(pd.read_csv(tmp_path / "out" / "again.csv")) == 3
+
+
+def moved_sphere(built: Path, folder: Path, by_mm: float) -> tuple[list[str], str]:
+    """The pose `wide` with the sphere of node 5 elsewhere; what it is called."""
+    here = shutil.copytree(built / "poses" / "wide", folder / "wide")
+    labels = pd.read_csv(here / "comparison" / "labels.csv", dtype=str)
+    path = here / "spheres" / "spheres.csv"
+    spheres = pd.read_csv(path, dtype={"sphere": str})
+    spheres.loc[spheres["sphere"] == labels["sphere"][5], "x_mm"] += by_mm
+    spheres.to_csv(path, index=False)
+    (here / "spheres" / "covariance.npz").unlink(missing_ok=True)
+    return folders_of(here), "wide-comparison"
+
+
+def test_a_sphere_that_is_elsewhere_is_named_and_can_be_left_out(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words, name = moved_sphere(built, tmp_path, 2.0)
+    words += [*pose_words(built, POSES[1:]), "--sampled", "0", "--no-again"]
+    said = refused(words, tmp_path / "o", capsys)
+    assert f"node 5 of {name} is about" in said
+    assert f"--leave-out {name}:5" in said
+    words += ["--leave-out", f"{name}:5", "--out", str(tmp_path / "o")]
+    assert calibrate.main(words) == 0
+    found = pd.read_csv(tmp_path / "o" / "deviations.csv")
+    truth = pd.read_csv(built / "truth.csv")["true_deviation_mm"]
+    assert ((found["low_mm"] <= truth) & (truth <= found["high_mm"])).mean() > 0.85
+
+
+def test_one_scan_twice_is_refused(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    twice = pose_words(built, ("wide", "wide"))
+    said = refused(twice, tmp_path / "o", capsys)
+    assert "wide-comparison is the name of 2 poses" in said
+    copied = shutil.copytree(built / "poses" / "wide", tmp_path / "again")
+    words = [*pose_words(built, ("wide",)), *folders_of(copied)]
+    assert "are the same scan" in refused(words, tmp_path / "o", capsys)
+
+
+def test_options_beside_a_file_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [str(SHIPPED), "--links", "equal"]
+    said = refused(words, tmp_path / "o", capsys)
+    assert "--links is not heeded beside a file" in said
+
+
 def test_the_structure_as_built_has_the_lengths_found_and_can_be_simulated(
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +258,9 @@ def refused(words: list[str], out: Path, capsys: pytest.CaptureFixture[str]) -> 
         (POSES, ["--amplitude-mm", "-3"], "amplitude_mm must be positive"),
         (POSES, ["--candidate", "nowhere"], "nowhere"),
         (POSES, ["--optimal", "E"], "choose one of D, A"),
+        (POSES, ["--leave-out", "5"], "give a pose and a node such as wide:5"),
+        (POSES, ["--leave-out", "far:5"], "there is no pose far"),
+        (POSES, ["--leave-out", "wide-comparison:99"], "there is no node 99"),
     ],
 )
 def test_what_cannot_be_calibrated_is_refused_on_one_line(
