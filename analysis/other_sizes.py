@@ -34,7 +34,7 @@ class OtherSize:
 
     def __str__(self) -> str:
         return (
-            f"{self.many} spheres of radius {self.radius:.2f} +- {self.spread:.2f} mm"
+            f"{self.many} spheres of radius {self.radius:.2f} +- {self.spread:.2g} mm"
         )
 
 

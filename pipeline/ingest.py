@@ -30,7 +30,7 @@ from pipeline.page.scan import scan_page
 from pipeline.readers.cloud import Cloud
 from pipeline.readers.source import Choices
 from pipeline.readers.units import unit_named
-from pipeline.scans.hints import doubt, left_out, reasons
+from pipeline.scans.hints import doubt, left_out, own_radius, reasons, used_radius
 from pipeline.scans.picks import write_tables
 from pipeline.scans.seeds import at_seeds, near_any, read_seeds
 from pipeline.scans.views import merged, read_views, settled
@@ -86,7 +86,8 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     wrong = doubt(picks, points, unit, config.options)
     if wrong:
         code, _, problem = wrong.partition(" ")
-        raise InputError(f"{code} {scans[0]}: {problem}")
+        lost = "".join(f"; {note}" for note in _remarks(clouds))
+        raise InputError(f"{code} {scans[0]}: {problem}{lost}")
     ignored = left_out(picks, points, config.options)
     numbers = _numbers(clouds, picks, config, ignored)
     if view is not None:
@@ -132,16 +133,15 @@ def _write(out: Path, points: Floats, picks: Picks, synthetic: bool) -> None:
 def _numbers(
     clouds: list[Cloud], picks: Picks, config: Ingest, ignored: str
 ) -> dict[str, Any]:
-    free = np.array([sphere.free_radius for sphere in picks.spheres])
-    weight = np.array([sphere.free_radius_sd for sphere in picks.spheres]) ** -2.0
-    notes = [f"{c.path.name}: {note}" for c in clouds for note in c.notes]
+    free_radius, free_radius_sd = own_radius(picks)
+    notes = _remarks(clouds)
     return {
         "spheres": len(picks.spheres),
         "rejected": len(picks.rejected),
         "rejected_for": reasons(picks),
-        "radius_mm": config.sphere_radius_mm,
-        "free_radius_mm": float(weight @ free / weight.sum()),
-        "free_radius_sd_mm": float(weight.sum() ** -0.5),
+        "radius_mm": used_radius(picks, config.options),
+        "free_radius_mm": free_radius,
+        "free_radius_sd_mm": free_radius_sd,
         "noise_mm": float(picks.noise),
         "centre_sd_mm": _typical_sd(picks),
         "points": sum(len(cloud.points) for cloud in clouds),
@@ -151,6 +151,11 @@ def _numbers(
         "synthetic": any(cloud.synthetic for cloud in clouds),
         "notes": "; ".join([*notes, ignored] if ignored else notes),
     }
+
+
+def _remarks(clouds: list[Cloud]) -> list[str]:
+    """What was lost in reading, by file."""
+    return [f"{c.path.name}: {note}" for c in clouds for note in c.notes]
 
 
 def _typical_sd(picks: Picks) -> float:

@@ -15,6 +15,7 @@ MOST_POINTS = 1_000_000  # a hint need not see them all
 FEWEST = 4  # fewer spheres may be an accident
 ROUGH = 0.07  # rms over radius: what is rougher is no sphere
 RADIUS_RANGE = (0.5, 2.0)  # of the radius that was expected
+WRONG, CERTAIN = 0.01, 5.0  # of the radius, and sd: so far off, it is another one
 
 
 def doubt(picks: Picks, points: Floats, unit: Unit, options: PickOptions) -> str:
@@ -26,13 +27,14 @@ def doubt(picks: Picks, points: Floats, unit: Unit, options: PickOptions) -> str
     ----------
     points : (n, 3) mm, as read with `unit`
     """
-    R, many = options.radius_mm, len(picks.spheres)
+    R, many = used_radius(picks, options), len(picks.spheres)
     if len(points) > MOST_POINTS:
         points = points[:: len(points) // MOST_POINTS + 1]
     if many == 0:
         extent = " x ".join(f"{side:.3g}" for side in np.ptp(points, axis=0))
+        to = "" if options.radius_max_mm is None else f" to {options.radius_max_mm:g}"
         what = (
-            f"no sphere of radius {R:g} mm among {len(points)} points that fill "
+            f"no sphere of radius {R:g}{to} mm among {len(points)} points that fill "
             f"{extent} mm"
         )
     elif picks.noise > ROUGH * R:
@@ -43,10 +45,34 @@ def doubt(picks: Picks, points: Floats, unit: Unit, options: PickOptions) -> str
     elif many < FEWEST and (hint := other_unit(points, unit, options, FEWEST)):
         return f"E-UNIT {many} spheres of radius {R:g} mm, but {hint}"
     else:
-        return ""
+        return _wrong_radius(picks, R)
     hint = other_unit(points, unit, options, 1) or other_radius(picks, points, options)
     advice = hint or "check radius and unit, or scan more densely"
     return f"E-NO-SPHERES {what}: {advice}"
+
+
+def used_radius(picks: Picks, options: PickOptions) -> float:
+    """The radius of the fits; without any, the one that was asked for, mm."""
+    return picks.spheres[0].radius if picks.spheres else options.radius_mm
+
+
+def own_radius(picks: Picks) -> tuple[float, float]:
+    """Weighted mean of the radii that the spheres themselves tell, and its sd, mm."""
+    free = np.array([sphere.free_radius for sphere in picks.spheres])
+    weight = np.array([sphere.free_radius_sd for sphere in picks.spheres]) ** -2.0
+    return float(weight @ free / weight.sum()), float(weight.sum() ** -0.5)
+
+
+def _wrong_radius(picks: Picks, R: float) -> str:
+    """Why centres fitted with R would be wrong: a cap seen from one side slides."""
+    own, sd = own_radius(picks)
+    if abs(own - R) < max(WRONG * R, CERTAIN * sd):
+        return ""
+    return (
+        f"E-RADIUS {len(picks.spheres)} spheres have the radius {own:.4g} +- {sd:.2g} "
+        f"mm, not {R:g}: rerun with --sphere-radius-mm {own:.4g} if it is the printed "
+        "one, or check the scanner's scale"
+    )
 
 
 def other_unit(points: Floats, unit: Unit, options: PickOptions, fewest: int) -> str:
@@ -70,7 +96,8 @@ def other_radius(picks: Picks, points: Floats, options: PickOptions) -> str:
     size = other_size(points, picks, options.radius_mm)
     if size is not None:
         return f"it has {size}: rerun with that radius if it is the printed one"
-    low, high = (factor * options.radius_mm for factor in RADIUS_RANGE)
+    low = RADIUS_RANGE[0] * options.radius_mm
+    high = RADIUS_RANGE[1] * (options.radius_max_mm or options.radius_mm)
     wide = dataclasses.replace(options, radius_mm=low, radius_max_mm=high)
     spheres = _tried(points, wide).spheres
     if not spheres:
@@ -84,7 +111,7 @@ def other_radius(picks: Picks, points: Floats, options: PickOptions) -> str:
 
 def left_out(picks: Picks, points: Floats, options: PickOptions) -> str:
     """A remark on spheres of another size beside those of the right one, or nothing."""
-    size = other_size(points, picks, options.radius_mm)
+    size = other_size(points, picks, used_radius(picks, options))
     return "" if size is None else f"{size} left out"
 
 

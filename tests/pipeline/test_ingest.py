@@ -348,3 +348,46 @@ def test_spheres_of_unknown_radius_are_found_in_a_range(
     assert farthest(found, CENTRES) < 0.05
     radii = [float(row["radius_mm"]) for row in rows_of(out / "spheres.csv")]
     np.testing.assert_allclose(radii, 4.5, atol=0.03)
+
+
+def test_spheres_a_little_smaller_than_said_are_refused(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    """Half of each is seen, so a radius 0.2 mm too large moves centres by 0.3 mm."""
+    scan = saved(tmp_path / "a.xyz", balls(rng, radius=5.8))
+    out = tmp_path / "found"
+    said = refuses(words(scan, out), out)
+    assert "E-RADIUS" in said
+    assert "6 spheres have the radius 5.8" in said
+    assert main([*words(scan, out), "--sphere-radius-mm", "5.8"]) == 0
+    assert farthest(centres_of(out / "spheres.csv"), CENTRES) < 0.01
+
+
+def test_a_refused_scan_says_that_rows_were_dropped(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    plane = np.column_stack([rng.uniform(0, 50, (1000, 2)), np.zeros(1000)])
+    plane[:101] = np.nan
+    out = tmp_path / "found"
+    said = refuses(words(saved(tmp_path / "a.xyz", plane), out), out)
+    assert "E-NO-SPHERES" in said
+    assert "a.xyz: 101 of 1000 points are not finite and were dropped" in said
+
+
+def test_a_range_of_radii_is_what_messages_and_numbers_speak_of(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    scan = Path(saved(tmp_path / "a.xyz", balls(rng, radius=4.5)))
+    numbers = run_step(
+        Ingest(3.0, "mm", largest_radius_mm=9.0), [scan], tmp_path / "found"
+    )
+    assert numbers["radius_mm"] == pytest.approx(4.5, abs=0.03)
+    out = tmp_path / "none"
+    argv = [str(scan), "--unit", "mm", "--out", str(out), "--radius-range", "1", "1.5"]
+    assert "no sphere of radius 1 to 1.5 mm" in refuses(argv, out)
