@@ -61,7 +61,7 @@ class Parts:
 
     def __post_init__(self) -> None:
         _ = Clamps(self.clamps)
-        if not _number(self.scale_mm) or not self.scale_mm > 0:
+        if not _number(self.scale_mm) or not 0 < self.scale_mm < np.inf:
             raise ValueError(f"scale_mm must be positive, not {self.scale_mm!r}")
         for name in ("spacing_mm", "gap_mm"):
             value = getattr(self, name)
@@ -72,7 +72,7 @@ class Parts:
         if not isinstance(self.target, bool):
             raise ValueError(f"target must be true or false, not {self.target!r}")
         bed = self.bed_mm
-        if len(bed) != 2 or not all(_number(v) and v > 0 for v in bed):
+        if len(bed) != 2 or not all(_number(v) and 0 < v < np.inf for v in bed):
             raise ValueError(f"bed_mm must be [width, depth], not {list(bed)}")
 
 
@@ -122,7 +122,13 @@ def mechanism(case: MorphCase, parts: Parts) -> Mechanism:
     done = None
     if parts.spacing_mm > 0.0:
         done = spaced(case.structure, parts.scale_mm, parts.spacing_mm)
-        case = replace(case, structure=done.structure)
+        try:
+            case = replace(case, structure=done.structure)  # which closes its loops
+        except ValueError as error:
+            raise ValueError(
+                f"with lengths {parts.spacing_mm:g} mm apart {error}, or lower "
+                "spacing_mm"
+            ) from error
     z = closed(system_of(case.structure), case.structure, case.residual)
     nodes = parts.scale_mm * z[: len(case.structure.r0)]
     *_, last = case.steps()
@@ -147,6 +153,8 @@ def run_step(parts: Parts, case: Any, out: Path) -> dict[str, Any]:
         raise InputError(str(error)) from error
     late = list(overlaps(whole, made.ends_mm, parts.sizes))
     out.mkdir(parents=True, exist_ok=True)
+    for old in (*out.glob("stl/*.stl"), *out.glob("print_*.3mf")):
+        old.unlink()  # of other parts: nobody should print them
     for piece in found:
         write_stl(out / "stl" / f"{piece.name}.stl", piece.to_print)
     write_stl(out / "assembled.stl", joined(p.assembled for p in found))

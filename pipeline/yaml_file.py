@@ -42,7 +42,8 @@ def read_mapping(path: Path) -> dict[str, Any]:
             loaded = yaml.load(file, _Loader)
     except FileNotFoundError as error:
         raise InputError(
-            f"there is no {path} in {Path.cwd()}: run from the project's own folder"
+            f"there is no {path} in {Path.cwd()}: check its name, or run from the "
+            "project's own folder"
         ) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not YAML: {one_line(error)}") from error

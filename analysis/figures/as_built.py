@@ -25,7 +25,7 @@ ROLES |= {"joint": ("joint offsets", "#009E73", "D")}
 AGAIN = (
     ("before", "as drawn", SCANNED, ""),
     ("after", "as built", SIMULATED, "////"),
-    ("held_out", "as built, from the other poses alone", "#009E73", "...."),
+    ("held_out", "as built, without this pose", "#009E73", "...."),
 )
 
 

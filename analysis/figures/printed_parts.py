@@ -68,7 +68,7 @@ def printed_parts(shown: PrintedParts) -> Figure:
         figure = Figure(figsize=(FULL_WIDTH, 6.6))
         height = 0.49
         for b, shapes in enumerate(beds):
-            ax = figure.add_axes((0.06 + 0.5 * b, 0.51, 0.42, height - 0.04))
+            ax = figure.add_axes((0.068 + 0.5 * b, 0.51, 0.42, height - 0.04))
             _bed(ax, shapes, shown.bed_mm, f"{'ab'[b]}  bed {b + 1}")
         view = _turned(-50.0, 52.0)
         for k, (title, shapes) in enumerate(
@@ -103,7 +103,7 @@ def _bed(
     ax.set_ylim(-3, bed[1] + 3)
     ax.set_aspect("equal")
     ax.set_xlabel("x (mm)", labelpad=1)
-    ax.set_ylabel("y (mm)", labelpad=1)
+    ax.set_ylabel("y (mm)", labelpad=2)
     ax.set_title(title, loc="left", fontsize=8)
 
 

@@ -203,7 +203,7 @@ class EquilibriumCase:
     def result(self, step: EquilibriumStep) -> dict[str, float | str | int]:
         row = self.numbers(step)
         ended: dict[str, float | str | int] = {
-            "stop": "minimum" if step.found.negative == 0 else "saddle",
+            "stop": "minimum",  # a saddle would have ended with an error
             **{name: row[name] for name in row if name not in ("step", "compliance")},
             "links": len(self._links(step.body)),
             "hinges": len(step.body.elastic.hinges),

@@ -97,6 +97,13 @@ class Elastic:
                     raise ValueError(
                         f"elastic {name} {i} names a node twice: name different nodes"
                     )
+        apart = np.linalg.norm(r[self.links[:, 1]] - r[self.links[:, 0]], axis=1)
+        for i in np.flatnonzero((apart == 0.0) & (self.rest_length > 0.0))[:1]:
+            raise ValueError(
+                f"elastic link {i} joins nodes at one place, so nothing says where it "
+                f"pushes them: move one, or give it the rest length 0, not "
+                f"{self.rest_length[i]:g}"
+            )
         for i, (a, j, k, b) in enumerate(self.hinges.tolist()):
             axis, size = r[k] - r[j], np.ptp(r, axis=0).max()
             for wing in (a, b):
@@ -193,7 +200,7 @@ def deform(elastic: Elastic, r: Floats, before: Floats) -> Deformed:
         gradient, elastic.hinges, (moment[:, None] * hinge_slope).reshape(-1, 4, 3)
     )
     across = np.eye(3) - e[:, :, None] * e[:, None, :]
-    across *= (tension / np.maximum(length, 1e-300))[:, None, None]
+    across *= _pull_per_length(elastic, length, tension)[:, None, None]
     sign = np.array([[1.0, -1.0], [-1.0, 1.0]])
     turning = np.einsum("ab,lij->laibj", sign, across).reshape(-1, 6, 6)
     pulled = (tension > 0.0)[:, None, None] * turning
@@ -213,6 +220,12 @@ def deform(elastic: Elastic, r: Floats, before: Floats) -> Deformed:
         np.concatenate([_lower(along + turning), _lower(about + bending)]),
         np.concatenate([_lower(along + pulled), _lower(about)]),
     )
+
+
+def _pull_per_length(elastic: Elastic, length: Floats, tension: Floats) -> Floats:
+    """Tension over length; the stiffness where a link of no rest length has none."""
+    ratio: Floats = tension / np.maximum(length, 1e-300)
+    return np.where(elastic.rest_length == 0.0, elastic.link_stiffness, ratio)
 
 
 def _outer(weight: Floats, slope: Floats) -> Floats:

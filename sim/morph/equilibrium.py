@@ -34,7 +34,7 @@ SHIFT = 1e-10  # of K, relative to the largest stiffness: motions that cost noth
 TELLING = 1e-8  # shift at which signs of pivots count
 FAR = 1e4  # displacement, of the structure's size, that only free motions reach
 KICK = 1e-4  # of the size, displacement that leaves a saddle
-ESCAPES = 5  # saddles left before the search is given up
+ESCAPES = 5  # saddles left before the search ends with an error
 CONVEX = 1e-8  # the same where the curvature is not taken as it is
 BENDS = 3  # times that a step is bent
 
@@ -139,8 +139,14 @@ def approach(
         found = problem.unbalanced(point) <= options.tolerance
         negative, neutral = _inertia(problem, point) if found else (0, 0)
         yield _equilibrium(problem, point, steps, negative, neutral)
-        if found and (negative == 0 or escapes == ESCAPES):
+        if found and negative == 0:
             return
+        if found and escapes == ESCAPES:
+            raise NotConvergedError(
+                f"{negative} motions still lower the energy after {escapes} saddles "
+                "were left: begin elsewhere, or give another seed",
+                best=point.z[: system.n],
+            )
         if found:
             escapes += 1
             point, shift = _kicked(problem, point, rng, options), SHIFT
@@ -207,7 +213,7 @@ def _next_point(
         raise NotConvergedError(
             f"no step lowers the energy, and forces of {problem.unbalanced(point):.1e} "
             f"of the largest are unbalanced, above {options.tolerance:.0e}: raise "
-            "tolerance: stiffnesses differ by too much for it",
+            "tolerance, or take smaller loads and stiffnesses that differ by less",
             best=point.z[: problem.system.n],
         )
     return point, max(8.0 * shift, CONVEX)
@@ -246,7 +252,10 @@ def _first_share(problem: Potential, point: Point, dz: Floats) -> float:
     """How much of a step turns no link and no hinge too far."""
     n, elastic = problem.system.n, problem.loaded.elastic
     table = problem.system.table
-    ends = np.concatenate([table.nodes[table.kind == Kind.DIST, :2], elastic.links])
+    turning = elastic.links[
+        elastic.rest_length > 0.0
+    ]  # others are springs of no length
+    ends = np.concatenate([table.nodes[table.kind == Kind.DIST, :2], turning])
     r = point.z[:n]
     length = np.linalg.norm(r[ends[:, 1]] - r[ends[:, 0]], axis=1)
     moved = np.linalg.norm(dz[ends[:, 1]] - dz[ends[:, 0]], axis=1)

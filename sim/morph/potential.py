@@ -28,6 +28,8 @@ from sim.morph.pull import pull_curvature
 from sim.morph.system import Linear, System, linearise, system_of
 from sim.sparse import Factor, Pattern, analyse, factorise
 
+NOTHING = 64.0 * float(np.finfo(np.float64).eps)  # of the size, no displacement
+
 
 @dataclass(frozen=True, eq=False)
 class Point:
@@ -115,10 +117,26 @@ class Potential:
         )  # fmt: skip
 
     def unbalanced(self, point: Point) -> float:
-        if point.scale == 0.0:
-            return 0.0
+        """Forces left over the largest; if all are rounding, over stiffness x size."""
         rms = float(np.sqrt(inner(point.left, point.left) / self.system.n))
-        return rms / point.scale
+        whole = self.stiffness * self.loaded.size
+        return rms / (whole if self._relaxed(point) else point.scale)
+
+    def _relaxed(self, point: Point) -> bool:
+        """Whether every part is as close to its own rest as rounded nodes can be."""
+        if point.scale == 0.0:
+            return True
+        body, deformed = self.loaded, point.deformed
+        least, r = NOTHING * body.size, point.z[: self.system.n]
+        slope = np.abs(deformed.hinge_slope).max(axis=1, initial=0.0)
+        return bool(
+            not body.force.any()
+            and (np.abs(r - point.g)[body.spring > 0.0] <= least).all()
+            and (np.abs(deformed.tension) <= least * body.elastic.link_stiffness).all()
+            and (
+                np.abs(deformed.moment) <= least * body.elastic.hinge_stiffness * slope
+            ).all()
+        )
 
     def weights(self, linear: Linear) -> Floats:
         """(m,) rho: as of a stiffness a hundredth of `descent`'s, which is enough."""

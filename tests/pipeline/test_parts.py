@@ -116,6 +116,8 @@ def test_spacing_makes_links_differ_and_says_what_it_costs(
     [
         ([*RING, "--scale-mm", "11"], {}, "too short for its balls and seats"),
         ([*RING, "--scale-mm", "-1"], {}, "scale_mm must be positive"),
+        ([*RING, "--scale-mm", "inf"], {}, "scale_mm must be positive"),
+        ([*RING, "--spacing-mm", "30"], {}, "or lower spacing_mm"),
         (RING, {"bed_mm": "[50, 50]"}, "takes "),
         (RING, {"bed_mm": "50"}, "bed_mm must be [width, depth]"),
         (RING, {"clamps": "glued"}, "choose one of joined, separate"),
@@ -145,6 +147,23 @@ def test_what_cannot_be_printed_is_refused_in_one_line(
     assert error.count("\n") == 1
     assert said in error
     assert not out.exists()
+
+
+def test_files_of_parts_that_are_no_more_are_gone(tmp_path: Path) -> None:
+    """Nobody should print the clamps of an earlier setting."""
+    out = tmp_path / "out"
+    plain = FILE.read_text()
+    for text in (
+        plain.replace("clamps: joined", "clamps: separate"),
+        plain.replace("target: true", "target: false").replace("220.0", "900.0"),
+    ):
+        (tmp_path / "parts.yaml").write_text(text)
+        words = ["--parts", str(tmp_path / "parts.yaml"), "--out", str(out)]
+        assert parts.main([*RING, *words]) == 0
+    listed = {f"{name}.stl" for name in pd.read_csv(out / "parts.csv")["part"]}
+    assert {path.name for path in out.glob("stl/*")} == listed
+    assert "target.stl" not in listed
+    assert [path.name for path in out.glob("*.3mf")] == ["print_1.3mf"]
 
 
 def test_the_structure_that_is_printed_is_a_structure_file(made: Path) -> None:

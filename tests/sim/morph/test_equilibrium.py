@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 
 from sim.arrays import Floats
+from sim.morph import equilibrium
 from sim.morph.constraints import Constraint, Kind, Table, fix
 from sim.morph.elastic import Elastic, angles_of, deform
 from sim.morph.equilibrium import Balance, Equilibrium, at_rest
@@ -286,6 +287,78 @@ def test_loads_too_small_for_the_stiffness_end_at_once_and_say_so() -> None:
     body = two_bars(0.2, 1e6, 1e-3)
     with pytest.raises(NotConvergedError, match=r"rounding of the nodes.*raise"):
         at_rest(body, Balance(tolerance=1e-12, max_steps=20))
+
+
+def chain(bars: int, stretch: float) -> Loaded:
+    """Bars in a line between supports, `stretch` times as long as there is room."""
+    r = np.column_stack([np.linspace(0.0, 1.0, bars + 1), np.zeros((bars + 1, 2))])
+    links = np.column_stack([np.arange(bars), np.arange(1, bars + 1)])
+    elastic = Elastic.between(r, links, 3.0)
+    elastic = replace(elastic, rest_length=stretch * elastic.rest_length)
+    return loaded(structure(r, [*fix(r, 0), *fix(r, bars)]), elastic, {})
+
+
+@pytest.mark.parametrize("bars", [2, 5, 13])
+def test_bars_that_buckle_until_nothing_presses_them_are_at_rest(bars: int) -> None:
+    """All that is left is rounding, of which no share may be asked for."""
+    body = chain(bars, 1.5)
+    found = at_rest(body, Balance())
+    assert_allclose(found.deformed.length, body.elastic.rest_length, rtol=1e-13)
+    assert (found.energy, found.unbalanced) < (1e-28, 1e-14)
+    assert found.negative == 0
+    assert found.neutral >= 1
+
+
+@pytest.mark.parametrize("degrees", [0.0, 90.0, 180.0, 359.0, 720.0])
+def test_a_hinge_turns_to_its_rest_angle(degrees: float) -> None:
+    r = np.array([[0.5, -1, 0], [0.0, 0, 0], [1.0, 0, 0], [0.5, 1, 0]])
+    links = np.array([[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]])
+    elastic = Elastic.between(r, links, 100.0, np.array([[0, 1, 2, 3]]), 1.0)
+    elastic = replace(elastic, rest_angle=np.radians([degrees]))
+    held = [*fix(r, 0), *fix(r, 1), *fix(r, 2)]
+    found = at_rest(loaded(structure(r, held), elastic, {}), Balance())
+    assert_allclose(np.degrees(found.deformed.angle), [degrees], atol=1e-10)
+    assert found.energy < 1e-20
+
+
+def test_loads_are_heeded_however_stiff_what_bears_them() -> None:
+    """They are no rounding, even where displacements are."""
+    sheet = hinged_sheet(1, 2)
+    made, links = soft_links(sheet, 1e12)
+    hinges = hinges_between(sheet.bodies)
+    elastic = replace(
+        links, hinges=hinges, hinge_stiffness=np.full(len(hinges), 0.05),
+        rest_angle=np.full(len(hinges), np.pi),
+    )  # fmt: skip
+    held = Table.of([row for node in (0, 1, 3) for row in fix(sheet.r0, node)])
+    held = made.constraints.followed_by(held)
+    body = loaded(replace(made, constraints=held), elastic, {5: [0.0, 0.0, -1e-3]})
+    with pytest.raises(NotConvergedError, match="unbalanced"):
+        at_rest(body, Balance(max_steps=20))
+
+
+def test_a_spring_without_a_length_of_its_own_holds_from_every_side() -> None:
+    r = np.array([[0.0, 0, 0], [0.0, 0, 0], [1.0, 0, 0]])
+    elastic = Elastic.between(r, np.array([[0, 1], [1, 2]]), 2.0)
+    elastic = replace(elastic, rest_length=np.zeros(2))
+    held = [*fix(r, 0), *fix(r, 2)]
+    for load in ([0.0, 0.0, -0.4], [0.3, 0.2, 0.1]):
+        found = at_rest(loaded(structure(r, held), elastic, {1: load}), EXACT)
+        assert_allclose(found.r()[1], [0.5 + load[0] / 4, load[1] / 4, load[2] / 4])
+
+
+def test_a_pressed_link_without_a_direction_is_refused() -> None:
+    r = np.array([[0.0, 0, 0], [0.0, 0, 0], [1.0, 0, 0]])
+    elastic = Elastic.between(r, np.array([[0, 1], [1, 2]]), 1.0)
+    elastic = replace(elastic, rest_length=np.array([0.5, 1.0]))
+    with pytest.raises(ValueError, match=r"elastic link 0 joins nodes at one place"):
+        loaded(structure(r, [*fix(r, 0), *fix(r, 2)]), elastic, {})
+
+
+def test_a_saddle_is_never_taken_for_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(equilibrium, "ESCAPES", 0)
+    with pytest.raises(NotConvergedError, match=r"12 motions still lower the energy"):
+        at_rest(chain(7, 1.2), Balance())
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e-3, 1e3])
