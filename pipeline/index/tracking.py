@@ -242,10 +242,12 @@ class Started:
 
     Attributes
     ----------
+    place : of the run when it started: it moves when it ends
     read : bytes of steps.csv that are in it already
     """
 
     run_id: str
+    place: Path
     read: int = 0
 
 
@@ -263,7 +265,7 @@ def start_run(
         tags=tags(record, directory, belonging),
         run_name=f"{record['step']} {record['name']}",
     )
-    return Started(run.info.run_id)
+    return Started(run.info.run_id, directory)
 
 
 def end_run(
@@ -288,7 +290,7 @@ def end_run(
         started.run_id,
         metrics[:800],
         entries[:PARAMS_A_CALL],
-        later * bool(started.read),
+        later * (directory != started.place),
     )
     log_metrics(client, started.run_id, metrics[800:])
     for chunk in _chunks(entries[PARAMS_A_CALL:], PARAMS_A_CALL):

@@ -15,6 +15,7 @@ import pytest
 
 from pipeline.errors import RunFailedError
 from pipeline.files import StepWriter
+from pipeline.index.live import LiveRuns
 from pipeline.index.store import Store, only_writer
 from pipeline.index.tracking import TAG
 from pipeline.keys import identity
@@ -153,6 +154,27 @@ def test_a_live_run_is_seen_running_and_then_finishes_as_the_same_run(
         rows = [float(row["E"]) for row in csv.DictReader(file)]
     history = client(project).get_metric_history(found.info.run_id, "E")
     assert [m.value for m in history] == rows
+
+
+def test_a_live_run_that_ends_before_its_steps_are_read_has_the_name_of_its_end(
+    project: Path, tracker: Tracker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.index.live.OLD_ENOUGH_SECONDS", 0.0)
+    monkeypatch.setattr(LiveRuns, "_grow", lambda *_: None)  # it has moved away
+    config = {"case": {"n": 3}}
+    job = Job("simulate", "toy", identity("simulate", config), config)
+
+    def body(out: Path) -> dict[str, Any]:
+        with StepWriter(out, {}) as writer:
+            writer.append({"step": 0, "E": 1.0}, {})
+            tracker.follow()
+        return {"E": 1.0}
+
+    directory = run_once(job, body)
+    assert next(held_now(project))[0] == "RUNNING"
+    tracker.conclude()
+    (found,) = held(project)
+    assert found.data.tags[TAG] == directory.name
 
 
 def client(project: Path) -> Any:
