@@ -61,7 +61,7 @@ def check_series(table: pd.DataFrame, name: str) -> pd.DataFrame:
         numbers = pd.to_numeric(table[column], errors="coerce")
         wrong = np.flatnonzero(~np.isfinite(numbers.to_numpy(np.float64)))
         if len(wrong):
-            bad = table[column].iloc[wrong[0]]
+            bad = str(table[column].iloc[wrong[0]])
             raise ValueError(
                 f"{name}, row {wrong[0] + 1}: {column} is {bad!r}, which is no finite "
                 "number: correct it"

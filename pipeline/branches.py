@@ -12,14 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pipeline.arguments import OneLineParser
-from pipeline.case_command import record_aside
+from pipeline.arguments import OneLineParser, output_directory
+from pipeline.case_command import named_case, record_aside
 from pipeline.cases.branches import BranchCase, SaddleCase
 from pipeline.cases.morph import MorphCase
-from pipeline.errors import DONE, InputError, command
+from pipeline.errors import DONE, InputError, command, one_line
 from pipeline.hydra_command import Composer, build
 from sim.morph.branches import Kind
-from sim.morph.mobility import LARGEST
 
 SAID = {
     Kind.RIGID: "nothing moves: there are no first-order motions but rigid ones",
@@ -33,6 +32,11 @@ SAID = {
 
 def branches_of(case: Any, at: str) -> BranchCase | SaddleCase:
     """The case itself, or what becomes of a morph's start or rest."""
+    if isinstance(case, BranchCase) and at == "rest":
+        raise InputError(
+            "--at rest is for morphs, and this case is of branches at its start: leave "
+            "it out, or choose a case of morphing"
+        )
     if isinstance(case, BranchCase | SaddleCase):
         return case
     if not isinstance(case, MorphCase):
@@ -40,18 +44,15 @@ def branches_of(case: Any, at: str) -> BranchCase | SaddleCase:
             "this case has no constraints that could branch: choose one of branches, "
             "or of morphing"
         )
-    unknowns = 3 * len(case.structure.r0) + case.structure.constraints.multipliers
-    if unknowns > LARGEST:
-        raise InputError(
-            f"the structure has {unknowns} unknowns: branches are sought with "
-            f"{LARGEST} at most"
-        )
     if at == "rest":
         tolerance = 1e-9 if case.tolerance is None else case.tolerance
         return SaddleCase(
             case.solid, case.shape, tolerance, case.max_steps, case.residual
         )
-    return BranchCase(case.structure, residual=case.residual)
+    try:
+        return BranchCase(case.structure, residual=case.residual)
+    except ValueError as error:
+        raise InputError(one_line(error)) from error
 
 
 def said(case: BranchCase | SaddleCase, found: Mapping[str, Any]) -> str:
@@ -72,14 +73,22 @@ def main(argv: list[str] | None = None) -> int:
         description=(__doc__ or "").split("\n\n")[0],
     )
     parser.add_argument("overrides", nargs="+", metavar="case=... or case.key=value")
-    parser.add_argument("--at", choices=("start", "rest"), default="start")
-    parser.add_argument("--out", type=Path, help="folder to write into")
+    parser.add_argument(
+        "--at",
+        choices=("start", "rest"),
+        default="start",
+        help="of a morph: where it begins, or where it comes to rest",
+    )
+    parser.add_argument(
+        "--out",
+        type=output_directory,
+        help="folder to write into (default: results/branches/<case>)",
+    )
     asked = parser.parse_args(argv)
+    name = named_case(asked.overrides)
     with Composer() as composer:
         config = composer.compose("simulate", asked.overrides)
     case = branches_of(build(config["case"], "case"), asked.at)
-    named = [o.removeprefix("case=") for o in asked.overrides if o[:5] == "case="]
-    name = named[0] if named else "case"
     out = asked.out or Path("results/branches") / name
     found = record_aside(case, name, config, out)
     print(said(case, found))

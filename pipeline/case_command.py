@@ -1,6 +1,6 @@
 """Commands that run a case of one kind and say more of it than pipeline.simulate."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +29,21 @@ def record_aside(
         found = record_steps(case, name, out)
     except NotConvergedError as error:
         raise RunFailedError(one_line(error)) from error
+    except ValueError as error:
+        raise InputError(one_line(error)) from error
     write_json(out / "run.json", {"case": name, "config": config, "result": found})
     width = max(len(key) for key in found)
     print("\n".join(f"{key:<{width}}  {value}" for key, value in found.items()))
     print(f"{'tables':<{width}}  {out}")
     return found
+
+
+def named_case(words: Sequence[str]) -> str:
+    """The one case that the words of a command line name."""
+    named = [word.partition("=")[2] for word in words if word.startswith("case=")]
+    if len(named) != 1:
+        raise InputError(f"name one case, not {len(named)}: add case=<case>")
+    return named[0]
 
 
 def run_case(
@@ -57,17 +67,15 @@ def run_case(
     )
     parser.add_argument("overrides", nargs="+", metavar="case=... or case.key=value")
     words = parser.parse_args(argv).overrides
-    named = [word.partition("=")[2] for word in words if word.startswith("case=")]
-    if len(named) != 1:
-        raise InputError(f"name one case, not {len(named)}: add case=<case>")
+    name_of_case = named_case(words)
     with Composer() as composer:
         config = composer.compose("simulate", words)
     if not isinstance(build(config["case"], "case"), kind):
         raise InputError(
-            f"case={named[0]} is no {kind.__name__}: choose one whose _target_ is"
+            f"case={name_of_case} is no {kind.__name__}: choose one whose _target_ is"
         )
-    job = planned(named[0], config)
+    job = planned(name_of_case, config)
     directory = run_once(job, lambda out: body(job, out))
-    if words == [f"case={named[0]}"]:
-        point_to(RESULTS / "simulate" / named[0], directory)
+    if words == [f"case={name_of_case}"]:
+        point_to(RESULTS / "simulate" / name_of_case, directory)
     return directory

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.series import check_series
-from pipeline.errors import InputError
+from pipeline.errors import InputError, one_line
 
 
 def read_series(path: Path) -> pd.DataFrame:
@@ -14,5 +14,7 @@ def read_series(path: Path) -> pd.DataFrame:
         raise InputError(f"{path} does not exist: name a CSV file of measurements")
     try:
         return check_series(pd.read_csv(path, comment="#"), path.name)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise InputError(f"{path.name} is no table: {one_line(error)}") from error
+    except ValueError as error:
         raise InputError(str(error)) from error

@@ -29,6 +29,7 @@ from sim.morph.branches import (
 )
 from sim.morph.closing import closed
 from sim.morph.measures import characteristic_length, shape_factor
+from sim.morph.mobility import LARGEST
 from sim.morph.morph import MorphStep
 from sim.morph.problem import Newton
 from sim.morph.saddles import Saddle, descents, stationary
@@ -76,6 +77,12 @@ class BranchCase:
 
     def __post_init__(self) -> None:
         _ = self.options
+        unknowns = 3 * len(self.structure.r0) + self.structure.constraints.multipliers
+        if unknowns > LARGEST:
+            raise ValueError(
+                f"the structure has {unknowns} unknowns: branches are sought with "
+                f"{LARGEST} at most"
+            )
         closed(system_of(self.structure), self.structure, self.residual)
 
     @cached_property

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from pipeline.cases.structure_file import document
 from sim.arrays import Floats, Ints
-from sim.morph.closing import closed
 from sim.morph.design import (
     DesignOptions,
     DesignStep,
@@ -17,10 +16,10 @@ from sim.morph.design import (
     changed,
     design,
     links_of,
+    refuse_redundant,
 )
-from sim.morph.problem import Newton
+from sim.morph.problem import Newton, Problem
 from sim.morph.structure import Structure
-from sim.morph.system import system_of
 from sim.morph.targets.protocol import Target
 
 
@@ -52,8 +51,13 @@ class DesignCase:
     def __post_init__(self) -> None:
         if not self.targets:
             raise ValueError("targets is empty: give one target or more")
+        if isinstance(self.symmetries, str):
+            raise ValueError(
+                f"symmetries is {self.symmetries!r}: give a list, such as [xy]"
+            )
         _ = self.options, self.links
-        closed(system_of(self.structure), self.structure, self.residual)
+        refuse_redundant(self.structure)
+        Problem.at(self.structure, self.targets[0], self.options.morph)
 
     @cached_property
     def options(self) -> DesignOptions:

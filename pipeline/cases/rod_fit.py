@@ -90,12 +90,15 @@ class RodFitCase:
         self._refuse_parameters()
         self._refuse_series()
         self.data.refuse_fewer_than(list(self.parameters))
+        self._refuse_release()
         if not isinstance(self.specimen, ActuatorCase):
             refuse_what_has_no_tangent(self.specimen.world, self.specimen.options)
             _ = self._markers
 
     def _refuse_parameters(self) -> None:
         names = list(self.parameters)
+        if isinstance(self.parameters, str):
+            raise ValueError(f"parameters is {self.parameters!r}: give a list of names")
         if not names or len(set(names)) < len(names):
             raise ValueError(f"parameters are {names}: name one or more, each once")
         law_only = isinstance(self.specimen, ActuatorCase)
@@ -108,6 +111,13 @@ class RodFitCase:
                     f"parameters: {name} starts at 0, and its size is the scale of its "
                     "steps: start from a guess"
                 )
+
+    def _refuse_release(self) -> None:
+        if self.released_from is None:
+            return
+        if isinstance(self.specimen, ActuatorCase):
+            raise ValueError("released_from: an actuator alone carries no load")
+        replace(self.specimen.world, load=self.released_from)  # which checks its nodes
 
     def _refuse_series(self) -> None:
         early = self.series["at"] < 0.0

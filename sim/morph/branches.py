@@ -21,7 +21,7 @@ import numpy as np
 from sim.arrays import Floats
 from sim.morph.choice import Choice
 from sim.morph.closing import closed
-from sim.morph.limits import refuse_unless_count, refuse_unless_positive
+from sim.morph.limits import is_count, refuse_unless_count, refuse_unless_positive
 from sim.morph.measures import characteristic_length
 from sim.morph.projection import satisfy_constraints
 from sim.morph.structure import Structure
@@ -64,6 +64,8 @@ class BranchOptions:
     def __post_init__(self) -> None:
         refuse_unless_positive(self, "step", "residual")
         refuse_unless_count(self, "steps")
+        if not is_count(self.seed, 0):
+            raise ValueError(f"seed must be a whole number from 0 up, not {self.seed}")
         if not self.step <= 0.2:
             raise ValueError(f"step must be 0.2 of L at most, not {self.step}")
 

@@ -186,11 +186,7 @@ def design(
     """Yield ever better lengths, the structure's own first."""
     if not targets:
         raise ValueError("no target to design for: give one or more")
-    if len(mobility(structure).redundant):
-        raise ValueError(
-            "the constraints are redundant: lengths cannot change one by one; leave "
-            "the redundant rows out (python -m pipeline.mobility names them)"
-        )
+    refuse_redundant(structure)
     change = np.zeros(int(links.group.max()) + 1)
     found = objective(structure, targets, links, options.morph, change, None)
     scale = FIRST / max(float(np.abs(found.slope).max()), 1e-300)
@@ -216,6 +212,15 @@ def design(
         "raise max_steps or tolerance",
         best=change,
     )
+
+
+def refuse_redundant(structure: Structure) -> None:
+    """Rows that hang on each other hold lengths to each other, too."""
+    if len(mobility(structure).redundant):
+        raise ValueError(
+            "the constraints are redundant: lengths cannot change one by one; leave "
+            "the redundant rows out (python -m pipeline.mobility names them)"
+        )
 
 
 def _within(change: Floats, options: DesignOptions) -> Floats:

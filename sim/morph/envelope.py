@@ -51,6 +51,7 @@ STILL = 1e-9  # admissible part of a direction that is none
 NEAR = 0.1  # share of a step below which a target counts as reached
 HALVINGS = 5  # of a step that the constraints or obstacles refuse
 WIDEST, NARROWEST = 1.6, 0.3  # stretch of a target
+NARROWEST_CELL = 1e-6  # a cell for each sample, and for rounding
 RECENT = 100  # samples in which new cells are counted
 FRUITLESS = 200  # walks without a step before the search is given up
 
@@ -83,6 +84,10 @@ class EnvelopeOptions:
 
     def __post_init__(self) -> None:
         refuse_unless_positive(self, "stride", "cell")
+        if not self.cell >= NARROWEST_CELL:
+            raise ValueError(
+                f"cell must be {NARROWEST_CELL:g} or more, not {self.cell}"
+            )
         refuse_unless_count(self, "samples")
         refuse_unless_count(self, "walk")
         if not is_count(self.seed, 0):

@@ -25,7 +25,7 @@ from sim.morph.descent import (
 )
 from sim.morph.measures import distance_error, shape_factor
 from sim.morph.morph import MorphStep, Stop
-from sim.morph.problem import Newton, Problem, negative_directions
+from sim.morph.problem import Newton, Problem, eased, negative_directions
 from sim.morph.projection import admissible, satisfy_constraints
 from sim.morph.retraction import retract
 from sim.morph.structure import Structure
@@ -90,6 +90,8 @@ def _morph(
             escapes += 1
             point = problem.point(_kicked(problem, point.z, rng))
             damping = Damping()
+        elif s == 0 and problem.is_tight(point.z):
+            point = problem.point(eased(problem, point.z))
         else:
             point, damping = _next_point(problem, point, held, damping)
     raise NotConvergedError(

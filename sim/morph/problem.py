@@ -39,6 +39,9 @@ from sim.morph.volume import ROUGH, STIFFNESS, Obstacles
 
 NOISE = 1e-6  # gradient below which contacts are balanced apart
 SLACK = 1e-5  # relative to the force of a contact
+TIGHT = 1e-6  # room, over its reach, with which a morph does not begin
+EASE = 1e-2  # room that is made then, and the most of L that nodes move at once for it
+EASINGS = 20
 FLAT = 1e-6  # curvature above which a motion does not count as one that lowers f
 
 
@@ -171,6 +174,10 @@ class Problem:
         """Whether nothing overlaps at z and no range is left."""
         return self.obstacles is None or self.obstacles.energy(z, 1.0) < np.inf
 
+    def is_tight(self, z: Floats) -> bool:
+        """Whether something is touched, to rounding."""
+        return self.obstacles is not None and self.obstacles.smallest_gap(z) < TIGHT
+
     def passes(self, before: Floats, after: Floats) -> bool:
         """Whether a step is too long, or bodies touch on its straight way."""
         n = self.system.n
@@ -190,6 +197,41 @@ class Problem:
         lead = self.structure.leading
         W[lead] = pull_curvature(self.target, r[lead], g[lead], 1e-6 * self.L)
         return W
+
+
+def eased(problem: Problem, z: Floats) -> Floats:
+    """A configuration close to z whose contacts have room, as far as there is one.
+
+    Where bodies touch exactly, or a bound is met, the curvature of their potential is
+    beyond that of the constraints, and no digit of a step is left.
+    """
+    obstacles, n = problem.obstacles, problem.system.n
+    for _ in range(EASINGS):
+        if obstacles is None or obstacles.smallest_gap(z) >= EASE:
+            return z
+        push = obstacles.contacts(z, 1.0).push()[:n]
+        size = EASE * problem.L / max(float(np.abs(push).max()), 1e-300)
+        dz = admissible(problem.system, z, -size * push)
+        there = _roomier(problem, obstacles, z, dz)
+        if there is None:
+            return z
+        z = there
+    return z
+
+
+def _roomier(
+    problem: Problem, obstacles: Obstacles, z: Floats, dz: Floats
+) -> Floats | None:
+    """The configuration that a share of dz comes to and that leaves more room."""
+    room = obstacles.smallest_gap(z)
+    for _ in range(EASINGS):
+        there = satisfy_constraints(
+            problem.system, z + dz, tolerance=problem.options.residual
+        )
+        if obstacles.smallest_gap(there) > room and not problem.passes(z, there):
+            return there
+        dz = 0.5 * dz
+    return None
 
 
 def unbalanced(system: System, z: Floats, left: Floats, pushes: csr_array) -> float:

@@ -49,7 +49,7 @@ class Solids:
             if len(bad):
                 raise ValueError(
                     f"the {described(kind, nodes[bad[0]])} has the {size_name} "
-                    f"{sizes[bad[0]]:g}: it must be positive"
+                    f"{sizes[bad[0]]:g}: it must be positive and finite"
                 )
         corners = r0[self.panel]
         sides = corners - np.roll(corners, 1, axis=1)

@@ -108,7 +108,7 @@ class Obstacles:
             raise ValueError(
                 f"the {one} and the {other} overlap at the start: they are {d[k]:.4g} "
                 f"apart and need {pairs.gap[k]:.4g}: take smaller radii, or start with "
-                f"them apart ({len(found)} pairs overlap)"
+                f"them apart (pairs of parts that overlap: {len(found)})"
             )
         for one, other in self.meetings.pierced(r):
             raise ValueError(

@@ -73,6 +73,9 @@ def test_morphs_are_told_where_they_begin_and_where_they_rest(
     [
         (["case=star_robot"], "no constraints that could branch"),
         (["case=four_bar_branches", "case.step=0.5"], "step must be 0.2 of L at most"),
+        (["case=four_bar_branches", "case.seed=-1"], "seed must be a whole number"),
+        (["case=four_bar_branches", "--at", "rest"], "--at rest is for morphs"),
+        (["case=four_bar_branches", "case=toggle_branches"], "name one case, not 2"),
         (
             ["case=triangles_cylinder", "case.structure.rows=15",
              "case.structure.columns=15", "case.structure.variation=0"],
@@ -89,6 +92,16 @@ def test_what_cannot_branch_is_refused(
     assert said in error
     assert len(error.splitlines()) == 1
     assert not out.exists()
+
+
+def test_a_file_is_no_folder_to_write_into(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("mine")
+    assert main(["case=four_bar_branches", "--out", str(file)]) == 2
+    assert "notes.txt is a file, no directory" in capsys.readouterr().err
+    assert file.read_text() == "mine"
 
 
 def test_tangents_of_a_run_are_kept_with_it() -> None:

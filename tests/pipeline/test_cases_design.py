@@ -83,6 +83,7 @@ def test_figure_shows_each_target_before_and_after(
         ("targets", [], "targets is empty"),
         ("limit", 1.5, "limit must be below 1, not 1.5"),
         ("symmetries", ["x"], "no symmetry x"),
+        ("symmetries", "xy", "symmetries is 'xy': give a list"),
         ("morph_tolerance", 0.0, "tolerance must be positive"),
     ],
 )
@@ -101,6 +102,18 @@ def test_lengths_that_do_not_close_at_the_start_are_refused(tmp_path: Path) -> N
         '"dist": [[0,1,1.0],[1,2,1.0],[0,2,9.0]]}'
     )
     with pytest.raises(ValueError, match=r"constraints contradict: dist\("):
+        DesignCase(structure_file(str(path)), [Circle(1.0)])
+    path.write_text(
+        '{"nodes": [[0,0,0],[1,0,0],[0.5,0.8,0]], "bodies": [[0,1],[1,2]], '
+        '"dist": [[0,1,1.0],[1,2,0.89],[0,1,1.0]]}'
+    )
+    with pytest.raises(ValueError, match="the constraints are redundant"):
+        DesignCase(structure_file(str(path)), [Circle(1.0)])
+    path.write_text(
+        '{"nodes": [[0,0,0],[1,0,0],[0.5,0.8,0]], "bodies": [[0,1],[1,2]], '
+        '"dist": [[0,1,1.0],[1,2,0.89]], "radii": [[0, 0.6],[2, 0.6]]}'
+    )
+    with pytest.raises(ValueError, match="node 0 and the ball of node 2 overlap"):
         DesignCase(structure_file(str(path)), [Circle(1.0)])
 
 

@@ -176,6 +176,8 @@ def _rows(path: Path, *rows: str) -> str:
         ({"specimen": StarCase()}, "specimen is a StarCase: give a ClampedBeam"),
         ({"specimen": ActuatorCase()}, "an actuator alone has no modulus"),
         ({"vague": 0.0}, "vague is 0.0"),
+        ({"parameters": "modulus"}, "parameters is 'modulus': give a list of names"),
+        ({"released_from": Load([99], (0.0, -1.0))}, "load: nodes .*99.*: choose from"),
         ({"max_steps": 0}, "max_steps is 0"),
     ],
 )
@@ -207,6 +209,12 @@ def test_series_that_cannot_tell_are_refused(
         RodFitCase(beam(), path, ["modulus", "beta"])
     with pytest.raises(InputError, match=r"no\.csv does not exist: name a CSV"):
         RodFitCase(beam(), str(tmp_path / "no.csv"), ["modulus"])
+    (tmp_path / "no.csv").touch()
+    with pytest.raises(InputError, match=r"no\.csv is no table: No columns"):
+        RodFitCase(beam(), str(tmp_path / "no.csv"), ["modulus"])
+    odd = _rows(tmp_path / "s.csv", *["y_tip,0.1,nan,1,fit"] * 3)
+    with pytest.raises(InputError, match="row 1: value is 'nan', which is no finite"):
+        RodFitCase(beam(), odd, ["modulus"])
 
 
 def test_shipped_fits_predict_what_was_held_out_and_are_drawn(tmp_path: Path) -> None:

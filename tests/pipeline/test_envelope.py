@@ -85,6 +85,7 @@ def test_a_rigid_structure_is_said_to_be_one(
     ("key", "value", "words"),
     [
         ("samples", 0, "samples must be a whole number"),
+        ("cell", 1e-320, "cell must be 1e-06 or more"),
         ("ball_radius", -1.0, "ball_radius must not be negative"),
         ("ball_radius", 1.5, "overlap at the start"),
     ],

@@ -103,6 +103,31 @@ def test_a_start_at_a_bound_leaves_it() -> None:
     assert not touched
 
 
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("goal", [-1.0, 0.1, 1.0])
+def test_links_that_start_at_their_bound_end_as_those_that_start_beside_it(
+    unit: float, goal: float
+) -> None:
+    """Two links at a right angle that may not open any further."""
+    corner = ranges((Kind.DOT, (0, 1, 0, 2), 0.0, NONE))
+    goals = unit * np.array([[0.0, 0, 0], [1, 0, 0], [goal, 0.5, 0]])
+    ends = []
+    for angle in (90.0, 80.0):
+        turned = [np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle)), 0.0]
+        if angle == 90.0:
+            turned[0] = 0.0
+        r = unit * np.array([[0.0, 0, 0], [1, 0, 0], turned])
+        made = limited(r, [dist(r, 0, 1), dist(r, 0, 2)], bounds=corner)
+        steps = list(morph_newton(made, Goals(goals), Newton()))
+        assert steps[-1].stop is Stop.GRADIENT
+        assert_allclose(steps[0].r, r)
+        ends.append(steps[-1].r / unit)
+    assert_allclose(ends[0], ends[1], atol=1e-6)
+    u, v = ends[0][1:] - ends[0][0]
+    assert u @ v >= 0.0
+    assert (u @ v < 1e-4) == (goal < 0.0)
+
+
 def test_a_general_solver_finds_the_same_minimum(rng: np.random.Generator) -> None:
     r = np.array([[0.0, 0, 0], [1, 0, 0], [1.5, 0.9, 0], [0.9, 1.7, 0.2]])
     r += 0.02 * rng.normal(size=r.shape)
