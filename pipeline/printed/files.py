@@ -1,7 +1,9 @@
 """Meshes as printers read them: binary STL, and 3MF with parts placed on the bed."""
 
+import contextlib
+import locale
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,16 @@ def write_stl(path: Path, mesh: Mesh) -> None:
         file.write(header + np.uint32(len(corners)).tobytes() + record.tobytes())
 
 
+@contextlib.contextmanager
+def kept_locale() -> Iterator[None]:
+    """Undo what lib3mf does when it writes or reads: it leaves the locale "C" behind."""
+    held = locale.setlocale(locale.LC_ALL)
+    try:
+        yield
+    finally:
+        locale.setlocale(locale.LC_ALL, held)
+
+
 def write_3mf(path: Path, places: Sequence[Place]) -> None:
     """A 3MF file in mm: an object for each part, a build item for each copy of it."""
     import lib3mf  # type: ignore[import-untyped]
@@ -45,7 +57,7 @@ def write_3mf(path: Path, places: Sequence[Place]) -> None:
         item.SetPartNumber(name)
         item.SetUUID(str(uuid.uuid5(NAMES, f"item {number} {name}")))
     model.SetBuildUUID(str(uuid.uuid5(NAMES, "build")))
-    with replacing(path) as temporary:
+    with replacing(path) as temporary, kept_locale():
         model.QueryWriter("3mf").WriteToFile(str(temporary))
 
 

@@ -1,6 +1,7 @@
 """From a case to files for the printer: python -m pipeline.parts."""
 
 import json
+import locale
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from pipeline import parts
 from pipeline.cases.structure_file import structure_file
+from pipeline.printed.files import kept_locale, write_3mf
 from pipeline.printed.sizes import FILE
 
 RING = [
@@ -30,7 +32,8 @@ def objects(path: Path) -> tuple[Any, dict[str, Any], list[Any]]:
     import lib3mf
 
     model = lib3mf.get_wrapper().CreateModel()
-    model.QueryReader("3mf").ReadFromFile(str(path))
+    with kept_locale():
+        model.QueryReader("3mf").ReadFromFile(str(path))
     found, items = {}, []
     meshes = model.GetMeshObjects()
     while meshes.MoveNext():
@@ -60,6 +63,12 @@ def test_the_3mf_reads_back_in_mm_with_an_object_a_part(made: Path) -> None:
             assert volume == pytest.approx(table.loc[name, "volume_mm3"], rel=1e-4)
     assert seen == set(table.index)
     assert copies == table["count"].sum()
+
+
+def test_writing_3mf_leaves_the_locale_alone(tmp_path: Path) -> None:
+    before = locale.setlocale(locale.LC_ALL)
+    write_3mf(tmp_path / "nothing.3mf", [])
+    assert locale.setlocale(locale.LC_ALL) == before
 
 
 def test_build_items_lie_apart_on_the_bed(made: Path) -> None:
