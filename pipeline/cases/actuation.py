@@ -106,7 +106,7 @@ class ActuationCase:
     def _rows(self, step: DriveStep) -> Iterator[Row]:
         found, here = step.drivers, step.here
         start = self._configurations[0].values
-        held = efforts(here.A, found.chosen, here.work)
+        held = efforts(here.A, found.chosen, here.work) * here.lever[found.chosen]
         effort = dict(zip(found.chosen.tolist(), held.tolist(), strict=True))
         gain, alone = np.linalg.norm(here.A, axis=1), self._alone(here.A)
         for i, name in enumerate(self.path.names):

@@ -30,6 +30,7 @@ class Configuration(NamedTuple):
     A : (c, f) how the f motions change the c coordinates
     values : (c,) of the coordinates
     work : (f,) of the forces that drivers have to hold, in each motion
+    lever : (c,) what an effort in units of A counts as: 1 as a force, L as a moment
     """
 
     along: float
@@ -37,6 +38,7 @@ class Configuration(NamedTuple):
     A: Floats
     values: Floats
     work: Floats
+    lever: Floats
 
 
 def _force(load: Sequence[float]) -> Floats:
@@ -76,10 +78,12 @@ class FourBarPath:
         for angle, r in self.linkage.turn(self.increments):
             structure = self.linkage.structure(angle)
             U = internal_motions(structure, state(structure))
-            A = driven_map(joints, r, U, characteristic_length(r))
+            L = characteristic_length(r)
+            A = driven_map(joints, r, U, L)
             before = joints.values(r, before)
             work = np.einsum("fnj,j->f", U, _force(self.load))
-            path.append(Configuration(angle, r, A, before, work))
+            lever = joints.levers(L)
+            path.append(Configuration(angle, r, A, before, work, lever))
         return path
 
     def documents(self) -> dict[str, object]:
@@ -133,8 +137,8 @@ class MorphPath:
             A = driven_map(self.coordinates, step.r, U, L)
             before = self.coordinates.values(step.r, before)
             work = np.einsum("fnj,nj->f", U, step.g - step.r + _force(self.load))
-            # a length in units of L does L times the work: efforts are plain forces
-            path.append(Configuration(float(step.s), step.r, A, before, L * work))
+            lever = self.coordinates.levers(L)
+            path.append(Configuration(step.s, step.r, A, before, work, lever))
         return path
 
     def documents(self) -> dict[str, object]:
@@ -177,7 +181,8 @@ class FoldPath:
             A, _ = fold_motions(mesh.pattern, step.x, self.rigid)
             work = -A.T @ passive_moments(mesh, step.x)
             folds = crease_folds(mesh, step.x)
-            path.append(Configuration(float(step.s), step.x, A, folds, work))
+            lever = np.ones(len(A))  # A and work are of the same angles
+            path.append(Configuration(step.s, step.x, A, folds, work, lever))
         return path
 
     def documents(self) -> dict[str, object]:

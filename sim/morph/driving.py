@@ -9,7 +9,7 @@ change by dq = A dm along the motion U^T m, A = (dq/dr) U^T. Lengths count in un
 L of eq. (13) of [dJ23], and so do motions: A is dimensionless.
 
 Where drivers S hold the structure against forces F of the nodes, their efforts tau do
-the same work as F in every motion, A_S^T tau + U F = 0.
+the same work as F in every motion, A_S^T tau + U F = 0; an angle's moment is L tau.
 """
 
 from collections.abc import Sequence
@@ -73,6 +73,10 @@ class Coordinates:
     def angular(self) -> Bools:
         """Which are angles."""
         return np.arange(len(self)) >= len(self.lengths)
+
+    def levers(self, L: float) -> Floats:
+        """(count,) what tau is multiplied by: 1 for forces, L for moments."""
+        return np.where(self.angular, L, 1.0)
 
     def check(self, n: int) -> None:
         """Refuse coordinates of nodes that are not there, and none at all."""

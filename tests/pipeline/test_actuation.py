@@ -10,10 +10,17 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pipeline.actuation import main
+from pipeline.cases.actuation import ActuationCase
+from pipeline.cases.driven_paths import FourBarPath, MorphPath
+from pipeline.cases.morph import MorphCase
 from pipeline.errors import InputError
 from pipeline.figures.actuation import draw
 from pipeline.figures.shown import Row
 from sim.morph.linkages import FourBar
+from sim.morph.reactions import reactions
+from sim.morph.sheets import triangle_sheet
+from sim.morph.targets.goals import Goals
+from sim.morph.units import rescaled
 from tests.pipeline.conftest import ROOT
 
 
@@ -36,6 +43,37 @@ def test_four_bar_names_the_joint_that_is_placed_best(tmp_path: Path) -> None:
     chosen = [int(row["chosen"]) for row in rows]
     assert chosen == [int(g == max(gain)) for g in gain]
     assert_allclose(float(rows[0]["stroke"]), 2.0 * np.pi)
+
+
+@pytest.mark.parametrize("unit", [1.0, 10.0, 0.1])
+def test_the_moment_of_a_joint_is_the_slope_of_the_loads_work(unit: float) -> None:
+    bar = FourBar(2.0 * unit, 0.8 * unit, 2.2 * unit, 1.6 * unit)
+    *_, last = ActuationCase(FourBarPath(bar, increments=8)).steps()
+    case = ActuationCase(FourBarPath(bar, increments=7200))
+    (row,) = [row for row in case._rows(last) if row["chosen"]]
+    before, after = case.path.configurations()[-2:]
+    driven = case.path.names.index(str(row["coordinate"]))
+    height = after.r[:, 1].sum() - before.r[:, 1].sum()
+    turn = after.values[driven] - before.values[driven]
+    assert_allclose(row["effort"], height / turn, rtol=2e-3)
+
+
+@pytest.mark.parametrize("unit", [1.0, 10.0])
+def test_the_force_of_a_driven_link_is_what_its_multiplier_says(unit: float) -> None:
+    sheet = rescaled(triangle_sheet(1, 1, variation=0.1), 1.0 / unit)
+    goals = 1.1 * sheet.r0 + 0.2 * unit * np.sin(sheet.r0[:, [1, 2, 0]] / unit)
+    morph = MorphCase(sheet, Goals(goals), method="newton", tolerance=1e-11)
+    *_, end = morph.steps()
+    tension = reactions(sheet, end.state, end.g).tension
+    *_, last = (case := ActuationCase(MorphPath(morph))).steps()
+    links = sheet.constraints.nodes[:, :2].tolist()
+    names = {f"length({a}, {b})": tension[k] for k, (a, b) in enumerate(links)}
+    rows = [row for row in case._rows(last) if row["chosen"]]
+    assert len(rows) == 6
+    pulled = [-float(row["effort"]) for row in rows]
+    exact = [names[str(row["coordinate"])] for row in rows]
+    assert np.abs(exact).max() > 0.01 * unit
+    assert_allclose(pulled, exact, atol=1e-8 * unit)
 
 
 def test_two_bars_have_the_barrier_of_the_closed_form(tmp_path: Path) -> None:
