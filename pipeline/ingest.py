@@ -33,7 +33,13 @@ from pipeline.readers.units import unit_named
 from pipeline.scans.hints import doubt, left_out, own_radius, reasons, used_radius
 from pipeline.scans.picks import write_tables
 from pipeline.scans.seeds import at_seeds, near_any, read_seeds
-from pipeline.scans.views import merged, read_views, settled
+from pipeline.scans.views import (
+    blind_views,
+    check_overlap,
+    merged,
+    read_views,
+    settled,
+)
 from sim.arrays import Floats, Ints
 
 SEED_REACH = 1.6  # radii from a seed, which lies on the sphere or at its centre
@@ -88,6 +94,7 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
         code, _, problem = wrong.partition(" ")
         lost = "".join(f"; {note}" for note in _remarks(clouds))
         raise InputError(f"{code} {scans[0]}: {problem}{lost}")
+    check_overlap(clouds, picks.seen)
     ignored = left_out(picks, points, config.options)
     numbers = _numbers(clouds, picks, config, ignored)
     if view is not None:
@@ -134,7 +141,7 @@ def _numbers(
     clouds: list[Cloud], picks: Picks, config: Ingest, ignored: str
 ) -> dict[str, Any]:
     free_radius, free_radius_sd = own_radius(picks)
-    notes = _remarks(clouds)
+    notes = _remarks(clouds) + blind_views(clouds, picks.seen)
     return {
         "spheres": len(picks.spheres),
         "rejected": len(picks.rejected),

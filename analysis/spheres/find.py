@@ -9,7 +9,7 @@ from analysis.spheres.picks import PickOptions, Picks, Sphere
 from analysis.spheres.polish import polish
 from analysis.spheres.radius import common_radius
 from analysis.spheres.search import search
-from sim.arrays import Floats, Ints
+from sim.arrays import Bools, Floats, Ints
 
 
 def find_spheres(
@@ -46,7 +46,18 @@ def find_spheres(
     )
     motions = () if placed is None else placed.listed()
     rejected += lost
-    return Picks(spheres, tuple(rejected), covariance, typical_rms(found), motions)
+    seen = _seen(found, view)
+    noise = typical_rms(found)
+    return Picks(spheres, tuple(rejected), covariance, noise, motions, seen)
+
+
+def _seen(found: list[Candidate], view: Ints | None) -> Bools:
+    """(m, v) whether a view has enough points on a sphere to tell where it is."""
+    if view is None:
+        return np.zeros((0, 0), dtype=np.bool_)
+    views = int(view.max()) + 1
+    points = [np.bincount(view[c.points], minlength=views) for c in found]
+    return np.asarray(np.reshape(points, (len(found), views)) >= FEWEST)
 
 
 def _sphere(c: Candidate, covariance: Floats, view: Ints | None) -> Sphere:

@@ -18,6 +18,7 @@ WIDEST = 0.06  # scale of the noise over the radius, at most
 FEWEST = 8  # points that a fit needs
 COARSE = 1e-2  # scales that a centre may still move where another fit follows
 FINE = 1e-4  # the same in the last one
+SETTLED = 0.25  # of its sd: what moves less is settled; steep points come and go
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +33,18 @@ class Fit:
     free_radius_sd: float  # mm
     height: Floats  # (k,) e of every point, mm
     used: Bools  # (k,) points that carry weight
-    step: float  # last one over the scale, above FINE where no minimum was reached
+    step: float  # last one, mm; inf where the points determine no centre
 
     @cached_property
     def rms(self) -> float:
         """Root mean square height of the points used, mm."""
         return float(np.sqrt(np.mean(self.height[self.used] ** 2)))
+
+    @property
+    def settled(self) -> bool:
+        """Whether the last step was small beside the error of the centre."""
+        sd = float(np.sqrt(np.trace(self.covariance) / 3))
+        return self.step < max(FINE * self.scale, SETTLED * sd)
 
 
 def fit_sphere(x: Floats, start: Floats, R: float, trusted: Bools) -> Fit | None:
@@ -103,7 +110,8 @@ def refine(
     free, sd = _free_radius(x, clean, sight, theta, scale)
     used = clean & (np.abs(e) < TUKEY * scale)
     R = float(theta[3])
-    return Fit(theta[:3], R, scale, covariance, free, sd, e, used, step)
+    last = step * gate / TUKEY
+    return Fit(theta[:3], R, scale, covariance, free, sd, e, used, last)
 
 
 def _free_radius(
@@ -112,8 +120,10 @@ def _free_radius(
     """The radius fitted along with the centre, and its sd; inf where it is free."""
     free, step = settle(x, clean, sight, theta, scale, True, FINE)
     A, B, _ = sandwich(x, clean, sight, free, scale, 4)
-    if step < FINE and np.linalg.eigvalsh(A)[0] > 1e-9 * A[3, 3] > 0:
-        return float(free[3]), float(np.sqrt(_covariance(A, B)[3, 3]))
+    if np.linalg.eigvalsh(A)[0] > 1e-9 * A[3, 3] > 0:
+        sd = float(np.sqrt(_covariance(A, B)[3, 3]))
+        if step < max(FINE, SETTLED * sd / scale):
+            return float(free[3]), sd
     return float(free[3]), np.inf
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from analysis.spheres.biweight import TUKEY
 from analysis.spheres.cells import cell_areas, cells
-from analysis.spheres.fit import FINE, Fit
+from analysis.spheres.fit import Fit
 from analysis.spheres.picks import PickOptions, Reason, Rejected
 from sim.arrays import Bools, Floats, Ints
 
@@ -83,10 +83,9 @@ def fault(c: Candidate, options: PickOptions) -> Rejected | None:
     fit, points, R = c.fit, len(c.points), c.fit.radius
     if points < FEWEST:
         return c.rejected(Reason.POINTS, f"{points} points, at least {FEWEST} wanted")
-    if fit.step > FINE:
-        moved = fit.step * fit.scale
+    if not fit.settled:
         return c.rejected(
-            Reason.UNSETTLED, f"its centre still moves, {moved:.2g} mm in the last step"
+            Reason.UNSETTLED, f"its centre still moves, {fit.step:.2g} mm in a step"
         )
     if c.cap < options.min_cap:
         return c.rejected(

@@ -8,7 +8,7 @@ from enum import Enum
 
 import numpy as np
 
-from sim.arrays import Floats
+from sim.arrays import Bools, Floats
 
 
 class Reason(Enum):
@@ -109,6 +109,8 @@ class Picks:
     covariance: Floats  # (3 m, 3 m) of all centres together, mm^2
     noise: float  # sd of the points normal to the surface, mm; nan without spheres
     motions: tuple[ViewMotion, ...] = field(default=())
+    seen: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=np.bool_))
+    # (m, v) whether the sphere is seen in the view; empty where views are not known
 
     @property
     def centres(self) -> Floats:

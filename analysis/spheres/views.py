@@ -162,7 +162,8 @@ def _misplacement(
     """(6,) sd of the views' motions that makes what is seen most likely.
 
     By expectation maximisation, the centres being eliminated: the mean square of a
-    motion is that of its estimate plus the estimate's variance.
+    motion is that of its estimate plus the estimate's variance. Of v motions with
+    mean zero v - 1 are free.
     """
     views = len(motions)
     taken = np.linalg.solve(
@@ -178,7 +179,7 @@ def _misplacement(
             S + np.diag(prior), b - prior * motions.ravel(), 0, weight
         )
         square = (motions.ravel() + rise) ** 2 + np.diag(inverse)
-        each = square.reshape(views, 2, 3).mean(axis=(0, 2))
+        each = square.reshape(views, 2, 3).mean(axis=2).sum(axis=0) / (views - 1)
         sd = np.maximum(np.sqrt(each), [PLACED, PLACED / reach])
     return np.asarray(np.repeat(sd, 3))
 

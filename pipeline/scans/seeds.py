@@ -43,4 +43,5 @@ def at_seeds(picks: Picks, seeds: Floats, reach: float) -> Picks:
     rows = (3 * np.array(index, dtype=np.int64)[:, None] + np.arange(3)).ravel()
     covariance = picks.covariance[np.ix_(rows, rows)]
     spheres = tuple(picks.spheres[i] for i in index)
-    return replace(picks, spheres=spheres, covariance=covariance)
+    seen = picks.seen[index] if picks.seen.size else picks.seen
+    return replace(picks, spheres=spheres, covariance=covariance, seen=seen)

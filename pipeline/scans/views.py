@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from analysis.spheres.picks import ViewMotion
 from pipeline.errors import InputError
@@ -13,7 +14,8 @@ from pipeline.readers.cloud import Cloud, expected, open_source, read_cloud
 from pipeline.readers.source import Choices
 from pipeline.readers.thinning import Thinning
 from pipeline.readers.units import Unit
-from sim.arrays import Floats, Ints
+from pipeline.scans.repeats import check_views_differ, without_repeats
+from sim.arrays import Bools, Floats, Ints
 
 MOST_POINTS = 30_000_000  # a larger scan is thinned
 VOXEL = 0.01  # radii: the side of the voxels that a large scan is thinned to
@@ -25,24 +27,24 @@ def read_views(
 ) -> list[Cloud]:
     """The clouds of all files, thinned where they are too large to pick from.
 
-    A file given twice is refused, and so is a scan that memory has no room for.
+    A view given twice is refused, and so is a scan that memory has no room for.
     """
     if not scans:
         raise InputError("no scan given: name at least one file of points")
-    if len({scan.resolve() for scan in scans}) < len(scans):
-        raise InputError(f"a scan is given twice among {len(scans)}: name each once")
+    files = [scan.resolve() for scan in scans]
+    for k, file in enumerate(files):
+        if file in files[:k]:
+            raise InputError(f"E-REPEATED {scans[k]}: is given twice: name it once")
     sizes = [expected(open_source(scan, choices)) for scan in scans]
     _check_memory(scans[0], min(sum(sizes), MOST_POINTS))
     share = min(1.0, MOST_POINTS / max(sum(sizes), 1))
-    return [
-        read_cloud(
-            scan,
-            unit,
-            choices,
-            Thinning(VOXEL * radius_mm, max(int(share * size), 1000)),
-        )
-        for scan, size in zip(scans, sizes, strict=True)
-    ]
+    clouds = []
+    for scan, size in zip(scans, sizes, strict=True):
+        thinning = Thinning(VOXEL * radius_mm, max(int(share * size), 1000))
+        cloud = read_cloud(scan, unit, choices, thinning)
+        clouds.append(without_repeats(cloud, radius_mm))
+    check_views_differ(clouds, radius_mm)
+    return clouds
 
 
 def _check_memory(scan: Path, points: int) -> None:
@@ -65,6 +67,34 @@ def merged(clouds: list[Cloud]) -> tuple[Floats, list[Cloud]]:
         for cloud, end in zip(clouds, ends, strict=True)
     ]
     return points, parts
+
+
+def check_overlap(clouds: list[Cloud], seen: Bools) -> None:
+    """Refuse views that no sphere ties together: how they lie is anybody's guess.
+
+    Parameters
+    ----------
+    seen : (m, v) whether the sphere is seen in the view
+    """
+    views = np.flatnonzero(seen.any(axis=0))
+    if len(views) < 2:
+        return
+    count = seen[:, views].astype(np.int64)
+    _, group = connected_components(count.T @ count, directed=False)
+    apart = np.flatnonzero(group != group[0])
+    if len(apart):
+        one, other = clouds[views[0]].path, clouds[views[apart[0]]].path
+        raise InputError(
+            f"E-NO-OVERLAP {other}: shares no sphere with {one}, nor by way of other "
+            "views: scan views that overlap, or merge them into one file and say how "
+            "far off they may be with --registration-mm"
+        )
+
+
+def blind_views(clouds: list[Cloud], seen: Bools) -> list[str]:
+    """A note on each view in which there is no sphere."""
+    without = np.flatnonzero(~seen.any(axis=0))
+    return [f"{clouds[v].path.name}: no sphere is seen in it" for v in without]
 
 
 def settled(points: Floats, view: Ints, motions: Sequence[ViewMotion]) -> Floats:

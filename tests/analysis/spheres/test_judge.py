@@ -60,6 +60,15 @@ def test_a_centre_that_still_moves_makes_no_sphere(rng: np.random.Generator) -> 
     assert wrong.reason is Reason.UNSETTLED
 
 
+def test_a_centre_that_moves_less_than_its_error_is_settled(
+    rng: np.random.Generator,
+) -> None:
+    c = sphere_of(rng, 3_000)
+    for step, settled in ((2e-4, True), (3e-4, False)):
+        fit = replace(c.fit, covariance=1e-6 * np.eye(3), step=step)  # sd 1e-3 mm
+        assert (fault(replace(c, fit=fit), PickOptions(6.0)) is None) == settled
+
+
 def test_a_radius_off_by_more_than_its_tolerance_and_its_error_is_no_sphere(
     rng: np.random.Generator,
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions, Picks
+from analysis.spheres.views import MISPLACED, _misplacement
 from tests.analysis.spheres.scenes import (
     Scanner,
     VirtualScan,
@@ -77,7 +78,7 @@ def test_views_in_their_place_are_left_there() -> None:
     seen = scan(rng, tree(rng, 12, "none"), placed)
     picks = find_spheres(seen.points, OPTIONS, seen.view)
     t = np.array([m.translation for m in picks.motions])
-    assert np.abs(t).max() < 2e-3  # noise alone would move them by 1e-2
+    assert np.abs(t).max() < 5e-3  # noise alone would move them by 1e-2
 
 
 def test_the_scanner_is_found_where_it_stood(misplaced: VirtualScan) -> None:
@@ -114,3 +115,11 @@ def test_views_count_in_each_sphere(misplaced: VirtualScan, joint: Picks) -> Non
         find_spheres(misplaced.points, OPTIONS, misplaced.view - 1)
     with pytest.raises(ValueError, match="origins must have shape"):
         find_spheres(misplaced.points, OPTIONS, misplaced.view, np.zeros((2, 3)))
+
+
+def test_views_that_share_no_sphere_are_not_believed_to_agree() -> None:
+    """No sphere tells how they lie, so as little is known as before they were seen."""
+    H, right = np.eye(12 + 12), np.zeros(24)  # four centres, two views
+    H[12:, 12:] = 0.0
+    sd = _misplacement(H, right, 12, np.zeros((2, 6)), 50.0)
+    np.testing.assert_allclose(sd, [MISPLACED] * 3 + [MISPLACED / 50] * 3)
