@@ -91,7 +91,7 @@ class Tracker:
         try:
             record = run_record(directory)
             belonging = store.belonging(record)
-            started = self._live.take(directory) or start_run(
+            started = self._live.take(record) or start_run(
                 store.client, store.experiment, record, directory, belonging
             )
             end_run(store.client, started, directory, store.options, belonging)

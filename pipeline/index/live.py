@@ -1,10 +1,18 @@
 """Runs that are still going, as they look in MLflow: RUNNING, their metrics growing."""
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pipeline.index.store import Store
-from pipeline.index.tracking import Started, log_metrics, metrics_of_rows, start_run
+from pipeline.index.tracking import (
+    Started,
+    began,
+    log_metrics,
+    metrics_of_rows,
+    start_run,
+)
 from pipeline.owners import is_alive, owner, running_directories
 
 OLD_ENOUGH_SECONDS = 3.0  # a shorter run is written once, when it has ended
@@ -57,12 +65,13 @@ class LiveRuns:
         metrics = metrics_of_rows(names, rows, [now] * len(rows))
         log_metrics(self._store.client, live.run_id, metrics)
 
-    def take(self, ended: Path) -> Started | None:
+    def take(self, record: Mapping[str, Any]) -> Started | None:
         """The MLflow run of a run that has ended, if it was followed while it ran.
 
-        A finished directory is called by its key, a running one by key and attempt.
+        Another attempt at the same run, which was killed, is not taken for it.
         """
-        for name in list(self._runs):
-            if ended.name in (name, name.partition(".")[0]):
+        wanted = began(record)
+        for name, live in list(self._runs.items()):
+            if live.began == wanted:
                 return self._runs.pop(name)
         return None

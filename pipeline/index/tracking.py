@@ -243,12 +243,19 @@ class Started:
     Attributes
     ----------
     place : of the run when it started: it moves when it ends
+    began : which attempt it is: its key, its process and when it began
     read : bytes of steps.csv that are in it already
     """
 
     run_id: str
     place: Path
+    began: tuple[Any, ...]
     read: int = 0
+
+
+def began(record: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What tells one attempt at a run from the next."""
+    return tuple(record[name] for name in ("key", "host", "process", "started"))
 
 
 def start_run(
@@ -265,7 +272,7 @@ def start_run(
         tags=tags(record, directory, belonging),
         run_name=f"{record['step']} {record['name']}",
     )
-    return Started(run.info.run_id, directory)
+    return Started(run.info.run_id, directory, began(record))
 
 
 def end_run(

@@ -34,7 +34,7 @@ def write_stl(path: Path, mesh: Mesh) -> None:
 
 @contextlib.contextmanager
 def kept_locale() -> Iterator[None]:
-    """Undo what lib3mf does when it writes or reads: it leaves the locale "C" behind."""
+    """Undo what lib3mf does when it writes or reads: it sets the locale to C."""
     held = locale.setlocale(locale.LC_ALL)
     try:
         yield

@@ -177,6 +177,41 @@ def test_a_live_run_that_ends_before_its_steps_are_read_has_the_name_of_its_end(
     assert found.data.tags[TAG] == directory.name
 
 
+def test_the_steps_of_a_killed_attempt_are_not_taken_for_those_of_the_next(
+    project: Path, tracker: Tracker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.index.live.OLD_ENOUGH_SECONDS", 0.0)
+    config = {"case": {"n": 3}}
+    job = Job("simulate", "toy", identity("simulate", config), config)
+
+    def killed(out: Path) -> dict[str, Any]:
+        with StepWriter(out, {}) as writer:
+            writer.append({"step": 0, "E": 7.0}, {})
+            tracker.follow()
+        raise RuntimeError("as asked")
+
+    def whole(out: Path) -> dict[str, Any]:
+        with StepWriter(out, {}) as writer:
+            writer.append({"step": 0, "E": 1.0}, {})
+        return {"E": 1.0}
+
+    with pytest.raises(RunFailedError):
+        run_once(job, killed)
+    shutil.rmtree(project / "results" / "failed")  # as if it had been killed
+    directory = run_once(job, whole)
+    tracker.catch_up()
+    (found,) = held_named(project, directory.name)
+    history = client(project).get_metric_history(found.info.run_id, "E")
+    assert [m.value for m in history] == [1.0]
+
+
+def held_named(project: Path, name: str) -> list[Any]:
+    """Runs of that name, asked without mending anything."""
+    asked = client(project)
+    experiment = asked.get_experiment_by_name("morphtrack").experiment_id
+    return [r for r in asked.search_runs([experiment]) if r.data.tags[TAG] == name]
+
+
 def client(project: Path) -> Any:
     from mlflow import MlflowClient
 
