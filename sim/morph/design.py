@@ -10,6 +10,8 @@ nearest points counts, and the forces at the end tell (`sim.morph.reactions`)
 
     dE^2/dp_g = sum_i 2 l_i l_i0 dE^2/d(l_i^2).
 
+They balance those of bodies that touch and of ranges that are met, too.
+
 L stays that of the structure given: if it grew with the lengths, E would fall by size
 alone. Steps are those of the spectral projected gradient (Birgin, Martinez, Raydan,
 SIAM J. Optim. 10, 2000), which keep to the bounds; each morph starts where the last one
@@ -38,6 +40,7 @@ from sim.morph.problem import Newton
 from sim.morph.reactions import reactions
 from sim.morph.structure import Structure
 from sim.morph.targets.protocol import Target
+from sim.morph.volume import STIFFNESS, Obstacles
 from sim.newton import NotConvergedError
 
 FIRST = 0.02  # largest change of a length in the first step, relative
@@ -285,11 +288,41 @@ def objective(
     factor /= 1.0 + change[links.group]  # 2 l_i l_i0
     slope, F, ends = np.zeros_like(change), 0.0, []
     for t, target in enumerate(targets):
-        start = None if before is None else before[t].state
-        *_, end = morph_newton(made, target, options, start)
-        worth = reactions(made, end.state, end.g).sensitivity
+        end = _rest(made, target, options, None if before is None else before[t])
+        worth = _sensitivity(made, end)
         first = made.constraints.first_row[links.constraint]
         np.add.at(slope, links.group, factor * worth[first] / len(targets))
         F += end.E**2 / len(targets)
         ends.append(end)
     return Objective(F, slope, tuple(ends))
+
+
+def _rest(
+    made: Structure, target: Target, options: Newton, before: MorphStep | None
+) -> MorphStep:
+    """Where a morph from the end of another one comes to rest.
+
+    Bodies that touched there, and ranges that were met, need not allow that end with
+    other lengths: then it begins where the structure does.
+    """
+    limited = len(made.solids) + len(made.ranges) > 0
+    try:
+        start = None if before is None else before.state
+        *_, end = morph_newton(made, target, options, start)
+    except ValueError as error:
+        if before is None or not limited:
+            raise
+        try:
+            *_, end = morph_newton(made, target, options)
+        except ValueError:
+            raise NotConvergedError(str(error), best=before.state) from None
+    return end
+
+
+def _sensitivity(made: Structure, end: MorphStep) -> Floats:
+    """(m,) d(E^2)/d(constant) of each row, with what contacts carry."""
+    contacts = None
+    if len(made.solids) + len(made.ranges) > 0:
+        kappa = STIFFNESS[-1] * characteristic_length(made.r0) ** 2
+        contacts = Obstacles.of(made).contacts(end.state, kappa)
+    return reactions(made, end.state, end.g, contacts).sensitivity

@@ -1,12 +1,13 @@
 """Link lengths made for targets, against differences and closed forms."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sim.morph.constraints import dist
+from sim.morph.constraints import Kind, dist
 from sim.morph.design import (
     DesignOptions,
     DesignStep,
@@ -26,6 +27,7 @@ from sim.morph.targets.surfaces import Circle, Sphere
 from sim.newton import NotConvergedError
 from tests.sim.morph.mechanisms import structure
 from tests.sim.morph.reference import load, structure_of
+from tests.sim.morph.solid_structures import ranges, solids
 
 EXACT = Newton(tolerance=1e-11, residual=1e-12)
 SHEET = triangle_sheet(2, 2, leading="tips")
@@ -64,6 +66,37 @@ def test_slope_along_any_change_is_that_of_differences(
         errors.append(abs((ahead - behind) / (2.0 * h) - found.slope @ way))
     assert errors[-1] < 1e-5 * abs(found.slope @ way)
     assert np.polyfit(np.log(sizes), np.log(errors), 1)[0] == pytest.approx(2, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"solids": solids(balls=[(0, 0.9), (2, 0.8)])},
+        {"ranges": ranges((Kind.DIST, (0, 2), 2.56, np.inf))},
+    ],
+)
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_slope_counts_what_bodies_and_ranges_carry(
+    limits: dict[str, Any], unit: float
+) -> None:
+    """Morphs that end in contact, from the ends of others that did."""
+    r = unit * np.array([[0.0, 0, 0], [1, 0, 0], [1.8, 0.6, 0], [2.4, 0.1, 0.1]])
+    goals = unit * np.array([[0.0, 0, 0], [0.6, 0.3, 0], [1.3, 0.1, 0.2], [0.3, 1, 0]])
+    pairs = ((0, 1), (1, 2), (2, 3))
+    chain = structure(r, [dist(r, *pair) for pair in pairs])
+    bare = replace(chain, bodies=pairs)
+    made = replace(bare, **{k: v.scaled(unit) for k, v in limits.items()})
+    links, targets = links_of(made), [Goals(goals)]
+    found = objective(made, targets, links, EXACT, np.zeros(3))
+    free = objective(bare, targets, links, EXACT, np.zeros(3))
+    assert found.F > 1.02 * free.F
+    for group, h in enumerate(1e-4 * np.eye(3)):
+        ahead, behind = (
+            objective(made, targets, links, EXACT, step, found.ends).F
+            for step in (h, -h)
+        )
+        slope = (ahead - behind) / 2e-4
+        assert found.slope[group] == pytest.approx(slope, rel=1e-5)
 
 
 def test_size_is_that_of_the_structure_given() -> None:
