@@ -62,6 +62,8 @@ class EquilibriumCase:
 
     def __post_init__(self) -> None:
         _ = self.options
+        if not isinstance(self.compliances, Sequence):
+            raise ValueError(f"compliances is {self.compliances}: give a list, as [1]")
         if not self.compliances:
             raise ValueError("compliances is empty: give 1, or a list of factors")
         for factor in self.compliances:

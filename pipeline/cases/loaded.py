@@ -82,7 +82,7 @@ def loaded_file(
     content = read_content(path)
     try:
         own = {key: content.pop(key, []) for key in ELASTIC_KEYS}
-        structure = structure_of(content)
+        structure = structure_of(content, ELASTIC_KEYS)
         elastic = _elastic(structure.r0, own)
         supports = _rows("supports", own["supports"], 4, 4)
         loads = _rows("loads", own["loads"], 4, 4)
@@ -162,6 +162,12 @@ def _loaded(
     springs[structure.leading] = spring
     if spring and target is None:
         raise ValueError("spring is given and no target: name what nodes hang on")
+    for row in supports:
+        if not all(value in (0, 1) for value in row[1:4]):
+            raise ValueError(
+                f"supports has {list(row)}: give a node, then for x, y and z 1 where "
+                "it is held and 0 where it is free"
+            )
     fixed = [
         Constraint(Kind.FIX, (int(node), axis), float(structure.r0[node, axis]))
         for (node,), row in zip(

@@ -18,6 +18,7 @@ its author expects with its tolerance. Any other key is refused.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -89,11 +90,17 @@ def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return content
 
 
-def structure_of(content: Content) -> Structure:
-    """The structure that the entries of a file describe."""
+def structure_of(content: Content, more: Sequence[str] = ()) -> Structure:
+    """The structure that the entries of a file describe.
+
+    Parameters
+    ----------
+    more : keys that were read already, named where one is misspelt
+    """
     for key in content:
         if key not in (*KEYS, *NOTES):
-            raise ValueError(f"nobody reads `{key}`: the keys are {', '.join(KEYS)}")
+            known = ", ".join((*KEYS, *more))
+            raise ValueError(f"nobody reads `{key}`: the keys are {known}")
     if "nodes" not in content:
         raise ValueError("no `nodes` here: give them as [[x, y, z], ...]")
     r0 = _points("nodes", content["nodes"])

@@ -49,11 +49,16 @@ class Coordinates:
         normal: Sequence[float] = (0.0, 0.0, 1.0),
     ) -> "Coordinates":
         along = np.array(normal, dtype=np.float64)
+        size = float(np.linalg.norm(along))
+        if along.shape != (3,) or not 0.0 < size < np.inf:
+            raise ValueError(
+                f"normal is {normal}: give the axis of corners as [x, y, z]"
+            )
         return cls(
-            np.array(lengths, dtype=np.int64).reshape(-1, 2),
-            np.array(corners, dtype=np.int64).reshape(-1, 3),
-            np.array(hinges, dtype=np.int64).reshape(-1, 4),
-            along / np.linalg.norm(along),
+            _nodes("lengths", lengths, 2),
+            _nodes("corners", corners, 3),
+            _nodes("hinges", hinges, 4),
+            along / size,
         )
 
     def __len__(self) -> int:
@@ -133,6 +138,15 @@ class Coordinates:
         a, b, c = self.corners.T
         across = np.eye(3) - np.outer(self.normal, self.normal)
         return (r[a] - r[b]) @ across, (r[c] - r[b]) @ across
+
+
+def _nodes(name: str, rows: Sequence[Sequence[int]], count: int) -> Ints:
+    """(len(rows), count), or which row is not `count` whole numbers."""
+    for row in rows:
+        whole = all(isinstance(node, int | np.integer) for node in row)
+        if len(row) != count or not whole:
+            raise ValueError(f"{name} has {row}: give {count} nodes by number")
+    return np.array(rows, dtype=np.int64).reshape(-1, count)
 
 
 def driven_map(coordinates: Coordinates, r: Floats, U: Floats, L: float) -> Floats:

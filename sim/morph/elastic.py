@@ -58,6 +58,13 @@ class Elastic:
                 f"{self.rest_length[bad[0]]}: it must be finite, and not negative"
             )
 
+        bad = np.flatnonzero(~np.isfinite(self.rest_angle))
+        if len(bad):
+            raise ValueError(
+                f"elastic hinge {bad[0]} has the rest angle {self.rest_angle[bad[0]]}: "
+                "it must be finite"
+            )
+
     @classmethod
     def none(cls) -> "Elastic":
         """Nothing elastic."""

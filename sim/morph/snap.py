@@ -41,8 +41,10 @@ class Drive:
         refuse_unless_count(self, "increments")
         if self.axis not in (0, 1, 2):
             raise ValueError(f"axis is {self.axis}: it must be 0, 1 or 2")
-        if not abs(self.distance) > 0.0:
-            raise ValueError("distance is 0: say how far the node is moved")
+        if not 0.0 < abs(self.distance) < np.inf:
+            raise ValueError(
+                f"distance is {self.distance}: say how far the node is moved"
+            )
 
 
 class SnapStep(NamedTuple):

@@ -137,7 +137,10 @@ def test_file_gives_rest_lengths_and_angles(tmp_path: Path) -> None:
         ({"loads": [[2, 0, 0]]}, r"loads\[0\].*it needs 4 numbers"),
         ({"supports": []}, "away along z: nothing holds them"),
         ({"radii": [[2, 0.1]]}, "not in an equilibrium of elastic parts"),
-        ({"stiffness": 3}, "nobody reads `stiffness`"),
+        ({"stiffness": 3}, "nobody reads `stiffness`.*springs, hinges, loads"),
+        ({"supports": [[0, 2, 1, 1]]}, "1 where it is held and 0 where it is free"),
+        ({"supports": [[0, float("nan"), 1, 1]]}, "1 where it is held"),
+        ({"hinges": [[0, 1, 2, 0, 1.0, float("nan")]]}, "rest angle nan"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(
@@ -149,6 +152,10 @@ def test_what_is_wrong_with_a_file_is_said(
 
 
 def test_empty_or_negative_compliances_are_refused(tmp_path: Path) -> None:
-    for wrong, said in (([], "compliances is empty"), ([-1.0], "compliances has -1")):
+    for wrong, said in (
+        ([], "compliances is empty"),
+        ([-1.0], "compliances has -1"),
+        (3, "compliances is 3: give a list"),
+    ):
         with pytest.raises(InstantiationException, match=said):
             of_file(tmp_path, TRUSS, compliances=wrong)

@@ -124,3 +124,21 @@ def test_pivots_drive_many_motions_almost_as_well_as_the_best_set(
     assert found.chosen.max() < 12  # the weak ones are left out
     assert condition(A, found.chosen) < 4.0 * best.condition
     assert choose(np.zeros((3, 2))).condition == np.inf
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"lengths": [[0, 1.5]]}, r"lengths has \[0, 1.5\]: give 2 nodes by number"),
+        ({"lengths": [[0, 1], [2]]}, r"lengths has \[2\]"),
+        ({"corners": [[0, 1]]}, r"corners has \[0, 1\]: give 3 nodes"),
+        ({"normal": [0.0, 0.0, 0.0]}, "normal is .*give the axis of corners"),
+        ({"normal": [0.0, float("nan"), 0.0]}, "normal is "),
+        ({"normal": [0.0, 1.0]}, "normal is "),
+    ],
+)
+def test_coordinates_that_are_none_are_refused(
+    wrong: dict[str, list[float]], said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        Coordinates.of(**wrong)  # type: ignore[arg-type]
