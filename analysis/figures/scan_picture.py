@@ -14,7 +14,7 @@ from sim.arrays import Floats
 
 MOST_POINTS = 60_000  # drawn
 MOST_REJECTED = 200  # drawn: those with the most points
-REFUSED = "#D55E00"
+REFUSED = "#0072B2"
 
 
 def thinned(points: Floats, most: int) -> Floats:
@@ -59,9 +59,8 @@ def _extents(points: Floats) -> tuple[Floats, Floats]:
 
 
 def _draw(panel: Axes, flat: Floats) -> None:
-    panel.plot(
-        *flat.T, ",", color=FAINT, alpha=0.5, rasterized=True, label="points", zorder=1
-    )
+    panel.plot(*flat.T, ",", color=FAINT, alpha=0.5, rasterized=True, zorder=1)
+    panel.plot([], [], ".", color=FAINT, markersize=2, label="points")
 
 
 def _circles(panel: Axes, picks: Picks, middle: Floats, axes: Floats) -> None:
