@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.arguments import OneLineParser, output_directory
-from pipeline.case_command import named_case, record_aside
+from pipeline.case_command import OVERRIDES, named_case, record_aside
 from pipeline.cases.branches import BranchCase, SaddleCase
 from pipeline.cases.morph import MorphCase
 from pipeline.errors import DONE, InputError, command, one_line
@@ -70,9 +70,9 @@ def main(argv: list[str] | None = None) -> int:
     """Follow the branches of the case that the command line names."""
     parser = OneLineParser(
         prog="python -m pipeline.branches",
-        description=(__doc__ or "").split("\n\n")[0],
+        description=__doc__,
     )
-    parser.add_argument("overrides", nargs="+", metavar="case=... or case.key=value")
+    parser.add_argument("overrides", **OVERRIDES)
     parser.add_argument(
         "--at",
         choices=("start", "rest"),

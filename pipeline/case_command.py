@@ -12,6 +12,11 @@ from pipeline.runs import RESULTS, Job, Numbers, run_once
 from pipeline.simulate import Case, perform_job, planned, record_steps
 from sim.newton import NotConvergedError
 
+OVERRIDES: dict[str, Any] = {
+    "nargs": "+",
+    "metavar": "case=... or case.key=value",
+    "help": "a file of conf/case without .yaml, and values for keys of that file",
+}
 Body = Callable[[Job, Path], Numbers]
 
 
@@ -62,10 +67,8 @@ def run_case(
     kind : what the case must be
     body : what runs it in a folder
     """
-    parser = OneLineParser(
-        prog=f"python -m pipeline.{name}", description=text.split("\n\n")[0]
-    )
-    parser.add_argument("overrides", nargs="+", metavar="case=... or case.key=value")
+    parser = OneLineParser(prog=f"python -m pipeline.{name}", description=text)
+    parser.add_argument("overrides", **OVERRIDES)
     words = parser.parse_args(argv).overrides
     name_of_case = named_case(words)
     with Composer() as composer:

@@ -15,7 +15,7 @@ from sim.morph.ranges import Ranges
 from sim.morph.targets.goals import Goals
 from sim.morph.volume import STIFFNESS, Obstacles, Touch
 from tests.sim.contact.taylor import remainder_order
-from tests.sim.morph.solid_structures import limited, ranges
+from tests.sim.morph.solid_structures import limited, ranges, solids
 
 PAIR = np.array([[0.0, 0, 0], [1.2, 0, 0]])
 TELESCOPE = ranges((Kind.DIST, (0, 1), 1.0, 2.25))
@@ -53,6 +53,23 @@ def ended(bounds: Ranges, r: Floats, goals: Floats) -> tuple[Floats, list[Touch]
     kappa = STIFFNESS[-1] * characteristic_length(r) ** 2
     touched = obstacles.touching(steps[-1].state, kappa)
     return steps[-1].r, [touch for touch in touched if touch.force > 1e-4]
+
+
+def test_all_pushes_together_are_the_push(rng: np.random.Generator) -> None:
+    r = rng.normal(size=(5, 3))
+    square = float(np.square(r[1] - r[0]).sum())
+    dot = float((r[2] - r[0]) @ (r[3] - r[1]))
+    felt = ranges(
+        (Kind.DIST, (0, 1), 0.99 * square, NONE),
+        (Kind.DOT, (0, 2, 1, 3), -NONE, dot + 0.01),
+    )
+    apart = float(np.linalg.norm(r[4] - r[2]))
+    bodies = solids(balls=[(2, 0.49 * apart), (4, 0.49 * apart)])
+    obstacles = Obstacles.of(limited(r, [], bodies, felt))
+    push = obstacles.contacts(r, 0.3).push()
+    each = obstacles.pushes(r, 0.3).toarray()
+    assert (np.abs(each).max(axis=1) > 0.0).sum() == 3
+    assert_allclose(each.sum(axis=0), push.ravel(), rtol=1e-12)
 
 
 @pytest.mark.parametrize(
