@@ -111,7 +111,9 @@ def test_one_crease_drives_a_simulated_miura_sheet(tmp_path: Path) -> None:
     held = "case.path.of.supports=[[0,1,1,1],[1,0,1,1],[4,0,0,1]]"
     rows, result = run(tmp_path, "case=drive_miura", *size, held)
     assert (result["motions"], result["driven"]) == (1, 1)
-    assert sum(int(row["chosen"]) for row in rows) == 1
+    (driver,) = [row for row in rows if row["chosen"] == "1"]
+    # creases that are flat at rest resist: the driver pushes on, the way it went
+    assert float(driver["effort"]) * float(driver["end"]) > 0.0
     # the driver carries the moments of all creases at their common rate
     assert all(float(row["condition_alone"]) < 10.0 for row in rows)
 
