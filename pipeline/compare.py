@@ -27,6 +27,7 @@ from pipeline.arguments import OneLineParser
 from pipeline.errors import InputError, command
 from pipeline.files import replacing
 from pipeline.input_uncertainty import PrintedAgain, read_printed_again
+from pipeline.measured_options import said
 from pipeline.run_goals import goals_of
 from pipeline.scans.labels import label_scan
 from pipeline.scans.spheres import SphereTable, read_spheres
@@ -336,8 +337,9 @@ def main(argv: list[str] | None = None) -> int:
         required = field.name == "scale_mm"
         default = None if required else field.default
         parser.add_argument(
-            flag, dest=field.name, type=float, required=required, default=default
-        )
+            flag, dest=field.name, type=float, required=required, default=default,
+            metavar="X", help=said(field.name, default),
+        )  # fmt: skip
     given = parser.parse_args(argv)
     config = Comparison(**{f.name: getattr(given, f.name) for f in fields(Comparison)})
     measured = Measured(given.input_uncertainty, given.deviation)

@@ -36,6 +36,7 @@ from analysis.uncertainty import UncertaintyOptions, independent
 from pipeline.arguments import OneLineParser, output_directory
 from pipeline.errors import InputError, command, one_line
 from pipeline.files import replacing
+from pipeline.measured_options import said
 from pipeline.run_goals import goals_of
 from pipeline.scans.labels import label_scan
 from pipeline.scans.spheres import SphereTable, read_spheres
@@ -250,9 +251,11 @@ def main(argv: list[str] | None = None) -> int:
     add("--spheres", type=Path, required=True, help="directory of an ingest")
     add("--simulated", type=Path, required=True, help="directory of the run compared")
     add("--out", type=output_directory, required=True, help="directory for results")
-    add("--scale-mm", type=float, required=True, help="mm per unit of the case")
+    add("--scale-mm", type=float, required=True, help=said("scale_mm"))
     for field in fields(Deviation)[1:]:
-        add("--" + field.name.replace("_", "-"), type=float, default=field.default)
+        flag = "--" + field.name.replace("_", "-")
+        text = said(field.name, field.default)
+        add(flag, type=float, default=field.default, metavar="X", help=text)
     given = parser.parse_args(argv)
     config = Deviation(**{f.name: getattr(given, f.name) for f in fields(Deviation)})
     numbers = run_step(config, given.spheres, given.simulated, given.out)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pipeline import deviation
 from pipeline.compare import Comparison, main, run_step
 from pipeline.errors import InputError
 from pipeline.scans.spheres import read_spheres
@@ -206,3 +207,12 @@ def test_the_command_refuses_in_one_line_with_status_2(folders, capsys):
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "spheres.csv does not exist: run pipeline.ingest first" in said
+
+
+def test_every_option_says_what_it_is(capsys):
+    for command in (main, deviation.main):
+        with pytest.raises(SystemExit):
+            command(["--help"])
+        said = capsys.readouterr().out
+        assert "relative, of the printer; 0.001 if not given" in " ".join(said.split())
+        assert "mm of the print per unit of the case" in " ".join(said.split())
