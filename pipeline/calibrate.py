@@ -21,6 +21,21 @@ from pipeline.errors import InputError, command
 
 LISTS = {"references": ("--reference", PAIR), "leave_out": ("--leave-out", PLACE)}
 
+HELP = {
+    "links": "own, equal (alike by nominal length) or nominal",
+    "bodies": "the same, of edges of bodies",
+    "joints": "the same, of offsets of joints",
+    "link_play": "links have play, anew in each pose",
+    "joint_play": "so have joints",
+    "scatter": "centres scatter more than their scans say",
+    "scale": "estimate the scanner's scale, from a --reference",
+    "scan_scale_sd": "its relative uncertainty otherwise",
+    "optimal": "rank next poses by D (volume) or A (sum of variances)",
+    "sampled": "poses sampled as candidates",
+    "amplitude_mm": "rms displacement of their nodes",
+    "again": "simulate and compare every pose again",
+}
+
 
 def _arguments() -> OneLineParser:
     parser = OneLineParser(prog="python -m pipeline.calibrate", description=__doc__)
@@ -39,14 +54,18 @@ def _arguments() -> OneLineParser:
         flag = "--" + field.name.replace("_", "-")
         if field.type is bool:
             switch = BooleanOptionalAction
-            parser.add_argument(flag, action=switch, default=field.default)
+            parser.add_argument(
+                flag, action=switch, default=field.default, help=HELP[field.name]
+            )
         elif field.name in LISTS:
             flag, what = LISTS[field.name]
             parser.add_argument(
                 flag, dest=field.name, action="append", default=[], help=what
             )
         else:
-            parser.add_argument(flag, type=type(field.default), default=field.default)
+            what = f"{HELP.get(field.name, 'of the sampled poses')} ({field.default})"
+            kind = type(field.default)
+            parser.add_argument(flag, type=kind, default=field.default, help=what)
     return parser
 
 
