@@ -147,8 +147,9 @@ def simple_directions(forms: Floats) -> Floats | None:
     if len(forms) != 1:
         return None
     values, vectors = np.linalg.eigh(forms[0])
-    large = np.abs(values) > LOST * np.abs(values).max()
-    if large.sum() != 2 or not values[0] < 0.0 < values[-1]:
+    lost = LOST * np.abs(values).max()
+    large = np.abs(values) > lost
+    if large.sum() != 2 or not values[0] < -lost < lost < values[-1]:
         return None
     along = vectors[:, -1] / np.sqrt(values[-1])
     across = vectors[:, 0] / np.sqrt(-values[0])

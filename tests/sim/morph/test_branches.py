@@ -231,6 +231,9 @@ def test_simple_directions_are_the_roots_of_the_form(rng: np.random.Generator) -
     assert abs(both[0] @ both[1]) < 0.99
     definite = form + np.outer(Q[1], Q[1])
     assert simple_directions(definite[None]) is None
+    rounded = definite - 1e-16 * np.outer(Q[2], Q[2])  # no eigenvalue is below zero
+    assert simple_directions(rounded[None]) is None
+    assert simple_directions(np.diag([2.0, 1.0, 0.0, -1e-16])[None]) is None
     assert simple_directions(np.array([form, definite])) is None
 
 
