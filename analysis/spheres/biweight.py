@@ -95,15 +95,21 @@ def _normal_equations(
             continue
         e = height(x, p, sight, theta, J)
         if abs(e) < gate:
-            q = (e / gate) ** 2
-            w = (1 - q) ** 2
+            w, slope = _weight_and_slope(e, gate)
             weights += w
-            slopes += (1 - q) * (1 - 5 * q)
+            slopes += slope
             for a in range(size):
                 for b in range(a + 1):
                     H[a, b] += w * J[a] * J[b]
                 H[a, 4] += w * J[a] * e
     return min(LONGEST, weights / slopes) if slopes > 0 else LONGEST
+
+
+@kernel
+def _weight_and_slope(e: float, gate: float) -> tuple[float, float]:
+    """w = psi / e and psi' of the biweight at a height e within the gate."""
+    q = (e / gate) ** 2
+    return (1 - q) ** 2, (1 - q) * (1 - 5 * q)
 
 
 @kernel
@@ -131,11 +137,10 @@ def sandwich(
             continue
         e = height(x, p, sight, theta, J)
         if abs(e) < gate:
-            q = (e / gate) ** 2
-            w = (1 - q) ** 2
+            w, slope = _weight_and_slope(e, gate)
             count += 1
             weights += w
-            slopes += (1 - q) * (1 - 5 * q)
+            slopes += slope
             for a in range(4):
                 scores[cell[p], a] += w * e * J[a]
                 for b in range(4):

@@ -38,6 +38,7 @@ def opened(archive: Path) -> Iterator[zipfile.ZipFile]:
         raise InputError(
             f"{archive} does not exist: make archive writes one"
         ) from error
+    # zipfile raises NotImplementedError for a compression or version it does not know.
     except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError) as error:
         raise InputError(
             f"E-FORMAT {archive}: it is no whole ZIP archive ({error}): fetch it again"
