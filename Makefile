@@ -1,3 +1,4 @@
+# make demo      set up, compare the shipped scans with their simulations, write the page
 # make figures   set up, run the whole chain, draw the figures, write the report
 # make test      set up, check style, types and imports, run the quick tests
 # make help      the other targets
@@ -5,7 +6,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PACKAGES := $(VENV)/.packages
 READY := $(VENV)/.ready
+READY_DEV := $(VENV)/.ready-dev
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --require-hashes
+# By uv, and by pip where uv cannot: it reads no mirror that pip was told of. Both hold to the hashes.
+install = $(BIN)/uv pip install --quiet --system-certs --require-hashes --python $(BIN)/python $(1) 2> $(VENV)/uv.log \
+  || $(PIP) --use-pep517 $(1)
 ON = $(if $(PROFILE),--profile conf/profile/$(PROFILE))
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH= $(BIN)/python -m
 
@@ -15,94 +22,125 @@ needed = [ "$$(id -u)" = 0 ] || { echo "error: make $@ needs root" >&2; exit 2; 
   command -v $$program > /dev/null || { echo "error: $$program is not on this machine;" \
   "on Debian: apt-get install $(2)" >&2; exit 2; }; done
 
+# All but what has a target of its own.
+SUITE := --ignore tests/browser --ignore tests/faults --ignore tests/cluster
+
 # Small matrices everywhere: threads of the linear algebra only get in each other's way.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := setup
-.PHONY: setup figures study status ui archive server test lint test-browser test-long test-faults test-cluster bench clean help
+.PHONY: setup demo figures study status ui archive server test lint test-browser test-long test-faults test-cluster bench lock clean help
 
 setup: $(READY)
 
 # One lock for Python 3.11 to 3.13, pinned by hash. The stamp is written last, so that an
 # interrupted installation is taken up again.
-$(READY): requirements.lock
+$(PACKAGES): requirements.lock
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(not (3, 11) <= v <= (3, 13))' \
 	  || { echo "error: $(PYTHON) is $$($(PYTHON) --version 2>&1): Python 3.11, 3.12 or 3.13 is needed, e.g. make PYTHON=python3.12" >&2; exit 2; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null \
 	  || { echo "error: this Python has no venv; on Debian: apt-get install python3-venv" >&2; exit 2; }
 	@echo "installing the packages of requirements.lock into $(VENV)"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --use-pep517 \
-	  --require-hashes -r requirements.lock
-	@$(BIN)/python -m pipeline.system
+	@sed -n '/^uv==/,/^    # /p' requirements.lock > $(VENV)/uv.lock
+	@$(PIP) --no-deps -r $(VENV)/uv.lock 2> $(VENV)/uv.log || echo "uv is not to be had: pip takes some minutes"
+	@$(call install,-r requirements.lock)
 	@touch $@
 
+# The command morphtrack, which runs the code of this folder; nothing is fetched for it.
+$(READY): $(PACKAGES) pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --no-index \
+	  --no-deps --no-build-isolation --editable .
+	@$(RUN) pipeline system
+	@touch $@
+
+# What the checks and tests need beside it.
+$(READY_DEV): $(READY) tests/requirements.lock
+	@echo "adding the packages of tests/requirements.lock"
+	@$(call install,--no-deps -r tests/requirements.lock)
+	@touch $@
+
+# The locks made again from pyproject.toml: a version that still fits stays, and what
+# requirements.lock holds is left out of the others.
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml
+lock_beside = $(LOCK) --extra $(1) --constraint requirements.lock -o $(2) > /dev/null \
+  $$(sed -n 's/^\([a-z0-9-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
+  && sed '/^$$/,$$d' $(2) > $(2).part && mv $(2).part $(2) # uv lists at the end what it left out
+lock:
+	@command -v uv > /dev/null || { echo "error: make lock needs uv: pip install uv" >&2; exit 2; }
+	@$(LOCK) --extra setup -o requirements.lock > /dev/null
+	@$(call lock_beside,dev,tests/requirements.lock)
+	@$(call lock_beside,bench,tests/bench/requirements.lock)
+
+demo: $(READY)
+	@$(RUN) pipeline make comparisons $(ON)
+
 figures: $(READY)
-	@$(RUN) pipeline.workflow $(ON)
+	@$(RUN) pipeline make $(ON)
 
 figure-%: $(READY)
-	@$(RUN) pipeline.workflow --figure $* $(ON)
+	@$(RUN) pipeline make $* $(ON)
 
 # make study NAME=sheet_size; RETRY=failed repeats the runs that failed by themselves;
 # PROFILE=slurm runs it on the cluster that conf/profile/slurm describes
 study: $(READY)
-	@$(RUN) pipeline.study $(if $(NAME),$(NAME),--help) $(if $(RETRY),--retry-$(RETRY)) $(ON)
+	@$(RUN) pipeline study $(if $(NAME),$(NAME),--help) $(if $(RETRY),--retry-$(RETRY)) $(ON)
 
 status: $(READY)
-	@$(RUN) pipeline.status $(NAME)
+	@$(RUN) pipeline status $(NAME)
 
 ui: $(READY)
-	@$(RUN) pipeline.ui
+	@$(RUN) pipeline ui
 
 # PORT=5000; SQLITE=1 for SQLite in place of PostgreSQL
 server: $(READY)
-	@$(RUN) pipeline.server $(if $(PORT),--port $(PORT)) $(if $(SQLITE),--sqlite)
+	@$(RUN) pipeline server $(if $(PORT),--port $(PORT)) $(if $(SQLITE),--sqlite)
 
 # One RO-Crate of code, configurations, data and results: results/morphtrack.crate.zip
 archive: $(READY)
-	@$(RUN) pipeline.archive
+	@$(RUN) pipeline archive
 
-lint: $(READY)
+lint: $(READY_DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# WORKERS=0 runs them in one process, as a debugger needs it.
 test: lint
-	$(RUN) pytest --ignore tests/browser --ignore tests/faults --ignore tests/cluster
+	$(RUN) pytest $(SUITE) -n $(or $(WORKERS),2) --dist loadfile
 
 # The report in a real browser, and the picking window on a screen of its own; on Debian:
 # apt-get install chromium xvfb xdotool libgl1-mesa-dri. Without them it fails.
-test-browser: $(READY)
+test-browser: $(READY_DEV)
 	$(RUN) pytest tests/browser -m "slow or not slow"
 
-test-long: $(READY)
-	$(RUN) pytest --ignore tests/browser --ignore tests/faults --ignore tests/cluster -m "slow or long"
+test-long: $(READY_DEV)
+	$(RUN) pytest $(SUITE) -m "slow or long"
 
 # Killed processes, failing servers, full disks, wrong clocks; on Debian, as root:
 # apt-get install postgresql faketime. TRIALS=100 kills, each followed by a rerun.
-test-faults: $(READY)
+test-faults: $(READY_DEV)
 	@$(call needed,initdb faketime mount,postgresql faketime)
 	FAULT_TRIALS=$(or $(TRIALS),100) $(RUN) pytest tests/faults -m "slow or not slow" -s
 
 # A Slurm of one node; on Debian, as root: apt-get install slurm-wlm munge
-test-cluster: $(READY)
+test-cluster: $(READY_DEV)
 	@$(call needed,munged slurmctld slurmd sbatch,slurm-wlm munge)
 	$(RUN) pytest tests/cluster -m "slow or not slow"
 
 # The peers of the benchmarks, added to the environment.
-bench: $(READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --no-deps --require-hashes \
-	  -r tests/bench/requirements.lock
+bench: $(READY_DEV)
+	@$(call install,--no-deps -r tests/bench/requirements.lock)
 	@ls tests/bench/bench_*.py | sed 's|^|$(BIN)/python |'
 
 clean:
 	rm -rf .numba_cache .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 help:
-	@sed -n 's/^# //p' Makefile | head -3
+	@sed -n 's/^# //p' Makefile | head -4
 	@echo "make figure-NAME  make one figure and what it needs, such as figure-dejong-3"
 	@echo "make study NAME=sheet_size   run a study of conf/study; RETRY=failed repeats failures,"
 	@echo "                  PROFILE=slurm runs it on a cluster"
@@ -111,9 +149,11 @@ help:
 	@echo "make server       an MLflow server over PostgreSQL for several people, on the loopback address"
 	@echo "make archive      pack everything into one RO-Crate, results/morphtrack.crate.zip"
 	@echo "make lint         style, types and imports"
+	@echo "make test WORKERS=0   the quick tests in one process, for a debugger"
 	@echo "make test-long    the slow tests and the statistics"
 	@echo "make test-faults  kills, failing servers, full disks (as root, needs postgresql, faketime)"
 	@echo "make test-cluster a study on a Slurm of one node (as root, needs slurm-wlm, munge)"
 	@echo "make test-browser the report in a real browser, the picking window (needs chromium, xvfb, xdotool)"
 	@echo "make bench        install the peers, print the benchmarks, a command each"
+	@echo "make lock         make the locks again from pyproject.toml (needs uv); versions that fit stay"
 	@echo "make clean        remove caches; results stay"

@@ -1,1 +1,4 @@
-"""Tables and figures from what was simulated and what was scanned."""
+"""Tables and figures from what was simulated and what was scanned.
+
+From a scan to a verdict: `spheres`, `labels`, `alignment`, `validation`.
+"""

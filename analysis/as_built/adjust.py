@@ -23,7 +23,7 @@ from scipy import stats
 from analysis.as_built.identify import refuse_null_directions, refuse_play
 from analysis.as_built.model import Model, Role
 from sim.arrays import Bools, Floats, Ints
-from sim.newton import NotConvergedError
+from sim.convergence import NotConvergedError
 
 SETTLED = 1e-9  # mm, and relative to a variance
 ITERATIONS = 200
@@ -105,7 +105,7 @@ class Calibration:
 
 
 @dataclass(frozen=True, eq=False)
-class Linearised:
+class LinearisedPose:
     """One pose at its adjusted nodes, rows of seen nodes only.
 
     Attributes
@@ -138,7 +138,7 @@ class Reduced:
     rank: int
 
 
-def linearised(model: Model, pose: Pose, x: Floats, kappa: float) -> Linearised:
+def linearised(model: Model, pose: Pose, x: Floats, kappa: float) -> LinearisedPose:
     """The rows of a pose at adjusted nodes x (n, 3)."""
     seen = pose.seen
     measured = np.where(seen[:, None], pose.nodes_mm, x)
@@ -156,7 +156,7 @@ def linearised(model: Model, pose: Pose, x: Floats, kappa: float) -> Linearised:
     D = [np.diag(1.0 * (model.role[use] == roles.index(role))) for role in model.play]
     D += [A @ A.T] * model.scatter
     each = np.array(D).reshape(len(D), len(A), len(A))
-    return Linearised(t[use], G[use], A, CAt, A @ CAt, each)
+    return LinearisedPose(t[use], G[use], A, CAt, A @ CAt, each)
 
 
 def inverse(V: Floats) -> tuple[Floats, int]:
@@ -167,13 +167,13 @@ def inverse(V: Floats) -> tuple[Floats, int]:
     return inv, int(kept.sum())
 
 
-def covariance_of_rows(rows: Linearised, variances: Floats) -> Floats:
+def covariance_of_rows(rows: LinearisedPose, variances: Floats) -> Floats:
     """V of one pose."""
     V: Floats = rows.V0 + np.einsum("k,kij->ij", variances, rows.D)
     return V
 
 
-def reduce(model: Model, poses: Sequence[Linearised], variances: Floats) -> Reduced:
+def reduce(model: Model, poses: Sequence[LinearisedPose], variances: Floats) -> Reduced:
     """Generalised least squares of all poses."""
     u = model.unknowns
     N, b, inverses, rank = np.zeros((u, u)), np.zeros(u), [], 0
@@ -190,7 +190,7 @@ def reduce(model: Model, poses: Sequence[Linearised], variances: Floats) -> Redu
 
 
 def score(
-    model: Model, poses: Sequence[Linearised], at: Reduced
+    model: Model, poses: Sequence[LinearisedPose], at: Reduced
 ) -> tuple[Floats, Floats, Floats]:
     """Slope and information of the restricted likelihood, and Q_k = sum M^T D_k M.
 
@@ -265,7 +265,7 @@ def calibrate(
     )
 
 
-def _first(model: Model, rows: Sequence[Linearised]) -> Floats:
+def _first(model: Model, rows: Sequence[LinearisedPose]) -> Floats:
     """Variances to begin with: as large as the measurement's own."""
     own = np.mean([np.diag(r.V0).mean() for r in rows if len(r.t)] or [1.0])
     return np.full(model.variances, float(own))
@@ -284,7 +284,7 @@ def _repeated(model: Model, poses: Sequence[Pose]) -> Ints:
     return np.array(found, dtype=np.int64)
 
 
-def _adjusted(pose: Pose, rows: Linearised, W: Floats, e: Floats) -> Floats:
+def _adjusted(pose: Pose, rows: LinearisedPose, W: Floats, e: Floats) -> Floats:
     """(n, 3) x_measured - C A^T V^-1 e."""
     moved: Floats = pose.nodes_mm - (rows.CAt @ (W @ e)).reshape(-1, 3)
     return moved

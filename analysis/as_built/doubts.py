@@ -52,21 +52,21 @@ class Suspect:
     chance: float
 
 
-def suspects(found: Calibration, poses: Sequence[Pose]) -> list[Suspect]:
+def suspects(calibration: Calibration, poses: Sequence[Pose]) -> list[Suspect]:
     """Every node that was seen, the most doubtful first."""
-    model, several = found.model, sum(int(p.seen.sum()) for p in poses)
-    kappa = float(found.theta[-1]) if model.scale else 0.0
-    S, out = np.linalg.inv(found.information), []
-    for pose, adjusted in zip(poses, found.adjusted_mm, strict=True):
+    model, several = calibration.model, sum(int(p.seen.sum()) for p in poses)
+    kappa = float(calibration.theta[-1]) if model.scale else 0.0
+    S, out = np.linalg.inv(calibration.information), []
+    for pose, adjusted in zip(poses, calibration.adjusted_mm, strict=True):
         x = np.where(pose.seen[:, None], adjusted, model.structure.r0)
         rows = linearised(model, pose, x, kappa)
-        W, _ = inverse(covariance_of_rows(rows, found.variances))
-        M, Pt = W @ rows.G, W @ (rows.t - rows.G @ found.theta)
+        W, _ = inverse(covariance_of_rows(rows, calibration.variances))
+        M, Pt = W @ rows.G, W @ (rows.t - rows.G @ calibration.theta)
         P = W - M @ S @ M.T
         for node in np.flatnonzero(pose.seen):
             A = rows.A[:, 3 * node : 3 * node + 3]
             shift, T, rank = _shift(A.T @ P @ A, A.T @ W @ A, A.T @ Pt)
-            chance = min(1.0, several * _tail(found, T, rank))
+            chance = min(1.0, several * _tail(calibration, T, rank))
             size = float(np.linalg.norm(shift))
             out.append((T, Suspect(pose.name, int(node), size, chance)))
     return [one for _, one in sorted(out, key=lambda pair: -pair[0])]
@@ -81,26 +81,26 @@ def _shift(H: Floats, whole: Floats, slope: Floats) -> tuple[Floats, float, int]
     return shift, float(shift @ slope), int(told.sum())
 
 
-def _tail(found: Calibration, T: float, rank: int) -> float:
+def _tail(calibration: Calibration, T: float, rank: int) -> float:
     """The chance of T where nothing is wrong."""
-    free = found.chi2_dof - rank
+    free = calibration.chi2_dof - rank
     if rank == 0 or free <= 0:
         return 1.0
-    if not len(found.variances):
+    if not len(calibration.variances):
         return float(stats.chi2.sf(T, rank))
-    left = max(found.chi2 - T, 1e-300)
+    left = max(calibration.chi2 - T, 1e-300)
     return float(stats.f.sf(T / rank / (left / free), rank, free))
 
 
-def refuse_suspects(found: Calibration, poses: Sequence[Pose]) -> None:
+def refuse_suspects(calibration: Calibration, poses: Sequence[Pose]) -> None:
     """Refuse poses of which a node is beyond doubt not where its label says."""
-    ranked = suspects(found, poses)
+    ranked = suspects(calibration, poses)
     if not ranked or ranked[0].chance > CHANCE:
         return
     first = ranked[0]
     alike = [s for s in ranked if s.chance <= ALIKE * first.chance]  # of two poses
     where = " or ".join(f"node {s.node} of {s.pose}" for s in alike)
-    size = float(np.ptp(found.model.structure.r0, axis=0).max())
+    size = float(np.ptp(calibration.model.structure.r0, axis=0).max())
     far = f"{first.shift_mm:.2g} mm" if first.shift_mm < 0.1 * size else "far"
     raise ValueError(
         f"{where} is about {far} from where the other nodes and poses put it: check "

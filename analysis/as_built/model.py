@@ -19,13 +19,13 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from sim.arrays import Bools, Floats, Ints
-from sim.morph.choice import Choice
-from sim.morph.constraints import NODES, Kind
-from sim.morph.structure import Structure
-from sim.morph.system import System, linearise, state, system_of
-from sim.morph.units import rescaled
+from sim.choice import Choice
+from sim.morph.equations.system import ConstraintSystem, linearise, state, system_of
+from sim.morph.mobility.units import rescaled
+from sim.morph.structure.constraints import NODES, ConstraintKind
+from sim.morph.structure.structure import Structure
 
-WITH_CONSTANT = (Kind.DIST, Kind.DOT, Kind.TRIPLE)
+WITH_CONSTANT = (ConstraintKind.DIST, ConstraintKind.DOT, ConstraintKind.TRIPLE)
 
 
 class Role(Choice):
@@ -104,7 +104,7 @@ class Model:
     scale: bool
 
     @cached_property
-    def system(self) -> System:
+    def system(self) -> ConstraintSystem:
         return system_of(self.structure)
 
     @property
@@ -214,8 +214,8 @@ def model_of(structure: Structure, scale_mm: float, unknowns: Unknowns) -> Model
 def _used_rows(kind: Ints, first: Ints) -> tuple[Ints, Ints]:
     """Constraints and rows: a line has two without its multiplier, ground none."""
     many = np.diff(first)
-    many[kind == Kind.PAR] = 2
-    many[kind == Kind.FIX] = 0  # the scanner's frame is not the drawing's
+    many[kind == ConstraintKind.PAR] = 2
+    many[kind == ConstraintKind.FIX] = 0  # the scanner's frame is not the drawing's
     constraint = np.repeat(np.arange(len(kind)), many)
     within = np.arange(len(constraint)) - np.repeat(np.cumsum(many) - many, many)
     return constraint.astype(np.int64), (first[constraint] + within).astype(np.int64)
@@ -227,7 +227,7 @@ def _role(structure: Structure, constraint: int) -> Role:
     nodes = set(table.nodes[constraint, : NODES[kind]].tolist())
     if any(len(body) > 2 and nodes <= set(body) for body in structure.bodies):
         return Role.BODY
-    return Role.LINK if kind == Kind.DIST else Role.JOINT
+    return Role.LINK if kind == ConstraintKind.DIST else Role.JOINT
 
 
 def _units(structure: Structure, constraint: Ints) -> Floats:
@@ -236,11 +236,11 @@ def _units(structure: Structure, constraint: Ints) -> Floats:
     unit = np.ones(len(constraint))
     for k, c in enumerate(constraint):
         kind, nodes = table.kind[c], table.nodes[c]
-        if kind == Kind.DIST:
+        if kind == ConstraintKind.DIST:
             unit[k] = 0.0
-        elif kind == Kind.DOT:
+        elif kind == ConstraintKind.DOT:
             unit[k] = np.linalg.norm(r[nodes[3]] - r[nodes[2]])
-        elif kind == Kind.TRIPLE:
+        elif kind == ConstraintKind.TRIPLE:
             u, v = r[nodes[3]] - r[nodes[2]], r[nodes[5]] - r[nodes[4]]
             unit[k] = np.linalg.norm(np.cross(u, v))
     return unit
@@ -259,14 +259,14 @@ def _groups(
         free = unknowns.of(roles[role[k]])
         kind = table.kind[c]
         pair = frozenset(table.nodes[c, :2].tolist())
-        reference = kind == Kind.DIST and pair in known
+        reference = kind == ConstraintKind.DIST and pair in known
         known -= {pair} if reference else set()
         if free is Free.NOMINAL or kind not in WITH_CONSTANT or reference:
             continue
         key: tuple[object, ...] = (c,)
         if free is Free.EQUAL:
             size = float(np.round(table.constant[c], 6))
-            key = (roles[role[k]], Kind(kind), size)
+            key = (roles[role[k]], ConstraintKind(kind), size)
         if key not in place:
             place[key] = len(names)
             more = "" if free is Free.OWN else " and its like"

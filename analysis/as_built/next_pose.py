@@ -19,11 +19,11 @@ from analysis.as_built.adjust import (
     linearised,
 )
 from sim.arrays import Floats
-from sim.morph.choice import Choice
-from sim.morph.projection import admissible, satisfy_constraints
-from sim.morph.structure import Structure
-from sim.morph.system import state, system_of
-from sim.newton import NotConvergedError
+from sim.choice import Choice
+from sim.convergence import NotConvergedError
+from sim.morph.equations.projection import admissible, satisfy_constraints
+from sim.morph.equations.system import state, system_of
+from sim.morph.structure.structure import Structure
 
 
 class Optimal(Choice):
@@ -34,7 +34,7 @@ class Optimal(Choice):
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class CandidatePose:
     """A pose that could be scanned.
 
     Attributes
@@ -53,24 +53,24 @@ class Candidate:
 
 
 def candidates(
-    found: Calibration,
+    calibration: Calibration,
     measured: Sequence[Pose],
     poses: Sequence[tuple[str, Floats]],
     optimal: Optimal = Optimal.D,
-) -> list[Candidate]:
+) -> list[CandidatePose]:
     """Every pose (name, nodes (n, 3) in mm) with what it would tell, the best first."""
     C = expected_covariance(measured)
-    before = float(np.linalg.slogdet(found.information)[1])
-    lengths = found.model.unknowns - found.model.scale
+    before = float(np.linalg.slogdet(calibration.information)[1])
+    lengths = calibration.model.unknowns - calibration.model.scale
     ranked = []
     for name, nodes in poses:
-        rows = linearised(found.model, Pose(name, nodes, C), nodes, 0.0)
-        W, _ = inverse(covariance_of_rows(rows, found.variances))
-        N = found.information + rows.G.T @ W @ rows.G
+        rows = linearised(calibration.model, Pose(name, nodes, C), nodes, 0.0)
+        W, _ = inverse(covariance_of_rows(rows, calibration.variances))
+        N = calibration.information + rows.G.T @ W @ rows.G
         gain = float(np.linalg.slogdet(N)[1]) - before
         u = np.sqrt(np.diag(np.linalg.inv(N)))
         rms = float(np.sqrt(np.mean(u[:lengths] ** 2)))
-        ranked.append(Candidate(name, nodes, gain, rms, u))
+        ranked.append(CandidatePose(name, nodes, gain, rms, u))
     worth = {Optimal.D: lambda c: -c.gain, Optimal.A: lambda c: c.rms_u}[optimal]
     return sorted(ranked, key=worth)
 

@@ -1,1 +1,4 @@
-"""The papers' figures, one module a paper: functions from tables to a Figure."""
+"""Functions from tables to a Figure, one module a paper or topic; files are not read.
+
+Begin with `style`, which sets sizes, fonts and the line that names the runs.
+"""

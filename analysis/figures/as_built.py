@@ -35,7 +35,7 @@ class AsBuilt:
 
     Parameters
     ----------
-    deviations, growth, next_poses, again : tables of pipeline.calibrate
+    deviations, growth, next_poses, again : tables of morphtrack calibrate
     truth : (u,) true deviations, mm
     covariance : (u, u)
     """

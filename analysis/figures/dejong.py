@@ -15,7 +15,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from mpl_toolkits.mplot3d import Axes3D
 
 from analysis.figures.shapes import (
-    Wireframe,
+    LineDrawing,
     best_view,
     draw_mechanism,
     draw_spheres,
@@ -93,7 +93,7 @@ class MorphedShape:
     initial: Floats
     final: Floats
     bodies: tuple[tuple[int, ...], ...]
-    target: Wireframe
+    target: LineDrawing
     E: Floats
     S: Floats
     scan: ScannedShape | None

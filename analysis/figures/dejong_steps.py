@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d import Axes3D
 
 from analysis.figures.shapes import (
-    Wireframe,
+    LineDrawing,
     best_view,
     draw_capsules,
     draw_mechanism,
@@ -34,7 +34,7 @@ ROW_HEIGHT = 2.0  # inches
 
 
 @dataclass(frozen=True, eq=False)
-class MorphPath:
+class MorphHistory:
     """A morph, step by step.
 
     Parameters
@@ -50,7 +50,7 @@ class MorphPath:
     r: Floats
     g: Floats
     bodies: tuple[tuple[int, ...], ...]
-    target: Wireframe
+    target: LineDrawing
     E: Floats
     S: Floats
     capsules: tuple[tuple[int, int, float], ...] = ()
@@ -83,7 +83,7 @@ class FirstStep:
 
 
 def steps_of_morphs(
-    paths: Sequence[MorphPath],
+    paths: Sequence[MorphHistory],
     first: Sequence[FirstStep] = (),
     *,
     enlarge: bool = False,
@@ -100,50 +100,50 @@ def steps_of_morphs(
         rows = each * len(paths)
         height = ROW_HEIGHT * rows + 0.35
         figure = Figure(figsize=(FULL_WIDTH, height))
-        for i, path in enumerate(paths):
+        for i, history in enumerate(paths):
             if first:
-                _draw_first(figure, each * i, rows, path, first[i])
-            label = path.label if not first else ""
-            _draw_row(figure, each * i + each - 1, rows, path, label, enlarge)
+                _draw_first(figure, each * i, rows, history, first[i])
+            label = history.label if not first else ""
+            _draw_row(figure, each * i + each - 1, rows, history, label, enlarge)
         foot = provenance([(p.label, p.key) for p in paths], synthetic=False)
         figure.text(0.5, 0.1 / height, foot, ha="center", fontsize=5.0, color=FAINT)
         figure.subplots_adjust(0.0, 0.28 / height, 1.0, 0.97, 0.0, 0.1)
     return figure
 
 
-def _view(path: MorphPath) -> tuple[float, float]:
+def _view(history: MorphHistory) -> tuple[float, float]:
     """From above where the structure stays in a plane of constant z."""
-    if np.ptp(path.r[..., 2]) <= 1e-9 * np.ptp(path.r):
+    if np.ptp(history.r[..., 2]) <= 1e-9 * np.ptp(history.r):
         return 90.0, -90.0
-    return best_view(path.r[-1], path.r[0])
+    return best_view(history.r[-1], history.r[0])
 
 
 def _draw_first(
-    figure: Figure, row: int, rows: int, path: MorphPath, first: FirstStep
+    figure: Figure, row: int, rows: int, history: MorphHistory, first: FirstStep
 ) -> None:
     """Goals, admissible motions, eq. (11), eq. (12)."""
-    r, g, moved = path.r[0], path.g[0], first.projected
+    r, g, moved = history.r[0], history.g[0], first.projected
     size = float(np.ptp(r))
-    everything = np.concatenate([r, moved, path.r[1], path.target.vertices])
+    everything = np.concatenate([r, moved, history.r[1], history.target.vertices])
     led = np.linalg.norm(g - r, axis=1) > 0
     panels = ("goals", "admissible motions", "eq. (11)", "eq. (12)")
     for column, name in enumerate(panels):
         place = row * COLUMNS + column + 1
         ax = figure.add_subplot(rows, COLUMNS, place, projection="3d")
-        draw_target(ax, path.target)
+        draw_target(ax, history.target)
         if column < 3:
-            draw_mechanism(ax, r, path.bodies, alpha=1.0 if column < 2 else 0.3)
+            draw_mechanism(ax, r, history.bodies, alpha=1.0 if column < 2 else 0.3)
         if column == 0:
             ax.quiver(*r[led].T, *(g - r)[led].T, color=SCANNED_EDGE, linewidth=0.7)
         if column == 1:
             _draw_modes(ax, r, first.modes, 0.12 * size)
         if column == 2:
-            draw_mechanism(ax, moved, path.bodies, colour=ERROR)
+            draw_mechanism(ax, moved, history.bodies, colour=ERROR)
             ax.quiver(*r.T, *(moved - r).T, color=ERROR, linewidth=0.5)
         if column == 3:
-            draw_mechanism(ax, moved, path.bodies, colour=ERROR, alpha=0.3)
-            draw_mechanism(ax, first.corrected, path.bodies)
-        frame(ax, everything, _view(path))
+            draw_mechanism(ax, moved, history.bodies, colour=ERROR, alpha=0.3)
+            draw_mechanism(ax, first.corrected, history.bodies)
+        frame(ax, everything, _view(history))
         ax.set_title(f"{'abcd'[column]}  {name}", fontsize=7, y=-0.02)
 
 
@@ -158,28 +158,34 @@ def _draw_modes(ax: Axes3D, r: Floats, modes: Floats, swing: float) -> None:
 
 
 def _draw_row(
-    figure: Figure, row: int, rows: int, path: MorphPath, label: str, enlarge: bool
+    figure: Figure,
+    row: int,
+    rows: int,
+    history: MorphHistory,
+    label: str,
+    enlarge: bool,
 ) -> None:
-    chosen = selected_steps(path.S)
-    view = _view(path)
-    everything = np.concatenate([path.r[chosen].reshape(-1, 3), path.target.vertices])
+    chosen = selected_steps(history.S)
+    view = _view(history)
+    everything = np.concatenate(
+        [history.r[chosen].reshape(-1, 3), history.target.vertices]
+    )
     for column, s in enumerate(chosen):
         place = row * COLUMNS + column + 1
         ax = figure.add_subplot(rows, COLUMNS, place, projection="3d")
-        draw_target(ax, path.target)
+        draw_target(ax, history.target)
         if view[0] == 90.0:
-            draw_capsules(ax, path.r[s], path.capsules)
-        draw_mechanism(ax, path.r[s], path.bodies)
-        led = np.linalg.norm(path.g[s] - path.r[s], axis=1) > 0
+            draw_capsules(ax, history.r[s], history.capsules)
+        draw_mechanism(ax, history.r[s], history.bodies)
+        led = np.linalg.norm(history.g[s] - history.r[s], axis=1) > 0
         if s != chosen[-1]:
-            ax.scatter(*path.g[s][led].T, s=1.5, color=TARGET, depthshade=False)
+            ax.scatter(*history.g[s][led].T, s=1.5, color=TARGET, depthshade=False)
         own = everything
         if enlarge and s == chosen[-1]:
-            own = np.concatenate([path.r[s], path.target.vertices])
+            own = np.concatenate([history.r[s], history.target.vertices])
         frame(ax, own, view)
-        measures = (
-            rf"$\mathcal{{E}}$ = {path.E[s]:.2g},  $\mathcal{{S}}$ = {path.S[s]:.3f}"
-        )
+        E, S = history.E[s], history.S[s]
+        measures = rf"$\mathcal{{E}}$ = {E:.2g},  $\mathcal{{S}}$ = {S:.3f}"
         if own is not everything:
             larger = np.ptp(everything, axis=0).max() / np.ptp(own, axis=0).max()
             ax.text2D(

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from mpl_toolkits.mplot3d import Axes3D
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from analysis.figures.shapes import Wireframe, best_view, draw_mechanism, draw_target
+from analysis.figures.shapes import LineDrawing, best_view, draw_mechanism, draw_target
 from analysis.figures.shapes import frame as frame_of
 from analysis.figures.style import FAINT, FULL_WIDTH, RC, provenance
 from sim.arrays import Floats, Ints
@@ -23,7 +23,7 @@ REACHED = 1e-8  # E below which a target counts as met
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class LengthSearch:
     """A search for lengths.
 
     Parameters
@@ -40,10 +40,10 @@ class Design:
     links: Ints
     change: Floats
     E: Floats
-    targets: Sequence[Wireframe]
+    targets: Sequence[LineDrawing]
 
 
-def lengths_for_targets(shown: Design) -> Figure:
+def lengths_for_targets(shown: LengthSearch) -> Figure:
     """A row a target: the end before, the end after, E by step."""
     number = len(shown.targets)
     with mpl.rc_context(RC):
@@ -65,7 +65,7 @@ def lengths_for_targets(shown: Design) -> Figure:
 def _draw_row(
     figure: Figure,
     t: int,
-    shown: Design,
+    shown: LengthSearch,
     colours: ScalarMappable,
     place: tuple[float, float],
 ) -> None:
@@ -101,7 +101,9 @@ def _draw_row(
     figure.text(0.01, bottom + 0.85 * height, "abcdefgh"[t], fontsize=8)
 
 
-def _draw_links(ax: Axes3D, r: Floats, shown: Design, colours: ScalarMappable) -> None:
+def _draw_links(
+    ax: Axes3D, r: Floats, shown: LengthSearch, colours: ScalarMappable
+) -> None:
     lines = Line3DCollection(
         r[shown.links], colors=colours.to_rgba(100.0 * shown.change), linewidths=2.0
     )

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d import Axes3D
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from analysis.figures.shapes import Wireframe, best_view, draw_target
+from analysis.figures.shapes import LineDrawing, best_view, draw_target
 from analysis.figures.shapes import frame as frame_of
 from analysis.figures.style import FAINT, FULL_WIDTH, RC, SIMULATED, provenance
 from sim.arrays import Floats, Ints
@@ -41,7 +41,7 @@ class AtRest:
     links: Ints
     tension: Floats
     held: Ints
-    target: Wireframe
+    target: LineDrawing
     compliance: Floats
     away: Floats
     force_error: Floats

@@ -20,7 +20,7 @@ from analysis.figures.style import (
     TARGET,
     provenance,
 )
-from analysis.series import FITTED, HELD_OUT
+from analysis.validation.series import FITTED, HELD_OUT
 
 ROW_HEIGHT = 2.5  # inches
 SYMBOLS = {  # label, unit, what the number is divided by

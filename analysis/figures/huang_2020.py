@@ -30,7 +30,7 @@ Runs = Sequence[tuple[str, str]]  # what, key of the run
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class RodShape:
     """A rod network at one time.
 
     Attributes
@@ -160,7 +160,7 @@ def actuator_law(table: pd.DataFrame, runs: Runs = ()) -> Figure:
         return figure
 
 
-def _draw(ax: Axes, shape: Shape) -> None:
+def _draw(ax: Axes, shape: RodShape) -> None:
     lines = shape.x[shape.edges]
     on = np.isin(np.arange(len(shape.edges)), shape.actuated)
     ax.add_collection(LineCollection(list(lines[~on]), colors=LIMB, linewidths=1.0))
@@ -173,7 +173,7 @@ def _draw(ax: Axes, shape: Shape) -> None:
     ax.set_yticks([])
 
 
-def _draw_all(axes: Sequence[Axes], shapes: Sequence[Shape]) -> None:
+def _draw_all(axes: Sequence[Axes], shapes: Sequence[RodShape]) -> None:
     """One shape a panel, all of them seen from the same place."""
     x = np.vstack([shape.x for shape in shapes])
     low, high = x.min(axis=0), x.max(axis=0)
@@ -184,7 +184,7 @@ def _draw_all(axes: Sequence[Axes], shapes: Sequence[Shape]) -> None:
         ax.set_ylim(low[1] - room, high[1] + room)
 
 
-def snapshots(shapes: Sequence[Shape], runs: Runs = ()) -> Figure:
+def snapshots(shapes: Sequence[RodShape], runs: Runs = ()) -> Figure:
     """Figs. 4, 5a to c and 7a: a robot at some times, actuated limbs in red."""
     with mpl.rc_context(RC):
         figure = _figure(FULL_WIDTH, FULL_WIDTH / len(shapes) + 0.4)
@@ -205,7 +205,7 @@ GROUNDS = {  # a case of conf/case, or a column of Fig. 6: how a panel is called
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
+class RobotDistance:
     """How far the robot came on a ground.
 
     Attributes
@@ -217,14 +217,14 @@ class Way:
 
     name: str
     table: pd.DataFrame
-    shapes: Sequence[Shape] = ()
+    shapes: Sequence[RodShape] = ()
 
     @property
     def title(self) -> str:
         return GROUNDS.get(self.name, self.name)
 
 
-def robot_ways(ways: Sequence[Way], runs: Runs = ()) -> Figure:
+def robot_ways(ways: Sequence[RobotDistance], runs: Runs = ()) -> Figure:
     """Fig. 5: where the robot stands after each cycle, and its way over H in time."""
     with mpl.rc_context(RC):
         tracks = [way for way in ways if way.shapes]
@@ -255,7 +255,7 @@ def robot_ways(ways: Sequence[Way], runs: Runs = ()) -> Figure:
         return figure
 
 
-def _draw_track(ax: Axes, way: Way) -> None:
+def _draw_track(ax: Axes, way: RobotDistance) -> None:
     """The robot after each cycle, later ones darker, on its ground."""
     x = np.vstack([shape.x for shape in way.shapes])
     for k, shape in enumerate(way.shapes):
@@ -303,7 +303,7 @@ def computing_times(table: pd.DataFrame, runs: Runs = ()) -> Figure:
 
 
 def jumper_paths(
-    shapes: Sequence[Shape], table: pd.DataFrame, radius: float, runs: Runs = ()
+    shapes: Sequence[RodShape], table: pd.DataFrame, radius: float, runs: Runs = ()
 ) -> Figure:
     """Fig. 7: the jumper at some times; the position of its first node over R_0.
 

@@ -34,7 +34,7 @@ TOP = np.eye(3)
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class DrawnPart:
     """A part where it is drawn."""
 
     kind: str
@@ -55,9 +55,9 @@ class PrintedParts:
 
     label: str
     key: str
-    beds: Sequence[Sequence[Shape]]
-    start: Sequence[Shape]
-    end: Sequence[Shape]
+    beds: Sequence[Sequence[DrawnPart]]
+    start: Sequence[DrawnPart]
+    end: Sequence[DrawnPart]
     bed_mm: tuple[float, float]
 
 
@@ -95,7 +95,7 @@ def printed_parts(shown: PrintedParts) -> Figure:
 
 
 def _bed(
-    ax: Axes, shapes: Sequence[Shape], bed: tuple[float, float], title: str
+    ax: Axes, shapes: Sequence[DrawnPart], bed: tuple[float, float], title: str
 ) -> None:
     ax.add_patch(Rectangle((0, 0), *bed, facecolor="#F4F4F4", edgecolor=FAINT, lw=0.6))
     _shaded(ax, shapes, TOP)
@@ -115,7 +115,7 @@ def _turned(azimuth: float, elevation: float) -> Floats:
     return np.stack([right, np.cross(eye, right), eye])
 
 
-def _shaded(ax: Axes, shapes: Sequence[Shape], view: Floats) -> None:
+def _shaded(ax: Axes, shapes: Sequence[DrawnPart], view: Floats) -> None:
     """Triangles that face the eye, the far ones first, lit from the upper right."""
     corners, colours = [], []
     for shape in shapes:

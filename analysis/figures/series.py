@@ -16,7 +16,7 @@ from analysis.figures.style import (
     SIMULATED,
     provenance,
 )
-from analysis.series import FITTED, HELD_OUT, SeriesError, simulated_curve
+from analysis.validation.series import FITTED, HELD_OUT, SeriesError, simulated_curve
 
 UNITS = {  # of columns of steps.csv, as they are read: label and unit
     "time": "time, s",
@@ -44,8 +44,8 @@ def measured_series(
 
     Parameters
     ----------
-    measured : as of analysis.series.check_series
-    errors : as of analysis.series.compare_series
+    measured : as of analysis.validation.series.check_series
+    errors : as of analysis.validation.series.compare_series
     runs : (what, key) of the runs shown
     """
     quantities = sorted(set(measured["quantity"]))

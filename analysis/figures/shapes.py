@@ -15,7 +15,7 @@ MOST_POINTS = 300  # of a target that are drawn one by one
 
 
 @dataclass(frozen=True, eq=False)
-class Wireframe:
+class LineDrawing:
     """Straight lines between points: a target as it is drawn.
 
     Parameters
@@ -137,7 +137,7 @@ def draw_spheres(ax: Axes3D, r: Floats, size: float = 9.0) -> None:
     )
 
 
-def draw_target(ax: Axes3D, target: Wireframe) -> None:
+def draw_target(ax: Axes3D, target: LineDrawing) -> None:
     """The target behind everything else; crosses where it is points alone."""
     if len(target.edges):
         ax.add_collection3d(

@@ -14,7 +14,7 @@ LINES = (("#0072B2", "-", "o"), ("#E69F00", "--", "s"), ("#000000", ":", "^"))
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
+class SteeredRun:
     """A run of a robot.
 
     Parameters
@@ -38,7 +38,7 @@ class Way:
         return found
 
 
-def ways_to_goals(runs: Sequence[Way]) -> Figure:
+def ways_to_goals(runs: Sequence[SteeredRun]) -> Figure:
     """The centroid over time, pulses as marks, goals as lines."""
     with mpl.rc_context(RC):
         figure = Figure(figsize=(0.62 * FULL_WIDTH, 2.7))

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.figures.style import FAINT, FULL_WIDTH, RC, SIMULATED, provenance
-from analysis.validation_set import SetSummary
+from analysis.validation.validation_set import SetSummary
 from sim.arrays import Floats
 
 MARKERS = {  # verdict: marker, filled, colour; told apart in grey by shape
@@ -46,7 +46,9 @@ class ComparedSet:
     k: float
 
 
-def simulated_against_scanned(found: ComparedSet, summary: SetSummary | None) -> Figure:
+def simulated_against_scanned(
+    compared: ComparedSet, summary: SetSummary | None
+) -> Figure:
     """Three panels: S against S, errors of S with k u_val, node distances."""
     with rc_context(RC):
         figure = Figure(figsize=(FULL_WIDTH, 2.75))
@@ -54,16 +56,16 @@ def simulated_against_scanned(found: ComparedSet, summary: SetSummary | None) ->
             figure.add_axes((left, 0.235, width, 0.66))
             for left, width in ((0.065, 0.26), (0.43, 0.235), (0.745, 0.24))
         ]
-        _draw_diagonal(panels[0], found)
-        _draw_errors(panels[1], found, summary)
-        _draw_distances(panels[2], found)
+        _draw_diagonal(panels[0], compared)
+        _draw_errors(panels[1], compared, summary)
+        _draw_distances(panels[2], compared)
         for letter, panel in zip("abc", panels, strict=True):
             panel.set_title(letter, loc="left", fontweight="bold", size=9)
-        runs = list(zip(found.names, found.keys, strict=True))
+        runs = list(zip(compared.names, compared.keys, strict=True))
         figure.text(
             0.5,
             0.015,
-            provenance(runs, found.synthetic),
+            provenance(runs, compared.synthetic),
             ha="center",
             size=5,
             color=FAINT,
@@ -71,11 +73,11 @@ def simulated_against_scanned(found: ComparedSet, summary: SetSummary | None) ->
     return figure
 
 
-def _points(ax: Axes, found: ComparedSet, x: Floats, y: Floats, bar: Floats) -> None:
+def _points(ax: Axes, compared: ComparedSet, x: Floats, y: Floats, bar: Floats) -> None:
     """One mark for each comparison, by verdict, with its error bar."""
     ax.errorbar(x, y, yerr=bar, fmt="none", ecolor=FAINT, elinewidth=0.7, capsize=2)
     for verdict, (marker, filled, colour) in MARKERS.items():
-        these = np.array([v == verdict for v in found.verdicts])
+        these = np.array([v == verdict for v in compared.verdicts])
         if these.any():
             ax.plot(
                 x[these],
@@ -90,15 +92,17 @@ def _points(ax: Axes, found: ComparedSet, x: Floats, y: Floats, bar: Floats) -> 
             )
 
 
-def _draw_diagonal(ax: Axes, found: ComparedSet) -> None:
-    both = np.r_[found.S_simulated, found.S_scanned]
+def _draw_diagonal(ax: Axes, compared: ComparedSet) -> None:
+    both = np.r_[compared.S_simulated, compared.S_scanned]
     low, high = both.min(), both.max()
     pad = 0.12 * (high - low) + 0.01
     ends = [low - pad, high + pad]
     ax.plot(ends, ends, color=SIMULATED, lw=0.7)
-    bar = found.k * found.S_scanned_u
-    _points(ax, found, found.S_simulated, found.S_scanned, bar)
-    for name, x, y in zip(found.names, found.S_simulated, found.S_scanned, strict=True):
+    bar = compared.k * compared.S_scanned_u
+    _points(ax, compared, compared.S_simulated, compared.S_scanned, bar)
+    for name, x, y in zip(
+        compared.names, compared.S_simulated, compared.S_scanned, strict=True
+    ):
         right = x > (low + high) / 2
         ax.annotate(
             name,
@@ -115,45 +119,45 @@ def _draw_diagonal(ax: Axes, found: ComparedSet) -> None:
     ax.legend(loc="upper left", handletextpad=0.2)
 
 
-def _draw_errors(ax: Axes, found: ComparedSet, summary: SetSummary | None) -> None:
-    at = np.arange(len(found.names), dtype=np.float64)
+def _draw_errors(ax: Axes, compared: ComparedSet, summary: SetSummary | None) -> None:
+    at = np.arange(len(compared.names), dtype=np.float64)
     ax.axhline(0.0, color="black", lw=0.6)
-    error = found.S_simulated - found.S_scanned
-    for x, margin in zip(at, found.S_margin, strict=True):
+    error = compared.S_simulated - compared.S_scanned
+    for x, margin in zip(at, compared.S_margin, strict=True):
         ax.plot([x - 0.3, x + 0.3], [margin] * 2, "--", color=FAINT, lw=0.7)
         ax.plot([x - 0.3, x + 0.3], [-margin] * 2, "--", color=FAINT, lw=0.7)
-    _points(ax, found, at, error, found.k * found.S_u_val)
-    ax.set_ylabel(rf"error of $\mathcal{{S}}$, $\pm {found.k:g}\,u_{{val}}$")
-    _name_axis(ax, found, at)
-    ax.set_yscale("symlog", linthresh=float(found.S_margin.max()))
-    reach = 2 * max(float(np.abs(error).max()), float(found.S_margin.max()))
+    _points(ax, compared, at, error, compared.k * compared.S_u_val)
+    ax.set_ylabel(rf"error of $\mathcal{{S}}$, $\pm {compared.k:g}\,u_{{val}}$")
+    _name_axis(ax, compared, at)
+    ax.set_yscale("symlog", linthresh=float(compared.S_margin.max()))
+    reach = 2 * max(float(np.abs(error).max()), float(compared.S_margin.max()))
     ax.set_ylim(-reach, reach)
     if summary is None:
         return
     ax.set_title(
         f"bias {summary.bias:+.4f}, scatter {summary.scatter:.4f},\n"
-        rf"{summary.coverage:.0%} within ${found.k:g}\,u_{{val}}$",
+        rf"{summary.coverage:.0%} within ${compared.k:g}\,u_{{val}}$",
         size=6,
         loc="right",
     )
 
 
-def _draw_distances(ax: Axes, found: ComparedSet) -> None:
-    at = np.arange(len(found.names), dtype=np.float64)
+def _draw_distances(ax: Axes, compared: ComparedSet) -> None:
+    at = np.arange(len(compared.names), dtype=np.float64)
     for x, limit, margin in zip(
-        at, found.rms_limit_mm, found.node_margin_mm, strict=True
+        at, compared.rms_limit_mm, compared.node_margin_mm, strict=True
     ):
         ends = [x - 0.3, x + 0.3]
         (chance,) = ax.plot(ends, [limit] * 2, color=SIMULATED, lw=1.2)
         (accepted,) = ax.plot(ends, [margin] * 2, "--", color=FAINT, lw=0.7)
-    _points(ax, found, at, found.rms_mm, np.zeros(len(at)))
+    _points(ax, compared, at, compared.rms_mm, np.zeros(len(at)))
     ax.legend([chance, accepted], ["most by chance", "margin"], loc="upper left")
     ax.set_yscale("log")
     ax.margins(y=0.3)
     ax.set_ylabel("node distance, rms, mm")
-    _name_axis(ax, found, at)
+    _name_axis(ax, compared, at)
 
 
-def _name_axis(ax: Axes, found: ComparedSet, at: Floats) -> None:
-    ax.set_xticks(at, found.names, rotation=30, ha="right", rotation_mode="anchor")
+def _name_axis(ax: Axes, compared: ComparedSet, at: Floats) -> None:
+    ax.set_xticks(at, compared.names, rotation=30, ha="right", rotation_mode="anchor")
     ax.set_xlim(-0.6, len(at) - 0.4)

@@ -9,14 +9,12 @@ from analysis.labels.decide import Standing, fill, stand_out, symmetric_nodes
 from analysis.labels.evidence import NOT_ASSIGNED, LabelOptions, SphereSet
 from analysis.labels.mechanism import Mechanism
 from analysis.labels.search import judge, search
+from analysis.labels.thresholds import GROW
 from analysis.labels.weigh import Scale
 from sim.arrays import Floats, Ints
 
-FEW = 0.5  # share of labelled nodes below which a second search is made
-WIDER = 5.0  # how much more lengths may scatter in it
 
-
-class Reason(Enum):
+class Refusal(Enum):
     """Why a node has its label, or has none."""
 
     DISTANCES = "distances"
@@ -45,7 +43,7 @@ class Labels:
     sphere: Ints
     evidence: Floats
     margin: Floats
-    reason: tuple[Reason, ...]
+    reason: tuple[Refusal, ...]
     rivals: Ints
     confirmed: Ints
     group: int
@@ -64,7 +62,7 @@ class Labels:
     @property
     def unconfirmed(self) -> Ints:
         """Nodes of which not even a set of spheres is known to hold them."""
-        lost = [reason is Reason.NO_EVIDENCE for reason in self.reason]
+        lost = [reason is Refusal.NO_EVIDENCE for reason in self.reason]
         return np.flatnonzero(lost)
 
 
@@ -87,9 +85,9 @@ def label_spheres(
     options = options or LabelOptions()
     spheres = SphereSet.of(centres_mm, covariances_mm2)
     labels = _label_once(mechanism, spheres, options)
-    if len(labels.labelled) >= FEW * mechanism.n:
+    if len(labels.labelled) >= GROW.few * mechanism.n:
         return labels
-    wider = replace(options, length_sd_mm=WIDER * options.length_sd_mm)
+    wider = replace(options, length_sd_mm=GROW.wider * options.length_sd_mm)
     again = _label_once(mechanism, spheres, wider)
     return max(labels, again, key=lambda found: len(found.labelled))
 
@@ -118,7 +116,7 @@ def _label_once(
     )
 
 
-def _reasons(scale: Scale, stand: Standing, symmetric: Ints) -> tuple[Reason, ...]:
+def _reasons(scale: Scale, stand: Standing, symmetric: Ints) -> tuple[Refusal, ...]:
     """Why each node has its label, or none."""
     silent: list[Floats | None] = [None] * scale.mechanism.n
     by_distance = replace(scale, trust=0.0).table(stand.assigned, silent)
@@ -126,14 +124,14 @@ def _reasons(scale: Scale, stand: Standing, symmetric: Ints) -> tuple[Reason, ..
     for node, sphere in enumerate(stand.assigned):
         if sphere == NOT_ASSIGNED:
             known = stand.ambiguous[node]
-            reasons.append(Reason.AMBIGUOUS if known else Reason.NO_EVIDENCE)
+            reasons.append(Refusal.AMBIGUOUS if known else Refusal.NO_EVIDENCE)
         elif node in symmetric:
-            reasons.append(Reason.SYMMETRIC)
+            reasons.append(Refusal.SYMMETRIC)
         else:
             row = by_distance[node]
             lead = row[sphere] - np.delete(row, sphere).max(initial=0.0)
             told = np.isfinite(row[sphere]) and lead > scale.options.margin
-            reasons.append(Reason.DISTANCES if told else Reason.PREDICTION)
+            reasons.append(Refusal.DISTANCES if told else Refusal.PREDICTION)
     return tuple(reasons)
 
 
@@ -141,5 +139,5 @@ def _no_labels(n: int) -> Labels:
     nothing = np.full(n, NOT_ASSIGNED, dtype=np.int64)
     unknown = np.full(n, np.nan)
     empty = np.empty(0, dtype=np.int64)
-    why = (Reason.NO_EVIDENCE,) * n
+    why = (Refusal.NO_EVIDENCE,) * n
     return Labels(nothing, unknown, unknown, why, nothing, empty, 0, 0.0)

@@ -9,10 +9,10 @@ import numpy as np
 from analysis.labels.assign import Labels, label_spheres
 from analysis.labels.evidence import NOT_ASSIGNED, LabelOptions
 from analysis.labels.mechanism import Mechanism
+from analysis.labels.thresholds import BODY
 from sim.arrays import Floats, Ints
 
 UNIT_FACTORS = (1000.0, 100.0, 25.4, 10.0, 1 / 10, 1 / 25.4, 1 / 100, 1 / 1000)
-FLATNESS = 0.05  # volume over edge^3 below which four nodes count as coplanar
 
 
 class Handedness(Enum):
@@ -116,7 +116,7 @@ def handedness(mechanism: Mechanism, labels: Labels, centres_mm: Floats) -> Hand
             y = centres_mm[labels.sphere[list(four)]]
             model, scan = np.linalg.det(x[1:] - x[0]), np.linalg.det(y[1:] - y[0])
             edge = float(np.linalg.norm(x[1:] - x[0], axis=1).max())
-            if abs(model) > FLATNESS * edge**3:
+            if abs(model) > BODY.flat * edge**3:
                 votes += float(np.sign(model * scan))
     if votes == 0:
         return Handedness.UNDECIDABLE

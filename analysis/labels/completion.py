@@ -7,9 +7,8 @@ import numpy as np
 from analysis.alignment import fit_rigid_motion, rigid_modes
 from analysis.labels.evidence import NOT_ASSIGNED
 from analysis.labels.mechanism import Mechanism
+from analysis.labels.thresholds import BODY
 from sim.arrays import Bools, Floats, Ints
-
-SLENDER = 0.05  # second over first extent below which mates count as collinear
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,4 +94,4 @@ def complete_rigidly(
 
 def _collinear(x: Floats) -> bool:
     extent = np.linalg.svd(x - x.mean(axis=0), compute_uv=False)
-    return bool(extent[1] < SLENDER * extent[0])
+    return bool(extent[1] < BODY.slender * extent[0])

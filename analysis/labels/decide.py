@@ -6,14 +6,11 @@ import numpy as np
 
 from analysis.labels.evidence import NOT_ASSIGNED
 from analysis.labels.search import Labelling
+from analysis.labels.thresholds import WEIGH
 from analysis.labels.weigh import Scale
 from sim.arrays import Bools, Floats, Ints
 
 NEVER_RIVALLED = 99.0  # margin written where no other sphere comes into question
-WHOLE_SHAPE = 0.25  # share of nodes labelled otherwise that makes it another labelling
-TRUSTED = 0.5  # trust from which the prediction counts beside a single length
-BY_CHANCE = 2  # lengths and places that a sphere may keep by chance
-HELPED = 2.2  # what a label must earn that a trusted prediction alone ties
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,15 +103,15 @@ def _needed_evidence(scale: Scale, labels: Ints, assigned: Ints) -> Floats:
     missing = int((labels == NOT_ASSIGNED).sum())
     loose = scale.spheres.m - scale.mechanism.n + missing
     tries = np.log(max(loose, 1)) + np.log(max(missing, 1))
-    trusted = scale.trust > TRUSTED
+    trusted = scale.trust > WEIGH.trusted
     for node in np.flatnonzero(assigned != NOT_ASSIGNED):
         kept, broken = scale.lengths_at(assigned, int(node))
         told = kept + int(trusted)  # by lengths, and by the place
         if trusted and kept == 0:
-            needed[node] = HELPED + np.log1p(loose) + np.log1p(missing)
+            needed[node] = WEIGH.helped + np.log1p(loose) + np.log1p(missing)
         elif not trusted and missing and kept == 1 and broken:
             needed[node] = np.inf
-        elif missing and told <= BY_CHANCE:
+        elif missing and told <= WEIGH.by_chance:
             needed[node] = max(told, 1) * scale.options.margin + tries
         elif not trusted and kept <= 1:
             needed[node] = scale.options.margin
@@ -151,14 +148,14 @@ def _closest_rival(
 
 
 def symmetric_nodes(
-    found: list[Labelling], best: Labelling, margin: float
+    labellings: list[Labelling], best: Labelling, margin: float
 ) -> tuple[Ints, int]:
     """Nodes that rival labellings place elsewhere, and the number of labellings."""
     rivals = [
         f
-        for f in found
+        for f in labellings
         if f.total > best.total - margin
-        and (f.assigned != best.assigned).mean() > WHOLE_SHAPE
+        and (f.assigned != best.assigned).mean() > WEIGH.whole_shape
     ]
     differ = np.zeros(len(best.assigned), dtype=np.bool_)
     for rival in rivals:

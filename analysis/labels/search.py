@@ -12,14 +12,10 @@ from analysis.labels.evidence import (
     pair_evidence,
 )
 from analysis.labels.mechanism import Mechanism, ordered_from
-from analysis.labels.starts import START_TRUST, Start, find_starts
+from analysis.labels.starts import Start, find_starts
+from analysis.labels.thresholds import GROW, START
 from analysis.labels.weigh import Scale
 from sim.arrays import Ints
-
-BRANCHES = 4  # spheres tried for a node in one hypothesis
-SHAPE_MODES = 12  # independent ways in which a real shape departs from the predicted
-DECISIVE = 10.0  # log-likelihood of lengths that no predicted shape outweighs
-SHAPE_FLOOR_MM = 0.3  # departures smaller than this say nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +45,7 @@ def grow(
     base: Ints,
     start: Start,
     options: LabelOptions,
-    trust: float = START_TRUST,
+    trust: float = START.trust,
 ) -> Ints:
     """The best labels found from `start`, added to those of `base`."""
     scale = Scale(mechanism, spheres, options, trust)
@@ -65,7 +61,7 @@ def grow(
             if evidence is None:
                 continue
             evidence[assigned[assigned != NOT_ASSIGNED]] = -np.inf
-            best = np.argsort(-evidence, kind="stable")[:BRANCHES]
+            best = np.argsort(-evidence, kind="stable")[: GROW.branches]
             for sphere in best[evidence[best] > 0]:
                 child = assigned.copy()
                 child[node] = sphere
@@ -103,9 +99,9 @@ def judge(
 def _shape_score(mechanism: Mechanism, spheres: SphereSet, assigned: Ints) -> float:
     """Log-likelihood of the whole shape, its departure from the prediction unknown.
 
-    With SHAPE_MODES independent departures of one unknown size the likelihood is
-    that of Student's law: rms^-SHAPE_MODES.  So 0.3 mm against 3 mm decides between
-    two symmetric labellings, 8 mm against 9 mm does not.
+    With k = GROW.shape_modes independent departures of one unknown size the likelihood
+    is that of Student's law: rms^-k.  So 0.3 mm against 3 mm decides between two
+    symmetric labellings, 8 mm against 9 mm does not.
     """
     known = assigned != NOT_ASSIGNED
     if known.sum() < 4:
@@ -113,8 +109,8 @@ def _shape_score(mechanism: Mechanism, spheres: SphereSet, assigned: Ints) -> fl
     x, y = mechanism.nodes_mm[known], spheres.centres_mm[assigned[known]]
     left = fit_rigid_motion(x, y)(x) - y
     rms = float(np.sqrt(np.mean(np.sum(left**2, axis=1))))
-    return -SHAPE_MODES * float(
-        np.log(np.hypot(rms, SHAPE_FLOOR_MM) / spheres.reach_mm)
+    return -GROW.shape_modes * float(
+        np.log(np.hypot(rms, GROW.shape_floor_mm) / spheres.reach_mm)
     )
 
 
@@ -150,7 +146,7 @@ def _hang_elsewhere(
     Where a body hangs on another joint, one of its spheres may happen to lie where
     another of its nodes was sought, and then the body is not found as a whole.
     """
-    scale = Scale(mechanism, spheres, options, START_TRUST)
+    scale = Scale(mechanism, spheres, options, START.trust)
     held = assigned != NOT_ASSIGNED
     weak = [
         j for j in np.flatnonzero(held) if scale.lengths_at(assigned, int(j))[0] < 2
@@ -170,20 +166,20 @@ def search(
 ) -> list[Labelling]:
     """Different labellings, the best one first; empty if none can be started."""
     nothing = np.full(mechanism.n, NOT_ASSIGNED, dtype=np.int64)
-    found: list[Labelling] = []
+    labellings: list[Labelling] = []
     for start in find_starts(mechanism, spheres, nothing, options):
-        if any((f.assigned[start.nodes] == start.spheres).all() for f in found):
+        if any((f.assigned[start.nodes] == start.spheres).all() for f in labellings):
             continue
         assigned = grow(mechanism, spheres, nothing, start, options)
         assigned = _continue_elsewhere(mechanism, spheres, assigned, options)
         assigned = _hang_elsewhere(mechanism, spheres, assigned, options)
-        found.append(judge(mechanism, spheres, assigned, options))
-        if len(found) == options.runs:
+        labellings.append(judge(mechanism, spheres, assigned, options))
+        if len(labellings) == options.runs:
             break
-    return _ranked(found)
+    return _ranked(labellings)
 
 
-def _ranked(found: list[Labelling]) -> list[Labelling]:
+def _ranked(labellings: list[Labelling]) -> list[Labelling]:
     """Best first: by lengths and shape among those that lengths do not decide."""
-    most = max((f.score for f in found), default=0.0)
-    return sorted(found, key=lambda f: (f.score < most - DECISIVE, -f.total))
+    most = max((f.score for f in labellings), default=0.0)
+    return sorted(labellings, key=lambda f: (f.score < most - GROW.decisive, -f.total))

@@ -14,13 +14,8 @@ from analysis.labels.evidence import (
     place_evidence,
 )
 from analysis.labels.mechanism import Mechanism
+from analysis.labels.thresholds import START
 from sim.arrays import Bools, Floats, Ints
-
-GATE = 4.0  # standard deviations of a length that a start must keep
-MOST_PER_TRIPLE = 1_000
-MOST_TRIPLES = 40
-NEAR_NODES = 30
-START_TRUST = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +31,7 @@ class Start:
 def _fits(spheres: SphereSet, length_mm: float, options: LabelOptions) -> Bools:
     """(m, m) which pairs of spheres have this distance."""
     sd = np.sqrt(spheres.variances_mm2 + options.length_sd_mm**2)
-    close: Bools = np.abs(spheres.distances_mm - length_mm) < GATE * sd
+    close: Bools = np.abs(spheres.distances_mm - length_mm) < START.gate * sd
     np.fill_diagonal(close, val=False)
     return close
 
@@ -60,24 +55,24 @@ def _embeddings(
     if c in length[b]:
         third &= _fits(spheres, length[b][c], options)[second]
     row, s_c = np.nonzero(third)
-    found = np.stack([first[row], second[row], s_c], axis=1)
-    if len(found) > MOST_PER_TRIPLE:
-        found = found[:: len(found) // MOST_PER_TRIPLE + 1]
-    score = np.zeros(len(found))
+    embeddings = np.stack([first[row], second[row], s_c], axis=1)
+    if len(embeddings) > START.most_per_triple:
+        embeddings = embeddings[:: len(embeddings) // START.most_per_triple + 1]
+    score = np.zeros(len(embeddings))
     for i, j in ((0, 1), (0, 2), (1, 2)):
         if triple[j] in length[triple[i]]:
             rows = pair_evidence(
-                spheres, found[:, i], length[triple[i]][triple[j]], options
+                spheres, embeddings[:, i], length[triple[i]][triple[j]], options
             )
-            score += rows[np.arange(len(found)), found[:, j]]
-    return found, score
+            score += rows[np.arange(len(embeddings)), embeddings[:, j]]
+    return embeddings, score
 
 
 def _place_scores(
     mechanism: Mechanism,
     spheres: SphereSet,
     triple: tuple[int, int, int],
-    found: Ints,
+    embeddings: Ints,
     options: LabelOptions,
 ) -> Floats:
     """How many nodes near the triple fall on spheres when the prediction is laid there.
@@ -89,13 +84,13 @@ def _place_scores(
     x = mechanism.nodes_mm
     middle = x[list(triple)].mean(axis=0)
     lever = np.linalg.norm(x - middle, axis=1)
-    near = np.argsort(lever, kind="stable")[:NEAR_NODES]
-    motion = fit_rigid_motion(x[list(triple)], spheres.centres_mm[found])
+    near = np.argsort(lever, kind="stable")[: START.near_nodes]
+    motion = fit_rigid_motion(x[list(triple)], spheres.centres_mm[embeddings])
     moved = np.einsum("qab,nb->qna", motion.rotation, x[near])
     moved += motion.translation[:, None]
     apart, _ = cKDTree(spheres.centres_mm).query(moved)
     sd = np.hypot(options.prediction_sd_mm, options.prediction_slope * lever[near])
-    each = place_evidence(np.asarray(apart), sd, spheres.reach_mm, START_TRUST)
+    each = place_evidence(np.asarray(apart), sd, spheres.reach_mm, START.trust)
     scores: Floats = each.sum(axis=1)
     return scores
 
@@ -115,17 +110,20 @@ def find_starts(
     free = np.ones(spheres.m, dtype=np.bool_)
     free[assigned[assigned != NOT_ASSIGNED]] = False
     open_triples = mechanism.triples_of(assigned == NOT_ASSIGNED)
-    spread = open_triples[:: max(1, len(open_triples) // MOST_TRIPLES)]
+    spread = open_triples[:: max(1, len(open_triples) // START.most_triples)]
     starts: list[Start] = []
     for triple in spread:
-        found, distance_score = _embeddings(mechanism, spheres, triple, free, options)
-        if len(found) == 0:
+        embeddings, distance_score = _embeddings(
+            mechanism, spheres, triple, free, options
+        )
+        if len(embeddings) == 0:
             continue
-        place = _place_scores(mechanism, spheres, triple, found, options)
-        rare = distance_score - np.log(len(found))
-        keep = np.unique(np.r_[np.argsort(-place, kind="stable")[:20], np.argmax(rare)])
+        place = _place_scores(mechanism, spheres, triple, embeddings, options)
+        rare = distance_score - np.log(len(embeddings))
+        best = np.argsort(-place, kind="stable")[: START.best]
+        keep = np.unique(np.r_[best, np.argmax(rare)])
         starts += [
-            Start(np.array(triple), found[q], float(rare[q]), float(place[q]))
+            Start(np.array(triple), embeddings[q], float(rare[q]), float(place[q]))
             for q in keep
         ]
     by_distance = sorted(starts, key=lambda s: -s.distance_score)

@@ -13,11 +13,8 @@ from analysis.labels.evidence import (
     predict_from_neighbours,
 )
 from analysis.labels.mechanism import Mechanism
+from analysis.labels.thresholds import WEIGH
 from sim.arrays import Bools, Floats, Ints
-
-DOUBTED = 0.5  # trust below which the prediction is not listened to
-BELIEVED = 0.8  # trust from which the prediction alone may tie a node
-TIGHT = 3.0  # standard deviations within which a length counts as kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +41,7 @@ class Scale:
 
     def place(self, assigned: Ints, node: int) -> Floats | None:
         """The same for one node."""
-        if self.trust < DOUBTED:
+        if self.trust < WEIGH.doubted:
             return None
         guess = predict_from_neighbours(
             self.mechanism.nodes_mm, self.spheres.centres_mm, assigned, node
@@ -54,7 +51,7 @@ class Scale:
         apart = np.linalg.norm(self.spheres.centres_mm - guess[0], axis=1)
         sd = self.options.place_sd_mm(guess[1])
         # Never believed so much that a part on the wrong joint could not be seen.
-        trust = min(self.trust, BELIEVED)
+        trust = min(self.trust, WEIGH.believed)
         return place_evidence(apart, sd, self.spheres.reach_mm, trust)
 
     def node(
@@ -77,7 +74,7 @@ class Scale:
         None where nothing ties the node
         """
         mates = self._assigned_mates(assigned, node, without)
-        if not mates and (place is None or self.trust < BELIEVED):
+        if not mates and (place is None or self.trust < WEIGH.believed):
             return None
         total = np.full(self.spheres.m, -self.options.node_cost)
         for sphere, length in mates:
@@ -126,8 +123,8 @@ class Scale:
                 self.options.length_sd_mm,
             )
             r = self.spheres.distances_mm[here, sphere] - length
-            kept += int(abs(r) < TIGHT * sd)
-            broken += int(abs(r) >= TIGHT * sd)
+            kept += int(abs(r) < WEIGH.tight * sd)
+            broken += int(abs(r) >= WEIGH.tight * sd)
         return kept, broken
 
     def prediction_trust(self, assigned: Ints) -> float:

@@ -13,15 +13,11 @@ line of sight pierces the sphere, and e is the distance to that place times |d.u
 import numpy as np
 
 from analysis.spheres.cells import cells
+from analysis.spheres.thresholds import BIWEIGHT
 from sim.arrays import Bools, Floats
-from sim.kernels import kernel
+from sim.kernels import inner, kernel
 
-TUKEY = 5.0  # in scales: where a point no longer counts; 97 % efficient
-STEEP = 0.2  # cosine of incidence below which points do not count
 BLIND = np.empty((0, 3))  # lines of sight where they are not known
-CLUSTERS = 6  # cells a cube side within which errors may be correlated
-MOST_STEPS = 40
-LONGEST = 1.9  # times the reweighted step; up to 2 the sum never grows
 
 
 @kernel
@@ -49,15 +45,15 @@ def settle(
     Returns
     -------
     theta : (4,) centre and radius, mm
-    step : the last one over the scale, above the tolerance where MOST_STEPS did not
+    step : the last one over the scale, above the tolerance where `most_steps` did not
         lead to the minimum; inf where the points determine none
     """
     theta = start.copy()
     size = 4 if free else 3
     H = np.empty((4, 5))
-    step = np.inf
-    for _ in range(MOST_STEPS):
-        longer = _normal_equations(x, use, sight, theta, TUKEY * scale, size, H)
+    step, gate = np.inf, BIWEIGHT.tukey * scale
+    for _ in range(BIWEIGHT.most_steps):
+        longer = _normal_equations(x, use, sight, theta, gate, size, H)
         if not _solve(H, size):
             return theta, np.inf
         reach = 0.0
@@ -72,7 +68,7 @@ def settle(
     return theta, step
 
 
-@kernel
+@inner
 def _normal_equations(
     x: Floats,
     use: Bools,
@@ -102,10 +98,10 @@ def _normal_equations(
                 for b in range(a + 1):
                     H[a, b] += w * J[a] * J[b]
                 H[a, 4] += w * J[a] * e
-    return min(LONGEST, weights / slopes) if slopes > 0 else LONGEST
+    return min(BIWEIGHT.longest, weights / slopes) if slopes > 0 else BIWEIGHT.longest
 
 
-@kernel
+@inner
 def _weight_and_slope(e: float, gate: float) -> tuple[float, float]:
     """w = psi / e and psi' of the biweight at a height e within the gate."""
     q = (e / gate) ** 2
@@ -126,11 +122,11 @@ def sandwich(
         that variance has no bias, is one
     count : points within the gate
     """
-    gate = TUKEY * scale
+    gate = BIWEIGHT.tukey * scale
     J = np.ones(4)
     A, B = np.zeros((4, 4)), np.zeros((4, 4))
-    cell = cells(x, theta[:3], CLUSTERS)
-    scores = np.zeros((6 * CLUSTERS * CLUSTERS, 4))
+    cell = cells(x, theta[:3], BIWEIGHT.clusters)
+    scores = np.zeros((6 * BIWEIGHT.clusters * BIWEIGHT.clusters, 4))
     count, weights, slopes = 0, 0.0, 0.0
     for p in range(len(x)):
         if not use[p]:
@@ -173,7 +169,7 @@ def height(x: Floats, p: int, sight: Floats, theta: Floats, J: Floats) -> float:
             J[a] /= r
         return float(r - R)
     depth = R * R - square + along * along
-    if depth < (STEEP * R) ** 2:
+    if depth < (BIWEIGHT.steep * R) ** 2:
         return np.inf
     beyond = along + np.sqrt(depth)
     for a in range(3):
@@ -181,7 +177,7 @@ def height(x: Floats, p: int, sight: Floats, theta: Floats, J: Floats) -> float:
     return float(-beyond * np.sqrt(depth) / R)
 
 
-@kernel
+@inner
 def _solve(H: Floats, size: int) -> bool:
     """Cholesky in place of the lower triangle; the right side in column 4."""
     for a in range(size):

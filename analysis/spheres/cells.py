@@ -9,12 +9,7 @@ outwards, so the cells around whatever sticks out are left out of the fit.
 import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
-from sim.kernels import kernel
-
-SLOPE = 0.8  # height over distance at which attachments leave the sphere, smallest
-MARGIN = 0.4  # of a right angle over cells
-RIM = 1.35  # what sticks out is looked for up to this many radii
-SHARE = 0.1  # of the points that a visible cell holds: as many sticking out hide it
+from sim.kernels import inner, kernel
 
 
 def cell_areas(n: int) -> Floats:
@@ -49,12 +44,22 @@ def cells(x: Floats, c: Floats, n: int) -> Ints:
 
 
 @kernel
-def hidden(x: Floats, c: Floats, R: float, n: int, fine: int, height: float) -> Bools:
+def hidden(
+    x: Floats,
+    c: Floats,
+    R: float,
+    n: int,
+    fine: int,
+    height: float,
+    near: float,
+    rim: float,
+    share: float,
+) -> Bools:
     """(k,) points on or close to which others stand higher than `height`.
 
-    A cell (n a side) sticks out with two such points, or with the share SHARE of what
-    visible cells hold. Its points hide all within height / SLOPE plus a margin; these
-    distances are taken between smaller cells (`fine` a side).
+    A cell (n a side) sticks out with two such points up to `rim` from the centre, or
+    with the share `share` of what visible cells hold. Its points hide all within the
+    angle `near`, taken between smaller cells (`fine` a side).
     """
     coarse = cells(x, c, n)
     small = cells(x, c, fine)
@@ -67,19 +72,18 @@ def hidden(x: Floats, c: Floats, R: float, n: int, fine: int, height: float) -> 
         )
         if abs(r - R) <= height:
             side[p] = 1
-        elif R < r < RIM * R:
+        elif R < r < rim:
             side[p] = 2
         if side[p] > 0:
             number[coarse[p], side[p] - 1] += 1.0
     seen = 0
     for k in range(len(number)):
         seen += number[k, 0] > 0
-    least = max(2.0, SHARE * number[:, 0].sum() / max(seen, 1))
+    least = max(2.0, share * number[:, 0].sum() / max(seen, 1))
     for p in range(len(x)):
         if side[p] == 1 or (side[p] == 2 and number[coarse[p], 1] >= least):
             for d in range(3):
                 ways[side[p] - 1, small[p], d] += x[p, d] - c[d]
-    near = height / SLOPE / R + MARGIN * np.pi / fine
     on, above = _units(ways[0]), _units(ways[1])
     close = np.zeros(6 * fine * fine, np.bool_)
     groups = _groups(above, near)
@@ -91,7 +95,7 @@ def hidden(x: Floats, c: Floats, R: float, n: int, fine: int, height: float) -> 
     return out
 
 
-@kernel
+@inner
 def _units(ways: Floats) -> Floats:
     """(m, 4) unit vectors of the rows that are not zero, and the rows' numbers."""
     out = np.empty((len(ways), 4))
@@ -106,7 +110,7 @@ def _units(ways: Floats) -> Floats:
     return out[:m]
 
 
-@kernel
+@inner
 def _groups(units: Floats, near: float) -> Floats:
     """(g, 6) runs of neighbours: mean direction m, least m.u, first, last.
 
@@ -136,7 +140,7 @@ def _groups(units: Floats, near: float) -> Floats:
     return out
 
 
-@kernel
+@inner
 def _is_close(u: Floats, above: Floats, groups: Floats, least: float) -> bool:
     """Whether u.v exceeds `least` for one of the directions v above."""
     for g in range(len(groups)):

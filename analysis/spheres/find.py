@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from analysis.spheres.judge import FEWEST, Candidate, typical_rms
-from analysis.spheres.picks import PickOptions, Picks, Sphere
+from analysis.spheres.judge import SphereCandidate, typical_rms
+from analysis.spheres.picks import FittedSphere, PickOptions, Picks
 from analysis.spheres.polish import polish
 from analysis.spheres.radius import common_radius
 from analysis.spheres.search import search
+from analysis.spheres.thresholds import JUDGE
 from sim.arrays import Bools, Floats, Ints
 
 
@@ -31,37 +32,39 @@ def find_spheres(
         else it is found from the caps each view sees. One origin needs no `view`.
     """
     _check(points, view, origins)
-    if len(points) < FEWEST:
+    if len(points) < JUDGE.fewest:
         return Picks((), (), np.zeros((0, 0)), np.nan)
     if options.radius_max_mm is not None:
         radius = common_radius(points, options)
         if radius is None:
             return Picks((), (), np.zeros((0, 0)), np.nan)
         options = replace(options, radius_mm=radius, radius_max_mm=None)
-    found, rejected = search(points, options.radius_mm, options)
-    found, placed, covariance, lost = polish(found, points, view, origins, options)
+    accepted, rejected = search(points, options.radius_mm, options)
+    accepted, placed, covariance, lost = polish(
+        accepted, points, view, origins, options
+    )
     spheres = tuple(
         _sphere(c, covariance[3 * k : 3 * k + 3, 3 * k : 3 * k + 3], view)
-        for k, c in enumerate(found)
+        for k, c in enumerate(accepted)
     )
     motions = () if placed is None else placed.listed()
     rejected += lost
-    seen = _seen(found, view)
-    noise = typical_rms(found)
+    seen = _seen(accepted, view)
+    noise = typical_rms(accepted)
     return Picks(spheres, tuple(rejected), covariance, noise, motions, seen)
 
 
-def _seen(found: list[Candidate], view: Ints | None) -> Bools:
+def _seen(accepted: list[SphereCandidate], view: Ints | None) -> Bools:
     """(m, v) whether a view has enough points on a sphere to tell where it is."""
     if view is None:
         return np.zeros((0, 0), dtype=np.bool_)
     views = int(view.max()) + 1
-    points = [np.bincount(view[c.points], minlength=views) for c in found]
-    return np.asarray(np.reshape(points, (len(found), views)) >= FEWEST)
+    points = [np.bincount(view[c.points], minlength=views) for c in accepted]
+    return np.asarray(np.reshape(points, (len(accepted), views)) >= JUDGE.fewest)
 
 
-def _sphere(c: Candidate, covariance: Floats, view: Ints | None) -> Sphere:
-    return Sphere(
+def _sphere(c: SphereCandidate, covariance: Floats, view: Ints | None) -> FittedSphere:
+    return FittedSphere(
         centre=c.fit.centre,
         covariance=covariance,
         radius=c.fit.radius,

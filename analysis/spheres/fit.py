@@ -5,20 +5,13 @@ from functools import cached_property
 
 import numpy as np
 
-from analysis.spheres.biweight import BLIND, TUKEY, height, sandwich, settle
+from analysis.spheres.biweight import BLIND, height, sandwich, settle
 from analysis.spheres.cells import hidden
+from analysis.spheres.thresholds import ATTACHED, BIWEIGHT, FIT
 from sim.arrays import Bools, Floats
 from sim.kernels import kernel
 
 MAD = 1.4826  # scale of a normal distribution over its median absolute deviation
-STANDS = 3.0  # scales above the surface from which points belong to something else
-FILLED = 24.0  # points on the sphere over cells a side squared
-FINER = 3.0  # small cells a side of a cell
-WIDEST = 0.06  # scale of the noise over the radius, at most
-FEWEST = 8  # points that a fit needs
-COARSE = 1e-2  # scales that a centre may still move where another fit follows
-FINE = 1e-4  # the same in the last one
-SETTLED = 0.25  # of its sd: what moves less is settled; steep points come and go
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +37,7 @@ class Fit:
     def settled(self) -> bool:
         """Whether the last step was small beside the error of the centre."""
         sd = float(np.sqrt(np.trace(self.covariance) / 3))
-        return self.step < max(FINE * self.scale, SETTLED * sd)
+        return self.step < max(FIT.fine * self.scale, FIT.settled * sd)
 
 
 def fit_sphere(x: Floats, start: Floats, R: float, trusted: Bools) -> Fit | None:
@@ -58,15 +51,15 @@ def fit_sphere(x: Floats, start: Floats, R: float, trusted: Bools) -> Fit | None
     trusted : (k,) points whose normal is radial, for the first, coarse fit
     """
     theta = np.append(start, R)
-    scale = WIDEST * R
+    scale = FIT.widest * R
     radial = x[trusted]
     every = np.ones(len(radial), dtype=bool)
     for _ in range(3):
-        theta, _ = settle(radial, every, BLIND, theta, scale, False, COARSE)
+        theta, _ = settle(radial, every, BLIND, theta, scale, False, FIT.coarse)
         e = np.abs(_heights(radial, theta))
-        if (e < TUKEY * scale).sum() < FEWEST:
+        if (e < BIWEIGHT.tukey * scale).sum() < FIT.fewest:
             return None
-        scale = min(WIDEST * R, _scale(e, 4 * scale))
+        scale = min(FIT.widest * R, _scale(e, 4 * scale))
     return refine(x, theta, scale, BLIND, rounds=2)
 
 
@@ -94,23 +87,23 @@ def refine(
     """
     for k in range(rounds):
         clean = _clean(x, theta, scale, sight)
-        tolerance = FINE if k == rounds - 1 else COARSE
+        tolerance = FIT.fine if k == rounds - 1 else FIT.coarse
         theta, step = settle(x, clean, sight, theta, scale, False, tolerance)
-        gate = TUKEY * scale
+        gate = BIWEIGHT.tukey * scale
         e = _heights(x, theta)
-        if (np.abs(e[clean]) < gate).sum() < FEWEST:
+        if (np.abs(e[clean]) < gate).sum() < FIT.fewest:
             return None
         scale = _scale(e[clean], gate)
         if scale > roughest:
             return None
-    A, B, count = sandwich(x, clean, sight, theta, gate / TUKEY, 3)
-    if count < FEWEST or np.linalg.eigvalsh(A[:3, :3])[0] <= 0:
+    A, B, count = sandwich(x, clean, sight, theta, gate / BIWEIGHT.tukey, 3)
+    if count < FIT.fewest or np.linalg.eigvalsh(A[:3, :3])[0] <= 0:
         return None
     covariance = _covariance(A[:3, :3], B[:3, :3])
     free, sd = _free_radius(x, clean, sight, theta, scale)
-    used = clean & (np.abs(e) < TUKEY * scale)
+    used = clean & (np.abs(e) < BIWEIGHT.tukey * scale)
     R = float(theta[3])
-    last = step * gate / TUKEY
+    last = step * gate / BIWEIGHT.tukey
     return Fit(theta[:3], R, scale, covariance, free, sd, e, used, last)
 
 
@@ -118,11 +111,11 @@ def _free_radius(
     x: Floats, clean: Bools, sight: Floats, theta: Floats, scale: float
 ) -> tuple[float, float]:
     """The radius fitted along with the centre, and its sd; inf where it is free."""
-    free, step = settle(x, clean, sight, theta, scale, True, FINE)
+    free, step = settle(x, clean, sight, theta, scale, True, FIT.fine)
     A, B, _ = sandwich(x, clean, sight, free, scale, 4)
     if np.linalg.eigvalsh(A)[0] > 1e-9 * A[3, 3] > 0:
         sd = float(np.sqrt(_covariance(A, B)[3, 3]))
-        if step < max(FINE, SETTLED * sd / scale):
+        if step < max(FIT.fine, FIT.settled * sd / scale):
             return float(free[3]), sd
     return float(free[3]), np.inf
 
@@ -148,11 +141,14 @@ def _scale(e: Floats, gate: float) -> float:
 def _clean(x: Floats, theta: Floats, scale: float, sight: Floats) -> Bools:
     """Points next to which nothing sticks out."""
     near = int((np.abs(_heights(x, theta)) < 3 * scale).sum())
-    n = int(np.clip(np.sqrt(near / FILLED), 4, 32))
-    fine = int(np.clip(FINER * np.sqrt(near / 6), 16, 64))
+    n = int(np.clip(np.sqrt(near / ATTACHED.filled), 4, 32))
+    fine = int(np.clip(ATTACHED.finer * np.sqrt(near / 6), 16, 64))
     if len(sight):
-        x = _taken_back(x, theta, sight, TUKEY * scale)
-    return np.asarray(~hidden(x, theta[:3], theta[3], n, fine, STANDS * scale))
+        x = _taken_back(x, theta, sight, BIWEIGHT.tukey * scale)
+    R, high = theta[3], ATTACHED.stands * scale
+    near = high / ATTACHED.slope / R + ATTACHED.margin * np.pi / fine
+    rim, share = ATTACHED.rim * R, ATTACHED.share
+    return np.asarray(~hidden(x, theta[:3], R, n, fine, high, near, rim, share))
 
 
 @kernel

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.arrays import Floats, Ints
-from sim.kernels import kernel
+from sim.kernels import inner, kernel
 
 Int32s = NDArray[np.int32]
 
@@ -65,7 +65,7 @@ def _bounds(points: Floats) -> tuple[Floats, Floats]:
     return lowest, highest
 
 
-@kernel
+@inner
 def _slot(slots: Ints, key: int) -> int:
     """Where the key is, or the empty slot where it belongs."""
     last = len(slots) - 1
@@ -102,7 +102,8 @@ def _number_cubes(
                         slots[i] = keys[k]
                         numbers[i] = k
                     grown = np.empty(size >> 2, np.int64)
-                    grown[:count] = keys[:count]
+                    for k in range(count):
+                        grown[k] = keys[k]
                     keys = grown
                     i = _slot(slots, key)
                 slots[i] = key
@@ -193,7 +194,8 @@ def within(
                     grown = np.empty(
                         2 * (count + first[cube + 1] - first[cube]), np.int64
                     )
-                    grown[:count] = near[:count]
+                    for m in range(count):
+                        grown[m] = near[m]
                     near = grown
                 for m in range(first[cube], first[cube + 1]):
                     p = order[m]

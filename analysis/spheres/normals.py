@@ -10,12 +10,9 @@ import numpy as np
 
 from analysis.spheres.grid import Grid, Int32s, grid, neighbours
 from analysis.spheres.symmetric import eigenvalues
+from analysis.spheres.thresholds import NORMALS
 from sim.arrays import Bools, Floats, Ints
-from sim.kernels import kernel
-
-FLAT = 0.25  # spread along the normal over spread across it, largest of a surface
-FEWEST = 5  # points that a normal is computed from
-PLANE = 0.03  # mean squared sine between normals two voxels apart, largest of a plane
+from sim.kernels import inner, kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +39,8 @@ def surface(points: Floats, h: float, h_max: float) -> Surface:
         voxels = grid(points, min(1.25 * voxels.h, h_max))
     moments = _moments(points, voxels.low, voxels.h, voxels.keys, voxels.cube)
     keys = voxels.keys
-    centroids, normals, flat = _fit_planes(moments, keys)
-    bent = _bends(normals, flat, keys)
+    centroids, normals, flat = _fit_planes(moments, keys, NORMALS.fewest, NORMALS.flat)
+    bent = _bends(normals, flat, keys, NORMALS.plane)
     centroids = voxels.low + centroids * voxels.h
     return Surface(voxels, centroids, normals, flat, bent)
 
@@ -71,7 +68,9 @@ def _moments(points: Floats, low: Floats, h: float, keys: Ints, cube: Int32s) ->
 
 
 @kernel
-def _fit_planes(sums: Floats, keys: Ints) -> tuple[Floats, Floats, Bools]:
+def _fit_planes(
+    sums: Floats, keys: Ints, fewest: int, flattest: float
+) -> tuple[Floats, Floats, Bools]:
     """Centroids in sides from `low`, normals, and where the points lie flat."""
     count = len(keys)
     centroids, normals = np.empty((count, 3)), np.zeros((count, 3))
@@ -91,7 +90,7 @@ def _fit_planes(sums: Floats, keys: Ints) -> tuple[Floats, Floats, Bools]:
             if near[other] >= 0:
                 i, j, m = other // 9 - 1, other // 3 % 3 - 1, other % 3 - 1
                 _add_shifted(total, sums[near[other]], i, j, m)
-        if total[0] < FEWEST:
+        if total[0] < fewest:
             continue
         c = 4
         for a in range(3):
@@ -101,11 +100,11 @@ def _fit_planes(sums: Floats, keys: Ints) -> tuple[Floats, Floats, Bools]:
                 )
                 C[b, a] = C[a, b]
                 c += 1
-        flat[k] = _least_spread(C, normals[k])
+        flat[k] = _least_spread(C, normals[k], flattest)
     return centroids, normals, flat
 
 
-@kernel
+@inner
 def _add_shifted(total: Floats, near: Floats, i: int, j: int, m: int) -> None:
     """Add the moments of the voxel (i, j, m) sides away, about this one's corner."""
     n, x, y, z = near[0], near[1], near[2], near[3]
@@ -121,15 +120,15 @@ def _add_shifted(total: Floats, near: Floats, i: int, j: int, m: int) -> None:
     total[9] += near[9] + 2 * m * z + m * m * n
 
 
-@kernel
-def _least_spread(C: Floats, n: Floats) -> bool:
+@inner
+def _least_spread(C: Floats, n: Floats, flattest: float) -> bool:
     """Put into n the eigenvector of C's smallest eigenvalue; true if that is small.
 
     The vector comes from the longest cross product of two rows of C - least I.
     """
     d, e, f = C[0, 1], C[0, 2], C[1, 2]
     least, middle, _ = eigenvalues(C[0, 0], d, e, C[1, 1], f, C[2, 2])
-    if least > FLAT * middle:
+    if least > flattest * middle:
         return False
     r0, r1, r2 = C[0, 0] - least, C[1, 1] - least, C[2, 2] - least
     longest = 0.0
@@ -153,7 +152,7 @@ def _least_spread(C: Floats, n: Floats) -> bool:
 
 
 @kernel
-def _bends(normals: Floats, flat: Bools, keys: Ints) -> Bools:
+def _bends(normals: Floats, flat: Bools, keys: Ints, plane: float) -> Bools:
     """(m,) false where the normals two voxels around are parallel: a plane.
 
     On a sphere of eight voxels' radius they are 14 to 25 degrees apart.
@@ -172,5 +171,5 @@ def _bends(normals: Floats, flat: Bools, keys: Ints) -> Bools:
                 cos += n[d] * normals[m, d]
             total += 1 - cos * cos
             count += 1
-        bent[m] = flat[m] and (count <= 3 or total >= PLANE * count)
+        bent[m] = flat[m] and (count <= 3 or total >= plane * count)
     return bent

@@ -11,7 +11,7 @@ import numpy as np
 from sim.arrays import Bools, Floats
 
 
-class Reason(Enum):
+class RejectionReason(Enum):
     """Why a candidate is no sphere; the value is what tables print."""
 
     POINTS = "points"  # too few points on its surface
@@ -66,7 +66,7 @@ class PickOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class Sphere:
+class FittedSphere:
     """A sphere that was found, with what tells how well."""
 
     centre: Floats  # (3,) mm
@@ -85,7 +85,7 @@ class Rejected:
     """A candidate that is no sphere, and why."""
 
     centre: Floats  # (3,) mm
-    reason: Reason
+    reason: RejectionReason
     detail: str  # the number that decided, and its limit
     points: int
 
@@ -104,7 +104,7 @@ class ViewMotion:
 class Picks:
     """All spheres of a scan, best seen first, and the candidates turned down."""
 
-    spheres: tuple[Sphere, ...]
+    spheres: tuple[FittedSphere, ...]
     rejected: tuple[Rejected, ...]
     covariance: Floats  # (3 m, 3 m) of all centres together, mm^2
     noise: float  # sd of the points normal to the surface, mm; nan without spheres

@@ -6,78 +6,73 @@ import numpy as np
 
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.fit import Fit, refine
-from analysis.spheres.judge import Candidate, fault
-from analysis.spheres.picks import PickOptions, Reason, Rejected
+from analysis.spheres.judge import SphereCandidate, fault
+from analysis.spheres.picks import PickOptions, Rejected, RejectionReason
 from analysis.spheres.sights import pull, seen_from
-from analysis.spheres.views import (
-    FEWEST,
-    Placement,
-    blocks,
-    place,
-    scanner_places,
-    unmoved,
-)
+from analysis.spheres.thresholds import SIGHTS, VIEWS
+from analysis.spheres.views import Placement, blocks, place, scanner_places, unmoved
 from sim.arrays import Floats, Ints
-
-DOUBT = 0.4  # of the pull towards unknown scanners: shadows and dropped points vary it
-ROUNDS = 5  # of centres and motions in turn; one view needs but two
 
 
 def polish(
-    found: list[Candidate],
+    accepted: list[SphereCandidate],
     points: Floats,
     view: Ints | None,
     origins: Floats | None,
     options: PickOptions,
-) -> tuple[list[Candidate], Placement | None, Floats, list[Rejected]]:
+) -> tuple[list[SphereCandidate], Placement | None, Floats, list[Rejected]]:
     """Return the spheres refitted, the views' motions, and the covariance (3 m, 3 m).
 
     Last come candidates that turn out to be none.
 
     Parameters
     ----------
-    found : accepted spheres
+    accepted : accepted spheres
     points : (n, 3) mm
     view : (n,) view of each point, if known
     origins : (v, 3) where the scanner stood for each view, if known
     """
     if view is None and origins is not None and len(origins) == 1:
         view = np.zeros(len(points), dtype=np.int64)
-    if view is None or not found:
-        fits = [_refit(c, points) for c in found]
-        found, lost = _sorted_out(found, fits, options)
-        found = _unpulled(found, points)
-        return found, None, _budget(found, None, options), lost
+    if view is None or not accepted:
+        fits = [_refit(c, points) for c in accepted]
+        accepted, lost = _sorted_out(accepted, fits, options)
+        accepted = _unpulled(accepted, points)
+        return accepted, None, _budget(accepted, None, options), lost
     views = int(view.max()) + 1
     if origins is None:
-        origins = scanner_places(found, points, view, views)
-    placed = unmoved(views, np.mean([c.fit.centre for c in found], axis=0))
+        origins = scanner_places(accepted, points, view, views)
+    placed = unmoved(views, np.mean([c.fit.centre for c in accepted], axis=0))
     lost = []
-    for round_ in range(ROUNDS):
-        last = round_ == ROUNDS - 1
-        fits = [_refit_seen(c, points, view, origins, placed, 1 + last) for c in found]
-        found, more = _sorted_out(found, fits, options if last else None)
+    for round_ in range(VIEWS.rounds):
+        last = round_ == VIEWS.rounds - 1
+        fits = [
+            _refit_seen(c, points, view, origins, placed, 1 + last) for c in accepted
+        ]
+        accepted, more = _sorted_out(accepted, fits, options if last else None)
         lost += more
-        joint = views > 1 and len(found) >= FEWEST
+        joint = views > 1 and len(accepted) >= VIEWS.fewest
         if joint:
-            sums = [_sums(c, points, view, origins, placed) for c in found]
-            placed = place(found, sums, placed)
+            sums = [_sums(c, points, view, origins, placed) for c in accepted]
+            placed = place(accepted, sums, placed)
     if origins is None:
-        found = _unpulled(found, points)
-    return found, placed, _budget(found, placed if joint else None, options), lost
+        accepted = _unpulled(accepted, points)
+    return accepted, placed, _budget(accepted, placed if joint else None, options), lost
 
 
 def _sorted_out(
-    found: list[Candidate], fits: list[Fit | None], options: PickOptions | None
-) -> tuple[list[Candidate], list[Rejected]]:
+    accepted: list[SphereCandidate], fits: list[Fit | None], options: PickOptions | None
+) -> tuple[list[SphereCandidate], list[Rejected]]:
     """The candidates with their new fits, and those that fail with them.
 
     Without options only those without a fit fail.
     """
     kept, lost = [], []
-    for c, fit in zip(found, fits, strict=True):
+    for c, fit in zip(accepted, fits, strict=True):
         if fit is None:
-            lost.append(c.rejected(Reason.POINTS, "seen too steeply to be fitted"))
+            lost.append(
+                c.rejected(RejectionReason.POINTS, "seen too steeply to be fitted")
+            )
             continue
         fitted = replace(c, fit=fit)
         wrong = fault(fitted, options) if options else None
@@ -96,14 +91,14 @@ def _sight(x: Floats, view: Ints, origins: Floats | None) -> Floats:
     return np.asarray(d / np.linalg.norm(d, axis=1)[:, None])
 
 
-def _refit(c: Candidate, points: Floats) -> Fit | None:
+def _refit(c: SphereCandidate, points: Floats) -> Fit | None:
     """The same sphere fitted again from where it is."""
     theta = np.append(c.fit.centre, c.fit.radius)
     return refine(points[c.near], theta, c.fit.scale, BLIND, rounds=2)
 
 
 def _refit_seen(
-    c: Candidate,
+    c: SphereCandidate,
     points: Floats,
     view: Ints,
     origins: Floats | None,
@@ -118,7 +113,7 @@ def _refit_seen(
 
 
 def _sums(
-    c: Candidate,
+    c: SphereCandidate,
     points: Floats,
     view: Ints,
     origins: Floats | None,
@@ -133,32 +128,32 @@ def _sums(
     return blocks(x, c.fit.used, sight, theta, c.fit.scale, seen, views)
 
 
-def _unpulled(found: list[Candidate], points: Floats) -> list[Candidate]:
+def _unpulled(accepted: list[SphereCandidate], points: Floats) -> list[SphereCandidate]:
     """Take back the pull towards scanners of which nobody says where they stood."""
-    if not found:
-        return found
-    views = seen_from(found, points)
-    return [_moved(c, -pull(c, points, views)) for c in found]
+    if not accepted:
+        return accepted
+    views = seen_from(accepted, points)
+    return [_moved(c, -pull(c, points, views)) for c in accepted]
 
 
-def _moved(c: Candidate, by: Floats) -> Candidate:
+def _moved(c: SphereCandidate, by: Floats) -> SphereCandidate:
     """The sphere elsewhere, by a distance that is itself in doubt."""
-    covariance = c.fit.covariance + DOUBT**2 * np.outer(by, by)
+    covariance = c.fit.covariance + SIGHTS.doubt**2 * np.outer(by, by)
     return replace(
         c, fit=replace(c.fit, centre=c.fit.centre + by, covariance=covariance)
     )
 
 
 def _budget(
-    found: list[Candidate], joint: Placement | None, options: PickOptions
+    accepted: list[SphereCandidate], joint: Placement | None, options: PickOptions
 ) -> Floats:
     """(3 m, 3 m) covariance of all centres, with what single scans cannot show."""
-    size = 3 * len(found)
+    size = 3 * len(accepted)
     covariance = np.zeros((size, size))
     if joint is not None:
         covariance += joint.covariance
     else:
-        for k, c in enumerate(found):
+        for k, c in enumerate(accepted):
             covariance[3 * k : 3 * k + 3, 3 * k : 3 * k + 3] = c.fit.covariance
     floor = options.repeatability_mm**2
     if joint is None:

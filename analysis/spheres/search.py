@@ -12,8 +12,7 @@ from analysis.spheres.biweight import BLIND
 from analysis.spheres.fit import Fit, fit_sphere, refine
 from analysis.spheres.grid import Int32s, members, within
 from analysis.spheres.judge import (
-    FEWEST,
-    Candidate,
+    SphereCandidate,
     fault,
     is_rough,
     odd_ones,
@@ -23,20 +22,10 @@ from analysis.spheres.judge import (
     visible_cap,
 )
 from analysis.spheres.normals import Surface, surface
-from analysis.spheres.picks import PickOptions, Reason, Rejected
+from analysis.spheres.picks import PickOptions, Rejected, RejectionReason
+from analysis.spheres.thresholds import JUDGE, SEARCH
 from analysis.spheres.votes import peaks
 from sim.arrays import Bools, Floats, Ints
-
-FINEST = 6.0  # voxels a radius, where points are dense enough
-COARSEST = 3.0  # voxels a radius, however sparse they are
-AGAIN = (8.0, 5.0)  # the same for the second look
-REACH = 1.5  # radii around a candidate from which points are taken
-PATIENCE = 60  # candidates in a row that are no spheres: then a look is over
-MOST = 2_000  # points that tell whether a candidate is a sphere
-SCATTERED = 0.15  # rms over the radius of points that lie on nothing
-HOPELESS = 3.5  # the same over that of other spheres, from which no fit recovers
-TELLING = 4  # spheres that tell how rough spheres are
-RADIAL = 0.75  # cosine between normal and radius on a sphere
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +47,7 @@ class Scan:
 
 def search(
     points: Floats, R: float, options: PickOptions
-) -> tuple[list[Candidate], list[Rejected]]:
+) -> tuple[list[SphereCandidate], list[Rejected]]:
     """Return the spheres of radius R and the candidates that are none.
 
     Parameters
@@ -66,18 +55,18 @@ def search(
     points : (n, 3) mm
     R : radius, mm
     """
-    voxels = surface(points, R / FINEST, R / COARSEST)
+    voxels = surface(points, R / SEARCH.finest, R / SEARCH.coarsest)
     scan = Scan(points, voxels, *members(voxels.grid.cube, len(voxels.grid.keys)))
-    found: list[Candidate] = []
+    accepted: list[SphereCandidate] = []
     rejected: list[Rejected] = []
-    _try_all(scan, _starts(voxels, R, options), R, options, found, rejected)
-    left = points[_unexplained(scan, found)]
-    if len(left) >= FEWEST:
-        voxels = surface(left, R / AGAIN[0], R / AGAIN[1])
-        _try_all(scan, _starts(voxels, R, options), R, options, found, rejected)
-    found, double = rivals(found)
-    found, odd = odd_ones(found)
-    return found, rejected + double + odd
+    _try_all(scan, _starts(voxels, R, options), R, options, accepted, rejected)
+    left = points[_unexplained(scan, accepted)]
+    if len(left) >= JUDGE.fewest:
+        voxels = surface(left, R / SEARCH.finest_again, R / SEARCH.coarsest_again)
+        _try_all(scan, _starts(voxels, R, options), R, options, accepted, rejected)
+    accepted, double = rivals(accepted)
+    accepted, odd = odd_ones(accepted)
+    return accepted, rejected + double + odd
 
 
 def _starts(voxels: Surface, R: float, options: PickOptions) -> Floats:
@@ -86,11 +75,11 @@ def _starts(voxels: Surface, R: float, options: PickOptions) -> Floats:
     return peaks(voxels, R, fewest, 0.5 * options.min_cap)[0]
 
 
-def _unexplained(scan: Scan, found: list[Candidate]) -> Bools:
+def _unexplained(scan: Scan, accepted: list[SphereCandidate]) -> Bools:
     """Points on no sphere and on no plane."""
     seen = scan.surface
     left = (seen.bent | ~seen.flat)[seen.grid.cube]
-    for c in found:
+    for c in accepted:
         left[c.on_surface] = False
     return np.asarray(left)
 
@@ -100,24 +89,25 @@ def _try_all(
     starts: Floats,
     R: float,
     options: PickOptions,
-    found: list[Candidate],
+    accepted: list[SphereCandidate],
     rejected: list[Rejected],
 ) -> None:
     """Fit candidates, best first, until many in a row are no new spheres.
 
-    Appends to `found` and `rejected`; what is close to one of them is not tried again.
+    Appends to `accepted` and `rejected`; what is close to one of them is not tried
+    again.
     """
-    centres = np.full((len(found) + len(starts), 3), np.inf)
-    centres[: len(found)] = np.array([c.fit.centre for c in found]).reshape(-1, 3)
+    centres = np.full((len(accepted) + len(starts), 3), np.inf)
+    centres[: len(accepted)] = np.array([c.fit.centre for c in accepted]).reshape(-1, 3)
     tried = np.array([r.centre for r in rejected]).reshape(-1, 3)
     vain = 0
     for start in starts:
-        if vain == PATIENCE:
+        if vain == SEARCH.patience:
             break
-        if _gap(centres, start) < 0.3 * R or _gap(tried, start) < 0.1 * R:
+        if _nearest(centres, start) < 0.3 * R or _nearest(tried, start) < 0.1 * R:
             continue
         vain += 1
-        typical = typical_rms(found) if len(found) >= TELLING else np.nan
+        typical = typical_rms(accepted) if len(accepted) >= SEARCH.telling else np.nan
         candidate = _candidate(scan, start, R)
         wrong = _wrong(candidate, start, typical, options)
         if wrong is not None and candidate and np.isfinite(typical):
@@ -127,24 +117,24 @@ def _try_all(
             wrong = _wrong(candidate, start, typical, options)
         if wrong is not None or candidate is None:
             rejected += [wrong] if wrong else []
-        elif _gap(centres, candidate.fit.centre) > 0.1 * R:
-            centres[len(found)] = candidate.fit.centre
-            found.append(candidate)
+        elif _nearest(centres, candidate.fit.centre) > 0.1 * R:
+            centres[len(accepted)] = candidate.fit.centre
+            accepted.append(candidate)
             vain = 0
 
 
 def _again(
-    c: Candidate, scan: Scan, start: Floats, typical: float, options: PickOptions
-) -> tuple[Candidate, Rejected | None]:
+    c: SphereCandidate, scan: Scan, start: Floats, typical: float, options: PickOptions
+) -> tuple[SphereCandidate, Rejected | None]:
     """The fit with the scale of the noise that other spheres show.
 
     From where it was, unless its points lie on nothing, and from where the votes met:
     where much is attached, the wide gates of a first fit let it stray.
     """
     for place in (c.fit.centre, start):
-        if place is c.fit.centre and c.fit.rms > SCATTERED * c.fit.radius:
+        if place is c.fit.centre and c.fit.rms > SEARCH.scattered * c.fit.radius:
             continue
-        rough = HOPELESS * typical
+        rough = SEARCH.hopeless * typical
         again = _refitted(c, scan, place, 2 * typical, rounds=3, roughest=rough)
         wrong = _wrong(again, start, typical, options)
         if again and wrong is None:
@@ -152,23 +142,23 @@ def _again(
     return c, _wrong(c, start, typical, options)
 
 
-def _with_all(c: Candidate, scan: Scan) -> Candidate | None:
+def _with_all(c: SphereCandidate, scan: Scan) -> SphereCandidate | None:
     """The fit with all points around where it is."""
-    near = scan.near(c.fit.centre, REACH * c.fit.radius)
+    near = scan.near(c.fit.centre, SEARCH.reach * c.fit.radius)
     facing = _facing(scan, near, scan.points[near] - c.fit.centre)
     whole = replace(c, near=near, facing=facing)
     return _refitted(whole, scan, c.fit.centre, c.fit.scale, rounds=1)
 
 
 def _refitted(
-    c: Candidate,
+    c: SphereCandidate,
     scan: Scan,
     place: Floats,
     scale: float,
     *,
     rounds: int,
     roughest: float = np.inf,
-) -> Candidate | None:
+) -> SphereCandidate | None:
     """The fit from another place and scale."""
     theta = np.append(place, c.fit.radius)
     x = scan.points[c.near]
@@ -180,33 +170,33 @@ def _refitted(
 
 
 def _wrong(
-    c: Candidate | None, start: Floats, typical: float, options: PickOptions
+    c: SphereCandidate | None, start: Floats, typical: float, options: PickOptions
 ) -> Rejected | None:
     """Why a candidate is no sphere like those found before it."""
     if c is None:
         detail = "no sphere goes through the points that face it"
-        return Rejected(start, Reason.POINTS, detail, 0)
+        return Rejected(start, RejectionReason.POINTS, detail, 0)
     if is_rough(c, 1.2 * typical):
         detail = f"rms {c.fit.rms:.3f} mm, others {typical:.3f} mm"
-        return c.rejected(Reason.RMS, detail)
+        return c.rejected(RejectionReason.RMS, detail)
     return fault(c, options)
 
 
-def _gap(centres: Floats, at: Floats) -> float:
+def _nearest(centres: Floats, at: Floats) -> float:
     return float(np.sqrt(((centres - at) ** 2).sum(axis=1).min(initial=np.inf)))
 
 
-def _candidate(scan: Scan, start: Floats, R: float) -> Candidate | None:
+def _candidate(scan: Scan, start: Floats, R: float) -> SphereCandidate | None:
     """Fit some of the points around a place where a sphere may be."""
-    near = scan.near(start, REACH * R)
-    near = near[:: 1 + len(near) // MOST]
+    near = scan.near(start, SEARCH.reach * R)
+    near = near[:: 1 + len(near) // SEARCH.most_points]
     x = scan.points[near]
     facing = _facing(scan, near, x - start)
     fit = fit_sphere(x, start, R, facing)
     if fit is None:
         return None
     cap, width = _extent(x, fit)
-    return Candidate(fit, near, facing, cap, width)
+    return SphereCandidate(fit, near, facing, cap, width)
 
 
 def _extent(x: Floats, fit: Fit) -> tuple[float, float]:
@@ -221,5 +211,5 @@ def _facing(scan: Scan, near: Ints, x: Floats) -> Bools:
     """Which points lie on a surface whose normal points to the centre at zero."""
     voxel = scan.surface.grid.cube[near]
     along = np.abs(np.einsum("ij,ij->i", scan.surface.normals[voxel], x))
-    facing = along > RADIAL * np.linalg.norm(x, axis=1)
+    facing = along > SEARCH.radial * np.linalg.norm(x, axis=1)
     return np.asarray(scan.surface.flat[voxel] & facing)

@@ -16,16 +16,10 @@ scanner add up to a(w) (w - cos t u), as each puts cos t points there.
 import numpy as np
 from scipy.optimize import nnls
 
-from analysis.spheres.biweight import TUKEY
 from analysis.spheres.cells import cells
-from analysis.spheres.judge import Candidate
+from analysis.spheres.judge import SphereCandidate
+from analysis.spheres.thresholds import BIWEIGHT, SIGHTS
 from sim.arrays import Floats
-
-STEEPEST = np.cos(np.deg2rad(72))  # cosine of incidence at which a view ends
-WAYS = 250  # directions that may be views
-SIDE = 8  # cells a cube side on which densities are told
-EACH = 12  # directions a cell over which a view's density is averaged
-SURFACE = 3.0  # scales from the surface within which points tell of a view
 
 
 def even_directions(count: int) -> Floats:
@@ -37,38 +31,38 @@ def even_directions(count: int) -> Floats:
     return np.column_stack([s * np.cos(turn), s * np.sin(turn), z])
 
 
-def seen_from(found: list[Candidate], points: Floats) -> Floats:
+def seen_from(accepted: list[SphereCandidate], points: Floats) -> Floats:
     """Return the directions of views times how many points each sees, (v, 3).
 
     Parameters
     ----------
-    found : the spheres
+    accepted : the spheres
     points : (n, 3) mm
     """
-    number = 6 * SIDE**2
-    fine = even_directions(number * EACH)
-    cell = cells(fine, np.zeros(3), SIDE)
+    number = 6 * SIGHTS.side**2
+    fine = even_directions(number * SIGHTS.each)
+    cell = cells(fine, np.zeros(3), SIGHTS.side)
     area = np.bincount(cell, minlength=number)
-    ways = even_directions(WAYS)
+    ways = even_directions(SIGHTS.ways)
     cos = fine @ ways.T
-    cos[cos < STEEPEST] = 0.0
+    cos[cos < SIGHTS.steepest] = 0.0
     view = np.array([np.bincount(cell, c, number) for c in cos.T]).T / area[:, None]
-    seen = np.array([_counts(c, points) for c in found])
+    seen = np.array([_counts(c, points) for c in accepted])
     spheres = (seen > 0).sum(axis=0)
     density = seen.sum(axis=0) / np.maximum(spheres, 1) / area
-    trust = np.sqrt(spheres / len(found))
+    trust = np.sqrt(spheres / len(accepted))
     weights, _ = nnls(view * trust[:, None], density / density.max() * trust)
     return np.asarray((weights[:, None] * ways)[weights > 0])
 
 
-def _counts(c: Candidate, points: Floats) -> Floats:
+def _counts(c: SphereCandidate, points: Floats) -> Floats:
     """(m,) points on the sphere in each cell."""
-    on = c.near[np.abs(c.fit.height) < SURFACE * c.fit.scale]
-    cell = cells(points[on], c.fit.centre, SIDE)
-    return np.bincount(cell, minlength=6 * SIDE**2).astype(np.float64)
+    on = c.near[np.abs(c.fit.height) < SIGHTS.surface * c.fit.scale]
+    cell = cells(points[on], c.fit.centre, SIGHTS.side)
+    return np.bincount(cell, minlength=6 * SIGHTS.side**2).astype(np.float64)
 
 
-def pull(c: Candidate, points: Floats, views: Floats) -> Floats:
+def pull(c: SphereCandidate, points: Floats, views: Floats) -> Floats:
     """Return how far errors along lines of sight pull the centre, (3,) mm.
 
     Parameters
@@ -80,8 +74,8 @@ def pull(c: Candidate, points: Floats, views: Floats) -> Floats:
     fit = c.fit
     x = points[c.points] - fit.centre
     u = x / np.linalg.norm(x, axis=1)[:, None]
-    w = (1 - (fit.height[fit.used] / (TUKEY * fit.scale)) ** 2) ** 2
-    fine = 2 * SIDE
+    w = (1 - (fit.height[fit.used] / (BIWEIGHT.tukey * fit.scale)) ** 2) ** 2
+    fine = 2 * SIGHTS.side
     cell = cells(u, np.zeros(3), fine)
     number = 6 * fine**2
     weight = np.bincount(cell, w, number)
@@ -97,8 +91,8 @@ def _mean_bias(u: Floats, views: Floats) -> Floats:
     """(k, 3) mean over the views of tan t along the surface + tan^2 t / 2 along u."""
     a = np.linalg.norm(views, axis=1)
     cos = np.minimum(u @ (views / a[:, None]).T, 1.0)
-    a = np.where(cos > STEEPEST, a, 0.0)
-    cos = np.maximum(cos, STEEPEST)
+    a = np.where(cos > SIGHTS.steepest, a, 0.0)
+    cos = np.maximum(cos, SIGHTS.steepest)
     density = (a * cos).sum(axis=1)[:, None]
     along = a / np.linalg.norm(views, axis=1) @ views - density * u
     out = (a * (1 - cos**2) / cos).sum(axis=1)[:, None] * u / 2

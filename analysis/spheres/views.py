@@ -16,19 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from analysis.spheres.biweight import TUKEY, height
-from analysis.spheres.judge import Candidate
+from analysis.spheres.biweight import height
+from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.picks import ViewMotion
+from analysis.spheres.thresholds import BIWEIGHT, VIEWS
 from sim.arrays import Bools, Floats, Ints
 from sim.kernels import kernel
-
-MISPLACED = 0.5  # mm, sd of a view's shift that is believed before it is seen
-PLACED = 1e-4  # mm, sd that is always believed
-LEARNT = 30  # rounds of learning that sd
-FEWEST = 4  # spheres from which views can be placed
-SEEN = 200  # points on spheres that tell where a view was taken from
-MOST = 3_000  # points that are asked
-FARTHEST = 20.0  # scanner's distance over the reach of the spheres
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +50,7 @@ def unmoved(views: int, pivot: Floats) -> Placement:
 
 
 def scanner_places(
-    found: list[Candidate], points: Floats, view: Ints, views: int
+    accepted: list[SphereCandidate], points: Floats, view: Ints, views: int
 ) -> Floats | None:
     """Return where the scanner stood for each view, from the normals it saw.
 
@@ -68,18 +61,18 @@ def scanner_places(
     -------
     (views, 3) mm
     """
-    at = np.concatenate([c.points for c in found])
+    at = np.concatenate([c.points for c in accepted])
     centre = np.repeat(
-        [c.fit.centre for c in found], [len(c.points) for c in found], axis=0
+        [c.fit.centre for c in accepted], [len(c.points) for c in accepted], axis=0
     )
     u = points[at] - centre
     u /= np.linalg.norm(u, axis=1)[:, None]
     places = np.empty((views, 3))
     for v in range(views):
         seen = np.flatnonzero(view[at] == v)
-        if len(seen) < SEEN:
+        if len(seen) < VIEWS.seen:
             return None
-        seen = seen[:: 1 + len(seen) // MOST]
+        seen = seen[:: 1 + len(seen) // VIEWS.most_points]
         places[v] = _best_seen_from(points[at[seen]], u[seen])
     return places
 
@@ -103,11 +96,11 @@ def _best_seen_from(x: Floats, u: Floats) -> Floats:
 
 
 def _kept_near(place: Floats) -> Floats:
-    return np.asarray(place / max(1.0, float(np.linalg.norm(place)) / FARTHEST))
+    return np.asarray(place / max(1.0, float(np.linalg.norm(place)) / VIEWS.farthest))
 
 
 def place(
-    found: list[Candidate],
+    accepted: list[SphereCandidate],
     sums: list[tuple[Floats, Floats]],
     before: Placement,
 ) -> Placement:
@@ -118,13 +111,13 @@ def place(
 
     Parameters
     ----------
-    found : the spheres, fitted to points moved as `before` says
+    accepted : the spheres, fitted to points moved as `before` says
     sums : for each the blocks A (v, 3, 3) and g (v, 3)
     before : the motions up to now
     """
-    own, views = 3 * len(found), len(before.motions)
-    reach = max(float(np.linalg.norm(c.fit.centre - before.pivot)) for c in found)
-    H, right = _normal_equations(found, sums, before.pivot)
+    own, views = 3 * len(accepted), len(before.motions)
+    reach = max(float(np.linalg.norm(c.fit.centre - before.pivot)) for c in accepted)
+    H, right = _normal_equations(accepted, sums, before.pivot)
     weight = _misplacement(H, right, own, before.motions, reach) ** -2
     prior = np.tile(weight, views)
     H[own:, own:] += np.diag(prior)
@@ -135,13 +128,13 @@ def place(
 
 
 def _normal_equations(
-    found: list[Candidate], sums: list[tuple[Floats, Floats]], pivot: Floats
+    accepted: list[SphereCandidate], sums: list[tuple[Floats, Floats]], pivot: Floats
 ) -> tuple[Floats, Floats]:
     """Of the centres (3 m) and then the motions (6 v), without a prior."""
-    own, views = 3 * len(found), len(sums[0][0])
+    own, views = 3 * len(accepted), len(sums[0][0])
     H = np.zeros((own + 6 * views, own + 6 * views))
     right = np.zeros(len(H))
-    for i, (c, (A, g)) in enumerate(zip(found, sums, strict=True)):
+    for i, (c, (A, g)) in enumerate(zip(accepted, sums, strict=True)):
         phi = float(np.trace(c.fit.covariance @ A.sum(axis=0))) / 3
         s = slice(3 * i, 3 * i + 3)
         K = np.hstack([np.eye(3), -_cross_matrix(c.fit.centre - pivot)])
@@ -171,8 +164,8 @@ def _misplacement(
     )
     S = H[own:, own:] - H[own:, :own] @ taken[:, :-1]
     b = right[own:] - H[own:, :own] @ taken[:, -1]
-    sd = np.array([MISPLACED, MISPLACED / reach])
-    for _ in range(LEARNT):
+    sd = np.array([VIEWS.misplaced_mm, VIEWS.misplaced_mm / reach])
+    for _ in range(VIEWS.learnt):
         weight = np.repeat(sd, 3) ** -2.0
         prior = np.tile(weight, views)
         inverse, rise = _solved(
@@ -180,7 +173,7 @@ def _misplacement(
         )
         square = (motions.ravel() + rise) ** 2 + np.diag(inverse)
         each = square.reshape(views, 2, 3).mean(axis=2).sum(axis=0) / (views - 1)
-        sd = np.maximum(np.sqrt(each), [PLACED, PLACED / reach])
+        sd = np.maximum(np.sqrt(each), [VIEWS.placed_mm, VIEWS.placed_mm / reach])
     return np.asarray(np.repeat(sd, 3))
 
 
@@ -215,7 +208,7 @@ def blocks(
     A = np.zeros((views, 3, 3))
     g = np.zeros((views, 3))
     J = np.ones(4)
-    gate = TUKEY * scale
+    gate = BIWEIGHT.tukey * scale
     for p in range(len(x)):
         if not use[p]:
             continue

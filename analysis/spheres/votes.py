@@ -13,10 +13,10 @@ import numpy as np
 from analysis.spheres.grid import grid, neighbours
 from analysis.spheres.normals import Surface
 from analysis.spheres.symmetric import eigenvalues
+from analysis.spheres.thresholds import NORMALS
 from sim.arrays import Floats, Ints
-from sim.kernels import kernel
+from sim.kernels import inner, kernel
 
-CUBE = 0.15  # side of a voting cube over R
 PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
@@ -42,7 +42,7 @@ def peaks(
     if not len(p):
         return np.empty((0, 3)), np.empty(0)
     votes = np.concatenate([p + radius * n, p - radius * n])
-    cubes = grid(votes, CUBE * radius)
+    cubes = grid(votes, NORMALS.cube * radius)
     counts = np.bincount(cubes.cube, minlength=len(cubes.keys))
     sums = np.zeros((len(cubes.keys), 13))
     sums[:, 0] = counts
@@ -58,7 +58,7 @@ def peaks(
     return centres[best], heights[best]
 
 
-@kernel
+@inner
 def _sum_blocks(votes: Floats, keys: Ints, fewest: float) -> Floats:
     """(m,) votes of the 27 cubes around each that has a 27th of `fewest`, else 0."""
     blocks = np.zeros(len(keys))

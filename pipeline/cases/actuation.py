@@ -10,36 +10,28 @@ actuation.csv has a row for each coordinate that may be driven:
     effort             of a chosen driver, force or moment, to hold what acts at the end
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from analysis.drivers import RANK, Drivers, choose, condition, efforts
-from pipeline.cases.driven_paths import Configuration, Path
+from analysis.designs.drivers import RANK, Drivers, choose, condition, efforts
+from pipeline.cases.driven_paths import DrivenPath
+from pipeline.cases.record import Arrays, Documents, Row, Summary, TableRow, Tables
 from sim.arrays import Floats
-from sim.morph.limits import refuse_unless_positive
+from sim.driven import Configuration
+from sim.limits import refuse_unless_positive
 
-Row = Mapping[str, float | str]
 WRITTEN = 8  # coordinates whose condition alone is in steps.csv
 
 
 class DriveStep(NamedTuple):
-    """A configuration, and how well the drivers are placed there.
-
-    Attributes
-    ----------
-    drivers : chosen at the end of the path
-    condition : of these drivers here
-    """
+    """A configuration on the path."""
 
     s: int
     here: Configuration
-    drivers: Drivers
-    condition: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,64 +44,79 @@ class ActuationCase:
     tolerance : singular value relative to the largest below which nothing is driven
     """
 
-    path: Path
+    path: DrivenPath
     tolerance: float = RANK
 
     def __post_init__(self) -> None:
         refuse_unless_positive(self, "tolerance")
 
-    @cached_property
-    def _configurations(self) -> list[Configuration]:
-        return self.path.configurations()
-
     def steps(self) -> Iterator[DriveStep]:
-        """Choose drivers at the end of the path, then judge them all along."""
-        path = self._configurations
-        found = choose(path[-1].A, tolerance=self.tolerance)
-        for s, here in enumerate(path):
-            fits = here.A.shape[1] >= found.rank
-            placed = condition(here.A, found.chosen) if fits else np.inf
-            yield DriveStep(s, here, found, placed)
+        for s, here in enumerate(self.path.configurations()):
+            yield DriveStep(s, here)
 
-    def _alone(self, A: Floats) -> Floats:
-        """(c,) condition of each as the only driver; nan where motions are more."""
-        if A.shape[1] != 1:
-            return np.full(len(A), np.nan)
-        return np.array([condition(A, np.array([i])) for i in range(len(A))])
+    def recorder(self) -> "ActuationRecorder":
+        return ActuationRecorder(self)
 
-    def numbers(self, step: DriveStep) -> dict[str, float]:
+
+@dataclass(eq=False)
+class ActuationRecorder:
+    """Records a path; drivers are chosen at its end, and judged all along it."""
+
+    case: ActuationCase
+    path: list[Configuration] = field(default_factory=list)
+
+    def see(self, step: DriveStep) -> None:
+        self.path.append(step.here)
+
+    def row(self, step: DriveStep) -> Row:
         A = step.here.A
         row = {
             "step": float(step.s),
             "along": step.here.along,
             "motions": float(A.shape[1]),
-            "condition": step.condition,
+            "condition": np.nan,
         }
         if len(A) <= WRITTEN:
-            row |= {f"condition_{i}": float(c) for i, c in enumerate(self._alone(A))}
+            row |= {f"condition_{i}": float(c) for i, c in enumerate(_alone(A))}
         return row
 
-    def arrays(self, step: DriveStep) -> dict[str, NDArray[np.generic]]:
+    @cached_property
+    def _drivers(self) -> Drivers:
+        return choose(self.path[-1].A, tolerance=self.case.tolerance)
+
+    def late(self) -> dict[str, list[float]]:
+        """How well the drivers are placed at each step."""
+        found = self._drivers
+        placed = [
+            condition(A, found.chosen) if A.shape[1] >= found.rank else np.inf
+            for A in (here.A for here in self.path)
+        ]
+        return {"condition": placed}
+
+    def arrays(self, step: DriveStep) -> Arrays:
         here = step.here
         gain = np.linalg.norm(here.A, axis=1)
         return {"r": here.r, "values": here.values, "gain": gain}
 
-    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
-        return {"coordinates": np.array(self.path.names)}
+    def progress(self, step: DriveStep) -> str:
+        return f"step {step.s}"
 
-    def documents(self) -> dict[str, object]:
-        return self.path.documents()
+    def documents(self) -> Documents:
+        return self.case.path.documents()
 
-    def tables(self, step: DriveStep) -> dict[str, Iterable[Row]]:
-        return {"actuation.csv": self._rows(step)}
+    def fixed_arrays(self) -> Arrays:
+        return {"coordinates": np.array(self.case.path.names)}
 
-    def _rows(self, step: DriveStep) -> Iterator[Row]:
-        found, here = step.drivers, step.here
-        start = self._configurations[0].values
-        held = efforts(here.A, found.chosen, here.work) * here.lever[found.chosen]
-        effort = dict(zip(found.chosen.tolist(), held.tolist(), strict=True))
-        gain, alone = np.linalg.norm(here.A, axis=1), self._alone(here.A)
-        for i, name in enumerate(self.path.names):
+    def tables(self) -> Tables:
+        return {"actuation.csv": self._rows()}
+
+    def _rows(self) -> Iterator[TableRow]:
+        chosen, here = self._drivers.chosen, self.path[-1]
+        start = self.path[0].values
+        held = efforts(here.A, chosen, here.work) * here.lever[chosen]
+        effort = dict(zip(chosen.tolist(), held.tolist(), strict=True))
+        gain, alone = np.linalg.norm(here.A, axis=1), _alone(here.A)
+        for i, name in enumerate(self.case.path.names):
             yield {
                 "coordinate": name,
                 "kind": name.partition("(")[0],
@@ -122,19 +129,22 @@ class ActuationCase:
                 "effort": effort.get(i, ""),
             }
 
-    def result(self, step: DriveStep) -> dict[str, float | str | int]:
-        found, names = step.drivers, self.path.names
-        placed = found.condition if found.rank else "nothing is driven"
+    def summary(self) -> Summary:
+        found, names = self._drivers, self.case.path.names
         return {
             "stop": "end of the path",
             "motions": found.motions,
             "driven": found.rank,
             "held": "yes" if found.rank == found.motions else "no",
             "drivers": "; ".join(names[i] for i in found.chosen),
-            "condition": placed,
+            "condition": found.condition if found.rank else "nothing is driven",
             "best_of_all_sets": "yes" if found.optimal else "not all were tried",
-            "steps": step.s,
+            "steps": len(self.path) - 1,
         }
 
-    def progress(self, step: DriveStep) -> str:
-        return f"step {step.s}"
+
+def _alone(A: Floats) -> Floats:
+    """(c,) condition of each as the only driver; nan where motions are more."""
+    if A.shape[1] != 1:
+        return np.full(len(A), np.nan)
+    return np.array([condition(A, np.array([i])) for i in range(len(A))])

@@ -10,35 +10,33 @@ branches.csv has a row for each way that was followed:
     residual        largest on the way
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pipeline.cases.structure_file import document
+from pipeline.cases.record import Arrays, Documents, Row, Summary, TableRow, Tables
+from pipeline.formats.structure_file import document
 from sim.arrays import Floats
-from sim.morph.branches import (
+from sim.morph.equations.closing import closed
+from sim.morph.equations.system import system_of
+from sim.morph.mobility.mobility import LARGEST
+from sim.morph.morphing.branches import (
     BranchOptions,
     Crossing,
-    Kind,
+    CrossingKind,
     branches,
     crossing,
 )
-from sim.morph.closing import closed
-from sim.morph.measures import characteristic_length, shape_factor
-from sim.morph.mobility import LARGEST
-from sim.morph.morph import MorphStep
-from sim.morph.problem import Newton
-from sim.morph.saddles import Saddle, descents, stationary
-from sim.morph.structure import Structure
-from sim.morph.system import system_of
+from sim.morph.morphing.morph import MorphStep
+from sim.morph.morphing.problem import NewtonOptions
+from sim.morph.morphing.saddles import Saddle, descents, stationary
+from sim.morph.structure.measures import characteristic_length, shape_factor
+from sim.morph.structure.structure import Structure
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.protocol import Target
-
-Row = Mapping[str, float | str]
 
 
 class WayStep(NamedTuple):
@@ -90,61 +88,38 @@ class BranchCase:
         return BranchOptions(self.step, self.steps_each_way, self.residual, self.seed)
 
     @cached_property
-    def found(self) -> Crossing:
+    def crossing(self) -> Crossing:
         return crossing(self.structure, self.options)
 
-    @cached_property
-    def _ways(self) -> list[WayStep]:
-        return [
-            WayStep(
-                step.s,
-                step.branch,
-                step.way,
-                step.i,
-                step.r,
-                {"residual": step.residual, "mobility": step.mobility},
-            )
-            for step in branches(self.structure, self.options)
-        ]
-
     def steps(self) -> Iterator[WayStep]:
-        yield from self._ways
+        for step in branches(self.structure, self.options, self.crossing):
+            numbers = {"residual": step.residual, "mobility": step.mobility}
+            yield WayStep(step.s, step.branch, step.way, step.i, step.r, numbers)
 
-    def numbers(self, step: WayStep) -> dict[str, float]:
-        return numbers_of(self.structure, step, self._ways[0].r)
+    def recorder(self) -> "WayRecorder":
+        return WayRecorder(self.structure, self._directions, self._ends)
 
-    def arrays(self, step: WayStep) -> dict[str, NDArray[np.generic]]:
-        return {"r": step.r}
-
-    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
+    def _directions(self) -> Arrays:
         n = len(self.structure.r0)
-        return {"directions": self.found.directions[:, :n]}
+        return {"directions": self.crossing.directions[:, :n]}
 
-    def documents(self) -> dict[str, object]:
-        return {"structure.json": document(self.structure)}
-
-    def tables(self, step: WayStep) -> dict[str, Iterable[Row]]:
-        del step  # the table tells of all
-        return {"branches.csv": way_rows(self.structure, self._ways)}
-
-    def result(self, step: WayStep) -> dict[str, float | str | int]:
-        found = self.found
+    def _ends(self, ways: list[WayStep]) -> Summary:
+        found = self.crossing
         return {
             "stop": "followed",
             "configuration": found.kind.value,
-            "branches": len(found.directions) if found.kind is Kind.BRANCHES else 0,
+            "branches": len(found.directions)
+            if found.kind is CrossingKind.BRANCHES
+            else 0,
             "dimension": found.dimension,
             "null_space": len(found.tangent.motions),
             "rigid_motions": found.tangent.rigid,
             "cokernel": len(found.tangent.cokernel),
             "forms": len(found.tangent.forms),
             "smallest_singular_value": found.tangent.smallest,
-            "residual": max(way.numbers["residual"] for way in self._ways),
-            "steps": step.s,
+            "residual": max(way.numbers["residual"] for way in ways),
+            "steps": ways[-1].s,
         }
-
-    def progress(self, step: WayStep) -> str:
-        return f"branch {step.branch}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,8 +144,8 @@ class SaddleCase:
         closed(system_of(self.structure), self.structure, self.residual)
 
     @cached_property
-    def options(self) -> Newton:
-        return Newton(self.tolerance, self.max_steps, self.residual)
+    def options(self) -> NewtonOptions:
+        return NewtonOptions(self.tolerance, self.max_steps, self.residual)
 
     @cached_property
     def shape(self) -> Target:
@@ -183,98 +158,106 @@ class SaddleCase:
         return Goals(self.structure.goals)
 
     @cached_property
-    def found(self) -> Saddle:
+    def saddle(self) -> Saddle:
         return stationary(self.structure, self.shape, self.options)
 
-    @cached_property
-    def _ways(self) -> list[WayStep]:
-        ways = [_way(0, -1, 0, self.found.end)]
-        ends = descents(self.structure, self.shape, self.options, self.found)
-        for branch, way, step in ends:
-            ways.append(_way(len(ways), branch, way, step))
-        return ways
-
     def steps(self) -> Iterator[WayStep]:
-        yield from self._ways
+        yield _way(0, -1, 0, self.saddle.end)
+        ends = descents(self.structure, self.shape, self.options, self.saddle)
+        for s, (branch, way, step) in enumerate(ends, 1):
+            yield _way(s, branch, way, step)
 
-    def numbers(self, step: WayStep) -> dict[str, float]:
-        return numbers_of(self.structure, step, self._ways[0].r)
+    def recorder(self) -> "WayRecorder":
+        return WayRecorder(self.structure, self._directions, self._ends)
 
-    def arrays(self, step: WayStep) -> dict[str, NDArray[np.generic]]:
-        return {"r": step.r}
-
-    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
+    def _directions(self) -> Arrays:
         n = len(self.structure.r0)
         vertices, edges = self.shape.wireframe(self.structure.r0)
         return {
-            "directions": self.found.motions[:, :n],
+            "directions": self.saddle.motions[:, :n],
             "target_vertices": vertices,
             "target_edges": edges,
         }
 
-    def documents(self) -> dict[str, object]:
-        return {"structure.json": document(self.structure)}
-
-    def tables(self, step: WayStep) -> dict[str, Iterable[Row]]:
-        del step  # the table tells of all
-        return {"branches.csv": way_rows(self.structure, self._ways)}
-
-    def result(self, step: WayStep) -> dict[str, float | str | int]:
-        found = self.found
-        kind = "minimum" if found.negative == 0 else "saddle"
-        lowest = min(way.numbers["E"] for way in self._ways)
+    def _ends(self, ways: list[WayStep]) -> Summary:
+        found = self.saddle
         return {
             "stop": "gradient",
-            "configuration": kind,
-            "E_there": self._ways[0].numbers["E"],
+            "configuration": "minimum" if found.negative == 0 else "saddle",
+            "E_there": ways[0].numbers["E"],
             "negative_motions": found.negative,
             "lowest_curvature": float(found.curvature.min(initial=0.0)),
             "branches": 2 * len(found.motions),
-            "E": lowest,
-            "residual": max(way.numbers["residual"] for way in self._ways),
-            "steps": step.s,
+            "E": min(way.numbers["E"] for way in ways),
+            "residual": max(way.numbers["residual"] for way in ways),
+            "steps": ways[-1].s,
         }
+
+
+@dataclass(eq=False)
+class WayRecorder:
+    """Records the ways from one configuration.
+
+    Attributes
+    ----------
+    fixed_arrays : that tell of the configuration
+    ends : what the case tells of it, and of all ways
+    """
+
+    structure: Structure
+    fixed_arrays: Callable[[], Arrays]
+    ends: Callable[[list[WayStep]], Summary]
+    ways: list[WayStep] = field(default_factory=list)
+
+    def see(self, step: WayStep) -> None:
+        self.ways.append(step)
+
+    def row(self, step: WayStep) -> Row:
+        L, meeting = characteristic_length(self.structure.r0), self.ways[0].r
+        moved = np.square(step.r - meeting).sum() / len(meeting)
+        return {
+            "step": step.s,
+            "branch": step.branch,
+            "way": step.way,
+            "i": step.i,
+            "distance": float(np.sqrt(moved)) / L,
+            "S": shape_factor(step.r, L),
+            **step.numbers,
+        }
+
+    def arrays(self, step: WayStep) -> Arrays:
+        return {"r": step.r}
 
     def progress(self, step: WayStep) -> str:
         return f"branch {step.branch}"
 
+    def documents(self) -> Documents:
+        return {"structure.json": document(self.structure)}
 
-def numbers_of(
-    structure: Structure, step: WayStep, meeting: Floats
-) -> dict[str, float]:
-    """One row of steps.csv."""
-    L = characteristic_length(structure.r0)
-    moved = np.square(step.r - meeting).sum() / len(meeting)
-    return {
-        "step": step.s,
-        "branch": step.branch,
-        "way": step.way,
-        "i": step.i,
-        "distance": float(np.sqrt(moved)) / L,
-        "S": shape_factor(step.r, L),
-        **step.numbers,
-    }
+    def tables(self) -> Tables:
+        return {"branches.csv": self._rows()}
 
+    def _rows(self) -> Iterator[TableRow]:
+        ways = self.ways
+        for branch, way in dict.fromkeys((step.branch, step.way) for step in ways[1:]):
+            own = [step for step in ways if (step.branch, step.way) == (branch, way)]
+            end = self.row(own[-1])
+            row: dict[str, float | str] = {
+                "branch": branch,
+                "way": way,
+                "steps": len(own),
+                "distance": end["distance"],
+                "S": end["S"],
+                "residual": max(step.numbers["residual"] for step in own),
+            }
+            if "E" in end:
+                row["E"] = end["E"]
+            else:
+                row["mobility"] = min(step.numbers["mobility"] for step in own)
+            yield row
 
-def way_rows(structure: Structure, ways: list[WayStep]) -> Iterator[Row]:
-    """The rows of branches.csv."""
-    meeting = ways[0].r
-    for branch, way in dict.fromkeys((step.branch, step.way) for step in ways[1:]):
-        own = [step for step in ways if (step.branch, step.way) == (branch, way)]
-        end = numbers_of(structure, own[-1], meeting)
-        row: dict[str, float | str] = {
-            "branch": branch,
-            "way": way,
-            "steps": len(own),
-            "distance": end["distance"],
-            "S": end["S"],
-            "residual": max(step.numbers["residual"] for step in own),
-        }
-        if "E" in end:
-            row["E"] = end["E"]
-        else:
-            row["mobility"] = min(step.numbers["mobility"] for step in own)
-        yield row
+    def summary(self) -> Summary:
+        return self.ends(self.ways)
 
 
 def _way(s: int, branch: int, way: int, step: MorphStep) -> WayStep:

@@ -1,15 +1,15 @@
 """A design case: a structure, targets, and link lengths that bring it closest."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pipeline.cases.structure_file import document
+from pipeline.cases.record import Arrays, Documents, Row, Summary, TableRow, Tables
+from pipeline.formats.structure_file import document
 from sim.arrays import Floats, Ints
-from sim.morph.design import (
+from sim.morph.morphing.design import (
     DesignOptions,
     DesignStep,
     Links,
@@ -18,8 +18,8 @@ from sim.morph.design import (
     links_of,
     refuse_redundant,
 )
-from sim.morph.problem import Newton, Problem
-from sim.morph.structure import Structure
+from sim.morph.morphing.problem import MorphProblem, NewtonOptions
+from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
 
 
@@ -29,7 +29,7 @@ class DesignCase:
 
     Attributes
     ----------
-    structure, targets : see `sim.morph.design`
+    structure, targets : see `sim.morph.morphing.design`
     symmetries : each the axes whose coordinates change their signs; lengths that a
         symmetry maps onto each other stay equal in proportion
     limit : largest relative change of a length
@@ -57,11 +57,11 @@ class DesignCase:
             )
         _ = self.options, self.links
         refuse_redundant(self.structure)
-        Problem.at(self.structure, self.targets[0], self.options.morph)
+        MorphProblem.at(self.structure, self.targets[0], self.options.morph)
 
     @cached_property
     def options(self) -> DesignOptions:
-        morph = Newton(tolerance=self.morph_tolerance, residual=self.residual)
+        morph = NewtonOptions(tolerance=self.morph_tolerance, residual=self.residual)
         return DesignOptions(
             limit=self.limit,
             tolerance=self.tolerance,
@@ -73,20 +73,24 @@ class DesignCase:
     def links(self) -> Links:
         return links_of(self.structure, self.symmetries)
 
-    @cached_property
-    def _ends(self) -> Ints:
-        """(l, 2) the nodes of each link."""
-        return self.structure.constraints.nodes[self.links.constraint, :2]
-
-    def _lengths(self, change: Floats) -> Floats:
-        made = changed(self.structure, self.links, change).constraints.constant
-        lengths: Floats = np.sqrt(made[self.links.constraint])
-        return lengths
-
     def steps(self) -> Iterator[DesignStep]:
         return design(self.structure, self.targets, self.links, self.options)
 
-    def numbers(self, step: DesignStep) -> dict[str, float]:
+    def recorder(self) -> "DesignRecorder":
+        return DesignRecorder(self)
+
+
+@dataclass(eq=False)
+class DesignRecorder:
+    """Records the search for link lengths, and those it ends with."""
+
+    case: DesignCase
+    last: DesignStep = field(init=False)
+
+    def see(self, step: DesignStep) -> None:
+        self.last = step
+
+    def row(self, step: DesignStep) -> Row:
         return {
             "step": step.s,
             "F": step.F,
@@ -96,29 +100,43 @@ class DesignCase:
             "residual": max(end.residual for end in step.ends),
         }
 
-    def arrays(self, step: DesignStep) -> dict[str, NDArray[np.generic]]:
+    def arrays(self, step: DesignStep) -> Arrays:
         return {
             "change": step.change,
             "length": self._lengths(step.change),
             "r": np.array([end.r for end in step.ends]),
         }
 
-    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
-        arrays: dict[str, NDArray[np.generic]] = {"links": self._ends}
-        for t, target in enumerate(self.targets):
-            vertices, edges = target.wireframe(self.structure.r0)
+    def _lengths(self, change: Floats) -> Floats:
+        case = self.case
+        made = changed(case.structure, case.links, change).constraints.constant
+        lengths: Floats = np.sqrt(made[case.links.constraint])
+        return lengths
+
+    def progress(self, step: DesignStep) -> str:
+        return f"F {step.F:.1e}"
+
+    def documents(self) -> Documents:
+        return {"structure.json": document(self.case.structure)}
+
+    @property
+    def _ends(self) -> Ints:
+        """(l, 2) the nodes of each link."""
+        case = self.case
+        return case.structure.constraints.nodes[case.links.constraint, :2]
+
+    def fixed_arrays(self) -> Arrays:
+        arrays: Arrays = {"links": self._ends}
+        for t, target in enumerate(self.case.targets):
+            vertices, edges = target.wireframe(self.case.structure.r0)
             arrays[f"target_{t}_vertices"] = vertices
             arrays[f"target_{t}_edges"] = edges
         return arrays
 
-    def documents(self) -> dict[str, object]:
-        return {"structure.json": document(self.structure)}
-
-    def tables(
-        self, step: DesignStep
-    ) -> dict[str, Iterable[Mapping[str, float | str]]]:
-        first, last = self._lengths(0.0 * step.change), self._lengths(step.change)
-        rows: list[dict[str, float | str]] = [
+    def tables(self) -> Tables:
+        change = self.last.change
+        first, last = self._lengths(0.0 * change), self._lengths(change)
+        rows: list[TableRow] = [
             {
                 "link": f"dist({a}, {b})",
                 "group": int(group),
@@ -127,24 +145,20 @@ class DesignCase:
                 "change": float(after / before - 1.0),
             }
             for (a, b), group, before, after in zip(
-                self._ends.tolist(), self.links.group, first, last, strict=True
+                self._ends.tolist(), self.case.links.group, first, last, strict=True
             )
         ]
         return {"lengths.csv": rows}
 
-    def result(self, step: DesignStep) -> dict[str, float | str | int]:
+    def summary(self) -> Summary:
+        step, row = self.last, self.row(self.last)
+        residual, size = row.pop("residual"), np.abs(step.change)
         return {
             "stop": step.stop.value if step.stop is not None else "none",
-            "F": step.F,
-            **{f"E_{t}": float(E) for t, E in enumerate(step.E)},
-            "gradient": step.gradient,
-            "largest_change": float(np.abs(step.change).max()),
-            "at_limit": int(np.count_nonzero(np.abs(step.change) >= self.limit)),
+            **{name: row[name] for name in row if name != "step"},
+            "at_limit": int(np.count_nonzero(size >= self.case.limit)),
             "groups": len(step.change),
-            "links": len(self.links.group),
-            "residual": max(end.residual for end in step.ends),
+            "links": len(self.case.links.group),
+            "residual": residual,
             "steps": step.s,
         }
-
-    def progress(self, step: DesignStep) -> str:
-        return f"F {step.F:.1e}"

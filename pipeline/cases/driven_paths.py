@@ -1,44 +1,22 @@
 """Paths along which drivers are judged: a linkage's turn, a morph, a folding."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from pipeline.cases.morph import MorphCase
 from pipeline.cases.origami import OrigamiCase
-from pipeline.cases.structure_file import document
+from pipeline.cases.record import Documents
+from pipeline.formats.structure_file import document
 from sim.arrays import Floats
-from sim.morph.driving import Coordinates, driven_map, released
-from sim.morph.limits import refuse_unless_count, refuse_unless_positive
-from sim.morph.linkages import CORNERS, FourBar
-from sim.morph.measures import characteristic_length
-from sim.morph.mobility import internal_motions
-from sim.morph.system import state
-from sim.origami.driving import crease_folds, fold_motions, passive_moments
-
-
-class Configuration(NamedTuple):
-    """One place on a path.
-
-    Attributes
-    ----------
-    along : what the path is measured by
-    r : (n, 3) nodes
-    A : (c, f) how the f motions change the c coordinates
-    values : (c,) of the coordinates
-    work : (f,) of the forces that drivers have to hold, in each motion
-    lever : (c,) what an effort in units of A counts as: 1 as a force, L as a moment
-    """
-
-    along: float
-    r: Floats
-    A: Floats
-    values: Floats
-    work: Floats
-    lever: Floats
+from sim.driven import Configuration
+from sim.limits import refuse_unless_count, refuse_unless_positive
+from sim.morph.library.linkages import CORNERS, FourBar
+from sim.morph.statics.driven_paths import morphed, turned
+from sim.morph.statics.driving import Coordinates
+from sim.origami.folding.driving import folded
 
 
 def _force(load: Sequence[float]) -> Floats:
@@ -49,7 +27,7 @@ def _force(load: Sequence[float]) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class FourBarPath:
+class DrivenFourBar:
     """A whole turn of the crank; the joints' angles may be driven.
 
     Attributes
@@ -69,36 +47,24 @@ class FourBarPath:
     def names(self) -> list[str]:
         return Coordinates.of(corners=CORNERS).names
 
-    @property
-    def unit(self) -> str:
-        return "angle of the crank, rad"
+    def configurations(self) -> Iterator[Configuration]:
+        joints, linkage = Coordinates.of(corners=CORNERS), self.linkage
+        turn = ((t, linkage.structure(t)) for t, _ in linkage.turn(self.increments))
+        return turned(turn, joints, _force(self.load))
 
-    def configurations(self) -> list[Configuration]:
-        joints, before, path = Coordinates.of(corners=CORNERS), None, []
-        for angle, r in self.linkage.turn(self.increments):
-            structure = self.linkage.structure(angle)
-            U = internal_motions(structure, state(structure))
-            L = characteristic_length(r)
-            A = driven_map(joints, r, U, L)
-            before = joints.values(r, before)
-            work = np.einsum("fnj,j->f", U, _force(self.load))
-            lever = joints.levers(L)
-            path.append(Configuration(angle, r, A, before, work, lever))
-        return path
-
-    def documents(self) -> dict[str, object]:
+    def documents(self) -> Documents:
         return {"structure.json": document(self.linkage.structure(0.0))}
 
 
 @dataclass(frozen=True, eq=False)
-class MorphPath:
+class DrivenMorph:
     """The steps of a morph; links, struts, corners and hinges may be driven.
 
     Attributes
     ----------
     lengths : pairs of nodes: a link that is named may change its length, other pairs
         are struts put in. Links between bodies where nothing at all is named
-    corners, hinges, normal : see `sim.morph.driving`
+    corners, hinges, normal : see `sim.morph.statics.driving`
     load : (3,) force on each node besides the pull of springs of stiffness one towards
         the goals
     """
@@ -125,28 +91,16 @@ class MorphPath:
     def names(self) -> list[str]:
         return self.coordinates.names
 
-    @property
-    def unit(self) -> str:
-        return "step"
+    def configurations(self) -> Iterator[Configuration]:
+        of, force = self.of, _force(self.load)
+        return morphed(of.structure, of.steps(), self.coordinates, force)
 
-    def configurations(self) -> list[Configuration]:
-        made = released(self.of.structure, self.coordinates)
-        L, before, path = characteristic_length(made.r0), None, []
-        for step in self.of.steps():
-            U = internal_motions(made, step.state)
-            A = driven_map(self.coordinates, step.r, U, L)
-            before = self.coordinates.values(step.r, before)
-            work = np.einsum("fnj,nj->f", U, step.g - step.r + _force(self.load))
-            lever = self.coordinates.levers(L)
-            path.append(Configuration(step.s, step.r, A, before, work, lever))
-        return path
-
-    def documents(self) -> dict[str, object]:
-        return self.of.documents()
+    def documents(self) -> Documents:
+        return self.of.recorder().documents()
 
 
 @dataclass(frozen=True, eq=False)
-class FoldPath:
+class DrivenFold:
     """The increments of a folding; creases may be driven.
 
     Attributes
@@ -171,22 +125,11 @@ class FoldPath:
         ends = pattern.edges[pattern.creases].tolist()
         return [f"crease({a}, {b})" for a, b in ends]
 
-    @property
-    def unit(self) -> str:
-        return "increment"
+    def configurations(self) -> Iterator[Configuration]:
+        return folded(self.of.mesh, self.of.steps(), self.rigid)
 
-    def configurations(self) -> list[Configuration]:
-        mesh, path = self.of.mesh, []
-        for step in self.of.steps():
-            A, _ = fold_motions(mesh.pattern, step.x, self.rigid)
-            work = -A.T @ passive_moments(mesh, step.x)
-            folds = crease_folds(mesh, step.x)
-            lever = np.ones(len(A))  # A and work are of the same angles
-            path.append(Configuration(step.s, step.x, A, folds, work, lever))
-        return path
-
-    def documents(self) -> dict[str, object]:
-        return self.of.documents()
+    def documents(self) -> Documents:
+        return self.of.recorder().documents()
 
 
-Path = FourBarPath | MorphPath | FoldPath
+DrivenPath = DrivenFourBar | DrivenMorph | DrivenFold

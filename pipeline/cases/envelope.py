@@ -1,22 +1,19 @@
 """What shapes a structure can take: samples of its configurations."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pipeline.cases.structure_file import document
-from sim.morph.envelope import EnvelopeOptions, Reached, Search
-from sim.morph.limits import is_positive
-from sim.morph.structure import Structure
+from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
+from pipeline.formats.structure_file import document
+from sim.limits import is_positive
+from sim.morph.morphing.envelope import EnvelopeOptions, EnvelopeSearch, Reached
+from sim.morph.structure.structure import Structure
 
 
 @dataclass(frozen=True, eq=False)
 class EnvelopeCase:
-    """One of conf/case, built by Hydra; see `sim.morph.envelope`.
+    """One of conf/case, built by Hydra; see `sim.morph.morphing.envelope`.
 
     Attributes
     ----------
@@ -38,7 +35,7 @@ class EnvelopeCase:
             raise ValueError(
                 f"ball_radius must not be negative, not {self.ball_radius}"
             )
-        _ = self._search()
+        EnvelopeSearch(self.solid, self.options)  # which refuses what it cannot search
 
     @cached_property
     def options(self) -> EnvelopeOptions:
@@ -54,31 +51,29 @@ class EnvelopeCase:
         n, solids = len(self.structure.r0), self.structure.solids
         return replace(self.structure, solids=solids.with_balls(n, self.ball_radius))
 
-    def _search(self) -> Search:
-        return Search(self.solid, self.options)
-
-    @cached_property
-    def _searches(self) -> list[Search]:
-        return []
-
     def steps(self) -> Iterator[Reached]:
-        search = self._search()
-        self._searches[:] = [search]
-        return search.steps()
+        yield from EnvelopeSearch(self.solid, self.options).steps()
 
-    def continued(self, arrays: Mapping[str, NDArray[Any]]) -> Iterator[Reached]:
-        search = self._search()
-        search.resume(arrays)
-        self._searches[:] = [search]
-        return search.steps()
+    def recorder(self) -> "EnvelopeRecorder":
+        return EnvelopeRecorder(self.solid)
 
-    def checkpoint(self, step: Reached) -> dict[str, NDArray[Any]]:
-        if step.stop is not None:
-            return {}
-        (search,) = self._searches  # of the run that goes on
-        return search.checkpoint()
+    def continued(self, state: State) -> tuple["EnvelopeRecorder", Iterator[Reached]]:
+        search = EnvelopeSearch(self.solid, self.options)
+        search.resume(state)
+        return self.recorder(), search.steps()
 
-    def numbers(self, step: Reached) -> dict[str, float]:
+
+@dataclass(eq=False)
+class EnvelopeRecorder:
+    """Records the shapes that were reached."""
+
+    structure: Structure
+    last: Reached = field(init=False)
+
+    def see(self, step: Reached) -> None:
+        self.last = step
+
+    def row(self, step: Reached) -> Row:
         long, middle, short = step.box.tolist()
         return {
             "sample": step.sample,
@@ -93,16 +88,26 @@ class EnvelopeCase:
             "residual": step.residual,
         }
 
-    def arrays(self, step: Reached) -> dict[str, NDArray[np.generic]]:
+    def arrays(self, step: Reached) -> Arrays:
         return {"r": step.r}
 
-    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
+    def state(self, step: Reached) -> Arrays:
+        return step.checkpoint() if step.stop is None else {}
+
+    def progress(self, step: Reached) -> str:
+        return f"{step.cells} cells, {step.new} new"
+
+    def documents(self) -> Documents:
+        return {"structure.json": document(self.structure)}
+
+    def fixed_arrays(self) -> Arrays:
         return {}
 
-    def documents(self) -> dict[str, object]:
-        return {"structure.json": document(self.solid)}
+    def tables(self) -> Tables:
+        return {}
 
-    def result(self, last: Reached) -> dict[str, float | str | int | bool]:
+    def summary(self) -> Summary:
+        last = self.last
         ranges = {
             f"{name}_{end}": float(values[k])
             for k, name in enumerate(("S", "size", "sigma"))
@@ -115,6 +120,3 @@ class EnvelopeCase:
             "new_in_last_100": last.new,
             **ranges,
         }
-
-    def progress(self, step: Reached) -> str:
-        return f"{step.cells} cells, {step.new} new"

@@ -1,24 +1,22 @@
 """An equilibrium case: elastic and rigid links and hinges under loads and springs."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pipeline.cases.structure_file import document
+from pipeline.cases.record import Arrays, Documents, Row, Summary, TableRow, Tables
+from pipeline.formats.structure_file import document
 from sim.arrays import Floats, Ints
-from sim.morph.closing import closed
-from sim.morph.constraints import Kind
-from sim.morph.equilibrium import Balance, Equilibrium, at_rest
-from sim.morph.hinged import rigid_links
-from sim.morph.loaded import Loaded, refuse_free_translation
-from sim.morph.measures import characteristic_length
-from sim.morph.system import system_of
-
-Row = Mapping[str, float | str]
+from sim.morph.equations.closing import closed
+from sim.morph.equations.system import system_of
+from sim.morph.statics.equilibrium import Equilibrium, EquilibriumOptions, at_rest
+from sim.morph.statics.hinged import rigid_links
+from sim.morph.statics.loaded import LoadedStructure, refuse_free_translation
+from sim.morph.structure.constraints import ConstraintKind
+from sim.morph.structure.measures import characteristic_length
 
 
 class EquilibriumStep(NamedTuple):
@@ -27,16 +25,12 @@ class EquilibriumStep(NamedTuple):
     Attributes
     ----------
     compliance : of the links, relative to the case's; 0 where they are rigid
-    away : root mean square distance to the rigid links' nodes over L, nan without them
-    force_error : largest difference to the rigid links' tensions, over the largest
     """
 
     s: int
     compliance: float
-    body: Loaded
+    body: LoadedStructure
     found: Equilibrium
-    away: float
-    force_error: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +48,7 @@ class EquilibriumCase:
     max_steps : Newton steps of each equilibrium
     """
 
-    body: Loaded
+    body: LoadedStructure
     compliances: Sequence[float] = (1.0,)
     tolerance: float = 1e-9
     residual: float = 1e-10
@@ -77,10 +71,10 @@ class EquilibriumCase:
             closed(system_of(structure), structure, self.residual)
 
     @cached_property
-    def options(self) -> Balance:
-        return Balance(self.tolerance, self.residual, self.max_steps)
+    def options(self) -> EquilibriumOptions:
+        return EquilibriumOptions(self.tolerance, self.residual, self.max_steps)
 
-    def with_compliance(self, factor: float) -> Loaded:
+    def with_compliance(self, factor: float) -> LoadedStructure:
         """The body with the compliance of its links multiplied."""
         elastic = self.body.elastic
         if factor > 0.0:
@@ -90,43 +84,35 @@ class EquilibriumCase:
         return replace(self.body, structure=structure, elastic=hinges)
 
     def steps(self) -> Iterator[EquilibriumStep]:
-        bodies = [self.with_compliance(factor) for factor in self.compliances]
-        found: list[Equilibrium] = []
-        for body in bodies:
-            found.append(at_rest(body, self.options, found[-1] if found else None))
-        rigid = None
-        if 0.0 in self.compliances:
-            rigid = found[list(self.compliances).index(0.0)]
+        found: Equilibrium | None = None
         for s, factor in enumerate(self.compliances):
-            away, force_error = self._beside(rigid, found[s])
-            yield EquilibriumStep(
-                s, float(factor), bodies[s], found[s], away, force_error
-            )
+            body = self.with_compliance(factor)
+            found = at_rest(body, self.options, found)
+            yield EquilibriumStep(s, float(factor), body, found)
 
-    def _beside(
-        self, rigid: Equilibrium | None, found: Equilibrium
-    ) -> tuple[float, float]:
-        """How far nodes and tensions are from those with rigid links."""
-        if rigid is None:
-            return np.nan, np.nan
-        L = characteristic_length(self.body.structure.r0)
-        squares = np.square(found.r() - rigid.r()).sum(axis=1)
-        away, own = float(np.sqrt(squares.mean())) / L, len(self.body.elastic.links)
-        if found is rigid or own == 0:
-            return away, 0.0
-        exact = rigid.tension[len(rigid.tension) - own :]
-        apart = float(np.abs(found.deformed.tension - exact).max())
-        return away, apart / max(float(np.abs(exact).max()), 1e-300)
+    def recorder(self) -> "EquilibriumRecorder":
+        return EquilibriumRecorder(self)
 
-    def numbers(self, step: EquilibriumStep) -> dict[str, float]:
-        found, tension = step.found, self._tension(step)
+
+@dataclass(eq=False)
+class EquilibriumRecorder:
+    """Records equilibria; how far they are from that with rigid links, at the end."""
+
+    case: EquilibriumCase
+    seen: list[EquilibriumStep] = field(default_factory=list)
+
+    def see(self, step: EquilibriumStep) -> None:
+        self.seen.append(step)
+
+    def row(self, step: EquilibriumStep) -> Row:
+        found, tension = step.found, _tension(step)
         lo, hi = (tension.min(), tension.max()) if len(tension) else (0.0, 0.0)
         return {
             "step": step.s,
             "compliance": step.compliance,
             "energy": found.energy,
-            "away_from_rigid": step.away,
-            "force_error": step.force_error,
+            "away_from_rigid": np.nan,
+            "force_error": np.nan,
             "largest_tension": float(hi),
             "smallest_tension": float(lo),
             "largest_moment": float(np.abs(found.deformed.moment).max(initial=0.0)),
@@ -137,31 +123,56 @@ class EquilibriumCase:
             "neutral": found.neutral,
         }
 
-    def _links(self, body: Loaded) -> Ints:
-        """(t, 2) rigid links, then elastic ones."""
-        table = body.structure.constraints
-        rigid = table.nodes[table.kind == Kind.DIST, :2]
-        return np.concatenate([rigid, body.elastic.links])
+    def late(self) -> dict[str, list[float]]:
+        """Of each equilibrium, how far nodes and tensions are from rigid links.
 
-    def _tension(self, step: EquilibriumStep) -> Floats:
-        return np.concatenate([step.found.tension, step.found.deformed.tension])
+        away_from_rigid is the root mean square distance of the nodes over L,
+        force_error the largest difference of tensions over the largest; nan where no
+        links are rigid.
+        """
+        rigid = [step.found for step in self.seen if step.compliance == 0.0]
+        apart = [
+            self._beside(rigid[0], step.found) if rigid else (np.nan, np.nan)
+            for step in self.seen
+        ]
+        return {
+            "away_from_rigid": [away for away, _ in apart],
+            "force_error": [error for _, error in apart],
+        }
 
-    def arrays(self, step: EquilibriumStep) -> dict[str, NDArray[np.generic]]:
+    def _beside(self, rigid: Equilibrium, found: Equilibrium) -> tuple[float, float]:
+        body = self.case.body
+        L = characteristic_length(body.structure.r0)
+        squares = np.square(found.r() - rigid.r()).sum(axis=1)
+        away, own = float(np.sqrt(squares.mean())) / L, len(body.elastic.links)
+        if found is rigid or own == 0:
+            return away, 0.0
+        exact = rigid.tension[len(rigid.tension) - own :]
+        apart = float(np.abs(found.deformed.tension - exact).max())
+        return away, apart / max(float(np.abs(exact).max()), 1e-300)
+
+    def arrays(self, step: EquilibriumStep) -> Arrays:
         found = step.found
         return {
             "r": found.r(),
             "g": found.g,
-            "tension": self._tension(step),
+            "tension": _tension(step),
             "moment": found.deformed.moment,
             "angle": found.deformed.angle,
             "support": found.support,
             "pull": found.pull,
         }
 
-    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
-        body = self.body
-        arrays: dict[str, NDArray[np.generic]] = {
-            "links": self._links(body),
+    def progress(self, step: EquilibriumStep) -> str:
+        return f"compliance {step.compliance:g}"
+
+    def documents(self) -> Documents:
+        return {"structure.json": document(self.case.body.structure)}
+
+    def fixed_arrays(self) -> Arrays:
+        body = self.case.body
+        arrays: Arrays = {
+            "links": _links(body),
             "hinges": body.elastic.hinges,
             "force": body.force,
             "r0": body.structure.r0,
@@ -171,52 +182,60 @@ class EquilibriumCase:
             arrays |= {"target_vertices": vertices, "target_edges": edges}
         return arrays
 
-    def documents(self) -> dict[str, object]:
-        return {"structure.json": document(self.body.structure)}
+    def tables(self) -> Tables:
+        return {"reactions.csv": _reactions(self.seen[-1])}
 
-    def tables(self, step: EquilibriumStep) -> dict[str, Iterable[Row]]:
-        return {"reactions.csv": self._reactions(step)}
-
-    def _reactions(self, step: EquilibriumStep) -> Iterator[Row]:
-        """Every force and moment at the last equilibrium, a row each."""
-        found, body = step.found, step.body
-        rigid = len(found.tension)
-        ends = self._links(body).tolist()
-        for i, (a, b) in enumerate(ends):
-            kind = "rigid link" if i < rigid else "elastic link"
-            yield _row(f"link({a}, {b})", kind, tension=self._tension(step)[i])
-        for nodes, moment, angle in zip(
-            body.elastic.hinges,
-            found.deformed.moment,
-            found.deformed.angle,
-            strict=True,
-        ):
-            name = f"hinge({', '.join(map(str, nodes.tolist()))})"
-            yield _row(name, "hinge", moment=moment, angle=float(np.degrees(angle)))
-        table = body.structure.constraints
-        held = np.unique(table.nodes[table.kind == Kind.FIX, 0])
-        for node in held.tolist():
-            yield _row(f"node {node}", "support", force=found.support[node])
-        for node in np.flatnonzero(body.spring > 0.0).tolist():
-            yield _row(f"node {node}", "spring", force=found.pull[node])
-        for node in np.flatnonzero(body.force.any(axis=1)).tolist():
-            yield _row(f"node {node}", "load", force=body.force[node])
-
-    def result(self, step: EquilibriumStep) -> dict[str, float | str | int]:
-        row = self.numbers(step)
-        ended: dict[str, float | str | int] = {
+    def summary(self) -> Summary:
+        last, late = self.seen[-1], self.late()
+        row = self.row(last) | {name: values[-1] for name, values in late.items()}
+        told = [
+            name
+            for name in row
+            if name not in ("step", "compliance")
+            and not (name in late and not np.isfinite(row[name]))
+        ]
+        return {
             "stop": "minimum",  # a saddle would have ended with an error
-            **{name: row[name] for name in row if name not in ("step", "compliance")},
-            "links": len(self._links(step.body)),
-            "hinges": len(step.body.elastic.hinges),
+            **{name: row[name] for name in told},
+            "links": len(_links(last.body)),
+            "hinges": len(last.body.elastic.hinges),
         }
-        for name in ("away_from_rigid", "force_error"):
-            if not np.isfinite(row[name]):
-                del ended[name]
-        return ended
 
-    def progress(self, step: EquilibriumStep) -> str:
-        return f"compliance {step.compliance:g}"
+
+def _links(body: LoadedStructure) -> Ints:
+    """(t, 2) rigid links, then elastic ones."""
+    table = body.structure.constraints
+    rigid = table.nodes[table.kind == ConstraintKind.DIST, :2]
+    return np.concatenate([rigid, body.elastic.links])
+
+
+def _tension(step: EquilibriumStep) -> Floats:
+    return np.concatenate([step.found.tension, step.found.deformed.tension])
+
+
+def _reactions(step: EquilibriumStep) -> Iterator[TableRow]:
+    """Every force and moment at an equilibrium, a row each."""
+    found, body = step.found, step.body
+    rigid, tension = len(found.tension), _tension(step)
+    for i, (a, b) in enumerate(_links(body).tolist()):
+        kind = "rigid link" if i < rigid else "elastic link"
+        yield _row(f"link({a}, {b})", kind, tension=tension[i])
+    for nodes, moment, angle in zip(
+        body.elastic.hinges,
+        found.deformed.moment,
+        found.deformed.angle,
+        strict=True,
+    ):
+        name = f"hinge({', '.join(map(str, nodes.tolist()))})"
+        yield _row(name, "hinge", moment=moment, angle=float(np.degrees(angle)))
+    table = body.structure.constraints
+    held = np.unique(table.nodes[table.kind == ConstraintKind.FIX, 0])
+    for node in held.tolist():
+        yield _row(f"node {node}", "support", force=found.support[node])
+    for node in np.flatnonzero(body.spring > 0.0).tolist():
+        yield _row(f"node {node}", "spring", force=found.pull[node])
+    for node in np.flatnonzero(body.force.any(axis=1)).tolist():
+        yield _row(f"node {node}", "load", force=body.force[node])
 
 
 def _row(
@@ -227,7 +246,7 @@ def _row(
     moment: float | str = "",
     angle: float | str = "",
     force: Floats | None = None,
-) -> dict[str, float | str]:
+) -> TableRow:
     """A row of reactions.csv; empty where a number has no meaning."""
     parts: list[float | str] = ["", "", ""] if force is None else force.tolist()
     return {

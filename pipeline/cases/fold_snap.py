@@ -1,23 +1,21 @@
 """A sheet pushed by one node from one stable state to the next: energy and barriers.
 
 actuation.csv has a row for each rest on the path without the driver: how far the node
-has moved, the energy of the sheet, whether it is stable along the path, and the barrier
-to the next stable state and to the one before, from there.
+has moved, the energy of the sheet, whether it is stable along the path, its barriers.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from analysis.energy_profile import Rest, barriers, rests
-from pipeline.cases.origami import OrigamiCase
-from sim.origami.folding import OrigamiStep
-from sim.origami.phases import Displace
-
-Row = Mapping[str, float | str]
+from analysis.designs.energy_profile import Rest, barriers, rests
+from pipeline.cases.origami import OrigamiCase, OrigamiRecorder
+from pipeline.cases.record import Arrays, Documents, Row, Summary, TableRow, Tables
+from pipeline.cases.rest_table import climbs, first_climb
+from sim.origami.folding.folding import OrigamiStep
+from sim.origami.loading.phases import Displace
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +37,8 @@ class FoldSnapCase:
         phase = self.of.phases[0]
         if len(self.of.phases) != 1 or not isinstance(phase, Displace):
             raise ValueError(
-                "a sheet that snaps has one phase, sim.origami.phases.Displace: give it"
+                "a sheet that snaps has one phase, "
+                "sim.origami.loading.phases.Displace: give it"
             )
         along = np.zeros(3)
         along[phase.axis] = phase.force[phase.axis]
@@ -52,72 +51,61 @@ class FoldSnapCase:
             )
         return phase
 
-    @cached_property
-    def _steps(self) -> list[OrigamiStep]:
-        return list(self.of.steps())
-
     def steps(self) -> Iterator[OrigamiStep]:
-        yield from self._steps
+        return self.of.steps()
 
-    def _force(self, step: OrigamiStep) -> float:
+    def recorder(self) -> "FoldSnapRecorder":
+        return FoldSnapRecorder(self.of.recorder(), self.force)
+
+    def force(self, step: OrigamiStep) -> float:
         """Of the driver, the slope of the energy, N."""
         return float(step.factor * self._phase.force[self._phase.axis])
+
+
+@dataclass(eq=False)
+class FoldSnapRecorder:
+    """Records a sheet, the energy that it has stored, and the force of the driver."""
+
+    sheet: OrigamiRecorder
+    force: Callable[[OrigamiStep], float]
+    path: list[tuple[float, float, float]] = field(default_factory=list)
+
+    def see(self, step: OrigamiStep) -> None:
+        self.sheet.see(step)
+        energy = float(step.energies.sum())
+        self.path.append((step.displacement, energy, self.force(step)))
+
+    def row(self, step: OrigamiStep) -> Row:
+        moved, energy, force = self.path[-1]
+        here = {"moved": moved, "force": force, "energy": energy}
+        return self.sheet.row(step) | here
+
+    def arrays(self, step: OrigamiStep) -> Arrays:
+        return self.sheet.arrays(step)
+
+    def progress(self, step: OrigamiStep) -> str:
+        return f"moved {step.displacement:.2e} m"
+
+    def documents(self) -> Documents:
+        return self.sheet.documents()
+
+    def fixed_arrays(self) -> Arrays:
+        return self.sheet.fixed_arrays()
 
     @cached_property
     def rests(self) -> list[Rest]:
         """Where the driver carries nothing."""
-        steps = self._steps
-        return rests(
-            np.array([step.displacement for step in steps]),
-            np.array([step.energies.sum() for step in steps]),
-            np.array([self._force(step) for step in steps]),
-        )
+        moved, energy, force = np.array(self.path).T
+        return rests(moved, energy, force)
 
-    def numbers(self, step: OrigamiStep) -> dict[str, float]:
-        return self.of.numbers(step) | {
-            "moved": step.displacement,
-            "force": self._force(step),
-            "energy": float(step.energies.sum()),
-        }
-
-    def arrays(self, step: OrigamiStep) -> dict[str, NDArray[np.generic]]:
-        return self.of.arrays(step)
-
-    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
-        return self.of.fixed_arrays()
-
-    def documents(self) -> dict[str, object]:
-        return self.of.documents()
-
-    def tables(self, step: OrigamiStep) -> dict[str, Iterable[Row]]:
-        del step  # the table is of all steps
+    def tables(self) -> Tables:
         return {"actuation.csv": self._rows()}
 
-    def _rows(self) -> Iterator[Row]:
-        tops, stable = barriers(self.rests), 0
-        for rest in self.rests:
-            onward: float | str = ""
-            back: float | str = ""
-            if rest.stable:
-                onward = tops[stable] - rest.energy if stable < len(tops) else ""
-                back = tops[stable - 1] - rest.energy if stable else ""
-                stable += 1
-            yield {
-                "moved": rest.at,
-                "energy": rest.energy,
-                "stable": int(rest.stable),
-                "barrier_onward": onward,
-                "barrier_back": back,
-            }
+    def _rows(self) -> Iterator[TableRow]:
+        beside = climbs(self.rests, barriers(self.rests))
+        for rest, climb in zip(self.rests, beside, strict=True):
+            here = {"moved": rest.at, "energy": rest.energy, "stable": int(rest.stable)}
+            yield {**here, **climb}
 
-    def result(self, step: OrigamiStep) -> dict[str, float | str | int]:
-        stable = [rest for rest in self.rests if rest.stable]
-        tops = barriers(self.rests)
-        ended = self.of.result(step) | {"stable_states": len(stable)}
-        if tops:
-            ended["barrier"] = tops[0] - stable[0].energy
-            ended["barrier_back"] = tops[0] - stable[1].energy
-        return ended
-
-    def progress(self, step: OrigamiStep) -> str:
-        return f"moved {step.displacement:.2e} m"
+    def summary(self) -> Summary:
+        return self.sheet.summary() | first_climb(self.rests, barriers(self.rests))

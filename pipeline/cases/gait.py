@@ -1,82 +1,106 @@
 """How far the star robot comes for the work of its limbs, by its gait."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
-from numpy.typing import NDArray
-
+from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
 from pipeline.cases.rod import StarCase
-from sim.rod.actuation import LeftOfContact
-from sim.rod.simulate import RodStep, simulate
-from sim.rod.storage import from_arrays
-from sim.rod.work import ActuationWork
-from sim.rod.world import GRAVITY
+from pipeline.cases.rod_record import (
+    moving,
+    rod_arrays,
+    rod_fixed_arrays,
+    rod_progress,
+    rod_row,
+    rod_state,
+    rod_summary,
+)
+from sim.rod.actuation.actuation import LeftOfContact
+from sim.rod.gravity import GRAVITY
+from sim.rod.stepping.storage import from_arrays
+from sim.rod.stepping.work import ActuationWork, PaidStep, paid
 
 
 @dataclass(frozen=True, eq=False)
-class GaitCase(StarCase):
+class StarGaitCase:
     """The star robot, with the positive work of its actuators.
 
-    The work is summed over all steps; `every` is of the records.
+    The work is summed over all steps; `every` of the robot is of the records.
     """
 
-    def steps(self) -> Iterator[RodStep]:
-        work = ActuationWork(self.world)
-        self._works[:] = [work]
-        steps = simulate(self.world, self.options, self.duration)
-        return self._followed(steps, work)
+    robot: StarCase = field(default_factory=StarCase)
 
-    def continued(self, arrays: Mapping[str, NDArray[Any]]) -> Iterator[RodStep]:
-        state = from_arrays(arrays)
-        work = ActuationWork(self.world)
-        work.resume(state, arrays["work_total"], arrays["work_positive"])
-        self._works[:] = [work]
-        steps = simulate(self.world, self.options, self.duration, start=state)
-        return self._followed(steps, work)
+    def steps(self) -> Iterator[PaidStep]:
+        return self._steps(None)
 
-    def checkpoint(self, step: RodStep) -> dict[str, NDArray[Any]]:
-        arrays = super().checkpoint(step)
-        if not arrays:
-            return {}
-        paid = {
-            "work_total": self._work.total.copy(),
-            "work_positive": self._work.positive.copy(),
-        }
-        return arrays | paid
+    def continued(self, state: State) -> tuple["GaitRecorder", Iterator[PaidStep]]:
+        return self.recorder(), self._steps(state)
 
-    def _followed(
-        self, steps: Iterator[RodStep], work: ActuationWork
-    ) -> Iterator[RodStep]:
-        end = self.duration - 1e-6 * self.options.h
-        for step in steps:
-            work.add(step)
-            if step.step % self.every == 0 or step.time >= end:
+    def _steps(self, state: State | None) -> Iterator[PaidStep]:
+        robot, work = self.robot, ActuationWork(self.robot.world)
+        if state is not None:
+            start = from_arrays(state)
+            work.resume(start, state["work_total"], state["work_positive"])
+        end = robot.duration - 1e-6 * robot.options.h
+        for step in paid(work, moving(robot, state, every=1)):
+            if step.rod.step % robot.every == 0 or step.rod.time >= end:
                 yield step
 
-    @cached_property
-    def _works(self) -> list[ActuationWork]:
-        return []
+    def recorder(self) -> "GaitRecorder":
+        return GaitRecorder(self.robot)
 
-    @property
-    def _work(self) -> ActuationWork:
-        (work,) = self._works  # of the run that goes on
-        return work
 
-    def numbers(self, step: RodStep) -> dict[str, float]:
-        paid = float(self._work.positive.sum())
-        return super().numbers(step) | {"actuation_work": paid}
+def star_gait(**robot: Any) -> StarGaitCase:
+    """One of conf/case, built by Hydra: the keys are those of the robot."""
+    return StarGaitCase(StarCase(**robot))
 
-    def result(self, last: RodStep) -> dict[str, float | str | int | bool]:
-        found = super().result(last)
-        paid = float(self._work.positive.sum())
-        way = float(found["way_over_H"]) * self.height
-        weight = float(self.world.rod.mass.sum()) * GRAVITY
+
+@dataclass(eq=False)
+class GaitRecorder:
+    """Records the robot and its work."""
+
+    robot: StarCase
+    last: PaidStep = field(init=False)
+
+    def see(self, step: PaidStep) -> None:
+        self.last = step
+
+    def row(self, step: PaidStep) -> Row:
+        work = {"actuation_work": float(step.positive.sum())}
+        world, rod = self.robot.world, step.rod
+        return rod_row(world, rod) | self.robot.columns(rod) | work
+
+    def arrays(self, step: PaidStep) -> Arrays:
+        return rod_arrays(step.rod)
+
+    def state(self, step: PaidStep) -> Arrays:
+        state = rod_state(self.robot, step.rod)
+        work = {"work_total": step.total, "work_positive": step.positive}
+        return state | work if state else {}
+
+    def progress(self, step: PaidStep) -> str:
+        return rod_progress(step.rod)
+
+    def documents(self) -> Documents:
+        return {}
+
+    def fixed_arrays(self) -> Arrays:
+        return rod_fixed_arrays(self.robot.world)
+
+    def tables(self) -> Tables:
+        return {}
+
+    def summary(self) -> Summary:
+        robot, rod = self.robot, self.last.rod
+        work, ends = float(self.last.positive.sum()), robot.ends(rod)
+        way = float(ends["way_over_H"]) * robot.height
+        weight = float(robot.world.rod.mass.sum()) * GRAVITY
+        found = rod_summary(rod, "duration") | ends
         found |= {
-            "actuation_work": paid,
-            "way_per_work": weight * way / paid if paid > 0.0 else 0.0,
+            "actuation_work": work,
+            "way_per_work": weight * way / work if work > 0.0 else 0.0,
         }
-        if isinstance(self.schedule, LeftOfContact):
-            found |= {"order": self.schedule.order, "period": self.schedule.period}
+        if isinstance(robot.schedule, LeftOfContact):
+            schedule = robot.schedule
+            found |= {"order": schedule.order, "period": schedule.period}
         return found

@@ -2,21 +2,34 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Annotated, Any
 
 import numpy as np
 
-from pipeline.cases.structure_file import Content, read_content, structure_of
+from pipeline.config.models import Rows, numbers
+from pipeline.formats.structure_file import StructureFile, read_content, structure_of
 from sim.arrays import Floats, Ints
-from sim.morph.constraints import Constraint, Kind, Table
-from sim.morph.elastic import Elastic
-from sim.morph.hinged import hinges_between, soft_links
-from sim.morph.loaded import Loaded
-from sim.morph.structure import Structure
+from sim.morph.statics.elastic import Elastic
+from sim.morph.statics.hinged import hinges_between, soft_links
+from sim.morph.statics.loaded import LoadedStructure
+from sim.morph.structure.constraints import Constraint, ConstraintKind, ConstraintTable
+from sim.morph.structure.structure import Structure
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.protocol import Target
 
-Rows = Sequence[Sequence[float]]
-ELASTIC_KEYS = ("springs", "hinges", "loads", "supports")
+Matrix = Sequence[Sequence[float]]
+Pushed = Annotated[tuple[int, float, float, float], numbers(4)]
+
+
+class LoadedFile(StructureFile):
+    """A structure file with elastic parts, loads and supports."""
+
+    springs: Rows[Annotated[tuple[int, int, float, float | None], numbers(4, 3)]]
+    hinges: Rows[
+        Annotated[tuple[int, int, int, int, float, float | None], numbers(6, 5)]
+    ]
+    loads: Rows[Pushed]
+    supports: Rows[Pushed]
 
 
 def loaded_structure(
@@ -24,11 +37,11 @@ def loaded_structure(
     *,
     link_stiffness: float | None = None,
     hinge_stiffness: float | None = None,
-    supports: Rows = (),
-    loads: Rows = (),
+    supports: Matrix = (),
+    loads: Matrix = (),
     spring: float = 0.0,
     target: Target | None = None,
-) -> Loaded:
+) -> LoadedStructure:
     """A structure from `sim.morph`, all its links and hinges alike.
 
     Parameters
@@ -63,7 +76,7 @@ def loaded_structure(
 
 def loaded_file(
     path: str, *, spring: float = 0.0, target: Target | None = None
-) -> Loaded:
+) -> LoadedStructure:
     """A structure file that may have springs, hinges, loads and supports as well.
 
         springs   [[a, b, stiffness, rest length], ...]
@@ -79,24 +92,20 @@ def loaded_file(
     spring : stiffness by which each leading node hangs on the target, or on its goal
         where there is no target
     """
-    content = read_content(path)
+    content = read_content(path, LoadedFile)
     try:
-        own = {key: content.pop(key, []) for key in ELASTIC_KEYS}
-        structure = structure_of(content, ELASTIC_KEYS)
-        elastic = _elastic(structure.r0, own)
-        supports = _rows("supports", own["supports"], 4, 4)
-        loads = _rows("loads", own["loads"], 4, 4)
+        structure = structure_of(content)
+        elastic = _elastic(structure.r0, content)
         aim = target
         if aim is None and structure.goals is not None:
             aim = Goals(structure.goals)
-        return _loaded(structure, elastic, supports, loads, spring, aim)
+        return _loaded(structure, elastic, content.supports, content.loads, spring, aim)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _elastic(r0: Floats, own: Content) -> Elastic:
-    links = _rows("springs", own["springs"], 3, 4)
-    hinges = _rows("hinges", own["hinges"], 5, 6)
+def _elastic(r0: Floats, content: LoadedFile) -> Elastic:
+    links, hinges = content.springs, content.hinges
     made = Elastic.between(
         r0,
         _nodes("springs", links, 2, len(r0)),
@@ -104,43 +113,29 @@ def _elastic(r0: Floats, own: Content) -> Elastic:
         _nodes("hinges", hinges, 4, len(r0)),
     )
     length, angle = made.rest_length.copy(), made.rest_angle.copy()
-    for i, row in enumerate(links):
-        if len(row) == 4:
-            length[i] = row[3]
-    for i, row in enumerate(hinges):
-        if len(row) == 6:
-            angle[i] = np.radians(row[5])
+    for i, link in enumerate(links):
+        if link[3] is not None:
+            length[i] = link[3]
+    for i, hinge in enumerate(hinges):
+        if hinge[5] is not None:
+            angle[i] = np.radians(hinge[5])
     return replace(
         made,
-        link_stiffness=np.array([row[2] for row in links], dtype=np.float64),
+        link_stiffness=np.array([link[2] for link in links], dtype=np.float64),
         rest_length=length,
-        hinge_stiffness=np.array([row[4] for row in hinges], dtype=np.float64),
+        hinge_stiffness=np.array([hinge[4] for hinge in hinges], dtype=np.float64),
         rest_angle=angle,
     )
 
 
-def _rows(key: str, content: object, least: int, most: int) -> list[list[float]]:
-    """Rows of numbers, or what is wrong with them."""
-    if not isinstance(content, list):
-        raise ValueError(f"`{key}` is not a list: give [[...], ...]")
-    for i, row in enumerate(content):
-        if not (
-            isinstance(row, list)
-            and least <= len(row) <= most
-            and all(type(value) in (int, float) for value in row)
-        ):
-            size = f"{least}" if least == most else f"{least} or {most}"
-            raise ValueError(f"{key}[{i}] is {row}: it needs {size} numbers")
-    return content
-
-
-def _nodes(key: str, rows: Rows, count: int, n: int) -> Ints:
+def _nodes(key: str, rows: Sequence[Sequence[Any]], count: int, n: int) -> Ints:
     """(rows, count) the nodes that rows begin with."""
     for i, row in enumerate(rows):
         for node in row[:count]:
             if type(node) is not int or not 0 <= node < n:
+                given = [value for value in row if value is not None]
                 raise ValueError(
-                    f"{key}[{i}] is {list(row)}: its first {count} must be nodes, "
+                    f"{key}[{i}] is {given}: its first {count} must be nodes, "
                     f"0 to {n - 1}"
                 )
     chosen = [list(row[:count]) for row in rows]
@@ -150,11 +145,11 @@ def _nodes(key: str, rows: Rows, count: int, n: int) -> Ints:
 def _loaded(
     structure: Structure,
     elastic: Elastic,
-    supports: Rows,
-    loads: Rows,
+    supports: Matrix,
+    loads: Matrix,
     spring: float,
     target: Target | None,
-) -> Loaded:
+) -> LoadedStructure:
     n = len(structure.r0)
     force, springs = np.zeros((n, 3)), np.zeros(n)
     for (node,), row in zip(_nodes("loads", loads, 1, n), loads, strict=True):
@@ -169,14 +164,16 @@ def _loaded(
                 "it is held and 0 where it is free"
             )
     fixed = [
-        Constraint(Kind.FIX, (int(node), axis), float(structure.r0[node, axis]))
+        Constraint(
+            ConstraintKind.FIX, (int(node), axis), float(structure.r0[node, axis])
+        )
         for (node,), row in zip(
             _nodes("supports", supports, 1, n), supports, strict=True
         )
         for axis in range(3)
         if row[1 + axis]
     ]
-    joined = structure.constraints.followed_by(Table.of(fixed))
-    return Loaded(
+    joined = structure.constraints.followed_by(ConstraintTable.of(fixed))
+    return LoadedStructure(
         replace(structure, constraints=joined), elastic, force, springs, target
     )

@@ -1,38 +1,38 @@
 """A morphing case: a structure, a target, and how to bring one to the other."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipeline.cases.reaction_table import reaction_rows, strongest
-from pipeline.cases.structure_file import document
-from sim.morph.choice import Choice
-from sim.morph.closing import closed
-from sim.morph.limits import is_positive
-from sim.morph.measures import characteristic_length
-from sim.morph.mobility import mobility
-from sim.morph.morph import (
+from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
+from pipeline.formats.structure_file import document
+from sim.choice import Choice
+from sim.limits import is_positive
+from sim.morph.equations.closing import closed
+from sim.morph.equations.system import system_of
+from sim.morph.mobility.mobility import mobility
+from sim.morph.morphing.morph import (
     Followers,
     MorphStep,
     Multipliers,
-    Projection,
+    ProjectionOptions,
     Watch,
     morph,
 )
-from sim.morph.newton_morph import morph_newton
-from sim.morph.problem import Newton
-from sim.morph.reactions import Reactions, reactions
-from sim.morph.structure import Structure
-from sim.morph.system import system_of
+from sim.morph.morphing.newton_morph import morph_newton
+from sim.morph.morphing.problem import NewtonOptions
+from sim.morph.morphing.reactions import Reactions, reactions
+from sim.morph.obstacles.volume import BARRIER_PARAMETERS, Obstacles, Touch
+from sim.morph.structure.measures import characteristic_length
+from sim.morph.structure.structure import Structure
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.norms import AlongAxis
 from sim.morph.targets.pose import Moved, perturbed
 from sim.morph.targets.protocol import Target
-from sim.morph.volume import STIFFNESS, Obstacles
 
 TOUCHING = 1e-4  # of L, force from which a contact counts
 
@@ -106,16 +106,16 @@ class MorphCase:
 
     def _check_goals(self) -> None:
         target = self.shape.target if isinstance(self.shape, Moved) else self.shape
-        if isinstance(target, AlongAxis) and isinstance(self.options, Newton):
+        if isinstance(target, AlongAxis) and isinstance(self.options, NewtonOptions):
             raise ValueError(
                 "goals along an axis are not the nearest ones, and a Newton step need "
                 "not lower E: choose `method: projection`"
             )
 
     @cached_property
-    def options(self) -> Projection | Newton:
+    def options(self) -> ProjectionOptions | NewtonOptions:
         if Method(self.method) is Method.NEWTON:
-            return Newton(
+            return NewtonOptions(
                 tolerance=1e-9 if self.tolerance is None else self.tolerance,
                 max_steps=self.max_steps,
                 residual=self.residual,
@@ -126,7 +126,7 @@ class MorphCase:
                 "balls, capsules, triangles and ranges need `method: newton`: choose "
                 "it, or leave them out"
             )
-        return Projection(
+        return ProjectionOptions(
             tolerance=1e-6 if self.tolerance is None else self.tolerance,
             max_steps=self.max_steps,
             residual=self.residual,
@@ -176,11 +176,25 @@ class MorphCase:
         return perturbed(target, seed=by["seed"], turn=by["turn"], shift=by["shift"])
 
     def steps(self) -> Iterator[MorphStep]:
-        if isinstance(self.options, Newton):
+        if isinstance(self.options, NewtonOptions):
             return morph_newton(self.solid, self.shape, self.options)
         return morph(self.structure, self.shape, self.options)
 
-    def numbers(self, step: MorphStep) -> dict[str, float]:
+    def recorder(self) -> "MorphRecorder":
+        return MorphRecorder(self)
+
+
+@dataclass(eq=False)
+class MorphRecorder:
+    """Records the steps of a morph, and what holds it at the end."""
+
+    case: MorphCase
+    last: MorphStep = field(init=False)
+
+    def see(self, step: MorphStep) -> None:
+        self.last = step
+
+    def row(self, step: MorphStep) -> Row:
         return {
             "step": step.s,
             "E": step.E,
@@ -189,41 +203,57 @@ class MorphCase:
             "gradient": step.gradient,
         }
 
-    def arrays(self, step: MorphStep) -> dict[str, NDArray[np.generic]]:
+    def arrays(self, step: MorphStep) -> Arrays:
         return {"r": step.r, "g": step.g, "lam": step.lam}
 
-    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
-        vertices, edges = self.shape.wireframe(self.structure.r0)
+    def progress(self, step: MorphStep) -> str:
+        return f"E {step.E:.1e}"
+
+    def documents(self) -> Documents:
+        return {"structure.json": document(self.case.solid)}
+
+    def fixed_arrays(self) -> Arrays:
+        vertices, edges = self.case.shape.wireframe(self.case.structure.r0)
         return {"target_vertices": vertices, "target_edges": edges}
 
-    def documents(self) -> dict[str, object]:
-        return {"structure.json": document(self.solid)}
-
-    def tables(self, step: MorphStep) -> dict[str, Iterable[Mapping[str, float | str]]]:
-        tables: dict[str, Iterable[Mapping[str, float | str]]] = {}
-        if self.reactions:
-            forces = self._forces(step)
-            tables["reactions.csv"] = reaction_rows(self.structure, forces)
-        if self.obstacles is not None:
-            found = self.obstacles.touching(step.state, self._kappa)
-            tables["contacts.csv"] = [touch._asdict() for touch in found]
+    def tables(self) -> Tables:
+        tables: Tables = {}
+        if self.case.reactions:
+            forces = self.reactions
+            tables["reactions.csv"] = reaction_rows(self.case.structure, forces)
+        if self.case.obstacles is not None:
+            tables["contacts.csv"] = [touch._asdict() for touch in self._touching]
         return tables
+
+    @property
+    def _L(self) -> float:
+        return characteristic_length(self.case.structure.r0)
 
     @property
     def _kappa(self) -> float:
         """That of the last potential of bodies and ranges."""
-        return STIFFNESS[-1] * characteristic_length(self.structure.r0) ** 2
+        return BARRIER_PARAMETERS[-1] * self._L**2
 
-    def _forces(self, step: MorphStep) -> Reactions:
-        contacts = None
-        if self.obstacles is not None:
-            contacts = self.obstacles.contacts(step.state, self._kappa)
-        return reactions(self.structure, step.state, step.g, contacts)
+    @cached_property
+    def _touching(self) -> list[Touch]:
+        """Of the last step, where there are obstacles."""
+        if self.case.obstacles is None:
+            return []
+        return self.case.obstacles.touching(self.last.state, self._kappa)
 
-    def result(self, step: MorphStep) -> dict[str, float | str | int]:
-        table, found = self.structure.constraints, mobility(self.structure)
-        ended: dict[str, float | str | int] = {
-            "method": Method(self.method).value,
+    @cached_property
+    def reactions(self) -> Reactions:
+        """Of the constraints, in the last step."""
+        last, contacts = self.last, None
+        if self.case.obstacles is not None:
+            contacts = self.case.obstacles.contacts(last.state, self._kappa)
+        return reactions(self.case.structure, last.state, last.g, contacts)
+
+    def summary(self) -> Summary:
+        step, structure = self.last, self.case.structure
+        table, found = structure.constraints, mobility(structure)
+        ended: Summary = {
+            "method": Method(self.case.method).value,
             "stop": step.stop.value if step.stop is not None else "none",
             "E": step.E,
             "S": step.S,
@@ -237,23 +267,27 @@ class MorphCase:
             "redundant_rows": "; ".join(table.name_of_row(i) for i in found.redundant),
             "mobility": found.mobility,
         }
-        if isinstance(self.shape, Moved):
-            for axis, turn, shift in zip(
-                "xyz", self.shape.turn, self.shape.shift, strict=True
-            ):
-                ended[f"target_turn_{axis}"] = turn
-                ended[f"target_shift_{axis}"] = shift
-        if self.obstacles is not None:
-            found_there = self.obstacles.touching(step.state, self._kappa)
-            ended["overlaps"] = self.obstacles.overlaps(step.r)
-            if found_there:
-                ended["smallest_gap"] = min(touch.room for touch in found_there)
-            L = characteristic_length(self.structure.r0)
-            carry = [touch for touch in found_there if touch.force > TOUCHING * L]
-            ended["contacts"] = len(carry)
-        if self.reactions:
-            ended |= strongest(self.structure, self._forces(step))
+        ended |= self._where_the_target_went() | self._held_by()
+        if self.case.reactions:
+            ended |= strongest(structure, self.reactions)
         return ended
 
-    def progress(self, step: MorphStep) -> str:
-        return f"E {step.E:.1e}"
+    def _where_the_target_went(self) -> Summary:
+        shape = self.case.shape
+        if not isinstance(shape, Moved):
+            return {}
+        went: Summary = {}
+        for axis, turn, shift in zip("xyz", shape.turn, shape.shift, strict=True):
+            went[f"target_turn_{axis}"] = turn
+            went[f"target_shift_{axis}"] = shift
+        return went
+
+    def _held_by(self) -> Summary:
+        """Overlaps, and the obstacles that carry a force."""
+        if self.case.obstacles is None:
+            return {}
+        held: Summary = {"overlaps": self.case.obstacles.overlaps(self.last.r)}
+        if self._touching:
+            held["smallest_gap"] = min(touch.room for touch in self._touching)
+        carry = [t for t in self._touching if t.force > TOUCHING * self._L]
+        return held | {"contacts": len(carry)}

@@ -1,60 +1,30 @@
 """An origami case: a pattern, its material, how it is held, and what is done to it."""
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pipeline.errors import InputError
-from sim.origami.compliant import compliant_mesh
-from sim.origami.concentrated import concentrated_mesh
-from sim.origami.contact import Contact
-from sim.origami.fold_format import Unassigned, pattern_document, read_pattern
-from sim.origami.folding import OrigamiStep, run
-from sim.origami.material import Material
-from sim.origami.mesh import Mesh
-from sim.origami.pattern import Pattern
-from sim.origami.phases import Fold, Phase
-from sim.origami.problem import Problem
-from sim.origami.reactions import support_forces, unsupported
-from sim.origami.sequences import parse_sequence, verdict
-from sim.origami.sheet import Sheet, StartError, check_phase
-from sim.origami.stability import bending_strain, smallest_eigenvalues
-from sim.origami.tessellations import subdivided
+from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
+from pipeline.terminal.errors import InputError
+from sim.origami.folding.folding import OrigamiStep, run
+from sim.origami.folding.problem import FoldingProblem
+from sim.origami.folding.reactions import support_forces, unsupported
+from sim.origami.folding.sheet import Sheet, StartError, check_phase
+from sim.origami.folding.stability import bending_strain, smallest_eigenvalues
+from sim.origami.loading.phases import Fold, Phase
+from sim.origami.loading.sequences import parse_sequence, verdict
+from sim.origami.model.compliant import compliant_mesh
+from sim.origami.model.concentrated import concentrated_mesh
+from sim.origami.model.contact import Contact
+from sim.origami.model.material import SheetMaterial
+from sim.origami.model.mesh import BarHingeMesh
+from sim.origami.pattern.fold_format import pattern_document
+from sim.origami.pattern.pattern import CreasePattern
+from sim.origami.pattern.tessellations import subdivided
 
 STRAIN_LIMIT = 0.02  # above it the sheets of [ZF19] no longer behave linearly
-
-
-def fold_file(
-    path: str, scale: float = 1.0, unassigned: str = Unassigned.REFUSE.value
-) -> Pattern:
-    """The crease pattern in a FOLD file.
-
-    Parameters
-    ----------
-    scale : m per unit of the file
-    unassigned : "refuse" or "flat", for creases without angle and assignment
-    """
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}: give a FOLD file") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is not a text: give a FOLD file in JSON") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(
-            f"{path} is not JSON: {error.msg} in line {error.lineno}"
-        ) from None
-    if not isinstance(document, dict):
-        raise ValueError(f"{path} is not a FOLD file: it holds no named entries")
-    try:
-        return read_pattern(document, scale=scale, unassigned=Unassigned(unassigned))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -80,7 +50,7 @@ class OrigamiCase:
     Attributes
     ----------
     supports : rows (node, x, y, z), 1 where the node is held
-    phases : what is done, in order; see `sim.origami.phases`
+    phases : what is done, in order; see `sim.origami.loading.phases`
     compliant : whether creases have a width, or are single hinges
     nodes : node positions in place of those of the mesh, m
     edge_parts : into how many parts free panel edges are divided
@@ -92,8 +62,8 @@ class OrigamiCase:
     strain_limit : above it the result warns that linear elasticity ends
     """
 
-    pattern: Pattern
-    material: Material
+    pattern: CreasePattern
+    material: SheetMaterial
     supports: Sequence[Sequence[float]]
     phases: Sequence[Phase]
     contact: Contact = field(default_factory=Contact)
@@ -142,7 +112,7 @@ class OrigamiCase:
         object.__setattr__(self, "phases", phases)
 
     @cached_property
-    def mesh(self) -> Mesh:
+    def mesh(self) -> BarHingeMesh:
         build = compliant_mesh if self.compliant else concentrated_mesh
         mesh = build(self.pattern, self.material)
         return mesh if self.nodes is None else mesh.adjusted(self.nodes)
@@ -158,18 +128,27 @@ class OrigamiCase:
             self.accept_unconverged,
         )
 
-    @cached_property
-    def _unsupported(self) -> list[Problem]:
-        """Each phase without the supports, whose forces are recorded."""
-        return [unsupported(self.sheet, phase) for phase in self.phases]
-
     def steps(self) -> Iterator[OrigamiStep]:
         try:
             yield from run(self.sheet, self.phases)
         except StartError as error:
             raise InputError(str(error)) from None
 
-    def numbers(self, step: OrigamiStep) -> dict[str, float]:
+    def recorder(self) -> "OrigamiRecorder":
+        return OrigamiRecorder(self)
+
+
+@dataclass(eq=False)
+class OrigamiRecorder:
+    """Records the increments of a sheet, and what it has come to."""
+
+    case: OrigamiCase
+    last: OrigamiStep = field(init=False)
+
+    def see(self, step: OrigamiStep) -> None:
+        self.last = step
+
+    def row(self, step: OrigamiStep) -> Row:
         bending, panels, stretch, creases, contact, support = step.energies.tolist()
         found = {
             "step": step.s,
@@ -186,36 +165,48 @@ class OrigamiCase:
             "crease_stretch": creases,
             "contact_energy": contact,
             "support_energy": support,
-            "smallest_distance": step.gap,
+            "smallest_distance": step.smallest_distance,
             "largest_strain": self._strain(step),
             "residual": step.residual,
             "iterations": step.iterations,
             "parts": step.parts,
             "converged": int(step.converged),
         }
-        if self.eigenvalues:
-            phase = self.phases[step.phase]
-            values = smallest_eigenvalues(self.sheet, phase, step, self.eigenvalues)
+        if self.case.eigenvalues:
+            sheet, phase = self.case.sheet, self.case.phases[step.phase]
+            values = smallest_eigenvalues(sheet, phase, step, self.case.eigenvalues)
             found |= {f"eigenvalue_{i}": value for i, value in enumerate(values)}
         return found
 
     def _strain(self, step: OrigamiStep) -> float:
-        return max(step.strain, bending_strain(self.mesh, self.material, step.x))
+        bent = bending_strain(self.case.mesh, self.case.material, step.x)
+        return max(step.strain, bent)
 
-    def arrays(self, step: OrigamiStep) -> dict[str, NDArray[np.generic]]:
+    def arrays(self, step: OrigamiStep) -> Arrays:
         return {
             "x": step.x,
             "contact_force": step.contact_force,
             "support_force": support_forces(
                 self._unsupported[step.phase],
-                self.sheet,
-                self.phases[step.phase],
+                self.case.sheet,
+                self.case.phases[step.phase],
                 step,
             ),
         }
 
-    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
-        mesh = self.mesh
+    @cached_property
+    def _unsupported(self) -> list[FoldingProblem]:
+        """Each phase without the supports, whose forces are recorded."""
+        return [unsupported(self.case.sheet, phase) for phase in self.case.phases]
+
+    def progress(self, step: OrigamiStep) -> str:
+        return f"E {step.energies.sum():.1e} J"
+
+    def documents(self) -> Documents:
+        return {"pattern.fold": pattern_document(self.case.pattern)}
+
+    def fixed_arrays(self) -> Arrays:
+        mesh = self.case.mesh
         return {
             "rest": mesh.rest,
             "bars": mesh.bar,
@@ -224,12 +215,12 @@ class OrigamiCase:
             "tags": mesh.tag,
         }
 
-    def documents(self) -> dict[str, object]:
-        return {"pattern.fold": pattern_document(self.pattern)}
+    def tables(self) -> Tables:
+        return {}
 
-    def result(self, step: OrigamiStep) -> dict[str, float | str | int]:
-        contact = self.sheet.contact
-        done: dict[str, float | str | int] = {
+    def summary(self) -> Summary:
+        step, contact = self.last, self.case.sheet.contact
+        done: Summary = {
             "stop": "all increments done",
             "steps": step.s,
             "strain_energy": float(step.energies[:4].sum()),
@@ -242,25 +233,16 @@ class OrigamiCase:
             done |= {"rules": getattr(contact.rules, "value", "")}
             for name in ("ke", "d0_edge", "d0_centre", "thickness"):
                 done[name] = getattr(contact, name)
-        if np.isfinite(step.gap):
-            done["smallest_distance"] = step.gap
-        if self.lock is not None:
-            done["verdict"] = verdict(
-                self.mesh,
-                step.x,
-                wall=self.lock.wall,
-                first=self.lock.first,
-                second=self.lock.second,
-                reach=self.lock.reach,
-            ).value
-        strain = self._strain(step)
+        if np.isfinite(step.smallest_distance):
+            done["smallest_distance"] = step.smallest_distance
+        if self.case.lock is not None:
+            where = asdict(self.case.lock)
+            done["verdict"] = verdict(self.case.mesh, step.x, **where).value
+        strain, limit = self._strain(step), self.case.strain_limit
         done["largest_strain"] = strain
-        if strain > self.strain_limit:
+        if strain > limit:
             done["warning"] = (
-                f"strain {strain:.1%} is above {self.strain_limit:.1%}: linear "
+                f"strain {strain:.1%} is above {limit:.1%}: linear "
                 "elasticity overstates forces there"
             )
         return done
-
-    def progress(self, step: OrigamiStep) -> str:
-        return f"E {step.energies.sum():.1e} J"

@@ -1,25 +1,28 @@
 """A rod or a network of rods of one's own, node by node."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
-from pipeline.cases.rod_record import MovingRodCase, common_result, refuse_times
+from pipeline.cases.record import State, Summary
+from pipeline.cases.rod_record import RodRecorder, moving, refuse_times, rod_state
 from sim.arrays import Floats, Ints
-from sim.rod.actuation import Actuator, Schedule
-from sim.rod.ground import Ground
-from sim.rod.options import StepOptions
-from sim.rod.rod import PASSIVE, Material, Rod, hold, network
-from sim.rod.simulate import RodStep
-from sim.rod.world import GRAVITY, Damping, Load, World
+from sim.rod.actuation.actuation import Actuator, Schedule
+from sim.rod.contact.ground import Ground
+from sim.rod.gravity import GRAVITY
+from sim.rod.rod.paths import centroid
+from sim.rod.rod.rod import PASSIVE, Rod, RodMaterial, hold, network
+from sim.rod.stepping.options import StepOptions
+from sim.rod.stepping.simulate import RodStep
+from sim.rod.stepping.world import Damping, NodeLoad, World
 
 Rows = Sequence[Sequence[float]]
 
 
 @dataclass(frozen=True, eq=False)
-class OwnRodCase(MovingRodCase):
+class OwnRodCase:
     """Nodes as they are at rest; what joins them; what acts on them.
 
     nodes : [[x, y], ...], m
@@ -35,14 +38,14 @@ class OwnRodCase(MovingRodCase):
     bends: Sequence[Sequence[int]] | None = None
     limbs: Sequence[int] | None = None
     held: Sequence[int] = ()
-    material: Material = field(default_factory=Material)
+    material: RodMaterial = field(default_factory=RodMaterial)
     ground: Ground | None = None
     friction: float = 0.8
     gravity: tuple[float, float] = (0.0, -GRAVITY)
     schedule: Schedule | None = None
     actuator: Actuator = field(default_factory=Actuator)
     damping: Damping = field(default_factory=Damping)
-    load: Load | None = None
+    load: NodeLoad | None = None
     duration: float = 1.0
     every: int = 10
     options: StepOptions = field(default_factory=StepOptions)
@@ -86,10 +89,19 @@ class OwnRodCase(MovingRodCase):
             )
         return hold(rod, list(self.held)) if self.held else rod
 
-    def result(self, last: RodStep) -> dict[str, float | str | int | bool]:
-        row = self.numbers(last)
-        ends = {"x_c": row["x_c"], "y_c": row["y_c"], "nodes": len(last.x)}
-        return common_result(last, "duration") | ends
+    def steps(self) -> Iterator[RodStep]:
+        return moving(self)
+
+    def continued(self, state: State) -> tuple[RodRecorder, Iterator[RodStep]]:
+        return self.recorder(), moving(self, state)
+
+    def recorder(self) -> RodRecorder:
+        state = partial(rod_state, self)
+        return RodRecorder(self, "duration", self._ends, state=state)
+
+    def _ends(self, last: RodStep) -> Summary:
+        x_c, y_c = centroid(last.x, self.world.rod.mass)
+        return {"x_c": float(x_c), "y_c": float(y_c), "nodes": len(last.x)}
 
 
 def _table(name: str, rows: Sequence[Sequence[float]], columns: int) -> Floats:

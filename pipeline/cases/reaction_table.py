@@ -1,4 +1,4 @@
-"""Forces of constraints as a table, where a morph ended: see `sim.morph.reactions`.
+"""Forces of constraints as a table, see `sim.morph.morphing.reactions`.
 
     row              of the constraints, counted from 0
     constraint       its kind and nodes
@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sim.morph.constraints import ROWS, Kind
-from sim.morph.reactions import Reactions
-from sim.morph.structure import Structure
+from sim.morph.morphing.reactions import Reactions
+from sim.morph.structure.constraints import ROWS, ConstraintKind
+from sim.morph.structure.structure import Structure
 
 
 def reaction_rows(
@@ -31,7 +31,7 @@ def reaction_rows(
     for row, i in enumerate(of_row.tolist()):
         tension: float | str = ""
         per_length: float | str = ""
-        if table.kind[i] == Kind.DIST:
+        if table.kind[i] == ConstraintKind.DIST:
             length = float(np.sqrt(table.constant[i]))
             tension = float(found.tension[links])
             per_length = 2.0 * length * float(found.sensitivity[row])
@@ -52,7 +52,7 @@ def strongest(structure: Structure, found: Reactions) -> dict[str, float | str]:
     if not len(found.tension):
         return {}
     table = structure.constraints
-    links = np.flatnonzero(table.kind == Kind.DIST)
+    links = np.flatnonzero(table.kind == ConstraintKind.DIST)
     most, least = int(np.argmax(found.tension)), int(np.argmin(found.tension))
     return {
         "largest_tension": float(found.tension[most]),

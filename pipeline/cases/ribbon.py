@@ -1,71 +1,42 @@
 """Beams and ribbons of [Hu20], Fig. 2: at rest, and rolling down a slope."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
 from pipeline.cases.rod_record import (
-    MovingRodCase,
-    RodCase,
-    common_result,
+    RodRecorder,
+    moving,
     refuse_times,
+    rod_arrays,
+    rod_fixed_arrays,
+    rod_progress,
+    rod_row,
+    rod_state,
+    rod_summary,
 )
 from sim.arrays import Floats
-from sim.rod.equilibrium import settle
-from sim.rod.ground import Plane
-from sim.rod.limits import (
+from sim.limits import (
     refuse_negative,
     refuse_unless_count,
     refuse_unless_positive,
 )
-from sim.rod.options import StepOptions
-from sim.rod.paths import centroid, route_ratio
-from sim.rod.rod import Material, Rod, cantilever, moved, ring
-from sim.rod.simulate import RodStep
-from sim.rod.world import GRAVITY, Damping, World
-
-
-@dataclass(frozen=True)
-class Ribbon:
-    """A closed ribbon, Fig. 2: only Gamma_g = (EI / rho g A)^(1/3) / R counts.
-
-    perimeter : m, 0.3 in the paper; the density and thickness are free, the modulus
-    follows from gamma
-    """
-
-    gamma: float = 2.0
-    nodes: int = 100
-    perimeter: float = 0.3
-    density: float = 1912.0
-    thickness: float = 1.0e-3
-    width: float = 18.0e-3
-
-    def __post_init__(self) -> None:
-        refuse_unless_positive(
-            self, "ribbon", "gamma", "perimeter", "density", "thickness", "width"
-        )
-        refuse_unless_count(self, "ribbon", "nodes")
-        if self.nodes < 8:
-            raise ValueError(f"ribbon: nodes is {self.nodes}: give 8 or more")
-
-    @property
-    def radius(self) -> float:
-        return self.perimeter / (2.0 * np.pi)
-
-    @property
-    def rod(self) -> Rod:
-        cube = (self.gamma * self.radius) ** 3
-        modulus = 12.0 * cube * self.density * GRAVITY / self.thickness**2
-        material = Material(modulus, self.density, self.thickness, self.width)
-        return ring(self.radius, self.nodes, material)
+from sim.rod.contact.ground import GroundPlane
+from sim.rod.gravity import GRAVITY
+from sim.rod.rod.paths import centroid, route_ratio
+from sim.rod.rod.ribbon import Ribbon
+from sim.rod.rod.rod import RodMaterial, cantilever, moved
+from sim.rod.stepping.equilibrium import settle
+from sim.rod.stepping.options import StepOptions
+from sim.rod.stepping.simulate import RodStep
+from sim.rod.stepping.world import Damping, World
 
 
 @dataclass(frozen=True, eq=False)
-class HeavyRingCase(RodCase):
+class HeavyRingCase:
     """Fig. 2c: the shape of a ribbon at rest on a level plane without friction."""
 
     gamma: float = 1.0
@@ -73,7 +44,7 @@ class HeavyRingCase(RodCase):
     tolerance: float = 1e-9
 
     def __post_init__(self) -> None:
-        refuse_unless_positive(self, "ribbon", "tolerance")
+        refuse_unless_positive(self, "tolerance", of="ribbon")
         _ = self.world
 
     @cached_property
@@ -82,15 +53,18 @@ class HeavyRingCase(RodCase):
 
     @cached_property
     def world(self) -> World:
-        return World(self.ribbon.rod, Plane(), friction=0.0)
+        return World(self.ribbon.rod, GroundPlane(), friction=0.0)
 
     def steps(self) -> Iterator[RodStep]:
         yield settle(self.world, tolerance=self.tolerance)
 
-    def result(self, last: RodStep) -> dict[str, float | str | int | bool]:
+    def recorder(self) -> RodRecorder:
+        return RodRecorder(self, "equilibrium", self._ends)
+
+    def _ends(self, last: RodStep) -> Summary:
         R, n = self.ribbon.radius, self.nodes
         touching = int(np.count_nonzero(last.reaction[:, 1] > 0.0))
-        return common_result(last, "equilibrium") | {
+        return {
             "gamma": self.gamma,
             "height_over_R": float(last.x[n // 2, 1] / R),
             "width_over_R": float(np.ptp(last.x[:, 0]) / R),
@@ -100,20 +74,20 @@ class HeavyRingCase(RodCase):
 
 
 @dataclass(frozen=True, eq=False)
-class CantileverCase(RodCase):
+class CantileverCase:
     """A clamped beam under W = rho A g L^3 / EI: the elastica, to check against."""
 
     weight: float = 1.0
     nodes: int = 84
     length: float = 0.1
-    material: Material = field(
-        default_factory=lambda: Material(4.0e9, 1000.0, 2.0e-4, 2.0e-3)
+    material: RodMaterial = field(
+        default_factory=lambda: RodMaterial(4.0e9, 1000.0, 2.0e-4, 2.0e-3)
     )
 
     def __post_init__(self) -> None:
-        refuse_negative(self, "cantilever", "weight")
-        refuse_unless_positive(self, "cantilever", "length")
-        refuse_unless_count(self, "cantilever", "nodes")
+        refuse_negative(self, "weight", of="cantilever")
+        refuse_unless_positive(self, "length", of="cantilever")
+        refuse_unless_count(self, "nodes", of="cantilever")
         if self.nodes < 4:
             raise ValueError(f"cantilever: nodes is {self.nodes}: give 4 or more")
         _ = self.world
@@ -127,16 +101,16 @@ class CantileverCase(RodCase):
     def steps(self) -> Iterator[RodStep]:
         yield settle(self.world)
 
-    def result(self, last: RodStep) -> dict[str, float | str | int | bool]:
+    def recorder(self) -> RodRecorder:
+        return RodRecorder(self, "equilibrium", self._ends)
+
+    def _ends(self, last: RodStep) -> Summary:
         x, y = last.x[-1] / self.length
-        return common_result(last, "equilibrium") | {
-            "x_tip_over_L": float(x),
-            "drop_over_L": float(-y),
-        }
+        return {"x_tip_over_L": float(x), "drop_over_L": float(-y)}
 
 
 @dataclass(frozen=True, eq=False)
-class RibbonCase(MovingRodCase):
+class RibbonCase:
     """Fig. 2a, b: a ribbon at rest is let go on a slope.
 
     ratio : mu / tan(theta); angle : theta, degrees, down towards +x
@@ -152,8 +126,8 @@ class RibbonCase(MovingRodCase):
     options: StepOptions = field(default_factory=lambda: StepOptions(h=1.0e-3))
 
     def __post_init__(self) -> None:
-        refuse_negative(self, "ribbon", "ratio")
-        refuse_unless_positive(self, "ribbon", "angle")
+        refuse_negative(self, "ratio", of="ribbon")
+        refuse_unless_positive(self, "angle", of="ribbon")
         if not self.angle < 80.0:
             raise ValueError(
                 f"ribbon: angle is {self.angle} degrees: give one below 80"
@@ -166,50 +140,69 @@ class RibbonCase(MovingRodCase):
         theta = np.radians(self.angle)
         rod = self.ribbon.rod
         across = (0.0, -GRAVITY * float(np.cos(theta)))
-        flat = World(rod, Plane(), friction=0.0, gravity=across)
+        flat = World(rod, GroundPlane(), friction=0.0, gravity=across)
         settled = replace(rod, nodes=settle(flat).x)
         start = moved(settled, by=np.zeros(2), angle=-float(theta))
         return World(
             start,
-            Plane(-self.angle),
+            GroundPlane(-self.angle),
             friction=self.ratio * float(np.tan(theta)),
             damping=self.damping,
         )
 
     def steps(self) -> Iterator[RodStep]:
-        self._shapes.clear()
-        return self._followed(super().steps())
+        return moving(self)
 
-    def checkpoint(self, step: RodStep) -> dict[str, NDArray[Any]]:
-        state = super().checkpoint(step)
-        return state | {"shapes": np.array(self._shapes)} if state else {}
+    def recorder(self) -> "RibbonRecorder":
+        return RibbonRecorder(self)
 
-    def continued(self, arrays: Mapping[str, NDArray[Any]]) -> Iterator[RodStep]:
-        self._shapes[:] = list(arrays["shapes"])
-        return self._followed(super().continued(arrays))
+    def continued(self, state: State) -> tuple["RibbonRecorder", Iterator[RodStep]]:
+        return RibbonRecorder(self, list(state["shapes"])), moving(self, state)
 
-    def _followed(self, steps: Iterator[RodStep]) -> Iterator[RodStep]:
-        for step in steps:
-            self._shapes.append(step.x)
-            yield step
 
-    @cached_property
-    def _shapes(self) -> list[Floats]:
-        return []
+@dataclass(eq=False)
+class RibbonRecorder:
+    """Records a ribbon, and all its shapes, of which the route is told at the end."""
 
-    def numbers(self, step: RodStep) -> dict[str, float]:
+    case: RibbonCase
+    shapes: list[Floats] = field(default_factory=list)
+    last: RodStep = field(init=False)
+
+    def see(self, step: RodStep) -> None:
+        self.last = step
+        self.shapes.append(step.x)
+
+    def row(self, step: RodStep) -> Row:
         x_b, y_b = step.x[0]
-        return super().numbers(step) | {"x_b": float(x_b), "y_b": float(y_b)}
+        of_all = rod_row(self.case.world, step)
+        return of_all | {"x_b": float(x_b), "y_b": float(y_b)}
 
-    def result(self, last: RodStep) -> dict[str, float | str | int | bool]:
-        start = self.world.rod.nodes
-        way = centroid(last.x, self.world.rod.mass) - centroid(
-            start, self.world.rod.mass
-        )
-        return common_result(last, "duration") | {
-            "gamma": self.ribbon.gamma,
-            "ratio": self.ratio,
-            "delta": route_ratio(self._shapes, self.world.rod.mass),
+    def arrays(self, step: RodStep) -> Arrays:
+        return rod_arrays(step)
+
+    def state(self, step: RodStep) -> Arrays:
+        state = rod_state(self.case, step)
+        return state | {"shapes": np.array(self.shapes)} if state else {}
+
+    def progress(self, step: RodStep) -> str:
+        return rod_progress(step)
+
+    def documents(self) -> Documents:
+        return {}
+
+    def fixed_arrays(self) -> Arrays:
+        return rod_fixed_arrays(self.case.world)
+
+    def tables(self) -> Tables:
+        return {}
+
+    def summary(self) -> Summary:
+        case, rod = self.case, self.case.world.rod
+        way = centroid(self.last.x, rod.mass) - centroid(rod.nodes, rod.mass)
+        return rod_summary(self.last, "duration") | {
+            "gamma": case.ribbon.gamma,
+            "ratio": case.ratio,
+            "delta": route_ratio(self.shapes, rod.mass),
             "travelled": float(np.hypot(*way)),
-            "friction": self.world.friction,
+            "friction": case.world.friction,
         }

@@ -1,48 +1,39 @@
 """Soft robots of [Hu20]: the rolling star, the jumper, and their actuator."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pipeline.cases.rod_record import MovingRodCase, common_result, refuse_times
-from sim.rod.actuation import Actuator, LeftOfContact, Pulses, Schedule, relative
-from sim.rod.equilibrium import settle
-from sim.rod.ground import Ground, Plane, gaps, surface
-from sim.rod.limits import (
+from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
+from pipeline.cases.rod_record import RodRecorder, moving, refuse_times, rod_state
+from sim.limits import (
     refuse_unless_count,
     refuse_unless_finite,
     refuse_unless_positive,
 )
-from sim.rod.options import StepOptions
-from sim.rod.paths import centroid
-from sim.rod.rod import Material, Rod, moved
-from sim.rod.simulate import RodStep, contact_limb
-from sim.rod.star import StarShape, jumper, star
-from sim.rod.world import Damping, Load, World
-
-
-def standing(rod: Rod, ground: Ground, x: float) -> Rod:
-    """The rod turned with the slope at x and set down there."""
-    slope = surface(ground.relief, x)[1]
-    turned = moved(rod, by=np.zeros(2), angle=float(np.arctan(slope)))
-    placed = moved(turned, by=np.array([x, surface(ground.relief, x)[0]]))
-    for _ in range(50):  # the gap is a distance, a lift is vertical
-        lift = -float(gaps(ground, placed.nodes).min()) * np.sqrt(1.0 + slope**2)
-        placed = moved(placed, by=np.array([0.0, lift]))
-    return moved(placed, by=np.array([0.0, 1e-12]))
-
-
-def last_switched_on(step: RodStep) -> int:
-    """The limb whose pulse began last, or -1."""
-    begun = np.where(np.isfinite(step.state.pulse), step.state.pulse, -np.inf)
-    return int(np.argmax(begun)) if np.isfinite(begun).any() else -1
+from sim.rod.actuation.actuation import (
+    Actuator,
+    LeftOfContact,
+    Pulses,
+    Schedule,
+    relative,
+)
+from sim.rod.contact.ground import Ground, GroundPlane
+from sim.rod.contact.standing import standing
+from sim.rod.rod.paths import centroid
+from sim.rod.rod.rod import RodMaterial
+from sim.rod.rod.star import StarShape, jumper, star
+from sim.rod.stepping.equilibrium import settle
+from sim.rod.stepping.options import StepOptions
+from sim.rod.stepping.simulate import RodStep, contact_limb
+from sim.rod.stepping.steering import last_switched_on
+from sim.rod.stepping.world import Damping, NodeLoad, World
 
 
 @dataclass(frozen=True, eq=False)
-class StarCase(MovingRodCase):
+class StarCase:
     """Figs. 4 to 6: the rolling star, from rest, its limbs switched on in turn.
 
     first : m, where on the ground the robot stands
@@ -51,8 +42,8 @@ class StarCase(MovingRodCase):
 
     shape: StarShape = field(default_factory=StarShape)
     refinement: int = 1
-    material: Material = field(default_factory=Material)
-    ground: Ground = field(default_factory=Plane)
+    material: RodMaterial = field(default_factory=RodMaterial)
+    ground: Ground = field(default_factory=GroundPlane)
     first: float = 0.0
     friction: float = 0.8
     schedule: Schedule = field(default_factory=lambda: LeftOfContact(0.0, 3.0))
@@ -64,11 +55,11 @@ class StarCase(MovingRodCase):
 
     def __post_init__(self) -> None:
         refuse_times(self.duration, self.every)
-        refuse_unless_count(self, "star", "refinement")
-        refuse_unless_finite(self, "star", "first")
+        refuse_unless_count(self, "refinement", of="star")
+        refuse_unless_finite(self, "first", of="star")
         _ = self._unsettled
 
-    @property
+    @cached_property
     def height(self) -> float:
         """H, the body length of the paper, m."""
         return float(np.ptp(star(self.shape, self.material).nodes[:, 1]))
@@ -90,26 +81,35 @@ class StarCase(MovingRodCase):
         rest = settle(replace(self._unsettled, schedule=None), tolerance=1e-7)
         return replace(self._unsettled, rod=replace(self._unsettled.rod, nodes=rest.x))
 
-    def numbers(self, step: RodStep) -> dict[str, float]:
-        row = super().numbers(step)
-        start = centroid(self.world.rod.nodes, self.world.rod.mass)[0]
-        return row | {
-            "way_over_H": float((row["x_c"] - start) / self.height),
+    def steps(self) -> Iterator[RodStep]:
+        return moving(self)
+
+    def continued(self, state: State) -> tuple[RodRecorder, Iterator[RodStep]]:
+        return self.recorder(), moving(self, state)
+
+    def recorder(self) -> RodRecorder:
+        return RodRecorder(
+            self, "duration", self.ends, self.columns, partial(rod_state, self)
+        )
+
+    def columns(self, step: RodStep) -> Row:
+        """How far it has come, and which limbs carry and push it."""
+        mass = self.world.rod.mass
+        x_c, start = (centroid(x, mass)[0] for x in (step.x, self.world.rod.nodes))
+        return {
+            "way_over_H": float((float(x_c) - start) / self.height),
             "contact_limb": contact_limb(self.world, step.x) + 1,
             "switched_on": last_switched_on(step) + 1,
         }
 
-    def result(self, last: RodStep) -> dict[str, float | str | int | bool]:
-        row = self.numbers(last)
-        return common_result(last, "duration") | {
-            "way_over_H": row["way_over_H"],
-            "contact_limb": row["contact_limb"],
-            "nodes": len(last.x),
-        }
+    def ends(self, last: RodStep) -> Summary:
+        row = self.columns(last)
+        del row["switched_on"]
+        return {**row, "nodes": len(last.x)}
 
 
 @dataclass(frozen=True, eq=False)
-class JumperCase(MovingRodCase):
+class JumperCase:
     """Fig. 7: one limb with a pull of its wire on the first node.
 
     The paper prints neither the shape nor the force (they are in its supplement).
@@ -122,8 +122,8 @@ class JumperCase(MovingRodCase):
     radius: float = 5.0e-3
     turn: float = 270.0  # degrees
     nodes: int = 56
-    material: Material = field(default_factory=Material)
-    ground: Ground = field(default_factory=Plane)
+    material: RodMaterial = field(default_factory=RodMaterial)
+    ground: Ground = field(default_factory=GroundPlane)
     friction: float = 0.8
     force: tuple[float, float] = (0.0, 0.0)
     force_duration: float = 0.25
@@ -136,13 +136,13 @@ class JumperCase(MovingRodCase):
 
     def __post_init__(self) -> None:
         refuse_times(self.duration, self.every)
-        refuse_unless_positive(self, "jumper", "length", "radius", "turn")
-        refuse_unless_count(self, "jumper", "nodes")
+        refuse_unless_positive(self, "length", "radius", "turn", of="jumper")
+        refuse_unless_count(self, "nodes", of="jumper")
         _ = self._unsettled, self._pull, self._pulse
 
     @property
-    def _pull(self) -> Load:
-        return Load([0], self.force, self.first_pulse, self.force_duration)
+    def _pull(self) -> NodeLoad:
+        return NodeLoad([0], self.force, self.first_pulse, self.force_duration)
 
     @property
     def _pulse(self) -> Pulses:
@@ -168,16 +168,24 @@ class JumperCase(MovingRodCase):
             self._unsettled, rod=start, schedule=self._pulse, load=self._pull
         )
 
-    def numbers(self, step: RodStep) -> dict[str, float]:
-        x, y = step.x[0]
-        return super().numbers(step) | {"x_first": float(x), "y_first": float(y)}
+    def steps(self) -> Iterator[RodStep]:
+        return moving(self)
 
-    def result(self, last: RodStep) -> dict[str, float | str | int | bool]:
-        moved_by = last.x[0] - self.world.rod.nodes[0]
-        return common_result(last, "duration") | {
-            "x_first": float(moved_by[0]),
-            "y_first": float(moved_by[1]),
-        }
+    def continued(self, state: State) -> tuple[RodRecorder, Iterator[RodStep]]:
+        return self.recorder(), moving(self, state)
+
+    def recorder(self) -> RodRecorder:
+        return RodRecorder(
+            self, "duration", self._ends, self._columns, partial(rod_state, self)
+        )
+
+    def _columns(self, step: RodStep) -> Row:
+        x, y = step.x[0]
+        return {"x_first": float(x), "y_first": float(y)}
+
+    def _ends(self, last: RodStep) -> Summary:
+        x, y = last.x[0] - self.world.rod.nodes[0]
+        return {"x_first": float(x), "y_first": float(y)}
 
 
 @dataclass(frozen=True)
@@ -199,8 +207,8 @@ class ActuatorCase:
     count: int = 601
 
     def __post_init__(self) -> None:
-        refuse_unless_positive(self, "actuator", "duration")
-        refuse_unless_count(self, "actuator", "count")
+        refuse_unless_positive(self, "duration", of="actuator")
+        refuse_unless_count(self, "count", of="actuator")
         if self.count < 2:
             raise ValueError(f"actuator: count is {self.count}: give 2 or more")
 
@@ -210,29 +218,40 @@ class ActuatorCase:
             curvature = relative(t, law.least_curvature, law)
             yield ActuatorStep(k, t, curvature, relative(t, law.most_modulus, law))
 
-    def numbers(self, step: ActuatorStep) -> dict[str, float]:
-        return {
-            "step": step.step,
-            "time": step.time,
-            "curvature": step.curvature,
-            "modulus": step.modulus,
-        }
+    def recorder(self) -> "ActuatorRecorder":
+        return ActuatorRecorder()
 
-    def arrays(self, step: ActuatorStep) -> dict[str, NDArray[np.generic]]:
+
+@dataclass(eq=False)
+class ActuatorRecorder:
+    """Records the law."""
+
+    last: ActuatorStep = field(init=False)
+
+    def see(self, step: ActuatorStep) -> None:
+        self.last = step
+
+    def row(self, step: ActuatorStep) -> Row:
+        return asdict(step)
+
+    def arrays(self, step: ActuatorStep) -> Arrays:
         return {"law": np.array([step.time, step.curvature, step.modulus])}
-
-    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
-        return {}
-
-    def documents(self) -> dict[str, object]:
-        return {}
-
-    def result(self, last: ActuatorStep) -> dict[str, float | str | int | bool]:
-        return {
-            "stop": "duration",
-            "curvature_at_end": last.curvature,
-            "modulus_at_end": last.modulus,
-        }
 
     def progress(self, step: ActuatorStep) -> str:
         return f"t {step.time:.2f} s"
+
+    def documents(self) -> Documents:
+        return {}
+
+    def fixed_arrays(self) -> Arrays:
+        return {}
+
+    def tables(self) -> Tables:
+        return {}
+
+    def summary(self) -> Summary:
+        return {
+            "stop": "duration",
+            "curvature_at_end": self.last.curvature,
+            "modulus_at_end": self.last.modulus,
+        }

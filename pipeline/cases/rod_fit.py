@@ -1,58 +1,34 @@
 """Parameters of a rod, or of its actuator, fitted to a measured series."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from analysis.fit_worth import errors_beside_baselines, parameter_table
-from analysis.parameter_fit import Data, FitStep, Outcome, fit, outcome
-from analysis.series import FITTED
-from pipeline.cases.own_rod import OwnRodCase
+from analysis.fits.fit_worth import errors_beside_baselines, parameter_table
+from analysis.fits.parameter_fit import FitStep, Measurements, Outcome, fit, outcome
+from analysis.validation.series import FITTED
+from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
 from pipeline.cases.rod import ActuatorCase
-from pipeline.series_file import read_series
+from pipeline.cases.specimen import Specimen, values_of, with_values
+from pipeline.formats.series_file import read_series
 from sim.arrays import Floats, Ints
-from sim.rod.actuation import relative
-from sim.rod.limits import refuse_unless_count, refuse_unless_positive
-from sim.rod.markers import Marker, marker, observed
-from sim.rod.options import StepOptions
-from sim.rod.parameters import Parameter, law_tangents, parameter_of
-from sim.rod.rod import Material, cantilever
-from sim.rod.sensitivity import Fitted, hung, refuse_what_has_no_tangent, tangents
-from sim.rod.world import GRAVITY, Damping, Load, World
+from sim.limits import refuse_unless_count, refuse_unless_positive
+from sim.rod.actuation.actuation import relative
+from sim.rod.stepping.markers import Marker, marker, observed
+from sim.rod.stepping.parameters import Parameter, law_tangents
+from sim.rod.stepping.sensitivity import (
+    Fitted,
+    hung,
+    refuse_what_has_no_tangent,
+    tangents,
+)
+from sim.rod.stepping.world import NodeLoad
 
 CURVE = 400  # points of a drawn curve
-
-
-@dataclass(frozen=True, eq=False)
-class ClampedBeam:
-    """A straight beam along x, clamped at the origin."""
-
-    length: float = 0.1  # m
-    nodes: int = 20
-    material: Material = field(default_factory=Material)
-    damping: Damping = field(default_factory=Damping)
-    gravity: tuple[float, float] = (0.0, -GRAVITY)
-    options: StepOptions = field(default_factory=StepOptions)
-
-    def __post_init__(self) -> None:
-        refuse_unless_positive(self, "beam", "length")
-        refuse_unless_count(self, "beam", "nodes")
-        if self.nodes < 4:
-            raise ValueError(f"beam: nodes is {self.nodes}: give 4 or more")
-
-    @property
-    def world(self) -> World:
-        rod = cantilever(self.length, self.nodes, self.material)
-        x, y = self.gravity
-        return World(rod, gravity=(float(x), float(y)), damping=self.damping)
-
-
-Specimen = ClampedBeam | OwnRodCase | ActuatorCase
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +39,9 @@ class RodFitCase:
     ----------
     specimen : what was measured, with the nominal values of its parameters
     measured_path : CSV of quantity, at (time, s), value, u, part; quantities are those
-        of `sim.rod.markers`; of an actuator curvature (kbar / kbar0), modulus (E / E0)
-    parameters : names of those to fit, see `sim.rod.parameters`
+        of `sim.rod.stepping.markers`; of an actuator curvature (kbar / kbar0), modulus
+        (E / E0)
+    parameters : names of those to fit, see `sim.rod.stepping.parameters`
     released_from : a load under which a rod was at rest before it was let go at t = 0
     vague : relative u from which a parameter counts as not determined
     synthetic : whether the series was computed rather than measured
@@ -73,7 +50,7 @@ class RodFitCase:
     specimen: Specimen
     measured_path: str
     parameters: Sequence[str]
-    released_from: Load | None = None
+    released_from: NodeLoad | None = None
     vague: float = 1.0
     max_steps: int = 50
     synthetic: bool = False
@@ -85,8 +62,8 @@ class RodFitCase:
                 "OwnRodCase or an ActuatorCase (a robot that settles on its ground has "
                 "a start that no derivative knows)"
             )
-        refuse_unless_positive(self, "fit", "vague")
-        refuse_unless_count(self, "fit", "max_steps")
+        refuse_unless_positive(self, "vague", of="fit")
+        refuse_unless_count(self, "max_steps", of="fit")
         self._refuse_parameters()
         self._refuse_series()
         self.data.refuse_fewer_than(list(self.parameters))
@@ -140,52 +117,18 @@ class RodFitCase:
 
     @cached_property
     def fitted(self) -> list[Parameter]:
-        return [parameter_of(name) for name in self.parameters]
+        return [Parameter(name) for name in self.parameters]
 
     @cached_property
-    def data(self) -> Data:
+    def data(self) -> Measurements:
         numbers = self.series[["value", "u"]].to_numpy(np.float64)
         used = (self.series["part"] == FITTED).to_numpy(dtype=np.bool_)
-        return Data(numbers[:, 0], numbers[:, 1], used)
+        return Measurements(numbers[:, 0], numbers[:, 1], used)
 
     @cached_property
     def nominal(self) -> Floats:
         """(P,) the values that the specimen is described with."""
-        law = None
-        if not isinstance(self.specimen, ClampedBeam):
-            law = self.specimen.actuator
-        values = []
-        for parameter in self.fitted:
-            if parameter is Parameter.MODULUS:
-                assert not isinstance(self.specimen, ActuatorCase)  # refused before
-                values.append(self.specimen.material.modulus)
-            elif parameter is Parameter.BETA:
-                assert not isinstance(self.specimen, ActuatorCase)
-                values.append(self.specimen.damping.beta)
-            elif law is None:
-                raise ValueError(
-                    f"parameters: the beam has no actuator, so no {parameter.value}"
-                )
-            else:
-                values.append(float(getattr(law, parameter.value)))
-        return np.array(values, dtype=np.float64)
-
-    def specimen_with(self, values: Floats) -> Specimen:
-        """The specimen with other values of the parameters."""
-        named = {p: float(v) for p, v in zip(self.fitted, values, strict=True)}
-        specimen = self.specimen
-        if not isinstance(specimen, ActuatorCase):
-            material, damping = specimen.material, specimen.damping
-            if Parameter.MODULUS in named:
-                modulus = named.pop(Parameter.MODULUS)
-                material = replace(material, modulus=modulus)
-            if Parameter.BETA in named:
-                damping = replace(damping, beta=named.pop(Parameter.BETA))
-            specimen = replace(specimen, material=material, damping=damping)
-        if isinstance(specimen, ClampedBeam):
-            return specimen
-        law = {parameter.value: value for parameter, value in named.items()}
-        return replace(specimen, actuator=replace(specimen.actuator, **law))
+        return values_of(self.specimen, self.fitted)
 
     @cached_property
     def _quantities(self) -> list[str]:
@@ -210,7 +153,7 @@ class RodFitCase:
         which : (m,) number of the quantity, in the order of the alphabet
         at : (m,) s
         """
-        specimen = self.specimen_with(values)
+        specimen = with_values(self.specimen, self.fitted, values)
         if isinstance(specimen, ActuatorCase):
             return self._law(specimen, which, at)
         world = specimen.world
@@ -238,7 +181,7 @@ class RodFitCase:
 
     def steps(self) -> Iterator[FitStep]:
         at = self.series["at"].to_numpy(np.float64)
-        return fit(
+        yield from fit(
             lambda values: self.predict(values, self._which, at),
             self.nominal,
             self.data,
@@ -246,88 +189,106 @@ class RodFitCase:
             max_steps=self.max_steps,
         )
 
-    def numbers(self, step: FitStep) -> dict[str, float]:
-        named = dict(zip(self.parameters, step.p.tolist(), strict=True))
-        return {"step": step.s, "chi2": step.chi2, **named}
+    def recorder(self) -> "FitRecorder":
+        return FitRecorder(self)
 
-    def arrays(self, step: FitStep) -> dict[str, NDArray[np.generic]]:
-        return {"predicted": step.predicted, "slope": step.slope}
-
-    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
-        return {}
-
-    def documents(self) -> dict[str, object]:
-        return {}
-
-    def progress(self, step: FitStep) -> str:
-        return f"chi2 {step.chi2:.3g}"
-
-    def outcome(self, last: FitStep) -> Outcome:
-        """What the parameters are worth."""
-        return outcome(last, self.data, vague=self.vague)
-
-    @cached_property
-    def _baseline(self) -> Floats:
-        """(m,) what the nominal parameters predict."""
-        at = self.series["at"].to_numpy(np.float64)
-        return self.predict(self.nominal, self._which, at)[0]
-
-    def curves(self, last: FitStep) -> pd.DataFrame:
-        """Each quantity in time, with the nominal and with the fitted parameters."""
+    def curves(self, values: Floats) -> pd.DataFrame:
+        """Each quantity in time, with the nominal and with other parameters."""
         end = float(self.series["at"].max())
         at = np.tile(np.linspace(0.0, end, CURVE), len(self._quantities))
         which = np.repeat(np.arange(len(self._quantities)), CURVE)
         nominal, _ = self.predict(self.nominal, which, at)
-        fitted, _ = self.predict(last.p, which, at)
+        fitted, _ = self.predict(values, which, at)
         names = np.array(self._quantities)[which]
         columns = {"quantity": names, "at": at, "nominal": nominal, "fitted": fitted}
         return pd.DataFrame(columns)
 
-    def measurements(self, last: FitStep) -> pd.DataFrame:
+
+@dataclass(eq=False)
+class FitRecorder:
+    """Records the parameters as they are found, and what they are worth.
+
+    Attributes
+    ----------
+    baseline : (m,) what the nominal parameters predict
+    """
+
+    case: RodFitCase
+    baseline: Floats = field(init=False)
+    last: FitStep = field(init=False)
+
+    def see(self, step: FitStep) -> None:
+        if step.s == 0:
+            self.baseline = step.predicted
+        self.last = step
+
+    def row(self, step: FitStep) -> Row:
+        named = dict(zip(self.case.parameters, step.p.tolist(), strict=True))
+        return {"step": step.s, "chi2": step.chi2, **named}
+
+    def arrays(self, step: FitStep) -> Arrays:
+        return {"predicted": step.predicted, "slope": step.slope}
+
+    def progress(self, step: FitStep) -> str:
+        return f"chi2 {step.chi2:.3g}"
+
+    def documents(self) -> Documents:
+        return {}
+
+    def fixed_arrays(self) -> Arrays:
+        return {}
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """What the parameters are worth."""
+        return outcome(self.last, self.case.data, vague=self.case.vague)
+
+    @cached_property
+    def measurements(self) -> pd.DataFrame:
         """Each measurement beside what the two sets of parameters say."""
-        return self.series.assign(
-            nominal=self._baseline,
-            fitted=last.predicted,
-            fitted_u=self.outcome(last).predicted_u,
+        return self.case.series.assign(
+            nominal=self.baseline,
+            fitted=self.last.predicted,
+            fitted_u=self.outcome.predicted_u,
         )
 
-    def tables(self, last: FitStep) -> dict[str, Iterable[Mapping[str, float | str]]]:
-        measurements = self.measurements(last)
+    def tables(self) -> Tables:
+        case, last = self.case, self.last
         tables = {
             "parameters.csv": parameter_table(
-                self.parameters, self.nominal, last, self.outcome(last)
+                case.parameters, case.nominal, last, self.outcome
             ),
-            "errors.csv": errors_beside_baselines(measurements),
-            "measurements.csv": measurements,
-            "curves.csv": self.curves(last),
+            "errors.csv": errors_beside_baselines(self.measurements),
+            "measurements.csv": self.measurements,
+            "curves.csv": case.curves(last.p),
         }
         return {
             file: [
                 {str(name): value for name, value in row.items()}
-                for row in table.assign(synthetic=self.synthetic).to_dict("records")
+                for row in table.assign(synthetic=case.synthetic).to_dict("records")
             ]
             for file, table in tables.items()
         }
 
-    def result(self, last: FitStep) -> dict[str, float | str | int | bool]:
-        found = self.outcome(last)
-        numbers: dict[str, float | str | int | bool] = {
+    def summary(self) -> Summary:
+        found, last, case = self.outcome, self.last, self.case
+        numbers: Summary = {
             "stop": last.stop.value if last.stop is not None else "none",
             "steps": last.s,
             "chi2": last.chi2,
             "dof": found.dof,
             "u_enlarged": found.enlarged,
-            "synthetic": self.synthetic,
+            "synthetic": case.synthetic,
         }
         unknown = []
-        for k, name in enumerate(self.parameters):
+        for k, name in enumerate(case.parameters):
             numbers[name] = float(last.p[k])
             if found.determined[k]:
                 numbers[f"u_{name}"] = float(found.u[k])
             else:
                 unknown.append(name)
         numbers["not_determined"] = ", ".join(unknown) or "none"
-        for row in errors_beside_baselines(self.measurements(last)).to_dict("records"):
+        for row in errors_beside_baselines(self.measurements).to_dict("records"):
             what = f"{row['quantity']}_{str(row['part']).replace(' ', '_')}"
             for name in ("rms", "rms_nominal", "rms_mean"):
                 numbers[f"{name}_{what}"] = float(row[name])

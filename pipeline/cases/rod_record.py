@@ -1,86 +1,33 @@
-"""What the rod cases record of a step."""
+"""What is recorded of a rod."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
 from sim.arrays import Floats
-from sim.rod.coulomb import OPEN
-from sim.rod.ground import surface
-from sim.rod.options import StepOptions
-from sim.rod.paths import centroid
-from sim.rod.simulate import RodStep, simulate
-from sim.rod.storage import from_arrays, to_arrays
-from sim.rod.world import World
+from sim.rod.contact.coulomb import OPEN
+from sim.rod.contact.ground import surface
+from sim.rod.rod.paths import centroid
+from sim.rod.stepping.options import StepOptions
+from sim.rod.stepping.simulate import RodStep, simulate
+from sim.rod.stepping.storage import from_arrays, to_arrays
+from sim.rod.stepping.world import World
 
 GROUND_POINTS = 400  # of the drawn ground
 
 
 class RodCase(Protocol):
-    """What the cases of this module record of a step."""
+    """A case about a rod; its world is made when it is first asked for."""
 
     @property
-    def world(self) -> World:
-        """What is simulated."""
-        ...
-
-    def numbers(self, step: RodStep) -> dict[str, float]:
-        x_c, y_c = centroid(step.x, self.world.rod.mass)
-        return {
-            "step": step.step,
-            "time": step.time,
-            "x_c": float(x_c),
-            "y_c": float(y_c),
-            "kinetic": step.kinetic,
-            "stretching": step.stretching,
-            "bending": step.bending,
-            "gravity": step.gravity,
-            "contacts": int(np.count_nonzero(step.contact != OPEN)),
-            "residual": step.residual,
-            "complementarity": step.complementarity,
-            "iterations": step.iterations,
-            "substeps": step.substeps,
-            "h": step.h,
-        }
-
-    def arrays(self, step: RodStep) -> dict[str, NDArray[np.generic]]:
-        return {
-            "x": step.x,
-            "v": step.v,
-            "reaction": step.reaction,
-            "contact": step.contact,
-        }
-
-    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
-        rod = self.world.rod
-        return {
-            "edges": rod.edges,
-            "edge_limb": rod.edge_limb,
-            "mass": rod.mass,
-            "ground": self._drawn_ground(),
-        }
-
-    def _drawn_ground(self) -> Floats:
-        """(k, 2) points of the ground around the start, or none."""
-        if self.world.ground is None:
-            return np.empty((0, 2))
-        middle = self.world.rod.nodes[:, 0].mean()
-        reach = 6.0 * np.ptp(self.world.rod.nodes, axis=0).max()
-        x = np.linspace(middle - reach, middle + reach, GROUND_POINTS)
-        relief = self.world.ground.relief
-        return np.array([[p, surface(relief, p)[0]] for p in x])
-
-    def documents(self) -> dict[str, object]:
-        return {}
-
-    def progress(self, step: RodStep) -> str:
-        return f"t {step.time:.3f} s"
+    def world(self) -> World: ...
 
 
-class MovingRodCase(RodCase, Protocol):
-    """A rod that moves for a time; its run can be continued.
+class MovingCase(RodCase, Protocol):
+    """A case about a rod that moves for a time.
 
     Attributes
     ----------
@@ -88,28 +35,93 @@ class MovingRodCase(RodCase, Protocol):
     every : steps between two records
     """
 
-    duration: float
-    every: int
-    options: StepOptions
+    @property
+    def duration(self) -> float: ...
 
-    def steps(self) -> Iterator[RodStep]:
-        return simulate(self.world, self.options, self.duration, every=self.every)
+    @property
+    def every(self) -> int: ...
 
-    def checkpoint(self, step: RodStep) -> dict[str, NDArray[Any]]:
-        left = step.time < self.duration - 1e-6 * self.options.h
-        return to_arrays(step.state) if left and not step.failed else {}
-
-    def continued(self, arrays: Mapping[str, NDArray[Any]]) -> Iterator[RodStep]:
-        return simulate(
-            self.world,
-            self.options,
-            self.duration,
-            every=self.every,
-            start=from_arrays(arrays),
-        )
+    @property
+    def options(self) -> StepOptions: ...
 
 
-def common_result(step: RodStep, stop: str) -> dict[str, float | str | int | bool]:
+def moving(
+    case: MovingCase, state: State | None = None, every: int | None = None
+) -> Iterator[RodStep]:
+    """The steps of a moving rod, from its start or from a recorded state."""
+    start = None if state is None else from_arrays(state)
+    every = case.every if every is None else every
+    yield from simulate(
+        case.world, case.options, case.duration, every=every, start=start
+    )
+
+
+def rod_row(world: World, step: RodStep) -> Row:
+    x_c, y_c = centroid(step.x, world.rod.mass)
+    return {
+        "step": step.step,
+        "time": step.time,
+        "x_c": float(x_c),
+        "y_c": float(y_c),
+        "kinetic": step.kinetic,
+        "stretching": step.stretching,
+        "bending": step.bending,
+        "gravity": step.gravity,
+        "contacts": int(np.count_nonzero(step.contact != OPEN)),
+        "residual": step.residual,
+        "complementarity": step.complementarity,
+        "given": step.given,
+        "damped": step.damped,
+        "friction": step.friction,
+        "impact": step.impact,
+        "out_of_balance": step.out_of_balance,
+        "iterations": step.iterations,
+        "substeps": step.substeps,
+        "h": step.h,
+    }
+
+
+def rod_arrays(step: RodStep) -> Arrays:
+    return {
+        "x": step.x,
+        "v": step.v,
+        "reaction": step.reaction,
+        "contact": step.contact,
+    }
+
+
+def rod_state(case: MovingCase, step: RodStep) -> Arrays:
+    """What every later step depends on; nothing where none is left."""
+    left = step.time < case.duration - 1e-6 * case.options.h
+    return to_arrays(step.state) if left and not step.failed else {}
+
+
+def rod_fixed_arrays(world: World) -> Arrays:
+    rod = world.rod
+    return {
+        "edges": rod.edges,
+        "edge_limb": rod.edge_limb,
+        "mass": rod.mass,
+        "ground": _drawn_ground(world),
+    }
+
+
+def _drawn_ground(world: World) -> Floats:
+    """(k, 2) points of the ground around the start, or none."""
+    if world.ground is None:
+        return np.empty((0, 2))
+    middle = world.rod.nodes[:, 0].mean()
+    reach = 6.0 * np.ptp(world.rod.nodes, axis=0).max()
+    x = np.linspace(middle - reach, middle + reach, GROUND_POINTS)
+    relief = world.ground.relief
+    return np.array([[p, surface(relief, p)[0]] for p in x])
+
+
+def rod_progress(step: RodStep) -> str:
+    return f"t {step.time:.3f} s"
+
+
+def rod_summary(step: RodStep, stop: str) -> Summary:
     """What every rod run tells of itself; residuals are the largest of all steps."""
     return {
         "stop": stop,
@@ -118,7 +130,60 @@ def common_result(step: RodStep, stop: str) -> dict[str, float | str | int | boo
         "energy": step.energy,
         "residual": step.worst_residual,
         "complementarity": step.worst_complementarity,
+        "residual_share": step.worst_share,
+        "out_of_balance": step.out_of_balance,
+        "balance": step.worst_balance,
     }
+
+
+def nothing(step: RodStep) -> dict[str, Any]:
+    """Nothing is added."""
+    del step
+    return {}
+
+
+@dataclass(eq=False)
+class RodRecorder:
+    """Records a rod by what its case adds to what is recorded of every rod.
+
+    Attributes
+    ----------
+    stop : why the run ended
+    ends : entries of the summary
+    columns : of steps.csv
+    state : for checkpoints
+    """
+
+    case: RodCase
+    stop: str
+    ends: Callable[[RodStep], Summary]
+    columns: Callable[[RodStep], Row] = nothing
+    state: Callable[[RodStep], Arrays] = nothing
+    last: RodStep = field(init=False)
+
+    def see(self, step: RodStep) -> None:
+        self.last = step
+
+    def row(self, step: RodStep) -> Row:
+        return rod_row(self.case.world, step) | self.columns(step)
+
+    def arrays(self, step: RodStep) -> Arrays:
+        return rod_arrays(step)
+
+    def progress(self, step: RodStep) -> str:
+        return rod_progress(step)
+
+    def documents(self) -> Documents:
+        return {}
+
+    def fixed_arrays(self) -> Arrays:
+        return rod_fixed_arrays(self.case.world)
+
+    def tables(self) -> Tables:
+        return {}
+
+    def summary(self) -> Summary:
+        return rod_summary(self.last, self.stop) | self.ends(self.last)
 
 
 def refuse_times(duration: float, every: int) -> None:

@@ -2,17 +2,17 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
 from pipeline.cases.rod import StarCase
-from sim.rod.ground import Ground
-from sim.rod.limits import refuse_unless_count, refuse_unless_positive
-from sim.rod.options import StepOptions
-from sim.rod.simulate import Loop
-from sim.rod.world import World
+from sim.limits import refuse_unless_count, refuse_unless_positive
+from sim.rod.contact.ground import Ground
+from sim.rod.stepping.options import StepOptions
+from sim.rod.stepping.simulate import Loop
+from sim.rod.stepping.world import World
 
 REAL_TIME_STEP = 2.5e-3  # s, at which the paper's simulator is as fast as the robot
 
@@ -41,8 +41,8 @@ class ComputingTimeCase:
     repeats: int = 3
 
     def __post_init__(self) -> None:
-        refuse_unless_positive(self, "computing time", "duration")
-        refuse_unless_count(self, "computing time", "repeats")
+        refuse_unless_positive(self, "duration", of="computing time")
+        refuse_unless_count(self, "repeats", of="computing time")
         for h in self.step_lengths:
             StepOptions(h=h)
         if not (self.grounds and self.step_lengths):
@@ -70,20 +70,36 @@ class ComputingTimeCase:
             taken.append(time.process_time() - start)
         return min(taken) / self.duration
 
-    def numbers(self, step: TimingStep) -> dict[str, float]:
+    def recorder(self) -> "TimingRecorder":
+        return TimingRecorder()
+
+
+@dataclass(eq=False)
+class TimingRecorder:
+    """Records what was measured."""
+
+    last: TimingStep = field(init=False)
+
+    def see(self, step: TimingStep) -> None:
+        self.last = step
+
+    def row(self, step: TimingStep) -> Row:
         return {"step": step.step, "h": step.h, **step.ratios}
 
-    def arrays(self, step: TimingStep) -> dict[str, NDArray[np.generic]]:
+    def arrays(self, step: TimingStep) -> Arrays:
         return {"ratios": np.array(list(step.ratios.values()))}
-
-    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
-        return {}
-
-    def documents(self) -> dict[str, object]:
-        return {}
-
-    def result(self, last: TimingStep) -> dict[str, float | str | int | bool]:
-        return {"stop": "measured", "step_lengths": last.step + 1}
 
     def progress(self, step: TimingStep) -> str:
         return f"h {1e3 * step.h:g} ms"
+
+    def documents(self) -> Documents:
+        return {}
+
+    def fixed_arrays(self) -> Arrays:
+        return {}
+
+    def tables(self) -> Tables:
+        return {}
+
+    def summary(self) -> Summary:
+        return {"stop": "measured", "step_lengths": self.last.step + 1}

@@ -2,20 +2,19 @@
 
 actuation.csv has a row for each rest without the driver: how far the driven coordinate
 has moved, the energy, whether it is stable, in how many ways the energy falls from it,
-and the barrier to the next stable state and to the one before, from there.
+and its barriers.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pipeline.cases.structure_file import document
-from sim.morph.equilibrium import Balance
-from sim.morph.loaded import Loaded
-from sim.morph.snap import (
+from pipeline.cases.record import Arrays, Documents, Row, Summary, TableRow, Tables
+from pipeline.cases.rest_table import climbs, first_climb
+from pipeline.formats.structure_file import document
+from sim.morph.statics.equilibrium import EquilibriumOptions
+from sim.morph.statics.loaded import LoadedStructure
+from sim.morph.statics.snap import (
     Drive,
     RestState,
     SnapStep,
@@ -24,8 +23,6 @@ from sim.morph.snap import (
     profile,
     rest_states,
 )
-
-Row = Mapping[str, float | str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,81 +36,83 @@ class SnapCase:
     options : when an equilibrium counts as found
     """
 
-    body: Loaded
+    body: LoadedStructure
     drive: Drive
-    options: Balance = field(default_factory=Balance)
+    options: EquilibriumOptions = field(default_factory=EquilibriumOptions)
 
     def __post_init__(self) -> None:
         driven(self.body, self.drive, 0.0)
 
-    @cached_property
-    def _steps(self) -> list[SnapStep]:
-        return list(profile(self.body, self.drive, self.options))
-
-    @cached_property
-    def states(self) -> list[RestState]:
-        """Rests without the driver, in the order of the path."""
-        return rest_states(self.body, self.drive, self._steps, self.options)
-
     def steps(self) -> Iterator[SnapStep]:
-        yield from self._steps
+        return profile(self.body, self.drive, self.options)
 
-    def numbers(self, step: SnapStep) -> dict[str, float]:
+    def recorder(self) -> "SnapRecorder":
+        return SnapRecorder(self)
+
+
+@dataclass(eq=False)
+class SnapRecorder:
+    """Records the path of a driven structure, then finds the rests along it."""
+
+    case: SnapCase
+    path: list[SnapStep] = field(default_factory=list)
+
+    def see(self, step: SnapStep) -> None:
+        self.path.append(step)
+
+    def row(self, step: SnapStep) -> Row:
         return {
             "step": step.s,
             "moved": step.moved,
             "force": step.force,
-            "energy": step.found.energy,
-            "unbalanced": step.found.unbalanced,
-            "iterations": step.found.steps,
+            "energy": step.equilibrium.energy,
+            "unbalanced": step.equilibrium.unbalanced,
+            "iterations": step.equilibrium.steps,
         }
 
-    def arrays(self, step: SnapStep) -> dict[str, NDArray[np.generic]]:
-        return {"r": step.found.r()}
-
-    def fixed_arrays(self) -> dict[str, NDArray[np.generic]]:
-        return {"links": self.body.elastic.links}
-
-    def documents(self) -> dict[str, object]:
-        return {"structure.json": document(self.body.structure)}
-
-    def tables(self, step: SnapStep) -> dict[str, Iterable[Row]]:
-        del step  # the table is of all steps
-        return {"actuation.csv": self._rows()}
-
-    def _rows(self) -> Iterator[Row]:
-        tops, stable = barriers(self.states, self._steps).tolist(), 0
-        for state in self.states:
-            onward: float | str = ""
-            back: float | str = ""
-            if state.stable:
-                if stable < len(tops):
-                    onward = tops[stable] - state.energy
-                if stable > 0:
-                    back = tops[stable - 1] - state.energy
-                stable += 1
-            yield {
-                "moved": state.moved,
-                "energy": state.energy,
-                "stable": int(state.stable),
-                "downhill": state.downhill,
-                "barrier_onward": onward,
-                "barrier_back": back,
-            }
-
-    def result(self, step: SnapStep) -> dict[str, float | str | int]:
-        tops = barriers(self.states, self._steps)
-        stable = [state for state in self.states if state.stable]
-        ended: dict[str, float | str | int] = {
-            "stop": "end of the path",
-            "stable_states": len(stable),
-            "largest_force": max(abs(s.force) for s in self._steps),
-            "steps": step.s,
-        }
-        if len(tops):
-            ended["barrier"] = float(tops[0] - stable[0].energy)
-            ended["barrier_back"] = float(tops[0] - stable[1].energy)
-        return ended
+    def arrays(self, step: SnapStep) -> Arrays:
+        return {"r": step.equilibrium.r()}
 
     def progress(self, step: SnapStep) -> str:
         return f"moved {step.moved:.3g}"
+
+    def documents(self) -> Documents:
+        return {"structure.json": document(self.case.body.structure)}
+
+    def fixed_arrays(self) -> Arrays:
+        return {"links": self.case.body.elastic.links}
+
+    @cached_property
+    def rests(self) -> list[RestState]:
+        """Without the driver, in the order of the path."""
+        case = self.case
+        return rest_states(case.body, case.drive, self.path, case.options)
+
+    @cached_property
+    def _tops(self) -> list[float]:
+        tops: list[float] = barriers(self.rests, self.path).tolist()
+        return tops
+
+    def tables(self) -> Tables:
+        return {"actuation.csv": self._rows()}
+
+    def _rows(self) -> Iterator[TableRow]:
+        beside = climbs(self.rests, self._tops)
+        for rest, climb in zip(self.rests, beside, strict=True):
+            yield {
+                "moved": rest.moved,
+                "energy": rest.energy,
+                "stable": int(rest.stable),
+                "downhill": rest.downhill,
+                **climb,
+            }
+
+    def summary(self) -> Summary:
+        found = first_climb(self.rests, self._tops)
+        return {
+            "stop": "end of the path",
+            "stable_states": found.pop("stable_states"),
+            "largest_force": max(abs(s.force) for s in self.path),
+            "steps": self.path[-1].s,
+            **found,
+        }

@@ -1,39 +1,21 @@
-"""A star robot that a controller drives to a wanted place: `sim.rod.stepping`.
-
-Every period the controller looks where the centroid is, and decides: less than half a
-stride from the goal, nothing is switched on; otherwise the limb beside the contact limb
-on the side away from the goal, so that the robot rolls towards it.
-"""
+"""A star robot that a controller drives to a wanted place."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
-from pipeline.cases.rod import StarCase, last_switched_on
-from pipeline.cases.rod_record import RodCase, common_result
-from sim.rod.paths import centroid
-from sim.rod.simulate import RodStep, contact_limb
-from sim.rod.stepping import RodWorld
-from sim.rod.world import World
-
-
-def towards(world: World, seen: RodStep, goal: float, stride: float) -> int | None:
-    """The limb to switch on so that the robot rolls towards the goal; None near it.
-
-    Parameters
-    ----------
-    goal, stride : m, where the centroid is wanted, and how far a pulse brings it
-    """
-    away = goal - float(centroid(seen.x, world.rod.mass)[0])
-    if abs(away) <= 0.5 * stride:
-        return None
-    limb = contact_limb(world, seen.x) - int(np.sign(away))  # left of contact: ahead
-    return limb % (world.rod.last_limb + 1)
+from pipeline.cases.record import Row, Summary
+from pipeline.cases.rod import StarCase
+from pipeline.cases.rod_record import RodRecorder
+from sim.rod.stepping.simulate import RodStep
+from sim.rod.stepping.steering import Steering, steered
+from sim.rod.stepping.world import World
 
 
 @dataclass(frozen=True, eq=False)
-class SteeredCase(RodCase):
+class SteeredCase:
     """One of conf/case, built by Hydra.
 
     Attributes
@@ -65,46 +47,35 @@ class SteeredCase(RodCase):
                 f"{self.robot.every * self.robot.options.h:g} s between two records"
             )
 
-    @property
+    @cached_property
     def world(self) -> World:
         return replace(self.robot.world, schedule=None)
 
     def steps(self) -> Iterator[RodStep]:
-        """Observe, act, step."""
         options, H = self.robot.options, self.robot.height
-        world = RodWorld(self.world, options)
-        seen = world.observe()
-        goal = self.goal * H + float(centroid(seen.x, self.world.rod.mass)[0])
-        every, record = round(self.period / (self.robot.every * options.h)), 0
-        yield seen
-        while seen.time < self.duration - 1e-6 * options.h:
-            if record % every == 0:
-                limb = towards(self.world, seen, goal, self.stride * H)
-                if limb is not None:
-                    world.act(switch_on=[limb])
-            seen = world.step(self.robot.every * options.h)
-            record += 1
-            yield seen
+        interval = self.robot.every * options.h
+        asked = Steering(
+            self.goal * H,
+            self.stride * H,
+            interval,
+            round(self.period / interval),
+            self.duration,
+        )
+        yield from steered(self.world, options, asked)
 
-    def _way(self, step: RodStep) -> float:
-        """How far the centroid has come, H."""
-        mass = self.world.rod.mass
-        way = centroid(step.x, mass)[0] - centroid(self.world.rod.nodes, mass)[0]
-        return float(way) / self.robot.height
+    def recorder(self) -> RodRecorder:
+        return RodRecorder(self, "duration", self._ends, self._columns)
 
-    def numbers(self, step: RodStep) -> dict[str, float]:
-        return super().numbers(step) | {
-            "way_over_H": self._way(step),
+    def _columns(self, step: RodStep) -> Row:
+        found = self.robot.columns(step)
+        way = found.pop("way_over_H")
+        return {"way_over_H": way, "goal_over_H": self.goal, **found}
+
+    def _ends(self, last: RodStep) -> Summary:
+        way = self.robot.columns(last)["way_over_H"]
+        return {
+            "way_over_H": way,
             "goal_over_H": self.goal,
-            "contact_limb": contact_limb(self.world, step.x) + 1,
-            "switched_on": last_switched_on(step) + 1,
-        }
-
-    def result(self, last: RodStep) -> dict[str, float | str | int | bool]:
-        away = self._way(last) - self.goal
-        return common_result(last, "duration") | {
-            "way_over_H": self._way(last),
-            "goal_over_H": self.goal,
-            "away_over_H": away,
-            "reached": bool(abs(away) <= 0.5 * self.stride),
+            "away_over_H": way - self.goal,
+            "reached": bool(abs(way - self.goal) <= 0.5 * self.stride),
         }

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import math
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,17 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.crate.reading import RUNS, opened
-from pipeline.errors import InputError
-from pipeline.files import read_json
-from pipeline.index.tracking import flat
-from pipeline.runs import finished
+from pipeline.crate.reading import RUNS, TABLE, opened, read_record, read_whole
+from pipeline.store.files import read_json
+from pipeline.store.leaves import flat
+from pipeline.store.runs import finished
+from pipeline.terminal.errors import InputError
 
 CLOSE = 1e-6  # relative; another machine adds up in another order
 
 
 @dataclass(frozen=True)
-class Compared:
+class CrateComparison:
     """What was found of the runs of an archive.
 
     Parameters
@@ -38,7 +37,7 @@ class Compared:
     largest: float
 
 
-def compare(archive: Path, results: Path) -> Compared:
+def compare(archive: Path, results: Path) -> CrateComparison:
     """Set the numbers of the runs here beside those of the archive, key by key."""
     missing, different = [], []
     runs, numbers, largest = 0, 0, 0.0
@@ -50,21 +49,21 @@ def compare(archive: Path, results: Path) -> Compared:
             if here is None:
                 missing.append(called)
                 continue
-            for what, then, now in _pairs(file, record, here):
+            for what, then, now in _pairs(archive, file, record, here):
                 numbers += 1
                 gap = _gap(then, now)
                 if gap > CLOSE:
                     different.append(f"{called}: {what} was {then}, is {now}")
                 else:
                     largest = max(largest, gap)
-    return Compared(runs, tuple(missing), tuple(different), numbers, largest)
+    return CrateComparison(runs, tuple(missing), tuple(different), numbers, largest)
 
 
 def _records(archive: Path, file: zipfile.ZipFile) -> Iterator[dict[str, Any]]:
     for name in file.namelist():
         if name.startswith(RUNS) and name.endswith("/run.json"):
             try:
-                record = json.loads(file.read(name))
+                record = read_record(archive, file, name)
                 _check_record(record)
             except (ValueError, TypeError) as error:
                 raise InputError(f"E-FORMAT {archive}: {name}: {error}") from error
@@ -81,7 +80,7 @@ Pair = tuple[str, Any, Any]
 
 
 def _pairs(
-    file: zipfile.ZipFile, record: Mapping[str, Any], here: Path
+    archive: Path, file: zipfile.ZipFile, record: Mapping[str, Any], here: Path
 ) -> Iterator[Pair]:
     """Each number of the archive's run beside the one of the run here."""
     now = dict(flat(read_json(here / "run.json").get("result") or {}))
@@ -91,8 +90,8 @@ def _pairs(
     for path in sorted(file.namelist()):
         inside = path.removeprefix(folder)
         if path.startswith(folder) and "/" not in inside and inside.endswith(".csv"):
-            then = file.read(path).decode("utf-8", "replace")
-            yield from _cells(inside, then, here / inside)
+            then = read_whole(archive, file, path, TABLE)
+            yield from _cells(inside, then.decode("utf-8", "replace"), here / inside)
 
 
 def _cells(name: str, then: str, here: Path) -> Iterator[Pair]:
@@ -126,7 +125,7 @@ def _gap(then: Any, now: Any) -> float:
     return abs(a - b) / scale if math.isfinite(a - b) else math.inf
 
 
-def told(found: Compared, most: int = 10) -> Iterable[str]:
+def told(found: CrateComparison, most: int = 10) -> Iterable[str]:
     """What is printed of a comparison."""
     same = found.runs - len(found.missing)
     yield f"{same} of {found.runs} runs of the archive are here under the same key"

@@ -1,16 +1,15 @@
 """What an archive holds: code, configurations, data, results; refused where unsound."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.digests import edits
-from pipeline.errors import InputError
-from pipeline.keys import SOURCE_ROOT, file_digest
-from pipeline.plan import planned_jobs
-from pipeline.plan_file import read_batch, read_plan
-from pipeline.runs import Job, finished
-from pipeline.workflow_file import read_workflow
+from pipeline.store.digests import edits
+from pipeline.store.keys import file_digest, files_named
+from pipeline.store.runs import Job, finished
+from pipeline.store.standing import planned_jobs_now
+from pipeline.terminal.errors import InputError
+from sim.syntax import SOURCE_ROOT
 
 CODE = (  # of the project's folder; its own settings and Snakefile are of this one
     "LICENSE", "Makefile", "README.md", "pyproject.toml", "requirements.lock", ".ci",
@@ -22,7 +21,7 @@ LEFT_OUT = ("__pycache__", ".egg-info", ".nbi", ".nbc", ".tmp")
 
 
 @dataclass(frozen=True)
-class Data:
+class OutsideFile:
     """A file from outside: packed where it is inside the project, else its digest."""
 
     path: Path
@@ -43,21 +42,27 @@ class Contents:
     files: dict[str, Path]
     jobs: Sequence[Job]
     missing: Sequence[Job]
-    data: Sequence[Data]
+    data: Sequence[OutsideFile]
 
 
-def contents(results: Path) -> Contents:
+def contents(results: Path, wanted: Collection[str]) -> Contents:
     """Collect what the plan that was made last led to.
+
+    Parameters
+    ----------
+    wanted : keys of the runs that conf asks for now
 
     Raises
     ------
     InputError
         where conf asks for other runs than the plan, or a run was edited
     """
-    jobs = [
-        j for batch in read_plan(results)["batches"] for j in read_batch(batch, results)
-    ]
-    _check_plan(jobs)
+    jobs = planned_jobs_now(results)
+    if {job.key for job in jobs} != set(wanted):
+        raise InputError(
+            "conf, code or a file changed since the plan was made: run make figures "
+            "first"
+        )
     done = [job for job in jobs if finished(job.key, results)]
     for job in done:
         changed = edits(results / "runs" / job.key)
@@ -73,15 +78,6 @@ def contents(results: Path) -> Contents:
     files |= {d.path.as_posix(): d.path for d in data if d.packed}
     missing = [job for job in jobs if job not in done]
     return Contents(files, done, missing, data)
-
-
-def _check_plan(jobs: Sequence[Job]) -> None:
-    """The plan must be what conf, code and files give now."""
-    if {job.key for job in jobs} != {job.key for job in planned_jobs(read_workflow())}:
-        raise InputError(
-            "conf, code or a file changed since the plan was made, or it was made for "
-            "one figure: run make figures first"
-        )
 
 
 def _code() -> Iterator[str]:
@@ -112,31 +108,19 @@ def _results(done: Sequence[Job], results: Path) -> dict[str, Path]:
     }
 
 
-def _data(jobs: Sequence[Job]) -> list[Data]:
+def _data(jobs: Sequence[Job]) -> list[OutsideFile]:
     """Files from outside that the runs read, each once."""
-    found: dict[str, Data] = {}
+    found: dict[str, OutsideFile] = {}
     for job in jobs:
         for name, digest in zip(job.paths, job.identity["files"], strict=True):
             found[name] = _datum(name, str(digest))
-        for name in _paths_in(job.config):
+        for name in files_named(job.config):
             found[name] = _datum(name, file_digest(Path(name)))
     return list(found.values())
 
 
-def _datum(name: str, digest: str) -> Data:
+def _datum(name: str, digest: str) -> OutsideFile:
     path = Path(name)
     inside = path.resolve().is_relative_to(Path.cwd()) and path.is_file()
     relative = path.resolve().relative_to(Path.cwd()) if inside else path
-    return Data(relative, digest, inside and not path.is_absolute())
-
-
-def _paths_in(config: object, name: str = "") -> Iterator[str]:
-    """Files that a configuration names: its leaves called path, or ..._path."""
-    if isinstance(config, dict):
-        for key, value in config.items():
-            yield from _paths_in(value, str(key))
-    elif isinstance(config, list | tuple):
-        for value in config:
-            yield from _paths_in(value)
-    elif isinstance(config, str) and (name == "path" or name.endswith("_path")):
-        yield config
+    return OutsideFile(relative, digest, inside and not path.is_absolute())

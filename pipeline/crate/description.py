@@ -20,11 +20,12 @@ from rocrate.model.contextentity import (  # type: ignore[import-untyped]
 from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 
 from pipeline.crate.contents import Contents
-from pipeline.digests import DIGESTS
-from pipeline.files import read_json
-from pipeline.keys import SOURCE_ROOT, file_digest
-from pipeline.plan_file import needed_keys
-from pipeline.runs import Job
+from pipeline.store.digests import DIGESTS
+from pipeline.store.files import read_json
+from pipeline.store.keys import file_digest
+from pipeline.store.plan_file import needed_keys
+from pipeline.store.runs import Job
+from sim.syntax import SOURCE_ROOT
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
@@ -148,7 +149,7 @@ def _workflow(
         lang="snakemake",
         lang_version=metadata.version("snakemake"),
         properties=_about(held.files["Snakefile"])
-        | {"name": "morphtrack workflow", "version": _version()},
+        | {"name": "workflow of morphtrack", "version": _version()},
     )
     workflow["conformsTo"] = {"@id": BIOSCHEMAS}
     for position, step in enumerate(dict.fromkeys(job.step for job in held.jobs)):
@@ -182,8 +183,8 @@ def _tool(crate: ROCrate, step: str, records: Mapping[str, Entity]) -> ContextEn
             f"#pipeline.{step}",
             {
                 "@type": "SoftwareApplication",
-                "name": f"pipeline.{step}",
-                "description": f"python -m pipeline.{step}",
+                "name": f"morphtrack {step}",
+                "description": f"python -m pipeline {step}",
                 "softwareRequirements": said,
                 "softwareVersion": f"code {code[:16]}",
             },
@@ -249,7 +250,7 @@ def _actions(
     }
     organised = {
         "@type": "OrganizeAction",
-        "name": "snakemake called by python -m pipeline.workflow",
+        "name": "snakemake called by morphtrack make",
         "description": f"Python {platform.python_version()}",
         **_span(records.values()),
     }

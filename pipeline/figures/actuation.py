@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.actuation import Folds, Snap, Turn, drivers_and_barriers
-from pipeline.errors import InputError
-from pipeline.figures.shown import Drawn, Row, key_of_run
-from pipeline.files import read_json
+from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.store.files import read_json
+from pipeline.terminal.errors import InputError
 
 JOINTS = ("A (crank)", "B", "C", "D (rocker)")
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """Three rows: a linkage's turn, a truss that snaps, a sheet that folds."""
     if len(rows) != 3:
         raise InputError(
@@ -31,7 +31,7 @@ def draw(rows: Sequence[Row]) -> Drawn:
     folds, creases = _folds(sheet)
     figure = drivers_and_barriers(turn, snap, folds, runs)
     tables = {"joints": table, "energy": steps, "rests": rests, "creases": creases}
-    return Drawn(figure, tables, keys)
+    return DrawnFigure(figure, tables, keys)
 
 
 def _table(directory: Path, name: str, column: str) -> pd.DataFrame:

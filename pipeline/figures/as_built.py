@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.as_built import AsBuilt, as_built
-from pipeline.errors import InputError
-from pipeline.figures.shown import Drawn, Row, key_of_run
-from pipeline.files import read_json
+from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.store.files import read_json
+from pipeline.terminal.errors import InputError
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: the folder of a calibration from synthetic poses."""
     if len(rows) != 1:
         raise InputError(f"this figure shows one calibration, not {len(rows)}")
@@ -20,7 +20,7 @@ def draw(rows: Sequence[Row]) -> Drawn:
         if not (here / name).is_file():
             raise InputError(
                 f"{here} has no {name}: this figure shows synthetic poses, simulated "
-                "again as built (python -m pipeline.calibrate FILE.yaml)"
+                "again as built (morphtrack calibrate FILE.yaml)"
             )
     names = ("deviations", "truth", "growth", "next_poses", "again")
     tables = {name: pd.read_csv(here / f"{name}.csv") for name in names}
@@ -40,4 +40,4 @@ def draw(rows: Sequence[Row]) -> Drawn:
         covariance,
         play,
     )
-    return Drawn(as_built(shown), tables, [key])
+    return DrawnFigure(as_built(shown), tables, [key])

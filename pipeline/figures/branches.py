@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.branches import Branching, branches_of_runs
-from pipeline.errors import InputError
-from pipeline.figures.shown import Drawn, Row, key_of_run
-from pipeline.files import read_json
+from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.store.files import read_json
+from pipeline.terminal.errors import InputError
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """A row a run, and the table of all ways."""
     runs = [_read(row.label, row.simulated) for row in rows]
     tables = [
@@ -20,7 +20,9 @@ def draw(rows: Sequence[Row]) -> Drawn:
         for row in rows
     ]
     ways = pd.concat(tables, ignore_index=True)
-    return Drawn(branches_of_runs(runs), {"ways": ways}, [run.key for run in runs])
+    return DrawnFigure(
+        branches_of_runs(runs), {"ways": ways}, [run.key for run in runs]
+    )
 
 
 def _read(label: str, directory: Path) -> Branching:

@@ -14,21 +14,21 @@ from analysis.figures.dejong import (
     plotted_steps,
     shapes_beside_scans,
 )
-from analysis.figures.shapes import Wireframe
-from pipeline.errors import InputError
-from pipeline.figures.shown import Drawn, Row, key_of_run
-from pipeline.simulated_run import SimulatedRun, read_simulated
+from analysis.figures.shapes import LineDrawing
+from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.results.simulated_run import SimulatedRun, read_simulated
+from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
 
 DRAWN_POINTS = 4_000
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """A row a comparison."""
     shapes = [morphed_shape(row) for row in rows]
     keys = [key for shape in shapes for _, key in shape.runs if key]
     tables = {"steps": plotted_steps(shapes), "nodes": plotted_nodes(shapes)}
-    return Drawn(shapes_beside_scans(shapes), tables, keys)
+    return DrawnFigure(shapes_beside_scans(shapes), tables, keys)
 
 
 def morphed_shape(row: Row) -> MorphedShape:
@@ -51,7 +51,7 @@ def morphed_shape(row: Row) -> MorphedShape:
         run.r[0],
         run.r[-1],
         run.bodies,
-        Wireframe(run.target_vertices, run.target_edges),
+        LineDrawing(run.target_vertices, run.target_edges),
         run.table["E"].to_numpy(np.float64),
         run.table["S"].to_numpy(np.float64),
         _scanned_shape(row.comparison, row.ingest, run),

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.figures.design import Design, lengths_for_targets
-from analysis.figures.shapes import Wireframe
-from pipeline.errors import InputError
-from pipeline.figures.shown import Drawn, Row, key_of_run
-from pipeline.files import read_json
+from analysis.figures.design import LengthSearch, lengths_for_targets
+from analysis.figures.shapes import LineDrawing
+from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.store.files import read_json
+from pipeline.terminal.errors import InputError
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: a run of a design case."""
     if len(rows) != 1:
         raise InputError(f"this figure shows one run, not {len(rows)}: name one")
@@ -21,22 +21,22 @@ def draw(rows: Sequence[Row]) -> Drawn:
     steps = pd.read_csv(rows[0].simulated / "steps.csv")
     lengths = pd.read_csv(rows[0].simulated / "lengths.csv")
     tables = {"steps": steps, "lengths": lengths}
-    return Drawn(lengths_for_targets(shown), tables, [shown.key])
+    return DrawnFigure(lengths_for_targets(shown), tables, [shown.key])
 
 
-def _read(label: str, directory: Path) -> Design:
+def _read(label: str, directory: Path) -> LengthSearch:
     with np.load(directory / "steps.npz", allow_pickle=False) as arrays:
         if "links" not in arrays:
             raise InputError(f"{directory} has no links: run a case of design")
         r, links, lengths = arrays["r"], arrays["links"], arrays["length"]
         targets = [
-            Wireframe(arrays[f"target_{t}_vertices"], arrays[f"target_{t}_edges"])
+            LineDrawing(arrays[f"target_{t}_vertices"], arrays[f"target_{t}_edges"])
             for t in range(r.shape[1])
         ]
     table = pd.read_csv(directory / "steps.csv")
     E = table[[f"E_{t}" for t in range(r.shape[1])]].to_numpy(np.float64)
     bodies = read_json(directory / "structure.json")["bodies"]
-    return Design(
+    return LengthSearch(
         label,
         key_of_run(directory),
         r,

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import pandas as pd
 
 from analysis.figures.design_limits import design_limits
-from pipeline.figures.shown import Drawn, Row, key_of_run
-from pipeline.runs import run_record
+from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.store.runs import run_record
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """A row a limit and a radius: the study design_limits."""
     table = pd.DataFrame([_found(row) for row in rows])
     table = table.sort_values(["radius", "limit"], ignore_index=True)
     keys = [key_of_run(row.simulated) for row in rows]
     foot = f"Runs: {len(keys)}, their keys are in the .trace.json file"
-    return Drawn(design_limits(table, foot), {"limits": table}, keys)
+    return DrawnFigure(design_limits(table, foot), {"limits": table}, keys)
 
 
 def _found(row: Row) -> dict[str, float]:

@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.huang_2020 import RollingRibbon, boundary_paths
-from pipeline.figures.shown import Drawn, Row
-from pipeline.rod_run import RodRun, read_rod, results_of
+from pipeline.results.rod_run import RodRun, read_rod, results_of
+from pipeline.results.shown import DrawnFigure, Row
 from sim.arrays import Floats
 
 SHAPES = 5  # drawn of each ribbon
 REVOLUTIONS = 1.5  # of a rolling ribbon, how much of the way is drawn
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """A row for each mu / tan(theta): the case ribbon_incline."""
     runs = [read_rod(row) for row in rows]
     ribbons = [
@@ -27,7 +27,7 @@ def draw(rows: Sequence[Row]) -> Drawn:
     }
     keys = [run.key for run in runs]
     named = [(run.label, run.key) for run in runs]
-    return Drawn(boundary_paths(ribbons, named), tables, keys)
+    return DrawnFigure(boundary_paths(ribbons, named), tables, keys)
 
 
 def _on_slope(run: RodRun, ratio: float) -> RollingRibbon:

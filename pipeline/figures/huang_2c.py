@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.huang_2020 import ribbon_shapes
-from pipeline.figures.shown import Drawn, Row
-from pipeline.rod_run import read_rod, results_of
+from pipeline.results.rod_run import read_rod, results_of
+from pipeline.results.shown import DrawnFigure, Row
 from sim.arrays import Floats
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """A row a ribbon: the study ribbon_shapes."""
     runs, results = [read_rod(row) for row in rows], results_of(rows)
     shapes = [
@@ -22,7 +22,7 @@ def draw(rows: Sequence[Row]) -> Drawn:
     named = [(run.label, run.key) for run in runs]
     outlines = pd.concat([_outline(*shape) for shape in shapes], ignore_index=True)
     tables = {"shapes": pd.DataFrame(results), "outlines": outlines}
-    return Drawn(ribbon_shapes(shapes, named), tables, keys)
+    return DrawnFigure(ribbon_shapes(shapes, named), tables, keys)
 
 
 def _outline(gamma: float, x: Floats) -> pd.DataFrame:

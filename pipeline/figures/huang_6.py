@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 
 from analysis.figures.huang_2020 import computing_times
-from pipeline.figures.shown import Drawn, Row, key_of_run
-from pipeline.rod_run import only, read_table
+from pipeline.results.rod_run import only, read_table
+from pipeline.results.shown import DrawnFigure, Row, key_of_run
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: the case computing_time."""
     row = only(list(rows), "computing_time")
     measured, key = read_table(row).drop(columns="step"), key_of_run(row.simulated)
     table = measured.melt(id_vars="h", var_name="scenario", value_name="ratio")
-    return Drawn(computing_times(table, [(row.label, key)]), {"times": table}, [key])
+    return DrawnFigure(
+        computing_times(table, [(row.label, key)]), {"times": table}, [key]
+    )

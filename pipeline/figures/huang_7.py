@@ -6,19 +6,21 @@ import pandas as pd
 
 from analysis.figures.huang_2020 import jumper_paths
 from analysis.figures.motion import animated_svg
-from pipeline.figures.shown import Drawn, Row
-from pipeline.rod_run import motion_of, nodes_of, only, read_rod
+from pipeline.results.rod_run import motion_of, nodes_of, only, read_rod
+from pipeline.results.shown import DrawnFigure, Row
 
 TIMES = (0.0, 0.125, 0.25)  # s
 SWITCHED_ON = 0
 RADIUS = 5.0e-3  # R_0 of the text, m
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: the case jumper."""
     run = read_rod(only(list(rows), "jumper"))
     shapes = [run.at(time, SWITCHED_ON) for time in TIMES]
     figure = jumper_paths(shapes, run.table, RADIUS, [(run.label, run.key)])
     drawn = pd.concat(map(nodes_of, TIMES, shapes), ignore_index=True)
     moving = {"motion": animated_svg(motion_of(run))}
-    return Drawn(figure, {"first-node": run.table, "shapes": drawn}, [run.key], moving)
+    return DrawnFigure(
+        figure, {"first-node": run.table, "shapes": drawn}, [run.key], moving
+    )

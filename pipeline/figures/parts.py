@@ -6,34 +6,38 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.figures.printed_parts import PrintedParts, Shape, printed_parts
-from pipeline.errors import InputError
-from pipeline.figures.shown import Drawn, Row, key_of_run
+from analysis.figures.printed_parts import DrawnPart, PrintedParts, printed_parts
+from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.terminal.errors import InputError
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
-    """One row: the folder that pipeline.parts wrote."""
+def draw(rows: Sequence[Row]) -> DrawnFigure:
+    """One row: the folder that morphtrack parts wrote."""
     if len(rows) != 1:
         raise InputError(f"this figure shows the parts of one case, not {len(rows)}")
     here = rows[0].simulated
     if not (here / "meshes.npz").is_file():
-        raise InputError(f"{here} has no meshes.npz: make it with pipeline.parts")
+        raise InputError(f"{here} has no meshes.npz: make it with morphtrack parts")
     key = key_of_run(here)
     shown = _read(rows[0].label, key, here)
-    return Drawn(printed_parts(shown), {"list": pd.read_csv(here / "parts.csv")}, [key])
+    return DrawnFigure(
+        printed_parts(shown), {"list": pd.read_csv(here / "parts.csv")}, [key]
+    )
 
 
 def _read(label: str, key: str, here: Path) -> PrintedParts:
     with np.load(here / "meshes.npz", allow_pickle=False) as file:
         arrays = dict(file)
 
-    def shape(name: str, where: str, x: float = 0.0, y: float = 0.0) -> Shape:
+    def shape(name: str, where: str, x: float = 0.0, y: float = 0.0) -> DrawnPart:
         vertices = arrays[f"{name}/{where}/vertices"].astype(np.float64)
         faces = arrays[f"{name}/{where}/faces"].astype(np.int64)
-        return Shape(name.partition("-")[0], vertices + np.array([x, y, 0.0]), faces)
+        return DrawnPart(
+            name.partition("-")[0], vertices + np.array([x, y, 0.0]), faces
+        )
 
     names = [str(name) for name in arrays["names"]]
-    beds: list[list[Shape]] = []
+    beds: list[list[DrawnPart]] = []
     for name, (bed, x, y) in zip(arrays["placed"], arrays["places"], strict=True):
         while len(beds) <= int(bed):
             beds.append([])

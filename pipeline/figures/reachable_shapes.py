@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.envelope import Envelope, extremes, reachable_shapes
-from pipeline.errors import InputError
-from pipeline.figures.shown import Drawn, Row, key_of_run
-from pipeline.files import read_json
+from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.store.files import read_json
+from pipeline.terminal.errors import InputError
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: a run of a case such as reachable_sheet."""
     if len(rows) != 1:
         raise InputError(f"this figure shows one run, not {len(rows)}: name one")
@@ -20,7 +20,7 @@ def draw(rows: Sequence[Row]) -> Drawn:
     ends = extremes(shown.table)
     table = shown.table.iloc[list(ends.values())].assign(what=list(ends))
     tables = {"samples": shown.table, "extremes": table}
-    return Drawn(reachable_shapes(shown), tables, [shown.key])
+    return DrawnFigure(reachable_shapes(shown), tables, [shown.key])
 
 
 def _read(label: str, directory: Path) -> Envelope:

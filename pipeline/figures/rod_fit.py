@@ -6,13 +6,13 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.figures.fits import ShownFit, fitted_series
-from pipeline.errors import InputError
-from pipeline.figures.shown import Drawn, Row, key_of_run
+from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.terminal.errors import InputError
 
 TABLES = ("curves", "measurements", "parameters", "errors")
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """A row a fit: runs of cases such as beam_fit."""
     shown = [_read(row.label, row.simulated) for row in rows]
     tables = {
@@ -22,7 +22,7 @@ def draw(rows: Sequence[Row]) -> Drawn:
         )
         for name in TABLES
     }
-    return Drawn(fitted_series(shown), tables, [one.key for one in shown])
+    return DrawnFigure(fitted_series(shown), tables, [one.key for one in shown])
 
 
 def _read(label: str, directory: Path) -> ShownFit:

@@ -7,13 +7,13 @@ import pandas as pd
 
 from analysis.figures.huang_2020 import snapshots
 from analysis.figures.motion import animated_svg
-from pipeline.figures.shown import Drawn, Row
-from pipeline.rod_run import motion_of, nodes_of, only, read_rod
+from pipeline.results.rod_run import motion_of, nodes_of, only, read_rod
+from pipeline.results.shown import DrawnFigure, Row
 
 MOMENTS = 5
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: a case of rods that move."""
     run = read_rod(only(list(rows), "own_rod or another that moves"))
     recorded = run.table["time"].to_numpy()
@@ -22,4 +22,4 @@ def draw(rows: Sequence[Row]) -> Drawn:
     tables = {"shapes": pd.concat(map(nodes_of, times, shapes), ignore_index=True)}
     moving = {"motion": animated_svg(motion_of(run))}
     figure = snapshots(shapes, [(run.label, run.key)])
-    return Drawn(figure, tables, [run.key], moving)
+    return DrawnFigure(figure, tables, [run.key], moving)

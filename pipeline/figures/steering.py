@@ -5,15 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from analysis.figures.steering import Way, ways_to_goals
-from pipeline.errors import InputError
-from pipeline.figures.shown import Drawn, Row, key_of_run
-from pipeline.rod_run import read_table
+from analysis.figures.steering import SteeredRun, ways_to_goals
+from pipeline.results.rod_run import read_table
+from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.terminal.errors import InputError
 
 COLUMNS = ("time", "way_over_H", "switched_on")
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """A row a run of a star robot, steered or not."""
     ways, parts = [], []
     for row in rows:
@@ -28,7 +28,9 @@ def draw(rows: Sequence[Row]) -> Drawn:
             float(table["goal_over_H"].iloc[-1]) if "goal_over_H" in table else np.nan
         )
         time, way, limb = (table[column].to_numpy() for column in COLUMNS)
-        ways.append(Way(row.label, key_of_run(row.simulated), time, way, limb, goal))
+        ways.append(
+            SteeredRun(row.label, key_of_run(row.simulated), time, way, limb, goal)
+        )
         parts.append(table[list(COLUMNS)].assign(run=row.label, goal_over_H=goal))
     tables = {"ways": pd.concat(parts, ignore_index=True)}
-    return Drawn(ways_to_goals(ways), tables, [way.key for way in ways])
+    return DrawnFigure(ways_to_goals(ways), tables, [way.key for way in ways])

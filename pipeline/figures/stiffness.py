@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.equilibrium import AtRest, forces_and_limit
-from analysis.figures.shapes import Wireframe
-from pipeline.errors import InputError
-from pipeline.figures.shown import Drawn, Row, key_of_run
+from analysis.figures.shapes import LineDrawing
+from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.terminal.errors import InputError
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: a run of an equilibrium case."""
     if len(rows) != 1:
         raise InputError(f"this figure shows one run, not {len(rows)}: name one")
@@ -20,7 +20,7 @@ def draw(rows: Sequence[Row]) -> Drawn:
     reactions = pd.read_csv(rows[0].simulated / "reactions.csv")
     steps = pd.read_csv(rows[0].simulated / "steps.csv")
     tables = {"steps": steps, "reactions": reactions}
-    return Drawn(forces_and_limit(shown), tables, [shown.key])
+    return DrawnFigure(forces_and_limit(shown), tables, [shown.key])
 
 
 def _read(label: str, directory: Path) -> AtRest:
@@ -30,7 +30,7 @@ def _read(label: str, directory: Path) -> AtRest:
             raise InputError(f"{directory} has no tensions: run a case of equilibrium")
         r, links, tension = arrays["r"], arrays["links"], arrays["tension"][0]
         held = np.flatnonzero(np.abs(arrays["support"][0]).any(axis=1))
-        target = Wireframe(
+        target = LineDrawing(
             arrays.get("target_vertices", np.empty((0, 3))),
             arrays.get("target_edges", np.empty((0, 2), np.int64)),
         )

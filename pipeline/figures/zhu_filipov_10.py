@@ -7,16 +7,16 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.zhu_filipov_2019 import folding_sequences
-from pipeline.errors import InputError
-from pipeline.figures.shown import Drawn, Row, key_of_run
-from pipeline.files import read_json
-from pipeline.origami_run import read_row
+from pipeline.results.origami_run import read_row
+from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.store.files import read_json
+from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
 
 SHOWN = 3  # rows drawn as sheets; the others belong to the study
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """First the sequences whose end is shown, then a row each run of the study."""
     if not rows:
         raise InputError("no rows: Fig. 10 shows runs of the case folding_sequence")
@@ -28,7 +28,7 @@ def draw(rows: Sequence[Row]) -> Drawn:
     verdicts = ended.iloc[SHOWN:] if len(rows) > SHOWN else None
     figure = folding_sequences(runs, _creases(rows[0]), verdicts)
     keys = [key_of_run(row.simulated) for row in rows]
-    return Drawn(figure, {"verdicts": ended}, keys)
+    return DrawnFigure(figure, {"verdicts": ended}, keys)
 
 
 def _ended(row: Row) -> dict[str, str | int]:

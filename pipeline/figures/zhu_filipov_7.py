@@ -5,19 +5,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from analysis.figures.pressed_folds import PressedFold, Sweeps, behaviour_of_contact
-from analysis.origami_sweeps import (
+from analysis.figures.origami_sweeps import (
     force_shares,
     heights_under_load,
     reactions_by_statics,
 )
+from analysis.figures.pressed_folds import PressedFold, Sweeps, behaviour_of_contact
 from pipeline.cases.origami import OrigamiCase
-from pipeline.errors import InputError
-from pipeline.figures.shown import Drawn, Row
-from pipeline.files import read_json
-from pipeline.hydra_command import build
-from pipeline.origami_run import read_row
-from sim.origami.phases import Load
+from pipeline.results.origami_run import read_row
+from pipeline.results.shown import DrawnFigure, Row
+from pipeline.store.case_job import sound_case
+from pipeline.store.files import read_json
+from pipeline.terminal.errors import InputError
+from sim.origami.loading.phases import Load
 
 KE, D0 = 0.05, 0.002  # J, m: what the sweeps of d0 and of its ratio hold fixed
 SHOWN = (2 * D0, D0)  # d0 of (e) and (f), m
@@ -27,7 +27,7 @@ REMEDY = (
 )
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """A single fold and a double fold, strips by x/L, then the study's runs."""
     if len(rows) < 3:
         raise InputError(f"Fig. 7 has {len(rows)} rows: {REMEDY}")
@@ -60,7 +60,7 @@ def draw(rows: Sequence[Row]) -> Drawn:
     )
     loaded = [d0[value] for value in SHOWN]
     figure = behaviour_of_contact(folds[0], folds[1], loaded, sweeps)
-    return Drawn(figure, sweeps.tables(), [fold.run.key for fold in folds])
+    return DrawnFigure(figure, sweeps.tables(), [fold.run.key for fold in folds])
 
 
 def _check(**found: Mapping[float, object]) -> None:
@@ -72,7 +72,7 @@ def _check(**found: Mapping[float, object]) -> None:
 
 def _case(row: Row) -> OrigamiCase:
     """The case that a finished run was made from."""
-    case = build(read_json(row.simulated / "run.json")["config"]["case"], "case")
+    case = sound_case(read_json(row.simulated / "run.json")["config"])
     if not isinstance(case, OrigamiCase):
         raise InputError(f"{row.simulated} is not the run of an origami case")
     return case

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 
 from analysis.figures.zhu_filipov_2019 import corner_bears_load
-from pipeline.figures.shown import Drawn, Row
-from pipeline.origami_run import read_two
+from pipeline.results.origami_run import read_two
+from pipeline.results.shown import DrawnFigure, Row
 
 
-def draw(rows: Sequence[Row]) -> Drawn:
+def draw(rows: Sequence[Row]) -> DrawnFigure:
     """Two rows: the case with contact, then without."""
     touching, free = read_two(list(rows))
     tables = {"with-contact": touching.table, "without-contact": free.table}
-    return Drawn(corner_bears_load(touching, free), tables, [touching.key, free.key])
+    return DrawnFigure(
+        corner_bears_load(touching, free), tables, [touching.key, free.key]
+    )

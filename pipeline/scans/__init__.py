@@ -1,1 +1,4 @@
-"""What the scan steps share: their files, tables, seeds, labels and hints."""
+"""Scan files and what the steps on scans share: tables, seeds, labels, hints.
+
+`reading` has the formats; `spheres` the table that ingest leaves.
+"""

@@ -5,17 +5,12 @@ from collections import Counter
 
 import numpy as np
 
-from analysis.other_sizes import OtherSize, other_size
 from analysis.spheres.find import find_spheres
+from analysis.spheres.other_sizes import OtherSize, other_size
 from analysis.spheres.picks import PickOptions, Picks
-from pipeline.readers.units import Unit
+from pipeline.scans.reading.units import Unit
+from pipeline.scans.thresholds import HINT
 from sim.arrays import Floats
-
-MOST_POINTS = 1_000_000  # a hint need not see them all
-FEWEST = 4  # fewer spheres may be an accident
-ROUGH = 0.07  # rms over radius: what is rougher is no sphere
-RADIUS_RANGE = (0.5, 2.0)  # of the radius that was expected
-WRONG, CERTAIN = 0.01, 5.0  # of the radius, and sd: so far off, it is another one
 
 
 def doubt(picks: Picks, points: Floats, unit: Unit, options: PickOptions) -> str:
@@ -28,8 +23,8 @@ def doubt(picks: Picks, points: Floats, unit: Unit, options: PickOptions) -> str
     points : (n, 3) mm, as read with `unit`
     """
     R, many = used_radius(picks, options), len(picks.spheres)
-    if len(points) > MOST_POINTS:
-        points = points[:: len(points) // MOST_POINTS + 1]
+    if len(points) > HINT.most_points:
+        points = points[:: len(points) // HINT.most_points + 1]
     if many == 0:
         extent = " x ".join(f"{side:.3g}" for side in np.ptp(points, axis=0))
         to = "" if options.radius_max_mm is None else f" to {options.radius_max_mm:g}"
@@ -37,12 +32,14 @@ def doubt(picks: Picks, points: Floats, unit: Unit, options: PickOptions) -> str
             f"no sphere of radius {R:g}{to} mm among {len(points)} points that fill "
             f"{extent} mm"
         )
-    elif picks.noise > ROUGH * R:
+    elif picks.noise > HINT.rough * R:
         what = (
             f"{many} spheres of radius {R:g} mm with {picks.noise:.2g} mm rms, too "
             "rough to be any"
         )
-    elif many < FEWEST and (hint := other_unit(points, unit, options, FEWEST)):
+    elif many < HINT.fewest and (
+        hint := other_unit(points, unit, options, HINT.fewest)
+    ):
         return f"E-UNIT {many} spheres of radius {R:g} mm, but {hint}"
     else:
         return _wrong_radius(picks, R)
@@ -66,7 +63,7 @@ def own_radius(picks: Picks) -> tuple[float, float]:
 def _wrong_radius(picks: Picks, R: float) -> str:
     """Why centres fitted with R would be wrong: a cap seen from one side slides."""
     own, sd = own_radius(picks)
-    if abs(own - R) < max(WRONG * R, CERTAIN * sd):
+    if abs(own - R) < max(HINT.wrong * R, HINT.certain * sd):
         return ""
     return (
         f"E-RADIUS {len(picks.spheres)} spheres have the radius {own:.4g} +- {sd:.2g} "
@@ -96,8 +93,8 @@ def other_radius(picks: Picks, points: Floats, options: PickOptions) -> str:
     size = other_size(points, picks, options.radius_mm)
     if size is not None:
         return f"it has {size}: rerun with that radius if it is the printed one"
-    low = RADIUS_RANGE[0] * options.radius_mm
-    high = RADIUS_RANGE[1] * (options.radius_max_mm or options.radius_mm)
+    low = HINT.smallest * options.radius_mm
+    high = HINT.largest * (options.radius_max_mm or options.radius_mm)
     wide = dataclasses.replace(options, radius_mm=low, radius_max_mm=high)
     spheres = _tried(points, wide).spheres
     if not spheres:
@@ -122,7 +119,7 @@ def _tried(points: Floats, options: PickOptions) -> Picks:
         picks = find_spheres(points, options)
     except ValueError:  # larger than anything that is searched in cells of a radius
         return nothing
-    return nothing if picks.noise > ROUGH * options.radius_mm else picks
+    return nothing if picks.noise > HINT.rough * options.radius_mm else picks
 
 
 def reasons(picks: Picks) -> str:

@@ -6,10 +6,10 @@ from analysis.labels.assign import Labels, label_spheres
 from analysis.labels.checks import Handedness, handedness, wrong_unit
 from analysis.labels.evidence import LabelOptions
 from analysis.labels.mechanism import Mechanism
-from analysis.uncertainty import UncertaintyOptions, length_sd_mm
-from analysis.verdicts import ENOUGH, listed
-from pipeline.errors import InputError
+from analysis.validation.uncertainty import UncertaintyOptions, length_sd_mm
+from analysis.validation.verdicts import ENOUGH, listed
 from pipeline.scans.spheres import SphereTable
+from pipeline.terminal.errors import InputError
 
 
 def label_scan(

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.spheres.picks import Picks, Reason, Rejected, Sphere
-from pipeline.files import write_text
+from analysis.spheres.picks import FittedSphere, Picks, Rejected, RejectionReason
+from pipeline.store.files import write_text
 from sim.arrays import Floats
 
 AXES = ("x", "y", "z")
 REJECTED_COLUMNS = ("x_mm", "y_mm", "z_mm", "reason", "detail", "points")
 
 
-def sphere_row(number: int, sphere: Sphere, synthetic: bool) -> dict[str, str]:
+def sphere_row(number: int, sphere: FittedSphere, synthetic: bool) -> dict[str, str]:
     """One row of spheres.csv."""
     C = sphere.covariance
     pairs = [(a, b) for a in range(3) for b in range(a, 3)]
@@ -69,12 +69,12 @@ def _centre(row: Mapping[str, str]) -> Floats:
     return np.array([float(row[f"{axis}_mm"]) for axis in AXES])
 
 
-def _sphere(row: Mapping[str, str]) -> Sphere:
+def _sphere(row: Mapping[str, str]) -> FittedSphere:
     C = np.zeros((3, 3))
     for a in range(3):
         for b in range(a, 3):
             C[a, b] = C[b, a] = float(row[f"cov_{AXES[a]}{AXES[b]}_mm2"])
-    return Sphere(
+    return FittedSphere(
         centre=_centre(row),
         covariance=C,
         radius=float(row["radius_mm"]),
@@ -88,7 +88,7 @@ def _sphere(row: Mapping[str, str]) -> Sphere:
 
 
 def _rejected(row: Mapping[str, str]) -> Rejected:
-    reason = Reason(row["reason"])
+    reason = RejectionReason(row["reason"])
     return Rejected(_centre(row), reason, row["detail"], int(row["points"]))
 
 

@@ -5,29 +5,25 @@ from itertools import combinations
 
 import numpy as np
 
-from pipeline.errors import InputError
-from pipeline.readers.cloud import Cloud
+from pipeline.scans.reading.cloud import Cloud
+from pipeline.scans.thresholds import REPEAT
+from pipeline.terminal.errors import InputError
 from sim.arrays import Bools, Floats, Ints
 
-GRID = 1e-4  # radii: points so close are one, written by two programs perhaps
-ALL = 200_000  # points; of a larger cloud every SAMPLED-th place is looked at
-SAMPLED = 64
 SLANTED = np.array([1.0, 0.618034, 0.414214])  # planes across it are no scan's walls
 BLOCK = 1 << 20  # points at a time
-FEW = 0.01  # share of repeats that chance or rounding leaves
-SAME = 0.5  # share of a view's points in another: it is the same view
 
 
 def check_views_differ(clouds: list[Cloud], radius_mm: float) -> None:
     """Refuse a view that is given twice, under another name or in another format."""
     if len(clouds) < 2:
         return
-    step = GRID * radius_mm
-    every = max(len(cloud.points) for cloud in clouds) <= ALL
+    step = REPEAT.grid * radius_mm
+    every = max(len(cloud.points) for cloud in clouds) <= REPEAT.every
     keys = [np.unique(_keys(cloud.points, step, every)) for cloud in clouds]
     for (a, of_a), (b, of_b) in combinations(zip(clouds, keys, strict=True), 2):
         common = len(np.intersect1d(of_a, of_b, assume_unique=True))
-        if common > SAME * max(min(len(of_a), len(of_b)), 1):
+        if common > REPEAT.same * max(min(len(of_a), len(of_b)), 1):
             raise InputError(
                 f"E-REPEATED {b.path}: holds the points of {a.path}: name each view "
                 "once"
@@ -36,9 +32,9 @@ def check_views_differ(clouds: list[Cloud], radius_mm: float) -> None:
 
 def without_repeats(cloud: Cloud, radius_mm: float) -> Cloud:
     """The cloud with each point once, and a note where some were repeated."""
-    points, step = cloud.points, GRID * radius_mm
-    sample = _keys(points, step, len(points) <= ALL)
-    if len(sample) - len(np.unique(sample)) <= FEW * len(sample):
+    points, step = cloud.points, REPEAT.grid * radius_mm
+    sample = _keys(points, step, len(points) <= REPEAT.every)
+    if len(sample) - len(np.unique(sample)) <= REPEAT.few * len(sample):
         return cloud
     first = np.sort(np.unique(_keys(points, step, True), return_index=True)[1])
     lost = len(points) - len(first)
@@ -64,4 +60,4 @@ def _keys(points: Floats, step: float, every: bool) -> Ints:
 
 def _sampled(points: Floats, step: float) -> Bools:
     """Which points belong to the sample: the same place is in it in every cloud."""
-    return np.asarray(np.rint(points @ (SLANTED / step)) % SAMPLED == 0)
+    return np.asarray(np.rint(points @ (SLANTED / step)) % REPEAT.sampled == 0)

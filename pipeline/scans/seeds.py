@@ -7,9 +7,9 @@ import numpy as np
 from scipy.spatial import KDTree
 
 from analysis.spheres.picks import Picks
-from pipeline.files import write_text
-from pipeline.readers.cloud import read_cloud
-from pipeline.readers.units import Unit
+from pipeline.scans.reading.cloud import read_cloud
+from pipeline.scans.reading.units import Unit
+from pipeline.store.files import write_text
 from sim.arrays import Bools, Floats
 
 HEADER = "x_mm,y_mm,z_mm"

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import block_diag
 
-from pipeline.errors import InputError
+from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
 
 CENTRE = ["x_mm", "y_mm", "z_mm"]
@@ -38,7 +38,7 @@ def read_spheres(directory: Path) -> SphereTable:
     """Read DIR/spheres.csv and check it."""
     path = directory / "spheres.csv"
     if not path.is_file():
-        raise InputError(f"{path} does not exist: run pipeline.ingest first")
+        raise InputError(f"{path} does not exist: run morphtrack ingest first")
     try:
         table = pd.read_csv(path, dtype={"sphere": str})
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
@@ -46,7 +46,7 @@ def read_spheres(directory: Path) -> SphereTable:
     for column in ["sphere", *CENTRE, *COVARIANCE]:
         if column not in table:
             raise InputError(
-                f"{path} has no column {column}: make it again with pipeline.ingest"
+                f"{path} has no column {column}: make it again with morphtrack ingest"
             )
     numbers = _numbers(table, path)
     six = numbers[:, 3:]

@@ -8,18 +8,15 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from analysis.spheres.picks import ViewMotion
-from pipeline.errors import InputError
-from pipeline.memory import available_bytes
-from pipeline.readers.cloud import Cloud, expected, open_source, read_cloud
-from pipeline.readers.source import Choices
-from pipeline.readers.thinning import Thinning
-from pipeline.readers.units import Unit
+from pipeline.scans.memory import available_bytes
+from pipeline.scans.reading.cloud import Cloud, expected, open_source, read_cloud
+from pipeline.scans.reading.source import Choices
+from pipeline.scans.reading.thinning import Thinning
+from pipeline.scans.reading.units import Unit
 from pipeline.scans.repeats import check_views_differ, without_repeats
+from pipeline.scans.thresholds import SIZE
+from pipeline.terminal.errors import InputError
 from sim.arrays import Bools, Floats, Ints
-
-MOST_POINTS = 30_000_000  # a larger scan is thinned
-VOXEL = 0.01  # radii: the side of the voxels that a large scan is thinned to
-BYTES_A_POINT = 60  # that picking takes; 49 were measured with 20 million points
 
 
 def read_views(
@@ -36,11 +33,11 @@ def read_views(
         if file in files[:k]:
             raise InputError(f"E-REPEATED {scans[k]}: is given twice: name it once")
     sizes = [expected(open_source(scan, choices)) for scan in scans]
-    _check_memory(scans[0], min(sum(sizes), MOST_POINTS))
-    share = min(1.0, MOST_POINTS / max(sum(sizes), 1))
+    _check_memory(scans[0], min(sum(sizes), SIZE.most_points))
+    share = min(1.0, SIZE.most_points / max(sum(sizes), 1))
     clouds = []
     for scan, size in zip(scans, sizes, strict=True):
-        thinning = Thinning(VOXEL * radius_mm, max(int(share * size), 1000))
+        thinning = Thinning(SIZE.voxel * radius_mm, max(int(share * size), 1000))
         cloud = read_cloud(scan, unit, choices, thinning)
         clouds.append(without_repeats(cloud, radius_mm))
     check_views_differ(clouds, radius_mm)
@@ -48,7 +45,7 @@ def read_views(
 
 
 def _check_memory(scan: Path, points: int) -> None:
-    need, there = BYTES_A_POINT * points, available_bytes()
+    need, there = SIZE.bytes_a_point * points, available_bytes()
     if need > there:
         raise InputError(
             f"E-MEMORY {scan}: picking from {points} points takes {need / 1e9:.1f} GB, "

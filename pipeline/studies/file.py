@@ -1,11 +1,12 @@
-"""conf/study/<study>.yaml, read and checked: a case and what varies."""
+"""conf/study/<study>.yaml, composed and checked: a case and what varies."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from analysis.designs import (
+from pydantic import BeforeValidator, Field, model_validator
+
+from analysis.designs.sampling import (
     Design,
     Point,
     Range,
@@ -13,18 +14,41 @@ from analysis.designs import (
     grid_points,
     sampled_points,
 )
-from pipeline.errors import InputError, one_line
-from pipeline.yaml_file import check_keys, mapping, read_mapping
+from pipeline.config.checking import checked
+from pipeline.config.hydra import composed_file, overridden
+from pipeline.config.listed import study_names
+from pipeline.config.models import AtLeastOne, Count, Entry, Settings, Words
+from pipeline.terminal.errors import InputError, one_line
+from pipeline.terminal.names import no_such
 
 STUDIES = Path("conf/study")
-GOALS = ("minimise", "maximise")
 
 
-@dataclass(frozen=True)
-class Study:
+def _design(value: Any) -> Design:
+    try:
+        return Design(value)
+    except ValueError as error:
+        names = ", ".join(d.value for d in Design)
+        raise ValueError(f"is {value!r}: choose one of {names}") from error
+
+
+def _values(value: Any) -> Values:
+    if value == []:
+        raise ValueError("is empty: give it values")
+    if isinstance(value, list):
+        return value
+    if isinstance(value, Mapping):
+        try:
+            return Range(**value)
+        except TypeError as error:
+            raise ValueError(f"is no range: {one_line(error)}") from error
+    raise ValueError(f"is {value!r}: give a list of values, or low and high of a range")
+
+
+class Study(Entry):
     """A case, what varies in it, and by which design.
 
-    Parameters
+    Attributes
     ----------
     fixed : values that every run takes, by dotted name
     vary : values or a range by dotted name; of every design but `list`
@@ -40,64 +64,43 @@ class Study:
 
     name: str
     case: str
-    design: Design
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    vary: Mapping[str, Values] = field(default_factory=dict)
-    runs: tuple[Point, ...] = ()
-    samples: int = 0
+    design: Annotated[Design, BeforeValidator(_design)]
+    fixed: Settings = Field(default_factory=dict)
+    vary: dict[str, Annotated[Any, BeforeValidator(_values)]] = Field(
+        default_factory=dict
+    )
+    runs: list[Settings] = Field(default_factory=list)
+    samples: Count = 0
     seed: int = 0
-    response: tuple[str, ...] = ("E", "S")
-    batches: int = 200
+    response: Words = ("E", "S")
+    batches: AtLeastOne = 200
     objective: str = ""
-    goal: str = "minimise"
-    workers: int = 1
+    goal: Literal["minimise", "maximise"] = "minimise"
+    workers: AtLeastOne = 1
     prune_by: str = ""
     prune_after: int = 0
 
-    def __post_init__(self) -> None:
-        for name in ("samples", "seed", "batches", "workers", "prune_after"):
-            if type(getattr(self, name)) is not int:
-                raise InputError(
-                    f"{self._file}: {name} must be a whole number, "
-                    f"not {getattr(self, name)!r}"
-                )
-        for name, values in self.vary.items():
-            if not isinstance(values, Range) and len(values) == 0:
-                raise InputError(f"{self._file}: vary.{name} is empty: give it values")
+    @model_validator(mode="after")
+    def _has_what_its_design_needs(self) -> "Study":
         if self.design is Design.LIST and not self.runs:
             raise InputError(f"{self._file}: a list has no runs: name some under runs")
         if self.design is not Design.LIST and not self.vary:
             raise InputError(f"{self._file}: nothing varies: name values under vary")
-        samples = self.design not in (Design.LIST, Design.GRID)
-        if samples and self.samples < 1:
+        if self.design not in (Design.LIST, Design.GRID) and self.samples < 1:
             raise InputError(
                 f"{self._file}: samples must be 1 or more, not {self.samples}"
             )
-        for name in ("batches", "workers"):
-            if getattr(self, name) < 1:
-                raise InputError(
-                    f"{self._file}: {name} must be 1 or more, not {getattr(self, name)}"
-                )
-        self._check_search()
-
-    def _check_search(self) -> None:
-        """Refuse what only an adaptive study has, elsewhere, and its lack there."""
-        if self.design is not Design.ADAPTIVE:
-            if self.objective or self.prune_by:
-                raise InputError(
-                    f"{self._file}: objective and prune_by are for the design "
-                    f"adaptive, not {self.design.value}"
-                )
-            return
-        if not self.objective:
+        if self.design is Design.ADAPTIVE and not self.objective:
             raise InputError(
                 f"{self._file}: an adaptive study needs an objective: name a number of "
                 "the result, such as S"
             )
-        if self.goal not in GOALS:
+        if self.design is not Design.ADAPTIVE and (self.objective or self.prune_by):
             raise InputError(
-                f"{self._file}: goal is {self.goal!r}: choose one of {', '.join(GOALS)}"
+                f"{self._file}: objective and prune_by are for the design adaptive, "
+                f"not {self.design.value}"
             )
+        return self
 
     @property
     def _file(self) -> Path:
@@ -120,70 +123,18 @@ class Study:
             raise InputError(f"{self._file}: {one_line(error)}") from error
 
 
-def study_names() -> list[str]:
-    """The studies that conf/study holds."""
-    return sorted(path.stem for path in STUDIES.glob("*.yaml"))
-
-
-def _values(given: Any, where: str) -> Values:
-    if isinstance(given, list):
-        return given
-    if isinstance(given, dict):
-        try:
-            return Range(**given)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{where}: {one_line(error)}") from error
-    raise InputError(
-        f"{where} is {given!r}: give a list of values, or low and high of a range"
-    )
-
-
-def _list(given: Any, where: str) -> list[Any]:
-    if not isinstance(given, list):
-        raise InputError(f"{where} must be a list, not {given!r}")
-    return given
-
-
-def _design(given: Any, where: str) -> Design:
-    try:
-        return Design(given)
-    except ValueError as error:
-        names = ", ".join(d.value for d in Design)
-        raise InputError(
-            f"{where}: design is {given!r}: choose one of {names}"
-        ) from error
-
-
 def read_definition(name: str) -> dict[str, Any]:
-    """conf/study/<name>.yaml as it stands."""
-    path = STUDIES / f"{name}.yaml"
+    """conf/study/<name>.yaml as Hydra composes it."""
     if name not in study_names():
-        raise InputError(
-            f"conf/study has no study {name!r}: choose one of "
-            f"{', '.join(study_names()) or '(none yet)'}"
-        )
-    return read_mapping(path)
+        raise no_such("conf/study has no study", name, study_names())
+    return composed_file(STUDIES / f"{name}.yaml")
 
 
-def read_study(name: str) -> Study:
-    """Read and check conf/study/<name>.yaml."""
-    return study_of(name, read_definition(name))
+def read_study(name: str, words: Sequence[str] = ()) -> Study:
+    """Read and check conf/study/<name>.yaml, with overrides such as samples=8."""
+    return study_of(name, overridden(read_definition(name), words))
 
 
 def study_of(name: str, given: Mapping[str, Any]) -> Study:
     """The study that `given`, the content of its file, describes."""
-    path = STUDIES / f"{name}.yaml"
-    check_keys(given, [f.name for f in fields(Study) if f.name != "name"], str(path))
-    for key in ("case", "design"):
-        if key not in given:
-            raise InputError(f"{path} has no {key}: add one")
-    vary = mapping(given.get("vary"), f"{path}: vary")
-    vary = {k: _values(v, f"{path}: vary.{k}") for k, v in vary.items()}
-    whole = {**given} | {"design": _design(given["design"], str(path)), "vary": vary}
-    whole["fixed"] = mapping(given.get("fixed"), f"{path}: fixed")
-    runs = _list(given.get("runs", []), f"{path}: runs")
-    whole["runs"] = tuple(mapping(run, f"{path}: each of runs") for run in runs)
-    whole["response"] = tuple(
-        _list(given.get("response", ["E", "S"]), f"{path}: response")
-    )
-    return Study(name=name, **whole)
+    return checked(Study, {**given, "name": name}, str(STUDIES / f"{name}.yaml"))

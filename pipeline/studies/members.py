@@ -1,19 +1,21 @@
 """Which runs a study has: each key once, dealt to batches, listed in members.json."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.designs import Point
-from pipeline.errors import InputError
-from pipeline.files import read_json, write_json
-from pipeline.folder_names import folder_name
-from pipeline.hydra_command import Composer
-from pipeline.plan_file import Batch
-from pipeline.runs import RESULTS, Job
-from pipeline.simulate import planned, sound_case
+from analysis.designs.sampling import Point
+from pipeline.config.folder_names import folder_name
+from pipeline.config.hydra import Composer
+from pipeline.config.listed import study_names
+from pipeline.store.case_job import planned, sound_case
+from pipeline.store.files import read_json
+from pipeline.store.plan_file import Batch, write_if_other
+from pipeline.store.runs import RESULTS, Job
 from pipeline.studies.file import Study
+from pipeline.terminal.errors import InputError
+from pipeline.terminal.names import no_such
 
 MOST_REFUSED = 20  # points refused one after the other, before the study is
 RUNS_A_BATCH = 50  # at least, so that the start of a process is shared by many runs
@@ -75,11 +77,19 @@ def _is_sound(config: Mapping[str, Any], refused: list[InputError]) -> bool:
 
 
 def batches(jobs: list[Job], most: int) -> list[Batch]:
-    """Deal jobs to processes: few, and with enough runs each to be worth a start."""
+    """Deal the jobs of a study to few processes, with enough runs each for its start.
+
+    A job's key says in which batch it is: a run more changes the batch it falls into.
+    """
     number = max(1, min(most, -(-len(jobs) // RUNS_A_BATCH)))
     number = min(max(number, 2), len(jobs))
-    dealt: Iterator[list[Job]] = (jobs[i::number] for i in range(number))
-    return [Batch(tuple(sorted(hand, key=lambda job: job.key))) for hand in dealt]
+    hands: dict[int, list[Job]] = {}
+    for job in sorted(jobs, key=lambda job: job.key):
+        hands.setdefault(int(job.key, 16) % number, []).append(job)
+    return [
+        Batch(tuple(hand), f"{hand[0].tags['study']}.{i + 1}")
+        for i, hand in sorted(hands.items())
+    ]
 
 
 def study_directory(name: str, results: Path = RESULTS) -> Path:
@@ -92,13 +102,15 @@ def write_members(study: Study, found: list[Member]) -> None:
     rows = [{"key": m.job.key, "point": m.point} for m in found]
     value = {"study": study.name, "case": study.case, "response": study.response}
     path = study_directory(study.name) / "members.json"
-    write_json(path, {**value, "members": rows}, compact=True)
+    write_if_other(path, {**value, "members": rows}, compact=True)
 
 
 def read_members(name: str, results: Path = RESULTS) -> dict[str, Any]:
     """The list of wanted runs of a study that was planned before."""
     path = study_directory(name, results) / "members.json"
     if not path.is_file():
+        if name not in study_names():
+            raise no_such("conf/study has no study", name, study_names())
         raise InputError(
             f"the study {name} was not planned yet: make study NAME={name}"
         )

@@ -1,4 +1,4 @@
-"""The contact potential: eqs. (3.4) to (3.6) of [ZF19], and a fade for edges."""
+"""The contact potential: eqs. (3.4) to (3.6) of [ZF19], and a mollifier for edges."""
 
 import math
 
@@ -22,7 +22,7 @@ def barrier(d: float, d0: float, ke: float) -> tuple[float, float, float]:
     Parameters
     ----------
     d : distance, m, positive
-    d0 : distance at which contact begins, m
+    d0 : activation distance, at which contact begins, m
     ke : scale of the potential, J
     """
     if d >= d0:
@@ -41,12 +41,13 @@ def barrier(d: float, d0: float, ke: float) -> tuple[float, float, float]:
 
 
 @kernel
-def fade(c: float, scale: float) -> tuple[float, float, float]:
+def mollifier(c: float, scale: float) -> tuple[float, float, float]:
     """Factor m on the potential of two edges, and its first two derivatives in c.
 
-    c is the square of the edges' cross product. The distance of parallel edges has a
-    kink; with m = q (2 - q), q = c / scale < 1, the potential is smooth across it.
-    Points against triangles keep parallel edges apart there.
+    c is the square of the edges' cross product, |u x v|^2. The distance of parallel
+    edges has a kink; with m = q (2 - q), q = c / scale < 1, the potential is smooth
+    across it (Li et al., Incremental potential contact, ACM TOG 39, 2020). Points
+    against triangles keep parallel edges apart there.
     """
     if c >= scale:
         return 1.0, 0.0, 0.0

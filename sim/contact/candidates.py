@@ -1,8 +1,9 @@
 """Which pairs are near: found once, used until the nodes have moved.
 
-Every pair whose boxes come within `reach` is kept. Small surfaces test all boxes
-against all; large ones sort boxes into the cells of a grid first, which costs in
-proportion to the number of boxes. Both give the same pairs in the same order.
+Every pair whose boxes come within a given distance is kept. Small surfaces test all
+boxes against all; large ones sort boxes into the cells of a grid first (spatial
+hashing), which costs in proportion to the number of boxes. Both give the same pairs in
+the same order.
 """
 
 import numpy as np
@@ -10,18 +11,18 @@ import numpy as np
 from sim.arrays import Bools, Floats, Ints
 from sim.contact.distance import pair_distance
 from sim.contact.surface import (
-    Pairs,
-    Surface,
+    ContactPairs,
+    ContactSurface,
     apart,
     edge_left_out,
     face_weight,
     gather,
 )
-from sim.kernels import kernel
+from sim.kernels import inner, kernel
 
 GRID_FROM = 400  # boxes; below this, testing all against all is faster
-FEW = 64  # numbers up to which insertion sorts faster
-PARALLEL_EDGES = 1e-3  # sin^2 of the angle at which the fade of two edges begins
+FEW = 64  # numbers up to which plain insertion sorts faster
+PARALLEL_EDGES = 1e-3  # sin^2 of the angle below which the mollifier of two edges acts
 
 
 @kernel
@@ -38,7 +39,7 @@ def boxes(nodes: Ints, x: Floats, margin: float) -> Floats:
     return out
 
 
-@kernel
+@inner
 def _overlap(a: Floats, i: int, b: Floats, j: int) -> bool:
     return bool(
         a[i, 0] <= b[j, 3]
@@ -50,19 +51,20 @@ def _overlap(a: Floats, i: int, b: Floats, j: int) -> bool:
     )
 
 
-@kernel
+@inner
 def _extended(found: Ints, count: int, i: int, near: Ints) -> Ints:
     """`found` with (i, j) from place `count` on for all j of `near`; larger if full."""
     if count + len(near) > len(found):
         larger = np.empty((2 * (count + len(near)), 2), dtype=np.int64)
-        larger[:count] = found[:count]
+        for k in range(count):
+            larger[k, 0], larger[k, 1] = found[k, 0], found[k, 1]
         found = larger
     for k in range(len(near)):
         found[count + k, 0], found[count + k, 1] = i, near[k]
     return found
 
 
-@kernel
+@inner
 def _hits(a: Floats, b: Floats, hit: Bools) -> None:
     """Which boxes, the columns of b (6, m), overlap the box a (6,): no branches."""
     a0, a1, a2, a3, a4, a5 = a[0], a[1], a[2], a[3], a[4], a[5]
@@ -81,7 +83,10 @@ def overlaps_by_scan(a: Floats, b: Floats, same: bool) -> Ints:
     made it ten times as slow.
     """
     hit = np.empty((len(a), len(b)), dtype=np.bool_)
-    columns, count = np.ascontiguousarray(b.T), 0
+    columns, count = np.empty((6, len(b))), 0
+    for j in range(len(b)):
+        for c in range(6):
+            columns[c, j] = b[j, c]
     for i in range(len(a)):
         _hits(a[i], columns, hit[i])
         for j in range(i + 1 if same else 0, len(b)):
@@ -95,15 +100,26 @@ def overlaps_by_scan(a: Floats, b: Floats, same: bool) -> Ints:
     return found
 
 
-@kernel
+@inner
+def _stretch(boxes: Floats, low: Floats, high: Floats) -> None:
+    """Move the corners of a box outwards until it holds all of `boxes`."""
+    for i in range(len(boxes)):
+        for c in range(3):
+            low[c] = min(low[c], boxes[i, c])
+            high[c] = max(high[c], boxes[i, c + 3])
+
+
+@inner
 def _grid(a: Floats, b: Floats) -> tuple[Floats, Floats, Ints]:
     """Corner, inverse cell size and cell counts of a grid over all boxes of `b`."""
-    low, high, size = np.empty(3), np.empty(3), np.zeros(3)
+    low, high, size = np.full(3, np.inf), np.full(3, -np.inf), np.zeros(3)
     shape = np.empty(3, dtype=np.int64)
+    _stretch(a, low, high)
+    _stretch(b, low, high)
     for c in range(3):
-        low[c] = min(a[:, c].min(), b[:, c].min())
-        high[c] = max(a[:, c + 3].max(), b[:, c + 3].max())
-        size[c] = max((b[:, c + 3] - b[:, c]).mean(), (high[c] - low[c]) / 1e6, 1e-300)
+        for j in range(len(b)):
+            size[c] += b[j, c + 3] - b[j, c]
+        size[c] = max(size[c] / len(b), (high[c] - low[c]) / 1e6, 1e-300)
     while True:
         for c in range(3):
             shape[c] = int((high[c] - low[c]) / size[c]) + 1
@@ -117,7 +133,18 @@ def _cell(low: Floats, inverse: Floats, shape: Ints, value: float, c: int) -> in
     return int(min(max(int((value - low[c]) * inverse[c]), 0), shape[c] - 1))
 
 
-@kernel
+@inner
+def _cells(
+    low: Floats, inverse: Floats, shape: Ints, box: Floats
+) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """The first cell that a box touches along each axis, and the one after the last."""
+    x = _cell(low, inverse, shape, box[0], 0), _cell(low, inverse, shape, box[3], 0) + 1
+    y = _cell(low, inverse, shape, box[1], 1), _cell(low, inverse, shape, box[4], 1) + 1
+    z = _cell(low, inverse, shape, box[2], 2), _cell(low, inverse, shape, box[5], 2) + 1
+    return (x[0], y[0], z[0]), (x[1], y[1], z[1])
+
+
+@inner
 def _fill_cells(
     b: Floats, low: Floats, inverse: Floats, shape: Ints
 ) -> tuple[Ints, Ints]:
@@ -126,21 +153,14 @@ def _fill_cells(
     member = np.empty(0, dtype=np.int64)
     for fill in range(2):
         if fill == 1:
-            start = np.cumsum(start)
+            for k in range(1, len(start)):
+                start[k] += start[k - 1]
             member = np.empty(start[-1], dtype=np.int64)
         for j in range(len(b) - 1, -1, -1):
-            for cx in range(
-                _cell(low, inverse, shape, b[j, 0], 0),
-                _cell(low, inverse, shape, b[j, 3], 0) + 1,
-            ):
-                for cy in range(
-                    _cell(low, inverse, shape, b[j, 1], 1),
-                    _cell(low, inverse, shape, b[j, 4], 1) + 1,
-                ):
-                    for cz in range(
-                        _cell(low, inverse, shape, b[j, 2], 2),
-                        _cell(low, inverse, shape, b[j, 5], 2) + 1,
-                    ):
+            first, end = _cells(low, inverse, shape, b[j])
+            for cx in range(first[0], end[0]):
+                for cy in range(first[1], end[1]):
+                    for cz in range(first[2], end[2]):
                         k = (cx * shape[1] + cy) * shape[2] + cz
                         if fill == 0:
                             start[k] += 1
@@ -150,18 +170,20 @@ def _fill_cells(
     return start, member
 
 
-@kernel
+@inner
 def _sort(numbers: Ints) -> None:
-    """Ascending; they are few and nearly in order, mostly."""
-    if len(numbers) > FEW:
-        numbers.sort()
-        return
-    for k in range(1, len(numbers)):
-        j, place = numbers[k], k
-        while place > 0 and numbers[place - 1] > j:
-            numbers[place] = numbers[place - 1]
-            place -= 1
-        numbers[place] = j
+    """Ascending, by Shell's method; they are few and nearly in order, mostly."""
+    stride = 1
+    while FEW * stride < len(numbers):
+        stride = 3 * stride + 1
+    while stride > 0:
+        for k in range(stride, len(numbers)):
+            j, place = numbers[k], k
+            while place >= stride and numbers[place - stride] > j:
+                numbers[place] = numbers[place - stride]
+                place -= stride
+            numbers[place] = j
+        stride //= 3
 
 
 @kernel
@@ -175,18 +197,10 @@ def overlaps_by_grid(a: Floats, b: Floats, same: bool) -> Ints:
     seen, near = np.full(len(b), -1), np.empty(len(b), dtype=np.int64)
     for i in range(len(a)):
         hits = 0
-        for cx in range(
-            _cell(low, inverse, shape, a[i, 0], 0),
-            _cell(low, inverse, shape, a[i, 3], 0) + 1,
-        ):
-            for cy in range(
-                _cell(low, inverse, shape, a[i, 1], 1),
-                _cell(low, inverse, shape, a[i, 4], 1) + 1,
-            ):
-                for cz in range(
-                    _cell(low, inverse, shape, a[i, 2], 2),
-                    _cell(low, inverse, shape, a[i, 5], 2) + 1,
-                ):
+        first, end = _cells(low, inverse, shape, a[i])
+        for cx in range(first[0], end[0]):
+            for cy in range(first[1], end[1]):
+                for cz in range(first[2], end[2]):
                     k = (cx * shape[1] + cy) * shape[2] + cz
                     for m in range(start[k], start[k + 1]):
                         j = member[m]
@@ -210,21 +224,23 @@ def overlaps(a: Floats, b: Floats, same: bool) -> Ints:
     return overlaps_by_grid(a, b, same)
 
 
-@kernel
-def _limit(surface: Surface, reach: float, gap_at_rest: float) -> tuple[float, float]:
-    """d0 and thickness of a pair, no more than half of the gap it has at rest.
+@inner
+def _activation_at_rest(
+    surface: ContactSurface, activation: float, distance_at_rest: float
+) -> tuple[float, float]:
+    """d0 and thickness of a pair, no more than half of the distance it has at rest.
 
     Parts that are closer than d0 in the flat sheet (rims on both sides of a crease)
     would push each other for no reason of contact.
     """
-    full = reach + surface.thickness
-    if gap_at_rest >= 2.0 * full:
-        return reach, surface.thickness
-    share = 0.5 * gap_at_rest / full
-    return reach * share, surface.thickness * share
+    full = activation + surface.thickness
+    if distance_at_rest >= 2.0 * full:
+        return activation, surface.thickness
+    share = 0.5 * distance_at_rest / full
+    return activation * share, surface.thickness * share
 
 
-@kernel
+@inner
 def _length_product(x: Floats) -> float:
     """|u|^2 |v|^2 of the edges u and v, (4, 3) their ends."""
     u, v = 0.0, 0.0
@@ -234,24 +250,24 @@ def _length_product(x: Floats) -> float:
     return u * v
 
 
-@kernel
+@inner
 def _is_corner(node: int, corners: Ints) -> bool:
     return bool(node == corners[0] or node == corners[1] or node == corners[2])
 
 
 @kernel
-def find_pairs(surface: Surface, x: Floats, reach: float) -> Pairs:
-    """All pairs whose boxes are within `reach`, those left out by rule removed.
+def find_pairs(surface: ContactSurface, x: Floats, within: float) -> ContactPairs:
+    """All pairs whose boxes are within `within`, those left out by rule removed.
 
     Parameters
     ----------
     x : (n, 3) m
-    reach : m; as long as no node moves more than s, every pair closer than
-        reach - 2 s is among them
+    within : m; as long as no node moves more than s, every pair closer than
+        within - 2 s is among them
     """
     points = boxes(surface.point.reshape(-1, 1), x, 0.0)
-    face = overlaps(points, boxes(surface.triangle, x, reach), False)
-    half = boxes(surface.edge, x, 0.5 * reach)
+    face = overlaps(points, boxes(surface.triangle, x, within), False)
+    half = boxes(surface.edge, x, 0.5 * within)
     edge = overlaps(half, half, True)
     row = np.empty((len(face) + len(edge), 2), dtype=np.int64)
     weight, kept = np.ones(len(row)), 0
@@ -260,38 +276,43 @@ def find_pairs(surface: Surface, x: Floats, reach: float) -> Pairs:
             continue  # most are: boxes of a triangle hold its own corners
         times = face_weight(surface, face[c, 0], face[c, 1])
         if times > 0.0:
-            row[kept], weight[kept] = face[c], times
+            row[kept, 0], row[kept, 1], weight[kept] = face[c, 0], face[c, 1], times
             kept += 1
     faces = kept
     for c in range(len(edge)):
         if not edge_left_out(surface, edge[c, 0], edge[c, 1]):
-            row[kept], weight[kept] = edge[c], 1.0
+            row[kept, 0], row[kept, 1], weight[kept] = edge[c, 0], edge[c, 1], 1.0
             kept += 1
     return _described(surface, faces, row[:kept].copy(), weight[:kept].copy())
 
 
-@kernel
-def _described(surface: Surface, faces: int, row: Ints, weight: Floats) -> Pairs:
-    """The pairs with their nodes, thresholds and fades."""
+@inner
+def _described(
+    surface: ContactSurface, faces: int, row: Ints, weight: Floats
+) -> ContactPairs:
+    """The pairs with their nodes, activation distances and mollifiers."""
     k = len(row)
-    node, fades = np.empty((k, 4), dtype=np.int64), np.zeros(k)
-    d0, gap, y = np.empty(k), np.empty(k), np.empty((4, 3))
+    node, mollifier_scale = np.empty((k, 4), dtype=np.int64), np.zeros(k)
+    d0, min_distance, y = np.empty(k), np.empty(k), np.empty((4, 3))
     for c in range(k):
-        i, j = row[c]
+        i, j = row[c, 0], row[c, 1]
         if c < faces:
-            first, reach = 1, surface.point_reach[i]
+            first, activation = 1, surface.point_activation[i]
             node[c, 0] = surface.point[i]
-            node[c, 1:] = surface.triangle[j]
+            for a in range(3):
+                node[c, a + 1] = surface.triangle[j, a]
         else:
-            first, reach = 2, surface.edge_reach
-            node[c, :2] = surface.edge[i]
-            node[c, 2:] = surface.edge[j]
+            first, activation = 2, surface.edge_activation
+            for a in range(2):
+                node[c, a], node[c, a + 2] = surface.edge[i, a], surface.edge[j, a]
         rest = np.inf
         if surface.limited or c >= faces:
             gather(node[c], surface.rest, y)
         if c >= faces:
-            fades[c] = PARALLEL_EDGES * _length_product(y)
-        if surface.limited and not apart(y, first, 2.0 * (reach + surface.thickness)):
+            mollifier_scale[c] = PARALLEL_EDGES * _length_product(y)
+        if surface.limited and not apart(
+            y, first, 2.0 * (activation + surface.thickness)
+        ):
             rest = pair_distance(y, first)
-        d0[c], gap[c] = _limit(surface, reach, rest)
-    return Pairs(faces, row, node, d0, gap, weight, fades)
+        d0[c], min_distance[c] = _activation_at_rest(surface, activation, rest)
+    return ContactPairs(faces, row, node, d0, min_distance, weight, mollifier_scale)

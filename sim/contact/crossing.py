@@ -3,10 +3,10 @@
 from sim.arrays import Floats, Ints
 from sim.contact.candidates import boxes, overlaps
 from sim.contact.surface import share_tag
-from sim.kernels import kernel
+from sim.kernels import inner, kernel
 
 
-@kernel
+@inner
 def _volume(a: Floats, b: Floats, c: Floats, d: Floats) -> float:
     """Six times the signed volume of a tetrahedron."""
     out = 0.0
@@ -41,7 +41,7 @@ def crossings(edge: Ints, triangle: Ints, tag: Ints, x: Floats) -> Ints:
     found = overlaps(boxes(edge, x, 0.0), boxes(triangle, x, 0.0), False)
     kept = 0
     for k in range(len(found)):
-        i, t = found[k]
+        i, t = found[k, 0], found[k, 1]
         joined = False
         for a in range(2):
             for b in range(3):
@@ -49,9 +49,9 @@ def crossings(edge: Ints, triangle: Ints, tag: Ints, x: Floats) -> Ints:
                 joined = joined or u == v or share_tag(tag, u, v)
         if joined:
             continue
-        p, q = edge[i]
-        a, b, c = triangle[t]
-        if pierces(x[p], x[q], x[a], x[b], x[c]):
-            found[kept] = found[k]
+        p, q = x[edge[i, 0]], x[edge[i, 1]]
+        corner = triangle[t]
+        if pierces(p, q, x[corner[0]], x[corner[1]], x[corner[2]]):
+            found[kept, 0], found[kept, 1] = i, t
             kept += 1
     return found[:kept].copy()

@@ -2,16 +2,16 @@
 
     Pi_pair = m(c) Pi(d - thickness)
 
-with m = 1 for a node and a triangle, and `fade` for two edges.
+with m = 1 for a node and a triangle, and `mollifier` for two edges.
 """
 
 import numpy as np
 
 from sim.arrays import Floats
-from sim.contact.barrier import barrier, fade
+from sim.contact.barrier import barrier, mollifier
 from sim.contact.distance import distance_slopes, pair_distance, pair_weights
-from sim.contact.surface import Pairs, apart, gather
-from sim.kernels import kernel
+from sim.contact.surface import ContactPairs, apart, gather
+from sim.kernels import inner, kernel
 
 
 @kernel
@@ -43,7 +43,7 @@ def _cross(x: Floats, gradient: Floats, hessian: Floats) -> float:
     return _cross_square(x)
 
 
-@kernel
+@inner
 def _cross_square(x: Floats) -> float:
     """c = |u x v|^2 of two edges."""
     out = 0.0
@@ -55,9 +55,9 @@ def _cross_square(x: Floats) -> float:
     return float(out)
 
 
-@kernel
+@inner
 def pair_energy(
-    pairs: Pairs, k: int, ke: float, x: Floats, y: Floats
+    pairs: ContactPairs, k: int, ke: float, x: Floats, y: Floats
 ) -> tuple[float, float]:
     """Potential (J) and distance (m) of pair k; inf where it is out of reach.
 
@@ -65,20 +65,20 @@ def pair_energy(
     """
     gather(pairs.node[k], x, y)
     first = 1 if k < pairs.faces else 2
-    gap, reach = pairs.gap[k], pairs.reach[k]
-    if apart(y, first, reach + gap):
+    min_distance, activation = pairs.min_distance[k], pairs.activation[k]
+    if apart(y, first, activation + min_distance):
         return 0.0, np.inf
     d = pair_distance(y, first)
-    if d <= gap:
+    if d <= min_distance:
         return np.inf, d
-    energy = pairs.weight[k] * barrier(d - gap, reach, ke)[0]
+    energy = pairs.weight[k] * barrier(d - min_distance, activation, ke)[0]
     if first == 2 and energy > 0.0:
-        energy *= fade(_cross_square(y), pairs.fade[k])[0]
+        energy *= mollifier(_cross_square(y), pairs.mollifier_scale[k])[0]
     return energy, d
 
 
 @kernel
-def contact_energy(pairs: Pairs, ke: float, x: Floats) -> float:
+def contact_energy(pairs: ContactPairs, ke: float, x: Floats) -> float:
     """Potential of all pairs, J; inf where panels meet."""
     y, total = np.empty((4, 3)), 0.0
     for k in range(len(pairs.node)):
@@ -87,7 +87,9 @@ def contact_energy(pairs: Pairs, ke: float, x: Floats) -> float:
 
 
 @kernel
-def smallest_distance(pairs: Pairs, x: Floats, touching: bool) -> tuple[float, int]:
+def smallest_distance(
+    pairs: ContactPairs, x: Floats, touching: bool
+) -> tuple[float, int]:
     """Smallest distance of all pairs, m, and the number of that pair.
 
     touching : only pairs whose potential is not zero; inf where there is none
@@ -96,13 +98,13 @@ def smallest_distance(pairs: Pairs, x: Floats, touching: bool) -> tuple[float, i
     for k in range(len(pairs.node)):
         gather(pairs.node[k], x, y)
         d = pair_distance(y, 1 if k < pairs.faces else 2)
-        out_of_reach = d >= pairs.reach[k] + pairs.gap[k]
+        out_of_reach = d >= pairs.activation[k] + pairs.min_distance[k]
         if d < smallest and not (touching and out_of_reach):
             smallest, which = d, k
     return smallest, which
 
 
-@kernel
+@inner
 def _of_potential(
     slope: float, curvature: float, gradient: Floats, hessian: Floats
 ) -> None:
@@ -116,13 +118,13 @@ def _of_potential(
         gradient[i] *= slope
 
 
-@kernel
-def _faded(
+@inner
+def _mollified(
     y: Floats, scale: float, energy: float, gradient: Floats, hessian: Floats
 ) -> None:
     """From the slopes of Pi to those of m(c) Pi for two edges y (4, 3)."""
     c_gradient, c_hessian = np.empty(12), np.empty((12, 12))
-    m, m1, m2 = fade(_cross(y, c_gradient, c_hessian), scale)
+    m, m1, m2 = mollifier(_cross(y, c_gradient, c_hessian), scale)
     for i in range(12):
         for j in range(12):
             mixed = gradient[i] * c_gradient[j] + c_gradient[i] * gradient[j]
@@ -135,7 +137,7 @@ def _faded(
 
 @kernel
 def pair_terms(
-    pairs: Pairs, k: int, ke: float, x: Floats, gradient: Floats, hessian: Floats
+    pairs: ContactPairs, k: int, ke: float, x: Floats, gradient: Floats, hessian: Floats
 ) -> tuple[float, float]:
     """Potential and distance of pair k; where the first is finite, fill its slopes.
 
@@ -150,8 +152,10 @@ def pair_terms(
     free = pair_weights(y, first, w, dw)
     distance_slopes(y, w, dw, free, gradient, hessian)
     scale = ke * pairs.weight[k]
-    value, slope, curvature = barrier(d - pairs.gap[k], pairs.reach[k], scale)
+    value, slope, curvature = barrier(
+        d - pairs.min_distance[k], pairs.activation[k], scale
+    )
     _of_potential(slope, curvature, gradient, hessian)
     if first == 2:
-        _faded(y, pairs.fade[k], value, gradient, hessian)
+        _mollified(y, pairs.mollifier_scale[k], value, gradient, hessian)
     return energy, d

@@ -1,23 +1,25 @@
 """How far nodes may move before anything touches: no step jumps through a panel.
 
-Conservative advancement. While a pair moves along straight lines, its distance falls
-no faster than l = max |move of the one| + max |move of the other| (the common part of
-all four moves taken out first). From a distance d the pair may therefore advance by
-the fraction (d - gap) / l of its move without touching; repeat from there until the
-gap has shrunk to a tenth of what it was, or the whole move is made.
+Conservative advancement, as the additive continuous collision detection of Li, Kaufman
+and Jiang, ACM TOG 40 (2021). While a pair moves along straight lines, its distance
+falls no faster than l = max |move of the one| + max |move of the other| (the common
+part of all four moves taken out first). From a distance d the pair may therefore
+advance by the fraction (d - min_distance) / l of its move without touching; repeat
+from there until the clearance d - min_distance has shrunk to a tenth of what it was,
+or the whole move is made.
 """
 
 import numpy as np
 
 from sim.arrays import Floats
 from sim.contact.distance import pair_distance
-from sim.contact.surface import Pairs, gather
-from sim.kernels import kernel
+from sim.contact.surface import ContactPairs, gather
+from sim.kernels import inner, kernel
 
-KEEP = 0.1  # of the gap that a pair has before the step; advancing ends there
+KEEP = 0.1  # of the clearance that a pair has before the step; advancing ends there
 
 
-@kernel
+@inner
 def _fastest(move: Floats, first: int) -> float:
     """Bound on the closing speed; the mean move is taken out of `move` (4, 3)."""
     for c in range(3):
@@ -35,23 +37,25 @@ def _fastest(move: Floats, first: int) -> float:
 
 
 @kernel
-def pair_step(x: Floats, move: Floats, first: int, gap: float, longest: float) -> float:
+def pair_step(
+    x: Floats, move: Floats, first: int, min_distance: float, longest: float
+) -> float:
     """Largest safe fraction of `move`, at most `longest`.
 
     Parameters
     ----------
     x, move : (4, 3) positions and moves; both are overwritten
     first : 1 for a point and a triangle, 2 for two edges
-    gap : distance that must remain, m
+    min_distance : distance that must remain, m
     """
     speed = _fastest(move, first)
     if speed == 0.0:
         return longest
     d = pair_distance(x, first)
-    keep = KEEP * (d - gap)
+    keep = KEEP * (d - min_distance)
     done = 0.0
     while True:
-        advance = 0.9 * (d - gap) / speed
+        advance = 0.9 * (d - min_distance) / speed
         if done + advance >= longest:
             return longest
         for i in range(4):
@@ -59,12 +63,12 @@ def pair_step(x: Floats, move: Floats, first: int, gap: float, longest: float) -
                 x[i, c] += advance * move[i, c]
         d = pair_distance(x, first)
         done += advance
-        if d - gap <= keep:
+        if d - min_distance <= keep:
             return done
 
 
 @kernel
-def largest_step(pairs: Pairs, x: Floats, move: Floats, longest: float) -> float:
+def largest_step(pairs: ContactPairs, x: Floats, move: Floats, longest: float) -> float:
     """Largest fraction of `move` (n, 3), at most `longest`, along which nothing meets.
 
     `pairs` must hold every pair that could meet on the way.
@@ -74,5 +78,5 @@ def largest_step(pairs: Pairs, x: Floats, move: Floats, longest: float) -> float
     for k in range(len(pairs.node)):
         gather(pairs.node[k], x, y)
         gather(pairs.node[k], move, v)
-        step = pair_step(y, v, 1 if k < pairs.faces else 2, pairs.gap[k], step)
+        step = pair_step(y, v, 1 if k < pairs.faces else 2, pairs.min_distance[k], step)
     return step

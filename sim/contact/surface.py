@@ -7,10 +7,10 @@ are; like the frozen dataclasses elsewhere they are never changed.
 from typing import NamedTuple
 
 from sim.arrays import Floats, Ints
-from sim.kernels import kernel
+from sim.kernels import inner, kernel
 
 
-class Surface(NamedTuple):
+class ContactSurface(NamedTuple):
     """The triangles of all panels, and what meets them.
 
     A pair is left out if both belong to the same panel only, or if a node of the one
@@ -19,32 +19,32 @@ class Surface(NamedTuple):
 
     Attributes
     ----------
-    point, point_reach : (p,) nodes, and d0 of each in m
+    point, point_activation : (p,) nodes, and d0 of each in m
     point_panel : (p, q) the panels that a node belongs to, -1 for none; a pair counts
         once for each that is not the triangle's; with q = 0 every pair counts once
     triangle, triangle_panel : (t, 3), (t,)
     edge : (e, 2) edges that are checked against each other
-    edge_reach : d0 of edges, m
+    edge_activation : d0 of edges, m
     tag : (n, 2) two tags a node, -1 for none
     rest : (n, 3) m, rest positions
-    limited : whether d0 shrinks to half the gap that a pair has at rest
+    limited : whether d0 shrinks to half the distance that a pair has at rest
     thickness : distance of two midplanes that touch, m; the barrier is in d - thickness
     """
 
     point: Ints
     point_panel: Ints
-    point_reach: Floats
+    point_activation: Floats
     triangle: Ints
     triangle_panel: Ints
     edge: Ints
-    edge_reach: float
+    edge_activation: float
     tag: Ints
     rest: Floats
     limited: bool
     thickness: float
 
 
-class Pairs(NamedTuple):
+class ContactPairs(NamedTuple):
     """Pairs that are close enough to matter for a while.
 
     Nodes with triangles come first, edges with edges after them, each in ascending
@@ -55,21 +55,22 @@ class Pairs(NamedTuple):
     faces : how many pairs are a node and a triangle
     row : (k, 2) rows of `point` and `triangle`, or of `edge` twice
     node : (k, 4) the node and the corners, or the ends of both edges
-    reach, gap : (k,) m, d0 and the distance at which the potential is infinite
+    activation, min_distance : (k,) m, d0, and the minimum distance of the barrier:
+        the potential is infinite at min_distance, and zero `activation` above it
     weight : (k,) how often a pair counts
-    fade : (k,) scale of `sim.contact.barrier.fade` for edges, m^4
+    mollifier_scale : (k,) scale of `sim.contact.barrier.mollifier` for edges, m^4
     """
 
     faces: int
     row: Ints
     node: Ints
-    reach: Floats
-    gap: Floats
+    activation: Floats
+    min_distance: Floats
     weight: Floats
-    fade: Floats
+    mollifier_scale: Floats
 
 
-@kernel
+@inner
 def share_tag(tag: Ints, i: int, j: int) -> bool:
     """Whether two nodes stem from a common vertex of the pattern."""
     for a in range(2):
@@ -79,8 +80,8 @@ def share_tag(tag: Ints, i: int, j: int) -> bool:
     return False
 
 
-@kernel
-def face_weight(surface: Surface, p: int, t: int) -> float:
+@inner
+def face_weight(surface: ContactSurface, p: int, t: int) -> float:
     """How often point `p` and triangle `t` count; 0 where they are joined."""
     node = surface.point[p]
     for c in range(3):
@@ -96,8 +97,8 @@ def face_weight(surface: Surface, p: int, t: int) -> float:
     return weight
 
 
-@kernel
-def edge_left_out(surface: Surface, i: int, j: int) -> bool:
+@inner
+def edge_left_out(surface: ContactSurface, i: int, j: int) -> bool:
     """Whether edges `i` and `j` are joined."""
     for a in range(2):
         for b in range(2):
@@ -107,7 +108,7 @@ def edge_left_out(surface: Surface, i: int, j: int) -> bool:
     return False
 
 
-@kernel
+@inner
 def gather(nodes: Ints, x: Floats, out: Floats) -> None:
     """Rows of x (n, 3) of these nodes."""
     for a in range(len(nodes)):
@@ -116,8 +117,8 @@ def gather(nodes: Ints, x: Floats, out: Floats) -> None:
 
 
 @kernel
-def apart(x: Floats, first: int, reach: float) -> bool:
-    """Whether the boxes of x[:first] and x[first:4] are more than `reach` apart."""
+def apart(x: Floats, first: int, distance: float) -> bool:
+    """Whether the boxes of x[:first] and x[first:4] are more than `distance` apart."""
     for c in range(3):
         low, high = x[0, c], x[0, c]
         for i in range(1, first):
@@ -125,6 +126,6 @@ def apart(x: Floats, first: int, reach: float) -> bool:
         other_low, other_high = x[first, c], x[first, c]
         for i in range(first + 1, 4):
             other_low, other_high = min(other_low, x[i, c]), max(other_high, x[i, c])
-        if low - other_high > reach or other_low - high > reach:
+        if low - other_high > distance or other_low - high > distance:
             return True
     return False

@@ -20,21 +20,19 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 def kernel(function: Function) -> Function:
     """Compile at the first call; division by zero gives inf or nan, as in numpy."""
-    return compiled(function, _nrt=False, no_cfunc_wrapper=True)
+    return compiled(function, _nrt=False)
 
 
 def inner(function: Function) -> Function:
-    """Compile for other kernels only: Python must never call it."""
-    return compiled(
-        function, _nrt=False, no_cfunc_wrapper=True, no_cpython_wrapper=True
-    )
+    """Compile likewise, for other kernels only."""
+    return compiled(function, _nrt=False, no_cpython_wrapper=True)
 
 
 def spine(function: Function) -> Function:
     """Compile as a part of the one kernel that calls it."""
-    return compiled(function, _nrt=False, no_cfunc_wrapper=True, inline="always")
+    return compiled(function, _nrt=False, inline="always")
 
 
 def released(function: Function) -> Function:
     """Compile likewise, to run without Python's lock, so that threads help."""
-    return compiled(function, _nrt=False, no_cfunc_wrapper=True, nogil=True)
+    return compiled(function, _nrt=False, nogil=True)

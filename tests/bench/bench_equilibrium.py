@@ -14,37 +14,37 @@ from scipy.optimize import minimize
 from scipy.sparse import coo_array, csr_matrix
 
 from sim.arrays import Floats
-from sim.morph.constraints import Table, fix
-from sim.morph.elastic import Elastic, angles_of, deform
-from sim.morph.equilibrium import Balance, at_rest
-from sim.morph.hinged import hinged_sheet, hinges_between
-from sim.morph.loaded import Loaded
-from sim.morph.structure import Structure
+from sim.morph.statics.elastic import Elastic, angles_of, deform, elastic_entries
+from sim.morph.statics.equilibrium import EquilibriumOptions, at_rest
+from sim.morph.statics.hinged import hinged_sheet, hinges_between
+from sim.morph.statics.loaded import LoadedStructure
+from sim.morph.structure.constraints import ConstraintTable, fix
+from sim.morph.structure.structure import Structure
 
 SIZES = (8, 16, 32)
 WEIGHT = 2e-4  # of a node; links have the stiffness 10, hinges 0.05
 
 
-def hanging(size: int) -> Loaded:
+def hanging(size: int) -> LoadedStructure:
     """A square sheet held along one side."""
     sheet = hinged_sheet(size, size)
     table = sheet.constraints
     hinges = hinges_between(sheet.bodies)
     elastic = Elastic.between(sheet.r0, table.nodes[:, :2], 10.0, hinges, 0.05)
     held = [row for node in range(size + 1) for row in fix(sheet.r0, node)]
-    made = Structure(sheet.r0, Table.of(held), np.arange(len(sheet.r0)))
+    made = Structure(sheet.r0, ConstraintTable.of(held), np.arange(len(sheet.r0)))
     force = np.zeros_like(sheet.r0)
     force[:, 2] = -WEIGHT
-    return Loaded(made, elastic, force, np.zeros(len(force)))
+    return LoadedStructure(made, elastic, force, np.zeros(len(force)))
 
 
-def by_scipy(body: Loaded, method: str) -> tuple[float, float]:
+def by_scipy(body: LoadedStructure, method: str) -> tuple[float, float]:
     """CPU seconds and energy of one of SciPy's minimisers."""
     elastic, r0 = body.elastic, body.structure.r0
     free = np.flatnonzero(
         ~np.isin(np.arange(len(r0)), body.structure.constraints.nodes[:, 0])
     )
-    rows, cols = elastic.entries
+    rows, cols = elastic_entries(elastic.links, elastic.hinges)
     before = angles_of(elastic.hinges, r0)
     unknown = (3 * free[:, None] + np.arange(3)).ravel()
 
@@ -81,13 +81,13 @@ def by_scipy(body: Loaded, method: str) -> tuple[float, float]:
 
 
 def main() -> int:
-    at_rest(hanging(2), Balance())  # compiles
+    at_rest(hanging(2), EquilibriumOptions())  # compiles
     print("nodes  solver           CPU s   energy")
     for size in SIZES:
         body = hanging(size)
         nodes = len(body.force)
         start = process_time()
-        found = at_rest(body, Balance(tolerance=1e-7))
+        found = at_rest(body, EquilibriumOptions(tolerance=1e-7))
         mine = process_time() - start
         print(
             f"{nodes:5}  this          {mine:8.2f}   {found.energy:.9e}  {found.steps}"

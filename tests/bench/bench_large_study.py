@@ -18,16 +18,16 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from pipeline.index.ports import free_port
+from pipeline.tracking.ports import free_port
 from tests.bench.bench_studies import cpu_and_wall, environment, furnish
 
 # What stands in the command line of each kind of process.
 KINDS = {
-    "study": "-m pipeline.study ",
+    "study": "-m pipeline study ",
     "Snakemake": "-m snakemake ",
-    "job": "-m pipeline.run ",
-    "tracker": "-m pipeline.track ",
-    "table": "-m pipeline.study_table ",
+    "job": "morphtrack run ",
+    "tracker": "-m pipeline track ",
+    "table": "-m pipeline study_table ",
     "MLflow's pages, a worker": "multiprocessing.spawn",
 }
 TABLES = ("runs", "params", "metrics", "latest_metrics", "tags", "inputs")
@@ -104,7 +104,7 @@ def answers(port: int, runs: int) -> dict[str, float]:
 def ask_pages(folder: Path, runs: int) -> dict[str, float]:
     """Start the pages on the study's store and put the questions."""
     port = free_port()
-    words = [sys.executable, "-m", "pipeline.ui", "--port", str(port)]
+    words = [sys.executable, "-m", "pipeline", "ui", "--port", str(port)]
     quiet = subprocess.DEVNULL
     server = subprocess.Popen(
         words, cwd=folder, env=environment(), stdout=quiet, stderr=quiet
@@ -141,7 +141,7 @@ def main(runs: int) -> None:
 
         watcher = threading.Thread(target=watch)
         watcher.start()
-        study = [sys.executable, "-m", "pipeline.study", "trivial"]
+        study = [sys.executable, "-m", "pipeline", "study", "trivial"]
         cpu, wall = cpu_and_wall(study, folder)
         stop.set()
         watcher.join()

@@ -17,16 +17,17 @@ from typing import Any
 import numpy as np
 
 from pipeline.cases.origami import OrigamiCase
-from pipeline.hydra_command import Composer, build
+from pipeline.config.building import build
+from pipeline.config.hydra import Composer
 from sim.contact.candidates import find_pairs
 from sim.contact.potential import contact_energy, pair_terms
-from sim.contact.surface import Pairs, Surface
-from sim.origami.assembly import System, assemble
-from sim.origami.folding import OrigamiStep
-from sim.origami.problem import THINNEST, Problem, near_at
-from sim.origami.sequences import weak_orderings
-from sim.origami.sheet import build_problem
+from sim.contact.surface import ContactPairs, ContactSurface
+from sim.origami.folding.folding import OrigamiStep
+from sim.origami.folding.problem import THINNEST, FoldingProblem, near_at
+from sim.origami.folding.sheet import build_problem
+from sim.origami.model.assembly import EquilibriumSystem, assemble
 from tests.sim.contact.surfaces import scattered_triangles, surface_of
+from tests.sim.origami.sheets import weak_orderings
 
 CASES = [
     "single_fold",
@@ -109,7 +110,7 @@ def contact_share(composer: Composer) -> None:
     for step in steps:
         if step.phase == 1 and step.increment > 0:
             near = near_at(problem, step.x, skin)
-            none = Pairs(0, *(values[:0] for values in near.pairs[1:]))
+            none = ContactPairs(0, *(values[:0] for values in near.pairs[1:]))
             seconds = [
                 median_seconds(partial(_assembled, problem, pairs, step), 20)
                 for pairs in (near.pairs, none)
@@ -119,11 +120,13 @@ def contact_share(composer: Composer) -> None:
     print(f"interlocking: contact takes {taken / whole:.1%} of {whole:.3f} s")
 
 
-def _assembled(problem: Problem, pairs: Pairs, step: OrigamiStep) -> System:
+def _assembled(
+    problem: FoldingProblem, pairs: ContactPairs, step: OrigamiStep
+) -> EquilibriumSystem:
     return assemble(problem.model, pairs, problem.ke, step.x, step.angles)
 
 
-def evaluate(surface: Surface, x: np.ndarray, reach: float) -> int:
+def evaluate(surface: ContactSurface, x: np.ndarray, reach: float) -> int:
     """Search all pairs, then energy, force and stiffness of those that touch."""
     pairs = find_pairs(surface, x, reach)
     g, h, active = np.empty(12), np.empty((12, 12)), 0
@@ -142,8 +145,8 @@ def pair_search(rng: np.random.Generator) -> None:
             reach *= 1.1
             surface = surface_of(triangle, x, reach=reach)
 
-        def search(surface: Surface = surface, x: np.ndarray = x) -> float:
-            reach = float(surface.point_reach[0])
+        def search(surface: ContactSurface = surface, x: np.ndarray = x) -> float:
+            reach = float(surface.point_activation[0])
             return contact_energy(find_pairs(surface, x, reach), 1.0, x)
 
         active = evaluate(surface, x, reach)

@@ -17,10 +17,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from pipeline.cases.rod_fit import RodFitCase
-from pipeline.hydra_command import Composer, build
+from pipeline.config.building import build
+from pipeline.config.hydra import Composer
 from sim.arrays import Floats
-from sim.rod.sensitivity import Fitted, hung
-from sim.rod.simulate import simulate
+from sim.rod.stepping.sensitivity import Fitted, hung
+from sim.rod.stepping.simulate import simulate
 
 REPEATS = 5
 

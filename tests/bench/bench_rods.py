@@ -4,8 +4,9 @@ Parts:
   star       the actuated star robot on the plane, by step length
   grounds    the same on each ground of Fig. 5, at 2.5 ms (Fig. 6)
   nodes      the star with 84, 840 and 8,400 nodes at 2.5 ms
-  factor     one factorisation and solution: 2 x 2 blocks, sim.sparse, SciPy's splu
-  beam       a planar cantilever under sudden gravity beside PyElastica, which solves
+  factor     one factorisation and solution: 2 x 2 blocks, sim.linear.sparse, SciPy's
+  splu beam       a planar cantilever under sudden gravity beside PyElastica, which
+  solves
              the rod in three dimensions; needs the bench extra (pyelastica)
   many       64 parameter sets in one call, by the number of threads
 
@@ -24,24 +25,24 @@ from scipy.sparse import csc_array, tril
 from scipy.sparse.linalg import splu
 
 from pipeline.cases.rod import StarCase
-from sim import sparse
 from sim.arrays import Floats
-from sim.rod.blocks import analyse, backward, empty, factorise, forward
-from sim.rod.elastic import Rates, elements, passive, unstrained
-from sim.rod.ground import Ground, Plane, Wave
-from sim.rod.options import StepOptions
-from sim.rod.rod import Material, Rod, cantilever
-from sim.rod.simulate import Loop, simulate_many
-from sim.rod.star import StarShape, star
-from sim.rod.stiffness import add_mass, add_stiffness
-from sim.rod.world import Damping, World
+from sim.linear import sparse
+from sim.rod.contact.ground import Ground, GroundPlane, Wave
+from sim.rod.energy.blocks import analyse, backward, empty, factorise, forward
+from sim.rod.energy.elastic import Rates, elements, passive, unstrained
+from sim.rod.energy.stiffness import add_mass, add_stiffness
+from sim.rod.rod.rod import Rod, RodMaterial, cantilever
+from sim.rod.rod.star import StarShape, star
+from sim.rod.stepping.options import StepOptions
+from sim.rod.stepping.simulate import Loop, simulate_many
+from sim.rod.stepping.world import Damping, World
 
 REPEATS = 5
 GROUNDS: dict[str, Ground] = {
-    "plane": Plane(),
-    "+3 degrees": Plane(3.0),
-    "-3 degrees": Plane(-3.0),
-    "+6 degrees": Plane(6.0),
+    "plane": GroundPlane(),
+    "+3 degrees": GroundPlane(3.0),
+    "-3 degrees": GroundPlane(-3.0),
+    "+6 degrees": GroundPlane(6.0),
     "crest": Wave(start=0.05),
     "trough": Wave(start=0.15),
 }
@@ -100,9 +101,9 @@ def star_by_nodes() -> None:
 
 
 def one_factorisation() -> None:
-    print("nodes   2 x 2 blocks (us)   sim.sparse   splu")
+    print("nodes   2 x 2 blocks (us)   sim.linear.sparse   splu")
     for refinement in (1, 10, 100):
-        rod = star(StarShape().refined(refinement), Material())
+        rod = star(StarShape().refined(refinement), RodMaterial())
         repeats = 51 if refinement < 100 else 5
         times = [1e6 * cpu(work, repeats) for work in _solvers(rod)]
         n = len(rod.nodes)
@@ -188,7 +189,7 @@ def beam() -> None:
     # A rectangle with the area and the inertia of the circle.
     thickness = np.sqrt(3.0) * RADIUS
     width = np.pi * RADIUS**2 / thickness
-    material = Material(MODULUS, DENSITY, thickness, width)
+    material = RodMaterial(MODULUS, DENSITY, thickness, width)
     rod = cantilever(LENGTH, ELEMENTS + 1, material)
     world = World(rod, gravity=(0.0, -G), damping=Damping(beta=0.0))
     print("what                     h (s)    error of the tip   CPU s / simulated s")

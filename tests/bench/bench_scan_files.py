@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.open3d_loader import open3d
-from pipeline.readers.cloud import read_cloud
-from pipeline.readers.source import Choices
-from pipeline.readers.units import Unit
+from pipeline.scans.open3d_loader import open3d
+from pipeline.scans.reading.cloud import read_cloud
+from pipeline.scans.reading.source import Choices
+from pipeline.scans.reading.units import Unit
 from sim.arrays import Floats
 
 REPEATS = 3

@@ -34,8 +34,10 @@ def main(config):
     mlflow.set_tracking_uri("sqlite:///naive.db")
     with mlflow.start_run():
         mlflow.log_params({"tolerance": case.tolerance})
+        recorder = case.recorder()
         for step in case.steps():
-            numbers = case.numbers(step)
+            recorder.see(step)
+            numbers = recorder.row(step)
             mlflow.log_metrics(numbers, step=int(numbers["step"]))
 main()
 """
@@ -85,7 +87,7 @@ def main(runs: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         furnish(folder, runs)
-        study = [sys.executable, "-m", "pipeline.study", "trivial"]
+        study = [sys.executable, "-m", "pipeline", "study", "trivial"]
         cpu, wall = cpu_and_wall(study, folder)
         solved = solver_cpu(folder)
         again_cpu, again_wall = cpu_and_wall(study, folder)

@@ -20,10 +20,10 @@ ONE_THREAD = {
 
 
 def timed(name: str, words: list[str]) -> None:
-    """Run `python -m words` once and print its wall and CPU seconds and its size."""
+    """Run `morphtrack words` once and print its wall and CPU seconds and its size."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
-    line = [sys.executable, "-m", *words]
+    line = [sys.executable, "-m", "pipeline", *words]
     done = subprocess.run(
         line, cwd=ROOT, env=os.environ | ONE_THREAD, check=True, capture_output=True
     )
@@ -41,14 +41,17 @@ def main(case: str) -> None:
             f"{directory}/{name}"
             for name in ("run", "scan", "found", "compared", "away")
         )
-        timed("simulate", ["pipeline.simulate", f"case={case}", f"hydra.run.dir={run}"])
-        timed("virtual scan", ["pipeline.virtual_scan", run, "--out", scan])
+        timed(
+            "simulate",
+            ["simulate", f"case={case}", f"hydra.run.dir={run}"],
+        )
+        timed("virtual scan", ["virtual_scan", run, "--out", scan])
         views = sorted(map(str, Path(scan).glob("*.ply")))
         radius = ["--sphere-radius-mm", "6", "--unit", "mm"]
-        timed("ingest", ["pipeline.ingest", *views, *radius, "--out", found])
+        timed("ingest", ["ingest", *views, *radius, "--out", found])
         both = ["--spheres", found, "--simulated", run, "--scale-mm", "40"]
-        timed("compare", ["pipeline.compare", *both, "--out", compared])
-        timed("deviation", ["pipeline.deviation", *both, "--out", away])
+        timed("compare", ["compare", *both, "--out", compared])
+        timed("deviation", ["deviation", *both, "--out", away])
     largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(f"largest process {largest:.0f} MB")
 

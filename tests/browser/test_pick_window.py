@@ -36,7 +36,7 @@ def display() -> Iterator[str]:
 
 
 def picked(display: str, out: Path, clicks: list[str]) -> int:
-    """Exit status of pipeline.pick after clicks in the middle of its window, and Q."""
+    """Exit status of morphtrack pick after clicks amid its window, and Q."""
     rng = np.random.default_rng(1)
     u = rng.normal(size=(300_000, 3))
     scan = out.parent / "ball.npy"
@@ -52,7 +52,7 @@ def picked(display: str, out: Path, clicks: list[str]) -> int:
 
     words = [str(scan), "--unit", "mm", "--out", str(out)]
     with subprocess.Popen(
-        [sys.executable, "-m", "pipeline.pick", *words],
+        [sys.executable, "-m", "pipeline", "pick", *words],
         env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     ) as picking:  # fmt: skip
         try:

@@ -1,6 +1,5 @@
 """The report in a real browser: it opens, moves, turns, tells the right numbers."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -8,16 +7,18 @@ import numpy as np
 import pytest
 
 from analysis.labels.mechanism import Mechanism
-from pipeline.compare import Comparison
-from pipeline.compare import run_step as compare
-from pipeline.files import write_json
-from pipeline.keys import identity
-from pipeline.plan_file import Batch, write_plan
-from pipeline.report import main
-from pipeline.runs import Job, run_once
+from pipeline.commands.report import main
+from pipeline.steps.compare import ComparisonSettings
+from pipeline.steps.compare import run_step as compare
+from pipeline.store.attempts import run_once
+from pipeline.store.files import write_json
+from pipeline.store.keys import identity
+from pipeline.store.runs import Job
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.browser.page import opened
+from tests.helpers.tables import rows_of
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
+from tests.pipeline.planned import run_planned, write_plan
 
 DRAWN = "for (let i = 0; i < 400 && !scenes[{k}].drawn; i++) await sleep(25);"
 SLEEP = "const sleep = (ms) => new Promise((r) => setTimeout(r, ms));"
@@ -63,19 +64,21 @@ def report(tmp_path_factory):
     needs = {"spheres": ingest.key, "simulated": simulate.key}
     compared = planned("compare", "<b>small</b>", needs)
 
-    run = run_once(
+    write_plan((simulate, ingest, compared, large), place)
+    run = run_planned(
         simulate, lambda out: {"at": str(write_run(out, mechanism, other))}, place
     )
     scan = scanned(mechanism.nodes_mm, rng)
-    spheres = run_once(ingest, lambda out: {"at": str(write_ingest(out, scan))}, place)
-    run_once(
-        compared, lambda out: compare(Comparison(SCALE_MM), spheres, run, out), place
+    spheres = run_planned(
+        ingest, lambda out: {"at": str(write_ingest(out, scan))}, place
+    )
+    run_planned(
+        compared,
+        lambda out: compare(ComparisonSettings(SCALE_MM), spheres, run, out),
+        place,
     )
     band = large_mechanism(rng)
-    run_once(large, lambda out: {"at": str(write_run(out, *band))}, place)
-    write_plan(
-        [Batch((j,)) for j in (simulate, ingest, compared, large)], {}, results=place
-    )
+    run_planned(large, lambda out: {"at": str(write_run(out, *band))}, place)
     write_study(place)
     assert main(["--results", str(place)]) == 0
     return place / "report" / "index.html", run
@@ -101,8 +104,7 @@ def at_step(page, scene, step):
 
 @pytest.mark.slow
 def test_the_numbers_that_follow_the_slider_are_those_of_the_table(page, report):
-    with (report[1] / "steps.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(report[1] / "steps.csv")
     for step in (0, 2, 4):
         said = at_step(page, 0, step).split()
         assert said[:2] == ["step", str(step)]
@@ -166,7 +168,8 @@ def test_two_clicks_lead_from_the_verdict_to_cloud_and_configuration(page, repor
     assert 0 <= where[0] < where[1]
     page.click("#comparison-0 .evidence a")
     shown = page.run(
-        SLEEP + "await sleep(300); const d = document.querySelector('details[open]');"
+        SLEEP
+        + "await sleep(300); const d = document.querySelector('details.record[open]');"
         " return [d.id, d.getBoundingClientRect().top, d.textContent, innerHeight];"
     )
     assert shown[0] == f"run-{report[1].name}"
@@ -225,7 +228,7 @@ def test_the_page_works_in_the_sandboxed_frame_that_mlflow_shows_it_in(
             " s.slider.dispatchEvent(new Event('input')); await sleep(300);"
             " document.querySelector('#comparison-0 .evidence a').click();"
             " return [location.protocol, s.readout.textContent,"
-            " document.querySelectorAll('details[open]').length, scrollY > 0,"
+            " document.querySelectorAll('details.record[open]').length, scrollY > 0,"
             " document.querySelectorAll('a.file[href]').length];"
         )
         assert told[0] == "blob:"
@@ -254,8 +257,8 @@ def huge(tmp_path_factory):
         write_json(out / "structure.json", {"bodies": bodies})
         return {}
 
-    run_once(job, body, place)
-    write_plan([Batch((job,))], {}, results=place)
+    write_plan([job], place)
+    run_planned(job, body, place)
     assert main(["--results", str(place)]) == 0
     return place / "report" / "index.html"
 
@@ -304,3 +307,36 @@ def test_a_missing_browser_is_named(monkeypatch):
     monkeypatch.setenv("PATH", str(Path("nowhere")))
     with pytest.raises(FileNotFoundError, match="apt-get install chromium"):
         browser.program()
+
+
+def test_a_search_leaves_what_it_finds(report):
+    with opened(report[0]) as page:
+        found = page.run(
+            "const f = document.getElementById('search'); f.value = 'no such name';"
+            " f.dispatchEvent(new Event('input'));"
+            " const none = document.querySelectorAll('.item:not([hidden])').length;"
+            " f.value = 'small'; f.dispatchEvent(new Event('input'));"
+            " const some = [...document.querySelectorAll('.item:not([hidden])')];"
+            " const said = document.getElementById('hits').textContent;"
+            " f.value = ''; f.dispatchEvent(new Event('input'));"
+            " return [none, some.length,"
+            " some.every((item) => item.dataset.name.includes('small')), said,"
+            " document.querySelectorAll('.item[hidden]').length];"
+        )
+        none, some, all_named, said, hidden = found
+        assert (none, all_named, hidden) == (0, True, 0)
+        assert some > 0
+        assert said == f"{some} found"
+        assert page.problems == []
+
+
+def test_a_record_that_a_search_hid_opens_by_its_link(report):
+    with opened(report[0]) as page:
+        shown = page.run(
+            SLEEP + "const f = document.getElementById('search'); f.value = 'xyz';"
+            " f.dispatchEvent(new Event('input'));"
+            f" location.hash = '#run-{report[1].name}'; await sleep(300);"
+            " const d = document.querySelector('details.record[open]');"
+            " return [d.id, d.getBoundingClientRect().height > 0];"
+        )
+        assert shown == [f"run-{report[1].name}", True]

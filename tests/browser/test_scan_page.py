@@ -7,7 +7,7 @@ import pytest
 
 from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions
-from pipeline.page.scan import scan_page
+from pipeline.scans.page import scan_page
 from tests.analysis.spheres.scenes import Scanner, scan, tree
 from tests.browser.page import opened
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.index.ports import free_port
+from pipeline.tracking.ports import free_port
 
 CONF = Path("/etc/slurm/slurm.conf")
 MARK = "# written by the tests of morphtrack\n"

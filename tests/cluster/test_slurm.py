@@ -25,7 +25,7 @@ def made_in(folder: Path, *words: str) -> dict[str, bytes]:
     folder.mkdir()
     furnish(folder)
     (folder / "conf" / "study" / "mine.yaml").write_text(yaml.safe_dump(STUDY))
-    done = command_in(folder)("pipeline.study", "mine", *words)
+    done = command_in(folder)("study", "mine", *words)
     assert done.returncode == 0, done.stdout + done.stderr
     places = (folder / "results" / "study" / "mine").iterdir()
     return {path.name: path.read_bytes() for path in places}

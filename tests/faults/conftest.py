@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.index.ports import free_port
+from pipeline.tracking.ports import free_port
 from tests.pipeline.conftest import ROOT, furnish
 
 TRIALS = int(os.environ.get("FAULT_TRIALS", "100"))
@@ -46,9 +46,9 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def start(folder: Path, *words: str, **more: str) -> "subprocess.Popen[bytes]":
-    """`python -m words` in a session of its own."""
+    """`morphtrack words` in a session of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", *words],
+        [sys.executable, "-m", "pipeline", *words],
         cwd=folder,
         env=environment(**more),
         stdin=subprocess.PIPE,
@@ -59,9 +59,9 @@ def start(folder: Path, *words: str, **more: str) -> "subprocess.Popen[bytes]":
 
 
 def run(folder: Path, *words: str, **more: str) -> "subprocess.CompletedProcess[str]":
-    """`python -m words` to its end."""
+    """`morphtrack words` to its end."""
     return subprocess.run(
-        [sys.executable, "-m", *words],
+        [sys.executable, "-m", "pipeline", *words],
         cwd=folder,
         env=environment(**more),
         capture_output=True,
@@ -105,10 +105,10 @@ class Server:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        words = ["pipeline.server", "--port", str(self.port), "--workers", "1"]
+        words = ["server", "--port", str(self.port), "--workers", "1"]
         with (self._folder / "server.log").open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", *words, *self._words],
+                [sys.executable, "-m", "pipeline", *words, *self._words],
                 cwd=self._folder,
                 env=environment(),
                 stdout=log,

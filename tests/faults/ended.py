@@ -7,10 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from pipeline.digests import edits
-from pipeline.index.tracking import STATUS, TAG
-from pipeline.runs import run_record
+from pipeline.store.digests import edits
+from pipeline.store.runs import run_record
 from pipeline.studies.members import read_members
+from pipeline.tracking.labels import TAG
+from pipeline.tracking.record import STATUS
 
 DOOMED = {"case.max_steps": 1}  # the values of runs that fail by themselves
 

@@ -40,18 +40,18 @@ def test_a_full_disk_loses_nothing_once_there_is_room(
     small_disk: Path, left: int
 ) -> None:
     write_study(small_disk, 0)
-    assert run(small_disk, "pipeline.study", "mine").returncode == 0
+    assert run(small_disk, "study", "mine").returncode == 0
     write_study(small_disk, 1)
     ballast = small_disk / "ballast"
     room = shutil.disk_usage(small_disk).free - left
     with ballast.open("wb") as file:
         file.write(b"\0" * room)
-    full = run(small_disk, "pipeline.study", "mine")
+    full = run(small_disk, "study", "mine")
     assert full.returncode != 0
     assert "No space left" in full.stdout + full.stderr
     assert "Traceback" not in full.stdout + full.stderr
     ballast.unlink()
-    done = run(small_disk, "pipeline.study", "mine")
+    done = run(small_disk, "study", "mine")
     assert done.returncode == 0, done.stdout + done.stderr
     nothing_is_wrong(small_disk, "mine")
 
@@ -62,7 +62,7 @@ def test_a_clock_that_is_set_back_confuses_nobody(place: Path) -> None:
     faketime = shutil.which("faketime")
     assert faketime is not None, "faketime is not here: apt-get install faketime"
     write_study(place, 0)
-    first = start(place, "pipeline.study", "mine")
+    first = start(place, "study", "mine")
     time.sleep(8.0)  # somewhere in the middle of it
     first.kill()
     first.communicate()
@@ -70,7 +70,7 @@ def test_a_clock_that_is_set_back_confuses_nobody(place: Path) -> None:
     # A clock that is set back moves the date; what measures spans goes on.
     behind = [faketime, "--exclude-monotonic", "-f", shift]
     done = subprocess.run(
-        [*behind, sys.executable, "-m", "pipeline.study", "mine"],
+        [*behind, sys.executable, "-m", "pipeline", "study", "mine"],
         cwd=place,
         env=environment(),
         capture_output=True,
@@ -80,6 +80,6 @@ def test_a_clock_that_is_set_back_confuses_nobody(place: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     write_study(place, 0)
-    again = run(place, "pipeline.study", "mine")
+    again = run(place, "study", "mine")
     assert again.returncode == 0, again.stdout + again.stderr
     nothing_is_wrong(place, "mine")

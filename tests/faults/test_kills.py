@@ -69,7 +69,7 @@ class Trials:
     def _start(self) -> "subprocess.Popen[bytes]":
         self.number += 1
         write_study(self.folder, self.number)
-        return start(self.folder, "pipeline.study", "mine", **self._told)
+        return start(self.folder, "study", "mine", **self._told)
 
     def measure(self) -> None:
         """See who lives how long in a study that nobody kills."""
@@ -99,7 +99,7 @@ class Trials:
 
     def rerun(self) -> "subprocess.CompletedProcess[str]":
         """The plain command once more."""
-        return run(self.folder, "pipeline.study", "mine", **self._told)
+        return run(self.folder, "study", "mine", **self._told)
 
     def check(self) -> None:
         """Nothing may be lost, doubled, half-written or untrue."""
@@ -147,13 +147,13 @@ def test_one_plain_rerun_completes_a_study_whatever_was_killed(backend: str) -> 
 
 def test_two_studies_at_once_wait_or_are_refused(place: Path) -> None:
     write_study(place, 0)
-    first = start(place, "pipeline.study", "mine")
+    first = start(place, "study", "mine")
     lock = place / "results" / "lock"
     end = time.monotonic() + 60
     while not (lock.is_file() and lock.read_text()):
         assert time.monotonic() < end
         time.sleep(0.05)
-    second = run(place, "pipeline.study", "mine")
+    second = run(place, "study", "mine")
     assert second.returncode == 2
     assert f"in use by process {first.pid}" in second.stderr
     first.communicate(timeout=300)
@@ -168,7 +168,7 @@ def test_thirty_two_jobs_at_once_on_few_cores(place: Path) -> None:
     }
     workflow = {"figures": {"dejong-3": {"cases": cases}}}
     (place / "conf" / "workflow.yaml").write_text(yaml.safe_dump(workflow))
-    done = run(place, "pipeline.workflow", "--cores", "32")
+    done = run(place, "make", "--cores", "32")
     runs = [
         json.loads(p.read_text()) for p in (place / "results").glob("runs/*/run.json")
     ]

@@ -59,12 +59,12 @@ def test_nothing_is_lost_or_doubled_whatever_the_server_does(
     place: Path, backend: str
 ) -> None:
     (place / "conf" / "study" / "mine.yaml").write_text(yaml.safe_dump(STUDY))
-    assert run(place, "pipeline.study", "mine").returncode == 0
+    assert run(place, "study", "mine").returncode == 0
     (place / "results" / "runs").rename(place / "kept")
     (place / "results" / "runs").mkdir()
     with server_in(place, backend) as server, proxy_before(server.port) as proxy:
         told = {"MLFLOW_TRACKING_URI": proxy.uri}
-        tracker = start(place, "pipeline.track", "--follow", **told)
+        tracker = start(place, "track", "--follow", **told)
         dripping = drip(place, 1.0)
         for fault in FAULTS:
             before = proxy.refused
@@ -81,7 +81,7 @@ def test_nothing_is_lost_or_doubled_whatever_the_server_does(
             wait_for(lambda before=proxy.passed: proxy.passed > before + 3)
         dripping.join()
         tracker.communicate()  # the end of its input: it concludes
-        last = run(place, "pipeline.track", **told)
+        last = run(place, "track", **told)
         assert last.returncode == 0, last.stderr
         runs = stored(proxy.uri)
     children = [r for r in runs if r.data.tags["step"] != "study"]
@@ -101,12 +101,12 @@ def test_nothing_is_lost_or_doubled_whatever_the_server_does(
 def test_a_run_whose_answer_is_lost_is_made_once(place: Path) -> None:
     few = {**STUDY, "vary": {"case.target.radius": [2.0, 2.1]}}
     (place / "conf" / "study" / "mine.yaml").write_text(yaml.safe_dump(few))
-    assert run(place, "pipeline.study", "mine").returncode == 0
+    assert run(place, "study", "mine").returncode == 0
     with server_in(place, "sqlite") as server, proxy_before(server.port) as proxy:
         proxy.mode = "lost once"
         statuses = []
         for _ in range(2):
-            done = run(place, "pipeline.track", MLFLOW_TRACKING_URI=proxy.uri)
+            done = run(place, "track", MLFLOW_TRACKING_URI=proxy.uri)
             statuses.append(done.returncode)
             runs = stored(proxy.uri)
             keys = Counter(r.data.tags.get("key", "the study's") for r in runs)
@@ -124,7 +124,11 @@ def test_user_and_password_reach_the_server_and_nothing_else(place: Path) -> Non
     with server_in(place, "sqlite") as server, proxy_before(server.port) as proxy:
         told = {"MLFLOW_TRACKING_URI": proxy.uri, "MLFLOW_TRACKING_USERNAME": "lab"}
         done = run(
-            place, "pipeline.study", "mine", MLFLOW_TRACKING_PASSWORD=secret, **told
+            place,
+            "study",
+            "mine",
+            MLFLOW_TRACKING_PASSWORD=secret,
+            **told,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         assert all(said.startswith("Basic ") for said in proxy.authorizations)

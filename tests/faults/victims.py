@@ -13,11 +13,11 @@ LOOK_SECONDS = 0.01
 
 # What stands in the command line of each kind of process.
 KINDS = {
-    "job": "-m pipeline.run",
-    "tracker": "-m pipeline.track",
+    "job": "morphtrack run",
+    "tracker": "-m pipeline track",
     "Snakemake": "-m snakemake",
     "server": "mlflow",
-    "command": "-m pipeline.study",
+    "command": "-m pipeline study",
 }
 
 

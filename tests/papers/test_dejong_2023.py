@@ -7,9 +7,9 @@ structures and targets: they cannot be asserted, and the cases here are our own.
 import numpy as np
 import pytest
 
-from sim.morph.measures import characteristic_length, shape_factor
-from sim.morph.morph import Projection, Stop, morph
-from sim.morph.sheets import triangle_sheet
+from sim.morph.library.sheets import triangle_sheet
+from sim.morph.morphing.morph import ProjectionOptions, Stop, morph
+from sim.morph.structure.measures import characteristic_length, shape_factor
 from sim.morph.targets.ellipsoid import Ellipsoid
 from sim.morph.targets.protocol import Target
 from sim.morph.targets.surfaces import Circle, Cylinder
@@ -29,14 +29,14 @@ def test_shape_factor_is_one_at_step_zero() -> None:
 
 
 def test_the_paper_stops_at_its_tolerance_by_default() -> None:
-    assert Projection().tolerance == TOLERANCE_OF_THE_PAPER
+    assert ProjectionOptions().tolerance == TOLERANCE_OF_THE_PAPER
 
 
 @pytest.mark.parametrize("panel", FIG_3)
 def test_one_structure_morphs_into_each_shape_of_fig_3(panel: str) -> None:
     leading, target = FIG_3[panel]
     sheet = triangle_sheet(2, 2, variation=0.1, seed=1, leading=leading)
-    last = list(morph(sheet, target, Projection()))[-1]
+    last = list(morph(sheet, target, ProjectionOptions()))[-1]
     assert last.stop is Stop.CHANGE
     assert last.residual <= 1e-10
     assert last.E < 1e-5
@@ -47,7 +47,7 @@ def test_the_three_shapes_of_fig_3_differ_in_s_and_dimension() -> None:
     ends = {}
     for panel, (leading, target) in FIG_3.items():
         sheet = triangle_sheet(2, 2, variation=0.1, seed=1, leading=leading)
-        ends[panel] = list(morph(sheet, target, Projection()))[-1]
+        ends[panel] = list(morph(sheet, target, ProjectionOptions()))[-1]
     S = sorted(step.S for step in ends.values())
     assert np.diff(S).min() > 0.03
     flat = np.ptp(ends["a circle"].r[:, 2])
@@ -60,6 +60,6 @@ def test_the_three_shapes_of_fig_3_differ_in_s_and_dimension() -> None:
 def test_printed_spheres_do_not_meet_in_any_shape_of_fig_3(panel: str) -> None:
     leading, target = FIG_3[panel]
     sheet = triangle_sheet(2, 2, variation=0.1, seed=1, leading=leading)
-    last = list(morph(sheet, target, Projection()))[-1]
+    last = list(morph(sheet, target, ProjectionOptions()))[-1]
     apart = np.linalg.norm(last.r[:, None] - last.r, axis=2)
     assert apart[np.triu_indices(len(apart), 1)].min() > 0.4  # 16 mm at 40 mm a link

@@ -14,15 +14,17 @@ import pandas as pd
 import pytest
 
 from pipeline.cases.morph import MorphCase
-from pipeline.compare import Comparison
-from pipeline.compare import run_step as compare
+from pipeline.config.building import build
+from pipeline.config.hydra import Composer
 from pipeline.figures import dejong_2, dejong_3, dejong_5
-from pipeline.figures.shown import Drawn, Row
-from pipeline.hydra_command import Composer, build
-from pipeline.simulate import record_steps
-from sim.morph.measures import characteristic_length
+from pipeline.results.shown import DrawnFigure, Row
+from pipeline.steps.compare import ComparisonSettings
+from pipeline.steps.compare import run_step as compare
+from pipeline.steps.recording import record_steps
+from sim.morph.structure.measures import characteristic_length
 from tests.analysis.mechanisms import Scan, scanned
 from tests.pipeline.comparison_files import write_ingest
+from tests.recorded import summary
 
 TOLERANCE = 1e-6  # Fig. 3: "below 1e-6"
 COARSER = {"octahedra_organic": 1e-5}  # stated in the case: it creeps for thousands
@@ -94,7 +96,7 @@ def test_fig_2a_five_nodes_lead_and_one_motion_changes_the_shape(
 ) -> None:
     case, _ = run_of("pentapod", tmp_path)
     assert len(case.structure.leading) == 5
-    assert case.result(list(case.steps())[-1])["mobility"] == 6 + 1
+    assert summary(case)["mobility"] == 6 + 1
 
 
 def test_fig_2b_stays_in_one_plane(tmp_path: Path) -> None:
@@ -105,7 +107,7 @@ def test_fig_2b_stays_in_one_plane(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def fig_3(tmp_path_factory: pytest.TempPathFactory) -> Drawn:
+def fig_3(tmp_path_factory: pytest.TempPathFactory) -> DrawnFigure:
     """Fig. 3 with scans of the end states: 0.05 mm of noise, in some pose and order."""
     folder = tmp_path_factory.mktemp("fig3")
     rng = np.random.default_rng(5)
@@ -116,18 +118,20 @@ def fig_3(tmp_path_factory: pytest.TempPathFactory) -> Drawn:
             last = SCALE_MM * steps["r"][-1]
         scan: Scan = scanned(last, rng, sd_mm=0.05)
         spheres = write_ingest(folder / f"{name}_spheres", scan)
-        compare(Comparison(SCALE_MM), spheres, run, folder / f"{name}_compared")
+        compare(ComparisonSettings(SCALE_MM), spheres, run, folder / f"{name}_compared")
         rows.append(Row(name, run, folder / f"{name}_compared", spheres))
     return dejong_3.draw(rows)
 
 
-def simulated(fig_3: Drawn) -> pd.DataFrame:
+def simulated(fig_3: DrawnFigure) -> pd.DataFrame:
     table = fig_3.tables["steps"]
     return table[~table["s"].astype(str).str.startswith("scanned")]
 
 
 @pytest.mark.parametrize("name", FIG_3)
-def test_fig_3_stops_once_E_changes_by_less_than_1e_6(fig_3: Drawn, name: str) -> None:
+def test_fig_3_stops_once_E_changes_by_less_than_1e_6(
+    fig_3: DrawnFigure, name: str
+) -> None:
     table = simulated(fig_3)
     rows = table[table["case"] == name]
     change = np.abs(np.diff(rows["E"]))
@@ -136,7 +140,7 @@ def test_fig_3_stops_once_E_changes_by_less_than_1e_6(fig_3: Drawn, name: str) -
     assert rows["S"].iloc[0] == pytest.approx(1.0, rel=1e-12)
 
 
-def test_fig_3_one_structure_takes_three_shapes(fig_3: Drawn) -> None:
+def test_fig_3_one_structure_takes_three_shapes(fig_3: DrawnFigure) -> None:
     """One initial configuration; S and the final shapes differ."""
     nodes = fig_3.tables["nodes"]
     first = [
@@ -149,12 +153,14 @@ def test_fig_3_one_structure_takes_three_shapes(fig_3: Drawn) -> None:
     assert np.diff(np.sort(ends(simulated(fig_3))["S"])).min() > 0.02
 
 
-def final(fig_3: Drawn, name: str) -> pd.DataFrame:
+def final(fig_3: DrawnFigure, name: str) -> pd.DataFrame:
     nodes = fig_3.tables["nodes"]
     return nodes[(nodes["case"] == name) & (nodes["state"] == "final")]
 
 
-def test_fig_3_the_circle_leaves_it_flat_and_the_others_bend_it(fig_3: Drawn) -> None:
+def test_fig_3_the_circle_leaves_it_flat_and_the_others_bend_it(
+    fig_3: DrawnFigure,
+) -> None:
     """ "in one plane along a line", "an out-of-plane shape", "a 3D shape"."""
     depth = {name: np.ptp(final(fig_3, name)["z"]) for name in FIG_3}
     assert depth["triangles_circle"] < 1e-9
@@ -163,7 +169,7 @@ def test_fig_3_the_circle_leaves_it_flat_and_the_others_bend_it(fig_3: Drawn) ->
 
 
 @pytest.mark.parametrize("name", FIG_3)
-def test_fig_3_the_drawn_nodes_lie_on_the_target(fig_3: Drawn, name: str) -> None:
+def test_fig_3_the_drawn_nodes_lie_on_the_target(fig_3: DrawnFigure, name: str) -> None:
     """E of the table is that of the drawn nodes: "the resulting shapes matched"."""
     with Composer() as composer:
         case = build(composer.compose("simulate", [f"case={name}"])["case"], "case")
@@ -179,7 +185,7 @@ def test_fig_3_the_drawn_nodes_lie_on_the_target(fig_3: Drawn, name: str) -> Non
 
 @pytest.mark.parametrize("name", FIG_3)
 def test_fig_3_a_scan_of_the_shape_has_its_shape_factor(
-    fig_3: Drawn, name: str
+    fig_3: DrawnFigure, name: str
 ) -> None:
     """ "it could approximate the shape factor"; our scans are synthetic."""
     table = fig_3.tables["steps"]
@@ -192,14 +198,16 @@ def test_fig_3_a_scan_of_the_shape_has_its_shape_factor(
 
 
 @pytest.fixture(scope="module")
-def fig_5(tmp_path_factory: pytest.TempPathFactory) -> tuple[MorphCase, Path, Drawn]:
+def fig_5(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[MorphCase, Path, DrawnFigure]:
     folder = tmp_path_factory.mktemp("fig5")
     case, out = run_of("bumps", folder)
     return case, out, dejong_5.draw([Row("bumps", out)])
 
 
 def test_fig_5_moves_in_a_plane_to_the_nearest_bump(
-    fig_5: tuple[MorphCase, Path, Drawn],
+    fig_5: tuple[MorphCase, Path, DrawnFigure],
 ) -> None:
     case, out, _ = fig_5
     with np.load(out / "steps.npz") as steps:
@@ -216,7 +224,7 @@ def test_fig_5_moves_in_a_plane_to_the_nearest_bump(
 
 
 def test_fig_5_iterates_until_the_change_of_E_is_below_a_threshold(
-    fig_5: tuple[MorphCase, Path, Drawn],
+    fig_5: tuple[MorphCase, Path, DrawnFigure],
 ) -> None:
     table = fig_5[2].tables["steps"]
     change = np.abs(np.diff(table["E"]))
@@ -225,7 +233,7 @@ def test_fig_5_iterates_until_the_change_of_E_is_below_a_threshold(
     assert table["E"].iloc[-1] < table["E"].iloc[0]
 
 
-def test_a_figure_with_another_S_would_be_noticed(fig_3: Drawn) -> None:
+def test_a_figure_with_another_S_would_be_noticed(fig_3: DrawnFigure) -> None:
     """The tables are those of the runs: S by eq. (6) from the drawn nodes."""
     nodes = fig_3.tables["nodes"]
     for name in FIG_3:

@@ -2,7 +2,7 @@
 
 Not in the text (they are in its supplement): Young's modulus and thickness of the
 limbs, damping, the constants of eq. (7), the shape and force of the jumper, the data
-of Fig. 5. Those of `Material`, `Damping` and `Actuator` are stated assumptions. Two
+of Fig. 5. Those of `RodMaterial`, `Damping` and `Actuator` are stated assumptions. Two
 printed outcomes do not come out with them, and are asserted here as they do come out:
 
 * "the robot fails to roll up the incline when at theta = +6.0": ours climbs 6 degrees,
@@ -19,12 +19,14 @@ was not changed for that.
 import numpy as np
 import pytest
 
-from pipeline.cases.ribbon import HeavyRingCase, Ribbon, RibbonCase
+from pipeline.cases.ribbon import HeavyRingCase, RibbonCase
 from pipeline.cases.rod import ActuatorCase, StarCase
-from sim.rod.ground import Ground, Plane, Wave
-from sim.rod.options import StepOptions
-from sim.rod.rod import Material
-from sim.rod.star import StarShape, star
+from sim.rod.contact.ground import Ground, GroundPlane, Wave
+from sim.rod.rod.ribbon import Ribbon
+from sim.rod.rod.rod import RodMaterial
+from sim.rod.rod.star import StarShape, star
+from sim.rod.stepping.options import StepOptions
+from tests.recorded import summary
 
 NODES = 84  # Rolling robot
 CURVED, STRAIGHT = 22.0e-3, 8.0e-3  # l_c, l_s, m
@@ -41,7 +43,7 @@ CREST, TROUGH = 0.25 * PERIOD, 0.75 * PERIOD
 
 
 def test_the_star_is_that_of_fig_1() -> None:
-    shape, material = StarShape(), Material()
+    shape, material = StarShape(), RodMaterial()
     assert (shape.arc_length, shape.tail_length) == (CURVED, STRAIGHT)
     assert shape.curvature == CURVATURE
     assert material.density == DENSITY
@@ -62,7 +64,7 @@ def test_a_stiffer_ribbon_rests_higher_on_a_shorter_contact() -> None:
     results = []
     for gamma in (0.8, 1.0, 1.5, 3.0):
         case = HeavyRingCase(gamma=gamma)
-        results.append(case.result(*case.steps()))
+        results.append(summary(case))
     heights = [float(result["height_over_R"]) for result in results]
     contacts = [float(result["contact_fraction"]) for result in results]
     assert np.all(np.diff(heights) > 0.0)
@@ -71,8 +73,7 @@ def test_a_stiffer_ribbon_rests_higher_on_a_shorter_contact() -> None:
 
 def _delta(gamma: float, ratio: float, seconds: float = 2.0) -> float:
     case = RibbonCase(Ribbon(gamma), ratio=ratio, duration=seconds, every=2)
-    *_, last = case.steps()
-    return float(case.result(last)["delta"])
+    return float(summary(case)["delta"])
 
 
 @pytest.mark.parametrize("gamma", [1.0, 5.0])
@@ -111,7 +112,7 @@ def _cycles(ground: Ground, cycles: int = 4) -> tuple[list[float], list[int]]:
     for step in case.steps():
         cycle = step.time / CYCLE
         if abs(cycle - round(cycle)) < 1e-6:
-            row = case.numbers(step)
+            row = case.columns(step)
             ways.append(row["way_over_H"])
             limbs.append(int(row["contact_limb"]))
     return ways, limbs
@@ -119,21 +120,21 @@ def _cycles(ground: Ground, cycles: int = 4) -> tuple[list[float], list[int]]:
 
 def test_on_the_plane_the_star_rolls_by_one_limb_a_cycle() -> None:
     """Figs. 4 and 5d: from limb 5 to 6, limb 4 being switched on; then on."""
-    ways, limbs = _cycles(Plane())
+    ways, limbs = _cycles(GroundPlane())
     assert limbs == [5, 6, 7, 1, 2]
     assert np.diff(ways) == pytest.approx(np.diff(ways).mean(), rel=0.05)
 
 
 def test_the_distance_falls_from_minus_3_to_plus_3_degrees() -> None:
     """Fig. 5d to f."""
-    ends = [_cycles(Plane(angle))[0][-1] for angle in (-3.0, 0.0, 3.0)]
+    ends = [_cycles(GroundPlane(angle))[0][-1] for angle in (-3.0, 0.0, 3.0)]
     assert ends[0] > ends[1] > ends[2] > 0.5
 
 
 def test_there_is_a_slope_that_the_star_cannot_climb() -> None:
     """Fig. 5g has it at 6 degrees, ours lies between 6 and 10: see the text above."""
-    assert _cycles(Plane(6.0))[0][-1] > 0.5
-    ways, limbs = _cycles(Plane(10.0))
+    assert _cycles(GroundPlane(6.0))[0][-1] > 0.5
+    ways, limbs = _cycles(GroundPlane(10.0))
     assert limbs == [5] * 5
     assert ways[-1] < 0.0
 
@@ -162,11 +163,11 @@ def test_a_softer_star_does_what_the_paper_prints_on_the_slope_and_in_the_trough
     """What the two outcomes hinge on: 2.0 MPa, for the record, not our setting."""
 
     def limbs(ground: Ground) -> list[int]:
-        material = Material(modulus=2.0e6)
+        material = RodMaterial(modulus=2.0e6)
         case = StarCase(ground=ground, material=material, duration=12.0, every=1200)
-        return [int(case.numbers(step)["contact_limb"]) for step in case.steps()]
+        return [int(case.columns(step)["contact_limb"]) for step in case.steps()]
 
-    assert limbs(Plane(6.0)) == [5, 6, 6, 6, 6]
+    assert limbs(GroundPlane(6.0)) == [5, 6, 6, 6, 6]
     assert limbs(Wave(AMPLITUDE, PERIOD, TROUGH)) == [5, 6, 7, 7, 7]
 
 
@@ -175,8 +176,7 @@ def test_the_way_of_the_star_does_not_depend_on_the_step() -> None:
     ways = []
     for h in (1e-3, 2.5e-3, 5e-3, 1e-2, 2e-2):
         case = StarCase(duration=3.0, every=10**6, options=StepOptions(h=h))
-        *_, last = case.steps()
-        ways.append(float(case.result(last)["way_over_H"]))
+        ways.append(float(summary(case)["way_over_H"]))
     assert ways == pytest.approx([np.mean(ways)] * 5, rel=0.03)
 
 
@@ -186,8 +186,7 @@ def test_the_way_of_the_star_converges_with_the_number_of_nodes() -> None:
     ways = []
     for refinement in (1, 2, 4, 8):
         case = StarCase(duration=3.0, every=10**6, refinement=refinement)
-        *_, last = case.steps()
-        ways.append(float(case.result(last)["way_over_H"]))
+        ways.append(float(summary(case)["way_over_H"]))
     steps = np.abs(np.diff(ways))
     assert steps[1] < steps[0]
     assert steps[2] < steps[1]

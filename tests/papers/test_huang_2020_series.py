@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from pipeline.figures import huang_2a, huang_2b, huang_2c, huang_5, huang_6, huang_7
-from pipeline.figures.shown import Drawn, Row
+from pipeline.results.shown import DrawnFigure, Row
 from tests.pipeline.figure_runs import WORKFLOW, rows_of, run_of, study_rows
 
 Tables = dict[str, pd.DataFrame]
@@ -233,7 +233,7 @@ def test_fig_6_longer_steps_cost_less_and_none_fails_from_10_ms_on(
     assert np.isfinite(times.loc[[1e-2, 2e-2]]).all(axis=None)
 
 
-def jumper(folder: Path, seconds: float) -> Drawn:
+def jumper(folder: Path, seconds: float) -> DrawnFigure:
     words = ("case=jumper", f"case.duration={seconds}")
     return huang_7.draw([run_of("jumper", words, folder / "jumper")])
 

@@ -8,20 +8,22 @@ few numbers; where it prints one, the test names its figure.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pipeline.cases.origami import OrigamiCase
-from pipeline.hydra_command import Composer, build
 from sim.arrays import Floats
 from sim.contact.candidates import find_pairs
 from sim.contact.potential import pair_terms
-from sim.origami.contact import Rules, build_surface
-from sim.origami.folding import OrigamiStep, run
-from sim.origami.phases import Fold, Load
-from sim.origami.sheet import hinge_angles
+from sim.origami.folding.folding import OrigamiStep, run
+from sim.origami.folding.sheet import hinge_angles
+from sim.origami.loading.phases import Fold, Load
+from sim.origami.model.contact import Rules, build_surface
+from tests.helpers.cases import composed
+from tests.recorded import summary
 from tests.sim.contact.surfaces import surface_of
 
 DATA = np.load(Path(__file__).parent / "data" / "zhu_filipov_2019.npz")
@@ -41,14 +43,7 @@ PAIRS = {  # candidate pairs of nodes and triangles, by the paper's rules of omi
     "folding_sequence": 316,
     "interlocking": 7328,
 }
-
-
-def case(name: str, *overrides: str) -> OrigamiCase:
-    with Composer() as composer:
-        config = composer.compose("simulate", [f"case={name}", *overrides])
-    built = build(config["case"], "case")
-    assert isinstance(built, OrigamiCase)
-    return built
+case = partial(composed, OrigamiCase)
 
 
 def published(name: str, *overrides: str) -> OrigamiCase:
@@ -174,7 +169,7 @@ def test_fig_10_one_sequence_locks_and_another_does_not(
     chosen = case(
         "folding_sequence", f"case.sequence={sequence}", f"case.contact.rules={rules}"
     )
-    assert chosen.result(run_all(chosen)[-1])["verdict"] == expected
+    assert summary(chosen)["verdict"] == expected
 
 
 def test_fig_7_height_of_the_upper_panel_stays_near_d0() -> None:
@@ -191,7 +186,7 @@ def test_fig_7_supports_carry_the_load_with_its_lever(name: str, rules: str) -> 
     step, load = run_all(chosen)[-1], chosen.phases[-1]
     assert isinstance(load, Load)
     held = np.array([int(row[0]) for row in chosen.supports])
-    force = chosen.arrays(step)["support_force"]
+    force = chosen.recorder().arrays(step)["support_force"]
     assert not np.delete(force, held, axis=0).any()
     R = force[held, 2]
     total = -len(load.nodes) * load.force[2] * step.factor
@@ -225,5 +220,5 @@ def test_published_rules_give_the_same_whatever_the_skin(
 ) -> None:
     """Pairs are sought anew only after nodes have moved: that changes nothing."""
     usual = rows_of(run_all(published("single_fold")))
-    monkeypatch.setattr("sim.origami.sheet.SKIN_SHARE", 1e-6)
+    monkeypatch.setattr("sim.origami.folding.sheet.SKIN_SHARE", 1e-6)
     assert (rows_of(run_all(published("single_fold"))) == usual).all()

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.errors import InputError
 from pipeline.figures import (
     zhu_filipov_5,
     zhu_filipov_7,
@@ -14,6 +13,7 @@ from pipeline.figures import (
     zhu_filipov_9,
     zhu_filipov_11,
 )
+from pipeline.terminal.errors import InputError
 from tests.pipeline.figure_runs import rows_of
 
 Tables = dict[str, pd.DataFrame]

@@ -3,14 +3,16 @@
 The mesh is that of panels and creases; only elements that share a node are left out.
 """
 
+from functools import partial
+
 import ipctk
 import numpy as np
 import pytest
 
 from pipeline.cases.origami import OrigamiCase
-from pipeline.hydra_command import Composer, build
 from sim.arrays import Floats, Ints
-from sim.origami.sequences import weak_orderings
+from tests.helpers.cases import composed
+from tests.sim.origami.sheets import weak_orderings
 
 TOUCHING = [
     "single_fold",
@@ -26,14 +28,7 @@ TOUCHING = [
 ALL = ["-".join(str(stage) for stage in stages) for stages in weak_orderings(4)]
 SAMPLE = ["1-1-1-1", "1-1-2-3", "2-3-1-1", "4-3-2-1"]
 THROUGH = "1-1-3-2"  # by the published rules
-
-
-def case(name: str, *overrides: str) -> OrigamiCase:
-    with Composer() as composer:
-        config = composer.compose("simulate", [f"case={name}", *overrides])
-    built = build(config["case"], "case")
-    assert isinstance(built, OrigamiCase)
-    return built
+case = partial(composed, OrigamiCase)
 
 
 def intersects(x: Floats, rest: Floats, triangle: Ints) -> bool:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.labels.mechanism import Mechanism
 from sim.arrays import Floats
-from sim.morph.measures import characteristic_length, shape_factor
+from sim.morph.structure.measures import characteristic_length, shape_factor
 from tests.analysis.mechanisms import Scan
 
 SCALE_MM = 40.0

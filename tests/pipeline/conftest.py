@@ -32,19 +32,19 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def command(project: Path) -> Command:
-    """Run `python -m <words>` in the project folder, as a user would."""
+    """Run `morphtrack <words>` in the project folder, as a user would."""
 
     return command_in(project)
 
 
-def command_in(folder: Path) -> Command:
-    """Run `python -m <words>` in `folder`."""
+def command_in(folder: Path, module: str = "pipeline") -> Command:
+    """Run `python -m module <words>` in `folder`; of ours, morphtrack <words>."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     environment.pop("MLFLOW_TRACKING_URI", None)
 
     def run(*words: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [sys.executable, "-m", *words],
+            [sys.executable, "-m", module, *words],
             cwd=folder,
             env=environment,
             capture_output=True,

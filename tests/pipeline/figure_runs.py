@@ -5,18 +5,19 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.calibration.file import FOLDER, composed
-from pipeline.calibration.scans import SyntheticPoses, run_synthetic
-from pipeline.compare import Comparison
-from pipeline.compare import run_step as compare
-from pipeline.figures.shown import Row
-from pipeline.files import write_json
-from pipeline.hydra_command import Composer
-from pipeline.parts import parts_of, parts_settings
-from pipeline.parts import run_step as make_parts
-from pipeline.simulate import record_steps, sound_case
+from pipeline.config.hydra import Composer
+from pipeline.config.workflow_file import read_workflow
+from pipeline.results.shown import Row
+from pipeline.steps.calibrate import SyntheticPoses, run_synthetic
+from pipeline.steps.calibration.file import FOLDER, composed
+from pipeline.steps.compare import ComparisonSettings
+from pipeline.steps.compare import run_step as compare
+from pipeline.steps.parts import parts_of, parts_settings
+from pipeline.steps.parts import run_step as make_parts
+from pipeline.steps.recording import record_steps
+from pipeline.store.case_job import sound_case
+from pipeline.store.files import write_json
 from pipeline.studies.file import read_study
-from pipeline.workflow_file import read_workflow
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 from tests.pipeline.conftest import ROOT
@@ -26,7 +27,7 @@ WORKFLOW = read_workflow(ROOT / "conf" / "workflow.yaml")
 
 
 def run_of(label: str, words: tuple[str, ...], out: Path) -> Row:
-    """A run of a case as pipeline.simulate leaves it."""
+    """A run of a case as morphtrack simulate leaves it."""
     out.mkdir(parents=True)
     with Composer() as composer:
         config = composer.compose("simulate", [*words])
@@ -83,5 +84,5 @@ def rows_of(name: str, folder: Path) -> list[Row]:
     mechanism, other = random_mechanism(12, rng)
     run = write_run(folder / "run", mechanism, other, key="0123456789abcdef")
     ingest = write_ingest(folder / "ingest", scanned(mechanism.nodes_mm, rng))
-    compare(Comparison(SCALE_MM), ingest, run, folder / "compared")
+    compare(ComparisonSettings(SCALE_MM), ingest, run, folder / "compared")
     return [Row(c, run, folder / "compared", ingest) for c in drawn.comparisons]

@@ -13,7 +13,7 @@ SHOWN = 2000  # points of a cloud in its wireframe
 
 
 @dataclass(frozen=True, eq=False)
-class Cloud:
+class CloudTarget:
     """The nearest of many points.
 
     The goals jump from point to point, so that a morph comes to rest on them with an

@@ -30,18 +30,18 @@ def closest_on_ellipsoid(points: Floats, a: Floats) -> Floats:
     t = np.max(a * np.abs(points) - a**2, axis=1)
     shortest = int(np.argmin(a))
     for _ in range(100):
-        gap = t[:, None] + a**2
+        shifted = t[:, None] + a**2
         with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(points == 0.0, 0.0, a * points / gap)
-            slope = np.where(points == 0.0, 0.0, terms**2 / gap).sum(axis=1)
+            terms = np.where(points == 0.0, 0.0, a * points / shifted)
+            slope = np.where(points == 0.0, 0.0, terms**2 / shifted).sum(axis=1)
             step = np.where(slope > 0.0, ((terms**2).sum(axis=1) - 1.0) / slope, 0.0)
         step = np.maximum(0.5 * step, 0.0)
         t = t + step
         if np.all(step <= 4e-16 * (np.abs(t) + a.min() ** 2)):
             break
-    gap = t[:, None] + a**2
-    on_plane = gap <= 0.0
-    x = np.where(on_plane, 0.0, a**2 * points / np.where(on_plane, 1.0, gap))
+    shifted = t[:, None] + a**2
+    on_plane = shifted <= 0.0
+    x = np.where(on_plane, 0.0, a**2 * points / np.where(on_plane, 1.0, shifted))
     missing = 1.0 - np.sum((x / a) ** 2, axis=1)
     lift = on_plane[:, shortest] & (missing > 0.0)
     x[lift, shortest] = a[shortest] * np.sqrt(missing[lift])

@@ -212,9 +212,9 @@ class FourierRelief:
         for a, b in np.stack(np.meshgrid(offset, offset), -1).reshape(-1, 2):
             x, y = points[:, 0] + a * depth, points[:, 1] + b * depth
             trial = np.column_stack([x, y, self.height(x, y)])
-            gap = np.linalg.norm(trial - points, axis=1)
-            best[gap < least] = trial[gap < least]
-            least = np.minimum(gap, least)
+            distance = np.linalg.norm(trial - points, axis=1)
+            best[distance < least] = trial[distance < least]
+            least = np.minimum(distance, least)
         return closest_on_level_set(points, best, self._level_set)
 
     def wireframe(self, around: Floats) -> Wireframe:

@@ -40,8 +40,8 @@ def closest_on_level_set(points: Floats, starts: Floats, surface: LevelSet) -> F
         if size.max(initial=0.0) <= 1e-9 * (1.0 + np.abs(x).max()):  # squared next
             break
     onto = _onto(starts, surface)
-    gap = np.linalg.norm(x - points, axis=1)
-    worse = ~(gap <= np.linalg.norm(onto - points, axis=1) * (1.0 + 1e-12))
+    distance = np.linalg.norm(x - points, axis=1)
+    worse = ~(distance <= np.linalg.norm(onto - points, axis=1) * (1.0 + 1e-12))
     off = ~(np.abs(F) <= 1e-9 * (1.0 + np.linalg.norm(g, axis=1)))
     x[worse | off] = onto[worse | off]
     return x

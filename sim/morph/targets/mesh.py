@@ -11,7 +11,7 @@ from sim.morph.targets.protocol import Wireframe
 
 
 @dataclass(frozen=True, eq=False)
-class Mesh:
+class MeshTarget:
     """The nearest point of triangles, exact to rounding.
 
     Attributes
@@ -56,11 +56,11 @@ class Mesh:
         near = near.reshape(len(points), some)
         flat = np.repeat(points, some, axis=0)
         first = closest_on_triangles(flat, self._corners[near.ravel()])
-        gap = np.linalg.norm(first - flat, axis=1).reshape(len(points), some)
+        distance = np.linalg.norm(first - flat, axis=1).reshape(len(points), some)
         best = first.reshape(len(points), some, 3)
         rows = np.arange(len(points))
-        goals: Floats = best[rows, gap.argmin(axis=1)]
-        radius = gap.min(axis=1) + self._reach
+        goals: Floats = best[rows, distance.argmin(axis=1)]
+        radius = distance.min(axis=1) + self._reach
         lists = self._tree.query_ball_point(points, radius)
         owner = np.repeat(rows, [len(found) for found in lists])
         every = np.concatenate([np.asarray(found, dtype=np.int64) for found in lists])
@@ -96,9 +96,9 @@ def closest_on_triangles(p: Floats, corners: Floats) -> Floats:
         size = np.maximum(np.einsum("qi,qi->q", d, d), 1e-300)
         t = np.clip(np.einsum("qi,qi->q", p - a, d) / size, 0.0, 1.0)
         foot = a + t[:, None] * d
-        gap = np.linalg.norm(foot - p, axis=1)
-        best[gap < least] = foot[gap < least]
-        least = np.minimum(gap, least)
+        distance = np.linalg.norm(foot - p, axis=1)
+        best[distance < least] = foot[distance < least]
+        least = np.minimum(distance, least)
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     n = np.cross(b - a, c - a)
     size = np.einsum("qi,qi->q", n, n)

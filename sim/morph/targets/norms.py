@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from sim.arrays import Floats, Ints
-from sim.morph.targets.cloud import Cloud
+from sim.morph.targets.cloud import CloudTarget
 from sim.morph.targets.protocol import Target, Wireframe
 from sim.morph.targets.surfaces import Vector, unit
 
@@ -55,7 +55,7 @@ class BothWays:
     point that makes the Hausdorff distance.
     """
 
-    cloud: Cloud
+    cloud: CloudTarget
     power: float = 4.0
 
     def __post_init__(self) -> None:
@@ -63,8 +63,8 @@ class BothWays:
             raise ValueError(f"power is {self.power}: it must not be negative")
 
     def closest(self, points: Floats) -> Floats:
-        gap, owner = _nearest(points, self.cloud.points)
-        weight = (gap / max(float(gap.max()), 1e-300)) ** self.power
+        distance, owner = _nearest(points, self.cloud.points)
+        weight = (distance / max(float(distance.max()), 1e-300)) ** self.power
         total = 1.0 + np.bincount(owner, weight, len(points))
         goals: Floats = self.cloud.closest(points)
         pulled = self.cloud.points * weight[:, None]
@@ -76,14 +76,7 @@ class BothWays:
         return self.cloud.wireframe(around)
 
 
-def hausdorff_distance(points: Floats, cloud: Cloud) -> float:
-    """Largest distance of a node from the cloud or of the cloud from the nodes."""
-    there = np.linalg.norm(cloud.closest(points) - points, axis=1).max()
-    back, _ = _nearest(points, cloud.points)
-    return float(max(there, back.max()))
-
-
 def _nearest(points: Floats, asked: Floats) -> tuple[Floats, Ints]:
     """Distance to, and number of, the nearest of `points` to each of `asked`."""
-    gap, owner = cKDTree(points).query(asked)
-    return np.asarray(gap, dtype=np.float64), np.asarray(owner, dtype=np.int64)
+    distance, owner = cKDTree(points).query(asked)
+    return np.asarray(distance, dtype=np.float64), np.asarray(owner, dtype=np.int64)

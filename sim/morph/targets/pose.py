@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from sim.arrays import Floats
-from sim.morph.limits import is_count, is_positive
+from sim.limits import is_count, is_positive
 from sim.morph.targets.protocol import Target, Wireframe
 from sim.morph.targets.surfaces import Vector, vector
 

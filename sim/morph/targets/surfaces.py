@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.arrays import Floats
-from sim.morph.limits import is_positive
+from sim.limits import is_positive
 from sim.morph.targets.lattice import cells, lattice, polylines
 from sim.morph.targets.protocol import Wireframe
 

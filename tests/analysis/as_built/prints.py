@@ -8,9 +8,9 @@ from scipy.spatial.transform import Rotation
 from analysis.as_built.adjust import Pose
 from analysis.as_built.model import Model, Role
 from sim.arrays import Floats
-from sim.morph.projection import admissible, satisfy_constraints
-from sim.morph.structure import Structure
-from sim.morph.system import state, system_of
+from sim.morph.equations.projection import admissible, satisfy_constraints
+from sim.morph.equations.system import state, system_of
+from sim.morph.structure.structure import Structure
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from analysis.as_built.adjust import Calibration, Pose, calibrate
 from analysis.as_built.model import Free, Model, Role, Unknowns, model_of
 from analysis.as_built.next_pose import Optimal, candidates, sampled
 from sim.arrays import Floats
-from sim.morph.lattices import square_sheet
-from sim.morph.sheets import triangle_sheet
+from sim.morph.library.lattices import square_sheet
+from sim.morph.library.sheets import triangle_sheet
 from tests.analysis.as_built.prints import Errors, scanned, scans
 
 SHEET = triangle_sheet(1, 1, variation=0.1, seed=1)

@@ -9,7 +9,7 @@ from analysis.as_built.adjust import Pose, calibrate
 from analysis.as_built.doubts import refuse_repeated, refuse_suspects, suspects
 from analysis.as_built.model import Model, Unknowns, model_of
 from sim.arrays import Floats
-from sim.morph.sheets import triangle_sheet
+from sim.morph.library.sheets import triangle_sheet
 from tests.analysis.as_built.prints import Errors, scans
 
 SHEET = triangle_sheet(1, 1, variation=0.1, seed=1)

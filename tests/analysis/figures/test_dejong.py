@@ -9,13 +9,13 @@ from analysis.figures.dejong import (
     plotted_steps,
     shapes_beside_scans,
 )
-from analysis.figures.shapes import Wireframe, best_view, faces
+from analysis.figures.shapes import LineDrawing, best_view, faces
 
 SHEET = np.array(
     [[0, 0, 0], [1, 0, 0], [0.5, 0.9, 0], [2, 0, 0], [3, 0, 0], [2.5, 1, 0]]
 )
 BODIES = ((0, 1, 2), (3, 4, 5), (1, 3))
-SQUARE = Wireframe(SHEET[:4], np.array([[0, 1], [1, 2], [2, 3]]))
+SQUARE = LineDrawing(SHEET[:4], np.array([[0, 1], [1, 2], [2, 3]]))
 
 
 def shape(scan=True, **change):

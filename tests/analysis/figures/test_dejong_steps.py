@@ -3,19 +3,19 @@ import pytest
 
 from analysis.figures.dejong_steps import (
     FirstStep,
-    MorphPath,
+    MorphHistory,
     selected_steps,
     steps_of_morphs,
 )
-from analysis.figures.shapes import Wireframe
+from analysis.figures.shapes import LineDrawing
 
 
 def path(rng, steps=6):
     r = rng.standard_normal((steps, 5, 3))
     edges = np.array([[0, 1], [1, 2]])
-    target = Wireframe(rng.standard_normal((3, 3)), edges)
+    target = LineDrawing(rng.standard_normal((3, 3)), edges)
     S = np.linspace(1.0, 0.5, steps)
-    return MorphPath("one", "ab12", r, r + 0.1, ((0, 1), (1, 2, 3)), target, S, S)
+    return MorphHistory("one", "ab12", r, r + 0.1, ((0, 1), (1, 2, 3)), target, S, S)
 
 
 def test_the_first_and_the_last_step_are_always_among_those_shown():

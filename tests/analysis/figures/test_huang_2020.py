@@ -9,9 +9,9 @@ from matplotlib.collections import LineCollection
 
 from analysis.figures.huang_2020 import (
     CYCLOID,
+    RobotDistance,
+    RodShape,
     RollingRibbon,
-    Shape,
-    Way,
     actuator_law,
     boundary_paths,
     computing_times,
@@ -47,7 +47,7 @@ def test_a_figure_names_the_runs_it_shows() -> None:
 
 def test_where_the_paper_shows_measured_points_ours_says_they_are_not_public() -> None:
     table = pd.DataFrame({"time": [0.0, 3.0], "way_over_H": [0.0, 0.3]})
-    figure = robot_ways([Way("0°", table)], RUNS)
+    figure = robot_ways([RobotDistance("0°", table)], RUNS)
     assert "measured are not public" in figure.get_supxlabel()
     assert "ribbon 0123456789ab" in figure.get_supxlabel()
     assert "public" not in ribbon_shapes([(1.0, CIRCLE)], RUNS).get_supxlabel()
@@ -61,7 +61,7 @@ def test_a_ribbon_is_drawn_closed_and_centred() -> None:
 
 
 def test_the_limbs_that_are_switched_on_have_their_own_colour() -> None:
-    shape = Shape("t = 0 s", CIRCLE, EDGES, np.empty((0, 2)), np.array([1, 2]))
+    shape = RodShape("t = 0 s", CIRCLE, EDGES, np.empty((0, 2)), np.array([1, 2]))
     (ax,) = snapshots([shape]).axes
     passive, actuated = (c for c in ax.collections if isinstance(c, LineCollection))
     assert len(passive.get_segments()) == 2
@@ -71,8 +71,11 @@ def test_the_limbs_that_are_switched_on_have_their_own_colour() -> None:
 
 def test_every_ground_has_its_panel() -> None:
     table = pd.DataFrame({"time": [0.0, 3.0], "way_over_H": [0.0, 0.3]})
-    shape = Shape("t = 0 s", CIRCLE, EDGES, np.zeros((2, 2)), np.empty(0))
-    ways = [Way("star_robot_up_3", table, [shape]), Way("a hill", table)]
+    shape = RodShape("t = 0 s", CIRCLE, EDGES, np.zeros((2, 2)), np.empty(0))
+    ways = [
+        RobotDistance("star_robot_up_3", table, [shape]),
+        RobotDistance("a hill", table),
+    ]
     figure = robot_ways(ways)
     titles = [ax.get_title() for ax in figure.axes if ax.lines]
     up = "+3\N{DEGREE SIGN}"
@@ -86,7 +89,7 @@ def test_curves_are_those_of_the_table() -> None:
     assert list(left.lines[0].get_ydata()) == [1, 0.2, 0.3]  # type: ignore[arg-type]
     assert list(right.lines[0].get_ydata()) == [1, 3, 2]  # type: ignore[arg-type]
     jump = pd.DataFrame({"time": time, "x_first": [1.0, 2, 3], "y_first": [1.0, 1, 2]})
-    shape = Shape("t = 0 s", CIRCLE, EDGES, np.empty((0, 2)), np.empty(0))
+    shape = RodShape("t = 0 s", CIRCLE, EDGES, np.empty((0, 2)), np.empty(0))
     first = jumper_paths([shape], jump, 0.5).axes[1]
     assert list(first.lines[0].get_ydata()) == [0.0, 2.0, 4.0]  # type: ignore[arg-type]
     times = pd.DataFrame({"scenario": "plane", "h": [1e-3, 2e-3], "ratio": [0.1, 0.05]})

@@ -6,6 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from analysis.figures.origami_runs import OrigamiRun
+from analysis.figures.origami_sweeps import approach, crossing, even
 from analysis.figures.sheets import FoldedSheet, rims
 from analysis.figures.zhu_filipov_2019 import (
     box_folds_itself,
@@ -15,7 +16,6 @@ from analysis.figures.zhu_filipov_2019 import (
     interlocking_sheets,
     summed_verdicts,
 )
-from analysis.origami_sweeps import approach, crossing, even
 
 SQUARES = np.array(
     [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [2, 0, 0.5], [2, 1, 0.5]]

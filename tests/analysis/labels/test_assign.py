@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from analysis.labels.assign import Reason, label_spheres
+from analysis.labels.assign import Refusal, label_spheres
 from analysis.labels.evidence import NOT_ASSIGNED, LabelOptions
 from analysis.labels.mechanism import Mechanism
 from tests.analysis.mechanisms import nearby_state, random_mechanism, scanned
-from tests.analysis.virtual_prints import swap_joints
+from tests.analysis.validation.virtual_prints import swap_joints
 
 OPTIONS = LabelOptions(length_sd_mm=0.03)
 
@@ -107,7 +107,7 @@ def test_a_symmetric_shape_reports_its_group_of_labellings(rng):
     assert labels.group > 1
     assert len(labels.confirmed) == 4
     assert all(
-        labels.reason[j] in {Reason.SYMMETRIC, Reason.AMBIGUOUS} for j in range(4)
+        labels.reason[j] in {Refusal.SYMMETRIC, Refusal.AMBIGUOUS} for j in range(4)
     )
 
 
@@ -123,7 +123,7 @@ def test_twins_on_one_joint_are_not_guessed(rng):
     labels = label(twins, scan)
     assert wrong_labels(labels, scan) == []
     assert labels.sphere[n] == labels.sphere[n + 1] == NOT_ASSIGNED
-    assert labels.reason[n] is Reason.AMBIGUOUS
+    assert labels.reason[n] is Refusal.AMBIGUOUS
     assert {int(labels.rivals[n]), int(labels.rivals[n + 1])} == {n, n + 1}
     assert len(labels.confirmed) == n + 2  # they are nodes, whichever
 

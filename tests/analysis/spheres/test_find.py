@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.spheres.find import find_spheres
-from analysis.spheres.picks import PickOptions, Picks, Reason
+from analysis.spheres.picks import PickOptions, Picks, RejectionReason
 from sim.arrays import Floats
 from tests.analysis.spheres.scenes import Parts, Scanner, VirtualScan, scan, tree
 
@@ -63,7 +63,9 @@ def test_quality_figures_agree_with_the_truth(seen: VirtualScan, picks: Picks) -
 
 def test_every_other_candidate_has_a_reason(picks: Picks) -> None:
     assert len(picks.rejected) > 0
-    assert all(isinstance(r.reason, Reason) and r.detail for r in picks.rejected)
+    assert all(
+        isinstance(r.reason, RejectionReason) and r.detail for r in picks.rejected
+    )
 
 
 def test_neither_the_order_nor_the_place_of_points_matters(
@@ -87,7 +89,7 @@ def test_spheres_of_another_radius_are_named_with_their_own(
     small = scan(rng, Parts(at, 5.5, np.empty((0, 7)), "none", np.zeros(3)), SCANNER)
     picks = find_spheres(small.points, OPTIONS)
     assert len(picks.spheres) == 0
-    told = [r.detail for r in picks.rejected if r.reason is Reason.RADIUS]
+    told = [r.detail for r in picks.rejected if r.reason is RejectionReason.RADIUS]
     radii = np.array([float(detail.split()[4]) for detail in told])
     assert (np.abs(radii - 5.5) < 0.03).sum() == 3
 

@@ -7,14 +7,14 @@ import numpy as np
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.fit import refine
 from analysis.spheres.judge import (
-    Candidate,
+    SphereCandidate,
     _spread_of_cap,
     fault,
     is_rough,
     spread,
     visible_cap,
 )
-from analysis.spheres.picks import PickOptions, Reason
+from analysis.spheres.picks import PickOptions, RejectionReason
 from tests.analysis.spheres.test_fit import CENTRE, cap
 
 
@@ -43,13 +43,13 @@ def test_the_visible_cap_is_the_share_of_the_surface_with_points(
         assert np.isclose(visible_cap(x, CENTRE), share, atol=0.06)
 
 
-def sphere_of(rng: np.random.Generator, count: int) -> Candidate:
+def sphere_of(rng: np.random.Generator, count: int) -> SphereCandidate:
     x = CENTRE + cap(rng, count, 70)
     fit = refine(x, np.append(CENTRE, 6.0), 0.05, BLIND, rounds=2)
     assert fit is not None
     facing = np.ones(count, dtype=bool)
     share = visible_cap(x, CENTRE)
-    return Candidate(fit, np.arange(count), facing, share, spread(x, CENTRE))
+    return SphereCandidate(fit, np.arange(count), facing, share, spread(x, CENTRE))
 
 
 def test_a_centre_that_still_moves_makes_no_sphere(rng: np.random.Generator) -> None:
@@ -57,7 +57,7 @@ def test_a_centre_that_still_moves_makes_no_sphere(rng: np.random.Generator) -> 
     assert fault(c, PickOptions(6.0)) is None
     wrong = fault(replace(c, fit=replace(c.fit, step=0.5)), PickOptions(6.0))
     assert wrong is not None
-    assert wrong.reason is Reason.UNSETTLED
+    assert wrong.reason is RejectionReason.UNSETTLED
 
 
 def test_a_centre_that_moves_less_than_its_error_is_settled(
@@ -74,7 +74,7 @@ def test_a_radius_off_by_more_than_its_tolerance_and_its_error_is_no_sphere(
 ) -> None:
     """Of 0.24 mm and three sd of 0.1 mm the root of the squares counts: 0.384 mm."""
     c = sphere_of(rng, 3_000)
-    for off, wanted in ((0.38, None), (0.39, Reason.RADIUS)):
+    for off, wanted in ((0.38, None), (0.39, RejectionReason.RADIUS)):
         fit = replace(c.fit, free_radius=6.0 + off, free_radius_sd=0.1)
         wrong = fault(replace(c, fit=fit), PickOptions(6.0))
         assert (wrong and wrong.reason) == wanted

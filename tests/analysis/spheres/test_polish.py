@@ -4,7 +4,7 @@ import numpy as np
 
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.fit import refine
-from analysis.spheres.judge import Candidate
+from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.polish import _unpulled
 from tests.analysis.spheres.test_fit import CENTRE, scanned
 from tests.analysis.spheres.test_normals import ball
@@ -17,7 +17,7 @@ def test_the_pull_of_a_whole_cap_is_taken_back(rng: np.random.Generator) -> None
         fit = refine(x, np.append(CENTRE, 6.0), 0.3, BLIND, rounds=1)
         assert fit is not None
         every = np.arange(len(x))
-        c = Candidate(fit, every, np.ones(len(x), dtype=bool), 0.4, 0.2)
+        c = SphereCandidate(fit, every, np.ones(len(x), dtype=bool), 0.4, 0.2)
         before.append(fit.centre - CENTRE)
         after.append(_unpulled([c], x)[0].fit.centre - CENTRE)
     assert abs(np.mean(after, axis=0)[2]) < 0.5 * np.mean(before, axis=0)[2]

@@ -4,7 +4,7 @@ import numpy as np
 
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.fit import refine
-from analysis.spheres.judge import Candidate
+from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.sights import even_directions, pull, seen_from
 from sim.arrays import Floats
 from tests.analysis.spheres.test_fit import CENTRE
@@ -22,10 +22,12 @@ def seen_by(rng: np.random.Generator, way: Floats, count: int, sigma: float) -> 
     return np.asarray(CENTRE + RADIUS * u + noise[:, None] * way)
 
 
-def candidate(x: Floats, sigma: float) -> Candidate:
+def candidate(x: Floats, sigma: float) -> SphereCandidate:
     fit = refine(x, np.append(CENTRE, RADIUS), sigma, BLIND, rounds=1)
     assert fit is not None
-    return Candidate(fit, np.arange(len(x)), np.ones(len(x), dtype=bool), 0.4, 0.2)
+    return SphereCandidate(
+        fit, np.arange(len(x)), np.ones(len(x), dtype=bool), 0.4, 0.2
+    )
 
 
 def test_even_directions_have_no_preferred_one() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.contact.surface import Surface
+from sim.contact.surface import ContactSurface
 
 
 def surface_of(
@@ -15,19 +15,19 @@ def surface_of(
     tag: Ints | None = None,
     limited: bool = False,
     thickness: float = 0.0,
-) -> Surface:
+) -> ContactSurface:
     """All nodes against all triangles, and the given edges against each other."""
     n = len(rest)
     edges = np.empty((0, 2), dtype=np.int64) if edge is None else edge
     tags = np.full((n, 2), -1) if tag is None else tag
-    return Surface(
+    return ContactSurface(
         point=np.arange(n),
         point_panel=np.empty((n, 0), dtype=np.int64),
-        point_reach=np.full(n, reach),
+        point_activation=np.full(n, reach),
         triangle=triangle,
         triangle_panel=np.arange(len(triangle)),
         edge=edges,
-        edge_reach=reach,
+        edge_activation=reach,
         tag=tags,
         rest=rest,
         limited=limited,

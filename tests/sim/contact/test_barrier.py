@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from sim.contact.barrier import SERIES_BELOW, barrier, fade
+from sim.contact.barrier import SERIES_BELOW, barrier, mollifier
 from tests.sim.contact.taylor import remainder_order
 
 D0, KE = 0.8, 0.3
@@ -48,11 +48,11 @@ def test_series_near_d0_agrees_with_the_closed_form() -> None:
 
 
 def test_fade_rises_smoothly_from_zero_to_one() -> None:
-    assert fade(0.0, 2.0)[0] == 0.0
-    assert fade(2.0, 2.0) == (1.0, 0.0, 0.0)
-    value, slope, curvature = fade(0.5, 2.0)
+    assert mollifier(0.0, 2.0)[0] == 0.0
+    assert mollifier(2.0, 2.0) == (1.0, 0.0, 0.0)
+    value, slope, curvature = mollifier(0.5, 2.0)
     h = 1e-6
-    up, down = fade(0.5 + h, 2.0), fade(0.5 - h, 2.0)
+    up, down = mollifier(0.5 + h, 2.0), mollifier(0.5 - h, 2.0)
     assert slope == pytest.approx((up[0] - down[0]) / (2 * h), rel=1e-8)
     assert curvature == pytest.approx((up[1] - down[1]) / (2 * h), rel=1e-8)
     assert 0.0 < value < 1.0

@@ -6,7 +6,7 @@ import pytest
 from sim.arrays import Floats
 from sim.contact.candidates import find_pairs
 from sim.contact.potential import contact_energy, pair_terms, smallest_distance
-from sim.contact.surface import Pairs, Surface
+from sim.contact.surface import ContactPairs, ContactSurface
 from tests.sim.contact.surfaces import surface_of
 from tests.sim.contact.taylor import remainder_order
 
@@ -45,17 +45,17 @@ def crossed(height: float, slant: float) -> Floats:
 EDGES = np.array([[0, 1], [3, 4]])
 
 
-def pairs_of(surface: Surface, x: Floats) -> Pairs:
+def pairs_of(surface: ContactSurface, x: Floats) -> ContactPairs:
     return find_pairs(surface, x, 1.0)
 
 
-def edges_alone(pairs: Pairs) -> Pairs:
+def edges_alone(pairs: ContactPairs) -> ContactPairs:
     """Without the pairs of nodes and triangles."""
     n = pairs.faces
-    return Pairs(0, *(values[n:] for values in pairs[1:]))
+    return ContactPairs(0, *(values[n:] for values in pairs[1:]))
 
 
-def assembled(pairs: Pairs, x: Floats) -> tuple[float, Floats, Floats]:
+def assembled(pairs: ContactPairs, x: Floats) -> tuple[float, Floats, Floats]:
     """Energy, its gradient and its Hessian over all nodes, the obvious way."""
     n = len(x)
     total, force, stiffness = 0.0, np.zeros(3 * n), np.zeros((3 * n, 3 * n))
@@ -70,7 +70,7 @@ def assembled(pairs: Pairs, x: Floats) -> tuple[float, Floats, Floats]:
     return total, force, stiffness
 
 
-def places() -> list[tuple[Surface, Floats]]:
+def places() -> list[tuple[ContactSurface, Floats]]:
     x = above(0.2)
     node = surface_of(TWO, x, reach=0.6)
     out = [(node, x), (node._replace(thickness=0.1), x)]
@@ -84,7 +84,7 @@ def places() -> list[tuple[Surface, Floats]]:
     ("surface", "x"), places(), ids=["node", "thick", "edges", "nearly parallel edges"]
 )
 def test_slopes_of_the_potential_have_second_order_remainders(
-    surface: Surface, x: Floats, rng: np.random.Generator
+    surface: ContactSurface, x: Floats, rng: np.random.Generator
 ) -> None:
     pairs = pairs_of(surface, x)
     energy, force, stiffness = assembled(pairs, x)
@@ -105,7 +105,7 @@ def test_slopes_of_the_potential_have_second_order_remainders(
 
 
 @pytest.mark.parametrize(("surface", "x"), places())
-def test_contact_forces_are_in_balance(surface: Surface, x: Floats) -> None:
+def test_contact_forces_are_in_balance(surface: ContactSurface, x: Floats) -> None:
     pairs = pairs_of(surface, x)
     _, force, stiffness = assembled(pairs, x)
     pulls = force.reshape(-1, 3)
@@ -146,7 +146,7 @@ def test_a_reach_is_limited_to_half_of_the_gap_at_rest() -> None:
     assert contact_energy(pairs, KE, x) == 0.0
     assert smallest_distance(pairs, x, False)[0] == pytest.approx(0.2)
     assert smallest_distance(pairs, x, True)[0] == np.inf
-    assert pairs.reach.min() == pytest.approx(0.1)
+    assert pairs.activation.min() == pytest.approx(0.1)
 
 
 def test_joined_parts_do_not_push_each_other() -> None:

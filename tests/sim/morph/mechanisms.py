@@ -3,12 +3,20 @@
 import numpy as np
 
 from sim.arrays import Floats
-from sim.morph import joints
-from sim.morph.constraints import Constraint, Kind, Table, coin, dist, dot, fix
-from sim.morph.lattices import octahedron_lattice, square_sheet
-from sim.morph.pentapod import pentapod
-from sim.morph.sheets import triangle_sheet
-from sim.morph.structure import Structure
+from sim.morph.library.lattices import octahedron_lattice, square_sheet
+from sim.morph.library.pentapod import pentapod
+from sim.morph.library.sheets import triangle_sheet
+from sim.morph.structure import joints
+from sim.morph.structure.constraints import (
+    Constraint,
+    ConstraintKind,
+    ConstraintTable,
+    coin,
+    dist,
+    dot,
+    fix,
+)
+from sim.morph.structure.structure import Structure
 
 A, B = (0, 1, 2), (3, 4, 5)
 TRIANGLE = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.2, 0.9, 0.0]])
@@ -16,7 +24,7 @@ TILTED = np.array([[0.4, 0.3, 0.8], [1.3, 0.5, 1.1], [0.6, 1.2, 0.9]])
 
 
 def structure(r: Floats, rows: list[Constraint]) -> Structure:
-    return Structure(r, Table.of(rows), np.arange(len(r)))
+    return Structure(r, ConstraintTable.of(rows), np.arange(len(r)))
 
 
 def one_body(*extra: list[float]) -> tuple[Floats, list[Constraint]]:
@@ -188,7 +196,7 @@ def rows_of(made: Structure) -> list[Constraint]:
     table = made.constraints
     nodes = (tuple(n) for n in table.nodes.tolist())
     return [
-        Constraint(Kind(kind), n, constant)
+        Constraint(ConstraintKind(kind), n, constant)
         for kind, n, constant in zip(table.kind, nodes, table.constant, strict=True)
     ]
 

@@ -7,9 +7,14 @@ from typing import Any
 import numpy as np
 
 from sim.arrays import Floats
-from sim.morph.constraints import NODES, Constraint, Kind, Table
-from sim.morph.structure import Structure
-from sim.morph.system import System, linearise
+from sim.morph.equations.system import ConstraintSystem, linearise
+from sim.morph.structure.constraints import (
+    NODES,
+    Constraint,
+    ConstraintKind,
+    ConstraintTable,
+)
+from sim.morph.structure.structure import Structure
 
 DATA = Path(__file__).parent / "data"
 
@@ -21,20 +26,20 @@ def load(name: str) -> dict[str, Any]:
 
 def structure_of(content: dict[str, Any]) -> Structure:
     constraints = []
-    for kind in Kind:
-        integers = int(NODES[kind]) + (kind is Kind.FIX)
+    for kind in ConstraintKind:
+        integers = int(NODES[kind]) + (kind is ConstraintKind.FIX)
         for row in content[kind.name.lower()]:
             constant = row[integers] if len(row) > integers else 0.0
             constraints.append(Constraint(kind, tuple(row[:integers]), constant))
     return Structure(
         np.array(content["nodes"]),
-        Table.of(constraints),
+        ConstraintTable.of(constraints),
         np.array(content["leading"]),
         goals=np.array(content["goals"]) if "goals" in content else None,
     )
 
 
-def dense_jacobian(system: System, z: Floats) -> Floats:
+def dense_jacobian(system: ConstraintSystem, z: Floats) -> Floats:
     """(m, 3n + k): a column for each coordinate and each multiplier."""
     linear = linearise(system, z)
     blocks = np.zeros((system.m, system.n + system.k, 3))

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from sim.arrays import Floats
-from sim.morph.constraints import Constraint, Kind, Table
-from sim.morph.ranges import Ranges
-from sim.morph.solids import Solids
-from sim.morph.structure import Structure
+from sim.morph.structure.constraints import Constraint, ConstraintKind, ConstraintTable
+from sim.morph.structure.ranges import Ranges
+from sim.morph.structure.solids import Solids
+from sim.morph.structure.structure import Structure
 from tests.sim.morph.mechanisms import structure
 
 Sized = Sequence[tuple[float, ...]]
@@ -24,9 +24,9 @@ def solids(balls: Sized = (), capsules: Sized = (), panels: Sized = ()) -> Solid
     return Solids(*parts)
 
 
-def ranges(*rows: tuple[Kind, tuple[int, ...], float, float]) -> Ranges:
+def ranges(*rows: tuple[ConstraintKind, tuple[int, ...], float, float]) -> Ranges:
     """Ranges from rows of kind, nodes, least and most."""
-    table = Table.of([Constraint(kind, nodes) for kind, nodes, _, _ in rows])
+    table = ConstraintTable.of([Constraint(kind, nodes) for kind, nodes, _, _ in rows])
     bounds = np.array([row[2:] for row in rows], dtype=np.float64).reshape(-1, 2)
     return Ranges(table, bounds[:, 0].copy(), bounds[:, 1].copy())
 

@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.spatial import cKDTree
 
 from sim.arrays import Floats
-from sim.morph.constraints import Table
-from sim.morph.morph import Projection, morph
-from sim.morph.structure import Structure
-from sim.morph.targets.cloud import Cloud, normals_of
+from sim.morph.morphing.morph import ProjectionOptions, morph
+from sim.morph.structure.constraints import ConstraintTable
+from sim.morph.structure.structure import Structure
+from sim.morph.targets.cloud import CloudTarget, normals_of
 from sim.morph.targets.fourier import FourierBlob, FourierCylinder, FourierRelief
-from sim.morph.targets.mesh import Mesh, closest_on_triangles
-from sim.morph.targets.norms import AlongAxis, BothWays, hausdorff_distance
+from sim.morph.targets.mesh import MeshTarget, closest_on_triangles
+from sim.morph.targets.norms import AlongAxis, BothWays
 from sim.morph.targets.pose import Moved, perturbed
 from sim.morph.targets.protocol import Target
 from sim.morph.targets.surfaces import Cylinder, Plane, Sphere
@@ -35,6 +36,12 @@ SMOOTH: dict[str, Target] = {"blob": BLOB, "relief": RELIEF, "tube": TUBE}
 def gap(target: Target, points: Floats) -> Floats:
     distance: Floats = np.linalg.norm(target.closest(points) - points, axis=1)
     return distance
+
+
+def hausdorff_distance(points: Floats, cloud: CloudTarget) -> float:
+    """Largest distance of a node from the cloud or of the cloud from the nodes."""
+    back, _ = cKDTree(points).query(cloud.points)
+    return float(max(gap(cloud, points).max(), back.max()))
 
 
 def sphere_points(count: int, rng: np.random.Generator) -> Floats:
@@ -86,10 +93,10 @@ def test_wireframe_of_an_irregular_surface_lies_on_it(name: str) -> None:
 
 def test_cloud_gives_its_nearest_point(rng: np.random.Generator) -> None:
     points, asked = rng.normal(size=(500, 3)), rng.normal(size=(40, 3))
-    goals = Cloud(points).closest(asked)
+    goals = CloudTarget(points).closest(asked)
     every = np.linalg.norm(asked[:, None] - points, axis=2)
     assert_allclose(np.linalg.norm(goals - asked, axis=1), every.min(axis=1))
-    in_sums = Cloud(points, norm=1).closest(asked)
+    in_sums = CloudTarget(points, norm=1).closest(asked)
     sums = np.abs(asked[:, None] - points).sum(axis=2)
     assert_allclose(np.abs(in_sums - asked).sum(axis=1), sums.min(axis=1))
 
@@ -100,8 +107,8 @@ def test_normals_lessen_the_error_that_the_spacing_of_a_cloud_leaves(
     points = 1.3 * sphere_points(3000, rng)
     asked = rng.uniform(-2.0, 2.0, (200, 3))
     exact = Sphere(1.3).closest(asked)
-    bare = np.linalg.norm(Cloud(points).closest(asked) - exact, axis=1)
-    foot = Cloud(points, normals_of(points)).closest(asked)
+    bare = np.linalg.norm(CloudTarget(points).closest(asked) - exact, axis=1)
+    foot = CloudTarget(points, normals_of(points)).closest(asked)
     height = np.abs(np.linalg.norm(foot, axis=1) - 1.3)
     assert height.max() < 0.2 * bare.max()
 
@@ -111,11 +118,11 @@ def test_normals_of_a_plane_are_its_normal(rng: np.random.Generator) -> None:
     assert_allclose(np.abs(normals_of(flat)[:, 2]), 1.0, atol=1e-12)
 
 
-def tetrahedra(count: int, rng: np.random.Generator) -> Mesh:
+def tetrahedra(count: int, rng: np.random.Generator) -> MeshTarget:
     corners = rng.normal(size=(count, 1, 3)) * 2.0 + rng.normal(size=(count, 4, 3))
     faces = np.array([[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]])
     triangles = (4 * np.arange(count)[:, None, None] + faces).reshape(-1, 3)
-    return Mesh(corners.reshape(-1, 3), triangles)
+    return MeshTarget(corners.reshape(-1, 3), triangles)
 
 
 def test_mesh_gives_the_nearest_point_of_all_its_triangles(
@@ -165,7 +172,7 @@ def test_a_node_whose_line_misses_keeps_its_nearest_point() -> None:
 
 
 def test_both_ways_a_target_pulls_a_node_to_what_nothing_covers() -> None:
-    cloud = Cloud(np.array([[0.0, 0, 0], [1.0, 0, 0], [5.0, 0, 0]]))
+    cloud = CloudTarget(np.array([[0.0, 0, 0], [1.0, 0, 0], [5.0, 0, 0]]))
     nodes = np.array([[0.0, 0, 0], [1.0, 0, 0]])
     assert_allclose(cloud.closest(nodes), nodes)
     goals = BothWays(cloud, power=8.0).closest(nodes)
@@ -177,12 +184,12 @@ def test_both_ways_a_target_pulls_a_node_to_what_nothing_covers() -> None:
 
 def test_morph_both_ways_covers_more_of_the_target(rng: np.random.Generator) -> None:
     angle = np.linspace(0.0, 2.0 * np.pi, 120, endpoint=False)
-    ring = Cloud(np.column_stack([np.cos(angle), np.sin(angle), 0.0 * angle]))
+    ring = CloudTarget(np.column_stack([np.cos(angle), np.sin(angle), 0.0 * angle]))
     r0 = np.array([2.0, 0.0, 0.0]) + 0.3 * rng.normal(size=(8, 3))
-    loose = Structure(r0, Table.of([]), np.arange(8))
+    loose = Structure(r0, ConstraintTable.of([]), np.arange(8))
     ends = []
     for target in (ring, BothWays(ring, power=1.0)):
-        steps = islice(morph(loose, target, Projection(1e-300)), 40)
+        steps = islice(morph(loose, target, ProjectionOptions(1e-300)), 40)
         ends.append(list(steps)[-1].r)
     assert hausdorff_distance(ends[0], ring) > 1.8
     assert hausdorff_distance(ends[1], ring) < 0.8
@@ -209,11 +216,14 @@ def test_perturbation_is_the_seed_s_and_no_other() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Cloud(np.zeros((0, 3))), "no points"),
-        (lambda: Cloud(np.array([[0.0, np.nan, 0.0]])), "not finite"),
-        (lambda: Cloud(np.zeros((2, 3)), norm=3), "choose 1 or 2"),
-        (lambda: Mesh(np.zeros((3, 3)), np.zeros((0, 3), dtype=int)), "no triangles"),
-        (lambda: Mesh(np.zeros((3, 3)), np.array([[0, 1, 3]])), "not there"),
+        (lambda: CloudTarget(np.zeros((0, 3))), "no points"),
+        (lambda: CloudTarget(np.array([[0.0, np.nan, 0.0]])), "not finite"),
+        (lambda: CloudTarget(np.zeros((2, 3)), norm=3), "choose 1 or 2"),
+        (
+            lambda: MeshTarget(np.zeros((3, 3)), np.zeros((0, 3), dtype=int)),
+            "no triangles",
+        ),
+        (lambda: MeshTarget(np.zeros((3, 3)), np.array([[0, 1, 3]])), "not there"),
         (lambda: FourierCylinder(1.0, (2.0,), (0.0,)), "negative at some angle"),
         (lambda: FourierCylinder(1.0, (0.1,), ()), "give as many"),
         (lambda: FourierBlob(1.0, (1.2,), ((1, 0, 0),), (0.0,)), "add up to 1.2"),

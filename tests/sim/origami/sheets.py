@@ -1,15 +1,18 @@
 """Small sheets that several tests fold."""
 
-from sim.origami import tessellations
-from sim.origami.compliant import compliant_mesh
-from sim.origami.concentrated import concentrated_mesh
-from sim.origami.contact import Contact
-from sim.origami.material import Material
-from sim.origami.mesh import Mesh
-from sim.origami.pattern import Pattern
-from sim.origami.sheet import Sheet
+from collections.abc import Iterator
+from itertools import product
 
-MATERIAL = Material(
+from sim.origami.folding.sheet import Sheet
+from sim.origami.model.compliant import compliant_mesh
+from sim.origami.model.concentrated import concentrated_mesh
+from sim.origami.model.contact import Contact
+from sim.origami.model.material import SheetMaterial
+from sim.origami.model.mesh import BarHingeMesh
+from sim.origami.pattern import tessellations
+from sim.origami.pattern.pattern import CreasePattern
+
+MATERIAL = SheetMaterial(
     panel_modulus=2.0e9,
     crease_modulus=2.0e9,
     panel_thickness=5e-4,
@@ -18,26 +21,37 @@ MATERIAL = Material(
 )
 
 
-def strip(panels: int, length: float = 0.02) -> Pattern:
+def strip(panels: int, length: float = 0.02) -> CreasePattern:
     """Square panels in a row along x; crease k lies at x = (k + 1) length."""
     return tessellations.strip([length] * panels, length)
 
 
-def compliant_strip(panels: int) -> Mesh:
+def compliant_strip(panels: int) -> BarHingeMesh:
     return compliant_mesh(strip(panels), MATERIAL)
 
 
-def concentrated_strip(panels: int) -> Mesh:
+def concentrated_strip(panels: int) -> BarHingeMesh:
     return concentrated_mesh(strip(panels), MATERIAL)
 
 
-def held_at(mesh: Mesh) -> list[list[int]]:
+def held_at(mesh: BarHingeMesh) -> list[list[int]]:
     """Supports (node, x, y, z) that leave the first panel no rigid motion."""
     a, b, c = (int(node) for node in mesh.corner[:3])
     return [[a, 1, 1, 1], [b, 0, 1, 1], [c, 0, 0, 1]]
 
 
-def sheet(mesh: Mesh, contact: Contact | None = None) -> Sheet:
+def sheet(mesh: BarHingeMesh, contact: Contact | None = None) -> Sheet:
     """Held at three corners of the first panel, with no stress."""
     chosen = Contact(rules="full") if contact is None else contact
     return Sheet(mesh, held_at(mesh), chosen.filled(mesh))
+
+
+def weak_orderings(creases: int) -> Iterator[tuple[int, ...]]:
+    """Every folding sequence: the stage of each crease, stages without a gap.
+
+    There are 1, 3, 13, 75, 541, ... of them for 1, 2, 3, 4, 5, ... creases, the
+    ordered Bell numbers.
+    """
+    for stages in product(range(1, creases + 1), repeat=creases):
+        if set(stages) == set(range(1, max(stages) + 1)):
+            yield stages

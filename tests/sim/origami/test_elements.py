@@ -5,15 +5,15 @@ import pytest
 
 from sim.arrays import Floats
 from sim.hinges import hinge_angle, hinge_slopes
-from sim.origami.assembly import assemble, energies_at
-from sim.origami.bars import bar_strain, bar_terms
-from sim.origami.contact import Contact, build_surface, no_surface
-from sim.origami.equilibrium import spread
-from sim.origami.mesh import Mesh
-from sim.origami.model import build_model
-from sim.origami.problem import Problem, near_at
-from sim.origami.sheet import hinge_angles
-from sim.origami.stability import stiffness_matrix
+from sim.origami.folding.equilibrium import spread
+from sim.origami.folding.problem import FoldingProblem, near_at
+from sim.origami.folding.sheet import hinge_angles
+from sim.origami.folding.stability import stiffness_matrix
+from sim.origami.model.assembly import assemble, energies_at
+from sim.origami.model.bars import bar_strain, bar_terms
+from sim.origami.model.contact import Contact, build_surface, no_surface
+from sim.origami.model.mesh import BarHingeMesh
+from sim.origami.model.model import build_model
 from tests.sim.contact.taylor import remainder_order
 from tests.sim.origami.sheets import compliant_strip, concentrated_strip, held_at
 
@@ -81,15 +81,15 @@ def test_slopes_of_a_bar_have_second_order_remainders(rng: np.random.Generator) 
     assert second == pytest.approx(2.0, abs=0.1)
 
 
-def problem_of(mesh: Mesh, *, touching: bool) -> Problem:
+def problem_of(mesh: BarHingeMesh, *, touching: bool) -> FoldingProblem:
     contact = Contact("full", 0.02, 4e-3, 4e-3).filled(mesh)
     surface = build_surface(mesh, contact) if touching else no_surface(mesh.rest)
     elastic = [[5, 10.0, 20.0, 30.0]]
     model = build_model(mesh, held_at(mesh), elastic)
-    return Problem(model, surface, 0.02, 2e-3, True)
+    return FoldingProblem(model, surface, 0.02, 2e-3, True)
 
 
-def rolled(mesh: Mesh, rng: np.random.Generator) -> Floats:
+def rolled(mesh: BarHingeMesh, rng: np.random.Generator) -> Floats:
     """A strip wound up until its ends are close, a little disordered."""
     x = mesh.rest.copy()
     radius = np.ptp(x[:, 0]) / 6.0
@@ -140,7 +140,7 @@ def test_rigid_motion_costs_no_energy_and_internal_forces_are_in_balance(
     turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
     turn *= np.sign(np.linalg.det(turn))
     moved = x @ turn.T + rng.normal(size=3)
-    bare = Problem(model, no_surface(mesh.rest), 1.0, 1e-3, False)
+    bare = FoldingProblem(model, no_surface(mesh.rest), 1.0, 1e-3, False)
     none, angles = near_at(bare, x, bare.skin).pairs, hinge_angles(mesh, mesh.rest)
     here = assemble(model, none, 1.0, x, angles)
     there = energies_at(model, none, 1.0, moved, angles)

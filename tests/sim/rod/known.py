@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from sim.arrays import Floats
-from sim.rod.blocks import Blocks, Pattern, analyse, empty
-from sim.rod.elastic import (
+from sim.rod.energy.blocks import BlockMatrix, BlockPattern, analyse, empty
+from sim.rod.energy.elastic import (
     Actuated,
     Rates,
     Strains,
@@ -15,14 +15,14 @@ from sim.rod.elastic import (
     passive,
     unstrained,
 )
-from sim.rod.rod import Material, Rod, ring
-from sim.rod.stiffness import add_stiffness
-from sim.rod.world import GRAVITY
+from sim.rod.energy.stiffness import add_stiffness
+from sim.rod.gravity import GRAVITY
+from sim.rod.rod.rod import Rod, RodMaterial, ring
 
 ELASTIC = Rates(elastic=1.0, viscous=0.0)
 DATA = Path(__file__).parent / "data"
-SOFT = Material(modulus=4.0e6, density=1000.0, thickness=2.0e-3, width=2.0e-3)
-THIN = Material(modulus=4.0e9, density=1000.0, thickness=2.0e-4, width=2.0e-3)
+SOFT = RodMaterial(modulus=4.0e6, density=1000.0, thickness=2.0e-3, width=2.0e-3)
+THIN = RodMaterial(modulus=4.0e9, density=1000.0, thickness=2.0e-4, width=2.0e-3)
 
 
 def table(name: str) -> list[dict[str, float]]:
@@ -36,10 +36,10 @@ def ribbon(gamma: float, radius: float, n: int) -> Rod:
     """A ring whose (EI / rho g A)^(1/3) / R is gamma."""
     t, rho = 1.0e-3, 1912.0
     modulus = 12.0 * (gamma * radius) ** 3 * rho * GRAVITY / t**2
-    return ring(radius, n, Material(modulus, rho, t, 0.018))
+    return ring(radius, n, RodMaterial(modulus, rho, t, 0.018))
 
 
-def dense(pattern: Pattern, matrix: Blocks) -> Floats:
+def dense(pattern: BlockPattern, matrix: BlockMatrix) -> Floats:
     """(2n, 2n) a matrix in blocks, in the order of the nodes."""
     n = len(pattern.place)
     whole = np.zeros((n, 2, n, 2))

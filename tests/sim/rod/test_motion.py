@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from sim.arrays import Floats
-from sim.rod.equilibrium import settle
-from sim.rod.ground import Plane, gaps
-from sim.rod.options import Integrator, StepOptions
-from sim.rod.paths import route_ratio
-from sim.rod.rod import Material, Rod, cantilever, moved, ring, straight
-from sim.rod.simulate import RodStep, simulate
-from sim.rod.star import StarShape, star
-from sim.rod.world import GRAVITY, Damping, World
+from sim.rod.contact.ground import GroundPlane, gaps
+from sim.rod.gravity import GRAVITY
+from sim.rod.rod.paths import route_ratio
+from sim.rod.rod.rod import Rod, RodMaterial, cantilever, moved, ring, straight
+from sim.rod.rod.star import StarShape, star
+from sim.rod.stepping.equilibrium import settle
+from sim.rod.stepping.options import Integrator, StepOptions
+from sim.rod.stepping.simulate import RodStep, simulate
+from sim.rod.stepping.world import Damping, World
 from tests.sim.rod.known import SOFT, ribbon, table
 
 
@@ -31,7 +32,7 @@ def _block(angle: float) -> Rod:
 )
 def test_a_block_slides_down_an_incline_as_it_must(row: dict[str, float]) -> None:
     rod = _block(row["theta_deg"])
-    world = World(rod, Plane(row["theta_deg"]), friction=row["mu"])
+    world = World(rod, GroundPlane(row["theta_deg"]), friction=row["mu"])
     end = _last(world, StepOptions(h=5e-3), 1.0)
     travelled = np.linalg.norm(end.x - rod.nodes, axis=1)
     expected = row["distance_after_1s"]
@@ -47,14 +48,16 @@ def test_a_block_begins_to_slide_where_the_slope_exceeds_mu(
 ) -> None:
     """arctan 0.8 = 38.66 degrees."""
     rod = _block(angle)
-    end = _last(World(rod, Plane(angle), friction=0.8), StepOptions(), 0.2)
+    end = _last(World(rod, GroundPlane(angle), friction=0.8), StepOptions(), 0.2)
     assert (np.linalg.norm(end.x[0] - rod.nodes[0]) > 1e-6) == slides
 
 
 @pytest.mark.parametrize("mu", [0.2, 0.4, 0.8])
 def test_friction_brings_a_block_to_rest_at_the_braking_distance(mu: float) -> None:
     rod = straight(0.1, 11, SOFT)
-    world = World(rod, Plane(), friction=mu, velocity=np.tile([0.5, 0.0], (11, 1)))
+    world = World(
+        rod, GroundPlane(), friction=mu, velocity=np.tile([0.5, 0.0], (11, 1))
+    )
     end = _last(world, StepOptions(h=2.5e-4), 0.3)  # it stops within a step: h^2
     stop = 0.5**2 / (2.0 * mu * GRAVITY)
     assert end.x[:, 0] - rod.nodes[:, 0] == pytest.approx(stop, rel=1e-5)
@@ -72,7 +75,9 @@ def test_the_slide_after_an_impact_converges_to_impact_theory() -> None:
     errors = []
     for h in sizes:
         v = np.tile([speed, 0.0], (20, 1))
-        world = World(rod, Plane(), friction=mu, velocity=v, damping=Damping(beta=1e-3))
+        world = World(
+            rod, GroundPlane(), friction=mu, velocity=v, damping=Damping(beta=1e-3)
+        )
         end = _last(world, StepOptions(h=float(h)), 0.2)
         errors.append(abs(end.x[:, 0].mean() - rod.nodes[:, 0].mean() - theory))
     assert errors[-1] < 1e-4 * theory
@@ -83,12 +88,14 @@ def _rolling(gamma: float, ratio: float) -> float:
     """delta of a ribbon on a slope of 10 degrees with mu = ratio tan(theta), 3 s."""
     theta = np.radians(10.0)
     rod = ribbon(gamma, 0.3 / (2.0 * np.pi), 100)
-    flat = World(rod, Plane(), friction=0.0, gravity=(0.0, -GRAVITY * np.cos(theta)))
+    flat = World(
+        rod, GroundPlane(), friction=0.0, gravity=(0.0, -GRAVITY * np.cos(theta))
+    )
     settled = replace(rod, nodes=settle(flat).x)
     start = moved(settled, by=np.zeros(2), angle=-theta)
     world = World(
         start,
-        Plane(-10.0),
+        GroundPlane(-10.0),
         friction=ratio * np.tan(theta),
         damping=Damping(beta=1e-3),
     )
@@ -176,7 +183,7 @@ def _momentum(step: RodStep, rod: Rod) -> float:
 
 def _spinning(damping: Damping, options: StepOptions) -> tuple[float, float]:
     """Relative changes of angular momentum and energy of a prestressed ring, 2 s."""
-    rod = ring(0.05, 84, Material(1e6, 1000.0, 1e-3, 0.01))
+    rod = ring(0.05, 84, RodMaterial(1e6, 1000.0, 1e-3, 0.01))
     rod = replace(rod, curvature=np.zeros(84), nodes=rod.nodes - [0.0, 0.05])
     v = np.column_stack([-rod.nodes[:, 1], rod.nodes[:, 0]])
     world = World(rod, gravity=(0.0, 0.0), damping=damping, velocity=v)
@@ -208,7 +215,7 @@ def test_a_falling_rod_keeps_its_horizontal_momentum_until_it_lands(
 ) -> None:
     rod = moved(straight(0.1, 20, SOFT), by=np.array([0.0, 1.0]))
     v = rng.standard_normal((20, 2))
-    world = World(rod, Plane(), velocity=v, damping=Damping(beta=1e-3))
+    world = World(rod, GroundPlane(), velocity=v, damping=Damping(beta=1e-3))
     options = StepOptions(h=1e-3, tolerance=1e-13)
     start, *_, end = simulate(world, options, 0.1, every=100)
     before, after = rod.mass @ start.v, rod.mass @ end.v
@@ -219,8 +226,8 @@ def test_a_falling_rod_keeps_its_horizontal_momentum_until_it_lands(
 
 def _drop(beta: float) -> float:
     """Height to which the star rises again after a fall of 20 mm, m."""
-    rod = moved(star(StarShape(), Material()), by=np.array([0.0, 0.02]))
-    world = World(rod, Plane(), damping=Damping(beta=beta))
+    rod = moved(star(StarShape(), RodMaterial()), by=np.array([0.0, 0.02]))
+    world = World(rod, GroundPlane(), damping=Damping(beta=beta))
     heights, landed = [0.0], False
     for step in simulate(world, StepOptions(h=1e-3), 0.3, every=1):
         landed = landed or bool(step.contact.any())
@@ -237,18 +244,18 @@ def test_rebound_falls_with_damping() -> None:
 
 
 def test_energy_never_grows_with_damping_on_the_ground() -> None:
-    rod = moved(star(StarShape(), Material()), by=np.array([0.0, 0.02]))
-    steps = simulate(World(rod, Plane()), StepOptions(), 0.5, every=1)
+    rod = moved(star(StarShape(), RodMaterial()), by=np.array([0.0, 0.02]))
+    steps = simulate(World(rod, GroundPlane()), StepOptions(), 0.5, every=1)
     energy = np.array([step.energy for step in steps])
     assert np.diff(energy).max() < 1e-3 * (energy[0] - energy[-1])
 
 
 def test_no_node_falls_below_the_ground_by_more_than_a_landing() -> None:
-    rod = moved(star(StarShape(), Material()), by=np.array([0.0, 0.02]), angle=0.2)
+    rod = moved(star(StarShape(), RodMaterial()), by=np.array([0.0, 0.02]), angle=0.2)
     rod = moved(rod, by=np.array([0.0, 0.02 - rod.nodes[:, 1].min()]))
     shortest = rod.rest_length.min()
-    for step in simulate(World(rod, Plane()), StepOptions(), 0.4, every=1):
-        assert gaps(Plane(), step.x).min() > -0.02 * shortest
+    for step in simulate(World(rod, GroundPlane()), StepOptions(), 0.4, every=1):
+        assert gaps(GroundPlane(), step.x).min() > -0.02 * shortest
         assert step.complementarity < 1e-9
 
 

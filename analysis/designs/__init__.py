@@ -1,0 +1,1 @@
+"""Which values a study tries, and which coordinates a designer drives."""

@@ -1,0 +1,137 @@
+"""One run at a glance: the shape at its end, and two of its numbers by step."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.figures.style import FAINT, RC, SHAPE, TARGET
+from sim.arrays import Floats, Ints
+
+MOST_LINES = 6000
+MOST_NODES = 400  # of which each is a dot
+LOGARITHMIC = ("E",)
+PENS = ("#000000", SHAPE)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """What of a shape is drawn.
+
+    Parameters
+    ----------
+    first, last : (n, 3) positions at the beginning and at the moment shown
+    links : (q, 2) nodes of lines
+    faces : (t, 3) nodes of triangles
+    fixed : (q, 2, 3) ends of lines that stay
+    box : (2, 3) corners of all that is ever to be seen
+    """
+
+    first: Floats
+    last: Floats
+    links: Ints
+    faces: Ints
+    fixed: Floats
+    box: Floats
+    flat: bool = False
+
+
+def run_picture(
+    drawing: Drawing | None, columns: Mapping[str, Floats], title: str
+) -> Figure:
+    """The shape beside the numbers; either alone where there is no other.
+
+    Parameters
+    ----------
+    columns : numbers by step, the first along the axis: at most two more are drawn
+    """
+    with mpl.rc_context(RC):
+        parts = [drawing is not None, len(columns) > 1]
+        figure = Figure(figsize=(7.2 if all(parts) else 4.4, 3.4), layout="constrained")
+        figure.suptitle(title, fontsize=8)
+        ratios = [3, 2] if all(parts) else [1]
+        places = figure.add_gridspec(1, len(ratios), width_ratios=ratios)
+        if drawing is not None:
+            kind = {} if drawing.flat else {"projection": "3d"}
+            draw_shape(figure.add_subplot(places[0, 0], **kind), drawing)
+        if len(columns) > 1:
+            _draw_numbers(figure.add_subplot(places[0, -1]), columns)
+    return figure
+
+
+def _segments(ends: Floats, flat: bool) -> Floats:
+    """(q, 2, 2 or 3) ends of lines as they are drawn."""
+    few = ends[:: len(ends) // MOST_LINES + 1]
+    return few[..., [0, 2]] if flat else few
+
+
+def draw_shape(axes: Any, drawing: Drawing) -> None:
+    """The initial shape in grey, what stays dotted, the shape itself in blue."""
+    from matplotlib.collections import LineCollection
+    from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
+
+    flat = drawing.flat
+    lines = LineCollection if flat else Line3DCollection
+    links = np.concatenate([drawing.links, _sides(drawing.faces)])
+
+    def add(ends: Floats, **look: Any) -> None:
+        if len(ends):
+            axes.add_collection(lines(list(_segments(ends, flat)), **look))
+
+    add(drawing.fixed, colors=TARGET, linewidths=0.4)
+    add(drawing.first[links], colors=FAINT, linewidths=0.4, alpha=0.5)
+    if len(drawing.faces) and not flat:
+        look = {"facecolors": SHAPE, "alpha": 0.25, "edgecolors": "none"}
+        corners = drawing.last[drawing.faces[:MOST_LINES]]
+        axes.add_collection3d(Poly3DCollection(list(corners), **look))
+    add(drawing.last[links], colors=SHAPE, linewidths=1.0)
+    if len(drawing.last) <= MOST_NODES:
+        at = drawing.last[:, [0, 2]] if flat else drawing.last
+        axes.scatter(*at.T, s=3, c=SHAPE, linewidths=0)
+    _frame(axes, drawing.box, flat)
+
+
+def _sides(faces: Ints) -> Ints:
+    """(q, 2) the sides of triangles, each once."""
+    if not len(faces):
+        return np.empty((0, 2), dtype=np.int64)
+    pairs = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    unique: Ints = np.unique(np.sort(pairs, axis=1), axis=0)
+    return unique
+
+
+def _frame(axes: Any, box: Floats, flat: bool) -> None:
+    """Equal scales along all axes, around all that is to be seen."""
+    low, high = box
+    span = np.maximum(high - low, 0.1 * float(np.ptp(box, axis=0).max()) or 1.0)
+    middle = 0.5 * (low + high)
+    low, high = middle - 0.52 * span, middle + 0.52 * span
+    axes.set_xlim(low[0], high[0])
+    if flat:
+        axes.set_ylim(low[2], high[2])
+        axes.set_aspect("equal")
+        axes.set_xlabel("x")
+        axes.set_ylabel("y")
+        return
+    axes.set_ylim(low[1], high[1])
+    axes.set_zlim(low[2], high[2])
+    axes.set_box_aspect(span, zoom=1.25)
+    axes.set_proj_type("ortho")
+    axes.view_init(elev=25, azim=-60)
+    axes.set_axis_off()
+
+
+def _draw_numbers(axes: Axes, columns: Mapping[str, Floats]) -> None:
+    (along, x), *shown = list(columns.items())[:3]
+    axes.set_xlabel(along)
+    for name, values, pen in zip(*zip(*shown, strict=True), PENS, strict=False):
+        on = axes if pen == PENS[0] else axes.twinx()
+        finite = np.isfinite(values)
+        logarithmic = name in LOGARITHMIC and bool((values[finite] > 0).all())
+        draw = on.semilogy if logarithmic else on.plot
+        draw(x, values, color=pen, linestyle="-" if on is axes else "--")
+        on.set_ylabel(name, color=pen)

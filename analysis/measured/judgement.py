@@ -1,0 +1,206 @@
+"""Predictions beside measured values: validation, coverage, interval score.
+
+Validation after ASME V&V 20: E = predicted - measured against
+
+    u_val = sqrt(u_num^2 + u_input^2 + u_D^2)
+
+where u_input holds what fits leave too, but no learnt model error: that would make a
+bad model agree with everything. A family of quantities differs where the rms of E
+exceeds k times that of u_val. The rms allows errors that belong together within a
+record to the full; where they do not, chance stays further below than k says.
+
+Coverage counts a record once, by the share of its rows inside their intervals, and its
+own interval comes from records drawn anew with replacement. The interval score is that
+of Gneiting and Raftery (2007), eq. (43): width, and 2 / alpha times what is outside.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from analysis.measured.prediction import SURE, Family
+from analysis.validation.comparison import Check, Verdict
+from sim.arrays import Floats
+
+COLUMNS = (
+    "record",
+    "quantity",
+    "at",
+    "measured",
+    "u_measured",
+    "predicted",
+    "u_predicted",
+    "half_width",
+    "inside95",
+    "E",
+    "u_val",
+)
+RESAMPLED = 4_000
+SEED = 20_250_095
+
+
+def compared(measured: pd.DataFrame, prediction: pd.DataFrame) -> pd.DataFrame:
+    """Rows that are both measured and predicted: COLUMNS.
+
+    Parameters
+    ----------
+    measured : record, quantity, at, measured, u
+    prediction : as of analysis.measured.prediction
+    """
+    key = ["record", "quantity", "at"]
+    both = measured.assign(at=measured["at"].round(9)).merge(
+        prediction.assign(at=prediction["at"].round(9)), on=key, how="inner", sort=False
+    )
+    square = both[["u_num", "u_input", "u_fit"]].pow(2).sum(axis=1)
+    E = both["value"] - both["measured"]
+    found = both.assign(
+        u_measured=both["u"],
+        predicted=both["value"],
+        u_predicted=np.sqrt(square + both["u_model"] ** 2),
+        inside95=(E.abs() <= both["half_width"]),
+        E=E,
+        u_val=np.sqrt(square + both["u"] ** 2),
+    )
+    return found[list(COLUMNS)]
+
+
+def interval_score(low: Floats, high: Floats, value: Floats) -> Floats:
+    """(n,) in the unit of the value; lower is better."""
+    alpha = 1.0 - SURE
+    under = np.maximum(low - value, 0.0)
+    over = np.maximum(value - high, 0.0)
+    return np.asarray(high - low + 2.0 / alpha * (under + over))
+
+
+def shares_inside(rows: pd.DataFrame) -> pd.Series:
+    """By record, the share of its rows inside their intervals."""
+    return rows.groupby("record", sort=False)["inside95"].mean()
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The mean share of a record's rows inside, and where chance may have put it."""
+
+    value: float
+    low: float
+    high: float
+    records: int
+
+
+def coverage(rows: pd.DataFrame) -> Coverage:
+    """By records, each counted once; the interval from records drawn anew."""
+    shares = shares_inside(rows).to_numpy(np.float64)
+    rng = np.random.default_rng(SEED)
+    drawn = rng.choice(shares, (RESAMPLED, len(shares))).mean(axis=1)
+    low, high = np.quantile(drawn, [0.5 - SURE / 2, 0.5 + SURE / 2])
+    return Coverage(float(shares.mean()), float(low), float(high), len(shares))
+
+
+def verdict_of(rows: pd.DataFrame, margin: Floats, k: float) -> tuple[Verdict, Check]:
+    """Whether a family of quantities agrees.
+
+    Parameters
+    ----------
+    rows : as of `compared`
+    margin : (n,) largest acceptable error of each
+    """
+    u = _rms(rows["u_val"].to_numpy(np.float64))
+    check = Check(_rms(rows["E"].to_numpy(np.float64)), u, k * u)
+    if check.differs:
+        return Verdict.DIFFERS, check
+    accepted = check.error + check.limit <= _rms(margin)
+    return (Verdict.AGREES if accepted else Verdict.CANNOT_TELL), check
+
+
+def why(verdict: Verdict, check: Check, aim: float, unit: str) -> str:
+    """A sentence: what decides, and what would have to improve."""
+    sizes = f"rms of E {check.error:.3g} {unit}, k u_val {check.limit:.3g} {unit}"
+    if verdict is Verdict.DIFFERS:
+        inside = "within" if check.error <= aim else "beyond"
+        return (
+            f"{sizes}: more than chance explains, {inside} the aim of {aim:.3g} {unit}"
+        )
+    if verdict is Verdict.AGREES:
+        return f"{sizes}: together within the aim of {aim:.3g} {unit}"
+    return f"{sizes}: together beyond the aim of {aim:.3g} {unit}: measure better"
+
+
+def judged(
+    rows: pd.DataFrame,
+    families: Callable[[str, str], Family],
+    k: float,
+) -> pd.DataFrame:
+    """A row a family of quantities: verdict, errors, coverage, interval score.
+
+    Parameters
+    ----------
+    rows : as of `compared`
+    families : of a record and a quantity
+    """
+    pairs = zip(rows["record"], rows["quantity"], strict=True)
+    each = [families(record, quantity) for record, quantity in pairs]
+    by_name = {family.name: family for family in each}
+    lines = []
+    for name, own in rows.groupby(np.array([f.name for f in each]), sort=False):
+        family = by_name[str(name)]
+        value, E, half = (
+            own[c].to_numpy(np.float64) for c in ("predicted", "E", "half_width")
+        )
+        known = family.limits
+        measured = own["measured"].to_numpy(np.float64)
+        margin = known.margin(measured)
+        verdict, check = verdict_of(own, margin, k)
+        met = own.assign(square=(E / margin) ** 2).groupby("record")["square"].mean()
+        covered = coverage(own)
+        score = interval_score(value - half, value + half, measured)
+        lines.append(
+            {
+                "quantity": family.name,
+                "verdict": verdict.value,
+                "why": why(verdict, check, _rms(margin), family.unit),
+                "unit": family.unit,
+                "records": covered.records,
+                "rows": len(own),
+                "rms_E": check.error,
+                "mean_E": float(E.mean()),
+                "rms_u_val": check.u,
+                "aim": _rms(margin),
+                "records_within_aim": int((met <= 1.0).sum()),
+                "coverage": covered.value,
+                "coverage_low": covered.low,
+                "coverage_high": covered.high,
+                "half_width": _rms(half),
+                "share_at_widest": float(
+                    np.mean(half >= known.widest(value) * 0.999999)
+                ),
+                "interval_score": float(score.mean()),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def pooled_deviation(
+    measured: pd.DataFrame, groups: Mapping[str, str]
+) -> dict[str, float]:
+    """Standard deviation between repeats of one test, by family, pooled over all rows.
+
+    Parameters
+    ----------
+    measured : record, quantity, family, at, measured
+    groups : what each record is a repeat of
+    """
+    of = measured.assign(group=[groups[r] for r in measured["record"]])
+    found = {}
+    for family, own in of.groupby("family", sort=False):
+        each = own.groupby(["group", "quantity", "at"], sort=False)["measured"]
+        count = each.count()
+        freedom = int((count - 1).clip(lower=0).sum())
+        square = float((each.var().fillna(0.0) * (count - 1)).sum())
+        found[str(family)] = float(np.sqrt(square / freedom)) if freedom else 0.0
+    return found
+
+
+def _rms(x: Floats) -> float:
+    return float(np.sqrt(np.mean(np.square(x))))

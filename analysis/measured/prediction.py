@@ -1,0 +1,259 @@
+"""What is predicted of a record, its uncertainty by source, and its interval.
+
+    u_num    discretisation: by the model with half the step, as ASME V&V 20 has it
+    u_input  inputs that are held and uncertain values of the record, through the model
+    u_fit    what noise and prior leave of the fitted inputs
+    u_model  model error: what it does to the fit, and its own departure
+    u_noise  a measured value about the mean of many: noise, and repeats of a test
+
+Validation uses the first three, the 95 % interval all five. Model error is learnt from
+few records, so it is taken times the quantile of Student's t with as many degrees of
+freedom as there were records; the others times that of the normal distribution. An
+interval is never wider than it would be of use: see `Limits`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm, t
+
+from analysis.measured.posterior import Input, Posterior
+from analysis.measured.series import Predict, QuantitySeries, RecordInputs
+from analysis.measured.slopes import Values, own_slope, slope, values_at
+from sim.arrays import Floats
+
+SURE = 0.95
+SOURCES = ("u_num", "u_input", "u_fit", "u_model", "u_noise")
+COLUMNS = ("record", "quantity", "at", "value", *SOURCES, "half_width", "low", "high")
+SAFETY = 1.25  # of the grid convergence index where the order is known
+SHIFTED = 1.15  # from that index to a standard uncertainty, ASME V&V 20 sect. 2-4
+FEWEST_DRAWS = 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is known of a family of quantities before it is predicted.
+
+    Parameters
+    ----------
+    aim : largest acceptable error, in its unit or of the value if `relative`
+    repeat_sd : pooled standard deviation between repeats of a test, 0 where none was
+    u : further standard uncertainty of a measured value
+    """
+
+    aim: float
+    relative: bool = False
+    repeat_sd: float = 0.0
+    u: float = 0.0
+
+    def margin(self, value: Floats) -> Floats:
+        """(n,) the aim in the quantity's unit."""
+        aim = (
+            self.aim * np.abs(value) if self.relative else np.full(len(value), self.aim)
+        )
+        return np.asarray(aim)
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of a measured value about what a model can predict."""
+        return float(np.hypot(self.repeat_sd, self.u))
+
+    def widest(self, value: Floats) -> Floats:
+        """(n,) half width at most: three repeat deviations or twice the aim."""
+        return np.maximum(3.0 * self.repeat_sd, 2.0 * self.margin(value))
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Quantities that are alike: one entry of a set.
+
+    Parameters
+    ----------
+    at : (m,) where they are compared; None: where the model gives them
+    learnt_from : the family whose model error they have; their own if left out
+    """
+
+    name: str
+    limits: Limits
+    unit: str = ""
+    at: Floats | None = None
+    learnt_from: str = ""
+
+    @property
+    def learnt(self) -> str:
+        """The family that their model error and repeats were learnt with."""
+        return self.learnt_from or self.name
+
+    def of(self, series: QuantitySeries) -> QuantitySeries:
+        """A series at the places where it is compared."""
+        return series if self.at is None else series.on(self.at)
+
+
+Families = Callable[[str], Family]  # the family of a quantity, of one record
+
+
+@dataclass(frozen=True)
+class Numerics:
+    """How inputs are taken through a model, and its discretisation judged.
+
+    Parameters
+    ----------
+    refined : the same model with half the step; None where nothing is discretised
+    order : in which the discretisation error falls
+    draws : of the inputs; 0 takes slopes and bends
+    """
+
+    refined: Predict | None = None
+    order: float = 2.0
+    draws: int = 0
+    seed: int = 20_250_019
+
+    def __post_init__(self) -> None:
+        if 0 < self.draws < FEWEST_DRAWS:
+            raise ValueError(
+                f"draws is {self.draws}: {FEWEST_DRAWS} or more tell a deviation; 0 "
+                "takes slopes"
+            )
+
+
+def predicted(
+    predict: Predict,
+    record: RecordInputs,
+    after: Posterior,
+    inputs: Sequence[Input],
+    families: Families,
+    numerics: Numerics,
+) -> pd.DataFrame:
+    """The rows of one record: COLUMNS."""
+    now = after.inputs
+    on = {
+        name: families(name).of(series) for name, series in predict(now, record).items()
+    }
+    at = [(name, one.at) for name, one in on.items() if len(one.at)]
+    middle = np.concatenate([on[name].value for name, _ in at] or [np.zeros(0)])
+    values = values_at(predict, at)
+    J = np.column_stack(
+        [
+            slope(values, now, record, middle, i.name, i.step).each
+            for i in inputs
+            if i.name in after.fitted
+        ]
+        or [np.zeros((len(middle), 0))]
+    )
+    own = np.concatenate([on[name].u for name, _ in at] or [np.zeros(0)])
+    through = (
+        _drawn(values, record, middle, after, numerics)
+        if numerics.draws
+        else _linear(values, record, middle, after, J)
+    )
+    table = pd.DataFrame(
+        {
+            "record": record.name,
+            "quantity": np.repeat([n for n, _ in at], [len(a) for _, a in at]),
+            "at": np.concatenate([a for _, a in at] or [np.zeros(0)]),
+            "value": middle,
+            "u_num": _discretisation(at, now, record, middle, numerics),
+            "u_input": np.sqrt(through + own**2),
+            "u_fit": _root(J, after.noise),
+        }
+    )
+    return with_intervals(table, _root(J, after.model), after, families)
+
+
+def with_intervals(
+    table: pd.DataFrame,
+    from_fit: Floats,
+    after: Posterior,
+    families: Families,
+) -> pd.DataFrame:
+    """The rows with u_model, u_noise and the interval.
+
+    Parameters
+    ----------
+    from_fit : (n,) what model error does to the values through the fit
+    """
+    model, noise, half = (np.zeros(len(table)) for _ in range(3))
+    for quantity, rows in table.groupby("quantity", sort=False).indices.items():
+        family = families(str(quantity))
+        known, error = family.limits, after.errors[family.learnt]
+        at, value = (table[c].to_numpy(np.float64)[rows] for c in ("at", "value"))
+        model[rows] = np.hypot(error.deviation(at, value), from_fit[rows])
+        noise[rows] = known.noise
+        first = table[["u_num", "u_input", "u_fit"]].to_numpy(np.float64)[rows]
+        rest = np.square(first).sum(axis=1) + known.noise**2
+        wide = quantile(error.records) ** 2 * model[rows] ** 2 + quantile(0) ** 2 * rest
+        half[rows] = np.minimum(np.sqrt(wide), known.widest(value))
+    value = table["value"].to_numpy(np.float64)
+    found = table.assign(u_model=model, u_noise=noise, half_width=half)
+    return found.assign(low=value - half, high=value + half)[list(COLUMNS)]
+
+
+def quantile(records: int) -> float:
+    """Half the 95 % interval over its standard deviation; 0 records: that is known."""
+    upper = 0.5 + SURE / 2
+    return float(norm.ppf(upper) if records == 0 else t.ppf(upper, records))
+
+
+def _root(J: Floats, covariance: Floats) -> Floats:
+    """(n,) standard deviations of J x."""
+    return np.asarray(
+        np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", J, covariance, J), 0))
+    )
+
+
+def _linear(
+    values: Values, record: RecordInputs, middle: Floats, after: Posterior, J: Floats
+) -> Floats:
+    """(n,) variance from held inputs, the fit going along, and the record's own."""
+    total = np.zeros(len(middle))
+    for k, (name, u) in enumerate(zip(after.held, after.u_held, strict=True)):
+        one = slope(values, after.inputs, record, middle, name, float(u))
+        total += (one.change - J @ after.gain[:, k] * u) ** 2 + one.bend**2 / 2
+    for name, u in record.u.items():
+        if u > 0:
+            total += own_slope(values, after.inputs, record, middle, name).variance
+    return total
+
+
+def _drawn(
+    values: Values,
+    record: RecordInputs,
+    middle: Floats,
+    after: Posterior,
+    numerics: Numerics,
+) -> Floats:
+    """(n,) mean square departure of values from inputs drawn anew."""
+    own = {name: u for name, u in record.u.items() if u > 0}
+    if not own and not after.held:
+        return np.zeros(len(middle))
+    rng = np.random.default_rng(numerics.seed)
+    total = np.zeros(len(middle))
+    for _ in range(numerics.draws):
+        moved = rng.standard_normal(len(after.held)) * after.u_held
+        back = -after.gain @ moved
+        now = dict(after.inputs)
+        for name, by in [*zip(after.held, moved, strict=True),
+                         *zip(after.fitted, back, strict=True)]:  # fmt: skip
+            now[name] += float(by)
+        drawn = record
+        for name, u in own.items():
+            drawn = drawn.shifted(name, float(rng.normal(0.0, u)))
+        total += (values(now, drawn) - middle) ** 2
+    return total / numerics.draws
+
+
+def _discretisation(
+    at: Sequence[tuple[str, Floats]],
+    now: Mapping[str, float],
+    record: RecordInputs,
+    middle: Floats,
+    numerics: Numerics,
+) -> Floats:
+    """(n,) from what half the step changes: the grid convergence index over 1.15."""
+    if numerics.refined is None or not len(middle):
+        return np.zeros(len(middle))
+    finer = values_at(numerics.refined, at)(now, record)
+    left = np.abs(finer - middle) / (1.0 - 2.0**-numerics.order)
+    return np.asarray(SAFETY * left / SHIFTED)

@@ -1,0 +1,189 @@
+"""Every threshold of picking: its meaning with its unit, and what set it.
+
+All were set on synthetic scans of random tree mechanisms with rods and clamps, balls of
+radius 6 mm (`tests/bench/bench_spheres.py`; results in docs/benchmarks.md, Scans:
+picking); none on a real scan. The last word of a line says by what:
+
+    noise    error over the Cramer-Rao bound and honest covariances, 0.02 to 0.3 mm
+    few      small caps and false picks in scans of few views
+    clamps   what is attached to a ball, and rods and targets taken for balls
+    views    views that are misplaced, adjusted together
+    sizes    scans of another radius, or of one known only as a range
+    speed    as many spheres in less time
+    law      a formula, given here or where it is used
+    custom   a convention
+
+What halving and doubling a field does stands in docs/benchmarks.md, Thresholds. What a
+user chooses (radius, smallest cap, tolerances) stands in `picks.PickOptions`.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+
+class BiweightThresholds(NamedTuple):
+    """Of the biweight: a tuple, since compiled loops read it as constants."""
+
+    # in scales: where a point no longer counts; 96.1 % efficient; law
+    tukey: float = 5.0
+    steep: float = 0.2  # cosine of incidence below which points do not count; noise
+    clusters: int = 6  # cells a cube side within which errors may be correlated; noise
+    most_steps: int = 40  # after which a centre counts as unsettled; noise
+    longest: float = 1.9  # times the reweighted step; up to 2 the sum never grows; law
+
+
+@dataclass(frozen=True)
+class AttachmentThresholds:
+    """Where something sticks out of a sphere."""
+
+    # height over distance at which attachments leave, smallest; clamps
+    slope: float = 0.8
+    margin: float = 0.4  # of a right angle over cells; clamps
+    rim: float = 1.35  # radii up to which what sticks out is looked for; clamps
+    share: float = 0.1  # of the points of a visible cell: as many above hide it; noise
+    # scales above the surface from which points are of others; clamps
+    stands: float = 3.0
+    filled: float = 24.0  # points on the sphere over cells a side squared; noise
+    finer: float = 3.0  # small cells a side of a cell; noise
+
+
+@dataclass(frozen=True)
+class FitThresholds:
+    """When a fit holds."""
+
+    widest: float = 0.06  # scale of the noise over the radius, at most; noise
+    fewest: int = 8  # points that a fit needs; custom
+    # scales that a centre may still move before another fit; speed
+    coarse: float = 1e-2
+    fine: float = 1e-4  # the same in the last one; speed
+    settled: float = 0.25  # of its sd: what moves less is settled; noise
+
+
+@dataclass(frozen=True)
+class NormalThresholds:
+    """What counts as a surface."""
+
+    flat: float = 0.25  # spread along the normal over spread across it, largest; custom
+    fewest: int = 5  # points that a normal is computed from; custom
+    plane: float = 0.03  # mean squared sine between normals of a plane, largest; law
+    cube: float = 0.15  # side of a voting cube over the radius; custom
+
+
+@dataclass(frozen=True)
+class SearchThresholds:
+    """Where spheres are looked for."""
+
+    finest: float = 6.0  # voxels a radius, where points are dense enough; speed
+    coarsest: float = 3.0  # voxels a radius, however sparse they are; custom
+    finest_again: float = 8.0  # the same for the second look; few
+    coarsest_again: float = 5.0  # few
+    reach: float = 1.5  # radii around a candidate from which points are taken; custom
+    patience: int = 60  # candidates in a row that are no spheres: a look is over; few
+    most_points: int = 2_000  # that tell whether a candidate is a sphere; speed
+    scattered: float = 0.15  # rms over the radius of points that lie on nothing; speed
+    hopeless: float = 3.5  # rms over that of other spheres, which no fit mends; speed
+    telling: int = 4  # spheres that tell how rough spheres are; custom
+    radial: float = 0.75  # cosine between normal and radius on a sphere; custom
+
+
+@dataclass(frozen=True)
+class JudgeThresholds:
+    """What is no sphere."""
+
+    fewest: int = 20  # points on a sphere; custom
+    facing: float = 0.6  # share of a sphere's points whose normal is radial; clamps
+    # the same where the points tell that they lie round; clamps
+    facing_round: float = 0.2
+    # sd of the free radius over the radius below which they do; clamps
+    round: float = 0.03
+    inside: float = 0.1  # points inside a sphere over points on it; custom
+    open: float = 0.2  # of the points at its height that a sphere may use; clamps
+    crowded: float = 8.0  # over its points: how much larger that share is with few; few
+    narrow: float = 0.18  # spread of a sphere's points over that of a round cap; clamps
+    vague: float = 0.08  # sd of the free radius over the radius: hardly round; clamps
+    rough: float = 1.4  # rms over what is typical of the scan's spheres; few
+    rougher: float = 1.2  # the same where points hardly tell a sphere; few
+    chance: float = 3.0  # of its sd, by which an rms of few points exceeds that; few
+    sparse: float = 0.12  # points a visible area over what is typical; few
+    shared: float = 0.3  # of a sphere's points that a better sphere has too; clamps
+
+
+@dataclass(frozen=True)
+class RadiusThresholds:
+    """Trials where the radius is known only as a range."""
+
+    factor: float = 1.12  # between two radii that are tried; law
+    tolerance: float = 0.09  # of the radius while it is only tried, relative; law
+    # visible share that makes a trial count; bits of rods have less; sizes
+    cap: float = 0.15
+    clear: float = 0.5  # of the points at its height that a trial's sphere uses; sizes
+    alike: float = 0.02  # how closely free radii agree, relative; sizes
+    most_points: int = 200_000  # that the trials use; speed
+
+
+@dataclass(frozen=True)
+class ViewThresholds:
+    """How views are placed."""
+
+    # sd of a view's shift that is believed before it is seen; custom
+    misplaced_mm: float = 0.5
+    placed_mm: float = 1e-4  # sd that is always believed; custom
+    learnt: int = 30  # rounds of learning that sd; custom
+    fewest: int = 4  # spheres from which views can be placed; law
+    seen: int = 200  # points on spheres that tell where a view was taken from; custom
+    most_points: int = 3_000  # that are asked; speed
+    farthest: float = 20.0  # scanner's distance over the reach of the spheres; custom
+    rounds: int = 5  # of centres and motions in turn; one view needs but two; views
+
+
+@dataclass(frozen=True)
+class SightThresholds:
+    """From where a merged cloud was seen."""
+
+    steepest_deg: float = 72.0  # incidence at which a view ends; law
+    ways: int = 250  # directions that may be views; custom
+    side: int = 8  # cells a cube side on which densities are told; custom
+    each: int = 12  # directions a cell over which a view's density is averaged; custom
+    # scales from the surface within which points tell of a view; custom
+    surface: float = 3.0
+    doubt: float = 0.4  # of the pull towards unknown scanners; noise
+
+    @property
+    def steepest(self) -> float:
+        """Cosine of the steepest incidence."""
+        return float(np.cos(np.deg2rad(self.steepest_deg)))
+
+
+@dataclass(frozen=True)
+class OtherSizeThresholds:
+    """What makes another size."""
+
+    most: int = 100  # candidates that are looked at, those with the most points; speed
+    most_points: int = 400_000  # that tell a size; all of a large scan take long; speed
+    # radii from which points are taken; sizes
+    reaches: tuple[float, ...] = (1.3, 0.9, 2.0)
+    apart: float = 2.0  # radii from any sphere that was found; sizes
+    enough: float = 0.05  # of the points of a sphere that was found; sizes
+    fewest_points: int = 50  # that a sphere is fitted to; custom
+    alike: float = 0.05  # relative difference of radii of one size; sizes
+    fewest: int = 4  # that make a size; custom
+    round: float = 0.02  # rms over radius of what is round; sizes
+    share: float = 0.5  # of the points nearby that lie on it; sizes
+    smallest: float = 0.4  # radius that can be told, over the radius looked for; custom
+    largest: float = 1.8  # the same, largest; custom
+    tukey: float = 4.685  # in scales; 95 % efficient; law
+    steps: int = 20  # of a fit; custom
+
+
+BIWEIGHT = BiweightThresholds()
+ATTACHED = AttachmentThresholds()
+FIT = FitThresholds()
+NORMALS = NormalThresholds()
+SEARCH = SearchThresholds()
+JUDGE = JudgeThresholds()
+RADIUS = RadiusThresholds()
+VIEWS = ViewThresholds()
+SIGHTS = SightThresholds()
+OTHERS = OtherSizeThresholds()

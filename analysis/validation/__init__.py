@@ -1,0 +1,1 @@
+"""Does a simulation agree with a scan? Begin with `comparison`, then `verdicts`."""

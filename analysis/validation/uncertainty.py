@@ -1,0 +1,157 @@
+"""Where the validation uncertainty comes from: one covariance for each source.
+
+Every covariance is (3n, 3n), mm^2, of errors in the scanned minus the simulated
+positions of n nodes, all nodes together: a common cause moves nodes together.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.validation.shape_factors import scale_covariance
+from sim.arrays import Floats, Ints
+
+CENTRES = "sphere centres"
+SCATTER = "scatter of rigid lengths beyond what was stated"
+VIEWS = "registration of views"
+SCAN_SCALE = "scale of the scanner"
+STOP = "stop of the simulation"
+PRINT_SCALE = "scale of the print"
+PRINTING = "printing of bodies"
+PLAY = "joint play"
+INPUT = "link lengths, through the solver"
+POSE = "pose of the target"
+SLOWEST = 0.99  # ratio of successive changes up to which they are summed to the end
+SCAN_SOURCES = (CENTRES, SCATTER, VIEWS, SCAN_SCALE)  # of S; of E, POSE too
+
+
+@dataclass(frozen=True)
+class UncertaintyOptions:
+    """What is known of scanner, printer and joints, as standard deviations.
+
+    Parameters
+    ----------
+    registration_sd_mm : of each sphere, from merging the views, where the ingest has
+        not accounted for it
+    scan_scale_sd : relative, of the scanner's calibration
+    print_scale_sd : relative, of the printer
+    printing_sd_mm : of a node's place on its bodies, along each axis
+    joint_play_sd_mm : of a node in the directions that rigid bodies leave it
+    """
+
+    registration_sd_mm: float = 0.0
+    scan_scale_sd: float = 2e-4
+    print_scale_sd: float = 1e-3
+    printing_sd_mm: float = 0.03
+    joint_play_sd_mm: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name in vars(self):
+            value = getattr(self, name)
+            if not 0 <= value < np.inf:
+                raise ValueError(f"{name} must be zero or positive, not {value}")
+
+
+def independent(n: int, sd_mm: float) -> Floats:
+    """The same error of each node along each axis, each on its own."""
+    covariance: Floats = sd_mm**2 * np.eye(3 * n)
+    return covariance
+
+
+def length_sd_mm(
+    options: UncertaintyOptions, lengths_mm: Floats, scatter_sd_mm: float = 0.0
+) -> Floats:
+    """(p,) standard deviation of rigid lengths from all but the sphere centres."""
+    variance = 2 * options.printing_sd_mm**2
+    variance += 2 * options.registration_sd_mm**2 + 2 * scatter_sd_mm**2
+    scale = np.hypot(options.print_scale_sd, options.scan_scale_sd)
+    sd: Floats = np.sqrt(variance + (scale * lengths_mm) ** 2)
+    return sd
+
+
+def play_covariance(nodes_mm: Floats, pairs: Ints, sd_mm: float) -> Floats:
+    """Independent errors of each node, less what would change a rigid length.
+
+    With J the gradients of the lengths, I - J^+ J keeps the motions that rigid bodies
+    permit.
+
+    Parameters
+    ----------
+    nodes_mm : (n, 3)
+    pairs : (p, 2) nodes at constant distances
+
+    Returns
+    -------
+    (3n, 3n) mm^2, in the frame of `nodes_mm`
+    """
+    n, p = len(nodes_mm), len(pairs)
+    apart = nodes_mm[pairs[:, 1]] - nodes_mm[pairs[:, 0]]
+    unit = apart / np.linalg.norm(apart, axis=1, keepdims=True)
+    J = np.zeros((p, n, 3))
+    J[np.arange(p), pairs[:, 0]] = -unit
+    J[np.arange(p), pairs[:, 1]] = unit
+    rows = J.reshape(p, 3 * n)
+    covariance: Floats = sd_mm**2 * (np.eye(3 * n) - np.linalg.pinv(rows) @ rows)
+    symmetric: Floats = (covariance + covariance.T) / 2
+    return symmetric
+
+
+def stop_error(steps: Floats) -> Floats:
+    """(n, 3) how far the last step still is from where the steps lead.
+
+    The last changes d, d' of the whole configuration shrink by q = |d'| / |d|; if
+    that goes on, d' q / (1 - q) is left.  Where they hardly shrink (q > 0.99) there
+    is no end in sight, and a hundred such changes are assumed.
+
+    Parameters
+    ----------
+    steps : (steps, n, 3) configurations
+    """
+    if len(steps) < 2:
+        return np.zeros(steps.shape[1:])
+    last: Floats = steps[-1] - steps[-2]
+    if len(steps) < 3:
+        return last
+    before = np.linalg.norm(steps[-2] - steps[-3])
+    q = float(np.linalg.norm(last) / before) if before > 0 else 0.0
+    factor = q / (1 - q) if q <= SLOWEST else SLOWEST / (1 - SLOWEST)
+    left: Floats = last * factor
+    return left
+
+
+def sources(
+    options: UncertaintyOptions,
+    scanned_mm: Floats,
+    centres: Floats,
+    scatter_sd_mm: float,
+    stop_mm: Floats,
+    play: Floats,
+    input_covariance: Floats | None = None,
+) -> dict[str, Floats]:
+    """The covariance of each source.
+
+    Parameters
+    ----------
+    scanned_mm : (n, 3) scanned nodes
+    centres : (3n, 3n) of their sphere centres
+    scatter_sd_mm : of each node and axis, found from the scatter of rigid lengths
+    stop_mm : (n, 3) what the simulation left undone, in the scan's frame
+    play : (3n, 3n) of joint play, in the scan's frame
+    input_covariance : (3n, 3n) of the shape that wrong link lengths lead to, from a
+        Monte Carlo through the solver, in the scan's frame
+    """
+    n = len(scanned_mm)
+    found = {
+        CENTRES: centres,
+        SCATTER: independent(n, scatter_sd_mm),
+        VIEWS: independent(n, options.registration_sd_mm),
+        SCAN_SCALE: scale_covariance(scanned_mm, options.scan_scale_sd),
+        STOP: np.outer(stop_mm.ravel(), stop_mm.ravel()),
+    }
+    if input_covariance is not None:
+        found[INPUT] = input_covariance
+    return found | {
+        PRINT_SCALE: scale_covariance(scanned_mm, options.print_scale_sd),
+        PRINTING: independent(n, options.printing_sd_mm),
+        PLAY: play,
+    }

@@ -1,0 +1,299 @@
+"""From labelled spheres and a simulated run to a verdict, on the nodes both have."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analysis.alignment import align
+from analysis.labels.assign import Labels
+from analysis.labels.checks import (
+    Handedness,
+    RigidPairs,
+    covariance_factor,
+    handedness,
+    link_scale,
+    scanned_pairs,
+)
+from analysis.labels.completion import (
+    ScannedNodes,
+    axes_of,
+    complete_rigidly,
+    seen_nodes,
+)
+from analysis.labels.mechanism import Mechanism
+from analysis.labels.moved_bodies import MovedBody, moved_bodies, told
+from analysis.validation.chance import Lengths
+from analysis.validation.comparison import (
+    Acceptance,
+    Comparison,
+    Verdict,
+    compare_shapes,
+)
+from analysis.validation.shape_factors import ScannedShapeFactor, scanned_shape_factor
+from analysis.validation.target_distance import (
+    TargetDistances,
+    TargetInScan,
+    target_distances,
+)
+from analysis.validation.uncertainty import (
+    POSE,
+    SCAN_SOURCES,
+    UncertaintyOptions,
+    length_sd_mm,
+    play_covariance,
+    sources,
+    stop_error,
+)
+from sim.arrays import Bools, Floats, Ints
+from sim.morph.structure.measures import characteristic_length, shape_factor
+
+ENOUGH = 0.8  # share of the nodes below which the whole shape is not judged
+FEWEST = 4  # nodes without which an alignment leaves nothing to compare
+FAR = 3.0  # times what chance gives the worst node: so far off is a body elsewhere
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """What was simulated.
+
+    Parameters
+    ----------
+    steps_mm : (steps, n, 3) configurations; the first gives L, the last is compared
+    mechanism : its nodes are those of the last step
+    input_covariance : (3n, 3n) mm^2 of the last step, in the simulation's frame
+    """
+
+    steps_mm: Floats
+    mechanism: Mechanism
+    input_covariance: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledScan:
+    """Spheres of which it is known which nodes they are.
+
+    Parameters
+    ----------
+    centres_mm : (m, 3)
+    covariance_mm2 : (3m, 3m) of all centres together
+    target : where the scan shows the target, if it does
+    """
+
+    labels: Labels
+    centres_mm: Floats
+    covariance_mm2: Floats
+    target: TargetInScan | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A comparison, and what it was made on.
+
+    Parameters
+    ----------
+    used : (n,) nodes compared; all, or the subset that scan and simulation share
+    nodes : scanned positions of all nodes, as far as known
+    comparison : errors, limits, verdict
+    scanned : S of the scan, its uncertainty from the scan alone, its bias
+    S_simulated : of the same nodes
+    L_mm : characteristic length of the same nodes in the initial configuration
+    target : their distances from the target, where the scan shows it
+    pairs : rigid lengths as scanned
+    scatter_sd_mm : what their scatter says was not stated
+    scale, scale_u : scanned over simulated length
+    hand : whether the scan is mirrored
+    """
+
+    used: Bools
+    nodes: ScannedNodes
+    comparison: Comparison
+    scanned: ScannedShapeFactor
+    S_simulated: float
+    L_mm: float
+    target: TargetDistances | None
+    pairs: RigidPairs
+    scatter_sd_mm: float
+    scale: float
+    scale_u: float
+    hand: Handedness
+
+    @property
+    def all_nodes(self) -> bool:
+        """Whether no node was left out."""
+        return bool(self.used.all())
+
+    @property
+    def E_scanned_u(self) -> float:
+        """Standard uncertainty of E of the scan, from the scan alone."""
+        lines = self.comparison.budget
+        parts = [x.E_u for x in lines if x.source in (*SCAN_SOURCES, POSE)]
+        return float(np.sqrt(np.sum(np.square(parts))))
+
+
+def judge_scan(
+    simulation: Simulation,
+    scan: LabelledScan,
+    uncertainty: UncertaintyOptions,
+    acceptance: Acceptance,
+) -> Judged:
+    """Compare the last simulated step with labelled spheres."""
+    nodes = _known_nodes(simulation.mechanism, scan, uncertainty)
+    used = nodes.known
+    pairs, scatter = _rigid_lengths(simulation.mechanism, scan, uncertainty)
+    found = _sources(simulation, nodes, uncertainty, scatter)
+    simulated, scanned = simulation.steps_mm[-1], nodes.positions_mm
+    L = characteristic_length(simulation.steps_mm[0][used])
+    target = (
+        None
+        if scan.target is None
+        else target_distances(scan.target, simulated, scanned, used, L)
+    )
+    lengths = _among(pairs, used)
+    compared = compare_shapes(
+        simulated[used], scanned[used], L, found, lengths, acceptance, target
+    )
+    loose = len(scan.centres_mm) - len(scan.labels.confirmed)
+    judged = _withhold(compared, used, scan.labels, loose)
+    moved = _moved_bodies(simulation, scan, compared, pairs)
+    of_scan = np.sum([found[name] for name in SCAN_SOURCES], axis=0)
+    return Judged(
+        used,
+        nodes,
+        _differing(judged, told(moved)) if moved else judged,
+        scanned_shape_factor(scanned[used], L, of_scan),
+        shape_factor(simulated[used], L),
+        L,
+        target,
+        pairs,
+        scatter,
+        *link_scale(pairs),
+        handedness(simulation.mechanism, scan.labels, scan.centres_mm),
+    )
+
+
+def _known_nodes(
+    mechanism: Mechanism, scan: LabelledScan, uncertainty: UncertaintyOptions
+) -> ScannedNodes:
+    """Nodes seen, and those that their bodies complete; too few are refused."""
+    typical = float(length_sd_mm(uncertainty, mechanism.lengths_mm).mean())
+    seen = seen_nodes(scan.labels.sphere, scan.centres_mm, scan.covariance_mm2)
+    nodes = complete_rigidly(seen, mechanism, typical)
+    if nodes.known.sum() < FEWEST:
+        raise ValueError(
+            f"only {int(nodes.known.sum())} of {mechanism.n} nodes could be labelled: "
+            "scan again from more sides, or check scale_mm and the structure"
+        )
+    return nodes
+
+
+def _rigid_lengths(
+    mechanism: Mechanism, scan: LabelledScan, uncertainty: UncertaintyOptions
+) -> tuple[RigidPairs, float]:
+    """Rigid lengths as scanned, and the error of each node and axis that explains
+
+    their scatter beyond what was stated; their u holds that error too.
+    """
+
+    def pairs(scatter_sd_mm: float) -> RigidPairs:
+        sd = length_sd_mm(uncertainty, mechanism.lengths_mm, scatter_sd_mm)
+        return scanned_pairs(
+            mechanism, scan.labels, scan.centres_mm, scan.covariance_mm2, sd
+        )
+
+    scatter = _scatter_sd(pairs(0.0))
+    return pairs(scatter), scatter
+
+
+def _sources(
+    simulation: Simulation,
+    nodes: ScannedNodes,
+    uncertainty: UncertaintyOptions,
+    scatter_sd_mm: float,
+) -> dict[str, Floats]:
+    """The covariance of each source, of the known nodes, in the scan's frame."""
+    used, mechanism = nodes.known, simulation.mechanism
+    scanned = nodes.positions_mm[used]
+    motion = align(simulation.steps_mm[-1][used], scanned).motion
+    axes = np.ix_(*2 * (axes_of(np.flatnonzero(used)),))
+    play = play_covariance(
+        mechanism.nodes_mm, mechanism.pairs, uncertainty.joint_play_sd_mm
+    )
+    of_input = simulation.input_covariance
+    return sources(
+        uncertainty,
+        scanned,
+        nodes.covariance_mm2[axes],
+        scatter_sd_mm,
+        stop_error(simulation.steps_mm)[used] @ motion.rotation.T,
+        motion.turn_covariance(play[axes]),
+        None if of_input is None else motion.turn_covariance(of_input[axes]),
+    )
+
+
+def _among(pairs: RigidPairs, used: Bools) -> Lengths:
+    """The rigid lengths, their ends counted among the nodes that are used."""
+    place = np.cumsum(used) - 1
+    return Lengths(place[pairs.pairs], pairs.scanned_mm - pairs.length_mm, pairs.u_mm)
+
+
+def _scatter_sd(pairs: RigidPairs) -> float:
+    """Error of each node and axis that explains the scatter of rigid lengths."""
+    excess = covariance_factor(pairs) ** 2 - 1
+    return float(np.sqrt(excess * np.median(pairs.u_mm**2) / 2)) if excess > 0 else 0.0
+
+
+def _moved_bodies(
+    simulation: Simulation,
+    scan: LabelledScan,
+    compared: Comparison,
+    pairs: RigidPairs,
+) -> list[MovedBody]:
+    """Bodies that no label reaches and that are elsewhere than simulated."""
+    if len(pairs.u_mm) == 0:
+        return []
+    at_home = FAR * compared.checks.worst.limit * float(compared.node_u_mm.max())
+    return moved_bodies(
+        simulation.mechanism,
+        scan.labels,
+        scan.centres_mm,
+        compared.alignment.motion(simulation.steps_mm[-1]),
+        float(np.median(pairs.u_mm)),
+        at_home,
+    )
+
+
+def _differing(compared: Comparison, why: str) -> Comparison:
+    """The comparison with one more reason to differ, or its first."""
+    if compared.verdict is Verdict.DIFFERS:
+        why = f"{compared.why}; {why}"
+    return replace(compared, verdict=Verdict.DIFFERS, why=why)
+
+
+def _withhold(
+    compared: Comparison, used: Bools, labels: Labels, loose: int
+) -> Comparison:
+    """Nothing agrees on too few nodes, nor while spheres and nodes are left over."""
+    n, known = len(used), int(used.sum())
+    if compared.verdict is not Verdict.AGREES:
+        return compared
+    if loose and labels.unconfirmed.size:
+        why = (
+            f"nodes {listed(labels.unconfirmed)} have no sphere, and {loose} spheres "
+            "have no node: is a part on the wrong joint, or are the spheres not balls "
+            "of this part? look at labels.csv"
+        )
+        return replace(compared, verdict=Verdict.CANNOT_TELL, why=why)
+    if known >= ENOUGH * n:
+        return compared
+    why = (
+        f"only {known} of {n} nodes could be compared (of {len(labels.confirmed)} "
+        f"spheres that fit); missing: {listed(np.flatnonzero(~used))}; scan again so "
+        f"that {ENOUGH:.0%} are seen"
+    )
+    return replace(compared, verdict=Verdict.CANNOT_TELL, why=why)
+
+
+def listed(nodes: Ints, most: int = 12) -> str:
+    """Node numbers as text, shortened where there are many."""
+    text = ", ".join(str(j) for j in nodes[:most])
+    return text + (f" and {len(nodes) - most} more" if len(nodes) > most else "")

@@ -1,1 +1,0 @@
-"""Calibrations of a mechanism as built: poses, settings, tables and repetitions."""

@@ -1,0 +1,281 @@
+"""A flat mechanism of rigid blocks on ligament hinges, closed and opened by two clamps.
+
+Each specimen has its own parameters, called <what>_<specimen>: the numbers of
+`Ligaments`, the place of the grips and the offset of the position. Where a record was
+remounted, its zero of position is uncertain by itself; records of the mounting that was
+fitted have the fitted offset.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from analysis.measured.force_loops import PLACES, loop_quantities, loops_of
+from analysis.measured.series import Quantities, RecordInputs
+from pipeline.formats.block_files import read_blocks
+from pipeline.formats.record_files import FoundRecord
+from pipeline.terminal.errors import InputError
+from sim.arrays import Floats
+from sim.morph.blocks.assembly import (
+    HELD,
+    BlockAssembly,
+    Grip,
+    LigamentHinges,
+    centroid,
+    void_angles,
+)
+from sim.morph.blocks.driven import driven
+from sim.morph.blocks.equilibrium import BlockOptions
+
+COLUMNS = ("time_s", "position_mm", "force_N")
+TRAVEL = re.compile(r"_(-?\d+\.\d+)_(-?\d+\.\d+)")  # limits of travel in a file's name
+BEYOND = 0.098  # mm that the rig goes beyond the lower limit
+LONGEST_GAP = 2.0  # s between two samples
+DEAD = 0.1  # N, range of a force that nothing resists
+REACH = (-2.0, 11.2)  # mm of closing that a model's loop goes through
+OPTIONS = BlockOptions(tolerance=1e-7)
+
+
+@dataclass(frozen=True)
+class Ligaments:
+    """Every hinge of a specimen, and its clamp.
+
+    Attributes
+    ----------
+    stretch, compression, shear : N/mm; turn, touch : N mm/rad
+    gap : rad by which voids close before the drawing says so
+    friction : N mm at which a hinge slips; stick : N mm/rad before
+    give : mm/N of each clamp
+    """
+
+    stretch: float
+    shear: float
+    turn: float
+    compression: float = 0.0
+    touch: float = 0.0
+    gap: float = 0.0
+    friction: float = 0.0
+    stick: float = 1.0
+    give: float = 0.0
+
+
+@dataclass(frozen=True)
+class BlockMechanism:
+    """Two blocks opposite each other across a void, moved together along their line.
+
+    Parameters
+    ----------
+    geometry : folder with blocks.csv and hinges.csv
+    grips : the two blocks and the corner of each at the void
+    ligament_mm : length of the ligaments, along the grid
+    published_strains : specimens whose hinges have the published strains
+    fitted_mounting : pattern of records whose offset is the fitted one
+    u_offset_mm : of the zero of position of any other record
+    step_mm : of the clamps
+    """
+
+    geometry: str
+    grips: tuple[tuple[int, int], tuple[int, int]]
+    ligament_mm: float
+    published_strains: tuple[str, ...] = ()
+    fitted_mounting: str = ""
+    u_offset_mm: float = 0.15
+    step_mm: float = 0.2
+
+    def __post_init__(self) -> None:
+        for name in ("ligament_mm", "u_offset_mm", "step_mm"):
+            value = getattr(self, name)
+            if not 0 < value < np.inf:
+                raise ValueError(f"{name} must be positive, not {value}")
+        object.__setattr__(self, "grips", tuple(tuple(g) for g in self.grips))
+        object.__setattr__(self, "published_strains", tuple(self.published_strains))
+
+    def inputs(self, record: FoundRecord) -> RecordInputs:
+        """Specimen, support, clamps and travel, from names only."""
+        words = told(record)
+        low, high = travel(record)
+        same = re.fullmatch(self.fitted_mounting, record.name) is not None
+        u = {} if same else {"offset_mm": self.u_offset_mm}
+        numbers = {"travel_min_mm": low, "travel_max_mm": high, "offset_mm": 0.0}
+        return RecordInputs(record.name, numbers, u, words)
+
+    def predict(
+        self, parameters: Mapping[str, float], record: RecordInputs
+    ) -> Quantities:
+        """The loop of the specimen, where the record travels."""
+        specimen = record.words["specimen"]
+        own = {
+            one.name: parameters[f"{one.name}_{specimen}"]
+            for one in fields(Ligaments)
+            if f"{one.name}_{specimen}" in parameters
+        }
+        if not own:
+            raise InputError(f"{record.name}: nothing is known of specimen {specimen}")
+        ligaments = Ligaments(**own)
+        if record.words["clamps"] == "stiff":
+            ligaments = replace(ligaments, give=0.0)
+        driving, force = loop(
+            self, ligaments, parameters[f"place_{specimen}"], specimen
+        )
+        offset = parameters[f"offset_{specimen}"] + record.numbers["offset_mm"]
+        low, high = (record.numbers[f"travel_{end}_mm"] for end in ("min", "max"))
+        loops = loops_of(driving - offset, force)
+        there = (loops.at >= low) & (loops.at <= high)
+        kept = (loops.closing[:, there], loops.opening[:, there])
+        return loop_quantities(
+            replace(loops, at=loops.at[there], closing=kept[0], opening=kept[1])
+        )
+
+    def measured(self, record: FoundRecord, predicted: Quantities) -> Quantities:
+        """The mean branch and what is read off it."""
+        del predicted
+        table = record.columns(COLUMNS)
+        time, position, force = (table[name].to_numpy() for name in COLUMNS)
+        _refuse_gaps(record.path, time)
+        closing = position - position.min() + travel(record)[0]
+        resisting = -force
+        _refuse_force(record.path, closing, resisting)
+        try:
+            return loop_quantities(loops_of(closing, resisting))
+        except ValueError as error:
+            raise InputError(f"{record.path}: {error}") from error
+
+    def refined(self) -> Self:
+        """Half the step of the clamps."""
+        return replace(self, step_mm=self.step_mm / 2)
+
+    def assembly(
+        self, ligaments: Ligaments, place: float, specimen: str
+    ) -> BlockAssembly:
+        """The blocks with the hinges of a specimen.
+
+        Parameters
+        ----------
+        place : of the load, from a block's centroid (0) to its corner (1)
+        """
+        drawn = read_blocks(Path(self.geometry))
+        count, half = len(drawn.blocks), 0.5 * self.ligament_mm * drawn.along
+        voids = void_angles(drawn.corners, drawn.blocks, drawn.hinged)
+        each = {
+            name: np.full(count, getattr(ligaments, name))
+            for name in ("stretch", "shear", "turn", "touch", "friction", "stick")
+        }
+        pressed = ligaments.compression or ligaments.stretch
+        middle = drawn.middles()
+        hinges = LigamentHinges(
+            drawn.blocks,
+            np.stack([middle - half, middle + half], axis=1),
+            compression=np.full(count, pressed),
+            voids=voids - ligaments.gap,
+            polar=specimen in self.published_strains,
+            **each,
+        )
+        points = []
+        for block, corner in self.grips:
+            middle = centroid(drawn.corners[block])
+            points.append(middle + place * (drawn.corners[block][corner] - middle))
+        line = (points[1] - points[0]) / np.linalg.norm(points[1] - points[0])
+        stiffness = 1.0 / ligaments.give if ligaments.give > 0 else HELD
+        held = [
+            Grip(block, tuple(point), tuple(way * line / 2), stiffness)
+            for (block, _), point, way in zip(self.grips, points, (1, -1), strict=True)
+        ]
+        return BlockAssembly(drawn.corners, hinges, held)
+
+
+@lru_cache(maxsize=2048)
+def loop(
+    of: BlockMechanism, ligaments: Ligaments, place: float, specimen: str
+) -> tuple[Floats, Floats]:
+    """Driving (mm) and force (N): open, closed, open again."""
+    low, high = (round(end / of.step_mm) for end in REACH)
+    steps = [*range(0, low, -1), *range(low, high), *range(high, low - 1, -1)]
+    assembly = of.assembly(ligaments, place, specimen)
+    rests = driven(assembly, [k * of.step_mm for k in steps], OPTIONS)
+    pairs = np.array([(rest.driving, rest.force) for rest in rests])[-low:]
+    return pairs[:, 0], pairs[:, 1]
+
+
+def told(record: FoundRecord) -> dict[str, str]:
+    """Specimen, clamps, support; refused where the test cannot be predicted."""
+    said = {key: value.strip().lower() for key, value in record.said.items()}
+    name = re.sub(r"[^a-z0-9]", "", record.name.lower())
+    if said.get("note", "").startswith("dead"):
+        raise InputError(f"{record.path}: {record.said['note']}")
+    loading = said.get("loading") or ("centre_clamp" if "centerclamp" in name else "")
+    if loading not in ("centre_clamp", "center_clamp"):
+        raise InputError(
+            f"{record.path}: loading is {loading or 'an outline test'!r}: which blocks "
+            "are held is not stated"
+        )
+    clamps = re.sub(r"[^a-z]", "", said.get("clamps", "")) + name
+    if "counterrot" in clamps:
+        raise InputError(
+            f"{record.path}: how counter-rotating clamps turn the blocks is not stated"
+        )
+    free = said.get("free_floating", "") not in ("", "0", "no", "false")
+    return {
+        "specimen": _specimen(record, name),
+        "clamps": "stiff" if "stiff" in clamps else "as fitted",
+        "support": "free" if free or "freefloat" in name else "base",
+    }
+
+
+def _specimen(record: FoundRecord, name: str) -> str:
+    known = record.said.get("specimen", "").strip()
+    for start, specimen in (("t1plastic", "T1-r"), ("t1rubber", "T1"), ("l2", "L2")):
+        if not known and name.startswith(start):
+            return specimen
+    if not known:
+        raise InputError(
+            f"{record.path}: its specimen is not known: say it in records.csv"
+        )
+    return known
+
+
+def travel(record: FoundRecord) -> tuple[float, float]:
+    """Smallest and largest closing, mm: as listed, else the limits in its name."""
+    if "travel_min_mm" in record.said:
+        return record.number("travel_min_mm"), record.number("travel_max_mm")
+    found = TRAVEL.search(record.name)
+    if not found:
+        raise InputError(
+            f"{record.path}: its travel is not known: say travel_min_mm and "
+            "travel_max_mm in records.csv"
+        )
+    low, high = sorted(map(float, found.groups()))
+    return low - BEYOND, high
+
+
+def _refuse_gaps(path: Path, time: Floats) -> None:
+    """Time must go on, without a gap in which a branch could be lost."""
+    wait = np.diff(time)
+    wrong = np.flatnonzero((wait < 0) | (wait > LONGEST_GAP))
+    if len(wrong):
+        row = int(wrong[0])
+        raise InputError(
+            f"{path}, row {row + 3}: time_s goes from {time[row]:g} to "
+            f"{time[row + 1]:g}: at most {LONGEST_GAP:g} s may be missing"
+        )
+
+
+def _refuse_force(path: Path, closing: Floats, resisting: Floats) -> None:
+    """The specimen must resist; it resists closing at the closed end."""
+    span = float(np.ptp(resisting[closing <= PLACES[-1]]))
+    if span < DEAD:
+        raise InputError(
+            f"{path}: force_N stays within {span:.3f} N up to a closing of "
+            f"{PLACES[-1]:g} mm: the specimen was not loaded"
+        )
+    far = np.quantile(closing, [0.1, 0.9])
+    rise = resisting[closing >= far[1]].mean() - resisting[closing <= far[0]].mean()
+    if rise < 0:
+        raise InputError(
+            f"{path}: force_N is {-rise:.3g} N larger closed than open: it must be "
+            "negative where the specimen resists closing: turn its sign"
+        )

@@ -1,0 +1,231 @@
+"""Printed lattices of two liquid crystal elastomers that change shape with temperature.
+
+Struts contract as free strips of their material do, but for the length that nodes take
+of each; one end row is held, the other a bar that moves and turns as it likes. Nodes
+were found anew in every picture: labels are carried from the coldest by continuity.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import pandas as pd
+
+from analysis.labels.tracks import NotToldError
+from analysis.measured.lattice import (
+    in_own_frame,
+    label_frames,
+    node_series,
+    nodes_of,
+    place_on_model,
+    size_series,
+)
+from analysis.measured.series import Quantities, RecordInputs
+from pipeline.formats.record_files import FoundRecord, numbers, read_columns
+from pipeline.terminal.errors import InputError
+from sim.arrays import Floats, Ints
+from sim.limits import refuse_unless_positive
+from sim.morph.library.triangle_lattice import triangle_lattice
+from sim.morph.statics.equilibrium import EquilibriumOptions, at_rest
+from sim.morph.statics.thermal import Strut, between_bars
+
+ROWS, COLUMNS = 9, 5
+MATERIALS = ("HTNI", "LTNI")
+DESIGN_ENDS = ("_all", "_teeth", "_pacman")
+TEMPERATURE = "temperature_C"
+COORDINATES = ("x_mm", "y_mm")
+STEP = EquilibriumOptions(tolerance=1e-8)
+
+
+@dataclass(frozen=True, eq=False)
+class Strips:
+    """What was measured of free strips of one material, mean and deviation.
+
+    Attributes
+    ----------
+    stretch, modulus : (s, 3) temperature in C; length over that at 25 C, or E in MPa;
+        standard deviation between strips
+    """
+
+    stretch: Floats
+    modulus: Floats
+
+    def at(self, temperature: float, z: tuple[float, float]) -> tuple[float, float]:
+        """Stretch and E, `z` standard deviations from their means."""
+        found = [
+            float(np.interp(temperature, t, mean + shift * sd))
+            for (t, mean, sd), shift in zip(
+                (self.stretch.T, self.modulus.T), z, strict=True
+            )
+        ]
+        return found[0], found[1]
+
+
+@dataclass(frozen=True)
+class LatticeTracks:
+    """Lattices of the designs of one folder.
+
+    Parameters
+    ----------
+    folder : holds geometry/edges.csv and the tables of strips
+    temperatures : C, of records that are named but not there
+    u_mm : standard uncertainty of a tracked coordinate
+    spacing_mm : of the nodes as designed, by which the first frame is labelled
+    """
+
+    folder: str
+    temperatures: tuple[float, ...]
+    u_mm: float
+    spacing_mm: float
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(self, "u_mm", "spacing_mm")
+        if not self.temperatures or (np.diff(self.temperatures) <= 0).any():
+            raise ValueError(f"temperatures must rise: {list(self.temperatures)}")
+
+    def inputs(self, record: FoundRecord) -> RecordInputs:
+        """Design and temperatures."""
+        design = self._design(record)
+        at = np.array(self.temperatures)
+        if record.there:
+            at = np.unique(record.columns([TEMPERATURE])[TEMPERATURE])
+        return RecordInputs(
+            record.name, words={"design": design}, state={TEMPERATURE: at}
+        )
+
+    def predict(
+        self, parameters: Mapping[str, float], record: RecordInputs
+    ) -> Quantities:
+        """Every node in mm about the lattice's middle, length and waist."""
+        at = record.state[TEMPERATURE]
+        nodes = self.shapes(record.words["design"], at, parameters)
+        sizes = size_series(at, nodes, end_and_middle_rows())
+        return {**node_series(at, nodes), **sizes}
+
+    def measured(self, record: FoundRecord, predicted: Quantities) -> Quantities:
+        """The same of the tracked nodes, moved rigidly onto the predicted ones."""
+        at, frames = self.frames(record)
+        made = triangle_lattice(ROWS, COLUMNS, self.spacing_mm)
+        try:
+            tracks, orders = label_frames(frames, made.r[:, :2], made.links, at)
+        except NotToldError as error:
+            names = ", ".join(f"frame {k}: {t:g} C" for k, t in enumerate(at))
+            raise InputError(f"{record.path}: {error} ({names})") from error
+        placed = place_on_model(tracks.points, orders, nodes_of(predicted, len(made.r)))
+        sizes = size_series(at, placed.aligned, end_and_middle_rows(), self.u_mm)
+        return {**node_series(at, placed.aligned, self.u_mm), **sizes}
+
+    def refined(self) -> Self:
+        """Itself: a truss has no step."""
+        return self
+
+    def frames(self, record: FoundRecord) -> tuple[Floats, list[Floats]]:
+        """Temperatures from the coldest on, and the points found at each."""
+        table = record.columns([TEMPERATURE, *COORDINATES])
+        groups = table.groupby(TEMPERATURE, sort=True)
+        points = [own[list(COORDINATES)].to_numpy(np.float64) for _, own in groups]
+        return np.array([float(str(t)) for t in groups.groups]), points
+
+    def shapes(
+        self, design: str, at: Floats, parameters: Mapping[str, float]
+    ) -> Floats:
+        """(f, n, 2) nodes at rest at temperatures `at`, in mm."""
+        told = tuple(sorted((k, float(v)) for k, v in parameters.items()))
+        return _shapes(self.folder, design, tuple(at.tolist()), told)
+
+    def _design(self, record: FoundRecord) -> str:
+        """As the record says it, or else the one design that its file's name holds."""
+        said = record.said.get("design", "")
+        named = [d for d in self.designs if d == said]
+        named = named or [d for d in self.designs if d in record.path.stem]
+        if len(named) == 1:
+            return named[0]
+        told = f"design {said!r} is not known" if said else "no design is told"
+        raise InputError(
+            f"{record.path}: {told}: name one of {', '.join(self.designs)} in a column "
+            "design, in the file's name or in records.csv"
+        )
+
+    @property
+    def designs(self) -> list[str]:
+        """Names of the designs."""
+        return list(_designs(self.folder))
+
+
+def end_and_middle_rows() -> dict[str, Ints]:
+    """Nodes of the two end rows and of the middle one."""
+    made = triangle_lattice(ROWS, COLUMNS, 1.0)
+    named = {"first": 0, "middle": ROWS // 2, "last": ROWS - 1}
+    return {name: made.nodes_of(row) for name, row in named.items()}
+
+
+@lru_cache(maxsize=512)
+def _shapes(
+    folder: str,
+    design: str,
+    at: tuple[float, ...],
+    told: tuple[tuple[str, float], ...],
+) -> Floats:
+    p = dict(told)
+    materials, rows = _designs(folder)[design], end_and_middle_rows()
+    made, found = triangle_lattice(ROWS, COLUMNS, p["spacing_mm"]), []
+    taken = 1.0 - p["node_diameter_mm"] / p["spacing_mm"]
+    start = None
+    for temperature in at:
+        free = _free_strips(_strips(folder), temperature, p)
+        stretch, modulus = np.array([free[name] for name in materials]).T
+        struts = Strut(stretch, modulus, node_diameter=p["node_diameter_mm"])
+        shrunk = p["bar_share"] * taken * (1.0 - float(stretch[0]))
+        body = between_bars(
+            made.r, made.links, struts, rows["first"], rows["last"], shrunk
+        )
+        start = at_rest(body, STEP, start)
+        found.append(in_own_frame(start.r()[: len(made.r), :2], made.r[:, :2]))
+    return np.array(found)
+
+
+def _free_strips(
+    strips: Mapping[str, Strips], temperature: float, p: Mapping[str, float]
+) -> dict[str, tuple[float, float]]:
+    """Stretch and E of each material; its strain times a factor where one is given."""
+    found = {}
+    for name, strip in strips.items():
+        z = (p[f"stretch_{name}"], p[f"modulus_{name}"])
+        stretch, modulus = strip.at(temperature - p["lag_C"], z)
+        factor = p.get(f"factor_{name}", 1.0)
+        found[name] = (1.0 - factor * (1.0 - stretch), modulus)
+    return found
+
+
+@lru_cache(maxsize=8)
+def _designs(folder: str) -> dict[str, tuple[str, ...]]:
+    """Material of every link of every design, in the order of `triangle_lattice`."""
+    path = Path(folder) / "geometry" / "edges.csv"
+    table = pd.read_csv(path)
+    ends = table[["node_a", "node_b"]].to_numpy()
+    row = {frozenset(pair): k for k, pair in enumerate(ends.tolist())}
+    made = triangle_lattice(ROWS, COLUMNS, 1.0)
+    order = [row[frozenset(pair)] for pair in made.links.tolist()]
+    names = [name for name in table.columns if name.endswith(DESIGN_ENDS)]
+    return {name: tuple(table[name].to_numpy()[order]) for name in names}
+
+
+@lru_cache(maxsize=8)
+def _strips(folder: str) -> dict[str, Strips]:
+    """Of both materials."""
+    tables = {}
+    for name in ("stretch", "modulus"):
+        path = Path(folder) / "strips" / f"{name}_vs_temperature.csv"
+        header = pd.read_csv(path, nrows=0).columns
+        tables[name] = numbers(read_columns(path, list(header)), path)
+    found = {}
+    for material in MATERIALS:
+        both = []
+        for name, unit in (("stretch", ""), ("modulus", "_MPa")):
+            columns = [f"{material}_{name}_{kind}{unit}" for kind in ("mean", "sd")]
+            both.append(tables[name][[TEMPERATURE, *columns]].to_numpy(np.float64))
+        found[material] = Strips(*both)
+    return found

@@ -1,0 +1,235 @@
+"""A short silicone beam, clamped, lifted by its tip and let go; markers in time.
+
+Heights are those of the middle of the tip's section, the mean of two markers on its
+sides, above the mean of the markers on the clamp. Of a record only its mass, its times
+and what came before the release are read beforehand.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from analysis.measured.release import release_frame, resting
+from analysis.measured.ringing import ringing
+from analysis.measured.series import Quantities, RecordInputs, curve, one_value
+from pipeline.formats.record_files import FoundRecord
+from pipeline.terminal.errors import InputError
+from sim.arrays import Floats
+from sim.limits import refuse_negative, refuse_unless_count, refuse_unless_positive
+from sim.relaxation import Relaxation, prony
+from sim.rod.thick.motion import Hold
+from sim.rod.thick.release import crept_height, rest_height, ringing_heights
+from sim.rod.thick.thick_rod import Clamp, Prism, ThickRod, TipMass
+
+TIP, BASE = ("tip_2", "tip_3"), ("base_1", "base_2", "base_3")
+REACH = (0.05, 0.2)  # m, between tip and clamp
+EVEN = 1e-3  # of a frame, by which times may differ
+HALVES = 13  # half periods that are simulated: ten are looked at
+TYPICAL = 2.9e5  # Pa, by which it is decided how long to simulate
+MM = 1e3
+
+
+@dataclass(frozen=True)
+class Heights:
+    """Height of a record's tip above its clamp, m, and the frame of its release."""
+
+    time: Floats
+    height: Floats
+    release: int
+
+    @property
+    def rest(self) -> float:
+        """At the end."""
+        return float(self.height[resting(self.time)].mean())
+
+    @property
+    def rested(self) -> float:
+        """s, from the release to the middle of the rest."""
+        middle = float(self.time[resting(self.time)].mean())
+        return middle - float(self.time[self.release])
+
+
+def heights_of(record: FoundRecord) -> Heights:
+    """The heights of a record; refused where they cannot be those of a beam let go."""
+    names = [f"{m}_{axis}_m" for m in (*TIP, *BASE) for axis in "xyz"]
+    table = record.columns(["time_s", *names])
+    time = table["time_s"].to_numpy()
+    if len(time) < 100:
+        raise InputError(
+            f"{record.path} has {len(time)} frames: give one second or more"
+        )
+    frame = float(np.median(np.diff(time)))
+    odd = np.flatnonzero(np.abs(np.diff(time) - frame) > EVEN * abs(frame))
+    if len(odd) or frame <= 0.0:
+        k = int(odd[0]) if len(odd) else 0
+        raise InputError(
+            f"{record.path}, row {k + 3}: time_s goes from {time[k]:g} to "
+            f"{time[k + 1]:g}, other frames are {frame:g} s apart: fill the gap, or "
+            "begin after it"
+        )
+    tip, base = (
+        np.mean([table[[f"{m}_{a}_m" for a in "xyz"]].to_numpy() for m in own], axis=0)
+        for own in (TIP, BASE)
+    )
+    apart = float(np.linalg.norm(tip[0] - base[0]))
+    if not REACH[0] < apart < REACH[1]:
+        raise InputError(
+            f"{record.path}: tip and base markers are {apart:g} m apart, a beam of 0.1 "
+            "m has them 0.1 m apart: give coordinates in metres"
+        )
+    height = tip[:, 0] - base[:, 0]
+    try:
+        return Heights(time, height, release_frame(time, tip[:, 0]))
+    except ValueError as error:
+        raise InputError(f"{record.path}: {error}") from error
+
+
+@dataclass(frozen=True)
+class ReleasedBeam:
+    """A cantilever with a mass at its tip.
+
+    Parameters
+    ----------
+    reference : files of the same beam under its own weight, which heights count from
+    length, width, height : m
+    elements, step : along the beam; s
+    u_release : s, standard uncertainty of when the hand let go: it was not instantly
+    """
+
+    reference: Sequence[str]
+    length: float
+    width: float
+    height: float
+    elements: int = 8
+    step: float = 2.0e-3
+    u_release: float = 3.0e-3
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(self, "length", "width", "height", "step", of="beam")
+        refuse_negative(self, "u_release", of="beam")
+        refuse_unless_count(self, "elements", of="beam")
+
+    @cached_property
+    def own_weight(self) -> Heights:
+        """Of the reference: mean height at rest; times of the first of them."""
+        all_ = [
+            heights_of(FoundRecord(Path(name).stem, Path(name), {}))
+            for name in self.reference
+        ]
+        rest = float(np.mean([one.rest for one in all_]))
+        first = all_[0]
+        before = first.height + (rest - first.rest)
+        return Heights(first.time, before, first.release)
+
+    def inputs(self, record: FoundRecord) -> RecordInputs:
+        """Its mass, its times, and the height at which its tip was held."""
+        mass = record.number("mass_g")
+        if mass < 0.0:
+            raise InputError(f"{record.path}: mass_g is {mass:g}: give 0 or more")
+        if record.path.is_file():
+            seen = heights_of(record)
+            held = float(seen.height[seen.release - 1]) - self.own_weight.rest
+            numbers = {
+                "mass_kg": mass / MM,
+                "held_m": held,
+                "frame_s": float(np.median(np.diff(seen.time))),
+                "rested_s": seen.rested,
+                "released_s": 0.0,
+            }
+            return RecordInputs(record.name, numbers, {"released_s": self.u_release})
+        held = record.number("held_mm") / MM
+        numbers = {
+            "mass_kg": mass / MM, "held_m": held, "frame_s": 0.01,
+            "rested_s": record.number("rested_s"), "released_s": 0.0,
+        }  # fmt: skip
+        u = {"released_s": self.u_release, "held_m": record.number("u_held_mm") / MM}
+        return RecordInputs(record.name, numbers, u)
+
+    def rod(self, parameters: Mapping[str, float], mass: float) -> ThickRod:
+        """The beam with a mass, kg."""
+        block = Prism(
+            self.length, self.width, self.height, parameters["density"],
+            parameters["poisson"],
+        )  # fmt: skip
+        law = Relaxation(
+            parameters["modulus"], parameters["share"], parameters["exponent"]
+        )
+        tip = TipMass(mass, parameters["beyond"], 0.0, parameters["gyration"])
+        return ThickRod(
+            block,
+            law,
+            Clamp(parameters["tilt"], parameters["turning"]),
+            tip if mass > 0.0 else TipMass(),
+            elements=self.elements,
+            gravity=parameters["gravity"],
+        )
+
+    def _own_rest(self, parameters: Mapping[str, float]) -> float:
+        """Height of the tip at rest under its own weight, m, in the model's frame."""
+        own = self.own_weight
+        above = float(own.height[own.release - 1]) - own.rest
+        hold = Hold(0.0, parameters["held_for"], parameters["lever"])
+        return _rest(self.rod(parameters, 0.0), above, hold, own.rested)
+
+    def predict(
+        self, parameters: Mapping[str, float], record: RecordInputs
+    ) -> Quantities:
+        """Lowering, period, damping ratio, and the height of the tip in time."""
+        given = record.numbers
+        rod = self.rod(parameters, given["mass_kg"])
+        series = prony(rod.law)
+        own = self._own_rest(parameters)
+        hold = Hold(own + given["held_m"], parameters["held_for"], parameters["lever"])
+        seconds = min(HALVES * self._half_period(rod), given["rested_s"] / 1.5)
+        height, last = ringing_heights(rod, series, hold, seconds, self.step)
+        left = given["rested_s"] - last.time
+        rest = crept_height(rod, series, last, left, 0.1 * left)
+        frames = np.arange(0.0, seconds - 0.02, given["frame_s"])
+        since = np.maximum(frames - given["released_s"], 0.0)
+        above = height(since) - own
+        found = _of_series(frames, self.own_weight.rest + above)
+        if given["mass_kg"] > 0.0:
+            found = {"lowering": one_value(MM * (own - rest)), **found}
+        return found
+
+    def _half_period(self, rod: ThickRod) -> float:
+        """s, about; by a modulus that is not fitted, so that all see the same times."""
+        block = rod.block
+        mass = rod.tip.mass + 0.25 * block.density * block.area * block.length
+        bends = block.length**3 / (3.0 * block.second_moment)
+        softness = bends + block.length / block.shear_area
+        return max(np.pi * float(np.sqrt(softness * mass / TYPICAL)), 1.05 / HALVES)
+
+    def measured(self, record: FoundRecord, predicted: Quantities) -> Quantities:
+        """The same of the record's markers."""
+        del predicted
+        seen = heights_of(record)
+        since = seen.time[seen.release :] - seen.time[seen.release]
+        found = _of_series(since, seen.height[seen.release :])
+        if record.number("mass_g") > 0.0:
+            lowering = MM * (self.own_weight.rest - seen.rest)
+            found = {"lowering": one_value(lowering), **found}
+        return found
+
+    def refined(self) -> Self:
+        """With half the step and twice the elements."""
+        return replace(self, elements=2 * self.elements, step=0.5 * self.step)
+
+
+@lru_cache(maxsize=64)
+def _rest(rod: ThickRod, above: float, hold: Hold, seconds: float) -> float:
+    return rest_height(rod, prony(rod.law), above, hold, seconds)
+
+
+def _of_series(time: Floats, height: Floats) -> Quantities:
+    """Period, damping ratio and height, mm, of a tip from its release on."""
+    rung = ringing(time, height)
+    return {
+        "period": one_value(rung.period),
+        "damping_ratio": one_value(rung.damping_ratio),
+        "tip_height": curve(time, MM * height),
+    }

@@ -1,0 +1,89 @@
+"""A sphere seen by a laser scanner: its centre, with the radius held, and its radius.
+
+The scan is the input; the centre that others found in the same scan, by a segmentation
+of their own, is what is compared.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from analysis.measured.series import Quantities, RecordInputs, one_value
+from analysis.spheres.facing import CONE, facing_fits
+from pipeline.formats.cloud_targets import points_mm
+from pipeline.formats.record_files import FoundRecord
+from pipeline.terminal.errors import InputError
+
+CENTRES = ("x_m", "y_m", "z_m")
+FREE_RADIUS = "free_radius_mm"
+AXES = ("centre_x", "centre_y", "centre_z")
+
+
+@dataclass(frozen=True)
+class SphereScans:
+    """Scans of one sphere, the scanner at the origin.
+
+    Parameters
+    ----------
+    scans : folder that holds NAME.xyz for a record NAME, in metres
+    radius_mm : nominal
+    cone_degrees : from the line of sight, within which points count
+    """
+
+    scans: str
+    radius_mm: float
+    cone_degrees: float = CONE
+
+    def __post_init__(self) -> None:
+        if not 0 < self.radius_mm < np.inf:
+            raise ValueError(f"radius_mm must be positive, not {self.radius_mm}")
+        if not 0 < self.cone_degrees <= 90:
+            raise ValueError(
+                f"cone_degrees must lie between 0 and 90, not {self.cone_degrees}"
+            )
+
+    def inputs(self, record: FoundRecord) -> RecordInputs:
+        """The points of the scan."""
+        path = Path(self.scans) / f"{record.name.removesuffix('.xyz')}.xyz"
+        if not path.is_file():
+            raise InputError(
+                f"{path} does not exist: its scan is not among those shipped"
+            )
+        return RecordInputs(record.name, state={"points": points_mm(path, "m")})
+
+    def predict(
+        self, parameters: Mapping[str, float], record: RecordInputs
+    ) -> Quantities:
+        """Centre with the radius held, radius by a fit of its own."""
+        del parameters
+        held, free = facing_fits(
+            record.state["points"], self.radius_mm, np.zeros(3), self.cone_degrees
+        )
+        u = np.sqrt(np.diag(held.covariance))
+        found = {
+            name: one_value(float(held.centre[i]), float(u[i]))
+            for i, name in enumerate(AXES)
+        }
+        u_radius = float(np.sqrt(free.covariance[3, 3]))
+        return {**found, "radius": one_value(free.radius, u_radius)}
+
+    def measured(self, record: FoundRecord, predicted: Quantities) -> Quantities:
+        """The centre and the free radius that others found, or the nominal radius."""
+        del predicted
+        there = [name for name in (*CENTRES, FREE_RADIUS) if name in record.header]
+        row = record.columns(there).iloc[0]
+        found = {
+            axis: one_value(1e3 * float(row[name]))
+            for axis, name in zip(AXES, CENTRES, strict=True)
+            if name in there
+        }
+        if FREE_RADIUS in there:
+            found["radius"] = one_value(float(row[FREE_RADIUS]))
+        return found
+
+    def refined(self) -> Self:
+        """Itself: nothing is discretised."""
+        return self

@@ -1,0 +1,229 @@
+"""A measured set at hand: its experiment, and its records as inputs and as rows."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.measured.judgement import pooled_deviation
+from analysis.measured.model_error import Departure, ModelError
+from analysis.measured.posterior import COLUMNS, Input
+from analysis.measured.prediction import Families, Family, Limits
+from analysis.measured.series import Predict, Quantities, RecordInputs
+from pipeline.cases.experiment import Experiment
+from pipeline.config.building import build
+from pipeline.config.checking import checked
+from pipeline.config.measured_file import MeasuredSet
+from pipeline.formats.record_files import FoundRecord, RecordSource, find_records
+from pipeline.terminal.errors import InputError, one_line
+from sim.convergence import NotConvergedError
+
+REFUSALS = (InputError, NotConvergedError, ValueError)  # of one record, not of all
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records of one folder, as far as nothing measured was read.
+
+    Parameters
+    ----------
+    found, inputs : by name
+    refused : why a record cannot be predicted, by its name
+    """
+
+    found: Mapping[str, FoundRecord]
+    inputs: Mapping[str, RecordInputs]
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class SetAtHand:
+    """A measured set and the experiment that it names.
+
+    Parameters
+    ----------
+    repeat_sd : between repeats of one test, by family; {} before it is known
+    """
+
+    of: MeasuredSet
+    experiment: Experiment
+    repeat_sd: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        """Of the records that are shipped."""
+        return Path(self.of.records.folder)
+
+    @property
+    def predict(self) -> Predict:
+        """The model."""
+        return self.experiment.predict
+
+    @property
+    def refined(self) -> Predict | None:
+        """The model with half the step; None where nothing is discretised."""
+        finer = self.experiment.refined()
+        return None if finer is self.experiment else finer.predict
+
+    @property
+    def inputs(self) -> list[Input]:
+        """What the model needs, for the fit."""
+        return [
+            Input(
+                name,
+                one.value,
+                np.inf if one.u is None else one.u,
+                fitted=one.fitted,
+                positive=one.positive,
+            )
+            for name, one in self.of.inputs.items()
+        ]
+
+    @property
+    def errors(self) -> dict[str, ModelError]:
+        """The model error of each family before anything is learnt."""
+        found = {}
+        for name, one in self.of.quantities.items():
+            kind = one.model_error
+            first = kind.sd if not self.of.records.fitted else one.aim / 2
+            found[name] = ModelError(
+                Departure(kind.kind),
+                kind.length,
+                kind.relative,
+                np.zeros(1),
+                np.array([first]),
+            )
+        return found
+
+    @property
+    def aims(self) -> dict[str, float]:
+        """Scale of each family's model error beforehand."""
+        return {name: one.aim for name, one in self.of.quantities.items()}
+
+    def families(self, words: Mapping[str, str]) -> Families:
+        """The family of each quantity of a record, with what is known of it.
+
+        Parameters
+        ----------
+        words : what the record says of itself
+        """
+
+        def family(quantity: str) -> Family:
+            name, one = self.of.family(quantity, words)
+            repeat_sd = self.repeat_sd.get(one.learnt_from or name, 0.0)
+            limits = Limits(one.aim, one.relative, repeat_sd, one.u)
+            at = one.at.places if one.at else None
+            return Family(name, limits, one.unit, at, one.learnt_from)
+
+        return family
+
+    def is_fitted(self, record: str) -> bool:
+        """Whether a record of the shipped folder is fitted."""
+        pattern = self.of.records.fitted
+        return bool(pattern) and re.fullmatch(pattern, record) is not None
+
+
+def at_hand(config: Mapping[str, Any]) -> SetAtHand:
+    """The set that a plain configuration describes; refused where it is not sound."""
+    name = str(config.get("name", "a set"))
+    of = checked(MeasuredSet, dict(config), f"conf/measured/{name}.yaml")
+    experiment: Experiment = build(of.model, "model")
+    return SetAtHand(of, experiment)
+
+
+def forms(of: MeasuredSet) -> list[RecordSource]:
+    """How the files of a set are called."""
+    return [RecordSource(**form.model_dump()) for form in of.records.forms]
+
+
+def read_inputs(at: SetAtHand, found: Mapping[str, FoundRecord]) -> Records:
+    """Inputs of records; those that have none are refused by name."""
+    inputs: dict[str, RecordInputs] = {}
+    refused: dict[str, str] = {}
+    for name, record in found.items():
+        try:
+            inputs[name] = at.experiment.inputs(record)
+        except REFUSALS as error:
+            refused[name] = one_line(error)
+    return Records(found, inputs, refused)
+
+
+def records_in(at: SetAtHand, folder: Path) -> Records:
+    """The records of a folder, and what cannot be predicted among them."""
+    found, _ = find_records(folder, forms(at.of))
+    return read_inputs(at, {record.name: record for record in found})
+
+
+def kept_records(at: SetAtHand, there: Mapping[str, FoundRecord]) -> Records:
+    """Records that the set names but are not there."""
+    kept = {
+        name: FoundRecord(name, at.folder / f"{name}.csv", said)
+        for name, said in at.of.records.kept.items()
+        if name not in there
+    }
+    return read_inputs(at, kept)
+
+
+def measured_rows(
+    at: SetAtHand, records: Records, predicted: Mapping[str, Quantities]
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Measured values of records that are predicted, and why some have none.
+
+    Parameters
+    ----------
+    predicted : of each record
+
+    Returns
+    -------
+    record, quantity, family, at, measured, u; and reasons by record
+    """
+    tables, refused = [], {}
+    for name, own in predicted.items():
+        try:
+            tables.append(_rows(at, records, name, own))
+        except REFUSALS as error:
+            refused[name] = one_line(error)
+    whole = [t for t in tables if len(t)]
+    empty = pd.DataFrame(columns=list(COLUMNS))
+    return (pd.concat(whole, ignore_index=True) if whole else empty), refused
+
+
+def _rows(
+    at: SetAtHand, records: Records, name: str, predicted: Quantities
+) -> pd.DataFrame:
+    """The measured rows of one record."""
+    record, families = records.found[name], at.families(records.inputs[name].words)
+    tables = []
+    for quantity, series in at.experiment.measured(record, predicted).items():
+        family = families(quantity)
+        on = family.of(series)
+        columns = {
+            "record": record.name,
+            "quantity": quantity,
+            "family": family.learnt,
+            "at": on.at,
+            "measured": on.value,
+            "u": np.hypot(on.u, family.limits.noise),
+        }
+        tables.append(pd.DataFrame(columns))
+    if not tables:
+        raise InputError(f"{record.path}: nothing is measured of {record.name}")
+    return pd.concat(tables, ignore_index=True)
+
+
+def between_repeats(
+    at: SetAtHand, records: Records, rows: pd.DataFrame
+) -> dict[str, float]:
+    """Pooled deviation between records that repeat one test, by family."""
+    same = at.of.records.repeats
+    if not same or rows.empty:
+        return {}
+    groups = {
+        name: "|".join(record.said.get(k, "") for k in same)
+        for name, record in records.found.items()
+    }
+    return pooled_deviation(rows, groups)

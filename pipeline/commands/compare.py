@@ -1,0 +1,59 @@
+"""Compare a scan with a simulation: morphtrack compare.
+
+Reads the spheres that morphtrack ingest found and the run directory of a
+simulation, finds out which sphere is which node, and writes comparison.csv (one row: S,
+E, node distances, verdict), budget.csv (u_val by source), nodes.csv, labels.csv, and
+labels.png and labels.html: the scan with the node on every sphere.
+"""
+
+from dataclasses import fields
+from pathlib import Path
+
+from pipeline.steps.compare import ComparisonSettings, MeasuredInputs, run_step
+from pipeline.steps.measured_options import said
+from pipeline.terminal.arguments import OneLineParser
+from pipeline.terminal.errors import command
+
+
+def arguments() -> OneLineParser:
+    parser = OneLineParser("compare", __doc__)
+    parser.add_argument(
+        "--spheres", type=Path, required=True, help="folder of an ingest"
+    )
+    parser.add_argument("--simulated", type=Path, required=True, help="folder of a run")
+    parser.add_argument("--out", type=Path, required=True, help="folder to write into")
+    for step in fields(MeasuredInputs):
+        parser.add_argument(
+            "--" + step.name.replace("_", "-"),
+            dest=step.name,
+            type=Path,
+            help=f"folder that pipeline.{step.name} wrote",
+        )
+    for field in fields(ComparisonSettings):
+        flag = "--" + field.name.replace("_", "-")
+        required = field.name == "scale_mm"
+        default = None if required else field.default
+        parser.add_argument(
+            flag, dest=field.name, type=float, required=required, default=default,
+            metavar="X", help=said(field.name, default),
+        )  # fmt: skip
+    return parser
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Compare once and print the verdict."""
+    given = arguments().parse_args(argv)
+    config = ComparisonSettings(
+        **{f.name: getattr(given, f.name) for f in fields(ComparisonSettings)}
+    )
+    measured = MeasuredInputs(given.input_uncertainty, given.deviation)
+    row = run_step(config, given.spheres, given.simulated, given.out, measured)
+    print(
+        f"{row['verdict']}: {row['why']}\n"
+        f"S simulated {row['S_simulated']:.5f}, scanned {row['S_scanned']:.5f} +- "
+        f"{row['S_scanned_u']:.5f}; node rms {row['rms_mm']:.3f} mm; "
+        f"{row['labelled']} of {row['nodes']} nodes labelled; "
+        f"{'synthetic scan; ' if row['synthetic'] else ''}tables in {given.out}"
+    )
+    return 0

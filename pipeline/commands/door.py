@@ -1,0 +1,45 @@
+"""morphtrack COMMAND: finds the module of a command and calls it."""
+
+import importlib
+import os
+import sys
+from pathlib import Path
+
+from pipeline.commands.overview import COMMANDS, overview
+from pipeline.terminal.errors import DONE, REFUSED, command
+from pipeline.terminal.names import no_such
+from pipeline.terminal.streams import outlive_readers
+
+HERE = Path("pipeline/commands/door.py")  # in a folder that holds the code
+
+
+@command
+def _called(words: list[str]) -> int:
+    """The exit status of the command that `words` begin with."""
+    name, *rest = words
+    known = name.replace("-", "_")
+    if known not in COMMANDS:
+        raise no_such("there is no command", name, COMMANDS)
+    status: int = importlib.import_module(f"pipeline.commands.{known}").main(rest)
+    return status
+
+
+def main() -> int:
+    """Run the command that the command line names."""
+    outlive_readers()
+    words = sys.argv[1:]
+    if not words:
+        print(overview(), file=sys.stderr)
+        return REFUSED
+    if words[0] in ("-h", "--help"):
+        print(overview())
+        return DONE
+    return _called(words)
+
+
+def installed() -> int:
+    """The same from anywhere; a folder with a copy of the code runs its own."""
+    if HERE.is_file() and not HERE.samefile(__file__):
+        line = [sys.executable, "-m", "pipeline", *sys.argv[1:]]
+        os.execv(sys.executable, line)
+    return main()

@@ -1,0 +1,50 @@
+"""Draw a figure: morphtrack figure NAME --row ... --out DIR.
+
+Writes NAME.pdf, NAME.png, the plotted numbers as CSV, motions as SVG that play in a
+browser, and for each of them the keys of the runs behind it as .trace.json.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.figures.names import figure_names
+from pipeline.results.shown import Row
+from pipeline.steps.figure import FigureConfig, run_step
+from pipeline.terminal.arguments import OneLineParser
+from pipeline.terminal.errors import InputError, command
+
+
+def _rows(given: Sequence[Sequence[str]]) -> list[Row]:
+    for words in given:
+        if len(words) not in (2, 4):
+            raise InputError(
+                f"--row {' '.join(words)} has {len(words)} words: "
+                "give LABEL SIMULATED, or LABEL SIMULATED COMPARISON INGEST"
+            )
+    return [Row(label, *map(Path, folders)) for label, *folders in given]
+
+
+def arguments() -> OneLineParser:
+    parser = OneLineParser("figure", __doc__)
+    parser.add_argument("figure", help=f"one of {', '.join(figure_names())}")
+    parser.add_argument(
+        "--row",
+        nargs="+",
+        action="append",
+        required=True,
+        metavar="LABEL SIMULATED",
+        help="a name, the folder of a simulation and, where the figure shows scans, "
+        "those of the comparison and of the ingest; once for each row",
+    )
+    parser.add_argument("--out", type=Path, required=True, help="folder to write into")
+    return parser
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Draw one figure from the folders of finished runs."""
+    given = arguments().parse_args(argv)
+    rows = _rows(given.row)
+    run_step(FigureConfig(given.figure, tuple(r.label for r in rows)), rows, given.out)
+    print(f"wrote {given.out / given.figure}.pdf, .png and its numbers as CSV")
+    return 0

@@ -1,0 +1,47 @@
+"""A finished origami run as a FOLD file: morphtrack fold_file RUN OUT.fold
+
+One frame an increment, with faces_vertices, edges_vertices and edges_foldAngle, for
+viewers of origami. The crease pattern itself is pattern.fold in the run's folder.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.results.origami_run import read_origami
+from pipeline.store.files import write_json
+from pipeline.terminal.arguments import OneLineParser
+from pipeline.terminal.errors import InputError, command
+from sim.origami.pattern.fold_format import folded_document
+
+
+def write_fold_file(run: Path, out: Path, every: int = 1) -> int:
+    """Write every n-th increment and the last of a run; return how many frames."""
+    if every < 1:
+        raise InputError(f"every must be 1 or more, not {every}")
+    origami = read_origami(run.name, run)
+    chosen = np.unique([*range(0, len(origami.x), every), len(origami.x) - 1])
+    with np.load(run / "steps.npz", allow_pickle=False) as arrays:
+        rest = arrays["rest"]
+    document = folded_document(rest, origami.triangles.tolist(), origami.x[chosen])
+    write_json(out, document, compact=True)
+    return len(chosen)
+
+
+def arguments() -> OneLineParser:
+    parser = OneLineParser("fold_file", __doc__)
+    parser.add_argument("run", type=Path, help="folder of a finished origami run")
+    parser.add_argument("out", type=Path, help="the FOLD file to write")
+    parser.add_argument(
+        "--every", type=int, default=1, help="write every n-th increment and the last"
+    )
+    return parser
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Write one FOLD file."""
+    given = arguments().parse_args(argv)
+    frames = write_fold_file(given.run, given.out, given.every)
+    print(f"wrote {given.out}: {frames} frames")
+    return 0

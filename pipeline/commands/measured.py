@@ -1,0 +1,67 @@
+"""Compare a measured set with its prediction: morphtrack measured.
+
+SET is a file of conf/measured without .yaml; DIR holds records of the same form as the
+shipped ones, called as these or listed in DIR/records.csv. Of every record the
+prediction that is committed is taken, or one is made from its inputs before what was
+measured is read. Writes measured.csv, verdict.csv and verdict.json; the exit status
+says nothing of the verdicts.
+"""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from pipeline.config.measured_file import read_set
+from pipeline.store.files import point_to, read_json
+from pipeline.store.runs import RESULTS
+from pipeline.terminal.arguments import OneLineParser, output_directory
+from pipeline.terminal.errors import command
+from pipeline.workflow.measured_set import measured_by_hand
+
+WRITTEN = ("measured.csv", "verdict.csv", "verdict.json")
+
+
+def arguments() -> OneLineParser:
+    parser = OneLineParser("measured", __doc__)
+    parser.add_argument("set", metavar="SET", help="a file of conf/measured")
+    parser.add_argument(
+        "--records", type=Path, metavar="DIR", help="compare those of DIR instead"
+    )
+    parser.add_argument(
+        "--out", type=output_directory, metavar="DIR", help="folder to write into"
+    )
+    return parser
+
+
+def told(row: dict[str, Any]) -> str:
+    """A verdict on one line."""
+    within = f"{row['records_within_aim']} of {row['records']} records within the aim"
+    inside = f"{row['coverage']:.0%} inside 95 %"
+    return (
+        f"{row['quantity']} ({row['part']}): {row['verdict']}; {row['why']}; {within}; "
+        f"{inside} ({row['coverage_low']:.0%} to {row['coverage_high']:.0%})"
+    )
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Compare once and print the verdicts."""
+    given = arguments().parse_args(argv)
+    of = read_set(given.set)
+    run = measured_by_hand(of, given.records)
+    if given.records is None:
+        point_to(RESULTS / "measured" / of.name, run)
+    if given.out is not None:
+        given.out.mkdir(parents=True, exist_ok=True)
+        for name in WRITTEN:
+            shutil.copyfile(run / name, given.out / name)
+    said = read_json(run / "verdict.json")
+    for name, reason in said["refused"].items():
+        print(f"{name} has no rows: {reason}")
+    for row in said["verdicts"]:
+        print(told(row))
+    by = said["prediction"]
+    how = "committed" if by["committed"] else "made now"
+    print(f"prediction  {by['key']}, {how}, SHA-256 {by['sha256'][:16]}")
+    print(f"tables      {given.out or run}")
+    return 0

@@ -1,0 +1,105 @@
+"""How a structure can move: morphtrack mobility case=<case> [case.key=value].
+
+Prints the counts of [dJ23], Methods, Mobility, names the redundant rows, warns where
+the initial configuration is a special one, and draws the modes to
+results/mobility/<case>.pdf; the modes themselves are in <case>_modes.npz beside it.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.cases.morph import MorphCase
+from pipeline.commands.case_command import OVERRIDES
+from pipeline.config.building import build
+from pipeline.config.hydra import Composer
+from pipeline.terminal.arguments import OneLineParser
+from pipeline.terminal.errors import DONE, InputError, command
+from sim.morph.mobility.mobility import (
+    LARGEST,
+    Mobility,
+    mobility,
+    modes,
+    nearby_mobility,
+)
+from sim.morph.structure.structure import Structure
+
+DRAWN = 24  # modes in the figure
+NAMED = 20  # redundant rows in the print
+
+
+def report(found: Mobility, structure: Structure, nearby: int | None) -> list[str]:
+    """What is printed, line by line."""
+    lines = [
+        f"nodes n         {found.nodes}",
+        f"multipliers k   {found.multipliers}",
+        f"constraints m   {found.rows}",
+        f"3n + k - m      {found.naive}",
+        f"rank            {found.rank}",
+        f"redundant       {len(found.redundant)}",
+        f"mobility        {found.mobility}",
+    ]
+    names = [structure.constraints.name_of_row(int(i)) for i in found.redundant[:NAMED]]
+    if names:
+        more = len(found.redundant) - len(names)
+        lines.append(
+            "redundant rows  " + "; ".join(names) + f" and {more} more" * bool(more)
+        )
+    if nearby is None:
+        lines.append(
+            "warning: no configuration close by satisfies the constraints; "
+            "the first-order motions may lead nowhere"
+        )
+    elif nearby != found.mobility:
+        lines.append(
+            f"warning: the mobility close by is {nearby}: the initial configuration is "
+            "a special one, and some of its motions lead nowhere: "
+            "morphtrack branches tells which ones lead somewhere"
+        )
+    return lines
+
+
+def draw(name: str, structure: Structure, out: Path) -> Path:
+    """Write the modes and their figure."""
+    from analysis.figures.modes import modes_of_motion
+
+    found = modes(structure)
+    out.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(out / f"{name}_modes.npz", r=structure.r0, modes=found)
+    title = f"{name}: {len(found)} modes" + (
+        f", the first {DRAWN}" if len(found) > DRAWN else ""
+    )
+    figure = modes_of_motion(structure.r0, structure.bodies, found[:DRAWN], title)
+    path = out / f"{name}.pdf"
+    figure.savefig(path)
+    return path
+
+
+def arguments() -> OneLineParser:
+    parser = OneLineParser("mobility", __doc__)
+    parser.add_argument("overrides", **OVERRIDES)
+    parser.add_argument("--out", type=Path, default=Path("results/mobility"))
+    return parser
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    asked = arguments().parse_args(argv)
+    with Composer() as composer:
+        config = composer.compose("simulate", asked.overrides)
+    case = build(config["case"], "case")
+    if not isinstance(case, MorphCase):
+        raise InputError(
+            "this case has no constraints to count: choose one of morphing"
+        )
+    structure = case.structure
+    found = mobility(structure)
+    print("\n".join(report(found, structure, nearby_mobility(structure))))
+    unknowns = 3 * found.nodes + found.multipliers
+    if unknowns > LARGEST:
+        print(f"modes           not drawn: {unknowns} unknowns, more than {LARGEST}")
+    else:
+        named = [o.removeprefix("case=") for o in asked.overrides if o[:5] == "case="]
+        path = draw(named[0] if named else "case", structure, asked.out)
+        print(f"modes           {path}")
+    return DONE

@@ -1,0 +1,169 @@
+"""Run one case: morphtrack simulate case=<case> [case.key=value ...].
+
+The steps that the case's solver yields go to steps.csv (numbers) and steps.npz
+(arrays); run.json says what ran and how it ended.
+"""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.config.hydra import (
+    conf_directory,
+    hydra_errors,
+    plain_config,
+    raise_hydra_errors,
+)
+from pipeline.config.listed import case_names, check_cases, listed
+from pipeline.results.told_run import PAGE, PICTURE, shown_path, told
+from pipeline.steps.simulate import DEFAULT_RUN_DIR, perform, run_in
+from pipeline.store.attempts import run_once
+from pipeline.store.case_job import planned, sound_case
+from pipeline.store.files import point_to
+from pipeline.store.own_runs import keep_own, own_name, remember, remembered
+from pipeline.store.runs import RESULTS, run_record
+from pipeline.terminal.arguments import OneLineParser
+from pipeline.terminal.errors import (
+    DONE,
+    InputError,
+    SeveralRunsError,
+    command,
+    is_told,
+    one_line,
+)
+
+OPTIONS = """
+Options:
+  case.KEY=VALUE      change a value of the case, at any depth
+  record_every=N      record every n-th step and the last
+  hydra.run.dir=DIR   put the run into DIR instead of results/runs/<key>;
+                      killed, it is begun anew in another DIR
+  --multirun          run every combination of comma-separated values
+  --cfg job           print the configuration, run nothing
+  --hydra-help        what else Hydra takes
+
+Cases:
+"""
+
+
+def arguments() -> OneLineParser:
+    """Those of Hydra, which reads them once more itself."""
+    from hydra._internal.utils import get_args_parser
+
+    return OneLineParser(
+        "simulate", __doc__, parents=[get_args_parser()], add_help=False
+    )
+
+
+def _simulate(config: Any) -> None:
+    from hydra.core.hydra_config import HydraConfig
+
+    with hydra_errors():
+        plain = plain_config(config)
+    settings = HydraConfig.get()
+    name = str(settings.runtime.choices["case"])
+    job = planned(name, plain)
+    sound_case(job.config)
+    run_dir = str(settings.run.dir)
+    if run_dir != DEFAULT_RUN_DIR:
+        _show(run_in(Path(run_dir), job), "")
+        return
+    directory = run_once(job, lambda out: perform(job, {}, out))
+    words = list(settings.overrides.task)
+    own = own_name(name, words)
+    remember(words, own, job.key, job.config)
+    _show_by_name(own, directory, words)
+
+
+def _show_by_name(name: str, directory: Path, words: Sequence[str]) -> None:
+    """Let the name of a run made by hand point to it, and show it."""
+    if words == [f"case={name}"]:
+        point_to(RESULTS / "simulate" / name, directory)
+    _show(keep_own(name, directory), name)
+
+
+def _show(directory: Path, name: str) -> None:
+    """Say what came out, where it is and what to type next; draw it."""
+    print("\n".join(told(run_record(directory))))
+    print(f"run      {shown_path(directory)}")
+    if _drawn(directory):
+        print(f"picture  {shown_path(directory / PICTURE)}")
+        print(f"page     {shown_path(directory / PAGE)}")
+    print(f"next     morphtrack see {shlex.quote(name or str(directory))} --gif")
+
+
+def _drawn(directory: Path) -> bool:
+    """Whether there is a picture: a run without one is a run all the same."""
+    if not all((directory / name).is_file() for name in (PICTURE, PAGE)):
+        from pipeline.pages.one_run import write_pictures
+
+        try:
+            write_pictures(directory)
+        except OSError as error:
+            print(f"no picture: {one_line(error)}", file=sys.stderr)
+            return False
+    return True
+
+
+def _check_choice(words: Sequence[str]) -> None:
+    """Refuse a command line without a case, or with one that conf/case lacks."""
+    naming = ("case=", "hydra.sweeper.")  # a sweeper may name the cases itself
+    if not any(word.lstrip("+").startswith(naming) for word in words):
+        names = ", ".join(case_names())
+        raise InputError(f"no case is named: add case=<one of {names}>")
+    check_cases(words)
+
+
+def _run_all(folder: str) -> dict[str, Exception]:
+    """Let Hydra run what sys.argv asks for; what was raised, by overrides."""
+    import hydra
+    from hydra.core.hydra_config import HydraConfig
+
+    failures: dict[str, Exception] = {}
+
+    def kept_from_hydra(config: Any) -> None:
+        """Hydra reports what it sees raised, at length; so it sees nothing raised."""
+        try:
+            _simulate(config)
+        except Exception as error:  # noqa: BLE001 - raised again by the caller
+            failures[" ".join(HydraConfig.get().overrides.task)] = error
+
+    with hydra_errors():
+        hydra.main(version_base="1.3", config_path=folder, config_name="simulate")(
+            kept_from_hydra
+        )()
+    return failures
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Run the case that the command line names, or several."""
+    words = sys.argv[1:] if argv is None else argv
+    if known := remembered(words):
+        _show_by_name(*known, words)
+        return DONE
+    given = arguments().parse_intermixed_args(words)
+    if given.help:
+        cases = "\n".join(f"  {name}" for name in listed("case"))
+        print(f"{__doc__}{OPTIONS}{cases}")
+        return DONE
+    if given.experimental_rerun:
+        raise InputError(
+            f"--experimental-rerun {given.experimental_rerun} would read a pickle, "
+            "which can run code: name its case and values instead"
+        )
+    options = [word for word in words if word not in given.overrides]
+    sys.argv = ["morphtrack simulate", *options, *given.overrides]  # as Hydra reads it
+    raise_hydra_errors()
+    folder = str(conf_directory())
+    if not (given.hydra_help or given.shell_completion):
+        _check_choice(given.overrides)
+    failures = _run_all(folder)
+    for error in failures.values():
+        if len(failures) == 1 or not is_told(error):
+            raise error
+    if failures:
+        raise SeveralRunsError(failures)
+    return DONE

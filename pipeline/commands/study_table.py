@@ -1,0 +1,26 @@
+"""The table and the plots of a study: morphtrack study_table NAME.
+
+results/study/NAME/table.csv and table.parquet hold a row a run: the values it took,
+how it ended, what it found; costs.csv its seconds; effects.pdf and .png the means.
+"""
+
+from pipeline.steps.study_table import write_study
+from pipeline.studies.members import study_directory
+from pipeline.terminal.arguments import OneLineParser
+from pipeline.terminal.errors import command
+
+
+def arguments() -> OneLineParser:
+    parser = OneLineParser("study_table", __doc__)
+    parser.add_argument("name", help="a study that was planned before")
+    return parser
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Write the tables and plots and say what they hold."""
+    name = arguments().parse_args(argv).name
+    table = write_study(name)
+    counts = ", ".join(f"{n} {s}" for s, n in table["status"].value_counts().items())
+    print(f"{study_directory(name)}/table.csv: {counts}")
+    return 0

@@ -1,0 +1,132 @@
+"""What may stand below `hydra` in a composed configuration: what Hydra ships, no more.
+
+Hydra makes objects of what it finds there (callbacks, launchers, sweepers, handlers of
+logs) before a case is looked at, and its own list of what it refuses is not whole. So
+every configuration is judged where it is composed, for one run and for each of many,
+and no other object is ever named.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+import hydra._internal.hydra as start_of_hydra
+import yaml
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra.core.utils import JobRuntime
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+
+from pipeline.terminal.errors import InputError
+
+PLUGINS = "hydra._internal.core_plugins"
+# Values that Hydra ships, or conf/simulate.yaml gives, by dotted name.
+SOUND: dict[str, tuple[object, ...]] = {
+    "run.dir": ("results", "outputs/${now:%Y-%m-%d}/${now:%H-%M-%S}"),
+    "sweep.dir": ("results", "multirun/${now:%Y-%m-%d}/${now:%H-%M-%S}"),
+    "sweep.subdir": (".", "${hydra.job.num}"),
+    "output_subdir": (None, ".hydra"),
+    "job.chdir": (None, False),
+    "launcher._target_": (f"{PLUGINS}.basic_launcher.BasicLauncher",),
+    "sweeper._target_": (f"{PLUGINS}.basic_sweeper.BasicSweeper",),
+    "searchpath": ([],),
+    "callbacks": (None,),
+    "job.env_copy": ([],),
+}
+# What Hydra writes itself, prints, or takes as words: nothing comes of it.
+DATA = (
+    "help.", "hydra_help.", "job.config.", "job.config_name", "job.id", "job.num",
+    "job.override_dirname", "mode", "overrides.", "runtime.", "sweeper.max_batch_size",
+    "sweeper.params", "verbose",
+)  # fmt: skip
+# Places that whoever types a command may choose, and no file.
+TYPED = ("run.dir", "sweep.dir", "sweep.subdir", "output_subdir", "job.name")
+LOGS = ("hydra_logging", "job_logging")
+
+
+def _leaves(node: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Values by dotted name; a list is one value, an empty mapping none."""
+    for key, value in node.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value
+
+
+def _shipped_logs(kind: str) -> list[Any]:
+    """How Hydra can set up a log, in each of the ways that it ships."""
+    folder = files("hydra.conf") / "hydra" / kind
+    return [yaml.safe_load(file.read_text("utf-8")) for file in folder.iterdir()]
+
+
+def _unsound(settings: dict[str, Any], typed: Sequence[str]) -> tuple[str, Any] | None:
+    """The first setting that is neither shipped, nor data, nor typed."""
+    for kind in LOGS:
+        log = settings.pop(kind, None)
+        if log is not None and log not in _shipped_logs(kind):
+            return kind, log
+    names = {word.lstrip("+").partition("=")[0] for word in typed}
+    for key, value in _leaves(settings):
+        sound = key.startswith(DATA) or value in SOUND.get(key, ())
+        sound = sound or (key == "job.name" and value == JobRuntime().get("name"))
+        if not (sound or (key in TYPED and f"hydra.{key}" in names)):
+            return key, value
+    return None
+
+
+def _named(config_name: str | None, choices: Mapping[str, Any]) -> str:
+    """The files that a configuration was composed of, as a person would name them."""
+    chosen = [
+        f"{group}={choice}"
+        for group, choice in choices.items()
+        if choice is not None and not group.startswith("hydra/")
+    ]
+    return ", ".join([f"{config_name}.yaml", *chosen])
+
+
+def _refused(key: str, value: Any, where: str) -> InputError:
+    return InputError(
+        f"hydra.{key} is {value!r} in {where}: settings of Hydra can run code: none "
+        "may differ from what is shipped: remove it"
+    )
+
+
+class _JudgingLoader(ConfigLoaderImpl):
+    """Composes as Hydra does, and hands over nothing that names a foreign object."""
+
+    def load_configuration(
+        self,
+        config_name: str | None,
+        overrides: list[str],
+        run_mode: RunMode,
+        from_shell: bool = True,
+        validate_sweep_overrides: bool = True,
+    ) -> DictConfig:
+        config = super().load_configuration(
+            config_name, overrides, run_mode, from_shell, validate_sweep_overrides
+        )
+        settings: Any = OmegaConf.to_container(config.hydra, resolve=False)
+        unsound = _unsound(settings, overrides)
+        if unsound is not None:
+            choices = settings["runtime"]["choices"]
+            raise _refused(*unsound, _named(config_name, choices))
+        return config
+
+    def _process_config_searchpath(
+        self, config_name: str | None, parsed_overrides: list[Any], repo: Any
+    ) -> None:
+        """Refuse other places of configurations, before anything is sought there."""
+        loaded = repo.load_config(config_path=config_name) if config_name else None
+        if loaded is not None and OmegaConf.is_dict(loaded.config):
+            found = OmegaConf.select(loaded.config, "hydra.searchpath")
+            if found:
+                raise _refused("searchpath", found, f"{config_name}.yaml")
+        for word in parsed_overrides:
+            if word.get_key_element() == "hydra.searchpath":
+                raise _refused("searchpath", word.value(), "the command line")
+
+
+def guard_hydra() -> None:
+    """Have whatever Hydra composes from now on judged; `${oc.env:X}` is no more."""
+    start_of_hydra.ConfigLoaderImpl = _JudgingLoader  # type: ignore[attr-defined]
+    OmegaConf.clear_resolver("oc.env")

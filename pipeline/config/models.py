@@ -1,0 +1,50 @@
+"""Kinds of values in configuration files: strict, and no keys that nobody reads."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+
+class Entry(BaseModel):
+    """A mapping of a configuration file: values of the stated kinds, no other keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    if isinstance(value, list | tuple) and all(isinstance(v, str) for v in value):
+        return tuple(value)
+    raise ValueError(f"must be a list of words, not {value!r}")
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise ValueError(f"must be a mapping, not {value!r}")
+    return {str(k): v for k, v in value.items()}
+
+
+def numbers(most: int, least: int | None = None) -> BeforeValidator:
+    """A list with an entry of each kind; those after `least` may be left out: None."""
+
+    def entries(value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, list | tuple):
+            raise ValueError(f"must be a list, not {value!r}")
+        if not (least or most) <= len(value) <= most:
+            size = f"{least} or {most}" if least else f"{most}"
+            raise ValueError(f"is {value}: it needs {size} numbers")
+        return (*value, *[None] * (most - len(value)))
+
+    return BeforeValidator(entries)
+
+
+T = TypeVar("T")
+Rows = Annotated[list[T], Field(default_factory=list)]
+Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+Settings = Annotated[dict[str, Any], BeforeValidator(_mapping)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Point = Annotated[tuple[float, float, float], numbers(3)]
+Count = Annotated[int, Field(ge=0)]
+AtLeastOne = Annotated[int, Field(ge=1)]

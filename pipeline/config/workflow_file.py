@@ -1,0 +1,232 @@
+"""conf/workflow.yaml, composed and checked: what is compared and what is drawn."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
+
+from pipeline.config.checking import checked
+from pipeline.config.folder_names import folder_name
+from pipeline.config.hydra import composed_file, overridden
+from pipeline.config.models import Count, Entry, Positive, Settings, Words
+from pipeline.terminal.errors import InputError, one_line
+from pipeline.terminal.names import no_such
+
+WORKFLOW = Path("conf/workflow.yaml")
+
+
+class VirtualScan(Entry):
+    """A synthetic scan of a simulated end state, in place of a real one."""
+
+    seed: Count = 0
+    of: Words = ()  # Hydra overrides of the run scanned; () is the one compared
+
+
+def _scan(value: Any) -> tuple[str, ...] | VirtualScan:
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+        return tuple(value)
+    if isinstance(value, Mapping) and list(value) == ["virtual"]:
+        return VirtualScan.model_validate(value["virtual"] or {})
+    raise ValueError(f"is {value!r}: give a list of files, or virtual: {{seed: 1}}")
+
+
+class Compared(Entry):
+    """A scan beside a case.
+
+    Attributes
+    ----------
+    scan : files, each one view, or a synthetic scan
+    scale_mm : mm per unit of the case
+    input_draws : how often the case is printed anew, with errors, to learn what they
+        do to the shape; 0 leaves that to the covariance of rigid lengths
+    settings : of pipeline.steps.compare.ComparisonSettings
+    ingest : further settings of pipeline.steps.ingest.Ingest, such as decimal_comma
+    expect : verdict that a control must get, or ""
+    """
+
+    name: str
+    case: str
+    scan: Annotated[tuple[str, ...] | VirtualScan, BeforeValidator(_scan)]
+    sphere_radius_mm: Positive
+    scale_mm: Positive
+    unit: Literal["mm", "m", "cm", "inch"] = "mm"
+    overrides: Words = ()
+    input_draws: Count = 100
+    expect: Literal["", "agrees", "differs", "cannot tell"] = ""
+    settings: Settings = Field(default_factory=dict)
+    ingest: Settings = Field(default_factory=dict)
+
+
+class MeasuredSeries(Entry):
+    """Measurements beside a case: markers in time, a force by displacement.
+
+    Attributes
+    ----------
+    measured : CSV file, see morphtrack compare_series
+    along : column of the run's steps.csv that the measurements are given along
+    synthetic : whether they were computed
+    """
+
+    name: str
+    case: str
+    measured: str
+    along: str = "time"
+    synthetic: bool = False
+    overrides: Words = ()
+
+
+def _cases(value: Any) -> dict[str, Any]:
+    """Cases by name, or by a label with the overrides that make them."""
+    if isinstance(value, list) and all(isinstance(v, str) for v in value):
+        return {name: [f"case={name}"] for name in value}
+    if isinstance(value, Mapping):
+        return {str(label): words for label, words in value.items()}
+    raise ValueError(f"must be names, or labels with overrides, not {value!r}")
+
+
+Cases = Annotated[dict[str, Words], BeforeValidator(_cases)]
+
+
+class Drawn(Entry):
+    """A figure and what it shows.
+
+    Attributes
+    ----------
+    cases : Hydra overrides of the run of each further row, by its label
+    study : file of conf/study whose runs are rows too, in its order; or ""
+    calibrations : files of conf/calibration, each a row
+    parts : Hydra overrides of the case whose printed parts are a row, by its label
+    sets : files of conf/measured, each a row
+    """
+
+    name: str
+    comparisons: Words = ()
+    cases: Cases = Field(default_factory=dict)
+    study: str = ""
+    calibrations: Words = ()
+    parts: Cases = Field(default_factory=dict)
+    sets: Words = ()
+
+
+class Workflow(Entry):
+    """Everything `make figures` makes; what it makes first stands first."""
+
+    comparisons: dict[str, Compared] = Field(default_factory=dict)
+    figures: dict[str, Drawn] = Field(default_factory=dict)
+    series: dict[str, MeasuredSeries] = Field(default_factory=dict)
+
+    _goal: str = PrivateAttr("")  # the one figure that is asked for, if not everything
+    _left_out: list[str] = PrivateAttr(default_factory=list)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Why entries that the goal does not need cannot be made."""
+        return tuple(self._left_out)
+
+    def needs(self, kind: str, name: str) -> bool:
+        """Whether what is asked for needs an entry of a section."""
+        if not self._goal:
+            return True
+        shown = {"comparisons": self.figures[self._goal].comparisons}
+        return (kind, name) == ("figures", self._goal) or name in shown.get(kind, ())
+
+    def leave_out(self, error: InputError) -> None:
+        """Note why an entry is not made."""
+        self._left_out.append(one_line(error))
+
+    def only_for(self, goal: str, left_out: Sequence[str]) -> "Workflow":
+        """The same where one figure is asked for and entries are left out already."""
+        self._goal, self._left_out = goal, list(left_out)
+        return self
+
+    @model_validator(mode="after")
+    def _figures_show_what_there_is(self) -> "Workflow":
+        for figure in self.figures.values():
+            for name in set(figure.comparisons) - self.comparisons.keys():
+                raise InputError(
+                    f"{WORKFLOW}: figures.{figure.name} shows the comparison {name!r}, "
+                    f"which is not there: choose among {', '.join(self.comparisons)}"
+                )
+        return self
+
+
+def _check_names(workflow: Workflow) -> None:
+    """Refuse names that would lead out of the folders they become."""
+    for kind in ("comparisons", "series", "figures"):
+        for name in getattr(workflow, kind):
+            folder_name(name, f"{WORKFLOW}: {kind}")
+    for name, entry in workflow.comparisons.items():
+        folder_name(entry.case, f"{WORKFLOW}: comparisons.{name}.case")
+    for name, figure in workflow.figures.items():
+        for label in [*figure.cases, *figure.parts]:
+            folder_name(label, f"{WORKFLOW}: figures.{name}")
+
+
+def _section(whole: Mapping[str, Any], key: str) -> dict[str, dict[str, Any]]:
+    """A section of the file, each entry with its name."""
+    given = whole.get(key) or {}
+    if not isinstance(given, Mapping):
+        raise InputError(f"{WORKFLOW}: {key} must be a mapping, not {given!r}")
+    entries = {}
+    for name, entry in given.items():
+        if not isinstance(entry, Mapping | None):
+            raise InputError(
+                f"{WORKFLOW}: {key}.{name} must be a mapping, not {entry!r}"
+            )
+        entries[str(name)] = {"name": str(name), **(entry or {})}
+    return entries
+
+
+def with_shared(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """The workflow with what comparisons share written into each of them."""
+    shared = whole.get("shared") or {}
+    comparisons = _section(whole, "comparisons")
+    return {k: v for k, v in whole.items() if k != "shared"} | {
+        "comparisons": {n: {**shared, **entry} for n, entry in comparisons.items()},
+        "series": _section(whole, "series"),
+        "figures": _section(whole, "figures"),
+    }
+
+
+def _sound(whole: Mapping[str, Any]) -> Workflow:
+    workflow = checked(Workflow, whole, str(WORKFLOW))
+    _check_names(workflow)
+    return workflow
+
+
+def _for_goal(whole: Mapping[str, Any], goal: str) -> Workflow:
+    """The workflow without entries that `goal` does not need and that are not sound."""
+    if goal not in whole["figures"]:
+        raise no_such(f"{WORKFLOW} has no figure", goal, whole["figures"])
+    shown = whole["figures"][goal].get("comparisons") or ()
+    needed = {("figures", goal), *(("comparisons", name) for name in shown)}
+    kept: dict[str, Any] = {**whole, "comparisons": {}, "series": {}, "figures": {}}
+    left_out = []
+    for kind in ("comparisons", "series", "figures"):
+        beside = {"comparisons": kept["comparisons"]} if kind == "figures" else {}
+        for name, entry in whole[kind].items():
+            try:
+                if (kind, name) not in needed:
+                    _sound({**beside, kind: {name: entry}})
+                kept[kind][name] = entry
+            except InputError as error:
+                left_out.append(one_line(error))
+    return _sound(kept).only_for(goal, left_out)
+
+
+def read_workflow(
+    path: Path = WORKFLOW, words: Sequence[str] = (), goal: str = ""
+) -> Workflow:
+    """Compose and check conf/workflow.yaml.
+
+    Parameters
+    ----------
+    words : overrides such as comparisons.circle.scale_mm=50
+    goal : the one figure that is asked for, if not everything: what it does not need
+        may be wrong
+    """
+    whole = overridden(with_shared(composed_file(path)), words)
+    return _for_goal(whole, goal) if goal else _sound(whole)

@@ -1,0 +1,78 @@
+"""Measured sets: what was measured beside what was predicted, with verdicts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.figures.measured_sets import ShownFamily, ShownSet, measured_set
+from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.store.files import read_json
+from pipeline.terminal.errors import InputError
+
+LONGEST = 110  # letters of a verdict above a panel
+
+
+def draw(rows: Sequence[Row]) -> DrawnFigure:
+    """One set: a run of the step measured."""
+    if len(rows) != 1:
+        raise InputError(f"a figure of a measured set shows one, not {len(rows)}")
+    of = rows[0].simulated
+    key = key_of_run(of)
+    if not (of / "verdict.json").is_file():
+        raise InputError(f"{of} has no verdict.json: run morphtrack measured")
+    said = read_json(of / "verdict.json")
+    text = {"record": str, "quantity": str}
+    measured = pd.read_csv(of / "measured.csv", dtype=text)
+    prediction = pd.read_csv(of / "prediction.csv", dtype=text)
+    runs = [("compared", key), ("predicted", str(said["prediction"]["key"]))]
+    shown = ShownSet(
+        str(said["set"]),
+        str(said["title"]),
+        [
+            _family(one, measured, prediction, said)
+            for one in said["families"]
+            if one["records"]
+        ],
+        frozenset(said["fitted"]),
+        float(said["k"]),
+        runs,
+        _caption(said, of),
+    )
+    keys = [key for _, key in runs if key]
+    tables = {"measured": measured, "verdicts": pd.DataFrame(said["verdicts"])}
+    return DrawnFigure(measured_set(shown), tables, keys)
+
+
+def _belongs(rows: pd.DataFrame, family: dict[str, Any]) -> "pd.Series[bool]":
+    """Which rows are of a family."""
+    named = rows["quantity"].str.fullmatch(str(family["rows"]))
+    return named & rows["record"].isin(family["records"])
+
+
+def _family(
+    one: dict[str, Any], measured: pd.DataFrame, prediction: pd.DataFrame, said: Any
+) -> ShownFamily:
+    lines = [
+        f"{row['part']}: {row['verdict']}, {row['why']}; "
+        f"{row['coverage']:.0%} of rows inside"
+        for row in said["verdicts"]
+        if row["quantity"] == one["name"]
+    ]
+    return ShownFamily(
+        str(one["name"]),
+        str(one["unit"]),
+        str(one["along"]),
+        measured[_belongs(measured, one)],
+        prediction[_belongs(prediction, one)],
+        "\n".join(line[: LONGEST + 40] for line in lines) or "not yet measured",
+    )
+
+
+def _caption(said: Any, of: Path) -> str:
+    by = said["prediction"]
+    when = "committed before" if by["committed"] else f"made for {of.name}"
+    tried = said["variants_tried"]
+    models = "one model was tried" if tried == 1 else f"{tried} models were tried"
+    return f"Prediction {when}, SHA-256 {by['sha256'][:12]}; {models}."

@@ -1,0 +1,1 @@
+"""Files of other kinds: structures, meshes as targets, series, LaTeX."""

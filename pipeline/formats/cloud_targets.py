@@ -1,0 +1,47 @@
+"""Targets from points: listed ones, or those of a scan file."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.scans.reading.cloud import read_cloud
+from pipeline.scans.reading.units import unit_named
+from sim.arrays import Floats
+from sim.morph.targets.cloud import CloudTarget, normals_of
+
+
+def points(coordinates: Sequence[Sequence[float]], *, norm: int = 2) -> CloudTarget:
+    """A cloud of the points that are listed."""
+    try:
+        array = np.array(coordinates, dtype=np.float64).reshape(-1, 3)
+    except (TypeError, ValueError):
+        raise ValueError("points of the target: give each as [x, y, z]") from None
+    return CloudTarget(array, norm=norm)
+
+
+def points_mm(path: Path, unit: str) -> Floats:
+    """(n, 3) finite points of a scan file, mm; see pipeline.scans.reading.cloud."""
+    return read_cloud(path, unit_named(unit)).points
+
+
+def cloud_file(
+    path: str,
+    *,
+    unit: str = "mm",
+    mm_per_unit: float = 1.0,
+    normals: bool = False,
+    norm: int = 2,
+) -> CloudTarget:
+    """A scanned object, or any other file with points.
+
+    Parameters
+    ----------
+    unit : of the file
+    mm_per_unit : what a length of 1 in the case measures in the scan, mm
+    normals : take goals on the planes that fit the neighbourhoods of the points
+    """
+    if not mm_per_unit > 0.0:
+        raise ValueError(f"mm_per_unit is {mm_per_unit}: it must be positive")
+    found = points_mm(Path(path), unit) / mm_per_unit
+    return CloudTarget(found, normals_of(found) if normals else None, norm)

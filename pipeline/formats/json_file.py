@@ -1,0 +1,47 @@
+"""JSON files that users bring: what is wrong with one is told with its name."""
+
+import json
+from pathlib import Path
+
+Content = dict[str, object]
+
+
+def read_entries(path: str, what: str, holds: str) -> Content:
+    """The entries of a file by name, not yet looked at.
+
+    Parameters
+    ----------
+    what : the file is to be, such as "structure file"
+    holds : what such a file holds, for one that is no object
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        content = json.loads(text, object_pairs_hook=_each_key_once, parse_int=_integer)
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}: give a {what}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a text: give a {what} in JSON") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"{path} is not JSON: {error.msg} in line {error.lineno}"
+        ) from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if not isinstance(content, dict):
+        raise ValueError(f"{path} is no {what}: give an object with {holds}")
+    return content
+
+
+def _integer(text: str) -> int:
+    if len(text) > 18:
+        raise ValueError(f"a number is {text[:18]}...: at most 18 digits can be read")
+    return int(text)
+
+
+def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"`{twice}` is there twice: give it once")
+    return content

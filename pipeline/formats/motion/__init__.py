@@ -1,0 +1,4 @@
+"""Measured motions: markers in time, and force by displacement.
+
+Begin with `markers`.
+"""

@@ -1,0 +1,162 @@
+"""Markers in time, whatever file they come in: metres, seconds, evenly sampled.
+
+CSV has a column time_s and, for each marker, NAME_x_m, NAME_y_m and NAME_z_m (or _cm,
+_mm): the unit stands in the name of the column and is never guessed. TRC and C3D state
+theirs. A cell that is empty, or a point that a file marks as lost, is nan here;
+whoever needs that marker refuses it by its frame.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from pipeline.formats.motion import c3d, trc
+from pipeline.formats.motion.track import METRES, Track
+from pipeline.formats.record_files import header_of, read_columns
+from pipeline.terminal.errors import InputError
+from pipeline.terminal.names import no_such
+from sim.arrays import Floats
+
+TIME = "time_s"
+COLUMN = re.compile(r"(?P<marker>.+)_(?P<axis>[xyz])_(?P<unit>\w+)")
+UNEVEN = 0.5  # of the usual step, by which a step may be longer or shorter
+
+
+@dataclass(frozen=True, eq=False)
+class MarkerMotion:
+    """Markers in time.
+
+    Attributes
+    ----------
+    time : (f,) s, rising in even steps
+    names : of the m markers
+    places : (f, m, 3) m, nan where a marker was lost
+    """
+
+    path: Path
+    time: Floats
+    names: tuple[str, ...]
+    places: Floats
+
+    def marker(self, name: str, until: int | None = None) -> Floats:
+        """(f, 3) one marker, m; refused where it is missing or lost in a frame.
+
+        Parameters
+        ----------
+        until : number of frames that are looked at; all where left out
+        """
+        if name not in self.names:
+            raise no_such(f"{self.path} has no marker", name, self.names)
+        found: Floats = self.places[:until, self.names.index(name)]
+        lost = ~np.isfinite(found).all(axis=1)
+        if lost.any():
+            frame = int(np.argmax(lost))
+            raise InputError(
+                f"{self.path}: marker {name} is lost in {int(lost.sum())} of "
+                f"{len(found)} frames, first in frame {frame + 1} at "
+                f"{self.time[frame]:g} s: fill the gap, or leave the record out"
+            )
+        return found
+
+    @property
+    def step(self) -> float:
+        """s between two frames."""
+        return float(np.median(np.diff(self.time)))
+
+
+def read_motion(path: Path) -> MarkerMotion:
+    """The markers of a CSV, TRC or C3D file.
+
+    Raises
+    ------
+    InputError
+        for a file that is missing or damaged, states no unit or one that is not known,
+        or whose times do not rise in even steps
+    """
+    if not path.is_file():
+        raise InputError(f"{path} does not exist: name a file of markers in time")
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        known = ", ".join(READERS)
+        raise InputError(f"{path}: markers are read from {known}: export one of these")
+    track = reader(path)
+    if not track.names:
+        raise InputError(f"{path} holds no marker: it has frames of nothing")
+    check_even(track.time, path)
+    scale = METRES[track.unit]
+    return MarkerMotion(path, track.time, track.names, track.places * scale)
+
+
+def check_even(time: Floats, path: Path) -> None:
+    """Refuse times that do not rise in even steps: frames were lost, or added."""
+    if len(time) < 2:
+        raise InputError(f"{path} has {len(time)} frames: a motion needs two or more")
+    if not np.isfinite(time).all():
+        row = int(np.argmax(~np.isfinite(time)))
+        raise InputError(f"{path}, frame {row + 1}: its time is no finite number")
+    steps = np.diff(time)
+    usual = float(np.median(steps))
+    odd = np.abs(steps - usual) > UNEVEN * abs(usual)
+    if usual <= 0 or odd.any():
+        row = int(np.argmax(odd)) if usual > 0 else int(np.argmin(steps))
+        raise InputError(
+            f"{path}: the time goes from {time[row]:g} s to {time[row + 1]:g} s after "
+            f"frame {row + 1}, where {usual:g} s is usual: give frames without a gap"
+        )
+
+
+def read_csv(path: Path) -> Track:
+    """A table with a column of times and three of each marker."""
+    header = header_of(path)
+    if TIME not in header:
+        raise InputError(f"{path} has no column {TIME}: give times in seconds there")
+    units, names = _markers(path, [c for c in header if c != TIME])
+    cells = [f"{n}_{axis}_{units[n]}" for n in names for axis in "xyz"]
+    table = read_columns(path, [TIME, *cells])
+    values = table.apply(pd.to_numeric, errors="coerce").to_numpy(np.float64)
+    words = table.to_numpy()
+    bad = ~np.isfinite(values) & ~np.isin(words, ("", "nan", "NaN"))
+    if bad.any():
+        row, column = (int(k) for k in np.argwhere(bad)[0])
+        raise InputError(
+            f"{path}, row {row + 2}: {table.columns[column]} is "
+            f"{words[row, column]!r}, which is no number: correct it, or leave it empty"
+        )
+    scale = np.repeat([METRES[units[n]] for n in names], 3)
+    places = (values[:, 1:] * scale).reshape(len(values), len(names), 3)
+    return Track(values[:, 0], names, places, "m")
+
+
+def _markers(
+    path: Path, columns: Sequence[str]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Unit by marker, and the markers in their order."""
+    units: dict[str, str] = {}
+    for column in columns:
+        match = COLUMN.fullmatch(column)
+        if match is None or match["unit"] not in METRES:
+            known = ", ".join(f"_{unit}" for unit in METRES)
+            raise InputError(
+                f"{path}: the column {column} does not end in an axis and a unit, such "
+                f"as tip_x_m: end it in one of {known}"
+            )
+        if units.setdefault(match["marker"], match["unit"]) != match["unit"]:
+            raise InputError(
+                f"{path}: marker {match['marker']} has two units: give one"
+            )
+    for name, unit in units.items():
+        for axis in "xyz":
+            if f"{name}_{axis}_{unit}" not in columns:
+                raise InputError(f"{path}: marker {name} has no {axis}: add a column")
+    return units, tuple(units)
+
+
+READERS: dict[str, Callable[[Path], Track]] = {
+    ".csv": read_csv,
+    ".trc": trc.read,
+    ".c3d": c3d.read,
+}

@@ -1,0 +1,230 @@
+"""The records of a folder: which files they are, and what their names say.
+
+A record is a file whose name matches a pattern, or several rows of a table that share
+the values of some columns. Named groups of the pattern are inputs: `(?P<mass_g>\\d+)`
+makes mass_g a number. A table records.csv in the folder, with a column `file`, adds
+inputs or gives others, and admits files whose names say nothing. Every other file in
+the folder is left alone.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from pipeline.terminal.errors import InputError, one_line
+
+RECORDS = "records.csv"
+
+
+@dataclass(frozen=True)
+class RecordSource:
+    """One form that records of a set have.
+
+    Parameters
+    ----------
+    files : pattern of a whole file name; its named groups are inputs
+    columns : whose values tell the records of one file apart; () where a file is one
+    within : folder below that of the records
+    defaults : inputs of a file whose name does not say them
+    """
+
+    files: str
+    columns: tuple[str, ...] = ()
+    within: str = ""
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FoundRecord:
+    """One record of a folder; nothing but its names has been read.
+
+    Parameters
+    ----------
+    name : the file's without suffix, or the values of the telling columns
+    path : of the file
+    said : what name, telling columns and records.csv say, as words
+    of : column and value that tell its rows from those of others
+    """
+
+    name: str
+    path: Path
+    said: Mapping[str, str]
+    of: Mapping[str, str] = field(default_factory=dict)
+
+    def number(self, key: str) -> float:
+        """One of the inputs as a number; refused where there is none."""
+        try:
+            value = float(self.said[key])
+        except KeyError as error:
+            raise InputError(
+                f"{self.path}: {key} is not known: say it in the file's name or in "
+                f"{RECORDS} beside it"
+            ) from error
+        except ValueError as error:
+            raise InputError(
+                f"{self.path}: {key} is {self.said[key]!r}, which is no number"
+            ) from error
+        if not np.isfinite(value):
+            raise InputError(f"{self.path}: {key} is {value}: give a finite number")
+        return value
+
+    def columns(self, names: Sequence[str]) -> pd.DataFrame:
+        """These columns of its rows as numbers, and no others.
+
+        Raises
+        ------
+        InputError
+            for a column that is missing, or a cell that is no finite number
+        """
+        wanted = [*self.of, *(n for n in names if n not in self.of)]
+        table = read_columns(self.path, wanted)
+        keep = np.ones(len(table), dtype=bool)
+        for column, value in self.of.items():
+            keep &= (table[column] == value).to_numpy()
+        return numbers(table.loc[keep, list(names)], self.path)
+
+    @property
+    def there(self) -> bool:
+        """Whether its file is: a record that is kept elsewhere has names only."""
+        return self.path.is_file()
+
+    @cached_property
+    def header(self) -> list[str]:
+        """Names of the columns of its file."""
+        return header_of(self.path)
+
+
+def header_of(path: Path) -> list[str]:
+    """Names of the columns of a CSV file; lines that begin with # are remarks."""
+    try:
+        return [str(c) for c in pd.read_csv(path, comment="#", nrows=0).columns]
+    except (OSError, UnicodeDecodeError, pd.errors.EmptyDataError) as error:
+        raise InputError(f"{path} cannot be read: {one_line(error)}") from error
+    except pd.errors.ParserError as error:
+        raise InputError(f"{path} is no table: {one_line(error)}") from error
+
+
+def read_columns(path: Path, names: Sequence[str]) -> pd.DataFrame:
+    """Columns of a CSV file as words, in the order asked for."""
+    there = header_of(path)
+    for name in names:
+        if name not in there:
+            raise InputError(f"{path} has no column {name}: it has {', '.join(there)}")
+    try:
+        table = pd.read_csv(
+            path, comment="#", usecols=list(names), dtype=str, keep_default_na=False
+        )
+    except (pd.errors.ParserError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is no table: {one_line(error)}") from error
+    return pd.DataFrame({name: table[name].str.strip() for name in names})
+
+
+def numbers(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Words as numbers; the first that is no finite number is refused by its row."""
+    found = pd.DataFrame(
+        {name: pd.to_numeric(table[name], errors="coerce") for name in table}
+    ).astype(np.float64)
+    wrong = ~np.isfinite(found.to_numpy())
+    if wrong.any():
+        row, column = (int(k) for k in np.argwhere(wrong)[0])
+        raise InputError(
+            f"{path}, row {table.index[row] + 2}: {table.columns[column]} is "
+            f"{table.iloc[row, column]!r}, which is no finite number: correct it"
+        )
+    return found.reset_index(drop=True)
+
+
+def find_records(
+    folder: Path, sources: Sequence[RecordSource]
+) -> tuple[list[FoundRecord], list[str]]:
+    """The records of a folder in the order of their names, and what is odd about it.
+
+    Of two records of one name the form that stands first in `sources` counts.
+
+    Raises
+    ------
+    InputError
+        where there is no folder, or no record in it
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no folder: name the one that holds the records")
+    listed = _listed(folder)
+    found: dict[str, FoundRecord] = {}
+    for source in sources:
+        for path in sorted((folder / source.within).glob("*")):
+            for record in _of_file(path, source, listed):
+                found.setdefault(record.name, record)
+    if not found:
+        forms = " or ".join(source.files for source in sources)
+        raise InputError(
+            f"{folder} holds no record: none of its files is called {forms}"
+        )
+    known = {record.path.name for record in found.values()}
+    odd = [
+        f"{folder / RECORDS} names {n}, which is not there"
+        for n in listed
+        if n not in known
+    ]
+    return [found[name] for name in sorted(found)], odd
+
+
+def _listed(folder: Path) -> dict[str, dict[str, str]]:
+    """What records.csv says of each file, by the file's name."""
+    path = folder / RECORDS
+    if not path.is_file():
+        return {}
+    table = read_columns(path, header_of(path))
+    if "file" not in table:
+        raise InputError(
+            f"{path} has no column file: it says which file a row is about"
+        )
+    twice = table["file"][table["file"].duplicated()]
+    if len(twice):
+        raise InputError(f"{path} names {twice.iloc[0]} twice: remove one row")
+    rows = table.set_index("file").to_dict("index")
+    return {
+        Path(str(file)).name: {str(k): str(v) for k, v in row.items() if v != ""}
+        for file, row in rows.items()
+    }
+
+
+def _of_file(
+    path: Path, source: RecordSource, listed: Mapping[str, Mapping[str, str]]
+) -> Iterator[FoundRecord]:
+    """The records that a file holds; none where it is no file of this form."""
+    match = re.fullmatch(source.files, path.name)
+    admitted = path.name in listed and path.name != RECORDS
+    if not path.is_file() or not (match or admitted):
+        return
+    named = match.groupdict() if match else {}
+    said = {**source.defaults, **{k: v for k, v in named.items() if v is not None}}
+    more = listed.get(path.name, {})
+    if not source.columns:
+        yield FoundRecord(path.stem, path, {**said, **more})
+        return
+    yield from _of_rows(path, source.columns, said, more)
+
+
+def _of_rows(
+    path: Path, telling: Sequence[str], said: Mapping[str, str], more: Mapping[str, str]
+) -> Iterator[FoundRecord]:
+    """Records of one file by columns; one that is missing may be said otherwise.
+
+    Parameters
+    ----------
+    said, more : by the file's name, and by records.csv, which outranks columns
+    """
+    known, there = {**said, **more}, header_of(path)
+    read = [c for c in telling if c in there or c not in known]
+    if not read:
+        yield FoundRecord("_".join(known[c] for c in telling), path, known)
+        return
+    for row in read_columns(path, read).drop_duplicates().itertuples(index=False):
+        own = dict(zip(read, map(str, row), strict=True))
+        name = "_".join({**known, **own}[c] for c in telling)
+        yield FoundRecord(name, path, {**said, **own, **more}, own)

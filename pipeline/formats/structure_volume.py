@@ -1,0 +1,163 @@
+"""Bodies and ranges in structure files.
+
+    radii      [[node, radius], ...], balls
+    capsules   [[a, b, radius], ...], around the line from a to b
+    triangles  [[a, b, c, thickness], ...], panels
+    ranges     {length: [[a, b, least, most], ...],
+                angle: [[a, b, p, q, least, most], ...],
+                dot: [[a, b, p, q, least, most], ...],
+                triple: [[a, b, p, q, s, t, least, most], ...]}
+
+An angle is that from edge ab to edge pq, in degrees from 0 to 180; both edges must be
+links under `dist`, so that it is known by their dot product. A bound that is null is
+none.
+"""
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from pipeline.config.models import Entry, Rows, numbers
+from sim.arrays import Floats, Ints
+from sim.morph.structure.constraints import (
+    NODES,
+    Constraint,
+    ConstraintKind,
+    ConstraintTable,
+)
+from sim.morph.structure.ranges import Ranges
+from sim.morph.structure.solids import Solids
+
+SOLIDS = {"radii": 1, "capsules": 2, "triangles": 3}  # nodes of each
+RANGES = {
+    "length": ConstraintKind.DIST,
+    "angle": ConstraintKind.DOT,
+    "dot": ConstraintKind.DOT,
+    "triple": ConstraintKind.TRIPLE,
+}
+
+
+Two = Annotated[tuple[int, int, float | None, float | None], numbers(4)]
+Four = Annotated[tuple[int, int, int, int, float | None, float | None], numbers(6)]
+Six = Annotated[
+    tuple[int, int, int, int, int, int, float | None, float | None], numbers(8)
+]
+
+
+class RangesFile(Entry):
+    """Ranges by what they are of."""
+
+    length: Rows[Two]
+    angle: Rows[Four]
+    dot: Rows[Four]
+    triple: Rows[Six]
+
+
+class StructureVolume(Entry):
+    """What takes room in a structure file, and ranges."""
+
+    radii: Rows[Annotated[tuple[int, float], numbers(2)]]
+    capsules: Rows[Annotated[tuple[int, int, float], numbers(3)]]
+    triangles: Rows[Annotated[tuple[int, int, int, float], numbers(4)]]
+    ranges: Annotated[RangesFile, Field(default={}, validate_default=True)]
+
+
+def solids_of(content: StructureVolume) -> Solids:
+    """The bodies of a file."""
+    ball, radius = _bodies(content, "radii")
+    capsule, capsule_radius = _bodies(content, "capsules")
+    panel, thickness = _bodies(content, "triangles")
+    return Solids(ball, radius, capsule, capsule_radius, panel, thickness)
+
+
+def ranges_of(content: StructureVolume, table: ConstraintTable) -> Ranges:
+    """The ranges of a file with the constraints `table`."""
+    rows: list[tuple[Constraint, float, float]] = []
+    for name, entries in content.ranges:
+        for i, entry in enumerate(entries):
+            *nodes, least, most = entry
+            where = f"ranges.{name}[{i}]"
+            bounds = _in_unit(where, name, nodes, table, (least, most))
+            rows.append((Constraint(RANGES[name], tuple(nodes)), *bounds))
+    return Ranges(
+        ConstraintTable.of([row for row, _, _ in rows]),
+        np.array([least for _, least, _ in rows], dtype=np.float64),
+        np.array([most for _, _, most in rows], dtype=np.float64),
+    )
+
+
+def volume_document(solids: Solids, ranges: Ranges) -> dict[str, object]:
+    """The part of a file from which the same bodies and ranges are made."""
+    content: dict[str, object] = {}
+    for key, (_, nodes, _, sizes) in zip(SOLIDS, solids.kinds, strict=True):
+        if len(nodes):
+            pairs = zip(nodes.tolist(), sizes.tolist(), strict=True)
+            content[key] = [[*own, size] for own, size in pairs]
+    written: dict[str, list[list[float | None]]] = {}
+    for i in range(len(ranges)):
+        kind = ConstraintKind(ranges.table.kind[i])
+        name = "length" if kind is ConstraintKind.DIST else kind.name.lower()
+        bounds = [
+            ranges.shown(i, float(bound)) if np.isfinite(bound) else None
+            for bound in (ranges.least[i], ranges.most[i])
+        ]
+        nodes = ranges.table.nodes[i, : NODES[kind]].tolist()
+        written.setdefault(name, []).append([*nodes, *bounds])
+    if written:
+        content["ranges"] = written
+    return content
+
+
+def _bodies(content: StructureVolume, key: str) -> tuple[Ints, Floats]:
+    rows = getattr(content, key)
+    nodes: Ints = np.array([entry[:-1] for entry in rows], dtype=np.int64)
+    sizes = np.array([entry[-1] for entry in rows], dtype=np.float64)
+    return nodes.reshape(-1, SOLIDS[key]), sizes
+
+
+def _in_unit(
+    where: str,
+    name: str,
+    nodes: list[int],
+    table: ConstraintTable,
+    bounds: tuple[float | None, float | None],
+) -> tuple[float, float]:
+    """Bounds of the row: squares of lengths, dot products for angles."""
+    least, most = bounds
+    if None not in bounds and not least < most:  # type: ignore[operator]
+        raise ValueError(
+            f"{where} is empty: least {least:g} is not below most {most:g}; give least "
+            "below most, or hold the value by a constraint"
+        )
+    if name == "angle":
+        product = _length(where, table, nodes[:2]) * _length(where, table, nodes[2:])
+        low, high = 0.0 if least is None else least, 180.0 if most is None else most
+        if not 0.0 <= low <= high <= 180.0:
+            raise ValueError(
+                f"{where} is {low:g} to {high:g} degrees: an angle is 0 to 180"
+            )
+        cosines = np.cos(np.deg2rad([high, low])) * product
+        return (
+            -np.inf if high == 180.0 else float(cosines[0]),
+            np.inf if low == 0.0 else float(cosines[1]),
+        )
+    if name == "length":
+        if min(value for value in (least, most, 0.0) if value is not None) < 0.0:
+            raise ValueError(f"{where} has a negative length: give none below 0")
+        return (
+            -np.inf if least is None else least**2,
+            np.inf if most is None else most**2,
+        )
+    return -np.inf if least is None else least, np.inf if most is None else most
+
+
+def _length(where: str, table: ConstraintTable, ends: list[int]) -> float:
+    own = np.sort(table.nodes[:, :2], axis=1) == sorted(ends)
+    found = np.flatnonzero((table.kind == ConstraintKind.DIST) & own.all(axis=1))
+    if not len(found):
+        raise ValueError(
+            f"{where} names the edge {ends[0]}-{ends[1]}, which is no link: list it "
+            "under `dist`, or give a range of the dot product"
+        )
+    return float(np.sqrt(table.constant[found[0]]))

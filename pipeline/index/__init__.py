@@ -1,1 +1,0 @@
-"""MLflow, the index of the files that are the result."""

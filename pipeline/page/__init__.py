@@ -1,1 +1,0 @@
-"""The pages a person opens: the report and a scan to turn."""

@@ -1,0 +1,4 @@
+"""The report: one page that holds all verdicts, figures and runs.
+
+Begin with `report`, then `sections`.
+"""

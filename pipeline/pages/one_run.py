@@ -1,0 +1,136 @@
+"""One run to look at: picture.png and run.html, beside what it wrote.
+
+Both are made after the run and are none of its results: its digests leave them out.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipeline.results.moving_shape import MovingShape, read_moving_shape
+from pipeline.results.told_run import PAGE, PICTURE, told
+from pipeline.store.files import replacing, write_text
+from pipeline.store.leaves import flat
+from pipeline.store.runs import run_record
+from sim.arrays import Floats
+
+if TYPE_CHECKING:
+    from analysis.figures.run_picture import Drawing
+
+GIF = "moving.gif"
+MOST_FRAMES = 48
+FRAMES_A_SECOND = 12
+DOTS_AN_INCH = 200
+PREFERRED = ("E", "S", "strain_energy", "contact_energy", "x_c", "y_c")
+AXES = ("time", "step")
+
+
+def write_picture(directory: Path) -> Path:
+    """Draw the shape at the end of a run and its numbers by step."""
+    from analysis.figures.run_picture import run_picture
+
+    record, shape = run_record(directory), read_moving_shape(directory)
+    drawing = None if shape is None else drawn(shape, len(shape.r) - 1)
+    title = f"{record['step']} {record['name']}: {told(record)[0]}"
+    figure = run_picture(drawing, chosen_columns(directory), title)
+    path = directory / PICTURE
+    with replacing(path) as part:
+        figure.savefig(part, format="png", dpi=DOTS_AN_INCH)
+    return path
+
+
+def drawn(shape: MovingShape, step: int) -> "Drawing":
+    """What of a shape is drawn at a step."""
+    from analysis.figures.run_picture import Drawing
+
+    seen = shape.r[np.isfinite(shape.r).all(axis=-1)].reshape(-1, 3)
+    box = np.array([seen.min(axis=0), seen.max(axis=0)])
+    return Drawing(
+        shape.r[0],
+        shape.r[step],
+        shape.links,
+        shape.faces,
+        shape.fixed,
+        box,
+        shape.flat,
+    )
+
+
+def chosen_columns(directory: Path) -> dict[str, Floats]:
+    """Time or step, and the two numbers of steps.csv that tell most."""
+    path = directory / "steps.csv"
+    if not path.is_file():
+        return {}
+    table = np.genfromtxt(path, delimiter=",", names=True, encoding="utf-8", ndmin=1)
+    names = list(table.dtype.names or ())
+    along = next((name for name in AXES if name in names), names[0])
+    others = [n for n in names if n not in AXES and np.isfinite(table[n]).any()]
+    known = [name for name in PREFERRED if name in others]
+    return {name: table[name] for name in [along, *(known or others)[:2]]}
+
+
+def write_page(directory: Path) -> Path:
+    """Write the report's view of one run: one file that needs no network."""
+    from pipeline.pages.report import TEMPLATES, environment
+    from pipeline.pages.sections import finished_scene, plotly_script
+
+    record = run_record(directory)
+    scene = finished_scene(directory)
+    config = record["identity"]["config"]
+    files = sorted(p.name for p in directory.iterdir() if p.is_file())
+    page = (
+        environment()
+        .get_template("run.html")
+        .render(
+            name=f"{record['step']} {record['name']}",
+            told="; ".join(told(record)),
+            style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
+            scene=scene,
+            result=list(dict(record["result"]).items()),
+            settings=[(name, str(value)) for name, value in flat(config)],
+            found=[{"name": name, "href": name} for name in files],
+            library=plotly_script() if scene else "",
+            scripts=[(TEMPLATES / "report.js").read_text(encoding="utf-8")],
+        )
+    )
+    path = directory / PAGE
+    write_text(path, page)
+    return path
+
+
+def write_pictures(directory: Path) -> None:
+    """Both, where they are not there yet."""
+    if not (directory / PICTURE).is_file():
+        write_picture(directory)
+    if not (directory / PAGE).is_file():
+        write_page(directory)
+
+
+def write_gif(directory: Path) -> Path | None:
+    """The moving shape of a run as a GIF; None where nothing moves."""
+    import matplotlib as mpl
+    from matplotlib.animation import PillowWriter
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from analysis.figures.run_picture import draw_shape
+
+    shape = read_moving_shape(directory)
+    if shape is None:
+        return None
+    figure = Figure(figsize=(4.8, 3.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    kind: Any = {} if shape.flat else {"projection": "3d"}
+    axes = figure.add_subplot(**kind)
+    writer, path = PillowWriter(fps=FRAMES_A_SECOND), directory / GIF
+    many = min(len(shape.r), MOST_FRAMES)
+    with mpl.rc_context({"savefig.bbox": None}), replacing(path) as part:
+        gif = part.with_suffix(".gif")
+        with writer.saving(figure, str(gif), dpi=100):
+            for step in np.unique(np.linspace(0, len(shape.r) - 1, many).astype(int)):
+                axes.clear()
+                draw_shape(axes, drawn(shape, int(step)))
+                writer.grab_frame()
+        gif.replace(part)
+    return path

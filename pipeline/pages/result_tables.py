@@ -1,0 +1,252 @@
+"""results/tables and results/numbers.tex: the numbers of a study for a manuscript."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.validation_set import ComparedSet, simulated_against_scanned
+from analysis.validation.validation_set import SetSummary, summarise
+from pipeline.formats.latex import macros, once_each, tabular
+from pipeline.steps.figure import save
+from pipeline.store.files import write_text
+from pipeline.store.provenance.sidecar import Origin, sidecar_of, write_sidecars
+from sim.arrays import Floats
+
+COLUMNS = {  # of the table of comparisons: heading and format, by column
+    "name": ("comparison", "{}"),
+    "S_simulated": (r"$\mathcal{S}$ simulated", "{:.4f}"),
+    "S_scanned": (r"$\mathcal{S}$ scanned", "{:.4f}"),
+    "S_scanned_u": ("$u$", "{:.4f}"),
+    "S_error": ("error", "{:+.4f}"),
+    "S_u_val": (r"$u_\mathrm{val}$", "{:.4f}"),
+    "E_error": (r"error of $\mathcal{E}$", "{:+.4f}"),
+    "E_u_val": (r"$u_\mathrm{val}$", "{:.4f}"),
+    "rms_mm": ("nodes, mm", "{:.2f}"),
+    "verdict": ("verdict", "{}"),
+}
+MACROS = {  # of numbers.tex: format, by column
+    "S_simulated": "{:.4f}",
+    "S_scanned": "{:.4f}",
+    "S_scanned_u": "{:.4f}",
+    "S_error": "{:+.4f}",
+    "S_u_val": "{:.4f}",
+    "E_simulated": "{:.4f}",
+    "E_scanned": "{:.4f}",
+    "E_scanned_u": "{:.4f}",
+    "E_error": "{:+.4f}",
+    "E_u_val": "{:.4f}",
+    "rms_mm": "{:.2f}",
+    "rms_u_val_mm": "{:.2f}",
+    "link_scale": "{:.4f}",
+    "nodes": "{:d}",
+    "labelled": "{:d}",
+    "verdict": "{}",
+    "key": "{}",
+}
+SERIES_COLUMNS = {
+    "name": ("series", "{}"),
+    "quantity": ("quantity", "{}"),
+    "count": ("$n$", "{:d}"),
+    "bias": ("bias", "{:+.3g}"),
+    "rms": ("rms", "{:.3g}"),
+    "u": ("$u$", "{:.3g}"),
+    "baseline_rms": ("baseline", "{:.3g}"),
+    "skill": ("skill", "{:.3f}"),
+    "part": ("part", "{}"),
+}
+SERIES_MACROS = {
+    "count": "{:d}",
+    "bias": "{:+.3g}",
+    "rms": "{:.3g}",
+    "baseline_rms": "{:.3g}",
+    "skill": "{:.3f}",
+    "key": "{}",
+}
+SUMMARY_MACROS = {
+    "count": "{:d}",
+    "bias": "{:+.4f}",
+    "bias_u": "{:.4f}",
+    "scatter": "{:.4f}",
+    "coverage": "{:.2f}",
+    "chi_square": "{:.2f}",
+}
+
+STEMS = ("comparisons", "budgets", "summary", "series")
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def collect_series(jobs: Rows) -> list[dict[str, Any]]:
+    """A row for each quantity and part of every measured series that was compared.
+
+    Parameters
+    ----------
+    jobs : as pipeline.pages.report collects them
+    """
+    rows = []
+    for job in jobs:
+        if job["step"] == "compare_series" and job["status"] == "finished":
+            for row in pd.read_csv(job["directory"] / "series.csv").to_dict("records"):
+                named = {str(column): value for column, value in row.items()}
+                rows.append({"name": job["name"], "key": job["key"], **named})
+    return rows
+
+
+def write_result_tables(
+    comparisons: Rows, results: Path, series: Rows = ()
+) -> dict[str, SetSummary]:
+    """Write tables, macros and the plot of all finished comparisons and series.
+
+    What was written at another time and has nothing behind it any more is removed.
+
+    Returns
+    -------
+    summary of S, and of E where scans show their targets, of all comparisons but the
+    controls, which are meant to differ
+    """
+    tables = results / "tables"
+    summaries = _summaries(comparisons)
+    texts = _texts(comparisons, series, summaries)
+    for name in STEMS:
+        for suffix in (".csv", ".tex"):
+            _write_or_remove(tables / f"{name}{suffix}", texts.get(name + suffix))
+    _write_or_remove(results / "numbers.tex", texts.get("numbers.tex"))
+    written = [tables / name for name in texts if name != "numbers.tex"]
+    plots = [tables / f"comparisons{suffix}" for suffix in (".pdf", ".png")]
+    if comparisons:
+        found = compared_set(comparisons)
+        figure = simulated_against_scanned(found, summaries.get("S"))
+        written += save(figure, plots[0].with_suffix(""), Origin(found.keys))
+    else:
+        for path in plots:
+            path.unlink(missing_ok=True)
+    _note_origins(sorted(written), results, comparisons, series)
+    return summaries
+
+
+def _texts(
+    comparisons: Rows, series: Rows, summaries: Mapping[str, SetSummary]
+) -> dict[str, str]:
+    """What every file says that has something to say."""
+    texts = {}
+    lines = [
+        r"% One macro a number: \<comparison><Column>; made by pipeline.pages.report."
+    ]
+    if comparisons:
+        flat = [{k: v for k, v in c.items() if k != "budget"} for c in comparisons]
+        budgets = [
+            {"name": c["name"], "key": c["key"], **line}
+            for c in comparisons
+            for line in c["budget"]
+        ]
+        texts["comparisons.csv"] = _csv(flat)
+        texts["comparisons.tex"] = tabular(comparisons, COLUMNS)
+        texts["budgets.csv"] = _csv(budgets)
+        for c in comparisons:
+            lines += macros(str(c["name"]), c, MACROS)
+    if summaries:
+        synthetic = any(c["synthetic"] for c in comparisons)
+        rows = [
+            {"name": f"all {quantity}", **asdict(summary), "synthetic": synthetic}
+            for quantity, summary in summaries.items()
+        ]
+        texts["summary.csv"] = _csv(rows)
+        for line in rows:
+            lines += macros(str(line["name"]), line, SUMMARY_MACROS)
+    if series:
+        texts["series.csv"] = _csv(series)
+        texts["series.tex"] = tabular(series, SERIES_COLUMNS)
+        for row in series:
+            name = f"{row['name']} {row['quantity']} {row['part']}"
+            lines += macros(name, row, SERIES_MACROS)
+    return {**texts, "numbers.tex": once_each(lines)} if texts else {}
+
+
+def _csv(rows: Rows) -> str:
+    """Name and key first."""
+    table = pd.DataFrame([dict(row) for row in rows])
+    front = [column for column in ("name", "key") if column in table]
+    rest = [column for column in table.columns if column not in front]
+    return table[front + rest].to_csv(index=False, lineterminator="\n")
+
+
+def _write_or_remove(path: Path, text: str | None) -> None:
+    """Leave a file alone that says this already: what includes it is not rebuilt."""
+    if text is None:
+        path.unlink(missing_ok=True)
+    elif not path.is_file() or path.read_text(encoding="utf-8") != text:
+        write_text(path, text)
+
+
+def _note_origins(
+    written: Sequence[Path], results: Path, comparisons: Rows, series: Rows
+) -> None:
+    """Leave beside the tables the keys of the runs behind them."""
+    numbers = results / "numbers.tex"
+    of_series = [path for path in written if path.stem == "series"]
+    of_scans = [path for path in written if path.stem != "series"]
+    scans, measured = (
+        tuple(dict.fromkeys(str(row["key"]) for row in rows))
+        for rows in (comparisons, series)
+    )
+    for files, keys in (
+        (of_scans, scans),
+        (of_series, measured),
+        ([numbers] if numbers.is_file() else [], (*scans, *measured)),
+    ):
+        write_sidecars(files, Origin(keys))
+    for path in (numbers, *(results / "tables" / f"{x}.csv" for x in STEMS)):
+        if not path.is_file():
+            sidecar_of(path).unlink(missing_ok=True)
+
+
+def _summaries(comparisons: Rows) -> dict[str, SetSummary]:
+    """Of S and of E, over the comparisons that are no controls."""
+    found = {}
+    for quantity in ("S", "E"):
+        rows = [
+            c
+            for c in comparisons
+            if c["expect"] != "differs" and np.isfinite(float(c[f"{quantity}_error"]))
+        ]
+        if rows:
+            error, u = (
+                np.array([float(c[f"{quantity}_{what}"]) for c in rows])
+                for what in ("error", "u_val")
+            )
+            k = max(float(c["k"]) for c in rows)
+            found[quantity] = summarise(error, u, k)
+    return found
+
+
+def compared_set(comparisons: Rows) -> ComparedSet:
+    """The columns that the plot of a set needs."""
+
+    def column(name: str) -> Floats:
+        return np.array([float(c[name]) for c in comparisons])
+
+    return ComparedSet(
+        tuple(_called(c) for c in comparisons),
+        tuple(str(c["verdict"]) for c in comparisons),
+        tuple(str(c["key"]) for c in comparisons),
+        column("S_simulated"),
+        column("S_scanned"),
+        column("S_scanned_u"),
+        column("S_u_val"),
+        column("S_margin"),
+        column("rms_mm"),
+        column("rms_limit_mm"),
+        column("node_margin_mm"),
+        any(bool(c["synthetic"]) for c in comparisons),
+        max(float(c["k"]) for c in comparisons),
+    )
+
+
+def _called(comparison: Mapping[str, Any]) -> str:
+    name = str(comparison["name"])
+    control = comparison["expect"] == "differs" and "control" not in name
+    return f"{name} (control)" if control else name

@@ -1,1 +1,0 @@
-"""The printed part: its geometry, once for the printer and for the virtual scanner."""

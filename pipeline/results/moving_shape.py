@@ -1,0 +1,94 @@
+"""The shape of a finished run of any solver, step by step."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline.store.files import read_json
+from sim.arrays import Floats, Ints
+
+POSITIONS = ("r", "x")  # names of the array that holds (steps, n, 2 or 3) positions
+LINES = ("bars", "edges")  # names of arrays (q, 2) of lines between nodes
+
+
+@dataclass(frozen=True, eq=False)
+class MovingShape:
+    """Nodes that move, and what is between and around them.
+
+    Parameters
+    ----------
+    r : (steps, n, 3) positions; a shape in a vertical plane has a depth of zero
+    links : (q, 2) nodes of lines
+    faces : (t, 3) nodes of triangles
+    goals : (steps, n, 3) where leading nodes are drawn to, or None
+    fixed : (q, 2, 3) ends of lines that stay: the target's wireframe, or the ground
+    """
+
+    r: Floats
+    links: Ints
+    faces: Ints
+    goals: Floats | None
+    fixed: Floats
+
+    @property
+    def flat(self) -> bool:
+        """Whether nothing leaves the vertical plane."""
+        return bool(np.ptp(self.r[..., 1]) == 0.0)
+
+
+def read_moving_shape(directory: Path) -> MovingShape | None:
+    """The moving shape of a finished run; None if it has none."""
+    if not (directory / "steps.npz").is_file():
+        return None
+    with np.load(directory / "steps.npz", allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    moving = [n for n in POSITIONS if n in arrays and arrays[n].ndim == 3]
+    if not moving or arrays[moving[0]].shape[2] not in (2, 3):
+        return None
+    r = in_space(arrays[moving[0]])
+    goals = arrays.get("g")
+    links, faces = _connections(directory, arrays)
+    if goals is not None and goals.shape != r.shape:
+        goals = None
+    return MovingShape(r, links, faces, goals, _fixed_lines(arrays))
+
+
+def in_space(r: Floats) -> Floats:
+    """Positions (..., 3); those in a vertical plane get a depth of zero."""
+    if r.shape[-1] == 3:
+        return r.astype(np.float64)
+    depth = np.zeros(r.shape[:-1])
+    return np.stack([r[..., 0], depth, r[..., 1]], axis=-1)
+
+
+def _connections(directory: Path, arrays: Mapping[str, Any]) -> tuple[Ints, Ints]:
+    """Lines (q, 2) and triangles (t, 3) between nodes."""
+    path = directory / "structure.json"
+    bodies = read_json(path).get("bodies", []) if path.is_file() else []
+    links = [b for b in bodies if len(b) == 2]
+    faces = [[b[0], b[k], b[k + 1]] for b in bodies for k in range(1, len(b) - 1)]
+    for name in LINES:
+        if name in arrays and arrays[name].ndim == 2:
+            links += arrays[name][:, :2].tolist()
+    if "triangles" in arrays:
+        faces += arrays["triangles"].tolist()
+    return (
+        np.array(links, dtype=np.int64).reshape(-1, 2),
+        np.array(faces, dtype=np.int64).reshape(-1, 3),
+    )
+
+
+def _fixed_lines(arrays: Mapping[str, Any]) -> Floats:
+    """(q, 2, 3) ends of lines that stay: the target's wireframe, or the ground."""
+    if "target_edges" in arrays and len(arrays["target_edges"]):
+        vertices = np.asarray(arrays["target_vertices"], dtype=np.float64)
+        wire: Floats = in_space(vertices)[arrays["target_edges"]]
+        return wire
+    ground = arrays.get("ground")
+    if ground is not None and ground.ndim == 2 and len(ground) > 1:
+        line = in_space(np.asarray(ground, dtype=np.float64))
+        return np.stack([line[:-1], line[1:]], axis=1)
+    return np.empty((0, 2, 3))

@@ -1,0 +1,54 @@
+"""What a finished run came to, as a person is told it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+PICTURE, PAGE = "picture.png", "run.html"  # made after a run, to look at
+FIRST = ("E", "S")  # what this project compares, where a solver has it
+ABOUT = (  # say how, not what
+    "residual",
+    "complementarity",
+    "residual_share",
+    "balance",
+    "time",
+)
+STEPS = ("steps", "iterations", "samples")
+
+
+def told(record: Mapping[str, Any]) -> list[str]:
+    """Lines: E and S or the first numbers of another solver, steps, stop rule, time.
+
+    Parameters
+    ----------
+    record : run.json of a finished run
+    """
+    result = dict(record.get("result") or {})
+    stop = result.pop("stop", "")
+    steps = [f"{result.pop(k)} {k}" for k in STEPS if k in result]
+    numbers = [f"{k} = {short(result[k])}" for k in FIRST if k in result]
+    ended = [*steps[:1], f"{record.get('wall_s', 0.0):.1f} s"]
+    lines = [f"{', '.join(numbers)}" if numbers else _others(result)]
+    lines.append(f"stopped by: {stop or 'its end'}, after {', '.join(ended)}")
+    warning = result.get("warning")
+    return [*lines, *([f"warning: {warning}"] if warning else [])]
+
+
+def short(value: Any) -> str:
+    """Five digits of a number; anything else as it is."""
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+def _others(result: Mapping[str, Any]) -> str:
+    """The first numbers of a solver that has neither E nor S."""
+    numbers = [
+        (k, v) for k, v in result.items() if isinstance(v, float) and k not in ABOUT
+    ]
+    return ", ".join(f"{k} = {short(v)}" for k, v in numbers[:4]) or "no numbers"
+
+
+def shown_path(directory: Path) -> Path:
+    """A path as it is typed from here."""
+    here = Path.cwd()
+    path = directory if directory.is_absolute() else here / directory
+    return path.relative_to(here) if path.is_relative_to(here) else path

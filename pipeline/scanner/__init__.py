@@ -1,1 +1,0 @@
-"""A virtual lab: prints a simulated part and scans it. All it makes is synthetic."""

@@ -1,0 +1,42 @@
+"""The one place that imports Open3D.
+
+Open3D links libusb-1.0, which bare machines lack; the libusb-package wheel carries it,
+and loading it first spares an installation as root. The graphics libraries that Open3D
+also links come from the system.
+"""
+
+import ctypes
+import importlib
+from types import ModuleType
+
+from pipeline.terminal.errors import InputError
+
+SYSTEM_LIBRARIES = "apt-get install libegl1 libgl1 libx11-6"
+
+
+def open3d() -> ModuleType:
+    """The module open3d.
+
+    Raises
+    ------
+    InputError
+        with the command that installs what is missing.
+    """
+    _load_libusb()
+    try:
+        import open3d  # as a statement: keys of runs follow it
+    except (ImportError, OSError) as error:
+        raise InputError(
+            f"Open3D cannot be loaded ({error}): install what it links with "
+            f"{SYSTEM_LIBRARIES}"
+        ) from error
+    module: ModuleType = open3d
+    return module
+
+
+def _load_libusb() -> None:
+    try:
+        package = importlib.import_module("libusb_package")
+        ctypes.CDLL(str(package.get_library_path()), mode=ctypes.RTLD_GLOBAL)
+    except (ImportError, OSError):
+        return  # the system may have its own; if not, importing open3d says so

@@ -1,0 +1,210 @@
+"""A scan file as a point cloud in mm."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.scans.reading import mesh, npy, pcd, ply, text
+from pipeline.scans.reading.source import (
+    Choices,
+    Fault,
+    ScanFileError,
+    Source,
+    file_size,
+)
+from pipeline.scans.reading.thinning import Thinning, thinned
+from pipeline.scans.reading.units import Unit, declared_unit
+from pipeline.scans.thresholds import SIZE
+from sim.arrays import Floats
+
+Reader = Callable[[Path, int, Choices], Source]
+READERS: dict[str, Reader] = {
+    ".ply": ply.read,
+    ".pcd": pcd.read,
+    ".npy": npy.read,
+    ".stl": mesh.read_stl,
+    ".obj": mesh.read_obj,
+}
+for _suffix in (".xyz", ".txt", ".csv", ".tsv", ".asc", ".pts", ".dat"):
+    READERS[_suffix] = text.read
+
+DROPPED_WARNING, DROPPED_LIMIT = 0.01, 0.5  # shares of rows that are not finite
+SYNTHETIC = re.compile(r"\bsynthetic\b", re.IGNORECASE)
+VIEWPOINT = re.compile(r"^viewpoint\s+(\S+)\s+(\S+)\s+(\S+)$")
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """The finite points of a scan file."""
+
+    points: Floats  # (n, 3) mm
+    path: Path
+    unit: Unit  # of the file
+    format: str
+    dropped: int  # rows that were not finite, or not readable
+    synthetic: bool  # the file says that no scanner made it
+    notes: tuple[str, ...]  # what a reader of the results should know
+    viewpoint: tuple[float, float, float] | None  # of the scanner, mm
+
+
+def read_cloud(
+    path: Path,
+    unit: Unit,
+    choices: Choices | None = None,
+    thinning: Thinning | None = None,
+) -> Cloud:
+    """Read the points of a scan file, checked before memory is taken for them.
+
+    Parameters
+    ----------
+    unit : of the file's numbers
+    choices : decimal comma, and whether a damaged file's good rows are wanted
+    thinning : what to do with a cloud of more points than it allows; voxel in mm
+
+    Raises
+    ------
+    ScanFileError
+        for a file that is missing, empty, damaged, mostly not finite, or declares
+        another unit.
+    """
+    choices = choices or Choices()
+    source = open_source(path, choices)
+    declared = declared_unit(source.comments)
+    if declared is not None and declared is not unit:
+        raise ScanFileError(
+            Fault.UNIT,
+            path,
+            f"declares its unit as {declared.value}, not {unit.value}",
+            f"use --unit {declared.value}, or correct the file's header",
+        )
+    thinned_to: tuple[str, ...] = ()
+    if thinning is not None and expected(source) > thinning.most:
+        points, read, finite, thinned_to = _thinned(source, unit, thinning)
+    else:
+        points, read = _finite_points(source)
+        finite = len(points)
+    notes = _notes(path, source, read, read - finite)
+    return Cloud(
+        _in_mm(path, points, unit),
+        path,
+        unit,
+        source.format,
+        read - finite,
+        is_synthetic(source.comments),
+        notes + thinned_to,
+        _viewpoint(source, unit),
+    )
+
+
+def expected(source: Source) -> int:
+    """About how many points a file holds, by its header or by its size."""
+    if source.promised is not None and source.count is not None:
+        return source.count
+    return (source.count or 0) // 4  # counted as the shortest rows there are
+
+
+def _thinned(
+    source: Source, unit: Unit, thinning: Thinning
+) -> tuple[Floats, int, int, tuple[str, ...]]:
+    """Points kept, rows read, finite ones among them, and a note."""
+    per_file = Thinning(thinning.voxel / unit.mm, thinning.most)
+    kept = thinned(source.blocks, per_file)
+    note = (
+        f"thinned from {kept.finite} to {len(kept.points)} points, one a voxel of "
+        f"{kept.voxel * unit.mm:.3g} mm"
+    )
+    return kept.points, kept.read, kept.finite, (note,)
+
+
+def open_source(path: Path, choices: Choices) -> Source:
+    """Understand a file's header and check its size; its points are read later."""
+    size = file_size(path)
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise ScanFileError(
+            Fault.FORMAT,
+            path,
+            f"files called {path.suffix or 'without suffix'} are not known",
+            f"export the scan as one of {' '.join(READERS)}",
+        )
+    return reader(path, size, choices)
+
+
+def is_synthetic(comments: tuple[str, ...]) -> bool:
+    """Whether a header comment says that the scan is synthetic."""
+    return any(SYNTHETIC.search(comment) for comment in comments)
+
+
+def _finite_points(source: Source) -> tuple[Floats, int]:
+    """The finite points of all blocks, and the number of rows read."""
+    if source.promised is None or source.count is None:
+        blocks = list(source.blocks)
+        points = np.concatenate(blocks) if blocks else np.empty((0, 3))
+        return _finite(points), len(points)
+    points = np.empty((source.count, 3))  # the file is large enough for these
+    read = kept = 0
+    for block in source.blocks:
+        good = _finite(block)
+        points[kept : kept + len(good)] = good
+        read, kept = read + len(block), kept + len(good)
+    return points[:kept], read
+
+
+def _finite(block: Floats) -> Floats:
+    finite = np.isfinite(block)
+    return block if finite.all() else block[finite.all(axis=1)]
+
+
+def _notes(path: Path, source: Source, read: int, dropped: int) -> tuple[str, ...]:
+    """Remarks on what was lost; an error if that is too much."""
+    if read == 0:
+        raise ScanFileError(Fault.EMPTY, path, "holds no point", "is it a point cloud?")
+    if dropped > DROPPED_LIMIT * read:
+        raise ScanFileError(
+            Fault.NONFINITE,
+            path,
+            f"{dropped} of {read} points are not finite",
+            "export the scan again, without invalid points",
+        )
+    notes = list(source.notes)
+    if (
+        source.promised is not None
+        and read < source.promised
+        and "stl" not in (source.format)
+    ):
+        notes.append(f"salvaged {read} of {source.promised} promised points")
+    if dropped > DROPPED_WARNING * read:
+        notes.append(f"{dropped} of {read} points are not finite and were dropped")
+    return tuple(notes)
+
+
+def _in_mm(path: Path, points: Floats, unit: Unit) -> Floats:
+    largest = max(float(points.max()), -float(points.min())) * unit.mm
+    if largest > SIZE.largest_mm:
+        raise ScanFileError(
+            Fault.RANGE,
+            path,
+            f"has a coordinate of {largest:.1e} mm",
+            "is it damaged, or in another unit?",
+        )
+    if unit is not Unit.MM:
+        points *= unit.mm
+    return points
+
+
+def _viewpoint(source: Source, unit: Unit) -> tuple[float, float, float] | None:
+    """Where the scanner stood, mm: by the format, or a comment `viewpoint x y z`."""
+    found = source.viewpoint
+    for match in filter(None, map(VIEWPOINT.match, source.comments)):
+        try:
+            x, y, z = (float(text) for text in match.groups())
+        except ValueError:
+            continue
+        found = (x, y, z)
+    if found is None or not np.isfinite(found).all():
+        return None
+    x, y, z = (value * unit.mm for value in found)
+    return (x, y, z)

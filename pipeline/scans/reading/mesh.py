@@ -1,0 +1,89 @@
+"""STL and OBJ meshes: their vertices, each once."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.scans.reading import records, rows
+from pipeline.scans.reading.source import Choices, Fault, ScanFileError, Source
+from sim.arrays import Floats
+
+STL_HEADER = 84  # bytes: 80 of text and the number of triangles
+TRIANGLE = np.dtype([("normal", "<f4", 3), ("corner", "<f4", (3, 3)), ("rest", "<u2")])
+
+
+def read_obj(path: Path, size: int, choices: Choices) -> Source:
+    """Vertices of the `v` lines."""
+    layout = rows.Layout(columns=(1, 2, 3), keyword="v")
+    comments = tuple(
+        line.lstrip("# ") for line in rows.head(path, 50) if line.startswith("#")
+    )
+    blocks = rows.points(path, layout, choices)
+    return Source("obj", blocks, size // 8 + 1, None, comments)
+
+
+def read_stl(path: Path, size: int, choices: Choices) -> Source:
+    """Corners of the triangles, binary or ascii by what the size says."""
+    with path.open("rb") as file:
+        start = file.read(STL_HEADER)
+    triangles = int.from_bytes(start[80:84], "little")
+    binary = len(start) == STL_HEADER and size == STL_HEADER + 50 * triangles
+    if start.lstrip().startswith(b"solid") and not binary:
+        return _ascii_stl(path, size, start, choices)
+    if len(start) < STL_HEADER:
+        raise ScanFileError(
+            Fault.FORMAT,
+            path,
+            f"{size} bytes are too few for an STL header",
+            "is it an STL mesh? export it again",
+        )
+    count = records.whole_records(path, size - STL_HEADER, 50, triangles, choices)
+    comments = (start[:80].decode("latin-1").strip("\0 "),)
+    blocks = _once(_corners(path, count))
+    notes: tuple[str, ...] = ()
+    if count < triangles:
+        notes = (f"salvaged {count} of {triangles} promised triangles",)
+    return Source("stl binary", blocks, 3 * count, None, comments, notes)
+
+
+def _ascii_stl(path: Path, size: int, start: bytes, choices: Choices) -> Source:
+    layout = rows.Layout(columns=(1, 2, 3), keyword="vertex")
+    blocks = _once(_whole(path, rows.points(path, layout, choices), choices))
+    comments = (start.decode("latin-1").strip().splitlines()[0],)
+    return Source("stl ascii", blocks, size // 13 + 1, None, comments)
+
+
+def _corners(path: Path, count: int) -> Iterator[Floats]:
+    triangles = np.memmap(
+        path, dtype=TRIANGLE, mode="r", offset=STL_HEADER, shape=(count,)
+    )
+    for start in range(0, count, records.BLOCK):
+        with np.errstate(invalid="ignore"):
+            corners = triangles["corner"][start : start + records.BLOCK]
+            yield corners.reshape(-1, 3).astype(np.float64)
+
+
+def _whole(path: Path, blocks: Iterator[Floats], choices: Choices) -> Iterator[Floats]:
+    """Pass `blocks` on, and see to it that the mesh has an end."""
+    corners = 0
+    for block in blocks:
+        corners += len(block)
+        yield block
+    with path.open("rb") as file:
+        file.seek(max(file.seek(0, 2) - 1024, 0))
+        ended = b"endsolid" in file.read()
+    if (corners % 3 or not ended) and not choices.salvage:
+        raise ScanFileError(
+            Fault.TRUNCATED,
+            path,
+            f"ends after {corners} corners without endsolid",
+            "export the mesh again, or keep the good ones with --salvage",
+        )
+
+
+def _once(blocks: Iterator[Floats]) -> Iterator[Floats]:
+    """All corners in one block, each vertex once: triangles repeat them."""
+    corners = list(blocks)
+    if corners:
+        yield np.unique(np.concatenate(corners), axis=0)

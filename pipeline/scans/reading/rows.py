@@ -1,0 +1,205 @@
+"""Points as text: lines of numbers, parsed in blocks of bounded size."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from pipeline.scans.reading.source import Choices, Fault, ScanFileError, shown
+from sim.arrays import Floats
+
+BLOCK_BYTES = 1 << 24  # also the length at which a line is no line of numbers any more
+
+
+SUSPECT = (b"#", b"/", b"\n\n", b"\n ", b"\n\t")  # begin a comment or a blank line
+
+
+class Block(NamedTuple):
+    """Some consecutive lines of a file."""
+
+    lines: list[str]
+    plain: bool  # certainly no blank line and no comment among them
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a line of numbers is to be cut and which of its cells are x, y and z."""
+
+    delimiter: str | None = None  # None: any run of blanks and tabs
+    columns: tuple[int, int, int] = (0, 1, 2)
+    decimal_comma: bool = False
+    keyword: str = ""  # only lines that begin with this word hold points
+
+    def cells(self, line: str) -> list[str]:
+        """The cells of one line, decimal commas turned into points."""
+        text = line.replace(",", ".") if self.decimal_comma else line
+        return [cell.strip() for cell in text.split(self.delimiter)]
+
+    def point(self, line: str) -> list[float] | None:
+        """x, y, z of a line; None if it holds no three numbers."""
+        cells = self.cells(line)
+        if len(cells) <= max(self.columns):
+            return None
+        try:
+            return [_number(cells[column]) for column in self.columns]
+        except ValueError:
+            return None
+
+
+def _number(text: str) -> float:
+    if "_" in text or not text.isascii():  # float() would take 1_000
+        raise ValueError(text)
+    return float(text)
+
+
+def blocks(path: Path, offset: int = 0) -> Iterator[Block]:
+    """Yield the lines of a text file, some megabytes at a time."""
+    rest = b""
+    with path.open("rb") as file:
+        file.seek(offset)
+        while data := file.read(BLOCK_BYTES):
+            cut = data.rfind(b"\n") + 1
+            if cut == 0 and len(rest) + len(data) > BLOCK_BYTES:
+                raise ScanFileError(
+                    Fault.FORMAT,
+                    path,
+                    f"has a line of more than {BLOCK_BYTES >> 20} MB",
+                    "export one point a line",
+                )
+            if cut:
+                yield _split(rest + data[:cut])
+                rest = b""
+            rest += data[cut:]
+    if rest:
+        yield _split(rest)
+
+
+def _split(data: bytes) -> Block:
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    text = data.decode("latin-1")
+    plain = not any(sign in data for sign in SUSPECT) and data[:1] not in b" \t\n"
+    return Block(text.removesuffix("\n").split("\n"), plain)
+
+
+def points(
+    path: Path,
+    layout: Layout,
+    choices: Choices,
+    *,
+    offset: int = 0,
+    skip: int = 0,
+    first: int = 1,
+    limit: int | None = None,
+) -> Iterator[Floats]:
+    """Yield the points of the lines from `offset` on, `skip` lines left out.
+
+    Blank lines and comment lines hold no point. A line that is neither is an error;
+    with `choices.salvage` it counts as a point of NaN.
+
+    Parameters
+    ----------
+    first : number that messages give the line at `offset`
+    limit : stop after so many points
+    """
+    wanted = np.inf if limit is None else limit
+    for text, plain in blocks(path, offset):
+        block = text[skip:]
+        start = first + min(skip, len(text))
+        skip = max(skip - len(text), 0)
+        first += len(text)
+        data = block
+        if layout.keyword or not plain:
+            data = [line for line in block if holds_point(line, layout)]
+        data = data[: int(min(wanted, len(data)))]
+        wanted -= len(data)
+        if data:
+            yield _parse(path, data, layout, choices, block, start)
+        if wanted <= 0:
+            return
+
+
+def holds_point(line: str, layout: Layout) -> bool:
+    """Whether a line claims to hold a point: it is neither blank nor a comment."""
+    stripped = line.strip()
+    if layout.keyword:
+        return stripped.split(None, 1)[:1] == [layout.keyword]
+    return bool(stripped) and not stripped.startswith(("#", "//"))
+
+
+def _parse(
+    path: Path,
+    data: list[str],
+    layout: Layout,
+    choices: Choices,
+    block: list[str],
+    start: int,
+) -> Floats:
+    text = [line.replace(",", ".") for line in data] if layout.decimal_comma else data
+    try:
+        return np.loadtxt(
+            text,
+            delimiter=layout.delimiter,
+            usecols=layout.columns,
+            ndmin=2,
+            comments=None,
+        )
+    except ValueError:
+        if choices.salvage:
+            found = (layout.point(line) for line in data)
+            return np.array([p if p else [np.nan] * 3 for p in found])
+        raise _bad_line(path, layout, block, start) from None
+
+
+def _bad_line(
+    path: Path, layout: Layout, block: list[str], start: int
+) -> ScanFileError:
+    bad = (
+        (number, line)
+        for number, line in enumerate(block, start)
+        if holds_point(line, layout) and layout.point(line) is None
+    )
+    number, line = next(bad, (start, "a line numpy cannot read"))
+    if number == start + len(block) - 1 and not _ends_with_newline(path):
+        return ScanFileError(
+            Fault.TRUNCATED,
+            path,
+            f"its last line, {number}, is cut short: {shown(line)}",
+            "export the scan again, or keep the good lines with --salvage",
+        )
+    return ScanFileError(
+        Fault.FORMAT,
+        path,
+        f"line {number} does not hold three numbers: {shown(line)}",
+        "correct it, or keep the good lines with --salvage",
+    )
+
+
+def _ends_with_newline(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, 2)
+        return file.read(1) in b"\r\n"
+
+
+def promised(
+    path: Path, parsed: Iterator[Floats], count: int, choices: Choices
+) -> Iterator[Floats]:
+    """Pass `parsed` blocks on, and see to it that they bring `count` points."""
+    found = 0
+    for block in parsed:
+        found += len(block)
+        yield block
+    if found < count and not (choices.salvage and found):
+        raise ScanFileError(
+            Fault.TRUNCATED,
+            path,
+            f"the header promises {count} vertices, the file holds {found} of them",
+            "export the scan again, or keep the good ones with --salvage",
+        )
+
+
+def head(path: Path, count: int, offset: int = 0) -> list[str]:
+    """The first `count` lines of a text file, fewer where it ends before."""
+    block = next(blocks(path, offset), Block([], True))
+    return block.lines[:count]

@@ -1,0 +1,148 @@
+"""XYZ, TXT, CSV, ASC and PTS: one point a line; separator and header are found.
+
+A decimal comma is never guessed: it must be chosen, and is refused otherwise.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipeline.scans.reading import rows
+from pipeline.scans.reading.rows import Layout
+from pipeline.scans.reading.source import Choices, Fault, ScanFileError, Source, shown
+
+HEADER_LINES = 50  # a longer header is no header
+SAMPLE_LINES = 20  # that decide what the separator means
+AXIS_NAME = re.compile(r"([xyz])(?:$|[^a-z0-9])")  # x, x_mm, x [mm], but not x1
+DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+$")
+BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+
+
+@dataclass
+class _Start:
+    """What stands before the first point."""
+
+    lines: int = 0
+    count: int | None = None  # a count of points, as PTS files begin with
+    comments: list[str] = field(default_factory=list)
+    layout: Layout | None = None
+
+
+def read(path: Path, size: int, choices: Choices) -> Source:
+    """Points of a text file; their columns by name where a header names them."""
+    _check_text(path)
+    head = rows.head(path, HEADER_LINES + SAMPLE_LINES)
+    start = _start(head, choices)
+    if start.layout is None:
+        raise _no_points(path, head, choices)
+    sample = head[start.lines : start.lines + SAMPLE_LINES]
+    _refuse_ambiguous(path, sample, start)
+    blocks = rows.points(
+        path, start.layout, choices, skip=start.lines, limit=start.count
+    )
+    if start.count is not None:
+        blocks = rows.promised(path, blocks, start.count, choices)
+    most = size // 6 + 1  # "1 2 3\n"
+    count = most if start.count is None else min(start.count, most)
+    return Source("text", blocks, count, start.count, tuple(start.comments))
+
+
+def _check_text(path: Path) -> None:
+    with path.open("rb") as file:
+        found = BINARY.search(file.read(1 << 16))
+    if found:
+        raise ScanFileError(
+            Fault.FORMAT,
+            path,
+            f"is no text: byte {found.group()!r} at offset {found.start()}",
+            "export the scan as UTF-8 text, or give the file its format's name",
+        )
+
+
+def _start(head: list[str], choices: Choices) -> _Start:
+    start = _Start()
+    for line in head[:HEADER_LINES]:
+        text = line.removeprefix("\xef\xbb\xbf").strip()  # UTF-8 byte order mark
+        if rows.holds_point(text, Layout()):
+            start.layout = _layout(text, start.comments, choices)
+            if start.layout is not None:
+                return start
+        if text.isascii() and text.isdigit() and start.count is None:
+            start.count = int(text[:15])
+        elif text:
+            start.comments.append(text.lstrip("#/ "))
+        start.lines += 1
+    return start
+
+
+def _layout(line: str, header: list[str], choices: Choices) -> Layout | None:
+    """The first way to cut `line` that gives three numbers."""
+    delimiters = (";", "\t", None) if choices.decimal_comma else (";", ",", "\t", None)
+    for delimiter in delimiters:
+        if delimiter is not None and delimiter not in line:
+            continue
+        names = header[-1] if header else ""
+        layout = Layout(delimiter, _columns(names, delimiter), choices.decimal_comma)
+        if layout.point(line) is not None:
+            return layout
+    return None
+
+
+def _columns(names: str, delimiter: str | None) -> tuple[int, int, int]:
+    """Columns called x, y and z, or the first three."""
+    found: dict[str, int] = {}
+    for column, name in enumerate(names.split(delimiter)):
+        match = AXIS_NAME.match(name.strip().strip("\"'").lower())
+        if match:
+            found.setdefault(match.group(1), column)
+    if len(found) < 3:
+        return (0, 1, 2)
+    return (found["x"], found["y"], found["z"])
+
+
+def _no_points(path: Path, head: list[str], choices: Choices) -> ScanFileError:
+    data = [line for line in head if rows.holds_point(line, Layout())]
+    if not data:
+        return ScanFileError(
+            Fault.EMPTY, path, "holds no point", "export the scan again"
+        )
+    commas = [cell for cell in re.split(r"[;\s]+", data[-1].strip()) if cell]
+    if not choices.decimal_comma and all(map(DECIMAL_COMMA.match, commas)):
+        return ScanFileError(
+            Fault.DECIMAL,
+            path,
+            f"writes decimal commas: {shown(data[-1])}",
+            "say so with --decimal-comma",
+        )
+    number = head.index(data[-1]) + 1
+    return ScanFileError(
+        Fault.FORMAT,
+        path,
+        f"line {number} does not hold three numbers: {shown(data[-1])}",
+        "export one point x y z a line",
+    )
+
+
+def _refuse_ambiguous(path: Path, sample: list[str], start: _Start) -> None:
+    """Refuse lines that read as numbers in more than one way."""
+    assert start.layout is not None  # the caller has found the first point
+    data = [line for line in sample if rows.holds_point(line, start.layout)]
+    if start.layout.decimal_comma:
+        if any("." in line for line in data):
+            raise ScanFileError(
+                Fault.DECIMAL,
+                path,
+                f"writes decimal points: {shown(data[0])}",
+                "leave out --decimal-comma",
+            )
+        return
+    cells = [[c for c in start.layout.cells(line) if c] for line in data]
+    whole = all(re.fullmatch(r"[-+]?\d+", cell) for row in cells for cell in row)
+    even = all(len(row) >= 6 and len(row) % 2 == 0 for row in cells)
+    if start.layout.delimiter == "," and whole and even:
+        raise ScanFileError(
+            Fault.DECIMAL,
+            path,
+            f"may hold decimal commas between commas: {shown(data[0])}",
+            "separate the columns by semicolons or blanks",
+        )

@@ -1,0 +1,48 @@
+"""Every threshold of reading a scan and doubting what was picked from it.
+
+Measured is what memory an ingest of 20 million points takes (docs/benchmarks.md, Scans:
+picking) and which wrong units and radii of synthetic scans are named (`tests/pipeline/
+steps/test_ingest.py`): `bytes_a_point`, `rough`, `fewest`, `wrong`, `certain`. The
+others are conventions.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SizeThresholds:
+    """How large a cloud may be."""
+
+    most_points: int = 30_000_000  # a larger scan is thinned
+    voxel: float = 0.01  # radii: side of the voxels that it is thinned to
+    bytes_a_point: int = 60  # that picking takes; 49 were measured with 20 million
+    largest_mm: float = 1e10  # 10 000 km: beyond lies no workshop
+
+
+@dataclass(frozen=True)
+class RepeatThresholds:
+    """Which points were counted twice."""
+
+    grid: float = 1e-4  # radii: points so close are one, written by two programs
+    every: int = 200_000  # points; of a larger cloud a sample of places is looked at
+    sampled: int = 64  # places of which one is looked at
+    few: float = 0.01  # share of repeats that chance or rounding leaves
+    same: float = 0.5  # share of a view's points in another: it is the same view
+
+
+@dataclass(frozen=True)
+class HintThresholds:
+    """When picks are doubted, and what is said instead."""
+
+    most_points: int = 1_000_000  # a hint need not see them all
+    fewest: int = 4  # fewer spheres may be an accident
+    rough: float = 0.07  # rms over radius: what is rougher is no sphere
+    smallest: float = 0.5  # radius that is tried, of the one that was expected
+    largest: float = 2.0
+    wrong: float = 0.01  # of the radius, and `certain` sd: so far off, it is another
+    certain: float = 5.0
+
+
+SIZE = SizeThresholds()
+REPEAT = RepeatThresholds()
+HINT = HintThresholds()

@@ -1,0 +1,1 @@
+"""From scanned poses to the mechanism as built."""

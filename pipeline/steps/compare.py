@@ -1,0 +1,330 @@
+"""A scan beside a simulation: S, E, node distances, labels and a verdict."""
+
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.labels.assign import Labels
+from analysis.labels.evidence import NOT_ASSIGNED
+from analysis.labels.mechanism import Mechanism
+from analysis.validation.comparison import Acceptance, Contribution
+from analysis.validation.target_distance import TargetInScan
+from analysis.validation.uncertainty import UncertaintyOptions
+from analysis.validation.verdicts import Judged, LabelledScan, Simulation, judge_scan
+from pipeline.results.simulated_run import SimulatedRun, read_simulated
+from pipeline.results.target_file import TargetFile, read_target
+from pipeline.scans.labels import label_scan
+from pipeline.scans.spheres import SphereTable, read_spheres
+from pipeline.steps import label_picture
+from pipeline.steps.input_uncertainty import PrintedAgain, read_printed_again
+from pipeline.steps.run_goals import goals_of
+from pipeline.store.files import replacing
+from pipeline.store.runs import Job, Needs, Numbers
+from pipeline.terminal.errors import InputError
+
+NOT_MEASURED = TargetFile(None, "morphtrack deviation has not looked for the target")
+
+
+@dataclass(frozen=True)
+class ComparisonSettings:
+    """What a comparison assumes and asks for.
+
+    Parameters
+    ----------
+    scale_mm : mm of the print per unit of the case
+    k, S_margin, node_margin_mm, E_margin : see
+    analysis.validation.comparison.Acceptance registration_sd_mm, scan_scale_sd,
+    print_scale_sd, printing_sd_mm, joint_play_sd_mm : see
+    analysis.validation.uncertainty.UncertaintyOptions
+    """
+
+    scale_mm: float
+    k: float = Acceptance.k
+    S_margin: float = Acceptance.S_margin
+    node_margin_mm: float = Acceptance.node_margin_mm
+    E_margin: float = Acceptance.E_margin
+    registration_sd_mm: float = UncertaintyOptions.registration_sd_mm
+    scan_scale_sd: float = UncertaintyOptions.scan_scale_sd
+    print_scale_sd: float = UncertaintyOptions.print_scale_sd
+    printing_sd_mm: float = UncertaintyOptions.printing_sd_mm
+    joint_play_sd_mm: float = UncertaintyOptions.joint_play_sd_mm
+
+    def __post_init__(self) -> None:
+        if not 0 < self.scale_mm < np.inf:
+            raise ValueError(f"scale_mm must be positive, not {self.scale_mm}")
+        _ = self.acceptance, self.uncertainty  # they check themselves
+
+    @property
+    def acceptance(self) -> Acceptance:
+        """What is asked of the simulation."""
+        return Acceptance(self.k, self.S_margin, self.node_margin_mm, self.E_margin)
+
+    @property
+    def uncertainty(self) -> UncertaintyOptions:
+        """What is known of scanner, printer and joints."""
+        return UncertaintyOptions(
+            **{f.name: getattr(self, f.name) for f in fields(UncertaintyOptions)}
+        )
+
+
+@dataclass(frozen=True)
+class MeasuredInputs:
+    """Directories that a comparison reads besides those of ingest and simulation.
+
+    Parameters
+    ----------
+    input_uncertainty, deviation : of the steps of these names, where they ran
+    """
+
+    input_uncertainty: Path | None = None
+    deviation: Path | None = None
+
+
+def run_step(
+    config: ComparisonSettings,
+    spheres: Path,
+    simulated: Path,
+    out: Path,
+    measured: MeasuredInputs | None = None,
+    *,
+    pictured: bool = True,
+) -> dict[str, Any]:
+    """Compare the spheres of an ingest with a run; write the tables into `out`.
+
+    Parameters
+    ----------
+    pictured : draw the scan with the node on every sphere as well
+
+    Returns
+    -------
+    the row of comparison.csv
+    """
+    table, run = read_spheres(spheres), read_simulated(simulated)
+    try:
+        mechanism = Mechanism(config.scale_mm * run.r[-1], run.bodies)
+        labels = label_scan(mechanism, table, config.uncertainty)
+        again, target = _read_measured(
+            measured or MeasuredInputs(), mechanism, config.scale_mm, spheres
+        )
+        steps = config.scale_mm * run.r
+        judged = judge_scan(
+            Simulation(steps, mechanism, again.covariance),
+            LabelledScan(
+                labels,
+                table.centres_mm,
+                table.covariance_mm2,
+                _in_scan(target, again, simulated, config.scale_mm),
+            ),
+            config.uncertainty,
+            config.acceptance,
+        )
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    row = comparison_row(config, table, labels, judged) | distance_columns(
+        config, run, target, judged
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    _write(pd.DataFrame([row]), out / "comparison.csv")
+    _write(budget_table(judged, config), out / "budget.csv")
+    _write(nodes_table(judged), out / "nodes.csv")
+    _write(labels_table(labels, table), out / "labels.csv")
+    if pictured and (spheres / "points.npy").is_file():
+        label_picture.run_step(spheres, out, out)
+    return row
+
+
+def perform(job: Job, needs: Needs, out: Path) -> Numbers:
+    """Compare what a planned job names."""
+    measured = MeasuredInputs(needs.get("input_uncertainty"), needs.get("deviation"))
+    config = ComparisonSettings(**job.config)
+    return run_step(config, needs["spheres"], needs["simulated"], out, measured)
+
+
+def _read_measured(
+    measured: MeasuredInputs, mechanism: Mechanism, scale_mm: float, spheres: Path
+) -> tuple[PrintedAgain, TargetFile]:
+    """What printing errors do to the shape, and the target as it was found."""
+    again, target = PrintedAgain(), NOT_MEASURED
+    if measured.input_uncertainty is not None:
+        again = read_printed_again(measured.input_uncertainty, mechanism.nodes_mm)
+    if measured.deviation is not None:
+        target = read_target(measured.deviation, scale_mm, spheres)
+    return again, target
+
+
+def _in_scan(
+    target: TargetFile, again: PrintedAgain, simulated: Path, scale_mm: float
+) -> TargetInScan | None:
+    """The target where it was found; None where it was not."""
+    if target.placed is None:
+        return None
+    goals = goals_of(simulated, scale_mm)
+    return TargetInScan(target.placed, goals, again.distance_covariance)
+
+
+def comparison_row(
+    config: ComparisonSettings,
+    table: SphereTable,
+    labels: Labels,
+    judged: Judged,
+) -> dict[str, Any]:
+    """The one row of comparison.csv, without the distance from the target."""
+    c, n = judged.comparison, len(judged.used)
+    return {
+        "verdict": c.verdict.value,
+        "why": c.why,
+        **_factor_columns(config, judged),
+        **_node_columns(config, judged),
+        **_worst_pair(judged),
+        "k": config.k,
+        "nodes": n,
+        "spheres": len(table.names),
+        "labelled": len(labels.labelled),
+        "completed": int(judged.nodes.completed.sum()),
+        "missing": int((~judged.used).sum()),
+        "unused_spheres": len(table.names) - len(labels.confirmed),
+        "basis": "all nodes" if judged.all_nodes else "common subset",
+        "label_group": labels.group,
+        "prediction_trust": labels.trust,
+        "link_scale": judged.scale,
+        "link_scale_u": judged.scale_u,
+        "scatter_sd_mm": judged.scatter_sd_mm,
+        "handedness": judged.hand.value,
+        "L_mm": judged.L_mm,
+        "scale_mm": config.scale_mm,
+        "synthetic": table.synthetic,
+    }
+
+
+def _factor_columns(config: ComparisonSettings, judged: Judged) -> dict[str, Any]:
+    """S simulated and scanned."""
+    check = judged.comparison.checks.S
+    return {
+        "S_simulated": judged.S_simulated,
+        "S_scanned": judged.scanned.S,
+        "S_scanned_u": judged.scanned.u,
+        "S_bias": judged.scanned.bias,
+        "S_error": check.error,
+        "S_u_val": check.u,
+        "S_limit": check.limit,
+        "S_margin": config.S_margin,
+    }
+
+
+def _node_columns(config: ComparisonSettings, judged: Judged) -> dict[str, Any]:
+    """Node distances: all of them, and the one that is farthest for its uncertainty."""
+    c = judged.comparison
+    used = np.flatnonzero(judged.used)
+    apart = np.linalg.norm(c.alignment.difference, axis=1)
+    worst = int(np.argmax(apart / c.node_u_mm))
+    return {
+        "rms_mm": c.checks.rms_mm.error,
+        "rms_u_val_mm": c.checks.rms_mm.u,
+        "rms_limit_mm": c.checks.rms_mm.limit,
+        "node_margin_mm": config.node_margin_mm,
+        "worst_node": int(used[worst]),
+        "worst_mm": float(apart[worst]),
+        "worst_u_mm": float(c.node_u_mm[worst]),
+        "worst_limit_u": c.checks.worst.limit,
+    }
+
+
+def distance_columns(
+    config: ComparisonSettings, run: SimulatedRun, target: TargetFile, judged: Judged
+) -> dict[str, Any]:
+    """E of the nodes compared, simulated and scanned; or why it was not measured."""
+    distances, check = judged.target, judged.comparison.checks.E
+    if distances is None or check is None:
+        last = float(run.table["E"].iloc[-1]) if "E" in run.table else float("nan")
+        nothing = dict.fromkeys(
+            ("E_scanned", "E_scanned_u", "E_error", "E_u_val", "E_limit"), float("nan")
+        )
+        found = {"E_simulated": last, **nothing}
+    else:
+        found = {
+            "E_simulated": distances.E_simulated,
+            "E_scanned": distances.E_scanned,
+            "E_scanned_u": judged.E_scanned_u,
+            "E_error": check.error,
+            "E_u_val": check.u,
+            "E_limit": check.limit,
+        }
+    return {**found, "E_margin": config.E_margin, "E_missing": target.reason}
+
+
+def _worst_pair(judged: Judged) -> dict[str, Any]:
+    z = judged.pairs.z
+    limit = judged.comparison.checks.length.limit
+    if len(z) == 0:
+        return {"worst_length": "", "worst_length_u": 0.0, "length_limit_u": limit}
+    p = int(np.argmax(np.abs(z)))
+    i, j = judged.pairs.pairs[p]
+    text = (
+        f"{i}-{j}: {judged.pairs.scanned_mm[p]:.2f} mm scanned, "
+        f"{judged.pairs.length_mm[p]:.2f} mm simulated"
+    )
+    return {
+        "worst_length": text,
+        "worst_length_u": float(z[p]),
+        "length_limit_u": limit,
+    }
+
+
+def budget_table(judged: Judged, config: ComparisonSettings) -> pd.DataFrame:
+    """u_val by source: of S, of a node's distance (rms over the nodes), of E."""
+    checks = judged.comparison.checks
+    total = Contribution(
+        "u_val",
+        checks.S.u,
+        checks.rms_mm.u,
+        float("nan") if checks.E is None else checks.E.u,
+    )
+    k = config.k
+    expanded = Contribution(
+        f"k = {k:g} times u_val", k * total.S_u, k * total.node_u_mm, k * total.E_u
+    )
+    lines = [*judged.comparison.budget, total, expanded]
+    return pd.DataFrame([asdict(line) for line in lines])
+
+
+def nodes_table(judged: Judged) -> pd.DataFrame:
+    """Every node: simulated (moved into the scan's frame), scanned, distance, u."""
+    n = len(judged.used)
+    c = judged.comparison
+    simulated = np.full((n, 3), np.nan)
+    simulated[judged.used] = c.alignment.moved
+    distance, u = np.full(n, np.nan), np.full(n, np.nan)
+    distance[judged.used] = np.linalg.norm(c.alignment.difference, axis=1)
+    u[judged.used] = c.node_u_mm
+    seen = np.where(judged.nodes.completed, "completed by its body", "seen")
+    columns: dict[str, Any] = {"node": np.arange(n)}
+    for axis, name in enumerate("xyz"):
+        columns[f"simulated_{name}_mm"] = simulated[:, axis]
+    for axis, name in enumerate("xyz"):
+        columns[f"scanned_{name}_mm"] = judged.nodes.positions_mm[:, axis]
+    columns |= {"distance_mm": distance, "u_mm": u}
+    return pd.DataFrame(columns | {"basis": np.where(judged.used, seen, "missing")})
+
+
+def labels_table(labels: Labels, table: SphereTable) -> pd.DataFrame:
+    """Every node: its sphere, what speaks for it, and why."""
+    names = [table.names[s] if s != NOT_ASSIGNED else "" for s in labels.sphere]
+    rivals = ["" if k == NOT_ASSIGNED else str(k) for k in labels.rivals]
+    return pd.DataFrame(
+        {
+            "node": np.arange(len(names)),
+            "sphere": names,
+            "log_likelihood": labels.evidence,
+            "margin": labels.margin,
+            "reason": [reason.value for reason in labels.reason],
+            "rival_node": rivals,
+        }
+    )
+
+
+def _write(table: pd.DataFrame, path: Path) -> None:
+    with replacing(path) as temporary:
+        table.to_csv(temporary, index=False, lineterminator="\n")

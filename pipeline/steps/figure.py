@@ -1,0 +1,114 @@
+"""A figure drawn from finished runs, with the keys of the runs behind each file."""
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from analysis.figures.style import RC
+from pipeline.figures.names import module_of
+from pipeline.results.shown import DrawnFigure, Row
+from pipeline.store.files import replacing, write_text
+from pipeline.store.plan_file import needed_keys
+from pipeline.store.provenance.sidecar import Origin, origin_text, write_sidecars
+from pipeline.store.runs import Job, Needs, Numbers
+from pipeline.terminal.errors import InputError
+
+PNG_DPI = 250
+NOWHERE = Origin()
+
+
+@dataclass(frozen=True)
+class FigureConfig:
+    """Which figure, and what its rows are called.
+
+    Parameters
+    ----------
+    figure : its name, such as dejong-3
+    labels : one for each row
+    """
+
+    figure: str
+    labels: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        module_of(self.figure)
+        if len(set(self.labels)) != len(self.labels):
+            twice = next(x for x in self.labels if self.labels.count(x) > 1)
+            raise InputError(
+                f"two rows of {self.figure} are called {twice!r}: rename one"
+            )
+
+
+def run_step(
+    config: FigureConfig, rows: Sequence[Row], out: Path, origin: Origin = NOWHERE
+) -> dict[str, Any]:
+    """Draw the figure from finished runs into `out`.
+
+    Parameters
+    ----------
+    origin : the run that draws, and those it reads; the figure may name more
+
+    Returns
+    -------
+    the files written and the keys shown
+    """
+    draw: Callable[[Sequence[Row]], DrawnFigure] = importlib.import_module(
+        module_of(config.figure)
+    ).draw
+    drawn = draw(rows)
+    out.mkdir(parents=True, exist_ok=True)
+    keys = tuple(dict.fromkeys([*drawn.keys, *origin.keys]))
+    origin = replace(origin, keys=tuple(key for key in keys if key))
+    files = save(drawn.figure, out / config.figure, origin)
+    for name, table in drawn.tables.items():
+        path = out / f"{config.figure}-{name}.csv"
+        with replacing(path) as temporary:
+            table.to_csv(temporary, index=False, lineterminator="\n")
+        files.append(path)
+    for name, text in drawn.moving.items():
+        path = out / f"{config.figure}-{name}.svg"
+        write_text(path, text)
+        files.append(path)
+    write_sidecars(files, origin)
+    return {"figure": config.figure, "rows": len(rows), "shows": " ".join(drawn.keys)}
+
+
+def save(figure: Figure, stem: Path, origin: Origin) -> list[Path]:
+    """Write STEM.pdf and STEM.png, their origin in their metadata; return both."""
+    made = {"Title": stem.name, "Creator": "morphtrack"}
+    pdf = made | {"Keywords": origin_text(origin), "CreationDate": None}
+    png = made | {"Description": origin_text(origin), "Software": "morphtrack"}
+    files = [stem.with_name(f"{stem.name}{suffix}") for suffix in (".pdf", ".png")]
+    for path, metadata in zip(files, (pdf, png), strict=True):
+        with rc_context(RC), replacing(path) as temporary:
+            figure.savefig(
+                temporary,
+                format=path.suffix[1:],
+                metadata=metadata,
+                facecolor="white",
+                dpi=PNG_DPI,
+            )
+    return files
+
+
+def perform(job: Job, needs: Needs, out: Path) -> Numbers:
+    """Draw the figure of a planned job."""
+    config = FigureConfig(str(job.config["figure"]), tuple(job.config["labels"]))
+    nothing = repeat(None)
+    rows = [
+        Row(*row)
+        for row in zip(
+            config.labels,
+            needs["simulated"],
+            needs.get("comparisons") or nothing,
+            needs.get("spheres") or nothing,
+            strict=False,
+        )
+    ]
+    return run_step(config, rows, out, Origin(tuple(needed_keys(job)), run=job.key))

@@ -1,0 +1,165 @@
+"""The fit of a measured set: what its fitted records tell of inputs and model error.
+
+Writes posterior.json; fit.csv, fitted beside measured; left_out.csv, every fitted
+record as the others predict it; parameters.csv. A set without fitted records has
+none but what is stated.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.measured import judgement, prediction
+from analysis.measured.posterior import (
+    FittedRecords,
+    Linear,
+    Posterior,
+    left_out,
+    posterior,
+)
+from pipeline.cases.set_records import (
+    Records,
+    SetAtHand,
+    at_hand,
+    between_repeats,
+    measured_rows,
+    records_in,
+)
+from pipeline.results.posterior_file import POSTERIOR, write_posterior
+from pipeline.results.prediction_file import table_text
+from pipeline.store.files import write_text
+from pipeline.store.runs import Job, Needs, Numbers
+from pipeline.terminal.errors import InputError
+
+
+def sound_set(config: Mapping[str, Any]) -> SetAtHand:
+    """The set of a configuration, refused if it is not sound."""
+    return at_hand(config["set"])
+
+
+def perform(job: Job, needs: Needs, out: Path) -> Numbers:
+    """Fit a planned set."""
+    del needs
+    return run_step(sound_set(job.config), out)
+
+
+def run_step(at: SetAtHand, out: Path) -> Numbers:
+    """Fit; write what was found into `out`."""
+    out.mkdir(parents=True, exist_ok=True)
+    records = records_in(at, at.folder)
+    chosen = _only_fitted(at, records)
+    if not chosen.inputs:
+        write_posterior(out / POSTERIOR, untold(at))
+        return {"fitted_records": 0, "fitted_inputs": 0}
+    at, fitted = measured_and_predicted(at, chosen)
+    after, near = posterior(fitted, at.inputs, at.errors, at.aims)
+    after = replace(after, repeat_sd=dict(at.repeat_sd))
+    write_posterior(out / POSTERIOR, after)
+    rows = fitted.rows
+    _write(out / "fit.csv", rows.assign(predicted=near.f))
+    apart = left_out_rows(at, fitted, near)
+    _write(out / "left_out.csv", apart)
+    _write(out / "parameters.csv", parameters(at, after))
+    covered = judgement.coverage(apart)
+    values = {name: after.inputs[name] for name in after.fitted}
+    return {
+        "fitted_records": len(chosen.inputs),
+        "fitted_inputs": len(after.fitted),
+        "left_out_coverage": covered.value,
+        **values,
+    }
+
+
+def _only_fitted(at: SetAtHand, records: Records) -> Records:
+    """The records that the fit uses; one that cannot be read stops it."""
+    for name, reason in records.refused.items():
+        if at.is_fitted(name):
+            raise InputError(f"{name}, which is fitted, cannot be predicted: {reason}")
+    chosen = {n: one for n, one in records.inputs.items() if at.is_fitted(n)}
+    return replace(records, inputs=chosen)
+
+
+def untold(at: SetAtHand) -> Posterior:
+    """What is known without a fit: inputs as stated, model error as stated."""
+    held = [i for i in at.inputs if i.u > 0]
+    none = np.zeros((0, 0))
+    return Posterior(
+        {i.name: i.value for i in at.inputs},
+        (),
+        tuple(i.name for i in held),
+        np.array([i.u for i in held]),
+        none,
+        none,
+        np.zeros((0, len(held))),
+        at.errors,
+    )
+
+
+def measured_and_predicted(
+    at: SetAtHand, chosen: Records
+) -> tuple[SetAtHand, FittedRecords]:
+    """The rows that are fitted, with what repeats of a test differ by."""
+    start = {i.name: i.value for i in at.inputs}
+    first = {n: at.predict(start, one) for n, one in chosen.inputs.items()}
+    rows, refused = measured_rows(at, chosen, first)
+    for name, reason in refused.items():
+        raise InputError(f"{name}, which is fitted, has no measured values: {reason}")
+    at = replace(at, repeat_sd=between_repeats(at, chosen, rows))
+    rows, _ = measured_rows(at, chosen, first)
+    used = [at.of.quantities[family].fitted for family in rows["family"]]
+    return at, FittedRecords(at.predict, chosen.inputs, rows[used])
+
+
+def left_out_rows(at: SetAtHand, of: FittedRecords, near: Linear) -> pd.DataFrame:
+    """Every fitted record as the others predict it, beside what was measured."""
+    if len(of.records) < 2:
+        return pd.DataFrame(columns=list(judgement.COLUMNS))
+    tables = []
+    for name, record in of.records.items():
+        after = left_out(of, near, at.inputs, at.errors, at.aims, name)
+        table = prediction.predicted(
+            at.predict,
+            record,
+            after,
+            at.inputs,
+            at.families(record.words),
+            numerics(at),
+        )
+        tables.append(judgement.compared(of.of(name), table))
+    return pd.concat(tables, ignore_index=True)
+
+
+def numerics(at: SetAtHand) -> prediction.Numerics:
+    """How inputs go through the model of a set."""
+    return prediction.Numerics(at.refined, at.of.order, at.of.draws)
+
+
+def parameters(at: SetAtHand, after: Posterior) -> pd.DataFrame:
+    """Every input: before and after the fit, u, unit, where it is from."""
+    u = dict(
+        zip(after.fitted, np.sqrt(np.diag(after.noise + after.model)), strict=True)
+    )
+    rows = [
+        {
+            "input": name,
+            "before": one.value,
+            "u_before": float("nan") if one.u is None else one.u,
+            "value": after.inputs[name],
+            "u": float(u.get(name, one.u or 0.0)),
+            "unit": one.unit,
+            "fitted": one.fitted,
+            "origin": one.origin,
+            "source": one.source,
+        }
+        for name, one in at.of.inputs.items()
+    ]
+    columns = ["input", "before", "u_before", "value", "u", "unit", "fitted"]
+    return pd.DataFrame(rows, columns=[*columns, "origin", "source"])
+
+
+def _write(path: Path, table: pd.DataFrame) -> None:
+    write_text(path, table_text(table))

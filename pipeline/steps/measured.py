@@ -1,0 +1,253 @@
+"""Measured records beside their prediction: errors, verdicts, coverage.
+
+Writes measured.csv, verdict.csv and verdict.json, and what a figure of them shows:
+prediction.csv, left_out.csv, parameters.csv.
+"""
+
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.measured import judgement
+from analysis.measured.prediction import Family
+from analysis.measured.series import RecordInputs
+from pipeline.cases.set_records import (
+    SetAtHand,
+    at_hand,
+    kept_records,
+    measured_rows,
+    records_in,
+)
+from pipeline.results.posterior_file import POSTERIOR, read_posterior
+from pipeline.results.prediction_file import (
+    FOLDER,
+    Prediction,
+    committed,
+    read_prediction,
+    table_text,
+)
+from pipeline.store.files import write_json, write_text
+from pipeline.store.runs import Job, Needs, Numbers
+
+FITTED, PREDICTED, LEFT_OUT = "fitted", "predicted", "left out"
+OF_FIT = ("left_out.csv", "parameters.csv")
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Which prediction each record is compared with.
+
+    Parameters
+    ----------
+    table : rows of all of them
+    by : name of each record: committed, made, or why there is none
+    """
+
+    table: pd.DataFrame
+    by: Mapping[str, Prediction]
+    refused: Mapping[str, str]
+
+
+def sound_set(config: Mapping[str, Any]) -> SetAtHand:
+    """The set of a configuration, refused if it is not sound."""
+    return at_hand(config["set"])
+
+
+def perform(job: Job, needs: Needs, out: Path) -> Numbers:
+    """Compare the records of a planned job."""
+    at, fit = sound_set(job.config), needs.get("fit")
+    place = at.folder / FOLDER if fit is None else fit
+    at = replace(at, repeat_sd=read_posterior(place / POSTERIOR).repeat_sd)
+    made = read_prediction(needs["predicted"]) if "predicted" in needs else None
+    return run_step(at, Path(job.tags["folder"]), made, out, place)
+
+
+def run_step(
+    at: SetAtHand, folder: Path, made: Prediction | None, out: Path, fit: Path
+) -> Numbers:
+    """Compare; write the tables into `out`.
+
+    Parameters
+    ----------
+    made : a prediction of the folder's records, for those not predicted before
+    fit : folder of what the fit left
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    before = committed(at.folder)
+    records = records_in(at, folder)
+    chosen = choose(records.inputs, before, made)
+    series = {name: one.quantities(name) for name, one in chosen.by.items()}
+    rows, unread = measured_rows(at, records, series)
+    table = judgement.compared(rows, chosen.table)
+    for name in OF_FIT:
+        if (fit / name).is_file():
+            shutil.copyfile(fit / name, out / name)
+    _write(out / "measured.csv", table)
+    shown = shown_rows(chosen, before, made)
+    _write(out / "prediction.csv", shown)
+    whose = members(at, shown, {**shipped_inputs(at), **records.inputs})
+    verdicts = parts_judged(at, records.inputs, table, chosen, out / "left_out.csv")
+    _write(out / "verdict.csv", verdicts)
+    refused = {**records.refused, **chosen.refused, **unread}
+    of = before or made
+    said = {
+        "set": at.of.name,
+        "title": at.of.title,
+        "source": at.of.source,
+        "licence": at.of.licence,
+        "families": families_said(at, whose),
+        "prediction": {
+            "key": of.key if of else "",
+            "sha256": of.sha256 if of else "",
+            "committed": before is not None,
+            **({"reproduced": reproduced(before, made)} if before and made else {}),
+        },
+        "compared_with": {n: p.key for n, p in chosen.by.items()},
+        "variants_tried": at.of.variants_tried,
+        "k": at.of.k,
+        "refused": refused,
+        "fitted": fitted_names(chosen),
+        "verdicts": verdicts.to_dict("records"),
+    }
+    write_json(out / "verdict.json", said)
+    return numbers(verdicts, table, refused)
+
+
+def choose(
+    inputs: Mapping[str, Any], before: Prediction | None, made: Prediction | None
+) -> Chosen:
+    """Of each record the prediction committed before, if its inputs are the same."""
+    by: dict[str, Prediction] = {}
+    refused = {}
+    for name, one in inputs.items():
+        holding = [p for p in (before, made) if p is not None and p.holds(one)]
+        if holding:
+            by[name] = holding[0]
+        else:
+            said = made.refused.get(name) if made else None
+            refused[name] = said or "it has no prediction from these inputs"
+    tables = [one.of(name) for name, one in by.items()]
+    whole = pd.concat(tables, ignore_index=True) if tables else _nothing(before or made)
+    return Chosen(whole, by, refused)
+
+
+def _nothing(like: Prediction | None) -> pd.DataFrame:
+    return like.table.iloc[:0] if like else pd.DataFrame()
+
+
+def shown_rows(
+    chosen: Chosen, before: Prediction | None, made: Prediction | None
+) -> pd.DataFrame:
+    """What was compared, and the kept records that no measurement is there of."""
+    whole = before or made
+    if whole is None:
+        return chosen.table
+    others = whole.table[~whole.table["record"].isin(chosen.by)]
+    return pd.concat([chosen.table, others], ignore_index=True)
+
+
+def reproduced(before: Prediction, made: Prediction) -> float:
+    """Largest difference of a value predicted again, over its half width."""
+    key = ["record", "quantity", "at"]
+    both = before.table.merge(made.table, on=key, suffixes=("", "_again"))
+    apart = (both["value_again"] - both["value"]).abs()
+    return (
+        float((apart / both["half_width"].clip(lower=1e-300)).max())
+        if len(both)
+        else np.nan
+    )
+
+
+def fitted_names(chosen: Chosen) -> list[str]:
+    """Records that the fit used."""
+    return [name for name, one in chosen.by.items() if name in one.fitted]
+
+
+def parts_judged(
+    at: SetAtHand,
+    inputs: Mapping[str, RecordInputs],
+    table: pd.DataFrame,
+    chosen: Chosen,
+    apart: Path,
+) -> pd.DataFrame:
+    """Verdicts by family: of predicted records, of fitted ones, of those left out.
+
+    Parameters
+    ----------
+    inputs : of the records of `table`; those left out are shipped
+    """
+    fitted = table["record"].isin(fitted_names(chosen))
+    parts = {PREDICTED: table[~fitted], FITTED: table[fitted]}
+    if apart.is_file():
+        parts[LEFT_OUT] = pd.read_csv(apart, dtype={"record": str})
+    of = {PREDICTED: inputs, FITTED: inputs, LEFT_OUT: shipped_inputs(at)}
+    found = [
+        judgement.judged(rows, by_record(at, of[part]), at.of.k).assign(part=part)
+        for part, rows in parts.items()
+        if len(rows)
+    ]
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
+
+def families_said(
+    at: SetAtHand, whose: Mapping[str, list[str]]
+) -> list[dict[str, object]]:
+    """What a figure needs of each family."""
+    return [
+        {
+            "name": name,
+            "rows": one.rows or re.escape(name),
+            "unit": one.unit,
+            "along": one.along,
+            "records": whose[name],
+        }
+        for name, one in at.of.quantities.items()
+    ]
+
+
+def shipped_inputs(at: SetAtHand) -> dict[str, RecordInputs]:
+    """Of the records of the set's own folder and of those that are kept elsewhere."""
+    own = records_in(at, at.folder)
+    return {**own.inputs, **kept_records(at, own.found).inputs}
+
+
+def members(
+    at: SetAtHand, shown: pd.DataFrame, inputs: Mapping[str, RecordInputs]
+) -> dict[str, list[str]]:
+    """By family, the records that have quantities of it."""
+    found: dict[str, list[str]] = {name: [] for name in at.of.quantities}
+    for record, own in shown.groupby("record", sort=False)["quantity"]:
+        family = at.families(inputs[str(record)].words)
+        for name in {family(quantity).name for quantity in own.unique()}:
+            found[name].append(str(record))
+    return found
+
+
+def by_record(
+    at: SetAtHand, inputs: Mapping[str, RecordInputs]
+) -> Callable[[str, str], Family]:
+    """The family of a record's quantity."""
+    return lambda record, quantity: at.families(inputs[record].words)(quantity)
+
+
+def numbers(
+    verdicts: pd.DataFrame, table: pd.DataFrame, refused: Mapping[str, str]
+) -> Numbers:
+    """What a run says of itself."""
+    found: Numbers = {"rows": len(table), "refused": len(refused)}
+    for row in verdicts.itertuples():
+        name = f"{str(row.part).replace(' ', '_')}.{row.quantity}"
+        found[f"{name}.verdict"] = str(row.verdict)
+        found[f"{name}.rms_E"] = float(str(row.rms_E))
+        found[f"{name}.coverage"] = float(str(row.coverage))
+    return found
+
+
+def _write(path: Path, table: pd.DataFrame) -> None:
+    write_text(path, table_text(table))

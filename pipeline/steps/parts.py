@@ -1,0 +1,293 @@
+"""The parts of a morphing case, printable: meshes, parts list, spaced lengths."""
+
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.designs.spacing import Spaced, spaced
+from pipeline.cases.morph import MorphCase
+from pipeline.config.building import build
+from pipeline.config.checking import refuse_unknown
+from pipeline.config.hydra import composed_file
+from pipeline.formats.printed_files import write_3mf, write_stl
+from pipeline.formats.solids import PrintedPiece, mesh_of
+from pipeline.formats.structure_file import document
+from pipeline.steps.part_sizes import FILE
+from pipeline.store.files import replacing, write_json
+from pipeline.store.runs import Job, Needs, Numbers, run_record
+from pipeline.terminal.errors import InputError
+from sim.arrays import Floats, Ints
+from sim.lab.layout import Place, laid_out
+from sim.lab.overlaps import overlaps
+from sim.lab.pieces import (
+    Assembly,
+    Clamps,
+    Piece,
+    assembly,
+    bars_of_target,
+    fragments,
+    pieces,
+    target_piece,
+)
+from sim.lab.sizes import Sizes
+from sim.morph.equations.closing import closed
+from sim.morph.equations.system import system_of
+from sim.morph.structure.constraints import ConstraintKind
+from sim.morph.structure.structure import Structure
+
+SIZES = tuple(f.name for f in fields(Sizes))
+
+
+@dataclass(frozen=True)
+class Parts:
+    """How a mechanism is printed; conf/parts/default.yaml explains each value."""
+
+    scale_mm: float
+    sizes: Sizes
+    clamps: str = "joined"
+    target: bool = True
+    spacing_mm: float = 0.0
+    sides: int = 48
+    bed_mm: tuple[float, float] = (220.0, 220.0)
+    gap_mm: float = 3.0
+
+    def __post_init__(self) -> None:
+        _ = Clamps(self.clamps)
+        if not _number(self.scale_mm) or not 0 < self.scale_mm < np.inf:
+            raise ValueError(f"scale_mm must be positive, not {self.scale_mm!r}")
+        for name in ("spacing_mm", "gap_mm"):
+            value = getattr(self, name)
+            if not _number(value) or not 0 <= value < np.inf:
+                raise ValueError(f"{name} must be zero or positive, not {value!r}")
+        if type(self.sides) is not int or not 8 <= self.sides <= 720:
+            raise ValueError(f"sides must be from 8 to 720, not {self.sides!r}")
+        if not isinstance(self.target, bool):
+            raise ValueError(f"target must be true or false, not {self.target!r}")
+        bed = self.bed_mm
+        if len(bed) != 2 or not all(_number(v) and 0 < v < np.inf for v in bed):
+            raise ValueError(f"bed_mm must be [width, depth], not {list(bed)}")
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def parts_settings(path: Path = FILE) -> dict[str, Any]:
+    """A file of conf/parts as plain data, checked."""
+    given = composed_file(path)
+    own = [f.name for f in fields(Parts) if f.name != "sizes"]
+    refuse_unknown(given, [*own, *SIZES], str(path))
+    for name in ("scale_mm", *SIZES):
+        if name not in given:
+            raise InputError(f"{path} has no {name}: give it a value")
+    return given
+
+
+def parts_of(settings: dict[str, Any]) -> Parts:
+    """What such a file describes."""
+    given = {k: v for k, v in settings.items() if k not in SIZES}
+    bed = given.get("bed_mm", Parts.bed_mm)
+    if not isinstance(bed, list | tuple):
+        raise ValueError(f"bed_mm must be [width, depth], not {bed!r}")
+    return Parts(sizes=Sizes.among(settings), **given | {"bed_mm": tuple(bed)})
+
+
+@dataclass(frozen=True, eq=False)
+class PrintedMechanism:
+    """A case as it is printed.
+
+    Attributes
+    ----------
+    nodes_mm : (n, 3) where it is assembled: its initial configuration
+    ends_mm : (n, 3) where the morph ends
+    """
+
+    case: MorphCase
+    nodes_mm: Floats
+    ends_mm: Floats
+    E: float
+    spaced: Spaced | None
+
+
+def mechanism(case: MorphCase, parts: Parts) -> PrintedMechanism:
+    """Space lengths where asked for, close the loops, and morph."""
+    done = None
+    if parts.spacing_mm > 0.0:
+        done = spaced(case.structure, parts.scale_mm, parts.spacing_mm)
+        try:
+            case = replace(case, structure=done.structure)  # which closes its loops
+        except ValueError as error:
+            raise ValueError(
+                f"with lengths {parts.spacing_mm:g} mm apart {error}, or lower "
+                "spacing_mm"
+            ) from error
+    z = closed(system_of(case.structure), case.structure, case.residual)
+    nodes = parts.scale_mm * z[: len(case.structure.r0)]
+    *_, last = case.steps()
+    return PrintedMechanism(case, nodes, parts.scale_mm * last.r, last.E, done)
+
+
+def links_of_all(structure: Structure) -> Any:
+    """(p, 2) nodes of every constant distance."""
+    table = structure.constraints
+    return table.nodes[table.kind == ConstraintKind.DIST, :2]
+
+
+def run_step(parts: Parts, case: Any, out: Path) -> dict[str, Any]:
+    """Make all parts of a case; write them into `out`."""
+    if not isinstance(case, MorphCase):
+        raise InputError("this case has no links to print: choose one of morphing")
+    try:
+        made = mechanism(case, parts)
+        found, whole = _pieces(made, parts)
+        places = laid_out([p.box for p in found], parts.bed_mm, parts.gap_mm)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    late = list(overlaps(whole, made.ends_mm, parts.sizes))
+    out.mkdir(parents=True, exist_ok=True)
+    for old in (*out.glob("stl/*.stl"), *out.glob("print_*.3mf")):
+        old.unlink()  # of other parts: nobody should print them
+    meshes = {p.piece.name: p.to_print for p in found}
+    for name, mesh in meshes.items():
+        write_stl(out / "stl" / f"{name}.stl", mesh)
+    solids = [solid for p in found for solid in p.piece.assembled]
+    write_stl(out / "assembled.stl", mesh_of(solids, parts.sides))
+    beds = 1 + max(place.bed for place in places)
+    for bed in range(beds):
+        on_it = [place for place in places if place.bed == bed]
+        write_3mf(out / f"print_{bed + 1}.3mf", on_it, meshes)
+    ended = _at_the_end(made, parts)
+    _write_meshes(out / "meshes.npz", found, ended, places, parts.bed_mm)
+    write_json(out / "structure.json", document(made.case.structure))
+    table = parts_table(found)
+    with replacing(out / "parts.csv") as temporary:
+        table.to_csv(temporary, index=False, lineterminator="\n")
+    numbers: dict[str, Any] = {
+        "parts": int(table["count"].sum()),
+        "different_parts": len(table),
+        "beds": beds,
+        "volume_cm3": float((table["count"] * table["volume_mm3"]).sum() / 1000.0),
+        "overlaps_at_the_end": len(late),
+    }
+    if "target" in set(table["part"]):
+        wires = _wires(made, parts)
+        bars = bars_of_target(wires, made.ends_mm, parts.sizes)
+        numbers["target_fragments"] = fragments(bars, parts.sizes.target_radius_mm)
+    if late:
+        numbers["warning"] = f"at the end of the morph {late[0]}"
+    return numbers | _cost(case, made)
+
+
+def _pieces(
+    made: PrintedMechanism, parts: Parts
+) -> tuple[list[PrintedPiece], Assembly]:
+    """All pieces, the target among them; two at one place are refused."""
+    structure, sizes = made.case.structure, parts.sizes
+    whole = assembly(made.nodes_mm, structure.bodies, links_of_all(structure), sizes)
+    first = next(overlaps(whole, made.nodes_mm, sizes), None)
+    if first is not None:
+        raise ValueError(
+            f"{first} where the mechanism is assembled: make clamps and rods thinner, "
+            "or enlarge scale_mm"
+        )
+    found = pieces(whole, sizes, Clamps(parts.clamps), parts.sides)
+    if parts.target:
+        wires = _wires(made, parts)
+        target = target_piece(wires, made.ends_mm, sizes)
+        found += [] if target is None else [target]
+    return [PrintedPiece(piece, parts.sides) for piece in found], whole
+
+
+def _wires(made: PrintedMechanism, parts: Parts) -> tuple[Floats, Ints]:
+    """Vertices, mm, and edges of the target."""
+    vertices, edges = made.case.shape.wireframe(made.case.structure.r0)
+    return parts.scale_mm * vertices, edges
+
+
+def parts_table(found: list[PrintedPiece]) -> pd.DataFrame:
+    """A row a part: how many, which nodes, its length and volume.
+
+    The volume is that which the surfaces enclose; where rods of one body meet inside a
+    ball it counts twice.
+    """
+    rows = [
+        {
+            "part": printed.piece.name,
+            "count": printed.piece.count,
+            "nodes": "-".join(map(str, printed.piece.nodes)),
+            "length_mm": printed.piece.length_mm,
+            "volume_mm3": printed.to_print.volume,
+            "file": f"stl/{printed.piece.name}.stl",
+        }
+        for printed in found
+    ]
+    return pd.DataFrame(rows)
+
+
+def _at_the_end(made: PrintedMechanism, parts: Parts) -> list[Piece]:
+    """The pieces where the morph ends, without the target."""
+    structure = made.case.structure
+    links = links_of_all(structure)
+    whole = assembly(made.ends_mm, structure.bodies, links, parts.sizes)
+    return pieces(whole, parts.sizes, Clamps(parts.clamps), parts.sides)
+
+
+def _write_meshes(
+    path: Path,
+    found: list[PrintedPiece],
+    ended: list[Piece],
+    places: list[Place],
+    bed_mm: tuple[float, float],
+) -> None:
+    """Every piece on the bed, assembled, and where the morph ends, for drawing."""
+    arrays: dict[str, Any] = {"names": np.array([p.piece.name for p in found])}
+    end = {piece.name: piece for piece in ended}
+    for printed in found:
+        name = printed.piece.name
+        last = PrintedPiece(end.get(name, printed.piece), printed.sides)
+        at = {
+            "bed": printed.to_print,
+            "start": printed.assembled,
+            "end": last.assembled,
+        }
+        for where, mesh in at.items():
+            arrays[f"{name}/{where}/vertices"] = mesh.vertices.astype(np.float32)
+            arrays[f"{name}/{where}/faces"] = mesh.faces.astype(np.int32)
+    arrays["bed_mm"] = np.array(bed_mm)
+    arrays["places"] = np.array([(p.bed, p.x, p.y) for p in places])
+    arrays["placed"] = np.array([p.name for p in places])
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def _cost(case: MorphCase, made: PrintedMechanism) -> dict[str, Any]:
+    """What spacing the lengths cost."""
+    if made.spaced is None:
+        return {"E": made.E}
+    *_, drawn = case.steps()
+    cost: dict[str, Any] = {
+        "lengths_changed": made.spaced.changed,
+        "largest_change_mm": made.spaced.largest_mm,
+        "E_as_drawn": drawn.E,
+        "E_spaced": made.E,
+    }
+    if made.spaced.held:
+        names = ", ".join(made.spaced.held[:6])
+        cost["held"] = (
+            f"{len(made.spaced.held)} lengths stay as drawn, since closed loops fix "
+            f"them: {names}"
+        )
+    return cost
+
+
+def case_of_run(directory: Path) -> Any:
+    """The case of a finished run."""
+    return build(run_record(directory)["config"]["case"], "case")
+
+
+def perform(job: Job, needs: Needs, out: Path) -> Numbers:
+    """Make the parts of the simulation that a planned job names."""
+    return run_step(parts_of(dict(job.config)), case_of_run(needs["simulated"]), out)

@@ -1,0 +1,85 @@
+"""The prediction of a measured set: every record from its inputs, with intervals.
+
+Writes prediction.csv and prediction.json. What was measured of the records is not
+read: their inputs are, and what the fitted ones told.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.measured import prediction
+from analysis.measured.posterior import Posterior
+from pipeline.cases.set_records import (
+    REFUSALS,
+    Records,
+    SetAtHand,
+    at_hand,
+    kept_records,
+    records_in,
+)
+from pipeline.results.posterior_file import POSTERIOR, read_posterior
+from pipeline.results.prediction_file import write_prediction
+from pipeline.steps.fit_measured import numerics
+from pipeline.store.runs import Job, Needs, Numbers
+from pipeline.terminal.errors import InputError, one_line
+
+
+def sound_set(config: Mapping[str, Any]) -> SetAtHand:
+    """The set of a configuration, refused if it is not sound."""
+    return at_hand(config["set"])
+
+
+def perform(job: Job, needs: Needs, out: Path) -> Numbers:
+    """Predict the records of a planned job: those of its folder, and kept ones."""
+    at = sound_set(job.config)
+    place = needs["fit"] / POSTERIOR if "fit" in needs else committed_posterior(job)
+    return run_step(at, Path(job.tags["folder"]), read_posterior(place), job.key, out)
+
+
+def committed_posterior(job: Job) -> Path:
+    """The file among those of a job that holds what the fit told."""
+    found = [Path(path) for path in job.paths if Path(path).name == POSTERIOR]
+    if not found:
+        raise InputError(f"{job.name}: neither a fit nor a {POSTERIOR} is at hand")
+    return found[0]
+
+
+def run_step(
+    at: SetAtHand, folder: Path, after: Posterior, key: str, out: Path
+) -> Numbers:
+    """Predict every record of a folder; of the shipped one, kept records too."""
+    at = replace(at, repeat_sd=after.repeat_sd)
+    records = records_in(at, folder)
+    if folder == at.folder:
+        kept = kept_records(at, records.found)
+        records = Records(
+            records.found,
+            {**records.inputs, **kept.inputs},
+            {**records.refused, **kept.refused},
+        )
+    tables, refused = [], dict(records.refused)
+    for name, one in records.inputs.items():
+        try:
+            tables.append(
+                prediction.predicted(
+                    at.predict,
+                    one,
+                    after,
+                    at.inputs,
+                    at.families(one.words),
+                    numerics(at),
+                )
+            )
+        except REFUSALS as error:
+            refused[name] = one_line(error)
+    empty = pd.DataFrame(columns=list(prediction.COLUMNS))
+    table = pd.concat(tables, ignore_index=True) if tables else empty
+    made = {n: one for n, one in records.inputs.items() if n not in refused}
+    own = folder == at.folder
+    fitted = tuple(name for name in made if own and at.is_fitted(name))
+    write_prediction(out, table, key, made, fitted, refused)
+    return {"records": len(made), "rows": len(table), "refused": len(refused)}

@@ -1,0 +1,125 @@
+"""Run directories: what a run is, and where it is found.
+
+    results/running/<key>.<attempt>/   while it runs: owner.json, heartbeat, its steps
+    results/runs/<key>/                finished
+    results/failed/<key>.<attempt>/    failed, with the steps it made
+
+A directory moves from the first place to one of the others by a single rename, with
+the digests of its files in SHA256SUMS (pipeline.store.attempts).
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pipeline.store.files import read_json
+from pipeline.store.keys import key_of
+from pipeline.terminal.errors import InputError
+
+RESULTS = Path("results")
+
+Numbers = dict[str, Any]
+Needs = Mapping[str, Any]  # directories of the runs that a job reads, by role
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run that is wanted: what it is, and what decides its numbers.
+
+    Parameters
+    ----------
+    step : the module pipeline.<step> that performs it
+    name : what a person calls it, such as the case or the scan
+    identity : what the key is the hash of (pipeline.store.keys.identity)
+    config : resolved configuration
+    needs : keys of the runs it reads, by role; several where a role is a list
+    paths : files from outside
+    modules : of the project that decide it beside those its step imports, such as
+        those of a case that it rebuilds
+    """
+
+    step: str
+    name: str
+    identity: Mapping[str, Any]
+    config: Mapping[str, Any]
+    needs: Mapping[str, str | list[str]] = field(default_factory=dict)
+    paths: tuple[str, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
+    modules: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The key of this run."""
+        return key_of(self.identity)
+
+
+def finished(key: str, results: Path = RESULTS) -> Path | None:
+    """The directory of the finished run `key`, if there is one."""
+    directory = results / "runs" / key
+    return directory if (directory / "run.json").is_file() else None
+
+
+def run_record(directory: Path) -> dict[str, Any]:
+    """run.json of a finished or failed run."""
+    record = read_json(directory / "run.json")
+    if not isinstance(record, dict) or "key" not in record:
+        raise InputError(f"{directory}/run.json is not the record of a run")
+    return record
+
+
+def failed_attempts(key: str, results: Path = RESULTS) -> list[Path]:
+    """Directories of the attempts at `key` that failed by themselves, oldest first.
+
+    Killed ones are not among them: they say nothing about the run.
+    """
+    return _by_themselves((results / "failed").glob(f"{key}.*"))
+
+
+def _by_themselves(attempts: Iterable[Path]) -> list[Path]:
+    own = [p for p in attempts if _status(p) in ("failed", "pruned")]
+    return sorted(own, key=lambda p: int(p.name.rpartition(".")[2]))
+
+
+def _status(directory: Path) -> str:
+    try:
+        return str(run_record(directory)["status"])
+    except (InputError, KeyError):
+        return "unreadable"
+
+
+class Ledger:
+    """Which keys have finished and which have failed, read from the folders once."""
+
+    def __init__(self, results: Path = RESULTS) -> None:
+        self._results = results
+        runs = results / "runs"
+        names = [entry.name for entry in os.scandir(runs)] if runs.is_dir() else []
+        self.finished = {n for n in names if finished(n, results) is not None}
+        attempts: dict[str, list[Path]] = {}
+        for path in (results / "failed").glob("*.*"):
+            attempts.setdefault(path.name.partition(".")[0], []).append(path)
+        self._failed = {key: _by_themselves(paths) for key, paths in attempts.items()}
+
+    def last_failure(self, key: str) -> Path | None:
+        """The latest attempt at `key` that failed by itself, if it never finished."""
+        failed = self._failed.get(key)
+        return failed[-1] if failed and key not in self.finished else None
+
+    def state(self, key: str) -> str:
+        """One of finished, failed, pruned, missing."""
+        if key in self.finished:
+            return "finished"
+        failure = self.last_failure(key)
+        return "missing" if failure is None else _status(failure)
+
+    def ended(self) -> set[str]:
+        """Every key that has finished, failed or been pruned."""
+        return self.finished | {key for key, paths in self._failed.items() if paths}
+
+    def directory(self, key: str) -> Path | None:
+        """Where the record of `key` is: of its finished run, or of its last failure."""
+        if key in self.finished:
+            return self._results / "runs" / key
+        return self.last_failure(key)

@@ -1,0 +1,117 @@
+"""What a command says when it stops: one line, and the exit status.
+
+0: done.  1: something ran and failed, its steps kept.  2: refused before the first
+step, nothing written.
+"""
+
+import errno
+import functools
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import ParamSpec
+
+from sim.convergence import NotConvergedError
+
+P = ParamSpec("P")
+
+DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
+TRACEBACK_VARIABLE = "MORPHTRACK_TRACEBACK"
+
+
+class InputError(Exception):
+    """Input that is refused; the message says what, where, the value and the remedy."""
+
+
+class RunFailedError(Exception):
+    """A run that started and failed; the message says why and where its steps are."""
+
+
+class PrunedError(Exception):
+    """A run that its search ended early: others did better; its steps are kept."""
+
+
+class SeveralRunsError(Exception):
+    """What several runs of one command raised, by what tells the runs apart."""
+
+    def __init__(self, errors: Mapping[str, Exception]) -> None:
+        super().__init__("; ".join(f"{run}: {e}" for run, e in errors.items()))
+        self.errors = errors
+
+
+def one_line(error: BaseException) -> str:
+    """The message of `error` on a single line; its type where it has no message."""
+    text = " ".join(str(error).split())
+    return text or type(error).__name__
+
+
+def is_full_disk(error: BaseException) -> bool:
+    """Whether there was no room left to write to."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def is_read_only(error: BaseException) -> bool:
+    """Whether the file system takes nothing at all."""
+    return isinstance(error, OSError) and error.errno == errno.EROFS
+
+
+TOLD = (
+    InputError,
+    RunFailedError,
+    NotConvergedError,
+    ValueError,
+    FileNotFoundError,
+    IsADirectoryError,
+    NotADirectoryError,
+    PermissionError,
+    KeyboardInterrupt,
+)
+
+
+def is_told(error: BaseException) -> bool:
+    """Whether `error` is about input or a run; any other is a defect."""
+    if isinstance(error, SeveralRunsError):
+        return all(map(is_told, error.errors.values()))
+    return isinstance(error, TOLD) or is_full_disk(error) or is_read_only(error)
+
+
+def _status(error: BaseException) -> int:
+    if isinstance(error, SeveralRunsError):
+        return min(map(_status, error.errors.values()))  # something ran and failed
+    if isinstance(error, RunFailedError | NotConvergedError) or is_full_disk(error):
+        return FAILED
+    return INTERRUPTED if isinstance(error, KeyboardInterrupt) else REFUSED
+
+
+def _lines(error: BaseException) -> list[str]:
+    """What is said of `error`, a line a run."""
+    if isinstance(error, SeveralRunsError):
+        return [
+            line.replace("error: ", f"error: {run}: ", 1)
+            for run, one in error.errors.items()
+            for line in _lines(one)
+        ]
+    if isinstance(error, KeyboardInterrupt):
+        return ["interrupted"]
+    rest = ": make room, then the same command goes on where it was"
+    return [f"error: {one_line(error)}{rest if is_full_disk(error) else ''}"]
+
+
+def command(main: Callable[P, int]) -> Callable[P, int]:
+    """Turn what `main` raises about its input or its run into one line and a status.
+
+    Any other exception is a defect and keeps its traceback; so does everything
+    when the environment sets MORPHTRACK_TRACEBACK.
+    """
+
+    @functools.wraps(main)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> int:
+        try:
+            return main(*args, **kwargs)
+        except (Exception, KeyboardInterrupt) as error:
+            if os.environ.get(TRACEBACK_VARIABLE) or not is_told(error):
+                raise
+            print("\n".join(_lines(error)), file=sys.stderr)
+            return _status(error)
+
+    return guarded

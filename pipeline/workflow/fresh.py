@@ -1,0 +1,147 @@
+"""The plan as it is now: planned again only where something it was made of changed."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pipeline.config.listed import CONF
+from pipeline.config.workflow_file import read_workflow
+from pipeline.store.files import read_json
+from pipeline.store.keys import WHERE_IMPORTED, files_named, versions
+from pipeline.store.plan_file import Document, is_own, read_documents, read_plan
+from pipeline.store.runs import RESULTS
+from pipeline.store.standing import settle
+from pipeline.studies.members import read_members
+from pipeline.terminal.arguments import goal_and_overrides
+from pipeline.terminal.errors import DONE, REFUSED, InputError, command
+from pipeline.workflow.plan import make_plan
+from sim.syntax import PACKAGES, SOURCE_ROOT
+
+Read = dict[str, Any]
+PATH = "PYTHONPATH"
+
+
+def _files_below(folder: Path, suffix: str = "") -> Iterator[Path]:
+    for place, _, names in os.walk(folder):
+        yield from (Path(place, name) for name in names if name.endswith(suffix))
+
+
+def state_of_inputs(files: set[str]) -> Read:
+    """Sizes and times of all that a plan reads, and the versions that it notes.
+
+    Parameters
+    ----------
+    files : from outside, which configurations name
+    """
+    paths = [*_files_below(CONF), *map(Path, sorted(files))]
+    for package in PACKAGES:
+        paths += _files_below(SOURCE_ROOT / package, ".py")
+    states = {}
+    for path in paths:
+        with contextlib.suppress(OSError):
+            found = path.stat()
+            states[str(path)] = [found.st_mtime_ns, found.st_size]
+    return {"states": states, "versions": versions(frozenset(WHERE_IMPORTED))}
+
+
+def files_of(found: Mapping[str, Document]) -> set[str]:
+    """Files from outside that the runs of a plan read."""
+    rows = [row for document in found.values() for row in document["jobs"]]
+    named = {path for row in rows for path in files_named(row["config"])}
+    return named | {path for row in rows for path in row["paths"]}
+
+
+def _cached(
+    file: Path, words: Sequence[str] = ()
+) -> tuple[dict[str, Any], dict[str, Document]] | None:
+    """The plan on disk, if it is whole and nothing it was made of changed.
+
+    A plan of which something is left out is made again, which says what.
+    """
+    if not file.is_file():
+        return None
+    try:
+        plan: dict[str, Any] = read_json(file)
+        found = read_documents(plan)
+        for study in plan["studies"]:
+            read_members(study)
+        files = plan["read"]["files"]
+        now = {"files": files, "words": list(words)} | state_of_inputs(set(files))
+        same = plan["read"] == now and not plan["left_out"] and is_own(plan, found)
+    except (InputError, KeyError, TypeError):
+        return None
+    return (plan, found) if same else None
+
+
+def fresh_plan(
+    results: Path = RESULTS, words: Sequence[str] = (), goal: str = ""
+) -> dict[str, Any]:
+    """The plan of conf/workflow.yaml as it is now, its files settled.
+
+    Parameters
+    ----------
+    words : overrides; a plan that was made with other ones does not hold
+    goal : the one figure that is asked for, if not everything
+    """
+    cached = _cached(results / "plan" / "plan.json", words)
+    if cached is None:
+        read = partial(_read_by, words=words)
+        return make_plan(read_workflow(words=words, goal=goal), read)
+    plan, found = cached
+    settle(found, results)
+    return plan
+
+
+def _read_by(found: Mapping[str, Document], words: Sequence[str]) -> Read:
+    files = files_of(found)
+    return {"files": sorted(files), "words": list(words)} | state_of_inputs(files)
+
+
+def plan_without_compiling(
+    results: Path = RESULTS, words: Sequence[str] = (), goal: str = ""
+) -> dict[str, Any]:
+    """As `fresh_plan`; what must be planned, a process plans that compiles nothing.
+
+    A case is built to be checked, and calls kernels for that, each once: as Python they
+    take seconds, compiled a minute on a machine that is new to them.
+    """
+    if _cached(results / "plan" / "plan.json", words) is not None:
+        return fresh_plan(results, words)
+    _plan_apart([goal, *words] if goal else words)
+    return read_plan(results)
+
+
+def _plan_apart(words: Sequence[str]) -> None:
+    if sys.stderr.isatty():
+        print("planning: every case is checked before anything runs", file=sys.stderr)
+    code = os.pathsep.join(filter(None, (str(SOURCE_ROOT), os.environ.get(PATH))))
+    done = subprocess.run(
+        [sys.executable, "-m", __name__, *words],
+        env={**os.environ, PATH: code, "NUMBA_DISABLE_JIT": "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if done.returncode == REFUSED:
+        raise InputError(done.stderr.strip().removeprefix("error: "))
+    sys.stderr.write(done.stderr)
+    if done.returncode:
+        raise SystemExit(done.returncode)
+
+
+@command
+def main() -> int:
+    """Bring the plan in this folder up to date."""
+    goal, words = goal_and_overrides(sys.argv[1:])
+    fresh_plan(words=words, goal=goal)
+    return DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

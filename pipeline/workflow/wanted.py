@@ -1,0 +1,205 @@
+"""What an entry of conf/workflow.yaml wants: its jobs, with the settings of each step.
+
+What a step would refuse is refused here, before anything runs.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pipeline.config.measured_file import read_set
+from pipeline.config.workflow_file import (
+    WORKFLOW,
+    Compared,
+    Drawn,
+    MeasuredSeries,
+    VirtualScan,
+)
+from pipeline.figures.names import module_of
+from pipeline.steps.measured_files import committed_files, shipped_files
+from pipeline.store.runs import Job
+from pipeline.terminal.errors import InputError, one_line
+from pipeline.workflow.measured_set import set_config, tags_of
+from pipeline.workflow.planner import Planner, job_for, label_in_name
+from pipeline.workflow.steps_table import STEPS
+
+
+def compared(planner: Planner, wanted: Compared) -> tuple[Job, Job, Job]:
+    """Simulation, ingest and comparison that one entry of the workflow wants."""
+    case = f"case={wanted.case}"
+    name = wanted.name if wanted.overrides else wanted.case
+    simulated = planner.simulation(name, [case, *wanted.overrides])
+    spheres = _ingest(planner, wanted, simulated)
+    reads: dict[str, Job] = {"spheres": spheres, "simulated": simulated}
+    tags = {"case": wanted.case}
+    of_target = _checked("deviation", wanted, _deviation_config(wanted))
+    placed = job_for("deviation", wanted.name, of_target, dict(reads), tags=tags)
+    reads["deviation"] = planner.add(placed)
+    if wanted.input_draws:
+        reads["input_uncertainty"] = _printed_anew(planner, wanted, simulated)
+    config = _checked("compare", wanted, _comparison_config(wanted))
+    tags = tags | {"expect": wanted.expect}
+    compared = planner.add(job_for("compare", wanted.name, config, reads, tags=tags))
+    return simulated, spheres, compared
+
+
+def measured_series(planner: Planner, wanted: MeasuredSeries) -> Job:
+    """The comparison of a measured series with a run."""
+    case = [f"case={wanted.case}", *wanted.overrides]
+    name = wanted.name if wanted.overrides else wanted.case
+    simulated = planner.simulation(name, case)
+    config = {"along": wanted.along, "synthetic": wanted.synthetic}
+    reads, paths = {"simulated": simulated}, [wanted.measured]
+    tags = {"case": wanted.case}
+    if wanted.synthetic:
+        tags["synthetic"] = "true"
+    return planner.add(
+        job_for("compare_series", wanted.name, config, reads, paths, tags)
+    )
+
+
+def _calibration(planner: Planner, name: str) -> Job:
+    """A calibration from synthetic poses."""
+    from pipeline.steps.calibration.file import FOLDER, composed
+
+    config = composed(FOLDER / f"{name}.yaml", planner.composer)
+    tags = {"synthetic": "true"}
+    return planner.add(job_for("calibrate", name, config, {}, tags=tags))
+
+
+def _measured_set(planner: Planner, name: str) -> Job:
+    """The comparison of a measured set with its prediction, after its fit."""
+    of = read_set(name)
+    config, tags = set_config(of), tags_of(of, Path(of.records.folder))
+    STEPS["measured"].configured(config)
+    shipped, before = shipped_files(of), committed_files(of)
+    reads: dict[str, Job] = {}
+    for step, role in (("fit_measured", "fit"), ("predict", "predicted")):
+        job = job_for(step, name, config, dict(reads), shipped, tags)
+        reads[role] = planner.add(job)
+    own = job_for("measured", name, config, reads, (*shipped, *before), tags)
+    return planner.add(own)
+
+
+def _parts(planner: Planner, figure: str, name: str, overrides: Sequence[str]) -> Job:
+    """The printed parts of a case, which a figure shows."""
+    from pipeline.steps.parts import parts_settings
+
+    settings = parts_settings()
+    STEPS["parts"].configured(settings)
+    reads = {"simulated": planner.shown(figure, name, overrides)}
+    return planner.add(job_for("parts", label_in_name(name), settings, reads))
+
+
+def _printed_anew(planner: Planner, wanted: Compared, simulated: Job) -> Job:
+    config = _checked("input_uncertainty", wanted, _printing_config(wanted))
+    reads, tags = {"simulated": simulated}, {"case": wanted.case}
+    return planner.add(
+        job_for("input_uncertainty", simulated.name, config, reads, tags=tags)
+    )
+
+
+def _ingest(planner: Planner, wanted: Compared, simulated: Job) -> Job:
+    config = _checked("ingest", wanted, _ingest_config(wanted))
+    tags = {"case": wanted.case}
+    if not isinstance(wanted.scan, VirtualScan):
+        paths = wanted.scan
+        return planner.add(job_for("ingest", wanted.name, config, {}, paths, tags))
+    if wanted.scan.of:
+        simulated = planner.simulation(f"{wanted.name}-scanned", wanted.scan.of)
+    scan = job_for(
+        "virtual_scan",
+        wanted.name,
+        _checked("virtual_scan", wanted, _scanner_config(wanted, wanted.scan)),
+        {"simulated": simulated},
+        tags=tags | {"synthetic": "true"},
+    )
+    reads = {"scan": planner.add(scan)}
+    tags = tags | {"synthetic": "true"}
+    return planner.add(job_for("ingest", wanted.name, config, reads, tags=tags))
+
+
+def _checked(step: str, wanted: Compared, config: dict[str, Any]) -> dict[str, Any]:
+    """`config` with its defaults; refused now, not in the middle of the work."""
+    try:
+        return asdict(STEPS[step].configured(config))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{WORKFLOW}: comparisons.{wanted.name} ({step}): {one_line(error)}"
+        ) from error
+
+
+def _printing_config(wanted: Compared) -> dict[str, Any]:
+    """How the case is printed anew: by the errors that the comparison assumes."""
+    shared = ("printing_sd_mm", "joint_play_sd_mm")
+    given = {k: wanted.settings[k] for k in shared if k in wanted.settings}
+    return {"scale_mm": wanted.scale_mm, "draws": wanted.input_draws, **given}
+
+
+def _deviation_config(wanted: Compared) -> dict[str, Any]:
+    """How spheres are told apart where the target is sought: as in the comparison."""
+    shared = ("registration_sd_mm", "scan_scale_sd", "print_scale_sd", "printing_sd_mm")
+    given = {k: wanted.settings[k] for k in shared if k in wanted.settings}
+    return {"scale_mm": wanted.scale_mm, **given}
+
+
+def _comparison_config(wanted: Compared) -> dict[str, Any]:
+    return {"scale_mm": wanted.scale_mm, **wanted.settings}
+
+
+def _ingest_config(wanted: Compared) -> dict[str, Any]:
+    own = {"sphere_radius_mm": wanted.sphere_radius_mm, "unit": wanted.unit}
+    return {**wanted.ingest, **own}
+
+
+def _scanner_config(wanted: Compared, scan: VirtualScan) -> dict[str, Any]:
+    from pipeline.steps.virtual_scan import scanner_settings
+
+    return {
+        **scanner_settings(),
+        "scale_mm": wanted.scale_mm,
+        "ball_radius_mm": wanted.sphere_radius_mm,
+        "seed": scan.seed,
+    }
+
+
+def figure(
+    planner: Planner, drawn: Drawn, compared: Mapping[str, tuple[Job, Job, Job]]
+) -> Job:
+    """The figure, with a row for each comparison and then for each run alone."""
+    for name in drawn.comparisons:
+        if name not in compared:
+            raise InputError(f"{WORKFLOW}: figures.{drawn.name} shows {name}")
+    alone = [
+        (label, planner.shown(drawn.name, label, words))
+        for label, words in drawn.cases.items()
+    ]
+    alone += planner.study(drawn.study) if drawn.study else []
+    alone += [(name, _calibration(planner, name)) for name in drawn.calibrations]
+    alone += [(name, _measured_set(planner, name)) for name in drawn.sets]
+    alone += [
+        (label, _parts(planner, drawn.name, label, words))
+        for label, words in drawn.parts.items()
+    ]
+    job = _drawn(drawn, [compared[name] for name in drawn.comparisons], alone)
+    return planner.jobs.setdefault(job.key, job)
+
+
+def _drawn(
+    drawn: Drawn,
+    rows: Sequence[tuple[Job, Job, Job]],
+    simulations: Sequence[tuple[str, Job]],
+) -> Job:
+    labels = [*drawn.comparisons, *(label for label, _ in simulations)]
+    reads: dict[str, Job | list[Job]] = {
+        "simulated": [row[0] for row in rows] + [job for _, job in simulations]
+    }
+    if rows:
+        reads["spheres"] = [row[1] for row in rows]
+        reads["comparisons"] = [row[2] for row in rows]
+    if len(set(labels)) < len(labels):
+        raise InputError(f"{WORKFLOW}: figures.{drawn.name} names a row twice")
+    config = {"figure": drawn.name, "labels": labels}
+    module = module_of(drawn.name)
+    return job_for("figure", drawn.name, config, reads, modules=[module])

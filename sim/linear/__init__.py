@@ -1,0 +1,5 @@
+"""Symmetric factorisations of fixed pattern: order, analyse once, factorise often.
+
+Read `sparse` (what callers use), then `ordering` (which unknown first) and `fronts`
+(the arithmetic).
+"""

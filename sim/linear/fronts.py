@@ -1,0 +1,208 @@
+"""The multifrontal factorisation L D L^T: Duff and Reid, ACM TOMS 9 (1983); Liu, SIAM
+Review 34 (1992).
+
+Each supernode, columns with the same rows in L, is eliminated in a frontal matrix: a
+dense symmetric matrix F over these rows, with the columns' own entries of A and the
+update matrices of the supernode's children added in (extend-add). With F11 over the
+columns and F21 below them,
+
+    F11 = L1 D L1^T,    L2 = F21 L1^-T D^-1,    U = F22 - L2 D L2^T;
+
+L1 and L2 are kept, and the Schur complement U is the update matrix that waits on a
+stack until the parent takes it. `F[k, i]` is row i of column k, i >= k, so that a
+column is contiguous. `sim.linear.sparse` prepares the places.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.kernels import inner, kernel
+
+BLOCK = 4  # columns that are subtracted from later ones in one sweep
+
+
+class Fronts(NamedTuple):
+    """The places of the entries of A and L, in the order of elimination.
+
+    Attributes
+    ----------
+    order : (n,) unknowns in the order of their elimination
+    slot : (e,) where each given entry is added in the lower triangle of P A P^T
+    start, row : (n + 1,), (u,) columns of that triangle
+    first : (s + 1,) first column of each front
+    front_start, front_row : (s + 1,), (q,) rows of each front, its own columns first
+    panel : (s + 1,) where the columns of L of each front begin
+    children : (s,) how many update matrices are added to each front
+    widest : rows of the largest front
+    scratch : work space for the largest front, then the stack of update matrices
+    """
+
+    order: Ints
+    slot: Ints
+    start: Ints
+    row: Ints
+    first: Ints
+    front_start: Ints
+    front_row: Ints
+    panel: Ints
+    children: Ints
+    widest: int
+    scratch: Floats
+
+
+@kernel
+def factorise_fronts(
+    fronts: Fronts, values: Floats, drop: float, L: Floats, pivot: Floats
+) -> None:
+    """Fill L and the pivots, front by front; children come before parents."""
+    start, row, first = fronts.start, fronts.row, fronts.first
+    front_start, front_row = fronts.front_start, fronts.front_row
+    panel, children, widest = fronts.panel, fronts.children, fronts.widest
+    scratch = fronts.scratch
+    entries = np.zeros(len(row))
+    for e in range(len(values)):
+        entries[fronts.slot[e]] += values[e]
+    n = len(pivot)
+    local = np.empty(n, dtype=np.int64)
+    terms = np.zeros(n)  # sum of the sizes of what made each diagonal entry
+    workspace, stack = scratch[: widest * widest], scratch[widest * widest :]
+    waiting = np.empty(len(children) + 1, dtype=np.int64)
+    top, count = 0, 0
+    for s in range(len(children)):
+        rows = front_row[front_start[s] : front_start[s + 1]]
+        size, width = len(rows), first[s + 1] - first[s]
+        F = workspace[: size * size].reshape(size, size)
+        for k in range(size):
+            local[rows[k]] = k
+            F[k, k:] = 0.0
+        for k in range(width):
+            for p in range(start[first[s] + k], start[first[s] + k + 1]):
+                F[k, local[row[p]]] += entries[p]
+            terms[first[s] + k] += abs(F[k, k])
+        for _ in range(children[s]):
+            count -= 1
+            child = waiting[count]
+            below = front_row[front_start[child] : front_start[child + 1]]
+            below = below[first[child + 1] - first[child] :]
+            top -= len(below) ** 2
+            _extend_add(F, stack[top:], below, local)
+        _eliminate_columns(F, width, rows, terms, drop, pivot[first[s] : first[s + 1]])
+        factor = L[panel[s] : panel[s + 1]].reshape(width, size)
+        _copy_triangle(F, factor)
+        left = size - width
+        update = stack[top : top + left * left].reshape(left, left)
+        _copy_triangle(F[width:, width:], update)
+        top += left * left
+        waiting[count] = s
+        count += 1
+
+
+@inner
+def _copy_triangle(source: Floats, target: Floats) -> None:
+    """The columns of a lower triangle, as far as `target` has them."""
+    for k in range(len(target)):
+        for i in range(k, target.shape[1]):
+            target[k, i] = source[k, i]
+
+
+@inner
+def _extend_add(F: Floats, flat: Floats, rows: Ints, local: Ints) -> None:
+    """Extend-add: a child's update matrix, at the places of its rows in the front."""
+    size = len(rows)
+    U = flat[: size * size].reshape(size, size)
+    for k in range(size):
+        column = F[local[rows[k]]]
+        for i in range(k, size):
+            column[local[rows[i]]] += U[k, i]
+
+
+@inner
+def _eliminate_columns(
+    F: Floats, width: int, rows: Ints, terms: Floats, drop: float, pivot: Floats
+) -> None:
+    """L D L^T of the first `width` columns; the rest becomes their Schur complement.
+
+    Right-looking: BLOCK columns are finished one after the other, then subtracted from
+    all later ones in one sweep.
+    """
+    size = len(F)
+    for low in range(0, width, BLOCK):
+        high = min(low + BLOCK, width)
+        for k in range(low, high):
+            column = F[k]
+            for j in range(low, k):
+                weight = F[j, k] * pivot[j]
+                done = F[j]
+                for i in range(k, size):
+                    column[i] -= weight * done[i]
+            d = column[k]
+            pivot[k] = d if abs(d) > drop * terms[rows[k]] else 0.0
+            inverse = 1.0 / pivot[k] if pivot[k] != 0.0 else 0.0
+            column[k] = 1.0
+            for i in range(k + 1, size):
+                column[i] *= inverse
+                terms[rows[i]] += column[i] * column[i] * abs(pivot[k])
+        if high - low == BLOCK:
+            _subtract_block(F, low, pivot)
+        else:
+            for j in range(low, high):
+                done = F[j]
+                for k in range(high, size):
+                    weight = done[k] * pivot[j]
+                    column = F[k]
+                    for i in range(k, size):
+                        column[i] -= weight * done[i]
+
+
+@inner
+def _subtract_block(F: Floats, low: int, pivot: Floats) -> None:
+    """Subtract four finished columns from all later ones."""
+    a, b, c, d = F[low], F[low + 1], F[low + 2], F[low + 3]
+    for k in range(low + 4, len(F)):
+        wa, wb = a[k] * pivot[low], b[k] * pivot[low + 1]
+        wc, wd = c[k] * pivot[low + 2], d[k] * pivot[low + 3]
+        column = F[k]
+        for i in range(k, len(F)):
+            column[i] -= wa * a[i] + wb * b[i] + wc * c[i] + wd * d[i]
+
+
+@kernel
+def solve_fronts(fronts: Fronts, L: Floats, pivot: Floats, b: Floats) -> Floats:
+    """x with L D L^T x = b, in the given order of the unknowns."""
+    first, front_start, panel = fronts.first, fronts.front_start, fronts.panel
+    n = len(pivot)
+    y, x = np.empty(n), np.empty(n)
+    workspace = np.empty(fronts.widest)
+    for k in range(n):
+        y[k] = b[fronts.order[k]]
+    for s in range(len(first) - 1):
+        rows = fronts.front_row[front_start[s] : front_start[s + 1]]
+        size, width = len(rows), first[s + 1] - first[s]
+        columns = L[panel[s] : panel[s + 1]].reshape(width, size)
+        for i in range(size):
+            workspace[i] = y[rows[i]]
+        for k in range(width):
+            column, value = columns[k], workspace[k]
+            for i in range(k + 1, size):
+                workspace[i] -= column[i] * value
+        for i in range(size):
+            y[rows[i]] = workspace[i]
+    for s in range(len(first) - 2, -1, -1):
+        rows = fronts.front_row[front_start[s] : front_start[s + 1]]
+        size, width = len(rows), first[s + 1] - first[s]
+        columns = L[panel[s] : panel[s + 1]].reshape(width, size)
+        for i in range(width, size):
+            workspace[i] = y[rows[i]]
+        for k in range(width - 1, -1, -1):
+            d = pivot[first[s] + k]
+            value = y[rows[k]] / d if d != 0.0 else 0.0
+            column = columns[k]
+            for i in range(k + 1, size):
+                value -= column[i] * workspace[i]
+            workspace[k] = value if d != 0.0 else 0.0
+            y[rows[k]] = workspace[k]
+    for k in range(n):
+        x[fronts.order[k]] = y[k]
+    return x

@@ -1,0 +1,258 @@
+"""In which order to eliminate the unknowns of a sparse symmetric matrix.
+
+Nested dissection (George, SIAM J. Numer. Anal. 10, 1973): a separator of few unknowns
+divides the graph in two halves of similar size; the separator is eliminated last, the
+halves are ordered in the same way. The separator is taken from a level structure rooted
+at a pseudo-peripheral unknown (George and Liu, Computer Solution of Large Sparse
+Positive Definite Systems, 1981, ch. 8). Pieces of at most 64 unknowns are ordered by
+minimum degree, their adjacency held in the bits of one integer; as in Amestoy, Davis
+and Duff, SIAM J. Matrix Anal. Appl. 17 (1996), what lies outside counts approximately.
+
+Indistinguishable unknowns, with the same neighbours (the three coordinates of a node),
+are ordered as one supervariable; its first unknown is the principal one.
+
+A graph is given by rows: the neighbours of unknown i, itself among them, ascending,
+are `neighbours[start[i]:start[i + 1]]`.
+"""
+
+import numpy as np
+
+from sim.arrays import Ints
+from sim.kernels import inner, kernel
+
+LEAF = 64  # bits of an integer
+
+
+def nested_dissection(start: Ints, neighbours: Ints) -> Ints:
+    """(n,) the unknowns in the order of their elimination."""
+    supervariable = _supervariables(start, neighbours)
+    principal = np.flatnonzero(supervariable == np.arange(len(supervariable)))
+    short_start, short_neighbours = _principal_graph(
+        start, neighbours, supervariable, principal
+    )
+    order = _dissect(short_start, short_neighbours)
+    rank = np.empty(len(supervariable), dtype=np.int64)
+    rank[principal[order]] = np.arange(len(order))
+    return np.argsort(rank[supervariable], kind="stable").astype(np.int64)
+
+
+@kernel
+def _supervariables(start: Ints, neighbours: Ints) -> Ints:
+    """(n,) the principal unknown of the supervariable that each belongs to."""
+    n = len(start) - 1
+    supervariable = np.arange(n)
+    for i in range(n):
+        if supervariable[i] != i:
+            continue
+        size = start[i + 1] - start[i]
+        for p in range(start[i], start[i + 1]):
+            j = neighbours[p]
+            if j <= i or supervariable[j] != j or start[j + 1] - start[j] != size:
+                continue
+            same = True
+            for k in range(size):
+                if neighbours[start[i] + k] != neighbours[start[j] + k]:
+                    same = False
+                    break
+            if same:
+                supervariable[j] = i
+    return supervariable
+
+
+@kernel
+def _principal_graph(
+    start: Ints, neighbours: Ints, supervariable: Ints, principal: Ints
+) -> tuple[Ints, Ints]:
+    """The graph of the principal unknowns alone, without themselves."""
+    place = np.full(len(supervariable), -1)
+    for k in range(len(principal)):
+        place[principal[k]] = k
+    short_start = np.zeros(len(principal) + 1, dtype=np.int64)
+    short = np.empty(len(neighbours), dtype=np.int64)
+    filled = 0
+    for k in range(len(principal)):
+        i = principal[k]
+        for p in range(start[i], start[i + 1]):
+            j = place[neighbours[p]]
+            if j >= 0 and j != k:
+                short[filled] = j
+                filled += 1
+        short_start[k + 1] = filled
+    return short_start, short[:filled]
+
+
+@inner
+def _level_structure(
+    start: Ints, neighbours: Ints, piece: Ints, root: int, level: Ints, queue: Ints
+) -> int:
+    """The level structure of root's piece: each unknown's distance from root.
+
+    `queue` receives them in the order of their distance; returns how many they are.
+    """
+    name = piece[root]
+    queue[0] = root
+    level[root] = 0
+    head, tail = 0, 1
+    while head < tail:
+        i = queue[head]
+        head += 1
+        for p in range(start[i], start[i + 1]):
+            j = neighbours[p]
+            if piece[j] == name and level[j] < 0:
+                level[j] = level[i] + 1
+                queue[tail] = j
+                tail += 1
+    return tail
+
+
+@inner
+def _separator_level(level: Ints, queue: Ints, size: int) -> int:
+    """The smallest level that as separator leaves a third of `size` on either side.
+
+    If there is none, the level at the middle; -1 if that is the first or last level.
+    """
+    last = level[queue[size - 1]]
+    chosen, least_width = -1, size
+    a = 0
+    for depth in range(last + 1):
+        b = a
+        while b < size and level[queue[b]] == depth:
+            b += 1
+        if 3 * a >= size and 3 * (size - b) >= size and b - a < least_width:
+            chosen, least_width = depth, b - a
+        if chosen < 0 and a <= size // 2 < b and 0 < depth < last:
+            chosen, least_width = depth, b - a
+        a = b
+    return chosen
+
+
+@inner
+def _minimum_degree(
+    start: Ints, neighbours: Ints, piece: Ints, members: Ints, local: Ints
+) -> Ints:
+    """At most 64 members ordered by the number of their neighbours, fill included.
+
+    Neighbours outside, all eliminated later, count with the degree they add.
+    """
+    size = len(members)
+    one = np.uint64(1)
+    adjacent = np.zeros(size, dtype=np.uint64)
+    outside = np.zeros(size, dtype=np.int64)
+    for k in range(size):
+        local[members[k]] = k
+    for k in range(size):
+        i = members[k]
+        for p in range(start[i], start[i + 1]):
+            j = neighbours[p]
+            if piece[j] == piece[i]:
+                adjacent[k] |= one << np.uint64(local[j])
+            else:
+                outside[k] += 1
+    alive = np.ones(size, dtype=np.bool_)
+    order = np.empty(size, dtype=np.int64)
+    for step in range(size):
+        chosen, least_degree = -1, 1 << 60
+        for k in range(size):
+            if alive[k]:
+                degree = outside[k]
+                bits = adjacent[k]
+                while bits:
+                    bits &= bits - one
+                    degree += 1
+                if degree < least_degree:
+                    chosen, least_degree = k, degree
+        alive[chosen] = False
+        order[step] = members[chosen]
+        mask = adjacent[chosen]
+        for k in range(size):
+            if alive[k] and (mask >> np.uint64(k)) & one:
+                adjacent[k] = (adjacent[k] | mask) & ~(one << np.uint64(k))
+                adjacent[k] &= ~(one << np.uint64(chosen))
+                outside[k] = max(outside[k], outside[chosen])
+    return order
+
+
+@inner
+def _separate(
+    start: Ints,
+    neighbours: Ints,
+    piece: Ints,
+    level: Ints,
+    reached: Ints,
+    chosen: int,
+    side: Ints,
+) -> None:
+    """Mark the reached unknowns: 0 before, 1 behind, 2 in the separator."""
+    for q in range(len(reached)):
+        i = reached[q]
+        if level[i] != chosen:
+            side[i] = 0 if level[i] < chosen else 1
+            continue
+        side[i] = 0
+        for p in range(start[i], start[i + 1]):
+            j = neighbours[p]
+            if piece[j] == piece[i] and level[j] == chosen + 1:
+                side[i] = 2
+                break
+
+
+@inner
+def _arrange(members: Ints, side: Ints, buffer: Ints) -> tuple[int, int]:
+    """Sort members by side, in place; returns how many are on sides 0 and 1."""
+    filled = 0
+    counts = np.zeros(3, dtype=np.int64)
+    for wanted in range(3):
+        for q in range(len(members)):
+            if side[members[q]] == wanted:
+                buffer[filled] = members[q]
+                filled += 1
+                counts[wanted] += 1
+    for q in range(filled):
+        members[q] = buffer[q]
+    return counts[0], counts[1]
+
+
+@kernel
+def _dissect(start: Ints, neighbours: Ints) -> Ints:
+    """Nested dissection of a graph whose rows do not hold the unknown itself."""
+    n = len(start) - 1
+    order = np.arange(n)
+    piece = np.zeros(n, dtype=np.int64)
+    level = np.full(n, -1)
+    queue, local, buffer = np.empty((3, n), dtype=np.int64)
+    side = np.zeros(n, dtype=np.int64)
+    stack = [(0, n)]
+    names = 0
+    while len(stack) > 0:
+        low, high = stack.pop()
+        members = order[low:high]
+        names += 1
+        for q in range(len(members)):
+            piece[members[q]] = names
+        if high - low <= LEAF:
+            if high - low > 2:
+                ordered = _minimum_degree(start, neighbours, piece, members, local)
+                for q in range(len(members)):
+                    members[q] = ordered[q]
+            continue
+        root = members[0]
+        reached = 0
+        for _ in range(3):  # towards a far end
+            for q in range(len(members)):
+                level[members[q]] = -1
+            reached = _level_structure(start, neighbours, piece, root, level, queue)
+            root = queue[reached - 1]
+        if reached < len(members):  # not connected: no separator
+            for q in range(len(members)):
+                side[members[q]] = 0 if level[members[q]] >= 0 else 1
+        else:
+            chosen = _separator_level(level, queue, reached)
+            if chosen < 0:  # nearly everything touches everything
+                continue
+            _separate(start, neighbours, piece, level, queue[:reached], chosen, side)
+        before, behind = _arrange(members, side, buffer)
+        for q in range(before + behind, len(members)):
+            piece[members[q]] = 0  # eliminated after its neighbours
+        stack.append((low, low + before))
+        stack.append((low + before, low + before + behind))
+    return order

@@ -1,0 +1,365 @@
+"""Symmetric sparse systems with a fixed pattern: analyse once, factorise often.
+
+    P A P^T = L D L^T,   L unit lower triangular, D diagonal.
+
+    pattern = analyse(n, rows, cols)      # once: ordering and the places of L
+    factor = factorise(pattern, values)   # as often as the values change
+    x = factor.solve(b)                   # b (n,) or (n, k)
+    factor.positive, factor.negative      # inertia: signs of the pivots
+    factor.dropped                        # (d,) unknowns whose pivot vanished
+
+Columns with the same places in L, a supernode, are eliminated together in one dense
+front (`sim.linear.fronts`), so that most of the work runs over contiguous memory. Small
+supernodes are amalgamated with their parent, at the price of some zeros in L (relaxed
+supernodes: Ashcraft and Grimes, ACM TOMS 15, 1989). The places come from the
+elimination tree (Liu, SIAM J. Matrix Anal. Appl. 11, 1990).
+
+A is given by entries `A[rows[e], cols[e]] = values[e]`: every pair i != j once, in
+either triangle; entries of the same place add up, so element matrices can be given as
+they are (one triangle of each).
+
+Rank. A pivot is what remains of a diagonal entry after the eliminated unknowns have
+been subtracted. If nothing but rounding remains,
+
+    |D_k| <= drop (|A_kk| + sum_j |L_kj^2 D_j|),
+
+the unknown depends on earlier ones: its pivot is dropped, its column of L is zero, and
+`solve` sets it to zero. For a positive semidefinite A (J J^T of dependent
+constraints) this finds the rank, and a consistent system is still solved exactly.
+
+Indefinite matrices. Pivots are single diagonal entries in a fixed order. That is
+stable for definite and quasi-definite matrices [H J^T; J -C], with H and C positive
+definite (Vanderbei, SIAM J. Optim. 5, 1995). Any other matrix may lose digits, or hit
+a pivot that vanishes although A is regular. The caller then shifts the diagonal
+(inertia correction: H + mu I, a small C) until `negative` is
+the number it expects (0 at a stable equilibrium, or the number of constraints), and
+removes the effect of the shift by repeating the correction.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import coo_array
+
+from sim.arrays import Floats, Ints
+from sim.kernels import kernel
+from sim.linear.fronts import Fronts, factorise_fronts, solve_fronts
+from sim.linear.ordering import nested_dissection
+
+AMALGAMATE_UP_TO = 8  # columns of a supernode that is amalgamated at any price
+DROP = 1e-11  # relative size of a pivot of which only rounding is left
+KEPT_FACTORS = 2  # whose memory is kept
+ZEROS_ALLOWED = 0.2  # share of zeros that amalgamation may bring into larger ones
+
+
+@dataclass(frozen=True, eq=False)
+class SparsityPattern:
+    """What is found once for all values.
+
+    Attributes
+    ----------
+    fronts : the places of the entries of A and L
+    spare : memory of factors that are gone. Fresh memory comes page by page, and asking
+        for it took as long as the arithmetic
+    """
+
+    n: int
+    fronts: Fronts
+    spare: list[Floats]
+
+    def memory(self) -> tuple[Floats, Floats]:
+        """For L and the pivots of one factor."""
+        L = self.spare.pop() if self.spare else np.empty(self.fill)
+        return L, np.empty(self.n)
+
+    def take_back(self, L: Floats) -> None:
+        """Keep the memory of a factor that is gone for the next."""
+        if len(self.spare) < KEPT_FACTORS:
+            self.spare.append(L)
+
+    @contextmanager
+    def lent(self) -> Iterator[tuple[Floats, Floats]]:
+        """Memory for L and the pivots of a factor that nobody keeps."""
+        L, pivot = self.memory()
+        try:
+            yield L, pivot
+        finally:
+            self.take_back(L)
+
+    @property
+    def order(self) -> Ints:
+        """(n,) unknowns in the order of their elimination."""
+        return self.fronts.order
+
+    @property
+    def fill(self) -> int:
+        """Entries of L that are stored, zeros among them."""
+        return int(self.fronts.panel[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """L D L^T of one set of values.
+
+    Attributes
+    ----------
+    L : (fill,) columns of L, front by front
+    pivot : (n,) D, zero where dropped
+    """
+
+    pattern: SparsityPattern
+    L: Floats
+    pivot: Floats
+
+    def __del__(self) -> None:
+        self.pattern.take_back(self.L)
+
+    @cached_property
+    def positive(self) -> int:
+        return int(np.count_nonzero(self.pivot > 0))
+
+    @cached_property
+    def negative(self) -> int:
+        return int(np.count_nonzero(self.pivot < 0))
+
+    @cached_property
+    def dropped(self) -> Ints:
+        """(d,) unknowns that depend on others, ascending."""
+        return np.sort(self.pattern.order[self.pivot == 0.0])
+
+    def solve(self, b: Floats) -> Floats:
+        """x with A x = b; dropped unknowns are zero."""
+        fronts = self.pattern.fronts
+        columns = np.ascontiguousarray(b.T, dtype=np.float64)
+        if b.ndim == 1:
+            return solve_fronts(fronts, self.L, self.pivot, columns)
+        each = [solve_fronts(fronts, self.L, self.pivot, column) for column in columns]
+        return np.stack(each, axis=1)
+
+
+def analyse(
+    n: int, rows: Ints, cols: Ints, *, order: Ints | None = None
+) -> SparsityPattern:
+    """Choose the order of elimination and find the places of L.
+
+    Parameters
+    ----------
+    n : number of unknowns
+    rows, cols : (e,) places of the entries to come, each pair i != j once
+    order : (n,) order of elimination, where the caller knows a good one
+    """
+    if order is None:
+        order = nested_dissection(*_adjacency(n, rows, cols))
+    start, row, _ = _triangle(n, order, rows, cols, upper=True)
+    parent, _ = _elimination_tree(start, row)
+    order = order[_postorder(parent)]  # columns of a front become neighbours
+    start, row, _ = _triangle(n, order, rows, cols, upper=True)
+    parent, count = _elimination_tree(start, row)
+    first = _supernodes(parent, count)
+    start, row, slot = _triangle(n, order, rows, cols, upper=False)
+    sizes, above = _front_sizes(first, parent, count)
+    front_start = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
+    front_row = _front_rows(start, row, first, above, front_start)
+    widths = np.diff(first)
+    panel = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(widths * sizes)])
+    children = np.bincount(above[above >= 0], minlength=len(widths)).astype(np.int64)
+    widest = int(sizes.max(initial=0))
+    scratch = np.empty(widest**2 + _stack_size(sizes - widths, children))
+    fronts = Fronts(
+        order, slot, start, row, first, front_start, front_row, panel, children, widest,
+        scratch,
+    )  # fmt: skip
+    return SparsityPattern(n, fronts, [])
+
+
+def factorise(
+    pattern: SparsityPattern, values: Floats, *, drop: float = DROP
+) -> Factor:
+    """Factorise A with the given values.
+
+    Parameters
+    ----------
+    values : (e,) entries at the places given to `analyse`
+    drop : a pivot smaller than this, relative to its terms, is dropped
+    """
+    L, pivot = pattern.memory()
+    factorise_fronts(pattern.fronts, values, drop, L, pivot)
+    return Factor(pattern, L, pivot)
+
+
+def _adjacency(n: int, rows: Ints, cols: Ints) -> tuple[Ints, Ints]:
+    """The graph of A by rows, as `sim.linear.ordering` wants it."""
+    own = np.arange(n)
+    i, j = np.concatenate([rows, cols, own]), np.concatenate([cols, rows, own])
+    graph = coo_array((np.ones(len(i), dtype=np.int8), (i, j)), shape=(n, n)).tocsr()
+    graph.sum_duplicates()
+    return graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
+
+
+def _triangle(
+    n: int, order: Ints, rows: Ints, cols: Ints, *, upper: bool
+) -> tuple[Ints, Ints, Ints]:
+    """Columns of a triangle of P A P^T with its diagonal: start, rows, given slots."""
+    rank = np.empty(n, dtype=np.int64)
+    rank[order] = np.arange(n)
+    a, b = rank[rows], rank[cols]
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    place = high * n + low if upper else low * n + high
+    diagonal = np.arange(n) * (n + 1)
+    places, slot = np.unique(np.concatenate([place, diagonal]), return_inverse=True)
+    start = np.searchsorted(places, np.arange(n + 1) * n)
+    return start, places % max(n, 1), slot[: len(place)]
+
+
+@kernel
+def _stack_size(updates: Ints, children: Ints) -> int:
+    """Most numbers that the stack of update matrices holds at one time."""
+    waiting = np.empty(len(children) + 1, dtype=np.int64)
+    most = total = count = 0
+    for s in range(len(children)):
+        for _ in range(children[s]):
+            count -= 1
+            total -= waiting[count]
+        waiting[count] = updates[s] ** 2
+        total += waiting[count]
+        count += 1
+        most = max(most, total)
+    return most
+
+
+@kernel
+def _elimination_tree(start: Ints, row: Ints) -> tuple[Ints, Ints]:
+    """Parents in the elimination tree, and the entries in each column of L."""
+    n = len(start) - 1
+    parent = np.full(n, -1)
+    count = np.zeros(n, dtype=np.int64)
+    seen = np.full(n, -1)
+    for k in range(n):
+        seen[k] = k
+        for p in range(start[k], start[k + 1]):
+            i = row[p]
+            while seen[i] != k:
+                if parent[i] < 0:
+                    parent[i] = k
+                count[i] += 1
+                seen[i] = k
+                i = parent[i]
+    return parent, count
+
+
+@kernel
+def _postorder(parent: Ints) -> Ints:
+    """(n,) nodes of a forest, each after its children."""
+    n = len(parent)
+    child, sibling = np.full(n, -1), np.full(n, -1)
+    for i in range(n - 1, -1, -1):
+        if parent[i] >= 0:
+            sibling[i] = child[parent[i]]
+            child[parent[i]] = i
+    order = np.empty(n, dtype=np.int64)
+    stack = np.empty(n, dtype=np.int64)
+    filled = 0
+    for root in range(n):
+        if parent[root] >= 0:
+            continue
+        stack[0] = root
+        top = 0
+        while top >= 0:
+            i = stack[top]
+            if child[i] >= 0:
+                top += 1
+                stack[top] = child[i]
+                child[i] = sibling[child[i]]
+            else:
+                order[filled] = i
+                filled += 1
+                top -= 1
+    return order
+
+
+@kernel
+def _supernodes(parent: Ints, count: Ints) -> Ints:
+    """(s + 1,) first columns of the supernodes.
+
+    Column k joins column k + 1 if that is its parent in the elimination tree and has
+    the same rows in L (fundamental supernodes); or nearly the same, or it is small.
+    """
+    n = len(parent)
+    first = np.empty(n + 1, dtype=np.int64)
+    fronts = 0
+    zeros = 0
+    begin = 0
+    for k in range(n):
+        width = k - begin + 1
+        last = k + 1 == n or parent[k] != k + 1
+        if not last:
+            more = (count[k + 1] + 1 - count[k]) * width
+            rows = width + 1 + count[k + 1]
+            join = more == 0 or width < AMALGAMATE_UP_TO
+            join = join or zeros + more <= ZEROS_ALLOWED * rows * (width + 1)
+            if join:
+                zeros += more
+                continue
+        first[fronts] = begin
+        fronts += 1
+        begin, zeros = k + 1, 0
+    first[fronts] = n
+    return first[: fronts + 1].copy()
+
+
+@kernel
+def _front_sizes(first: Ints, parent: Ints, count: Ints) -> tuple[Ints, Ints]:
+    """Rows of each front, and its parent, which takes its update matrix; -1: none."""
+    fronts = len(first) - 1
+    owner = np.empty(first[-1], dtype=np.int64)
+    sizes = np.empty(fronts, dtype=np.int64)
+    above = np.full(fronts, -1)
+    for s in range(fronts):
+        for k in range(first[s], first[s + 1]):
+            owner[k] = s
+        sizes[s] = first[s + 1] - first[s] + count[first[s + 1] - 1]
+    for s in range(fronts):
+        up = parent[first[s + 1] - 1]
+        if up >= 0:
+            above[s] = owner[up]
+    return sizes, above
+
+
+@kernel
+def _front_rows(
+    start: Ints, row: Ints, first: Ints, above: Ints, front_start: Ints
+) -> Ints:
+    """(q,) rows of every front, ascending: its columns, then its update matrix's."""
+    fronts = len(first) - 1
+    rows = np.empty(front_start[-1], dtype=np.int64)
+    filled = front_start[:-1].copy()
+    seen = np.full(first[-1], -1)
+    head, after = np.full(fronts, -1), np.full(fronts, -1)
+    for s in range(fronts):
+        for k in range(first[s], first[s + 1]):
+            rows[filled[s]] = k
+            filled[s] += 1
+            seen[k] = s
+        for k in range(first[s], first[s + 1]):
+            for p in range(start[k], start[k + 1]):
+                if seen[row[p]] != s:
+                    seen[row[p]] = s
+                    rows[filled[s]] = row[p]
+                    filled[s] += 1
+        child = head[s]
+        while child >= 0:
+            for p in range(front_start[child], front_start[child + 1]):
+                k = rows[p]
+                if k >= first[s] and seen[k] != s:
+                    seen[k] = s
+                    rows[filled[s]] = k
+                    filled[s] += 1
+            child = after[child]
+        rows[front_start[s] : front_start[s + 1]].sort()
+        if above[s] >= 0:
+            after[s] = head[above[s]]
+            head[above[s]] = s
+    return rows

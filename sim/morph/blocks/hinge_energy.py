@@ -1,0 +1,228 @@
+"""What a ligament between two rigid blocks stores, with two derivatives.
+
+Block a stands at X_a + x_a and is turned by theta_a; its end of the ligament lies at
+the arm r_a from there. With R the rotation and R' r = R r turned left,
+
+    d = X_b + x_b + R_b r_b - X_a - x_a - R_a r_a         from end to end
+    w = theta_b - theta_a                                 relative turn
+    m = (theta_a + theta_b) / 2                           mean turn
+    E = k_e e^2 / 2 + k_s s^2 / 2 + k_w w^2 / 2 + ...
+
+In the frame that turns with m, u along the ligament at rest and t across it,
+
+    e = u . d - l_0,                 s = t . d,
+    de = u . dd + s dm,              ds = t . dd - (u . d) dm,
+    d2e = u . d2d + (t.dd) dm + dm (t.dd) - (u.d) dm dm
+    d2s = t . d2d - (u.dd) dm - dm (u.dd) - (t.d) dm dm.
+
+The published (`polar`) strains (Meeussen et al., Adv. Funct. Mater. 2024, 2415986) are
+the ligament's length l and the angle psi of d, now with u = d / l:
+
+    e = l - l_0,                     s = l_0 (psi - psi_0 - m),
+    de = u . dd,                     dpsi = t . dd / l,
+    d2e = u . d2d + l dpsi dpsi,     d2psi = t . d2d / l - (de dpsi + dpsi de) / l.
+
+In both dd/dtheta_a = -R'_a r_a and d2d/dtheta_a^2 = R_a r_a; for b the signs turn.
+
+Beside the linear moment there is a cubic one, a rubbing element in parallel that
+sticks up to a moment M and then slips (Jenkins), and a one-sided spring once a void has
+closed. With the slip so far s_w, the rubbing element adds
+
+    |w - s_w| <= M / k:  k (w - s_w)^2 / 2,     beyond:  M |w - s_w| - M^2 / (2 k),
+
+the incremental potential whose minimum over w is its equilibrium at the end of a step
+(Ortiz and Stainier, Comput. Methods Appl. Mech. Eng. 171, 1999).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.arrays import Bools, Floats, Ints
+from sim.kernels import inner, kernel
+from sim.morph.blocks.assembly import BlockAssembly, LigamentHinges
+
+LOWER = np.tril_indices(6)  # the entries of a hinge's 6 x 6 block of the Hessian
+
+
+class HingeArrays(NamedTuple):
+    """The hinges as the kernels read them.
+
+    Attributes
+    ----------
+    blocks : (h, 2)
+    arms : (h, 2, 2) from the references of a and b to the ends
+    rest : (h, 2) vector from a's reference to b's in the drawing
+    length, angle : (h,) of the ligament at rest
+    stretch, compression, shear, turn, turn_cubic, friction, stick, touch, voids,
+        polar : as in `LigamentHinges`
+    """
+
+    blocks: Ints
+    arms: Floats
+    rest: Floats
+    length: Floats
+    angle: Floats
+    stretch: Floats
+    compression: Floats
+    shear: Floats
+    turn: Floats
+    turn_cubic: Floats
+    friction: Floats
+    stick: Floats
+    touch: Floats
+    voids: Floats
+    polar: Bools
+
+
+def hinge_arrays(assembly: BlockAssembly) -> HingeArrays:
+    """Arms and rest states of all hinges of an assembly."""
+    hinges: LigamentHinges = assembly.hinges
+    X = assembly.references()[hinges.blocks]
+    along = hinges.ends[:, 1] - hinges.ends[:, 0]
+    return HingeArrays(
+        hinges.blocks, hinges.ends - X, X[:, 1] - X[:, 0], hinges.lengths(),
+        np.arctan2(along[:, 1], along[:, 0]), hinges.stretch, hinges.compression,
+        hinges.shear, hinges.turn,
+        hinges.turn_cubic, hinges.friction, hinges.stick, hinges.touch, hinges.voids,
+        np.full(len(hinges), hinges.polar),
+    )  # fmt: skip
+
+
+@inner
+def _turned(r: Floats, theta: float) -> tuple[float, float]:
+    """R r."""
+    c, s = math.cos(theta), math.sin(theta)
+    return c * r[0] - s * r[1], s * r[0] + c * r[1]
+
+
+@inner
+def _rubbing(w: float, slip: float, k: float, m: float) -> tuple[float, float, float]:
+    """Energy, moment and stiffness of the Jenkins element."""
+    over = w - slip
+    if k * abs(over) <= m:
+        return 0.5 * k * over * over, k * over, k
+    return m * abs(over) - 0.5 * m * m / k, math.copysign(m, over), 0.0
+
+
+@inner
+def _turning(
+    w: float, slip: float, h: int, hinges: HingeArrays
+) -> tuple[float, float, float]:
+    """Energy, moment and stiffness of all that resists the relative turn w."""
+    k, cubic = hinges.turn[h], hinges.turn_cubic[h]
+    E = 0.5 * k * w * w + 0.25 * cubic * w**4
+    M = k * w + cubic * w**3
+    slope = k + 3.0 * cubic * w * w
+    if hinges.friction[h] > 0.0:
+        more = _rubbing(w, slip, hinges.stick[h], hinges.friction[h])
+        E, M, slope = E + more[0], M + more[1], slope + more[2]
+    for side, sign in ((0, 1.0), (1, -1.0)):
+        beyond = hinges.voids[h, side] + sign * w
+        if beyond < 0.0:
+            E += 0.5 * hinges.touch[h] * beyond * beyond
+            M += sign * hinges.touch[h] * beyond
+            slope += hinges.touch[h]
+    return E, M, slope
+
+
+@inner
+def _strains(
+    h: int, dx: float, dy: float, mean: float, hinges: HingeArrays
+) -> tuple[float, float, float, float, float, float]:
+    """u, length along u, s, its stiffness, and the length by which t . dd counts."""
+    if hinges.polar[h]:
+        length, l0 = math.hypot(dx, dy), hinges.length[h]
+        s = math.atan2(dy, dx) - hinges.angle[h] - mean
+        s -= 2.0 * math.pi * math.floor(s / (2.0 * math.pi) + 0.5)
+        return dx / length, dy / length, length, s, hinges.shear[h] * l0 * l0, length
+    angle = hinges.angle[h] + mean
+    ux, uy = math.cos(angle), math.sin(angle)
+    return ux, uy, ux * dx + uy * dy, ux * dy - uy * dx, hinges.shear[h], 1.0
+
+
+@inner
+def _curved(
+    i: int, j: int, a: Floats, b: Floats, dm: Floats, N: float, Q: float, along: float,
+    s: float, polar: bool,
+) -> float:  # fmt: skip
+    """N d2e + Q d2s without d2d, for de = a and ds = b; dpsi = b + dm if `polar`."""
+    if polar:
+        p, q = b[i] + dm[i], b[j] + dm[j]
+        return float(N * along * p * q - Q * (a[i] * q + p * a[j]) / along)
+    both = dm[i] * dm[j]
+    d2e = b[i] * dm[j] + dm[i] * b[j] + along * both
+    d2s = s * both - a[i] * dm[j] - dm[i] * a[j]
+    return float(N * d2e + Q * d2s)
+
+
+@kernel
+def add_hinges(
+    q: Floats, slip: Floats, hinges: HingeArrays, gradient: Floats, entries: Floats
+) -> float:
+    """Energy of all hinges; adds its gradient (b, 3), fills (h, 21) of its Hessian.
+
+    Parameters
+    ----------
+    q : (b, 3) motions of the blocks
+    slip : (h,) slips of the rubbing elements so far
+    entries : lower triangles of the hinges' blocks of the Hessian, row by row
+    """
+    energy = 0.0
+    Dx, Dy, a, b = np.zeros(6), np.zeros(6), np.empty(6), np.empty(6)
+    Dx[0] = Dy[1] = -1.0
+    Dx[3] = Dy[4] = 1.0
+    turn = np.array([0.0, 0.0, 0.5, 0.0, 0.0, 0.5])  # of the mean, by the unknowns
+    for h in range(len(hinges.blocks)):
+        one, other = hinges.blocks[h]
+        mean = 0.5 * (q[one, 2] + q[other, 2])
+        ax, ay = _turned(hinges.arms[h, 0], q[one, 2])
+        bx, by = _turned(hinges.arms[h, 1], q[other, 2])
+        dx = hinges.rest[h, 0] + q[other, 0] - q[one, 0] + bx - ax
+        dy = hinges.rest[h, 1] + q[other, 1] - q[one, 1] + by - ay
+        Dx[2], Dy[2], Dx[5], Dy[5] = ay, -ax, -by, bx
+        l0, polar = hinges.length[h], hinges.polar[h]
+        ux, uy, along, s, k_s, unit = _strains(h, dx, dy, mean, hinges)
+        k_e = hinges.stretch[h] if along > l0 else hinges.compression[h]
+        N, Q = k_e * (along - l0), k_s * s
+        E_w, M, k_w = _turning(q[other, 2] - q[one, 2], slip[h], h, hinges)
+        energy += 0.5 * (N * (along - l0) + Q * s) + E_w
+
+        for i in range(6):
+            a[i] = ux * Dx[i] + uy * Dy[i] + (0.0 if polar else s * turn[i])
+            b[i] = (ux * Dy[i] - uy * Dx[i]) / unit
+            b[i] -= (1.0 if polar else along) * turn[i]
+        for i in range(3):
+            gradient[one, i] += N * a[i] + Q * b[i]
+            gradient[other, i] += N * a[3 + i] + Q * b[3 + i]
+        gradient[one, 2] -= M
+        gradient[other, 2] += M
+
+        place = 0
+        for i in range(6):
+            for j in range(i + 1):
+                entries[h, place] = k_e * a[i] * a[j] + k_s * b[i] * b[j]
+                entries[h, place] += _curved(i, j, a, b, turn, N, Q, along, s, polar)
+                place += 1
+        # what d2d adds in the rows of the two turns, and the relative turn
+        T = Q / unit
+        entries[h, 5] += N * (ux * ax + uy * ay) + T * (ux * ay - uy * ax) + k_w
+        entries[h, 20] += -N * (ux * bx + uy * by) - T * (ux * by - uy * bx) + k_w
+        entries[h, 17] -= k_w
+    return energy
+
+
+@kernel
+def slipped(q: Floats, slip: Floats, hinges: HingeArrays) -> Floats:
+    """(h,) slips at the end of a step that ended at q."""
+    after = slip.copy()
+    for h in range(len(hinges.blocks)):
+        m = hinges.friction[h]
+        if m > 0.0:
+            one, other = hinges.blocks[h]
+            over = q[other, 2] - q[one, 2] - slip[h]
+            beyond = abs(over) - m / hinges.stick[h]
+            if beyond > 0.0:
+                after[h] += math.copysign(beyond, over)
+    return after

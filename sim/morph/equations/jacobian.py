@@ -1,0 +1,99 @@
+"""The sparse Jacobian J of eq. (8) of [dJ23] and what is computed with it.
+
+Each row of J is a few blocks of three numbers, one for each node that the row touches.
+The layout says where they are; `sim.morph.equations.rows` says what they are.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.kernels import kernel
+
+
+class JacobianLayout(NamedTuple):
+    """Which numbers of a state each row takes, and where its gradients go.
+
+    Attributes
+    ----------
+    n : nodes; the multipliers come after them
+    kind, nodes, constant, first_row : the constraints, as in `constraints.Table`
+    first_block : (q + 1,) where the entries of each constraint in `place` begin
+    place : which block of J each gradient is added to
+    block_row, block_node : (blocks,) the row and the node of each block
+    pairs : (p, 2) pairs of blocks whose products make J J^T
+    scale : (m,) what a residual is divided by
+    """
+
+    n: int
+    kind: Ints
+    nodes: Ints
+    constant: Floats
+    first_row: Ints
+    first_block: Ints
+    place: Ints
+    block_row: Ints
+    block_node: Ints
+    pairs: Ints
+    scale: Floats
+
+
+@kernel
+def largest(layout: JacobianLayout, c: Floats) -> float:
+    """The largest residual, dimensionless; nan if one is."""
+    most = 0.0
+    for i in range(len(c)):
+        size: float = abs(c[i]) / layout.scale[i]
+        if np.isnan(size):
+            return size
+        most = max(most, size)
+    return most
+
+
+@kernel
+def times(layout: JacobianLayout, B: Floats, dz: Floats, out: Floats) -> None:
+    """out (m,) = J dz."""
+    out[:] = 0.0
+    for p in range(len(B)):
+        v = dz[layout.block_node[p]]
+        out[layout.block_row[p]] += B[p, 0] * v[0] + B[p, 1] * v[1] + B[p, 2] * v[2]
+
+
+@kernel
+def add_transpose_times(
+    layout: JacobianLayout, B: Floats, y: Floats, factor: float, out: Floats
+) -> None:
+    """out (n + k, 3) += factor J^T y."""
+    for p in range(len(B)):
+        weight = factor * y[layout.block_row[p]]
+        for i in range(3):
+            out[layout.block_node[p], i] += weight * B[p, i]
+
+
+@kernel
+def products(pairs: Ints, B: Floats, out: Floats) -> None:
+    """out (p,) = the product of each pair of blocks; summed they are J J^T."""
+    for p in range(len(pairs)):
+        a, b = B[pairs[p, 0]], B[pairs[p, 1]]
+        out[p] = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def pairs_of_blocks(start: Ints, blocks: Ints) -> Ints:
+    """(p, 2) every pair of blocks that share a node, each with itself first.
+
+    The blocks of node j are `blocks[start[j]:start[j + 1]]`.
+    """
+    count = 0
+    for j in range(len(start) - 1):
+        size = start[j + 1] - start[j]
+        count += size * (size + 1) // 2
+    pairs = np.empty((count, 2), dtype=np.int64)
+    filled = 0
+    for j in range(len(start) - 1):
+        for a in range(start[j], start[j + 1]):
+            for b in range(start[j], a + 1):
+                pairs[filled, 0], pairs[filled, 1] = blocks[a], blocks[b]
+                filled += 1
+    return pairs

@@ -1,0 +1,1 @@
+"""Mechanisms with a name: sheets, lattices, linkages."""

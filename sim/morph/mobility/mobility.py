@@ -1,0 +1,170 @@
+"""Mobility: [dJ23], Methods, Mobility, eqs. (7) to (10)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.convergence import NotConvergedError
+from sim.morph.equations.projection import admissible, satisfy_constraints
+from sim.morph.equations.system import (
+    LinearConstraints,
+    linearise,
+    state,
+    system_of,
+)
+from sim.morph.mobility.units import in_own_unit, own_unit
+from sim.morph.structure.measures import characteristic_length
+from sim.morph.structure.structure import Structure
+
+LARGEST = 3000  # unknowns whose modes are taken from a dense null space
+
+
+@dataclass(frozen=True, eq=False)
+class Mobility:
+    """How a structure can move.
+
+    Attributes
+    ----------
+    nodes, multipliers, rows : n, k and m
+    rank : of the Jacobian
+    redundant : rows that say nothing new, given the rows before them in elimination
+    """
+
+    nodes: int
+    multipliers: int
+    rows: int
+    rank: int
+    redundant: Ints
+
+    @property
+    def naive(self) -> int:
+        """f = 3 n - m of the paper, with the multipliers counted as unknowns."""
+        return 3 * self.nodes + self.multipliers - self.rows
+
+    @property
+    def mobility(self) -> int:
+        """Independent motions, to first order."""
+        return 3 * self.nodes + self.multipliers - self.rank
+
+
+def mobility(structure: Structure, z: Floats | None = None) -> Mobility:
+    """Rank and redundant rows, without a dense matrix.
+
+    Parameters
+    ----------
+    z : (n + k, 3) state, the initial one unless given
+    """
+    unit, n = own_unit(structure), len(structure.r0)
+    made = in_own_unit(structure)
+    system = system_of(made)
+    if z is None:
+        z = state(made)
+    elif unit != 1.0:
+        z = np.concatenate([z[:n] / unit, z[n:]])
+    linear = linearise(system, z)
+    dropped = linear.factorise().dropped
+    rank = system.m - len(dropped)
+    return Mobility(system.n, system.k, system.m, rank, dropped)
+
+
+def modes(structure: Structure) -> Floats:
+    """(f, n, 3) independent motions of the nodes, U of eq. (9), each of unit length.
+
+    They are ordered by how much of a rigid motion they are, the most rigid last.
+    """
+    structure = in_own_unit(structure)
+    U = _ordered(allowed_motions(structure, state(structure)), structure.r0)[0]
+    U /= np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-300)
+    shaped: Floats = U.reshape(-1, len(structure.r0), 3)
+    return shaped
+
+
+def internal_motions(structure: Structure, z: Floats) -> Floats:
+    """(f, n, 3) orthonormal motions at the state z (n + k, 3) that are not rigid.
+
+    They are at right angles to the rigid motions that the constraints allow.
+    """
+    n = len(structure.r0)
+    U, sizes, _ = np.linalg.svd(allowed_motions(structure, z).T, full_matrices=False)
+    own: Floats = U[:, sizes > 1e-8].T
+    own, rigid = _ordered(own, z[:n])
+    shaped: Floats = own[rigid < 1.0 - 1e-9].reshape(-1, n, 3)
+    return shaped
+
+
+def allowed_motions(structure: Structure, z: Floats) -> Floats:
+    """(f, 3n) independent motions of the nodes at the state z, from a dense null space.
+
+    Together with the change of their multipliers they are orthonormal.
+    """
+    system = system_of(structure)
+    unknowns = 3 * system.n + system.k
+    if unknowns > LARGEST:
+        raise ValueError(
+            f"the structure has {unknowns} unknowns: modes are drawn of structures "
+            f"with {LARGEST} at most"
+        )
+    linear = linearise(system, z)
+    J = np.delete(unit_rows(linear), _unused(system.n, system.k), axis=1)
+    _, sizes, rows = np.linalg.svd(J)
+    rank = int(np.count_nonzero(sizes > 1e-8))
+    motions: Floats = rows[rank:, : 3 * system.n]
+    return motions
+
+
+def _ordered(U: Floats, r: Floats) -> tuple[Floats, Floats]:
+    """U turned so that the most rigid motions are last, and how rigid each is."""
+    rigid = rigid_motions(r)
+    found = np.linalg.eigh(U @ rigid @ rigid.T @ U.T)
+    return found.eigenvectors.T @ U, found.eigenvalues
+
+
+def unit_rows(linear: LinearConstraints) -> Floats:
+    """(m, 3n + 3k) the Jacobian, dense, its rows of unit length."""
+    J = dense_rows(linear)
+    J /= np.maximum(np.linalg.norm(J, axis=1, keepdims=True), 1e-300)
+    return J
+
+
+def dense_rows(linear: LinearConstraints) -> Floats:
+    """(m, 3n + 3k) the Jacobian, dense."""
+    system = linear.system
+    blocks = np.zeros((system.m, system.n + system.k, 3))
+    np.add.at(blocks, (system.block_row, system.block_node), linear.B)
+    return blocks.reshape(system.m, 3 * (system.n + system.k))
+
+
+def nearby_mobility(structure: Structure, seed: int = 0) -> int | None:
+    """Mobility at a generic configuration close by; None if there is none.
+
+    Where it differs from the mobility at the initial configuration, that one is
+    special (a flat parallelogram, a dead centre), and some of its first-order motions
+    lead nowhere.
+    """
+    structure = in_own_unit(structure)
+    system, z = system_of(structure), state(structure)
+    L = characteristic_length(structure.r0)
+    noise = np.random.default_rng(seed).normal(size=structure.r0.shape)
+    dz = admissible(system, z, noise)
+    size = 0.02 * L / max(float(np.abs(dz).max()), 1e-300)
+    try:
+        near = satisfy_constraints(system, z + size * dz, tolerance=1e-12)
+    except NotConvergedError:
+        return None
+    return mobility(structure, near).mobility
+
+
+def _unused(n: int, k: int) -> Ints:
+    """Columns of a state that hold no unknown."""
+    second = 3 * n + 3 * np.arange(k) + 1
+    return np.concatenate([second, second + 1])
+
+
+def rigid_motions(r: Floats) -> Floats:
+    """(3n, 6) orthonormal motions of the whole; fewer where nodes are in line."""
+    columns = [np.tile(e, len(r)) for e in np.eye(3)]
+    columns += [np.cross(e, r - r.mean(axis=0)).ravel() for e in np.eye(3)]
+    basis, sizes, _ = np.linalg.svd(np.array(columns).T, full_matrices=False)
+    kept: Floats = basis[:, sizes > 1e-9 * sizes[0]]
+    return kept

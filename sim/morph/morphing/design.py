@@ -1,0 +1,333 @@
+"""Which link lengths bring a structure closest to its targets.
+
+The mean of E^2, eq. (5) of [dJ23], at the ends of the morphs to T targets,
+
+    F(p) = 1/T sum_t E_t^2,    l_i = l_i0 (1 + p_g),    link i of group g,
+
+is lowered over the relative changes p of the lengths. A morph ends where E^2 is
+stationary, so that to first order neither the motion of the nodes nor that of their
+nearest points counts, and the forces at the end tell (`sim.morph.morphing.reactions`)
+
+    dE^2/dp_g = sum_i 2 l_i l_i0 dE^2/d(l_i^2).
+
+They balance those of bodies that touch and of ranges that are met, too.
+
+L stays that of the structure given: if it grew with the lengths, E would fall by size
+alone. Steps are those of the spectral projected gradient (Birgin, Martinez, Raydan,
+SIAM J. Optim. 10, 2000), which keep to the bounds; each morph starts where the last one
+ended, so that it stays on its branch, and every configuration satisfies the
+constraints with the lengths as they then are.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from sim.arrays import Floats, Ints
+from sim.choice import Choice
+from sim.convergence import NotConvergedError
+from sim.limits import refuse_unless_count, refuse_unless_positive
+from sim.morph.mobility.mobility import mobility
+from sim.morph.morphing.morph import MorphStep
+from sim.morph.morphing.newton_morph import morph_newton
+from sim.morph.morphing.problem import NewtonOptions
+from sim.morph.morphing.reactions import reactions
+from sim.morph.obstacles.volume import BARRIER_PARAMETERS, Obstacles
+from sim.morph.structure.constraints import ConstraintKind
+from sim.morph.structure.measures import characteristic_length
+from sim.morph.structure.structure import Structure
+from sim.morph.targets.protocol import Target
+
+FIRST = 0.02  # largest change of a length in the first step, relative
+ARMIJO = 1e-4  # share of the predicted decrease of F that a step must bring
+SHORTEST_STEP = 1e-6  # step length at which the line search ends
+
+
+class DesignStop(Choice):
+    """Why the search ended."""
+
+    GRADIENT = "gradient"  # no change within the bounds lowers F to first order
+    REACHED = "reached"  # F vanishes
+
+
+class DesignStep(NamedTuple):
+    """One set of lengths.
+
+    Attributes
+    ----------
+    change : (g,) relative change of each group of links
+    F : mean of E^2
+    E : (T,) at the end of the morph to each target
+    gradient : largest change that the gradient of F asks for within the bounds
+    ends : the last step of each morph
+    stop : why this step is the last, None if it is not
+    """
+
+    s: int
+    change: Floats
+    F: float
+    E: Floats
+    gradient: float
+    ends: tuple[MorphStep, ...]
+    stop: DesignStop | None
+
+
+@dataclass(frozen=True)
+class DesignOptions:
+    """When to stop.
+
+    Attributes
+    ----------
+    limit : largest relative change of a length
+    tolerance : on the gradient of F, whose variables are relative changes
+    reached : F below which every target counts as reached
+    """
+
+    limit: float = 0.2
+    tolerance: float = 1e-6
+    reached: float = 1e-14
+    max_steps: int = 100
+    morph: NewtonOptions = field(default_factory=NewtonOptions)
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(self, "limit", "tolerance", "reached")
+        if not self.limit < 1.0:
+            raise ValueError(f"limit must be below 1, not {self.limit}")
+        refuse_unless_count(self, "max_steps")
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """The lengths that may change.
+
+    Attributes
+    ----------
+    constraint : (l,) places of the links in the table of constraints
+    group : (l,) links of one group keep one ratio to their first lengths
+    """
+
+    constraint: Ints
+    group: Ints
+
+
+class Objective(NamedTuple):
+    """F, its slope (g,) in the changes, and the last step of each morph behind it."""
+
+    F: float
+    slope: Floats
+    ends: tuple[MorphStep, ...]
+
+
+def links_of(structure: Structure, symmetries: Sequence[str] = ()) -> Links:
+    """The links between bodies; those that symmetries make alike are one group.
+
+    Parameters
+    ----------
+    symmetries : each the axes whose coordinates, from the middle, change their signs:
+        "x" is a mirror, "xy" a half turn about z
+    """
+    pairs = {frozenset(body) for body in structure.bodies if len(body) == 2}
+    table = structure.constraints
+    chosen = [
+        i
+        for i in np.flatnonzero(table.kind == ConstraintKind.DIST).tolist()
+        if frozenset(table.nodes[i, :2].tolist()) in pairs
+    ]
+    if not chosen:
+        raise ValueError(
+            "the structure has no links between bodies: nothing can change"
+        )
+    ends = np.sort(table.nodes[chosen, :2], axis=1)
+    alike = [_images(structure.r0, ends, axes) for axes in symmetries]
+    own = np.arange(len(ends))
+    rows, cols = np.tile(own, len(alike) + 1), np.concatenate([own, *alike])
+    graph = coo_array((np.ones(len(rows)), (rows, cols)), shape=(len(own), len(own)))
+    _, group = connected_components(graph, directed=False)
+    return Links(np.array(chosen, dtype=np.int64), group.astype(np.int64))
+
+
+def _images(r0: Floats, ends: Ints, axes: str) -> Ints:
+    """(l,) the link that is the image of each."""
+    if not axes or set(axes) - set("xyz"):
+        raise ValueError(f"{axes!r} is no symmetry: name axes among x, y and z")
+    d = r0 - r0.mean(axis=0)
+    image = d * [-1.0 if axis in axes else 1.0 for axis in "xyz"]
+    found = cKDTree(d).query(image)
+    away, node = np.atleast_1d(found[0]), np.atleast_1d(found[1])
+    worst = int(np.argmax(away))
+    place = {pair: i for i, pair in enumerate(map(tuple, ends.tolist()))}
+    images = [(int(a), int(b)) for a, b in np.sort(node[ends], axis=1)]
+    missing = [pair for pair in images if pair not in place]
+    if away[worst] > 1e-6 * characteristic_length(r0) or missing:
+        raise ValueError(
+            f"the structure has no symmetry {axes}: node {worst} is "
+            f"{away[worst]:.2g} from the next image; leave it out"
+        )
+    return np.array([place[pair] for pair in images], dtype=np.int64)
+
+
+def changed(structure: Structure, links: Links, change: Floats) -> Structure:
+    """The structure with other lengths, its nodes where they were."""
+    constant = structure.constraints.constant.copy()
+    constant[links.constraint] *= (1.0 + change[links.group]) ** 2
+    return replace(
+        structure, constraints=replace(structure.constraints, constant=constant)
+    )
+
+
+def design(
+    structure: Structure,
+    targets: Sequence[Target],
+    links: Links,
+    options: DesignOptions,
+) -> Iterator[DesignStep]:
+    """Yield ever better lengths, the structure's own first."""
+    if not targets:
+        raise ValueError("no target to design for: give one or more")
+    refuse_redundant(structure)
+    change = np.zeros(int(links.group.max()) + 1)
+    here = objective(structure, targets, links, options.morph, change, None)
+    scale = FIRST / max(float(np.abs(here.slope).max()), 1e-300)
+    for s in range(options.max_steps + 1):
+        left = float(np.abs(_within(change - here.slope, options) - change).max())
+        stop = None
+        if options.reached >= here.F:
+            stop = DesignStop.REACHED
+        elif left <= options.tolerance:
+            stop = DesignStop.GRADIENT
+        E = np.array([end.E for end in here.ends])
+        yield DesignStep(s, change, here.F, E, left, here.ends, stop)
+        if stop is not None:
+            return
+        direction = _within(change - scale * here.slope, options) - change
+        alpha, after = _line_search(
+            structure, targets, links, options, change, here, direction
+        )
+        change_of_slope = float((after.slope - here.slope) @ direction) * alpha
+        moved = alpha * direction
+        scale = float(np.clip(moved @ moved / max(change_of_slope, 1e-300), 1e-3, 1e3))
+        change, here = change + moved, after
+    raise NotConvergedError(
+        f"F can still fall by a change of {left:.1e} after {options.max_steps} steps: "
+        "raise max_steps or tolerance",
+        best=change,
+    )
+
+
+def refuse_redundant(structure: Structure) -> None:
+    """Rows that hang on each other hold lengths to each other, too."""
+    if len(mobility(structure).redundant):
+        raise ValueError(
+            "the constraints are redundant: lengths cannot change one by one; leave "
+            "the redundant rows out (morphtrack mobility names them)"
+        )
+
+
+def _within(change: Floats, options: DesignOptions) -> Floats:
+    bounded: Floats = np.clip(change, -options.limit, options.limit)
+    return bounded
+
+
+def _line_search(
+    structure: Structure,
+    targets: Sequence[Target],
+    links: Links,
+    options: DesignOptions,
+    change: Floats,
+    here: Objective,
+    direction: Floats,
+) -> tuple[float, Objective]:
+    """The longest step tried that meets Armijo's condition, and F there.
+
+    Lengths that do not close count as a step that is too long.
+    """
+    alpha, slope = 1.0, float(here.slope @ direction)
+    unclosed: NotConvergedError | None = None
+    while alpha > SHORTEST_STEP:
+        try:
+            there = change + alpha * direction
+            after = objective(
+                structure, targets, links, options.morph, there, here.ends
+            )
+        except NotConvergedError as error:
+            unclosed, alpha = error, 0.5 * alpha
+            continue
+        if here.F + ARMIJO * alpha * slope >= after.F:
+            return alpha, after
+        alpha *= 0.5
+    if unclosed is not None:
+        raise NotConvergedError(
+            f"lengths that lower F = {here.F:.3e} further do not close ({unclosed}): "
+            "these are at the limit of closure; choose targets within it, or leave "
+            "links out of the loop",
+            best=change,
+        )
+    raise NotConvergedError(
+        f"no change of lengths lowers F = {here.F:.3e} although its gradient does not "
+        "vanish: lower the tolerance of the morphs",
+        best=change,
+    )
+
+
+def objective(
+    structure: Structure,
+    targets: Sequence[Target],
+    links: Links,
+    options: NewtonOptions,
+    change: Floats,
+    before: tuple[MorphStep, ...] | None = None,
+) -> Objective:
+    """F of lengths that differ by `change` (g,).
+
+    Parameters
+    ----------
+    before : morphs of nearly the same lengths, at whose ends to begin
+    """
+    made = changed(structure, links, change)
+    factor = 2.0 * made.constraints.constant[links.constraint]
+    factor /= 1.0 + change[links.group]  # 2 l_i l_i0
+    slope, F, ends = np.zeros_like(change), 0.0, []
+    for t, target in enumerate(targets):
+        end = _rest(made, target, options, None if before is None else before[t])
+        worth = _sensitivity(made, end)
+        first = made.constraints.first_row[links.constraint]
+        np.add.at(slope, links.group, factor * worth[first] / len(targets))
+        F += end.E**2 / len(targets)
+        ends.append(end)
+    return Objective(F, slope, tuple(ends))
+
+
+def _rest(
+    made: Structure, target: Target, options: NewtonOptions, before: MorphStep | None
+) -> MorphStep:
+    """Where a morph from the end of another one comes to rest.
+
+    Bodies that touched there, and ranges that were met, need not allow that end with
+    other lengths: then it begins where the structure does.
+    """
+    limited = len(made.solids) + len(made.ranges) > 0
+    try:
+        start = None if before is None else before.state
+        *_, end = morph_newton(made, target, options, start)
+    except ValueError as error:
+        if before is None or not limited:
+            raise
+        try:
+            *_, end = morph_newton(made, target, options)
+        except ValueError:
+            raise NotConvergedError(str(error), best=before.state) from None
+    return end
+
+
+def _sensitivity(made: Structure, end: MorphStep) -> Floats:
+    """(m,) d(E^2)/d(constant) of each row, with what contacts carry."""
+    contacts = None
+    if len(made.solids) + len(made.ranges) > 0:
+        kappa = BARRIER_PARAMETERS[-1] * characteristic_length(made.r0) ** 2
+        contacts = Obstacles.of(made).contacts(end.state, kappa)
+    return reactions(made, end.state, end.g, contacts).sensitivity

@@ -1,0 +1,222 @@
+"""Morphing by constrained Newton steps with step control.
+
+It finds what eqs. (11) and (12) of [dJ23] are after, also where those cycle (links in
+tension) or stop early (|dE| is small on the way): it ends where the gradient along the
+constraints vanishes, and every configuration that it yields satisfies the constraints.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.convergence import NotConvergedError
+from sim.morph.equations.descent import (
+    ARMIJO,
+    MOST_ROTATION,
+    ConstraintForces,
+    MorphConfiguration,
+    NewtonDirection,
+    StepDamping,
+    constraint_forces,
+    inner,
+    largest_rotation,
+    newton_direction,
+    second_order_correction,
+)
+from sim.morph.equations.projection import admissible, satisfy_constraints
+from sim.morph.equations.retraction import retract
+from sim.morph.mobility.units import Rescaled, own_unit, rescaled
+from sim.morph.morphing.morph import MorphStep, Stop
+from sim.morph.morphing.problem import (
+    MorphProblem,
+    NewtonOptions,
+    moved_off_bounds,
+    negative_directions,
+)
+from sim.morph.structure.measures import distance_error, shape_factor
+from sim.morph.structure.structure import Structure
+from sim.morph.targets.protocol import Target
+
+SHORTEST_STEP = 1e-6  # step length at which the line search ends
+MOST_SADDLES = 3  # saddles left before the search is given up
+PERTURBATION = 1e-4  # of L, displacement that leaves a saddle
+PATIENCE = 6  # steps with negative curvature before that
+
+
+def morph_newton(
+    structure: Structure,
+    target: Target,
+    options: NewtonOptions,
+    start: Floats | None = None,
+) -> Iterator[MorphStep]:
+    """Yield the configurations from the initial one to the matched one.
+
+    Parameters
+    ----------
+    start : (n + k, 3) state close to the constraints to begin at, else the structure's
+    """
+    unit, n = own_unit(structure), len(structure.r0)
+    if unit == 1.0:
+        yield from _morph(structure, target, options, start)
+        return
+    if start is not None:
+        start = np.concatenate([start[:n] / unit, start[n:]])
+    made = rescaled(structure, unit)
+    try:
+        for step in _morph(made, Rescaled(target, unit), options, start):
+            yield step._replace(r=unit * step.r, g=unit * step.g)
+    except NotConvergedError as error:
+        best = np.array(error.best)
+        best[:n] *= unit
+        raise NotConvergedError(str(error), best=best) from None
+
+
+def _morph(
+    structure: Structure, target: Target, options: NewtonOptions, start: Floats | None
+) -> Iterator[MorphStep]:
+    """The same in the unit of `structure`."""
+    problem, z = MorphProblem.at(structure, target, options, start)
+    point, damping, escapes = problem.point(z), StepDamping(), 0
+    rng = np.random.default_rng(options.seed)
+    for s in range(options.max_steps + 1):
+        forces = constraint_forces(point, problem.contacts(point))
+        gradient = problem.gradient(point, forces)
+        while gradient <= problem.tolerance and (harder := problem.continued()):
+            problem, damping = harder, StepDamping()
+            forces = constraint_forces(point, problem.contacts(point))
+            gradient = problem.gradient(point, forces)
+        found = gradient <= problem.tolerance
+        indefinite = damping.indefinite >= PATIENCE or (
+            found and negative_directions(problem, point, forces) > 0
+        )
+        saddle = indefinite and escapes < (MOST_SADDLES if options.leave_saddles else 0)
+        yield _record(problem, s, point, gradient, found and not saddle)
+        if found and not saddle:
+            return
+        if saddle:
+            escapes += 1
+            point = problem.point(_perturbed(problem, point.z, rng))
+            damping = StepDamping()
+        elif s == 0 and problem.is_tight(point.z):
+            point = problem.point(moved_off_bounds(problem, point.z))
+        else:
+            point, damping = _next_point(problem, point, forces, damping)
+    raise NotConvergedError(
+        f"the gradient {gradient:.1e} along the constraints is above "
+        f"{options.tolerance:.0e} after {options.max_steps} steps: raise max_steps, or "
+        "move the target a little",
+        best=point.z,
+    )
+
+
+def _perturbed(problem: MorphProblem, z: Floats, rng: np.random.Generator) -> Floats:
+    """A configuration a little beside z, no farther than bodies and ranges let it."""
+    noise = rng.normal(size=(problem.system.n, 3)) * PERTURBATION * problem.L
+    dz = admissible(problem.system, z, noise)
+    for _ in range(20):
+        there = satisfy_constraints(
+            problem.system, z + dz, tolerance=problem.options.residual
+        )
+        if problem.is_free(there) and not problem.passes_through(z, there):
+            return there
+        dz *= 0.5
+    return z
+
+
+def _record(
+    problem: MorphProblem,
+    s: int,
+    point: MorphConfiguration,
+    gradient: float,
+    last: bool,
+) -> MorphStep:
+    n, L = problem.system.n, problem.L
+    r = point.z[:n]
+    return MorphStep(
+        s=s,
+        r=r,
+        g=point.g,
+        lam=point.z[n:, 0],
+        E=distance_error(r, point.g, L),
+        S=shape_factor(r, L),
+        residual=point.linear.residual,
+        gradient=gradient,
+        stop=Stop.GRADIENT if last else None,
+    )
+
+
+def _next_point(
+    problem: MorphProblem,
+    point: MorphConfiguration,
+    forces: ConstraintForces,
+    damping: StepDamping,
+) -> tuple[MorphConfiguration, StepDamping]:
+    """The next configuration; the same with more damping if none is found."""
+    L, W = problem.L, problem.curvature(point)
+    contacts = problem.contacts(point)
+    direction, damping = newton_direction(
+        problem.pattern, point, W, forces, L, damping, contacts
+    )
+    found = _line_search(problem, point, forces, direction)
+    if found is not None:
+        there, alpha = found
+        rotation = alpha * largest_rotation(problem.system, direction.dz)
+        return there, _next_damping(damping, alpha, rotation, forces.size / L)
+    if damping.rotation > 1e6:
+        raise NotConvergedError(
+            f"no step lowers E; the gradient {forces.size / L:.1e} along the "
+            f"constraints is above {problem.options.tolerance:.0e}: raise tolerance, "
+            "or check the structure for a dead centre",
+            best=point.z,
+        )
+    return point, replace(damping, rotation=max(16.0 * damping.rotation, 1e-2))
+
+
+def _line_search(
+    problem: MorphProblem,
+    point: MorphConfiguration,
+    forces: ConstraintForces,
+    direction: NewtonDirection,
+) -> tuple[MorphConfiguration, float] | None:
+    """The configuration after the longest step tried that lowers the merit function
+    enough, and the step length alpha.
+
+    The merit function is f + y.c with the multipliers y of the start: y.c makes up for
+    what the residuals, small as they are, have let the nodes gain. Enough is Armijo's
+    condition (Nocedal and Wright, sect. 3.1), backtracking halves alpha:
+
+        merit(alpha) <= merit(0) + ARMIJO alpha grad f.dz
+    """
+    start = problem.merit(point, forces)
+    slope = inner(forces.gradient, direction.dz)
+    enough = problem.options.residual
+    wanted = max(min(enough, 1e-4 * forces.size / problem.L), 1e-14)
+    alpha = problem.first_step_length(point, direction.dz)
+    while alpha > SHORTEST_STEP:
+        z = point.z + alpha * direction.dz
+        z = second_order_correction(forces, direction, z)
+        retracted = retract(forces.linear, forces.normal, z, wanted, enough)
+        if retracted is not None:
+            there = problem.point(*retracted)
+            merit = problem.merit(there, forces)
+            lower = merit <= start + ARMIJO * alpha * slope + 1e-13 * abs(start)
+            if lower and not problem.passes_through(point.z, there.z):
+                return there, alpha
+        alpha *= 0.5
+    return None
+
+
+def _next_damping(
+    damping: StepDamping, alpha: float, rotation: float, gradient: float
+) -> StepDamping:
+    """Less damping after a full step that turned little, more after a short one."""
+    weight = damping.rotation
+    if alpha >= 1.0:
+        weight /= min(max(MOST_ROTATION / max(rotation, 1e-300), 4.0), 64.0)
+    elif alpha < 0.5:
+        weight *= min(0.5 / alpha, 64.0)
+    if gradient < 1e-3:
+        weight = min(weight, gradient)
+    return replace(damping, rotation=weight)

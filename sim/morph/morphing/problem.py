@@ -1,0 +1,322 @@
+"""What a Newton step of a morph lowers, and how its end is recognised."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, lsqr
+
+from sim.arrays import Floats
+from sim.limits import refuse_unless_count, refuse_unless_positive
+from sim.morph.equations.closing import closed
+from sim.morph.equations.curvature import (
+    NO_BLOCKS,
+    HessianTerms,
+    assemble,
+    dense,
+    factorise_newton,
+)
+from sim.morph.equations.descent import (
+    MOST_ROTATION,
+    ConstraintForces,
+    MorphConfiguration,
+    ObstacleTerms,
+    inner,
+    largest_rotation,
+    penalty_weights,
+    with_obstacles,
+)
+from sim.morph.equations.hessian import HessianPattern, hessian_pattern_of
+from sim.morph.equations.projection import admissible, satisfy_constraints
+from sim.morph.equations.system import (
+    ConstraintSystem,
+    LinearConstraints,
+    linearise,
+    system_of,
+)
+from sim.morph.morphing.morph import Followers, goals
+from sim.morph.obstacles.volume import BARRIER_PARAMETERS, ROUGH, Obstacles
+from sim.morph.structure.measures import characteristic_length
+from sim.morph.structure.structure import Structure
+from sim.morph.targets.protocol import Target
+from sim.morph.targets.pull import pull_curvature
+
+NOISE = 1e-6  # gradient below which contacts are balanced apart
+SLACK = 1e-5  # relative to the force of a contact
+TIGHT = 1e-6  # clearance, over its reach, with which no morph begins
+CLEARANCE = 1e-2  # that is made then, and the most of L that nodes move at once
+MOST_MOVES = 20  # for it
+FLAT = 1e-6  # curvature above which a motion does not count as one that lowers f
+
+
+@dataclass(frozen=True)
+class NewtonOptions:
+    """When to stop.
+
+    Attributes
+    ----------
+    tolerance : on the gradient of f along the constraints, root mean square / L
+    residual : on the constraints of every step, dimensionless
+    leave_saddles : go on from where f is stationary and not least
+    longest : displacement of a node in one step, over L, to stay in one valley
+    seed : of the displacement that leaves a saddle
+    """
+
+    tolerance: float = 1e-9
+    max_steps: int = 1000
+    residual: float = 1e-10
+    followers: Followers = Followers.HOLD
+    leave_saddles: bool = True
+    longest: float = np.inf
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(self, "tolerance", "residual")
+        refuse_unless_count(self, "max_steps")
+
+
+@dataclass(frozen=True, eq=False)
+class MorphProblem:
+    """What a morph lowers, with the places of the entries of K."""
+
+    structure: Structure
+    target: Target
+    options: NewtonOptions
+    system: ConstraintSystem
+    pattern: HessianPattern
+    L: float
+    obstacles: Obstacles | None = None
+    barrier_parameter: float = 0.0  # kappa / L^2
+
+    @classmethod
+    def at(
+        cls,
+        structure: Structure,
+        target: Target,
+        options: NewtonOptions,
+        start: Floats | None = None,
+    ) -> tuple["MorphProblem", Floats]:
+        """With the state (n + k, 3) on the constraints that is close to `start`.
+
+        Raises
+        ------
+        ValueError
+            where constraints contradict, bodies overlap there or a range is left.
+        """
+        system = system_of(structure)
+        L = characteristic_length(structure.r0)
+        problem = cls(
+            structure, target, options, system, hessian_pattern_of(system.topology), L
+        )
+        if start is None:
+            z = closed(system, structure, options.residual)
+        else:
+            z = satisfy_constraints(system, start, tolerance=options.residual)
+        if len(structure.solids) or len(structure.ranges):
+            obstacles = Obstacles.of(structure)
+            obstacles.check(z)
+            problem = replace(
+                problem, obstacles=obstacles, barrier_parameter=BARRIER_PARAMETERS[0]
+            )
+        return problem, z
+
+    @property
+    def tolerance(self) -> float:
+        """On the gradient: rough as long as kappa will fall."""
+        if self.obstacles is None or self.barrier_parameter == BARRIER_PARAMETERS[-1]:
+            return self.options.tolerance
+        return max(
+            ROUGH * float(np.sqrt(self.barrier_parameter)), self.options.tolerance
+        )
+
+    def continued(self) -> "MorphProblem | None":
+        """The same with the next smaller barrier parameter, if there is one.
+
+        Each begins where the last has ended: continuation, as interior-point methods do
+        (Nocedal and Wright, sect. 19.6).
+        """
+        if self.obstacles is None or self.barrier_parameter == BARRIER_PARAMETERS[-1]:
+            return None
+        return replace(
+            self,
+            barrier_parameter=BARRIER_PARAMETERS[
+                BARRIER_PARAMETERS.index(self.barrier_parameter) + 1
+            ],
+        )
+
+    def contacts(self, point: MorphConfiguration) -> ObstacleTerms | None:
+        if self.obstacles is None:
+            return None
+        return self.obstacles.contacts(point.z, self.barrier_parameter * self.L**2)
+
+    def point(
+        self, z: Floats, linear: LinearConstraints | None = None
+    ) -> MorphConfiguration:
+        r = z[: self.system.n]
+        g = goals(self.structure, self.target, r, self.options.followers)
+        return MorphConfiguration(
+            z, g, linearise(self.system, z) if linear is None else linear
+        )
+
+    def objective(self, point: MorphConfiguration) -> float:
+        r = point.z[: self.system.n]
+        f = 0.5 * inner(r - point.g, r - point.g)
+        if self.obstacles is None:
+            return f
+        return f + self.obstacles.energy(point.z, self.barrier_parameter * self.L**2)
+
+    def merit(self, point: MorphConfiguration, forces: ConstraintForces) -> float:
+        """Objective + y.c with the y of `forces`, perhaps of another configuration."""
+        return self.objective(point) + inner(forces.y, point.linear.c)
+
+    def gradient(self, point: MorphConfiguration, forces: ConstraintForces) -> float:
+        """Root mean square / L of the motion towards the goals that is allowed.
+
+        Multipliers are eliminated from it: in `forces` they count as lengths do.
+        """
+        left = forces.gradient
+        if self.system.k > 0:
+            pull = point.g - point.z[: self.system.n]
+            contacts = self.contacts(point)
+            if contacts is not None:
+                pull -= contacts.push()[: self.system.n]
+            left = -admissible(self.system, point.z, pull)
+        size = float(np.sqrt(inner(left, left) / self.system.n)) / self.L
+        if self.obstacles is None or not self.tolerance < size < NOISE:
+            return size
+        pushes = self.obstacles.pushes(point.z, self.barrier_parameter * self.L**2)
+        return unbalanced(self.system, point.z, left, pushes) / self.L
+
+    def first_step_length(self, point: MorphConfiguration, dz: Floats) -> float:
+        """How much of a step is tried first."""
+        size = min(1.0, MOST_ROTATION / max(largest_rotation(self.system, dz), 1e-300))
+        farthest = max(float(np.abs(dz[: self.system.n]).max()), 1e-300)
+        size = min(size, self.options.longest * self.L / farthest)
+        if self.obstacles is None:
+            return size
+        n = self.system.n
+        return size * self.obstacles.largest_step_length(point.z[:n], size * dz[:n])
+
+    def is_free(self, z: Floats) -> bool:
+        """Whether nothing overlaps at z and no range is left."""
+        return self.obstacles is None or self.obstacles.energy(z, 1.0) < np.inf
+
+    def is_tight(self, z: Floats) -> bool:
+        """Whether something is touched, to rounding."""
+        return (
+            self.obstacles is not None and self.obstacles.smallest_clearance(z) < TIGHT
+        )
+
+    def passes_through(self, before: Floats, after: Floats) -> bool:
+        """Whether a step is too long, or bodies touch on its straight way."""
+        n = self.system.n
+        moved = float(np.abs(after[:n] - before[:n]).max())
+        if moved > 2.0 * self.options.longest * self.L:
+            return True
+        return self.obstacles is not None and not self.obstacles.allows(
+            before[:n], after[:n]
+        )
+
+    def curvature(self, point: MorphConfiguration) -> Floats:
+        """(n, 3, 3) I - dg/dr of nodes that lead, by differences of the target."""
+        r, g = point.z[: self.system.n], point.g
+        W = np.zeros((len(r), 3, 3))
+        if self.options.followers is Followers.HOME:
+            W += np.eye(3)
+        lead = self.structure.leading
+        W[lead] = pull_curvature(self.target, r[lead], g[lead], 1e-6 * self.L)
+        return W
+
+
+def moved_off_bounds(problem: MorphProblem, z: Floats) -> Floats:
+    """A configuration close to z whose contacts have clearance, as far as there is one.
+
+    Where bodies touch exactly, or a bound is met, the curvature of their potential is
+    beyond that of the constraints, and no digit of a step is left.
+    """
+    obstacles, n = problem.obstacles, problem.system.n
+    for _ in range(MOST_MOVES):
+        if obstacles is None or obstacles.smallest_clearance(z) >= CLEARANCE:
+            return z
+        push = obstacles.contacts(z, 1.0).push()[:n]
+        size = CLEARANCE * problem.L / max(float(np.abs(push).max()), 1e-300)
+        dz = admissible(problem.system, z, -size * push)
+        there = _with_more_clearance(problem, obstacles, z, dz)
+        if there is None:
+            return z
+        z = there
+    return z
+
+
+def _with_more_clearance(
+    problem: MorphProblem, obstacles: Obstacles, z: Floats, dz: Floats
+) -> Floats | None:
+    """The configuration that a share of dz comes to and that leaves more clearance."""
+    clearance = obstacles.smallest_clearance(z)
+    for _ in range(MOST_MOVES):
+        there = satisfy_constraints(
+            problem.system, z + dz, tolerance=problem.options.residual
+        )
+        if obstacles.smallest_clearance(
+            there
+        ) > clearance and not problem.passes_through(z, there):
+            return there
+        dz = 0.5 * dz
+    return None
+
+
+def unbalanced(
+    system: ConstraintSystem, z: Floats, left: Floats, pushes: csr_array
+) -> float:
+    """Root mean square of what is left of a gradient if contacts push a little more.
+
+    A stiff contact answers the last digit of a coordinate with a change of its force,
+    which no step can mend. So each force may differ from kappa over the clearance by
+    the share SLACK, as best balances the gradient `left` (n + k, 3).
+    """
+    n = system.n
+
+    def allowed(flat: Floats) -> Floats:
+        moved: Floats = admissible(system, z, flat.reshape(n, 3))[:n].ravel()
+        return moved
+
+    operator = LinearOperator(
+        (3 * n, pushes.shape[0]),
+        matvec=lambda share: allowed(pushes.T @ share.ravel()),
+        rmatvec=lambda flat: pushes @ allowed(flat),
+        dtype=np.float64,
+    )
+    share = lsqr(operator, -left[:n].ravel(), atol=1e-12, btol=1e-12)[0]
+    rest = left[:n].ravel() + operator @ np.clip(share, -SLACK, SLACK)
+    return float(np.sqrt(inner(rest, rest) / n))
+
+
+def negative_directions(
+    problem: MorphProblem, point: MorphConfiguration, forces: ConstraintForces
+) -> int:
+    """How many motions lower f from a stationary point: zero at a minimum."""
+    contacts = problem.contacts(point)
+    all_forces, rho = with_obstacles(forces, penalty_weights(forces.linear), contacts)
+    pattern = problem.pattern if contacts is None else contacts.pattern
+    blocks = NO_BLOCKS if contacts is None else contacts.blocks
+    terms = HessianTerms(problem.curvature(point), all_forces.y, rho, FLAT, blocks)
+    factor = factorise_newton(
+        all_forces.linear.system, pattern, all_forces.linear.B, point.z, terms
+    )
+    return factor.negative
+
+
+def dense_curvature(
+    problem: MorphProblem, point: MorphConfiguration, forces: ConstraintForces
+) -> Floats:
+    """(3n + 3k, 3n + 3k) of f and y.c, without the weights of the constraints."""
+    contacts = problem.contacts(point)
+    all_forces, rho = with_obstacles(forces, 0.0 * forces.linear.c, contacts)
+    pattern = problem.pattern if contacts is None else contacts.pattern
+    blocks = NO_BLOCKS if contacts is None else contacts.blocks
+    terms = HessianTerms(problem.curvature(point), all_forces.y, rho, 0.0, blocks)
+    system = all_forces.linear.system
+    values = assemble(
+        system.layout, pattern.blocks, all_forces.linear.B, point.z, terms
+    )
+    return dense(pattern, values)

@@ -1,0 +1,336 @@
+"""Bodies that cannot pass through each other, and ranges that are not left.
+
+[dJ23] leaves volume out and names it as a next step (Discussion). Here balls, capsules
+and panels stay the sum of their radii apart, and links and joints within their ranges,
+by an interior point method: the potential of `sim.contact`, logarithmic close to
+contact,
+
+    B = kappa ( sum_pairs m Pi(d - min_distance) + sum_bounds Pi(|h - bound|) ),
+
+is added to f of `sim.morph.equations.descent`, and morphs are repeated for ever smaller
+kappa. -kappa Pi' is the force of a contact: never negative, zero away from it, and with
+a clearance that vanishes with kappa, which are the conditions of Karush, Kuhn and
+Tucker (Nocedal and Wright 2006, sect. 19.1). Bounds enter K of
+`sim.morph.equations.curvature` as rows with the force y = dB/dh and the weight
+rho = d2B/dh2, pairs as blocks.
+
+No configuration with an overlap is accepted, and no step whose straight line from one
+configuration to the next has one: nothing passes through anything.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sim.arrays import Floats, Ints
+from sim.contact.barrier import barrier
+from sim.contact.potential import contact_energy, pair_terms
+from sim.contact.safe_step import largest_step
+from sim.contact.surface import ContactPairs
+from sim.kernels import kernel
+from sim.morph.equations.curvature import NO_BLOCKS
+from sim.morph.equations.descent import ObstacleTerms
+from sim.morph.equations.hessian import HessianPattern, hessian_pattern_with
+from sim.morph.equations.system import ConstraintSystem, linearise, system_with
+from sim.morph.equations.topology import Topology
+from sim.morph.obstacles.pairs import CollisionGeometry, pair_distances
+from sim.morph.structure.measures import characteristic_length
+from sim.morph.structure.ranges import TOUCH, Ranges, bound_terms
+from sim.morph.structure.structure import Structure
+
+BARRIER_PARAMETERS = tuple(
+    10.0**-k for k in range(2, 9)
+)  # kappa / L^2, one after the other
+KEPT = 4  # sparsity patterns, each of one set of pairs
+ROUGH = 1e-2  # gradient / sqrt(kappa) that is enough for all but the last
+
+
+class Touch(NamedTuple):
+    """A pair of bodies or a bound that is felt.
+
+    Attributes
+    ----------
+    name : of the bodies, or of the range with its bound
+    room : the clearance that is left: a length, for a range in the unit of its row
+    force : that keeps them apart, -dB/d(room), of all their parts
+    """
+
+    name: str
+    room: float
+    force: float
+
+
+@dataclass(frozen=True, eq=False)
+class Obstacles:
+    """What a structure cannot move through.
+
+    Attributes
+    ----------
+    meetings : its bodies, None without
+    system : its constraints, with its ranges as the last rows
+    bounded : its ranges alone
+    activation : (q,) of the ranges
+    pattern_with : of K by the nodes of the pairs that are felt, which change along a
+        morph; the last few are kept
+    """
+
+    structure: Structure
+    meetings: CollisionGeometry | None
+    ranges: Ranges
+    system: ConstraintSystem
+    bounded: ConstraintSystem
+    activation: Floats
+    pattern_with: Callable[[bytes], HessianPattern]
+
+    @classmethod
+    def of(cls, structure: Structure) -> "Obstacles":
+        ranges, table = structure.ranges, structure.constraints
+        solids = structure.solids
+        r0 = structure.r0
+        met = CollisionGeometry.of(solids, table, r0) if len(solids) else None
+        L = characteristic_length(r0)
+        system = system_with(structure, table.followed_by(ranges.table))
+        return cls(
+            structure,
+            met,
+            ranges,
+            system,
+            system_with(structure, ranges.table),
+            ranges.activation(L),
+            lru_cache(KEPT)(partial(_pattern_with, system.topology)),
+        )
+
+    def check(self, z: Floats) -> None:
+        """Refuse a start with an overlap or outside a range."""
+        self.ranges.refuse_outside(linearise(self.bounded, z).c, self.activation)
+        if self.meetings is None:
+            return
+        r = z[: len(self.structure.r0)]
+        pairs = self.meetings.near(r)
+        d = _distances(pairs, r)
+        found = np.flatnonzero(~(d > pairs.min_distance))
+        if len(found):
+            k = int(found[np.argmin(d[found] - pairs.min_distance[found])])
+            one, other = self.meetings.names(pairs, k)
+            raise ValueError(
+                f"the {one} and the {other} overlap at the start: they are {d[k]:.4g} "
+                f"apart and need {pairs.min_distance[k]:.4g}: take smaller radii, or "
+                f"start with them apart (pairs of parts that overlap: {len(found)})"
+            )
+        for one, other in self.meetings.pierced(r):
+            raise ValueError(
+                f"the {one} goes through the {other} at the start: start with them "
+                "apart"
+            )
+
+    def overlaps(self, r: Floats) -> int:
+        """How many pairs of parts overlap."""
+        if self.meetings is None:
+            return 0
+        pairs = self.meetings.near(r)
+        close = int(np.count_nonzero(~(_distances(pairs, r) > pairs.min_distance)))
+        return close + len(self.meetings.pierced(r))
+
+    def smallest_clearance(self, z: Floats) -> float:
+        """The smallest clearance of a pair or a bound, over its reach; at most 1.
+
+        Beyond a distance of one reach nothing is felt.
+        """
+        h = linearise(self.bounded, z).c
+        clearance = (
+            np.minimum(h - self.ranges.least, self.ranges.most - h) / self.activation
+        )
+        if self.meetings is not None:
+            r = z[: len(self.structure.r0)]
+            pairs = self.meetings.near(r)
+            clearance = np.append(
+                clearance,
+                (_distances(pairs, r) - pairs.min_distance) / pairs.activation,
+            )
+        return float(min(1.0, clearance.min(initial=1.0)))
+
+    def energy(self, z: Floats, kappa: float) -> float:
+        """B, infinite where bodies overlap or a range is left."""
+        h = linearise(self.bounded, z).c
+        total = bound_terms(h, self._bounds, kappa, np.empty_like(h), np.empty_like(h))
+        if self.meetings is None or not total < np.inf:
+            return total
+        r = z[: len(self.structure.r0)]
+        return total + contact_energy(self.meetings.near(r), kappa, r)
+
+    def contacts(self, z: Floats, kappa: float) -> ObstacleTerms:
+        """What pairs and bounds do at the state z (n + k, 3)."""
+        linear, q = linearise(self.system, z), len(self.ranges)
+        y, rho = np.empty(q), np.empty(q)
+        bound_terms(linear.c[len(linear.c) - q :], self._bounds, kappa, y, rho)
+        pull = np.zeros_like(z)
+        if self.meetings is None:
+            pattern = self.pattern_with(b"")
+            return ObstacleTerms(linear, pattern, y, rho, pull, NO_BLOCKS, NO_BLOCKS)
+        r = z[: len(self.structure.r0)].copy()
+        pairs = _active(self.meetings.near(r), r)
+        pattern = self.pattern_with(pairs.node.tobytes())
+        slot = _slots(pattern, pairs.node, len(z))
+        blocks = np.zeros((2, len(pattern.blocks.upper), 3, 3))
+        slopes = np.zeros((len(pairs.node), 4, 3))
+        add_pairs(pairs, kappa, r, slot, slopes, blocks)
+        np.add.at(pull, pairs.node, slopes)
+        return ObstacleTerms(linear, pattern, y, rho, pull, blocks[0], blocks[1])
+
+    def pushes(self, z: Floats, kappa: float) -> csr_array:
+        """(contacts, 3n) the slopes of each potential of its own in r."""
+        linear, q = linearise(self.system, z), len(self.ranges)
+        y, rho = np.empty(q), np.empty(q)
+        first = len(linear.c) - q
+        bound_terms(linear.c[first:], self._bounds, kappa, y, rho)
+        chosen = np.flatnonzero(self.system.block_row >= first)
+        row = self.system.block_row[chosen] - first
+        node = self.system.block_node[chosen]
+        slopes = y[row, None] * linear.B[chosen]
+        if self.meetings is not None:
+            r = z[: len(self.structure.r0)]
+            pairs = _active(self.meetings.near(r), r)
+            row = np.append(row, q + np.repeat(np.arange(len(pairs.node)), 4))
+            node = np.append(node, pairs.node.ravel())
+            of_pairs = _slopes(pairs, kappa, r).reshape(-1, 3)
+            slopes = np.concatenate([slopes, of_pairs])
+        columns = 3 * node[:, None] + np.arange(3)
+        places = np.repeat(row, 3), columns.ravel()
+        shape = (int(row.max(initial=-1)) + 1, 3 * len(self.structure.r0))
+        return csr_array((slopes.ravel(), places), shape=shape)
+
+    def touching(self, z: Floats, kappa: float) -> list["Touch"]:
+        """Everything that is felt at z, the strongest first."""
+        h = linearise(self.bounded, z).c
+        found = list(_touched_bounds(self.ranges, self.activation, h, kappa))
+        if self.meetings is not None:
+            r = z[: len(self.structure.r0)]
+            pairs = _active(self.meetings.near(r), r)
+            clearances = _distances(pairs, r) - pairs.min_distance
+            slopes, bodies = _slopes(pairs, kappa, r), dict[str, Touch]()
+            for k, clearance in enumerate(clearances.tolist()):
+                own = slopes[k, : 1 if k < pairs.faces else 2].sum(axis=0)
+                name = " and ".join(sorted(self.meetings.names(pairs, k)))
+                before = bodies.get(name, Touch(name, np.inf, 0.0))
+                force = before.force + float(np.linalg.norm(own))
+                bodies[name] = Touch(name, min(clearance, before.room), force)
+            found += bodies.values()
+        return sorted(found, key=lambda touch: -touch.force)
+
+    def allows(self, before: Floats, after: Floats) -> bool:
+        """Whether nothing touches on the straight way from one r (n, 3) to another."""
+        return self.largest_step_length(before, after - before) >= 1.0
+
+    def largest_step_length(self, r: Floats, dr: Floats) -> float:
+        """The largest share of dr (n, 3), at most 1, on which nothing touches."""
+        if self.meetings is None:
+            return 1.0
+        farthest = float(np.sqrt(np.square(dr).sum(axis=1).max()))
+        pairs = self.meetings.near(r, farthest)
+        return float(largest_step(pairs, r.copy(), dr.copy(), 1.0))
+
+    @property
+    def _bounds(self) -> tuple[Floats, Floats, Floats]:
+        return self.ranges.least, self.ranges.most, self.activation
+
+
+@kernel
+def add_pairs(
+    pairs: ContactPairs,
+    kappa: float,
+    r: Floats,
+    slot: Ints,
+    slopes: Floats,
+    blocks: Floats,
+) -> None:
+    """Fill the slopes of the potential of each pair; add its curvature to `blocks`.
+
+    Parameters
+    ----------
+    slopes : (p, 4, 3) in the four nodes of each pair
+    slot : (p, 16) the block of K of each two nodes of a pair, -1 above the diagonal
+    blocks : (2, b, 3, 3) the curvature as it is, and the part of it that is never
+        negative, of the distance taken as linear
+    """
+    gradient, hessian = np.empty(12), np.empty((12, 12))
+    for k in range(len(pairs.node)):
+        energy, d = pair_terms(pairs, k, kappa, r, gradient, hessian)
+        if energy == 0.0 or energy == np.inf:
+            continue
+        _, slope, curvature = barrier(
+            d - pairs.min_distance[k], pairs.activation[k], kappa
+        )
+        convex = curvature / (slope * slope) if slope * slope > 0.0 else 0.0
+        for a in range(4):
+            for i in range(3):
+                slopes[k, a, i] = gradient[3 * a + i]
+            for b in range(4):
+                at = slot[k, 4 * a + b]
+                if at < 0:
+                    continue
+                for i in range(3):
+                    for j in range(3):
+                        x, y = 3 * a + i, 3 * b + j
+                        blocks[0, at, i, j] += hessian[x, y]
+                        blocks[1, at, i, j] += convex * gradient[x] * gradient[y]
+
+
+def _distances(pairs: ContactPairs, r: Floats) -> Floats:
+    split = np.where(np.arange(len(pairs.node)) < pairs.faces, 1, 2)
+    return pair_distances(pairs.node, split, r.copy())
+
+
+def _slopes(pairs: ContactPairs, kappa: float, r: Floats) -> Floats:
+    """(p, 4, 3) of the potential of each pair in its nodes."""
+    slopes, r = np.zeros((len(pairs.node), 4, 3)), r.copy()
+    nowhere = np.full((len(pairs.node), 16), -1)
+    add_pairs(pairs, kappa, r, nowhere, slopes, np.zeros((2, 0, 3, 3)))
+    return slopes
+
+
+def _active(pairs: ContactPairs, r: Floats) -> ContactPairs:
+    """Those closer than their reach."""
+    near = _distances(pairs, r) < pairs.min_distance + pairs.activation
+    return ContactPairs(
+        int(np.count_nonzero(near[: pairs.faces])),
+        pairs.row[near],
+        pairs.node[near],
+        pairs.activation[near],
+        pairs.min_distance[near],
+        pairs.weight[near],
+        pairs.mollifier_scale[near],
+    )
+
+
+def _touched_bounds(
+    ranges: Ranges, activation: Floats, h: Floats, kappa: float
+) -> Iterator[Touch]:
+    clearances = {"least": h - ranges.least, "most": ranges.most - h}
+    for word, clearance in clearances.items():
+        for i in np.flatnonzero(clearance < activation).tolist():
+            slack = TOUCH * float(activation[i])
+            force = -barrier(float(clearance[i]) + slack, float(activation[i]), kappa)[
+                1
+            ]
+            yield Touch(f"{ranges.name(i)} at its {word}", float(clearance[i]), force)
+
+
+def _pattern_with(topology: Topology, nodes: bytes) -> HessianPattern:
+    """Of K with blocks for each two nodes of each pair, (p, 4) as bytes."""
+    quads = np.frombuffer(nodes, dtype=np.int64).reshape(-1, 4)
+    i, j = np.tril_indices(4, -1)
+    ends = np.stack([quads[:, i], quads[:, j]], axis=-1).reshape(-1, 2)
+    return hessian_pattern_with(topology, ends)
+
+
+def _slots(pattern: HessianPattern, node: Ints, size: int) -> Ints:
+    """(p, 16) the block of K of each two nodes, -1 where it is kept transposed."""
+    keys = pattern.blocks.upper * size + pattern.blocks.lower
+    a, b = (node[:, c] for c in np.divmod(np.arange(16), 4))
+    found = np.searchsorted(keys, a * size + b)
+    slots: Ints = np.where(a >= b, found, -1)
+    return slots

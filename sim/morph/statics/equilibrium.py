@@ -1,0 +1,294 @@
+"""Static equilibrium of structures with elastic parts, loads and springs to a target.
+
+Sought is a minimum of the potential energy Pi of `sim.morph.statics.potential` among
+the configurations that satisfy the constraints; there the forces y of these balance the
+rest,
+
+    grad Pi + J^T y = 0,     c(z) = 0.
+
+Steps are those of Newton's method with inertia correction and a line search by Armijo's
+condition: `sim.morph.statics.newton_step`. A step along the tangent stretches what
+turns, and elastic links many times stiffer than the others would allow only tiny steps;
+so a second-order correction brings each step to the lengths that the linear step gave
+these links, in the measure of the matrix of that step.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.convergence import NotConvergedError
+from sim.limits import refuse_unless_count, refuse_unless_positive
+from sim.morph.equations.closing import closed
+from sim.morph.equations.projection import admissible, satisfy_constraints
+from sim.morph.statics.elastic import Deformed, angles_of
+from sim.morph.statics.loaded import LoadedStructure, refuse_free_translation
+from sim.morph.statics.newton_step import (
+    expanded,
+    first_step_length,
+    newton_direction,
+    trial,
+)
+from sim.morph.statics.potential import LoadedConfiguration, PotentialEnergy
+from sim.morph.structure.constraints import ConstraintKind
+
+SHIFT = 1e-10  # of K, relative to the largest stiffness: motions that cost nothing
+INERTIA_SHIFT = 1e-8  # shift at which signs of pivots count
+FAR = 1e4  # displacement, of the structure's size, that only free motions reach
+PERTURBATION = 1e-4  # of the size, displacement that leaves a saddle
+MOST_SADDLES = 5  # saddles left before the search ends with an error
+CONVEX_SHIFT = 1e-8  # the same where the curvature is not taken as it is
+
+
+@dataclass(frozen=True)
+class EquilibriumOptions:
+    """When to stop.
+
+    Attributes
+    ----------
+    tolerance : on the unbalanced forces, root mean square over the nodes, relative to
+        the largest force on a node
+    residual : on the constraints, dimensionless
+    seed : of the displacement that leaves a saddle
+    """
+
+    tolerance: float = 1e-9
+    residual: float = 1e-10
+    max_steps: int = 500
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(self, "tolerance", "residual")
+        refuse_unless_count(self, "max_steps")
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """A configuration at rest, and the forces in it.
+
+    Attributes
+    ----------
+    z : (n + k, 3) state
+    g : (n, 3) points of the target that nodes hang on, the nodes without a spring
+    deformed : lengths, tensions, angles and moments of the elastic parts
+    y : (m,) forces of the constraints
+    tension : (d,) of the rigid links, positive when they are pulled
+    support : (n, 3) force of the supports (FIX rows) on each node
+    pull : (n, 3) force of the springs to the target on each node
+    energy : Pi
+    unbalanced : forces left, relative to the largest on a node
+    residual : of the constraints, dimensionless
+    steps : Newton steps taken
+    negative, neutral : motions that would lower the energy, and that cost none
+    """
+
+    z: Floats
+    g: Floats
+    deformed: Deformed
+    y: Floats
+    tension: Floats
+    support: Floats
+    pull: Floats
+    energy: float
+    unbalanced: float
+    residual: float
+    steps: int
+    negative: int
+    neutral: int
+
+    def r(self) -> Floats:
+        """(n, 3) nodes."""
+        return self.z[: len(self.g)]
+
+
+def at_rest(
+    loaded: LoadedStructure,
+    options: EquilibriumOptions,
+    start: Equilibrium | None = None,
+) -> Equilibrium:
+    """The equilibrium that descent from the start leads to.
+
+    Parameters
+    ----------
+    start : an equilibrium of a structure with the same parts; the initial
+        configuration unless given
+
+    Raises
+    ------
+    NotConvergedError
+        with the last configuration (n, 3) as `best`.
+    """
+    *_, last = approach(loaded, options, start)
+    return last
+
+
+def approach(
+    loaded: LoadedStructure,
+    options: EquilibriumOptions,
+    start: Equilibrium | None = None,
+) -> Iterator[Equilibrium]:
+    """Yield the configurations on the way to rest, each on the constraints."""
+    problem = PotentialEnergy.of(loaded)
+    system, r0 = problem.system, loaded.structure.r0
+    if start is None:
+        refuse_free_translation(loaded)
+        z = closed(system, loaded.structure, options.residual)
+        angles = angles_of(loaded.elastic.hinges, r0)
+        angles = angles_of(loaded.elastic.hinges, z[: system.n], angles)
+    else:
+        z = satisfy_constraints(system, start.z, tolerance=options.residual)
+        angles = start.deformed.angle
+    point, shift, escapes = problem.point(z, angles), SHIFT, 0
+    rng = np.random.default_rng(options.seed)
+    for steps in range(options.max_steps + 1):
+        found = problem.unbalanced(point) <= options.tolerance
+        negative, neutral = _inertia(problem, point) if found else (0, 0)
+        yield _equilibrium(problem, point, steps, negative, neutral)
+        if found and negative == 0:
+            return
+        if found and escapes == MOST_SADDLES:
+            raise NotConvergedError(
+                f"{negative} motions still lower the energy after {escapes} saddles "
+                "were left: begin elsewhere, or give another seed",
+                best=point.z[: system.n],
+            )
+        if found:
+            escapes += 1
+            point, shift = _perturbed(problem, point, rng, options), SHIFT
+            continue
+        _refuse_rounding(problem, point, options)
+        point, shift = _next_point(problem, point, shift, options)
+        _refuse_far(problem, point)
+    raise NotConvergedError(
+        f"forces of {problem.unbalanced(point):.1e} of the largest are unbalanced "
+        f"after {options.max_steps} steps, above {options.tolerance:.0e}: raise "
+        "max_steps, or take smaller loads",
+        best=point.z[: system.n],
+    )
+
+
+def inertia(loaded: LoadedStructure, found: Equilibrium) -> tuple[int, int]:
+    """How many motions lower the energy of a rest, and how many leave it as it is.
+
+    Parameters
+    ----------
+    found : of the same nodes, elastic parts and multipliers, perhaps held further
+    """
+    problem = PotentialEnergy.of(loaded)
+    return _inertia(problem, problem.point(found.z, found.deformed.angle))
+
+
+def _inertia(problem: PotentialEnergy, point: LoadedConfiguration) -> tuple[int, int]:
+    """How many motions lower the energy, and how many leave it as it is."""
+    rho = problem.weights(point.linear)
+    up = problem.factorise(point, rho, INERTIA_SHIFT, convex=False).negative
+    down = problem.factorise(point, rho, -INERTIA_SHIFT, convex=False).negative
+    return up, down - up
+
+
+def _perturbed(
+    problem: PotentialEnergy,
+    point: LoadedConfiguration,
+    rng: np.random.Generator,
+    options: EquilibriumOptions,
+) -> LoadedConfiguration:
+    """A configuration a little beside a saddle."""
+    n, size = problem.system.n, problem.loaded.size
+    noise = rng.normal(size=(n, 3)) * PERTURBATION * size
+    z = point.z + admissible(problem.system, point.z, noise)
+    z = satisfy_constraints(problem.system, z, tolerance=options.residual)
+    return problem.point(z, point.deformed.angle)
+
+
+def _next_point(
+    problem: PotentialEnergy,
+    point: LoadedConfiguration,
+    shift: float,
+    options: EquilibriumOptions,
+) -> tuple[LoadedConfiguration, float]:
+    """A configuration of lower energy, and the shift of K for the next step."""
+    rho = problem.weights(point.linear)
+    factor = problem.factorise(point, rho, shift, convex=False)
+    convex = factor.negative > 0
+    if convex:
+        factor = problem.factorise(point, rho, max(shift, CONVEX_SHIFT), convex=True)
+    direction = newton_direction(problem, point, rho, factor)
+    first = min(1.0, first_step_length(problem, point, direction.dz))
+    for step_length in (first, 0.25 * first, 0.06 * first):
+        there = trial(problem, point, direction, step_length, options.residual)
+        if there is not None and convex and step_length == first:
+            there = expanded(problem, point, direction, there, options.residual)
+        if there is not None:
+            return there, max(shift / 16.0 if step_length == first else shift, SHIFT)
+    if shift > 1e3:
+        raise NotConvergedError(
+            f"no step lowers the energy, and forces of {problem.unbalanced(point):.1e} "
+            f"of the largest are unbalanced, above {options.tolerance:.0e}: raise "
+            "tolerance, or take smaller loads and stiffnesses that differ by less",
+            best=point.z[: problem.system.n],
+        )
+    return point, max(8.0 * shift, CONVEX_SHIFT)
+
+
+def _equilibrium(
+    problem: PotentialEnergy,
+    point: LoadedConfiguration,
+    steps: int,
+    negative: int,
+    neutral: int,
+) -> Equilibrium:
+    system, n = problem.system, problem.system.n
+    links = np.repeat(system.table.kind == ConstraintKind.DIST, problem.rows)
+    fixed = np.flatnonzero(system.table.kind == ConstraintKind.FIX)
+    support = np.zeros((n, 3))
+    nodes = system.table.nodes[fixed]
+    row = system.table.first_row[fixed]
+    np.add.at(support, (nodes[:, 0], nodes[:, 1]), -point.y[row])
+    return Equilibrium(
+        z=point.z,
+        g=point.g,
+        deformed=point.deformed,
+        y=point.y,
+        tension=2.0 * np.sqrt(system.scale[links]) * point.y[links],
+        support=support,
+        pull=problem.loaded.spring[:, None] * (point.g - point.z[:n]),
+        energy=point.energy,
+        unbalanced=problem.unbalanced(point),
+        residual=point.linear.residual,
+        steps=steps,
+        negative=negative,
+        neutral=neutral,
+    )
+
+
+def _refuse_rounding(
+    problem: PotentialEnergy, point: LoadedConfiguration, options: EquilibriumOptions
+) -> None:
+    """End where nothing but the rounding of coordinates keeps forces unbalanced."""
+    eps = float(np.finfo(np.float64).eps)
+    least = eps * problem.stiffness * problem.loaded.size
+    unbalanced = problem.unbalanced(point)
+    if unbalanced * point.scale < least and options.tolerance * point.scale < least:
+        raise NotConvergedError(
+            f"rounding of the nodes leaves forces of {unbalanced:.1e} of the largest "
+            f"unbalanced, above {options.tolerance:.0e}: raise tolerance or the loads, "
+            "or make the stiffest parts rigid",
+            best=point.z[: problem.system.n],
+        )
+
+
+def _refuse_far(problem: PotentialEnergy, point: LoadedConfiguration) -> None:
+    """End where the loads drive something away for ever."""
+    n = problem.system.n
+    moved = point.z[:n] - problem.loaded.structure.r0
+    node = int(np.argmax(np.abs(moved).max(axis=1)))
+    far = float(np.linalg.norm(moved[node]))
+    if far > FAR * problem.loaded.size:
+        direction = ", ".join(f"{a:.2g}" for a in moved[node] / far)
+        raise NotConvergedError(
+            f"the loads drive node {node} away along ({direction}), {far:.1e} so far, "
+            "and nothing resists: add a support or a spring, or balance the loads",
+            best=point.z[:n],
+        )

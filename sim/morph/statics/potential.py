@@ -1,0 +1,207 @@
+"""The potential energy of a loaded structure, its slope, and the matrix of a step.
+
+    Pi(z) = U(r) + 1/2 sum_j k_j |r_j - g_j|^2 - sum_j F_j . r_j,     c(z) = 0,
+
+U the energy of elastic links and hinges (`sim.morph.statics.elastic`), k_j the springs
+by which nodes hang on their nearest points g_j of the target, F_j loads that keep their
+direction. The matrix is
+
+    K = Hess Pi + sum_i y_i Hess c_i + mu I + sum_i rho_i grad c_i grad c_i^T,
+
+see `sim.morph.equations.curvature`. An elastic link is a row with the compliance alpha
+= 1/k; its tension is eliminated, which leaves k grad l grad l^T in K. So elastic and
+rigid links stand in one sparse matrix, and its inertia tells whether a configuration is
+a minimum.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.linear.sparse import Factor, SparsityPattern, analyse, factorise
+from sim.morph.equations.curvature import HessianTerms, assemble
+from sim.morph.equations.descent import inner, penalty_weights, positive_part
+from sim.morph.equations.hessian import HessianBlocks, entries_of, hessian_pattern_of
+from sim.morph.equations.projection import admissible
+from sim.morph.equations.system import (
+    ConstraintSystem,
+    LinearConstraints,
+    linearise,
+    system_of,
+)
+from sim.morph.equations.topology import Topology
+from sim.morph.statics.elastic import Deformed, deform, elastic_entries
+from sim.morph.statics.loaded import LoadedStructure
+from sim.morph.structure.constraints import ROWS, ConstraintKind
+from sim.morph.targets.pull import pull_curvature
+from sim.once import once_per_owner
+
+NOTHING = 64.0 * float(np.finfo(np.float64).eps)  # of the size, no displacement
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedConfiguration:
+    """A configuration with what acts on it.
+
+    Attributes
+    ----------
+    gradient : (n + k, 3) of Pi
+    y, left : forces of the constraints, and what they leave of the gradient
+    scale : the largest force on a node
+    """
+
+    z: Floats
+    g: Floats
+    linear: LinearConstraints
+    normal: Factor
+    deformed: Deformed
+    energy: float
+    gradient: Floats
+    y: Floats
+    left: Floats
+    scale: float
+
+
+@dataclass(frozen=True, eq=False)
+class PotentialEnergy:
+    loaded: LoadedStructure
+    system: ConstraintSystem
+    blocks: HessianBlocks
+    pattern: SparsityPattern
+    stiffness: float
+
+    @classmethod
+    def of(cls, loaded: LoadedStructure) -> "PotentialEnergy":
+        system = system_of(loaded.structure)
+        blocks = hessian_pattern_of(system.topology).blocks
+        elastic = loaded.elastic
+        pattern = _pattern_with(
+            system.topology, elastic.links.tobytes(), elastic.hinges.tobytes()
+        )
+        return cls(loaded, system, blocks, pattern, loaded.stiffness)
+
+    @property
+    def lead(self) -> Ints:
+        return np.flatnonzero(self.loaded.spring > 0.0)
+
+    def goals(self, r: Floats) -> Floats:
+        g, lead = r.copy(), self.lead
+        if self.loaded.target is not None and len(lead):
+            g[lead] = self.loaded.target.closest(r[lead])
+        return g
+
+    def energy(self, r: Floats, g: Floats, deformed: Deformed) -> float:
+        moved = r - self.loaded.structure.r0
+        pulled = 0.5 * inner(self.loaded.spring[:, None] * (r - g), r - g)
+        return deformed.energy + pulled - inner(self.loaded.force, moved)
+
+    def point(
+        self, z: Floats, before: Floats, linear: LinearConstraints | None = None
+    ) -> LoadedConfiguration:
+        n = self.system.n
+        r, load = z[:n], self.loaded.force
+        g = self.goals(r)
+        deformed = deform(self.loaded.elastic, r, before)
+        linear = linearise(self.system, z) if linear is None else linear
+        pull = self.loaded.spring[:, None] * (r - g)
+        gradient = np.zeros_like(z)
+        gradient[:n] = deformed.gradient + pull - load
+        normal, y, left = linear.factorise(), np.zeros(self.system.m), gradient.copy()
+        for _ in range(2):  # the second removes what rounding left of the first
+            dy = normal.solve(linear.times(left))
+            left -= linear.transpose_times(dy)
+            y -= dy
+        if self.system.k:  # multipliers are eliminated: they count as no length
+            left = admissible(self.system, z, gradient[:n])
+        own = np.abs(deformed.moment) * np.abs(deformed.hinge_slope).max(axis=1)
+        parts = (load, pull, deformed.tension, own, gradient)
+        scale = max(float(np.abs(part).max(initial=0.0)) for part in parts)
+        return LoadedConfiguration(
+            z, g, linear, normal, deformed, self.energy(r, g, deformed), gradient, y,
+            left, scale,
+        )  # fmt: skip
+
+    def unbalanced(self, point: LoadedConfiguration) -> float:
+        """Forces left over the largest; if all are rounding, over stiffness x size."""
+        rms = float(np.sqrt(inner(point.left, point.left) / self.system.n))
+        whole = self.stiffness * self.loaded.size
+        return rms / (whole if self._relaxed(point) else point.scale)
+
+    def _relaxed(self, point: LoadedConfiguration) -> bool:
+        """Whether every part is as close to its own rest as rounded nodes can be."""
+        if point.scale == 0.0:
+            return True
+        loaded, elastic = self.loaded, self.loaded.elastic
+        least, r = NOTHING * loaded.size, point.z[: self.system.n]
+        slope = np.abs(point.deformed.hinge_slope).max(axis=1, initial=0.0)
+        away = np.abs(r - point.g)[loaded.spring > 0.0]
+        tension, moment = np.abs(point.deformed.tension), np.abs(point.deformed.moment)
+        return bool(
+            not loaded.force.any()
+            and (away <= least).all()
+            and (tension <= least * elastic.link_stiffness).all()
+            and (moment <= least * elastic.hinge_stiffness * slope).all()
+        )
+
+    def weights(self, linear: LinearConstraints) -> Floats:
+        """(m,) rho: as of a stiffness a hundredth of `descent`'s, which is enough."""
+        return 1e-2 * self.stiffness * penalty_weights(linear)
+
+    def factorise(
+        self, point: LoadedConfiguration, rho: Floats, shift: float, *, convex: bool
+    ) -> Factor:
+        """K at a point; `convex` without what can be negative."""
+        n, lead = self.system.n, self.lead
+        W, y = np.zeros((n, 3, 3)), point.y
+        if self.loaded.target is not None and len(lead):
+            h = 1e-6 * self.loaded.size
+            r = point.z[:n]
+            W[lead] = pull_curvature(self.loaded.target, r[lead], point.g[lead], h)
+            W *= self.loaded.spring[:, None, None]
+        elastic = point.deformed.curvature
+        if convex:
+            links = np.repeat(self.system.table.kind == ConstraintKind.DIST, self.rows)
+            W, y = positive_part(W), np.maximum(y, 0.0) * links
+            elastic = point.deformed.convex
+        terms = HessianTerms(W, y, rho, shift * self.stiffness)
+        rigid = assemble(
+            self.system.layout, self.blocks, point.linear.B, point.z, terms
+        )
+        return factorise(self.pattern, np.concatenate([rigid, elastic]), drop=0.0)
+
+    @property
+    def rows(self) -> Ints:
+        return ROWS[self.system.table.kind]
+
+    def strain_forces(
+        self, point: LoadedConfiguration, links: Floats, hinges: Floats
+    ) -> Floats:
+        """(n + k, 3) forces by which elongations and turns oppose themselves."""
+        elastic, out = self.loaded.elastic, np.zeros_like(point.z)
+        pull = (elastic.link_stiffness * links)[:, None] * point.deformed.link_slope
+        turn = (elastic.hinge_stiffness * hinges)[:, None] * point.deformed.hinge_slope
+        np.add.at(out, elastic.links, pull.reshape(-1, 2, 3))
+        np.add.at(out, elastic.hinges, turn.reshape(-1, 4, 3))
+        return out
+
+    def strains(self, point: LoadedConfiguration, dz: Floats) -> tuple[Floats, Floats]:
+        """Elongations (l,) and turns (h,) in the motion dz, to first order."""
+        elastic, deformed = self.loaded.elastic, point.deformed
+        links = dz[elastic.links].reshape(-1, 6) * deformed.link_slope
+        hinges = dz[elastic.hinges].reshape(-1, 12) * deformed.hinge_slope
+        return links.sum(axis=1), hinges.sum(axis=1)
+
+
+@once_per_owner
+def _pattern_with(topology: Topology, links: bytes, hinges: bytes) -> SparsityPattern:
+    """Of K with elastic parts, by the nodes of these; found once for a topology."""
+    pairs = np.frombuffer(links, dtype=np.int64).reshape(-1, 2)
+    quads = np.frombuffer(hinges, dtype=np.int64).reshape(-1, 4)
+    rows, cols = entries_of(hessian_pattern_of(topology).blocks)
+    more_rows, more_cols = elastic_entries(pairs, quads)
+    return analyse(
+        3 * (topology.n + topology.k),
+        np.concatenate([rows, more_rows]),
+        np.concatenate([cols, more_cols]),
+    )

@@ -1,0 +1,147 @@
+"""Links and joints that move between two limits.
+
+[dJ23] holds lengths, projections and volumes at constants; a limited range takes an
+additional node there (Discussion). Here a row h(z) of `sim.morph.structure.constraints`
+may stay between two bounds of its own,
+
+    least <= h <= most,
+
+h the squared distance of two nodes, the dot product of two edges or the triple product
+of three. The potential that keeps bodies apart keeps h from its bounds: see
+`sim.morph.obstacles.volume`.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.contact.barrier import barrier
+from sim.kernels import kernel
+from sim.morph.structure.constraints import (
+    DEGREE,
+    NODES,
+    ConstraintKind,
+    ConstraintTable,
+)
+
+ACTIVATION = 0.3  # of a range, or of the one bound, from which on a bound is felt
+TOUCH = 1e-9  # share of that by which a start may be beyond a bound, for rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """Rows between bounds.
+
+    Attributes
+    ----------
+    table : their kinds and nodes; its constants are zero
+    least, most : (q,) of h; infinite where there is no bound
+    """
+
+    table: ConstraintTable = field(default_factory=lambda: ConstraintTable.of([]))
+    least: Floats = field(default_factory=lambda: np.empty(0))
+    most: Floats = field(default_factory=lambda: np.empty(0))
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def name(self, i: int) -> str:
+        """What a person calls range i."""
+        nodes = self.table.nodes[i, : NODES[self.table.kind[i]]].tolist()
+        kind = ConstraintKind(self.table.kind[i])
+        word = "length" if kind is ConstraintKind.DIST else kind.name.lower()
+        return f"{word}({', '.join(map(str, nodes))})"
+
+    def shown(self, i: int, value: float) -> float:
+        """A value of h as a person gives it: a length, not its square."""
+        if self.table.kind[i] == ConstraintKind.DIST:
+            return float(np.sqrt(max(value, 0.0)))
+        return value
+
+    def check(self, n: int) -> None:
+        """Refuse rows without nodes, bounds with nothing between them."""
+        table = self.table
+        for i in range(len(self)):
+            nodes = table.nodes[i, : NODES[table.kind[i]]]
+            if nodes.min() < 0 or nodes.max() >= n:
+                raise ValueError(
+                    f"the range of {self.name(i)} names a node that is not there: the "
+                    f"structure has nodes 0 to {n - 1}"
+                )
+            if (nodes[::2] == nodes[1::2]).any():
+                raise ValueError(
+                    f"the range of {self.name(i)} has an edge from a node to itself: "
+                    "name two different nodes"
+                )
+            least, most = self.least[i], self.most[i]
+            if np.isnan([least, most]).any() or np.isinf([least, most]).all():
+                raise ValueError(
+                    f"the range of {self.name(i)} has no bound: give least or most"
+                )
+            if not least < most:
+                said = f"{self.shown(i, least):g} to {self.shown(i, most):g}"
+                raise ValueError(
+                    f"the range of {self.name(i)} is {said}: it is empty; give least "
+                    "below most, or hold the value by a constraint"
+                )
+
+    def activation(self, L: float) -> Floats:
+        """(q,) distance from a bound at which it is first felt, in the unit of h."""
+        one = np.where(np.isfinite(self.least), self.least, self.most)
+        least_scale = 1e-2 * L ** DEGREE[self.table.kind].astype(np.float64)
+        both = np.isfinite(self.least) & np.isfinite(self.most)
+        size = np.abs(one)
+        size[both] = (self.most - self.least)[both]
+        felt: Floats = ACTIVATION * np.maximum(size, np.where(both, 0.0, least_scale))
+        return felt
+
+    def refuse_outside(self, h: Floats, activation: Floats) -> None:
+        """Refuse values h (q,) that are not between the bounds."""
+        beyond = np.maximum(self.least - h, h - self.most)
+        bad = np.flatnonzero(~(beyond <= 0.5 * TOUCH * activation))
+        if not len(bad):
+            return
+        i = int(bad[0])
+        low, high = (self.shown(i, b[i]) for b in (self.least, self.most))
+        raise ValueError(
+            f"{self.name(i)} is {self.shown(i, h[i]):.6g} at the start, outside its "
+            f"range of {low:g} to {high:g}: widen the range, or start inside it"
+        )
+
+    def scaled(self, factor: float) -> "Ranges":
+        """The same in another unit of length."""
+        by = factor ** DEGREE[self.table.kind].astype(np.float64)
+        return replace(self, least=by * self.least, most=by * self.most)
+
+
+@kernel
+def bound_terms(
+    h: Floats,
+    bounds: tuple[Floats, Floats, Floats],
+    kappa: float,
+    y: Floats,
+    rho: Floats,
+) -> float:
+    """Potential of all ranges; fill its slopes y (q,) and curvatures rho (q,) in h.
+
+    Parameters
+    ----------
+    bounds : least, most and reach, (q,) each
+    """
+    least, most, activation = bounds
+    total = 0.0
+    for i in range(len(h)):
+        y[i], rho[i] = 0.0, 0.0
+        slack = TOUCH * activation[i]
+        for sign, clearance in ((1.0, h[i] - least[i]), (-1.0, most[i] - h[i])):
+            if clearance + slack <= 0.0:
+                return np.inf
+            if clearance < activation[i]:
+                value, slope, curvature = barrier(
+                    clearance + slack, activation[i], kappa
+                )
+                total += value
+                y[i] += sign * slope
+                rho[i] += curvature
+    return total

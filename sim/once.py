@@ -1,0 +1,30 @@
+"""What is made once for an object, and kept for as long as the object lives."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, TypeVarTuple
+from weakref import WeakKeyDictionary
+
+Owner = TypeVar("Owner")
+More = TypeVarTuple("More")
+Made = TypeVar("Made")
+
+
+def once_per_owner(
+    make: Callable[[Owner, *More], Made],
+) -> Callable[[Owner, *More], Made]:
+    """`make(owner, *more)`, called once for each owner and each `more`.
+
+    An owner is told from others by identity, so its class has no `==` of its own. What
+    is made must not hold its owner, which would then live for ever.
+    """
+    kept: WeakKeyDictionary[Any, dict[Any, Made]] = WeakKeyDictionary()
+
+    @wraps(make)
+    def once(owner: Owner, *more: *More) -> Made:
+        own = kept.setdefault(owner, {})
+        if more not in own:
+            own[more] = make(owner, *more)
+        return own[more]
+
+    return once

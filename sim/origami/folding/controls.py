@@ -1,0 +1,183 @@
+"""Ways to advance a sheet: by rest angles, by load, by displacement, along its path."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from sim.arrays import Bools, Floats
+from sim.origami.folding.equilibrium import (
+    NewtonResult,
+    continuation_step,
+    full_newton,
+    tangent_move,
+)
+from sim.origami.folding.minimum import minimise
+from sim.origami.folding.prediction import extrapolated_move, remembered
+from sim.origami.folding.problem import FoldingProblem
+from sim.origami.folding.sheet import Sheet, SheetState, hinge_angles
+from sim.origami.loading.phases import Displace, Fold, Load, Path, Phase
+from sim.origami.model.mesh import BarHingeMesh
+
+MOST_NEWTON = 29  # linear solves of an increment with full steps, as in [ZF19]
+MOST_CONTINUED = 60  # linear solves of an increment along a path
+MOST_SEARCHES = 500  # linear solves of an increment that searches for a minimum
+
+Advance = Callable[[SheetState, float], tuple[SheetState, NewtonResult]]
+
+
+def stages(
+    sheet: Sheet, phase: Phase, problem: FoldingProblem, state: SheetState
+) -> Iterator[tuple[int, Advance, float]]:
+    """Number, the way to advance, and the norm of the load (N) of each stage."""
+    if isinstance(phase, Fold):
+        yield from _fold_stages(sheet, phase, problem)
+        return
+    P = load_vector(sheet.mesh, phase, problem)
+    norm = float(np.sqrt(len(phase.nodes)) * np.linalg.norm(phase.force))
+    if isinstance(phase, Displace):
+        yield 0, _displacement_control(sheet, phase, problem, state, P), norm
+    elif isinstance(phase, Path):
+        yield 0, _path_control(sheet, phase, problem, state, P), norm
+    else:
+        yield 0, _load_control(sheet, phase, problem, P), norm
+
+
+def load_vector(mesh: BarHingeMesh, phase: Load, problem: FoldingProblem) -> Floats:
+    """(u,) force of one increment on each unknown, N."""
+    n = len(mesh.rest)
+    f = np.zeros((n, 3))
+    f[list(phase.nodes)] = phase.force
+    unknown = problem.model.unknown
+    out = np.zeros(len(problem.model.first))
+    out[unknown[unknown >= 0]] = f[unknown >= 0]
+    return out
+
+
+def equilibrate(
+    sheet: Sheet,
+    problem: FoldingProblem,
+    state: SheetState,
+    part: float,
+    angles: Floats,
+    load: Floats,
+    tolerance: float,
+    by_move: float = 0.0,
+) -> tuple[SheetState, NewtonResult]:
+    """Equilibrium at the given rest angles and load, by the sheet's rules."""
+    near, x, most = state.near, state.x, sheet.max_iterations
+    if problem.safe:
+        ahead, most = extrapolated_move(*state.past, part), most or MOST_SEARCHES
+        out = minimise(problem, near, x, ahead, angles, load, tolerance, most)
+    else:
+        limit, most = by_move or tolerance, most or MOST_NEWTON
+        out = full_newton(problem, near, x, angles, load, limit, most, by_move > 0)
+    past = remembered(*state.past, part, out.x)
+    return SheetState(out.x, angles, out.near, part, past), out
+
+
+def _fold_stages(
+    sheet: Sheet, phase: Fold, problem: FoldingProblem
+) -> Iterator[tuple[int, Advance, float]]:
+    mesh = sheet.mesh
+    folds = np.flatnonzero(mesh.hinge_crease >= 0)
+    edge, share = mesh.hinge_crease[folds], mesh.hinge_share[folds]
+    flat = hinge_angles(mesh, mesh.rest)[folds]
+    end = np.pi + share * (phase.targets(mesh)[edge] - np.pi)
+    moves = np.isfinite(end)
+    stage_of, speed = phase.stage_of(mesh)[edge], phase.speed_of(mesh)[edge]
+    zero = np.zeros(len(problem.model.first))
+    for stage in range(1, int(stage_of.max()) + 1):
+        now = moves & (stage_of == stage)
+
+        def advance(
+            state: SheetState, part: float, now: Bools = now
+        ) -> tuple[SheetState, NewtonResult]:
+            done = np.minimum(1.0, speed[now] * part)
+            angles = state.angles.copy()
+            angles[folds[now]] = (1 - done) * flat[now] + done * end[now]
+            return equilibrate(
+                sheet, problem, state, part, angles, zero, phase.tolerance
+            )
+
+        yield stage, advance, 0.0
+
+
+def _load_control(
+    sheet: Sheet, phase: Load, problem: FoldingProblem, P: Floats
+) -> Advance:
+    def advance(state: SheetState, part: float) -> tuple[SheetState, NewtonResult]:
+        return equilibrate(
+            sheet,
+            problem,
+            state,
+            part,
+            state.angles,
+            part * P,
+            phase.tolerance,
+            phase.move_tolerance,
+        )
+
+    return advance
+
+
+def _displacement_control(
+    sheet: Sheet, phase: Displace, problem: FoldingProblem, start: SheetState, P: Floats
+) -> Advance:
+    row = problem.model.unknown[phase.watch, phase.axis]
+    if row < 0:
+        raise ValueError(
+            f"displace moves coordinate {phase.axis} of node {phase.watch}, which is "
+            "held: name one that can move"
+        )
+    along = np.zeros(len(P))
+    along[row] = 1.0
+    origin = start.x[phase.watch, phase.axis]
+
+    def advance(state: SheetState, part: float) -> tuple[SheetState, NewtonResult]:
+        goal = origin + part * phase.distance
+        move = goal - state.x[phase.watch, phase.axis]
+        u = tangent_move(problem, state.near, state.x, state.angles, P)
+        most = sheet.max_iterations or MOST_NEWTON
+        state, out = _continued(problem, state, P, move / u[row], along, phase, most)
+        reached = out.x[phase.watch, phase.axis]
+        met = out.converged and abs(reached - goal) <= 1e-9 * abs(phase.distance)
+        return state, out._replace(converged=met)
+
+    return advance
+
+
+def _path_control(
+    sheet: Sheet, phase: Path, problem: FoldingProblem, start: SheetState, P: Floats
+) -> Advance:
+    first = tangent_move(problem, start.near, start.x, start.angles, P)
+
+    def advance(state: SheetState, part: float) -> tuple[SheetState, NewtonResult]:
+        del part  # the path has no end that could be divided
+        u = tangent_move(problem, state.near, state.x, state.angles, P)
+        last, sign = (u, 1.0) if state.along is None else (state.along, state.sign)
+        sign = sign if last @ u >= 0 else -sign
+        change = float(np.sqrt((first @ first) / (u @ u)))
+        change *= sign * phase.first_factor
+        most = sheet.max_iterations or MOST_CONTINUED
+        state, out = _continued(problem, state, P, change, u, phase, most)
+        return replace(state, along=u, sign=sign), out
+
+    return advance
+
+
+def _continued(
+    problem: FoldingProblem,
+    state: SheetState,
+    P: Floats,
+    change: float,
+    along: Floats,
+    phase: Load,
+    most: int,
+) -> tuple[SheetState, NewtonResult]:
+    """The state after a step of continuation, and how it went."""
+    near, x, angles, factor = state.near, state.x, state.angles, state.factor
+    out = continuation_step(
+        problem, near, x, angles, P, factor, change, along, phase.tolerance, most
+    )
+    return replace(state, x=out.x, near=out.near, factor=out.factor), out

@@ -1,0 +1,61 @@
+"""Is an equilibrium stable, and is its material still elastic?"""
+
+import numpy as np
+from scipy.linalg import eigvalsh
+from scipy.sparse import csc_array
+from scipy.sparse.linalg import eigsh
+
+from sim.arrays import Floats
+from sim.origami.folding.folding import OrigamiStep
+from sim.origami.folding.problem import near_at
+from sim.origami.folding.sheet import Sheet, build_problem, hinge_angles
+from sim.origami.loading.phases import Phase
+from sim.origami.model.assembly import EquilibriumSystem, assemble
+from sim.origami.model.material import SheetMaterial
+from sim.origami.model.mesh import BarHingeMesh
+
+DENSE_UP_TO = 900  # unknowns
+
+
+def stiffness_matrix(system: EquilibriumSystem) -> csc_array:
+    """The tangent stiffness as a sparse symmetric matrix, N/m."""
+    count = np.diff(system.start)
+    row = np.repeat(np.arange(len(count)), count)
+    column = np.arange(len(row)) - system.start[row] + system.first[row]
+    lower = csc_array((system.values, (row, column)))
+    strict = csc_array((system.values * (row > column), (row, column)))
+    return csc_array(lower + strict.T)
+
+
+def smallest_eigenvalues(
+    sheet: Sheet, phase: Phase, step: OrigamiStep, count: int
+) -> Floats:
+    """(count,) of the tangent stiffness, ascending, N/m.
+
+    One that falls to zero announces a limit point or a bifurcation; below zero the
+    equilibrium is unstable.
+    """
+    problem = build_problem(sheet, phase)
+    near = near_at(problem, step.x, problem.skin)
+    system = assemble(problem.model, near.pairs, problem.ke, step.x, step.angles)
+    K = stiffness_matrix(system)
+    if K.shape[0] <= DENSE_UP_TO:
+        return np.asarray(
+            eigvalsh(K.toarray(), subset_by_index=(0, min(count, K.shape[0]) - 1))
+        )
+    start = np.ones(K.shape[0])
+    found = eigsh(K, k=count, sigma=0.0, v0=start, return_eigenvectors=False)
+    return np.sort(found)
+
+
+def bending_strain(mesh: BarHingeMesh, material: SheetMaterial, x: Floats) -> float:
+    """Largest strain in the outer fibre of a crease, t/2 times its curvature.
+
+    A hinge makes its share of the fold over its share of the crease's width.
+    """
+    folds = np.flatnonzero(mesh.hinge_share > 0)
+    if not len(folds):
+        return 0.0
+    turn = np.abs(hinge_angles(mesh, x)[folds] - np.pi)
+    curvature = turn / (mesh.hinge_share[folds] * material.crease_width)
+    return float(0.5 * material.crease_thickness * curvature.max())

@@ -1,0 +1,205 @@
+"""What is done to a sheet: fold it, load it, push a node, follow its path."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.origami.model.mesh import BarHingeMesh
+
+Rows = Sequence[Sequence[float]]
+
+
+def _check_increments(increments: int) -> None:
+    if increments < 1:
+        raise ValueError(f"increments must be 1 or more, not {increments}")
+
+
+def _check_tolerance(tolerance: float) -> None:
+    if not tolerance > 0:
+        raise ValueError(f"tolerance must be positive, not {tolerance}")
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Self-folding: the rest angles of creases change, stage after stage.
+
+    Parameters
+    ----------
+    creases : numbers of the edges that fold; all creases with an assigned angle where
+        nothing is given
+    angles : rest angle of each at its end, in units of pi; 1 is flat, above it the
+        panels rise towards their normals
+    fraction : part of the pattern's assigned angles, where `angles` is not given
+    stages : the stage in which each crease folds, 1 or more; all in the first where
+        nothing is given
+    speeds : how fast each folds; one with speed v is done after 1 / v of its stage
+    increments : of each stage
+    tolerance : on the unbalanced force, N
+    contact : whether contact acts in this phase
+    supports, elastic : in place of the case's own, as in `Load`
+    """
+
+    creases: Sequence[int] = ()
+    angles: Sequence[float] = ()
+    fraction: float = 1.0
+    stages: Sequence[int] = ()
+    speeds: Sequence[float] = ()
+    increments: int = 40
+    tolerance: float = 1e-6
+    contact: bool = True
+    supports: Rows | None = None
+    elastic: Rows = ()
+
+    def __post_init__(self) -> None:
+        _check_increments(self.increments)
+        _check_tolerance(self.tolerance)
+        for name in ("angles", "stages", "speeds"):
+            given = getattr(self, name)
+            if len(given) not in (0, len(self.creases)):
+                raise ValueError(
+                    f"fold has {len(given)} {name} for {len(self.creases)} creases: "
+                    "give one for each"
+                )
+        if self.creases and not self.angles:
+            raise ValueError("fold names creases without angles: give one for each")
+        for crease, angle in zip(self.creases, self.angles, strict=False):
+            if not 0 <= angle <= 2:
+                raise ValueError(
+                    f"crease {crease} has a rest angle of {angle} pi: it must lie "
+                    "between 0 and 2"
+                )
+        if any(not speed > 0 for speed in self.speeds):
+            raise ValueError(f"speeds must be positive, not {list(self.speeds)}")
+        check_sequence(self.stages)
+
+    def targets(self, mesh: BarHingeMesh) -> Floats:
+        """(e,) rest angle of each edge at its end, rad; nan where it does not fold."""
+        edges = len(mesh.pattern.edges)
+        out = np.full(edges, np.nan)
+        if not self.creases:
+            assigned = np.asarray(mesh.pattern.assignment, dtype=np.float64)
+            if not len(assigned):
+                raise ValueError("fold names no creases, and the pattern assigns none")
+            folds = mesh.pattern.creases
+            out[folds] = np.pi * (1 + self.fraction * assigned[folds])
+            return out
+        for crease, angle in zip(self.creases, self.angles, strict=True):
+            if crease not in mesh.pattern.creases:
+                raise ValueError(
+                    f"edge {crease} is not a crease: creases are "
+                    f"{mesh.pattern.creases.tolist()}"
+                )
+            out[crease] = np.pi * angle
+        return out
+
+    def stage_of(self, mesh: BarHingeMesh) -> Ints:
+        """(e,) stage of each edge, 0 where it does not fold."""
+        out = np.zeros(len(mesh.pattern.edges), dtype=np.int64)
+        folds = np.isfinite(self.targets(mesh))
+        out[folds] = 1
+        out[list(self.creases)] = self.stages or 1
+        return out
+
+    def speed_of(self, mesh: BarHingeMesh) -> Floats:
+        """(e,) speed of each edge."""
+        out = np.ones(len(mesh.pattern.edges))
+        out[list(self.creases)] = self.speeds or 1.0
+        return out
+
+
+def check_sequence(stages: Sequence[int]) -> None:
+    """Refuse a folding sequence with a gap."""
+    if not stages:
+        return
+    missing = set(range(1, max(stages) + 1)) - set(stages)
+    if min(stages) < 1 or missing:
+        shown = "-".join(str(s) for s in stages)
+        what = f"lacks stage {min(missing)}" if missing else "has a stage below 1"
+        raise ValueError(f"sequence {shown} {what}: number the stages 1, 2, 3, ...")
+
+
+@dataclass(frozen=True)
+class Load:
+    """Forces that grow in equal increments.
+
+    Parameters
+    ----------
+    nodes : that carry the force
+    force : (3,) N on each of them, an increment
+    tolerance : on the unbalanced force, N
+    move_tolerance : on the last move, m; what the paper's rules look at
+    supports : rows (node, x, y, z), 1 where it is held; the case's where not given
+    elastic : rows (node, x, y, z) of spring stiffness, N/m
+    watch, axis : the node and the coordinate (0, 1, 2) whose displacement is recorded
+    """
+
+    nodes: Sequence[int]
+    force: Sequence[float]
+    increments: int = 50
+    tolerance: float = 1e-6
+    move_tolerance: float = 1e-8
+    contact: bool = True
+    supports: Rows | None = None
+    elastic: Rows = ()
+    watch: int = -1
+    axis: int = 2
+
+    def __post_init__(self) -> None:
+        _check_increments(self.increments)
+        _check_tolerance(self.tolerance)
+        _check_tolerance(self.move_tolerance)
+        if not self.nodes:
+            raise ValueError("load has no nodes: name those that carry the force")
+        if len(self.force) != 3:
+            raise ValueError(f"load has force {list(self.force)}: give x, y and z")
+        if self.axis not in (0, 1, 2):
+            raise ValueError(f"load watches axis {self.axis}: it must be 0, 1 or 2")
+
+
+@dataclass(frozen=True)
+class Displace(Load):
+    """One coordinate is moved in equal increments; the load that does it is found.
+
+    Parameters
+    ----------
+    nodes, force : the pattern of the load, whose factor is found
+    distance : of coordinate `axis` of node `watch` an increment, m
+    """
+
+    distance: float = 1e-4
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.watch < 0:
+            raise ValueError("displace watches no node: name the one that is moved")
+        if not abs(self.distance) > 0:
+            raise ValueError("displace has distance 0: give the move of an increment")
+
+
+@dataclass(frozen=True)
+class Path(Load):
+    """Load and displacement follow the equilibrium path, past limit points.
+
+    Modified generalised displacement control: the first step of an increment has
+
+        dlam = +- first_factor sqrt(|u_1 . u_1| / |u_i . u_i|),
+
+    u_i being the displacement that `force` makes on the tangent; its sign turns where
+    u_(i-1) . u_i < 0.
+
+    Parameters
+    ----------
+    first_factor : load factor of the first increment
+    """
+
+    first_factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.first_factor > 0:
+            raise ValueError(f"first_factor must be positive, not {self.first_factor}")
+
+
+Phase = Fold | Load

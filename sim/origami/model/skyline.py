@@ -1,0 +1,102 @@
+"""L D L^T of a symmetric matrix whose profile changes from one step to the next.
+
+Contact couples nodes that no bar joins, and which ones changes at every iteration.
+Rows are therefore kept from their first entry to the diagonal, which needs no
+analysis: a row that reaches further out is just longer. With nodes in a good order
+(reverse Cuthill-McKee) rows are short. `sim.linear.sparse` serves fixed patterns.
+
+Row i holds columns first[i] ... i, from place start[i] on.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.kernels import compiled
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def reordering_kernel(function: Function) -> Function:
+    """As `sim.kernels.kernel`; sums may be reordered, which lets them run four wide."""
+    return compiled(function, fastmath={"reassoc", "contract", "nsz"})
+
+
+@reordering_kernel
+def row_starts(first: Ints) -> Ints:
+    """(n + 1,) where each row begins in the array of values."""
+    start = np.empty(len(first) + 1, dtype=np.int64)
+    start[0] = 0
+    for i in range(len(first)):
+        start[i + 1] = start[i] + i - first[i] + 1
+    return start
+
+
+@reordering_kernel
+def factorise(values: Floats, start: Ints, first: Ints) -> tuple[int, float]:
+    """Replace A by L and D in place; number of negative pivots, smallest |pivot|.
+
+    Pivots are taken in order: where D has a pivot that is not positive the caller
+    raises the diagonal (`sim.origami.minimise`), so that stability is not at risk.
+    """
+    negative, smallest = 0, np.inf
+    for i in range(len(first)):
+        begin = start[i] - first[i]
+        for j in range(first[i], i):
+            other, low = start[j] - first[j], max(first[i], first[j])
+            g, below = values[begin + low : begin + j], values[other + low : other + j]
+            total = 0.0
+            for k in range(len(g)):
+                total += g[k] * below[k]
+            values[begin + j] -= total
+        pivot = values[begin + i]
+        for j in range(first[i], i):
+            entry = values[begin + j]
+            scaled = entry / values[start[j + 1] - 1]
+            pivot -= entry * scaled
+            values[begin + j] = scaled
+        values[begin + i] = pivot
+        smallest = min(smallest, abs(pivot))
+        if pivot < 0.0:
+            negative += 1
+    return negative, smallest
+
+
+@reordering_kernel
+def solve(values: Floats, start: Ints, first: Ints, b: Floats) -> None:
+    """Solve L D L^T x = b in place."""
+    n = len(first)
+    for i in range(n):
+        begin = start[i] - first[i]
+        total = 0.0
+        for k in range(first[i], i):
+            total += values[begin + k] * b[k]
+        b[i] -= total
+    for i in range(n):
+        b[i] /= values[start[i + 1] - 1]
+    back_substitute(values, start, first, b)
+
+
+@reordering_kernel
+def back_substitute(values: Floats, start: Ints, first: Ints, b: Floats) -> None:
+    """Solve L^T x = b in place."""
+    for i in range(len(first) - 1, -1, -1):
+        begin, x = start[i] - first[i], b[i]
+        for k in range(first[i], i):
+            b[k] -= values[begin + k] * x
+
+
+@reordering_kernel
+def multiply(values: Floats, start: Ints, first: Ints, x: Floats) -> Floats:
+    """A x, before A is factorised."""
+    out = np.zeros(len(x))
+    for i in range(len(first)):
+        begin = start[i] - first[i]
+        total = values[begin + i] * x[i]
+        for k in range(first[i], i):
+            total += values[begin + k] * x[k]
+            out[k] += values[begin + k] * x[i]
+        out[i] += total
+    return out

@@ -1,0 +1,1 @@
+"""Crease patterns: what they are, where they come from, what folds rigidly."""

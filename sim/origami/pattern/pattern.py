@@ -1,0 +1,125 @@
+"""A crease pattern: vertices, panels, and the edges numbered by the panels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class CreasePattern:
+    """Panels with a common sense of rotation, their normals to the same side.
+
+    Edges are numbered in the order in which the panels first meet them, from a
+    panel's first corner to its last, then corner to corner. An edge of two panels
+    is a crease.
+
+    Parameters
+    ----------
+    vertices : (v, 3) m
+    panels : corners of each panel in order, numbers of vertices counted from zero
+    assignment : (e,) fold of each edge in units of pi when it is folded in full:
+        above 0 a valley, below 0 a mountain
+    """
+
+    vertices: Floats
+    panels: Sequence[Sequence[int]]
+    assignment: Floats | Sequence[float] = ()
+
+    def __post_init__(self) -> None:
+        vertices = np.array(self.vertices, dtype=np.float64)
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "panels", tuple(tuple(p) for p in self.panels))
+        if vertices.ndim != 2 or vertices.shape[1] != 3 or not len(vertices):
+            raise ValueError(
+                f"vertices have shape {vertices.shape}: give x, y and z of each"
+            )
+        bad = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
+        if len(bad):
+            raise ValueError(f"vertex {bad[0]} is not a finite position")
+        if not self.panels:
+            raise ValueError("the pattern has no panels: creases alone do not fold")
+        for number, panel in enumerate(self.panels):
+            self._check_panel(number, panel)
+        self._check_orientation()
+        if len(self.assignment) not in (0, len(self.edges)):
+            raise ValueError(
+                f"{len(self.assignment)} edges are assigned, but the pattern has "
+                f"{len(self.edges)}: give a fold for each"
+            )
+
+    def _check_panel(self, number: int, panel: Sequence[int]) -> None:
+        if len(panel) < 3 or len(set(panel)) < len(panel):
+            raise ValueError(
+                f"panel {number} has corners {list(panel)}: give three or more, "
+                "each once"
+            )
+        for vertex in panel:
+            if not 0 <= vertex < len(self.vertices):
+                raise ValueError(
+                    f"panel {number} names vertex {vertex}, but vertices are numbered "
+                    f"0 to {len(self.vertices) - 1}"
+                )
+        corners = self.vertices[list(panel)]
+        area = np.linalg.norm(polygon_area(corners))
+        longest = np.ptp(corners, axis=0).max()
+        if area < 1e-9 * longest**2:
+            raise ValueError(
+                f"panel {number} has no area ({area:.1e} m2): move or merge its corners"
+            )
+
+    def _check_orientation(self) -> None:
+        seen: dict[tuple[int, int], int] = {}
+        for number, panel in enumerate(self.panels):
+            for a, b in zip(panel, (*panel[1:], panel[0]), strict=True):
+                if (a, b) in seen:
+                    raise ValueError(
+                        f"panels {seen[a, b]} and {number} pass edge {a}-{b} in the "
+                        f"same sense: list the corners of panel {number} backwards"
+                    )
+                seen[a, b] = number
+
+    @cached_property
+    def edges(self) -> Ints:
+        """(e, 2) vertices of each edge, the lower number first."""
+        return np.array(list(self._edge_panels), dtype=np.int64)
+
+    @cached_property
+    def edge_panels(self) -> tuple[tuple[int, ...], ...]:
+        """One panel for each boundary edge, two for each crease."""
+        return tuple(tuple(panels) for panels in self._edge_panels.values())
+
+    @cached_property
+    def creases(self) -> Ints:
+        """Numbers of the edges that are creases."""
+        shared = [e for e, panels in enumerate(self.edge_panels) if len(panels) == 2]
+        return np.array(shared, dtype=np.int64)
+
+    @cached_property
+    def _edge_panels(self) -> dict[tuple[int, int], list[int]]:
+        found: dict[tuple[int, int], list[int]] = {}
+        for number, panel in enumerate(self.panels):
+            for a, b in panel_edges(panel):
+                found.setdefault((min(a, b), max(a, b)), []).append(number)
+        return found
+
+    @cached_property
+    def size(self) -> float:
+        """Largest extent of the pattern, m."""
+        return float(np.ptp(self.vertices, axis=0).max())
+
+
+def panel_edges(panel: Sequence[int]) -> list[tuple[int, int]]:
+    """Edges of a panel in the order of their numbers: first to last, then around."""
+    around = list(pairwise(panel))
+    return [(panel[0], panel[-1]), *around]
+
+
+def polygon_area(corners: Floats) -> Floats:
+    """Area vector (3,) of a polygon with corners (m, 3), m^2."""
+    spokes = corners - corners.mean(axis=0)
+    return np.asarray(0.5 * np.cross(spokes, np.roll(spokes, -1, axis=0)).sum(axis=0))

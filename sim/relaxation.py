@@ -1,0 +1,103 @@
+"""How the modulus of a rubber falls with time: the law of Chasset and Thirion (1965).
+
+    E(t) = E_inf (1 + s t^-m)                                 t in s            (1)
+    E*(w) = i w int_0^inf E(t) exp(-i w t) dt
+          = E_inf (1 + s Gamma(1 - m) (i w)^m)                w in rad/s        (2)
+
+Real and imaginary part of (2), storage and loss modulus, are those of one function
+without poles below the real axis, so that each follows from the other (Kramers and
+Kronig): three numbers say stiffness and damping at all rates. In time the power is a
+sum of exponentials, a Prony series, by the trapezoidal rule in u = -ln tau of
+
+    t^-m = 1 / Gamma(m) int_-inf^inf exp(m u - t exp(u)) du.                    (3)
+
+Chasset and Thirion, in Physics of Non-Crystalline Solids (ed. Prins), 1965; the rule:
+McLean, in Contemporary Computational Mathematics (ed. Dick), 2018.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gamma
+
+from sim.arrays import Floats
+from sim.limits import refuse_negative, refuse_unless_positive
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """Three numbers: what remains, what relaxes, how slowly.
+
+    Parameters
+    ----------
+    modulus : E_inf, Pa
+    share : s, what relaxes after 1 s, relative to E_inf; 0 is an elastic material
+    exponent : m, between 0 and 1
+    """
+
+    modulus: float
+    share: float = 0.0
+    exponent: float = 0.3
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(self, "modulus", "exponent", of="relaxation")
+        refuse_negative(self, "share", of="relaxation")
+        if self.exponent >= 1.0:
+            raise ValueError(
+                f"relaxation: exponent is {self.exponent:g}: give one below 1"
+            )
+
+    def relaxed(self, t: Floats | float) -> Floats:
+        """E(t), Pa, after a step of strain, eq. (1); t in s."""
+        return np.asarray(self.modulus * (1.0 + self.share * t**-self.exponent))
+
+    def dynamic(self, w: Floats | float) -> np.ndarray:
+        """Storage + i loss modulus, Pa, at w rad/s, eq. (2)."""
+        power = gamma(1.0 - self.exponent) * (1j * np.asarray(w)) ** self.exponent
+        return np.asarray(self.modulus * (1.0 + self.share * power))
+
+
+@dataclass(frozen=True, eq=False)
+class PronySeries:
+    """E(t) = equilibrium + sum of weight exp(-t / time).
+
+    Parameters
+    ----------
+    equilibrium : Pa
+    weight, time : (k,) Pa, s
+    """
+
+    equilibrium: float
+    weight: Floats
+    time: Floats
+
+    def relaxed(self, t: Floats | float) -> Floats:
+        """E(t), Pa, after a step of strain."""
+        left = np.exp(-np.asarray(t)[..., None] / self.time)
+        return np.asarray(self.equilibrium + left @ self.weight)
+
+    def dynamic(self, w: Floats | float) -> np.ndarray:
+        """Storage + i loss modulus, Pa, at w rad/s."""
+        iwt = 1j * np.asarray(w)[..., None] * self.time
+        return np.asarray(self.equilibrium + (iwt / (1.0 + iwt)) @ self.weight)
+
+
+def prony(
+    law: Relaxation,
+    *,
+    shortest: float = 1e-7,
+    longest: float = 1e5,
+    per_decade: int = 2,
+) -> PronySeries:
+    """The law as a Prony series with times from `shortest` to `longest`, s.
+
+    Of what relaxes, two terms a decade leave a ripple of 2 |Gamma(m + 2 pi i / h)| /
+    Gamma(m), h = ln 10 / 2: below 0.2 % for m from 0.1 to 0.5. Terms slower than
+    `longest` count as equilibrium, faster ones are left out.
+    """
+    m, step = law.exponent, np.log(10.0) / per_decade
+    count = round(np.log(longest / shortest) / step)
+    time = longest * np.exp(-step * np.arange(count + 1))
+    scale = law.modulus * law.share * step / gamma(m)
+    slower = scale * longest**-m / np.expm1(m * step)
+    return PronySeries(law.modulus + slower, scale * time**-m, time)

@@ -1,0 +1,146 @@
+"""Limbs with a shape-memory wire: natural curvature and modulus in time, eq. (7).
+
+When a limb is switched on at t = 0, r = kbar / kbar0 (and likewise E / E0) is
+
+    r(t) = 1 + (n - 1) t / t0                              0 <= t < t0
+    r(t) = (1 - n) / (1 + exp(-tau (t - tbar))) + n        t0 <= t
+
+Eq. (7) is not continuous, and leaves its value at the seams open. The rule here: at a
+seam the later branch holds. So at t0 r steps from n up to the second branch, and a
+limb that is switched on again starts its ramp from 1, wherever the decay had come to.
+
+The constants are not in the text of [Hu20] (they are in its supplement): those below
+are stated assumptions, known from simulators derived from the paper's.
+"""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.limits import (
+    refuse_negative,
+    refuse_unless_finite,
+    refuse_unless_positive,
+)
+from sim.rod.compiled import kernel
+from sim.rod.energy.elastic import Actuated
+
+
+class Law(NamedTuple):
+    """Constants of eq. (7)."""
+
+    ramp: float  # t0, s
+    rate: float  # tau, 1/s
+    delay: float  # tbar, s
+    least_curvature: float  # n of the curvature
+    most_modulus: float  # n of the modulus
+
+
+@dataclass(frozen=True)
+class Actuator:
+    """The response of a limb to one pulse, eq. (7)."""
+
+    ramp: float = 0.05  # s, t0
+    rate: float = 3.4  # 1/s, tau
+    delay: float = 1.4  # s, tbar
+    least_curvature: float = 0.21
+    most_modulus: float = 2.68
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(self, "ramp", "rate", "most_modulus", of="actuator")
+        refuse_unless_finite(self, "delay", "least_curvature", of="actuator")
+
+    @property
+    def law(self) -> Law:
+        return Law(
+            self.ramp,
+            self.rate,
+            self.delay,
+            self.least_curvature,
+            self.most_modulus,
+        )
+
+
+@kernel
+def relative(t: float, n: float, law: Law) -> float:
+    """r(t) of eq. (7) with extreme n, t seconds after the pulse begins."""
+    if t < 0.0:
+        return 1.0
+    if t < law.ramp:
+        return 1.0 + (n - 1.0) * t / law.ramp
+    return float((1.0 - n) / (1.0 + np.exp(-law.rate * (t - law.delay))) + n)
+
+
+@kernel
+def actuate(time: float, pulse: Floats, law: Law, actuated: Actuated) -> None:
+    """Modulus and curvature of each limb, whose last pulse began at pulse[limb]."""
+    for limb in range(len(pulse)):
+        t = time - pulse[limb]
+        actuated.modulus[limb] = relative(t, law.most_modulus, law)
+        actuated.curvature[limb] = relative(t, law.least_curvature, law)
+
+
+@dataclass(frozen=True)
+class Pulses:
+    """Which limb is switched on when: a table of times (s) and limbs (from 0)."""
+
+    times: list[float]
+    limbs: list[int]
+
+    def __post_init__(self) -> None:
+        for pulse, time in enumerate(self.times):
+            if not (isinstance(time, Real) and np.isfinite(float(time))):
+                raise ValueError(
+                    f"actuation: pulse {pulse} is at {time}: give finite numbers, s"
+                )
+        if not all(type(limb) is int for limb in self.limbs):
+            raise ValueError(f"actuation: limbs are {self.limbs}: give whole numbers")
+        if len(self.times) != len(self.limbs):
+            raise ValueError(
+                f"actuation: {len(self.times)} times for {len(self.limbs)} limbs: "
+                "give one limb for each time"
+            )
+        for k in np.flatnonzero(np.diff(self.times) < 0.0):
+            raise ValueError(
+                f"actuation: pulse {k + 1} at {self.times[k + 1]:g} s comes before "
+                f"pulse {k} at {self.times[k]:g} s: sort the table by time"
+            )
+        if self.times and not self.times[0] >= 0.0:
+            raise ValueError(
+                f"actuation: pulse 0 is at {self.times[0]:g} s: times start at 0"
+            )
+
+
+@dataclass(frozen=True)
+class LeftOfContact:
+    """Switch on the limb to the left of the contact limb, [Hu20] Rolling robot.
+
+    The contact limb is the one whose arc lies lowest above the ground; limbs count
+    counter-clockwise, so the one to the left has the number before.
+
+    order : how far to the left of it each pulse goes, in turn: the paper's gait is 1,
+        and 1-2 goes one limb to the left, then two, then one again
+    """
+
+    first: float = 0.2  # s
+    period: float = 3.0  # s
+    order: str = "1"
+
+    def __post_init__(self) -> None:
+        refuse_negative(self, "first", of="actuation")
+        refuse_unless_positive(self, "period", of="actuation")
+        if not all(word.isdigit() for word in str(self.order).split("-")):
+            raise ValueError(
+                f"actuation: order is {self.order!r}: give whole numbers such as 1-2"
+            )
+
+    def left(self, pulse: int) -> int:
+        """How far to the left of the contact limb the pulse of this number goes."""
+        words = str(self.order).split("-")
+        return int(words[pulse % len(words)])
+
+
+Schedule = Pulses | LeftOfContact

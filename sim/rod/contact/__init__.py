@@ -1,0 +1,1 @@
+"""Ground and exact Coulomb friction of a node."""

@@ -1,0 +1,297 @@
+"""The contact problem of a step: inelastic impact and Coulomb friction, eq. (3).
+
+At each of c contacts u = b + W p, with the velocity u at the end of the step and the
+impulse p of the step, each as (normal, tangential). W is the Delassus matrix. Wanted:
+
+    take off    p = 0                       u_n >= 0
+    stick       |p_t| <= mu p_n             u_n = 0, u_t = 0
+    slide       p_t = -mu p_n sign(u_t)     u_n = 0
+
+[Hu20] looks for the state of each contact by rules, a fixed number of times, and
+takes the state found last (`modified_mass`). Here the states are changed until the
+conditions hold, and what remains is measured:
+
+    r_n = p_n - max(0, p_n - u_n / W_nn)
+    r_t = p_t - clamp(p_t - u_t / W_tt, -mu p_n, mu p_n)
+
+times W_nn and W_tt, so in m/s (the projections of Alart and Curnier, CMAME 92, 1991).
+First the states are changed as an active-set method changes its active set (Nocedal
+and Wright 2006, sect. 16.5); where that comes to no end, block Gauss-Seidel (Jean,
+CMAME 177, 1999) finds another guess. A step whose residual is not at rounding is
+repeated with a shorter step by the caller.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.choice import Choice
+from sim.rod.compiled import inner, kernel
+
+OPEN, STICK, FORTH, BACK = 0, 1, 2, 3  # FORTH: u_t > 0, BACK: u_t < 0
+ALL_AT_ONCE = 12  # rounds in which every contact may change its state
+ONE_BY_ONE = 8  # then so many rounds a contact, in which the first of them does
+SWEEPS = 200  # then block Gauss-Seidel, twice as long at each attempt
+ATTEMPTS = 4
+
+
+class ContactRule(Choice):
+    """How the contact problem is solved."""
+
+    EXACT = "exact"
+    MODIFIED_MASS = "modified_mass"
+
+
+class Scratch(NamedTuple):
+    """Working space for c contacts: (2c, 2c), (2c,), (2c,), (2c,), (c,)."""
+
+    A: Floats
+    x: Floats
+    u: Floats
+    which: Ints
+    wanted: Ints
+
+
+def scratch(c: int) -> Scratch:
+    """Working space for up to c contacts."""
+    return Scratch(
+        np.empty((2 * c, 2 * c)),
+        np.empty(2 * c),
+        np.empty(2 * c),
+        np.empty(2 * c, dtype=np.int64),
+        np.empty(c, dtype=np.int64),
+    )
+
+
+@kernel
+def coulomb(
+    W: Floats, b: Floats, mu: float, state: Ints, p: Floats, space: Scratch
+) -> float:
+    """Solve the contact problem; returns its residual, m/s.
+
+    Parameters
+    ----------
+    W : (2c, 2c) s^-1 kg^-1, Delassus matrix, normal and tangential by turns
+    b : (2c,) m/s, velocities without impulses
+    mu : friction coefficient
+    state : (c,) first guess, overwritten
+    p : (2c,) N s, receives the impulses
+    """
+    c = len(state)
+    u, wanted = space.u, space.wanted
+    for attempt in range(ATTEMPTS):
+        for turn in range(ALL_AT_ONCE + ONE_BY_ONE * c):
+            impulses(W, b, mu, state, p, space)
+            velocities(W, b, p, u)
+            if _wanted_states(W, u, mu, state, p, wanted) == 0:
+                return residual(W, u, mu, p)
+            for k in range(c):
+                if wanted[k] != state[k]:
+                    state[k] = wanted[k]
+                    if turn >= ALL_AT_ONCE:  # the first alone: no cycles without mu
+                        break
+        for _ in range(SWEEPS << attempt):
+            _sweep(W, b, mu, p)
+        for k in range(c):
+            state[k] = _state_of(p[2 * k], p[2 * k + 1], mu)
+    impulses(W, b, mu, state, p, space)
+    velocities(W, b, p, u)
+    return residual(W, u, mu, p)
+
+
+@inner
+def _state_of(p_n: float, p_t: float, mu: float) -> int:
+    """The state of a contact whose impulse comes from `alone`."""
+    if p_n <= 0.0:
+        return OPEN
+    if abs(p_t) < (1.0 - 1e-9) * mu * p_n:
+        return STICK
+    return BACK if p_t > 0.0 else FORTH
+
+
+@kernel
+def velocities(W: Floats, b: Floats, p: Floats, u: Floats) -> None:
+    """u = b + W p."""
+    for i in range(len(b)):
+        total = b[i]
+        for j in range(len(b)):
+            total += W[i, j] * p[j]
+        u[i] = total
+
+
+@kernel
+def residual(W: Floats, u: Floats, mu: float, p: Floats) -> float:
+    """The largest r_n W_nn and r_t W_tt of the module's text, m/s."""
+    worst = 0.0
+    for k in range(len(p) // 2):
+        n, t = 2 * k, 2 * k + 1
+        r_n = p[n] - max(0.0, p[n] - u[n] / W[n, n])
+        bound = mu * max(p[n], 0.0)
+        r_t = p[t] - min(max(p[t] - u[t] / W[t, t], -bound), bound)
+        worst = max(worst, abs(r_n) * W[n, n], abs(r_t) * W[t, t])
+    return worst
+
+
+@inner
+def impulses(
+    W: Floats, b: Floats, mu: float, state: Ints, p: Floats, space: Scratch
+) -> None:
+    """The impulses that hold every contact in its given state.
+
+    Unknown are p_n of each closed contact, and p_t of each sticking one; a sliding
+    one has p_t = -+ mu p_n.
+    """
+    c = len(state)
+    A, x, which = space.A, space.x, space.which
+    size = 0
+    for k in range(c):
+        if state[k] != OPEN:
+            which[size] = 2 * k
+            size += 1
+            if state[k] == STICK:
+                which[size] = 2 * k + 1
+                size += 1
+    for row in range(size):
+        i = which[row]
+        x[row] = -b[i]
+        for column in range(size):
+            j = which[column]
+            value = W[i, j]
+            sliding = state[j // 2] > STICK
+            if sliding:
+                value += W[i, j + 1] * _slide_ratio(state[j // 2], mu)
+            A[row, column] = value
+    _eliminate(A, x, size)
+    p[:] = 0.0
+    for row in range(size):
+        p[which[row]] = x[row]
+    for k in range(c):
+        if state[k] > STICK:
+            p[2 * k + 1] = _slide_ratio(state[k], mu) * p[2 * k]
+
+
+@inner
+def _slide_ratio(state: int, mu: float) -> float:
+    """p_t / p_n of a sliding contact: friction opposes the velocity."""
+    return -mu if state == FORTH else mu
+
+
+@inner
+def _eliminate(A: Floats, x: Floats, n: int) -> None:
+    """Solve A x = b of n unknowns in place (x holds b), with row pivoting."""
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[pivot, k]):
+                pivot = i
+        if pivot != k:
+            for j in range(k, n):
+                A[k, j], A[pivot, j] = A[pivot, j], A[k, j]
+            x[k], x[pivot] = x[pivot], x[k]
+        inverse = 1.0 / A[k, k]
+        for i in range(k + 1, n):
+            factor = A[i, k] * inverse
+            if factor != 0.0:
+                for j in range(k + 1, n):
+                    A[i, j] -= factor * A[k, j]
+                x[i] -= factor * x[k]
+    for k in range(n - 1, -1, -1):
+        for j in range(k + 1, n):
+            x[k] -= A[k, j] * x[j]
+        x[k] /= A[k, k]
+
+
+@inner
+def _wanted_states(
+    W: Floats,
+    u: Floats,
+    mu: float,
+    state: Ints,
+    p: Floats,
+    wanted: Ints,
+) -> int:
+    """The state that impulse and velocity ask for at each contact; how many differ.
+
+    Differences at rounding are not counted.
+    """
+    scale = 1e-300
+    for i in range(len(p)):
+        scale = max(scale, abs(u[i]), W[i, i] * abs(p[i]))
+    rounding = 1e-12 * scale
+    changes = 0
+    for k in range(len(state)):
+        n, t = 2 * k, 2 * k + 1
+        wanted[k] = state[k]
+        push = p[n] * W[n, n]
+        if state[k] == OPEN:
+            if u[n] < -rounding:
+                wanted[k] = STICK
+        elif push < -rounding:
+            wanted[k] = OPEN
+        elif state[k] == STICK:
+            over = (abs(p[t]) - mu * p[n]) * W[t, t]
+            if over > rounding:
+                wanted[k] = BACK if p[t] > 0.0 else FORTH
+        elif mu > 0.0:
+            wrong = -u[t] if state[k] == FORTH else u[t]
+            if wrong > rounding:  # held, unless friction is too weak: found next
+                wanted[k] = STICK
+        changes += wanted[k] != state[k]
+    return changes
+
+
+@inner
+def _sweep(W: Floats, b: Floats, mu: float, p: Floats) -> None:
+    """Block Gauss-Seidel: each contact is solved alone, the others held."""
+    for k in range(len(p) // 2):
+        n, t = 2 * k, 2 * k + 1
+        u_n, u_t = b[n], b[t]
+        for j in range(len(p)):
+            if j != n and j != t:
+                u_n += W[n, j] * p[j]
+                u_t += W[t, j] * p[j]
+        p[n], p[t] = alone(W[n, n], W[n, t], W[t, t], u_n, u_t, mu)
+
+
+@kernel
+def alone(
+    nn: float, nt: float, tt: float, u_n: float, u_t: float, mu: float
+) -> tuple[float, float]:
+    """The impulse of a single contact with velocities u_n, u_t without it."""
+    if u_n >= 0.0:
+        return 0.0, 0.0
+    determinant = nn * tt - nt * nt
+    p_n = (-tt * u_n + nt * u_t) / determinant
+    p_t = (nt * u_n - nn * u_t) / determinant
+    if p_n >= 0.0 and abs(p_t) <= mu * p_n:
+        return p_n, p_t
+    for ratio in (-mu, mu):
+        weight = nn + ratio * nt
+        if weight > 0.0:
+            p_n = -u_n / weight
+            if ratio * (u_t + (nt + ratio * tt) * p_n) <= 0.0:
+                return p_n, ratio * p_n
+    return -u_n / nn, 0.0
+
+
+@inner
+def kept_friction(
+    W: Floats, b: Floats, state: Ints, p: Floats, friction: Floats, space: Scratch
+) -> None:
+    """Impulses for given states, where sliding contacts keep a given p_t.
+
+    The modified-mass method sets the friction of a sliding node once. `b` is changed
+    and changed back; friction (c,) N s.
+    """
+    c = len(state)
+    for k in range(c):
+        if state[k] > STICK:
+            for i in range(2 * c):
+                b[i] += W[i, 2 * k + 1] * friction[k]
+    impulses(W, b, 0.0, state, p, space)
+    for k in range(c):
+        if state[k] > STICK:
+            p[2 * k + 1] = friction[k]
+            for i in range(2 * c):
+                b[i] -= W[i, 2 * k + 1] * friction[k]

@@ -1,0 +1,320 @@
+"""Stretching and bending: energy, gradient and stiffness of a rod network.
+
+    stretching   U = 1/2 EA eps^2 l0          eps = l / l0 - 1
+    bending      U = 1/2 EI (k - kbar)^2 dl   k = 2 tan(phi / 2) / dl
+
+of [Hu20], Numerical simulation. The paper prints the first without the length l0;
+with it, U is an energy and a finer mesh has the same stiffness. tan(phi / 2) is taken
+as (e x f) / (|e||f| + e.f), which is smooth up to 180 degrees.
+
+Damping. An element of stiffness k and strain eps resists its own rate. In a step of
+length h
+
+    F = -beta k (eps1 - eps0) / h (grad eps0 + grad eps1) / 2,
+
+which is of second order, does work -beta k (eps1 - eps0)^2 / h up to O(h^3), and is
+zero in a motion without strain. Gradient and stiffness of a step,
+
+    g = gamma grad U + beta / h k (eps1 - eps0) (grad eps0 + grad eps1) / 2
+    K = gamma U'' + beta / h k (grad eps1 grad eps1^T + (eps1 - eps0) / 2 eps1'')
+
+are then assembled together. In K one factor grad eps1 stands for the mean gradient:
+so it is symmetric, and exact where no element turns. The paper's -beta K v
+(option `rayleigh`) is neutral to rotation only for an unloaded rod: for a rotation J it
+is K(q) J q = J grad U(q).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.rod.compiled import inner, kernel
+from sim.rod.rod.rod import Rod
+
+
+class Elements(NamedTuple):
+    """What the compiled loops read of a rod; names as in `Rod`."""
+
+    mass: Floats
+    edge: Ints
+    rest: Floats
+    stretching: Floats
+    edge_limb: Ints
+    bend: Ints
+    voronoi: Floats
+    bending: Floats
+    curvature: Floats
+    bend_limb: Ints
+
+
+class Rates(NamedTuple):
+    """Weights of a step: see the module's text.
+
+    elastic : gamma
+    viscous : beta / h, 0 with Rayleigh damping
+    """
+
+    elastic: float
+    viscous: float
+
+
+class Actuated(NamedTuple):
+    """E / E0 and kbar / kbar0 of each limb, a 1 for all passive parts at the end."""
+
+    modulus: Floats
+    curvature: Floats
+
+
+class Strains(NamedTuple):
+    """Strains of the elements, and how they change with the nodes.
+
+    Attributes
+    ----------
+    stretch, turn : (m,), (b,) eps of the edges, 2 tan(phi/2) of the bends
+    edge_slope : (m, 2) d l / d x_j of edge (i, j)
+    bend_slope : (b, 4) d turn / d x_i and d turn / d x_k of bend (i, j, k)
+    """
+
+    stretch: Floats
+    turn: Floats
+    edge_slope: Floats
+    bend_slope: Floats
+
+
+def elements(rod: Rod) -> Elements:
+    """The arrays of `rod`, passive parts sent to the last entry of `Actuated`."""
+    limbs = rod.last_limb + 1
+    return Elements(
+        mass=rod.mass,
+        edge=np.ascontiguousarray(rod.edges, dtype=np.int64),
+        rest=rod.rest_length,
+        stretching=rod.stretching,
+        edge_limb=np.where(rod.edge_limb < 0, limbs, rod.edge_limb).astype(np.int64),
+        bend=np.ascontiguousarray(rod.bends, dtype=np.int64),
+        voronoi=rod.voronoi,
+        bending=rod.bending,
+        curvature=rod.curvature,
+        bend_limb=np.where(rod.bend_limb < 0, limbs, rod.bend_limb).astype(np.int64),
+    )
+
+
+def passive(rod: Rod) -> Actuated:
+    """No limb actuated."""
+    ones = np.ones(rod.last_limb + 2)
+    return Actuated(ones, ones.copy())
+
+
+def unstrained(rod: Rod) -> Strains:
+    """Arrays for the strains of `rod`."""
+    m, b = len(rod.edges), len(rod.bends)
+    return Strains(np.zeros(m), np.zeros(b), np.zeros((m, 2)), np.zeros((b, 4)))
+
+
+@inner
+def edge_between(x: Floats, i: int, j: int) -> tuple[float, float]:
+    """The edge from node i to node j of x (n, 2)."""
+    return x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
+
+
+@inner
+def edge_law(element: Elements, actuated: Actuated, k: int) -> float:
+    """EA of edge k as it is actuated, N."""
+    return float(element.stretching[k] * actuated.modulus[element.edge_limb[k]])
+
+
+@inner
+def bend_law(element: Elements, actuated: Actuated, b: int) -> tuple[float, float]:
+    """EI / dl of bend b as it is actuated, N m, and its turning at rest, kbar dl."""
+    limb = element.bend_limb[b]
+    s = element.bending[b] * actuated.modulus[limb] / element.voronoi[b]
+    rest = element.curvature[b] * actuated.curvature[limb] * element.voronoi[b]
+    return s, rest
+
+
+@inner
+def bend_geometry(
+    ex: float, ey: float, fx: float, fy: float
+) -> tuple[float, float, float, float, float]:
+    """T = tan(phi/2) between the edges e and f, and its parts of the slope.
+
+    phi = ang f - ang e, with d ang(e) / de = a = (-ey, ex) / |e|^2. Returns T, a, b,
+    where b is the same for f.
+    """
+    ee = ex * ex + ey * ey
+    ff = fx * fx + fy * fy
+    tan = (ex * fy - ey * fx) / (np.sqrt(ee * ff) + ex * fx + ey * fy)
+    u = 1.0 / ee
+    w = 1.0 / ff
+    return tan, -ey * u, ex * u, -fy * w, fx * w
+
+
+@inner
+def add_pair(total: Floats, i: int, j: int, fx: float, fy: float) -> None:
+    """An edge pulls its ends apart: f on j, -f on i."""
+    total[i, 0] -= fx
+    total[i, 1] -= fy
+    total[j, 0] += fx
+    total[j, 1] += fy
+
+
+@inner
+def add_triple(
+    total: Floats,
+    i: int,
+    j: int,
+    k: int,
+    px: float,
+    py: float,
+    qx: float,
+    qy: float,
+) -> None:
+    """A bend: p on i, q on k, and what balances them on j."""
+    total[i, 0] += px
+    total[i, 1] += py
+    total[j, 0] -= px + qx
+    total[j, 1] -= py + qy
+    total[k, 0] += qx
+    total[k, 1] += qy
+
+
+@kernel
+def energies(x: Floats, element: Elements, actuated: Actuated) -> tuple[float, float]:
+    """Stretching and bending energy of the nodes at x (n, 2), J."""
+    stretch = 0.0
+    for k in range(len(element.rest)):
+        i, j = element.edge[k, 0], element.edge[k, 1]
+        ex, ey = edge_between(x, i, j)
+        eps = np.sqrt(ex * ex + ey * ey) / element.rest[k] - 1.0
+        EA = edge_law(element, actuated, k)
+        stretch += 0.5 * EA * eps * eps * element.rest[k]
+    bend = 0.0
+    for b in range(len(element.voronoi)):
+        i, j, k = element.bend[b, 0], element.bend[b, 1], element.bend[b, 2]
+        ex, ey = edge_between(x, i, j)
+        fx, fy = edge_between(x, j, k)
+        tan = bend_geometry(ex, ey, fx, fy)[0]
+        s, rest = bend_law(element, actuated, b)
+        bend += 0.5 * s * (2.0 * tan - rest) ** 2
+    return stretch, bend
+
+
+@kernel
+def gradients(
+    x: Floats,
+    element: Elements,
+    actuated: Actuated,
+    viscous: float,
+    before: Strains,
+    strain: Strains,
+    elastic_gradient: Floats,
+    viscous_gradient: Floats,
+) -> None:
+    """grad U and viscous * k (eps - eps_before) times the mean slope, (n, 2), N.
+
+    `strain` receives the strains at x.
+    """
+    elastic_gradient[:] = 0.0
+    viscous_gradient[:] = 0.0
+    for k in range(len(element.rest)):
+        i, j = element.edge[k, 0], element.edge[k, 1]
+        ex, ey = edge_between(x, i, j)
+        length = np.sqrt(ex * ex + ey * ey)
+        ex, ey = ex / length, ey / length
+        eps = length / element.rest[k] - 1.0
+        EA = edge_law(element, actuated, k)
+        c = EA * eps
+        d = 0.5 * viscous * EA * (eps - before.stretch[k])
+        dx = d * (ex + before.edge_slope[k, 0])
+        dy = d * (ey + before.edge_slope[k, 1])
+        add_pair(elastic_gradient, i, j, c * ex, c * ey)
+        add_pair(viscous_gradient, i, j, dx, dy)
+        strain.stretch[k] = eps
+        strain.edge_slope[k, 0], strain.edge_slope[k, 1] = ex, ey
+    _bend_gradients(
+        x,
+        element,
+        actuated,
+        viscous,
+        before,
+        strain,
+        elastic_gradient,
+        viscous_gradient,
+    )
+
+
+@inner
+def _bend_gradients(
+    x: Floats,
+    element: Elements,
+    actuated: Actuated,
+    viscous: float,
+    before: Strains,
+    strain: Strains,
+    elastic_gradient: Floats,
+    viscous_gradient: Floats,
+) -> None:
+    for b in range(len(element.voronoi)):
+        i, j, k = element.bend[b, 0], element.bend[b, 1], element.bend[b, 2]
+        ex, ey = edge_between(x, i, j)
+        fx, fy = edge_between(x, j, k)
+        tan, ax, ay, bx, by = bend_geometry(ex, ey, fx, fy)
+        slope = 1.0 + tan * tan  # d turn / d phi
+        ax, ay, bx, by = slope * ax, slope * ay, slope * bx, slope * by
+        s, rest = bend_law(element, actuated, b)
+        turn = 2.0 * tan
+        c = s * (turn - rest)
+        d = 0.5 * viscous * s * (turn - before.turn[b])
+        old = before.bend_slope[b]
+        px, py = d * (ax + old[0]), d * (ay + old[1])
+        qx, qy = d * (bx + old[2]), d * (by + old[3])
+        strain.turn[b] = turn
+        new = strain.bend_slope[b]
+        new[0], new[1], new[2], new[3] = ax, ay, bx, by
+        elastic_gradient[i, 0] += c * ax
+        elastic_gradient[i, 1] += c * ay
+        elastic_gradient[j, 0] -= c * (ax + bx)
+        elastic_gradient[j, 1] -= c * (ay + by)
+        elastic_gradient[k, 0] += c * bx
+        elastic_gradient[k, 1] += c * by
+        add_triple(viscous_gradient, i, j, k, px, py, qx, qy)
+
+
+@inner
+def stretch_stiffness(
+    ex: float, ey: float, rest: float, EA: float, weight: Rates, eps_before: float
+) -> tuple[float, float, float]:
+    """d2/de2 of a stretched edge e: the entries xx, xy, yy of a symmetric matrix.
+
+    With e^ = e / |e| and c = gamma EA eps + beta/h EA (eps - eps_before) / 2:
+    (gamma + beta/h) EA / l0 e^ e^T + c / |e| (1 - e^ e^T).
+    """
+    length = np.sqrt(ex * ex + ey * ey)
+    eps = length / rest - 1.0
+    force = EA * (weight.elastic * eps + 0.5 * weight.viscous * (eps - eps_before))
+    along = (weight.elastic + weight.viscous) * EA / rest
+    cx, cy = ex / length, ey / length
+    across = force / length
+    difference = along - across
+    return (
+        across + difference * cx * cx,
+        difference * cx * cy,
+        across + difference * cy * cy,
+    )
+
+
+@inner
+def bend_stiffness(
+    tan: float, s: float, rest: float, weight: Rates, turn_before: float
+) -> tuple[float, float]:
+    """First and second derivative in phi of a bend, weighted for a step.
+
+    With the turning g = 2 T and s = EI / dl:  U = 1/2 s (g - g0)^2,
+    U' = s (g - g0) (1 + T^2),  U'' = s [(1 + T^2)^2 + (g - g0) T (1 + T^2)].
+    """
+    slope = 1.0 + tan * tan
+    turn = 2.0 * tan
+    change = 0.5 * weight.viscous * (turn - turn_before)
+    moment = s * (weight.elastic * (turn - rest) + change)
+    tangent = (weight.elastic + weight.viscous) * s
+    return moment * slope, tangent * slope * slope + moment * tan * slope

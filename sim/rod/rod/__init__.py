@@ -1,0 +1,1 @@
+"""What a rod is: nodes, edges, material; the star robot of [Hu20]."""

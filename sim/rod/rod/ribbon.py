@@ -1,0 +1,44 @@
+"""The closed ribbon of [Hu20], Fig. 2."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.limits import refuse_unless_count, refuse_unless_positive
+from sim.rod.gravity import GRAVITY
+from sim.rod.rod.rod import Rod, RodMaterial, ring
+
+
+@dataclass(frozen=True)
+class Ribbon:
+    """A closed ribbon, of which only Gamma_g = (EI / rho g A)^(1/3) / R counts.
+
+    perimeter : m, 0.3 in the paper; the density and thickness are free, the modulus
+    follows from gamma
+    """
+
+    gamma: float = 2.0
+    nodes: int = 100
+    perimeter: float = 0.3
+    density: float = 1912.0
+    thickness: float = 1.0e-3
+    width: float = 18.0e-3
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(
+            self, "gamma", "perimeter", "density", "thickness", "width", of="ribbon"
+        )
+        refuse_unless_count(self, "nodes", of="ribbon")
+        if self.nodes < 8:
+            raise ValueError(f"ribbon: nodes is {self.nodes}: give 8 or more")
+
+    @property
+    def radius(self) -> float:
+        return self.perimeter / (2.0 * np.pi)
+
+    @property
+    def rod(self) -> Rod:
+        cube = (self.gamma * self.radius) ** 3
+        modulus = 12.0 * cube * self.density * GRAVITY / self.thickness**2
+        material = RodMaterial(modulus, self.density, self.thickness, self.width)
+        return ring(self.radius, self.nodes, material)

@@ -1,0 +1,278 @@
+"""Rods and networks of rods: what [Hu20] calls the structure (Fig. 1a).
+
+Nodes are joined by edges, which stretch; pairs of edges that meet at a node form
+bends. The shape in which a rod is built is its rest shape.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from sim.arrays import Bools, Floats, Ints
+from sim.limits import refuse_unless_positive
+
+PASSIVE = -1  # the limb of an edge or bend that no actuator drives
+
+
+@dataclass(frozen=True)
+class RodMaterial:
+    """A ribbon of rectangular section; the defaults are those of the star robot.
+
+    Young's modulus and thickness are not in the text of [Hu20]: 3 MPa and 2 mm are
+    stated assumptions. The width is that of Fig. 4, the density that of the text.
+    """
+
+    modulus: float = 3.0e6  # Pa
+    density: float = 1912.0  # kg/m^3
+    thickness: float = 2.0e-3  # m, in the plane of motion
+    width: float = 18.0e-3  # m, out of the plane
+
+    def __post_init__(self) -> None:
+        names = ("modulus", "density", "thickness", "width")
+        refuse_unless_positive(self, *names, of="material")
+
+    @property
+    def stretching(self) -> float:
+        """EA, N."""
+        return self.modulus * self.thickness * self.width
+
+    @property
+    def bending(self) -> float:
+        """EI, N m^2."""
+        return self.modulus * self.width * self.thickness**3 / 12.0
+
+    @property
+    def line_density(self) -> float:
+        """rho A, kg/m."""
+        return self.density * self.thickness * self.width
+
+
+@dataclass(frozen=True, eq=False)
+class Rod:
+    """Nodes, edges and bends with their stiffness.
+
+    Attributes
+    ----------
+    nodes : (n, 2) m, start positions
+    mass : (n,) kg
+    edges : (m, 2) nodes of each edge
+    rest_length : (m,) m
+    stretching : (m,) EA, N
+    bends : (b, 3) the node before, at, and after each bend
+    voronoi : (b,) m, the length of rod that a bend stands for
+    bending : (b,) EI, N m^2
+    curvature : (b,) 1/m, natural curvature, positive to the left
+    edge_limb, bend_limb : (m,), (b,) the limb whose actuator drives it, or PASSIVE
+    held : (n, 2) coordinates whose velocity is prescribed
+    """
+
+    nodes: Floats
+    mass: Floats
+    edges: Ints
+    rest_length: Floats
+    stretching: Floats
+    bends: Ints
+    voronoi: Floats
+    bending: Floats
+    curvature: Floats
+    edge_limb: Ints
+    bend_limb: Ints
+    held: Bools
+
+    def __post_init__(self) -> None:
+        _refuse_bad_edges(self.nodes, self.edges, self.rest_length)
+        _refuse_broken_chain(len(self.nodes), self.edges)
+        _refuse_bad_bends(self.edges, self.bends)
+        for name in ("mass", "stretching", "bending"):
+            values = getattr(self, name)
+            if not np.all((values > 0.0) & np.isfinite(values)):
+                k = int(np.argmin((values > 0.0) & np.isfinite(values)))
+                raise ValueError(
+                    f"rod: {name}[{k}] must be positive, not {values[k]:g}"
+                )
+
+    @property
+    def last_limb(self) -> int:
+        """The highest number of a limb with an actuator; -1 if there is none."""
+        return int(max(self.edge_limb.max(initial=-1), self.bend_limb.max(initial=-1)))
+
+
+def _refuse_bad_edges(nodes: Floats, edges: Ints, rest_length: Floats) -> None:
+    if not np.isfinite(nodes).all():
+        k = int(np.argmin(np.isfinite(nodes).all(axis=1)))
+        raise ValueError(f"rod: node {k} is at {nodes[k]}: give finite coordinates")
+    n = len(nodes)
+    if len(edges) == 0 or edges.min() < 0 or edges.max() >= n:
+        raise ValueError(f"rod: edges must join two of the nodes 0 to {n - 1}")
+    length = np.linalg.norm(nodes[edges[:, 1]] - nodes[edges[:, 0]], axis=1)
+    for k in np.flatnonzero(~((length > 0.0) & (rest_length > 0.0))).tolist():
+        i, j = edges[k]
+        raise ValueError(
+            f"rod: edge {k} between nodes {i} and {j} has length {length[k]:g} m and "
+            f"rest length {rest_length[k]:g} m: move the nodes apart or merge them"
+        )
+    _refuse_double_edges(edges)
+
+
+def _refuse_double_edges(edges: Ints) -> None:
+    ends = np.sort(edges, axis=1)
+    _, first, which = np.unique(ends, axis=0, return_index=True, return_inverse=True)
+    earlier = first[which.ravel()]
+    for k in np.flatnonzero(earlier < np.arange(len(edges))).tolist():
+        i, j = edges[k]
+        raise ValueError(
+            f"rod: edges {earlier[k]} and {k} both join nodes {i} and {j}: leave one "
+            "out"
+        )
+
+
+def _refuse_broken_chain(n: int, edges: Ints) -> None:
+    graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
+    pieces, piece = connected_components(graph, directed=False)
+    if pieces > 1:
+        k = int(np.argmax(piece != piece[0]))
+        raise ValueError(
+            f"rod: the chain is broken, node {k} is not connected to node 0 "
+            f"({pieces} pieces): add the missing edge"
+        )
+
+
+def _refuse_bad_bends(edges: Ints, bends: Ints) -> None:
+    known = {frozenset(edge) for edge in edges.tolist()}
+    for b, (i, j, k) in enumerate(bends.tolist()):
+        if i == k or not {frozenset((i, j)), frozenset((j, k))} <= known:
+            raise ValueError(
+                f"rod: bend {b} at nodes {i}, {j}, {k} does not follow two edges: "
+                "name three nodes in a row"
+            )
+
+
+def _refuse_folded_bends(nodes: Floats, bends: Ints) -> None:
+    """Where a rod turns back on itself, its natural curvature is infinite."""
+    e = nodes[bends[:, 1]] - nodes[bends[:, 0]]
+    f = nodes[bends[:, 2]] - nodes[bends[:, 1]]
+    product = np.linalg.norm(e, axis=1) * np.linalg.norm(f, axis=1)
+    folded = product + np.sum(e * f, axis=1) <= 1e-12 * product
+    for b in np.flatnonzero(folded).tolist():
+        i, j, k = bends[b]
+        raise ValueError(
+            f"rod: bend {b} at nodes {i}, {j}, {k} turns back by 180 degrees: move "
+            f"node {k}"
+        )
+
+
+def turning(nodes: Floats, bends: Ints) -> Floats:
+    """(b,) tan(phi/2) of the turning angle phi at each bend, smooth up to 180 deg."""
+    e = nodes[bends[:, 1]] - nodes[bends[:, 0]]
+    f = nodes[bends[:, 2]] - nodes[bends[:, 1]]
+    cross = e[:, 0] * f[:, 1] - e[:, 1] * f[:, 0]
+    product = np.linalg.norm(e, axis=1) * np.linalg.norm(f, axis=1)
+    return np.asarray(cross / (product + np.sum(e * f, axis=1)))
+
+
+def network(
+    nodes: Floats,
+    edges: Ints,
+    bends: Ints,
+    material: RodMaterial,
+    *,
+    edge_limb: Ints | None = None,
+    bend_limb: Ints | None = None,
+) -> Rod:
+    """A rod network at rest in the shape of `nodes`; natural curvature is its own."""
+    length = np.linalg.norm(nodes[edges[:, 1]] - nodes[edges[:, 0]], axis=1)
+    _refuse_bad_edges(nodes, edges, length)
+    _refuse_folded_bends(nodes, bends)
+    mass = np.zeros(len(nodes))
+    for end in range(2):
+        np.add.at(mass, edges[:, end], 0.5 * material.line_density * length)
+    m, b = len(edges), len(bends)
+    e = np.linalg.norm(nodes[bends[:, 1]] - nodes[bends[:, 0]], axis=1)
+    f = np.linalg.norm(nodes[bends[:, 2]] - nodes[bends[:, 1]], axis=1)
+    voronoi = 0.5 * (e + f)
+    return Rod(
+        nodes=nodes,
+        mass=mass,
+        edges=edges,
+        rest_length=length,
+        stretching=np.full(m, material.stretching),
+        bends=bends,
+        voronoi=voronoi,
+        bending=np.full(b, material.bending),
+        curvature=2.0 * turning(nodes, bends) / voronoi,
+        edge_limb=np.full(m, PASSIVE) if edge_limb is None else edge_limb,
+        bend_limb=np.full(b, PASSIVE) if bend_limb is None else bend_limb,
+        held=np.zeros((len(nodes), 2), dtype=np.bool_),
+    )
+
+
+def chain(nodes: Floats, material: RodMaterial, *, closed: bool = False) -> Rod:
+    """One rod through the nodes in their order; closed, the last joins the first.
+
+    Parameters
+    ----------
+    nodes : (n, 2) m
+    """
+    n = len(nodes)
+    if n < 3:
+        raise ValueError(f"rod: a chain needs 3 nodes or more, not {n}")
+    k = np.arange(n if closed else n - 1)
+    edges = np.column_stack([k, (k + 1) % n])
+    k = np.arange(n if closed else n - 2)
+    bends = np.column_stack([k, (k + 1) % n, (k + 2) % n])
+    return network(nodes, edges, bends, material)
+
+
+def straight(length: float, n: int, material: RodMaterial) -> Rod:
+    """A straight rod of n nodes along x, from the origin."""
+    return chain(np.column_stack([np.linspace(0.0, length, n), np.zeros(n)]), material)
+
+
+def cantilever(length: float, n: int, material: RodMaterial) -> Rod:
+    """A straight rod, n nodes, the first two held: a clamped beam of this length.
+
+    The bend at node 1 stands for half an edge on either side of it, so the clamp of
+    the continuous beam is in the middle of the first edge.
+    """
+    edge = length / (n - 1.5)
+    x = edge * (np.arange(n) - 0.5)
+    rod = chain(np.column_stack([x, np.zeros(n)]), material)
+    return hold(rod, [0, 1])
+
+
+def small_turns(rod: Rod) -> Rod:
+    """The rod with the bending stiffness that its natural turning asks for.
+
+    About a natural turning angle phi, k = 2 tan(phi/2) / dl grows with
+    1 + tan^2(phi/2) instead of 1, so a discrete curved rod is too stiff by the square
+    of that. [Hu20] leaves this error, which vanishes with dl^2; here it is divided out.
+    """
+    tan = 0.5 * rod.curvature * rod.voronoi
+    return replace(rod, bending=rod.bending / (1.0 + tan**2) ** 2)
+
+
+def ring(radius: float, n: int, material: RodMaterial) -> Rod:
+    """A closed ring of n nodes whose perimeter is 2 pi radius; node 0 is the lowest.
+
+    Its stiffness is that of `small_turns`.
+    """
+    edge = 2.0 * np.pi * radius / n
+    outer = edge / (2.0 * np.sin(np.pi / n))
+    angle = 2.0 * np.pi * np.arange(n) / n - 0.5 * np.pi
+    nodes = outer * np.column_stack([np.cos(angle), np.sin(angle) + 1.0])
+    return small_turns(chain(nodes, material, closed=True))
+
+
+def hold(rod: Rod, nodes: list[int]) -> Rod:
+    """The rod with both coordinates of the given nodes held."""
+    held = rod.held.copy()
+    held[nodes] = True
+    return replace(rod, held=held)
+
+
+def moved(rod: Rod, *, by: Floats, angle: float = 0.0) -> Rod:
+    """The rod turned about the origin by `angle` (rad), then shifted `by` (2,) m."""
+    c, s = np.cos(angle), np.sin(angle)
+    return replace(rod, nodes=rod.nodes @ np.array([[c, s], [-s, c]]) + by)

@@ -1,0 +1,7 @@
+"""Motion in time: implicit steps, rest, sensitivities.
+
+Begin with `simulate`; it calls, from long to short, `loop` (many steps), `advance` (a
+full step, cut where a node lands), `rules` and `newmark` (one implicit step),
+`contacts` (its contact problem). `state` says what they work on, `world` and `options`
+what they are given.
+"""

@@ -1,0 +1,168 @@
+"""The compiled time loop: full steps, cut where a node lands or where Newton fails.
+
+Landing. A node that meets the ground must end the step on it with no velocity towards
+it. With x1 = x0 + h/2 (v0 + v1) that needs a gap of h/2 |v0| at the start of the step.
+So a step in which a node meets the ground at time T (found on its path: continuous
+collision detection) is cut into two: one that ends h_2 / 2 before T, one of length h_2
+with the node in contact from its start. Nodes that would land within `landing` of the
+ground need no cut.
+"""
+
+from sim.arrays import Floats
+from sim.rod.actuation.actuation import actuate
+from sim.rod.compiled import inner, spine
+from sim.rod.energy.elastic import Strains, gradients
+from sim.rod.stepping.contacts import closed_contacts, find_landings, keep_contacts
+from sim.rod.stepping.energy_balance import (
+    account,
+    energy_at_work,
+    is_sound,
+    keep_flow,
+)
+from sim.rod.stepping.newmark import guess
+from sim.rod.stepping.rules import solve_with_contacts
+from sim.rod.stepping.state import (
+    RodState,
+    Scheme,
+    Setting,
+    Work,
+)
+
+LISTINGS = 30  # rounds in which more nodes may be found to land in one step
+
+
+@inner
+def make_ready(setting: Setting, state: RodState, work: Work) -> None:
+    """Gradient and strains at the start of a run."""
+    if state.clock.ready != 0.0:
+        return
+    actuate(state.clock.time, state.pulse, setting.law, work.actuated)
+    gradients(
+        state.x,
+        setting.element,
+        work.actuated,
+        0.0,
+        work.strain,
+        state.strain,
+        state.gradient,
+        work.viscous,
+    )
+    state.clock.ready = 1.0
+    if state.clock.time == 0.0:
+        state.clock.at_work = energy_at_work(setting, state, work)
+
+
+@inner
+def copy_strain(source: Strains, target: Strains) -> None:
+    for k in range(len(source.stretch)):
+        target.stretch[k] = source.stretch[k]
+        for a in range(2):
+            target.edge_slope[k, a] = source.edge_slope[k, a]
+    for b in range(len(source.turn)):
+        target.turn[b] = source.turn[b]
+        for a in range(4):
+            target.bend_slope[b, a] = source.bend_slope[b, a]
+
+
+@inner
+def accept(state: RodState, work: Work, count: int, h: float) -> None:
+    """The end of the step becomes the state."""
+    changed = 0
+    for c in range(count):
+        changed += state.contact[work.who[c]] != work.state[c]
+    for i in range(len(state.x)):
+        for a in range(2):
+            rate = (work.v[i, a] - state.v[i, a]) / h
+            state.acceleration[i, a] = rate if changed == 0 else 0.0
+            state.x[i, a] = work.x[i, a]
+            state.v[i, a] = work.v[i, a]
+            state.gradient[i, a] = work.elastic[i, a]
+    copy_strain(work.strain, state.strain)
+    keep_contacts(state, work, count)
+    keep_flow(state, work)
+    state.clock.time += h
+    state.clock.last_step = h
+    report, clock = work.report, state.clock
+    report.substeps += 1.0
+    force, left = report.found_residual, report.found_complementarity
+    report.residual = max(report.residual, force)
+    report.complementarity = max(report.complementarity, left)
+    clock.worst_share = max(clock.worst_share, report.found_share)
+    clock.worst_residual = max(clock.worst_residual, force)
+    clock.worst_complementarity = max(clock.worst_complementarity, left)
+
+
+@spine
+def attempt(
+    setting: Setting,
+    scheme: Scheme,
+    state: RodState,
+    work: Work,
+    h: float,
+    shortest: float,
+) -> tuple[float, int]:
+    """Solve a step of length h, and find all nodes that land in it.
+
+    Returns h and the number of contacts; or the length of a step that is to be made
+    first, because a node lands; or 0, if the step cannot be solved.
+    """
+    count = closed_contacts(state, work) if setting.grounded else 0
+    guess(setting, state, work, h)
+    for _ in range(LISTINGS):
+        if not solve_with_contacts(setting, scheme, state, work, count, h):
+            return 0.0, count
+        if not setting.grounded:
+            return h, count
+        uncut = h <= 2.0 * shortest or scheme.gamma == 1.0
+        listed, first = find_landings(setting, scheme, state, work, count, h, uncut)
+        if work.memo.full != 0:
+            return 0.0, count
+        if first < h:
+            cut = 2.0 * first - h if 2.0 * first >= h else 2.0 * first
+            return min(max(cut, shortest), h - shortest), count
+        if listed == count:
+            return h, count
+        count = listed
+    return 0.0, count
+
+
+@spine
+def advance(
+    setting: Setting,
+    scheme: Scheme,
+    state: RodState,
+    work: Work,
+    full: float,
+    reaction: Floats,
+) -> bool:
+    """Advance by `full` seconds; False where no step down to the shortest converges.
+
+    reaction (n, 2) receives the mean force of the ground on each node, N.
+    """
+    reaction[:] = 0.0
+    remaining = full
+    shortest = scheme.shortest * full
+    h = full
+    while remaining > 1e-9 * full:
+        made, count = attempt(setting, scheme, state, work, h, shortest)
+        if made == h and scheme.gamma < 1.0:
+            account(setting, scheme, state, work, count, h)
+            if not is_sound(scheme, state, work):
+                made = 0.0
+                work.memo.unsound = 1
+        if made == 0.0:
+            h = 0.5 * h
+            if h < shortest or work.memo.full != 0:
+                return False
+        elif made < h:
+            h = made
+        else:
+            accept(state, work, count, h)
+            work.memo.unsound = 0
+            for c in range(count):
+                i = work.who[c]
+                reaction[i, 0] += work.impulse[i, 0] / full
+                reaction[i, 1] += work.impulse[i, 1] / full
+            remaining -= h
+            h = remaining
+    return True

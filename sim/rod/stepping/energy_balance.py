@@ -1,0 +1,215 @@
+"""What a step did with energy: put in, stored, dissipated, and what is out of balance.
+
+With the mean velocity v of a step, (v0 + v1) / 2, its equation times h v says
+
+    change of T + U + V = given - damped - friction - impact + left
+
+    given     h v . (load and force of a support), and change of U by actuation alone
+    damped    alpha: h m v^2; beta: beta / h k (eps1 - eps0)^2, or beta h v . K v
+    friction  -v_t p_t of all contacts
+    impact    -v_n p_n of all contacts
+
+where `left` is what the step makes of nothing: the residual of its equation, and the
+error of the rule by which it weights internal forces over the step, of order h^3 for
+Newmark's rule, nothing with `conserving`.
+"""
+
+import numpy as np
+
+from sim.rod.actuation.actuation import actuate
+from sim.rod.compiled import inner, kernel
+from sim.rod.energy.elastic import bend_law, edge_law, energies
+from sim.rod.stepping.newmark import overlap
+from sim.rod.stepping.state import Clock, EnergyFlow, RodState, Scheme, Setting, Work
+
+ROUNDING = 1e-12  # of the elastic energy
+
+
+@inner
+def account(
+    setting: Setting, scheme: Scheme, state: RodState, work: Work, count: int, h: float
+) -> None:
+    """Fill work.flow with the energies of the step just solved."""
+    flow = work.flow
+    flow.given, flow.damped, flow.friction, flow.impact = 0.0, 0.0, 0.0, 0.0
+    flow.left, flow.scale, flow.rounding, flow.fallen = 0.0, 0.0, 0.0, 0.0
+    actuate(state.clock.time, state.pulse, setting.law, work.earlier)
+    _add_edges(setting, scheme, state, work, h)
+    _add_bends(setting, scheme, state, work, h)
+    _add_nodes(setting, scheme, state, work, h)
+    _add_contacts(setting, state, work, count)
+    taken = flow.damped + flow.friction + flow.impact
+    flow.left += taken - flow.given
+    flow.scale += abs(flow.given) + abs(flow.damped)
+    flow.scale += abs(flow.friction) + abs(flow.impact)
+
+
+@inner
+def _add_element(
+    flow: EnergyFlow, weight: float, old: float, told: float, moved: float, new: float
+) -> None:
+    """Share the change of an element's energy between actuation and motion.
+
+    Parameters
+    ----------
+    weight : of the actuation at the end of the step in the internal forces
+    old, new : J, before and after the step
+    told, moved : J, with the actuation of the end, or the strain of the end, alone
+    """
+    given = weight * (told - old) + (1.0 - weight) * (new - moved)
+    flow.given += given
+    flow.left += new - old
+    flow.scale += abs(weight * (new - told) + (1.0 - weight) * (moved - old))
+    flow.rounding += ROUNDING * (old + new)
+
+
+@inner
+def _add_edges(
+    setting: Setting, scheme: Scheme, state: RodState, work: Work, h: float
+) -> None:
+    """Stretching energy 1/2 EA eps^2 l0 of each edge, and what damps it."""
+    weight = 1.0 if scheme.conserving else scheme.gamma
+    viscous = 0.0 if setting.rayleigh else setting.beta / h
+    for k in range(len(setting.element.rest)):
+        old_EA = edge_law(setting.element, work.earlier, k)
+        EA = edge_law(setting.element, work.actuated, k)
+        rest = setting.element.rest[k]
+        eps0, eps1 = state.strain.stretch[k], work.strain.stretch[k]
+        a, b = 0.5 * rest * eps0 * eps0, 0.5 * rest * eps1 * eps1
+        _add_element(work.flow, weight, old_EA * a, EA * a, old_EA * b, EA * b)
+        work.flow.damped += viscous * EA * rest * (eps1 - eps0) ** 2
+
+
+@inner
+def _add_bends(
+    setting: Setting, scheme: Scheme, state: RodState, work: Work, h: float
+) -> None:
+    """Bending energy 1/2 s (turn - rest)^2 of each bend, and what damps it."""
+    weight = 1.0 if scheme.conserving else scheme.gamma
+    viscous = 0.0 if setting.rayleigh else setting.beta / h
+    for b in range(len(setting.element.voronoi)):
+        s0, rest0 = bend_law(setting.element, work.earlier, b)
+        s1, rest1 = bend_law(setting.element, work.actuated, b)
+        t0, t1 = state.strain.turn[b], work.strain.turn[b]
+        old, told = 0.5 * s0 * (t0 - rest0) ** 2, 0.5 * s1 * (t0 - rest1) ** 2
+        moved, new = 0.5 * s0 * (t1 - rest0) ** 2, 0.5 * s1 * (t1 - rest1) ** 2
+        _add_element(work.flow, weight, old, told, moved, new)
+        work.flow.damped += viscous * s1 * (t1 - t0) ** 2
+
+
+@inner
+def _add_nodes(
+    setting: Setting, scheme: Scheme, state: RodState, work: Work, h: float
+) -> None:
+    """Kinetic energy, weight, loads, supports, and damping by velocity."""
+    flow, place = work.flow, setting.pattern.place
+    loaded = overlap(setting.load_window, state.clock.time, h)
+    for i in range(len(work.v)):
+        m = setting.element.mass[i]
+        for a in range(2):
+            v, v0 = work.v[i, a], state.v[i, a]
+            mean = 0.5 * (v + v0)
+            raised = -m * setting.gravity[a] * h * mean
+            gained = m * (v - v0) * mean
+            pushed = (loaded * setting.load[i, a] + work.support[i, a]) * mean
+            damped = setting.alpha * m * h * mean * mean
+            if setting.rayleigh:
+                damped += setting.beta * h * mean * work.product[place[i], a]
+            flow.left += gained + raised
+            flow.given += pushed
+            flow.damped += damped
+            flow.fallen -= raised
+            flow.scale += 0.5 * m * (v * v + v0 * v0) + abs(raised)
+            force = max(abs(work.elastic[i, a]), abs(m * (v - v0) / h))
+            flow.rounding += scheme.tolerance * force
+
+
+@inner
+def _add_contacts(setting: Setting, state: RodState, work: Work, count: int) -> None:
+    """Work of the contacts along their normals and tangents.
+
+    What a contact pushes a held coordinate its support holds.
+    """
+    for c in range(count):
+        i = work.who[c]
+        tx, ty = work.frame[c, 0], work.frame[c, 1]
+        x = 0.5 * (state.v[i, 0] + work.v[i, 0])
+        y = 0.5 * (state.v[i, 1] + work.v[i, 1])
+        work.flow.impact -= work.p[2 * c] * (-ty * x + tx * y)
+        work.flow.friction -= work.p[2 * c + 1] * (tx * x + ty * y)
+        work.flow.given -= work.impulse[i, 0] * x if setting.held[i, 0] else 0.0
+        work.flow.given -= work.impulse[i, 1] * y if setting.held[i, 1] else 0.0
+
+
+@kernel
+def mechanical_energies(setting: Setting, state: RodState) -> tuple[float, float]:
+    """Kinetic energy, and potential energy of gravity, J."""
+    kinetic, height = 0.0, 0.0
+    g = setting.gravity
+    for i in range(len(state.x)):
+        m = setting.element.mass[i]
+        v, x = state.v[i], state.x[i]
+        kinetic += 0.5 * m * (v[0] * v[0] + v[1] * v[1])
+        height -= m * (g[0] * x[0] + g[1] * x[1])
+    return kinetic, height
+
+
+@inner
+def energy_at_work(setting: Setting, state: RodState, work: Work) -> float:
+    """Kinetic and elastic energy of a state, actuated as in work.actuated, J."""
+    kinetic, _ = mechanical_energies(setting, state)
+    stretching, bending = energies(state.x, setting.element, work.actuated)
+    return float(kinetic + stretching + bending)
+
+
+@inner
+def copy_flow(source: Clock, target: Clock) -> None:
+    """The energies since the start, as they were there."""
+    target.given = source.given
+    target.damped = source.damped
+    target.friction = source.friction
+    target.impact = source.impact
+    target.left = source.left
+    target.at_work = source.at_work
+    target.rounding = source.rounding
+
+
+@inner
+def keep_flow(state: RodState, work: Work) -> None:
+    """Add the energies of an accepted step to those since the start."""
+    clock, flow = state.clock, work.flow
+    clock.given += flow.given
+    clock.damped += flow.damped
+    clock.friction += flow.friction
+    clock.impact += flow.impact
+    clock.left += flow.left
+    clock.rounding += flow.rounding
+    clock.at_work += _put_in(flow)
+    over = max(0.0, abs(flow.left) - flow.rounding)
+    if flow.scale > 0.0:
+        clock.worst_balance = max(clock.worst_balance, over / flow.scale)
+
+
+@inner
+def is_sound(scheme: Scheme, state: RodState, work: Work) -> bool:
+    """Whether strains stay those of a rod, and no energy comes from nowhere."""
+    for k in range(len(work.strain.stretch)):
+        if not abs(work.strain.stretch[k]) <= scheme.strain:
+            return False
+    for b in range(len(work.strain.turn)):
+        turned = np.arctan(0.5 * work.strain.turn[b])
+        turned -= np.arctan(0.5 * state.strain.turn[b])
+        if not abs(turned) <= 0.5 * np.pi:
+            return False
+    flow, clock = work.flow, state.clock
+    if not abs(flow.left) <= scheme.balance * flow.scale + flow.rounding:
+        return False
+    at_work = clock.at_work + _put_in(flow)
+    rounding = clock.rounding + flow.rounding
+    return bool(abs(clock.left + flow.left) <= scheme.balance * at_work + rounding)
+
+
+@inner
+def _put_in(flow: EnergyFlow) -> float:
+    """What a step adds to the energies at work since the start, J."""
+    return max(flow.given, 0.0) + max(flow.fallen, 0.0)

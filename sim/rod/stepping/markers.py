@@ -1,0 +1,92 @@
+"""What is measured of a rod: where its centroid, its tip or a node is, at given times.
+
+Between two steps a place is the cubic through the places and velocities at both, whose
+error is that of the steps themselves.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.rod.rod.rod import Rod
+from sim.rod.stepping.sensitivity import Tangents
+
+
+class Marker(NamedTuple):
+    """A weighted mean of one coordinate of the nodes.
+
+    weight : (n,)
+    axis : 0 for x, 1 for y
+    """
+
+    weight: Floats
+    axis: int
+
+
+def marker(name: str, rod: Rod) -> Marker:
+    """x_c, y_c of the centroid, x_tip, y_tip of the last node, x_12 of node 12."""
+    n = len(rod.nodes)
+    found = re.fullmatch(r"([xy])_(c|tip|\d+)", name)
+    node = n - 1
+    if found and found[2].isdigit():
+        node = int(found[2])
+    if found is None or node >= n:
+        raise ValueError(
+            f"quantity is {name!r}: a rod has x_c, y_c (centroid), x_tip, y_tip (last "
+            f"node) and x_0, y_0 to x_{n - 1}, y_{n - 1}"
+        )
+    weight = np.zeros(n)
+    weight[node] = 1.0
+    if found[2] == "c":
+        weight = rod.mass / rod.mass.sum()
+    return Marker(weight, "xy".index(found[1]))
+
+
+def observed(
+    motion: Iterable[Tangents], markers: Sequence[Marker], which: Ints, at: Floats
+) -> tuple[Floats, Floats]:
+    """Each measurement and its derivatives by the parameters.
+
+    Parameters
+    ----------
+    which : (m,) its marker
+    at : (m,) s, within the motion
+
+    Returns
+    -------
+    (m,) and (m, P)
+    """
+    values, slopes = np.full(len(at), np.nan), None
+    before: Tangents | None = None
+    for now in motion:
+        if slopes is None:
+            slopes = np.zeros((len(at), len(now.dx)))
+        early = now if before is None else before
+        span = now.time - early.time
+        inside = np.isnan(values) & (at <= now.time + 1e-9 * max(span, 1e-9))
+        for k in np.flatnonzero(inside).tolist():
+            weight, axis = markers[which[k]]
+            s = 1.0 if span == 0.0 else (at[k] - early.time) / span
+            a, b, c, d = _hermite(min(s, 1.0), span)
+            values[k] = (
+                weight @ (a * early.x + b * early.v + c * now.x + d * now.v)[:, axis]
+            )
+            whole = a * early.dx + b * early.dv + c * now.dx + d * now.dv
+            slopes[k] = whole[:, :, axis] @ weight
+        before = now
+    assert slopes is not None  # a motion yields its start
+    return values, slopes
+
+
+def _hermite(s: float, h: float) -> tuple[float, float, float, float]:
+    """Weights of place and velocity at the beginning, then at the end."""
+    q = 1.0 - s
+    return (
+        q * q * (1.0 + 2.0 * s),
+        h * s * q * q,
+        s * s * (3.0 - 2.0 * s),
+        -h * s * s * q,
+    )

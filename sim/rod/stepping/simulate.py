@@ -1,0 +1,397 @@
+"""Motion of a rod on the ground: the solver, a generator of step records."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.convergence import NotConvergedError
+from sim.rod.actuation.actuation import LeftOfContact, Pulses, actuate
+from sim.rod.contact.coulomb import ContactRule
+from sim.rod.contact.ground import GroundPlane, gaps
+from sim.rod.energy.blocks import BlockPattern, analyse
+from sim.rod.energy.elastic import elements, energies, passive
+from sim.rod.rod.rod import Rod
+from sim.rod.stepping.energy_balance import mechanical_energies
+from sim.rod.stepping.loop import run
+from sim.rod.stepping.options import Integrator, StepOptions
+from sim.rod.stepping.state import (
+    RodState,
+    Scheme,
+    Setting,
+    clear,
+    copied,
+    new_state,
+    with_factor,
+    work_space,
+)
+from sim.rod.stepping.world import World
+
+
+@dataclass(frozen=True, eq=False)
+class RodStep:
+    """The rod at one time.
+
+    Attributes
+    ----------
+    step : number of full steps made
+    time : s
+    x, v : (n, 2) m, m/s
+    reaction : (n, 2) N, mean force of the ground on each node in the last step
+    contact : (n,) OPEN, STICK, FORTH or BACK
+    kinetic, stretching, bending, gravity : J
+    residual : N, largest unbalanced force since the last record
+    complementarity : m/s, largest residual of the contact problem since then
+    worst_residual, worst_complementarity : N, m/s, the largest since the start
+    worst_share : the largest residual of a step over the largest force on a node
+    given, damped, friction, impact : J, put in and dissipated since the start: see
+        `sim.rod.stepping.energy_balance`
+    out_of_balance : J, what the steps made of nothing since the start
+    worst_balance : the largest of it in a step, over the energies at work in it
+    iterations, substeps, factorisations : since the last record
+    error : m, largest estimated error of a step since the last record, if adapted
+    h : s, length of the last part of a step
+    state : to continue from, unless `failed`
+    failed : the next step could not be made; a part of it may have been
+    """
+
+    step: int
+    time: float
+    x: Floats
+    v: Floats
+    reaction: Floats
+    contact: Ints
+    kinetic: float
+    stretching: float
+    bending: float
+    gravity: float
+    residual: float
+    complementarity: float
+    worst_residual: float
+    worst_complementarity: float
+    worst_share: float
+    given: float
+    damped: float
+    friction: float
+    impact: float
+    out_of_balance: float
+    worst_balance: float
+    iterations: int
+    substeps: int
+    factorisations: int
+    error: float
+    h: float
+    state: RodState
+    failed: bool
+
+    @property
+    def energy(self) -> float:
+        return self.kinetic + self.stretching + self.bending + self.gravity
+
+
+def setting_of(world: World, pattern: BlockPattern | None = None) -> Setting:
+    """What the compiled loop reads of a world; the pattern, if it is known already."""
+    rod = world.rod
+    load, window = np.zeros((len(rod.nodes), 2)), np.zeros(2)
+    if world.load is not None:
+        load[world.load.nodes] = world.load.force
+        window[:] = world.load.start, world.load.start + world.load.duration
+    return Setting(
+        element=elements(rod),
+        pattern=pattern or analyse(len(rod.nodes), rod.edges, rod.bends),
+        held=rod.held,
+        relief=(world.ground or GroundPlane()).relief,
+        law=world.actuator.law,
+        gravity=np.array(world.gravity, dtype=np.float64),
+        load=load,
+        load_window=window,
+        alpha=float(world.damping.alpha),
+        beta=float(world.damping.beta),
+        mu=float(world.friction),
+        rayleigh=bool(world.damping.rayleigh),
+        grounded=world.ground is not None,
+    )
+
+
+def scheme_of(options: StepOptions, rod: Rod, *, gamma: float = 0.5) -> Scheme:
+    """What the compiled loop reads of the options."""
+    conserving = options.integrator is Integrator.ENERGY_MOMENTUM and gamma < 1.0
+    return Scheme(
+        conserving=conserving,
+        gamma=gamma,
+        tolerance=float(options.tolerance),
+        complementarity=float(options.complementarity),
+        landing=float(options.landing * rod.rest_length.min()),
+        closing=float(options.closing) if gamma < 1.0 else 1.0,
+        shortest=float(options.shortest),
+        exact=options.contact is ContactRule.EXACT,
+        max_newton=int(options.max_newton),
+        reuse=float(options.reuse),
+        residual=float(options.residual),
+        stiffness=stiffness_bound(rod),
+        heaviest=float(rod.mass.max()),
+        strain=float(options.strain),
+        balance=float(options.balance),
+    )
+
+
+def stiffness_bound(rod: Rod) -> float:
+    """No eigenvalue of a rod's stiffness at rest is larger, N/m.
+
+    (1, -1) of an edge has 2 EA / l0, (1, -2, 1) of a bend 6 EI / dl^3; a node is part
+    of as many of them as its edges and bends.
+    """
+    edges = np.bincount(rod.edges.ravel()).max() * 2.0
+    stretching = float((rod.stretching / rod.rest_length).max())
+    if len(rod.bends) == 0:
+        return float(edges * stretching)
+    bends = np.bincount(rod.bends.ravel()).max() * 6.0
+    shortest = float(rod.rest_length.min())
+    slope = (1.0 + (0.5 * rod.curvature * rod.voronoi) ** 2) ** 2  # of tan, squared
+    bending = float((rod.bending / rod.voronoi * slope).max()) / shortest**2
+    return float(edges * stretching + bends * bending)
+
+
+class Pulse(NamedTuple):
+    """A limb that is switched on, by its number or counted from the contact limb."""
+
+    time: float
+    limb: int
+    from_contact: bool
+
+
+class Loop:
+    """The arrays of a run, and the compiled loop over them."""
+
+    def __init__(
+        self,
+        world: World,
+        options: StepOptions,
+        start: RodState | None,
+        pattern: BlockPattern | None = None,
+    ) -> None:
+        self.world = world
+        self.options = options
+        self.setting = setting_of(world, pattern)
+        self.scheme = scheme_of(options, world.rod)
+        velocity = np.zeros_like(world.rod.nodes)
+        if world.velocity is not None:
+            velocity[:] = world.velocity
+        state = copied(start) if start else new_state(world.rod, velocity)
+        self.state = with_factor(state, self.setting.pattern)
+        self.before = copied(self.state)
+        self.work = work_space(world.rod, self.setting.pattern)
+        self.reaction = np.zeros_like(world.rod.nodes)
+
+    @property
+    def time(self) -> float:
+        return float(self.state.clock.time)
+
+    @property
+    def step(self) -> int:
+        return int(self.state.clock.step)
+
+    def run_to(self, step: int, end: float) -> bool:
+        """Run to a number of steps or a time, and switch limbs on where they are due.
+
+        A pulse between two steps of fixed length begins to act with the later one.
+        """
+        clear(self.work.report)
+        h = self.options.h
+        near = 1e-6 * h
+        window = near if self.options.accuracy > 0.0 else h - near
+        while self.step < step and self.time < end - near:
+            for due in _pulses(self.world, self.time - window, self.time + near):
+                self._switch_on(due)
+            later = next(_pulses(self.world, self.time + near, end), None)
+            stop = end if later is None else later.time
+            if not self.steps(step - self.step, stop):
+                return False
+        return True
+
+    def _switch_on(self, pulse: Pulse) -> None:
+        limb = pulse.limb
+        if pulse.from_contact:
+            limb += contact_limb(self.world, self.state.x)
+        self.pulse(limb % len(self.state.pulse), pulse.time)
+
+    def pulse(self, limb: int, time: float) -> None:
+        """Let a pulse of a limb begin; where eq. (7) jumps, its energy is given."""
+        before = sum(self.elastic())
+        self.state.pulse[limb] = time
+        self.state.clock.given += sum(self.elastic()) - before
+
+    def steps(self, steps: int, stop: float) -> bool:
+        return run(
+            self.setting,
+            self.scheme,
+            self.state,
+            self.before,
+            self.work,
+            self.reaction,
+            steps,
+            float(self.options.h),
+            float(stop),
+            float(self.options.accuracy),
+        )
+
+    def elastic(self) -> tuple[float, float]:
+        """Stretching and bending energy, as the limbs are actuated now, J."""
+        actuated, state = passive(self.world.rod), self.state
+        actuate(state.clock.time, state.pulse, self.setting.law, actuated)
+        return energies(state.x, self.setting.element, actuated)
+
+    def record(self, *, failed: bool = False) -> RodStep:
+        state, report = copied(self.state), self.work.report
+        kinetic, gravity = mechanical_energies(self.setting, state)
+        stretching, bending = self.elastic()
+        return RodStep(
+            step=int(state.clock.step),
+            time=float(state.clock.time),
+            x=state.x,
+            v=state.v,
+            reaction=self.reaction.copy(),
+            contact=state.contact,
+            kinetic=kinetic,
+            stretching=stretching,
+            bending=bending,
+            gravity=gravity,
+            residual=float(report.residual),
+            complementarity=float(report.complementarity),
+            worst_residual=float(state.clock.worst_residual),
+            worst_complementarity=float(state.clock.worst_complementarity),
+            worst_share=float(state.clock.worst_share),
+            given=float(state.clock.given),
+            damped=float(state.clock.damped),
+            friction=float(state.clock.friction),
+            impact=float(state.clock.impact),
+            out_of_balance=float(state.clock.left),
+            worst_balance=float(state.clock.worst_balance),
+            iterations=int(report.iterations),
+            substeps=int(report.substeps),
+            factorisations=int(report.factorisations),
+            error=float(report.error),
+            h=float(state.clock.last_step),
+            state=state,
+            failed=failed,
+        )
+
+    def failure(self) -> NotConvergedError:
+        time, h = self.state.clock.time, self.options.h
+        if self.work.memo.full:
+            why = f"more than {len(self.work.who)} nodes touch the ground"
+            remedy = "use fewer nodes"
+        elif self.work.memo.unsound:
+            why = (
+                f"no step from {h:g} s down to {h * self.options.shortest:.2g} s keeps "
+                f"edges stretched by {self.options.strain:g} at most and the balance "
+                f"of energy within {self.options.balance:g} of what is at work "
+                f"({self.state.clock.left:.3g} J out of balance before)"
+            )
+            remedy = "choose a smaller h, or integrator energy_momentum"
+        else:
+            why = (
+                f"no step from {h:g} s down to {h * self.options.shortest:.2g} s "
+                f"converges to {self.options.tolerance:g} m and "
+                f"{self.options.complementarity:g} m/s in "
+                f"{self.options.max_newton} iterations"
+            )
+            remedy = "choose a smaller h, or allow more iterations"
+        return NotConvergedError(
+            f"at t = {time:g} s {why}: {remedy}", best=self.record(failed=True)
+        )
+
+
+def contact_limb(world: World, x: Floats) -> int:
+    """The limb whose actuated edges lie lowest above the ground."""
+    rod = world.rod
+    middle = 0.5 * (x[rod.edges[:, 0]] + x[rod.edges[:, 1]])
+    height = gaps(world.ground or GroundPlane(), middle)
+    limbs = range(rod.last_limb + 1)
+    return int(np.argmin([height[rod.edge_limb == k].mean() for k in limbs]))
+
+
+def _pulses(world: World, after: float, until: float) -> Iterator[Pulse]:
+    """The pulses that begin in (after, until], in the order of time."""
+    schedule = world.schedule
+    if isinstance(schedule, Pulses):
+        for t, limb in zip(schedule.times, schedule.limbs, strict=True):
+            if after < t <= until:
+                yield Pulse(t, limb, False)
+    if isinstance(schedule, LeftOfContact):
+        first, period = schedule.first, schedule.period
+        k = max(0, int(np.floor((after - first) / period)) + 1)
+        while (t := first + k * period) <= until:
+            yield Pulse(t, -schedule.left(k), True)
+            k += 1
+
+
+def simulate(
+    world: World,
+    options: StepOptions,
+    duration: float,
+    *,
+    every: int = 1,
+    start: RodState | None = None,
+) -> Iterator[RodStep]:
+    """Yield the rod at the start, after every `every` steps, and at the end.
+
+    Parameters
+    ----------
+    duration : s, the time at which to end
+    every : steps between two records
+    start : the state of an earlier record, to continue from
+
+    Raises
+    ------
+    NotConvergedError
+        after yielding what was reached in the step that failed, which is `best`.
+    """
+    if not (duration > 0.0 and every >= 1):
+        raise ValueError(
+            f"duration is {duration} s, recorded every {every} steps: give a positive "
+            "time and 1 or more"
+        )
+    loop = Loop(world, options, start)
+    if start is None:
+        yield loop.record()
+    while loop.time < duration - 1e-6 * options.h:
+        recorded = loop.time
+        made = loop.run_to((loop.step // every + 1) * every, duration)
+        if loop.time > recorded:
+            yield loop.record(failed=not made)
+        if not made:
+            raise loop.failure()
+
+
+def simulate_many(
+    worlds: list[World],
+    options: StepOptions,
+    duration: float,
+    *,
+    threads: int = 1,
+) -> list[RodStep]:
+    """The last step of each world, several at a time in threads.
+
+    The compiled loop holds no lock of Python's, so threads share the work of as many
+    cores. Rods of the same edges and bends share their analysis.
+    """
+    if not worlds:
+        return []
+    first = worlds[0].rod
+    pattern = analyse(len(first.nodes), first.edges, first.bends)
+
+    def last(world: World) -> RodStep:
+        rod = world.rod
+        same = np.array_equal(rod.edges, first.edges)
+        same = same and np.array_equal(rod.bends, first.bends)
+        loop = Loop(world, options, None, pattern if same else None)
+        if not loop.run_to(1 << 62, duration):
+            raise loop.failure()
+        return loop.record()
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(last, worlds))

@@ -1,0 +1,347 @@
+"""What a compiled time loop works on: the setting, the state, and working space.
+
+All of them are named tuples of arrays and numbers, which numba reads as they are. The
+state is everything that the next step depends on, the last factorisation among it: a
+run continued from a stored state makes the same bits as one that never stopped.
+"""
+
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+
+from sim.arrays import Bools, Floats, Ints
+from sim.rod.actuation.actuation import Law
+from sim.rod.contact.coulomb import Scratch, scratch
+from sim.rod.contact.ground import Relief
+from sim.rod.energy.blocks import BlockMatrix, BlockPattern, empty
+from sim.rod.energy.elastic import Actuated, Elements, Strains, passive, unstrained
+from sim.rod.rod.rod import Rod
+
+MAX_CONTACTS = 512
+
+
+class Setting(NamedTuple):
+    """What does not change in a run.
+
+    Attributes
+    ----------
+    gravity : (2,) m/s^2
+    load : (n, 2) N, between the times load_window (2,) s
+    alpha, beta : 1/s, s, damping
+    mu : friction coefficient
+    rayleigh : damping in the paper's form, else by strain rate
+    grounded : whether there is a ground
+    """
+
+    element: Elements
+    pattern: BlockPattern
+    held: Bools
+    relief: Relief
+    law: Law
+    gravity: Floats
+    load: Floats
+    load_window: Floats
+    alpha: float
+    beta: float
+    mu: float
+    rayleigh: bool
+    grounded: bool
+
+
+class Scheme(NamedTuple):
+    """How a step is made.
+
+    conserving : whether internal forces keep energy exactly
+    gamma : 1/2 is Newmark's rule (1/4, 1/2), 1 the backward Euler rule
+    tolerance : m, on the error that Newton's iteration leaves in the positions
+    complementarity : m/s, on the residual of the contact problem
+    landing : m, the largest gap with which a node may land
+    closing : fraction of a gap of a closed contact that is closed in a step
+    shortest : shortest step, as a fraction of the full one
+    exact : whether contact is exact, else the modified-mass rules of [Hu20]
+    max_newton : iterations
+    reuse : contraction of Newton's iteration up to which the factorisation is kept
+    residual : of the largest force on a node, that a step may leave unbalanced
+    stiffness, heaviest : N/m, kg, bounds of the rod's stiffness and of its masses
+    strain : largest stretch of an edge
+    balance : of the energies at work, that steps may leave out of balance
+    """
+
+    conserving: bool
+    gamma: float
+    tolerance: float
+    complementarity: float
+    landing: float
+    closing: float
+    shortest: float
+    exact: bool
+    max_newton: int
+    reuse: float
+    residual: float
+    stiffness: float
+    heaviest: float
+    strain: float
+    balance: float
+
+
+Numbers = TypeVar("Numbers")
+
+
+def zeros(numbers: type[Numbers]) -> Numbers:
+    """The numbers of a class in one piece of memory that numba reads and writes."""
+    types = list(numbers.__annotations__.items())
+    made: Any = np.zeros((), np.dtype((np.record, types)))[()]
+    return cast(Numbers, made)
+
+
+def clear(numbers: Any) -> None:
+    """Set all numbers of `zeros` back to zero."""
+    for name in numbers.dtype.names:
+        numbers[name] = 0
+
+
+class Clock:
+    """How far a run is, and the largest residuals of its steps.
+
+    Attributes
+    ----------
+    time, step : s; full steps made
+    factor_step : s, the step that the factor belongs to; 0 if to none
+    last_step, length : s, of the last part of a step, and of the next adapted step
+    ready : 1 once gradient and strains at the start are known
+    worst_residual, worst_complementarity : N, m/s, of all accepted steps
+    worst_share : of all accepted steps, their residual over the largest force
+    worst_balance : largest `left` of a step, as a fraction of the energies at work
+    given, damped, friction, impact, left : J, since the start, see `EnergyFlow`
+    at_work : J, stored at the start or put in since then
+    rounding : J, what of `left` may be due to the tolerance of positions
+    """
+
+    time: float
+    factor_step: float
+    step: float
+    last_step: float
+    length: float
+    ready: float
+    worst_residual: float
+    worst_complementarity: float
+    worst_share: float
+    worst_balance: float
+    given: float
+    damped: float
+    friction: float
+    impact: float
+    left: float
+    at_work: float
+    rounding: float
+
+
+class EnergyFlow:
+    """The energies of one step, J: see `sim.rod.stepping.energy_balance`.
+
+    Attributes
+    ----------
+    given : by loads, moving supports and actuators
+    damped, friction, impact : dissipated
+    left : out of balance, positive where the step makes energy
+    scale : kinetic, and all that is exchanged, put in or dissipated
+    rounding : what of `left` the tolerance of positions explains
+    fallen : by gravity
+    """
+
+    given: float
+    damped: float
+    friction: float
+    impact: float
+    left: float
+    scale: float
+    rounding: float
+    fallen: float
+
+
+class StepReport:
+    """What the steps since the last record took.
+
+    Attributes
+    ----------
+    residual, complementarity, error : N, m/s, m, the largest
+    iterations, substeps, factorisations : how many
+    found_residual, found_share, found_complementarity : of the solution found last,
+        which may yet be rejected; the share is that of the largest force on a node
+    """
+
+    residual: float
+    complementarity: float
+    iterations: float
+    substeps: float
+    factorisations: float
+    error: float
+    found_residual: float
+    found_share: float
+    found_complementarity: float
+
+
+class ColumnsKnown:
+    """Whether `Work.columns` can be used as they are.
+
+    Attributes
+    ----------
+    count : contacts whose columns are known; -1 after a new factor
+    full : 1 if the contacts ran out of space
+    unsound : 1 if the last step tried was out of balance
+    """
+
+    count: int
+    full: int
+    unsound: int
+
+
+class RodState(NamedTuple):
+    """What the next step depends on.
+
+    Attributes
+    ----------
+    x, v, acceleration : (n, 2)
+    gradient : (n, 2) N, grad U at x
+    strain : of the elements at x
+    contact : (n,) OPEN, STICK, FORTH or BACK
+    pulse : (limbs,) s, when each limb was last switched on
+    factor : L and D of the last matrix
+    clock : how far the run is
+    """
+
+    x: Floats
+    v: Floats
+    acceleration: Floats
+    gradient: Floats
+    strain: Strains
+    contact: Ints
+    pulse: Floats
+    factor: BlockMatrix
+    clock: Clock
+
+
+class Work(NamedTuple):
+    """Space for a step; nothing here outlives it.
+
+    Attributes
+    ----------
+    x, v, r : (n, 2) at the end of the step, and the residual of its equation
+    elastic, viscous : (n, 2) gradients
+    strain, actuated : at the end of the step
+    support : (n, 2) N s, what holds held nodes in the step
+    earlier : actuation at the start of the step
+    flow : energies of the step
+    z : (n, 2) in the order of the columns
+    stiffness : K at the start of the step, for Rayleigh damping
+    product : (n, 2)
+    who : (c,) the nodes in contact; known : those of `columns`
+    state, frame, push : (c,), (c, 2), (c,) their states, tangents, and the velocity
+        that closes their gap
+    columns : (2c, n, 2) L^-1 of the unit vectors at the contacts
+    xy, W, b, p : Delassus matrix by coordinates and by frames, velocities, impulses
+    impulse : (n, 2) N s
+    report : what steps took
+    memo : whether `columns` are known
+    """
+
+    x: Floats
+    v: Floats
+    r: Floats
+    elastic: Floats
+    viscous: Floats
+    strain: Strains
+    actuated: Actuated
+    support: Floats
+    earlier: Actuated
+    flow: EnergyFlow
+    z: Floats
+    stiffness: BlockMatrix
+    product: Floats
+    who: Ints
+    known: Ints
+    state: Ints
+    frame: Floats
+    push: Floats
+    columns: Floats
+    xy: Floats
+    W: Floats
+    b: Floats
+    p: Floats
+    friction: Floats
+    space: Scratch
+    impulse: Floats
+    report: StepReport
+    memo: ColumnsKnown
+
+
+def new_state(rod: Rod, velocity: Floats) -> RodState:
+    """The rod at its start with velocities (n, 2); not yet ready for a step."""
+    n = len(rod.nodes)
+    pattern_free = BlockMatrix(np.zeros((n, 3)), np.zeros((0, 4)))
+    return RodState(
+        x=rod.nodes.copy(),
+        v=np.ascontiguousarray(velocity, dtype=np.float64).copy(),
+        acceleration=np.zeros((n, 2)),
+        gradient=np.zeros((n, 2)),
+        strain=unstrained(rod),
+        contact=np.zeros(n, dtype=np.int64),
+        pulse=np.full(rod.last_limb + 1, np.inf),
+        factor=pattern_free,
+        clock=zeros(Clock),
+    )
+
+
+def with_factor(state: RodState, pattern: BlockPattern) -> RodState:
+    """The state with space for a factor of this pattern, if it has none yet."""
+    if len(state.factor.lower) == len(pattern.row):
+        return state
+    return state._replace(factor=empty(pattern))
+
+
+def copied(state: RodState) -> RodState:
+    """An independent copy."""
+    own: dict[str, Any] = {
+        name: part.copy()
+        for name, part in state._asdict().items()
+        if isinstance(part, np.ndarray | np.record)
+    }
+    strain = Strains(*(part.copy() for part in state.strain))
+    factor = BlockMatrix(*(part.copy() for part in state.factor))
+    return RodState(**own, strain=strain, factor=factor)
+
+
+def work_space(rod: Rod, pattern: BlockPattern) -> Work:
+    """Working space; the large arrays are touched only as far as contacts need."""
+    n = len(rod.nodes)
+    c = min(n, MAX_CONTACTS)
+    return Work(
+        x=np.zeros((n, 2)),
+        v=np.zeros((n, 2)),
+        r=np.zeros((n, 2)),
+        elastic=np.zeros((n, 2)),
+        viscous=np.zeros((n, 2)),
+        strain=unstrained(rod),
+        actuated=passive(rod),
+        support=np.zeros((n, 2)),
+        earlier=passive(rod),
+        flow=zeros(EnergyFlow),
+        z=np.zeros((n, 2)),
+        stiffness=empty(pattern),
+        product=np.zeros((n, 2)),
+        who=np.zeros(c, dtype=np.int64),
+        known=np.zeros(c, dtype=np.int64),
+        state=np.zeros(c, dtype=np.int64),
+        frame=np.zeros((c, 2)),
+        push=np.zeros(c),
+        columns=np.empty((2 * c, n, 2)),
+        xy=np.empty((2 * c, 2 * c)),
+        W=np.empty((2 * c, 2 * c)),
+        b=np.empty(2 * c),
+        p=np.empty(2 * c),
+        friction=np.zeros(c),
+        space=scratch(c),
+        impulse=np.zeros((n, 2)),
+        report=zeros(StepReport),
+        memo=zeros(ColumnsKnown),
+    )

@@ -1,0 +1,115 @@
+"""Verdicts, coverage by record, interval score, each worked out by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.measured.judgement import (
+    compared,
+    coverage,
+    interval_score,
+    judged,
+    pooled_deviation,
+)
+from analysis.measured.prediction import Family, Limits
+
+
+def rows_of(
+    errors: dict[str, list[float]], **columns: float
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Measured values of 10, predicted ones off by `errors`, by record."""
+    measured, prediction = [], []
+    given = {
+        "u_num": 0.0,
+        "u_input": 0.1,
+        "u_fit": 0.0,
+        "u_model": 0.0,
+        "half_width": 1.0,
+    }
+    for record, several in errors.items():
+        for k, error in enumerate(several):
+            key = {"record": record, "quantity": "force", "at": 0.1 * k}
+            measured.append({**key, "measured": 10.0, "u": columns.get("u", 0.0)})
+            value = {c: columns.get(c, v) for c, v in given.items()}
+            prediction.append({**key, "value": 10.0 + error, **value})
+    return pd.DataFrame(measured), pd.DataFrame(prediction)
+
+
+def by_record(record: str, quantity: str) -> Family:
+    """Records called stiff... are a family of their own, with a larger aim."""
+    if quantity == "force" and record.startswith("stiff"):
+        return Family("stiff", Limits(aim=5.0), "N")
+    return Family("force", Limits(aim=0.5), "N")
+
+
+def test_learnt_model_error_does_not_save_a_bad_model() -> None:
+    """E = 0.4 at u_val = 0.1: differs, however wide the interval."""
+    errors = {"a": [0.4, 0.4], "b": [0.4, 0.4]}
+    for u_model in (0.0, 5.0):
+        table = compared(*rows_of(errors, u_model=u_model))
+        assert judged(table, by_record, 2.0)["verdict"].iloc[0] == "differs"
+        np.testing.assert_allclose(table["u_val"], 0.1)
+        np.testing.assert_allclose(table["u_predicted"], np.hypot(0.1, u_model))
+
+
+@pytest.mark.parametrize(
+    ("error", "u_input", "verdict"),
+    [(0.1, 0.1, "agrees"), (0.1, 0.3, "cannot tell"), (-0.4, 0.1, "differs")],
+)
+def test_the_three_verdicts(error: float, u_input: float, verdict: str) -> None:
+    table = compared(*rows_of({"a": [error] * 4}, u_input=u_input))
+    line = judged(table, by_record, 2.0).iloc[0]
+    assert line["verdict"] == verdict
+    assert line["mean_E"] == pytest.approx(error)
+    assert line["rms_E"] == pytest.approx(abs(error))
+
+
+def test_one_quantity_is_judged_by_the_family_of_each_record() -> None:
+    table = compared(*rows_of({"stiff_1": [2.0, 2.0], "a": [0.1, 0.1]}))
+    lines = judged(table, by_record, 2.0).set_index("quantity")
+    np.testing.assert_allclose(lines.loc[["stiff", "force"], "rms_E"], [2.0, 0.1])
+    np.testing.assert_allclose(lines.loc[["stiff", "force"], "aim"], [5.0, 0.5])
+
+
+def test_the_uncertainty_of_the_measured_value_counts() -> None:
+    table = compared(*rows_of({"a": [0.4]}, u=0.3))
+    assert table["u_val"].iloc[0] == pytest.approx(np.hypot(0.1, 0.3))
+    assert judged(table, by_record, 2.0)["verdict"].iloc[0] == "cannot tell"
+
+
+def test_coverage_counts_a_record_once() -> None:
+    """A record of 100 rows outside and three of one row inside: 3 of 4."""
+    errors = {"long": [2.0] * 100, "a": [0.0], "b": [0.9], "c": [-1.0]}
+    found = coverage(compared(*rows_of(errors)))
+    assert found.value == 0.75
+    assert found.records == 4
+    assert found.low < 0.75 < found.high
+
+
+def test_the_interval_score_is_width_and_what_is_outside() -> None:
+    low, high = np.array([0.0, 0.0, 0.0]), np.array([2.0, 2.0, 2.0])
+    found = interval_score(low, high, np.array([1.0, -0.1, 2.5]))
+    np.testing.assert_allclose(found, [2.0, 2.0 + 40 * 0.1, 2.0 + 40 * 0.5])
+
+
+def test_rows_are_compared_where_both_are() -> None:
+    measured, prediction = rows_of({"a": [0.1, 0.2, 0.3]})
+    found = compared(measured.iloc[1:], prediction.iloc[:2])
+    assert len(found) == 1
+    assert found["E"].iloc[0] == pytest.approx(0.2)
+    assert bool(found["inside95"].iloc[0])
+
+
+def test_repeats_of_a_test_differ_by_a_pooled_deviation() -> None:
+    rows = pd.DataFrame(
+        {
+            "record": ["a1", "a2", "b1", "b2", "b3", "c"],
+            "quantity": "force",
+            "family": "force",
+            "at": 0.0,
+            "measured": [1.0, 2.0, 5.0, 5.0, 8.0, 7.0],
+        }
+    )
+    groups = {"a1": "a", "a2": "a", "b1": "b", "b2": "b", "b3": "b", "c": "c"}
+    expected = np.sqrt((0.5 + 6.0) / 3)
+    assert pooled_deviation(rows, groups)["force"] == pytest.approx(expected)

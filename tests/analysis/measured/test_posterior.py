@@ -1,0 +1,119 @@
+"""Fits to records: the closed form of a line, held inputs, a record left out."""
+
+import numpy as np
+import pytest
+
+from analysis.measured.posterior import Input, left_out, linear_about, posterior, told
+from sim.arrays import Floats
+from tests.analysis.measured.toy import AT, NONE, fitted, records
+
+LOADS = {"a": 1.0, "b": 2.0, "c": 3.0}
+U = 0.1
+AIMS = {"force": 1e-9}  # no room for a model error
+FREE = [
+    Input("E", 1.0, np.inf, fitted=True, positive=True),
+    Input("level", 0.5, np.inf, fitted=True),
+]
+
+
+def design(loads: dict[str, float]) -> Floats:
+    return np.vstack(
+        [np.column_stack([load * AT, np.ones(5)]) for load in loads.values()]
+    )
+
+
+def data(rng: np.random.Generator, loads: dict[str, float]) -> dict[str, Floats]:
+    return {
+        name: 2.0 * load * AT + 0.3 + rng.normal(0.0, U, 5)
+        for name, load in loads.items()
+    }
+
+
+def test_a_line_is_fitted_as_least_squares_do(rng: np.random.Generator) -> None:
+    y = data(rng, LOADS)
+    after, near = posterior(fitted(records(LOADS), y, U), FREE, {"force": NONE}, AIMS)
+    A = design(LOADS)
+    expected = np.linalg.lstsq(A, np.concatenate([*y.values()]), rcond=None)[0]
+    found = [after.inputs["E"], after.inputs["level"]]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(after.noise, U**2 * np.linalg.inv(A.T @ A), rtol=1e-4)
+    np.testing.assert_allclose(near.J, A, rtol=1e-6)
+    assert np.abs(after.model).max() < 1e-6 * np.abs(after.noise).max()
+
+
+def test_what_is_known_beforehand_counts_as_a_measurement(
+    rng: np.random.Generator,
+) -> None:
+    y = data(rng, LOADS)
+    inputs = [Input("E", 1.9, 0.02, fitted=True), FREE[1]]
+    after, _ = posterior(fitted(records(LOADS), y, U), inputs, {"force": NONE}, AIMS)
+    A = np.vstack([design(LOADS) / U, [1 / 0.02, 0.0]])
+    right = np.append(np.concatenate([*y.values()]) / U, 1.9 / 0.02)
+    expected = np.linalg.lstsq(A, right, rcond=None)[0]
+    settled = 1e-3 * np.sqrt(after.noise[0, 0])  # a fit stops there
+    assert after.inputs["E"] == pytest.approx(expected[0], abs=settled)
+    np.testing.assert_allclose(after.noise, np.linalg.inv(A.T @ A), rtol=1e-4)
+
+
+def test_a_held_input_moves_the_fit_the_other_way(rng: np.random.Generator) -> None:
+    """With `level` held at its value but uncertain, E moves by -G S dlevel."""
+    of = fitted(records(LOADS), data(rng, LOADS), U)
+    inputs = [FREE[0], Input("level", 0.3, 0.05)]
+    after, _ = posterior(of, inputs, {"force": NONE}, AIMS)
+    other = [FREE[0], Input("level", 0.35, 0.05)]
+    moved, _ = posterior(of, other, {"force": NONE}, AIMS)
+    assert after.held == ("level",)
+    expected = after.inputs["E"] - after.gain[0, 0] * 0.05
+    assert moved.inputs["E"] == pytest.approx(expected, rel=1e-6)
+    assert after.gain[0, 0] > 0.1
+
+
+def test_an_uncertain_number_of_a_record_widens_the_fit(
+    rng: np.random.Generator,
+) -> None:
+    y = data(rng, LOADS)
+    sure, _ = posterior(fitted(records(LOADS), y, U), FREE, {"force": NONE}, AIMS)
+    vague = fitted(records(LOADS, 0.2), y, U)
+    after, near = posterior(vague, FREE, {"force": NONE}, AIMS)
+    assert near.own.shape == (15, 3)
+    G = np.linalg.pinv(design(LOADS))
+    expected = U**2 * G @ G.T + (G @ near.own) @ (G @ near.own).T
+    np.testing.assert_allclose(after.noise, expected, rtol=1e-3)
+    assert after.noise[0, 0] > 2 * sure.noise[0, 0]
+
+
+def test_a_record_left_out_is_fitted_without_it(rng: np.random.Generator) -> None:
+    """The model is linear here: one step is the whole way."""
+    y = data(rng, LOADS)
+    of = fitted(records(LOADS), y, U)
+    _, near = posterior(of, FREE, {"force": NONE}, AIMS)
+    without = left_out(of, near, FREE, {"force": NONE}, AIMS, "b")
+    two = {k: v for k, v in LOADS.items() if k != "b"}
+    expected, _ = posterior(
+        fitted(records(two), {k: y[k] for k in two}, U), FREE, {"force": NONE}, AIMS
+    )
+    for name in ("E", "level"):
+        assert without.inputs[name] == pytest.approx(expected.inputs[name], rel=1e-6)
+    np.testing.assert_allclose(without.noise, expected.noise, rtol=1e-4)
+
+
+def test_the_parts_of_the_covariance_add_up(rng: np.random.Generator) -> None:
+    """C = [G D G' + C L C] + [G K G'] with a model error that is not small."""
+    of = fitted(records(LOADS), data(rng, LOADS), U)
+    near = linear_about(of, {"E": 2.0, "level": 0.3}, FREE)
+    error = {"force": NONE.__class__(NONE.kind, 1.0, False, NONE.at, np.array([0.3]))}
+    after = told(of, near, FREE, error)
+    V = U**2 * np.eye(15) + 0.3**2 * np.kron(
+        0.5 * np.eye(3) + 0.5 * np.ones((3, 3)), np.ones((5, 5))
+    )
+    A = design(LOADS)
+    C = np.linalg.inv(A.T @ np.linalg.solve(V, A))
+    np.testing.assert_allclose(after.noise + after.model, C, rtol=1e-6)
+    assert (np.linalg.eigvalsh(after.model) > -1e-12).all()
+
+
+def test_a_parameter_that_must_be_positive_stays_so() -> None:
+    y = {name: -0.4 * load * AT + 0.3 for name, load in LOADS.items()}
+    inputs = [Input("E", 0.5, 0.01, fitted=True, positive=True), FREE[1]]
+    after, _ = posterior(fitted(records(LOADS), y, 1.0), inputs, {"force": NONE}, AIMS)
+    assert after.inputs["E"] > 0

@@ -1,0 +1,139 @@
+"""Intervals of predictions: by source, as wide as they say, never wider than of use."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from analysis.measured.judgement import compared, coverage
+from analysis.measured.posterior import Input, Posterior, posterior
+from analysis.measured.prediction import Family, Limits, Numerics, predicted, quantile
+from analysis.measured.series import Predict, Quantities, RecordInputs, one_value
+from tests.analysis.measured.toy import AT, FAMILY, NONE, family, fitted, line, records
+
+E_FREE = Input("E", 1.0, np.inf, fitted=True)
+LEVEL = Input("level", 0.3, np.inf, fitted=True)
+PLAIN = Numerics()
+
+
+def known(inputs: Mapping[str, float], u: Mapping[str, float]) -> Posterior:
+    """Inputs that are held, without a fit."""
+    Q = len(u)
+    none = np.zeros((0, 0))
+    return Posterior(
+        dict(inputs), (), tuple(u), np.array([*u.values()]), none, none,
+        np.zeros((0, Q)), {"force": NONE},
+    )  # fmt: skip
+
+
+def square(parameters: Mapping[str, float], record: RecordInputs) -> Quantities:
+    return {"force": one_value(parameters["E"] ** 2 + record.numbers.get("load", 0.0))}
+
+
+def test_inputs_are_taken_through_the_model_with_their_bend() -> None:
+    """Of x^2 with x normal about m: variance 4 m^2 u^2 + 2 u^4."""
+    record = RecordInputs("r", {"load": 1.0}, {"load": 0.3})
+    after = known({"E": 2.0}, {"E": 0.5})
+    table = predicted(square, record, after, [Input("E", 2.0, 0.5)], family, PLAIN)
+    expected = 4 * 4 * 0.25 + 2 * 0.5**4 + 0.3**2
+    assert table["u_input"].iloc[0] ** 2 == pytest.approx(expected, rel=1e-9)
+    drawn = predicted(
+        square, record, after, [Input("E", 2.0, 0.5)], family, Numerics(draws=4000)
+    )
+    # The mean square about the value predicted holds the shift of the mean as well.
+    assert drawn["u_input"].iloc[0] ** 2 == pytest.approx(expected + 0.25**2, rel=0.08)
+
+
+def test_the_fit_goes_along_with_a_held_input(rng: np.random.Generator) -> None:
+    """A level that the fit makes up for changes the predicted values less."""
+    loads = {"a": 1.0, "b": 2.0}
+    y = {n: 2 * load * AT + 0.3 + rng.normal(0, 0.01, 5) for n, load in loads.items()}
+    of = fitted(records(loads), y, 0.01)
+    inputs = [E_FREE, Input("level", 0.3, 0.2)]
+    after, _ = posterior(of, inputs, {"force": NONE}, {"force": 1e-9})
+    record = records({"c": 1.5})["c"]
+    table = predicted(line, record, after, inputs, family, PLAIN)
+    by_itself = np.full(5, 0.2)
+    compensated = 0.2 * (1 - after.gain[0, 0] * 1.5 * AT)
+    np.testing.assert_allclose(table["u_input"], np.abs(compensated), rtol=1e-6)
+    assert (table["u_input"] <= by_itself + 1e-12).all()
+    drawn = predicted(line, record, after, inputs, family, Numerics(draws=3000))
+    np.testing.assert_allclose(drawn["u_input"], table["u_input"], rtol=0.08)
+
+
+def test_a_family_may_have_its_model_error_from_another() -> None:
+    error = replace(NONE, sd=np.array([0.2]))
+    after = replace(known({"E": 2.0}, {}), errors={"other": error})
+    borrowed = Family("force", Limits(aim=5.0), "N", learnt_from="other")
+    record, inputs = RecordInputs("r", {"load": 1.0}), [Input("E", 2.0, 0.0)]
+    table = predicted(square, record, after, inputs, lambda _: borrowed, PLAIN)
+    np.testing.assert_allclose(table["u_model"], 0.2)
+
+
+def test_half_the_step_tells_the_discretisation_error() -> None:
+    """f(h) = 1 + h^2 with h = 0.2: its error 0.04, of which 0.03 shows."""
+
+    def with_step(h: float) -> Predict:
+        def predict(
+            parameters: Mapping[str, float], record: RecordInputs
+        ) -> Quantities:
+            del parameters, record
+            return {"force": one_value(1.0 + h**2)}
+
+        return predict
+
+    numerics = Numerics(refined=with_step(0.1))
+    record, after = RecordInputs("r"), known({}, {})
+    table = predicted(with_step(0.2), record, after, [], family, numerics)
+    assert table["u_num"].iloc[0] == pytest.approx(1.25 * 0.04 / 1.15, rel=1e-9)
+
+
+def test_an_interval_is_never_wider_than_of_use() -> None:
+    wide = replace(FAMILY, limits=Limits(aim=0.5, repeat_sd=0.1, u=0.2))
+
+    def of(quantity: str) -> Family:
+        assert quantity == "force"
+        return wide
+
+    record, after = RecordInputs("r"), known({"E": 3.0}, {"E": 2.0})
+    table = predicted(square, record, after, [Input("E", 3.0, 2.0)], of, PLAIN)
+    assert table["half_width"].iloc[0] == 1.0
+    assert table["u_noise"].iloc[0] == pytest.approx(np.hypot(0.1, 0.2))
+    relative = Limits(aim=0.1, relative=True, repeat_sd=0.5)
+    np.testing.assert_allclose(relative.widest(np.array([1.0, -20.0])), [1.5, 4.0])
+
+
+def test_few_records_tell_less_of_the_model_error() -> None:
+    assert quantile(0) == pytest.approx(1.96, abs=1e-3)
+    assert quantile(2) == pytest.approx(4.303, abs=1e-3)
+    assert quantile(12) == pytest.approx(2.179, abs=1e-3)
+
+
+def test_intervals_hold_as_often_as_they_say() -> None:
+    """Six fitted records and one more, a wrong model, 150 times: 95 % within chance."""
+    shares = []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        loads = {f"r{k}": float(load) for k, load in enumerate(rng.uniform(1, 3, 7))}
+        shared = rng.normal(0.0, 0.3 / np.sqrt(2))
+        own = {n: shared + rng.normal(0.0, 0.3 / np.sqrt(2)) for n in loads}
+        y = {n: 2 * x * AT + own[n] + rng.normal(0, 0.05, 5) for n, x in loads.items()}
+        of = records(loads)
+        some = {n: of[n] for n in list(of)[:6]}
+        fit_to = fitted(some, y, 0.05)
+        inputs = [E_FREE, Input("level", 0.0, 1e-6)]
+        after, _ = posterior(fit_to, inputs, {"force": NONE_FROM}, {"force": 0.3})
+        table = predicted(line, of["r6"], after, inputs, _noisy, PLAIN)
+        rows = fitted({"r6": of["r6"]}, y, 0.05).rows
+        shares.append(coverage(compared(rows, table)).value)
+    assert 0.90 < np.mean(shares) < 0.995
+
+
+NONE_FROM = replace(NONE, sd=np.array([0.15]))
+_NOISY = Family("force", Limits(aim=10.0, u=0.05), "N")
+
+
+def _noisy(quantity: str) -> Family:
+    del quantity
+    return _NOISY

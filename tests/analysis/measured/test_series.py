@@ -1,0 +1,37 @@
+"""Series of a quantity: compared where they reach, never beyond."""
+
+import numpy as np
+import pytest
+
+from analysis.measured.series import RecordInputs, curve, one_value
+
+
+def test_a_series_is_taken_on_a_grid_where_it_reaches_only() -> None:
+    series = curve(np.array([0.0, 1.0, 3.0]), np.array([0.0, 2.0, 4.0]), 0.5)
+    on = series.on(np.array([-1.0, 0.5, 2.0, 3.0, 3.5]))
+    np.testing.assert_allclose(on.at, [0.5, 2.0, 3.0])
+    np.testing.assert_allclose(on.value, [1.0, 3.0, 4.0])
+    np.testing.assert_allclose(on.u, 0.5)
+
+
+def test_places_that_turn_back_are_refused() -> None:
+    series = curve(np.array([0.0, 1.0, 0.5]), np.zeros(3))
+    with pytest.raises(ValueError, match="does not rise"):
+        series.on(np.array([0.2]))
+
+
+def test_a_series_of_nan_is_refused() -> None:
+    with pytest.raises(ValueError, match="nan or inf"):
+        one_value(float("nan"))
+
+
+def test_a_record_is_shifted_in_one_number_only() -> None:
+    record = RecordInputs("a", {"mass": 1.0, "level": 2.0}, {"mass": 0.1})
+    shifted = record.shifted("mass", 0.1)
+    assert shifted.numbers == {"mass": 1.1, "level": 2.0}
+    assert record.numbers["mass"] == 1.0
+
+
+def test_u_of_a_value_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ValueError, match="u of mas, which has no value"):
+        RecordInputs("a", {"mass": 1.0}, {"mas": 0.1})

@@ -1,0 +1,1 @@
+"""What tests of several rooms do alike, each thing in one place."""

@@ -1,0 +1,136 @@
+"""Records of the block mechanism: what their names say, what is refused, what moves."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.cases.measured.block_mechanism import BlockMechanism
+from pipeline.formats.record_files import FoundRecord
+from pipeline.terminal.errors import InputError
+from sim.arrays import Floats
+
+FOLDER = Path("data/circle_square_morpher")
+MECHANISM = BlockMechanism(
+    str(FOLDER / "geometry"), ((28, 2), (35, 0)), 0.707, step_mm=0.4
+)
+SOFT = {
+    "stretch_L2": 1.4, "shear_L2": 0.2, "turn_L2": 0.8, "offset_L2": 0.0,
+    "place_L2": 0.6,
+}  # fmt: skip
+NAME = "L2_rubber_centerclamp_opentoclose_test9_-1.50_11.00"
+
+
+def record(name: str = NAME, path: Path = Path("x.csv"), **said: str) -> FoundRecord:
+    return FoundRecord(name, path, said)
+
+
+def written(folder: Path, time: Floats, closing: Floats, force: Floats) -> FoundRecord:
+    path = folder / f"{NAME}.csv"
+    table = np.column_stack([time, 250.0 + closing, force])
+    np.savetxt(
+        path, table, delimiter=",", header="time_s,position_mm,force_N", comments=""
+    )
+    return record(path=path)
+
+
+def way() -> tuple[Floats, Floats]:
+    closing = np.concatenate(
+        [np.arange(-1.598, 11, 0.05), np.arange(11, -1.598, -0.05)]
+    )
+    return 0.08 * np.arange(len(closing)), closing
+
+
+def test_specimen_and_travel_stand_in_the_name_or_in_the_list() -> None:
+    named = MECHANISM.inputs(record())
+    assert named.words == {"specimen": "L2", "clamps": "as fitted", "support": "base"}
+    assert named.numbers["travel_min_mm"] == pytest.approx(-1.598)
+    listed = MECHANISM.inputs(
+        record(
+            "new_7", specimen="T1-r", loading="centre_clamp", clamps="stiff",
+            free_floating="yes", travel_min_mm="-1.0", travel_max_mm="9.0",
+        )
+    )  # fmt: skip
+    assert listed.words == {"specimen": "T1-r", "clamps": "stiff", "support": "free"}
+    assert listed.numbers["travel_max_mm"] == 9.0
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "reason"),
+    [
+        ("T1_rubber_stretch_nuts_0.00_-30.50", {}, "which blocks are held"),
+        (NAME, {"note": "dead record: not loaded"}, "dead record: not loaded"),
+        (NAME, {"clamps": "counter-rotating"}, "counter-rotating clamps"),
+        ("new_7", {"loading": "centre_clamp"}, "its specimen is not known"),
+        ("L2_centerclamp", {}, "its travel is not known"),
+    ],
+)
+def test_what_cannot_be_predicted_is_named_with_its_reason(
+    name: str, said: dict[str, str], reason: str
+) -> None:
+    with pytest.raises(InputError, match=reason):
+        MECHANISM.inputs(record(name, **said))
+
+
+def test_the_force_that_resists_closing_is_what_is_measured(tmp_path: Path) -> None:
+    time, closing = way()
+    found = MECHANISM.measured(written(tmp_path, time, closing, -2.0 * closing), {})
+    np.testing.assert_allclose(found["force"].value, 2 * found["force"].at, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("sign", "turn its sign"),
+        ("gap", r"row 102: time_s goes from 7.92 to 13: at most 2 s"),
+        ("dead", "within 0.025 N up to a closing of 10.8 mm: the specimen was not"),
+        ("dead but for a stop", "the specimen was not loaded"),
+        ("one way", "never opens"),
+    ],
+)
+def test_a_damaged_record_is_refused_in_one_line(
+    tmp_path: Path, fault: str, reason: str
+) -> None:
+    time, closing = way()
+    force = -2.0 * closing
+    if fault == "sign":
+        force = -force
+    elif fault == "gap":
+        time[100:] += 5.0
+    elif fault.startswith("dead"):
+        force = 0.001 * force - 40.0 * (closing > 10.9) * ("stop" in fault)
+    else:
+        half = len(time) // 2
+        time, closing, force = time[:half], closing[:half], force[:half]
+    with pytest.raises(InputError, match=reason) as refused:
+        MECHANISM.measured(written(tmp_path, time, closing, force), {})
+    assert "\n" not in str(refused.value)
+
+
+def test_a_missing_column_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("time_s,position_mm\n0,1\n")
+    with pytest.raises(InputError, match="has no column force_N"):
+        MECHANISM.measured(record(path=path), {})
+
+
+def test_force_scales_with_stiffness_and_moves_with_the_offset() -> None:
+    one = MECHANISM.inputs(record())
+    soft = MECHANISM.predict(SOFT, one)["force"]
+    assert (soft.at[0], soft.at[-1]) == (-1.4, 10.8)
+    stiff = ("stretch", "shear", "turn")
+    stiffer = {k: 2.0 * v if k.startswith(stiff) else v for k, v in SOFT.items()}
+    hard = MECHANISM.predict(stiffer, one)["force"]
+    np.testing.assert_allclose(hard.value, 2.0 * soft.value, rtol=1e-4, atol=1e-5)
+    moved = MECHANISM.predict({**SOFT, "offset_L2": 0.4}, one)["force"]
+    np.testing.assert_allclose(moved.value[:-2], soft.value[2:], atol=1e-9)
+    assert soft.value[-1] > 1.0 > soft.value[7]
+
+
+def test_stiff_clamps_do_not_give() -> None:
+    given = {**SOFT, "give_L2": 0.5}
+    firm = MECHANISM.inputs(record(NAME + "_stiff"))
+    loose = MECHANISM.predict(given, MECHANISM.inputs(record()))["force"]
+    held = MECHANISM.predict(given, firm)["force"]
+    assert held.value[-1] > 1.1 * loose.value[-1]
+    np.testing.assert_allclose(held.value, MECHANISM.predict(SOFT, firm)["force"].value)

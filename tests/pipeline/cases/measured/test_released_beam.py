@@ -1,0 +1,157 @@
+"""A released beam: synthetic records that the model itself made, read back."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.measured.series import RecordInputs
+from pipeline.cases.measured.released_beam import ReleasedBeam
+from pipeline.formats.record_files import FoundRecord, RecordSource, find_records
+from pipeline.terminal.errors import InputError
+from sim.arrays import Floats
+
+PARAMETERS = {
+    "modulus": 2.4e5, "share": 0.15, "exponent": 0.28, "turning": 8.0,
+    "beyond": 0.0, "gyration": 0.01, "lever": 0.0, "held_for": 3.0, "tilt": 0.09,
+    "density": 1070.0, "poisson": 0.499, "gravity": 9.81,
+}  # fmt: skip
+HELD, FRAMES = 0.006, 500
+GIVEN = RecordInputs(
+    "x",
+    {
+        "mass_kg": 0.052, "held_m": HELD, "frame_s": 0.01, "rested_s": 4.0,
+        "released_s": 0.0,
+    },
+)  # fmt: skip
+FORMS = [
+    RecordSource(r"own_weight(_.*)?\.csv", defaults={"mass_g": "0"}),
+    RecordSource(r"plus_(?P<mass_g>\d+)g(_.*)?\.csv"),
+]
+PLACES = {
+    "tip_1": (0.02, 0.03, 0.075), "tip_2": (0.009, 0.05, 0.075),
+    "tip_3": (-0.009, 0.01, 0.07), "base_1": (-0.01, 0.06, -0.02),
+    "base_2": (0.017, 0.01, -0.02), "base_3": (-0.007, 0.01, -0.02),
+}  # fmt: skip
+
+
+def table(height: Floats) -> pd.DataFrame:
+    """Markers of a tip at a height above the base's mean, and of a base at rest."""
+    columns = {"time_s": np.arange(len(height)) / 100.0}
+    for name, place in PLACES.items():
+        for axis, value in zip("xyz", place, strict=True):
+            moves = axis == "x" and name.startswith("tip")
+            still = np.full(len(height), value + 0.06)
+            columns[f"{name}_{axis}_m"] = still + height if moves else still
+    return pd.DataFrame(columns)
+
+
+def held_then(heights: Floats) -> Floats:
+    """Held for half a second at the first height, then as given, then at rest."""
+    left = np.full(FRAMES - 50 - len(heights), heights[-100:].mean())
+    return np.concatenate([np.full(50, heights[0]), heights, left])
+
+
+@pytest.fixture
+def beam(tmp_path: Path) -> ReleasedBeam:
+    """A beam whose reference is at rest at -10 mm, held 6 mm above that."""
+    time = np.arange(400) / 100.0
+    swing = HELD * np.exp(-2.5 * time) * np.cos(48.0 * time)
+    path = tmp_path / "own_weight_a.csv"
+    table(held_then(-0.010 + swing)).to_csv(path, index=False)
+    return ReleasedBeam([str(path)], 0.1, 0.03, 0.03)
+
+
+def record_of(beam: ReleasedBeam, path: Path, shift: float = 0.0) -> FoundRecord:
+    """A record that the model made, all markers shifted by the same."""
+    made = beam.predict(PARAMETERS, GIVEN)["tip_height"].value / 1e3
+    whole = table(held_then(made))
+    whole[[c for c in whole if c.endswith("_m")]] += shift
+    whole.to_csv(path, index=False)
+    return FoundRecord(path.stem, path, {"mass_g": "52"})
+
+
+def test_what_the_model_made_is_measured_as_it_was_made(
+    beam: ReleasedBeam, tmp_path: Path
+) -> None:
+    record = record_of(beam, tmp_path / "plus_52g_a.csv")
+    given = beam.inputs(record)
+    assert given.numbers["held_m"] == pytest.approx(HELD, abs=1e-6)
+    predicted = beam.predict(PARAMETERS, GIVEN)
+    measured = beam.measured(record, predicted)
+    for name in ("period", "damping_ratio"):
+        assert measured[name].value == pytest.approx(predicted[name].value, rel=0.02)
+
+
+def test_a_record_shifted_in_space_gives_the_same_inputs_and_values(
+    beam: ReleasedBeam, tmp_path: Path
+) -> None:
+    here = record_of(beam, tmp_path / "plus_52g_a.csv")
+    there = record_of(beam, tmp_path / "renamed.csv", shift=0.37)
+    one, other = beam.inputs(here), beam.inputs(there)
+    assert dict(one.numbers) == pytest.approx(dict(other.numbers), abs=1e-9)
+    first, second = (beam.measured(r, {}) for r in (here, there))
+    assert first["lowering"].value == pytest.approx(second["lowering"].value, abs=1e-6)
+
+
+def test_renamed_records_say_their_mass_in_a_table(
+    beam: ReleasedBeam, tmp_path: Path
+) -> None:
+    folder = tmp_path / "new"
+    folder.mkdir()
+    record_of(beam, folder / "first.csv")
+    (folder / "records.csv").write_text("file,mass_g\nfirst.csv,52\n")
+    (found,), odd = find_records(folder, FORMS)
+    assert beam.inputs(found).numbers["mass_kg"] == 0.052
+    assert odd == []
+
+
+def test_own_weight_has_no_lowering(beam: ReleasedBeam) -> None:
+    record = FoundRecord("own", Path(beam.reference[0]), {"mass_g": "0"})
+    assert "lowering" not in beam.predict(PARAMETERS, beam.inputs(record))
+    assert "lowering" not in beam.measured(record, {})
+
+
+def test_a_heavier_mass_lowers_more_and_rings_slower(beam: ReleasedBeam) -> None:
+    heavy = GIVEN.shifted("mass_kg", 0.05)
+    one, two = (beam.predict(PARAMETERS, each) for each in (GIVEN, heavy))
+    assert two["lowering"].value[0] > 1.7 * one["lowering"].value[0]
+    assert two["period"].value[0] > 1.2 * one["period"].value[0]
+
+
+def test_a_record_that_is_not_there_is_predicted_from_what_is_said(
+    beam: ReleasedBeam,
+) -> None:
+    said = {"mass_g": "52", "held_mm": "6", "u_held_mm": "0.3", "rested_s": "4"}
+    kept = beam.inputs(FoundRecord("kept", Path("none.csv"), said))
+    assert dict(kept.numbers) == pytest.approx(dict(GIVEN.numbers))
+    assert kept.u["held_m"] == pytest.approx(3e-4)
+
+
+def test_half_the_step_changes_little(beam: ReleasedBeam) -> None:
+    coarse = beam.predict(PARAMETERS, GIVEN)
+    fine = beam.refined().predict(PARAMETERS, GIVEN)
+    assert coarse["period"].value == pytest.approx(fine["period"].value, rel=3e-3)
+    assert coarse["lowering"].value == pytest.approx(fine["lowering"].value, rel=3e-3)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda t: t.drop(columns="tip_3_x_m"), "tip_3_x_m"),
+        (lambda t: t.assign(**{c: 1e3 * t[c] for c in t if c != "time_s"}), "metres"),
+        (lambda t: t.drop(index=range(80, 90)), "row 82: time_s goes from 0.79 to 0.9"),
+        (lambda t: t.assign(**{c: -t[c] for c in t if c != "time_s"}), "upwards"),
+        (lambda t: t.iloc[60:], "still held"),
+        (lambda t: t.iloc[:60], "60 frames"),
+    ],
+)
+def test_records_that_are_none_are_refused_in_one_line(
+    beam: ReleasedBeam, tmp_path: Path, spoil: object, words: str
+) -> None:
+    path = tmp_path / "plus_52g_a.csv"
+    record = record_of(beam, path)
+    spoil(pd.read_csv(path)).to_csv(path, index=False)  # type: ignore[operator]
+    with pytest.raises(InputError, match=words):
+        beam.inputs(record)

@@ -1,0 +1,128 @@
+"""Design cases, run and drawn."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hydra.errors import InstantiationException
+from numpy.testing import assert_allclose
+
+from pipeline.cases.design import DesignCase
+from pipeline.figures.design import draw
+from pipeline.figures.design_limits import draw as draw_limits
+from pipeline.formats.structure_file import structure_file
+from pipeline.results.shown import Row
+from pipeline.steps.recording import record_steps
+from pipeline.terminal.errors import InputError
+from sim.morph.targets.surfaces import Circle
+from tests.helpers.cases import changed
+from tests.helpers.tables import rows_of
+
+ROOT = Path(__file__).parents[3]
+build = partial(changed, DesignCase, "design_sheet")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    out = tmp_path_factory.mktemp("design")
+    return out, dict(record_steps(build(), "design_sheet", out))
+
+
+def test_lengths_found_bring_a_circle_beyond_reach_within_reach(
+    run: tuple[Path, dict[str, Any]],
+) -> None:
+    out, result = run
+    rows = rows_of(out / "steps.csv")
+    assert float(rows[0]["E_0"]) > 0.05
+    assert float(rows[-1]["E_0"]) < 1e-3
+    assert float(rows[-1]["E_1"]) < 1e-6  # the sphere stays within reach
+    assert result["stop"] == "gradient"
+    assert result["residual"] <= 1e-10
+
+
+def test_lengths_are_written_with_what_they_were(
+    run: tuple[Path, dict[str, Any]],
+) -> None:
+    out, _ = run
+    rows = rows_of(out / "lengths.csv")
+    assert len(rows) == 19
+    with np.load(out / "steps.npz") as arrays:
+        ends = arrays["r"][-1, 0][arrays["links"]]
+    apart = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    assert_allclose([float(row["length"]) for row in rows], apart, rtol=1e-9)
+    change = [float(row["change"]) for row in rows]
+    assert max(np.abs(change)) <= 0.3 + 1e-12
+
+
+def test_figure_shows_each_target_before_and_after(
+    run: tuple[Path, dict[str, Any]],
+) -> None:
+    drawn = draw([Row("design_sheet", run[0])])
+    titles = [ax.get_title() for ax in drawn.figure.axes]
+    assert sum("first lengths" in title for title in titles) == 2
+    assert sum("lengths found" in title for title in titles) == 2
+    assert len(drawn.tables["lengths"]) == 19
+    with pytest.raises(InputError, match="shows one run, not 2"):
+        draw([Row("a", run[0]), Row("b", run[0])])
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("targets", [], "targets is empty"),
+        ("limit", 1.5, "limit must be below 1, not 1.5"),
+        ("symmetries", ["x"], "no symmetry x"),
+        ("symmetries", "xy", "symmetries is 'xy': give a list"),
+        ("morph_tolerance", 0.0, "tolerance must be positive"),
+    ],
+)
+def test_bad_values_of_a_design_are_refused(key: str, value: Any, words: str) -> None:
+    with pytest.raises(InstantiationException) as caught:
+        build(**{key: value})
+    assert isinstance(caught.value.__cause__, ValueError)
+    assert words in str(caught.value.__cause__)
+
+
+def test_lengths_that_do_not_close_at_the_start_are_refused(tmp_path: Path) -> None:
+    """Three links of 1, 1 and 3: no triangle."""
+    path = tmp_path / "open.json"
+    path.write_text(
+        '{"nodes": [[0,0,0],[1,0,0],[0.5,0.8,0]], "bodies": [[0,1],[1,2],[0,2]], '
+        '"dist": [[0,1,1.0],[1,2,1.0],[0,2,9.0]]}'
+    )
+    with pytest.raises(ValueError, match=r"constraints contradict: dist\("):
+        DesignCase(structure_file(str(path)), [Circle(1.0)])
+    path.write_text(
+        '{"nodes": [[0,0,0],[1,0,0],[0.5,0.8,0]], "bodies": [[0,1],[1,2]], '
+        '"dist": [[0,1,1.0],[1,2,0.89],[0,1,1.0]]}'
+    )
+    with pytest.raises(ValueError, match="the constraints are redundant"):
+        DesignCase(structure_file(str(path)), [Circle(1.0)])
+    path.write_text(
+        '{"nodes": [[0,0,0],[1,0,0],[0.5,0.8,0]], "bodies": [[0,1],[1,2]], '
+        '"dist": [[0,1,1.0],[1,2,0.89]], "radii": [[0, 0.6],[2, 0.6]]}'
+    )
+    with pytest.raises(ValueError, match="node 0 and the ball of node 2 overlap"):
+        DesignCase(structure_file(str(path)), [Circle(1.0)])
+
+
+def test_study_shows_that_larger_changes_fit_the_circle_better(tmp_path: Path) -> None:
+    rows = []
+    for limit in (0.05, 0.15, 0.3):
+        out = tmp_path / str(limit)
+        out.mkdir()
+        case = build(limit=limit)
+        result = dict(record_steps(case, "design_sheet", out))
+        config = {"case": {"targets": [{"radius": 5.3}], "limit": limit}}
+        record = {"key": "", "config": config, "result": result}
+        (out / "run.json").write_text(json.dumps(record))
+        rows.append(Row(f"limit {limit}", out))
+    table = draw_limits(rows).tables["limits"]
+    assert (np.diff(table["E"]) < 0.0).all()
+    assert (table["E"] < table["E_first"]).all()
+    assert (table["E_sphere"] < 1e-6).all()
+    assert table["at_limit"].tolist()[:2] == [10.0, 10.0]
+    assert table["E"].iloc[-1] < 1e-3 * table["E_first"].iloc[-1] * 5.0

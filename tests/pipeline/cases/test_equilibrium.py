@@ -1,0 +1,159 @@
+"""Equilibrium cases, run, written and drawn."""
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
+from numpy.testing import assert_allclose
+
+from pipeline.cases.equilibrium import EquilibriumCase
+from pipeline.figures.stiffness import draw
+from pipeline.results.shown import Row
+from pipeline.steps.recording import record_steps
+from pipeline.terminal.errors import InputError
+from tests.pipeline.shipped_cases import config_of
+
+ROOT = Path(__file__).parents[3]
+TRUSS: dict[str, Any] = {  # two bars, an apex that can only go up and down
+    "nodes": [[-1, 0, 0], [1, 0, 0], [0, 0, 1]],
+    "springs": [[0, 2, 100.0], [1, 2, 100.0]],
+    "supports": [[0, 1, 1, 1], [1, 1, 1, 1], [2, 1, 1, 0]],
+    "loads": [[2, 0, 0, -1e-3]],
+}
+
+
+def of_file(folder: Path, content: dict[str, Any], **values: Any) -> EquilibriumCase:
+    path = folder / "structure.json"
+    path.write_text(json.dumps(content))
+    config = config_of("loaded_file")
+    config["body"]["path"] = str(path)
+    case = instantiate({**config, **values}, _convert_="object")
+    assert isinstance(case, EquilibriumCase)
+    return case
+
+
+def read(path: Path) -> Iterator[dict[str, str]]:
+    with path.open() as file:
+        yield from csv.DictReader(file)
+
+
+@pytest.fixture(scope="module")
+def sheet(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    out = tmp_path_factory.mktemp("sheet")
+    case = instantiate(config_of("hinged_sheet"), _convert_="object")
+    return out, dict(record_steps(case, "hinged_sheet", out))
+
+
+def test_stiffer_links_come_closer_to_rigid_ones_in_proportion(
+    sheet: tuple[Path, dict[str, Any]],
+) -> None:
+    rows = list(read(sheet[0] / "steps.csv"))
+    stiff = [row for row in rows if 0.0 < float(row["compliance"]) < 5e-4]
+    assert len(stiff) == 4
+    compliance = [float(row["compliance"]) for row in stiff]
+    for column in ("away_from_rigid", "force_error"):
+        error = [float(row[column]) for row in stiff]
+        slope = np.polyfit(np.log(compliance), np.log(error), 1)[0]
+        assert abs(slope - 1.0) < 0.1
+    assert float(rows[-1]["compliance"]) == 0.0
+    assert sheet[1]["stop"] == "minimum"
+
+
+def test_forces_in_the_table_balance(sheet: tuple[Path, dict[str, Any]]) -> None:
+    rows = list(read(sheet[0] / "reactions.csv"))
+    outer = [row for row in rows if row["kind"] in ("support", "spring", "load")]
+    force = np.array([[float(row[f"force_{a}"]) for a in "xyz"] for row in outer])
+    with np.load(sheet[0] / "steps.npz") as arrays:
+        r = arrays["r"][-1]
+    at = r[[int(row["part"].split()[1]) for row in outer]]
+    assert np.abs(force).max() > 0.1
+    assert_allclose(force.sum(axis=0), 0.0, atol=1e-8)
+    assert_allclose(np.cross(at, force).sum(axis=0), 0.0, atol=1e-8)
+
+
+def test_figure_shows_the_orders(sheet: tuple[Path, dict[str, Any]]) -> None:
+    drawn = draw([Row("hinged_sheet", sheet[0])])
+    legend = drawn.figure.axes[-1].get_legend()
+    assert legend is not None
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert sum("order 0.9" in text or "order 1.0" in text for text in texts) == 2
+    with pytest.raises(InputError, match="one run, not 2"):
+        draw([Row("a", sheet[0]), Row("b", sheet[0])])
+
+
+def test_file_of_a_truss_gives_the_forces_of_statics(tmp_path: Path) -> None:
+    result = record_steps(of_file(tmp_path, TRUSS), "truss", tmp_path)
+    rows = {row["part"]: row for row in read(tmp_path / "reactions.csv")}
+    # The bars stand at 45 degrees: each carries P / (2 sin 45), k w / 2 each way
+    tension = -1e-3 / (2.0 * np.sin(np.pi / 4.0))
+    for part in ("link(0, 2)", "link(1, 2)"):
+        assert_allclose(float(rows[part]["tension"]), tension, rtol=1e-4)
+    assert_allclose(float(rows["node 0"]["force_z"]), 0.5e-3, rtol=1e-6)
+    with np.load(tmp_path / "steps.npz") as arrays:
+        assert_allclose(arrays["r"][-1][2, 2] - 1.0, -1e-3 / 100.0, rtol=1e-4)
+    assert result["negative"] == 0
+    drawn = draw([Row("truss", tmp_path)])  # without a target, without a limit
+    assert "one compliance only" in [
+        text.get_text() for text in drawn.figure.axes[-1].texts
+    ]
+
+
+def test_file_gives_rest_lengths_and_angles(tmp_path: Path) -> None:
+    content = {
+        "nodes": [[-1, 0, 0], [0, -1, 0], [0, 1, 0], [1, 0, 0]],
+        "dist": [[1, 3, 2.0], [2, 3, 2.0]],
+        "springs": [[0, 1, 3.0, 1.5]],
+        "hinges": [[0, 1, 2, 3, 0.5, 150.0]],
+        "supports": [[0, 1, 1, 1], [1, 1, 1, 1], [2, 1, 1, 1]],
+    }
+    record_steps(of_file(tmp_path, content), "hinge", tmp_path)
+    rows = {row["part"]: row for row in read(tmp_path / "reactions.csv")}
+    pulled = 3.0 * (np.sqrt(2.0) - 1.5)
+    assert_allclose(float(rows["link(0, 1)"]["tension"]), pulled, rtol=1e-9)
+    hinge = rows["hinge(0, 1, 2, 3)"]
+    assert_allclose(float(hinge["angle_deg"]), 150.0, atol=1e-6)  # free to turn there
+    assert abs(float(hinge["moment"])) < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"springs": [[0, 2, -1.0]]}, "elastic link 0 has the stiffness -1.0"),
+        (
+            {"springs": [[0, 7, 1.0]]},
+            r"springs\[0\] is \[0, 7, 1.0\].*nodes, 0 to 2",
+        ),
+        ({"springs": [[0, 2]]}, r"springs\[0\] is \[0, 2\]: it needs 3 or 4 numbers"),
+        ({"hinges": [[0, 1, 2, 0, 1.0]]}, "hinge 0 names a node twice"),
+        ({"loads": [[2, 0, 0]]}, r"loads\[0\].*it needs 4 numbers"),
+        ({"supports": []}, "away along z: nothing holds them"),
+        ({"radii": [[2, 0.1]]}, "not in an equilibrium of elastic parts"),
+        ({"stiffness": 3}, "has no key 'stiffness'.*springs, hinges, loads"),
+        ({"supports": [[0, 2, 1, 1]]}, "1 where it is held and 0 where it is free"),
+        ({"supports": [[0, float("nan"), 1, 1]]}, "1 where it is held"),
+        ({"hinges": [[0, 1, 2, 0, 1.0, float("nan")]]}, "rest angle nan"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(
+    tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    with pytest.raises((ValueError, InstantiationException)) as error:
+        of_file(tmp_path, {**TRUSS, **change})
+    assert re.search(said, str(error.value))
+
+
+def test_empty_or_negative_compliances_are_refused(tmp_path: Path) -> None:
+    for wrong, said in (
+        ([], "compliances is empty"),
+        ([-1.0], "compliances has -1"),
+        (3, "compliances is 3: give a list"),
+    ):
+        with pytest.raises(InstantiationException, match=said):
+            of_file(tmp_path, TRUSS, compliances=wrong)

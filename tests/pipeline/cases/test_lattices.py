@@ -1,0 +1,195 @@
+"""Printed lattices: their model, and the tracks that are shipped.
+
+The labels of a real specimen are unknown; what is asserted of them is what continuity
+says: links that change steadily, no triangle turned over, the same on the way back.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from analysis.labels.track_checks import check_tracks
+from analysis.labels.tracks import NotToldError, carry_labels
+from analysis.measured.lattice import label_frames, nodes_of
+from analysis.measured.series import RecordInputs
+from pipeline.cases.measured.lattices import COLUMNS, ROWS, LatticeTracks
+from pipeline.formats.record_files import FoundRecord, RecordSource, find_records
+from pipeline.terminal.errors import InputError
+from sim.arrays import Floats
+from sim.morph.library.triangle_lattice import triangle_lattice
+
+FOLDER = "data/lce_lattices"
+FORM = RecordSource(r"tracks_(?P<design>.+)\.csv", ("design", "specimen"))
+MODEL = LatticeTracks(FOLDER, (22.0, 60.0, 130.0), 0.02, 3.0)
+MADE = triangle_lattice(ROWS, COLUMNS, 3.0)
+INPUTS = {
+    "node_diameter_mm": 0.75,
+    "lag_C": 2.0,
+    "spacing_mm": 3.0,
+    "bar_share": 0.0,
+    "stretch_HTNI": 0.0,
+    "stretch_LTNI": 0.0,
+    "modulus_HTNI": 0.0,
+    "modulus_LTNI": 0.0,
+}
+HOT = np.array([27.0, 62.0, 130.0])
+
+
+def shapes(design: str, **changed: float) -> Floats:
+    return MODEL.shapes(design, HOT, {**INPUTS, **changed})
+
+
+def row_width(nodes: Floats, row: int) -> Floats:
+    ends = MADE.nodes_of(row)[[0, -1]]
+    apart: Floats = np.linalg.norm(nodes[:, ends[1]] - nodes[:, ends[0]], axis=1)
+    return apart
+
+
+def records(folder: Path = Path(FOLDER)) -> list[FoundRecord]:
+    return find_records(folder, [FORM])[0]
+
+
+def test_bars_that_shrink_as_struts_do_leave_a_lattice_in_its_own_shape() -> None:
+    # of a lattice that reads 62 C, strips at 60 C: the tables' own values
+    for design, stretch in (("LTNI_all", 0.586885943), ("HTNI_all", 0.920055118)):
+        nodes = shapes(design, bar_share=1.0)
+        length = 0.75 + 2.25 * stretch
+        even = (MADE.r[:, :2] - MADE.r[:, :2].mean(axis=0)) * length / 3.0
+        assert_allclose(nodes[1], even, atol=1e-6)
+        assert_allclose(nodes[0] * 0.0, 0.0)
+
+
+def test_below_the_first_temperature_of_strips_nothing_moves() -> None:
+    nodes = shapes("HTNI_teeth")
+    made = MADE.r[:, :2] - MADE.r[:, :2].mean(axis=0)
+    assert_allclose(nodes[0], made, atol=1e-6)
+
+
+def test_each_design_contracts_by_its_own_material() -> None:
+    waist = {d: row_width(shapes(d), 4)[1] for d in ("LTNI_all", "HTNI_all")}
+    assert waist["LTNI_all"] < 0.8 * 12.0 < 0.9 * 12.0 < waist["HTNI_all"]
+    # LTNI along the rows: the waist narrows; along both others: the lattice shortens
+    assert row_width(shapes("HTNI_teeth"), 4)[1] < row_width(shapes("LTNI_teeth"), 4)[1]
+
+
+def test_a_factor_on_both_strains_is_a_length_that_nodes_take() -> None:
+    by_length = shapes("HTNI_pacman")
+    by_factor = shapes(
+        "HTNI_pacman", node_diameter_mm=0.0, factor_HTNI=0.75, factor_LTNI=0.75
+    )
+    # not the same stiffness: E A / ((L - d) lambda) against E A / (L lambda')
+    assert_allclose(by_length, by_factor, atol=0.12)
+    assert np.abs(by_length - by_factor).max() > 1e-4
+
+
+def test_every_shipped_specimen_is_labelled_at_every_temperature() -> None:
+    found = records()
+    assert len(found) == 12
+    for record in found:
+        at, frames = MODEL.frames(record)
+        assert len(at) == 23
+        tracks, orders = label_frames(frames, MADE.r[:, :2], MADE.links, at)
+        assert len(orders) == 4  # the symmetric placements of nine rows of 5 and 4
+        checks = check_tracks(tracks, MADE.links, at)
+        assert (checks.overturned, checks.backwards) == (0, 0)
+        assert checks.link_step < 0.21
+        assert np.nanmax(tracks.reach) < 0.3
+
+
+def test_tracks_renamed_mirrored_turned_and_shifted_are_measured_alike(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    table = pd.read_csv(Path(FOLDER) / "tracks_HTNI_pacman.csv")
+    table = table[table["specimen"] == 2].assign(specimen=8)
+    xy = table[["x_mm", "y_mm"]].to_numpy() * [-1.0, 1.0]
+    turned = xy @ [[0.6, 0.8], [-0.8, 0.6]] + [40.0, -17.0]
+    table = table.assign(x_mm=turned[:, 0], y_mm=turned[:, 1])
+    table = table.sample(frac=1.0, random_state=int(rng.integers(1000)))
+    table.to_csv(tmp_path / "tracks_new.csv", index=False)
+    (new,) = records(tmp_path)
+    old = next(r for r in records() if r.name == "HTNI_pacman_2")
+    inputs = MODEL.inputs(new)
+    assert inputs.words["design"] == "HTNI_pacman"
+    assert_allclose(inputs.state["temperature_C"], MODEL.frames(old)[0])
+    predicted = MODEL.predict(INPUTS, inputs)
+    seen, before = (nodes_of(MODEL.measured(r, predicted), 41) for r in (new, old))
+    # half a turn fits alike: the same nodes, or each one's opposite
+    opposite = np.abs(seen + before[:, ::-1]).max()
+    assert min(np.abs(seen - before).max(), opposite) < 1e-6
+
+
+def refused(folder: Path, table: pd.DataFrame, name: str = "tracks_HTNI_all") -> str:
+    table.to_csv(folder / f"{name}.csv", index=False)
+    (record,) = records(folder)
+    inputs = MODEL.inputs(record)
+    with pytest.raises(InputError) as caught:
+        MODEL.measured(record, MODEL.predict(INPUTS, inputs))
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.fixture
+def one() -> pd.DataFrame:
+    table = pd.read_csv(Path(FOLDER) / "tracks_HTNI_all.csv")
+    return table[(table["specimen"] == 1) & (table["temperature_C"] <= 40)]
+
+
+def test_a_missing_marker_is_named_with_its_frame(
+    tmp_path: Path, one: pd.DataFrame
+) -> None:
+    gone = one.drop(one.index[(one["temperature_C"] == 30).argmax()])
+    words = refused(tmp_path, gone)
+    assert "frame 2 has 40 points for 41 nodes" in words
+    assert "frame 2: 30 C" in words
+
+
+def test_another_unit_is_named(tmp_path: Path, one: pd.DataFrame) -> None:
+    inches = one.assign(x_mm=one["x_mm"] / 25.4, y_mm=one["y_mm"] / 25.4)
+    assert "same unit" in refused(tmp_path, inches)
+
+
+def test_labels_cross_gaps_of_temperature_rightly_or_refuse() -> None:
+    told, steps = 0, ([0, 22], [0, 6, 10, 16, 22], list(range(0, 23, 3)))
+    for record in records():
+        at, frames = MODEL.frames(record)
+        order = label_frames(frames, MADE.r[:, :2], MADE.links, at)[0].order
+        for some in steps:
+            few = [frames[k] for k in some]
+            try:
+                found = carry_labels(few, MADE.links, order[0], at[some])
+            except NotToldError:
+                continue
+            told += 1
+            assert (found.order == order[some]).all(), (record.name, some)
+    assert 12 < told < 36  # every third frame is enough for all, the ends for few
+
+
+def test_a_gap_that_labels_cannot_cross_is_named(tmp_path: Path) -> None:
+    table = pd.read_csv(Path(FOLDER) / "tracks_HTNI_all.csv")
+    table = table[(table["specimen"] == 1) & table["temperature_C"].isin([22, 130])]
+    words = refused(tmp_path, table)
+    assert "frame 1 has a node" in words
+    assert "frame 1: 130 C" in words
+
+
+def test_a_design_that_nobody_tells_is_refused(
+    tmp_path: Path, one: pd.DataFrame
+) -> None:
+    one.assign(design="own").to_csv(tmp_path / "tracks_new.csv", index=False)
+    (record,) = records(tmp_path)
+    with pytest.raises(InputError, match="design 'own' is not known: name one of"):
+        MODEL.inputs(record)
+    one.assign(design="own").to_csv(tmp_path / "tracks_LTNI_teeth_2.csv", index=False)
+    found = {record.path.name: record for record in records(tmp_path)}
+    inputs = MODEL.inputs(found["tracks_LTNI_teeth_2.csv"])
+    assert inputs.words["design"] == "LTNI_teeth"
+
+
+def test_a_kept_record_has_the_temperatures_of_the_set() -> None:
+    record = FoundRecord("HTNI_teeth_1", Path("nowhere.csv"), {"design": "HTNI_teeth"})
+    inputs = MODEL.inputs(record)
+    assert isinstance(inputs, RecordInputs)
+    assert inputs.state["temperature_C"].tolist() == [22.0, 60.0, 130.0]

@@ -1,0 +1,287 @@
+"""Morphing cases as the configuration builds them."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hydra.errors import InstantiationException
+from numpy.testing import assert_allclose
+
+from pipeline.cases.morph import MorphCase
+from pipeline.formats.structure_file import document, structure_file
+from pipeline.terminal.errors import InputError
+from sim.morph.library.sheets import triangle_sheet
+from sim.morph.targets.goals import Goals
+from sim.morph.targets.norms import AlongAxis
+from sim.morph.targets.surfaces import Sphere
+from tests.helpers.cases import changed
+from tests.pipeline.shipped_cases import NAMES, config_of, first_line
+from tests.recorded import recorded, summary
+
+ROOT = Path(__file__).parents[3]
+CASES = [
+    name
+    for name in NAMES
+    if config_of(name)["_target_"] == "pipeline.cases.morph.MorphCase"
+    and name != "structure_file"
+]
+TRIANGLES = ["triangles_circle", "triangles_cylinder", "triangles_ellipsoid"]
+SQUARE = {
+    "nodes": [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]],
+    "dist": [[0, 1, 1.0], [1, 2, 1.0], [2, 3, 1.0], [3, 0, 1.0]],
+    "leading": [2],
+    "goals": [[1.5, 1.0, 0.0]],
+}  # fmt: skip
+build = partial(changed, MorphCase)
+
+
+def written(path: Path, **values: Any) -> str:
+    path.write_text(json.dumps({**SQUARE, **values}))
+    return str(path)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_case_builds_and_yields_its_first_step(name: str) -> None:
+    case = build(name)
+    first = next(iter(case.steps()))
+    row = case.recorder().row(first)
+    assert row["S"] == pytest.approx(1.0, abs=1e-9)
+    assert row["residual"] <= case.residual
+    assert case.recorder().arrays(first)["r"].shape == case.structure.r0.shape
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_first_line_of_every_case_names_its_figure(name: str) -> None:
+    assert first_line(name).startswith("# [dJ23] Fig")
+
+
+def test_the_three_cases_of_fig_3_share_one_structure() -> None:
+    sheets = [build(name).structure for name in TRIANGLES]
+    for sheet in sheets[1:]:
+        assert_allclose(sheet.r0, sheets[0].r0, rtol=0)
+        assert sheet.bodies == sheets[0].bodies
+
+
+@pytest.mark.parametrize("name", TRIANGLES)
+def test_result_says_how_the_run_ended(name: str) -> None:
+    (*_, last), recorder = recorded(build(name))
+    result = recorder.summary()
+    assert result["stop"] == "change"
+    assert result["mobility"] == 77
+    assert result["redundant"] == 0
+    assert result["E"] == last.E
+    assert float(result["residual"]) <= 1e-10
+
+
+def test_wireframe_of_the_target_is_written_once() -> None:
+    arrays = build("triangles_cylinder").recorder().fixed_arrays()
+    assert arrays["target_vertices"].shape[1] == 3
+    assert arrays["target_edges"].max() < len(arrays["target_vertices"])
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("followers", "hod", "followers is 'hod': choose one of hold, home"),
+        ("method", "secant", "method is 'secant': choose one of projection, newton"),
+        ("tolerance", -1.0, "tolerance must be positive, not -1.0"),
+        ("tolerance", float("inf"), "tolerance must be positive, not inf"),
+        ("residual", "small", "residual must be positive, not small"),
+        ("max_steps", 0, "max_steps must be a whole number from 1 up, not 0"),
+        ("max_steps", 1.5, "max_steps must be a whole number from 1 up, not 1.5"),
+        ("target", None, "no target and its structure no goals"),
+        ("ball_radius", 0.1, "triangles and ranges need `method: newton`"),
+        ("ball_radius", -0.1, "ball_radius must not be negative, not -0.1"),
+        ("perturb", {"sed": 1}, "perturb has sed: give seed, turn and shift"),
+        (
+            "perturb",
+            {"seed": 1, "turn": -1.0, "shift": 0.0},
+            "turn of the pose is -1.0: give 0 or more",
+        ),
+        (
+            "perturb",
+            {"seed": 1.5, "turn": 0.0, "shift": 0.0},
+            "seed of the pose is 1.5: give a whole number from 0 up",
+        ),
+    ],
+)
+def test_bad_values_of_a_case_are_refused(key: str, value: Any, words: str) -> None:
+    with pytest.raises(InstantiationException) as caught:
+        build("triangles_circle", **{key: value})
+    assert isinstance(caught.value.__cause__, ValueError)
+    assert words in str(caught.value.__cause__)
+
+
+def test_structure_file_is_solved_towards_its_goals(tmp_path: Path) -> None:
+    path = written(tmp_path / "square.json")
+    case = MorphCase(structure_file(path), method="newton")
+    (*_, last), recorder = recorded(case)
+    result = recorder.summary()
+    assert isinstance(case.shape, Goals)
+    assert_allclose(last.r[2], SQUARE["goals"][0], atol=1e-8)  # type: ignore[index]
+    assert result["stop"] == "gradient"
+    assert float(result["projected_gradient"]) <= 1e-9
+
+
+def test_perturbation_moves_the_target_by_its_seed_and_is_recorded() -> None:
+    asked = {"seed": 4, "turn": 0.01, "shift": 0.02}
+    results = []
+    for perturb in (asked, asked, {**asked, "seed": 5}, None):
+        results.append(summary(build("triangles_cylinder", perturb=perturb)))
+    assert results[0] == results[1]
+    assert results[0]["target_turn_x"] != results[2]["target_turn_x"]
+    assert 0.0 < abs(float(results[0]["target_shift_y"])) < 0.1
+    assert results[0]["S"] != results[3]["S"]
+    assert "target_turn_x" not in results[3]
+
+
+def test_balls_of_a_case_end_without_an_overlap() -> None:
+    (*_, last), recorder = recorded(build("triangles_enclosed", reactions=True))
+    result = recorder.summary()
+    assert result["overlaps"] == 0
+    assert result["stop"] == "gradient"
+    tables = {name: list(rows) for name, rows in recorder.tables().items()}
+    assert len(tables["reactions.csv"]) == result["rows"]
+    forces = [float(row["force"]) for row in tables["contacts.csv"]]
+    assert sum(force > 1e-3 for force in forces) > 50
+    assert min(float(row["room"]) for row in tables["contacts.csv"]) > 0.0
+    assert last.gradient <= 1e-9
+    assert recorder.reactions.gradient <= 1e-7  # before contacts are balanced
+
+
+def test_document_of_a_structure_makes_the_same_structure(tmp_path: Path) -> None:
+    sheet = triangle_sheet(1, 2, variation=0.1)
+    path = tmp_path / "sheet.json"
+    path.write_text(json.dumps(document(sheet)))
+    again = structure_file(str(path))
+    assert_allclose(again.r0, sheet.r0, rtol=0)
+    assert_allclose(again.constraints.constant, sheet.constraints.constant, rtol=0)
+    assert np.array_equal(again.constraints.nodes, sheet.constraints.nodes)
+    assert again.bodies == sheet.bodies
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "missing node": ({"dist": [[0, 9, 1.0]]}, "dist(0, 9) names a node"),
+    "zero length": ({"dist": [[0, 1, 0.0]]}, "dist(0, 1) has length zero"),
+    "negative length": ({"dist": [[0, 1, -2.0]]}, "has the length squared -2: it must"),
+    "nobody leads": ({"leading": [], "goals": []}, "`leading` is empty: name a node"),
+    "link to itself": ({"dist": [[1, 1, 1.0]]}, "dist(1, 1) has length zero"),
+    "not a number": ({"nodes": [[0, 0, float("nan")]]}, "node 0 is at"),
+    "flat nodes": ({"nodes": [[0, 0]]}, "nodes[0] is [0, 0]: it needs 3 numbers"),
+    "no nodes": ({"nodes": []}, "nodes must be a list with an entry or more"),
+    "short entry": ({"dist": [[0, 1]]}, "dist[0] is [0, 1]: it needs 3 numbers"),
+    "text": ({"dist": [[0, 1, "one"]]}, "dist[0][2] must be a number, not 'one'"),
+    "fraction of a node": (
+        {"dist": [[0, 0.5, 1.0]]},
+        "dist[0][1] must be a whole",
+    ),
+    "axis": ({"fix": [[0, 3, 0.0]]}, "fix[0][1] is 3: choose one of 0, 1, 2"),
+    "nodes at one place": (
+        {"nodes": [[0, 0, 0], [0, 0, 0], [1, 1, 0], [0, 1, 0]]},
+        "dist(0, 1) has its nodes at one place",
+    ),
+    "plane on a line": (
+        {
+            "nodes": [[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0]],
+            "triple": [[0, 3, 0, 1, 1, 2, 0.0]],
+        },
+        "triple(0, 3, 0, 1, 1, 2) has a plane whose nodes are on one line",
+    ),
+    "unknown key": (
+        {"links": [[0, 1, 1.0]]},
+        "has no key 'links': it knows radii, capsules, triangles, ranges, nodes, dist, "
+        "dot, triple, par, coin, fix, leading, goals, bodies",
+    ),
+    "body of unknown nodes": ({"bodies": [[0, 4]]}, "bodies[0] is [0, 4]: the struct"),
+    "body that is none": (
+        {"bodies": [[0, "x"]]},
+        "bodies[0][1] must be a whole",
+    ),
+    "line of no length": (
+        {
+            "nodes": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]],
+            "dist": [],
+            "par": [[0, 1, 2, 3]],
+        },
+        "par(0, 1, 2, 3) has a line through coincident nodes",
+    ),
+    "line to itself": ({"par": [[0, 1, 2, 2]]}, "par(0, 1, 2, 2) joins node 2 to its"),
+    "projection on itself": ({"dot": [[0, 0, 1, 2, 0.0]]}, "joins node 0 to itself"),
+    "joint with itself": ({"coin": [[1, 1]]}, "coin(1, 1) joins node 1 to itself"),
+    "far away": ({"nodes": [[0, 0, 1e200]] * 3}, "node 0 is at [0.0, 0.0, 1e+200]"),
+    "too many digits": ({"leading": [10**30]}, "a number is 100000000000000000..."),
+    "leading": ({"leading": [7]}, "leading node 7 is not there"),
+    "leading twice": ({"leading": [2, 2], "goals": [[0, 0, 0]] * 2}, "named twice"),
+    "goals": ({"goals": [[0, 0, 0]] * 3}, "3 goals for 1 leading nodes"),
+    "goal": ({"goals": [[0, 0, float("inf")]]}, "goal 0 is at"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_structure_files_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    values, words = BAD[name]
+    path = written(tmp_path / "bad.json", **values)
+    with pytest.raises((ValueError, InputError), match=r"bad\.json") as caught:
+        structure_file(path)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_key_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "twice.json"
+    path.write_text('{"nodes": [[0, 0, 0]], "fix": [], "fix": [[0, 1, 0.0]]}')
+    with pytest.raises(ValueError, match=r"twice\.json: `fix` is there twice"):
+        structure_file(str(path))
+
+
+def test_notes_in_a_structure_file_change_nothing(tmp_path: Path) -> None:
+    bare = structure_file(written(tmp_path / "bare.json"))
+    noted = structure_file(written(tmp_path / "n.json", name="x", expected={"E": 0.1}))
+    assert document(noted) == document(bare)
+
+
+def test_nodes_far_from_the_origin_are_refused_for_their_rounding(
+    tmp_path: Path,
+) -> None:
+    far = {"nodes": [[x + 1e7, y, z] for x, y, z in SQUARE["nodes"]]}
+    structure = structure_file(written(tmp_path / "far.json", **far))
+    with pytest.raises(ValueError, match=r"nodes are 1\.4e\+07 L from the origin"):
+        MorphCase(structure, method="newton")
+    assert MorphCase(structure, method="newton", residual=1e-6).residual == 1e-6
+
+
+def test_goals_along_an_axis_need_the_literal_method(tmp_path: Path) -> None:
+    structure = structure_file(written(tmp_path / "square.json"))
+    target = AlongAxis(Sphere(1.5), (0.0, 0.0, 1.0))
+    assert MorphCase(structure, target, method="projection").shape is target
+    for perturb in (None, {"seed": 1, "turn": 0.1, "shift": 0.0}):
+        with pytest.raises(ValueError, match="choose `method: projection`"):
+            MorphCase(structure, target, method="newton", perturb=perturb)
+
+
+def test_nodes_at_one_place_are_refused_before_the_first_step(tmp_path: Path) -> None:
+    path = written(tmp_path / "one.json", nodes=[[1, 2, 3]], dist=[], leading=[0])
+    with pytest.raises(ValueError, match="all nodes are at one place"):
+        MorphCase(structure_file(path), method="newton")
+
+
+def test_contradicting_structures_are_refused_before_the_first_step(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path / "two.json", dist=[[0, 1, 1.0], [0, 1, 4.0]])
+    with pytest.raises(ValueError, match=r"constraints contradict: dist\(0, 1\)"):
+        MorphCase(structure_file(path), method="newton")
+
+
+def test_files_that_are_no_structures_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="No such file"):
+        structure_file(str(tmp_path / "none.json"))
+    (tmp_path / "cut.json").write_text('{"nodes": [[0, 0,')
+    with pytest.raises(ValueError, match="is not JSON"):
+        structure_file(str(tmp_path / "cut.json"))
+    (tmp_path / "binary.json").write_bytes(bytes(range(128, 256)))
+    with pytest.raises(ValueError, match="is not a text"):
+        structure_file(str(tmp_path / "binary.json"))

@@ -1,0 +1,240 @@
+"""Origami cases: what conf/case builds, what it refuses, what a run leaves."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline.cases.origami import OrigamiCase
+from pipeline.commands.closure import main as check_closure
+from pipeline.commands.fold_file import write_fold_file
+from pipeline.config.building import build
+from pipeline.config.hydra import Composer
+from pipeline.figures.zhu_filipov_10 import draw
+from pipeline.formats.fold_file import fold_file
+from pipeline.results.shown import Row
+from pipeline.steps.recording import record_steps
+from pipeline.store.files import write_json
+from pipeline.terminal.errors import InputError
+from sim.origami.folding.folding import OrigamiStep
+from sim.origami.pattern.fold_format import pattern_document
+from sim.origami.pattern.tessellations import miura
+from tests.helpers.cases import composed
+
+CASES = [
+    "single_fold",
+    "double_fold",
+    "single_fold_strip",
+    "double_fold_strip",
+    "box",
+    "box_corner",
+    "box_corner_free",
+    "folding_sequence",
+    "interlocking",
+    "interlocking_free",
+    "miura",
+    "yoshimura",
+    "waterbomb",
+]
+case = partial(composed, OrigamiCase)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_case_yields_the_flat_sheet_and_a_converged_increment(name: str) -> None:
+    chosen = case(name)
+    steps = chosen.steps()
+    first, second = next(steps), next(steps)
+    assert (first.x == chosen.mesh.rest).all()
+    assert second.converged
+    recorder = chosen.recorder()
+    recorder.see(second)
+    assert recorder.row(second)["iterations"] > 0
+    shapes = {k: v.shape for k, v in recorder.arrays(second).items()}
+    names = ("x", "contact_force", "support_force")
+    assert shapes == dict.fromkeys(names, chosen.mesh.rest.shape)
+
+
+@pytest.mark.parametrize(
+    ("name", "override", "said"),
+    [
+        ("folding_sequence", "case.sequence=1-3-3-3", "sequence 1-3-3-3 lacks stage 2"),
+        ("folding_sequence", "case.sequence=1-2-2", "3 stages for 4 creases"),
+        (
+            "box",
+            "case.contact.rules=papre",
+            "'papre': choose one of paper, full",
+        ),
+        ("box", "case.material.panel_modulus=-1", "panel_modulus must be positive"),
+        ("box", "case.material.panel_thickness=0", "panel_thickness must be positive"),
+        ("box", "case.phases.0.increments=0", "increments must be 1 or more"),
+        ("box", "+case.edge_parts=2", "edge_parts changes the mesh"),
+        ("miura", "case.pattern.angle=95", "angle must lie between 0 and 90"),
+        ("box", "case.phases.0.creases=[0,1,2,3]", "edge 0 is not a crease"),
+        ("box", "case.supports=[[77,1,1,1]]", "support names node 77"),
+        ("box", "+case.strain_limit=-1", "strain_limit must be zero or more, not -1"),
+        ("box", "+case.eigenvalues=-2", "eigenvalues must be zero or more, not -2"),
+        ("single_fold", "case.phases.1.nodes=[99]", "load names node 99"),
+        ("single_fold", "case.phases.1.watch=13", "load names node 13"),
+        ("single_fold", "case.phases.1.nodes=[0]", "acts on supports only"),
+        ("single_fold", "+case.phases.1.elastic=[[1,0,0,-3]]", "node 1 is negative"),
+    ],
+)
+def test_bad_values_are_refused_in_one_line(
+    name: str, override: str, said: str
+) -> None:
+    with pytest.raises(InputError, match=said) as refused:
+        case(name, override)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_run_says_what_contact_it_had_and_where_elasticity_ends(
+    tmp_path: Path,
+) -> None:
+    chosen = case("single_fold", "case.contact.ke=null", "case.phases.0.increments=5")
+    result = record_steps(chosen, "single_fold", tmp_path)
+    assert result["rules"] == "full"
+    assert result["ke"] > 0
+    assert result["unconverged"] == 0
+    assert "linear elasticity" in str(result["warning"])
+    header = (tmp_path / "steps.csv").read_text(encoding="utf-8").splitlines()[0]
+    for name in ("strain_energy", "contact_energy", "load_factor", "iterations"):
+        assert name in header.split(",")
+
+
+def test_a_finished_run_becomes_a_fold_file_with_a_frame_an_increment(
+    tmp_path: Path,
+) -> None:
+    chosen = case("miura", "case.pattern.rows=2", "case.pattern.columns=2",
+                  "case.supports=[[0,1,1,1],[1,0,1,1],[3,0,0,1]]",
+                  "case.phases.0.increments=4")  # fmt: skip
+    record_steps(chosen, "miura", tmp_path)
+    out = tmp_path / "folded.fold"
+    assert write_fold_file(tmp_path, out) == 5
+    document = json.loads(out.read_text(encoding="utf-8"))
+    assert len(document["file_frames"]) == 4
+    last = document["file_frames"][-1]
+    assert len(last["edges_foldAngle"]) == len(document["edges_vertices"])
+    assert max(np.abs(last["edges_foldAngle"])) == pytest.approx(90.0, abs=30.0)
+    assert write_fold_file(tmp_path, out, every=3) == 3
+
+
+def test_a_fold_file_is_folded_by_its_assignment(tmp_path: Path) -> None:
+    pattern = miura(2, 2, width=0.02, height=0.02, angle=60.0)
+    path = tmp_path / "pattern.fold"
+    path.write_text(json.dumps(pattern_document(pattern)), encoding="utf-8")
+    found = fold_file(str(path))
+    assert found.assignment == pytest.approx(np.asarray(pattern.assignment))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "is no FOLD file: give an object with named entries"),
+        ('{"vertices_coords": [[0, 0]]}', "has no faces_vertices"),
+    ],
+)
+def test_files_that_are_not_patterns_are_refused(
+    text: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.fold"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=said):
+        fold_file(str(path))
+    with pytest.raises(ValueError, match="give a FOLD file"):
+        fold_file(str(tmp_path / "absent.fold"))
+
+
+CROSSED = {
+    "vertices_coords": [
+        [0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.3, 0, 0.4], [0.3, 1, -0.4]
+    ],
+    "faces_vertices": [[0, 1, 2, 3], [2, 1, 4, 5]],
+    "edges_vertices": [[1, 2]],
+    "edges_assignment": ["V"],
+}  # fmt: skip
+
+
+def test_a_fold_file_whose_panels_cross_is_refused_before_anything_runs(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "crossed.fold"
+    path.write_text(json.dumps(CROSSED), encoding="utf-8")
+    chosen = case("fold_file", f"case.pattern.path={path}", "case.pattern.scale=0.02")
+    with pytest.raises(InputError, match=r"panel \d meets panel \d .*move") as refused:
+        next(chosen.steps())
+    assert "\n" not in str(refused.value)
+
+
+def test_closure_of_a_fold_file_names_the_vertices_that_stay_open(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = pattern_document(miura(2, 2, width=0.02, height=0.02, angle=60.0))
+    path = tmp_path / "pattern.fold"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert check_closure([str(path)]) == 0
+    assert capsys.readouterr().out == "1 of 1 inner vertices close\n"
+    angles = document["edges_foldAngle"]
+    document["edges_foldAngle"] = [0.5 * angle for angle in angles]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert check_closure([str(path)]) == 1
+    assert capsys.readouterr().out.startswith("vertex 4 stays open by")
+    assert check_closure([str(path), "--tolerance", "-1"]) == 2
+    assert check_closure([str(tmp_path / "absent.fold")]) == 2
+
+
+def test_a_sheet_without_enough_supports_is_refused_before_anything_runs() -> None:
+    with pytest.raises(InputError, match=r"node \d+ along \w for one: add supports"):
+        next(case("single_fold", "case.supports=[[0,1,1,1]]").steps())
+
+
+def ended(chosen: OrigamiCase, last: OrigamiStep) -> dict[str, Any]:
+    """How a run that ends with `last` is summed up."""
+    recorder = chosen.recorder()
+    recorder.see(last)
+    return dict(recorder.summary())
+
+
+def test_the_strain_that_is_warned_of_can_be_chosen() -> None:
+    words = ("case.phases.0.increments=5", "case.phases.1.increments=1")
+    *_, last = case("single_fold", *words).steps()
+    strain = ended(case("single_fold", *words), last)["largest_strain"]
+    assert isinstance(strain, float)
+    for limit, warned in ((0.99 * strain, True), (1.01 * strain, False)):
+        chosen = case("single_fold", *words, f"+case.strain_limit={limit}")
+        assert ("warning" in ended(chosen, last)) == warned
+
+
+def test_divided_edges_keep_creases_folding() -> None:
+    plain, divided = case("miura"), case("miura", "+case.edge_parts=2")
+    assert len(divided.mesh.rest) > len(plain.mesh.rest)
+    assert len(divided.pattern.creases) == len(plain.pattern.creases)
+    steps = divided.steps()
+    assert next(steps).converged
+    assert next(steps).converged
+
+
+def test_eigenvalues_are_recorded_on_request() -> None:
+    chosen = case("single_fold", "+case.eigenvalues=2")
+    steps = chosen.steps()
+    next(steps)
+    numbers = chosen.recorder().row(next(steps))
+    assert 0 < numbers["eigenvalue_0"] < numbers["eigenvalue_1"]
+
+
+def test_fig_10_reads_the_verdict_of_every_row(tmp_path: Path) -> None:
+    words = ["case=folding_sequence", "case.sequence=1-1-1-1"]
+    words += ["case.phases.0.increments=3", "case.contact.enabled=false"]
+    with Composer() as composer:
+        config = composer.compose("simulate", words)
+    result = record_steps(build(config["case"], "case"), "sequence", tmp_path)
+    write_json(tmp_path / "run.json", {"config": config, "result": result, "key": "k"})
+    drawn = draw([Row(label, tmp_path) for label in ("a", "b", "c", "study")])
+    table = drawn.tables["verdicts"]
+    assert table["sequence"].tolist() == ["1-1-1-1"] * 4
+    assert table["increments"].tolist() == [3] * 4
+    assert set(table["verdict"]) == {result["verdict"]}
+    assert drawn.keys == ["k"] * 4

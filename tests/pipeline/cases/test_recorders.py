@@ -1,0 +1,232 @@
+"""A case is a problem and a recorder: what holds for every file of conf/case."""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from itertools import islice
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline.cases import equilibrium as equilibrium_cases
+from pipeline.cases import rod as rod_cases
+from pipeline.cases.gait import star_gait
+from pipeline.cases.ribbon import RibbonCase
+from pipeline.cases.rod import StarCase
+from pipeline.config.building import build
+from pipeline.config.hydra import Composer
+from pipeline.steps.recording import record_steps
+from sim.convergence import NotConvergedError
+from sim.morph.statics import snap
+from sim.origami.pattern.fold_format import pattern_document
+from sim.origami.pattern.tessellations import miura
+from sim.rod.rod.ribbon import Ribbon
+from tests.helpers.tables import rows_of
+from tests.pipeline.conftest import ROOT
+from tests.pipeline.shipped_cases import NAMES
+from tests.recorded import recorded
+
+# Functions of the solvers that make a step, or the first one.
+SOLVERS = {
+    "Loop.run_to", "_first_step", "_morph", "at_rest", "crossing", "design", "morph",
+    "settle", "stationary", "tangents",
+}  # fmt: skip
+SPRING = {
+    "nodes": [[0, 0, 0], [1, 0, 0]],
+    "springs": [[0, 1, 2.0]],
+    "supports": [[0, 1, 1, 1], [1, 0, 1, 1]],
+    "loads": [[1, 0.1, 0, 0]],
+}
+QUICK = {"computing_time": ["case.step_lengths=[0.01,0.02]", "case.duration=0.02"]}
+TIMED = "computing_time"  # which no second run repeats
+CLOSED_FORM = "actuator_law"  # a formula of time: no solver runs at all
+
+
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def shipped(name: str, *words: str) -> Any:
+    with Composer() as composer:
+        overrides = [f"case={name}", *QUICK.get(name, ()), *words]
+        config = composer.compose("simulate", overrides)
+    return build(config["case"], "case")
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Callable[[str], list[str]]:
+    """What a case leaves to its user: the path of a file."""
+    fold, spring = tmp_path / "sheet.fold", tmp_path / "spring.json"
+    sheet = miura(2, 2, width=0.02, height=0.02, angle=60.0)
+    fold.write_text(json.dumps(pattern_document(sheet)), encoding="utf-8")
+    spring.write_text(json.dumps(SPRING), encoding="utf-8")
+    asked = {
+        "fold_file": [
+            f"case.pattern.path={fold}",
+            "case.supports=[[0,1,1,1],[1,0,1,1],[3,0,0,1]]",
+        ],
+        "loaded_file": [f"case.body.path={spring}"],
+        "structure_file": ["case.structure.path=conf/structure/finger.json"],
+    }
+    return lambda name: asked.get(name, [])
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
+
+
+@contextmanager
+def called() -> Iterator[Counter[str]]:
+    """Which functions of sim are called in the block, and how often."""
+    calls: Counter[str] = Counter()
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and _module(frame).startswith("sim."):
+            calls[frame.f_code.co_qualname] += 1
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(before)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_case_solves_nothing_before_its_first_step_and_not_all_before_its_second(
+    name: str, words: Callable[[str], list[str]]
+) -> None:
+    with called() as built:
+        case = shipped(name, *words(name))
+    assert not SOLVERS & built.keys()
+    with called() as begun:
+        steps, recorder = case.steps(), case.recorder()
+    assert not begun
+    recorder.documents()
+    with closing(steps):
+        with called() as first:
+            recorder.see(next(steps))
+        with called() as second:
+            another = next(steps, None)
+    if name != CLOSED_FORM:
+        assert first
+        assert second or another is None
+
+
+def _parts(recorder: Any, step: Any) -> dict[str, Any]:
+    """All that is recorded of a step, as bytes or numbers."""
+    recorder.see(step)
+    arrays = {name: a.tobytes() for name, a in recorder.arrays(step).items()}
+    row = {name: float(value).hex() for name, value in recorder.row(step).items()}
+    return {**arrays, **row, "progress": recorder.progress(step)}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != TIMED])
+def test_two_runs_of_a_case_side_by_side_are_the_same(
+    name: str, words: Callable[[str], list[str]]
+) -> None:
+    case = shipped(name, *words(name))
+    runs = [(case.recorder(), islice(case.steps(), 2)) for _ in range(2)]
+    (one, these), (other, those) = runs
+    for a, b in zip(these, those, strict=True):
+        assert _parts(one, a) == _parts(other, b)
+    for array, again in zip(
+        one.fixed_arrays().values(), other.fixed_arrays().values(), strict=True
+    ):
+        assert np.array_equal(array, again)
+
+
+SHORT = {
+    "drive_four_bar": lambda: shipped("drive_four_bar", "case.path.increments=6"),
+    "four_bar_branches": lambda: shipped("four_bar_branches", "case.steps_each_way=3"),
+    "gait": lambda: star_gait(duration=0.2, every=5),
+    "reachable_sheet": lambda: shipped("reachable_sheet", "case.samples=12"),
+    "ribbon": lambda: RibbonCase(Ribbon(nodes=40), duration=0.1, every=5),
+    "snap_pyramid": lambda: shipped("snap_pyramid", "case.of.phases.0.increments=6"),
+    "snap_two_bars": lambda: shipped("snap_two_bars", "case.drive.increments=8"),
+    "toggle_branches": lambda: shipped("toggle_branches"),
+}
+
+
+def _ended(recorder: Any) -> str:
+    tables = {file: list(rows) for file, rows in recorder.tables().items()}
+    return repr((recorder.summary(), tables))
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_recorders_of_two_runs_do_not_mix(name: str) -> None:
+    """Those that add up: one run ends after its first step, the other goes on."""
+    case = SHORT[name]()
+    _, alone = recorded(case)
+    left, whole = case.recorder(), case.recorder()
+    for i, step in enumerate(case.steps()):
+        whole.see(step)
+        if i == 0:
+            left.see(step)
+    assert _ended(whole) == _ended(alone)
+
+
+def _rows(out: Path) -> list[dict[str, str]]:
+    return rows_of(out / "steps.csv")
+
+
+FAILING = {  # the case, and where the solver finds an equilibrium
+    "snap_two_bars": snap,
+    "hinged_sheet": equilibrium_cases,
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_a_failure_leaves_the_steps_made_so_far(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_rest, found = FAILING[name].at_rest, Counter[str]()
+
+    def thrice(*given: Any) -> Any:
+        found["times"] += 1
+        if found["times"] > 3:
+            raise NotConvergedError("no fourth time", best=None)
+        return at_rest(*given)
+
+    monkeypatch.setattr(FAILING[name], "at_rest", thrice)
+    with pytest.raises(NotConvergedError, match="no fourth time"):
+        record_steps(shipped(name), name, tmp_path)
+    assert len(_rows(tmp_path)) == 3
+    with np.load(tmp_path / "steps.npz") as arrays:
+        assert len(arrays["r"]) == 3
+        assert len(arrays["links"])
+
+
+def test_what_only_the_end_tells_is_open_until_then(tmp_path: Path) -> None:
+    """The links of the last equilibrium are rigid; the others are compared with it."""
+    case = shipped("hinged_sheet", "case.compliances=[1.0,0.1,0.0]")
+    recorder = case.recorder()
+    for step in case.steps():
+        recorder.see(step)
+        assert np.isnan(recorder.row(step)["away_from_rigid"])
+    result = record_steps(case, "hinged_sheet", tmp_path, record_every=2)
+    away = [float(row["away_from_rigid"]) for row in _rows(tmp_path)]
+    assert away == recorder.late()["away_from_rigid"][::2]
+    assert away[0] > 1e-3 > away[1] == 0.0 == result["away_from_rigid"]
+
+
+def test_the_height_of_the_star_is_measured_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: Counter[str] = Counter()
+
+    def counted(*given: Any) -> Any:
+        made["stars"] += 1
+        return star(*given)
+
+    star = rod_cases.star
+    monkeypatch.setattr(rod_cases, "star", counted)
+    steps, recorder = recorded(StarCase(duration=0.1, every=4))
+    assert len([recorder.row(step) for step in steps]) == 11
+    assert made["stars"] == 2  # that of the world, and that of the height

@@ -1,0 +1,272 @@
+"""Rods fitted to series: closed forms, draws with noise, refusals, command, figure."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.fits.parameter_fit import FitStep
+from pipeline.cases.rod import ActuatorCase, StarCase
+from pipeline.cases.rod_fit import FitRecorder, RodFitCase
+from pipeline.cases.specimen import ClampedBeam
+from pipeline.commands.fit_rod import main
+from pipeline.figures.rod_fit import draw
+from pipeline.results.shown import Row
+from pipeline.steps.recording import record_steps
+from pipeline.terminal.errors import InputError
+from sim.arrays import Floats
+from sim.rod.actuation.actuation import Actuator
+from sim.rod.rod.rod import RodMaterial
+from sim.rod.stepping.options import StepOptions
+from sim.rod.stepping.world import Damping, NodeLoad
+from tests.pipeline.cases.test_rod import build
+from tests.recorded import recorded
+
+LENGTH, FORCE = 0.06, 1e-4  # m, N: small against EI / L^2
+ROOTS = np.array([1.87510407, 4.69409113, 7.85475744, 10.9955407])  # of a clamped beam
+MODULUS, BETA = 2.85e6, 5.0e-3
+
+
+def beam(nodes: int = 24, h: float = 5e-4, **values: float) -> ClampedBeam:
+    return ClampedBeam(
+        LENGTH,
+        nodes,
+        RodMaterial(modulus=values.get("modulus", 2.2e6)),
+        Damping(beta=values.get("beta", 8e-3)),
+        (0.0, 0.0),
+        StepOptions(h=h, tolerance=1e-12),
+    )
+
+
+def series(path: Path, quantity: str, at: Floats, value: Floats, u: float) -> str:
+    """A file whose later third is held out."""
+    parts = ["fit" if t <= at.max() / 1.5 else "held out" for t in at]
+    rows = [
+        f"{quantity},{t!r},{y!r},{u},{part}"
+        for t, y, part in zip(at.tolist(), value.tolist(), parts, strict=True)
+    ]
+    path.write_text("\n".join(["quantity,at,value,u,part", *rows]) + "\n")
+    return str(path)
+
+
+def fitted(case: RodFitCase) -> tuple[FitStep, FitRecorder]:
+    steps, recorder = recorded(case)
+    return steps[-1], recorder
+
+
+def decay(t: Floats) -> Floats:
+    """Tip of a beam let go from under a weight: Euler and Bernoulli, four modes.
+
+    4 P L^3 / (EI beta_k^4) at first; damping ratio beta omega / 2.
+    """
+    m = RodMaterial(modulus=MODULUS)
+    omega = ROOTS**2 * np.sqrt(m.bending / m.line_density) / LENGTH**2
+    zeta = 0.5 * BETA * omega
+    size = -4.0 * FORCE * LENGTH**3 / (m.bending * ROOTS**4)
+    root = omega * np.emath.sqrt(zeta**2 - 1.0)
+    fast, slow = -zeta * omega - root, -zeta * omega + root
+    wave = fast * np.exp(np.outer(t, slow)) - slow * np.exp(np.outer(t, fast))
+    decayed: Floats = (wave / (fast - slow) @ size).real
+    return decayed
+
+
+def test_a_free_decay_tells_modulus_and_damping(tmp_path: Path) -> None:
+    at = np.linspace(0.0, 0.6, 61)
+    path = series(tmp_path / "decay.csv", "y_tip", at, decay(at), 0.0)
+    load = NodeLoad([23], (0.0, -FORCE))
+    case = RodFitCase(beam(), path, ["modulus", "beta"], load)
+    last, recorder = fitted(case)
+    found = recorder.outcome
+    assert last.p[0] == pytest.approx(MODULUS, rel=5e-3)
+    assert last.p[1] == pytest.approx(BETA, rel=5e-3)
+    assert found.determined.all()
+    assert found.enlarged > 0.0
+    errors = recorder.summary()
+    for part in ("fit", "held_out"):
+        assert errors[f"rms_y_tip_{part}"] < 0.02 * errors[f"rms_nominal_y_tip_{part}"]
+        assert errors[f"rms_y_tip_{part}"] < 0.02 * errors[f"rms_mean_y_tip_{part}"]
+
+
+def test_a_static_deflection_tells_the_modulus_and_not_the_damping(
+    tmp_path: Path,
+) -> None:
+    """E = P L^3 / 3 I y; how long it takes to stop, a standing beam does not tell."""
+    m = RodMaterial(modulus=MODULUS)
+    y = np.full(4, -FORCE * LENGTH**3 / (3.0 * m.bending))
+    path = series(tmp_path / "static.csv", "y_tip", np.zeros(4), y, 1e-6)
+    load = NodeLoad([23], (0.0, -FORCE))
+    case = RodFitCase(beam(), path, ["modulus", "beta"], load)
+    last, recorder = fitted(case)
+    assert last.p[0] == pytest.approx(MODULUS, rel=2e-3)
+    assert recorder.outcome.u[0] == pytest.approx(
+        MODULUS * 0.5e-6 / abs(y[0]), rel=1e-2
+    )
+    assert recorder.summary()["not_determined"] == "beta"
+    assert last.p[1] == 8e-3
+    assert "u_beta" not in recorder.summary()
+
+
+def _draw(tmp_path: Path, rng: np.random.Generator, u: float) -> tuple[float, float]:
+    """One noisy decay: chi2 of its parameters, held-out error by what is expected."""
+    at = np.linspace(0.0, 0.45, 46)
+    load, names = NodeLoad([7], (0.0, -0.01)), ["modulus", "beta"]
+    path = series(tmp_path / "draw.csv", "y_tip", at, 0.0 * at, u)
+    case = RodFitCase(beam(8, 5e-3), path, names, load)
+    truth = np.array([MODULUS, BETA])
+    exact, _ = case.predict(truth, np.zeros(46, dtype=np.int64), at)
+    noisy = exact + u * rng.normal(size=46)
+    series(tmp_path / "draw.csv", "y_tip", at, noisy, u)
+    case = RodFitCase(beam(8, 5e-3), path, names, load)
+    last, recorder = fitted(case)
+    found = recorder.outcome
+    away = last.p - truth
+    chi2 = float(away @ np.linalg.solve(found.covariance, away))
+    error = (last.predicted - noisy)[~case.data.used]
+    expected = np.hypot(u, found.predicted_u)[~case.data.used]
+    return chi2, float(np.sqrt(np.mean((error / expected) ** 2)))
+
+
+def test_true_parameters_of_noisy_decays_lie_within_their_uncertainty(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """chi2 of 24 degrees over 12 draws, 0.1 % on either side."""
+    draws = np.array([_draw(tmp_path, rng, 2e-4) for _ in range(12)])
+    assert 8.1 < draws[:, 0].sum() < 51.2
+    assert draws[:, 1].mean() == pytest.approx(1.0, abs=0.15)  # nothing but noise
+
+
+@pytest.mark.slow
+def test_their_uncertainty_is_neither_too_small_nor_too_large(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """chi2 of 400 degrees over 200 draws, 0.1 % on either side."""
+    draws = np.array([_draw(tmp_path, rng, 2e-4) for _ in range(200)])
+    assert 318.3 < draws[:, 0].sum() < 493.1
+    assert draws[:, 1].mean() == pytest.approx(1.0, abs=0.05)
+
+
+def test_the_law_of_an_actuator_is_found_from_its_curvature(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    truth = np.array([2.9, 1.15, 0.3])
+    true = Actuator(rate=2.9, delay=1.15, least_curvature=0.3)
+    steps = list(ActuatorCase(true, 3.0, 61).steps())
+    at = np.array([step.time for step in steps])
+    noisy = [step.curvature for step in steps] + 1e-3 * rng.normal(size=61)
+    path = series(tmp_path / "law.csv", "curvature", at, noisy, 1e-3)
+    names = ["rate", "delay", "least_curvature"]
+    last, recorder = fitted(RodFitCase(ActuatorCase(), path, names))
+    found = recorder.outcome
+    assert (np.abs(last.p - truth) < 3.5 * found.u).all()
+    assert (found.u < 0.02 * truth).all()
+    names.append("most_modulus")
+    case = RodFitCase(ActuatorCase(), path, names)
+    _, recorder = fitted(case)
+    assert recorder.summary()["not_determined"] == "most_modulus"
+
+
+def _rows(path: Path, *rows: str) -> str:
+    path.write_text("\n".join(["quantity,at,value,u,part", *rows]) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"parameters": []}, "name one or more, each once"),
+        ({"parameters": ["beta", "beta"]}, "name one or more, each once"),
+        ({"parameters": ["ramp"]}, "parameter is 'ramp'"),
+        ({"parameters": ["rate"]}, "the beam has no actuator, so no rate"),
+        ({"parameters": ["modulus", "beta", "beta"]}, "each once"),
+        ({"specimen": beam(beta=0.0)}, "beta starts at 0"),
+        ({"specimen": StarCase()}, "specimen is a StarCase: give a ClampedBeam"),
+        ({"specimen": ActuatorCase()}, "an actuator alone has no modulus"),
+        ({"vague": 0.0}, "vague must be positive, not 0.0"),
+        ({"parameters": "modulus"}, "parameters is 'modulus': give a list of names"),
+        (
+            {"released_from": NodeLoad([99], (0.0, -1.0))},
+            "load: nodes .*99.*: choose from",
+        ),
+        ({"max_steps": 0}, "max_steps must be a whole number from 1 up"),
+    ],
+)
+def test_fits_that_make_no_sense_are_refused(
+    tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    rows = [f"y_tip,{0.01 * k},{k},0.1,fit" for k in range(5)]
+    path = _rows(tmp_path / "s.csv", *rows)
+    values = {"specimen": beam(), "parameters": ["modulus", "beta"]} | change
+    with pytest.raises(ValueError, match=words):
+        RodFitCase(measured_path=path, **values)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (["y_tip,0.1,1,0.1,fit"], r"has 1 measurement for 2 parameters \(modulus, b"),
+        (["y_tip,0.1,1,0,fit", "y_tip,0.2,1,0,fit"], "one more as no u is given"),
+        (["y_tip,0.1,1,0.1,fit", "y_tip,0.2,1,0,fit"], "measurement 1 has u = 0"),
+        (["y_tip,-1,1,1,fit"] * 3, "y_tip is measured at -1 s: times start at 0"),
+        (["load,1,1,1,fit"] * 3, "quantity is 'load': a rod has"),
+    ],
+)
+def test_series_that_cannot_tell_are_refused(
+    tmp_path: Path, rows: list[str], words: str
+) -> None:
+    path = _rows(tmp_path / "s.csv", *rows)
+    with pytest.raises(ValueError, match=words):
+        RodFitCase(beam(), path, ["modulus", "beta"])
+    with pytest.raises(InputError, match=r"no\.csv does not exist: name a CSV"):
+        RodFitCase(beam(), str(tmp_path / "no.csv"), ["modulus"])
+    (tmp_path / "no.csv").touch()
+    with pytest.raises(InputError, match=r"no\.csv is no table: No columns"):
+        RodFitCase(beam(), str(tmp_path / "no.csv"), ["modulus"])
+    odd = _rows(tmp_path / "s.csv", *["y_tip,0.1,nan,1,fit"] * 3)
+    with pytest.raises(InputError, match="row 1: value is 'nan', which is no finite"):
+        RodFitCase(beam(), odd, ["modulus"])
+
+
+def test_shipped_fits_predict_what_was_held_out_and_are_drawn(tmp_path: Path) -> None:
+    truths = {
+        "beam_fit": {"modulus": 2.85e6, "beta": 5.2e-3},
+        "limb_fit": {"rate": 2.9, "delay": 1.15, "least_curvature": 0.30},
+    }
+    rows = []
+    for name, truth in truths.items():
+        out = tmp_path / name
+        out.mkdir()
+        result = dict(record_steps(build(name), name, out))
+        for parameter, value in truth.items():
+            assert abs(result[parameter] - value) < 3.0 * result[f"u_{parameter}"]
+        for quantity in ("y_tip_held_out", "y_tip_fit"):
+            assert result[f"rms_{quantity}"] < 1.5 * (2e-4 if name[0] == "b" else 5e-5)
+            assert result[f"rms_{quantity}"] < result[f"rms_nominal_{quantity}"]
+            assert result[f"rms_{quantity}"] < result[f"rms_mean_{quantity}"]
+        rows.append(Row(name, out))
+    assert result["not_determined"] == "most_modulus"
+    drawn = draw(rows)
+    words = [text.get_text() for ax in drawn.figure.axes for text in ax.texts]
+    assert "(modulus) = not determined" in "\n".join(words).replace("$n$ ", "")
+    assert "synthetic: computed" in drawn.figure.texts[-1].get_text()
+    assert set(drawn.tables) == {"curves", "measurements", "parameters", "errors"}
+    with pytest.raises(InputError, match=r"has no curves\.csv: run a case of fits"):
+        draw([Row("x", tmp_path)])
+
+
+@pytest.mark.usefixtures("project")
+def test_the_command_prints_what_the_series_tells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["case=beam_fit"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("modulus          2.848")
+    assert "held out (30): rms 0.000203" in said
+    assert main(["case=miura"]) == 2
+    assert capsys.readouterr().err == (
+        "error: case=miura is no RodFitCase: choose one whose _target_ is\n"
+    )
+    path = _rows(tmp_path / "short.csv", "y_tip,0.1,-0.02,0.001,fit")
+    assert main(["case=beam_fit", f"case.measured_path={path}"]) == 2
+    said = capsys.readouterr().err
+    assert "has 1 measurement for 2 parameters (modulus, beta): mark more" in said

@@ -1,0 +1,321 @@
+"""From scanned poses, synthetic here, to a mechanism as built: morphtrack calibrate."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from pipeline.commands import calibrate, simulate
+from pipeline.formats.structure_file import structure_file
+from pipeline.steps.calibration.file import composed
+from pipeline.terminal.errors import InputError
+
+SHIPPED = Path("conf/calibration/ring_of_triangles.yaml")
+POSES = ("wide", "narrow", "tilted")
+
+
+def three_poses(folder: Path, **changed: object) -> Path:
+    """The shipped calibration with three of its poses and coarser scans."""
+    content = yaml.safe_load(SHIPPED.read_text())
+    content["poses"] = {name: content["poses"][name] for name in POSES}
+    content["lab"] |= {"views": 6, "pitch_mm": 1.0}
+    content |= changed
+    file = folder / "poses.yaml"
+    file.write_text(yaml.safe_dump(content))
+    return file
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a calibration from three poses."""
+    folder = tmp_path_factory.mktemp("calibration")
+    out = folder / "out"
+    assert calibrate.main([str(three_poses(folder)), "--out", str(out)]) == 0
+    return out
+
+
+def pose_words(built: Path, names: tuple[str, ...] = POSES) -> list[str]:
+    return [word for name in names for word in folders_of(built / "poses" / name)]
+
+
+def folders_of(pose: Path) -> list[str]:
+    return ["--pose", *(str(pose / n) for n in ("comparison", "spheres", "simulated"))]
+
+
+def test_true_errors_are_recovered_from_scans(built: Path) -> None:
+    found = pd.read_csv(built / "deviations.csv")
+    truth = pd.read_csv(built / "truth.csv")["true_deviation_mm"]
+    assert np.abs(truth).max() > 0.4
+    z = (found["deviation_mm"] - truth) / found["u_mm"]
+    inside = (found["low_mm"] <= truth) & (truth <= found["high_mm"])
+    assert np.abs(z).max() < 5.0
+    assert inside.mean() > 0.85
+    assert found["u_mm"].max() < 0.08
+    spread = pd.read_csv(built / "spread.csv").set_index("what")
+    assert spread.loc["link play", "low_mm"] < 0.05 < spread.loc["link play", "high_mm"]
+
+
+def test_simulated_as_built_the_poses_agree_better(built: Path) -> None:
+    again = pd.read_csv(built / "again.csv")
+    assert (again["rms_mm_after"] < 0.3 * again["rms_mm_before"]).all()
+    assert (again["verdict_after"] == "agrees").all()
+    assert not (again["verdict_before"] == "agrees").any()
+
+
+def test_a_pose_is_predicted_with_lengths_that_its_scan_had_no_part_in(
+    built: Path,
+) -> None:
+    again = pd.read_csv(built / "again.csv")
+    held_out, after = again["rms_mm_held_out"], again["rms_mm_after"]
+    assert (held_out < 0.3 * again["rms_mm_before"]).all()
+    assert np.square(held_out).sum() > np.square(after).sum()
+    for pose in POSES:
+        alone = structure_file(str(built / "again" / pose / "held_out/as_built.json"))
+        apart = (
+            alone.constraints.constant
+            - structure_file(str(built / "as_built.json")).constraints.constant
+        )
+        assert np.abs(apart).max() > 1e-5
+
+
+def test_two_poses_predict_no_third_and_say_so(built: Path, tmp_path: Path) -> None:
+    """One pose tells no play."""
+    words = [*pose_words(built, POSES[:2]), "--sampled", "0"]
+    assert calibrate.main([*words, "--out", str(tmp_path / "out")]) == 0
+    again = pd.read_csv(tmp_path / "out" / "again.csv")
+    assert again["rms_mm_held_out"].isna().all()
+    assert again["rms_mm_after"].notna().all()
+
+
+def test_another_calibration_into_the_same_folder_replaces_the_first(
+    built: Path, tmp_path: Path
+) -> None:
+    """As when one more pose was scanned."""
+    words = [*pose_words(built, POSES[:2]), "--sampled", "0"]
+    assert calibrate.main([*words, "--out", str(tmp_path / "out")]) == 0
+    words = [*pose_words(built), "--sampled", "0"]
+    assert calibrate.main([*words, "--out", str(tmp_path / "out")]) == 0
+    assert len(pd.read_csv(tmp_path / "out" / "again.csv")) == 3
+
+
+def moved_sphere(built: Path, folder: Path, by_mm: float) -> tuple[list[str], str]:
+    """The pose `wide` with the sphere of node 5 elsewhere; what it is called."""
+    here = shutil.copytree(built / "poses" / "wide", folder / "wide")
+    labels = pd.read_csv(here / "comparison" / "labels.csv", dtype=str)
+    path = here / "spheres" / "spheres.csv"
+    spheres = pd.read_csv(path, dtype={"sphere": str})
+    spheres.loc[spheres["sphere"] == labels["sphere"][5], "x_mm"] += by_mm
+    spheres.to_csv(path, index=False)
+    (here / "spheres" / "covariance.npz").unlink(missing_ok=True)
+    return folders_of(here), "wide-comparison"
+
+
+def test_a_sphere_that_is_elsewhere_is_named_and_can_be_left_out(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words, name = moved_sphere(built, tmp_path, 2.0)
+    words += [*pose_words(built, POSES[1:]), "--sampled", "0", "--no-again"]
+    said = refused(words, tmp_path / "o", capsys)
+    assert f"node 5 of {name} is about" in said
+    assert f"--leave-out {name}:5" in said
+    words += ["--leave-out", f"{name}:5", "--out", str(tmp_path / "o")]
+    assert calibrate.main(words) == 0
+    found = pd.read_csv(tmp_path / "o" / "deviations.csv")
+    truth = pd.read_csv(built / "truth.csv")["true_deviation_mm"]
+    assert ((found["low_mm"] <= truth) & (truth <= found["high_mm"])).mean() > 0.85
+
+
+def test_one_scan_twice_is_refused(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    twice = pose_words(built, ("wide", "wide"))
+    said = refused(twice, tmp_path / "o", capsys)
+    assert "wide-comparison is the name of 2 poses" in said
+    copied = shutil.copytree(built / "poses" / "wide", tmp_path / "again")
+    words = [*pose_words(built, ("wide",)), *folders_of(copied)]
+    assert "are the same scan" in refused(words, tmp_path / "o", capsys)
+
+
+def test_options_beside_a_file_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [str(SHIPPED), "--links", "equal"]
+    said = refused(words, tmp_path / "o", capsys)
+    assert "--links is not heeded beside a file" in said
+
+
+def test_the_structure_as_built_has_the_lengths_found_and_can_be_simulated(
+    built: Path, tmp_path: Path
+) -> None:
+    made = structure_file(str(built / "as_built.json"))
+    found = pd.read_csv(built / "deviations.csv")
+    lengths = 40 * np.sqrt(made.constraints.constant)
+    np.testing.assert_allclose(lengths, found["as_built_mm"], rtol=1e-12)
+    words = [
+        "case=structure_file", f"case.structure.path={built / 'as_built.json'}",
+        "+case.target._target_=sim.morph.targets.surfaces.Cylinder",
+        "+case.target.radius=2.0", "+case.target.centre=[0.0,0.0,-2.0]",
+        "+case.target.axis=[1.0,0.0,0.0]", f"hydra.run.dir={tmp_path / 'run'}",
+    ]  # fmt: skip
+    assert simulate.main(words) == 0
+    assert (tmp_path / "run" / "run.json").is_file()
+
+
+def test_more_poses_leave_less_uncertainty_and_the_next_one_less_still(
+    built: Path,
+) -> None:
+    growth = pd.read_csv(built / "growth.csv")
+    following = pd.read_csv(built / "next_poses.csv")
+    assert growth["poses"].tolist() == [2, 3]
+    assert growth["link_u_mm"].is_monotonic_decreasing
+    assert (following["link_u_mm"] < growth["link_u_mm"].iloc[-1]).all()
+    assert following["gain_ln_det"].is_monotonic_decreasing
+    assert (following["gain_ln_det"] > 0).all()
+
+
+def test_poses_compared_by_hand_give_the_same(built: Path, tmp_path: Path) -> None:
+    words = [*pose_words(built), "--sampled", "0", "--no-again"]
+    words += ["--candidate", str(built / "poses" / "wide" / "printed")]
+    assert calibrate.main([*words, "--out", str(tmp_path / "out")]) == 0
+    pd.testing.assert_frame_equal(
+        pd.read_csv(tmp_path / "out" / "deviations.csv"),
+        pd.read_csv(built / "deviations.csv"),
+    )
+    assert len(pd.read_csv(tmp_path / "out" / "next_poses.csv")) == 1
+
+
+def test_comparisons_of_the_chain_tell_what_they_compared(
+    built: Path, tmp_path: Path
+) -> None:
+    """As make figures leaves them: runs by key, and names that point to them."""
+    runs, named = tmp_path / "results" / "runs", []
+    for name in POSES:
+        here, keys = built / "poses" / name, {}
+        for role in ("spheres", "simulated", "comparison"):
+            keys[role] = f"{role}-{name}"
+            shutil.copytree(here / role, runs / keys[role])
+        ingested = {"key": keys["spheres"], "step": "ingest"}
+        (runs / keys["spheres"] / "run.json").write_text(json.dumps(ingested))
+        settings = composed(SHIPPED)["comparison"] | {"scale_mm": 40.0}
+        record = {"key": keys["comparison"], "step": "compare", "name": name}
+        record |= {"needs": keys, "config": settings}
+        path = runs / keys["comparison"] / "run.json"
+        path.write_text(json.dumps(record))
+        named.append(tmp_path / "results" / "compare" / name)
+        named[-1].parent.mkdir(exist_ok=True)
+        named[-1].symlink_to(runs / keys["comparison"])
+    words = [*map(str, named), "--sampled", "0", "--no-again"]
+    assert calibrate.main([*words, "--out", str(tmp_path / "out")]) == 0
+    pd.testing.assert_frame_equal(
+        pd.read_csv(tmp_path / "out" / "deviations.csv"),
+        pd.read_csv(built / "deviations.csv"),
+    )
+
+
+def test_a_folder_that_is_no_comparison_is_refused(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulated, without = built / "poses" / "wide" / "simulated", tmp_path / "empty"
+    without.mkdir()
+    said = refused([str(simulated)], tmp_path / "o", capsys)
+    assert "is a run of simulate: give finished comparisons" in said
+    said = refused([str(without)], tmp_path / "o", capsys)
+    assert "has no run.json" in said
+
+
+def test_everything_says_that_it_is_synthetic(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*pose_words(built), "--sampled", "0", "--no-again"]
+    calibrate.main([*words, "--out", str(tmp_path / "out")])
+    assert "synthetic: True" in capsys.readouterr().out
+
+
+def refused(words: list[str], out: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a refused command says on its one line."""
+    assert calibrate.main([*words, "--out", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert not out.exists()
+    return error
+
+
+@pytest.mark.parametrize(
+    ("names", "more", "said"),
+    [
+        (POSES[:1], [], "cannot be told: every length is measured once"),
+        ((), [], "no pose is given"),
+        (POSES, ["--joint-play"], "no joint whose play could be told"),
+        (POSES, ["--scale"], "name a length measured otherwise as a reference"),
+        (POSES, ["--reference", "0-99"], "no link or edge has the nodes 0-99"),
+        (POSES, ["--reference", "zero"], "'zero' is no pair of nodes"),
+        (POSES, ["--links", "free"], "choose one of own, equal, nominal"),
+        (POSES, ["--amplitude-mm", "-3"], "amplitude_mm must be positive"),
+        (POSES, ["--candidate", "nowhere"], "nowhere"),
+        (POSES, ["--optimal", "E"], "choose one of D, A"),
+        (POSES, ["--leave-out", "5"], "give a pose and a node such as wide:5"),
+        (POSES, ["--leave-out", "far:5"], "there is no pose far"),
+        (POSES, ["--leave-out", "wide-comparison:99"], "there is no node 99"),
+    ],
+)
+def test_what_cannot_be_calibrated_is_refused_on_one_line(
+    names: tuple[str, ...],
+    more: list[str],
+    said: str,
+    built: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert said in refused([*pose_words(built, names), *more], tmp_path / "o", capsys)
+
+
+def test_poses_of_another_structure_are_refused(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(built / "poses" / "wide", tmp_path / "wide")
+    path = tmp_path / "wide" / "simulated" / "structure.json"
+    content = json.loads(path.read_text())
+    content["dist"][0][2] *= 1.1
+    path.write_text(json.dumps(content))
+    words = pose_words(built, ("narrow",))
+    here = tmp_path / "wide"
+    words += [
+        "--pose",
+        *(str(here / n) for n in ("comparison", "spheres", "simulated")),
+    ]
+    assert "give poses of one mechanism" in refused(words, tmp_path / "o", capsys)
+
+
+def test_labels_of_other_spheres_are_refused(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(built / "poses" / "wide", tmp_path / "wide")
+    path = tmp_path / "wide" / "comparison" / "labels.csv"
+    labels = pd.read_csv(path, dtype=str)
+    labels.loc[0, "sphere"] = "77"
+    labels.to_csv(path, index=False)
+    words = folders_of(tmp_path / "wide")
+    assert "names the sphere 77" in refused(words, tmp_path / "o", capsys)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"poses": {}}, "poses is empty"),
+        ({"length_sd_mm": -1.0}, "length_sd_mm must be zero or positive"),
+        ({"seed": "x"}, "seed must be a whole number"),
+        ({"lab": {"colour": 1}}, "the virtual lab has no 'colour'"),
+        ({"settings": {"links": "free"}}, "choose one of own, equal, nominal"),
+        ({"noise": 1}, "has no key 'noise'"),
+        ({"mechanism": "case=box"}, "must be a list of words"),
+    ],
+)
+def test_a_wrong_file_is_refused(
+    changed: dict[str, object], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=said):
+        composed(three_poses(tmp_path, **changed))

@@ -1,0 +1,165 @@
+"""morphtrack as its users meet it: names, mistakes, pipes, Ctrl-C."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from pipeline.commands import overview
+from tests.pipeline.conftest import ROOT, Command, refusal
+
+NOT_COMMANDS = {"__init__", "door", "overview", "case_command"}
+
+
+def test_every_module_is_a_command_in_one_group() -> None:
+    modules = {path.stem for path in (ROOT / "pipeline" / "commands").glob("*.py")}
+    assert sorted(overview.COMMANDS) == sorted(modules - NOT_COMMANDS)
+
+
+@pytest.mark.parametrize("name", overview.COMMANDS)
+def test_a_command_says_what_it_does_and_what_it_is_called(name: str) -> None:
+    module = import_module(f"pipeline.commands.{name}")
+    said, usage = module.__doc__.splitlines()[0].split(": morphtrack ")
+    assert re.match(r"\w+", usage).group() == name  # type: ignore[union-attr]
+    assert overview.first_line(name) == said
+    assert module.arguments().prog == f"morphtrack {name}"
+    assert callable(module.main)
+
+
+def test_help_lists_every_command_and_imports_nothing_for_it() -> None:
+    heavy = "{'hydra', 'numba', 'pandas', 'scipy', 'matplotlib', 'mlflow', 'open3d'}"
+    code = (
+        "import sys; sys.argv = ['morphtrack', '--help']\n"
+        "from pipeline.commands.door import main\n"
+        f"main(); print('heavy:', sorted({heavy} & set(sys.modules)))"
+    )
+    line = [sys.executable, "-c", code]
+    said = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    assert said.endswith("heavy: []\n")
+    for name in overview.COMMANDS:
+        assert f"\n  {name} " in said
+
+
+def test_a_name_with_dashes_is_the_same_command(command: Command) -> None:
+    assert "morphtrack study_table" in command("study-table", "--help").stdout
+
+
+def test_no_command_at_all_is_refused_with_the_list(command: Command) -> None:
+    done = command()
+    assert done.returncode == 2
+    assert "\n  simulate " in done.stderr
+
+
+NEAR = "did you mean "
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("simulat", f"there is no command 'simulat': {NEAR}simulate?"),
+        ("frobnicate", "there is no command 'frobnicate': choose one of make, "),
+        ("study shet_size", f"no study 'shet_size': {NEAR}sheet_size?"),
+        ("status shet_size", f"no study 'shet_size': {NEAR}sheet_size?"),
+        ("make dejong-33", f"no figure 'dejong-33': {NEAR}dejong-3 or"),
+        ("figure huang-4b --row a b --out c", f"'huang-4b': {NEAR}huang-4 or"),
+        ("simulate case=pentapot", f"no case 'pentapot': {NEAR}pentapod or "),
+        ("mobility case=pentapot", f"no case 'pentapot': {NEAR}pentapod or "),
+        ("simulate case=pentapod --multrun", f"--multrun: {NEAR}--multirun or"),
+        ("study sheet_size --retry-faild", f"{NEAR}--retry-failed?"),
+        ("track --frobnicate", "morphtrack track --help says what there is"),
+    ],
+)
+def test_a_misspelt_name_is_met_with_those_that_come_close(
+    command: Command, words: str, said: str
+) -> None:
+    assert said in refusal(command(*words.split()))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["cases"],
+        ["simulate", "--help"],
+        ["compare", "--help"],
+        ["simulate", "case=pentapod", "--cfg", "job"],
+        ["frobnicate"],
+    ],
+)
+def test_a_reader_that_leaves_ends_no_command(project: Path, words: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    line = [sys.executable, "-m", "pipeline", *words]
+    only = {"stdout": writing, "stderr": subprocess.PIPE}
+    both = {"stdout": writing, "stderr": writing}
+    for streams in (only, both):
+        done = subprocess.run(line, cwd=project, check=False, **streams)  # type: ignore[call-overload]
+        assert done.returncode == (2 if words == ["frobnicate"] else 0)
+        assert b"Traceback" not in (done.stderr or b"")
+        assert b"Broken pipe" not in (done.stderr or b"")
+    os.close(writing)
+
+
+def test_work_goes_on_when_nobody_reads_what_is_said(project: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    line = [sys.executable, "-m", "pipeline", "simulate", "case=pentapod"]
+    done = subprocess.run(line, cwd=project, stdout=writing, check=False)
+    os.close(writing)
+    assert done.returncode == 0
+    assert len(list((project / "results" / "runs").iterdir())) == 1
+
+
+def test_ctrl_c_ends_with_one_line(project: Path) -> None:
+    case = ["case=star_robot", "case.duration=3000.0"]  # it ends by the signal alone
+    line = [sys.executable, "-m", "pipeline", "simulate", *case]
+    started = subprocess.Popen(line, cwd=project, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 300.0
+    while not list(project.glob("results/running/*/steps.csv")):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    started.send_signal(signal.SIGINT)
+    _, said = started.communicate(timeout=60)
+    assert (started.returncode, said) == (130, "interrupted\n")
+
+
+def test_cases_studies_and_figures_are_listed_with_their_first_lines(
+    command: Command, project: Path
+) -> None:
+    (project / "conf" / "case" / "mine.yaml").write_text("_target_: x\n")
+    cases = command("cases").stdout.splitlines()
+    assert [line.split()[0] for line in cases] == sorted(
+        path.stem for path in (project / "conf" / "case").glob("*.yaml")
+    )
+    assert "  mine" in cases
+    assert any("[dJ23] Fig. 2a: a pentapod" in line for line in cases)
+    studies = command("studies").stdout
+    assert re.search(r"^  sheet_size +How the size of the triangle", studies, re.M)
+    figures = command("figures").stdout
+    assert re.search(r"^  dejong-3 +Fig. 3 of \[dJ23\]", figures, re.M)
+
+
+def test_an_installed_command_runs_the_code_of_the_folder_it_is_called_in(
+    tmp_path: Path,
+) -> None:
+    copied = tmp_path / "pipeline" / "commands"
+    copied.mkdir(parents=True)
+    (copied / "door.py").touch()
+    (tmp_path / "pipeline" / "__init__.py").touch()
+    (tmp_path / "pipeline" / "__main__.py").write_text("print('the copy ran')")
+    code = "from pipeline.commands.door import installed; installed()"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],  # -P: as if from elsewhere
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "the copy ran\n"

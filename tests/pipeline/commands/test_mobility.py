@@ -1,0 +1,57 @@
+"""The command that counts and draws motions."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.commands.mobility import main, report
+from sim.morph.mobility.mobility import mobility
+from sim.morph.structure.constraints import dist
+from tests.sim.morph.mechanisms import of_loops, structure
+
+
+def test_mobility_of_a_case_is_printed_and_its_modes_are_drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["case=pentapod", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "mobility        7" in said
+    assert "warning" not in said
+    assert (tmp_path / "pentapod.pdf").stat().st_size > 1000
+    with np.load(tmp_path / "pentapod_modes.npz") as saved:
+        assert saved["modes"].shape == (7, 13, 3)
+
+
+def test_large_structures_are_counted_and_not_drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sizes = [f"case.structure.{key}" for key in ("rows=13", "columns=13")]
+    words = ["case=triangles_cylinder", *sizes, "case.structure.variation=0"]
+    assert main([*words, "--out", str(tmp_path)]) == 0
+    assert "not drawn: 3" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_redundant_rows_are_named() -> None:
+    bars = of_loops()["4-bar planar grounded (1 redundant)"]
+    lines = report(mobility(bars), bars, 1)
+    named = next(line for line in lines if line.startswith("redundant rows"))
+    assert named.removeprefix("redundant rows").strip()
+
+
+def test_special_configurations_bring_a_warning() -> None:
+    r = np.array([[0.0, 0, 0], [2, 0, 0], [3, 0, 0], [1, 0, 0]])
+    flat = structure(r, [dist(r, a, b) for a, b in ((0, 1), (1, 2), (2, 3), (3, 0))])
+    found = mobility(flat)
+    assert "a special one" in report(found, flat, 8)[-1]
+    assert "lead nowhere" in report(found, flat, None)[-1]
+
+
+def test_cases_without_constraints_are_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["case=star_robot"]) == 2
+    assert "has no constraints to count" in capsys.readouterr().err
+    assert main(["case=triangles_sphere"]) == 2
+    assert capsys.readouterr().err.startswith("error: ")

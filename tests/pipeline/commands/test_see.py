@@ -1,0 +1,148 @@
+"""What a run by hand says, how it is known again, and how any run is looked at."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from pipeline.commands.see import found_run
+from pipeline.formats.vtk_series import write_vtk_series
+from pipeline.pages.one_run import chosen_columns
+from pipeline.results.moving_shape import read_moving_shape
+from pipeline.store.digests import edits
+from pipeline.store.own_runs import own_name
+from pipeline.store.receipts import content_digest
+from pipeline.terminal.errors import InputError
+from tests.pipeline.conftest import Command, refusal
+
+SMALL = ["case=triangles_circle", "case.target.radius=2.3"]
+NAME = "triangles_circle,target.radius=2.3"
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["case=a"], "a"),
+        (["case=a", "case.x.y=1e-3", "+case.z=[1,2]"], "a,x.y=1e-3,z=_1,2"),
+        (["case=a", "record_every=3"], "a,record_every=3"),
+        (["case=a", "case.path=/tmp/../b c.json"], "a,path=_tmp_.._b_c.json"),
+    ],
+)
+def test_a_run_is_called_after_what_differs_from_its_case(
+    words: list[str], name: str
+) -> None:
+    assert own_name("a", words) == name
+
+
+def test_long_names_are_cut_and_still_differ() -> None:
+    one, two = (own_name("a", [f"case.x={'9' * 200}{end}"]) for end in "12")
+    assert one != two
+    assert max(len(one), len(two)) <= 80
+
+
+def test_a_run_by_hand_says_what_came_out_and_is_known_again(
+    project: Path, command: Command
+) -> None:
+    done = command("simulate", *SMALL)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((project / "results/own" / NAME / "run.json").read_text())
+    first, stopped, *places = done.stdout.splitlines()
+    E, S = (result["result"][name] for name in "ES")
+    assert first == f"E = {E:.5g}, S = {S:.5g}"
+    assert f"stopped by: {result['result']['stop']}, after " in stopped
+    assert f"{result['result']['steps']} steps" in stopped
+    told = dict(line.split(maxsplit=1) for line in places)
+    assert told["run"] == f"results/own/{NAME}"
+    assert told["next"] == f"morphtrack see {NAME} --gif"
+    assert not re.search(r"[0-9a-f]{16}", done.stdout)
+    with Image.open(project / told["picture"]) as picture:
+        assert picture.width > 800
+    page = (project / told["page"]).read_text()
+    assert 'class="scene"' in page
+    body = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    assert not re.search(r'(src|href)="(https?:)?//', body)
+
+    again = command("simulate", *SMALL)
+    assert again.stdout == done.stdout
+    runs = list((project / "results" / "runs").iterdir())
+    assert len(runs) == 1
+
+    case = project / "conf" / "case" / "triangles_circle.yaml"
+    case.write_text(case.read_text() + "\nmax_steps: 900\n")
+    other = command("simulate", *SMALL)
+    assert other.returncode == 0, other.stderr
+    assert len(list((project / "results" / "runs").iterdir())) == 2
+
+
+def test_pictures_are_none_of_a_runs_results(project: Path, command: Command) -> None:
+    done = command("simulate", *SMALL)
+    assert done.returncode == 0, done.stderr
+    run = project / "results" / "own" / NAME
+    before = content_digest(run)
+    for name in ("picture.png", "run.html"):
+        (run / name).unlink()
+    assert content_digest(run) == before
+    seen = command("see", NAME, "--gif", "--vtk", "--no-open")
+    assert seen.returncode == 0, seen.stderr
+    assert content_digest(run) == before
+    assert edits(run) == []
+    with Image.open(run / "moving.gif") as gif:
+        assert getattr(gif, "n_frames", 1) > 3
+    steps = len((run / "steps.csv").read_text().splitlines()) - 1
+    listed = ET.parse(run / "vtk" / "steps.pvd").findall(".//DataSet")
+    assert [(run / "vtk" / part.attrib["file"]).is_file() for part in listed] == (
+        [True] * steps
+    )
+    shape = read_moving_shape(run)
+    assert shape is not None
+    last = ET.parse(run / "vtk" / listed[-1].attrib["file"]).find(".//Points/DataArray")
+    assert last is not None
+    written = np.array((last.text or "").split(), dtype=float).reshape(-1, 3)
+    assert np.array_equal(written, shape.r[-1])
+
+
+def test_a_run_is_found_by_name_folder_and_key(project: Path, command: Command) -> None:
+    assert command("simulate", *SMALL).returncode == 0
+    (run,) = (project / "results" / "runs").iterdir()
+    for name in (NAME, f"own/{NAME}", f"results/runs/{run.name}", run.name[:8]):
+        assert found_run(name).resolve() == run
+    with pytest.raises(InputError, match="did you mean triangles_circle"):
+        found_run("triangles_circle,target.radius=2.4")
+    assert "there is no run 'nothing'" in refusal(command("see", "nothing"))
+
+
+def test_lines_and_triangles_are_written_as_vtk_reads_them(tmp_path: Path) -> None:
+    r = np.arange(24.0).reshape(2, 4, 3)
+    links, faces = np.array([[0, 3]]), np.array([[0, 1, 2], [1, 2, 3]])
+    path = write_vtk_series(tmp_path, r, links, faces, [0.0, 0.5])
+    times = [p.attrib["timestep"] for p in ET.parse(path).findall(".//DataSet")]
+    assert times == ["0.0", "0.5"]
+    piece = ET.parse(tmp_path / "step00001.vtp").find(".//Piece")
+    assert piece is not None
+    counts = [piece.attrib[f"NumberOf{kind}"] for kind in ("Points", "Lines", "Polys")]
+    assert counts == ["4", "1", "2"]
+    polys = {a.attrib["Name"]: a.text for a in piece.findall("Polys/DataArray")}
+    assert polys == {"connectivity": "0 1 2 1 2 3", "offsets": "3 6"}
+    moved = piece.find("PointData/DataArray")
+    assert moved is not None
+    assert set((moved.text or "").split()) == {"12.0"}
+
+
+@pytest.mark.parametrize(
+    ("head", "chosen"),
+    [
+        ("step,residual,E,S", ["step", "E", "S"]),
+        ("step,time,curvature,modulus", ["time", "curvature", "modulus"]),
+        ("sample,S", ["sample", "S"]),
+    ],
+)
+def test_the_numbers_that_tell_most_are_drawn(
+    tmp_path: Path, head: str, chosen: list[str]
+) -> None:
+    row = ",".join(["1.0"] * len(head.split(",")))
+    (tmp_path / "steps.csv").write_text(f"{head}\n{row}\n{row}\n")
+    assert list(chosen_columns(tmp_path)) == chosen

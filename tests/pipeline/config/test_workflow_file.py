@@ -1,0 +1,110 @@
+from pathlib import Path
+
+import pytest
+
+from pipeline.config.workflow_file import VirtualScan, Workflow, read_workflow
+from pipeline.terminal.errors import InputError
+
+GOOD = """
+shared: {sphere_radius_mm: 6.0, scale_mm: 40.0}
+comparisons:
+  one: {case: triangles_circle, scan: [a.ply, b.ply], unit: m}
+  two: {case: triangles_circle, scan: {virtual: {seed: 3}}, scale_mm: 1e1}
+figures:
+  dejong-3: {comparisons: [one, two]}
+"""
+
+
+def workflow(tmp_path: Path, text: str) -> Workflow:
+    path = tmp_path / "workflow.yaml"
+    path.write_text(text)
+    return read_workflow(path)
+
+
+def test_files_and_synthetic_scans_are_told_apart(tmp_path: Path) -> None:
+    read = workflow(tmp_path, GOOD)
+    assert read.comparisons["one"].scan == ("a.ply", "b.ply")
+    assert read.comparisons["two"].scan == VirtualScan(seed=3)
+    assert read.comparisons["two"].scale_mm == 10.0
+    assert read.figures["dejong-3"].comparisons == ("one", "two")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("case: triangles_circle, scan: [a", "cas: t, scan: [a", "no key 'cas'"),
+        ("unit: m}", "unit: ft}", "unit is 'ft': choose one of mm, m, cm, inch"),
+        ("scale_mm: 1e1", "scale_mm: -1", "two.scale_mm must be a positive number"),
+        ("seed: 3", "sed: 3", "no key 'sed'"),
+        ("seed: 3", "seed: -3", "not -3"),
+        ("seed: 3", "seed: one", "not 'one'"),
+        ("unit: m}", "expect: agre}", "expect is 'agre'"),
+        ("unit: m}", "settings: [k]}", "settings must be a mapping"),
+        ("unit: m}", "overrides: case.a=1}", "overrides must be a list of words"),
+        ("scan: [a.ply, b.ply]", "scan: 3", "give a list of files"),
+        ("scan: [a.ply, b.ply], ", "", "comparisons.one has no scan"),
+        ("[one, two]", "[one, three]", "'three', which is not there"),
+        ("  two:", "  one:", "'one' appears twice"),
+        ("figures:", "figurs:", "no key 'figurs'"),
+        ("comparisons:\n", "comparisons: [\n", "is not YAML"),
+    ],
+)
+def test_a_wrong_entry_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in GOOD
+    with pytest.raises(InputError, match=r".") as caught:
+        workflow(tmp_path, GOOD.replace(old, new))
+    assert said in str(caught.value)
+
+
+def test_the_shipped_workflow_has_a_negative_control() -> None:
+    shipped = read_workflow()
+    assert [c.name for c in shipped.comparisons.values() if c.expect == "differs"]
+
+
+def test_a_misspelt_key_is_asked_about(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="did you mean scale_mm"):
+        workflow(tmp_path, GOOD.replace("scale_mm: 1e1", "scale_m: 1e1"))
+
+
+def test_the_old_name_of_what_is_shared_is_refused_with_the_new_one(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(InputError, match="rename `defaults:` to `shared:`"):
+        workflow(tmp_path, GOOD.replace("shared:", "defaults:"))
+
+
+def test_an_override_reaches_what_comparisons_share(tmp_path: Path) -> None:
+    path = tmp_path / "workflow.yaml"
+    path.write_text(GOOD)
+    words = ["comparisons.one.scale_mm=50", "+comparisons.one.settings.S_margin=0.1"]
+    read = read_workflow(path, words).comparisons
+    assert (read["one"].scale_mm, read["two"].scale_mm) == (50.0, 10.0)
+    assert read["one"].settings == {"S_margin": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("comparisons.one.scale=50", "there is no comparisons.one.scale"),
+        ("comparisons.three.scale_mm=50", "there is no comparisons.three.scale_mm"),
+        ("comparisons.one.scale_mm=-1", "must be a positive number, not -1"),
+        ("comparisons.one.scale_mm=1,2", "give one value"),
+        ("comparisons.one.scale_mm=", "must be a number, not ''"),
+    ],
+)
+def test_a_wrong_override_is_named(tmp_path: Path, word: str, said: str) -> None:
+    path = tmp_path / "workflow.yaml"
+    path.write_text(GOOD)
+    with pytest.raises(InputError) as caught:
+        read_workflow(path, [word])
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("label", ["../../notes.txt", "a/b", ".hidden", ""])
+@pytest.mark.parametrize("kind", ["cases", "parts"])
+def test_a_label_that_leads_out_of_its_folder_is_refused(
+    tmp_path: Path, kind: str, label: str
+) -> None:
+    row = f"  dejong-2: {{{kind}: {{'{label}': [case=pentapod]}}}}\n"
+    with pytest.raises(InputError, match="becomes the name of a folder"):
+        workflow(tmp_path, GOOD + row)

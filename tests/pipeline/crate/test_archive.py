@@ -1,0 +1,329 @@
+"""An archive rebuilds elsewhere, and one that is not sound is not unpacked."""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pipeline.commands.archive import main
+from pipeline.crate.reading import climbs_out
+from pipeline.store.digests import write_digests
+from tests.pipeline.conftest import command_in, furnish
+
+SMALL = {"comparisons": {}, "figures": {"huang-3": {"cases": ["actuator_law"]}}}
+WHOLE = {
+    "shared": {"sphere_radius_mm": 6.0, "scale_mm": 40.0, "input_draws": 10},
+    "comparisons": {
+        "same": {"case": "triangles_circle", "scan": {"virtual": {"seed": 1}}}
+    },
+    "figures": {
+        "dejong-3": {"comparisons": ["same"]},
+        "zhu-filipov-8": {"cases": ["box"]},
+    },
+}
+ARCHIVE = "results/morphtrack.crate.zip"
+
+
+def made_and_archived(folder: Path, workflow: dict[str, object]) -> Path:
+    """A folder in which a workflow has run; its archive."""
+    furnish(folder)
+    (folder / "conf" / "workflow.yaml").write_text(yaml.safe_dump(workflow))
+    for name in ("make", "archive"):
+        done = command_in(folder)(name)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return folder / ARCHIVE
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_and_archived(tmp_path_factory.mktemp("archived"), SMALL)
+
+
+def elsewhere(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command of the code that was unpacked into `folder`."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    environment.pop("MLFLOW_TRACKING_URI", None)
+    return subprocess.run(
+        [sys.executable, "-m", "pipeline", *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+
+
+def rebuilt(archive: Path, place: Path) -> str:
+    """What is said when the runs made anew in `place` are set beside the archive's."""
+    assert main(["--unpack", str(archive), "--into", str(place), "--bare"]) == 0
+    assert not (place / "results").exists()
+    done = elsewhere(place, "make")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = elsewhere(place, "archive", "--compare", str(archive))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_an_archive_rebuilds_elsewhere_with_the_same_keys_and_numbers(
+    archive: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "new"
+    said = rebuilt(archive, place)
+    assert said.startswith("2 of 2 runs of the archive are here under the same key")
+    assert ", 0 differ" in said
+    (run,) = place.glob("results/simulate/actuator_law")
+    table = (run / "steps.csv").read_text().splitlines()
+    cells = table[3].split(",")
+    cells[-1] = repr(float(cells[-1]) + 0.001)
+    table[3] = ",".join(cells)
+    (run / "steps.csv").write_text("\n".join(table) + "\n")
+    done = elsewhere(place, "archive", "--compare", str(archive))
+    assert done.returncode == 1
+    assert "different: simulate actuator_law" in done.stdout
+    assert "steps.csv:4 was" in done.stdout
+
+
+@pytest.mark.slow
+def test_scans_comparisons_and_figures_rebuild_elsewhere(tmp_path: Path) -> None:
+    archive = made_and_archived(tmp_path / "first", WHOLE)
+    said = rebuilt(archive, tmp_path / "second")
+    assert said.startswith("9 of 9 runs of the archive are here under the same key")
+    assert ", 0 differ" in said
+    for name in ("comparisons.csv", "comparisons.tex"):
+        first, second = (
+            tmp_path / where / "results/tables" for where in ("first", "second")
+        )
+        assert (first / name).read_bytes() == (second / name).read_bytes()
+
+
+def test_with_its_results_in_place_nothing_runs_again(
+    archive: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "new"
+    assert main(["--unpack", str(archive), "--into", str(place)]) == 0
+    runs = {p: p.stat().st_mtime_ns for p in place.glob("results/runs/*/run.json")}
+    assert len(runs) == 2
+    assert elsewhere(place, "make").returncode == 0
+    assert {
+        p: p.stat().st_mtime_ns for p in place.glob("results/runs/*/run.json")
+    } == runs
+
+
+def test_the_description_follows_the_workflow_run_profile(archive: Path) -> None:
+    with zipfile.ZipFile(archive) as file:
+        graph = json.loads(file.read("ro-crate-metadata.json"))["@graph"]
+        names = set(file.namelist())
+    known = {entity["@id"]: entity for entity in graph}
+    root = known["./"]
+    profiles = {p["@id"] for p in root["conformsTo"]}
+    for profile in ("process", "workflow", "provenance"):
+        assert f"https://w3id.org/ro/wfrun/{profile}/0.5" in profiles
+    workflow = known[root["mainEntity"]["@id"]]
+    assert workflow["@type"] == [
+        "File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"
+    ]  # fmt: skip
+    steps = [known[s["@id"]] for s in workflow["step"]]
+    assert [s["name"] for s in steps] == ["simulate", "figure"]
+    tools = {t["@id"] for t in workflow["hasPart"]}
+    assert {s["workExample"]["@id"] for s in steps} == tools
+    runs = [e for e in graph if e["@id"].startswith("#run-") and "identifier" in e]
+    assert len(runs) == 2
+    for run in runs:
+        assert run["@type"] == "CreateAction"
+        assert run["instrument"]["@id"] in tools
+        assert f"results/runs/{run['identifier']}/run.json" in names
+        assert run["startTime"] <= run["endTime"]
+    drawn = next(r for r in runs if r["name"] == "figure huang-3")
+    other = next(r for r in runs if r is not drawn)
+    assert {o["@id"] for o in _list(drawn["object"])} == {
+        r["@id"] for r in _list(other["result"])
+    }
+    (organise,) = (e for e in graph if e["@type"] == "OrganizeAction")
+    controls = {c["@id"] for c in organise["object"]}
+    assert controls == {e["@id"] for e in graph if e["@type"] == "ControlAction"}
+    for entity in graph:  # every reference leads somewhere
+        for value in entity.values():
+            for item in _list(value):
+                if isinstance(item, dict) and not item["@id"].startswith("http"):
+                    assert item["@id"] in known
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
+
+
+def test_code_conf_lock_and_results_are_inside(archive: Path) -> None:
+    with zipfile.ZipFile(archive) as file:
+        names = set(file.namelist())
+    for name in (
+        "Makefile",
+        "Snakefile",
+        "requirements.lock",
+        "conf/workflow.yaml",
+        "pipeline/workflow/workflow.py",
+        "sim/rod/actuation/actuation.py",
+        "results/report/index.html",
+        "tests/pipeline/crate/test_archive.py",
+    ):
+        assert name in names
+    assert not any("__pycache__" in name for name in names)
+
+
+def test_the_digests_of_a_sound_archive_hold(archive: Path, capsys) -> None:
+    assert main(["--check", str(archive)]) == 0
+    assert "digests hold" in capsys.readouterr().out
+
+
+def spoilt(archive: Path, target: Path, spoil) -> Path:
+    """A copy of the archive; SPOIL changes names and contents on the way."""
+    with zipfile.ZipFile(archive) as old, zipfile.ZipFile(target, "w") as new:
+        for entry in old.infolist():
+            for changed, content in spoil(entry, old.read(entry)):
+                new.writestr(changed, content)
+    return target
+
+
+def also(name, *, link=False):
+    """A spoiler that adds one more entry."""
+
+    def spoil(entry, content):
+        yield entry, content
+        if entry.filename == "Makefile":
+            more = zipfile.ZipInfo(name)
+            if link:
+                more.external_attr = (stat.S_IFLNK | 0o777) << 16
+            yield more, b"../../etc/passwd"
+
+    return spoil
+
+
+def refused(archive: Path, tmp_path: Path, capsys) -> str:
+    place = tmp_path / "into"
+    for words in (
+        ["--check", str(archive)],
+        ["--unpack", str(archive), "--into", str(place)],
+        ["--compare", str(archive)],
+    ):
+        assert main(words) == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1, said
+        assert said.startswith("error: E-")
+        assert not place.exists()
+    return said
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../outside.txt",
+        "conf/../../outside.txt",
+        "/tmp/outside.txt",
+        "C:\\x",
+        "a\\..\\b",
+    ],
+)
+def test_a_path_that_climbs_out_is_refused(archive, tmp_path, capsys, name) -> None:
+    bad = spoilt(archive, tmp_path / "bad.zip", also(name))
+    said = refused(bad, tmp_path, capsys)
+    assert "E-PATH" in said
+    assert "climbs out" in said
+    assert not (tmp_path / "outside.txt").exists()
+
+
+def test_a_link_is_refused(archive, tmp_path, capsys) -> None:
+    bad = spoilt(archive, tmp_path / "bad.zip", also("conf/link", link=True))
+    assert "is a link" in refused(bad, tmp_path, capsys)
+
+
+@pytest.mark.parametrize(
+    "name", ["../../data.ply", "file:///etc/passwd", "/etc/x", "%2e%2e/x"]
+)
+def test_a_description_that_points_outside_is_refused(
+    archive, tmp_path, capsys, name
+) -> None:
+    def spoil(entry, content):
+        if entry.filename == "ro-crate-metadata.json":
+            whole = json.loads(content)
+            whole["@graph"].append({"@id": name, "@type": "File"})
+            content = json.dumps(whole)
+        yield entry, content
+
+    bad = spoilt(archive, tmp_path / "bad.zip", spoil)
+    assert "E-PATH" in refused(bad, tmp_path, capsys)
+
+
+def test_a_changed_file_is_refused(archive, tmp_path, capsys) -> None:
+    def spoil(entry, content):
+        edited = entry.filename.endswith("/steps.csv")
+        yield entry, content.replace(b"1", b"2") if edited else content
+
+    bad = spoilt(archive, tmp_path / "bad.zip", spoil)
+    for words in (
+        ["--check", str(bad)],
+        ["--unpack", str(bad), "--into", str(tmp_path / "x")],
+    ):
+        assert main(words) == 2
+        assert "E-DIGEST" in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 half", b"no archive"])
+def test_what_is_no_archive_is_refused(tmp_path, capsys, content) -> None:
+    (tmp_path / "bad.zip").write_bytes(content)
+    assert "E-FORMAT" in refused(tmp_path / "bad.zip", tmp_path, capsys)
+
+
+def test_another_zip_and_a_missing_one_are_refused(tmp_path, capsys) -> None:
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as file:
+        file.writestr("a.txt", "of others")
+    assert "is no RO-Crate" in refused(tmp_path / "other.zip", tmp_path, capsys)
+    assert main(["--check", str(tmp_path / "none.zip")]) == 2
+    assert "none.zip does not exist" in capsys.readouterr().err
+
+
+def test_a_folder_with_something_in_it_is_not_written_over(
+    archive, tmp_path, capsys
+) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    assert main(["--unpack", str(archive), "--into", str(tmp_path)]) == 2
+    assert "is there already: name a new folder" in capsys.readouterr().err
+    assert [p.name for p in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_an_edited_run_and_a_plan_of_another_conf_are_not_archived(
+    archive: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(archive.parent.parent, folder, symlinks=True)
+    run = next(folder.glob("results/runs/*/steps.csv"))
+    run.write_text(run.read_text() + "\n")
+    done = command_in(folder)("archive")
+    assert done.returncode == 2
+    assert "steps.csv was edited: remove this folder" in done.stderr
+    write_digests(run.parent)
+    (folder / "conf" / "workflow.yaml").write_text("figures: {zhu-filipov-5: {}}")
+    done = command_in(folder)("archive")
+    assert done.returncode == 2
+    assert "run make figures first" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "outside"),
+    [
+        ("a/b.csv", False),
+        ("a..b/c", False),
+        ("..", True),
+        ("a/../b", True),
+        ("D:/a", True),
+    ],
+)
+def test_names_that_climb_out_are_known(name: str, outside: bool) -> None:
+    assert climbs_out(name) is outside

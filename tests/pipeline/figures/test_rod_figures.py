@@ -1,0 +1,184 @@
+"""The figures of [Hu20], drawn from runs as the pipeline leaves them."""
+
+import base64
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from pipeline.cases.own_rod import OwnRodCase
+from pipeline.cases.ribbon import HeavyRingCase, RibbonCase
+from pipeline.cases.rod import ActuatorCase, JumperCase, StarCase
+from pipeline.cases.rod_timing import ComputingTimeCase
+from pipeline.figures import (
+    huang_2a,
+    huang_2b,
+    huang_2c,
+    huang_3,
+    huang_4,
+    huang_5,
+    huang_6,
+    huang_7,
+    rod_motion,
+    star_robot_gaits,
+)
+from pipeline.pages.sections import figures
+from pipeline.results.shown import Row
+from pipeline.steps.figure import FigureConfig, run_step
+from pipeline.steps.recording import Case, record_steps
+from pipeline.store.files import write_json
+from pipeline.terminal.errors import InputError
+from sim.rod.contact.ground import GroundPlane
+from sim.rod.rod.ribbon import Ribbon
+
+KEY = "0123456789abcdef"
+
+
+def _row(case: Case, out: Path, label: str) -> Row:
+    out.mkdir()
+    result = record_steps(case, label, out)
+    write_json(out / "run.json", {"key": KEY, "result": result})
+    return Row(label, out)
+
+
+@pytest.fixture(scope="module")
+def robot(tmp_path_factory: pytest.TempPathFactory) -> Row:
+    out = tmp_path_factory.mktemp("runs") / "robot"
+    return _row(StarCase(duration=2.0, every=20), out, "star_robot")
+
+
+def test_snapshots_are_at_the_times_of_the_paper(robot: Row) -> None:
+    titles = [ax.get_title() for ax in huang_4.draw([robot]).figure.axes]
+    assert titles == [f"t = {t:g} s" for t in huang_4.TIMES]
+
+
+def test_each_ground_has_its_way(robot: Row) -> None:
+    drawn = huang_5.draw([robot])
+    line = drawn.figure.axes[0].lines[0]
+    assert np.asarray(line.get_xdata())[-1] == pytest.approx(2.0)
+    assert np.asarray(line.get_ydata())[0] == 0.0
+    assert list(drawn.tables) == ["star_robot"]
+
+
+def test_the_law_and_the_jumper_are_drawn_from_their_runs(tmp_path: Path) -> None:
+    law = _row(ActuatorCase(), tmp_path / "law", "actuator_law")
+    assert len(huang_3.draw([law]).tables["law"]) == 601
+    jump = _row(JumperCase(duration=0.1), tmp_path / "jump", "jumper")
+    assert huang_7.draw([jump]).figure.axes
+
+
+def test_ribbons_at_rest_are_drawn_over_their_radius(tmp_path: Path) -> None:
+    rows = [
+        _row(HeavyRingCase(gamma=gamma, nodes=60), tmp_path / f"{gamma}", f"{gamma}")
+        for gamma in (1.0, 3.0)
+    ]
+    drawn = huang_2c.draw(rows)
+    titles = [ax.get_title() for ax in drawn.figure.axes]
+    assert titles == [r"$\Gamma_g = 1$", r"$\Gamma_g = 3$"]
+    table = drawn.tables["shapes"]
+    tops = [np.max(ax.lines[1].get_ydata()) for ax in drawn.figure.axes]
+    assert tops == pytest.approx(table["height_over_R"].tolist(), rel=2e-3)
+
+
+@pytest.fixture(scope="module")
+def ribbons(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    """One that slides and one that rolls."""
+    folder = tmp_path_factory.mktemp("ribbons")
+    return [
+        _row(
+            RibbonCase(Ribbon(5.0, nodes=40), ratio=ratio, duration=1.0, every=2),
+            folder / f"{ratio:g}",
+            f"{ratio:g}",
+        )
+        for ratio in (0.0, 1.2)
+    ]
+
+
+def test_a_sliding_point_goes_beside_the_centroid_a_rolling_one_around_it(
+    ribbons: list[Row],
+) -> None:
+    """In the frame of the slope, over the radius."""
+    routes = huang_2a.draw(ribbons).tables["routes"]
+    for ratio, height in ((0.0, 0.0), (1.2, 2.0)):
+        route = routes[routes["ratio"] == ratio]
+        assert np.ptp(route["y_b"]) == pytest.approx(height, abs=0.05)
+        assert np.ptp(route["y_c"]) < 0.05
+        assert route["x_c"].iloc[-1] > 1.0
+
+
+def test_the_route_ratio_is_drawn_from_the_runs(ribbons: list[Row]) -> None:
+    table = huang_2b.draw(ribbons).tables["routes"]
+    assert table["ratio"].tolist() == [0.0, 1.2]
+    assert table["delta"].tolist() == pytest.approx([1.0, 1.27], abs=0.05)
+
+
+def test_computing_times_are_measured_by_ground_and_step(tmp_path: Path) -> None:
+    case = ComputingTimeCase(
+        {"star_robot": GroundPlane(), "star_robot_up_3": GroundPlane(3.0)},
+        [5e-3, 1e-2],
+        0.1,
+        1,
+    )
+    row = _row(case, tmp_path / "times", "computing_time")
+    drawn = huang_6.draw([row])
+    assert len(drawn.tables["times"]) == 4
+    assert (drawn.tables["times"]["ratio"] > 0.0).all()
+    names = [text.get_text() for text in drawn.figure.axes[0].get_legend().texts]  # type: ignore[union-attr]
+    assert names[:2] == ["0\N{DEGREE SIGN}", "+3\N{DEGREE SIGN}"]
+
+
+def test_the_star_robot_rolls_in_the_report(robot: Row, tmp_path: Path) -> None:
+    run_step(FigureConfig("huang-4", ("star_robot",)), [robot], tmp_path)
+    job = {
+        "step": "figure",
+        "name": "huang-4",
+        "key": KEY,
+        "status": "finished",
+        "directory": tmp_path,
+        "edits": [],
+        "needs": [],
+        "result": {"shows": ""},
+    }
+    (shown,) = figures([job], tmp_path, room=1e9)
+    (motion,) = shown["moving"]
+    text = base64.b64decode(motion.removeprefix("data:image/svg+xml;base64,")).decode()
+    root = ElementTree.fromstring(text)
+    moves = root.findall(".//{http://www.w3.org/2000/svg}animate[@attributeName='d']")
+    assert len(moves) == 8  # seven limbs and the tails
+    assert {len(move.attrib["values"].split(";")) for move in moves} == {41}
+    assert "#D55E00" in text  # the limb that is switched on
+
+
+def test_any_moving_rod_is_drawn_and_plays(tmp_path: Path) -> None:
+    case = OwnRodCase([[0.0, 0.01], [0.01, 0.012], [0.02, 0.01]], duration=0.2, every=8)
+    drawn = rod_motion.draw([_row(case, tmp_path / "own", "mine")])
+    titles = [ax.get_title() for ax in drawn.figure.axes]
+    assert titles[0] == "t = 0 s"
+    assert titles[-1] == "t = 0.2 s"
+    root = ElementTree.fromstring(drawn.moving["motion"])
+    (move, _) = root.findall(".//{http://www.w3.org/2000/svg}animate")
+    heights = [int(frame.split(",")[1].split("l")[0]) for frame in
+               move.attrib["values"].split(";")]  # fmt: skip
+    assert np.all(np.diff(heights) > 0)  # it falls: down is positive in a picture
+
+
+def test_the_best_gait_is_marked(tmp_path: Path) -> None:
+    found = [(1.0, 0.3), (3.0, 0.7), (4.0, 0.6)]
+    rows = []
+    for period, ratio in found:
+        out = tmp_path / f"{period:g}"
+        result = {"order": "1", "period": period, "way_over_H": 1.0}
+        result |= {"actuation_work": 0.1, "way_per_work": ratio}
+        write_json(out / "run.json", {"key": KEY, "result": result})
+        rows.append(Row(f"{period:g}", out))
+    figure = star_robot_gaits.draw(rows).figure
+    mark = figure.axes[-1].lines[-1]
+    assert (mark.get_xdata(), mark.get_ydata()) == ([3.0], [0.7])
+
+
+def test_a_figure_refuses_runs_it_cannot_show(robot: Row, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="give one, the case star_robot"):
+        huang_4.draw([robot, robot])
+    with pytest.raises(InputError, match="has no steps"):
+        huang_3.draw([Row("none", tmp_path)])

@@ -1,0 +1,174 @@
+"""Markers in time: the same motion from CSV, TRC and C3D; bad ones refused."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.formats.motion.markers import read_motion
+from pipeline.terminal.errors import InputError
+from sim.arrays import Floats
+from tests.pipeline.formats.motion.c3d_writer import c3d_file
+
+NAMES = ["tip_1", "base"]
+TIME = np.arange(6) / 100.0
+Made = Callable[[Path, Floats], Path]
+
+
+@pytest.fixture
+def places(rng: np.random.Generator) -> Floats:
+    """(6, 2, 3) mm."""
+    return rng.uniform(-200.0, 200.0, (6, 2, 3))
+
+
+def as_csv(folder: Path, places: Floats, unit: str = "mm") -> Path:
+    head = [f"{n}_{axis}_{unit}" for n in NAMES for axis in "xyz"]
+    lines = [",".join(["time_s", *head])]
+    for t, row in zip(TIME, places.reshape(len(places), -1), strict=True):
+        cells = ["" if np.isnan(v) else repr(float(v)) for v in row]
+        lines.append(",".join([repr(float(t)), *cells]))
+    path = folder / "m.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def as_trc(folder: Path, places: Floats, unit: str = "mm") -> Path:
+    lines = [
+        "PathFileType\t4\t(X/Y/Z)\tm.trc",
+        "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits",
+        f"100\t100\t{len(places)}\t2\t{unit}",
+        "Frame#\tTime\t" + "\t\t\t".join(NAMES) + "\t\t",
+        "\t\tX1\tY1\tZ1\tX2\tY2\tZ2",
+        "",
+    ]
+    for k, (t, row) in enumerate(zip(TIME, places.reshape(6, -1), strict=True)):
+        cells = ["" if np.isnan(v) else repr(float(v)) for v in row]
+        lines.append("\t".join([str(k + 1), repr(float(t)), *cells]))
+    path = folder / "m.trc"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def as_c3d(folder: Path, places: Floats) -> Path:
+    path = folder / "m.c3d"
+    path.write_bytes(c3d_file(places, NAMES))
+    return path
+
+
+def as_c3d_integers(folder: Path, places: Floats) -> Path:
+    path = folder / "m.c3d"
+    path.write_bytes(c3d_file(places, NAMES, scale=0.01, analog=3))
+    return path
+
+
+@pytest.mark.parametrize("made", [as_csv, as_trc, as_c3d, as_c3d_integers])
+def test_every_format_gives_the_same_motion(
+    tmp_path: Path, places: Floats, made: Made
+) -> None:
+    motion = read_motion(made(tmp_path, places))
+    assert motion.names == tuple(NAMES)
+    np.testing.assert_allclose(motion.time, TIME, atol=1e-9)
+    np.testing.assert_allclose(motion.places, places / 1e3, atol=6e-6)
+    np.testing.assert_allclose(motion.marker("base"), places[:, 1] / 1e3, atol=6e-6)
+    assert motion.step == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("made", [as_csv, as_trc, as_c3d])
+def test_a_lost_marker_is_refused_where_it_is_needed(
+    tmp_path: Path, places: Floats, made: Made
+) -> None:
+    places[3, 0, 1] = np.nan
+    motion = read_motion(made(tmp_path, places))
+    assert np.isfinite(motion.marker("base")).all()
+    assert np.isfinite(motion.marker("tip_1", until=3)).all()
+    with pytest.raises(
+        InputError, match=r"tip_1 is lost in 1 of 6 .* frame 4 at 0.03 s"
+    ):
+        motion.marker("tip_1")
+    with pytest.raises(InputError, match="has no marker 'tip_2': did you mean tip_1"):
+        motion.marker("tip_2")
+
+
+def test_metres_and_millimetres_are_told_apart(tmp_path: Path, places: Floats) -> None:
+    motion = read_motion(as_csv(tmp_path, places, "m"))
+    np.testing.assert_allclose(motion.places, places)
+
+
+def csv_of(text: str) -> Callable[[Path], Path]:
+    def write(folder: Path) -> Path:
+        path = folder / "m.csv"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def c3d_of(**words: object) -> Callable[[Path], Path]:
+    def write(folder: Path) -> Path:
+        path = folder / "m.c3d"
+        path.write_bytes(c3d_file(np.zeros((3, 1, 3)), ["a"], **words))  # type: ignore[arg-type]
+        return path
+
+    return write
+
+
+def cut_c3d(folder: Path) -> Path:
+    path = folder / "m.c3d"
+    path.write_bytes(c3d_file(np.zeros((30, 1, 3)), ["a"])[:-8])
+    return path
+
+
+def trc_in_feet(folder: Path) -> Path:
+    return as_trc(folder, np.zeros((6, 2, 3)), "ft")
+
+
+HEAD = "time_s,a_x_m,a_y_m,a_z_m\n"
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (csv_of("t,a_x_m\n0,1\n"), "has no column time_s"),
+        (
+            csv_of("time_s,a_x_ft,a_y_ft,a_z_ft\n0,1,1,1\n"),
+            "a_x_ft does not end in an axis",
+        ),
+        (csv_of("time_s,a_x_m,a_y_m\n0,1,1\n"), "marker a has no z"),
+        (csv_of("time_s,a_x_m,a_y_m,a_z_mm\n0,1,1,1\n"), "marker a has two units"),
+        (csv_of(HEAD + "0,1,1,1\n1,1,1,1\n5,1,1,1\n6,1,1,1\n"), "goes from 1 s to 5 s"),
+        (csv_of(HEAD + "0,1,1,1\n1,1,1,1\n0.5,1,1,1\n"), "where .* s is usual"),
+        (csv_of(HEAD + "0,1,1,1\n"), "has 1 frames"),
+        (csv_of(HEAD + "0,1,1,1\n1,1,oops,1\n"), "row 3: a_y_m is 'oops'"),
+        (csv_of("time_s\n0\n1\n"), "holds no marker"),
+        (trc_in_feet, "Units is ft"),
+        (c3d_of(unit="ft"), "POINT:UNITS is ft"),
+        (c3d_of(processor=85), "numbers are those of a DEC processor"),
+        (c3d_of(rate=0.0), "frame rate is 0 Hz"),
+        (cut_c3d, "breaks off: 30 frames of 4 words"),
+    ],
+)
+def test_a_bad_file_is_one_line(
+    tmp_path: Path, made: Callable[[Path], Path], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        read_motion(made(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["m.trc", "m.c3d", "m.csv"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\0" * 700, b"\2P" + b"\0" * 2000, b"\xff" * 999]
+)
+def test_garbage_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError):
+        read_motion(path)
+
+
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "m.bvh").write_text("x")
+    with pytest.raises(InputError, match=r"markers are read from \.csv, \.trc, \.c3d"):
+        read_motion(tmp_path / "m.bvh")
+    with pytest.raises(InputError, match="does not exist"):
+        read_motion(tmp_path / "lost.csv")

@@ -1,0 +1,107 @@
+"""Records of a folder: by name, by columns, by records.csv; the rest left alone."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.formats.record_files import RecordSource, find_records
+from pipeline.terminal.errors import InputError
+
+BEAM = RecordSource(
+    r"(own_weight|plus_(?P<mass_g>\d+)g)_(?P<repeat>\w)\.csv", defaults={"mass_g": "0"}
+)
+TRACKS = RecordSource(r"tracks_(?P<design>\w+)\.csv", ("design", "specimen"))
+
+
+def write(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        path = folder / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.with_suffix(".csv").write_text(text)
+    return folder
+
+
+def test_names_of_files_say_inputs(tmp_path: Path) -> None:
+    text = "time_s,x\n0,1\n"
+    write(tmp_path, own_weight_a=text, plus_101g_b=text, notes="nothing")
+    found, odd = find_records(tmp_path, [BEAM])
+    assert [record.name for record in found] == ["own_weight_a", "plus_101g_b"]
+    assert [record.number("mass_g") for record in found] == [0.0, 101.0]
+    assert found[1].said["repeat"] == "b"
+    assert not odd
+
+
+def test_rows_of_one_file_are_told_apart_by_columns(tmp_path: Path) -> None:
+    rows = "design,specimen,temperature_C,x_mm\nA,1,22,0.5\nA,2,22,0.7\nA,1,30,0.6\n"
+    write(tmp_path, tracks_A=rows)
+    found, _ = find_records(tmp_path, [TRACKS])
+    assert [record.name for record in found] == ["A_1", "A_2"]
+    table = found[0].columns(["temperature_C", "x_mm"])
+    np.testing.assert_allclose(table.to_numpy(), [[22, 0.5], [30, 0.6]])
+
+
+def test_a_table_of_records_names_any_file(tmp_path: Path) -> None:
+    write(tmp_path, one="t,x\n0,1\n", plus_5g_a="t,x\n0,1\n")
+    (tmp_path / "records.csv").write_text(
+        "file,mass_g\none.csv,7.5\nplus_5g_a.csv,6\nlost.csv,1\n"
+    )
+    found, odd = find_records(tmp_path, [BEAM])
+    assert {r.name: r.number("mass_g") for r in found} == {"one": 7.5, "plus_5g_a": 6.0}
+    assert odd == [f"{tmp_path / 'records.csv'} names lost.csv, which is not there"]
+
+
+def test_only_columns_that_are_asked_for_are_read(tmp_path: Path) -> None:
+    write(tmp_path, plus_5g_a="t,x\n0,not measured yet\n1,2\n")
+    (record,), _ = find_records(tmp_path, [BEAM])
+    np.testing.assert_allclose(record.columns(["t"])["t"], [0.0, 1.0])
+    with pytest.raises(InputError, match=r"row 2: x is 'not measured yet'"):
+        record.columns(["x"])
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ("y", "has no column y: it has t, x"),
+        ("x", "x is '', which is no finite number"),
+    ],
+)
+def test_a_bad_column_is_one_line(tmp_path: Path, column: str, words: str) -> None:
+    write(tmp_path, plus_5g_a="t,x\n0,\n")
+    (record,), _ = find_records(tmp_path, [BEAM])
+    with pytest.raises(InputError, match=words):
+        record.columns([column])
+
+
+def test_a_folder_without_records_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, other="t,x\n0,1\n")
+    with pytest.raises(InputError, match="holds no record"):
+        find_records(tmp_path, [BEAM])
+    with pytest.raises(InputError, match="is no folder"):
+        find_records(tmp_path / "lost", [BEAM])
+
+
+def test_an_input_that_nobody_says_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, own_weight_a="t,x\n0,1\n")
+    (record,), _ = find_records(tmp_path, [BEAM])
+    with pytest.raises(InputError, match="level is not known"):
+        record.number("level")
+    with pytest.raises(InputError, match="repeat is 'a', which is no number"):
+        record.number("repeat")
+
+
+def test_a_column_that_is_missing_is_said_by_name_or_table(tmp_path: Path) -> None:
+    rows = "specimen,x_mm\n1,0.5\n2,0.7\n"
+    write(tmp_path, tracks_A=rows, other=rows, tracks_C="design,specimen,x_mm\nB,1,0\n")
+    (tmp_path / "records.csv").write_text("file,design\nother.csv,D\ntracks_C.csv,C\n")
+    found, odd = find_records(tmp_path, [TRACKS])
+    assert [r.name for r in found] == ["A_1", "A_2", "B_1", "D_1", "D_2"]
+    assert [r.said["design"] for r in found] == ["A", "A", "C", "D", "D"]
+    assert found[4].columns(["x_mm"])["x_mm"].tolist() == [0.7]
+    assert not odd
+
+
+def test_a_column_that_nobody_says_is_one_line(tmp_path: Path) -> None:
+    write(tmp_path, tracks_A="x_mm\n0.5\n")
+    with pytest.raises(InputError, match="has no column specimen"):
+        find_records(tmp_path, [TRACKS])

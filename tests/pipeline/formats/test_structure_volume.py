@@ -1,0 +1,132 @@
+"""Bodies and ranges in structure files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pipeline.cases.morph import MorphCase
+from pipeline.formats.structure_file import document, structure_file
+from pipeline.terminal.errors import InputError
+from tests.pipeline.conftest import Command, refusal
+from tests.recorded import recorded
+
+ELBOW: dict[str, Any] = {
+    "nodes": [[0, 0, 0], [1, 0, 0], [1.6, 0.8, 0], [1.0, 1.6, 0]],
+    "dist": [[0, 1, 1.0], [1, 2, 1.0]],
+    "fix": [[0, 0, 0.0], [0, 1, 0.0], [0, 2, 0.0], [1, 1, 0.0], [1, 2, 0.0]],
+    "leading": [3],
+    "goals": [[0.2, 0.05, 0.0]],
+    "radii": [[0, 0.1], [3, 0.2]],
+    "capsules": [[0, 1, 0.1], [1, 2, 0.05]],
+    "triangles": [[1, 2, 3, 0.02]],
+    "ranges": {"length": [[2, 3, 0.8, 1.2]], "angle": [[0, 1, 1, 2, 20.0, 100.0]]},
+}
+
+
+def written(path: Path, **values: Any) -> str:
+    path.write_text(json.dumps({**ELBOW, **values}))
+    return str(path)
+
+
+def test_bodies_and_ranges_are_read_and_written_alike(tmp_path: Path) -> None:
+    made = structure_file(written(tmp_path / "elbow.json"))
+    assert made.solids.ball[:, 0].tolist() == [0, 3]
+    assert made.solids.capsule_radius.tolist() == [0.1, 0.05]
+    assert made.solids.panel_thickness.tolist() == [0.02]
+    assert_allclose(made.ranges.least, [0.64, np.cos(np.deg2rad(100.0))])
+    assert_allclose(made.ranges.most, [1.44, np.cos(np.deg2rad(20.0))])
+    path = tmp_path / "again.json"
+    path.write_text(json.dumps(document(made)))
+    again = structure_file(str(path))
+    for one, other in zip(made.solids.kinds, again.solids.kinds, strict=True):
+        assert_allclose(one[1], other[1])
+        assert_allclose(one[3], other[3], rtol=0)
+    assert_allclose(again.ranges.least, made.ranges.least, rtol=1e-15)
+    assert_allclose(again.ranges.most, made.ranges.most, rtol=1e-15)
+    assert np.array_equal(again.ranges.table.nodes, made.ranges.table.nodes)
+
+
+def test_a_limited_structure_ends_within_its_limits(tmp_path: Path) -> None:
+    case = MorphCase(structure_file(written(tmp_path / "e.json")), method="newton")
+    (*_, last), recorder = recorded(case)
+    result = recorder.summary()
+    assert result["stop"] == "gradient"
+    assert result["overlaps"] == 0
+    assert int(result["contacts"]) >= 1
+    rows = [dict(row) for row in recorder.tables()["contacts.csv"]]
+    assert min(float(row["room"]) for row in rows) >= 0.0
+    assert min(float(row["force"]) for row in rows) >= 0.0
+    d, u = last.r[1] - last.r[0], last.r[2] - last.r[1]
+    assert 20.0 - 1e-6 <= np.rad2deg(np.arccos(d @ u)) <= 100.0 + 1e-6
+    assert 0.8 - 1e-9 <= np.linalg.norm(last.r[3] - last.r[2]) <= 1.2 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"radii": [[0, 0.1, 3]]}, "radii[0] is [0, 0.1, 3]: it needs 2 numbers"),
+        ({"radii": [[0.5, 0.1]]}, "radii[0][0] must be a whole number, not 0.5"),
+        ({"radii": [[0, "a"]]}, "radii[0][1] must be a number, not 'a'"),
+        ({"radii": 3}, "radii must be a list, not 3"),
+        ({"radii": [[9, 0.1]]}, "ball of node 9 names a node that is not there"),
+        ({"capsules": [[0, 1, 0.0]]}, "has the radius 0: it must be positive"),
+        ({"triangles": [[0, 1, 1, 0.1]]}, "names a node twice"),
+        ({"ranges": []}, "ranges must be a mapping, not []"),
+        ({"ranges": {"width": []}}, "ranges has no key 'width': it knows length"),
+        (
+            {"ranges": {"length": [[2, 3, 1.3, 0.7]]}},
+            "ranges.length[0] is empty: least 1.3 is not below most 0.7",
+        ),
+        (
+            {"ranges": {"angle": [[0, 1, 1, 2, 100.0, 20.0]]}},
+            "ranges.angle[0] is empty: least 100 is not below most 20",
+        ),
+        ({"ranges": {"length": [[2, 3, None, None]]}}, "no bound: give least or most"),
+        ({"ranges": {"length": [[2, 3, -1, 2]]}}, "has a negative length"),
+        ({"ranges": {"angle": [[0, 1, 1, 2, 0, 200]]}}, "0 to 200 degrees"),
+        (
+            {"ranges": {"angle": [[1, 2, 2, 3, 0, 90]]}},
+            "the edge 2-3, which is no link",
+        ),
+    ],
+)
+def test_impossible_bodies_and_ranges_are_refused(
+    values: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path / "bad.json", **values)
+    with pytest.raises((ValueError, InputError), match=r"bad\.json") as caught:
+        structure_file(path)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (
+            {"radii": [[0, 0.1], [3, 1.6]]},
+            "the ball of node 3 and the capsule of nodes 1 and 2 overlap at the start: "
+            "they are 1 apart and need 1.65: take smaller radii",
+        ),
+        (
+            {"ranges": {"length": [[2, 3, 1.1, 1.2]]}},
+            "length(2, 3) is 1 at the start, outside its range of 1.1 to 1.2",
+        ),
+    ],
+)
+def test_a_start_that_is_not_allowed_ends_with_one_line(
+    values: dict[str, Any], said: str, tmp_path: Path, command: Command, project: Path
+) -> None:
+    del project
+    path = written(tmp_path / "elbow.json", **values)
+    done = command("simulate", "case=structure_file", f"case.structure.path={path}")
+    assert said in refusal(done)
+
+
+def test_volume_needs_newton_steps(tmp_path: Path) -> None:
+    made = structure_file(written(tmp_path / "elbow.json"))
+    with pytest.raises(ValueError, match="triangles and ranges need `method: newton`"):
+        MorphCase(made)

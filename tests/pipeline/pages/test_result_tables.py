@@ -1,0 +1,147 @@
+import json
+import math
+import re
+
+import pandas as pd
+import pytest
+
+from pipeline.formats.latex import escaped, letters, macros, once_each
+from pipeline.pages.result_tables import MACROS, collect_series, write_result_tables
+from pipeline.steps.compare import ComparisonSettings
+from pipeline.steps.compare import run_step as compare
+from tests.analysis.mechanisms import random_mechanism, scanned
+from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
+
+
+@pytest.fixture
+def row(tmp_path, rng):
+    """One comparison as the report collects it."""
+    mechanism, other = random_mechanism(12, rng)
+    run = write_run(tmp_path / "run", mechanism, other)
+    ingest = write_ingest(tmp_path / "ingest", scanned(mechanism.nodes_mm, rng))
+    found = compare(ComparisonSettings(SCALE_MM), ingest, run, tmp_path / "out")
+    budget = pd.read_csv(tmp_path / "out" / "budget.csv").to_dict("records")
+    more = {"name": "part_2", "key": "k1", "expect": "", "budget": budget}
+    return found | more
+
+
+def series_rows():
+    """A measured series as the report collects it."""
+    row = {"name": "star way", "key": "s1", "quantity": "x_c", "part": "held out"}
+    row |= {"count": 18, "bias": -1.4e-3, "rms": 1.5e-3, "u": 3e-4, "outside": 0}
+    return [row | {"baseline_rms": 0.035, "skill": 0.998, "synthetic": True}]
+
+
+def test_tables_macros_and_plot_are_written(row, tmp_path):
+    summaries = write_result_tables([row], tmp_path, series_rows())
+    names = {p.name for p in (tmp_path / "tables").iterdir()}
+    assert names == {
+        "budgets.csv",
+        "budgets.trace.json",
+        "comparisons.csv",
+        "comparisons.pdf",
+        "comparisons.png",
+        "comparisons.tex",
+        "comparisons.trace.json",
+        "series.csv",
+        "series.tex",
+        "series.trace.json",
+        "summary.csv",
+        "summary.trace.json",
+    }
+    table = pd.read_csv(tmp_path / "tables" / "comparisons.csv")
+    assert table["S_scanned"][0] == row["S_scanned"]
+    assert summaries["S"].bias == pytest.approx(row["S_error"])
+    summary = pd.read_csv(tmp_path / "tables" / "summary.csv")
+    assert summary["coverage"][0] == summaries["S"].coverage
+
+
+def test_a_series_has_its_table_and_macros(tmp_path):
+    write_result_tables([], tmp_path, series_rows())
+    text = (tmp_path / "numbers.tex").read_text()
+    assert r"\newcommand{\starWayXCHeldOutRms}{0.0015}" in text
+    table = (tmp_path / "tables" / "series.tex").read_text()
+    assert r"star way\textsuperscript{s} & x\_c & 18 & -0.0014 & 0.0015" in table
+    sidecar = json.loads((tmp_path / "numbers.trace.json").read_text())
+    assert sidecar["keys"] == ["s1"]
+
+
+def test_series_are_collected_from_the_finished_runs_alone(tmp_path):
+    rows = pd.DataFrame(series_rows()).drop(columns=["name", "key"])
+    rows.to_csv(tmp_path / "series.csv", index=False)
+    job = {"step": "compare_series", "name": "star way", "key": "s1"}
+    done = job | {"status": "finished", "directory": tmp_path}
+    lost = job | {"status": "missing", "directory": None}
+    assert collect_series([done, lost]) == series_rows()
+
+
+def test_a_number_that_changes_changes_its_macro_and_its_table(row, tmp_path):
+    write_result_tables([row], tmp_path)
+    changed = row | {"S_scanned": row["S_scanned"] + 0.01}
+    write_result_tables([changed], tmp_path)
+    value = re.search(
+        r"\\partTwoSScanned\}\{(.*)\}", (tmp_path / "numbers.tex").read_text()
+    )
+    assert float(value.group(1)) == pytest.approx(changed["S_scanned"], abs=5e-5)
+    table = pd.read_csv(tmp_path / "tables" / "comparisons.csv")
+    assert table["S_scanned"][0] == changed["S_scanned"]
+    assert (
+        f"{changed['S_scanned']:.4f}"
+        in (tmp_path / "tables" / "comparisons.tex").read_text()
+    )
+
+
+def test_what_nothing_stands_behind_any_more_is_removed(row, tmp_path):
+    write_result_tables([row], tmp_path, series_rows())
+    write_result_tables([], tmp_path, series_rows())
+    names = {p.name for p in (tmp_path / "tables").iterdir()}
+    assert names == {"series.csv", "series.tex", "series.trace.json"}
+    assert "partTwo" not in (tmp_path / "numbers.tex").read_text()
+    write_result_tables([], tmp_path)
+    assert not list((tmp_path / "tables").iterdir())
+    assert not (tmp_path / "numbers.tex").exists()
+
+
+def test_E_that_was_not_measured_is_a_dash(row, tmp_path):
+    assert math.isnan(row["E_error"])
+    write_result_tables([row], tmp_path)
+    text = (tmp_path / "numbers.tex").read_text()
+    assert r"\newcommand{\partTwoEScanned}{--}" in text
+    assert "nan" not in text
+
+
+def test_two_names_that_fall_together_leave_a_file_that_latex_takes(row, tmp_path):
+    write_result_tables([row, row | {"name": "part-2"}], tmp_path)
+    lines = (tmp_path / "numbers.tex").read_text().splitlines()
+    made = [x.partition("}")[0] for x in lines if x.startswith(r"\newcommand")]
+    assert len(made) == len(set(made))
+    assert any("this name is taken" in line for line in lines)
+
+
+def test_a_macro_holds_each_number_under_a_name_of_letters(row):
+    text = once_each(macros(row["name"], row, MACROS))
+    value = re.search(r"\\newcommand\{\\partTwoSScanned\}\{(.*)\}", text)
+    assert float(value.group(1)) == pytest.approx(row["S_scanned"], abs=5e-5)
+    for name in re.findall(r"\\newcommand\{\\(.*?)\}", text):
+        assert name.isalpha()
+    assert "% part\\_2: synthetic" in text
+
+
+def test_controls_are_shown_but_do_not_count(row, tmp_path):
+    control = row | {"name": "other", "expect": "differs", "S_error": 5.0}
+    assert write_result_tables([row, control], tmp_path)["S"].count == 1
+    assert write_result_tables([control], tmp_path) == {}
+    assert write_result_tables([], tmp_path / "none") == {}
+    assert not (tmp_path / "none").exists()
+
+
+def test_macros_that_say_the_same_are_not_written_again(row, tmp_path):
+    write_result_tables([row], tmp_path)
+    before = (tmp_path / "numbers.tex").stat().st_mtime_ns
+    write_result_tables([row], tmp_path)
+    assert (tmp_path / "numbers.tex").stat().st_mtime_ns == before
+
+
+def test_names_survive_latex():
+    assert escaped("a_b & 5 %\\x") == r"a\_b \& 5 \%\textbackslash{}x"
+    assert letters("case-3 rms_mm") == "caseThreeRmsMm"

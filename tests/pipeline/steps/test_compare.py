@@ -1,0 +1,218 @@
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline.commands import compare, deviation
+from pipeline.scans.spheres import read_spheres
+from pipeline.steps.compare import ComparisonSettings, run_step
+from pipeline.terminal.errors import InputError
+from tests.analysis.mechanisms import random_mechanism, scanned
+from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
+
+CONFIG = ComparisonSettings(SCALE_MM, joint_play_sd_mm=0.05)
+
+
+@pytest.fixture
+def mechanism(rng):
+    return random_mechanism(15, rng)
+
+
+@pytest.fixture
+def folders(mechanism, tmp_path, rng):
+    """A run, an ingest of its end state, and a place for the outcome."""
+    predicted, other = mechanism
+    run = write_run(tmp_path / "run", predicted, other)
+    ingest = write_ingest(tmp_path / "ingest", scanned(predicted.nodes_mm, rng))
+    return ingest, run, tmp_path / "out"
+
+
+def test_a_scan_of_the_simulated_shape_agrees(folders):
+    row = run_step(CONFIG, *folders)
+    assert row["verdict"] == "agrees"
+    assert row["labelled"] == row["nodes"] == 15
+    assert abs(row["S_error"]) < 2 * row["S_u_val"]
+    assert row["rms_mm"] < row["rms_limit_mm"]
+    assert row["synthetic"] is True
+
+
+def test_the_tables_hold_what_the_verdict_rests_on(folders):
+    row = run_step(CONFIG, *folders)
+    out = folders[2]
+    written = pd.read_csv(out / "comparison.csv")
+    assert written["S_scanned"][0] == row["S_scanned"]
+    nodes = pd.read_csv(out / "nodes.csv")
+    assert np.sqrt(np.mean(nodes["distance_mm"] ** 2)) == pytest.approx(row["rms_mm"])
+    budget = pd.read_csv(out / "budget.csv").set_index("source")
+    parts = budget.drop(index=["u_val", "k = 2 times u_val"])["S_u"]
+    assert np.sqrt((parts**2).sum()) == pytest.approx(row["S_u_val"])
+    labels = pd.read_csv(out / "labels.csv")
+    assert labels["sphere"].is_unique
+    assert (labels["margin"] >= 3.0).all()
+
+
+def test_S_of_the_simulation_uses_the_initial_characteristic_length(folders):
+    row = run_step(CONFIG, *folders)
+    steps = pd.read_csv(folders[1] / "steps.csv")
+    assert row["S_simulated"] == pytest.approx(steps["S"].iloc[-1], rel=1e-12)
+
+
+def test_another_state_of_the_mechanism_differs(mechanism, folders, tmp_path, rng):
+    ingest = write_ingest(tmp_path / "wrong", scanned(mechanism[1], rng))
+    row = run_step(CONFIG, ingest, *folders[1:])
+    assert row["verdict"] == "differs"
+
+
+def test_a_missing_node_is_completed_or_left_out_on_both_sides(
+    mechanism, folders, tmp_path, rng
+):
+    scan = scanned(mechanism[0].nodes_mm, rng, missing=1)
+    row = run_step(CONFIG, write_ingest(tmp_path / "few", scan), *folders[1:])
+    assert row["verdict"] == "agrees"
+    assert row["labelled"] + row["completed"] + row["missing"] == 15
+    nodes = pd.read_csv(folders[2] / "nodes.csv")
+    assert (nodes["basis"] != "seen").sum() == 15 - row["labelled"]
+    steps = pd.read_csv(folders[1] / "steps.csv")
+    whole = row["S_simulated"] == pytest.approx(steps["S"].iloc[-1], rel=1e-12)
+    assert whole == (row["basis"] == "all nodes")
+
+
+def test_a_poor_scan_cannot_tell_and_says_what_to_improve(
+    mechanism, folders, tmp_path, rng
+):
+    scan = scanned(mechanism[0].nodes_mm, rng, sd_mm=0.5)
+    row = run_step(CONFIG, write_ingest(tmp_path / "poor", scan), *folders[1:])
+    assert row["verdict"] == "cannot tell"
+    assert "reduce the uncertainty from sphere centres" in row["why"]
+
+
+def test_an_understated_uncertainty_does_not_pass_for_a_good_scan(
+    mechanism, folders, tmp_path, rng
+):
+    scan = scanned(mechanism[0].nodes_mm, rng, sd_mm=0.6)
+    scan.covariances_mm2[:] *= 1e-4
+    row = run_step(CONFIG, write_ingest(tmp_path / "proud", scan), *folders[1:])
+    assert row["verdict"] != "agrees"
+    assert row["scatter_sd_mm"] == pytest.approx(0.6, rel=0.5)
+
+
+def test_too_few_spheres_are_refused_in_one_line(mechanism, folders, tmp_path, rng):
+    scan = scanned(mechanism[0].nodes_mm, rng, missing=4)
+    ingest = write_ingest(tmp_path / "few", scan)
+    with pytest.raises(InputError, match="the scan has 11 spheres for 15 nodes"):
+        run_step(CONFIG, ingest, *folders[1:])
+    assert not folders[2].exists()
+
+
+def test_a_scan_in_metres_is_named_as_such(mechanism, folders, tmp_path, rng):
+    scan = scanned(mechanism[0].nodes_mm / 1000, rng, sd_mm=3e-5)
+    ingest = write_ingest(tmp_path / "metres", scan)
+    with pytest.raises(InputError, match="multiplied by 1000"):
+        run_step(CONFIG, ingest, *folders[1:])
+
+
+def test_a_mirrored_scan_is_refused(mechanism, folders, tmp_path, rng):
+    scan = scanned(mechanism[0].nodes_mm * np.array([1.0, 1.0, -1.0]), rng)
+    ingest = write_ingest(tmp_path / "mirror", scan)
+    with pytest.raises(InputError, match="mirror image"):
+        run_step(CONFIG, ingest, *folders[1:])
+
+
+def spoil_column(table):
+    return table.drop(columns="cov_yy_mm2")
+
+
+def spoil_number(table):
+    return table.assign(x_mm=["abc"] + [1.0] * (len(table) - 1))
+
+
+def spoil_covariance(table):
+    return table.assign(cov_xx_mm2=-1.0)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (spoil_column, "has no column cov_yy_mm2"),
+        (spoil_number, "x_mm of sphere 0 is 'abc'"),
+        (spoil_covariance, "covariance of sphere 0 is not positive definite"),
+    ],
+)
+def test_a_spoilt_sphere_table_is_refused_with_its_place(folders, spoil, said):
+    path = folders[0] / "spheres.csv"
+    spoil(pd.read_csv(path)).to_csv(path, index=False)
+    with pytest.raises(InputError, match=re.escape(said)):
+        run_step(CONFIG, *folders)
+
+
+@pytest.mark.parametrize(
+    ("column", "factor", "said"),
+    [("cov_xx_mm2", 100.0, "has other covariances"), ("x_mm", 1.01, "does not belong")],
+)
+def test_an_edited_sphere_table_is_not_read_with_the_covariance_of_another(
+    folders, column, factor, said
+):
+    """All centres together are in a file of their own: it must be of this table."""
+    spheres, path = read_spheres(folders[0]), folders[0] / "spheres.csv"
+    np.savez(
+        folders[0] / "covariance.npz",
+        covariance_mm2=spheres.covariance_mm2,
+        centres_mm=spheres.centres_mm,
+    )
+    assert run_step(CONFIG, *folders)["verdict"] == "agrees"
+    table = pd.read_csv(path)
+    table.assign(**{column: factor * table[column]}).to_csv(path, index=False)
+    with pytest.raises(InputError, match=said):
+        run_step(CONFIG, *folders)
+
+
+def test_a_failed_run_is_not_compared(folders):
+    (folders[1] / "run.json").write_text('{"key": "x", "status": "failed"}')
+    with pytest.raises(InputError, match="compare a finished one"):
+        run_step(CONFIG, *folders)
+
+
+@pytest.mark.parametrize("name", ["steps.npz", "structure.json"])
+def test_a_missing_file_of_the_run_is_named(folders, name):
+    (folders[1] / name).unlink()
+    with pytest.raises(InputError, match=name):
+        run_step(CONFIG, *folders)
+
+
+def test_settings_are_checked_when_they_are_made():
+    with pytest.raises(ValueError, match="scale_mm must be positive, not -1"):
+        ComparisonSettings(-1.0)
+    with pytest.raises(ValueError, match="k must be positive and finite, not 0"):
+        ComparisonSettings(40.0, k=0.0)
+    with pytest.raises(ValueError, match="joint_play_sd_mm must be zero or positive"):
+        ComparisonSettings(40.0, joint_play_sd_mm=-0.1)
+
+
+def arguments(folders, *more):
+    ingest, run, out = map(str, folders)
+    return ["--spheres", ingest, "--simulated", run, "--out", out, *more]
+
+
+def test_the_command_prints_the_verdict(folders, capsys):
+    assert compare.main(arguments(folders, "--scale-mm", "40")) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("agrees: ")
+    assert "synthetic scan" in said
+
+
+def test_the_command_refuses_in_one_line_with_status_2(folders, capsys):
+    (folders[0] / "spheres.csv").unlink()
+    assert compare.main(arguments(folders, "--scale-mm", "40")) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "spheres.csv does not exist: run morphtrack ingest first" in said
+
+
+def test_every_option_says_what_it_is(capsys):
+    for command in (compare.main, deviation.main):
+        with pytest.raises(SystemExit):
+            command(["--help"])
+        said = capsys.readouterr().out
+        assert "relative, of the printer; 0.001 if not given" in " ".join(said.split())
+        assert "mm of the print per unit of the case" in " ".join(said.split())

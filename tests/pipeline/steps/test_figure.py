@@ -1,0 +1,96 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline.commands.figure import main
+from pipeline.results.shown import Row
+from pipeline.steps.compare import ComparisonSettings
+from pipeline.steps.compare import run_step as compare
+from pipeline.steps.figure import FigureConfig, run_step
+from pipeline.terminal.errors import InputError
+from tests.analysis.mechanisms import random_mechanism, scanned
+from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
+
+
+@pytest.fixture
+def row(tmp_path, rng):
+    """Run, comparison and ingest behind one row."""
+    mechanism, other = random_mechanism(12, rng)
+    run = write_run(tmp_path / "run", mechanism, other, key="0123456789abcdef")
+    scan = scanned(mechanism.nodes_mm, rng)
+    ingest = write_ingest(tmp_path / "ingest", scan)
+    compare(ComparisonSettings(SCALE_MM), ingest, run, tmp_path / "compared")
+    return run, tmp_path / "compared", ingest
+
+
+def draw(row, out, labels=("circle",)):
+    rows = [Row(label, *row) for label in labels]
+    return run_step(FigureConfig("dejong-3", tuple(labels)), rows, out)
+
+
+def test_a_figure_is_written_as_pdf_and_png_with_its_numbers(row, tmp_path):
+    result = draw(row, tmp_path / "figure")
+    names = sorted(p.name for p in (tmp_path / "figure").iterdir())
+    assert names == [
+        "dejong-3-nodes.csv",
+        "dejong-3-nodes.trace.json",
+        "dejong-3-steps.csv",
+        "dejong-3-steps.trace.json",
+        "dejong-3.pdf",
+        "dejong-3.png",
+        "dejong-3.trace.json",
+    ]
+    assert result["shows"] == "0123456789abcdef"
+
+
+def test_the_pdf_embeds_its_fonts_and_names_its_runs(row, tmp_path):
+    draw(row, tmp_path)
+    pdf = (tmp_path / "dejong-3.pdf").read_bytes()
+    assert b"/FontFile2" in pdf  # TrueType, embedded
+    assert b"/Type3" not in pdf
+    assert b"0123456789abcdef" in pdf
+
+
+def test_the_same_runs_give_the_same_files(row, tmp_path):
+    draw(row, tmp_path / "one")
+    draw(row, tmp_path / "two")
+    for name in ("dejong-3.pdf", "dejong-3.png", "dejong-3-nodes.csv"):
+        one, two = (tmp_path / which / name for which in ("one", "two"))
+        assert one.read_bytes() == two.read_bytes()
+
+
+def test_scanned_nodes_are_drawn_in_the_frame_and_unit_of_the_simulation(row, tmp_path):
+    draw(row, tmp_path)
+    nodes = pd.read_csv(tmp_path / "dejong-3-nodes.csv")
+    final, seen = (
+        nodes[nodes["state"] == state][["x", "y", "z"]].to_numpy()
+        for state in ("final", "scanned")
+    )
+    known = np.isfinite(seen[:, 0])
+    assert known.sum() >= 10
+    assert np.abs(final - seen)[known].max() * SCALE_MM < 0.3
+
+
+def test_a_row_without_a_scan_is_refused_where_the_figure_shows_scans(row, tmp_path):
+    with pytest.raises(InputError, match="circle has no scan"):
+        draw(row[:1], tmp_path / "figure")
+    assert not (tmp_path / "figure").exists()
+
+
+def test_a_row_of_three_folders_is_refused(row, tmp_path, capsys):
+    words = ["dejong-3", "--row", "a", *map(str, row[:2]), "--out", str(tmp_path / "f")]
+    assert main(words) == 2
+    assert "has 3 words" in capsys.readouterr().err
+
+
+def test_an_unknown_figure_and_two_rows_of_one_name_are_refused():
+    with pytest.raises(InputError, match="there is no figure 'dejong-9': did you mean"):
+        FigureConfig("dejong-9", ("a",))
+    with pytest.raises(InputError, match="two rows of dejong-3 are called 'a'"):
+        FigureConfig("dejong-3", ("a", "a"))
+
+
+def test_the_command_draws_from_folders(row, tmp_path, capsys):
+    words = ["dejong-3", "--row", "circle", *map(str, row), "--out", str(tmp_path)]
+    assert main(words) == 0
+    assert "dejong-3.pdf" in capsys.readouterr().out

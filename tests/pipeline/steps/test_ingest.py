@@ -1,0 +1,390 @@
+"""From files of points to a table of sphere centres; bad input leaves nothing."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.spheres.picks import ViewMotion
+from pipeline.commands.ingest import main
+from pipeline.scans.thresholds import HintThresholds, SizeThresholds
+from pipeline.scans.views import settled
+from pipeline.steps.ingest import Ingest, run_step
+from sim.arrays import Floats
+from tests.helpers.tables import rows_of
+
+CENTRES = np.array(
+    [[0, 0, 0], [30, 5, 0], [10, 35, 8], [45, 40, -12], [-25, 20, 15], [5, -30, 4]],
+    dtype=np.float64,
+)
+COLUMNS = (
+    "sphere,x_mm,y_mm,z_mm,radius_mm,rms_mm,points,cov_xx_mm2,cov_xy_mm2,cov_xz_mm2,"
+    "cov_yy_mm2,cov_yz_mm2,cov_zz_mm2,free_radius_mm,free_radius_sd_mm,cap,views,"
+    "synthetic"
+)
+
+
+def balls(
+    rng: np.random.Generator, centres: Floats = CENTRES, radius: float = 6.0
+) -> Floats:
+    """Points on the upper half of balls of `radius`, 0.03 mm of noise."""
+    u = rng.standard_normal((len(centres), 2500, 3))
+    u /= np.linalg.norm(u, axis=2, keepdims=True)
+    u[..., 2] = np.abs(u[..., 2])
+    height = radius + 0.03 * rng.standard_normal((*u.shape[:2], 1))
+    return (centres[:, None] + height * u).reshape(-1, 3)
+
+
+def saved(path: Path, points: Floats) -> str:
+    """`points` as a text file; the path of it."""
+    np.savetxt(path, points, fmt="%.6f")
+    return str(path)
+
+
+def centres_of(path: Path) -> Floats:
+    return np.array(
+        [[float(row[f"{axis}_mm"]) for axis in "xyz"] for row in rows_of(path)]
+    )
+
+
+def farthest(found: Floats, expected: Floats) -> float:
+    """Largest distance from a place in `expected` to the nearest one found."""
+    return float(np.linalg.norm(expected[:, None] - found, axis=2).min(axis=1).max())
+
+
+def words(scan: str, out: Path, *more: str) -> list[str]:
+    return [scan, "--sphere-radius-mm", "6", "--unit", "mm", "--out", str(out), *more]
+
+
+@pytest.fixture
+def refuses(
+    capsys: pytest.CaptureFixture[str],
+) -> Callable[[list[str], Path], str]:
+    """Run a command line that must be refused; the one line it says."""
+
+    def run(argv: list[str], out: Path) -> str:
+        assert main(argv) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("error: ")
+        assert said.count("\n") == 1
+        assert not list(out.glob("*"))
+        return said
+
+    return run
+
+
+def test_a_scan_becomes_a_table_of_its_spheres(
+    rng: np.random.Generator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "found"
+    scan = saved(tmp_path / "a.xyz", balls(rng))
+    assert main(words(scan, out)) == 0
+    assert (out / "spheres.csv").read_text().splitlines()[0] == COLUMNS
+    header = (out / "rejected.csv").read_text().splitlines()[0]
+    assert header == "x_mm,y_mm,z_mm,reason,detail,points"
+    found = centres_of(out / "spheres.csv")
+    assert len(found) == len(CENTRES)
+    assert farthest(found, CENTRES) < 0.02
+    row = rows_of(out / "spheres.csv")[0]
+    assert float(row["radius_mm"]) == 6
+    assert float(row["free_radius_mm"]) == pytest.approx(6, abs=0.05)
+    assert row["synthetic"] == "false"
+    said = capsys.readouterr().out
+    assert "spheres: 6" in said
+    assert "free_radius_mm: " in said
+    assert (out / "picture.png").stat().st_size > 10_000
+    assert np.load(out / "points.npy").shape == (15_000, 3)
+    with np.load(out / "covariance.npz") as whole:
+        assert whole["covariance_mm2"].shape == (18, 18)
+        np.testing.assert_allclose(whole["centres_mm"], found, rtol=1e-8)
+        block = whole["covariance_mm2"][:3, :3]
+    assert float(row["cov_xy_mm2"]) == pytest.approx(block[0, 1], rel=1e-6)
+    assert float(row["cov_zz_mm2"]) == pytest.approx(block[2, 2], rel=1e-6)
+
+
+def test_several_files_are_views_of_one_scan(
+    rng: np.random.Generator, tmp_path: Path
+) -> None:
+    points = balls(rng)
+    left = points[:, 0] < 12
+    views = [tmp_path / "a.npy", tmp_path / "b.npy"]
+    np.save(views[0], points[left] / 25.4)
+    np.save(views[1], points[~left] / 25.4)
+    numbers = run_step(Ingest(6.0, "inch"), views, tmp_path / "found")
+    assert numbers["views"] == 2
+    assert numbers["spheres"] == len(CENTRES)
+    assert farthest(centres_of(tmp_path / "found" / "spheres.csv"), CENTRES) < 0.03
+
+
+def test_a_synthetic_scan_is_called_so_in_every_row(
+    rng: np.random.Generator, tmp_path: Path
+) -> None:
+    scan = tmp_path / "a.xyz"
+    np.savetxt(scan, balls(rng), fmt="%.6f", header="a synthetic scan\nunit mm")
+    numbers = run_step(Ingest(6.0, "mm"), [scan], tmp_path / "found")
+    assert numbers["synthetic"] is True
+    rows = rows_of(tmp_path / "found" / "spheres.csv")
+    assert {row["synthetic"] for row in rows} == {"true"}
+
+
+def test_seeds_restrict_picking_to_where_they_are(
+    rng: np.random.Generator, tmp_path: Path
+) -> None:
+    seeds = tmp_path / "seeds.csv"
+    top = CENTRES[[1, 4]] + [0, 0, 6]  # a click lands on the surface
+    rows = "\n".join(",".join(map(str, place)) for place in top)
+    seeds.write_text(f"x_mm,y_mm,z_mm\n{rows}\n")
+    scan = saved(tmp_path / "a.xyz", balls(rng))
+    assert main(words(scan, tmp_path / "found", "--seeds", str(seeds))) == 0
+    found = centres_of(tmp_path / "found" / "spheres.csv")
+    assert len(found) == 2
+    assert farthest(found, CENTRES[[1, 4]]) < 0.02
+
+
+def test_seeds_away_from_the_scan_are_refused(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    seeds = tmp_path / "seeds.csv"
+    seeds.write_text("x_mm,y_mm,z_mm\n9e3,0,0\n")
+    scan = saved(tmp_path / "a.xyz", balls(rng))
+    out = tmp_path / "found"
+    assert "are the seeds in mm?" in refuses(
+        words(scan, out, "--seeds", str(seeds)), out
+    )
+
+
+def test_a_scan_without_unit_is_refused(
+    tmp_path: Path, refuses: Callable[[list[str], Path], str]
+) -> None:
+    scan = saved(tmp_path / "a.xyz", CENTRES)
+    out = tmp_path / "found"
+    said = refuses([scan, "--sphere-radius-mm", "6", "--out", str(out)], out)
+    assert "E-UNIT no unit given" in said
+
+
+def test_a_wrong_unit_is_hinted_at_and_never_assumed(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    scan = saved(tmp_path / "a.xyz", balls(rng) / 1000)
+    out = tmp_path / "found"
+    said = refuses(words(scan, out), out)
+    assert "E-NO-SPHERES" in said
+    assert "read as m it has 6: rerun with --unit m" in said
+
+
+def test_a_scan_without_any_sphere_is_refused(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    plane = np.column_stack([rng.uniform(0, 50, (4000, 2)), np.zeros(4000)])
+    out = tmp_path / "found"
+    said = refuses(words(saved(tmp_path / "a.xyz", plane), out), out)
+    assert said.startswith(f"error: E-NO-SPHERES {tmp_path / 'a.xyz'}: no sphere")
+    assert "check radius and unit" in said
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--radius-range", "5", "7"], "either --sphere-radius-mm R or --radius-range"),
+        (["--unit", "furlong"], "E-UNIT unit 'furlong'"),
+        (["--sphere-radius-mm", "-6"], "radius_mm must be positive, not -6"),
+        (["--registration-mm", "-1"], "registration_mm"),
+        (["--seeds", "nowhere.csv"], "E-MISSING nowhere.csv"),
+        (["--sphere-radius", "6"], "unrecognized arguments: --sphere-radius 6"),
+        (["--out", __file__], "test_ingest.py is a file, no directory"),
+        (["--sphere-color", "6"], "unrecognized arguments: --sphere-color 6"),
+        (["--sphere-radius-mm", "six"], "invalid float value: 'six'"),
+    ],
+)
+def test_bad_options_are_refused(
+    tmp_path: Path,
+    more: list[str],
+    said: str,
+    rng: np.random.Generator,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    scan = saved(tmp_path / "a.xyz", balls(rng, CENTRES[:1]))
+    out = tmp_path / "found"
+    assert said in refuses(words(scan, out, *more), out)
+
+
+def test_a_file_given_twice_is_refused(
+    tmp_path: Path, refuses: Callable[[list[str], Path], str]
+) -> None:
+    scan = saved(tmp_path / "a.xyz", CENTRES)
+    out = tmp_path / "found"
+    assert "given twice" in refuses(words(scan, out, "--salvage", scan), out)
+
+
+def test_a_truncated_scan_is_refused_and_its_good_points_kept_when_asked(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    points = balls(rng).astype("<f4")
+    scan = tmp_path / "a.ply"
+    header = (
+        "ply\nformat binary_little_endian 1.0\nelement vertex 99999999999\n"
+        "property float x\nproperty float y\nproperty float z\nend_header\n"
+    )
+    scan.write_bytes(header.encode() + points.tobytes())
+    out = tmp_path / "found"
+    assert "E-TRUNCATED" in refuses(words(str(scan), out), out)
+    assert main(words(str(scan), out, "--salvage")) == 0
+    assert len(centres_of(out / "spheres.csv")) == len(CENTRES)
+
+
+def test_a_scan_beyond_the_memory_is_refused_before_it_is_read(
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pipeline.scans.views.available_bytes", lambda: 300.0)
+    out = tmp_path / "found"
+    scan = tmp_path / "a.npy"
+    np.save(scan, CENTRES)
+    said = refuses(words(str(scan), out), out)
+    assert "E-MEMORY" in said
+    assert "thin the scan" in said
+
+
+def test_a_scan_with_too_many_points_is_thinned_and_still_picked(
+    rng: np.random.Generator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.scans.views.SIZE", SizeThresholds(12_000))
+    scan = tmp_path / "a.npy"
+    np.save(scan, balls(rng))
+    numbers = run_step(Ingest(6.0, "mm"), [scan], tmp_path / "found")
+    assert numbers["points"] <= 12_000
+    assert "thinned from 15000" in numbers["notes"]
+    assert farthest(centres_of(tmp_path / "found" / "spheres.csv"), CENTRES) < 0.03
+
+
+def test_a_few_accidental_spheres_do_not_hide_a_wrong_unit(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    far = np.array([[500.0, 0, 0]])  # a sphere of 6 mm in a scan that is in inches
+    points = np.concatenate([balls(rng) / 25.4, balls(rng, far)])
+    out = tmp_path / "found"
+    said = refuses(words(saved(tmp_path / "a.xyz", points), out), out)
+    assert "E-UNIT" in said
+    assert "read as inch it has 6" in said
+
+
+def test_rough_lumps_are_no_spheres(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pipeline.scans.hints.HINT", HintThresholds(rough=0.001))
+    out = tmp_path / "found"
+    said = refuses(words(saved(tmp_path / "a.xyz", balls(rng)), out), out)
+    assert "too rough to be any" in said
+
+
+def test_views_are_settled_before_their_points_are_kept(
+    rng: np.random.Generator,
+) -> None:
+    points = rng.uniform(-50, 50, (40, 3))
+    view = np.repeat([0, 1], 20)
+    pivot = np.array([3.0, -2, 8])
+    turn, shift = np.array([2e-4, -1e-4, 3e-4]), np.array([0.05, -0.02, 0.01])
+    displaced = points.copy()
+    displaced[20:] -= shift + np.cross(turn, points[20:] - pivot)
+    motions = [ViewMotion(1, shift, turn, pivot)]
+    found = settled(displaced, view, motions)
+    assert np.abs(displaced - points).max() > 0.03
+    np.testing.assert_allclose(found, points, atol=3e-5)  # 50 mm x (4e-4)^2
+
+
+@pytest.mark.parametrize("radius", [5.1, 8.5])
+def test_a_wrong_radius_is_hinted_at(
+    radius: float,
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    scan = saved(tmp_path / "a.xyz", balls(rng, radius=radius))
+    out = tmp_path / "found"
+    said = refuses(words(scan, out), out)
+    assert "E-NO-SPHERES" in said
+    assert f"it has 6 spheres of radius {radius:.1f}" in said
+
+
+def test_spheres_of_another_size_are_left_out_and_mentioned(
+    rng: np.random.Generator, tmp_path: Path
+) -> None:
+    above = CENTRES + np.array([0, 0, 80])
+    points = np.concatenate([balls(rng), balls(rng, above, 8.5)])
+    scan = Path(saved(tmp_path / "a.xyz", points))
+    numbers = run_step(Ingest(6.0, "mm"), [scan], tmp_path / "found")
+    assert numbers["spheres"] == len(CENTRES)
+    assert "6 spheres of radius 8.5" in numbers["notes"]
+    assert farthest(centres_of(tmp_path / "found" / "spheres.csv"), CENTRES) < 0.02
+
+
+def test_spheres_of_unknown_radius_are_found_in_a_range(
+    rng: np.random.Generator, tmp_path: Path
+) -> None:
+    scan = saved(tmp_path / "a.xyz", balls(rng, radius=4.5))
+    out = tmp_path / "found"
+    range_ = ["--radius-range", "3", "9"]
+    assert main([scan, *range_, "--unit", "mm", "--out", str(out)]) == 0
+    found = centres_of(out / "spheres.csv")
+    assert len(found) == len(CENTRES)
+    assert farthest(found, CENTRES) < 0.05
+    radii = [float(row["radius_mm"]) for row in rows_of(out / "spheres.csv")]
+    np.testing.assert_allclose(radii, 4.5, atol=0.03)
+
+
+def test_spheres_a_little_smaller_than_said_are_refused(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    """Half of each is seen, so a radius 0.2 mm too large moves centres by 0.3 mm."""
+    scan = saved(tmp_path / "a.xyz", balls(rng, radius=5.8))
+    out = tmp_path / "found"
+    said = refuses(words(scan, out), out)
+    assert "E-RADIUS" in said
+    assert "6 spheres have the radius 5.8" in said
+    assert main([*words(scan, out), "--sphere-radius-mm", "5.8"]) == 0
+    assert farthest(centres_of(out / "spheres.csv"), CENTRES) < 0.01
+
+
+def test_a_refused_scan_says_that_rows_were_dropped(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    plane = np.column_stack([rng.uniform(0, 50, (1000, 2)), np.zeros(1000)])
+    plane[:101] = np.nan
+    out = tmp_path / "found"
+    said = refuses(words(saved(tmp_path / "a.xyz", plane), out), out)
+    assert "E-NO-SPHERES" in said
+    assert "a.xyz: 101 of 1000 points are not finite and were dropped" in said
+
+
+def test_a_range_of_radii_is_what_messages_and_numbers_speak_of(
+    rng: np.random.Generator,
+    tmp_path: Path,
+    refuses: Callable[[list[str], Path], str],
+) -> None:
+    scan = Path(saved(tmp_path / "a.xyz", balls(rng, radius=4.5)))
+    numbers = run_step(
+        Ingest(3.0, "mm", largest_radius_mm=9.0), [scan], tmp_path / "found"
+    )
+    assert numbers["radius_mm"] == pytest.approx(4.5, abs=0.03)
+    out = tmp_path / "none"
+    argv = [str(scan), "--unit", "mm", "--out", str(out), "--radius-range", "1", "1.5"]
+    assert "no sphere of radius 1 to 1.5 mm" in refuses(argv, out)

@@ -1,0 +1,116 @@
+"""Views that are no views: one given twice, some that nothing ties together."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.commands.ingest import main
+from pipeline.scans.thresholds import RepeatThresholds
+from pipeline.steps.ingest import Ingest, run_step
+from tests.pipeline.steps.test_ingest import CENTRES, balls, saved, words
+
+AWAY = CENTRES + np.array([300.0, 0, 0])
+Refuses = Callable[[list[str]], str]
+
+
+@pytest.fixture
+def refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refuses:
+    """The one line that is said when these files are refused as views."""
+
+    def run(scans: list[str]) -> str:
+        out = tmp_path / "refused"
+        assert main([scans[0], *words(scans[1], out)]) == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert not out.exists()
+        return said
+
+    return run
+
+
+@pytest.fixture
+def seen(rng: np.random.Generator, tmp_path: Path) -> Path:
+    """One view of six balls."""
+    np.save(tmp_path / "seen.npy", balls(rng).astype("<f4"))
+    return tmp_path / "seen.npy"
+
+
+def test_a_view_given_twice_is_refused_under_any_name_and_in_any_format(
+    seen: Path, tmp_path: Path, refuses: Refuses, rng: np.random.Generator
+) -> None:
+    points = np.load(seen)
+    other = tmp_path / "other.npy"
+    other.write_bytes(seen.read_bytes())
+    shuffled = saved(tmp_path / "text.xyz", rng.permutation(points))
+    part = tmp_path / "part.npy"
+    np.save(part, points[:6000])
+    for again in (str(seen), str(other), shuffled, str(part)):
+        assert "E-REPEATED" in refuses([str(seen), again])
+
+
+def test_points_that_a_merged_cloud_holds_twice_count_once(
+    seen: Path, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    points = np.load(seen)
+    twice = tmp_path / "twice.npy"
+    np.save(twice, rng.permutation(np.concatenate([points, points])))
+    once = run_step(Ingest(6.0, "mm"), [seen], tmp_path / "a")
+    numbers = run_step(Ingest(6.0, "mm"), [twice], tmp_path / "b")
+    assert once["notes"] == ""
+    assert numbers["notes"] == (
+        f"twice.npy: {len(points)} of {2 * len(points)} points repeat others and were "
+        "dropped"
+    )
+    assert numbers["dropped"] == len(points)
+    assert numbers["centre_sd_mm"] == pytest.approx(once["centre_sd_mm"], rel=0.05)
+
+
+def test_repeats_are_noticed_in_a_sample_of_a_large_cloud(
+    seen: Path, tmp_path: Path, refuses: Refuses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.scans.repeats.REPEAT", RepeatThresholds(every=100))
+    points = np.load(seen)
+    np.save(tmp_path / "b.npy", points)
+    assert "E-REPEATED" in refuses([str(seen), str(tmp_path / "b.npy")])
+    np.save(tmp_path / "c.npy", np.concatenate([points, points[:3000]]))
+    numbers = run_step(Ingest(6.0, "mm"), [tmp_path / "c.npy"], tmp_path / "found")
+    assert "3000 of 18000 points repeat others" in numbers["notes"]
+
+
+def test_views_that_no_sphere_ties_together_are_refused(
+    seen: Path, tmp_path: Path, refuses: Refuses, rng: np.random.Generator
+) -> None:
+    away = tmp_path / "away.npy"
+    np.save(away, balls(rng, AWAY))
+    said = refuses([str(seen), str(away)])
+    assert f"E-NO-OVERLAP {away}: shares no sphere with {seen}, nor" in said
+    tie = tmp_path / "tie.npy"
+    both = np.concatenate([CENTRES, AWAY])
+    np.save(tie, balls(rng, both))
+    numbers = run_step(Ingest(6.0, "mm"), [seen, away, tie], tmp_path / "found")
+    assert numbers["spheres"] == len(both)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_sphere_that_ties_two_views_is_kept_though_its_rim_is_seen_steeply(
+    seed: int, tmp_path: Path
+) -> None:
+    """Its points at the rim come and go, so its centre moves by 1e-4 mm for ever."""
+    points = balls(np.random.default_rng(seed))
+    left = points[:, 0] < 12
+    views = [tmp_path / "a.npy", tmp_path / "b.npy"]
+    np.save(views[0], points[left])
+    np.save(views[1], points[~left])
+    numbers = run_step(Ingest(6.0, "mm"), views, tmp_path / "found")
+    assert numbers["spheres"] == len(CENTRES)
+
+
+def test_a_view_without_a_sphere_is_mentioned(
+    seen: Path, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    wall = tmp_path / "wall.npy"
+    np.save(wall, rng.uniform(0, 60, (4000, 3)) * [1, 1, 0] - [0, 0, 30])
+    numbers = run_step(Ingest(6.0, "mm"), [seen, wall], tmp_path / "found")
+    assert numbers["notes"] == "wall.npy: no sphere is seen in it"

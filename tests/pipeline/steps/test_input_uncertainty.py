@@ -1,0 +1,92 @@
+import json
+
+import numpy as np
+import pytest
+
+from pipeline.commands.input_uncertainty import main
+from pipeline.steps.input_uncertainty import (
+    InputUncertainty,
+    read_printed_again,
+    run_step,
+)
+from pipeline.store.case_job import sound_case
+from pipeline.terminal.errors import InputError
+
+SCALE_MM = 40.0
+CONFIG = InputUncertainty(SCALE_MM, draws=6)
+CASE = {
+    "_target_": "pipeline.cases.morph.MorphCase",
+    "structure": {
+        "_target_": "sim.morph.library.sheets.triangle_sheet",
+        "rows": 1,
+        "columns": 1,
+        "variation": 0.1,
+        "seed": 1,
+    },
+    "target": {
+        "_target_": "sim.morph.targets.surfaces.Circle",
+        "radius": 1.9,
+        "centre": [0.1, 0.06, 0.0],
+    },
+}
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A finished run of a small sheet."""
+    directory = tmp_path / "run"
+    directory.mkdir()
+    config = {"case": CASE}
+    case = sound_case(config)
+    r = np.array([step.r for step in case.steps()])
+    np.savez(directory / "steps.npz", r=r)
+    for name, document in case.recorder().documents().items():
+        (directory / name).write_text(json.dumps(document, default=np.ndarray.tolist))
+    record = {"key": "k", "status": "finished", "config": config, "result": {}}
+    (directory / "run.json").write_text(json.dumps(record))
+    return directory
+
+
+def test_printing_errors_become_a_covariance_of_the_shape(run, tmp_path):
+    numbers = run_step(CONFIG, run, tmp_path / "out")
+    nodes = SCALE_MM * np.load(run / "steps.npz")["r"][-1]
+    covariance = read_printed_again(tmp_path / "out", nodes).covariance
+    assert covariance.shape == (nodes.size, nodes.size)
+    assert numbers["node_u_mm"] == pytest.approx(
+        np.sqrt(np.trace(covariance) / len(nodes))
+    )
+    assert 0.01 < numbers["node_u_mm"] < 10.0
+
+
+def test_twice_the_printing_error_gives_twice_the_uncertainty(run, tmp_path):
+    small, large = (
+        run_step(InputUncertainty(SCALE_MM, sd, 0.0, draws=6), run, tmp_path / str(sd))
+        for sd in (0.001, 0.002)
+    )
+    assert large["node_u_mm"] == pytest.approx(2 * small["node_u_mm"], rel=0.1)
+
+
+def test_a_covariance_of_another_scale_is_refused(run, tmp_path):
+    run_step(CONFIG, run, tmp_path / "out")
+    nodes = np.load(run / "steps.npz")["r"][-1]
+    with pytest.raises(InputError, match="another run or another scale_mm"):
+        read_printed_again(tmp_path / "out", 39.0 * nodes)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"draws": 1}, "draws must be 2 or more, not 1"),
+        ({"scale_mm": 0.0}, "scale_mm must be positive, not 0"),
+        ({"printing_sd_mm": -1.0}, "printing_sd_mm must be zero or positive"),
+    ],
+)
+def test_settings_are_checked(change, said):
+    with pytest.raises(ValueError, match=said):
+        InputUncertainty(**({"scale_mm": 40.0} | change))
+
+
+def test_the_command_says_how_large_it_is(run, tmp_path, capsys):
+    words = ["--simulated", str(run), "--out", str(tmp_path / "out")]
+    assert main([*words, "--scale-mm", "40", "--draws", "3"]) == 0
+    assert "mm a node (rms) from 3 prints" in capsys.readouterr().out

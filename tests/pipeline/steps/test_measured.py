@@ -1,0 +1,87 @@
+"""A measured set compared: inputs first, then the committed prediction, then values."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from analysis.measured.judgement import COLUMNS
+from pipeline.cases.set_records import SetAtHand, at_hand
+from pipeline.config.measured_file import read_set
+from pipeline.results.posterior_file import POSTERIOR, read_posterior
+from pipeline.results.prediction_file import committed, read_prediction
+from pipeline.steps.fit_measured import run_step as fit
+from pipeline.steps.measured import run_step as compare
+from pipeline.steps.predict import run_step as predict
+from pipeline.terminal.errors import InputError
+
+
+def spheres() -> SetAtHand:
+    return at_hand(read_set("nist_spheres").model_dump(mode="json"))
+
+
+def centres(folder: Path, rows: dict[str, str]) -> Path:
+    folder.mkdir()
+    head = "scan,note,x_m,y_m,z_m,free_radius_mm"
+    lines = [f"{scan},n,{cells}" for scan, cells in rows.items()]
+    text = "\n".join([head, *lines]) + "\n"
+    (folder / "centres_from_segmented.csv").write_text(text)
+    (folder / "other.csv").write_text("nothing of ours\n")
+    return folder
+
+
+GOOD = "-5.895832,3.628941,-1.561256,50.05"
+
+
+def test_records_of_a_folder_are_compared_with_the_committed_prediction(
+    tmp_path: Path,
+) -> None:
+    at, out = spheres(), tmp_path / "out"
+    before = committed(at.folder)
+    assert before is not None
+    rows = {"SPH101": GOOD, "SPH999": GOOD, "SPH102": "1,1,oops,50"}
+    compare(at, centres(tmp_path / "r", rows), None, out, tmp_path)
+    table = pd.read_csv(out / "measured.csv")
+    assert list(table.columns) == list(COLUMNS)
+    assert set(table["record"]) == {"SPH101"}
+    assert set(table["quantity"]) == {"centre_x", "centre_y", "centre_z", "radius"}
+    assert (table["E"] - (table["predicted"] - table["measured"])).abs().max() < 1e-9
+    inside = (table["E"].abs() <= table["half_width"]).to_list()
+    assert table["inside95"].to_list() == inside
+    assert "true" in (out / "measured.csv").read_text()
+    said = json.loads((out / "verdict.json").read_text())
+    assert said["prediction"]["sha256"] == before.sha256
+    assert said["prediction"]["committed"]
+    assert "SPH999.xyz does not exist" in said["refused"]["SPH999"]
+    assert "z_m is 'oops'" in said["refused"]["SPH102"]
+
+
+def test_a_prediction_does_not_read_what_was_measured(tmp_path: Path) -> None:
+    at = spheres()
+    fit(at, tmp_path / "fit")
+    after = read_posterior(tmp_path / "fit" / POSTERIOR)
+    tables = []
+    for name, cells in (("a", GOOD), ("b", "not yet,not yet,not yet,not yet")):
+        folder = centres(tmp_path / name, {"SPH102": cells})
+        predict(at, folder, after, "0" * 16, tmp_path / f"{name}-out")
+        tables.append((tmp_path / f"{name}-out" / "prediction.csv").read_bytes())
+    assert tables[0] == tables[1]
+    again = read_prediction(tmp_path / "a-out")
+    held = committed(at.folder)
+    assert held is not None
+    pd.testing.assert_frame_equal(
+        again.table, held.of("SPH102").reset_index(drop=True), rtol=1e-6
+    )
+
+
+def test_a_prediction_that_was_edited_is_refused(tmp_path: Path) -> None:
+    at = spheres()
+    fit(at, tmp_path)
+    after = read_posterior(tmp_path / POSTERIOR)
+    folder = centres(tmp_path / "r", {"SPH102": GOOD})
+    predict(at, folder, after, "0" * 16, tmp_path / "out")
+    path = tmp_path / "out" / "prediction.csv"
+    path.write_text(path.read_text().replace("radius,0.0,4", "radius,0.0,5"))
+    with pytest.raises(InputError, match="has the SHA-256"):
+        read_prediction(tmp_path / "out")

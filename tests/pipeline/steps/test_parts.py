@@ -1,0 +1,180 @@
+"""From a case to files for the printer: morphtrack parts."""
+
+import json
+import locale
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline.commands import parts
+from pipeline.formats.printed_files import kept_locale, write_3mf
+from pipeline.formats.structure_file import structure_file
+from pipeline.steps.part_sizes import FILE
+
+RING = [
+    "case=triangles_cylinder", "case.structure.rows=1", "case.structure.columns=1",
+    "case.target.radius=1.6",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("parts") / "ring"
+    assert parts.main([*RING, "--out", str(out)]) == 0
+    return out
+
+
+def objects(path: Path) -> tuple[Any, dict[str, Any], list[Any]]:
+    """The model of a 3MF file, its mesh objects by name, its build items."""
+    import lib3mf
+
+    model = lib3mf.get_wrapper().CreateModel()
+    with kept_locale():
+        model.QueryReader("3mf").ReadFromFile(str(path))
+    found, items = {}, []
+    meshes = model.GetMeshObjects()
+    while meshes.MoveNext():
+        mesh = meshes.GetCurrentMeshObject()
+        found[mesh.GetName()] = mesh
+    build = model.GetBuildItems()
+    while build.MoveNext():
+        items.append(build.GetCurrent())
+    return model, found, items
+
+
+def test_the_3mf_reads_back_in_mm_with_an_object_a_part(made: Path) -> None:
+    import lib3mf
+
+    table = pd.read_csv(made / "parts.csv").set_index("part")
+    seen, copies = set(), 0
+    for path in sorted(made.glob("print_*.3mf")):
+        model, found, items = objects(path)
+        assert model.GetUnit() == lib3mf.ModelUnit.MilliMeter
+        copies += len(items)
+        for name, mesh in found.items():
+            seen.add(name)
+            assert mesh.IsManifoldAndOriented()
+            v = np.array([list(p.Coordinates) for p in mesh.GetVertices()])
+            f = np.array([list(t.Indices) for t in mesh.GetTriangleIndices()])
+            volume = np.linalg.det(v[f]).sum() / 6
+            assert volume == pytest.approx(table.loc[name, "volume_mm3"], rel=1e-4)
+    assert seen == set(table.index)
+    assert copies == table["count"].sum()
+
+
+def test_writing_3mf_leaves_the_locale_alone(tmp_path: Path) -> None:
+    before = locale.setlocale(locale.LC_ALL)
+    write_3mf(tmp_path / "nothing.3mf", [], {})
+    assert locale.setlocale(locale.LC_ALL) == before
+
+
+def test_build_items_lie_apart_on_the_bed(made: Path) -> None:
+    for path in sorted(made.glob("print_*.3mf")):
+        model, _, items = objects(path)
+        assert model.GetBuildItems().Count() == len(items)
+        boxes = []
+        for item in items:
+            mesh = item.GetObjectResource()
+            shift = np.array([list(row) for row in item.GetObjectTransform().Fields][3])
+            v = np.array([list(p.Coordinates) for p in mesh.GetVertices()]) + shift
+            boxes.append((v.min(axis=0), v.max(axis=0)))
+        for i, (low, high) in enumerate(boxes):
+            assert abs(low[2]) < 1e-4
+            assert (low > -1e-3).all()
+            assert (high[:2] < 220.001).all()
+            for other_low, other_high in boxes[:i]:
+                gap = np.maximum(low - other_high, other_low - high)[:2].max()
+                assert gap > 2.99
+
+
+def test_the_parts_list_has_every_link_with_its_length(made: Path) -> None:
+    table = pd.read_csv(made / "parts.csv")
+    structure = structure_file(str(made / "structure.json"))
+    links = [body for body in structure.bodies if len(body) == 2]
+    listed = table[table["part"].str.startswith("link")]
+    assert listed["nodes"].tolist() == sorted(
+        ("-".join(map(str, pair)) for pair in links),
+        key=lambda text: [int(word) for word in text.split("-")],
+    )
+    for row in listed.itertuples():
+        i, j = (int(word) for word in str(row.nodes).split("-"))
+        length = 40 * np.linalg.norm(structure.r0[i] - structure.r0[j])
+        assert row.length_mm == pytest.approx(length, abs=1e-6)
+    assert {path.stem for path in (made / "stl").iterdir()} == set(table["part"])
+
+
+def test_spacing_makes_links_differ_and_says_what_it_costs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*RING, "case.structure.variation=0", "--spacing-mm", "1"]
+    assert parts.main([*words, "--out", str(tmp_path / "p")]) == 0
+    printed = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
+    assert float(printed["largest_change_mm"]) <= 2.5 + 1e-9
+    assert int(printed["lengths_changed"]) > 12
+    assert {"E_as_drawn", "E_spaced"} <= printed.keys()
+    table = pd.read_csv(tmp_path / "p" / "parts.csv")
+    lengths = np.sort(table["length_mm"].dropna())
+    assert np.diff(lengths).min() >= 1.0 - 1e-6
+
+
+@pytest.mark.parametrize(
+    ("words", "settings", "said"),
+    [
+        ([*RING, "--scale-mm", "11"], {}, "too short for its balls and seats"),
+        ([*RING, "--scale-mm", "-1"], {}, "scale_mm must be positive"),
+        ([*RING, "--scale-mm", "inf"], {}, "scale_mm must be positive"),
+        ([*RING, "--spacing-mm", "30"], {}, "or lower spacing_mm"),
+        (RING, {"bed_mm": "[50, 50]"}, "takes "),
+        (RING, {"bed_mm": "50"}, "bed_mm must be [width, depth]"),
+        (RING, {"clamps": "glued"}, "choose one of joined, separate"),
+        (RING, {"clamp_radius_mm": "9.0"}, "must be between rod_radius_mm"),
+        (RING, {"wall_mm": "1.0"}, "has no key 'wall_mm'"),
+        (RING, {"sides": "3"}, "sides must be from 8"),
+        (["case=miura"], {}, "has no links to print"),
+        (["nowhere"], {}, "nowhere/run.json cannot be read"),
+        (["case=pentapod"], {}, "the clamps of link-7-8 and link-7-9 overlap"),
+    ],
+)
+def test_what_cannot_be_printed_is_refused_in_one_line(
+    words: list[str],
+    settings: dict[str, str],
+    said: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = FILE.read_text().splitlines()
+    kept = [line for line in lines if line.split(":")[0] not in settings]
+    file = tmp_path / "parts.yaml"
+    given = [f"{key}: {value}" for key, value in settings.items()]
+    file.write_text("\n".join([*kept, *given]))
+    out = tmp_path / "out"
+    assert parts.main([*words, "--parts", str(file), "--out", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert said in error
+    assert not out.exists()
+
+
+def test_files_of_parts_that_are_no_more_are_gone(tmp_path: Path) -> None:
+    """Nobody should print the clamps of an earlier setting."""
+    out = tmp_path / "out"
+    plain = FILE.read_text()
+    for text in (
+        plain.replace("clamps: joined", "clamps: separate"),
+        plain.replace("target: true", "target: false").replace("220.0", "900.0"),
+    ):
+        (tmp_path / "parts.yaml").write_text(text)
+        words = ["--parts", str(tmp_path / "parts.yaml"), "--out", str(out)]
+        assert parts.main([*RING, *words]) == 0
+    listed = {f"{name}.stl" for name in pd.read_csv(out / "parts.csv")["part"]}
+    assert {path.name for path in out.glob("stl/*")} == listed
+    assert "target.stl" not in listed
+    assert [path.name for path in out.glob("*.3mf")] == ["print_1.3mf"]
+
+
+def test_the_structure_that_is_printed_is_a_structure_file(made: Path) -> None:
+    content = json.loads((made / "structure.json").read_text())
+    assert len(content["nodes"]) == 18

@@ -1,0 +1,275 @@
+"""From a simulated end state by way of a synthetic scan to E of the scan."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline.commands import deviation as deviation_command
+from pipeline.commands import label_picture
+from pipeline.steps import compare, deviation, ingest, virtual_scan
+from pipeline.terminal.errors import InputError
+from sim.lab.scanner import VirtualLab
+from sim.morph.targets.surfaces import Cylinder
+
+ROOT = Path(__file__).resolve().parents[3]
+SCALE_MM = 40.0
+LAB = VirtualLab.from_mapping(
+    virtual_scan.scanner_settings() | {"views": 6, "pitch_mm": 0.6, "seed": 3}
+)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One directory with a run, its scan, the spheres and the comparison."""
+    folder = tmp_path_factory.mktemp("chain")
+    one_hexagon = ["case.structure.rows=1", "case.structure.columns=1"]
+    words = ["case=triangles_cylinder", *one_hexagon, f"hydra.run.dir={folder}/run"]
+    subprocess.run(
+        [sys.executable, "-m", "pipeline", "simulate", *words], cwd=ROOT, check=True
+    )
+    virtual_scan.run_step(LAB, folder / "run", folder / "scan")
+    views = sorted((folder / "scan").glob("*.ply"))
+    ingest.run_step(ingest.Ingest(6.0, "mm"), views, folder / "spheres")
+    comparison = compare.ComparisonSettings(SCALE_MM)
+    compare.run_step(
+        comparison, folder / "spheres", folder / "run", folder / "compared"
+    )
+    return folder
+
+
+def words(folder: Path, out: Path, **changed: str) -> list[str]:
+    named = {
+        "--spheres": str(folder / "spheres"),
+        "--simulated": str(folder / "run"),
+        "--scale-mm": "40",
+        "--out": str(out),
+    } | {f"--{name}": value for name, value in changed.items()}
+    return [word for pair in named.items() for word in pair]
+
+
+def test_ball_centres_come_back_to_a_few_hundredths_of_a_mm(measured: Path) -> None:
+    truth = json.loads((measured / "scan" / "truth.json").read_text())
+    table = pd.read_csv(measured / "spheres" / "spheres.csv")
+    found = table[["x_mm", "y_mm", "z_mm"]].to_numpy()
+    true = np.array(truth["centres_mm"])
+    apart = np.linalg.norm(true[:, None] - found, axis=2)
+    assert len(found) == len(true) == 18
+    assert apart.min(axis=1).max() < 0.06
+
+
+def test_the_target_and_E_of_the_scan_are_those_of_the_lab(
+    measured: Path, tmp_path: Path
+) -> None:
+    numbers = deviation.run_step(
+        deviation.Deviation(SCALE_MM),
+        measured / "spheres", measured / "run", tmp_path,
+    )  # fmt: skip
+    truth = json.loads((measured / "scan" / "truth.json").read_text())
+    with np.load(measured / "run" / "steps.npz") as steps:
+        nodes, first = SCALE_MM * steps["r"][-1], steps["r"][0]
+    target = json.loads((measured / "run" / "run.json").read_text())["config"]["case"][
+        "target"
+    ]
+    cylinder = Cylinder(target["radius"], target["centre"], target["axis"])
+    shift = np.array(truth["shift_mm"])
+    local = (np.array(truth["centres_mm"]) - shift) @ np.array(truth["rotation"])
+    local += nodes.mean(axis=0)
+    away = local - SCALE_MM * cylinder.closest(local / SCALE_MM)
+    L_mm = SCALE_MM * np.sqrt(
+        np.mean(np.sum((first - first.mean(axis=0)) ** 2, axis=1))
+    )
+    E_true = np.sqrt(np.mean(np.sum(away**2, axis=1))) / L_mm
+    assert numbers["synthetic"] is True
+    assert numbers["nodes"] == 18
+    assert numbers["E_scanned"] == pytest.approx(E_true, abs=0.02 / L_mm)
+    assert numbers["bar_radius_mm"] == pytest.approx(LAB.target_radius_mm, abs=0.05)
+    names = {"deviation.png", "deviation.npz", "nodes.csv", "target.json"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+
+
+def test_the_labelled_picture_names_the_nodes(measured: Path, tmp_path: Path) -> None:
+    words = ["--spheres", str(measured / "spheres")]
+    words += ["--compared", str(measured / "compared"), "--out", str(tmp_path)]
+    assert label_picture.main(words) == 0
+    page = (tmp_path / "labels.html").read_text()
+    assert (measured / "compared" / "labels.html").read_text() == page
+    found = re.search(r"const data = (.*);\n", page)
+    assert found is not None
+    shown = {s["name"]: s["centre"] for s in json.loads(found.group(1))["spheres"]}
+    nodes = pd.read_csv(measured / "compared" / "nodes.csv")
+    for row in nodes[nodes["basis"] == "seen"].itertuples():
+        place = [row.scanned_x_mm, row.scanned_y_mm, row.scanned_z_mm]
+        np.testing.assert_allclose(shown[str(row.node)], place, atol=1e-6)
+    assert (tmp_path / "labels.png").stat().st_size > 10_000
+
+
+def test_a_picture_without_labels_is_refused(measured: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ["--spheres", str(measured / "spheres"), "--compared", str(tmp_path)]
+    assert label_picture.main([*words, "--out", str(out)]) == 2
+    assert not out.exists()
+
+
+def test_the_command_line_measures_a_scan(
+    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert deviation_command.main(words(measured, tmp_path)) == 0
+    assert "E_scanned: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"scale-mm": "-40"}, "scale_mm must be positive, not -40"),
+        ({"gate-mm": "0.01"}, "is the target in the scan?"),
+        ({"spheres": "nowhere"}, "run morphtrack ingest first"),
+        ({"simulated": "nowhere"}, "nowhere"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(
+    measured: Path,
+    tmp_path: Path,
+    changed: dict[str, str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "out"
+    assert deviation_command.main(words(measured, out, **changed)) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert not out.exists()
+
+
+def test_a_run_of_another_structure_is_refused(
+    measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "run"
+    other.mkdir()
+    with np.load(measured / "run" / "steps.npz") as steps:
+        arrays = {**steps, "r": steps["r"][:, :5]}
+    np.savez(other / "steps.npz", **arrays)
+    for name in ("structure.json", "steps.csv", "run.json"):
+        (other / name).write_bytes((measured / "run" / name).read_bytes())
+    out = tmp_path / "out"
+    assert deviation_command.main(words(measured, out, simulated=str(other))) == 2
+    assert "names node 5, but the structure has nodes 0 to 4" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def with_target(measured: Path) -> Path:
+    """The same directory, with the target measured and taken into a comparison."""
+    config = compare.ComparisonSettings(SCALE_MM)
+    run, spheres, found = (measured / x for x in ("run", "spheres", "deviation"))
+    numbers = deviation.measure_or_say_why(
+        deviation.Deviation(SCALE_MM), spheres, run, found
+    )
+    assert numbers["placed"] is True
+    compare.run_step(
+        config,
+        spheres,
+        run,
+        measured / "judged",
+        compare.MeasuredInputs(deviation=found),
+    )
+    return measured
+
+
+def test_E_belongs_to_the_verdict_where_the_scan_shows_the_target(
+    with_target: Path,
+) -> None:
+    row = pd.read_csv(with_target / "judged" / "comparison.csv").iloc[0]
+    found = json.loads((with_target / "deviation" / "target.json").read_text())
+    steps = pd.read_csv(with_target / "run" / "steps.csv")
+    assert row["verdict"] == "agrees"
+    assert row["E_scanned"] == pytest.approx(found["E_scanned"], rel=1e-9)
+    assert row["E_simulated"] == pytest.approx(steps["E"].iloc[-1], abs=1e-9)
+    assert row["E_error"] == pytest.approx(row["E_simulated"] - row["E_scanned"])
+    assert abs(row["E_error"]) < row["E_limit"]
+    assert "|E error| + k u" in row["why"]
+
+
+def test_the_budget_of_E_adds_up_and_holds_the_pose_of_the_target(
+    with_target: Path,
+) -> None:
+    budget = pd.read_csv(with_target / "judged" / "budget.csv").set_index("source")
+    assert budget.loc["pose of the target", "E_u"] > 0
+    assert budget.loc["pose of the target", "S_u"] == 0
+    parts = budget.drop(index=["u_val", "k = 2 times u_val"])["E_u"]
+    total = budget.loc["u_val", "E_u"]
+    assert np.sqrt((parts**2).sum()) == pytest.approx(total, rel=1e-9)
+
+
+def test_a_scan_beside_another_target_differs_by_E(
+    with_target: Path, tmp_path: Path
+) -> None:
+    """The target shifted by 2 mm across its axis: no node moved, so only E tells."""
+    folder = tmp_path / "shifted"
+    folder.mkdir()
+    target = json.loads((with_target / "deviation" / "target.json").read_text())
+    across = np.array(target["pose"]["rotation"])[:, 2]
+    moved = np.array(target["pose"]["translation_mm"]) + 2.0 * across
+    target["pose"]["translation_mm"] = moved.tolist()
+    (folder / "target.json").write_text(json.dumps(target))
+    row = compare.run_step(
+        compare.ComparisonSettings(SCALE_MM),
+        with_target / "spheres", with_target / "run",
+        tmp_path / "out", compare.MeasuredInputs(deviation=folder),
+    )  # fmt: skip
+    assert row["verdict"] == "differs"
+    assert row["why"].startswith("E off by")
+
+
+def test_a_scan_without_the_target_is_compared_and_says_so(
+    with_target: Path, tmp_path: Path
+) -> None:
+    spheres = tmp_path / "spheres"
+    shutil.copytree(with_target / "spheres", spheres)
+    points = np.load(spheres / "points.npy")
+    np.save(spheres / "points.npy", points[:100])
+    run, found = with_target / "run", tmp_path / "deviation"
+    said = deviation.measure_or_say_why(
+        deviation.Deviation(SCALE_MM), spheres, run, found
+    )
+    assert said["placed"] is False
+    row = compare.run_step(
+        compare.ComparisonSettings(SCALE_MM), spheres, run, tmp_path / "out",
+        compare.MeasuredInputs(deviation=found),
+    )  # fmt: skip
+    assert row["verdict"] == "agrees"
+    assert np.isnan(row["E_scanned"])
+    assert "is the target in the scan?" in row["E_missing"]
+
+
+def test_a_target_of_another_scan_is_refused(with_target: Path, tmp_path: Path) -> None:
+    spheres = tmp_path / "spheres"
+    shutil.copytree(with_target / "spheres", spheres)
+    table = (spheres / "spheres.csv").read_text()
+    (spheres / "spheres.csv").write_text(table + "\n")
+    measured = compare.MeasuredInputs(deviation=with_target / "deviation")
+    with pytest.raises(InputError, match="another scan or another scale_mm"):
+        compare.run_step(
+            compare.ComparisonSettings(SCALE_MM), spheres, with_target / "run",
+            tmp_path / "out", measured,
+        )  # fmt: skip
+
+
+def test_another_seed_of_the_lab_is_another_part(measured: Path) -> None:
+    out = measured / "other"
+    virtual_scan.run_step(replace(LAB, seed=4, views=1), measured / "run", out)
+    one, other = (
+        json.loads((folder / "truth.json").read_text())["centres_mm"]
+        for folder in (measured / "scan", out)
+    )
+    gap = np.linalg.norm(np.array(one)[0] - np.array(one)[1]) - np.linalg.norm(
+        np.array(other)[0] - np.array(other)[1]
+    )
+    assert 1e-4 < abs(gap) < 0.5

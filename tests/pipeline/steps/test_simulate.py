@@ -1,0 +1,162 @@
+"""`morphtrack simulate`, run as a user runs it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.helpers.tables import rows_of
+from tests.pipeline.conftest import Command, refusal
+
+CASE = "case=triangles_cylinder"
+
+
+def test_a_run_is_where_hydra_is_told_to_put_it(
+    command: Command, project: Path
+) -> None:
+    done = command("simulate", CASE, "hydra.run.dir=here")
+    assert done.returncode == 0, done.stderr
+    record = json.loads((project / "here" / "run.json").read_text())
+    assert record["status"] == "finished"
+    assert record["result"]["stop"] == "change"
+    assert {"E", "S", "residual", "mobility"} <= set(record["result"])
+    steps = np.load(project / "here" / "steps.npz")
+    rows = rows_of(project / "here" / "steps.csv")
+    assert steps["r"].shape == (len(rows), record["result"]["nodes"], 3)
+    assert float(rows[0]["S"]) == pytest.approx(1.0, abs=1e-12)
+    assert float(rows[-1]["S"]) == record["result"]["S"]
+
+
+def test_the_same_run_is_not_run_again_and_a_changed_one_is(
+    command: Command, project: Path
+) -> None:
+    def runs() -> set[str]:
+        return {p.name for p in (project / "results" / "runs").iterdir()}
+
+    first = command("simulate", CASE)
+    assert first.returncode == 0, first.stderr
+    before = runs()
+    pointer = project / "results" / "simulate" / "triangles_cylinder"
+    assert {pointer.resolve().name} == before
+    command("simulate", CASE, "case.target.radius=2.00")
+    assert runs() == before
+    command("simulate", CASE, "case.target.radius=2.1")
+    assert len(runs()) == 2
+    assert {pointer.resolve().name} == before
+
+
+def test_a_folder_that_holds_something_else_is_left_alone(
+    command: Command, project: Path
+) -> None:
+    (project / "mine").mkdir()
+    (project / "mine" / "notes.txt").write_text("mine")
+    said = refusal(command("simulate", CASE, "hydra.run.dir=mine"))
+    assert "mine is not empty" in said
+    assert [p.name for p in (project / "mine").iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "no case is named"),
+        (["case=triangle_circle"], "did you mean triangles_circle"),
+        ([CASE, "case.tolerence=1e-6"], "case.tolerence"),
+        ([CASE, "case.tolerance=-1e-6"], "tolerance must be positive, not -1e-06"),
+        ([CASE, "case.target.radius=-1"], "-1"),
+        ([CASE, "case.structure.path=x"], "case.structure.path"),
+        ([CASE, "case._target_=os.system"], "os.system: only this project's own"),
+        ([CASE, "case._target_=sim.linear.sparse.np.load"], "only this project's own"),
+        ([CASE, "record_every=0"], "record_every must be 1 or more, not 0"),
+        (["case=structure_file", "case.structure.path=no.json"], "no.json"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(
+    command: Command, project: Path, words: list[str], said: str
+) -> None:
+    assert said in refusal(command("simulate", *words))
+    assert not list((project / "results").glob("r*/*"))
+
+
+def test_a_run_that_cannot_converge_fails_and_keeps_its_steps(
+    command: Command, project: Path
+) -> None:
+    done = command("simulate", CASE, "case.max_steps=3")
+    assert done.returncode == 1
+    assert len(done.stderr.strip().splitlines()) == 1
+    (failed,) = (project / "results" / "failed").iterdir()
+    record = json.loads((failed / "run.json").read_text())
+    assert record["status"] == "failed"
+    assert "NotConvergedError" in record["reason"]
+    assert len((failed / "steps.csv").read_text().splitlines()) == 1 + 4
+
+
+def test_a_typo_inside_a_case_file_is_named(command: Command, project: Path) -> None:
+    path = project / "conf" / "case" / "triangles_cylinder.yaml"
+    path.write_text(path.read_text().replace("axis:", "axsi:"))
+    assert "axsi" in refusal(command("simulate", CASE))
+
+
+def test_simulating_imports_no_heavy_tool() -> None:
+    code = (
+        "import sys\n"
+        "from pipeline.commands.simulate import main\n"
+        "main(['case=triangles_cylinder', '--cfg', 'job'])\n"
+        "import pipeline.cases.morph\n"
+        "print(sorted({'mlflow', 'open3d', 'pandas', 'matplotlib'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip().endswith("[]")
+
+
+def test_a_key_that_stands_twice_is_named_with_its_line(
+    command: Command, project: Path
+) -> None:
+    path = project / "conf" / "case" / "triangles_cylinder.yaml"
+    path.write_text(path.read_text() + "target: twice\n")
+    lines = path.read_text().count("\n")
+    where = f"conf/case/triangles_cylinder.yaml, line {lines}: 'target' appears twice"
+    for words in (["simulate", CASE], ["mobility", CASE]):
+        assert where in refusal(command(*words))
+
+
+def test_a_sweep_tells_every_failure_and_runs_the_rest(
+    command: Command, project: Path
+) -> None:
+    done = command("simulate", "--multirun", CASE, "record_every=0,100,-1")
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        f"error: {CASE} record_every={n}: record_every must be 1 or more, not {n}"
+        for n in (0, -1)
+    ]
+    assert len(list((project / "results" / "runs").iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--hydra-help"],
+        ["--version"],
+        ["--shell-completion", "install=bash"],
+        ["--multirun", "case=glob(pent*)"],
+        ["case=pentapod", "--multirun", "hydra.sweeper.max_batch_size=1"],
+        ["--multirun", "+hydra.sweeper.params.case='pentapod'"],
+    ],
+)
+def test_what_hydra_offers_is_not_refused(command: Command, words: list[str]) -> None:
+    done = command("simulate", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_runs_that_failed_outweigh_those_that_were_refused(
+    command: Command, project: Path
+) -> None:
+    few = "case.max_steps=0,1"
+    done = command("simulate", "--multirun", "case=pentapod", few)
+    assert done.returncode == 1, done.stderr
+    assert len(done.stderr.splitlines()) == 2
+    assert len(list((project / "results" / "failed").iterdir())) == 1

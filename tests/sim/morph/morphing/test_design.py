@@ -1,0 +1,190 @@
+"""Link lengths made for targets, against differences and closed forms."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sim.convergence import NotConvergedError
+from sim.morph.equations.system import linearise, system_of
+from sim.morph.library.sheets import triangle_sheet
+from sim.morph.morphing.design import (
+    DesignOptions,
+    DesignStep,
+    DesignStop,
+    changed,
+    design,
+    links_of,
+    objective,
+)
+from sim.morph.morphing.problem import NewtonOptions
+from sim.morph.structure.constraints import ConstraintKind, dist
+from sim.morph.structure.measures import characteristic_length
+from sim.morph.structure.structure import Structure
+from sim.morph.targets.goals import Goals
+from sim.morph.targets.surfaces import Circle, Sphere
+from tests.sim.morph.mechanisms import structure
+from tests.sim.morph.reference import load, structure_of
+from tests.sim.morph.solid_structures import ranges, solids
+
+EXACT = NewtonOptions(tolerance=1e-11, residual=1e-12)
+SHEET = triangle_sheet(2, 2, leading="tips")
+TARGETS = (Circle(5.5), Sphere(4.0, (0.1, 0.05, -3.0)))
+
+
+def test_slope_of_the_objective_matches_differences(rng: np.random.Generator) -> None:
+    links = links_of(SHEET, ["xy"])
+    change = 0.05 * rng.normal(size=10)
+    found = objective(SHEET, TARGETS, links, EXACT, change)
+    assert found.F > 1e-4
+    for group in (0, 4, 9):
+        h = np.eye(10)[group] * 1e-4
+        ahead, behind = (
+            objective(SHEET, TARGETS, links, EXACT, change + sign * h, found.ends).F
+            for sign in (1.0, -1.0)
+        )
+        slope = (ahead - behind) / 2e-4
+        assert found.slope[group] == pytest.approx(slope, rel=1e-5)
+
+
+def test_slope_along_any_change_is_that_of_differences(
+    rng: np.random.Generator,
+) -> None:
+    """(F(h) - F(-h)) / 2h nears the adjoint's slope with h^2."""
+    links = links_of(SHEET, ["xy"])
+    change, way = 0.05 * rng.normal(size=10), rng.normal(size=10)
+    found = objective(SHEET, TARGETS, links, EXACT, change)
+    sizes = np.array([8e-3, 4e-3, 2e-3, 1e-3])
+    errors = []
+    for h in sizes:
+        ahead, behind = (
+            objective(SHEET, TARGETS, links, EXACT, change + step * way, found.ends).F
+            for step in (h, -h)
+        )
+        errors.append(abs((ahead - behind) / (2.0 * h) - found.slope @ way))
+    assert errors[-1] < 1e-5 * abs(found.slope @ way)
+    assert np.polyfit(np.log(sizes), np.log(errors), 1)[0] == pytest.approx(2, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"solids": solids(balls=[(0, 0.9), (2, 0.8)])},
+        {"ranges": ranges((ConstraintKind.DIST, (0, 2), 2.56, np.inf))},
+    ],
+)
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_slope_counts_what_bodies_and_ranges_carry(
+    limits: dict[str, Any], unit: float
+) -> None:
+    """Morphs that end in contact, from the ends of others that did."""
+    r = unit * np.array([[0.0, 0, 0], [1, 0, 0], [1.8, 0.6, 0], [2.4, 0.1, 0.1]])
+    goals = unit * np.array([[0.0, 0, 0], [0.6, 0.3, 0], [1.3, 0.1, 0.2], [0.3, 1, 0]])
+    pairs = ((0, 1), (1, 2), (2, 3))
+    chain = structure(r, [dist(r, *pair) for pair in pairs])
+    bare = replace(chain, bodies=pairs)
+    made = replace(bare, **{k: v.scaled(unit) for k, v in limits.items()})
+    links, targets = links_of(made), [Goals(goals)]
+    found = objective(made, targets, links, EXACT, np.zeros(3))
+    free = objective(bare, targets, links, EXACT, np.zeros(3))
+    assert found.F > 1.02 * free.F
+    for group, h in enumerate(1e-4 * np.eye(3)):
+        ahead, behind = (
+            objective(made, targets, links, EXACT, step, found.ends).F
+            for step in (h, -h)
+        )
+        slope = (ahead - behind) / 2e-4
+        assert found.slope[group] == pytest.approx(slope, rel=1e-5)
+
+
+def test_size_is_that_of_the_structure_given() -> None:
+    """F is the mean of |r - g|^2 / L^2, with L of the first lengths."""
+    links = links_of(SHEET)
+    change = np.full(19, 0.1)
+    found = objective(SHEET, TARGETS, links, EXACT, change)
+    L = characteristic_length(SHEET.r0)
+    squares = [np.square(end.r - end.g).sum() / len(SHEET.r0) for end in found.ends]
+    assert pytest.approx(np.mean(squares) / L**2, rel=1e-12) == found.F
+
+
+def test_lengths_that_do_not_close_end_the_search_with_their_reason() -> None:
+    """A triangle whose goals lie on one line: 1.1 < 0.5 + 0.5 would be its sides."""
+    r = np.array([[0.0, 0, 0], [1.0, 0, 0], [0.5, 0.3, 0]])
+    loop = structure(r, [dist(r, 0, 1), dist(r, 1, 2), dist(r, 0, 2)])
+    made = replace(loop, bodies=((0, 1), (1, 2), (0, 2)))
+    goals = Goals(np.array([[-0.05, 0, 0], [1.05, 0, 0], [0.5, 0.0, 0]]))
+    steps: list[DesignStep] = []
+    with pytest.raises(NotConvergedError, match="further do not close"):
+        steps.extend(design(made, [goals], links_of(made), DesignOptions(limit=0.4)))
+    assert steps[-1].F < 0.01 * steps[0].F
+    for step in steps:
+        long, *short = (1.0 + step.change) * [
+            1.0,
+            np.hypot(0.5, 0.3),
+            np.hypot(0.5, 0.3),
+        ]
+        assert long < sum(short)
+        assert step.ends[0].residual <= 1e-10
+
+
+def test_lengths_that_the_goals_ask_for_are_found() -> None:
+    r = np.array([[0.0, 0, 0], [1.0, 0, 0], [1.0, 1.0, 0]])
+    made = structure(r, [dist(r, 0, 1), dist(r, 1, 2)])
+    arm = replace(made, bodies=((0, 1), (1, 2)))
+    goals = Goals(np.array([[0.0, 0, 0], [1.1, 0, 0], [1.1, 0.85, 0]]))
+    *_, last = design(arm, [goals], links_of(arm), DesignOptions(tolerance=1e-8))
+    assert last.stop in (DesignStop.GRADIENT, DesignStop.REACHED)
+    assert_allclose(last.change, [0.1, -0.15], atol=1e-6)
+    assert last.F < 1e-12
+
+
+def test_lengths_keep_to_their_bounds_and_structures_to_their_constraints() -> None:
+    links = links_of(SHEET, ["xy"])
+    steps = list(design(SHEET, TARGETS[:1], links, DesignOptions(limit=0.05)))
+    assert steps[-1].stop is DesignStop.GRADIENT
+    assert steps[-1].F > 1e-4  # the circle stays beyond reach
+    assert np.all(np.diff([step.F for step in steps]) < 0.0)
+    for step in steps:
+        assert np.abs(step.change).max() <= 0.05
+        system = system_of(changed(SHEET, links, step.change))
+        assert linearise(system, step.ends[0].state).residual <= 1e-10
+    assert np.count_nonzero(steps[-1].change == 0.05) == 10
+
+
+def test_symmetric_links_are_one_group() -> None:
+    links = links_of(SHEET, ["xy"])
+    assert (len(links.group), links.group.max() + 1) == (19, 10)
+    assert links_of(SHEET).group.max() + 1 == 19
+    middle = SHEET.r0[SHEET.constraints.nodes[links.constraint, :2]].mean(axis=1)
+    for group in range(10):
+        both = middle[links.group == group]
+        assert_allclose(both.sum(axis=0) * (2.0 / len(both)), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("axes", "words"),
+    [("x", "no symmetry x: node"), ("w", "'w' is no symmetry: name axes")],
+)
+def test_symmetries_that_are_none_are_refused(axes: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        links_of(SHEET, [axes])
+
+
+def test_structures_without_links_or_with_redundant_rows_are_refused() -> None:
+    with pytest.raises(ValueError, match="no links between bodies"):
+        links_of(Structure(SHEET.r0, SHEET.constraints, SHEET.leading))
+    doubled = structure_of(load("squares4_stretched_redundant"))
+    made = replace(doubled, bodies=((0, 1),))
+    with pytest.raises(ValueError, match="the constraints are redundant"):
+        next(design(made, TARGETS, links_of(made), DesignOptions()))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("limit", 0.0), ("limit", 1.0), ("tolerance", -1.0), ("max_steps", 0)],
+)
+def test_impossible_options_are_refused(field: str, value: float) -> None:
+    with pytest.raises(ValueError, match=f"{field} must be"):
+        replace(DesignOptions(), **{field: value})  # type: ignore[arg-type]

@@ -1,0 +1,349 @@
+"""Balls, capsules and panels that cannot overlap, nor pass through each other."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+
+from sim.arrays import Floats
+from sim.morph.equations.curvature import HessianTerms, assemble, dense
+from sim.morph.library.sheets import triangle_sheet
+from sim.morph.morphing.morph import MorphStep, Stop
+from sim.morph.morphing.newton_morph import morph_newton
+from sim.morph.morphing.problem import NewtonOptions
+from sim.morph.obstacles.volume import BARRIER_PARAMETERS, Obstacles, Touch
+from sim.morph.structure import joints
+from sim.morph.structure.constraints import coin, dist, fix
+from sim.morph.structure.measures import characteristic_length
+from sim.morph.structure.solids import Solids
+from sim.morph.structure.structure import Structure, with_solids
+from sim.morph.targets.ellipsoid import Ellipsoid
+from sim.morph.targets.goals import Goals
+from tests.sim.contact.taylor import remainder_order
+from tests.sim.morph.mechanisms import structure
+from tests.sim.morph.solid_structures import limited, solids
+
+RADIUS = 0.33
+CROSS = np.array([[-1.0, 0, 1], [1, 0, 1], [0, -1, -1], [0, 1, -1]])
+
+
+def obstacles_of(made: Structure) -> Obstacles:
+    return Obstacles.of(made)
+
+
+def ended(made: Structure, goals: Floats) -> tuple[MorphStep, list[Touch]]:
+    """The end of a morph to `goals`, which must satisfy the conditions of a minimum."""
+    goals = np.asarray(goals, dtype=np.float64)
+    *_, last = morph_newton(made, Goals(goals), NewtonOptions())
+    L = characteristic_length(made.r0)
+    kappa = BARRIER_PARAMETERS[-1] * L**2
+    touched = obstacles_of(made).touching(last.state, kappa)
+    assert last.stop is Stop.GRADIENT
+    assert last.gradient <= 1e-9
+    assert last.residual <= 1e-10
+    assert all(touch.room >= 0.0 and touch.force >= 0.0 for touch in touched)
+    assert all(touch.room * touch.force <= 4.0 * kappa for touch in touched)
+    return last, touched
+
+
+def everything(rng: np.random.Generator) -> Structure:
+    """Two of each kind of body, all within reach of another one."""
+    r = np.array(
+        [[0.0, 0, 0], [0.27, 0.05, 0.02], [0.1, -0.6, 0.24], [0.15, 0.7, 0.27],
+         [-0.6, 0.1, 0.51], [0.7, 0.2, 0.49], [-1, -1, -0.26], [1, -1, -0.25],
+         [0.1, 1, -0.27], [0.1, 0, -0.52], [1.2, 0.3, -0.51], [1, 1.2, -0.5]]
+    )  # fmt: skip
+    r += 0.01 * rng.normal(size=r.shape)
+    bodies = solids(
+        balls=[(0, 0.12), (1, 0.11)],
+        capsules=[(2, 3, 0.1), (4, 5, 0.12)],
+        panels=[(6, 7, 8, 0.2), (9, 10, 11, 0.22)],
+    )
+    return limited(r, [], bodies)
+
+
+def test_push_is_the_gradient_of_the_energy(rng: np.random.Generator) -> None:
+    made = everything(rng)
+    obstacles, z = obstacles_of(made), made.r0
+    push = obstacles.contacts(z, 0.7).push()
+    assert (np.abs(push).max(axis=1) > 1e-3).sum() >= 9
+    assert_allclose(push.sum(axis=0), 0.0, atol=1e-12)
+    assert_allclose(np.cross(z, push).sum(axis=0), 0.0, atol=1e-12)
+    v = 0.02 * rng.normal(size=z.shape)
+    order = remainder_order(
+        lambda x: obstacles.energy(x, 0.7), float((push * v).sum()), z, v
+    )
+    assert order == pytest.approx(2.0, abs=0.1)
+
+
+def test_blocks_are_the_curvature_of_the_energy(rng: np.random.Generator) -> None:
+    made = everything(rng)
+    obstacles, z = obstacles_of(made), made.r0
+    v = 0.02 * rng.normal(size=z.shape)
+    slope = dense_curvature(obstacles, z) @ v.ravel()
+    order = remainder_order(
+        lambda x: obstacles.contacts(x, 0.7).push().ravel(), slope, z, v
+    )
+    assert order == pytest.approx(2.0, abs=0.1)
+    assert np.linalg.eigvalsh(dense_curvature(obstacles, z, convex=True))[0] > -1e-9
+
+
+def dense_curvature(obstacles: Obstacles, z: Floats, *, convex: bool = False) -> Floats:
+    """K of the obstacles alone, every entry."""
+    found, n = obstacles.contacts(z, 0.7), len(z)
+    pattern, system = found.pattern, found.linear.system
+    blocks = found.convex if convex else found.blocks
+    terms = HessianTerms(np.zeros((n, 3, 3)), found.y, found.rho, 0.0, blocks)
+    values = assemble(system.layout, pattern.blocks, found.linear.B, z, terms)
+    return dense(pattern, values)
+
+
+def test_balls_on_one_link_do_not_feel_each_other() -> None:
+    r = np.array([[0.0, 0, 0], [0.5, 0, 0], [0, 0.7, 0]])
+    made = limited(r, [dist(r, 0, 1)], solids(balls=[(i, 0.3) for i in range(3)]))
+    near = obstacles_of(made).meetings.near(r)  # type: ignore[union-attr]
+    assert near.node[:, :2].tolist() == [[0, 2], [1, 2]]
+
+
+def test_two_balls_of_their_own_radii_end_side_by_side() -> None:
+    r = np.array([[-2.0, 0.1, 0], [2.0, 0, 0]])
+    made = limited(r, [], solids(balls=[(0, 0.3), (1, 0.5)]))
+    last, touched = ended(made, 0.0 * r)
+    assert np.linalg.norm(last.r[1] - last.r[0]) == pytest.approx(0.8, abs=1e-6)
+    assert_allclose(last.r.sum(axis=0), 0.0, atol=1e-7)
+    assert [t.name for t in touched] == ["ball of node 0 and ball of node 1"]
+    assert touched[0].force == pytest.approx(0.4, abs=1e-6)
+
+
+@pytest.mark.parametrize("radii", [(0.1, 0.2), (0.02, 0.01)])
+def test_crossing_capsules_pressed_together_rest_on_each_other(
+    radii: tuple[float, float],
+) -> None:
+    a, b = radii
+    rows = [dist(CROSS, 0, 1), dist(CROSS, 2, 3)]
+    made = limited(CROSS, rows, solids(capsules=[(0, 1, a), (2, 3, b)]))
+    last, touched = ended(made, CROSS * [1, 1, -0.3])
+    height = 0.5 * (a + b)
+    assert_allclose(last.r[:2, 2], height, atol=1e-6)
+    assert_allclose(last.r[2:, 2], -height, atol=1e-6)
+    assert touched[0].force == pytest.approx(2.0 * (0.3 + height), abs=1e-5)
+    assert len(touched) == 1
+
+
+def test_parallel_capsules_pressed_together_lie_side_by_side() -> None:
+    r = np.array([[-1.0, 0, 1], [1, 0, 1], [-1, 0, -1], [1, 0, -1]])
+    rows = [dist(r, 0, 1), dist(r, 2, 3)]
+    made = limited(r, rows, solids(capsules=[(0, 1, 0.1), (2, 3, 0.15)]))
+    last, touched = ended(made, r * [1, 1, 0.05])
+    assert_allclose(last.r[:2, 2] - last.r[2:, 2], 0.25, atol=1e-6)
+    assert sum(touch.force for touch in touched) == pytest.approx(0.15, abs=1e-5)
+
+
+@pytest.mark.parametrize("thickness", [0.2, 0.004])
+def test_a_ball_drawn_through_a_panel_rests_on_it(thickness: float) -> None:
+    r = np.array([[-1.0, -1, 0], [1, -1, 0], [0, 1, 0], [0, -0.2, 2]])
+    held = [row for node in range(3) for row in fix(r, node)]
+    bodies = solids(balls=[(3, 0.05)], panels=[(0, 1, 2, thickness)])
+    goals = r * [1, 1, -1]
+    last, touched = ended(limited(r, held, bodies), goals)
+    height = 0.05 + 0.5 * thickness
+    assert_allclose(last.r[3], [0, -0.2, height], atol=1e-6)
+    assert touched[0].force == pytest.approx(2.0 + height, abs=1e-5)
+
+
+def test_a_capsule_drawn_through_a_thin_panel_never_passes_on_the_way() -> None:
+    r = np.array([[-1.0, -1, 0], [1, -1, 0], [0, 1, 0], [-0.1, -0.2, 1], [0.1, 0, 3]])
+    held = [row for node in range(3) for row in fix(r, node)]
+    bodies = solids(capsules=[(3, 4, 0.002)], panels=[(0, 1, 2, 0.002)])
+    made = limited(r, [*held, dist(r, 3, 4)], bodies)
+    goals = Goals(r * [1, 1, -1])
+    steps = list(morph_newton(made, goals, NewtonOptions()))
+    assert steps[-1].stop is Stop.GRADIENT
+    for before, after in pairwise(steps):
+        for share in np.linspace(0.0, 1.0, 20):
+            between = before.r + share * (after.r - before.r)
+            assert (between[3:, 2] > 0.0).all()
+    assert steps[-1].r[3:, 2].min() == pytest.approx(0.003, abs=1e-6)
+
+
+def test_hinged_panels_do_not_fold_through_each_other() -> None:
+    r = np.array([[0.0, -1, 0], [0, 1, 0], [1, 0, 0.2], [-1, 0, 0.2]])
+    held = [*fix(r, 0), *fix(r, 1)]
+    rows = [dist(r, a, b) for a in range(2) for b in (2, 3)]
+    made = limited(r, [*held, *rows], solids(panels=[(0, 1, 2, 0.1), (0, 1, 3, 0.1)]))
+    goals = np.array([r[0], r[1], [-1.0, 0, 1.5], [1.0, 0, 1.5]])
+    bare, _ = ended(limited(r, [*held, *rows]), goals)
+    assert bare.r[2, 0] < 0.0 < bare.r[3, 0]
+    last, touched = ended(made, goals)
+    assert last.r[3, 0] < 0.0 < last.r[2, 0]
+    assert touched[0].force > 0.1
+
+
+def test_a_general_solver_finds_the_same_minimum(rng: np.random.Generator) -> None:
+    """A folding chain whose links and joints are in each other's way: scipy's SLSQP."""
+    r = np.array([[0.0, 0, 0], [1, 0, 0], [1.5, 0.9, 0], [0.9, 1.7, 0.2], [0, 1.9, 0]])
+    r += 0.02 * rng.normal(size=r.shape)
+    rows = [dist(r, i, i + 1) for i in range(4)]
+    sizes = np.array([0.25, 0.3, 0.2, 0.28, 0.31])
+    made = limited(r, rows, solids(balls=list(enumerate(sizes))))
+    goals = np.array([[0.5, 0.3, 0], [0.8, 0.2, 0.1], [0.6, 0.5, 0], [0.5, 0.4, 0.2],
+                      [0.4, 0.3, 0.1]])  # fmt: skip
+    last, touched = ended(made, goals)
+    assert len([touch for touch in touched if touch.force > 1e-3]) >= 2
+    pairs = [(i, j) for i in range(5) for j in range(i + 2, 5)]
+    lengths = np.linalg.norm(np.diff(r, axis=0), axis=1)
+    found = minimize(
+        lambda x: 0.5 * np.square(x - goals.ravel()).sum(),
+        last.r.ravel() + 1e-3 * rng.normal(size=15),
+        jac=lambda x: x - goals.ravel(),
+        method="SLSQP",
+        constraints=[
+            {"type": "eq", "fun": lambda x: _apart(x, [(i, i + 1) for i in range(4)])
+             - lengths},
+            {"type": "ineq", "fun": lambda x: _apart(x, pairs)
+             - [sizes[i] + sizes[j] for i, j in pairs]},
+        ],
+        options={"ftol": 1e-14, "maxiter": 300},
+    )  # fmt: skip
+    assert found.success
+    value = 0.5 * np.square(last.r - goals).sum()
+    assert value == pytest.approx(found.fun, abs=1e-6)
+    assert_allclose(last.r.ravel(), found.x, atol=1e-4)
+
+
+def _apart(x: Floats, pairs: list[tuple[int, int]]) -> Floats:
+    r = x.reshape(-1, 3)
+    return np.array([np.linalg.norm(r[j] - r[i]) for i, j in pairs])
+
+
+@pytest.mark.parametrize("axes", [(4.6, 4.0, 3.4), (3.3, 2.8, 2.4)])
+def test_a_sheet_of_balls_enters_an_ellipsoid_without_an_overlap(
+    axes: tuple[float, float, float],
+) -> None:
+    sheet = triangle_sheet(4, 4)
+    solid = replace(sheet, solids=Solids().with_balls(len(sheet.r0), RADIUS))
+    target = Ellipsoid(axes, (0.05, 0.03, -0.8 * axes[2]))
+    obstacles = obstacles_of(solid)
+    *_, bare = morph_newton(sheet, target, NewtonOptions())
+    assert obstacles.overlaps(bare.r) > 100
+    steps = list(morph_newton(solid, target, NewtonOptions()))
+    assert all(obstacles.overlaps(step.r) == 0 for step in steps)
+    assert all(obstacles.allows(a.r, b.r) for a, b in pairwise(steps))
+    assert steps[-1].stop is Stop.GRADIENT
+    assert steps[-1].gradient <= 1e-9
+    assert steps[-1].residual <= 1e-10
+    assert steps[-1].E < 0.02
+
+
+@pytest.mark.slow
+def test_a_sheet_as_printed_enters_an_ellipsoid_without_an_overlap() -> None:
+    sheet = triangle_sheet(4, 4)
+    solid = with_solids(sheet, ball_radius=RADIUS, link_radius=0.1, thickness=0.2)
+    target = Ellipsoid((3.3, 2.8, 2.4), (0.05, 0.03, -1.92))
+    obstacles = obstacles_of(solid)
+    *_, bare = morph_newton(sheet, target, NewtonOptions())
+    assert obstacles.overlaps(bare.r) > 1000
+    steps = list(morph_newton(solid, target, NewtonOptions()))
+    assert all(obstacles.overlaps(step.r) == 0 for step in steps)
+    assert all(obstacles.allows(a.r, b.r) for a, b in pairwise(steps))
+    assert steps[-1].stop is Stop.GRADIENT
+    assert steps[-1].gradient <= 1e-9
+    assert steps[-1].E < 0.02
+
+
+def test_bodies_that_overlap_at_the_start_are_refused_by_name() -> None:
+    made = limited(CROSS, [], solids(capsules=[(0, 1, 1.5), (2, 3, 0.75)]))
+    said = (
+        r"the capsule of nodes 0 and 1 and the capsule of nodes 2 and 3 overlap at the "
+        r"start: they are 2 apart and need 2\.25: take smaller radii"
+    )
+    with pytest.raises(ValueError, match=said):
+        next(morph_newton(made, Goals(made.r0), NewtonOptions()))
+
+
+@pytest.mark.parametrize("height", [-5.0, 5.0])
+def test_a_rod_through_the_middle_of_a_panel_is_refused(height: float) -> None:
+    """Its ends are far from the panel, and its middle from the panel's sides."""
+    r = np.array([[0.0, 0, 0], [9, 0, 0], [0, 9, 0], [2.5, 2.5, height], [2.5, 2.5, 4]])
+    bodies = solids(capsules=[(3, 4, 0.1)], panels=[(0, 1, 2, 0.1)])
+    made = limited(r, [], bodies)
+    obstacles = obstacles_of(made)
+    if height > 0.0:
+        obstacles.check(r)
+        assert obstacles.overlaps(r) == 0
+        return
+    assert obstacles.overlaps(r) == 1
+    said = "capsule of nodes 3 and 4 goes through the triangle of nodes 0, 1 and 2"
+    with pytest.raises(ValueError, match=said):
+        obstacles.check(r)
+
+
+def test_panels_with_joined_nodes_fold_as_panels_with_common_nodes() -> None:
+    """Nodes that `coin` joins are at one place, and no overlap."""
+    shared = np.array([[0.0, 0, 0], [1, 0, 0], [0.5, 1, 0.4], [0.5, -1, 0.4]])
+    twice = shared[[0, 1, 2, 3, 0, 1]]
+    one = [*joints.body(shared, (0, 1, 2)), dist(shared, 0, 3), dist(shared, 1, 3)]
+    two = joints.body(twice, (0, 1, 2)) + joints.body(twice, (4, 5, 3))
+    two += [coin(0, 4), coin(1, 5)]  # and one row too many
+    ends = []
+    for r, rows, other in ((shared, one, (0, 1, 3)), (twice, two, (4, 5, 3))):
+        bodies = solids(panels=[(0, 1, 2, 0.1), (*other, 0.1)], balls=[(0, 0.05)])
+        made = replace(limited(r, rows, bodies), leading=np.array([2, 3]))
+        goals = np.array([[0.5, 0.01, 1], [0.5, -0.01, 1]])
+        *_, last = morph_newton(made, Goals(goals), NewtonOptions())
+        ends.append(np.linalg.norm(last.r[2] - last.r[3]))
+    assert ends[0] == pytest.approx(ends[1], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("bodies", "said"),
+    [
+        (solids(balls=[(9, 0.1)]), "ball of node 9 names a node that is not there"),
+        (solids(balls=[(0, -0.1)]), "ball of node 0 has the radius -0.1"),
+        (solids(capsules=[(1, 1, 0.1)]), "names a node twice"),
+        (solids(capsules=[(0, 1, 0.1), (1, 0, 0.1)]), "is there twice"),
+        (solids(panels=[(0, 1, 2, np.nan)]), "has the thickness nan"),
+        (solids(panels=[(0, 1, 3, 0.1)]), "triangle of nodes 0, 1 and 3 is flat"),
+    ],
+)
+def test_impossible_bodies_are_refused(bodies: Solids, said: str) -> None:
+    r = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [2, 0, 0]])
+    with pytest.raises(ValueError, match=said):
+        limited(r, [], bodies)
+
+
+def test_far_balls_change_nothing() -> None:
+    sheet = triangle_sheet(1, 2, variation=0.1)
+    solid = replace(sheet, solids=Solids().with_balls(len(sheet.r0), 0.05))
+    target = Goals(1.05 * sheet.r0)
+    ends = [
+        list(morph_newton(made, target, NewtonOptions()))[-1].r
+        for made in (sheet, solid)
+    ]
+    L = characteristic_length(sheet.r0)
+    assert np.abs(ends[1] - ends[0]).max() < 1e-7 * L
+
+
+def test_bodies_touch_in_every_unit_of_length_alike() -> None:
+    """A multiplier is a pure number, and lengths are not."""
+    r = np.array([[0.0, 0, 0], [1, 0, 0], [0.4, 0, 0], [0.45, 2, 0.1]])
+    ends = []
+    for unit in (1.0, 1e-3):
+        made = sliding(unit * r, unit)
+        goals = unit * np.array([r[0], r[1], [0.4, 0, 0], [0.4, 0.1, 0]])
+        *_, last = morph_newton(made, Goals(goals), NewtonOptions())
+        ends.append(last.r / unit)
+    assert_allclose(ends[0], ends[1], atol=1e-7)
+    assert np.linalg.norm(ends[0][3] - ends[0][2]) == pytest.approx(0.3, abs=1e-6)
+
+
+def sliding(r: Floats, unit: float) -> Structure:
+    from sim.morph.structure.constraints import par
+
+    rows = [dist(r, 0, 1), par(0, 2, 0, 1)]
+    return replace(
+        structure(r, rows), solids=solids(balls=[(2, 0.1 * unit), (3, 0.2 * unit)])
+    )

@@ -1,0 +1,143 @@
+"""Links whose length follows temperature, against closed forms."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sim.arrays import Floats, Ints
+from sim.morph.library.triangle_lattice import triangle_lattice
+from sim.morph.statics.elastic import deform
+from sim.morph.statics.equilibrium import EquilibriumOptions, at_rest
+from sim.morph.statics.loaded import LoadedStructure
+from sim.morph.statics.thermal import Strut, between_bars, thermal_links
+from sim.morph.structure.constraints import Constraint, ConstraintKind, ConstraintTable
+from sim.morph.structure.structure import Structure
+
+EXACT = EquilibriumOptions(tolerance=1e-12, residual=1e-12)
+LATTICE = triangle_lattice(9, 5, 3.0)
+HELD, BAR = LATTICE.nodes_of(0), LATTICE.nodes_of(-1)
+
+
+def struts(stretch: Floats | float, modulus: Floats | float, d: float = 0.0) -> Strut:
+    count = np.ones(len(LATTICE.links))
+    return Strut(stretch * count, modulus * count, 0.0625, d)
+
+
+def shape(made: Strut, shrunk: float = 0.0) -> Floats:
+    body = between_bars(LATTICE.r, LATTICE.links, made, HELD, BAR, shrunk)
+    found = at_rest(body, EXACT)
+    assert found.negative == 0
+    return found.r()[: len(LATTICE.r)]
+
+
+def fixed(r: Floats, pairs: list[tuple[int, int]]) -> list[Constraint]:
+    return [Constraint(ConstraintKind.FIX, pair, float(r[pair])) for pair in pairs]
+
+
+def flat(r: Floats, links: Ints, made: Strut, free: list[tuple[int, int]]) -> Floats:
+    """Where nodes rest that may move along `free` alone."""
+    pairs = [(j, a) for j in range(len(r)) for a in range(3) if (j, a) not in free]
+    structure = Structure(r, ConstraintTable.of(fixed(r, pairs)), np.arange(len(r)))
+    nothing = np.zeros_like(r)
+    elastic = thermal_links(r, links, made)
+    return at_rest(
+        LoadedStructure(structure, elastic, nothing, nothing[:, 0]), EXACT
+    ).r()
+
+
+def test_two_struts_in_line_share_their_length_by_stiffness() -> None:
+    # k_1 (x - l_1) = k_2 (2 - x - l_2), k = E / lambda for equal lengths
+    r = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
+    stretch, modulus = np.array([0.6, 0.9]), np.array([2.0, 0.5])
+    rest = flat(r, np.array([[0, 1], [1, 2]]), Strut(stretch, modulus), [(1, 0)])
+    k = modulus / stretch
+    expected = (k[0] * stretch[0] + k[1] * (2.0 - stretch[1])) / k.sum()
+    assert_allclose(rest[1], [expected, 0.0, 0.0], atol=1e-12)
+
+
+def test_a_node_takes_its_part_of_the_strain() -> None:
+    r = np.array([[0.0, 0.0, 0.0], [3.0, 0.0, 0.0]])
+    made = Strut(np.array([0.5]), np.array([2.0]), 0.25, 0.75)
+    elastic = thermal_links(r, np.array([[0, 1]]), made)
+    assert_allclose(elastic.rest_length, [0.75 + 2.25 * 0.5])
+    assert_allclose(elastic.link_stiffness, [2.0 * 0.25 / (2.25 * 0.5)])
+    strain = 1.0 - elastic.rest_length / 3.0
+    assert_allclose(strain, (1.0 - 0.75 / 3.0) * (1.0 - 0.5))
+
+
+def test_a_lattice_of_one_material_shrinks_evenly_where_its_bars_do() -> None:
+    found = shape(struts(0.7, 1.3), shrunk=0.3)
+    middle = LATTICE.r[HELD].mean(axis=0)
+    expected = middle + 0.7 * (LATTICE.r - middle)
+    assert_allclose(found, expected, atol=1e-9)
+
+
+def test_modulus_and_area_common_to_all_change_no_shape() -> None:
+    soft = shape(struts(0.7, 0.2))
+    stiff = Strut(np.full(96, 0.7), np.full(96, 9.0), 3.0, 0.0)
+    assert_allclose(soft, shape(stiff), atol=1e-9)
+
+
+def test_one_length_is_a_factor_on_the_strain_of_every_material(
+    rng: np.random.Generator,
+) -> None:
+    stretch = rng.uniform(0.5, 1.0, 96)
+    modulus = rng.uniform(0.2, 2.0, 96)
+    d = 0.6
+    scaled = 1.0 - (1.0 - d / 3.0) * (1.0 - stretch)
+    # stiffness E A / ((L - d) lambda) against E' A / (L lambda')
+    same = Strut(scaled, modulus * scaled / stretch, 0.0625)
+    nodes = Strut(stretch, modulus, 0.0625, d)
+    assert_allclose(shape(nodes), shape(same), atol=1e-9)
+
+
+def test_held_bars_keep_their_width_and_the_waist_shrinks() -> None:
+    found = shape(struts(0.7, 1.0))
+    for row in (HELD, BAR):
+        assert_allclose(np.ptp(found[row, 0]), 12.0, rtol=1e-12)
+        assert_allclose(np.diff(found[row], axis=0)[:, 0], 3.0, rtol=1e-10)
+    widths = [np.ptp(found[LATTICE.nodes_of(row), 0]) for row in (2, 4, 6)]
+    assert widths[1] < widths[0] < 12.0
+    assert_allclose(widths[0], widths[2], rtol=1e-9)  # the bar moves as it likes
+    # rows that are held wide are stretched across, so by contraction shorter along
+    height = found[BAR, 1].mean()
+    assert 0.6 < height / LATTICE.r[BAR, 1].mean() < 0.7
+    assert_allclose(found[:, 2], 0.0, atol=1e-15)
+
+
+def test_leaning_struts_of_one_side_turn_and_shift_the_bar() -> None:
+    left = LATTICE.direction == 2
+    found = shape(struts(np.where(left, 0.6, 1.0), 1.0))
+    mirrored = shape(struts(np.where(LATTICE.direction == 1, 0.6, 1.0), 1.0))
+    shift = found[BAR, 0].mean() - LATTICE.r[BAR, 0].mean()
+    assert shift > 0.5
+    assert_allclose(mirrored[BAR, 0].mean() - 6.0, -shift, rtol=1e-8)
+
+
+def test_forces_on_the_bar_vanish(rng: np.random.Generator) -> None:
+    """The bar is free: links pull on it with neither force nor moment."""
+    made = struts(rng.uniform(0.6, 1.0, 96), rng.uniform(0.5, 2.0, 96))
+    body = between_bars(LATTICE.r, LATTICE.links, made, HELD, BAR)
+    found = at_rest(body, EXACT)
+    pull = deform(body.elastic, found.r(), found.deformed.angle).gradient[BAR]
+    r, size = found.r()[BAR], np.abs(found.deformed.tension).max()
+    assert np.abs(pull).max() > 0.01 * size
+    assert np.abs(pull.sum(axis=0)).max() < 1e-9 * size
+    assert np.abs(np.cross(r, pull).sum(axis=0)).max() < 1e-8 * size
+
+
+@pytest.mark.parametrize(
+    ("stretch", "modulus", "d", "words"),
+    [
+        (0.0, 1.0, 0.0, "stretch of strut 0 is 0"),
+        (0.5, -1.0, 0.0, "modulus of strut 0 is -1"),
+        (0.5, np.nan, 0.0, "modulus of strut 0 is nan"),
+        (0.5, 1.0, -0.1, "node_diameter -0.1 must be 0 or more"),
+        (0.5, 1.0, 3.0, "nodes take 3 of it"),
+    ],
+)
+def test_struts_that_cannot_be_are_refused(
+    stretch: float, modulus: float, d: float, words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        thermal_links(LATTICE.r, LATTICE.links, struts(stretch, modulus, d))

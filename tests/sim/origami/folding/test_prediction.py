@@ -1,0 +1,49 @@
+"""Where a sheet is expected next."""
+
+import numpy as np
+import pytest
+
+from sim.arrays import Floats
+from sim.origami.folding.prediction import MOST_POINTS, extrapolated_move, remembered
+
+TIMES = np.array([0.0, 0.2, 0.5, 0.6])
+
+
+def along(t: Floats, powers: int, rng: np.random.Generator) -> Floats:
+    """(k, 5, 3) places on a polynomial of the given number of terms."""
+    terms = rng.normal(size=(powers, 5, 3))
+    return np.asarray(np.polynomial.polynomial.polyval(t, terms)).transpose(2, 0, 1)
+
+
+@pytest.mark.parametrize("powers", [1, 2, 3])
+def test_a_steady_course_is_foretold_exactly(
+    powers: int, rng: np.random.Generator
+) -> None:
+    places = along(np.append(TIMES, 0.9), powers, rng)
+    move = extrapolated_move(TIMES, places[:-1], 0.9)
+    assert move == pytest.approx(places[-1] - places[-2], abs=1e-12)
+
+
+def test_two_places_give_a_straight_line_and_one_gives_no_move() -> None:
+    places = np.zeros((2, 4, 3))
+    places[1, :, 2] = 1.0
+    assert extrapolated_move(TIMES[:2], places, 0.6)[:, 2] == pytest.approx(
+        np.full(4, 2.0)
+    )
+    assert (extrapolated_move(TIMES[:1], places[:1], 0.6) == 0.0).all()
+
+
+def test_a_sheet_that_has_stopped_is_expected_to_stay() -> None:
+    places = np.zeros((4, 2, 3))
+    places[1:, :, 0] = [[1.0], [5.0], [5.0]]
+    assert (extrapolated_move(TIMES, places, 0.7) == 0.0).all()
+
+
+def test_only_the_last_places_are_remembered(rng: np.random.Generator) -> None:
+    times, places = np.zeros(1), rng.normal(size=(1, 2, 3))
+    for t in range(1, 6):
+        x = rng.normal(size=(2, 3))
+        times, places = remembered(times, places, float(t), x)
+    assert times.tolist() == [2.0, 3.0, 4.0, 5.0]
+    assert len(places) == MOST_POINTS
+    assert (places[-1] == x).all()

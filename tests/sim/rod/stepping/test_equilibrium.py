@@ -1,0 +1,171 @@
+"""Shapes at rest and free vibrations against elastic rod theory."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_bvp
+from scipy.linalg import eigh
+from scipy.optimize import brentq
+
+from sim.arrays import Floats
+from sim.convergence import NotConvergedError
+from sim.rod.contact.ground import GroundPlane
+from sim.rod.gravity import GRAVITY
+from sim.rod.rod.rod import Rod, cantilever, ring, straight
+from sim.rod.stepping.equilibrium import settle
+from sim.rod.stepping.simulate import RodStep
+from sim.rod.stepping.world import NodeLoad, World
+from tests.sim.rod.known import THIN, dense_stiffness, ribbon, table
+
+L = 0.1
+R = 0.05
+
+
+def _under_weight(W: float, n: int) -> Floats:
+    """Tip (x, drop) / L of a cantilever under W = rho A g L^3 / EI."""
+    g = W * THIN.bending / (THIN.line_density * L**3)
+    end = settle(World(cantilever(L, n, THIN), gravity=(0.0, -g)))
+    return np.array([end.x[-1, 0], -end.x[-1, 1]]) / L
+
+
+@pytest.mark.parametrize("row", table("cantilever_weight.csv"), ids=lambda r: r["W"])
+def test_a_cantilever_hangs_as_the_elastica_does(row: dict[str, float]) -> None:
+    x, drop = _under_weight(row["W"], 84)
+    assert x == pytest.approx(row["x_tip_over_L"], abs=5e-4)
+    assert drop == pytest.approx(row["drop_over_L"], rel=5e-4)
+
+
+@pytest.mark.parametrize("row", table("cantilever_tip.csv"), ids=lambda r: r["P"])
+def test_a_force_bends_a_cantilever_as_the_elastica(row: dict[str, float]) -> None:
+    rod = cantilever(L, 84, THIN)
+    force = row["P"] * THIN.bending / L**2
+    end = settle(World(rod, gravity=(0.0, 0.0), load=NodeLoad([83], (0.0, -force))))
+    tip = np.array([end.x[-1, 0], -end.x[-1, 1]]) / L
+    assert tip == pytest.approx([row["x_tip_over_L"], row["drop_over_L"]], rel=1e-3)
+
+
+def test_the_drop_of_a_cantilever_converges_with_order_two() -> None:
+    row = next(row for row in table("cantilever_weight.csv") if row["W"] == 5.0)
+    errors = [abs(_under_weight(5.0, n)[1] - row["drop_over_L"]) for n in (11, 21, 41)]
+    # n - 1.5 edges make up the length
+    sizes = 1.0 / (np.array([11, 21, 41]) - 1.5)
+    slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
+    assert slope == pytest.approx(2.0, abs=0.1)
+
+
+def _ring_at_rest(gamma: float, n: int = 120) -> RodStep:
+    return settle(World(ribbon(gamma, R, n), GroundPlane(), friction=0.0))
+
+
+@pytest.mark.parametrize("row", table("heavy_ring.csv"), ids=lambda r: r["gamma"])
+def test_a_heavy_ring_rests_as_the_boundary_value_problem(
+    row: dict[str, float],
+) -> None:
+    end = _ring_at_rest(row["gamma"])
+    height, width = np.ptp(end.x[:, 1]) / R, np.ptp(end.x[:, 0]) / R
+    assert height == pytest.approx(row["height_over_R"], rel=1e-3)
+    assert width == pytest.approx(row["width_over_R"], rel=1e-3)
+    touching = np.count_nonzero(end.reaction[:, 1] > 0.0)
+    assert (touching - 1) / 120 == pytest.approx(row["contact_fraction"], abs=1 / 120)
+    weight = ribbon(row["gamma"], R, 120).mass.sum() * GRAVITY
+    assert end.reaction[:, 1].sum() == pytest.approx(weight, rel=1e-6)
+
+
+def _height_on_a_point(gamma: float) -> float:
+    """height / R of a heavy elastic ring on a point, from the bottom to the top.
+
+    With R = EI = 1 and w = 1 / gamma^3: kappa' = -(F_y cos theta - F_x sin theta),
+    F_y = w (s - pi), F_x constant and unknown.
+    """
+    w = gamma**-3
+
+    def slope(s: Floats, y: Floats, p: Floats) -> Floats:
+        theta, kappa = y[0], y[1]
+        bend = -(w * (s - np.pi) * np.cos(theta) - p[0] * np.sin(theta))
+        return np.array([kappa, bend, np.cos(theta), np.sin(theta)])
+
+    def ends(a: Floats, b: Floats, p: Floats) -> Floats:
+        del p
+        return np.array([a[0], a[2], a[3], b[0] - np.pi, b[2]])
+
+    s = np.linspace(0.0, np.pi, 200)
+    circle = np.array([s, np.ones_like(s), np.sin(s), 1.0 - np.cos(s)])
+    found = solve_bvp(slope, ends, s, circle, p=np.array([0.0]), tol=1e-8)
+    assert found.success
+    return float(found.y[3, -1])
+
+
+def _drop(gamma: float, end: RodStep) -> float:
+    """How much lower it is than without weight, over R."""
+    free = ribbon(gamma, R, len(end.x)).nodes
+    return float(np.ptp(free[:, 1]) - np.ptp(end.x[:, 1])) / R
+
+
+@pytest.mark.parametrize("gamma", [1.2, 2.0, 5.0])
+def test_a_stiff_ring_rests_on_a_point(gamma: float) -> None:
+    end = _ring_at_rest(gamma)
+    height = _height_on_a_point(gamma)
+    assert np.ptp(end.x[:, 1]) / R == pytest.approx(height, rel=1e-3)
+    assert _drop(gamma, end) == pytest.approx(2.0 - height, rel=3e-3)
+    assert np.count_nonzero(end.reaction[:, 1] > 0.0) == 1
+
+
+def test_the_drop_of_a_very_stiff_ring_is_that_of_small_deflections() -> None:
+    """(pi^2 / 4 - 2) w R^4 / EI, as handbooks give it; N = 120."""
+    drop = _drop(12.0, _ring_at_rest(12.0))
+    assert drop == pytest.approx((np.pi**2 / 4.0 - 2.0) / 12.0**3, rel=5e-3)
+
+
+def _curvature_at_contact(gamma: float, n: int) -> float:
+    """Curvature of the lowest node of a ring that stands on it alone."""
+    rod = ribbon(gamma, R, n)
+    rod.held[0] = True
+    rod.held[n // 2, 0] = True  # it would fall over
+    x = settle(World(rod)).x
+    e, f = x[0] - x[-1], x[1] - x[0]
+    return float(e[0] * f[1] - e[1] * f[0])
+
+
+def test_line_contact_begins_at_the_critical_gamma() -> None:
+    sizes = np.array([60, 120, 240])
+    zeros = [brentq(_curvature_at_contact, 1.1, 1.3, args=(n,)) for n in sizes]
+    limit = np.polyfit(1.0 / sizes**2, zeros, 1)[1]
+    assert limit == pytest.approx(1.19028, abs=0.02)
+
+
+def _frequencies(rod: Rod, unit: float, count: int) -> Floats:
+    """The lowest frequencies that are not rigid motions, in units of `unit`."""
+    free = ~rod.held.ravel()
+    K = dense_stiffness(rod, rod.nodes)[np.ix_(free, free)]
+    M = np.diag(np.repeat(rod.mass, 2)[free])
+    square = eigh(K, M, eigvals_only=True)
+    elastic = square[square > 1e-2 * unit**2]
+    return np.asarray(np.sqrt(elastic[:count]) / unit)
+
+
+def test_a_cantilever_vibrates_as_a_beam() -> None:
+    unit = np.sqrt(THIN.bending / (THIN.line_density * L**4))
+    found = _frequencies(cantilever(L, 168, THIN), unit, 3)
+    assert found == pytest.approx([3.516015268, 22.03449156, 61.69721441], rel=1e-3)
+
+
+def test_a_free_rod_vibrates_as_a_beam() -> None:
+    unit = np.sqrt(THIN.bending / (THIN.line_density * L**4))
+    found = _frequencies(straight(L, 168, THIN), unit, 3)
+    assert found == pytest.approx([22.37328545, 61.67282287, 120.9033917], rel=1e-3)
+
+
+def test_a_free_ring_vibrates_as_an_inextensible_ring() -> None:
+    unit = np.sqrt(THIN.bending / (THIN.line_density * R**4))
+    theory = np.repeat([2.683281573, 7.589466384, 14.5521375], 2)
+    sizes = np.array([60, 120, 240])
+    found = [_frequencies(ring(R, n, THIN), unit, 6) for n in sizes]
+    assert found[-1] == pytest.approx(theory, rel=1e-3)
+    errors = [np.abs(f / theory - 1.0).max() for f in found]
+    slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
+    assert slope == pytest.approx(-2.0, abs=0.1)
+
+
+def test_an_equilibrium_that_does_not_exist_is_reported() -> None:
+    """Nothing stops a rod that falls freely."""
+    with pytest.raises(NotConvergedError, match="no equilibrium"):
+        settle(World(straight(L, 5, THIN)), max_steps=20)

@@ -1,0 +1,299 @@
+"""Stopping, continuing, adapting and refusing a run."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sim.arrays import Floats
+from sim.convergence import NotConvergedError
+from sim.rod.actuation.actuation import LeftOfContact, Pulses
+from sim.rod.contact.coulomb import ContactRule
+from sim.rod.contact.ground import GroundPlane, Wave
+from sim.rod.rod.rod import RodMaterial, cantilever, chain, moved, network, straight
+from sim.rod.rod.star import LIMBS, LOWEST, StarShape, star
+from sim.rod.stepping.options import StepOptions
+from sim.rod.stepping.simulate import (
+    RodStep,
+    contact_limb,
+    simulate,
+    simulate_many,
+)
+from sim.rod.stepping.state import RodState
+from sim.rod.stepping.storage import from_arrays, to_arrays
+from sim.rod.stepping.world import Damping, NodeLoad, World
+from tests.sim.rod.known import SOFT
+
+ROBOT = star(StarShape(), RodMaterial())
+
+
+def _actuated(**more: object) -> World:
+    values: dict[str, object] = {"schedule": LeftOfContact(first=0.1, period=0.4)}
+    return World(ROBOT, GroundPlane(), **(values | more))  # type: ignore[arg-type]
+
+
+def _last(world: World, options: StepOptions, duration: float) -> RodStep:
+    *_, last = simulate(world, options, duration, every=10**9)
+    return last
+
+
+def _arrays_equal(a: RodState, b: RodState) -> bool:
+    first, second = to_arrays(a), to_arrays(b)
+    return all(np.array_equal(first[name], second[name]) for name in first)
+
+
+@pytest.mark.parametrize("accuracy", [0.0, 1e-6])
+@pytest.mark.parametrize("stop", [0.05, 0.1, 0.3, 0.55])
+def test_a_run_stopped_anywhere_continues_to_the_same_bits(
+    stop: float, accuracy: float
+) -> None:
+    world, options = _actuated(), StepOptions(accuracy=accuracy)
+    whole = list(simulate(world, options, 0.6, every=20))
+    part = [step for step in whole if step.time <= stop][-1]
+    stored = from_arrays(to_arrays(part.state))
+    *_, end = simulate(world, options, 0.6, every=20, start=stored)
+    assert _arrays_equal(end.state, whole[-1].state)
+
+
+def test_records_are_those_asked_for_and_the_last() -> None:
+    steps = list(simulate(_actuated(), StepOptions(h=2.5e-3), 0.1, every=15))
+    assert [step.step for step in steps] == [0, 15, 30, 40]
+    assert steps[-1].time == pytest.approx(0.1)
+
+
+def test_how_often_steps_are_recorded_changes_nothing() -> None:
+    often = list(simulate(_actuated(), StepOptions(), 0.3, every=1))
+    last = _last(_actuated(), StepOptions(), 0.3)  # a pulse begins in its interval
+    assert _arrays_equal(often[-1].state, last.state)
+    assert last.iterations == sum(step.iterations for step in often)
+    assert last.residual == max(step.residual for step in often)
+    assert last.complementarity == max(step.complementarity for step in often) > 0.0
+    assert last.worst_complementarity == last.complementarity
+
+
+def test_adapted_steps_gain_accuracy_as_asked() -> None:
+    """A beam under sudden gravity; the error of a step falls with h^3, so with the
+    number of steps n the error at the end falls with n^-2."""
+    world = World(cantilever(0.1, 12, SOFT), damping=Damping(beta=2e-3))
+    fine = _last(world, StepOptions(h=2e-5, tolerance=1e-13), 0.1)
+    errors, counts = [], []
+    for accuracy in (1e-5, 1e-6, 1e-7):
+        options = StepOptions(h=2e-2, accuracy=accuracy, tolerance=1e-12)
+        end = _last(world, options, 0.1)
+        errors.append(np.abs(end.x - fine.x).max())
+        counts.append(end.step)
+        assert end.error <= accuracy
+        assert end.time == pytest.approx(0.1)
+    assert np.polyfit(np.log(counts), np.log(errors), 1)[0] < -1.5
+
+
+def test_adapted_steps_save_work_while_the_robot_rests() -> None:
+    world = _actuated(schedule=Pulses([0.2], [3]))
+    end = _last(world, StepOptions(h=2e-2, accuracy=1e-6), 3.2)
+    way = (end.x - ROBOT.nodes)[:, 0].mean() / np.ptp(ROBOT.nodes[:, 1])
+    assert way == pytest.approx(0.295, abs=0.005)
+    assert end.step < 1280  # those of 2.5 ms
+
+
+def test_many_worlds_in_threads_give_what_each_gives_alone() -> None:
+    worlds = [_actuated(friction=mu) for mu in (0.2, 0.5, 0.8)]
+    together = simulate_many(worlds, StepOptions(), 0.3, threads=2)
+    for world, step in zip(worlds, together, strict=True):
+        assert _arrays_equal(step.state, _last(world, StepOptions(), 0.3).state)
+
+
+def _travel(h: float, **more: object) -> float:
+    """Centroid's way along x after one pulse of limb 4 (here 3), in heights."""
+    options = StepOptions(h=h, **more)  # type: ignore[arg-type]
+    world = _actuated(schedule=Pulses([0.2], [3]))
+    end = _last(world, options, 3.2)
+    return float((end.x - ROBOT.nodes)[:, 0].mean() / np.ptp(ROBOT.nodes[:, 1]))
+
+
+def test_the_star_rolls_the_same_way_for_every_step_from_half_to_20_ms() -> None:
+    """[Hu20] reports no convergence from 10 ms up."""
+    ways = [_travel(h) for h in (0.5e-3, 1e-3, 2.5e-3, 5e-3, 10e-3, 20e-3)]
+    assert ways == pytest.approx([0.295] * 6, abs=0.005)
+
+
+def test_a_mirrored_pulse_moves_the_star_the_other_way() -> None:
+    world = _actuated(schedule=Pulses([0.2], [5]))
+    end = _last(world, StepOptions(), 3.2)
+    way = (end.x - ROBOT.nodes)[:, 0].mean() / np.ptp(ROBOT.nodes[:, 1])
+    assert way == pytest.approx(-_travel(2.5e-3), abs=2e-3)
+
+
+def test_the_limb_left_of_the_contact_limb_is_switched_on() -> None:
+    world = _actuated()
+    assert contact_limb(world, ROBOT.nodes) == LOWEST
+    pulse = _last(world, StepOptions(), 0.2).state.pulse
+    assert np.flatnonzero(np.isfinite(pulse)).tolist() == [LOWEST - 1]
+    assert pulse[LOWEST - 1] == 0.1
+
+
+def test_the_star_stands_on_two_tails() -> None:
+    end = _last(_actuated(schedule=None), StepOptions(), 0.5)
+    n = StarShape().nodes_per_limb
+    tips = [limb * n + n - 1 for limb in range(LIMBS)]  # the last node of each tail
+    standing = [tips[LOWEST], tips[LOWEST + 1]]
+    assert np.flatnonzero(end.contact).tolist() == standing
+    assert end.reaction[standing, 1].sum() == pytest.approx(
+        ROBOT.mass.sum() * 9.81, rel=1e-3
+    )
+
+
+def test_the_papers_rules_give_a_motion_and_own_up_to_their_residual() -> None:
+    options = StepOptions(contact=ContactRule.MODIFIED_MASS)
+    worst = max(
+        step.complementarity for step in simulate(_actuated(), options, 0.4, every=1)
+    )
+    assert worst > 1e-2  # m/s: sets of contacts are taken although inconsistent
+
+
+def test_the_papers_rules_agree_with_exact_contact_where_they_are_consistent() -> None:
+    rod = moved(straight(0.1, 5, SOFT), by=np.zeros(2), angle=np.radians(30.0))
+    world = World(rod, GroundPlane(30.0), friction=0.4)
+    exact = _last(world, StepOptions(h=1e-3), 0.5)
+    rules = _last(world, StepOptions(h=1e-3, contact="modified_mass"), 0.5)  # type: ignore[arg-type]
+    assert rules.x == pytest.approx(exact.x, rel=1e-6)
+
+
+def test_damping_in_the_papers_form_settles_to_the_same_shape() -> None:
+    worlds = [
+        _actuated(schedule=None, damping=Damping(rayleigh=rayleigh))
+        for rayleigh in (False, True)
+    ]
+    ours, papers = (_last(world, StepOptions(), 1.0).x for world in worlds)
+    assert papers == pytest.approx(ours, abs=1e-6)
+
+
+def test_a_load_acts_for_its_time_only() -> None:
+    """Momentum gained is force times duration, wherever the steps lie."""
+    rod = straight(0.1, 5, SOFT)
+    load = NodeLoad([0, 1, 2, 3, 4], (0.01, 0.0), start=0.0123, duration=0.05)
+    end = _last(World(rod, load=load), StepOptions(h=4e-3), 0.1)
+    assert rod.mass @ end.v[:, 0] == pytest.approx(5 * 0.01 * 0.05, rel=1e-9)
+
+
+def test_held_nodes_move_with_the_velocity_they_are_given() -> None:
+    rod = straight(0.1, 5, SOFT)
+    rod.held[0] = True
+    v = np.zeros((5, 2))
+    v[0] = [0.02, 0.01]
+    end = _last(World(rod, velocity=v), StepOptions(), 0.1)
+    assert end.x[0] == pytest.approx([0.002, 0.001], abs=1e-12)
+
+
+def test_offset_keeps_the_nodes_above_the_ground() -> None:
+    rod = moved(straight(0.1, 5, SOFT), by=np.array([0.0, 2e-3]))
+    end = _last(World(rod, GroundPlane(offset=1e-3)), StepOptions(h=1e-3), 0.2)
+    assert end.x[:, 1] == pytest.approx(1e-3, abs=2e-5)
+
+
+def test_a_ball_of_rod_comes_to_rest_in_the_trough() -> None:
+    rod = moved(ROBOT, by=np.array([0.02, 6.6e-3]))
+    end = _last(World(rod, Wave(start=0.0)), StepOptions(), 0.3)
+    assert end.contact.any()
+    assert end.complementarity < 1e-9
+
+
+def test_a_step_that_cannot_be_made_ends_with_the_last_good_one() -> None:
+    """A pull of 10^9 N on a node of 0.1 g from 50 ms on; N = 5, h = 5 ms."""
+    load = NodeLoad([4], (1e9, 1e9), start=0.05)
+    world = World(straight(0.1, 5, SOFT), load=load)
+    options = StepOptions(h=5e-3, shortest=0.5, max_newton=4)
+    seen: list[RodStep] = []
+    with pytest.raises(NotConvergedError, match=r"at t = 0.05 s no step") as caught:
+        seen.extend(simulate(world, options, 0.1))
+    assert isinstance(caught.value.best, RodStep)
+    assert seen[-1].time == pytest.approx(0.05)
+    assert np.isfinite(seen[-1].x).all()
+
+
+def test_a_step_above_the_residual_of_the_contact_problem_is_never_accepted() -> None:
+    """Not even rounding would meet 1e-300 m/s; N = 84, h = 2.5 ms."""
+    seen: list[RodStep] = []
+    with pytest.raises(NotConvergedError, match=r"1e-300 m/s"):
+        seen.extend(simulate(_actuated(), StepOptions(complementarity=1e-300), 0.3))
+    assert max(step.complementarity for step in seen) == 0.0
+    end = _last(_actuated(), StepOptions(complementarity=1e-12), 0.3)
+    assert 0.0 < end.complementarity <= 1e-12
+
+
+def test_a_run_that_makes_no_step_yields_its_start_alone() -> None:
+    seen: list[RodStep] = []
+    with pytest.raises(NotConvergedError, match="at t = 0 s"):
+        seen.extend(simulate(_actuated(), StepOptions(max_newton=1), 0.3))
+    assert [step.time for step in seen] == [0.0]
+
+
+BENT: Floats = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [2.0, 1.0]])
+NO_BENDS = np.empty((0, 3), dtype=np.int64)
+
+
+def _two_pieces() -> None:
+    network(BENT, np.array([[0, 1], [2, 3]]), NO_BENDS, SOFT)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (_two_pieces, "chain is broken, node 2 is not connected to node 0"),
+        (
+            lambda: chain(np.array([[0.0, 0], [1, 0], [1, 0]]), SOFT),
+            "edge 1 between nodes 1 and 2 has length 0 m",
+        ),
+        (
+            lambda: network(BENT, np.array([[0, 1], [1, 2], [1, 0]]), NO_BENDS, SOFT),
+            "edges 0 and 2 both join nodes 1 and 0: leave one out",
+        ),
+        (
+            lambda: chain(np.array([[0.0, 0], [1, 0], [0.5, 0]]), SOFT),
+            "bend 0 at nodes 0, 1, 2 turns back by 180 degrees: move node 2",
+        ),
+        (lambda: RodMaterial(modulus=-1.0), "modulus must be positive, not -1.0"),
+        (lambda: RodMaterial(density=0.0), "density must be positive, not 0.0"),
+        (
+            lambda: World(moved(ROBOT, by=np.array([0.0, -1e-3])), GroundPlane()),
+            r"node \d+ at \(.*\) m starts 0.001 m below the ground: lift",
+        ),
+        (lambda: Pulses([0.2, 0.1], [1, 2]), "pulse 1 at 0.1 s comes before pulse 0"),
+        (lambda: Pulses([0.2], [1, 2]), "1 times for 2 limbs"),
+        (lambda: Pulses([np.nan], [1]), "pulse 0 is at nan: give finite numbers"),
+        (lambda: Pulses([0.2], [1.5]), r"limbs are \[1.5\]: give whole numbers"),  # type: ignore[list-item]
+        (lambda: _actuated(schedule=Pulses([0.0], [7])), "no limb 7: choose 0 to 6"),
+        (
+            lambda: World(straight(0.1, 5, SOFT), schedule=LeftOfContact()),
+            r"edges of the limbs \[\]: number two or more limbs from 0 on",
+        ),
+        (lambda: LeftOfContact(period=0.0), "period must be positive, not 0.0"),
+        (lambda: NodeLoad([0], 3.0), "force is 3.0: give two finite numbers"),  # type: ignore[arg-type]
+        (lambda: NodeLoad([0], (0.0, np.nan)), "nan.*: give two finite numbers"),
+        (
+            lambda: NodeLoad([0], (0.0, 1.0), start=np.nan),
+            "start must be a finite number, not nan",
+        ),
+        (
+            lambda: World(ROBOT, gravity=(0.0, -np.inf)),
+            "gravity is .*inf.*: give two finite numbers",
+        ),
+        (lambda: StepOptions(shortest=2.0), "shortest is 2.0: give a fraction"),
+        (lambda: _actuated(friction=-0.1), "friction must be 0 or more, not -0.1"),
+        (lambda: StepOptions(h=0.0), "h must be positive, not 0.0"),
+        (lambda: StepOptions(contact="sticky"), "choose one of exact, modified_mass"),  # type: ignore[arg-type]
+        (lambda: Damping(beta=-1.0), "beta must be 0 or more, not -1.0"),
+        (lambda: StarShape(arc_length=0.06), "an arc must stay below a full circle"),
+        (lambda: next(simulate(_actuated(), StepOptions(), -1.0)), "positive time"),
+        (
+            lambda: replace(ROBOT, bending=-ROBOT.bending),
+            r"bending\[0\] must be positive, not -",
+        ),
+    ],
+)
+def test_bad_input_is_refused_by_one_line_that_names_it(
+    build: object, message: str
+) -> None:
+    assert callable(build)
+    with pytest.raises(ValueError, match=message) as caught:
+        build()
+    assert "\n" not in str(caught.value)
