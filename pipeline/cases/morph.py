@@ -9,7 +9,7 @@ import numpy as np
 
 from pipeline.cases.reaction_table import reaction_rows, strongest
 from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
-from pipeline.formats.structure_file import document
+from pipeline.formats.structure_file import OwnStructure, document
 from sim.choice import Choice
 from sim.limits import is_positive
 from sim.morph.equations.closing import closed
@@ -34,6 +34,7 @@ from sim.morph.targets.norms import AlongAxis
 from sim.morph.targets.pose import Moved, perturbed
 from sim.morph.targets.protocol import Target
 
+CLOSED_BY_ROUNDING = 1e-6  # of L, up to which closing a start changes it unsaid
 TOUCHING = 1e-4  # of L, force from which a contact counts
 
 
@@ -159,6 +160,8 @@ class MorphCase:
     def shape(self) -> Target:
         """The target, or the structure's own goals."""
         target = self.target
+        if target is None and isinstance(self.structure, OwnStructure):
+            target = self.structure.target
         if target is None:
             if self.structure.goals is None:
                 raise ValueError(
@@ -190,9 +193,13 @@ class MorphRecorder:
 
     case: MorphCase
     last: MorphStep = field(init=False)
+    start_moved: float = field(default=0.0, init=False)
 
     def see(self, step: MorphStep) -> None:
         self.last = step
+        if step.s == 0:
+            away = np.linalg.norm(step.r - self.case.structure.r0, axis=1)
+            self.start_moved = float(away.max())
 
     def row(self, step: MorphStep) -> Row:
         return {
@@ -267,6 +274,8 @@ class MorphRecorder:
             "redundant_rows": "; ".join(table.name_of_row(i) for i in found.redundant),
             "mobility": found.mobility,
         }
+        if self.start_moved > CLOSED_BY_ROUNDING * self._L:
+            ended["start_moved"] = self.start_moved
         ended |= self._where_the_target_went() | self._held_by()
         if self.case.reactions:
             ended |= strongest(structure, self.reactions)

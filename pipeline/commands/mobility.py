@@ -15,6 +15,7 @@ from pipeline.config.building import build
 from pipeline.config.hydra import Composer
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, InputError, command
+from sim.morph.mobility.flat import flat_by_distances
 from sim.morph.mobility.mobility import (
     LARGEST,
     Mobility,
@@ -56,6 +57,14 @@ def report(found: Mobility, structure: Structure, nearby: int | None) -> list[st
             "a special one, and some of its motions lead nowhere: "
             "morphtrack branches tells which ones lead somewhere"
         )
+        flat = flat_by_distances(structure)
+        if flat:
+            more = f" and {len(flat) - 1} more" if len(flat) > 1 else ""
+            lines.append(
+                f"warning: nodes {', '.join(map(str, flat[0]))}{more} lie in one plane "
+                "and distances alone hold them, which to first order lets them leave "
+                "it: write each as one of `bodies`, which hold themselves flat"
+            )
     return lines
 
 

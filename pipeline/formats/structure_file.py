@@ -1,22 +1,30 @@
-"""Structures from JSON files, and back.
+"""Structures from files in JSON or YAML, and back.
 
     nodes     [[x, y, z], ...]
+    links, bodies, joints, fixed, planar: see `pipeline.formats.structure_joints`
+    leading   [node, ...]
+    goals     [[x, y, z], ...], one for each leading node
+    target    {sphere: {radius: 2}}, see `pipeline.formats.structure_target`
+    unit      mm, cm, m or inch: of all lengths of the file
+    radii, capsules, triangles, ranges: see `pipeline.formats.structure_volume`
+
+Only `nodes` must be there; without `leading` every node leads. The elementary rows of
+[dJ23], Fig. 4, may stand beside them or in their place:
+
     dist      [[a, b, length squared], ...]
     dot       [[a, b, p, q, constant], ...]
     triple    [[a, b, p, q, s, t, constant], ...]
     par       [[a, b, p, q], ...]
     coin      [[a, b], ...]
     fix       [[node, axis, coordinate], ...]
-    leading   [node, ...]
-    goals     [[x, y, z], ...], one for each leading node
-    bodies    [[node, node, ...], ...], sets that stay rigid, for drawings
-    radii, capsules, triangles, ranges: see `pipeline.formats.structure_volume`
 
-Only `nodes` must be there; without `leading` every node leads. A file may also carry
-notes, which change nothing: name, description, source, evidence, and the answer that
-its author expects with its tolerance. Any other key is refused.
+In a file that has such rows and no links, joints, fixed or planar, `bodies` are the
+sets that its rows keep rigid, and add none. `owners` names the joint of a row. A file
+may also carry notes, which change nothing: name, description, source, evidence, and
+the answer that its author expects with its tolerance. Any other key is refused.
 """
 
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
@@ -25,12 +33,16 @@ from pydantic import Field
 from pipeline.config.checking import checked
 from pipeline.config.models import Point, Rows, numbers
 from pipeline.formats.json_file import read_entries
+from pipeline.formats.structure_joints import StructureParts, drawn_up
+from pipeline.formats.structure_start import check_start
+from pipeline.formats.structure_target import TargetEntry
 from pipeline.formats.structure_volume import (
     StructureVolume,
     ranges_of,
     solids_of,
     volume_document,
 )
+from sim.arrays import Floats
 from sim.morph.structure.constraints import (
     NODES,
     Constraint,
@@ -38,11 +50,29 @@ from sim.morph.structure.constraints import (
     ConstraintTable,
 )
 from sim.morph.structure.structure import Structure
+from sim.morph.targets.protocol import Target
 
 WITHOUT_CONSTANT = (ConstraintKind.PAR, ConstraintKind.COIN)
 
 
-class StructureFile(StructureVolume):
+@dataclass(frozen=True, eq=False)
+class OwnStructure(Structure):
+    """A structure with what else its file says.
+
+    Attributes
+    ----------
+    target : the shape it is to take, None where the file names none
+    unit : of all lengths, "" where the file names none
+    """
+
+    target: Target | None = None
+    unit: str = ""
+
+
+OwnedRow = Annotated[tuple[str, int], numbers(2)]
+
+
+class StructureFile(StructureVolume, StructureParts):
     """The content of a structure file."""
 
     nodes: Annotated[list[Point], Field(min_length=1)]
@@ -55,6 +85,9 @@ class StructureFile(StructureVolume):
     leading: list[int] | None = None
     goals: list[Point] | None = None
     bodies: list[list[int]] | None = None
+    target: TargetEntry | None = None
+    unit: Literal["mm", "cm", "m", "inch"] | None = None
+    owners: dict[str, list[OwnedRow]] | None = None
     name: Any = None
     description: Any = None
     source: Any = None
@@ -80,34 +113,78 @@ def structure_file(path: str) -> Structure:
         raise ValueError(f"{path}: {error}") from None
 
 
+def structure_entries(**entries: Any) -> Structure:
+    """The same from the entries of a case file, in place of a file of their own."""
+    return structure_of(checked(StructureFile, entries, "structure"))
+
+
 def structure_of(content: StructureFile) -> Structure:
     """The structure that the content of a file describes."""
-    table = ConstraintTable.of(
-        [
-            _constraint(kind, entry)
-            for kind in ConstraintKind
-            for entry in getattr(content, kind.name.lower())
-        ]
+    _check_named_nodes(content)
+    elementary = [
+        _constraint(kind, entry)
+        for kind in ConstraintKind
+        for entry in getattr(content, kind.name.lower())
+    ]
+    said = content.is_said or not any(c.kind < ConstraintKind.FIX for c in elementary)
+    bodies = content.bodies
+    draft = drawn_up(content, content.nodes, bodies or [] if said else [])
+    for constraint, owner in zip(elementary, _owners(content), strict=True):
+        draft.rows(owner, [constraint])
+    made = draft.structure(*_aims(content))
+    if not said:
+        rigid = _links(made.constraints) if bodies is None else map(tuple, bodies)
+        made = replace(made, bodies=tuple(rigid))
+    structure = OwnStructure(
+        made.r0,
+        made.constraints,
+        made.leading,
+        made.bodies,
+        made.goals,
+        solids_of(content),
+        ranges_of(content, made),
+        None if content.target is None else content.target.shape,
+        content.unit or "",
     )
-    n, leading, bodies = len(content.nodes), content.leading, content.bodies
-    if content.goals is not None and leading is None:
+    check_start(structure)
+    return structure
+
+
+def _aims(content: StructureFile) -> tuple[list[int] | None, Floats | None]:
+    """The nodes that lead, and their goals."""
+    leading, goals, target = content.leading, content.goals, content.target
+    if target is not None and target.nodes:
+        if leading is not None or goals is not None:
+            raise ValueError("`target` names nodes: leave out `leading` and `goals`")
+        leading, goals = [row[0] for row in target.nodes], [row[1:] for row in target.nodes]
+    return leading, None if goals is None else np.array(goals).reshape(-1, 3)
+
+
+def _check_named_nodes(content: StructureFile) -> None:
+    if content.goals is not None and content.leading is None:
         raise ValueError("`goals` without `leading`: name the nodes they are for")
-    if leading == []:
+    if content.leading == []:
         raise ValueError("`leading` is empty: name a node, or leave it out: all lead")
-    for i, body in enumerate(bodies or ()):
+    n = len(content.nodes)
+    for i, body in enumerate(content.bodies or ()):
         if not all(0 <= node < n for node in body):
             raise ValueError(
                 f"bodies[{i}] is {body}: the structure has nodes 0 to {n - 1}"
             )
-    return Structure(
-        np.array(content.nodes, dtype=np.float64),
-        table,
-        np.array(range(n) if leading is None else leading, dtype=np.int64),
-        _links(table) if bodies is None else tuple(map(tuple, bodies)),
-        None if content.goals is None else np.array(content.goals).reshape(-1, 3),
-        solids_of(content),
-        ranges_of(content, table),
-    )
+
+
+def _owners(content: StructureFile) -> list[str]:
+    """Whose each elementary row is, in the order of kinds."""
+    names = {
+        kind.name.lower(): [""] * len(getattr(content, kind.name.lower()))
+        for kind in ConstraintKind
+    }
+    for owner, rows in (content.owners or {}).items():
+        for kind, i in rows:
+            if kind not in names or not 0 <= i < len(names[kind]):
+                raise ValueError(f"owners.{owner} names {kind}[{i}], which is not there")
+            names[kind][i] = owner
+    return [owner for owners in names.values() for owner in owners]
 
 
 def _constraint(kind: ConstraintKind, entry: tuple[Any, ...]) -> Constraint:
@@ -127,6 +204,7 @@ def document(structure: Structure) -> dict[str, object]:
     """The content of a file from which `structure_file` makes the same structure."""
     table = structure.constraints
     content: dict[str, object] = {"nodes": structure.r0.tolist()}
+    owners: dict[str, list[list[object]]] = {}
     for kind in ConstraintKind:
         chosen = np.flatnonzero(table.kind == kind)
         integers = int(NODES[kind]) + (kind is ConstraintKind.FIX)
@@ -135,8 +213,15 @@ def document(structure: Structure) -> dict[str, object]:
             constants = table.constant[chosen].tolist()
             rows = [[*row, k] for row, k in zip(rows, constants, strict=True)]
         content[kind.name.lower()] = rows
+        for i, c in enumerate(chosen.tolist()):
+            if table.owners and table.owners[c]:
+                owners.setdefault(table.owners[c], []).append([kind.name.lower(), i])
     content["leading"] = structure.leading.tolist()
     if structure.goals is not None:
         content["goals"] = structure.goals.tolist()
     content["bodies"] = [list(body) for body in structure.bodies]
+    if owners:
+        content["owners"] = owners
+    if isinstance(structure, OwnStructure) and structure.unit:
+        content["unit"] = structure.unit
     return content | volume_document(structure.solids, structure.ranges)

@@ -9,8 +9,8 @@
                 triple: [[a, b, p, q, s, t, least, most], ...]}
 
 An angle is that from edge ab to edge pq, in degrees from 0 to 180; both edges must be
-links under `dist`, so that it is known by their dot product. A bound that is null is
-none.
+links or lie within a rigid body, so that it is known by their dot product. A bound that
+is null is none.
 """
 
 from typing import Annotated
@@ -28,6 +28,7 @@ from sim.morph.structure.constraints import (
 )
 from sim.morph.structure.ranges import Ranges
 from sim.morph.structure.solids import Solids
+from sim.morph.structure.structure import Structure
 
 SOLIDS = {"radii": 1, "capsules": 2, "triangles": 3}  # nodes of each
 RANGES = {
@@ -71,14 +72,14 @@ def solids_of(content: StructureVolume) -> Solids:
     return Solids(ball, radius, capsule, capsule_radius, panel, thickness)
 
 
-def ranges_of(content: StructureVolume, table: ConstraintTable) -> Ranges:
-    """The ranges of a file with the constraints `table`."""
+def ranges_of(content: StructureVolume, structure: Structure) -> Ranges:
+    """The ranges of a file with the constraints and bodies of `structure`."""
     rows: list[tuple[Constraint, float, float]] = []
     for name, entries in content.ranges:
         for i, entry in enumerate(entries):
             *nodes, least, most = entry
             where = f"ranges.{name}[{i}]"
-            bounds = _in_unit(where, name, nodes, table, (least, most))
+            bounds = _in_unit(where, name, nodes, structure, (least, most))
             rows.append((Constraint(RANGES[name], tuple(nodes)), *bounds))
     return Ranges(
         ConstraintTable.of([row for row, _, _ in rows]),
@@ -120,7 +121,7 @@ def _in_unit(
     where: str,
     name: str,
     nodes: list[int],
-    table: ConstraintTable,
+    structure: Structure,
     bounds: tuple[float | None, float | None],
 ) -> tuple[float, float]:
     """Bounds of the row: squares of lengths, dot products for angles."""
@@ -131,7 +132,8 @@ def _in_unit(
             "below most, or hold the value by a constraint"
         )
     if name == "angle":
-        product = _length(where, table, nodes[:2]) * _length(where, table, nodes[2:])
+        a, b = nodes[:2], nodes[2:]
+        product = _length(where, structure, a) * _length(where, structure, b)
         low, high = 0.0 if least is None else least, 180.0 if most is None else most
         if not 0.0 <= low <= high <= 180.0:
             raise ValueError(
@@ -152,12 +154,15 @@ def _in_unit(
     return -np.inf if least is None else least, np.inf if most is None else most
 
 
-def _length(where: str, table: ConstraintTable, ends: list[int]) -> float:
+def _length(where: str, structure: Structure, ends: list[int]) -> float:
+    table = structure.constraints
     own = np.sort(table.nodes[:, :2], axis=1) == sorted(ends)
     found = np.flatnonzero((table.kind == ConstraintKind.DIST) & own.all(axis=1))
     if not len(found):
+        if table.owners and any(set(ends) <= set(body) for body in structure.bodies):
+            return float(np.linalg.norm(np.subtract(*structure.r0[ends])))
         raise ValueError(
             f"{where} names the edge {ends[0]}-{ends[1]}, which is no link: list it "
-            "under `dist`, or give a range of the dot product"
+            "under `links` or `dist`, or give a range of the dot product"
         )
     return float(np.sqrt(table.constant[found[0]]))

@@ -89,6 +89,10 @@ def rigid_links(structure: Structure, elastic: Elastic) -> tuple[Structure, Elas
 
 def rows_of(table: ConstraintTable, chosen: Bools) -> ConstraintTable:
     """The chosen constraints (q,) of a table."""
+    owners = np.array(table.owners, dtype=np.object_)
     return ConstraintTable(
-        table.kind[chosen], table.nodes[chosen], table.constant[chosen]
+        table.kind[chosen],
+        table.nodes[chosen],
+        table.constant[chosen],
+        tuple(owners[chosen]) if len(owners) else (),
     )

@@ -103,19 +103,24 @@ class ConstraintTable:
     kind : (q,) a Kind each
     nodes : (q, 6) nodes a, b, p, q, s, t; -1 where a kind has fewer
     constant : (q,)
+    owners : the link, body or joint that each is part of, "" for none; or none at all
     """
 
     kind: Ints
     nodes: Ints
     constant: Floats
+    owners: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, constraints: Sequence[Constraint]) -> "ConstraintTable":
+    def of(
+        cls, constraints: Sequence[Constraint], owners: tuple[str, ...] = ()
+    ) -> "ConstraintTable":
         kind = np.array([c.kind for c in constraints], dtype=np.int64)
         nodes = np.full((len(constraints), 6), -1, dtype=np.int64)
         for i, c in enumerate(constraints):
             nodes[i, : len(c.nodes)] = c.nodes
-        return cls(kind, nodes, np.array([c.constant for c in constraints], float))
+        constant = np.array([c.constant for c in constraints], dtype=np.float64)
+        return cls(kind, nodes, constant, owners if any(owners) else ())
 
     @classmethod
     def links(cls, r: Floats, ends: Ints) -> "ConstraintTable":
@@ -135,7 +140,12 @@ class ConstraintTable:
             np.append(self.kind, more.kind),
             np.append(self.nodes, more.nodes, axis=0),
             np.append(self.constant, more.constant),
+            self._all_owners + more._all_owners if self.owners or more.owners else (),
         )
+
+    @property
+    def _all_owners(self) -> tuple[str, ...]:
+        return self.owners or ("",) * len(self)
 
     @property
     def first_row(self) -> Ints:
@@ -148,7 +158,11 @@ class ConstraintTable:
         return int(np.count_nonzero(self.kind == ConstraintKind.PAR))
 
     def name(self, i: int) -> str:
-        """What a person calls constraint i, with its nodes."""
+        """What a person calls constraint i: whose it is, its kind and its nodes."""
+        owner = self.owners[i] if self.owners else ""
+        return f"{owner}: {self._own_name(i)}" if owner else self._own_name(i)
+
+    def _own_name(self, i: int) -> str:
         used = self.nodes[i, : NODES[self.kind[i]]].tolist()
         kind = ConstraintKind(self.kind[i])
         if kind is ConstraintKind.FIX:

@@ -191,9 +191,8 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         "triple(0, 3, 0, 1, 1, 2) has a plane whose nodes are on one line",
     ),
     "unknown key": (
-        {"links": [[0, 1, 1.0]]},
-        "has no key 'links': it knows radii, capsules, triangles, ranges, nodes, dist, "
-        "dot, triple, par, coin, fix, leading, goals, bodies",
+        {"rods": [[0, 1, 1.0]]},
+        "has no key 'rods': it knows",
     ),
     "body of unknown nodes": ({"bodies": [[0, 4]]}, "bodies[0] is [0, 4]: the struct"),
     "body that is none": (
