@@ -57,15 +57,22 @@ def report(found: Mobility, structure: Structure, nearby: int | None) -> list[st
             "a special one, and some of its motions lead nowhere: "
             "morphtrack branches tells which ones lead somewhere"
         )
-        flat = flat_by_distances(structure)
-        if flat:
-            more = f" and {len(flat) - 1} more" if len(flat) > 1 else ""
-            lines.append(
-                f"warning: nodes {', '.join(map(str, flat[0]))}{more} lie in one plane "
-                "and distances alone hold them, which to first order lets them leave "
-                "it: write each as one of `bodies`, which hold themselves flat"
-            )
+    if nearby != found.mobility:
+        lines += _held_flat_by_distances(structure)
     return lines
+
+
+def _held_flat_by_distances(structure: Structure) -> list[str]:
+    """Bodies that are why the initial configuration is a special one."""
+    flat = flat_by_distances(structure)
+    if not flat:
+        return []
+    more = f" and {len(flat) - 1} more sets" if len(flat) > 1 else ""
+    return [
+        f"warning: nodes {', '.join(map(str, flat[0]))}{more} lie in one plane and "
+        "distances alone hold them, which to first order lets them leave it: write "
+        "each as one of `bodies`, which hold themselves flat"
+    ]
 
 
 def draw(name: str, structure: Structure, out: Path) -> Path:

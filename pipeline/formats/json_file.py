@@ -1,8 +1,11 @@
-"""JSON files that users bring: what is wrong with one is told with its name."""
+"""JSON and YAML files that users bring: what is wrong is told with the file's name."""
 
 import json
 from pathlib import Path
 
+from pipeline.config.hydra import hydra_errors
+
+YAML = (".yaml", ".yml")
 Content = dict[str, object]
 
 
@@ -16,11 +19,13 @@ def read_entries(path: str, what: str, holds: str) -> Content:
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
-        content = json.loads(text, object_pairs_hook=_each_key_once, parse_int=_integer)
+        content = _from_yaml(path) if Path(path).suffix in YAML else _from_json(text)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}: give a {what}") from None
     except UnicodeDecodeError:
-        raise ValueError(f"{path} is not a text: give a {what} in JSON") from None
+        raise ValueError(
+            f"{path} is not a text: give a {what} in JSON or YAML"
+        ) from None
     except json.JSONDecodeError as error:
         raise ValueError(
             f"{path} is not JSON: {error.msg} in line {error.lineno}"
@@ -30,6 +35,18 @@ def read_entries(path: str, what: str, holds: str) -> Content:
     if not isinstance(content, dict):
         raise ValueError(f"{path} is no {what}: give an object with {holds}")
     return content
+
+
+def _from_json(text: str) -> object:
+    return json.loads(text, object_pairs_hook=_each_key_once, parse_int=_integer)
+
+
+def _from_yaml(path: str) -> object:
+    """Plain data; what YAML would put in from elsewhere stays the text it is."""
+    from omegaconf import OmegaConf
+
+    with hydra_errors():
+        return OmegaConf.to_container(OmegaConf.load(path), resolve=False)
 
 
 def _integer(text: str) -> int:

@@ -156,7 +156,10 @@ def _aims(content: StructureFile) -> tuple[list[int] | None, Floats | None]:
     if target is not None and target.nodes:
         if leading is not None or goals is not None:
             raise ValueError("`target` names nodes: leave out `leading` and `goals`")
-        leading, goals = [row[0] for row in target.nodes], [row[1:] for row in target.nodes]
+        leading, goals = (
+            [row[0] for row in target.nodes],
+            [row[1:] for row in target.nodes],
+        )
     return leading, None if goals is None else np.array(goals).reshape(-1, 3)
 
 
@@ -182,7 +185,9 @@ def _owners(content: StructureFile) -> list[str]:
     for owner, rows in (content.owners or {}).items():
         for kind, i in rows:
             if kind not in names or not 0 <= i < len(names[kind]):
-                raise ValueError(f"owners.{owner} names {kind}[{i}], which is not there")
+                raise ValueError(
+                    f"owners.{owner} names {kind}[{i}], which is not there"
+                )
             names[kind][i] = owner
     return [owner for owners in names.values() for owner in owners]
 

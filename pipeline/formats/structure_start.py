@@ -34,7 +34,9 @@ def check_start(structure: Structure) -> None:
         return
     found = np.flatnonzero(rows == worst)
     if len(found):
-        raise ValueError(_long_or_short(structure, int(links[found[0]]), apart[found[0]]))
+        raise ValueError(
+            _long_or_short(structure, int(links[found[0]]), apart[found[0]])
+        )
     value, constant = _value_and_constant(structure, worst, linear.c)
     raise ValueError(
         f"the start and its constraints contradict: {table.name_of_row(worst)} "
@@ -57,9 +59,9 @@ def _check_squares(structure: Structure, c: Floats) -> None:
     if (as_length <= LIKELIER * as_square).all():
         i = int(links[off][0])
         raise ValueError(
-            f"{table.name(i)} holds {given[off][0]:.6g} for nodes {apart[0]:.6g} apart, "
-            f"as do {int(off.sum())} rows in all: dist holds squared lengths, here "
-            f"{square[off][0]:.6g}; write links, which hold lengths"
+            f"{table.name(i)} holds {given[off][0]:.6g} for nodes {apart[0]:.6g} "
+            f"apart, as do {int(off.sum())} rows in all: dist holds squared "
+            f"lengths, here {square[off][0]:.6g}; write links, which hold lengths"
         )
 
 

@@ -1,8 +1,8 @@
 """Targets in structure files: one shape, or a place for each node that is named.
 
-    target  {sphere: {radius: 2, centre: [0, 0, 1]}}
-            {cylinder: {radius: 2, axis: [1, 0, 0]}}, circle, plane, ellipsoid
-            {nodes: [[node, x, y, z], ...]}, which also are the ones that lead
+target  {sphere: {radius: 2, centre: [0, 0, 1]}}
+        {cylinder: {radius: 2, axis: [1, 0, 0]}}, circle, plane, ellipsoid
+        {nodes: [[node, x, y, z], ...]}, which also are the ones that lead
 """
 
 from typing import Annotated, Self

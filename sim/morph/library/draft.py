@@ -177,7 +177,9 @@ class Draft:
             rows = joints.fixed(self.r, plane, other)
             return self._joint("fixed", rows, bodies, plane, other)
         first, second = self._both(bodies)
-        return self._shared("fixed", (*self.bodies[first], *self.bodies[second]), bodies)
+        return self._shared(
+            "fixed", (*self.bodies[first], *self.bodies[second]), bodies
+        )
 
     def limited(self, nodes: Pair, least: float, most: float) -> Self:
         """Two nodes between two distances, by one node more: [dJ23], Discussion."""
@@ -197,7 +199,9 @@ class Draft:
         owners = tuple(row.owner for row in rows)
         first = range(len(np.array(self.nodes))) if leading is None else leading
         within = [set(body) for body in self.bodies]
-        links = [pair for pair in self._links if not any(set(pair) <= b for b in within)]
+        links = [
+            pair for pair in self._links if not any(set(pair) <= b for b in within)
+        ]
         return Structure(
             self.r,
             ConstraintTable.of([row.constraint for row in rows], owners),
@@ -278,9 +282,10 @@ class Draft:
         in_order = sorted(enumerate(self._rows), key=lambda one: one[1].group)
         for i, row in in_order:
             place, slopes = gradients[i]
-            if row.group != ALWAYS:
-                if not spans.says_more(row.group, place, slopes, known, gradients):
-                    continue
+            if row.group != ALWAYS and not spans.says_more(
+                row.group, place, slopes, known, gradients
+            ):
+                continue
             kept.append(row)
             for node in place.tolist():
                 known[node].append(i)
@@ -353,9 +358,7 @@ class _Spans:
             self._basis = self._begin(known, gradients)
         return self._add(_spread(self.groups[group][0], place, slopes))
 
-    def _begin(
-        self, known: dict[int, list[int]], gradients: list[Gradient]
-    ) -> Floats:
+    def _begin(self, known: dict[int, list[int]], gradients: list[Gradient]) -> Floats:
         """Rows of the group's own nodes, and what it shares with rigid bodies."""
         nodes, common = self.groups[self._group]
         self._basis = np.empty((0, 3 * len(nodes)))

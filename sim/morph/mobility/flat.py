@@ -24,7 +24,7 @@ def flat_by_distances(structure: Structure) -> list[tuple[int, ...]]:
     held = [
         frozenset(nodes) for nodes in table.nodes[table.kind == ConstraintKind.TRIPLE]
     ]
-    found = []
+    found: list[tuple[int, ...]] = []
     for a, near in linked.items():
         for b, c, d in combinations(sorted(n for n in near if n > a), 3):
             if c in linked[b] and d in linked[b] and d in linked[c]:

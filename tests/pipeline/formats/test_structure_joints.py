@@ -1,0 +1,191 @@
+"""Structure files that say links, bodies and joints, and starts that contradict."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pipeline.cases.morph import MorphCase
+from pipeline.commands.mobility import report
+from pipeline.formats.structure_file import (
+    OwnStructure,
+    document,
+    structure_entries,
+    structure_file,
+)
+from pipeline.terminal.errors import InputError
+from sim.morph.mobility.mobility import mobility, nearby_mobility
+from tests.recorded import recorded
+
+# A Sarrus linkage: base and top, two chains of two plates, six hinges.
+SARRUS: dict[str, Any] = {
+    "nodes": [
+        [0, 0, 0], [2, 0, 0], [2, 2, 0], [0, 2, 0],
+        [0, 0, 2], [2, 0, 2], [2, 2, 2], [0, 2, 2],
+        [-0.7, 0, 1], [-0.7, 2, 1], [0, -0.6, 1], [2, -0.6, 1],
+    ],
+    "bodies": [
+        [0, 1, 2, 3], [4, 5, 6, 7], [0, 3, 9, 8], [8, 9, 7, 4], [0, 1, 11, 10],
+        [10, 11, 5, 4],
+    ],
+    "joints": [
+        {"hinge": {"bodies": [0, 2], "axis": [0, 3]}},
+        {"hinge": {"bodies": [2, 3], "axis": [8, 9]}},
+        {"hinge": {"bodies": [3, 1], "axis": [7, 4]}},
+        {"hinge": {"bodies": [0, 4], "axis": [0, 1]}},
+        {"hinge": {"bodies": [4, 5], "axis": [10, 11]}},
+        {"hinge": {"bodies": [5, 1], "axis": [4, 5]}},
+    ],
+    "fixed": [0, 1, 2, 3],
+}  # fmt: skip
+TRIANGLE = [[0, 0, 0], [1, 1, 0], [2, 0, 0.5]]
+
+
+def by_distances(bodies: list[list[int]]) -> list[list[float]]:
+    r = np.array(SARRUS["nodes"], dtype=float)
+    pairs = {(min(i, j), max(i, j)) for b in bodies for i in b for j in b if i != j}
+    return [[i, j, float(np.sum((r[i] - r[j]) ** 2))] for i, j in sorted(pairs)]
+
+
+def test_a_sarrus_linkage_has_one_freedom_and_one_row_that_its_loop_repeats() -> None:
+    made = structure_entries(**SARRUS)
+    found = mobility(made)
+    assert (found.mobility, len(found.redundant)) == (1, 1)
+    assert nearby_mobility(made) == 1
+    named = report(found, made, 1)
+    assert any("body" in line for line in named if line.startswith("redundant"))
+
+
+def test_a_hinge_adds_its_nodes_to_a_body_that_has_them_not() -> None:
+    content = {**SARRUS, "bodies": [list(b) for b in SARRUS["bodies"]]}
+    content["bodies"][3] = [7, 4, 8]  # node 9 comes by the hinge
+    made = structure_entries(**content)
+    assert mobility(made).mobility == 1
+    table = made.constraints
+    assert any(table.name(i).startswith("hinge 1: ") for i in range(len(table)))
+    assert set(made.bodies[3]) == {7, 4, 8, 9}
+
+
+def test_flat_bodies_of_distances_alone_are_named() -> None:
+    rows = by_distances(SARRUS["bodies"])
+    fix = [[i, k, SARRUS["nodes"][i][k]] for i in range(4) for k in range(3)]
+    made = structure_entries(nodes=SARRUS["nodes"], dist=rows, fix=fix)
+    found = mobility(made)
+    assert found.mobility > 1
+    said = report(found, made, nearby_mobility(made))[-1]
+    assert "sets lie in one plane and distances alone hold them" in said
+    assert "`bodies`" in said
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "a length for its square": (
+        {"dist": [[0, 1, 1.4142]]},
+        "dist(0, 1) holds 1.4142 for nodes 1.41421 apart, as do 1 rows in all: dist "
+        "holds squared lengths, here 2; write links",
+    ),
+    "another length": (
+        {"dist": [[0, 1, 1.0]]},
+        "dist(0, 1) holds 1 for nodes 1.414 apart: dist holds squared lengths, here 2; "
+        "write links",
+    ),
+    "a link that is too short": (
+        {"links": [[0, 1, 1.0]]},
+        "link 0-1: dist(0, 1) has the length 1 for nodes 1.414 apart",
+    ),
+    "held elsewhere": (
+        {"fix": [[0, 0, 3.0]]},
+        "fix(0, x) should be 3 and is 0 at the start",
+    ),
+    "coincidence of nodes apart": (
+        {"joints": [{"spherical": {"at": 0, "other": 1}}]},
+        "spherical 0: coin(0, 1) should be 0 and is 1.414 at the start",
+    ),
+    "no other side": (
+        {"joints": [{"hinge": {"axis": [0, 1]}}]},
+        "joints[0].hinge: name the `bodies` that it joins, or its `other` side",
+    ),
+    "unknown joint": ({"joints": [{"hing": {}}]}, "did you mean hinge?"),
+    "unknown key of a joint": (
+        {"joints": [{"hinge": {"axs": [0, 1]}}]},
+        "joints[0].hinge has no key 'axs': it knows axis, other, bodies, did you mean",
+    ),
+    "two joints in one": (
+        {"joints": [{"line_point": {"line": [0, 1], "point": 2}, "fixed": {}}]},
+        "names fixed, line_point: give one kind of joint an entry",
+    ),
+    "no joint": ({"joints": [{}]}, "names none: give one kind"),
+    "axes": ({"fixed": [[0, "q"]]}, "fixed[0] is [0, 'q']: give a node, or [node"),
+    "node of a link": ({"links": [[0, 7]]}, "links[0]: node 7 is not there"),
+    "two targets": (
+        {"target": {"sphere": {"radius": 1}, "plane": {}}},
+        "names plane, sphere: give one shape",
+    ),
+    "target and goals": (
+        {"target": {"nodes": [[0, 0, 0, 0]]}, "leading": [1]},
+        "leave out `leading` and `goals`",
+    ),
+    "unit": ({"unit": "miles"}, "choose one of mm, cm, m, inch"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    values, words = BAD[name]
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps({"nodes": TRIANGLE, **values}))
+    with pytest.raises((ValueError, InputError), match=r"bad\.json") as caught:
+        structure_file(str(path))
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_small_misfit_is_closed_and_said() -> None:
+    made = structure_entries(
+        nodes=TRIANGLE,
+        links=[[0, 1, 1.4], [1, 2]],
+        target={"nodes": [[2, 2, 0, 0.6]]},
+        fixed=[0],
+    )
+    _, recorder = recorded(MorphCase(made, method="newton"))
+    moved = recorder.summary()["start_moved"]
+    assert 0.0 < float(moved) < 0.02
+
+
+def test_a_file_in_yaml_says_the_same_and_keeps_its_comments(tmp_path: Path) -> None:
+    path = tmp_path / "four_bar.yaml"
+    path.write_text(
+        "# a four-bar\nnodes: [[0, 0, 0], [1, 2, 0], [4, 3, 0], [4, 0, 0]]\n"
+        "links: [[0, 1], [1, 2], [2, 3]]\nfixed: [0, 3]\nplanar: z\nunit: mm\n"
+        "target: {circle: {radius: 1.5e0}}\n"
+    )
+    made = structure_file(str(path))
+    assert isinstance(made, OwnStructure)
+    assert (mobility(made).mobility, made.unit) == (1, "mm")
+    assert MorphCase(made, method="newton").shape is made.target
+    path.write_text("nodes: [[0, 0, 0]\nlinks")
+    with pytest.raises((ValueError, InputError), match=r"four_bar\.yaml is not YAML"):
+        structure_file(str(path))
+
+
+def test_the_record_of_a_structure_keeps_the_names_of_its_joints(
+    tmp_path: Path,
+) -> None:
+    made = structure_entries(**{**SARRUS, "unit": "mm"})
+    path = tmp_path / "structure.json"
+    path.write_text(json.dumps(document(made)))
+    again = structure_file(str(path))
+    assert isinstance(again, OwnStructure)
+    assert again.unit == "mm"
+    assert again.constraints.owners == made.constraints.owners
+    assert np.array_equal(again.constraints.nodes, made.constraints.nodes)
+    assert_allclose(again.constraints.constant, made.constraints.constant, rtol=0)
+    assert again.bodies == made.bodies
+
+
+def test_an_angle_may_be_limited_between_edges_of_rigid_bodies() -> None:
+    angle = [[0, 1, 4, 5, None, 40.0]]
+    made = structure_entries(**{**SARRUS, "ranges": {"angle": angle}})
+    assert_allclose(made.ranges.least, [4.0 * np.cos(np.radians(40.0))])
