@@ -18,14 +18,21 @@ at their values but are uncertain (consider parameters: Schmidt 1966) move p by
 Validation uses the first part and the inputs, prediction all three.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import pandas as pd
 from scipy.linalg import solve_triangular
 
-from analysis.fits.parameter_fit import Measurements, fit
+from analysis.measured.fitted_records import (
+    FittedRecords,
+    Input,
+    Linear,
+    linear_about,
+    model_covariance,
+    numbered,
+)
+from analysis.measured.least_misfit import least_misfit
 from analysis.measured.model_error import (
     ModelError,
     Residuals,
@@ -33,42 +40,10 @@ from analysis.measured.model_error import (
     learnt,
     whitening,
 )
-from analysis.measured.series import Predict, RecordInputs
-from analysis.measured.slopes import own_slope, slope, values_at
-from sim.arrays import Bools, Floats, Ints
-from sim.convergence import NotConvergedError
+from sim.arrays import Floats
 
 ROUNDS = 4  # of parameters and model error
 SAME = 0.05  # relative change of a model error's deviation that ends them
-FINE = 0.1  # of an input's uncertainty, over which a fit takes slopes
-BLIND = 2e-3  # of a value without one
-COLUMNS = ("record", "quantity", "family", "at", "measured", "u")
-
-
-@dataclass(frozen=True)
-class Input:
-    """A number that the model needs.
-
-    Parameters
-    ----------
-    u : standard uncertainty; inf where nothing is known beforehand
-    """
-
-    name: str
-    value: float
-    u: float
-    fitted: bool = False
-    positive: bool = False
-
-    @property
-    def scale(self) -> float:
-        """What the fit counts its steps in."""
-        return self.u if np.isfinite(self.u) and self.u > 0 else abs(self.value)
-
-    @property
-    def step(self) -> float:
-        """Over which a fit takes slopes."""
-        return FINE * self.u if np.isfinite(self.u) else BLIND * abs(self.value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,179 +70,6 @@ class Posterior:
     gain: Floats
     errors: Mapping[str, ModelError]
     repeat_sd: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class FittedRecords:
-    """The records of a fit and its rows: COLUMNS, in the order of records.
-
-    Parameters
-    ----------
-    records : by name
-    rows : record, quantity, family, at, measured, u
-    """
-
-    predict: Predict
-    records: Mapping[str, RecordInputs]
-    rows: pd.DataFrame
-
-    def of(self, record: str) -> pd.DataFrame:
-        """The rows of one record."""
-        return self.rows[self.rows["record"] == record]
-
-    def without(self, record: str) -> "FittedRecords":
-        """All others."""
-        kept = {k: v for k, v in self.records.items() if k != record}
-        rows = self.rows[self.rows["record"] != record]
-        return FittedRecords(self.predict, kept, rows)
-
-
-def places_of(rows: pd.DataFrame) -> list[tuple[str, Floats]]:
-    """Quantities and places of rows, in their order; each quantity in one piece."""
-    return [
-        (str(quantity), own["at"].to_numpy(np.float64))
-        for quantity, own in rows.groupby("quantity", sort=False)
-    ]
-
-
-@dataclass(frozen=True, eq=False)
-class Linear:
-    """The fitted records about one set of parameters.
-
-    Parameters
-    ----------
-    inputs : the value of each by name
-    f : (n,) predicted values
-    J : (n, P), S : (n, Q) slopes in fitted and held inputs
-    own : (n, s) what each uncertain value of each record itself does, over its u
-    """
-
-    inputs: Mapping[str, float]
-    f: Floats
-    J: Floats
-    S: Floats
-    own: Floats
-
-
-def predicted_and_slopes(
-    of: FittedRecords, values: Mapping[str, float], steps: Mapping[str, float]
-) -> tuple[Floats, Floats]:
-    """f (n,) of all rows and its slopes (n, len(steps)) in some inputs."""
-    f, J = [], []
-    for name, record in of.records.items():
-        at = values_at(of.predict, places_of(of.of(name)))
-        middle = at(values, record)
-        f.append(middle)
-        each = [
-            slope(at, values, record, middle, k, over).each for k, over in steps.items()
-        ]
-        J.append(np.reshape(each, (len(steps), len(middle))).T)
-    return np.concatenate(f), np.vstack(J)
-
-
-def linear_about(
-    of: FittedRecords, values: Mapping[str, float], inputs: Sequence[Input]
-) -> Linear:
-    """Predicted values with all slopes."""
-    fitted = {i.name: i.step for i in inputs if i.fitted}
-    held = {i.name: i.u for i in inputs if not i.fitted and i.u > 0}
-    f, both = predicted_and_slopes(of, values, fitted | held)
-    own = [np.zeros((len(f), 0))]
-    for name, record in of.records.items():
-        here = (of.rows["record"] == name).to_numpy()
-        at = values_at(of.predict, places_of(of.of(name)))
-        for value, u in record.u.items():
-            if u > 0:
-                column = np.zeros((len(f), 1))
-                change = own_slope(at, values, record, f[here], value).change
-                column[here, 0] = change
-                own.append(column)
-    P = len(fitted)
-    return Linear(values, f, both[:, :P], both[:, P:], np.hstack(own))
-
-
-def blocks(rows: pd.DataFrame) -> list[Ints]:
-    """Rows of each quantity of a family: between them nothing is correlated."""
-    apart = rows.groupby(["family", "quantity"], sort=False)
-    return [np.asarray(i) for i in apart.indices.values()]
-
-
-def numbered(rows: pd.DataFrame) -> Ints:
-    """(n,) number of the record of each row."""
-    return np.asarray(pd.factorize(rows["record"])[0], dtype=np.int64)
-
-
-def model_covariance(
-    rows: pd.DataFrame, f: Floats, errors: Mapping[str, ModelError]
-) -> list[tuple[Ints, Floats]]:
-    """K of each quantity's rows."""
-    record, at = numbered(rows), rows["at"].to_numpy(np.float64)
-    families = rows["family"].to_numpy()
-    return [
-        (i, errors[families[i[0]]].covariance(at[i], record[i], f[i]))
-        for i in blocks(rows)
-    ]
-
-
-def _fit_once(
-    of: FittedRecords,
-    values: Mapping[str, float],
-    inputs: Sequence[Input],
-    errors: Mapping[str, ModelError],
-) -> dict[str, float]:
-    """Values with the fitted inputs where the weighted misfit is least."""
-    free = [i for i in inputs if i.fitted]
-    if not free:
-        return dict(values)
-    u, y = (of.rows[c].to_numpy(np.float64) for c in ("u", "measured"))
-    f, _ = predicted_and_slopes(of, values, {})
-    whole = model_covariance(of.rows, f, errors)
-    white = [(i, whitening(np.diag(u[i] ** 2) + K)) for i, K in whole]
-    prior = [k for k, i in enumerate(free) if np.isfinite(i.u)]
-    scale = np.array([i.scale for i in free])
-    origin = np.array([i.value for i in free])
-
-    def whitened(x: Floats) -> Floats:
-        return np.concatenate([solve_triangular(L, x[i], lower=True) for i, L in white])
-
-    def model(q: Floats) -> tuple[Floats, Floats]:
-        """In units of `scale` about the values beforehand, plus 1: never 0."""
-        p = origin + scale * (q - 1.0)
-        now = {**values, **{i.name: v for i, v in zip(free, p, strict=True)}}
-        f, J = predicted_and_slopes(of, now, {i.name: i.step for i in free})
-        rows = np.eye(len(free))[prior] * (scale / [i.u for i in free])[None, :]
-        believed = ((p - origin) / [i.u for i in free])[prior]
-        return (
-            np.concatenate([whitened(f), believed]),
-            np.vstack([whitened(J * scale), rows]),
-        )
-
-    target = np.concatenate([whitened(y), np.zeros(len(prior))])
-    data = Measurements(target, np.ones_like(target), np.ones(len(target), dtype=bool))
-    start = 1.0 + (np.array([values[i.name] for i in free]) - origin) / scale
-    anywhere = np.zeros(len(free), dtype=np.bool_)
-    guarded = _kept_positive(model, free, origin, scale)
-    *_, last = fit(guarded, start, data, positive=anywhere)
-    p = origin + scale * (last.p - 1.0)
-    return {**values, **{i.name: float(v) for i, v in zip(free, p, strict=True)}}
-
-
-def _kept_positive(
-    model: Callable[[Floats], tuple[Floats, Floats]],
-    free: Sequence[Input],
-    origin: Floats,
-    scale: Floats,
-) -> Callable[[Floats], tuple[Floats, Floats]]:
-    """The model, which has no value where what must be positive is not."""
-    must: Bools = np.array([i.positive for i in free])
-
-    def guarded(q: Floats) -> tuple[Floats, Floats]:
-        p = origin + scale * (q - 1.0)
-        if (p[must] <= 0).any():
-            raise NotConvergedError("a positive input is not", best=p)
-        return model(q)
-
-    return guarded
 
 
 def information(inputs: Sequence[Input]) -> Floats:
@@ -319,7 +121,7 @@ def posterior(
     values = {i.name: i.value for i in inputs}
     known = information(inputs)
     for _ in range(ROUNDS):
-        values = _fit_once(of, values, inputs, errors)
+        values = least_misfit(of, values, inputs, errors)
         near = linear_about(of, values, inputs)
         before = errors
         errors = relearnt(of, near, errors, aims, known)
@@ -384,15 +186,15 @@ def left_out(
     inputs: Sequence[Input],
     errors: Mapping[str, ModelError],
     aims: Mapping[str, float],
-    record: str,
+    records: Collection[str],
 ) -> Posterior:
     """What the other records tell, by one step of Gauss and Newton from all of them.
 
     That one step is the whole way holds as far as the model is linear between the two
     fits; the values it predicts are then the model's own, not the line's.
     """
-    kept = (of.rows["record"] != record).to_numpy()
-    others, known = of.without(record), information(inputs)
+    kept = ~of.rows["record"].isin(records).to_numpy()
+    others, known = of.without(records), information(inputs)
     some = replace(
         near, **{name: getattr(near, name)[kept] for name in ("f", "J", "S", "own")}
     )

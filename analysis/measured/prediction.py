@@ -19,7 +19,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm, t
 
-from analysis.measured.posterior import Input, Posterior
+from analysis.measured.fitted_records import Input
+from analysis.measured.posterior import Posterior
 from analysis.measured.series import Predict, QuantitySeries, RecordInputs
 from analysis.measured.slopes import Values, own_slope, slope, values_at
 from sim.arrays import Floats

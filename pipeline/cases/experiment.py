@@ -8,7 +8,7 @@ written, `measured`. So `inputs` must read nothing that is to be predicted:
 """
 
 from collections.abc import Mapping
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 from analysis.measured.series import Quantities, RecordInputs
 from pipeline.formats.record_files import FoundRecord
@@ -55,4 +55,15 @@ class Experiment(Protocol):
 
     def refined(self) -> Self:
         """The same model with half the step; itself where nothing is discretised."""
+        ...
+
+
+@runtime_checkable
+class Placing(Protocol):
+    """An experiment that chooses how a record lies on what is predicted of it."""
+
+    def placing(
+        self, record: FoundRecord, predicted: Quantities
+    ) -> Mapping[str, float | list[float]]:
+        """What was chosen, among what, and how well each choice fits."""
         ...

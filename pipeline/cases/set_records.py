@@ -1,7 +1,7 @@
 """A measured set at hand: its experiment, and its records as inputs and as rows."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.measured.fitted_records import COLUMNS, Input
 from analysis.measured.judgement import pooled_deviation
 from analysis.measured.model_error import Departure, ModelError
-from analysis.measured.posterior import COLUMNS, Input
 from analysis.measured.prediction import Families, Family, Limits
 from analysis.measured.series import Predict, Quantities, RecordInputs
 from pipeline.cases.experiment import Experiment
@@ -222,8 +222,12 @@ def between_repeats(
     same = at.of.records.repeats
     if not same or rows.empty:
         return {}
-    groups = {
-        name: "|".join(record.said.get(k, "") for k in same)
-        for name, record in records.found.items()
+    return pooled_deviation(rows, grouped(records.found, same))
+
+
+def grouped(found: Mapping[str, FoundRecord], by: Sequence[str]) -> dict[str, str]:
+    """What each record says of some inputs, by its name: alike in one group."""
+    return {
+        name: "|".join(record.said.get(k, "") for k in by)
+        for name, record in found.items()
     }
-    return pooled_deviation(rows, groups)

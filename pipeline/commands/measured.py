@@ -8,13 +8,12 @@ says nothing of the verdicts.
 """
 
 import shutil
-from pathlib import Path
 from typing import Any
 
 from pipeline.config.measured_file import read_set
 from pipeline.store.files import point_to, read_json
 from pipeline.store.runs import RESULTS
-from pipeline.terminal.arguments import OneLineParser, output_directory
+from pipeline.terminal.arguments import OneLineParser, set_parser
 from pipeline.terminal.errors import command
 from pipeline.workflow.measured_set import measured_by_hand
 
@@ -22,15 +21,7 @@ WRITTEN = ("measured.csv", "verdict.csv", "verdict.json")
 
 
 def arguments() -> OneLineParser:
-    parser = OneLineParser("measured", __doc__)
-    parser.add_argument("set", metavar="SET", help="a file of conf/measured")
-    parser.add_argument(
-        "--records", type=Path, metavar="DIR", help="compare those of DIR instead"
-    )
-    parser.add_argument(
-        "--out", type=output_directory, metavar="DIR", help="folder to write into"
-    )
-    return parser
+    return set_parser("measured", __doc__)
 
 
 def told(row: dict[str, Any]) -> str:

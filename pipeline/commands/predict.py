@@ -8,14 +8,13 @@ Nothing that was measured of a record that is not fitted is read.
 """
 
 import shutil
-from pathlib import Path
 
 from pipeline.config.measured_file import read_set
 from pipeline.results.posterior_file import POSTERIOR
 from pipeline.results.prediction_file import RECORD, TABLE
 from pipeline.store.files import point_to, read_json
 from pipeline.store.runs import RESULTS
-from pipeline.terminal.arguments import OneLineParser, output_directory
+from pipeline.terminal.arguments import OneLineParser, set_parser
 from pipeline.terminal.errors import command
 from pipeline.workflow.measured_set import fitted_by_hand, predicted_by_hand
 
@@ -23,15 +22,7 @@ LEFT = ("left_out.csv", "parameters.csv")
 
 
 def arguments() -> OneLineParser:
-    parser = OneLineParser("predict", __doc__)
-    parser.add_argument("set", metavar="SET", help="a file of conf/measured")
-    parser.add_argument(
-        "--records", type=Path, metavar="DIR", help="predict those of DIR instead"
-    )
-    parser.add_argument(
-        "--out", type=output_directory, metavar="DIR", help="folder to write into"
-    )
-    return parser
+    return set_parser("predict", __doc__)
 
 
 @command

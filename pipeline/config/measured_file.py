@@ -183,6 +183,8 @@ class RecordsEntry(Entry):
         them; each is judged when it is
     repeats : inputs in which tests of the same thing agree, such as mass and specimen;
         () where no test was repeated
+    sisters : inputs in which records agree that are left out together, so that none is
+        predicted from its like; () leaves out one at a time
     """
 
     folder: str
@@ -190,6 +192,7 @@ class RecordsEntry(Entry):
     fitted: Pattern = ""
     kept: dict[str, Texts] = Field(default_factory=dict)
     repeats: Words = ()
+    sisters: Words = ()
 
 
 class MeasuredSet(Entry):

@@ -5,7 +5,7 @@ record as the others predict it; parameters.csv. A set without fitted records ha
 none but what is stated.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,18 +14,14 @@ import numpy as np
 import pandas as pd
 
 from analysis.measured import judgement, prediction
-from analysis.measured.posterior import (
-    FittedRecords,
-    Linear,
-    Posterior,
-    left_out,
-    posterior,
-)
+from analysis.measured.fitted_records import FittedRecords, Linear
+from analysis.measured.posterior import Posterior, left_out, posterior
 from pipeline.cases.set_records import (
     Records,
     SetAtHand,
     at_hand,
     between_repeats,
+    grouped,
     measured_rows,
     records_in,
 )
@@ -61,7 +57,7 @@ def run_step(at: SetAtHand, out: Path) -> Numbers:
     write_posterior(out / POSTERIOR, after)
     rows = fitted.rows
     _write(out / "fit.csv", rows.assign(predicted=near.f))
-    apart = left_out_rows(at, fitted, near)
+    apart = left_out_rows(at, fitted, near, left_out_groups(at, chosen))
     _write(out / "left_out.csv", apart)
     _write(out / "parameters.csv", parameters(at, after))
     covered = judgement.coverage(apart)
@@ -109,27 +105,40 @@ def measured_and_predicted(
     for name, reason in refused.items():
         raise InputError(f"{name}, which is fitted, has no measured values: {reason}")
     at = replace(at, repeat_sd=between_repeats(at, chosen, rows))
-    rows, _ = measured_rows(at, chosen, first)
+    apart = [at.repeat_sd.get(family, 0.0) for family in rows["family"]]
+    rows["u"] = np.hypot(rows["u"], apart)
     used = [at.of.quantities[family].fitted for family in rows["family"]]
     return at, FittedRecords(at.predict, chosen.inputs, rows[used])
 
 
-def left_out_rows(at: SetAtHand, of: FittedRecords, near: Linear) -> pd.DataFrame:
-    """Every fitted record as the others predict it, beside what was measured."""
-    if len(of.records) < 2:
+def left_out_groups(at: SetAtHand, chosen: Records) -> list[list[str]]:
+    """Fitted records that are left out together: sisters, or each by itself."""
+    by = at.of.records.sisters
+    if not by:
+        return [[name] for name in chosen.inputs]
+    groups: dict[str, list[str]] = {}
+    for name, group in grouped(chosen.found, by).items():
+        if name in chosen.inputs:
+            groups.setdefault(group, []).append(name)
+    return list(groups.values())
+
+
+def left_out_rows(
+    at: SetAtHand, of: FittedRecords, near: Linear, groups: Sequence[Sequence[str]]
+) -> pd.DataFrame:
+    """Every fitted record as those of other groups predict it, beside its values."""
+    if len(groups) < 2:
         return pd.DataFrame(columns=list(judgement.COLUMNS))
     tables = []
-    for name, record in of.records.items():
-        after = left_out(of, near, at.inputs, at.errors, at.aims, name)
-        table = prediction.predicted(
-            at.predict,
-            record,
-            after,
-            at.inputs,
-            at.families(record.words),
-            numerics(at),
-        )
-        tables.append(judgement.compared(of.of(name), table))
+    for group in groups:
+        after = left_out(of, near, at.inputs, at.errors, at.aims, group)
+        for name in group:
+            record = of.records[name]
+            families = at.families(record.words)
+            table = prediction.predicted(
+                at.predict, record, after, at.inputs, families, numerics(at)
+            )
+            tables.append(judgement.compared(of.of(name), table))
     return pd.concat(tables, ignore_index=True)
 
 

@@ -16,8 +16,10 @@ import pandas as pd
 
 from analysis.measured import judgement
 from analysis.measured.prediction import Family
-from analysis.measured.series import RecordInputs
+from analysis.measured.series import Quantities, RecordInputs
+from pipeline.cases.experiment import Placing
 from pipeline.cases.set_records import (
+    Records,
     SetAtHand,
     at_hand,
     kept_records,
@@ -84,6 +86,7 @@ def run_step(
     chosen = choose(records.inputs, before, made)
     series = {name: one.quantities(name) for name, one in chosen.by.items()}
     rows, unread = measured_rows(at, records, series)
+    read = {name: own for name, own in series.items() if name not in unread}
     table = judgement.compared(rows, chosen.table)
     for name in OF_FIT:
         if (fit / name).is_file():
@@ -111,12 +114,23 @@ def run_step(
         "compared_with": {n: p.key for n, p in chosen.by.items()},
         "variants_tried": at.of.variants_tried,
         "k": at.of.k,
+        "placed": placings(at, records, read),
         "refused": refused,
         "fitted": fitted_names(chosen),
         "verdicts": verdicts.to_dict("records"),
     }
     write_json(out / "verdict.json", said)
     return numbers(verdicts, table, refused)
+
+
+def placings(
+    at: SetAtHand, records: Records, predicted: Mapping[str, Quantities]
+) -> dict[str, Mapping[str, float | list[float]]]:
+    """How each record was placed on its prediction, where an experiment chooses."""
+    of = at.experiment
+    if not isinstance(of, Placing):
+        return {}
+    return {n: of.placing(records.found[n], own) for n, own in predicted.items()}
 
 
 def choose(

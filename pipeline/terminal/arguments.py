@@ -61,6 +61,19 @@ def output_directory(text: str) -> Path:
     return path
 
 
+def set_parser(name: str, text: str | None) -> OneLineParser:
+    """Of a command that does something with the records of a measured set: its name."""
+    parser = OneLineParser(name, text)
+    parser.add_argument("set", metavar="SET", help="a file of conf/measured")
+    parser.add_argument(
+        "--records", type=Path, metavar="DIR", help="records of DIR, not those shipped"
+    )
+    parser.add_argument(
+        "--out", type=output_directory, metavar="DIR", help="folder to write into"
+    )
+    return parser
+
+
 def profile_directory(text: str) -> Path:
     """A folder that tells Snakemake where jobs run."""
     path = Path(text)

@@ -16,6 +16,7 @@ import pandas as pd
 
 from analysis.labels.tracks import NotToldError
 from analysis.measured.lattice import (
+    Placed,
     in_own_frame,
     label_frames,
     node_series,
@@ -30,7 +31,7 @@ from sim.arrays import Floats, Ints
 from sim.limits import refuse_unless_positive
 from sim.morph.library.triangle_lattice import triangle_lattice
 from sim.morph.statics.equilibrium import EquilibriumOptions, at_rest
-from sim.morph.statics.thermal import Strut, between_bars
+from sim.morph.statics.thermal import BarredLattice, Strut
 
 ROWS, COLUMNS = 9, 5
 MATERIALS = ("HTNI", "LTNI")
@@ -107,6 +108,25 @@ class LatticeTracks:
 
     def measured(self, record: FoundRecord, predicted: Quantities) -> Quantities:
         """The same of the tracked nodes, moved rigidly onto the predicted ones."""
+        at, placed = self._placed(record, predicted)
+        sizes = size_series(at, placed.aligned, end_and_middle_rows(), self.u_mm)
+        return {**node_series(at, placed.aligned, self.u_mm), **sizes}
+
+    def placing(
+        self, record: FoundRecord, predicted: Quantities
+    ) -> dict[str, float | list[float]]:
+        """Which of the lattice's symmetric placements the specimen has."""
+        _, placed = self._placed(record, predicted)
+        return {
+            "placement": placed.placement,
+            "of": placed.of,
+            "rms_mm": placed.rms.tolist(),
+        }
+
+    def _placed(
+        self, record: FoundRecord, predicted: Quantities
+    ) -> tuple[Floats, Placed]:
+        """Temperatures, and labelled nodes on the predicted ones."""
         at, frames = self.frames(record)
         made = triangle_lattice(ROWS, COLUMNS, self.spacing_mm)
         try:
@@ -114,9 +134,8 @@ class LatticeTracks:
         except NotToldError as error:
             names = ", ".join(f"frame {k}: {t:g} C" for k, t in enumerate(at))
             raise InputError(f"{record.path}: {error} ({names})") from error
-        placed = place_on_model(tracks.points, orders, nodes_of(predicted, len(made.r)))
-        sizes = size_series(at, placed.aligned, end_and_middle_rows(), self.u_mm)
-        return {**node_series(at, placed.aligned, self.u_mm), **sizes}
+        model = nodes_of(predicted, len(made.r))
+        return at, place_on_model(tracks.points, orders, model)
 
     def refined(self) -> Self:
         """Itself: a truss has no step."""
@@ -162,29 +181,33 @@ def end_and_middle_rows() -> dict[str, Ints]:
     return {name: made.nodes_of(row) for name, row in named.items()}
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _shapes(
     folder: str,
     design: str,
     at: tuple[float, ...],
     told: tuple[tuple[str, float], ...],
 ) -> Floats:
-    p = dict(told)
-    materials, rows = _designs(folder)[design], end_and_middle_rows()
-    made, found = triangle_lattice(ROWS, COLUMNS, p["spacing_mm"]), []
-    taken = 1.0 - p["node_diameter_mm"] / p["spacing_mm"]
-    start = None
+    p, materials, lattice = dict(told), _designs(folder)[design], _unit_lattice()
+    made, found, start = lattice.structure.r0[:-1, :2], [], None
+    # of each strut, in units of the spacing
+    nodes = p["node_diameter_mm"] / p["spacing_mm"]
     for temperature in at:
         free = _free_strips(_strips(folder), temperature, p)
         stretch, modulus = np.array([free[name] for name in materials]).T
-        struts = Strut(stretch, modulus, node_diameter=p["node_diameter_mm"])
-        shrunk = p["bar_share"] * taken * (1.0 - float(stretch[0]))
-        body = between_bars(
-            made.r, made.links, struts, rows["first"], rows["last"], shrunk
-        )
-        start = at_rest(body, STEP, start)
-        found.append(in_own_frame(start.r()[: len(made.r), :2], made.r[:, :2]))
+        struts = Strut(stretch, modulus, node_diameter=nodes)
+        shrunk = p["bar_share"] * (1.0 - nodes) * (1.0 - float(stretch[0]))
+        start = at_rest(lattice.with_struts(struts, shrunk), STEP, start)
+        size = p["spacing_mm"] * (1.0 - shrunk)
+        found.append(size * in_own_frame(start.r()[:-1, :2], made))
     return np.array(found)
+
+
+@lru_cache(maxsize=1)
+def _unit_lattice() -> BarredLattice:
+    """All lattices, but for their struts: nodes 1 apart."""
+    made, rows = triangle_lattice(ROWS, COLUMNS, 1.0), end_and_middle_rows()
+    return BarredLattice.of(made.r, made.links, rows["first"], rows["last"])
 
 
 def _free_strips(

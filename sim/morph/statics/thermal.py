@@ -11,7 +11,7 @@ long and stiff: its strain is 1 - d/L times that of the material. With d = 0 it 
 of a pin-jointed truss. The energy is that of `sim.morph.statics.elastic`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -84,34 +84,48 @@ def thermal_links(r: Floats, links: Ints, struts: Strut) -> Elastic:
     )
 
 
-def between_bars(
-    r: Floats, links: Ints, struts: Strut, held: Ints, bar: Ints, shrunk: float = 0.0
-) -> LoadedStructure:
+@dataclass(frozen=True, eq=False)
+class BarredLattice:
     """A flat lattice, one row of nodes held, another a rigid bar that moves and turns.
 
-    One node is added after the others: with it the nodes of the bar, which are on a
-    line, are a rigid body.
+    Its constraints are set up once and serve all struts. One node is added after the
+    others: with it the nodes of the bar, which are on a line, are a rigid body.
 
-    Parameters
+    Attributes
     ----------
-    r : (n, 3) nodes where they were made, in the plane z = 0
-    held, bar : nodes of the two rows
-    shrunk : strain by which both rows are shorter than when they were made
+    structure : of the nodes where they were made, and that one
+    links : (l, 2) nodes
     """
-    made = np.vstack([r, _beside(r, bar, held)])
-    now = made.copy()
-    for row in (held, np.append(bar, len(r))):
-        middle = made[row].mean(axis=0)
-        now[row] = middle + (1.0 - shrunk) * (made[row] - middle)
-    rows = [_fix(now, j, 2) for j in range(len(now))]
-    rows += [_fix(now, int(j), axis) for j in held for axis in (0, 1)]
-    rows += _rigid_in_plane(now, bar, len(r))
-    bodies = (tuple(bar.tolist()), *map(tuple, links.tolist()))
-    structure = Structure(now, ConstraintTable.of(rows), np.arange(len(r)), bodies)
-    nothing = np.zeros_like(now)
-    return LoadedStructure(
-        structure, thermal_links(made, links, struts), nothing, nothing[:, 0]
-    )
+
+    structure: Structure
+    links: Ints
+
+    @classmethod
+    def of(cls, r: Floats, links: Ints, held: Ints, bar: Ints) -> "BarredLattice":
+        """A lattice made at `r` (n, 3), in the plane z = 0; nodes of its two rows."""
+        made = np.vstack([r, _beside(r, bar, held)])
+        rows = [_fix(made, j, 2) for j in range(len(made))]
+        rows += [_fix(made, int(j), axis) for j in held for axis in (0, 1)]
+        rows += _rigid_in_plane(made, bar, len(r))
+        bodies = (tuple(bar.tolist()), *map(tuple, links.tolist()))
+        table = ConstraintTable.of(rows)
+        return cls(Structure(made, table, np.arange(len(r)), bodies), links)
+
+    def with_struts(self, struts: Strut, shrunk: float = 0.0) -> LoadedStructure:
+        """The lattice of these struts, in units of (1 - shrunk).
+
+        In them both rows keep the length they were made with: a rest of links whose
+        lengths at rest are all divided by one number is divided by it too.
+
+        Parameters
+        ----------
+        shrunk : strain by which both rows are shorter than when they were made
+        """
+        r = self.structure.r0
+        links = thermal_links(r, self.links, struts)
+        links = replace(links, rest_length=links.rest_length / (1.0 - shrunk))
+        nothing = np.zeros_like(r)
+        return LoadedStructure(self.structure, links, nothing, nothing[:, 0])
 
 
 def _beside(r: Floats, bar: Ints, held: Ints) -> Floats:

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from analysis.measured.posterior import Input, left_out, linear_about, posterior, told
+from analysis.measured.fitted_records import Input, linear_about
+from analysis.measured.posterior import left_out, posterior, told
 from sim.arrays import Floats
 from tests.analysis.measured.toy import AT, NONE, fitted, records
 
@@ -82,19 +83,22 @@ def test_an_uncertain_number_of_a_record_widens_the_fit(
     assert after.noise[0, 0] > 2 * sure.noise[0, 0]
 
 
-def test_a_record_left_out_is_fitted_without_it(rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("gone", [["b"], ["a", "b"]])
+def test_records_left_out_are_fitted_without_them(
+    rng: np.random.Generator, gone: list[str]
+) -> None:
     """The model is linear here: one step is the whole way."""
-    y = data(rng, LOADS)
-    of = fitted(records(LOADS), y, U)
+    loads = {**LOADS, "d": 4.0}
+    y = data(rng, loads)
+    of = fitted(records(loads), y, U)
     _, near = posterior(of, FREE, {"force": NONE}, AIMS)
-    without = left_out(of, near, FREE, {"force": NONE}, AIMS, "b")
-    two = {k: v for k, v in LOADS.items() if k != "b"}
-    expected, _ = posterior(
-        fitted(records(two), {k: y[k] for k in two}, U), FREE, {"force": NONE}, AIMS
-    )
-    for name in ("E", "level"):
-        assert without.inputs[name] == pytest.approx(expected.inputs[name], rel=1e-6)
-    np.testing.assert_allclose(without.noise, expected.noise, rtol=1e-4)
+    without = left_out(of, near, FREE, {"force": NONE}, AIMS, gone)
+    rest = {k: v for k, v in loads.items() if k not in gone}
+    A = design(rest)
+    expected = np.linalg.lstsq(A, np.concatenate([y[k] for k in rest]), rcond=None)[0]
+    found = [without.inputs["E"], without.inputs["level"]]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(without.noise, U**2 * np.linalg.inv(A.T @ A), rtol=1e-4)
 
 
 def test_the_parts_of_the_covariance_add_up(rng: np.random.Generator) -> None:

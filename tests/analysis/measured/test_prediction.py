@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from analysis.measured.fitted_records import Input
 from analysis.measured.judgement import compared, coverage
-from analysis.measured.posterior import Input, Posterior, posterior
+from analysis.measured.posterior import Posterior, posterior
 from analysis.measured.prediction import Family, Limits, Numerics, predicted, quantile
 from analysis.measured.series import Predict, Quantities, RecordInputs, one_value
 from tests.analysis.measured.toy import AT, FAMILY, NONE, family, fitted, line, records

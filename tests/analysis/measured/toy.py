@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from analysis.measured.fitted_records import FittedRecords
 from analysis.measured.model_error import Departure, ModelError
-from analysis.measured.posterior import FittedRecords
 from analysis.measured.prediction import Family, Limits
 from analysis.measured.series import Quantities, RecordInputs, curve
 from sim.arrays import Floats

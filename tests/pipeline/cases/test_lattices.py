@@ -15,6 +15,7 @@ from analysis.labels.track_checks import check_tracks
 from analysis.labels.tracks import NotToldError, carry_labels
 from analysis.measured.lattice import label_frames, nodes_of
 from analysis.measured.series import RecordInputs
+from pipeline.cases.experiment import Placing
 from pipeline.cases.measured.lattices import COLUMNS, ROWS, LatticeTracks
 from pipeline.formats.record_files import FoundRecord, RecordSource, find_records
 from pipeline.terminal.errors import InputError
@@ -119,6 +120,11 @@ def test_tracks_renamed_mirrored_turned_and_shifted_are_measured_alike(
     # half a turn fits alike: the same nodes, or each one's opposite
     opposite = np.abs(seen + before[:, ::-1]).max()
     assert min(np.abs(seen - before).max(), opposite) < 1e-6
+    told = MODEL.placing(new, predicted)
+    assert told["of"] == 4
+    assert isinstance(told["rms_mm"], list)
+    assert told["placement"] == int(np.argmin(told["rms_mm"]))
+    assert isinstance(MODEL, Placing)
 
 
 def refused(folder: Path, table: pd.DataFrame, name: str = "tracks_HTNI_all") -> str:

@@ -1,20 +1,35 @@
 """A measured set compared: inputs first, then the committed prediction, then values."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from analysis.measured.judgement import COLUMNS
-from pipeline.cases.set_records import SetAtHand, at_hand
+from pipeline.cases.set_records import SetAtHand, at_hand, records_in
 from pipeline.config.measured_file import read_set
 from pipeline.results.posterior_file import POSTERIOR, read_posterior
 from pipeline.results.prediction_file import committed, read_prediction
+from pipeline.steps.fit_measured import left_out_groups
 from pipeline.steps.fit_measured import run_step as fit
 from pipeline.steps.measured import run_step as compare
 from pipeline.steps.predict import run_step as predict
 from pipeline.terminal.errors import InputError
+
+
+def test_specimens_of_one_design_are_left_out_together() -> None:
+    at = at_hand(read_set("lce_lattices").model_dump(mode="json"))
+    chosen = records_in(at, at.folder)
+    groups = left_out_groups(at, chosen)
+    assert len(groups) == 4
+    for group in groups:
+        assert len({name[:-2] for name in group}) == 1
+        assert len(group) == 3
+    each = at.of.records.model_copy(update={"sisters": ()})
+    alone = replace(at, of=at.of.model_copy(update={"records": each}))
+    assert left_out_groups(alone, chosen) == [[name] for name in chosen.inputs]
 
 
 def spheres() -> SetAtHand:

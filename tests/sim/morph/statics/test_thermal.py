@@ -9,13 +9,14 @@ from sim.morph.library.triangle_lattice import triangle_lattice
 from sim.morph.statics.elastic import deform
 from sim.morph.statics.equilibrium import EquilibriumOptions, at_rest
 from sim.morph.statics.loaded import LoadedStructure
-from sim.morph.statics.thermal import Strut, between_bars, thermal_links
+from sim.morph.statics.thermal import BarredLattice, Strut, thermal_links
 from sim.morph.structure.constraints import Constraint, ConstraintKind, ConstraintTable
 from sim.morph.structure.structure import Structure
 
 EXACT = EquilibriumOptions(tolerance=1e-12, residual=1e-12)
 LATTICE = triangle_lattice(9, 5, 3.0)
 HELD, BAR = LATTICE.nodes_of(0), LATTICE.nodes_of(-1)
+BARRED = BarredLattice.of(LATTICE.r, LATTICE.links, HELD, BAR)
 
 
 def struts(stretch: Floats | float, modulus: Floats | float, d: float = 0.0) -> Strut:
@@ -24,10 +25,12 @@ def struts(stretch: Floats | float, modulus: Floats | float, d: float = 0.0) -> 
 
 
 def shape(made: Strut, shrunk: float = 0.0) -> Floats:
-    body = between_bars(LATTICE.r, LATTICE.links, made, HELD, BAR, shrunk)
-    found = at_rest(body, EXACT)
+    """Nodes at rest, about the middle of the row that is held."""
+    found = at_rest(BARRED.with_struts(made, shrunk), EXACT)
     assert found.negative == 0
-    return found.r()[: len(LATTICE.r)]
+    middle = LATTICE.r[HELD].mean(axis=0)
+    nodes: Floats = middle + (1.0 - shrunk) * (found.r()[: len(LATTICE.r)] - middle)
+    return nodes
 
 
 def fixed(r: Floats, pairs: list[tuple[int, int]]) -> list[Constraint]:
@@ -117,7 +120,7 @@ def test_leaning_struts_of_one_side_turn_and_shift_the_bar() -> None:
 def test_forces_on_the_bar_vanish(rng: np.random.Generator) -> None:
     """The bar is free: links pull on it with neither force nor moment."""
     made = struts(rng.uniform(0.6, 1.0, 96), rng.uniform(0.5, 2.0, 96))
-    body = between_bars(LATTICE.r, LATTICE.links, made, HELD, BAR)
+    body = BARRED.with_struts(made)
     found = at_rest(body, EXACT)
     pull = deform(body.elastic, found.r(), found.deformed.angle).gradient[BAR]
     r, size = found.r()[BAR], np.abs(found.deformed.tension).max()

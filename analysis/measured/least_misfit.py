@@ -1,0 +1,78 @@
+"""Parameters where the weighted misfit of all fitted records is least."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from analysis.fits.parameter_fit import Measurements, fit
+from analysis.measured.fitted_records import (
+    FittedRecords,
+    Input,
+    model_covariance,
+    predicted_and_slopes,
+)
+from analysis.measured.model_error import ModelError, whitening
+from sim.arrays import Bools, Floats
+from sim.convergence import NotConvergedError
+
+
+def least_misfit(
+    of: FittedRecords,
+    values: Mapping[str, float],
+    inputs: Sequence[Input],
+    errors: Mapping[str, ModelError],
+) -> dict[str, float]:
+    """Values with the fitted inputs where the weighted misfit is least."""
+    free = [i for i in inputs if i.fitted]
+    if not free:
+        return dict(values)
+    u, y = (of.rows[c].to_numpy(np.float64) for c in ("u", "measured"))
+    f, _ = predicted_and_slopes(of, values, {})
+    whole = model_covariance(of.rows, f, errors)
+    white = [(i, whitening(np.diag(u[i] ** 2) + K)) for i, K in whole]
+    prior = [k for k, i in enumerate(free) if np.isfinite(i.u)]
+    scale = np.array([i.scale for i in free])
+    origin = np.array([i.value for i in free])
+
+    def whitened(x: Floats) -> Floats:
+        return np.concatenate([solve_triangular(L, x[i], lower=True) for i, L in white])
+
+    def model(q: Floats) -> tuple[Floats, Floats]:
+        """In units of `scale` about the values beforehand, plus 1: never 0."""
+        p = origin + scale * (q - 1.0)
+        now = {**values, **{i.name: v for i, v in zip(free, p, strict=True)}}
+        f, J = predicted_and_slopes(of, now, {i.name: i.step for i in free})
+        rows = np.eye(len(free))[prior] * (scale / [i.u for i in free])[None, :]
+        believed = ((p - origin) / [i.u for i in free])[prior]
+        return (
+            np.concatenate([whitened(f), believed]),
+            np.vstack([whitened(J * scale), rows]),
+        )
+
+    target = np.concatenate([whitened(y), np.zeros(len(prior))])
+    data = Measurements(target, np.ones_like(target), np.ones(len(target), dtype=bool))
+    start = 1.0 + (np.array([values[i.name] for i in free]) - origin) / scale
+    anywhere = np.zeros(len(free), dtype=np.bool_)
+    guarded = _kept_positive(model, free, origin, scale)
+    *_, last = fit(guarded, start, data, positive=anywhere)
+    p = origin + scale * (last.p - 1.0)
+    return {**values, **{i.name: float(v) for i, v in zip(free, p, strict=True)}}
+
+
+def _kept_positive(
+    model: Callable[[Floats], tuple[Floats, Floats]],
+    free: Sequence[Input],
+    origin: Floats,
+    scale: Floats,
+) -> Callable[[Floats], tuple[Floats, Floats]]:
+    """The model, which has no value where what must be positive is not."""
+    must: Bools = np.array([i.positive for i in free])
+
+    def guarded(q: Floats) -> tuple[Floats, Floats]:
+        p = origin + scale * (q - 1.0)
+        if (p[must] <= 0).any():
+            raise NotConvergedError("a positive input is not", best=p)
+        return model(q)
+
+    return guarded
