@@ -5,6 +5,7 @@ from enum import Enum
 from itertools import combinations
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
 from analysis.labels.assign import Labels, label_spheres
 from analysis.labels.evidence import NOT_ASSIGNED, LabelOptions
@@ -12,6 +13,9 @@ from analysis.labels.mechanism import Mechanism
 from analysis.labels.thresholds import BODY
 from sim.arrays import Floats, Ints
 
+SCALES = 0.7  # logarithm of the largest ratio that is tried, either way
+BIN = 0.001  # of the logarithm: what prints and scans spread it over
+HEAPS = 5  # of ratios that are tried
 UNIT_FACTORS = (1000.0, 100.0, 25.4, 10.0, 1 / 10, 1 / 25.4, 1 / 100, 1 / 1000)
 
 
@@ -121,6 +125,34 @@ def handedness(mechanism: Mechanism, labels: Labels, centres_mm: Floats) -> Hand
     if votes == 0:
         return Handedness.UNDECIDABLE
     return Handedness.SAME if votes > 0 else Handedness.MIRRORED
+
+
+def wrong_scale(
+    mechanism: Mechanism,
+    centres_mm: Floats,
+    covariances_mm2: Floats,
+    options: LabelOptions,
+) -> float | None:
+    """How long the scan's links come out over the mechanism's, if one ratio fits.
+
+    The ratios of all distances between spheres to all rigid lengths heap up at it; it
+    is told where at least half of the nodes can then be labelled.
+    """
+    lengths = np.log(np.unique(np.round(mechanism.lengths_mm, 3)))
+    apart = np.log(pdist(centres_mm))
+    ratios = (apart[:, None] - lengths).ravel()
+    edges = np.arange(-SCALES, SCALES + BIN, BIN)
+    votes = np.histogram(ratios, edges)[0]
+    heaps = np.convolve(votes, np.ones(3), mode="same")
+    for place in np.argsort(-heaps, kind="stable")[:HEAPS]:
+        near = ratios[np.abs(ratios - edges[place] - BIN / 2) < 1.5 * BIN]
+        scale = float(np.exp(np.median(near))) if len(near) else 1.0
+        labels = label_spheres(
+            mechanism, centres_mm / scale, covariances_mm2 / scale**2, options
+        )
+        if len(labels.labelled) >= 0.5 * mechanism.n:
+            return scale
+    return None
 
 
 def wrong_unit(

@@ -75,4 +75,10 @@ def main(argv: list[str] | None = None) -> int:
     for name, value in numbers.items():
         shown = f"{value:.6g}" if isinstance(value, float) else str(value)
         print(f"{name}: {shown}")
+    many, views = numbers["spheres"], numbers["views"]
+    print(
+        f"found {many} sphere{'s' * (many != 1)} in {views} view{'s' * (views != 1)}: "
+        f"{options.out / 'scan.html'} shows them; morphtrack compare sets them beside "
+        "a run"
+    )
     return 0

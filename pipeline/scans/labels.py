@@ -3,7 +3,12 @@
 import numpy as np
 
 from analysis.labels.assign import Labels, label_spheres
-from analysis.labels.checks import Handedness, handedness, wrong_unit
+from analysis.labels.checks import (
+    Handedness,
+    handedness,
+    wrong_scale,
+    wrong_unit,
+)
 from analysis.labels.evidence import LabelOptions
 from analysis.labels.mechanism import Mechanism
 from analysis.validation.uncertainty import UncertaintyOptions, length_sd_mm
@@ -11,11 +16,21 @@ from analysis.validation.verdicts import ENOUGH, listed
 from pipeline.scans.spheres import SphereTable
 from pipeline.terminal.errors import InputError
 
+SAME_SCALE = 0.002  # that a scanner and a printer may be off, which is no other size
+
 
 def label_scan(
-    mechanism: Mechanism, table: SphereTable, uncertainty: UncertaintyOptions
+    mechanism: Mechanism,
+    table: SphereTable,
+    uncertainty: UncertaintyOptions,
+    scale_mm: float = 1.0,
 ) -> Labels:
-    """Label the spheres; refuse a scan that cannot be this mechanism's."""
+    """Label the spheres; refuse a scan that cannot be this mechanism's.
+
+    Parameters
+    ----------
+    scale_mm : mm of the print per unit of the case, with which `mechanism` was made
+    """
     m, n = len(table.names), mechanism.n
     if m < ENOUGH * n:
         raise InputError(
@@ -34,6 +49,7 @@ def label_scan(
                 f"{factor:g}: run the ingest again with the right --unit, or correct "
                 "scale_mm"
             )
+        _check_scale(mechanism, table, options, scale_mm)
     if few and m < n:
         raise InputError(
             f"the scan has {m} spheres for {n} nodes, and only {len(labels.labelled)} "
@@ -45,3 +61,15 @@ def label_scan(
             "the axes in the scanner's export"
         )
     return labels
+
+
+def _check_scale(
+    mechanism: Mechanism, table: SphereTable, options: LabelOptions, scale_mm: float
+) -> None:
+    """Refuse a scan whose spheres fit the structure in another size."""
+    scale = wrong_scale(mechanism, table.centres_mm, table.covariances_mm2, options)
+    if scale is not None and abs(scale - 1.0) > SAME_SCALE:
+        raise InputError(
+            f"links come out {scale:.3f} times as long as simulated: scale_mm "
+            f"{scale * scale_mm:.4g} in place of {scale_mm:g}?"
+        )

@@ -7,25 +7,29 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from analysis.spheres.picks import ViewMotion
+from analysis.spheres.find import find_spheres
+from analysis.spheres.picks import PickOptions, ViewMotion
+from pipeline.scans.hints import other_unit
 from pipeline.scans.memory import available_bytes
 from pipeline.scans.reading.cloud import Cloud, expected, open_source, read_cloud
 from pipeline.scans.reading.source import Choices
 from pipeline.scans.reading.thinning import Thinning
 from pipeline.scans.reading.units import Unit
 from pipeline.scans.repeats import check_views_differ, without_repeats
-from pipeline.scans.thresholds import SIZE
+from pipeline.scans.thresholds import HINT, SIZE
 from pipeline.terminal.errors import InputError
 from sim.arrays import Bools, Floats, Ints
 
 
 def read_views(
-    scans: list[Path], unit: Unit, choices: Choices, radius_mm: float
+    scans: list[Path], unit: Unit, choices: Choices, options: PickOptions
 ) -> list[Cloud]:
     """The clouds of all files, thinned where they are too large to pick from.
 
-    A view given twice is refused, and so is a scan that memory has no room for.
+    A view given twice is refused, and so is a scan that memory has no room for. Points
+    seem to repeat in too large a unit as well: that is looked at first.
     """
+    radius_mm = options.radius_mm
     if not scans:
         raise InputError("no scan given: name at least one file of points")
     files = [scan.resolve() for scan in scans]
@@ -39,9 +43,28 @@ def read_views(
     for scan, size in zip(scans, sizes, strict=True):
         thinning = Thinning(SIZE.voxel * radius_mm, max(int(share * size), 1000))
         cloud = read_cloud(scan, unit, choices, thinning)
-        clouds.append(without_repeats(cloud, radius_mm))
-    check_views_differ(clouds, radius_mm)
-    return clouds
+        clouds.append(cloud)
+    once = [without_repeats(cloud, radius_mm) for cloud in clouds]
+    try:
+        check_views_differ(once, radius_mm)
+    except InputError:
+        _check_unit(clouds, unit, options)
+        raise
+    return once
+
+
+def _check_unit(clouds: list[Cloud], unit: Unit, options: PickOptions) -> None:
+    """Refuse views whose spheres are there in another unit."""
+    points, _ = merged(clouds)
+    points = points[:: len(points) // HINT.most_points + 1]
+    if len(find_spheres(points, options).spheres) >= HINT.fewest:
+        return
+    hint = other_unit(points, unit, options, HINT.fewest)
+    if hint:
+        raise InputError(
+            f"E-UNIT {clouds[0].path}: in {unit.value} the points of all views fall "
+            f"together; {hint}"
+        )
 
 
 def _check_memory(scan: Path, points: int) -> None:

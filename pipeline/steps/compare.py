@@ -11,6 +11,7 @@ from analysis.labels.assign import Labels
 from analysis.labels.evidence import NOT_ASSIGNED
 from analysis.labels.mechanism import Mechanism
 from analysis.validation.comparison import Acceptance, Contribution
+from analysis.validation.printing_error import with_printing_error_told
 from analysis.validation.target_distance import TargetInScan
 from analysis.validation.uncertainty import UncertaintyOptions
 from analysis.validation.verdicts import Judged, LabelledScan, Simulation, judge_scan
@@ -105,12 +106,12 @@ def run_step(
     table, run = read_spheres(spheres), read_simulated(simulated)
     try:
         mechanism = Mechanism(config.scale_mm * run.r[-1], run.bodies)
-        labels = label_scan(mechanism, table, config.uncertainty)
+        labels = label_scan(mechanism, table, config.uncertainty, config.scale_mm)
         again, target = _read_measured(
             measured or MeasuredInputs(), mechanism, config.scale_mm, spheres
         )
         steps = config.scale_mm * run.r
-        judged = judge_scan(
+        given = (
             Simulation(steps, mechanism, again.covariance),
             LabelledScan(
                 labels,
@@ -121,6 +122,7 @@ def run_step(
             config.uncertainty,
             config.acceptance,
         )
+        judged = with_printing_error_told(judge_scan(*given), *given)
     except ValueError as error:
         raise InputError(str(error)) from error
     row = comparison_row(config, table, labels, judged) | distance_columns(

@@ -70,7 +70,7 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     """
     unit = unit_named(config.unit)
     choices = Choices(config.decimal_comma, config.salvage)
-    clouds = read_views(scans, unit, choices, config.sphere_radius_mm)
+    clouds = read_views(scans, unit, choices, config.options)
     sizes = [len(cloud.points) for cloud in clouds]
     points, clouds = merged(clouds)
     view = np.repeat(np.arange(len(clouds)), sizes) if len(clouds) > 1 else None

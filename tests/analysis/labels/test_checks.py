@@ -9,6 +9,7 @@ from analysis.labels.checks import (
     handedness,
     link_scale,
     scanned_pairs,
+    wrong_scale,
     wrong_unit,
 )
 from analysis.labels.evidence import LabelOptions
@@ -92,6 +93,21 @@ def test_a_wrong_unit_is_named_with_its_factor(printed, rng, factor):
     small, covariance = scan.centres_mm / factor, scan.covariances_mm2 / factor**2
     found = wrong_unit(mechanism, small, covariance, OPTIONS)
     assert found == pytest.approx(factor)
+
+
+@pytest.mark.parametrize("scale", [0.953, 1.07, 0.6])
+def test_another_size_of_the_print_is_told_in_numbers(printed, rng, scale):
+    mechanism, nodes = printed
+    scan = scanned(scale * nodes, rng)
+    given = (mechanism, scan.centres_mm, scan.covariances_mm2, OPTIONS)
+    assert wrong_scale(*given) == pytest.approx(scale, abs=5e-4)
+
+
+def test_something_else_has_no_size(printed, rng):
+    mechanism, _ = printed
+    scan = scanned(rng.uniform(0.0, 200.0, (24, 3)), rng)
+    given = (mechanism, scan.centres_mm, scan.covariances_mm2, OPTIONS)
+    assert wrong_scale(*given) is None
 
 
 def test_a_scan_of_something_else_is_no_unit_error(printed, rng):

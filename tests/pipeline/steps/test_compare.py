@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -110,6 +111,40 @@ def test_a_scan_in_metres_is_named_as_such(mechanism, folders, tmp_path, rng):
     ingest = write_ingest(tmp_path / "metres", scan)
     with pytest.raises(InputError, match="multiplied by 1000"):
         run_step(CONFIG, ingest, *folders[1:])
+
+
+def test_a_scan_of_a_print_in_another_size_says_the_scale(
+    mechanism, folders, tmp_path, rng
+):
+    scan = scanned(0.953 * mechanism[0].nodes_mm, rng)
+    ingest = write_ingest(tmp_path / "small", scan)
+    said = (
+        r"links come out 0.953 times as long as simulated: scale_mm ([\d.]+) in place"
+    )
+    with pytest.raises(InputError, match=said) as caught:
+        run_step(CONFIG, ingest, *folders[1:])
+    scale = re.search(said, str(caught.value))
+    assert scale is not None
+    assert float(scale[1]) == pytest.approx(0.953 * SCALE_MM, rel=1e-3)
+
+
+def test_a_verdict_that_hangs_on_the_printer_says_from_which_error_on(
+    mechanism, folders, tmp_path, rng
+):
+    nodes = mechanism[0].nodes_mm.copy()
+    nodes[7] += [0.0, 0.2, 0.2]
+    scan = scanned(nodes, rng)
+    ingest = write_ingest(tmp_path / "rough", scan)
+    row = run_step(CONFIG, ingest, *folders[1:])
+    assert row["verdict"] == "differs"
+    found = re.search(
+        r"would agree from a printing error of ([\d.]+) mm on", row["why"]
+    )
+    assert found is not None
+    enough = float(found[1])
+    assert 0.04 <= enough <= 0.2
+    again = replace(CONFIG, printing_sd_mm=enough)
+    assert run_step(again, ingest, *folders[1:])["verdict"] == "agrees"
 
 
 def test_a_mirrored_scan_is_refused(mechanism, folders, tmp_path, rng):

@@ -50,6 +50,18 @@ def test_a_view_given_twice_is_refused_under_any_name_and_in_any_format(
         assert "E-REPEATED" in refuses([str(seen), again])
 
 
+def test_views_in_metres_are_no_repeats_of_one_another(
+    tmp_path: Path, refuses: Refuses, rng: np.random.Generator
+) -> None:
+    files = [
+        saved(tmp_path / f"{name}.xyz", np.round(balls(rng), 1) / 1000)
+        for name in ("front", "back")
+    ]
+    said = refuses(files)
+    assert "E-UNIT" in said
+    assert "--unit m if" in said
+
+
 def test_points_that_a_merged_cloud_holds_twice_count_once(
     seen: Path, tmp_path: Path, rng: np.random.Generator
 ) -> None:
