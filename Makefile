@@ -121,10 +121,11 @@ test-long: $(READY_DEV)
 	$(RUN) pytest $(SUITE) -m "slow or long"
 
 # Killed processes, failing servers, full disks, wrong clocks; on Debian, as root:
-# apt-get install postgresql faketime. TRIALS=100 kills, each followed by a rerun.
+# apt-get install postgresql faketime. TRIALS=100 kills, each followed by a rerun;
+# SMALL=1 leaves out what is marked long.
 test-faults: $(READY_DEV)
 	@$(call needed,initdb faketime mount,postgresql faketime)
-	FAULT_TRIALS=$(or $(TRIALS),100) $(RUN) pytest tests/faults -m "slow or not slow" -s
+	FAULT_TRIALS=$(or $(TRIALS),100) $(RUN) pytest tests/faults -m "slow$(if $(SMALL), and not long)" -s
 
 # A Slurm of one node; on Debian, as root: apt-get install slurm-wlm munge
 test-cluster: $(READY_DEV)

@@ -40,6 +40,9 @@ def arguments() -> OneLineParser:
     parser.add_argument("--profile", type=profile_directory, default=PROFILE)
     parser.add_argument("--cores", type=int, help="jobs side by side")
     parser.add_argument("--verbose", action="store_true", help=VERBOSE)
+    parser.add_argument(
+        "--retry-failed", action="store_true", help="try again what failed by itself"
+    )
     add_overrides(parser, "comparisons.circle.scale_mm=50, of conf/workflow.yaml")
     return parser
 
@@ -89,7 +92,13 @@ def main(argv: list[str] | None = None) -> int:
     given = arguments().parse_intermixed_args(argv)
     figure, words = goal_and_overrides([given.figure, *given.words])
     only = figure == COMPARISONS
-    how = Running(given.profile, given.cores, given.verbose, track=not only)
+    how = Running(
+        given.profile,
+        given.cores,
+        given.verbose,
+        track=not only,
+        retry_failed=given.retry_failed,
+    )
     workflow = read_workflow(words=words, goal=goal_of(figure))
     before = standing_keys()
     status, failed = make(workflow, figure, how, words)

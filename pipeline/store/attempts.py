@@ -28,7 +28,7 @@ from pipeline.terminal.errors import (
     InputError,
     PrunedError,
     RunFailedError,
-    is_full_disk,
+    lacks_room,
     one_line,
 )
 
@@ -144,7 +144,7 @@ def record_run(directory: Path, job: Job, body: Body) -> dict[str, Any]:
             shutil.rmtree(directory, ignore_errors=True)
             raise
         # A full disk says as little about the run as a kill does: it is run again.
-        by_itself = isinstance(error, Exception) and not is_full_disk(error)
+        by_itself = isinstance(error, Exception) and not lacks_room(error)
         status = "pruned" if isinstance(error, PrunedError) else "failed"
         record |= {"status": status if by_itself else "killed"}
         record |= {"reason": _reason(error)}

@@ -24,7 +24,7 @@ from pipeline.store.receipts import (
     read_receipt,
     receipt_path,
 )
-from pipeline.store.runs import RESULTS, Job, finished
+from pipeline.store.runs import RESULTS, Job, failed_attempts, finished
 
 DONE, GONE, WANTED = "done", "gone", "wanted"
 
@@ -177,7 +177,7 @@ def settle(
 
     Parameters
     ----------
-    retry : make what failed by itself in a study again
+    retry : make what failed by itself again
     """
     now = standings(found, results)
     for name, standing in now.items():
@@ -193,6 +193,12 @@ def settle(
     return now
 
 
+def _has_failed(standing: PlannedName, results: Path) -> bool:
+    return standing.state != DONE and any(
+        failed_attempts(job.key, results) for job in standing.jobs
+    )
+
+
 def _again(
     standing: PlannedName, read: list[PlannedName], results: Path, *, retry: bool
 ) -> str:
@@ -200,8 +206,10 @@ def _again(
 
     Where only what it reads is to be made again, Snakemake knows by itself.
     """
+    if retry and (standing.failed or _has_failed(standing, results)):
+        return AGAIN_FAILED
     if standing.state == DONE:
-        return AGAIN_FAILED if retry and standing.failed else ""
+        return ""
     there = receipt_path(standing.reference, results).is_file()
     ready = all(one.state == DONE for one in read)
     return AGAIN[standing.state] if there and ready else ""

@@ -50,6 +50,11 @@ def is_full_disk(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
+def lacks_room(error: BaseException) -> bool:
+    """Whether disk or memory had no room left, which says nothing about a run."""
+    return isinstance(error, MemoryError) or is_full_disk(error)
+
+
 def is_read_only(error: BaseException) -> bool:
     """Whether the file system takes nothing at all."""
     return isinstance(error, OSError) and error.errno == errno.EROFS
@@ -72,13 +77,13 @@ def is_told(error: BaseException) -> bool:
     """Whether `error` is about input or a run; any other is a defect."""
     if isinstance(error, SeveralRunsError):
         return all(map(is_told, error.errors.values()))
-    return isinstance(error, TOLD) or is_full_disk(error) or is_read_only(error)
+    return isinstance(error, TOLD) or lacks_room(error) or is_read_only(error)
 
 
 def _status(error: BaseException) -> int:
     if isinstance(error, SeveralRunsError):
         return min(map(_status, error.errors.values()))  # something ran and failed
-    if isinstance(error, RunFailedError | NotConvergedError) or is_full_disk(error):
+    if isinstance(error, RunFailedError | NotConvergedError) or lacks_room(error):
         return FAILED
     return INTERRUPTED if isinstance(error, KeyboardInterrupt) else REFUSED
 
@@ -93,8 +98,14 @@ def _lines(error: BaseException) -> list[str]:
         ]
     if isinstance(error, KeyboardInterrupt):
         return ["interrupted"]
+    return [f"error: {one_line(error)}{_remedy(error)}"]
+
+
+def _remedy(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return ": free memory, or use fewer --cores; the same command tries it again"
     rest = ": make room, then the same command goes on where it was"
-    return [f"error: {one_line(error)}{rest if is_full_disk(error) else ''}"]
+    return rest if is_full_disk(error) else ""
 
 
 def command(main: Callable[P, int]) -> Callable[P, int]:

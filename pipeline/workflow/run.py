@@ -35,6 +35,8 @@ from pipeline.terminal.errors import (
 )
 from pipeline.workflow.steps_table import STEPS
 
+AS_BEFORE = "(it failed before; morphtrack make --retry-failed tries it again)"
+
 
 def _check_key(job: Job) -> None:
     """Refuse a job whose code or files changed since it was planned."""
@@ -103,12 +105,17 @@ def perform_planned(job: Job) -> Path:
 
 
 def _performed(job: Job, *, retry: bool) -> Made | None:
-    """The run of a job; None where it failed, and is no row of a study."""
+    """The run of a job; None where it failed, and is no row of a study.
+
+    What failed by itself would fail again: it is not tried unless that is asked for.
+    """
     of_study = "study" in job.tags
-    failed_before = of_study and not finished(job.key) and failed_attempts(job.key)
-    if failed_before and not retry:
+    before = [] if retry or finished(job.key) else failed_attempts(job.key)
+    if before and of_study:
         return Made(FAILED_RUN, job.key)
     try:
+        if before:
+            raise RunFailedError(f"{run_record(before[-1])['reason']} {AS_BEFORE}")
         return Made(content_digest(perform_planned(job)), job.key)
     except RunFailedError as error:
         print(f"error: {job.step} {job.name}: {one_line(error)}", file=sys.stderr)

@@ -18,7 +18,7 @@ from pipeline.store.leases import sweep_dead
 from pipeline.store.plan_file import TABLE, closure, read_documents
 from pipeline.store.receipts import receipt_path
 from pipeline.store.runs import RESULTS, finished
-from pipeline.store.standing import DONE, standings
+from pipeline.store.standing import DONE, settle, standings
 from pipeline.terminal.board import board
 from pipeline.terminal.errors import FAILED, InputError
 from pipeline.workflow.fresh import plan_without_compiling
@@ -53,6 +53,7 @@ class Running:
     verbose : show what Snakemake says in place of a table
     track : bring runs into MLflow as they come
     title : of the table
+    retry_failed : try again what failed by itself
     """
 
     profile: Path = PROFILE
@@ -60,6 +61,7 @@ class Running:
     verbose: bool = False
     track: bool = True
     title: str = "make"
+    retry_failed: bool = False
 
 
 def _nothing() -> None:
@@ -169,6 +171,8 @@ def make(
         sweep_dead(RESULTS)
         check_figure(figure, workflow.figures)
         plan = plan_without_compiling(words=words, goal=goal_of(figure))
+        if options.retry_failed:
+            settle(read_documents(plan), retry=True)
         names = asked(plan, figure)
         if not undone(plan, names):
             print("nothing to run: every run of the plan is there")

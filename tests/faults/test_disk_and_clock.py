@@ -35,7 +35,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", str(where)], check=True)
 
 
-@pytest.mark.parametrize("left", [0, 400_000])
+@pytest.mark.parametrize("left", [pytest.param(0, marks=pytest.mark.long), 400_000])
 def test_a_full_disk_loses_nothing_once_there_is_room(
     small_disk: Path, left: int
 ) -> None:

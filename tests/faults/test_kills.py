@@ -161,6 +161,7 @@ def test_two_studies_at_once_wait_or_are_refused(place: Path) -> None:
     nothing_is_wrong(place, "mine")
 
 
+@pytest.mark.long
 def test_thirty_two_jobs_at_once_on_few_cores(place: Path) -> None:
     radii = [round(1.5 + 0.05 * i, 6) for i in range(32)]
     cases = {

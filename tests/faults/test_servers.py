@@ -54,7 +54,9 @@ def drip(place: Path, seconds: float) -> threading.Thread:
     return thread
 
 
-@pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+@pytest.mark.parametrize(
+    "backend", [pytest.param("sqlite", marks=pytest.mark.long), "postgresql"]
+)
 def test_nothing_is_lost_or_doubled_whatever_the_server_does(
     place: Path, backend: str
 ) -> None:
