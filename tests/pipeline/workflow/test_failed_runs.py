@@ -35,8 +35,9 @@ def attempts() -> list[str]:
     return sorted(p.name.rpartition(".")[2] for p in (RESULTS / "failed").iterdir())
 
 
+@pytest.mark.usefixtures("failed")
 def test_a_failed_run_repeats_its_reason_without_a_new_attempt(
-    failed: Path, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     fresh_plan()
     assert perform_name(NAME) == FAILED
@@ -46,7 +47,8 @@ def test_a_failed_run_repeats_its_reason_without_a_new_attempt(
     assert attempts() == ["1"]
 
 
-def test_a_failed_run_is_tried_again_on_request_and_then_no_more(failed: Path) -> None:
+@pytest.mark.usefixtures("failed")
+def test_a_failed_run_is_tried_again_on_request_and_then_no_more() -> None:
     settle(read_documents(fresh_plan()), retry=True)
     assert perform_name(NAME) == FAILED
     assert attempts() == ["1", "2"]
