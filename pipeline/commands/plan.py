@@ -3,19 +3,23 @@
 A line a name: done, gone (its run was removed), wanted, or kept: then what it is made
 of is made again, and it runs only if that comes out other than it was. Below what would
 be made stands why, against the run that had the name last, and beside it how long that
-one took.
+one took. `--if FILE` says what would run if a module, a case or a file from outside
+changed, without changing it.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
-from pipeline.store.plan_file import closure, read_documents
-from pipeline.store.standing import DONE
+from pipeline.store.plan_file import Document, closure, read_documents
+from pipeline.store.standing import DONE, standings
 from pipeline.terminal.arguments import OneLineParser, add_overrides, goal_and_overrides
 from pipeline.terminal.errors import command
 from pipeline.terminal.words import duration
 from pipeline.workflow.fresh import plan_without_compiling
 from pipeline.workflow.order import asked, goal_of
+from pipeline.workflow.watch import last_walls
+from pipeline.workflow.what_if import consequences
 from pipeline.workflow.why import KEPT, Reasoned, Why, is_made_of_failed
 
 MOST = 6  # reasons, or names waited for, that are written out
@@ -62,7 +66,9 @@ def _costs(told: Sequence[Reasoned]) -> Iterator[str]:
         walls = [w for one in told if (one.state == KEPT) is kept for w in one.walls]
         unknown = sum(wall is None for wall in walls)
         beside = f", and {unknown} of unknown time" if unknown else ""
-        if walls:
+        if walls and unknown == len(walls):
+            yield f"{words}: {unknown} runs, and nobody knows how long they take"
+        elif walls:
             seconds = duration(sum(wall or 0.0 for wall in walls))
             yield f"{words} took {seconds} last time ({len(walls)} runs{beside})"
 
@@ -70,8 +76,22 @@ def _costs(told: Sequence[Reasoned]) -> Iterator[str]:
 def arguments() -> OneLineParser:
     parser = OneLineParser("plan", __doc__)
     parser.add_argument("figure", nargs="?", default="", help="only what it needs")
+    parser.add_argument(
+        "--if", dest="changed", type=Path, metavar="FILE", help="as if FILE had changed"
+    )
     add_overrides(parser, "comparisons.circle.scale_mm=50, of conf/workflow.yaml")
     return parser
+
+
+def what_if(found: Mapping[str, Document], file: Path) -> Iterator[str]:
+    """A line for each name that would run, or may, with what it took last time."""
+    told = consequences(found, standings(found), file)
+    walls = last_walls()
+    for state, names in (("runs", told.runs), ("may", told.may_run)):
+        for name in names:
+            took = f"  {duration(walls[name])} last time" if name in walls else ""
+            yield f"{state:6}  {name}{took}"
+    yield f"{len(told.runs)} would run if {file} changed, {len(told.may_run)} may"
 
 
 @command
@@ -81,6 +101,10 @@ def main(argv: list[str] | None = None) -> int:
     figure, words = goal_and_overrides([given.figure, *given.words])
     plan = plan_without_compiling(words=words, goal=goal_of(figure))
     names = closure(plan, asked(plan, figure))
+    if given.changed:
+        found = read_documents(plan)
+        print("\n".join(what_if({n: found[n] for n in names}, given.changed)))
+        return 0
     why = Why(read_documents(plan))
     print("\n".join(lines({name: why.of(name) for name in names})))
     return 0

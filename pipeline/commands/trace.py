@@ -100,7 +100,11 @@ def _scans(record: Mapping[str, Any], made: Mapping[str, str]) -> list[tuple[str
 def _code(record: Mapping[str, Any]) -> str:
     commit = str(record.get("git_commit", ""))[:12] or "no commit"
     dirty = " with uncommitted changes" if record.get("git_dirty") else ""
-    return f"code {record['identity']['code'][:16]}, {commit}{dirty}"
+    note = record.get("accepted")
+    kept = (
+        f", kept over a change of code by {note['who']}: {note['why']}" if note else ""
+    )
+    return f"code {record['identity']['code'][:16]}, {commit}{dirty}{kept}"
 
 
 def _wrapped(name: str, values: Any, indent: str) -> list[str]:

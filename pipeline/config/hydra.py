@@ -179,6 +179,16 @@ class Composer:
         with hydra_errors():
             return plain_config(compose(name, overrides=list(overrides)))
 
+    def sources(self, name: str, overrides: Sequence[str] = ()) -> list[Path]:
+        """The files of conf that `compose` reads, relative to it."""
+        from hydra.core.global_hydra import GlobalHydra
+        from hydra.types import RunMode
+
+        with hydra_errors():
+            loader = GlobalHydra.instance().config_loader()
+            found = loader.compute_defaults_list(name, list(overrides), RunMode.RUN)
+        return [Path(f"{one.config_path}.yaml") for one in found.defaults]
+
     def outline(self, name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
         """As `compose`; a case may still wait for a value, which is "???" then."""
         from hydra import compose

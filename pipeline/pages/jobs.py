@@ -108,6 +108,7 @@ def _recorded(directory: Path | None) -> dict[str, Any]:
         "wall_s": record.get("wall_s"),
         "git_commit": str(record.get("git_commit", "")),
         "git_dirty": bool(record.get("git_dirty", False)),
+        "accepted": dict(record.get("accepted") or {}),
         "result": dict(record.get("result") or {}),
     }
 

@@ -66,7 +66,7 @@ def _attempts(key: str, results: Path) -> int:
     return max(taken, default=0)
 
 
-def _claim(job: Job, results: Path) -> Path:
+def claim(job: Job, results: Path) -> Path:
     """A new directory under results/running, this process's own."""
     attempt = _attempts(job.key, results) + 1
     while True:
@@ -186,7 +186,7 @@ def run_once(job: Job, body: Body, results: Path = RESULTS) -> Path:
         time.sleep(WAIT_SECONDS)
     if done is not None:
         return done
-    directory = _claim(job, results)
+    directory = claim(job, results)
     keep_code(job, results)
     try:
         record_run(directory, job, body)
@@ -197,7 +197,7 @@ def run_once(job: Job, body: Body, results: Path = RESULTS) -> Path:
         if isinstance(error, Exception):
             raise RunFailedError(f"{_reason(error)} (kept in {kept})") from error
         raise
-    return _publish(directory, results / "runs" / job.key)
+    return publish(directory, results / "runs" / job.key)
 
 
 def _move(directory: Path, place: Path) -> Path:
@@ -206,7 +206,7 @@ def _move(directory: Path, place: Path) -> Path:
     return place
 
 
-def _publish(directory: Path, place: Path) -> Path:
+def publish(directory: Path, place: Path) -> Path:
     """Rename to runs/<key>; where another process was first, its run is the run."""
     try:
         return _move(directory, place)

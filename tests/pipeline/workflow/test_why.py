@@ -77,7 +77,7 @@ def test_what_was_never_made_says_so(told: Callable[..., Told]) -> None:
     said = told()
     assert said[SIMULATE] == [f"wanted  {SIMULATE}", "never made"]
     assert said[""][0] == "3 wanted"
-    assert "3 runs, and 3 of unknown time" in said[""][1]
+    assert "3 runs, and nobody knows how long" in said[""][1]
 
 
 def test_a_changed_value_is_told_with_both_and_with_last_time_s_cost(
