@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.config.hydra import Composer
-from pipeline.config.workflow_file import read_workflow
 from pipeline.store.leaves import flat
 from pipeline.store.provenance.chain import Link, chain
 from pipeline.store.provenance.origin import Found, find_origin
@@ -24,7 +23,7 @@ from pipeline.studies.file import read_study
 from pipeline.studies.members import members
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import InputError, command, one_line
-from pipeline.workflow.plan import planned_jobs
+from pipeline.workflow.fresh import jobs_now
 
 WIDTH = 100
 MOST_ALIKE = 12  # runs of a study that are written out one by one
@@ -39,10 +38,10 @@ def mlflow_ids(results: Path) -> dict[str, str]:
         return {}
 
 
-def wanted_now(study: str = "") -> tuple[dict[str, Job] | None, str]:
+def wanted_now(study: str, results: Path) -> tuple[dict[str, Job] | None, str]:
     """The jobs that conf asks for now, by key; None, and why, where it is not sound."""
     try:
-        jobs = planned_jobs(read_workflow())
+        jobs = jobs_now(results)
         if study:
             with Composer() as composer:
                 found = members(read_study(study), composer)
@@ -162,7 +161,7 @@ def main(argv: list[str] | None = None) -> int:
             "after make figures"
         )
     found = find_origin(given.file, given.results)
-    wanted, trouble = wanted_now(found.origin.study)
+    wanted, trouble = wanted_now(found.origin.study, given.results)
     links = chain(found.origin.all_keys, given.results, wanted)
     lines = told(given.file, found, links, given.results)
     if wanted is None:

@@ -14,12 +14,11 @@ from pipeline.config.workflow_file import read_workflow
 from pipeline.store.files import read_json
 from pipeline.store.keys import WHERE_IMPORTED, files_named, versions
 from pipeline.store.plan_file import Document, is_own, read_documents, read_plan
-from pipeline.store.runs import RESULTS
-from pipeline.store.standing import settle
+from pipeline.store.runs import RESULTS, Job
+from pipeline.store.standing import settle, standings
 from pipeline.studies.members import read_members
 from pipeline.terminal.arguments import goal_and_overrides
 from pipeline.terminal.errors import DONE, REFUSED, InputError, command
-from pipeline.workflow.plan import make_plan
 from sim.syntax import PACKAGES, SOURCE_ROOT
 
 Read = dict[str, Any]
@@ -90,11 +89,24 @@ def fresh_plan(
     """
     cached = _cached(results / "plan" / "plan.json", words)
     if cached is None:
+        from pipeline.workflow.plan import make_plan  # imports what every step needs
+
         read = partial(_read_by, words=words)
         return make_plan(read_workflow(words=words, goal=goal), read)
     plan, found = cached
     settle(found, results)
     return plan
+
+
+def jobs_now(results: Path = RESULTS) -> list[Job]:
+    """Every job that conf asks for now: of the plan on disk, while it holds."""
+    cached = _cached(results / "plan" / "plan.json")
+    if cached is None:
+        from pipeline.workflow.plan import planned_jobs
+
+        return planned_jobs(read_workflow())
+    now = standings(cached[1], results)
+    return [job for standing in now.values() for job in standing.jobs]
 
 
 def _read_by(found: Mapping[str, Document], words: Sequence[str]) -> Read:

@@ -5,7 +5,9 @@ import time
 from collections.abc import Sequence
 
 from pipeline.store.runs import RESULTS
+from pipeline.terminal.errors import DONE
 from pipeline.workflow.processes import call_silently, command_line, environment
+from pipeline.workflow.seen import Seen
 
 
 class Page:
@@ -39,7 +41,14 @@ class Page:
             )
 
     def finish(self) -> int:
-        """Write it a last time; the exit status."""
+        """Write it a last time, if there is anything new; the exit status."""
         if self._writer is not None:
             self._writer.wait()
-        return call_silently("report")
+        seen = Seen("report", RESULTS / "report" / "index.html")
+        state = seen.now()
+        if seen.holds(state):
+            return DONE
+        status = call_silently("report")
+        if status == DONE:
+            seen.remember(state)
+        return status

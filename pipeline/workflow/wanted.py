@@ -17,7 +17,6 @@ from pipeline.config.workflow_file import (
     VirtualScan,
 )
 from pipeline.figures.names import module_of
-from pipeline.steps.measured_files import committed_files, shipped_files
 from pipeline.store.runs import Job
 from pipeline.terminal.errors import InputError, one_line
 from pipeline.workflow.measured_set import set_config, tags_of
@@ -70,6 +69,8 @@ def _calibration(planner: Planner, name: str) -> Job:
 
 def _measured_set(planner: Planner, name: str) -> Job:
     """The comparison of a measured set with its prediction, after its fit."""
+    from pipeline.steps.measured_files import committed_files, shipped_files
+
     of = read_set(name)
     config, tags = set_config(of), tags_of(of, Path(of.records.folder))
     STEPS["measured"].configured(config)

@@ -31,12 +31,15 @@ from pipeline.workflow.processes import (
     followed,
     to_log,
 )
+from pipeline.workflow.seen import Seen
 from pipeline.workflow.watch import PlanWatch
 
 PROFILE = Path("conf/profile/local")
 LOG = RESULTS / "log" / "snakemake.log"
 VERBOSE = "show what Snakemake says; else it is in results/log/snakemake.log"
 LOOK_SECONDS = 0.25
+TRACKING = Path("conf/tracking.yaml")
+EMBEDDED = "results/mlflow/mlflow.db"  # the store, if no server is named
 
 
 Failures = list[tuple[str, str]]
@@ -179,10 +182,30 @@ def make(
             point_names(plan)
             after = [Page().finish()]
             if options.track:
-                after.append(call_silently("track"))
+                after.append(_tracked())
             return FAILED if any(after) else 0, []
         failed, after = _made(plan, names, options)
         return FAILED if any(after) or undone(plan, names) else 0, failed
+
+
+def _embedded() -> Seen | None:
+    """What the embedded store of MLflow has taken in; nobody knows it of a server."""
+    named = TRACKING.is_file() and EMBEDDED in TRACKING.read_text(encoding="utf-8")
+    if os.environ.get("MLFLOW_TRACKING_URI") or not named:
+        return None
+    return Seen("track", Path(EMBEDDED))
+
+
+def _tracked() -> int:
+    """Bring into MLflow what is not there; the exit status."""
+    seen = _embedded()
+    state = seen.now() if seen else ""
+    if seen and seen.holds(state):
+        return 0
+    status = call_silently("track")
+    if seen and status == 0:
+        seen.remember(state)
+    return status
 
 
 def _made(
@@ -199,6 +222,10 @@ def _made(
         ]
         point_names(plan)
         after.append(page.finish())  # which MLflow gets too
+        seen = _embedded() if tracker else None
+        state = seen.now() if seen else ""
     if tracker is not None and tracker.returncode:
         after.append(call_silently("track"))  # which says what is wrong
+    elif seen:
+        seen.remember(state)
     return failed, after

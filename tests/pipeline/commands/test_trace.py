@@ -20,7 +20,7 @@ from pipeline.store.provenance.sidecar import (
     write_sidecars,
 )
 from pipeline.store.runs import Job
-from pipeline.workflow.plan import planned_jobs
+from pipeline.workflow.fresh import jobs_now
 
 
 def job(step, name, config, needs=None, paths=()):
@@ -62,7 +62,7 @@ def plan(project, monkeypatch):
     for one in jobs:
         run_once(one, drawn(one) if one.step == "figure" else lambda _: {"E": 0.5})
     wanted = list(jobs)
-    monkeypatch.setattr("pipeline.commands.trace.planned_jobs", lambda _: wanted)
+    monkeypatch.setattr("pipeline.commands.trace.jobs_now", lambda _: wanted)
     return wanted
 
 
@@ -150,7 +150,7 @@ def test_a_run_that_is_gone_is_named_and_the_others_are_told(plan, figure, capsy
 
 
 def test_conf_that_cannot_be_planned_is_said(project, figure, monkeypatch, capsys):
-    monkeypatch.setattr("pipeline.commands.trace.planned_jobs", planned_jobs)
+    monkeypatch.setattr("pipeline.commands.trace.jobs_now", jobs_now)
     (project / "conf" / "workflow.yaml").write_text("figures: 3")
     said = told(capsys, figure)
     assert "conf was not asked, since it cannot be planned: " in said
