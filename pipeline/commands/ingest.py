@@ -6,7 +6,8 @@ rejected.csv (each candidate that is no sphere, with the reason), covariance.npz
 centres together), points.npy (some of the points, mm), picture.png, and scan.html, the
 same to turn in a browser.
 
-Formats: .ply .pcd .xyz .txt .csv .tsv .asc .pts .dat .npy, and vertices of .stl .obj.
+Formats: .ply .pcd .xyz .txt .csv .tsv .asc .pts .ptx .dat .npy, and vertices of .stl
+.obj. Each scan of a PTS or PTX file is a view, in its pose.
 Exit status: 0 done; 2 the input is refused, and nothing is written.
 
 Example:

@@ -50,10 +50,12 @@ def mesh_file(path: str, *, scale: float = 1.0) -> MeshTarget:
 
 def _stl(data: bytes) -> tuple[Floats, Ints]:
     count = int.from_bytes(data[80:84], "little") if len(data) >= 84 else -1
-    if len(data) == 84 + 50 * count:
+    end = 84 + 50 * count
+    words = data.lstrip().startswith(b"solid") and b"\0" not in data[:4096]
+    if not words and len(data) >= end >= 84:  # some writers put more behind the end
         facet = np.dtype([("n", "<f4", 3), ("r", "<f4", (3, 3)), ("x", "<u2")])
         corners = np.frombuffer(data, facet, count, 84)["r"].astype(np.float64)
-    elif data.lstrip().startswith(b"solid"):
+    elif words:
         if b"endsolid" not in data:
             raise ValueError(CUT)
         rows = [line.split() for line in data.decode("latin-1").splitlines()]

@@ -16,6 +16,8 @@ class SizeThresholds:
     most_points: int = 30_000_000  # a larger scan is thinned
     voxel: float = 0.01  # radii: side of the voxels that it is thinned to
     bytes_a_point: int = 60  # that picking takes; 49 were measured with 20 million
+    widest: float = 7e4  # radii from the median; cells of a sixth of one are told apart
+    sampled_points: int = 100_000  # that tell where the median is
     largest_mm: float = 1e10  # 10 000 km: beyond lies no workshop
 
 

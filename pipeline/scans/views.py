@@ -1,5 +1,6 @@
 """The files of a scan as one cloud: read, thinned if need be, moved to agree."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +10,10 @@ from scipy.sparse.csgraph import connected_components
 
 from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions, ViewMotion
+from pipeline.scans.far import without_far
 from pipeline.scans.hints import other_unit
 from pipeline.scans.memory import available_bytes
-from pipeline.scans.reading.cloud import Cloud, expected, open_source, read_cloud
+from pipeline.scans.reading.cloud import Cloud, expected, open_sources, read_clouds
 from pipeline.scans.reading.source import Choices
 from pipeline.scans.reading.thinning import Thinning
 from pipeline.scans.reading.units import Unit
@@ -32,19 +34,19 @@ def read_views(
     radius_mm = options.radius_mm
     if not scans:
         raise InputError("no scan given: name at least one file of points")
-    files = [scan.resolve() for scan in scans]
+    files = [os.path.realpath(scan) for scan in scans]
     for k, file in enumerate(files):
         if file in files[:k]:
             raise InputError(f"E-REPEATED {scans[k]}: is given twice: name it once")
-    sizes = [expected(open_source(scan, choices)) for scan in scans]
+    sizes = [sum(map(expected, open_sources(scan, choices))) for scan in scans]
     _check_memory(scans[0], min(sum(sizes), SIZE.most_points))
     share = min(1.0, SIZE.most_points / max(sum(sizes), 1))
     clouds = []
     for scan, size in zip(scans, sizes, strict=True):
         thinning = Thinning(SIZE.voxel * radius_mm, max(int(share * size), 1000))
-        cloud = read_cloud(scan, unit, choices, thinning)
-        clouds.append(cloud)
-    once = [without_repeats(cloud, radius_mm) for cloud in clouds]
+        clouds += read_clouds(scan, unit, choices, thinning)
+    near = [without_far(cloud, radius_mm, choices) for cloud in clouds]
+    once = [without_repeats(cloud, radius_mm) for cloud in near]
     try:
         check_views_differ(once, radius_mm)
     except InputError:
@@ -114,7 +116,7 @@ def check_overlap(clouds: list[Cloud], seen: Bools) -> None:
 def blind_views(clouds: list[Cloud], seen: Bools) -> list[str]:
     """A note on each view in which there is no sphere."""
     without = np.flatnonzero(~seen.any(axis=0))
-    return [f"{clouds[v].path.name}: no sphere is seen in it" for v in without]
+    return [f"{clouds[v].name}: no sphere is seen in it" for v in without]
 
 
 def settled(points: Floats, view: Ints, motions: Sequence[ViewMotion]) -> Floats:

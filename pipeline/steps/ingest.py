@@ -158,7 +158,7 @@ def _numbers(
 
 def _remarks(clouds: list[Cloud]) -> list[str]:
     """What was lost in reading, by file."""
-    return [f"{c.path.name}: {note}" for c in clouds for note in c.notes]
+    return [f"{c.name}: {note}" for c in clouds for note in c.notes]
 
 
 def _typical_sd(picks: Picks) -> float:

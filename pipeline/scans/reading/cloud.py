@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ from pipeline.scans.reading.units import Unit, declared_unit
 from pipeline.scans.thresholds import SIZE
 from sim.arrays import Floats
 
-Reader = Callable[[Path, int, Choices], Source]
+Reader = Callable[[Path, int, Choices], Source | list[Source]]
 READERS: dict[str, Reader] = {
     ".ply": ply.read,
     ".pcd": pcd.read,
@@ -28,7 +28,7 @@ READERS: dict[str, Reader] = {
     ".stl": mesh.read_stl,
     ".obj": mesh.read_obj,
 }
-for _suffix in (".xyz", ".txt", ".csv", ".tsv", ".asc", ".pts", ".dat"):
+for _suffix in (".xyz", ".txt", ".csv", ".tsv", ".asc", ".pts", ".ptx", ".dat"):
     READERS[_suffix] = text.read
 
 DROPPED_WARNING, DROPPED_LIMIT = 0.01, 0.5  # shares of rows that are not finite
@@ -48,21 +48,42 @@ class Cloud:
     synthetic: bool  # the file says that no scanner made it
     notes: tuple[str, ...]  # what a reader of the results should know
     viewpoint: tuple[float, float, float] | None  # of the scanner, mm
+    part: int | None = None  # number of the scan in a file of several
+
+    @property
+    def name(self) -> str:
+        """How a note calls it."""
+        return self.path.name if self.part is None else f"{self.path.name} #{self.part}"
 
 
-def read_cloud(
+def read_cloud(path: Path, unit: Unit, choices: Choices | None = None) -> Cloud:
+    """All points of a scan file as one cloud: see `read_clouds`."""
+    clouds = read_clouds(path, unit, choices)
+    if len(clouds) == 1:
+        return clouds[0]
+    return replace(
+        clouds[0],
+        points=np.concatenate([cloud.points for cloud in clouds]),
+        dropped=sum(cloud.dropped for cloud in clouds),
+        notes=tuple(note for cloud in clouds for note in cloud.notes),
+        viewpoint=None,
+        part=None,
+    )
+
+
+def read_clouds(
     path: Path,
     unit: Unit,
     choices: Choices | None = None,
     thinning: Thinning | None = None,
-) -> Cloud:
-    """Read the points of a scan file, checked before memory is taken for them.
+) -> list[Cloud]:
+    """Read the scans of a file, checked before memory is taken for their points.
 
     Parameters
     ----------
     unit : of the file's numbers
     choices : decimal comma, and whether a damaged file's good rows are wanted
-    thinning : what to do with a cloud of more points than it allows; voxel in mm
+    thinning : what to do with a scan of more points than it allows; voxel in mm
 
     Raises
     ------
@@ -71,7 +92,16 @@ def read_cloud(
         another unit.
     """
     choices = choices or Choices()
-    source = open_source(path, choices)
+    sources = open_sources(path, choices)
+    _check_unit(path, sources[0], unit)
+    parts = [None] if len(sources) == 1 else range(1, len(sources) + 1)
+    return [
+        _cloud(path, source, unit, choices, thinning, part)
+        for source, part in zip(sources, parts, strict=True)
+    ]
+
+
+def _check_unit(path: Path, source: Source, unit: Unit) -> None:
     declared = declared_unit(source.comments)
     if declared is not None and declared is not unit:
         raise ScanFileError(
@@ -80,6 +110,16 @@ def read_cloud(
             f"declares its unit as {declared.value}, not {unit.value}",
             f"use --unit {declared.value}, or correct the file's header",
         )
+
+
+def _cloud(
+    path: Path,
+    source: Source,
+    unit: Unit,
+    choices: Choices,
+    thinning: Thinning | None,
+    part: int | None,
+) -> Cloud:
     thinned_to: tuple[str, ...] = ()
     if thinning is not None and expected(source) > thinning.most:
         points, read, finite, thinned_to = _thinned(source, unit, thinning)
@@ -87,15 +127,19 @@ def read_cloud(
         points, read = _finite_points(source)
         finite = len(points)
     notes = _notes(path, source, read, read - finite)
+    points, far = _in_mm(path, points, unit, choices)
+    if far:
+        notes += (f"{far} of {read} points have no possible place and were dropped",)
     return Cloud(
-        _in_mm(path, points, unit),
+        points,
         path,
         unit,
         source.format,
-        read - finite,
+        read - finite + far,
         is_synthetic(source.comments),
         notes + thinned_to,
         _viewpoint(source, unit),
+        part,
     )
 
 
@@ -119,7 +163,7 @@ def _thinned(
     return kept.points, kept.read, kept.finite, (note,)
 
 
-def open_source(path: Path, choices: Choices) -> Source:
+def open_sources(path: Path, choices: Choices) -> list[Source]:
     """Understand a file's header and check its size; its points are read later."""
     size = file_size(path)
     reader = READERS.get(path.suffix.lower())
@@ -130,7 +174,8 @@ def open_source(path: Path, choices: Choices) -> Source:
             f"files called {path.suffix or 'without suffix'} are not known",
             f"export the scan as one of {' '.join(READERS)}",
         )
-    return reader(path, size, choices)
+    found = reader(path, size, choices)
+    return found if isinstance(found, list) else [found]
 
 
 def is_synthetic(comments: tuple[str, ...]) -> bool:
@@ -170,29 +215,34 @@ def _notes(path: Path, source: Source, read: int, dropped: int) -> tuple[str, ..
             "export the scan again, without invalid points",
         )
     notes = list(source.notes)
-    if (
-        source.promised is not None
-        and read < source.promised
-        and "stl" not in (source.format)
-    ):
-        notes.append(f"salvaged {read} of {source.promised} promised points")
+    promised = read if source.promised is None else source.promised
+    if read < promised and not source.gaps:
+        notes.append(f"salvaged {read} of {promised} promised points")
+    if read > promised:
+        notes.append(f"salvaged {read} points where {promised} were promised")
     if dropped > DROPPED_WARNING * read:
         notes.append(f"{dropped} of {read} points are not finite and were dropped")
     return tuple(notes)
 
 
-def _in_mm(path: Path, points: Floats, unit: Unit) -> Floats:
+def _in_mm(
+    path: Path, points: Floats, unit: Unit, choices: Choices
+) -> tuple[Floats, int]:
+    """The points in mm, and how many had a coordinate that no scanner delivers."""
     largest = max(float(points.max()), -float(points.min())) * unit.mm
+    many = len(points)
     if largest > SIZE.largest_mm:
-        raise ScanFileError(
-            Fault.RANGE,
-            path,
-            f"has a coordinate of {largest:.1e} mm",
-            "is it damaged, or in another unit?",
-        )
+        if not choices.salvage:
+            raise ScanFileError(
+                Fault.RANGE,
+                path,
+                f"has a coordinate of {largest:.1e} mm",
+                "is it damaged, or in another unit? --salvage leaves such points out",
+            )
+        points = points[(np.abs(points) * unit.mm <= SIZE.largest_mm).all(axis=1)]
     if unit is not Unit.MM:
         points *= unit.mm
-    return points
+    return points, many - len(points)
 
 
 def _viewpoint(source: Source, unit: Unit) -> tuple[float, float, float] | None:

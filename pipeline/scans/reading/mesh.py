@@ -6,9 +6,16 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.scans.reading import records, rows
-from pipeline.scans.reading.source import Choices, Fault, ScanFileError, Source
+from pipeline.scans.reading.source import (
+    BINARY,
+    Choices,
+    Fault,
+    ScanFileError,
+    Source,
+)
 from sim.arrays import Floats
 
+TEXT_BYTES = 1 << 12
 STL_HEADER = 84  # bytes: 80 of text and the number of triangles
 TRIANGLE = np.dtype([("normal", "<f4", 3), ("corner", "<f4", (3, 3)), ("rest", "<u2")])
 
@@ -29,7 +36,7 @@ def read_stl(path: Path, size: int, choices: Choices) -> Source:
         start = file.read(STL_HEADER)
     triangles = int.from_bytes(start[80:84], "little")
     binary = len(start) == STL_HEADER and size == STL_HEADER + 50 * triangles
-    if start.lstrip().startswith(b"solid") and not binary:
+    if start.lstrip().startswith(b"solid") and not binary and _is_text(path):
         return _ascii_stl(path, size, start, choices)
     if len(start) < STL_HEADER:
         raise ScanFileError(
@@ -47,6 +54,12 @@ def read_stl(path: Path, size: int, choices: Choices) -> Source:
     return Source("stl binary", blocks, 3 * count, None, comments, notes)
 
 
+def _is_text(path: Path) -> bool:
+    """Whether a file that begins with `solid` goes on in words."""
+    with path.open("rb") as file:
+        return BINARY.search(file.read(TEXT_BYTES)) is None
+
+
 def _ascii_stl(path: Path, size: int, start: bytes, choices: Choices) -> Source:
     layout = rows.Layout(columns=(1, 2, 3), keyword="vertex")
     blocks = _once(_whole(path, rows.points(path, layout, choices), choices))
@@ -55,13 +68,9 @@ def _ascii_stl(path: Path, size: int, start: bytes, choices: Choices) -> Source:
 
 
 def _corners(path: Path, count: int) -> Iterator[Floats]:
-    triangles = np.memmap(
-        path, dtype=TRIANGLE, mode="r", offset=STL_HEADER, shape=(count,)
-    )
-    for start in range(0, count, records.BLOCK):
+    for triangles in records.records_of(path, STL_HEADER, TRIANGLE, count):
         with np.errstate(invalid="ignore"):
-            corners = triangles["corner"][start : start + records.BLOCK]
-            yield corners.reshape(-1, 3).astype(np.float64)
+            yield triangles["corner"].reshape(-1, 3).astype(np.float64)
 
 
 def _whole(path: Path, blocks: Iterator[Floats], choices: Choices) -> Iterator[Floats]:

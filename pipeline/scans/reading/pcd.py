@@ -39,7 +39,8 @@ def read(path: Path, size: int, choices: Choices) -> Source:
         blocks = records.blocks(path, offset, dtype, held, AXES)
     elif encoding == "binary_compressed":
         held = count
-        blocks = _compressed(path, size, offset, dtype, count)
+        lengths = _lengths(path, size, offset, count * dtype.itemsize)
+        blocks = _compressed(path, lengths, offset, dtype, count)
     elif encoding == "ascii":
         held = records.whole_records(path, size - offset + 1, 6, count, choices)
         blocks = _ascii(path, header, offset, length, count, choices)
@@ -131,16 +132,14 @@ def _ascii(
 
 
 def _compressed(
-    path: Path, size: int, offset: int, dtype: np.dtype[np.void], count: int
+    path: Path,
+    lengths: tuple[int, int],
+    offset: int,
+    dtype: np.dtype[np.void],
+    count: int,
 ) -> Iterator[Floats]:
     """Fields stored one after the other, packed together with LZF."""
-    packed, unpacked = _lengths(path, size, offset)
-    if unpacked != count * dtype.itemsize:
-        raise _wrong(
-            path, f"{count} points need {count * dtype.itemsize} bytes, not {unpacked}"
-        )
-    if unpacked > packed * lzf.LARGEST_RATIO:
-        raise _wrong(path, f"{packed} bytes cannot unpack to {unpacked}")
+    packed, unpacked = lengths
     data = np.memmap(path, dtype=np.uint8, mode="r", offset=offset + 8, shape=(packed,))
     plain = lzf.unpack(data, unpacked)
     if plain is None:
@@ -157,8 +156,8 @@ def _compressed(
         yield block
 
 
-def _lengths(path: Path, size: int, offset: int) -> tuple[int, int]:
-    """Packed and unpacked size of the data, bytes."""
+def _lengths(path: Path, size: int, offset: int, needed: int) -> tuple[int, int]:
+    """Packed and unpacked size of the data, bytes; `needed` is what its points take."""
     with path.open("rb") as file:
         file.seek(offset)
         data = file.read(8)
@@ -170,4 +169,8 @@ def _lengths(path: Path, size: int, offset: int) -> tuple[int, int]:
             f"its compressed data has {max(size - offset - 8, 0)} of {packed} bytes",
             "export the scan again, uncompressed if it happens again",
         )
+    if unpacked != needed:
+        raise _wrong(path, f"its points need {needed} bytes, not {unpacked}")
+    if unpacked > packed * lzf.LARGEST_RATIO:
+        raise _wrong(path, f"{packed} bytes cannot unpack to {unpacked}")
     return packed, unpacked

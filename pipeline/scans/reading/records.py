@@ -1,4 +1,4 @@
-"""Binary points: records of fixed size, read through a memory map."""
+"""Binary points: records of fixed size, read in blocks."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,9 +49,18 @@ def blocks(
     fields: tuple[str, str, str],
 ) -> Iterator[Floats]:
     """Yield `fields` of `count` records that begin `offset` bytes into the file."""
-    records = np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=(count,))
-    for start in range(0, count, BLOCK):
-        yield columns(records[start : start + BLOCK], fields)
+    for records in records_of(path, offset, dtype, count):
+        yield columns(records, fields)
+
+
+def records_of(
+    path: Path, offset: int, dtype: np.dtype[Any], count: int
+) -> Iterator[NDArray[Any]]:
+    """Yield `count` records, a block in memory at a time."""
+    with path.open("rb") as file:
+        file.seek(offset)
+        for start in range(0, count, BLOCK):
+            yield np.fromfile(file, dtype, min(BLOCK, count - start))
 
 
 def columns(records: NDArray[Any], fields: tuple[str, str, str]) -> Floats:

@@ -1,5 +1,6 @@
 """Points as text: lines of numbers, parsed in blocks of bounded size."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,20 @@ BLOCK_BYTES = 1 << 24  # also the length at which a line is no line of numbers a
 
 
 SUSPECT = (b"#", b"/", b"\n\n", b"\n ", b"\n\t")  # begin a comment or a blank line
+
+
+MARK = b"\xef\xbb\xbf"  # byte order mark of UTF-8
+ALONE = re.compile(rb"^[ \t]*(\d{1,15})[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
+MOST_SCANS = 10_000  # in one file, and lines that begin them
+
+
+class Count(NamedTuple):
+    """A line of one whole number alone."""
+
+    value: int
+    line: int
+    start: int  # bytes into the file, of the number
+    end: int  # of the next line
 
 
 class Block(NamedTuple):
@@ -54,12 +69,19 @@ def _number(text: str) -> float:
     return float(text)
 
 
-def blocks(path: Path, offset: int = 0) -> Iterator[Block]:
-    """Yield the lines of a text file, some megabytes at a time."""
-    rest = b""
+def blocks(path: Path, offset: int = 0, stop: int | None = None) -> Iterator[Block]:
+    """Yield the lines from byte `offset` to `stop`, some megabytes at a time."""
+    for data in _whole_lines(path, offset, stop):
+        yield _split(data)
+
+
+def _whole_lines(path: Path, offset: int, stop: int | None) -> Iterator[bytes]:
+    """The bytes of a file in blocks that end with a line; no byte order mark."""
+    rest, left = b"", (path.stat().st_size if stop is None else stop) - offset
     with path.open("rb") as file:
         file.seek(offset)
-        while data := file.read(BLOCK_BYTES):
+        while data := file.read(min(BLOCK_BYTES, left)):
+            left -= len(data)
             cut = data.rfind(b"\n") + 1
             if cut == 0 and len(rest) + len(data) > BLOCK_BYTES:
                 raise ScanFileError(
@@ -68,12 +90,40 @@ def blocks(path: Path, offset: int = 0) -> Iterator[Block]:
                     f"has a line of more than {BLOCK_BYTES >> 20} MB",
                     "export one point a line",
                 )
+            if file.tell() == len(data):
+                data, cut = data.removeprefix(MARK), max(cut - _marked(data), 0)
             if cut:
-                yield _split(rest + data[:cut])
+                yield rest + data[:cut]
                 rest = b""
             rest += data[cut:]
     if rest:
-        yield _split(rest)
+        yield rest
+
+
+def _marked(data: bytes) -> int:
+    return len(MARK) if data.startswith(MARK) else 0
+
+
+def counts(path: Path) -> list[Count]:
+    """The lines that hold one whole number alone: such a line begins each scan."""
+    found: list[Count] = []
+    with path.open("rb") as file:
+        at, line = _marked(file.read(len(MARK))), 1
+    for data in _whole_lines(path, 0, None):
+        for match in ALONE.finditer(data):
+            number = line + data.count(b"\n", 0, match.start(1))
+            found.append(
+                Count(int(match[1]), number, at + match.start(1), at + match.end())
+            )
+            if len(found) > MOST_SCANS:
+                raise ScanFileError(
+                    Fault.FORMAT,
+                    path,
+                    f"has more than {MOST_SCANS} lines of one number alone",
+                    "export one point x y z a line",
+                )
+        at, line = at + len(data), line + data.count(b"\n")
+    return found
 
 
 def _split(data: bytes) -> Block:
@@ -89,11 +139,12 @@ def points(
     choices: Choices,
     *,
     offset: int = 0,
+    stop: int | None = None,
     skip: int = 0,
     first: int = 1,
     limit: int | None = None,
 ) -> Iterator[Floats]:
-    """Yield the points of the lines from `offset` on, `skip` lines left out.
+    """Yield the points of the lines from `offset` to `stop`, `skip` lines left out.
 
     Blank lines and comment lines hold no point. A line that is neither is an error;
     with `choices.salvage` it counts as a point of NaN.
@@ -104,7 +155,7 @@ def points(
     limit : stop after so many points
     """
     wanted = np.inf if limit is None else limit
-    for text, plain in blocks(path, offset):
+    for text, plain in blocks(path, offset, stop):
         block = text[skip:]
         start = first + min(skip, len(text))
         skip = max(skip - len(text), 0)
@@ -189,6 +240,13 @@ def promised(
     found = 0
     for block in parsed:
         found += len(block)
+        if found > count and not choices.salvage:
+            raise ScanFileError(
+                Fault.FORMAT,
+                path,
+                f"the header promises {count} points, more follow",
+                "export the scan again, or keep them all with --salvage",
+            )
         yield block
     if found < count and not (choices.salvage and found):
         raise ScanFileError(

@@ -1,12 +1,15 @@
 """What every format reader answers with, and the error they all raise."""
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from sim.arrays import Floats
+
+BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # bytes that no text holds
 
 
 class Fault(Enum):
@@ -55,6 +58,7 @@ class Source:
     comments: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     viewpoint: tuple[float, float, float] | None = None  # in the file's unit
+    gaps: bool = False  # rows without a point are nothing that was lost
 
 
 def shown(text: str, length: int = 40) -> str:
@@ -71,6 +75,10 @@ def file_size(path: Path) -> int:
     ScanFileError
         E-MISSING, E-EMPTY, or E-FORMAT for something that is no regular file.
     """
+    if path.is_symlink() and not path.exists():
+        raise ScanFileError(
+            Fault.MISSING, path, "is a link to no file", "give the path of a scan"
+        )
     if not path.exists():
         raise ScanFileError(
             Fault.MISSING, path, "there is no such file", "give the path of a scan"
@@ -88,7 +96,30 @@ def file_size(path: Path) -> int:
         raise ScanFileError(
             Fault.EMPTY, path, "the file has 0 bytes", "export the scan again"
         )
+    _check_written(path, size)
     return size
+
+
+def _check_written(path: Path, size: int) -> None:
+    """Refuse a file of which most was never written, as broken copies leave behind."""
+    with path.open("rb") as file:
+        at = there = 0
+        try:
+            while at < size and there < size / 2:
+                data = os.lseek(file.fileno(), at, os.SEEK_DATA)
+                at = os.lseek(file.fileno(), data, os.SEEK_HOLE)
+                there += at - data
+        except OSError:  # no data after `at`, or no such question on this system
+            pass
+        else:
+            return
+        if at and there < size / 2:
+            raise ScanFileError(
+                Fault.TRUNCATED,
+                path,
+                f"of its {size} bytes only {there} were ever written",
+                "copy the file again",
+            )
 
 
 def number_of(text: str, path: Path, what: str) -> int:

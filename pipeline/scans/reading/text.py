@@ -7,15 +7,21 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipeline.scans.reading import rows
+from pipeline.scans.reading import ptx, rows
 from pipeline.scans.reading.rows import Layout
-from pipeline.scans.reading.source import Choices, Fault, ScanFileError, Source, shown
+from pipeline.scans.reading.source import (
+    BINARY,
+    Choices,
+    Fault,
+    ScanFileError,
+    Source,
+    shown,
+)
 
 HEADER_LINES = 50  # a longer header is no header
 SAMPLE_LINES = 20  # that decide what the separator means
 AXIS_NAME = re.compile(r"([xyz])(?:$|[^a-z0-9])")  # x, x_mm, x [mm], but not x1
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+$")
-BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 
 
 @dataclass
@@ -28,23 +34,54 @@ class _Start:
     layout: Layout | None = None
 
 
-def read(path: Path, size: int, choices: Choices) -> Source:
-    """Points of a text file; their columns by name where a header names them."""
+def read(path: Path, size: int, choices: Choices) -> list[Source]:
+    """Points of a text file; their columns by name where a header names them.
+
+    A file of several scans, each begun by its count of points (PTS) or by its grid and
+    pose (PTX), gives each by itself.
+    """
     _check_text(path)
     head = rows.head(path, HEADER_LINES + SAMPLE_LINES)
+    if path.suffix.lower() == ".ptx" or ptx.begins(head):
+        return ptx.read(path, choices)
     start = _start(head, choices)
     if start.layout is None:
         raise _no_points(path, head, choices)
     sample = head[start.lines : start.lines + SAMPLE_LINES]
     _refuse_ambiguous(path, sample, start)
-    blocks = rows.points(
-        path, start.layout, choices, skip=start.lines, limit=start.count
-    )
     if start.count is not None:
-        blocks = rows.promised(path, blocks, start.count, choices)
+        return _counted(path, start, choices)
+    blocks = rows.points(path, start.layout, choices, skip=start.lines)
     most = size // 6 + 1  # "1 2 3\n"
-    count = most if start.count is None else min(start.count, most)
-    return Source("text", blocks, count, start.count, tuple(start.comments))
+    return [Source("text", blocks, most, None, tuple(start.comments))]
+
+
+def _counted(path: Path, start: _Start, choices: Choices) -> list[Source]:
+    """The scans of a file in which each begins with its count."""
+    marks = rows.counts(path)
+    if not marks:
+        raise ScanFileError(
+            Fault.FORMAT,
+            path,
+            f"its count of points begins with {start.count}",
+            "export the scan again",
+        )
+    ends = [(mark.start, mark.line) for mark in marks[1:]] + [(None, None)]
+    assert start.layout is not None  # the caller has found the first point
+    found = []
+    for mark, (stop, last) in zip(marks, ends, strict=True):
+        inside = stop or path.stat().st_size
+        held = (last - mark.line - 1) if last else (inside - mark.end) // 6 + 1
+        skip = start.lines - mark.line if mark is marks[0] else 0
+        blocks = rows.points(
+            path, start.layout, choices, offset=mark.end, stop=stop, skip=skip,
+            first=mark.line + 1,
+        )  # fmt: skip
+        blocks = rows.promised(path, blocks, mark.value, choices)
+        held = max(held, 0) if choices.salvage else min(max(held, 0), mark.value)
+        comments = tuple(start.comments)
+        found.append(Source("text", blocks, held, mark.value, comments))
+    return found
 
 
 def _check_text(path: Path) -> None:
@@ -62,7 +99,7 @@ def _check_text(path: Path) -> None:
 def _start(head: list[str], choices: Choices) -> _Start:
     start = _Start()
     for line in head[:HEADER_LINES]:
-        text = line.removeprefix("\xef\xbb\xbf").strip()  # UTF-8 byte order mark
+        text = line.strip()
         if rows.holds_point(text, Layout()):
             start.layout = _layout(text, start.comments, choices)
             if start.layout is not None:

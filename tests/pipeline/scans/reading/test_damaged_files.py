@@ -5,9 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.scans.reading.cloud import read_cloud
+from analysis.spheres.picks import PickOptions
+from pipeline.formats.mesh_files import mesh_file
+from pipeline.scans.reading.cloud import open_sources, read_cloud
 from pipeline.scans.reading.source import Choices, Fault, ScanFileError
 from pipeline.scans.reading.units import Unit, unit_named
+from pipeline.scans.views import read_views
 
 HEADER = (
     "ply\nformat {format} 1.0\nelement vertex {count}\n"
@@ -155,7 +158,7 @@ def test_an_array_that_is_no_point_cloud_is_refused(
 
 
 def test_missing_files_and_directories_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ScanFileError, match="E-MISSING"):
+    with pytest.raises(ScanFileError, match=r"E-MISSING"):
         read_cloud(tmp_path / "none.ply", Unit.MM)
     with pytest.raises(ScanFileError, match="E-FORMAT"):
         read_cloud(tmp_path, Unit.MM)
@@ -197,3 +200,58 @@ def test_salvage_of_an_ascii_ply_counts_what_is_missing(tmp_path: Path) -> None:
 def test_decimal_comma_on_a_file_with_points_is_refused(tmp_path: Path) -> None:
     message = refused(tmp_path / "a.xyz", TEXT.encode(), Choices(decimal_comma=True))
     assert message.startswith(Fault.DECIMAL.value)
+
+
+def test_a_count_that_the_file_cannot_hold_is_refused_before_memory_is_taken(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.pcd"
+    head = PCD.format(n=10**8, data="binary_compressed").encode()
+    sizes = np.array([200, 12 * 10**8], dtype="<u4").tobytes()
+    path.write_bytes(head + sizes + bytes(200))
+    with pytest.raises(ScanFileError, match="200 bytes cannot unpack to 1200000000"):
+        open_sources(path, Choices())
+
+
+def test_a_file_that_was_never_written_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.ply"
+    path.write_bytes(BINARY.format(count=89_000_000).encode())
+    with path.open("r+b") as file:
+        file.truncate(2_200_000_000)
+    with pytest.raises(ScanFileError, match=r"E-TRUNCATED .* were ever written"):
+        read_cloud(path, Unit.MM)
+
+
+def test_a_link_to_itself_is_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.xyz"
+    path.symlink_to(path)
+    with pytest.raises(ScanFileError, match=r"E-MISSING .* is a link to no file"):
+        read_views([path], Unit.MM, Choices(), PickOptions(6.0))
+
+
+@pytest.mark.parametrize("wild", [1e6, -3e8, 1e30])
+def test_one_wild_coordinate_is_named_and_salvaged(tmp_path: Path, wild: float) -> None:
+    path = tmp_path / "a.npy"
+    points = POINTS.copy()
+    points[41, 1] = wild
+    np.save(path, points)
+    with pytest.raises(
+        ScanFileError, match=r"E-RANGE .*(1 of 100|1\.0e\+30).*--salvage"
+    ):
+        read_views([path], Unit.MM, Choices(), PickOptions(6.0))
+    choices = Choices(salvage=True)
+    (cloud,) = read_views([path], Unit.MM, choices, PickOptions(6.0))
+    np.testing.assert_array_equal(cloud.points, np.delete(POINTS, 41, axis=0))
+    assert cloud.dropped == 1
+    assert "1 of 100 points" in cloud.notes[0]
+
+
+@pytest.mark.parametrize("behind", [b"", b"\0" * 7])
+def test_a_binary_stl_may_begin_with_solid(tmp_path: Path, behind: bytes) -> None:
+    path = tmp_path / "a.stl"
+    corners = POINTS[:3].astype("<f4")
+    facet = bytes(12) + corners.tobytes() + bytes(2)
+    head = b"solid made by a scanner".ljust(80) + b"\1\0\0\0"
+    path.write_bytes(head + facet + behind)
+    np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, POINTS[:3])
+    np.testing.assert_array_equal(mesh_file(str(path)).vertices, POINTS[:3])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial import KDTree
 
-from pipeline.scans.reading.cloud import read_cloud
+from pipeline.scans.reading.cloud import read_clouds
 from pipeline.scans.reading.thinning import Thinning, thinned
 from pipeline.scans.reading.units import Unit
 from sim.arrays import Floats
@@ -61,10 +61,10 @@ def test_a_file_with_too_many_points_is_thinned_in_mm_and_says_so(
         np.save(path, points)
     else:
         np.savetxt(path, points, fmt="%.5f")
-    cloud = read_cloud(path, Unit.CM, thinning=Thinning(5.0, 1000))
+    (cloud,) = read_clouds(path, Unit.CM, thinning=Thinning(5.0, 1000))
     assert cells(cloud.points, 5.0) == cells(10 * points, 5.0)
     assert len(cloud.points) == 512
     assert "thinned from 6000 to 512 points, one a voxel of 5 mm" in cloud.notes[0]
     assert cloud.dropped == 0
-    whole = read_cloud(path, Unit.CM, thinning=Thinning(5.0, 10_000))
+    (whole,) = read_clouds(path, Unit.CM, thinning=Thinning(5.0, 10_000))
     assert len(whole.points) == 6000
