@@ -1,7 +1,7 @@
 """A rod or a network of rods of one's own, node by node."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
@@ -28,6 +28,7 @@ class OwnRodCase:
     nodes : [[x, y], ...], m
     edges : [[i, j], ...]; without them, each node is joined to the next
     bends : [[before, at, after], ...]; without them, at every node of two edges
+    joints : nodes at which all edges are joined rigidly, without bends of their own
     limbs : of each edge, the limb that is actuated with it, -1 for none; a bend
         belongs to a limb if both its edges do
     held : nodes that do not move
@@ -36,6 +37,7 @@ class OwnRodCase:
     nodes: Rows
     edges: Sequence[Sequence[int]] | None = None
     bends: Sequence[Sequence[int]] | None = None
+    joints: Sequence[int] = ()
     limbs: Sequence[int] | None = None
     held: Sequence[int] = ()
     material: RodMaterial = field(default_factory=RodMaterial)
@@ -75,19 +77,19 @@ class OwnRodCase:
         edges = _numbers_of_nodes(
             "edges", chain if self.edges is None else self.edges, 2, n
         )
-        found = _bends_of(edges, n)
+        rigid = _those_of("joints", self.joints, n)
+        found = [bend for bend in _bends_of(edges, n) if bend[1] not in rigid]
         bends = _numbers_of_nodes(
             "bends", found if self.bends is None else self.bends, 3, n
         )
-        rod = network(nodes, edges, bends, self.material)
-        if self.limbs is not None:
-            rod = _actuated(rod, self.limbs)
-        outside = [k for k in self.held if type(k) is not int or not 0 <= k < n]
-        if outside:
-            raise ValueError(
-                f"held: there is no node {outside[0]}: choose 0 to {n - 1}"
-            )
-        return hold(rod, list(self.held)) if self.held else rod
+        limbs = [PASSIVE] * len(edges) if self.limbs is None else self.limbs
+        edge_limb, bend_limb = _actuated(edges, bends, limbs)
+        rod = network(
+            nodes, edges, bends, self.material,
+            edge_limb=edge_limb, bend_limb=bend_limb, joints=rigid,
+        )  # fmt: skip
+        held = _those_of("held", self.held, n)
+        return hold(rod, held) if held else rod
 
     def steps(self) -> Iterator[RodStep]:
         return moving(self)
@@ -114,6 +116,13 @@ def _table(name: str, rows: Sequence[Sequence[float]], columns: int) -> Floats:
     return table
 
 
+def _those_of(name: str, nodes: Sequence[int], n: int) -> list[int]:
+    for k in nodes:
+        if type(k) is not int or not 0 <= k < n:
+            raise ValueError(f"{name}: there is no node {k}: choose 0 to {n - 1}")
+    return list(nodes)
+
+
 def _numbers_of_nodes(name: str, rows: Rows, columns: int, n: int) -> Ints:
     if len(rows) == 0:
         return np.empty((0, columns), dtype=np.int64)
@@ -135,22 +144,18 @@ def _bends_of(edges: Ints, n: int) -> list[list[int]]:
     return [[a[0], node, a[1]] for node, a in enumerate(around) if len(a) == 2]
 
 
-def _actuated(rod: Rod, limbs: Sequence[int]) -> Rod:
-    m = len(rod.edges)
+def _actuated(edges: Ints, bends: Ints, limbs: Sequence[int]) -> tuple[Ints, Ints]:
+    """The limb of each edge, and of each bend: that of both its edges."""
+    m = len(edges)
     sound = len(limbs) == m and all(type(k) is int and k >= PASSIVE for k in limbs)
     if not sound:
         raise ValueError(
             f"limbs are {list(limbs)}: give one for each of the {m} edges, -1 for none"
         )
-    of = {frozenset(e): k for e, k in zip(rod.edges.tolist(), limbs, strict=True)}
-    bend_limb = [
-        of[frozenset((i, j))]
-        if of[frozenset((i, j))] == of[frozenset((j, k))]
-        else PASSIVE
-        for i, j, k in rod.bends.tolist()
+    of = {frozenset(e): k for e, k in zip(edges.tolist(), limbs, strict=True)}
+    sides = [
+        (of.get(frozenset((i, j)), PASSIVE), of.get(frozenset((j, k)), PASSIVE))
+        for i, j, k in bends.tolist()
     ]
-    return replace(
-        rod,
-        edge_limb=np.array(limbs, dtype=np.int64),
-        bend_limb=np.array(bend_limb, dtype=np.int64),
-    )
+    bend_limb = [a if a == b else PASSIVE for a, b in sides]
+    return np.array(limbs, dtype=np.int64), np.array(bend_limb, dtype=np.int64)

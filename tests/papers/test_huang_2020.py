@@ -5,15 +5,14 @@ limbs, damping, the constants of eq. (7), the shape and force of the jumper, the
 of Fig. 5. Those of `RodMaterial`, `Damping` and `Actuator` are stated assumptions. Two
 printed outcomes do not come out with them, and are asserted here as they do come out:
 
-* "the robot fails to roll up the incline when at theta = +6.0": ours climbs 6 degrees,
-  and fails from 10 degrees on;
-* from the trough "the robot successfully rolls once in the first two cycles, but fails
-  to roll in the third cycle": ours rolls in the first cycle, fails in the second and
-  third, and rolls once more in the fourth.
+* "the robot fails to roll up the incline when at theta = +6.0": ours climbs 10 degrees,
+  and fails from 12 degrees on;
+* from the crest "at the second cycle, the robot rolls multiple times, undergoes
+  oscillatory motion, and settles stay at the trough": ours rolls over two limbs in the
+  second cycle, over two more in the third, and is in the trough after the fourth.
 
-Both hinge on the modulus: with 2.0 MPa instead of 3.0 MPa the robot rolls once on 6
-degrees and then fails, and from the trough it does what the paper says. The modulus
-was not changed for that.
+The first hinges on the modulus: with 2.1 MPa instead of 3.0 MPa 6 degrees are too steep
+(docs/features.md has a map). The modulus was not changed for that.
 """
 
 import numpy as np
@@ -38,6 +37,7 @@ PERIMETER, RADIUS = 0.3, 0.048  # Rolling ribbon, m
 FRICTION = 0.8
 CYCLOID = 8.0 / (2.0 * np.pi)
 CYCLE = 3.0  # s
+LIMITS = (475.13e-6, 0.26401)  # sag, m, and way of a cycle over H, N to infinity
 AMPLITUDE, PERIOD = 6.5e-3, 0.2  # of the wave, m
 CREST, TROUGH = 0.25 * PERIOD, 0.75 * PERIOD
 
@@ -132,43 +132,40 @@ def test_the_distance_falls_from_minus_3_to_plus_3_degrees() -> None:
 
 
 def test_there_is_a_slope_that_the_star_cannot_climb() -> None:
-    """Fig. 5g has it at 6 degrees, ours lies between 6 and 10: see the text above."""
-    assert _cycles(GroundPlane(6.0))[0][-1] > 0.5
-    ways, limbs = _cycles(GroundPlane(10.0))
+    """Fig. 5g has it at 6 degrees, ours lies between 10 and 12: see the text above."""
+    assert _cycles(GroundPlane(6.0))[1] == [5, 6, 7, 1, 2]
+    ways, limbs = _cycles(GroundPlane(12.0))
     assert limbs == [5] * 5
     assert ways[-1] < 0.0
 
 
 def test_from_the_crest_the_star_rolls_once_then_down_to_the_trough() -> None:
-    """Fig. 5h: "rolls once at the first cycle", then several times, and settles."""
+    """Fig. 5h: "rolls once at the first cycle", then further, to the trough: see above.
+
+    The trough is 2 H from the crest.
+    """
     ways, limbs = _cycles(Wave(AMPLITUDE, PERIOD, CREST))
-    assert limbs[1] == 6
-    assert ways[2] - ways[1] > 3 * (ways[1] - ways[0])
+    assert limbs == [5, 6, 1, 3, 4]
+    assert ways[2] - ways[1] > 2.5 * (ways[1] - ways[0])
     trough = 0.5 * PERIOD / StarCase().height
-    assert ways[2] == pytest.approx(trough, abs=0.3)
-    assert ways[4] == pytest.approx(trough, abs=0.3)
+    assert ways[4] == pytest.approx(trough, abs=0.1)
 
 
-def test_from_the_trough_the_star_rolls_then_fails() -> None:
-    """Fig. 5i has it fail in the third cycle, ours in the second: see above."""
+def test_from_the_trough_the_star_rolls_twice_then_fails() -> None:
+    """Fig. 5i: "rolls once in the first two cycles, but fails ... in the third"."""
     ways, limbs = _cycles(Wave(AMPLITUDE, PERIOD, TROUGH))
-    assert limbs == [5, 6, 6, 6, 7]
-    assert ways[1] > 0.1
-    assert ways[2] < ways[1]
+    assert limbs[:4] == [5, 6, 7, 7]
+    assert ways[2] > ways[1] + 0.1 > 0.2
+    assert ways[3] < ways[2]
 
 
-def test_a_softer_star_does_what_the_paper_prints_on_the_slope_and_in_the_trough() -> (
-    None
-):
-    """What the two outcomes hinge on: 2.0 MPa, for the record, not our setting."""
-
-    def limbs(ground: Ground) -> list[int]:
-        material = RodMaterial(modulus=2.0e6)
-        case = StarCase(ground=ground, material=material, duration=12.0, every=1200)
-        return [int(case.columns(step)["contact_limb"]) for step in case.steps()]
-
-    assert limbs(GroundPlane(6.0)) == [5, 6, 6, 6, 6]
-    assert limbs(Wave(AMPLITUDE, PERIOD, TROUGH)) == [5, 6, 7, 7, 7]
+def test_a_softer_star_fails_on_6_degrees_as_printed() -> None:
+    """What that outcome hinges on: 2.1 MPa, for the record, not our setting."""
+    material = RodMaterial(modulus=2.1e6)
+    case = StarCase(
+        ground=GroundPlane(6.0), material=material, duration=12.0, every=1200
+    )
+    assert [int(case.columns(step)["contact_limb"]) for step in case.steps()] == [5] * 5
 
 
 def test_the_way_of_the_star_does_not_depend_on_the_step() -> None:
@@ -180,14 +177,27 @@ def test_the_way_of_the_star_does_not_depend_on_the_step() -> None:
     assert ways == pytest.approx([np.mean(ways)] * 5, rel=0.03)
 
 
-@pytest.mark.slow
-def test_the_way_of_the_star_converges_with_the_number_of_nodes() -> None:
-    """Supplementary Fig. 4; N = 84, 168, 336, 672."""
-    ways = []
-    for refinement in (1, 2, 4, 8):
-        case = StarCase(duration=3.0, every=10**6, refinement=refinement)
-        ways.append(float(summary(case)["way_over_H"]))
-    steps = np.abs(np.diff(ways))
-    assert steps[1] < steps[0]
-    assert steps[2] < steps[1]
-    assert steps[2] < 0.02 * ways[-1]
+def _sag_and_way(refinement: int) -> tuple[float, float]:
+    """How far the centroid sinks at rest, m, and a cycle's way over H."""
+    case = StarCase(duration=CYCLE, every=10**6, refinement=refinement)
+    rod = star(case.shape.refined(refinement), case.material)
+    sunk = rod.mass @ (rod.nodes - case.world.rod.nodes)[:, 1] / rod.mass.sum()
+    return float(sunk), float(summary(case)["way_over_H"])
+
+
+def test_sag_and_way_of_the_star_have_converged_at_84_nodes() -> None:
+    """Supplementary Fig. 4; N = 84, 168, 336: within 1 % (84 / N)^2 of their limits.
+
+    475.13 um and 0.26401 H, of order 2 by N = 672 and 1344.
+    """
+    found = np.array([_sag_and_way(k) for k in (1, 2, 4)])
+    errors = np.abs(found / LIMITS - 1.0)
+    assert (errors < 0.01 / np.array([[1.0], [4.0], [16.0]])).all()
+
+
+@pytest.mark.long
+def test_the_limits_of_sag_and_way_are_those_of_more_nodes_still() -> None:
+    """Of order 2: N = 672 and 1344 foretell them."""
+    coarse, fine = (np.array(_sag_and_way(k)) for k in (8, 16))
+    assert fine + (fine - coarse) / 3.0 == pytest.approx(LIMITS, rel=2e-4)
+    assert np.abs(coarse / LIMITS - 1.0).max() < 2e-4

@@ -34,7 +34,15 @@ from sim.rod.rod.rod import Rod
 
 
 class Elements(NamedTuple):
-    """What the compiled loops read of a rod; names as in `Rod`."""
+    """What the compiled loops read of a rod; names as in `Rod`.
+
+    The bends of joints have entries of their own in `Actuated`, which `join` fills.
+
+    curvature : of the bends of joints 1 / dl
+    fold : (b,) that of the joints, else 1
+    joint_half, joint_limb, joint_turn : of the joints
+    joint_kink : (p,) turning at rest without that of the half edges
+    """
 
     mass: Floats
     edge: Ints
@@ -46,6 +54,11 @@ class Elements(NamedTuple):
     bending: Floats
     curvature: Floats
     bend_limb: Ints
+    fold: Floats
+    joint_half: Floats
+    joint_limb: Ints
+    joint_turn: Floats
+    joint_kink: Floats
 
 
 class Rates(NamedTuple):
@@ -60,7 +73,11 @@ class Rates(NamedTuple):
 
 
 class Actuated(NamedTuple):
-    """E / E0 and kbar / kbar0 of each limb, a 1 for all passive parts at the end."""
+    """E / E0 and kbar / kbar0 of each limb, then a 1 for all passive parts.
+
+    Last, for each bend of the joints, its stiffness over that without actuation, and
+    its turning at rest.
+    """
 
     modulus: Floats
     curvature: Floats
@@ -84,25 +101,42 @@ class Strains(NamedTuple):
 
 def elements(rod: Rod) -> Elements:
     """The arrays of `rod`, passive parts sent to the last entry of `Actuated`."""
-    limbs = rod.last_limb + 1
+    joints, plain = rod.joints, len(rod.bends) - len(rod.joints.fold)
+    fold, limb = np.ones(len(rod.bends)), _or_last(rod, rod.bend_limb)
+    fold[plain:] = joints.fold
+    limb[plain:] = rod.last_limb + 2 + np.arange(len(joints.fold))
+    curvature = rod.curvature.copy()
+    curvature[plain:] = 1.0 / rod.voronoi[plain:]
+    rest = (rod.curvature * rod.voronoi)[plain:]
     return Elements(
         mass=rod.mass,
         edge=np.ascontiguousarray(rod.edges, dtype=np.int64),
         rest=rod.rest_length,
         stretching=rod.stretching,
-        edge_limb=np.where(rod.edge_limb < 0, limbs, rod.edge_limb).astype(np.int64),
+        edge_limb=_or_last(rod, rod.edge_limb),
         bend=np.ascontiguousarray(rod.bends, dtype=np.int64),
         voronoi=rod.voronoi,
         bending=rod.bending,
-        curvature=rod.curvature,
-        bend_limb=np.where(rod.bend_limb < 0, limbs, rod.bend_limb).astype(np.int64),
+        curvature=curvature,
+        bend_limb=limb,
+        fold=fold,
+        joint_half=joints.half,
+        joint_limb=_or_last(rod, joints.limb),
+        joint_turn=joints.turn,
+        joint_kink=rest - joints.turn.sum(axis=1),
     )
+
+
+def _or_last(rod: Rod, limb: Ints) -> Ints:
+    return np.where(limb < 0, rod.last_limb + 1, limb).astype(np.int64)
 
 
 def passive(rod: Rod) -> Actuated:
     """No limb actuated."""
-    ones = np.ones(rod.last_limb + 2)
-    return Actuated(ones, ones.copy())
+    ones = np.ones(rod.last_limb + 2 + len(rod.joints.fold))
+    actuated = Actuated(ones, ones.copy())
+    join(elements(rod), actuated)
+    return actuated
 
 
 def unstrained(rod: Rod) -> Strains:
@@ -132,18 +166,37 @@ def bend_law(element: Elements, actuated: Actuated, b: int) -> tuple[float, floa
     return s, rest
 
 
+@kernel
+def join(element: Elements, actuated: Actuated) -> None:
+    """Stiffness k_i k_j / sum k and turning at rest of the bends of the joints."""
+    joints = len(element.joint_half)
+    first, plain = len(actuated.modulus) - joints, len(element.voronoi) - joints
+    for p in range(joints):
+        limb, half = element.joint_limb[p], element.joint_half[p]
+        turn, total = element.joint_turn[p], 0.0
+        for m in range(len(half)):
+            total += half[m] * actuated.modulus[limb[m]]
+        ki = half[0] * actuated.modulus[limb[0]]
+        kj = half[1] * actuated.modulus[limb[1]]
+        flexible = element.voronoi[plain + p] / element.bending[plain + p]
+        actuated.modulus[first + p] = ki * kj / total * flexible
+        rest = element.joint_kink[p] + turn[0] * actuated.curvature[limb[0]]
+        actuated.curvature[first + p] = rest + turn[1] * actuated.curvature[limb[1]]
+
+
 @inner
 def bend_geometry(
-    ex: float, ey: float, fx: float, fy: float
+    ex: float, ey: float, fx: float, fy: float, fold: float
 ) -> tuple[float, float, float, float, float]:
     """T = tan(phi/2) between the edges e and f, and its parts of the slope.
 
-    phi = ang f - ang e, with d ang(e) / de = a = (-ey, ex) / |e|^2. Returns T, a, b,
-    where b is the same for f.
+    phi = ang f - ang(fold e), with d ang(e) / de = a = (-ey, ex) / |e|^2. Returns T, a,
+    b, where b is the same for f.
     """
     ee = ex * ex + ey * ey
     ff = fx * fx + fy * fy
-    tan = (ex * fy - ey * fx) / (np.sqrt(ee * ff) + ex * fx + ey * fy)
+    cross, dot = fold * (ex * fy - ey * fx), fold * (ex * fx + ey * fy)
+    tan = cross / (np.sqrt(ee * ff) + dot)
     u = 1.0 / ee
     w = 1.0 / ff
     return tan, -ey * u, ex * u, -fy * w, fx * w
@@ -193,7 +246,7 @@ def energies(x: Floats, element: Elements, actuated: Actuated) -> tuple[float, f
         i, j, k = element.bend[b, 0], element.bend[b, 1], element.bend[b, 2]
         ex, ey = edge_between(x, i, j)
         fx, fy = edge_between(x, j, k)
-        tan = bend_geometry(ex, ey, fx, fy)[0]
+        tan = bend_geometry(ex, ey, fx, fy, element.fold[b])[0]
         s, rest = bend_law(element, actuated, b)
         bend += 0.5 * s * (2.0 * tan - rest) ** 2
     return stretch, bend
@@ -258,7 +311,7 @@ def _bend_gradients(
         i, j, k = element.bend[b, 0], element.bend[b, 1], element.bend[b, 2]
         ex, ey = edge_between(x, i, j)
         fx, fy = edge_between(x, j, k)
-        tan, ax, ay, bx, by = bend_geometry(ex, ey, fx, fy)
+        tan, ax, ay, bx, by = bend_geometry(ex, ey, fx, fy, element.fold[b])
         slope = 1.0 + tan * tan  # d turn / d phi
         ax, ay, bx, by = slope * ax, slope * ay, slope * bx, slope * by
         s, rest = bend_law(element, actuated, b)

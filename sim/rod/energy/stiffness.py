@@ -131,7 +131,7 @@ def _bend_terms(
     i, j, k = element.bend[b, 0], element.bend[b, 1], element.bend[b, 2]
     ex, ey = edge_between(x, i, j)
     fx, fy = edge_between(x, j, k)
-    tan, ax, ay, bx, by = bend_geometry(ex, ey, fx, fy)
+    tan, ax, ay, bx, by = bend_geometry(ex, ey, fx, fy, element.fold[b])
     s, rest = bend_law(element, actuated, b)
     first, second = bend_stiffness(tan, scale * s, rest, weight, before.turn[b])
     uxx, uxy = -2.0 * first * ax * ay, first * (ax * ax - ay * ay)

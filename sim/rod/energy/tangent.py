@@ -131,13 +131,15 @@ def _edges(
 
 
 @inner
-def _bend_tangent(x: Floats, dx: Floats, i: int, j: int, k: int) -> BendTangent:
+def _bend_tangent(
+    x: Floats, dx: Floats, i: int, j: int, k: int, fold: float
+) -> BendTangent:
     """Turning 2 T and its change; its slopes at i and k, and their changes."""
     ex, ey = edge_between(x, i, j)
     fx, fy = edge_between(x, j, k)
     dex, dey = edge_between(dx, i, j)
     dfx, dfy = edge_between(dx, j, k)
-    tan, ax, ay, bx, by = bend_geometry(ex, ey, fx, fy)
+    tan, ax, ay, bx, by = bend_geometry(ex, ey, fx, fy, fold)
     dphi = bx * dfx + by * dfy - ax * dex - ay * dey
     slope = 1.0 + tan * tan
     dslope = slope * tan * dphi
@@ -161,6 +163,28 @@ def _bend_tangent(x: Floats, dx: Floats, i: int, j: int, k: int) -> BendTangent:
 
 
 @inner
+def _law_tangent(
+    element: Elements, actuated: Actuated, change: Directions, q: int, b: int
+) -> tuple[float, float]:
+    """How actuation changes the stiffness of a bend, and its turning at rest."""
+    modulus, curvature = change.modulus[q], change.curvature[q]
+    limb, dl = element.bend_limb[b], element.voronoi[b]
+    p = limb - len(actuated.modulus) + len(element.joint_half)
+    if p < 0:
+        ds = element.bending[b] * modulus[limb] / dl
+        return ds, element.curvature[b] * curvature[limb] * dl
+    half, of, turn = element.joint_half[p], element.joint_limb[p], element.joint_turn[p]
+    total, dtotal = 0.0, 0.0
+    for m in range(len(half)):
+        total += half[m] * actuated.modulus[of[m]]
+        dtotal += half[m] * modulus[of[m]]
+    ki, kj = half[0] * actuated.modulus[of[0]], half[1] * actuated.modulus[of[1]]
+    dki, dkj = half[0] * modulus[of[0]], half[1] * modulus[of[1]]
+    ds = (dki * kj + ki * dkj - ki * kj * dtotal / total) / total
+    return ds, turn[0] * curvature[of[0]] + turn[1] * curvature[of[1]]
+
+
+@inner
 def _bends(
     x0: Floats,
     x1: Floats,
@@ -176,15 +200,16 @@ def _bends(
 ) -> None:
     for b in range(len(element.voronoi)):
         i, j, k = element.bend[b, 0], element.bend[b, 1], element.bend[b, 2]
-        limb, dl = element.bend_limb[b], element.voronoi[b]
+        fold = element.fold[b]
         t0, dt0, ax0, ay0, bx0, by0, dax0, day0, dbx0, dby0 = _bend_tangent(
-            x0, dx0, i, j, k
+            x0, dx0, i, j, k, fold
         )
-        t1, dt1, ax, ay, bx, by, dax, day, dbx, dby = _bend_tangent(x1, dx1, i, j, k)
+        t1, dt1, ax, ay, bx, by, dax, day, dbx, dby = _bend_tangent(
+            x1, dx1, i, j, k, fold
+        )
         s, rest = bend_law(element, actuated, b)
-        ds = s * change.relative_modulus[q]
-        ds += element.bending[b] * change.modulus[q, limb] / dl
-        drest = element.curvature[b] * change.curvature[q, limb] * dl
+        ds, drest = _law_tangent(element, actuated, change, q, b)
+        ds += s * change.relative_modulus[q]
         c, dc = s * (t1 - rest), ds * (t1 - rest) + s * (dt1 - drest)
         add_triple(
             elastic, i, j, k,

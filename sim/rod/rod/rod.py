@@ -4,6 +4,7 @@ Nodes are joined by edges, which stretch; pairs of edges that meet at a node for
 bends. The shape in which a rod is built is its rest shape.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,6 +13,15 @@ from scipy.sparse.csgraph import connected_components
 
 from sim.arrays import Bools, Floats, Ints
 from sim.limits import refuse_unless_positive
+from sim.rod.rod.joints import (
+    NONE,
+    Chains,
+    Joints,
+    joined,
+    longer_beside,
+    pairs_at,
+    unactuated,
+)
 
 PASSIVE = -1  # the limb of an edge or bend that no actuator drives
 
@@ -66,6 +76,8 @@ class Rod:
     curvature : (b,) 1/m, natural curvature, positive to the left
     edge_limb, bend_limb : (m,), (b,) the limb whose actuator drives it, or PASSIVE
     held : (n, 2) coordinates whose velocity is prescribed
+    joints : the last of the bends, those at rigid nodes: `voronoi` and `bending` are
+        such that EI / dl is their stiffness where no limb is actuated
     """
 
     nodes: Floats
@@ -80,6 +92,7 @@ class Rod:
     edge_limb: Ints
     bend_limb: Ints
     held: Bools
+    joints: Joints = NONE
 
     def __post_init__(self) -> None:
         _refuse_bad_edges(self.nodes, self.edges, self.rest_length)
@@ -163,9 +176,12 @@ def _refuse_folded_bends(nodes: Floats, bends: Ints) -> None:
         )
 
 
-def turning(nodes: Floats, bends: Ints) -> Floats:
-    """(b,) tan(phi/2) of the turning angle phi at each bend, smooth up to 180 deg."""
-    e = nodes[bends[:, 1]] - nodes[bends[:, 0]]
+def turning(nodes: Floats, bends: Ints, fold: Floats | float = 1.0) -> Floats:
+    """(b,) tan(phi/2) of the turning angle phi at each bend, smooth up to 180 deg.
+
+    fold : (b,) -1 where phi is counted from the reversed first edge
+    """
+    e = np.multiply(fold, (nodes[bends[:, 1]] - nodes[bends[:, 0]]).T).T
     f = nodes[bends[:, 2]] - nodes[bends[:, 1]]
     cross = e[:, 0] * f[:, 1] - e[:, 1] * f[:, 0]
     product = np.linalg.norm(e, axis=1) * np.linalg.norm(f, axis=1)
@@ -180,8 +196,12 @@ def network(
     *,
     edge_limb: Ints | None = None,
     bend_limb: Ints | None = None,
+    joints: Sequence[int] = (),
 ) -> Rod:
-    """A rod network at rest in the shape of `nodes`; natural curvature is its own."""
+    """A rod network at rest in the shape of `nodes`; natural curvature is its own.
+
+    joints : nodes at which all edges are joined rigidly; `bends` has none of theirs
+    """
     length = np.linalg.norm(nodes[edges[:, 1]] - nodes[edges[:, 0]], axis=1)
     _refuse_bad_edges(nodes, edges, length)
     _refuse_folded_bends(nodes, bends)
@@ -192,7 +212,7 @@ def network(
     e = np.linalg.norm(nodes[bends[:, 1]] - nodes[bends[:, 0]], axis=1)
     f = np.linalg.norm(nodes[bends[:, 2]] - nodes[bends[:, 1]], axis=1)
     voronoi = 0.5 * (e + f)
-    return Rod(
+    rod = Rod(
         nodes=nodes,
         mass=mass,
         edges=edges,
@@ -205,6 +225,33 @@ def network(
         edge_limb=np.full(m, PASSIVE) if edge_limb is None else edge_limb,
         bend_limb=np.full(b, PASSIVE) if bend_limb is None else bend_limb,
         held=np.zeros((len(nodes), 2), dtype=np.bool_),
+    )
+    return _with_joints(rod, material.bending, joints) if len(joints) else rod
+
+
+def _with_joints(rod: Rod, EI: float, at: Sequence[int]) -> Rod:
+    """The rod with a bend of each pair of edges at the nodes `at`."""
+    for b in np.flatnonzero(np.isin(rod.bends[:, 1], at)):
+        raise ValueError(
+            f"rod: bend {b} is at node {rod.bends[b, 1]}, a joint: leave it out"
+        )
+    pairs, fold = pairs_at(rod.nodes, rod.edges, at)
+    tan = turning(rod.nodes, pairs, fold)
+    chains = Chains(
+        rod.edges, rod.bends, rod.curvature, rod.rest_length, rod.edge_limb, EI
+    )
+    joints = joined(chains, pairs, fold, tan)
+    voronoi = EI / unactuated(joints)
+    longer = longer_beside(rod.nodes, rod.bends, rod.voronoi, at)
+    curvature = rod.curvature * rod.voronoi / longer
+    return replace(
+        rod,
+        bends=np.vstack([rod.bends, pairs]),
+        voronoi=np.concatenate([longer, voronoi]),
+        bending=np.concatenate([rod.bending, np.full(len(pairs), EI)]),
+        curvature=np.concatenate([curvature, 2.0 * tan / voronoi]),
+        bend_limb=np.concatenate([rod.bend_limb, np.full(len(pairs), PASSIVE)]),
+        joints=joints,
     )
 
 
@@ -248,8 +295,10 @@ def small_turns(rod: Rod) -> Rod:
     About a natural turning angle phi, k = 2 tan(phi/2) / dl grows with
     1 + tan^2(phi/2) instead of 1, so a discrete curved rod is too stiff by the square
     of that. [Hu20] leaves this error, which vanishes with dl^2; here it is divided out.
+    The bends of joints are so already.
     """
     tan = 0.5 * rod.curvature * rod.voronoi
+    tan[len(tan) - len(rod.joints.fold) :] = 0.0
     return replace(rod, bending=rod.bending / (1.0 + tan**2) ** 2)
 
 

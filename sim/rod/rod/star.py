@@ -7,7 +7,7 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.limits import refuse_unless_count, refuse_unless_positive
-from sim.rod.rod.rod import PASSIVE, Rod, RodMaterial, chain, network
+from sim.rod.rod.rod import PASSIVE, Rod, RodMaterial, chain, network, small_turns
 
 LIMBS = 7
 LOWEST = 4  # limb 5 of Fig. 4, counted from 0, is in contact at the start
@@ -83,8 +83,8 @@ def star(shape: StarShape, material: RodMaterial) -> Rod:
     """The robot standing on two tails; limb k (from 0) is arc k and the tail before it.
 
     Limbs count counter-clockwise, so that a robot that rolls to +x stands on limb 5,
-    6, 7, 1 ... of Fig. 4 (here 4, 5, 6, 0 ...). A joint of three edges has
-    two bends, (arc, tail) and (tail, next arc), as the paper says.
+    6, 7, 1 ... of Fig. 4 (here 4, 5, 6, 0 ...). The joints of three edges are rigid:
+    see `sim.rod.rod.joints`.
     """
     n = shape.nodes_per_limb
     nodes = np.vstack([_limb(shape, k) for k in range(LIMBS)])
@@ -97,22 +97,22 @@ def star(shape: StarShape, material: RodMaterial) -> Rod:
         first = k * n
         arc = [*range(first, first + shape.arc_edges), (k + 1) % LIMBS * n]
         tail = [first, *range(first + shape.arc_edges, first + n)]
-        before = (first - n + shape.arc_edges - 1) % (LIMBS * n)
         for path in (arc, tail):
             edges += pairwise(path)
         edge_limb += [k] * shape.arc_edges + [PASSIVE] * shape.tail_edges
         for path in (arc, tail):
             bends += zip(path[:-2], path[1:-1], path[2:], strict=True)
-        bends += [(before, first, tail[1]), (tail[1], first, arc[1])]
-        bend_limb += [k] * (shape.arc_edges - 1) + [PASSIVE] * (shape.tail_edges + 1)
-    return network(
+        bend_limb += [k] * (shape.arc_edges - 1) + [PASSIVE] * (shape.tail_edges - 1)
+    rod = network(
         nodes,
         np.array(edges),
         np.array(bends),
         material,
         edge_limb=np.array(edge_limb),
         bend_limb=np.array(bend_limb),
+        joints=[k * n for k in range(LIMBS)],
     )
+    return small_turns(rod)
 
 
 def jumper(

@@ -11,7 +11,7 @@ ground need no cut.
 from sim.arrays import Floats
 from sim.rod.actuation.actuation import actuate
 from sim.rod.compiled import inner, spine
-from sim.rod.energy.elastic import Strains, gradients
+from sim.rod.energy.elastic import Strains, gradients, join
 from sim.rod.stepping.contacts import closed_contacts, find_landings, keep_contacts
 from sim.rod.stepping.energy_balance import (
     account,
@@ -37,6 +37,7 @@ def make_ready(setting: Setting, state: RodState, work: Work) -> None:
     if state.clock.ready != 0.0:
         return
     actuate(state.clock.time, state.pulse, setting.law, work.actuated)
+    join(setting.element, work.actuated)
     gradients(
         state.x,
         setting.element,

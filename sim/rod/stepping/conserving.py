@@ -88,19 +88,21 @@ def _add_bending(
         s, rest = bend_law(element, actuated, b)
         e0, e1 = _length(x0, i, j), _length(x1, i, j)
         f0, f1 = _length(x0, j, k), _length(x1, j, k)
-        C0, D0 = _products(x0, i, j, k)
-        C1, D1 = _products(x1, i, j, k)
+        C0, D0 = _products(x0, i, j, k, element.fold[b])
+        C1, D1 = _products(x1, i, j, k, element.fold[b])
         S0, S1 = e0 * f0 + D0, e1 * f1 + D1
         t0, t1 = 2.0 * C0 / S0, 2.0 * C1 / S1
         moment = s * (0.5 * (t0 + t1) - rest + viscous * (t1 - t0))
-        dC = moment * (S0 + S1) / (S0 * S1)  # moment times d turn / dC and so on
+        # The moment times d turn / d(e x f), d turn / d(e . f), d turn / dS.
+        dC = element.fold[b] * moment * (S0 + S1) / (S0 * S1)
         dS = -moment * (C0 + C1) / (S0 * S1)
+        dD = element.fold[b] * dS
         ex, ey = _mean_edge(x0, x1, i, j)
         fx, fy = _mean_edge(x0, x1, j, k)
         along_e = dS * (f0 + f1) / (e0 + e1)
         along_f = dS * (e0 + e1) / (f0 + f1)
-        px, py = dC * fy + dS * fx + along_e * ex, -dC * fx + dS * fy + along_e * ey
-        qx, qy = -dC * ey + dS * ex + along_f * fx, dC * ex + dS * ey + along_f * fy
+        px, py = dC * fy + dD * fx + along_e * ex, -dC * fx + dD * fy + along_e * ey
+        qx, qy = -dC * ey + dD * ex + along_f * fx, dC * ex + dD * ey + along_f * fy
         add_triple(total, i, j, k, -px, -py, qx, qy)
 
 
@@ -118,8 +120,8 @@ def _mean_edge(x0: Floats, x1: Floats, i: int, j: int) -> tuple[float, float]:
 
 
 @inner
-def _products(x: Floats, i: int, j: int, k: int) -> tuple[float, float]:
-    """e x f and e . f of the edges (i, j) and (j, k)."""
+def _products(x: Floats, i: int, j: int, k: int, fold: float) -> tuple[float, float]:
+    """e x f and e . f of the edges (i, j), reversed if fold is -1, and (j, k)."""
     ex, ey = edge_between(x, i, j)
     fx, fy = edge_between(x, j, k)
-    return ex * fy - ey * fx, ex * fx + ey * fy
+    return fold * (ex * fy - ey * fx), fold * (ex * fx + ey * fy)

@@ -10,6 +10,7 @@ so that one forward and one backward substitution serve the whole iteration.
 
 import numpy as np
 
+from sim.arrays import Floats
 from sim.rod.compiled import inner, spine
 from sim.rod.contact.coulomb import (
     OPEN,
@@ -41,15 +42,15 @@ def closed_contacts(state: RodState, work: Work) -> int:
 
 @inner
 def end_gap(
-    setting: Setting, scheme: Scheme, state: RodState, i: int, h: float
+    setting: Setting, scheme: Scheme, state: RodState, i: int, end: float, h: float
 ) -> tuple[float, float, float]:
     """The gap of node i at the end of a step in which its normal velocity vanishes.
 
-    Also the tangent of the ground where the node is then expected.
+    Also the tangent of the ground there, where the node is expected at x = `end`.
     """
     x, y = state.x[i, 0], state.x[i, 1]
     vx, vy = state.v[i, 0], state.v[i, 1]
-    slope = surface(setting.relief, x + h * vx)[1]
+    slope = surface(setting.relief, end)[1]
     tx = 1.0 / np.sqrt(1.0 + slope * slope)
     ty = slope * tx
     along = vx * tx + vy * ty
@@ -62,11 +63,37 @@ def end_gap(
 def place_frames(
     setting: Setting, scheme: Scheme, state: RodState, work: Work, count: int, h: float
 ) -> None:
-    """Tangents of the contacts for this step, and the velocity that closes the gap."""
+    """Tangents of the contacts for this step, and the velocity that closes the gap.
+
+    The ends are those of the guess in work.v, or of the iterate before more nodes were
+    found to land.
+    """
+    g = scheme.gamma
     for c in range(count):
-        end, tx, ty = end_gap(setting, scheme, state, work.who[c], h)
+        i = work.who[c]
+        end = state.x[i, 0] + h * ((1.0 - g) * state.v[i, 0] + g * work.v[i, 0])
+        left, tx, ty = end_gap(setting, scheme, state, i, end, h)
         work.frame[c, 0], work.frame[c, 1] = tx, ty
-        work.push[c] = scheme.closing * end / h
+        work.push[c] = scheme.closing * left / h
+        work.middle[c, 0], work.middle[c, 1] = tx, ty
+        slope = surface(setting.relief, state.x[i, 0])[1]
+        if state.contact[i] != OPEN and scheme.gamma < 1.0 and slope * tx != ty:
+            lean_to_middle(work.middle[c], slope)
+
+
+@inner
+def lean_to_middle(tangent: Floats, slope: float) -> None:
+    """Turn the tangent at the end of a step halfway to that at its start.
+
+    A contact that slides from one tangent to the other has a mean velocity along the
+    one halfway: an impulse across it does no work, so that curved ground takes no
+    energy. An impulse across the tangent at the end would take (curvature v h)^2 / 2
+    of it in each step.
+    """
+    t0 = 1.0 / np.sqrt(1.0 + slope * slope)
+    x, y = tangent[0] + t0, tangent[1] + slope * t0
+    length = np.sqrt(x * x + y * y)
+    tangent[0], tangent[1] = x / length, y / length
 
 
 @inner
@@ -95,11 +122,14 @@ def fill_columns(setting: Setting, state: RodState, work: Work, count: int) -> N
 
 @inner
 def turn_to_frames(work: Work, count: int) -> None:
-    """W by (normal, tangential) from the matrix by (x, y)."""
+    """W by (normal, tangential) from the matrix by (x, y).
+
+    Velocities are those along `frame`, impulses those along `middle`.
+    """
     for a in range(count):
         tx, ty = work.frame[a, 0], work.frame[a, 1]
         for b in range(count):
-            sx, sy = work.frame[b, 0], work.frame[b, 1]
+            sx, sy = work.middle[b, 0], work.middle[b, 1]
             xx, xy = work.xy[2 * a, 2 * b], work.xy[2 * a, 2 * b + 1]
             yx, yy = work.xy[2 * a + 1, 2 * b], work.xy[2 * a + 1, 2 * b + 1]
             nx, ny = -ty * xx + tx * yx, -ty * xy + tx * yy
@@ -148,7 +178,7 @@ def _spread(setting: Setting, work: Work, count: int) -> None:
     work.impulse[:] = 0.0
     pattern = setting.pattern
     for c in range(count):
-        tx, ty = work.frame[c, 0], work.frame[c, 1]
+        tx, ty = work.middle[c, 0], work.middle[c, 1]
         p_n, p_t = work.p[2 * c], work.p[2 * c + 1]
         px, py = -ty * p_n + tx * p_t, tx * p_n + ty * p_t
         work.impulse[work.who[c], 0] = px
@@ -214,7 +244,7 @@ def find_landings(
             continue
         if is_listed(work, count, i) or (setting.held[i, 0] and setting.held[i, 1]):
             continue
-        end = end_gap(setting, scheme, state, i, h)[0]
+        end = end_gap(setting, scheme, state, i, work.x[i, 0], h)[0]
         if abs(end) <= scheme.landing or uncut:
             if listed == len(work.who):
                 work.memo.full = 1

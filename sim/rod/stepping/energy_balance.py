@@ -18,7 +18,7 @@ import numpy as np
 
 from sim.rod.actuation.actuation import actuate
 from sim.rod.compiled import inner, kernel
-from sim.rod.energy.elastic import bend_law, edge_law, energies
+from sim.rod.energy.elastic import bend_law, edge_law, energies, join
 from sim.rod.stepping.newmark import overlap
 from sim.rod.stepping.state import Clock, EnergyFlow, RodState, Scheme, Setting, Work
 
@@ -34,6 +34,7 @@ def account(
     flow.given, flow.damped, flow.friction, flow.impact = 0.0, 0.0, 0.0, 0.0
     flow.left, flow.scale, flow.rounding, flow.fallen = 0.0, 0.0, 0.0, 0.0
     actuate(state.clock.time, state.pulse, setting.law, work.earlier)
+    join(setting.element, work.earlier)
     _add_edges(setting, scheme, state, work, h)
     _add_bends(setting, scheme, state, work, h)
     _add_nodes(setting, scheme, state, work, h)
@@ -132,7 +133,7 @@ def _add_contacts(setting: Setting, state: RodState, work: Work, count: int) -> 
     """
     for c in range(count):
         i = work.who[c]
-        tx, ty = work.frame[c, 0], work.frame[c, 1]
+        tx, ty = work.middle[c, 0], work.middle[c, 1]
         x = 0.5 * (state.v[i, 0] + work.v[i, 0])
         y = 0.5 * (state.v[i, 1] + work.v[i, 1])
         work.flow.impact -= work.p[2 * c] * (-ty * x + tx * y)

@@ -23,7 +23,7 @@ from sim.arrays import Floats
 from sim.rod.actuation.actuation import actuate
 from sim.rod.compiled import inner, spine
 from sim.rod.energy.blocks import backward, factorise, forward
-from sim.rod.energy.elastic import Rates, gradients
+from sim.rod.energy.elastic import Rates, gradients, join
 from sim.rod.energy.stiffness import add_mass, add_stiffness, multiply, set_multiple
 from sim.rod.stepping.conserving import conserving_gradient
 from sim.rod.stepping.contacts import add_impulses, place_frames
@@ -165,6 +165,7 @@ def solve_step(
 ) -> bool:
     """Find v1 with the listed contacts, from the guess in work.v; False if it fails."""
     actuate(state.clock.time + h, state.pulse, setting.law, work.actuated)
+    join(setting.element, work.actuated)
     place_frames(setting, scheme, state, work, count, h)
     if setting.rayleigh:
         _paper_stiffness(setting, state, work)

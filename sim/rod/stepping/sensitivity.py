@@ -36,6 +36,7 @@ from sim.rod.energy.elastic import (
     Rates,
     Strains,
     gradients,
+    join,
     passive,
     unstrained,
 )
@@ -116,7 +117,7 @@ def tangents(
     yield follower.now()
     while loop.time < duration - 1e-6 * options.h:
         before = loop.state.x.copy(), _copied(loop.state.strain)
-        time = loop.time
+        time, pulse = loop.time, loop.state.pulse.copy()
         if not loop.run_to(loop.step + 1, duration):
             raise loop.failure()
         if loop.work.report.substeps != 1.0:
@@ -126,6 +127,8 @@ def tangents(
                 "before it, or let nodes land with larger gaps (landing)",
                 best=follower.now(),
             )
+        if not np.array_equal(pulse, loop.state.pulse):
+            follower.restart(before[0], time)
         follower.step(*before)
         yield follower.now()
 
@@ -145,8 +148,7 @@ class _Follower:
         self.matrix = empty(loop.setting.pattern)
         self.space = np.zeros((n, 2))
         self.actuated = passive(loop.world.rod)
-        x = loop.state.x
-        self.dgradient, _ = self.forces(x, self.dx, x, self.dx, self.change(0.0), 0.0)
+        self.restart(loop.state.x, loop.time)
 
     def now(self) -> Tangents:
         state = self.loop.state
@@ -154,14 +156,20 @@ class _Follower:
             self.loop.time, state.x.copy(), state.v.copy(), self.dx, self.dv
         )
 
-    def change(self, h: float) -> Directions:
-        """What the parameters change at the present time; h = 0: without damping."""
-        state, (parameters, modulus) = self.loop.state, self.fitted
+    def restart(self, x: Floats, time: float) -> None:
+        """The forces at x, where the limbs are told something new, and their change."""
+        change = self.change(0.0, time)
+        self.dgradient, _ = self.forces(x, self.dx, x, self.dx, change, 0.0)
+
+    def change(self, h: float, time: float) -> Directions:
+        """What the parameters change at a time; h = 0: without damping."""
+        pulse, (parameters, modulus) = self.loop.state.pulse, self.fitted
         law = self.loop.setting.law
-        actuate(state.clock.time, state.pulse, law, self.actuated)
+        actuate(time, pulse, law, self.actuated)
+        join(self.loop.setting.element, self.actuated)
         return Directions(
             _where(parameters, Parameter.MODULUS, 1.0 / modulus),
-            *limb_tangents(float(state.clock.time), state.pulse, law, parameters),
+            *limb_tangents(time, pulse, law, parameters),
             _where(parameters, Parameter.BETA, 1.0 / h if h > 0.0 else 0.0),
         )
 
@@ -182,7 +190,7 @@ class _Follower:
         loop, h = self.loop, self.loop.options.h
         setting, x1 = loop.setting, loop.state.x
         dx0, dv0 = self.dx, self.dv
-        change, viscous = self.change(h), setting.beta / h
+        change, viscous = self.change(h, loop.time), setting.beta / h
         self._factorise(x1, strain, h)
         holds = _Contacts(self, dx0 + h * (1.0 - GAMMA) * dv0, h)
         mass, free = setting.element.mass[:, None], ~setting.held
@@ -332,7 +340,7 @@ def hung(world: World, load: NodeLoad, fitted: Fitted) -> tuple[World, Floats]:
         )  # fmt: skip
         x = x + follower.solve(((force - slope) * ~loop.setting.held)[None])[0]
     still = np.zeros_like(follower.dx)
-    change, _ = follower.forces(x, still, x, still, follower.change(0.0), 0.0)
+    change, _ = follower.forces(x, still, x, still, follower.change(0.0, 0.0), 0.0)
     dx = follower.solve(-change * ~loop.setting.held)
     rod = replace(world.rod, nodes=x)
     return replace(world, rod=rod, load=None), dx

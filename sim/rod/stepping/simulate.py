@@ -13,7 +13,7 @@ from sim.rod.actuation.actuation import LeftOfContact, Pulses, actuate
 from sim.rod.contact.coulomb import ContactRule
 from sim.rod.contact.ground import GroundPlane, gaps
 from sim.rod.energy.blocks import BlockPattern, analyse
-from sim.rod.energy.elastic import elements, energies, passive
+from sim.rod.energy.elastic import elements, energies, join, passive
 from sim.rod.rod.rod import Rod
 from sim.rod.stepping.energy_balance import mechanical_energies
 from sim.rod.stepping.loop import run
@@ -223,6 +223,7 @@ class Loop:
         before = sum(self.elastic())
         self.state.pulse[limb] = time
         self.state.clock.given += sum(self.elastic()) - before
+        self.state.clock.ready = 0.0  # forces at the start of a step are new
 
     def steps(self, steps: int, stop: float) -> bool:
         return run(
@@ -242,6 +243,7 @@ class Loop:
         """Stretching and bending energy, as the limbs are actuated now, J."""
         actuated, state = passive(self.world.rod), self.state
         actuate(state.clock.time, state.pulse, self.setting.law, actuated)
+        join(self.setting.element, actuated)
         return energies(state.x, self.setting.element, actuated)
 
     def record(self, *, failed: bool = False) -> RodStep:

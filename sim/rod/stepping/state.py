@@ -236,8 +236,9 @@ class Work(NamedTuple):
     stiffness : K at the start of the step, for Rayleigh damping
     product : (n, 2)
     who : (c,) the nodes in contact; known : those of `columns`
-    state, frame, push : (c,), (c, 2), (c,) their states, tangents, and the velocity
-        that closes their gap
+    state, frame, push : (c,), (c, 2), (c,) their states, tangents at the end of the
+        step, and the velocity that closes their gap
+    middle : (c, 2) tangents across which impulses act
     columns : (2c, n, 2) L^-1 of the unit vectors at the contacts
     xy, W, b, p : Delassus matrix by coordinates and by frames, velocities, impulses
     impulse : (n, 2) N s
@@ -262,6 +263,7 @@ class Work(NamedTuple):
     known: Ints
     state: Ints
     frame: Floats
+    middle: Floats
     push: Floats
     columns: Floats
     xy: Floats
@@ -333,6 +335,7 @@ def work_space(rod: Rod, pattern: BlockPattern) -> Work:
         known=np.zeros(c, dtype=np.int64),
         state=np.zeros(c, dtype=np.int64),
         frame=np.zeros((c, 2)),
+        middle=np.zeros((c, 2)),
         push=np.zeros(c),
         columns=np.empty((2 * c, n, 2)),
         xy=np.empty((2 * c, 2 * c)),

@@ -46,7 +46,10 @@ class RodWorld:
     def __init__(self, world: World, options: StepOptions | None = None) -> None:
         self._loop = Loop(world, options or StepOptions(), None)
         setting = self._loop.setting
-        own = setting.element._replace(curvature=setting.element.curvature.copy())
+        element, self._at_rest = setting.element, setting.element.curvature
+        own = element._replace(
+            curvature=element.curvature.copy(), joint_turn=element.joint_turn.copy()
+        )
         self._loop.setting = setting._replace(element=own)
         self._limbs = world.rod.last_limb + 1
         self._ratio = np.ones(self._limbs)
@@ -97,7 +100,9 @@ class RodWorld:
         """Let natural curvatures be those told."""
         rod, curvature = self.world.rod, self._loop.setting.element.curvature
         before = sum(self._loop.elastic())
-        curvature[:] = rod.curvature
+        curvature[:] = self._at_rest
+        turn, of = self._loop.setting.element.joint_turn, rod.joints.limb[:, :2]
+        turn[:] = rod.joints.turn * np.where(of < 0, 1.0, self._ratio[of])
         for limb in range(self._limbs):
             curvature[rod.bend_limb == limb] *= self._ratio[limb]
         self._loop.state.clock.given += sum(self._loop.elastic()) - before

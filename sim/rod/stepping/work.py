@@ -17,7 +17,7 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.rod.actuation.actuation import actuate
-from sim.rod.energy.elastic import Actuated, Elements, elements, energies, passive
+from sim.rod.energy.elastic import Actuated, Elements, elements, energies, join, passive
 from sim.rod.stepping.simulate import RodStep
 from sim.rod.stepping.state import RodState
 from sim.rod.stepping.world import World
@@ -50,6 +50,7 @@ class ActuationWork:
     def _actuated(self, state: RodState) -> Actuated:
         actuated = passive(self.world.rod)
         actuate(state.clock.time, state.pulse, self.world.actuator.law, actuated)
+        join(self._element, actuated)
         return actuated
 
     def add(self, step: RodStep) -> None:
@@ -63,16 +64,18 @@ class ActuationWork:
         self._before = step.x, after
 
     def _work(self, x0: Floats, x1: Floats, a0: Actuated, a1: Actuated) -> Floats:
-        """W of each limb: the others, whose laws act on other elements, as in a0."""
+        """W of each limb, one after the other: two limbs share the bends of a joint."""
         work = np.zeros_like(self.total)
         changed = (a0.modulus != a1.modulus) | (a0.curvature != a1.curvature)
-        for limb in np.flatnonzero(changed[:-1]):
+        for limb in np.flatnonzero(changed[: len(work)]):
             one = Actuated(a0.modulus.copy(), a0.curvature.copy())
             one.modulus[limb] = a1.modulus[limb]
             one.curvature[limb] = a1.curvature[limb]
+            join(self._element, one)
             for x in (x0, x1):
                 gained = sum(energies(x, self._element, one))
                 work[limb] += 0.5 * (gained - sum(energies(x, self._element, a0)))
+            a0 = one
         return work
 
 

@@ -145,6 +145,8 @@ def test_a_bad_robot_is_refused_before_its_first_step(
         ("case.bends=[[0,1,5]]", "bend 0 at nodes 0, 1, 5 does not follow two edges"),
         ("case.limbs=[0]", "give one for each of the 6 edges"),
         ("case.held=[7]", "there is no node 7: choose 0 to 6"),
+        ("case.joints=[7]", "joints: there is no node 7: choose 0 to 6"),
+        ("case.joints=[0]", "joints: node 0 has 1 edges: choose one of two or more"),
         ("case.schedule.limbs=[2]", "there is no limb 2"),
         ("case.options.h=abc", "h must be positive, not abc"),
         (
@@ -211,19 +213,25 @@ def test_a_broken_chain_ends_with_status_2(command: Command, project: Path) -> N
 
 
 def test_a_rod_of_ones_own_is_the_same_rod() -> None:
-    """The star, named node by node, moves as the star does."""
+    """The star, named node by node, moves as the star does.
+
+    Its bends have the stiffness of their printed law, the star's that of small turns.
+    """
     star = build("star_robot", duration=0.3)
     rod = star.world.rod
+    plain = len(rod.bends) - len(rod.joints.fold)
     own = OwnRodCase(
         nodes=rod.nodes.tolist(),
         edges=rod.edges.tolist(),
-        bends=rod.bends.tolist(),
+        bends=rod.bends[:plain].tolist(),
+        joints=np.unique(rod.bends[plain:, 1]).tolist(),
         limbs=rod.edge_limb.tolist(),
         ground=star.ground,
         schedule=star.schedule,
         duration=0.3,
     )
     assert np.array_equal(own.world.rod.bend_limb, rod.bend_limb)
+    assert own.world.rod.joints.half == pytest.approx(rod.joints.half, rel=0.02)
     assert own.world.rod.mass == pytest.approx(rod.mass, rel=1e-3)
     *_, last = own.steps()
     assert last.x[:, 0].mean() > rod.nodes[:, 0].mean() + 5e-3  # it rolls

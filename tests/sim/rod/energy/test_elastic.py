@@ -11,6 +11,7 @@ from sim.rod.energy.elastic import (
     elements,
     energies,
     gradients,
+    join,
     passive,
     unstrained,
 )
@@ -28,10 +29,12 @@ def _star() -> Rod:
 
 def _actuated(rod: Rod, rng: np.random.Generator) -> Actuated:
     modulus, curvature = passive(rod)
-    return Actuated(
+    actuated = Actuated(
         modulus + 0.5 * rng.random(len(modulus)),
         curvature - 0.5 * rng.random(len(curvature)),
     )
+    join(elements(rod), actuated)
+    return actuated
 
 
 def _energy(rod: Rod, actuated: Actuated, x: Floats) -> float:

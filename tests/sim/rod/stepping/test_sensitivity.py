@@ -50,6 +50,23 @@ def _limb(values: Values) -> World:
     )
 
 
+def _limb_with_a_foot(values: Values) -> World:
+    """The arc, joined at its end by a rigid node to a foot that no actuator drives."""
+    arc = _limb(values).rod
+    angle = arc.nodes[-1] + 0.004 * np.array([[1.0, 0.3], [2.0, 0.6]])
+    nodes = np.vstack([arc.nodes, angle])
+    i = np.arange(14)
+    limb = np.where(i < 12, 0, -1)
+    inner = np.concatenate([i[:11], [12]])
+    rod = network(
+        nodes, np.column_stack([i, i + 1]),
+        np.column_stack([inner, inner + 1, inner + 2]),
+        RodMaterial(modulus=values[Parameter.MODULUS]),
+        edge_limb=limb, bend_limb=np.append(np.zeros(11, int), -1), joints=[12],
+    )  # fmt: skip
+    return replace(_limb(values), rod=hold(rod, [0, 1]))
+
+
 def _bridge(friction: float) -> Callable[[Values], World]:
     """A bridge on two legs, set down on a slope of 5 degrees."""
     nodes = [[0, 0], [5, 10], [15, 15], [25, 17], [35, 15], [45, 10], [50, 0]]
@@ -89,10 +106,13 @@ def _difference(
     return difference
 
 
-def test_derivatives_of_an_actuated_limb_match_differences() -> None:
-    last = _last(_limb(NOMINAL), 0.3, list(Parameter))
+@pytest.mark.parametrize("made", [_limb, _limb_with_a_foot])
+def test_derivatives_of_an_actuated_limb_match_differences(
+    made: Callable[[Values], World],
+) -> None:
+    last = _last(made(NOMINAL), 0.3, list(Parameter))
     for p, parameter in enumerate(Parameter):
-        expected = _difference(_limb, 0.3, parameter)
+        expected = _difference(made, 0.3, parameter)
         error = np.abs(last.dx[p] - expected).max()
         assert error < 1e-6 * np.abs(expected).max(), parameter
 

@@ -25,6 +25,7 @@ from sim.rod.stepping.world import Damping, NodeLoad, World
 from tests.sim.rod.known import SOFT
 
 ROBOT = star(StarShape(), RodMaterial())
+WAY = 0.264  # heights in a cycle on the plane, limit of many nodes at h = 2.5 ms
 
 
 def _actuated(**more: object) -> World:
@@ -91,7 +92,7 @@ def test_adapted_steps_save_work_while_the_robot_rests() -> None:
     world = _actuated(schedule=Pulses([0.2], [3]))
     end = _last(world, StepOptions(h=2e-2, accuracy=1e-6), 3.2)
     way = (end.x - ROBOT.nodes)[:, 0].mean() / np.ptp(ROBOT.nodes[:, 1])
-    assert way == pytest.approx(0.295, abs=0.005)
+    assert way == pytest.approx(WAY, abs=0.005)
     assert end.step < 1280  # those of 2.5 ms
 
 
@@ -110,10 +111,11 @@ def _travel(h: float, **more: object) -> float:
     return float((end.x - ROBOT.nodes)[:, 0].mean() / np.ptp(ROBOT.nodes[:, 1]))
 
 
-def test_the_star_rolls_the_same_way_for_every_step_from_half_to_20_ms() -> None:
-    """[Hu20] reports no convergence from 10 ms up."""
-    ways = [_travel(h) for h in (0.5e-3, 1e-3, 2.5e-3, 5e-3, 10e-3, 20e-3)]
-    assert ways == pytest.approx([0.295] * 6, abs=0.005)
+def test_the_star_rolls_the_same_way_for_every_step_from_half_to_10_ms() -> None:
+    """[Hu20] reports no convergence from 10 ms up; ours loses 5 % of the way at 20."""
+    ways = [_travel(h) for h in (0.5e-3, 1e-3, 2.5e-3, 5e-3, 10e-3)]
+    assert ways == pytest.approx([WAY] * 5, abs=0.003)
+    assert _travel(20e-3) == pytest.approx(0.95 * WAY, abs=0.003)
 
 
 def test_a_mirrored_pulse_moves_the_star_the_other_way() -> None:

@@ -1,0 +1,132 @@
+"""How rods converge in N and h: python -m tests.bench.bench_rod_convergence [PART ...].
+
+Each line has a number at several N or h, and its errors: relative to a closed form, a
+boundary value problem, or the limit of order 2 by the last two. Parts:
+  star        sag at rest, and way of a cycle on the plane, in N; the way in h
+  ring        height of a heavy ring of Gamma 1 and 2 at rest, in N
+  cantilever  tip at rest under its weight, in N; tip of a damped beam that is let go, h
+  wave        energy of a rod that swings without friction in a trough for 8 s, in h
+"""
+
+import argparse
+from collections.abc import Sequence
+
+import numpy as np
+
+from pipeline.cases.ribbon import CantileverCase, HeavyRingCase
+from pipeline.cases.rod import StarCase
+from sim.rod.contact.ground import Wave
+from sim.rod.contact.standing import standing
+from sim.rod.gravity import GRAVITY
+from sim.rod.rod.rod import RodMaterial, cantilever, moved, straight
+from sim.rod.rod.star import star
+from sim.rod.stepping.options import StepOptions
+from sim.rod.stepping.simulate import RodStep, simulate
+from sim.rod.stepping.world import Damping, World
+from tests.recorded import summary
+from tests.sim.rod.known import SOFT, table
+
+STEPS = (10e-3, 5e-3, 2.5e-3, 1.25e-3, 0.625e-3)
+
+
+def show(
+    what: str, sizes: Sequence[float], found: Sequence[float], limit: float | None
+) -> None:
+    """A line of numbers, a line of their errors relative to the limit."""
+    values = np.array(found)
+    if limit is None:
+        limit = float(values[-1] + (values[-1] - values[-2]) / 3.0)
+    print(f"{what}: limit {limit:.6g}")
+    for size, value in zip(sizes, values, strict=True):
+        print(f"  {size:10g}   {value:12.7g}   {value / limit - 1.0:10.3%}")
+
+
+def last(world: World, options: StepOptions, duration: float) -> RodStep:
+    """The end of a motion."""
+    *_, end = simulate(world, options, duration, every=10**9)
+    return end
+
+
+def of_star() -> None:
+    finer, sag, way = (1, 2, 4, 8), [], []
+    for k in finer:
+        case = StarCase(duration=3.0, every=10**6, refinement=k)
+        rod = star(case.shape.refined(k), case.material)
+        sunk = rod.mass @ (rod.nodes - case.world.rod.nodes)[:, 1] / rod.mass.sum()
+        sag.append(1e6 * float(sunk))
+        way.append(float(summary(case)["way_over_H"]))
+    nodes = [84 * k for k in finer]
+    show("sag of the star at rest, um, in N", nodes, sag, None)
+    show("way of a cycle over H, in N", nodes, way, None)
+    sizes = (20e-3, *STEPS, 0.25e-3)
+    ways = [
+        float(
+            summary(StarCase(duration=3.0, every=10**6, options=StepOptions(h=h)))[
+                "way_over_H"
+            ]
+        )
+        for h in sizes
+    ]
+    show("way of a cycle over H, in h (beside that at 2.5 ms)", sizes, ways, ways[3])
+
+
+def of_ring() -> None:
+    nodes = (60, 120, 240, 480)
+    known = {row["gamma"]: row["height_over_R"] for row in table("heavy_ring.csv")}
+    for gamma in sorted(set(known) & {0.75, 0.8, 0.9, 1.0, 1.2, 2.0}):
+        found = [
+            float(summary(HeavyRingCase(gamma, n))["height_over_R"]) for n in nodes
+        ]
+        show(f"height of a ring of Gamma {gamma:g}, in N", nodes, found, known[gamma])
+
+
+def of_cantilever() -> None:
+    nodes = (21, 42, 84, 168)
+    drop = [
+        float(summary(CantileverCase(weight=10.0, nodes=n))["drop_over_L"])
+        for n in nodes
+    ]
+    known = {row["W"]: row["drop_over_L"] for row in table("cantilever_weight.csv")}
+    show("drop of a heavy beam over L, W = 10, in N", nodes, drop, known.get(10.0))
+    world = World(cantilever(0.1, 12, SOFT), damping=Damping(beta=2e-3))
+    sizes = [2e-3 / 2**k for k in range(5)]
+    tip = [
+        -float(last(world, StepOptions(h=h, tolerance=1e-13), 0.096).x[-1, 1])
+        for h in sizes
+    ]
+    show("drop of a beam let go, after 96 ms, in h", sizes, tip, None)
+
+
+def of_wave() -> None:
+    wave = Wave(start=0.15)
+    middle = np.array([-0.005, 0.0])
+    rod = moved(straight(0.01, 3, RodMaterial()), by=middle)
+    rod = standing(rod, wave, 0.04)
+    world = World(rod, wave, friction=0.0, damping=Damping(beta=0.0))
+    kept = []
+    for h in STEPS:
+        options = StepOptions(h=h, tolerance=1e-12)
+        first, *_, end = simulate(world, options, 8.0, every=10**9)
+        depth = first.gravity + rod.mass.sum() * GRAVITY * wave.amplitude
+        kept.append(1.0 + (end.energy - first.energy) / depth)
+    show("energy of a rod that swings in a trough, share kept, in h", STEPS, kept, 1.0)
+
+
+PARTS = {
+    "star": of_star,
+    "ring": of_ring,
+    "cantilever": of_cantilever,
+    "wave": of_wave,
+}
+
+
+def main() -> None:
+    """Run the parts named on the command line, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], default=[])
+    for part in parser.parse_args().parts or PARTS:
+        PARTS[part]()
+
+
+if __name__ == "__main__":
+    main()
