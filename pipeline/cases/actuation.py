@@ -2,7 +2,7 @@
 
 actuation.csv has a row for each coordinate that may be driven:
 
-    coordinate, kind   length, corner, hinge or crease, with its nodes
+    coordinate, kind   length, angle, hinge or crease, with its nodes
     start, end, stroke along the path; rad for angles
     gain               how far it moves, at most, in a motion of unit length at the end
     condition_alone    as the only driver, where there is one motion

@@ -14,6 +14,7 @@ from sim.arrays import Floats
 from sim.driven import Configuration
 from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.morph.library.linkages import CORNERS, FourBar
+from sim.morph.statics.drivable import drivable
 from sim.morph.statics.driven_paths import morphed, turned
 from sim.morph.statics.driving import Coordinates
 from sim.origami.folding.driving import folded
@@ -63,8 +64,9 @@ class DrivenMorph:
     Attributes
     ----------
     lengths : pairs of nodes: a link that is named may change its length, other pairs
-        are struts put in. Links between bodies where nothing at all is named
-    corners, hinges, normal : see `sim.morph.statics.driving`
+        are struts put in
+    corners, hinges, normal : see `sim.morph.statics.driving`. Where nothing at all is
+        named, what the structure leaves to be driven: `sim.morph.statics.drivable`
     load : (3,) force on each node besides the pull of springs of stiffness one towards
         the goals
     """
@@ -82,10 +84,9 @@ class DrivenMorph:
 
     @cached_property
     def coordinates(self) -> Coordinates:
-        lengths = self.lengths
         if not (self.lengths or self.corners or self.hinges):
-            lengths = [body for body in self.of.structure.bodies if len(body) == 2]
-        return Coordinates.of(lengths, self.corners, self.hinges, self.normal)
+            return drivable(self.of.structure)
+        return Coordinates.of(self.lengths, self.corners, self.hinges, self.normal)
 
     @property
     def names(self) -> list[str]:

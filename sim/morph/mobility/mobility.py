@@ -1,4 +1,8 @@
-"""Mobility: [dJ23], Methods, Mobility, eqs. (7) to (10)."""
+"""Mobility: [dJ23], Methods, Mobility, eqs. (7) to (10).
+
+The rank is that of J itself, by reflections, not of J J^T, in which a singular value
+of 1e-6 would be lost (`sim.linear.orthogonal`).
+"""
 
 from dataclasses import dataclass
 
@@ -6,6 +10,7 @@ import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.convergence import NotConvergedError
+from sim.linear.orthogonal import SparseRows, column_pivots
 from sim.morph.equations.projection import admissible, satisfy_constraints
 from sim.morph.equations.system import (
     LinearConstraints,
@@ -17,6 +22,7 @@ from sim.morph.mobility.units import in_own_unit, own_unit
 from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.structure import Structure
 
+DEPENDENT = 1e-10  # of a row, what is left of it beside those before it
 LARGEST = 3000  # unknowns whose modes are taken from a dense null space
 
 
@@ -62,10 +68,24 @@ def mobility(structure: Structure, z: Floats | None = None) -> Mobility:
         z = state(made)
     elif unit != 1.0:
         z = np.concatenate([z[:n] / unit, z[n:]])
-    linear = linearise(system, z)
-    dropped = linear.factorise().dropped
+    dropped = np.flatnonzero(_independence(linearise(system, z)) == 0.0)
     rank = system.m - len(dropped)
     return Mobility(system.n, system.k, system.m, rank, dropped)
+
+
+def _independence(linear: LinearConstraints) -> Floats:
+    """(m,) share of each row that those eliminated before it do not say; 0: none."""
+    system = linear.system
+    number = (3 * system.block_node[:, None] + np.arange(3)).ravel()
+    at = np.flatnonzero(linear.B.ravel())
+    at = at[np.argsort(number[at], kind="stable")]
+    unknowns = np.arange(3 * (system.n + system.k) + 1)
+    columns = SparseRows(
+        np.searchsorted(number[at], unknowns),
+        np.repeat(system.block_row, 3)[at],
+        linear.B.ravel()[at],
+    )
+    return column_pivots(system.normal.fronts, columns, DEPENDENT)
 
 
 def modes(structure: Structure) -> Floats:
@@ -74,7 +94,8 @@ def modes(structure: Structure) -> Floats:
     They are ordered by how much of a rigid motion they are, the most rigid last.
     """
     structure = in_own_unit(structure)
-    U = _ordered(allowed_motions(structure, state(structure)), structure.r0)[0]
+    motions = _motions(structure, state(structure), mobility(structure).rank)
+    U = _ordered(motions, structure.r0)[0]
     U /= np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-300)
     shaped: Floats = U.reshape(-1, len(structure.r0), 3)
     return shaped
@@ -96,8 +117,14 @@ def internal_motions(structure: Structure, z: Floats) -> Floats:
 def allowed_motions(structure: Structure, z: Floats) -> Floats:
     """(f, 3n) independent motions of the nodes at the state z, from a dense null space.
 
-    Together with the change of their multipliers they are orthonormal.
+    Together with the change of their multipliers they are orthonormal. A singular value
+    up to 1e-8 counts as none: states satisfy their constraints to a residual.
     """
+    return _motions(structure, z)
+
+
+def _motions(structure: Structure, z: Floats, rank: int | None = None) -> Floats:
+    """The same, of a Jacobian whose rank is known or counted."""
     system = system_of(structure)
     unknowns = 3 * system.n + system.k
     if unknowns > LARGEST:
@@ -108,7 +135,8 @@ def allowed_motions(structure: Structure, z: Floats) -> Floats:
     linear = linearise(system, z)
     J = np.delete(unit_rows(linear), _unused(system.n, system.k), axis=1)
     _, sizes, rows = np.linalg.svd(J)
-    rank = int(np.count_nonzero(sizes > 1e-8))
+    if rank is None:
+        rank = int(np.count_nonzero(sizes > 1e-8))
     motions: Floats = rows[rank:, : 3 * system.n]
     return motions
 

@@ -1,7 +1,8 @@
 """Coordinates by which a structure can be driven, and how its motions change them.
 
     length   |r_b - r_a|, of a link whose length can change, or of a strut put in
-    corner   angle at b from r_a - r_b to r_c - r_b, about a fixed normal
+    angle    at the corner b from r_a - r_b to r_c - r_b, about a fixed normal, or
+             without a normal from 0 to pi
     hinge    angle of `sim.hinges` between two wings about an axis
 
 With U the motions that the constraints allow (`sim.morph.mobility.mobility`), the
@@ -32,13 +33,13 @@ class Coordinates:
     Attributes
     ----------
     lengths, corners, hinges : (p, 2), (q, 3), (s, 4) nodes
-    normal : (3,) about which the angles of corners are counted
+    normal : (3,) about which the angles of corners are counted, or None
     """
 
     lengths: Ints
     corners: Ints
     hinges: Ints
-    normal: Floats
+    normal: Floats | None
 
     @classmethod
     def of(
@@ -46,19 +47,13 @@ class Coordinates:
         lengths: Sequence[Sequence[int]] = (),
         corners: Sequence[Sequence[int]] = (),
         hinges: Sequence[Sequence[int]] = (),
-        normal: Sequence[float] = (0.0, 0.0, 1.0),
+        normal: Sequence[float] | Floats | None = (0.0, 0.0, 1.0),
     ) -> "Coordinates":
-        along = np.array(normal, dtype=np.float64)
-        size = float(np.linalg.norm(along))
-        if along.shape != (3,) or not 0.0 < size < np.inf:
-            raise ValueError(
-                f"normal is {normal}: give the axis of corners as [x, y, z]"
-            )
         return cls(
             _nodes("lengths", lengths, 2),
             _nodes("corners", corners, 3),
             _nodes("hinges", hinges, 4),
-            along / size,
+            None if normal is None else _axis(normal),
         )
 
     def __len__(self) -> int:
@@ -67,7 +62,7 @@ class Coordinates:
     @property
     def names(self) -> list[str]:
         """What each is called, with its nodes."""
-        parts = (("length", self.lengths), ("corner", self.corners))
+        parts = (("length", self.lengths), ("angle", self.corners))
         return [
             f"{kind}({', '.join(map(str, nodes))})"
             for kind, rows in (*parts, ("hinge", self.hinges))
@@ -87,8 +82,8 @@ class Coordinates:
         """Refuse coordinates of nodes that are not there, and none at all."""
         if not len(self):
             raise ValueError(
-                "nothing may be driven: give lengths, corners or hinges as lists of "
-                "nodes"
+                "nothing may be driven, no two bodies share a node: give lengths, "
+                "corners or hinges as lists of nodes"
             )
         for name, rows in zip(
             self.names,
@@ -104,7 +99,7 @@ class Coordinates:
         """Lengths, and angles in rad, those closest to `before`."""
         d = r[self.lengths[:, 1]] - r[self.lengths[:, 0]]
         u, v = self._sides(r)
-        turn = np.cross(u, v) @ self.normal
+        turn = np.einsum("ij,ij->i", np.cross(u, v), self._axes(u, v))
         corner = np.arctan2(turn, np.einsum("ij,ij->i", u, v))
         out = np.concatenate(
             [np.linalg.norm(d, axis=1), corner, angles_of(self.hinges, r)]
@@ -121,10 +116,11 @@ class Coordinates:
             e = (r[b] - r[a]) / np.linalg.norm(r[b] - r[a])
             out[i, a], out[i, b] = -e, e
         u, v = self._sides(r)
+        about = self._axes(u, v)
         for i, (a, b, c) in enumerate(self.corners.tolist(), first):
-            p, q = u[i - first], v[i - first]
-            out[i, a] = -np.cross(self.normal, p) / (p @ p)
-            out[i, c] = np.cross(self.normal, q) / (q @ q)
+            p, q, normal = u[i - first], v[i - first], about[i - first]
+            out[i, a] = -np.cross(normal, p) / (p @ p)
+            out[i, c] = np.cross(normal, q) / (q @ q)
             out[i, b] = -out[i, a] - out[i, c]
         work, hessian = np.empty((6, 3, 3)), np.empty((12, 12))
         for i, nodes in enumerate(self.hinges, first + len(self.corners)):
@@ -136,8 +132,29 @@ class Coordinates:
     def _sides(self, r: Floats) -> tuple[Floats, Floats]:
         """(q, 3) sides of the corners, as seen along the normal."""
         a, b, c = self.corners.T
+        u, v = r[a] - r[b], r[c] - r[b]
+        if self.normal is None:
+            return u, v
         across = np.eye(3) - np.outer(self.normal, self.normal)
-        return (r[a] - r[b]) @ across, (r[c] - r[b]) @ across
+        return u @ across, v @ across
+
+    def _axes(self, u: Floats, v: Floats) -> Floats:
+        """(q, 3) what each corner turns about; zero where it has no side to turn to."""
+        if self.normal is not None:
+            return np.tile(self.normal, (len(u), 1))
+        n = np.cross(u, v)
+        axes: Floats = n / np.maximum(np.linalg.norm(n, axis=1, keepdims=True), 1e-300)
+        return axes
+
+
+def _axis(normal: Sequence[float] | Floats) -> Floats:
+    """(3,) of unit length."""
+    along = np.array(normal, dtype=np.float64)
+    size = float(np.linalg.norm(along))
+    if along.shape != (3,) or not 0.0 < size < np.inf:
+        raise ValueError(f"normal is {normal}: give the axis of corners as [x, y, z]")
+    unit: Floats = along / size
+    return unit
 
 
 def _nodes(name: str, rows: Sequence[Sequence[int]], count: int) -> Ints:

@@ -68,7 +68,8 @@ def test_the_force_of_a_driven_link_is_what_its_multiplier_says(unit: float) -> 
     morph = MorphCase(sheet, Goals(goals), method="newton", tolerance=1e-11)
     *_, end = morph.steps()
     tension = reactions(sheet, end.state, end.g).tension
-    judged = table(ActuationCase(DrivenMorph(morph)), "actuation.csv")
+    struts = [body for body in sheet.bodies if len(body) == 2]
+    judged = table(ActuationCase(DrivenMorph(morph, struts)), "actuation.csv")
     links = sheet.constraints.nodes[:, :2].tolist()
     names = {f"length({a}, {b})": tension[k] for k, (a, b) in enumerate(links)}
     rows = [row for row in judged if row["chosen"]]
@@ -126,6 +127,39 @@ def test_morph_tells_the_drivers_among_its_struts(tmp_path: Path) -> None:
     assert [row["coordinate"] for row in rows if row["chosen"] == "1"] == [
         "length(0, 7)"
     ]
+
+
+FIVE_BAR = {
+    "nodes": [[0, 0, 0], [-0.5, 1, 0], [0.8, 2.1, 0], [2.2, 1.1, 0], [2, 0, 0]],
+    "links": [[0, 1], [1, 2], [2, 3], [3, 4]],
+    "fixed": [0, 4],
+    "planar": "z",
+    "leading": [2],
+    "goals": [[1.2, 1.6, 0.0]],
+}
+
+
+def test_five_bar_is_driven_at_two_of_its_joints(tmp_path: Path) -> None:
+    (tmp_path / "bars.json").write_text(json.dumps(FIVE_BAR))
+    given = f"case.structure.path={tmp_path}/bars.json"
+    rows, result = run(tmp_path, "case=structure_file", given)
+    assert (result["motions"], result["driven"], result["held"]) == (2, 2, "yes")
+    names = ["(4, 0, 1)", "(0, 1, 2)", "(1, 2, 3)", "(2, 3, 4)", "(0, 4, 3)"]
+    assert {row["coordinate"] for row in rows} == {f"angle{name}" for name in names}
+    drivers = [row for row in rows if row["chosen"] == "1"]
+    assert len(drivers) == 2
+    assert all(abs(float(row["stroke"])) > 0.05 for row in drivers)
+
+
+def test_nothing_to_drive_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = {"nodes": [[0, 0, 0], [1, 0, 0]], "links": [[0, 1]], "leading": [1]}
+    one["goals"] = [[0.0, 1.0, 0.0]]
+    (tmp_path / "bar.json").write_text(json.dumps(one))
+    given = f"case.structure.path={tmp_path}/bar.json"
+    assert main(["case=structure_file", given, "--out", str(tmp_path)]) == 2
+    assert "no two bodies share a node: give lengths" in capsys.readouterr().err
 
 
 def test_what_cannot_be_driven_is_refused(

@@ -1,6 +1,7 @@
 """Mobility of every element, joint and mechanism with a known count."""
 
 import csv
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sim.morph.library.pentapod import pentapod
 from sim.morph.mobility.mobility import Mobility, mobility, modes, nearby_mobility
 from sim.morph.mobility.units import rescaled
 from sim.morph.structure import joints
-from sim.morph.structure.constraints import dist
+from sim.morph.structure.constraints import Constraint, ConstraintKind, dist, fix
 from sim.morph.structure.structure import Structure
 from tests.sim.morph.mechanisms import (
     TRIANGLE,
@@ -128,3 +129,41 @@ def test_bodies_on_a_line_are_refused() -> None:
     r = np.vstack([TRIANGLE[:2], [[2.0, 0.0, 0.0]]])
     with pytest.raises(ValueError, match="nodes 0, 1 and 2 are on one line"):
         joints.body(r, A)
+
+
+@pytest.mark.parametrize("bent", [1e-3, 1e-6, 1e-9])
+def test_bars_hardly_bent_lose_no_rank(bent: float) -> None:
+    r = np.array([[0.0, 0, 0], [1, bent, 0], [2, 0, 0]])
+    rows = [*fix(r, 0), *fix(r, 2), dist(r, 0, 1), dist(r, 1, 2)]
+    bars = structure(r, rows)
+    assert (mobility(bars).mobility, len(modes(bars))) == (1, 1)
+
+
+def test_bars_in_line_lose_one() -> None:
+    r = np.array([[0.0, 0, 0], [1, 0, 0], [2, 0, 0]])
+    rows = [*fix(r, 0), *fix(r, 2), dist(r, 0, 1), dist(r, 1, 2)]
+    bars = structure(r, rows)
+    assert (mobility(bars).mobility, len(modes(bars))) == (2, 2)
+
+
+def test_tetrahedron_hardly_off_its_plane_is_rigid() -> None:
+    r = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0.3, 0.3, 1e-6]])
+    rows = [dist(r, a, b) for a, b in combinations(range(4), 2)]
+    body = structure(r, rows)
+    assert (mobility(body).mobility, len(modes(body))) == (6, 6)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "height"),
+    [(2000, 0.002), pytest.param(30_000, 0.75**0.5, marks=pytest.mark.long)],
+)
+def test_slender_strip_in_its_plane_is_rigid(nodes: int, height: float) -> None:
+    r = np.zeros((nodes, 3))
+    r[:, 0], r[1::2, 1] = 0.5 * np.arange(nodes), height
+    rows = [dist(r, i, i + 1) for i in range(nodes - 1)]
+    rows += [dist(r, i, i + 2) for i in range(nodes - 2)]
+    rows += [Constraint(ConstraintKind.FIX, (i, 2), 0.0) for i in range(nodes)]
+    strip = structure(r, rows)
+    assert (mobility(strip).mobility, len(mobility(strip).redundant)) == (3, 0)
+    closed = structure(r, [*rows, dist(r, 0, nodes - 1)])
+    assert (mobility(closed).mobility, len(mobility(closed).redundant)) == (3, 1)
