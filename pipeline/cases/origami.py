@@ -21,9 +21,11 @@ from sim.origami.model.contact import Contact
 from sim.origami.model.material import SheetMaterial
 from sim.origami.model.mesh import BarHingeMesh
 from sim.origami.pattern.fold_format import pattern_document
+from sim.origami.pattern.holding import largest_panel_held
 from sim.origami.pattern.pattern import CreasePattern
 from sim.origami.pattern.tessellations import subdivided
 
+HELD = "largest panel"
 STRAIN_LIMIT = 0.02  # above it the sheets of [ZF19] no longer behave linearly
 
 
@@ -49,7 +51,8 @@ class OrigamiCase:
 
     Attributes
     ----------
-    supports : rows (node, x, y, z), 1 where the node is held
+    supports : rows (node, x, y, z), 1 where the node is held; or "largest panel", see
+        `sim.origami.pattern.holding`
     phases : what is done, in order; see `sim.origami.loading.phases`
     compliant : whether creases have a width, or are single hinges
     nodes : node positions in place of those of the mesh, m
@@ -64,7 +67,7 @@ class OrigamiCase:
 
     pattern: CreasePattern
     material: SheetMaterial
-    supports: Sequence[Sequence[float]]
+    supports: Sequence[Sequence[float]] | str
     phases: Sequence[Phase]
     contact: Contact = field(default_factory=Contact)
     compliant: bool = True
@@ -80,6 +83,11 @@ class OrigamiCase:
     def __post_init__(self) -> None:
         if not self.phases:
             raise ValueError("the case has no phases: fold or load the sheet")
+        if isinstance(self.supports, str) and self.supports != HELD:
+            raise ValueError(
+                f"supports is {self.supports!r}: give rows of node, x, y, z, or "
+                f"{HELD!r}"
+            )
         if self.sequence is not None:
             first = self.phases[0]
             if not isinstance(first, Fold):
@@ -120,9 +128,10 @@ class OrigamiCase:
     @cached_property
     def sheet(self) -> Sheet:
         """The mesh with its supports, and contact with every default filled in."""
+        held = self.supports
         return Sheet(
             self.mesh,
-            self.supports,
+            largest_panel_held(self.pattern) if isinstance(held, str) else held,
             self.contact.filled(self.mesh),
             self.max_iterations,
             self.accept_unconverged,

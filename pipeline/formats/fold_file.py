@@ -1,22 +1,53 @@
-"""Crease patterns from FOLD files."""
+"""Crease patterns from FOLD, CP and SVG files."""
 
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pipeline.formats.crease_lines import cp_entries, svg_entries
 from pipeline.formats.json_file import read_entries
 from sim.origami.pattern.fold_format import Unassigned, read_pattern
 from sim.origami.pattern.pattern import CreasePattern
 
+DRAWINGS: dict[str, Callable[[str], dict[str, Any]]] = {
+    ".cp": cp_entries,
+    ".svg": svg_entries,
+}
+
 
 def fold_file(
-    path: str, scale: float = 1.0, unassigned: str = Unassigned.REFUSE.value
+    path: str,
+    scale: float | None = None,
+    unassigned: str = Unassigned.REFUSE.value,
+    frame: int | None = None,
 ) -> CreasePattern:
-    """The crease pattern in a FOLD file.
+    """The crease pattern in a FOLD file, or drawn in a CP or SVG file.
 
     Parameters
     ----------
-    scale : m per unit of the file
+    scale : m per unit of the file; see `sim.origami.pattern.fold_format` for none
     unassigned : "refuse" or "flat", for creases without angle and assignment
+    frame : number of the frame of a FOLD file, 0 for its own entries
     """
-    content = read_entries(path, "FOLD file", "named entries")
     try:
-        return read_pattern(content, scale=scale, unassigned=Unassigned(unassigned))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from None
+        return read_pattern(
+            _entries_of(path),
+            scale=scale,
+            unassigned=Unassigned(unassigned),
+            frame=frame,
+        )
+    except (TypeError, ValueError, AttributeError) as error:
+        said = str(error)
+        raise ValueError(said if said.startswith(path) else f"{path}: {said}") from None
+
+
+def _entries_of(path: str) -> Mapping[str, Any]:
+    drawing = DRAWINGS.get(Path(path).suffix.lower())
+    if drawing is None:
+        return read_entries(path, "FOLD file", "named entries")
+    try:
+        return drawing(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}: give a drawing") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a text: give a drawing") from None

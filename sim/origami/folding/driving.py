@@ -25,7 +25,8 @@ from sim.origami.pattern.pattern import CreasePattern
 def closure_matrix(pattern: CreasePattern, x: Floats) -> Floats:
     """(3 v, c) sums of creases around each inner vertex; x (n, 3) vertices first."""
     creases = pattern.creases
-    rim = set(range(len(pattern.edges))) - set(creases.tolist())
+    shared = {*creases.tolist(), *pattern.joints.tolist()}
+    rim = set(range(len(pattern.edges))) - shared
     outer = {int(v) for edge in rim for v in pattern.edges[edge]}
     used = {int(v) for edge in creases for v in pattern.edges[edge]}
     inner = sorted(used - outer)

@@ -20,12 +20,20 @@ def compliant_mesh(pattern: CreasePattern, material: SheetMaterial) -> BarHingeM
     Lengths and areas that set the stiffness of panel rims, and of the hinges on them,
     are those of the pattern before its panels are drawn in, as in [ZF19].
     """
+    if len(pattern.joints):
+        raise ValueError(
+            f"{len(pattern.joints)} lines divide panels that are not convex, and have "
+            "no width: give `compliant: false`, creases that are single hinges"
+        )
     parts = MeshBuilder(pattern)
     thickness = material.thicknesses(len(pattern.panels))
     corners: list[dict[int, int]] = []
     for number, panel in enumerate(pattern.panels):
         drawn = drawn_in(pattern, number, material.crease_width)
-        nodes = {v: parts.add_node(x, v) for v, x in zip(panel, drawn, strict=True)}
+        nodes = {
+            v: parts.add_node(x, pattern.tag(v))
+            for v, x in zip(panel, drawn, strict=True)
+        }
         corners.append(nodes)
     for panel, nodes, t in zip(pattern.panels, corners, thickness, strict=True):
         area, total = fan_lengths(pattern.vertices[list(panel)])

@@ -16,7 +16,7 @@ def concentrated_mesh(pattern: CreasePattern, material: SheetMaterial) -> BarHin
     parts = MeshBuilder(pattern)
     thickness = material.thicknesses(len(pattern.panels))
     for vertex, position in enumerate(pattern.vertices):
-        parts.add_node(position, vertex)
+        parts.add_node(position, pattern.tag(vertex))
     rim = _rim_stiffness(parts, material, list(thickness))
     for (i, j), EA in rim.items():
         parts.add_bar(i, j, parts.length(i, j), EA, panel=True)
@@ -33,6 +33,15 @@ def concentrated_mesh(pattern: CreasePattern, material: SheetMaterial) -> BarHin
             normal=parts.normal(first),
             crease=int(crease),
             share=1.0,
+        )
+    for edge in pattern.joints:
+        first, second = pattern.edge_panels[edge]
+        i, j = (int(v) for v in pattern.edges[edge])
+        t = float(min(thickness[first], thickness[second]))
+        parts.add_hinge(
+            (centre[first], i, j, centre[second]),
+            material.panel_hinge(t, parts.length(i, j)),
+            normal=parts.normal(first),
         )
     for number, panel in enumerate(pattern.panels):
         add_fan(parts, material, number, list(panel), centre[number])

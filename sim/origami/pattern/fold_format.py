@@ -1,10 +1,22 @@
 """FOLD files (1.1 and 1.2) as plain data: crease patterns in, folded frames out.
 
 Letters of edges_assignment: M mountain, V valley, F flat, U unassigned, B boundary,
-C cut, J join. Fold angles are in degrees, valleys positive.
+C cut, J join. Fold angles are in degrees, valleys positive. What programs leave open is
+settled so:
+
+    frame     that which is asked for; else the first that says creasePattern, else the
+              first with vertices; what it inherits is filled in
+    faces     where there are none, they are traced between the edges
+              (`sim.origami.pattern.drawing`)
+    cuts      an edge C, or B between two faces, cuts the sheet apart there; its lips
+              feel no contact at the vertices that were one
+    joins     an edge J bends as a panel does; faces that are not convex are divided by
+              such edges
+    lengths   frame_unit; a file without one is as large as `LARGEST`
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +24,24 @@ import numpy as np
 from sim.arrays import Floats
 from sim.choice import Choice
 from sim.hinges import hinge_angle
-from sim.origami.pattern.pattern import CreasePattern
+from sim.origami.pattern.drawing import DrawnLine, arranged, traced
+from sim.origami.pattern.panels import (
+    cut_apart,
+    in_convex_parts,
+    one_way_up,
+    parts_of_sheet,
+)
+from sim.origami.pattern.pattern import CreasePattern, panel_edges
 
 CREATOR = "morphtrack"
 LETTERS = {"M": -1.0, "V": 1.0, "F": 0.0, "B": 0.0, "C": 0.0, "J": 0.0}
+METRES = {
+    "m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "nm": 1e-9, "in": 0.0254,
+    "ft": 0.3048, "pt": 0.0254 / 72,
+}  # fmt: skip
+LARGEST = 0.1  # m, longest side of a pattern whose file names no unit
+
+Pair = tuple[int, int]
 
 
 class Unassigned(Choice):
@@ -26,22 +52,96 @@ class Unassigned(Choice):
 
 
 def read_pattern(
-    document: Mapping[str, Any], *, scale: float, unassigned: Unassigned
+    document: Mapping[str, Any],
+    *,
+    scale: float | None,
+    unassigned: Unassigned,
+    frame: int | None = None,
 ) -> CreasePattern:
     """The crease pattern of a FOLD file.
 
     Parameters
     ----------
-    scale : m per unit of the file
+    scale : m per unit of the file; that of its frame_unit where nothing is given
     unassigned : whether edges with letter U stay flat or are refused
+    frame : number of the frame, 0 for the file's own entries
     """
-    for name in ("vertices_coords", "faces_vertices"):
-        if not document.get(name):
+    content = _frame_of(document, frame)
+    vertices = _vertices(content)
+    lines = _lines(content, len(vertices))
+    if content.get("faces_vertices"):
+        faces = one_way_up(vertices, _faces(content, len(vertices)))
+    else:
+        vertices, lines, faces = _traced(vertices, lines)
+    _check_folds(lines, faces)
+    cut = {pair for pair, line in lines.items() if line.letter in ("B", "C")}
+    faces, origin = cut_apart(faces, cut, len(vertices))
+    _check_one_sheet(faces)
+    panels, divided = in_convex_parts(vertices[origin], faces)
+    used = np.unique(np.concatenate(panels))  # a vertex of no face would hang free
+    number = {v: i for i, v in enumerate(used.tolist())}
+    origin = [origin[v] for v in number]
+    flat = CreasePattern(
+        _metres(content, scale, vertices[origin]) * vertices[origin],
+        [[number[v] for v in panel] for panel in panels],
+    )
+    joined = [(number[a], number[b]) for a, b in divided]
+    joined += _joins(flat, origin, lines)
+    first: dict[int, int] = {}
+    tags = [first.setdefault(v, i) for i, v in enumerate(origin)]
+    pattern = replace(flat, joined=joined, tags=tags if len(first) < len(tags) else ())
+    return replace(pattern, assignment=_assignment(lines, origin, pattern, unassigned))
+
+
+def _check_one_sheet(faces: Sequence[Sequence[int]]) -> None:
+    many = int(parts_of_sheet(faces).max()) + 1
+    if many > 1:
+        raise ValueError(
+            f"the sheet is in {many} parts that share no edge: leave all but one out, "
+            "or join them by edges that are no cuts"
+        )
+
+
+def _frame_of(document: Mapping[str, Any], number: int | None) -> Mapping[str, Any]:
+    """One frame with what it inherits."""
+    frames = [document, *document.get("file_frames", [])]
+    if number is not None:
+        if not 0 <= number < len(frames):
             raise ValueError(
-                f"the FOLD file has no {name}: export it with its faces from the "
-                "program that drew it"
+                f"frame {number} is not there: the FOLD file has frames 0 to "
+                f"{len(frames) - 1}"
             )
-    coords = document["vertices_coords"]
+        return _inherited(frames, number)
+    whole = [_inherited(frames, i) for i in range(len(frames))]
+    drawn = [frame for frame in whole if frame.get("vertices_coords")]
+    flat = [f for f in drawn if "creasePattern" in f.get("frame_classes", ())]
+    return (flat or drawn or whole)[0]
+
+
+def _inherited(frames: Sequence[Mapping[str, Any]], number: int) -> Mapping[str, Any]:
+    """A frame over its parents, as far as it inherits."""
+    chain: list[Mapping[str, Any]] = []
+    at: int = number
+    while True:
+        chain.append(frames[at])
+        if at == 0 or not frames[at].get("frame_inherit"):
+            break
+        at = frames[at].get("frame_parent", 0)
+        if not 0 <= at < len(frames) or len(chain) > len(frames):
+            raise ValueError(
+                f"frame {number} inherits from frame {at}, which leads nowhere: "
+                "correct its frame_parent"
+            )
+    return {key: value for one in reversed(chain) for key, value in one.items()}
+
+
+def _vertices(content: Mapping[str, Any]) -> Floats:
+    coords = content.get("vertices_coords")
+    if not coords:
+        raise ValueError(
+            "the FOLD file has no vertices_coords: export it with its coordinates from "
+            "the program that drew it"
+        )
     vertices = np.zeros((len(coords), 3))
     for i, position in enumerate(coords):
         if len(position) not in (2, 3):
@@ -50,50 +150,113 @@ def read_pattern(
                 "give two or three"
             )
         vertices[i, : len(position)] = position
-    flat = CreasePattern(
-        scale * vertices, _turned_up(vertices, document["faces_vertices"])
-    )
-    return CreasePattern(
-        flat.vertices, flat.panels, _assignment(document, flat, unassigned)
-    )
+    return vertices
 
 
-def _turned_up(vertices: Floats, faces: Sequence[Sequence[int]]) -> list[Sequence[int]]:
-    """Faces of a flat drawing, those listed clockwise turned round."""
-    if np.ptp(vertices[:, 2]) > 0:
-        return list(faces)
-    out = []
-    for face in faces:
-        x, y = vertices[list(face), 0], vertices[list(face), 1]
-        area = x @ np.roll(y, -1) - y @ np.roll(x, -1)
-        out.append(face if area > 0 else face[::-1])
-    return out
-
-
-def _assignment(
-    document: Mapping[str, Any], pattern: CreasePattern, unassigned: Unassigned
-) -> Floats:
-    """(e,) fold of each edge in units of pi: its angle, or that of its letter."""
-    out = np.zeros(len(pattern.edges))
-    edges = document.get("edges_vertices", [])
-    letters = document.get("edges_assignment", [])
-    degrees = document.get("edges_foldAngle", [])
-    given = {(min(a, b), max(a, b)): i for i, (a, b) in enumerate(edges)}
-    _check_folds(given, letters, degrees, pattern)
-    for crease in pattern.creases:
-        a, b = (int(v) for v in pattern.edges[crease])
-        i = given.get((a, b), -1)
-        angle = degrees[i] if 0 <= i < len(degrees) else None
-        letter = letters[i] if 0 <= i < len(letters) else "U"
-        if angle is not None:
-            out[crease] = angle / 180.0
-        elif letter in LETTERS:
-            out[crease] = LETTERS[letter]
-        elif letter != "U":
+def _lines(content: Mapping[str, Any], vertices: int) -> dict[Pair, DrawnLine]:
+    """What each edge is, by its vertices."""
+    letters = content.get("edges_assignment", [])
+    degrees = content.get("edges_foldAngle", [])
+    lines = {}
+    for i, (a, b) in enumerate(content.get("edges_vertices", [])):
+        letter = letters[i] if i < len(letters) and letters[i] is not None else "U"
+        angle = degrees[i] if i < len(degrees) else None
+        letter = letter.upper()
+        if letter not in LETTERS and letter != "U":
             raise ValueError(
                 f"edge {a}-{b} of the FOLD file has assignment {letter!r}: use one of "
                 "M, V, F, U, B, C, J"
             )
+        if not (0 <= a < vertices and 0 <= b < vertices):
+            raise ValueError(
+                f"edge {a}-{b} names a vertex that is not there: vertices are numbered "
+                f"0 to {vertices - 1}"
+            )
+        lines[min(a, b), max(a, b)] = DrawnLine(letter, angle)
+    return lines
+
+
+def _faces(content: Mapping[str, Any], vertices: int) -> list[Sequence[int]]:
+    """Faces as given, those listed twice once."""
+    faces = {frozenset(face): face for face in content["faces_vertices"]}
+    for number, face in enumerate(content["faces_vertices"]):
+        bad = [v for v in face if not 0 <= v < vertices]
+        if bad or len(set(face)) < max(len(face), 3):
+            why = f"names vertex {bad[0]}" if bad else "has corners"
+            raise ValueError(
+                f"face {number} {why}, {list(face)}: give three or more of vertices 0 "
+                f"to {vertices - 1}, each once"
+            )
+    return list(faces.values())
+
+
+def _traced(
+    vertices: Floats, lines: Mapping[Pair, DrawnLine]
+) -> tuple[Floats, dict[Pair, DrawnLine], list[list[int]]]:
+    """Vertices, lines and faces of a drawing that gives lines alone."""
+    if not lines:
+        raise ValueError(
+            "the FOLD file has no faces_vertices, and no edges_vertices between which "
+            "to trace them: export it with one of them from the program that drew it"
+        )
+    if np.ptp(vertices[:, 2]) > 0.0:
+        raise ValueError(
+            "the FOLD file has no faces_vertices, and its vertices are not in a plane: "
+            "export it with its faces, or export the flat pattern"
+        )
+    drawn = arranged(vertices[:, :2], np.array(list(lines)), list(lines.values()))
+    flat = np.column_stack([drawn.vertices, np.zeros(len(drawn.vertices))])
+    return flat, drawn.lines, traced(drawn)
+
+
+def _metres(content: Mapping[str, Any], scale: float | None, vertices: Floats) -> float:
+    """m per unit of the file."""
+    if scale is not None:
+        return scale
+    unit = content.get("frame_unit", "unit")
+    if unit in METRES:
+        return METRES[unit]
+    if unit != "unit":
+        raise ValueError(
+            f"frame_unit is {unit!r}: give one of {', '.join(METRES)}, or the scale"
+        )
+    size = float(np.ptp(vertices, axis=0).max())
+    return LARGEST / size if size > 0.0 else 1.0
+
+
+def _joins(
+    pattern: CreasePattern, origin: Sequence[int], lines: Mapping[Pair, DrawnLine]
+) -> list[Pair]:
+    """Edges with the letter J."""
+    pairs: list[Pair] = [(a, b) for a, b in pattern.edges[pattern.creases].tolist()]
+    return [
+        pair
+        for pair in pairs
+        if lines.get(_sorted(origin, pair), DrawnLine("U")).letter == "J"
+    ]
+
+
+def _sorted(origin: Sequence[int], pair: Pair) -> Pair:
+    a, b = origin[pair[0]], origin[pair[1]]
+    return min(a, b), max(a, b)
+
+
+def _assignment(
+    lines: Mapping[Pair, DrawnLine],
+    origin: Sequence[int],
+    pattern: CreasePattern,
+    unassigned: Unassigned,
+) -> Floats:
+    """(e,) fold of each edge in units of pi: its angle, or that of its letter."""
+    out = np.zeros(len(pattern.edges))
+    for crease in pattern.creases:
+        ends = pattern.edges[crease].tolist()
+        a, b = _sorted(origin, (ends[0], ends[1]))
+        line = lines.get((a, b), DrawnLine("U"))
+        if line.angle is not None:
+            out[crease] = line.angle / 180.0
+        elif line.letter in LETTERS:
+            out[crease] = LETTERS[line.letter]
         elif unassigned is Unassigned.REFUSE:
             raise ValueError(
                 f"edge {a}-{b} of the FOLD file has neither fold angle nor assignment: "
@@ -103,17 +266,15 @@ def _assignment(
 
 
 def _check_folds(
-    given: Mapping[tuple[int, int], int],
-    letters: Sequence[str],
-    degrees: Sequence[float | None],
-    pattern: CreasePattern,
+    lines: Mapping[Pair, DrawnLine], faces: Sequence[Sequence[int]]
 ) -> None:
     """Refuse an edge that is to fold but has no panel on both of its sides."""
-    joining = {tuple(ends) for ends in pattern.edges[pattern.creases].tolist()}
-    for (a, b), i in given.items():
-        letter = letters[i] if i < len(letters) else "U"
-        angle = degrees[i] if i < len(degrees) else None
-        if (letter in ("M", "V") or angle) and (a, b) not in joining:
+    count: dict[Pair, int] = {}
+    for face in faces:
+        for a, b in panel_edges(face):
+            count[min(a, b), max(a, b)] = count.get((min(a, b), max(a, b)), 0) + 1
+    for (a, b), (letter, angle) in lines.items():
+        if (letter in ("M", "V") or angle) and count.get((a, b), 0) < 2:
             raise ValueError(
                 f"edge {a}-{b} of the FOLD file folds ({letter}), but does not join "
                 "two panels: add the faces beside it, or assign it B"
@@ -122,12 +283,13 @@ def _check_folds(
 
 def _letters(pattern: CreasePattern, folds: Floats) -> list[str]:
     """An assignment for each edge: B on the boundary, else by the sign of its fold."""
-    creased = set(pattern.creases.tolist())
     signs = {0: "F", 1: "V", -1: "M"}
-    return [
-        signs[int(np.sign(fold))] if edge in creased else "B"
-        for edge, fold in enumerate(folds)
-    ]
+    letters = ["B"] * len(folds)
+    for edge in pattern.joints.tolist():
+        letters[edge] = "J"
+    for edge in pattern.creases.tolist():
+        letters[edge] = signs[int(np.sign(folds[edge]))]
+    return letters
 
 
 def pattern_document(pattern: CreasePattern) -> dict[str, Any]:

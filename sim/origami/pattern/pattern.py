@@ -24,11 +24,16 @@ class CreasePattern:
     panels : corners of each panel in order, numbers of vertices counted from zero
     assignment : (e,) fold of each edge in units of pi when it is folded in full:
         above 0 a valley, below 0 a mountain
+    joined : creases, by their vertices, that only divide a panel: they bend as it does
+    tags : (v,) vertices that a cut made of one have the number of one of them, and feel
+        no contact there; their own where nothing is given
     """
 
     vertices: Floats
     panels: Sequence[Sequence[int]]
     assignment: Floats | Sequence[float] = ()
+    joined: Sequence[tuple[int, int]] = ()
+    tags: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         vertices = np.array(self.vertices, dtype=np.float64)
@@ -83,6 +88,10 @@ class CreasePattern:
                     )
                 seen[a, b] = number
 
+    def tag(self, vertex: int) -> int:
+        """The number of the vertex before the sheet was cut."""
+        return self.tags[vertex] if self.tags else vertex
+
     @cached_property
     def edges(self) -> Ints:
         """(e, 2) vertices of each edge, the lower number first."""
@@ -96,6 +105,17 @@ class CreasePattern:
     @cached_property
     def creases(self) -> Ints:
         """Numbers of the edges that are creases."""
+        return np.setdiff1d(self._shared, self.joints)
+
+    @cached_property
+    def joints(self) -> Ints:
+        """Numbers of the edges that only divide a panel."""
+        inner = {(min(line), max(line)) for line in self.joined}
+        own = [e for e in self._shared.tolist() if tuple(self.edges[e]) in inner]
+        return np.array(own, dtype=np.int64)
+
+    @cached_property
+    def _shared(self) -> Ints:
         shared = [e for e, panels in enumerate(self.edge_panels) if len(panels) == 2]
         return np.array(shared, dtype=np.int64)
 

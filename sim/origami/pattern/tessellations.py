@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -179,12 +180,18 @@ def subdivided(
         ]
         for panel in pattern.panels
     ]
-    divided = CreasePattern(np.array(vertices), panels)
+    added = range(len(pattern.vertices), len(vertices))
+    divided = CreasePattern(
+        np.array(vertices),
+        panels,
+        joined=pattern.joined,
+        tags=[*pattern.tags, *added] if pattern.tags else (),
+    )
     place = {tuple(edge): i for i, edge in enumerate(divided.edges.tolist())}
     number = {int(c): place[tuple(pattern.edges[c].tolist())] for c in pattern.creases}
     folds = np.zeros(len(divided.edges))
     if len(pattern.assignment):
         for old, new in number.items():
             folds[new] = pattern.assignment[old]
-        divided = CreasePattern(divided.vertices, divided.panels, folds)
+        divided = replace(divided, assignment=folds)
     return divided, number

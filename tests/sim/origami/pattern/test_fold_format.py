@@ -54,7 +54,8 @@ def test_missing_faces_and_assignments_are_said() -> None:
     with pytest.raises(ValueError, match="assignment 'Q'"):
         read_pattern(document, scale=1.0, unassigned=Unassigned.FLAT)
     del document["faces_vertices"]
-    with pytest.raises(ValueError, match="has no faces_vertices"):
+    del document["edges_vertices"]
+    with pytest.raises(ValueError, match="has no faces_vertices, and no edges"):
         read_pattern(document, scale=1.0, unassigned=Unassigned.FLAT)
 
 

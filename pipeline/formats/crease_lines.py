@@ -1,0 +1,234 @@
+"""Crease patterns drawn as lines: CP and SVG files as entries of a FOLD file.
+
+A CP file (ORIPA, Oriedita, Box Pleating Studio) has a line each: kind x1 y1 x2 y2, with
+1 for the rim, 2 for mountains, 3 for valleys; 4 is auxiliary and left out.
+
+An SVG file has colours as Origami Simulator reads them: mountains red, valleys blue,
+rim black, cuts green, lines that only divide a panel yellow, undriven creases magenta;
+other colours are left out. The opacity of a mountain or valley is its fold over 180
+degrees.
+Lines, polylines, polygons, rectangles and paths of straight pieces are read, in groups
+with transforms; y is turned upwards, so that the visible side stays up.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+
+from sim.arrays import Floats
+
+CP_LETTERS = {"1": "B", "2": "M", "3": "V"}
+COLOURS = {
+    (255, 0, 0): "M", (0, 0, 255): "V", (0, 0, 0): "B", (0, 255, 0): "C",
+    (255, 255, 0): "J", (255, 0, 255): "U",
+}  # fmt: skip
+NAMES = {
+    "red": (255, 0, 0), "blue": (0, 0, 255), "black": (0, 0, 0),
+    "lime": (0, 255, 0), "green": (0, 255, 0), "yellow": (255, 255, 0),
+    "magenta": (255, 0, 255), "fuchsia": (255, 0, 255),
+}  # fmt: skip
+STYLED: tuple[str, ...] = ("stroke", "stroke-opacity", "opacity")
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+TRANSFORM = re.compile(r"(\w+)\s*\(([^)]*)\)")
+PIECE = re.compile(r"([a-zA-Z])([^a-zA-Z]*(?:[eE][-+]?\d+[^a-zA-Z]*)*)")
+
+
+class Stroke(NamedTuple):
+    """A line with its letter and its fold in degrees, None where its letter says it."""
+
+    a: tuple[float, float]
+    b: tuple[float, float]
+    letter: str
+    angle: float | None = None
+
+
+def cp_entries(text: str) -> dict[str, Any]:
+    """The entries of a CP file."""
+    strokes = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        try:
+            x1, y1, x2, y2 = (float(word) for word in words[1:5])
+        except ValueError:
+            raise ValueError(
+                f"line {number} is {line[:40]!r}: a line of a CP file is kind, x1, y1, "
+                "x2, y2"
+            ) from None
+        if words[0] not in (*CP_LETTERS, "0", "4"):
+            raise ValueError(
+                f"line {number} is of kind {words[0]!r}: kinds are 1 rim, 2 mountain, "
+                "3 valley, 4 auxiliary"
+            )
+        if words[0] in CP_LETTERS:
+            strokes.append(Stroke((x1, y1), (x2, y2), CP_LETTERS[words[0]]))
+    return _entries(strokes, "lines of kind 1, 2 or 3")
+
+
+def svg_entries(text: str) -> dict[str, Any]:
+    """The entries of an SVG file."""
+    if "<!ENTITY" in text:
+        raise ValueError("the SVG file defines entities: export it as plain SVG")
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise ValueError(f"the file is not SVG: {error}") from None
+    return _entries(list(_strokes(root, np.eye(3), {})), "lines in red, blue or black")
+
+
+def _entries(strokes: list[Stroke], what: str) -> dict[str, Any]:
+    if not strokes:
+        raise ValueError(f"the drawing has no {what}: export the crease pattern itself")
+    return {
+        "vertices_coords": [
+            list(p) for stroke in strokes for p in (stroke.a, stroke.b)
+        ],
+        "edges_vertices": [[2 * i, 2 * i + 1] for i in range(len(strokes))],
+        "edges_assignment": [stroke.letter for stroke in strokes],
+        "edges_foldAngle": [stroke.angle for stroke in strokes],
+    }
+
+
+def _strokes(
+    element: ElementTree.Element, placed: Floats, inherited: dict[str, str]
+) -> Iterator[Stroke]:
+    """Lines of an element and of what is within."""
+    kind = element.tag.rpartition("}")[2]
+    if kind in ("defs", "clipPath", "mask", "symbol", "pattern", "marker"):
+        return
+    placed = placed @ _transform(element.get("transform", ""))
+    style = inherited | _style(element)
+    colour = _colour(style.get("stroke", "none"))
+    letter = None if colour is None else COLOURS.get(colour)
+    if letter is not None:
+        angle = _angle(letter, style)
+        for points in _polylines(kind, element):
+            flat = np.column_stack([points, np.ones(len(points))]) @ placed.T
+            places = [(float(x), -float(y)) for x, y, _ in flat]
+            for a, b in itertools.pairwise(places):
+                if a != b:
+                    yield Stroke(a, b, letter, angle)
+    for child in element:
+        yield from _strokes(child, placed, style)
+
+
+def _style(element: ElementTree.Element) -> dict[str, str]:
+    """Stroke and opacities, from attributes or from a style."""
+    found: dict[str, str] = {
+        name: element.attrib[name] for name in STYLED if name in element.attrib
+    }
+    for part in element.get("style", "").split(";"):
+        name, _, value = part.partition(":")
+        if name.strip() in STYLED:
+            found[name.strip()] = value.strip()
+    return found
+
+
+def _colour(text: str) -> tuple[int, int, int] | None:
+    """Red, green and blue, 0 to 255."""
+    text = text.strip().lower()
+    if text.startswith("#") and len(text) in (4, 7):
+        digits = text[1:] if len(text) == 7 else "".join(2 * c for c in text[1:])
+        try:
+            return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:], 16)
+        except ValueError:
+            return None
+    if text.startswith("rgb("):
+        r, g, b = (int(float(n)) for n in [*NUMBER.findall(text), 0, 0, 0][:3])
+        return r, g, b
+    return NAMES.get(text)
+
+
+def _angle(letter: str, style: dict[str, str]) -> float | None:
+    """The fold that an opacity below one asks for, degrees."""
+    if letter not in ("M", "V"):
+        return None
+    opacity = 1.0
+    for name in ("stroke-opacity", "opacity"):
+        opacity *= float(style.get(name, "1").rstrip("%") or 1.0)
+    return None if opacity >= 1.0 else (180.0 if letter == "V" else -180.0) * opacity
+
+
+def _transform(text: str) -> Floats:
+    """(3, 3) what an SVG transform does."""
+    out = np.eye(3)
+    for name, values in TRANSFORM.findall(text):
+        given = [float(n) for n in NUMBER.findall(values)]
+        one = np.eye(3)
+        if name == "matrix" and len(given) == 6:
+            one[:2] = np.array(given).reshape(3, 2).T
+        elif name == "translate":
+            one[:2, 2] = [*given, 0.0][:2]
+        elif name == "scale":
+            one[[0, 1], [0, 1]] = given[0], given[-1]
+        elif name == "rotate":
+            c, s = np.cos(np.radians(given[0])), np.sin(np.radians(given[0]))
+            about = np.array([*given[1:3], 0.0, 0.0][:2])
+            one[:2, :2] = [[c, -s], [s, c]]
+            one[:2, 2] = about - one[:2, :2] @ about
+        else:
+            raise ValueError(
+                f"the SVG file has a transform {name!r}: apply it in the program that "
+                "drew it"
+            )
+        out = out @ one
+    return out
+
+
+def _polylines(kind: str, element: ElementTree.Element) -> list[Floats]:
+    """Corners (m, 2) of what an element draws; nothing of what is no line."""
+
+    def value(name: str) -> float:
+        found = NUMBER.match(element.get(name, "0").strip())
+        return float(found[0]) if found else 0.0
+
+    if kind == "line":
+        ends = [[value("x1"), value("y1")], [value("x2"), value("y2")]]
+        return [np.array(ends)]
+    if kind == "rect":
+        x, y, w, h = (value(name) for name in ("x", "y", "width", "height"))
+        return [np.array([[x, y], [x + w, y], [x + w, y + h], [x, y + h], [x, y]])]
+    if kind in ("polyline", "polygon"):
+        given = [float(n) for n in NUMBER.findall(element.get("points", ""))]
+        points = np.array(given[: len(given) // 2 * 2]).reshape(-1, 2)
+        return [np.vstack([points, points[:1]]) if kind == "polygon" else points]
+    return _path(element.get("d", "")) if kind == "path" else []
+
+
+def _path(text: str) -> list[Floats]:
+    """Polylines of a path of straight pieces."""
+    lines: list[list[list[float]]] = []
+    x = y = 0.0
+    for letter, values in PIECE.findall(text):
+        given = [float(n) for n in NUMBER.findall(values)]
+        own = letter.lower()
+        if own not in "mlhvz":
+            raise ValueError(
+                f"the SVG file has a path with curves ({letter}): draw it with "
+                "straight lines, or convert curves to polylines"
+            )
+        if own == "z" and lines and lines[-1]:
+            x, y = lines[-1][0]
+            lines[-1].append([x, y])
+            continue
+        size = 1 if own in "hv" else 2
+        for k in range(0, len(given) // size * size, size):
+            step = given[k : k + size]
+            if own == "h":
+                step = [step[0], 0.0 if letter == "h" else y]
+            elif own == "v":
+                step = [0.0 if letter == "v" else x, step[0]]
+            x, y = (x + step[0], y + step[1]) if letter == own else (step[0], step[1])
+            if own == "m" and k == 0:
+                lines.append([])
+            elif not lines or not lines[-1]:
+                raise ValueError(
+                    "a path of the SVG file does not begin with M: draw it"
+                )
+            lines[-1].append([x, y])
+    return [np.array(line) for line in lines if len(line) > 1]

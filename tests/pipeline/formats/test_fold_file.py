@@ -1,0 +1,250 @@
+"""Crease patterns as other programs write them: read, held, folded, or refused."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pipeline.cases.origami import OrigamiCase
+from pipeline.formats.fold_file import fold_file
+from sim.origami.pattern.fold_format import (
+    Unassigned,
+    pattern_document,
+    read_pattern,
+)
+from sim.origami.pattern.holding import largest_panel_held
+from sim.origami.pattern.pattern import CreasePattern, polygon_area
+from tests.helpers.cases import composed
+from tests.sim.origami import drawn_patterns as drawn
+
+FILES = drawn.files()
+# Panels, creases that fold or may, and lines that divide panels, counted by hand.
+COUNTS = {
+    "bird_base.cp": (16, 20, 0),
+    "waterbomb_base.cp": (6, 6, 0),
+    "map_fold.cp": (8, 10, 0),
+    "yoshimura.cp": (39, 56, 0),
+    "miura.fold": (12, 17, 0),
+    "kresling.fold": (24, 28, 0),
+    "resch.fold": (15, 18, 0),
+    "square_twist.svg": (9, 12, 0),
+    "hypar.svg": (16, 12, 16),
+    "curved_crease.svg": (24, 12, 22),
+    "pleats.svg": (6, 5, 0),
+    "window.svg": (4, 4, 0),
+    "slits.fold": (8, 5, 4),
+    "slits.svg": (8, 5, 4),
+    "no_flat_vertex.fold": (4, 4, 0),
+    "flat_vertex.fold": (4, 4, 0),
+    "six_creases.fold": (6, 6, 0),
+    "cube_net.fold": (6, 5, 0),
+    "corner.fold": (3, 1, 1),
+    "star.fold": (18, 8, 9),
+    "frames.fold": (2, 1, 0),
+    "folded.fold": (2, 1, 0),
+}
+
+
+def read(name: str, folder: Path, text: str = "", **more: Any) -> CreasePattern:
+    path = folder / name
+    path.write_text(text or FILES[name])
+    return fold_file(str(path), **more)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_patterns_of_other_programs_are_read(name: str, tmp_path: Path) -> None:
+    pattern = read(name, tmp_path)
+    found = len(pattern.panels), len(pattern.creases), len(pattern.joints)
+    assert found == COUNTS[name]
+    again = read_pattern(
+        pattern_document(pattern), scale=None, unassigned=Unassigned.REFUSE
+    )
+    assert again.panels == pattern.panels
+    assert_allclose(again.assignment, pattern.assignment)
+    assert again.joints.tolist() == pattern.joints.tolist()
+
+
+def folded(name: str, folder: Path) -> OrigamiCase:
+    (folder / name).write_text(FILES[name])
+    return composed(
+        OrigamiCase,
+        "fold_file",
+        f"case.pattern.path={folder / name}",
+        "case.phases.0.fraction=0.3",
+        "case.phases.0.increments=6",
+    )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", FILES)
+def test_patterns_of_other_programs_fold(name: str, tmp_path: Path) -> None:
+    case = folded(name, tmp_path)
+    *_, last = case.steps()
+    assert last.converged
+    assert last.increment == 6
+    moved = np.abs(last.x - case.mesh.rest).max()
+    assert 0.01 * case.pattern.size < moved < 2.0 * case.pattern.size
+
+
+def test_a_sheet_with_slits_folds_out_of_its_plane(tmp_path: Path) -> None:
+    case = folded("slits.fold", tmp_path)
+    *_, last = case.steps()
+    assert last.converged
+    assert np.ptp(last.x[:, 2]) > 0.02 * case.pattern.size
+
+
+def test_colours_and_opacity_of_an_svg_are_letters_and_angles(tmp_path: Path) -> None:
+    pattern = read("curved_crease.svg", tmp_path)
+    folds = np.asarray(pattern.assignment)[pattern.creases]
+    assert_allclose(folds, -0.4)
+    hypar = read("hypar.svg", tmp_path)
+    assert sorted(set(np.asarray(hypar.assignment)[hypar.creases])) == [-1.0, 1.0]
+
+
+def test_what_a_drawing_shows_stays_up(tmp_path: Path) -> None:
+    """y runs down in SVG: a line left of another one stays left, one below below."""
+    lines = '<line stroke="red" x1="1" y1="0" x2="1" y2="2"/>'
+    rim = '<path stroke="black" d="M0 0 H 3 V 2 H 0 z"/>'
+    pattern = read("a.svg", tmp_path, f"<svg>{rim}{lines}</svg>", scale=1.0)
+    crease = pattern.vertices[pattern.edges[pattern.creases[0]]]
+    assert_allclose(crease[:, 0], 1.0)
+    assert_allclose(sorted(crease[:, 1]), [-2.0, 0.0])
+    normals = [polygon_area(pattern.vertices[list(p)])[2] for p in pattern.panels]
+    assert min(normals) > 0.0
+
+
+@pytest.mark.parametrize(
+    ("unit", "size"), [("mm", 0.002), ("in", 0.0508), ("unit", 0.1), (None, 0.1)]
+)
+def test_units_are_those_of_the_file(
+    unit: str | None, size: float, tmp_path: Path
+) -> None:
+    content = drawn.cube_net() | {"frame_unit": unit}
+    content["vertices_coords"] = [[x / 2, y / 2] for x, y in content["vertices_coords"]]
+    if unit is None:
+        del content["frame_unit"]
+    pattern = read("net.fold", tmp_path, json.dumps(content))
+    assert pattern.size == pytest.approx(size)
+    assert read("net.fold", tmp_path, json.dumps(content), scale=3.0).size == 6.0
+
+
+def test_a_frame_inherits_what_it_does_not_say(tmp_path: Path) -> None:
+    pattern = read("frames.fold", tmp_path)
+    assert np.ptp(pattern.vertices[:, 2]) == 0.0
+    assert pattern.size == pytest.approx(2 * 0.0254)
+    bent = read("frames.fold", tmp_path, frame=0)
+    assert np.ptp(bent.vertices[:, 2]) > 0.0
+    with pytest.raises(ValueError, match="frame 2 is not there"):
+        read("frames.fold", tmp_path, frame=2)
+
+
+def test_the_lips_of_a_cut_are_apart_and_its_ends_are_not(tmp_path: Path) -> None:
+    pattern = read("slits.fold", tmp_path)
+    places = np.round(pattern.vertices, 9)
+    twice = len(places) - len(np.unique(places, axis=0))
+    assert twice == 2  # the middles of both slits
+    assert len(set(pattern.tags)) == len(pattern.tags) - twice
+
+
+def test_faces_that_are_not_convex_become_convex_panels(tmp_path: Path) -> None:
+    pattern = read("star.fold", tmp_path)
+    for panel in pattern.panels:
+        sides = np.diff(pattern.vertices[[*panel, *panel[:2]]], axis=0)[:, :2]
+        turns = sides[:-1, 0] * sides[1:, 1] - sides[:-1, 1] * sides[1:, 0]
+        assert turns.min() > -1e-12
+    whole = sum(np.linalg.norm(polygon_area(pattern.vertices[list(p)]))
+                for p in pattern.panels)  # fmt: skip
+    scale = pattern.size / 4.0  # its radius is 2
+    ring = 16 * np.sin(np.pi / 4)  # of the octagon around it
+    assert whole == pytest.approx(ring * scale**2, rel=1e-9)
+
+
+def test_the_largest_panel_is_held_and_strains_nothing(tmp_path: Path) -> None:
+    pattern = read("corner.fold", tmp_path)
+    rows = largest_panel_held(pattern)
+    held = np.array([row[1:] for row in rows])
+    assert held.sum() == 6
+    areas = [np.linalg.norm(polygon_area(pattern.vertices[list(p)]))
+             for p in pattern.panels]  # fmt: skip
+    assert {row[0] for row in rows} <= set(pattern.panels[int(np.argmax(areas))])
+    x = pattern.vertices[[row[0] for row in rows]]
+    moves = [np.tile(e, (3, 1)) for e in np.eye(3)]
+    moves += [np.cross(e, x) for e in np.eye(3)]
+    seen = np.array([[move[i, k] for i in range(3) for k in range(3) if held[i, k]]
+                     for move in moves])  # fmt: skip
+    assert np.linalg.matrix_rank(seen) == 6
+
+
+RIM = '<rect stroke="black" width="4" height="4"/>'
+BAD: dict[str, tuple[str, str]] = {
+    "ends.cp": (
+        drawn.as_cp([*drawn.rim(0, 0, 4, 4), (1, 0, 1, 2, "M")]),
+        "a line (M) ends at (1, 2) with nothing to meet",
+    ),
+    "no_rim.cp": (drawn.as_cp([(0, 0, 1, 1, "M")]), "the rim of the sheet all around"),
+    "both.cp": (
+        drawn.as_cp([*drawn.rim(0, 0, 2, 2), (1, 0, 1, 2, "M"), (1, 2, 1, 0, "V")]),
+        "is drawn as mountain and as valley",
+    ),
+    "apart.cp": (
+        drawn.as_cp([*drawn.rim(0, 0, 4, 4), *drawn.rim(1, 1, 2, 2)]),
+        "touch no others: draw one sheet",
+    ),
+    "short.cp": ("2 1.0 0\n", "line 1 is '2 1.0 0'"),
+    "kind.cp": ("7 1 0 0 1\n", "line 1 is of kind '7'"),
+    "empty.svg": ("<svg/>", "the drawing has no lines in red, blue or black"),
+    "not.svg": ("<svg", "the file is not SVG"),
+    "curve.svg": (
+        f'<svg>{RIM}<path stroke="red" d="M0 0 C 1 1 2 2 4 4"/></svg>',
+        "has a path with curves (C)",
+    ),
+    "skew.svg": (
+        f'<svg><g transform="skewX(3)">{RIM}</g></svg>',
+        "has a transform 'skewX'",
+    ),
+    "bomb.svg": ('<!DOCTYPE s [<!ENTITY a "b">]><svg/>', "defines entities"),
+    "halves.fold": (
+        drawn.as_edges([*drawn.rim(0, 0, 2, 2), (1, 0, 1, 2, "C")]),
+        "the sheet is in 2 parts that share no edge",
+    ),
+    "nothing.fold": (
+        '{"vertices_coords": [[0, 0]]}',
+        "has no faces_vertices, and no edges_vertices",
+    ),
+    "no_coords.fold": ("{}", "has no vertices_coords"),
+    "edge.fold": (
+        '{"vertices_coords": [[0, 0]], "edges_vertices": [[0, 3]]}',
+        "edge 0-3 names a vertex that is not there",
+    ),
+    "face.fold": (
+        '{"vertices_coords": [[0, 0], [1, 0]], "faces_vertices": [[0, 1, 5]]}',
+        "face 0 names vertex 5",
+    ),
+    "lost_frame.fold": (
+        '{"file_frames": [{"frame_parent": 7, "frame_inherit": true}]}',
+        "which leads nowhere",
+    ),
+    "unit.fold": (
+        json.dumps(drawn.cube_net() | {"frame_unit": "furlong"}),
+        "frame_unit is 'furlong'",
+    ),
+    "undriven.svg": (
+        drawn.as_svg([*drawn.rim(0, 0, 2, 2), (1, 0, 1, 2, "U")]),
+        "has neither fold angle nor assignment",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_be_folded_is_refused_for_its_reason(
+    name: str, tmp_path: Path
+) -> None:
+    text, words = BAD[name]
+    with pytest.raises(ValueError, match=re.escape(words)) as caught:
+        read(name, tmp_path, text)
+    assert name in str(caught.value)
+    assert "\n" not in str(caught.value)
