@@ -1,0 +1,265 @@
+"""Energy, gradient and Hessian of a rod in space.
+
+    stretching   U = EA w(lam) l0                    lam = |e| / l0
+    bending      U = 1/2 EI b(lam) (q - k dl)^2 / dl     about d1 and about d2
+    twisting     U = 1/2 GJ c(lam) (m - k dl)^2 / dl     lam of the bend: of both edges
+
+With `hooke`  w = (lam - 1)^2 / 2,  b = c = 1,  the planar law. With `rubber`, of an
+incompressible neo-Hookean rod whose sections shrink as it stretches,
+
+    w = (lam^2 + 2/lam - 3) / 6,   b = (1/lam + 2/lam^4) / 3,   c = 1/lam :
+
+the tension of a fibre is E (lam - 1/lam^2) / 3 of its first area, and a section that
+was stretched by lam has its first moments of area over lam^2. Small bending and twist
+on any stretch.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.arrays import Floats, Ints
+from sim.kernels import inner, kernel
+from sim.rod.space.bends import (
+    LOCAL,
+    bend_binormal,
+    to_nodes,
+    turn_slopes,
+    twist_slopes,
+)
+from sim.rod.space.frames import SpaceState, cross, dot, tangent
+from sim.rod.space.space_rod import SpaceRod, StretchLaw
+
+OF_BEND, OF_EDGE = LOCAL + 3, 6
+
+
+class SpaceElements(NamedTuple):
+    """What the compiled loops read of a rod; names as in `SpaceRod`."""
+
+    edges: Ints
+    bends: Ints
+    rest: Floats
+    voronoi: Floats
+    stretching: Floats
+    bending: Floats
+    twisting: Floats
+    curvature: Floats
+    rubber: bool
+
+
+def space_elements(rod: SpaceRod) -> SpaceElements:
+    """The arrays of `rod`."""
+
+    def numbers(values: Floats) -> Floats:
+        return np.ascontiguousarray(values, dtype=np.float64)
+
+    return SpaceElements(
+        edges=np.ascontiguousarray(rod.edges, dtype=np.int64),
+        bends=np.ascontiguousarray(rod.bends, dtype=np.int64),
+        rest=numbers(rod.rest_length),
+        voronoi=numbers(rod.voronoi),
+        stretching=numbers(rod.stretching),
+        bending=numbers(rod.bending),
+        twisting=numbers(rod.twisting),
+        curvature=numbers(rod.curvature),
+        rubber=rod.law is StretchLaw.RUBBER,
+    )
+
+
+@inner
+def _stretch(rubber: bool, lam: float) -> tuple[float, float, float]:
+    """w and its two derivatives."""
+    if rubber:
+        return (
+            (lam * lam + 2.0 / lam - 3.0) / 6.0,
+            (lam - lam**-2.0) / 3.0,
+            (1.0 + 2.0 * lam**-3.0) / 3.0,
+        )
+    return 0.5 * (lam - 1.0) ** 2, lam - 1.0, 1.0
+
+
+@inner
+def _bending(rubber: bool, lam: float) -> tuple[float, float, float]:
+    """b and its two derivatives."""
+    if rubber:
+        return (
+            (1.0 / lam + 2.0 * lam**-4.0) / 3.0,
+            -(lam**-2.0 + 8.0 * lam**-5.0) / 3.0,
+            (2.0 * lam**-3.0 + 40.0 * lam**-6.0) / 3.0,
+        )
+    return 1.0, 0.0, 0.0
+
+
+@inner
+def _twisting(rubber: bool, lam: float) -> tuple[float, float, float]:
+    """c and its two derivatives."""
+    return (1.0 / lam, -(lam**-2.0), 2.0 * lam**-3.0) if rubber else (1.0, 0.0, 0.0)
+
+
+@kernel
+def energies(state: SpaceState, part: SpaceElements) -> tuple[float, float, float]:
+    """Of stretching, bending and twisting, J."""
+    x, d = state.x, state.d
+    t, s, k, w, a, b = np.empty((6, 3))
+    stretch = bend = twist = 0.0
+    for e in range(len(part.edges)):
+        lam = tangent(x, part.edges[e], t) / part.rest[e]
+        stretch += part.stretching[e] * _stretch(part.rubber, lam)[0] * part.rest[e]
+    for j in range(len(part.bends)):
+        e, f = part.bends[j]
+        size = tangent(x, part.edges[e], t) + tangent(x, part.edges[f], s)
+        lam = size / (part.rest[e] + part.rest[f])
+        bend_binormal(t, s, k, w)
+        cross(t, d[e], a)
+        cross(s, d[f], b)
+        dl, rest = part.voronoi[j], part.curvature[j]
+        first = 0.5 * (dot(d[e], k) + dot(d[f], k)) - rest[0] * dl
+        second = 0.5 * (dot(a, k) + dot(b, k)) - rest[1] * dl
+        about = part.bending[j, 0] * first**2 + part.bending[j, 1] * second**2
+        bend += 0.5 * _bending(part.rubber, lam)[0] * about / dl
+        apart = state.twist[j] - rest[2] * dl
+        stiff = _twisting(part.rubber, lam)[0] * part.twisting[j]
+        twist += 0.5 * stiff * apart**2 / dl
+    return stretch, bend, twist
+
+
+@inner
+def _add_strain(
+    k: float, apart: float, g: Floats, H: Floats, G: Floats, K: Floats
+) -> float:
+    """G, K += gradient and Hessian of k apart^2 / 2; that energy."""
+    for p in range(LOCAL):
+        G[p] += k * apart * g[p]
+        for c in range(LOCAL):
+            K[p, c] += k * (g[p] * g[c] + apart * H[p, c])
+    return 0.5 * k * apart * apart
+
+
+@inner
+def _follow_stretch(
+    law: tuple[float, float, float], U: float, L0: float, t: Floats, s: Floats,
+    size: tuple[float, float], G: Floats, K: Floats, g: Floats,
+) -> None:  # fmt: skip
+    """From U, G, K to those of law(lam) U, with lam = (|e| + |f|) / L0."""
+    value, slope, curve = law
+    g[3] = g[7] = 0.0
+    for i in range(3):
+        g[i], g[4 + i] = t[i] / L0, s[i] / L0
+    for p in range(LOCAL):
+        for c in range(LOCAL):
+            K[p, c] = (
+                value * K[p, c]
+                + slope * (g[p] * G[c] + G[p] * g[c])
+                + curve * U * g[p] * g[c]
+            )
+    for p in range(LOCAL):
+        G[p] = value * G[p] + slope * U * g[p]
+    for at, one, tan in ((0, size[0], t), (4, size[1], s)):
+        by = slope * U / (L0 * one)
+        for i in range(3):
+            K[at + i, at + i] += by
+            for j in range(3):
+                K[at + i, at + j] -= by * tan[i] * tan[j]
+
+
+@inner
+def _bend(
+    state: SpaceState, part: SpaceElements, j: int, v: Floats, g: Floats, H: Floats,
+    G: Floats, K: Floats,
+) -> None:  # fmt: skip
+    """G[0], K[0] <- gradient and Hessian of bend j, by e, angle, f, angle."""
+    e, f = part.bends[j]
+    t, s, k, w, a, b = v[0], v[1], v[2], v[3], v[4], v[5]
+    size = tangent(state.x, part.edges[e], t), tangent(state.x, part.edges[f], s)
+    L0 = part.rest[e] + part.rest[f]
+    lam = (size[0] + size[1]) / L0
+    chi = bend_binormal(t, s, k, w)
+    dl, rest = part.voronoi[j], part.curvature[j]
+    G[:] = 0.0
+    K[:] = 0.0
+    U = 0.0
+    for axis in range(2):
+        for i in range(3):
+            a[i], b[i] = state.d[e, i], state.d[f, i]
+        if axis == 1:
+            cross(t, state.d[e], a)
+            cross(s, state.d[f], b)
+        q = turn_slopes(t, s, k, w, chi, size, a, b, g, H, v[6:])
+        U += _add_strain(
+            part.bending[j, axis] / dl, q - rest[axis] * dl, g, H, G[0], K[0]
+        )
+    twist_slopes(t, s, k, w, chi, size, g, H, v[6:])
+    apart = state.twist[j] - rest[2] * dl
+    Ut = _add_strain(part.twisting[j] / dl, apart, g, H, G[1], K[1])
+    if part.rubber:
+        law = _bending(part.rubber, lam)
+        _follow_stretch(law, U, L0, t, s, size, G[0], K[0], g)
+        law = _twisting(part.rubber, lam)
+        _follow_stretch(law, Ut, L0, t, s, size, G[1], K[1], g)
+    G[0] += G[1]
+    K[0] += K[1]
+
+
+@inner
+def keep_triangle(matrix: Floats, values: Floats) -> None:
+    """values <- the lower triangle of a matrix, row by row."""
+    at = 0
+    for r in range(len(matrix)):
+        for c in range(r + 1):
+            values[at] = matrix[r, c]
+            at += 1
+
+
+@inner
+def add_to(
+    gradient: Floats, own: Floats, edges: Ints, e: int, f: int, angles: int
+) -> None:
+    """gradient += (11,) of a pair of edges; angles come after 3 n coordinates."""
+    for a in range(3):
+        gradient[3 * edges[e, 0] + a] += own[a]
+        gradient[3 * edges[e, 1] + a] += own[4 + a]
+        gradient[3 * edges[f, 1] + a] += own[8 + a]
+    gradient[angles + e] += own[3]
+    gradient[angles + f] += own[7]
+
+
+@kernel
+def add_elastic(
+    state: SpaceState, part: SpaceElements, gradient: Floats, of_edges: Floats,
+    of_bends: Floats,
+) -> None:  # fmt: skip
+    """Gradient and Hessian of the energy by nodes, then angles.
+
+    Parameters
+    ----------
+    gradient : (3 n + m,) N, N m, is added to
+    of_edges, of_bends : (m, 21), (b, 66) lower triangles of the elements' Hessians
+        at `sim.rod.space.places`, overwritten
+    """
+    angles = 3 * len(state.x)
+    v, g, H = np.empty((9, 3)), np.empty(LOCAL), np.empty((LOCAL, LOCAL))
+    G, K = np.empty((2, LOCAL)), np.empty((2, LOCAL, LOCAL))
+    own, M = np.empty(OF_BEND), np.empty((LOCAL, OF_BEND))
+    matrix, small = np.empty((OF_BEND, OF_BEND)), np.empty((OF_EDGE, OF_EDGE))
+    for e in range(len(part.edges)):
+        t = v[0]
+        size = tangent(state.x, part.edges[e], t)
+        _, slope, curve = _stretch(part.rubber, size / part.rest[e])
+        along, across = (
+            part.stretching[e] * curve / part.rest[e],
+            part.stretching[e] * slope / size,
+        )
+        for a in range(3):
+            for b in range(3):
+                one = (along - across) * t[a] * t[b] + (across if a == b else 0.0)
+                small[a, b] = small[3 + a, 3 + b] = one
+                small[a, 3 + b] = small[3 + a, b] = -one
+            pull = part.stretching[e] * slope * t[a]
+            gradient[3 * part.edges[e, 0] + a] -= pull
+            gradient[3 * part.edges[e, 1] + a] += pull
+        keep_triangle(small, of_edges[e])
+    for j in range(len(part.bends)):
+        _bend(state, part, j, v, g, H, G, K)
+        to_nodes(G[0], K[0], own, matrix, M)
+        add_to(gradient, own, part.edges, part.bends[j, 0], part.bends[j, 1], angles)
+        keep_triangle(matrix, of_bends[j])

@@ -1,0 +1,209 @@
+"""Rods in space as nodes, edges with a material frame each, and bends between edges.
+
+The frame of an edge is its tangent t and two directors d1, d2 = t x d1 of its section
+(Bergou et al., ACM TOG 27 (2008); 29 (2010)). A bend has the turning of its edges about
+both directors and about the tangent. In the plane z = 0 with d2 along z it is the
+planar rod of [Hu20].
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from sim.arrays import Bools, Floats, Ints
+from sim.choice import Choice
+from sim.rod.space.frames import SpaceState, start, turning
+from sim.rod.space.sections import RodSection, SpaceMaterial, stiffness
+
+FOLDED = 1e-9  # 1 + cos of the angle between two edges that turn back
+
+
+class StretchLaw(Choice):
+    """How stiffness follows stretch."""
+
+    HOOKE = "hooke"  # not at all, as in the plane
+    RUBBER = "rubber"  # incompressible and neo-Hookean, sections grow and shrink
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceRod:
+    """A rod or network of rods, at rest where its strains are the natural ones.
+
+    Attributes
+    ----------
+    nodes : (n, 3) m, start positions
+    directors : (m, 3) d1 of each edge, of unit length and across it
+    edges : (m, 2) nodes of each edge, from tail to head
+    bends : (b, 2) edges: the head of the first is the tail of the second
+    rest_length : (m,) m
+    voronoi : (b,) m, the length of rod that a bend stands for
+    stretching : (m,) EA, N
+    bending : (b, 2) EI about d1 and d2, N m^2
+    twisting : (b,) GJ, N m^2
+    curvature : (b, 3) natural, about d1, d2 and t, 1/m
+    mass : (n,) kg
+    held : (n, 3) coordinates that stay
+    held_frames : (m,) edges whose frame does not turn about the edge
+    law : how stiffness follows stretch
+    """
+
+    nodes: Floats
+    directors: Floats
+    edges: Ints
+    bends: Ints
+    rest_length: Floats
+    voronoi: Floats
+    stretching: Floats
+    bending: Floats
+    twisting: Floats
+    curvature: Floats
+    mass: Floats
+    held: Bools
+    held_frames: Bools
+    law: StretchLaw = StretchLaw.HOOKE
+
+    def __post_init__(self) -> None:
+        _refuse_bad_edges(self.nodes, self.edges, self.rest_length)
+        _refuse_bad_bends(self.nodes, self.edges, self.bends)
+        for name in ("stretching", "bending", "twisting", "mass", "voronoi"):
+            values = np.asarray(getattr(self, name))
+            fine = (values > 0.0) & np.isfinite(values)
+            if not fine.all():
+                k = np.unravel_index(int(np.argmin(fine)), fine.shape)
+                raise ValueError(
+                    f"rod: {name}[{int(k[0])}] must be positive, not {values[k]:g}"
+                )
+
+    @property
+    def state(self) -> SpaceState:
+        """Nodes and frames at the start."""
+        return start(self.nodes, self.directors, self.edges, self.bends)
+
+    @property
+    def length(self) -> float:
+        """At rest, of all edges, m."""
+        return float(self.rest_length.sum())
+
+
+def _refuse_bad_edges(nodes: Floats, edges: Ints, rest_length: Floats) -> None:
+    if not np.isfinite(nodes).all():
+        k = int(np.argmin(np.isfinite(nodes).all(axis=1)))
+        raise ValueError(f"rod: node {k} is at {nodes[k]}: give finite coordinates")
+    length = np.linalg.norm(nodes[edges[:, 1]] - nodes[edges[:, 0]], axis=1)
+    for k in np.flatnonzero(~((length > 0.0) & (rest_length > 0.0))).tolist():
+        i, j = edges[k]
+        raise ValueError(
+            f"rod: edge {k} between nodes {i} and {j} has length {length[k]:g} m and "
+            f"rest length {rest_length[k]:g} m: move the nodes apart or merge them"
+        )
+
+
+def _refuse_bad_bends(nodes: Floats, edges: Ints, bends: Ints) -> None:
+    t = tangents(nodes, edges)
+    for b, (e, f) in enumerate(bends.tolist()):
+        if edges[e, 1] != edges[f, 0]:
+            raise ValueError(
+                f"rod: bend {b}: edge {e} ends at node {edges[e, 1]}, edge {f} begins "
+                f"at node {edges[f, 0]}: name edges that follow each other"
+            )
+        if 1.0 + t[e] @ t[f] <= FOLDED:
+            raise ValueError(
+                f"rod: bend {b} at node {edges[e, 1]} turns back by 180 degrees: move "
+                f"node {edges[f, 1]}"
+            )
+
+
+def tangents(nodes: Floats, edges: Ints) -> Floats:
+    """(m, 3) unit vectors from tails to heads."""
+    e = nodes[edges[:, 1]] - nodes[edges[:, 0]]
+    return np.asarray(e / np.linalg.norm(e, axis=1, keepdims=True))
+
+
+def carried_directors(nodes: Floats, edges: Ints, first: Floats) -> Floats:
+    """(m, 3) d1 of a chain, from that of its first edge without twist.
+
+    Parameters
+    ----------
+    first : (3,) any vector with a part across the first edge
+    """
+    t = tangents(nodes, edges)
+    d = first - (first @ t[0]) * t[0]
+    size = float(np.linalg.norm(d))
+    if not size > 1e-6 * float(np.linalg.norm(first)):
+        raise ValueError(
+            f"rod: the first director {first} is along the first edge: give one across"
+        )
+    found = [d / size]
+    for a, b in pairwise(t):
+        d = found[-1]
+        found.append(d - (d @ b) / (1.0 + a @ b) * (a + b))
+    return np.array(found)
+
+
+def through(
+    nodes: Floats,
+    material: SpaceMaterial,
+    sections: RodSection | Sequence[RodSection],
+    *,
+    first: Sequence[float] = (0.0, 1.0, 0.0),
+    closed: bool = False,
+    law: StretchLaw = StretchLaw.HOOKE,
+) -> SpaceRod:
+    """One rod through the nodes in their order, at rest in their shape, untwisted.
+
+    Parameters
+    ----------
+    nodes : (n, 3) m
+    sections : of all edges, or of each
+    first : d1 of the first edge, made to be across it
+    closed : the last node is joined to the first; what twist closing leaves is natural
+    """
+    n = len(nodes)
+    if n < 3:
+        raise ValueError(f"rod: a chain needs 3 nodes or more, not {n}")
+    m = n if closed else n - 1
+    k = np.arange(m)
+    edges = np.column_stack([k, (k + 1) % n])
+    k = np.arange(m if closed else m - 1)
+    bends = np.column_stack([k, (k + 1) % m])
+    length = np.linalg.norm(nodes[edges[:, 1]] - nodes[edges[:, 0]], axis=1)
+    _refuse_bad_edges(nodes, edges, length)
+    _refuse_bad_bends(nodes, edges, bends)
+    each = [sections] * m if isinstance(sections, RodSection) else list(sections)
+    if len(each) != m:
+        raise ValueError(f"rod: {len(each)} sections for {m} edges: give one an edge")
+    stiff = stiffness(material, each)
+    directors = carried_directors(nodes, edges, np.asarray(first, dtype=np.float64))
+    voronoi = 0.5 * (length[bends[:, 0]] + length[bends[:, 1]])
+    state = start(nodes, directors, edges, bends)
+    mass = np.zeros(n)
+    half = 0.5 * material.density * np.array([s.area for s in each]) * length
+    for end in range(2):
+        np.add.at(mass, edges[:, end], half)
+    return SpaceRod(
+        nodes=np.ascontiguousarray(nodes, dtype=np.float64),
+        directors=directors,
+        edges=edges,
+        bends=bends,
+        rest_length=length,
+        voronoi=voronoi,
+        stretching=stiff.stretching,
+        bending=0.5 * stiff.bending[bends].sum(axis=1),
+        twisting=0.5 * stiff.twisting[bends].sum(axis=1),
+        curvature=turning(state, edges, bends) / voronoi[:, None],
+        mass=mass,
+        held=np.zeros((n, 3), dtype=np.bool_),
+        held_frames=np.zeros(m, dtype=np.bool_),
+        law=law,
+    )
+
+
+def clamped(rod: SpaceRod, *edges: int) -> SpaceRod:
+    """The rod with both nodes and the frame of each of these edges held."""
+    held, frames = rod.held.copy(), rod.held_frames.copy()
+    chosen = list(edges)
+    held[rod.edges[chosen].ravel()] = True
+    frames[chosen] = True
+    return replace(rod, held=held, held_frames=frames)

@@ -1,0 +1,197 @@
+"""A rod in space with its loads as a system of equations, for Newton's method."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import coo_array
+
+from sim.arrays import Bools, Floats, Ints
+from sim.linear.sparse import Factor, SparsityPattern, analyse, factorise
+from sim.rod.space.edge_fit import EdgeFit
+from sim.rod.space.elastic import (
+    OF_BEND,
+    OF_EDGE,
+    SpaceElements,
+    add_elastic,
+    energies,
+    space_elements,
+)
+from sim.rod.space.frames import SpaceState, moved_on
+from sim.rod.space.loads import SpaceLoads, moment_forces, moment_stiffness
+from sim.rod.space.places import (
+    edge_places,
+    free_unknowns,
+    pair_places,
+    triangle_places,
+)
+from sim.rod.space.space_rod import SpaceRod
+from sim.rod.space.tendon_length import (
+    TendonSegments,
+    add_tendons,
+    segments,
+    tendon_lengths,
+)
+from sim.rod.space.tendons import tensions
+
+FRAME_ARM = 1e-2  # of the length: how far off the axis a turning frame is measured
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceSystem:
+    """A rod with its loads as a system of equations; what is found once for all states.
+
+    Unknowns are coordinates of nodes, then angles of edges: (3 n + m,).
+    """
+
+    rod: SpaceRod
+    loads: SpaceLoads
+
+    @cached_property
+    def part(self) -> SpaceElements:
+        return space_elements(self.rod)
+
+    @cached_property
+    def way(self) -> TendonSegments:
+        return segments(self.rod, self.loads.tendons)
+
+    @cached_property
+    def free(self) -> Bools:
+        """(3 n + m,) unknowns that are not held."""
+        return free_unknowns(self.rod)
+
+    @cached_property
+    def _places(self) -> tuple[Ints, Ints, Bools]:
+        """Rows and columns among free unknowns, and which entries are kept."""
+        groups = (
+            edge_places(self.rod),
+            pair_places(self.rod, self.rod.bends),
+            pair_places(self.rod, self.way.edges),
+        )
+        each = [triangle_places(places) for places in groups]
+        rows, cols = (np.concatenate([one[k] for one in each]) for k in (0, 1))
+        number = np.where(self.free, np.cumsum(self.free) - 1, -1)
+        kept = (number[rows] >= 0) & (number[cols] >= 0)
+        return number[rows[kept]], number[cols[kept]], kept
+
+    @cached_property
+    def pattern(self) -> SparsityPattern:
+        rows, cols, _ = self._places
+        own = np.arange(self.count)
+        return analyse(
+            self.count, np.concatenate([rows, own]), np.concatenate([cols, own])
+        )
+
+    @property
+    def count(self) -> int:
+        """Free unknowns."""
+        return int(self.free.sum())
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """(3 n + m,) lengths over which unknowns are measured: 1, or an edge's, m."""
+        ones = np.ones(self.rod.nodes.size)
+        return np.concatenate([ones, self.rod.rest_length])
+
+    def tensions(self, state: SpaceState) -> Floats:
+        """(q,) of each piece of the tendons, N."""
+        return tensions(self.rod, self.loads.tendons, state)
+
+    def energy(self, state: SpaceState, tension: Floats) -> float:
+        """Of rod, weight, forces and tendons, J; moments have none."""
+        stored = sum(energies(state, self.part))
+        outer = float(np.sum(self.loads.on_nodes(self.rod) * state.x))
+        if not len(tension):
+            return stored - outer
+        length = np.empty(len(tension))
+        tendon_lengths(state, self.part, self.way, length)
+        return stored - outer + float(tension @ length)
+
+    def gradient(self, state: SpaceState, tension: Floats) -> tuple[Floats, Floats]:
+        """Unbalanced forces (3 n + m,), and the Hessian's entries (e,) at `pattern`."""
+        g = np.concatenate(
+            [-self.loads.on_nodes(self.rod).ravel(), np.zeros(len(self.rod.edges))]
+        )
+        of_edges = np.empty((len(self.rod.edges), _triangle(OF_EDGE)))
+        of_bends = np.empty((len(self.rod.bends), _triangle(OF_BEND)))
+        of_tendons = np.empty((len(tension), _triangle(OF_BEND)))
+        add_elastic(state, self.part, g, of_edges, of_bends)
+        if len(tension):
+            add_tendons(state, self.part, self.way, tension, g, of_tendons)
+        if self.loads.turning:
+            g -= moment_forces(self.rod, state, self.loads.moment)
+        values = [of_edges.ravel(), of_bends.ravel(), of_tendons.ravel()]
+        return g, np.concatenate(values)[self._places[2]]
+
+    @cached_property
+    def shift(self) -> Floats:
+        """(f,) by which the diagonal is shifted: as of a rod in a soft, even bed."""
+        rod, length = self.rod, self.rod.length
+        own = np.zeros(len(rod.nodes))
+        for end in range(2):
+            np.add.at(own, rod.edges[:, end], 0.5 * rod.rest_length)
+        frames = (FRAME_ARM * length) ** 2 * rod.rest_length
+        unit = float(rod.bending.max()) / length**4
+        return unit * np.concatenate([np.repeat(own, 3), frames])[self.free]
+
+    def factor(self, values: Floats, shift: Floats) -> Factor:
+        """Of the Hessian with `shift` (f,) on its diagonal."""
+        return factorise(self.pattern, np.concatenate([values, shift]))
+
+    def turned(self, state: SpaceState, values: Floats, shift: Floats) -> coo_array:
+        """The matrix with what moments of fixed direction add: not symmetric."""
+        rows, cols, _ = self._places
+        off = rows != cols
+        number = np.where(self.free, np.cumsum(self.free) - 1, -1)
+        loaded = np.flatnonzero(self.loads.moment.any(axis=1))
+        angle = self.rod.nodes.size + loaded[:, None]
+        places = number[np.hstack([edge_places(self.rod)[loaded], angle])]
+        r, c = (np.repeat(places, 7, axis=1), np.tile(places, (1, 7)))
+        K = -moment_stiffness(self.rod, state, self.loads.moment).reshape(r.shape)
+        kept = (r >= 0) & (c >= 0)
+        own = np.arange(self.count)
+        entries = np.concatenate([values, values[off], K[kept], shift])
+        at = (
+            np.concatenate([rows, cols[off], r[kept], own]),
+            np.concatenate([cols, rows[off], c[kept], own]),
+        )
+        return coo_array((entries, at), shape=(self.count, self.count))
+
+    def moved(self, state: SpaceState, change: Floats) -> SpaceState:
+        """The state after all unknowns changed by (3 n + m,), edges along arcs.
+
+        A straight way of the nodes would lengthen an edge that turns by u by u^2 / 2,
+        which costs far more than bending where EA is large. So each edge turns and
+        stretches by what the change says at first, and nodes are put where they fit
+        these edges best; held ones stay.
+        """
+        n, edges = self.rod.nodes.size, self.rod.edges
+        move = change[:n].reshape(-1, 3)
+        e = state.x[edges[:, 1]] - state.x[edges[:, 0]]
+        by = move[edges[:, 1]] - move[edges[:, 0]]
+        size = np.linalg.norm(e, axis=1, keepdims=True)
+        t = e / size
+        along = np.sum(by * t, axis=1, keepdims=True)
+        turn = (by - along * t) / size
+        angle = np.linalg.norm(turn, axis=1, keepdims=True)
+        to = np.cos(angle) * t + np.sinc(angle / np.pi) * turn
+        bent = (size + along) * to - e
+        fitted = self._fit.placed(bent, move)
+        return moved_on(state, edges, self.rod.bends, fitted, change[n:])
+
+    @cached_property
+    def _fit(self) -> EdgeFit:
+        return EdgeFit.of(self.rod)
+
+    def largest_turn(self, state: SpaceState, change: Floats) -> float:
+        """Of an edge in a change of all unknowns, rad, or its stretch."""
+        n = self.rod.nodes.size
+        ends = change[:n].reshape(-1, 3)[self.rod.edges]
+        edge = state.x[self.rod.edges]
+        move = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+        length = np.linalg.norm(edge[:, 1] - edge[:, 0], axis=1)
+        return float(max((move / length).max(), np.abs(change[n:]).max()))
+
+
+def _triangle(n: int) -> int:
+    return n * (n + 1) // 2

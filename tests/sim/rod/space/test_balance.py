@@ -1,0 +1,241 @@
+"""Rests of rods in space against formulas that know nothing of them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import bisect, brentq
+from scipy.spatial.transform import Rotation
+
+from sim.arrays import Floats
+from sim.convergence import NotConvergedError
+from sim.rod.space.balance import SpaceOptions, rest
+from sim.rod.space.frames import moved_on, second_directors
+from sim.rod.space.loads import no_loads
+from sim.rod.space.path import followed, settled
+from sim.rod.space.space_rod import SpaceRod, clamped, tangents, through
+from sim.rod.space.system import SpaceSystem
+from tests.sim.rod.space.made import (
+    ROUND,
+    WIRE,
+    B,
+    C,
+    along_x,
+    dense,
+    negative,
+    on_curve,
+    with_force,
+)
+
+
+def _order(error: Callable[[int], float], counts: tuple[int, ...]) -> float:
+    """In the number of edges."""
+    errors = [abs(error(n)) for n in counts]
+    return -float(np.polyfit(np.log(counts), np.log(errors), 1)[0])
+
+
+def _arc_error(edges: int) -> float:
+    """Of the deflection of a quarter circle loaded across its plane, relative.
+
+    Timoshenko: P R^3 (pi/4 / EI + (3 pi/4 - 2) / GJ). The clamp of the continuous rod
+    is in the middle of the first edge.
+    """
+    R, P = 0.1, 1e-6
+    s = (np.arange(edges + 1) - 0.5) / (edges - 0.5) * np.pi / 2
+    x = R * np.column_stack([np.sin(s), 1.0 - np.cos(s), 0.0 * s])
+    rod = on_curve(x, np.array([0.0, 1.0, 0.0]))
+    found = rest(rod, with_force(rod, edges, np.array([0.0, 0.0, P])))
+    expected = P * R**3 * (np.pi / 4 / B + (3 * np.pi / 4 - 2) / C)
+    return float(found.state.x[-1, 2] / expected - 1.0)
+
+
+def test_a_quarter_circle_bends_and_twists_as_timoshenko_says() -> None:
+    assert abs(_arc_error(40)) < 1e-3
+    assert _order(_arc_error, (20, 40, 80)) == pytest.approx(2.0, abs=0.1)
+
+
+def _twisted_shaft(edges: int) -> Callable[[float], int]:
+    """Directions in which a clamped shaft of length 1 gives way, by M L / B."""
+    rod = clamped(along_x(1.0, edges), 0, edges - 1)
+    system = SpaceSystem(rod, no_loads(rod))
+
+    def unstable(moment: float) -> int:
+        turn = moment * B / C * np.arange(edges) / (edges - 1)
+        still = np.zeros_like(rod.nodes)
+        state = rod.state
+        for _ in range(4):
+            state = moved_on(state, rod.edges, rod.bends, still, turn / 4)
+        return negative(system, state)
+
+    return unstable
+
+
+def test_a_clamped_shaft_buckles_where_greenhill_says() -> None:
+    """M = 8.987 B / L, where tan x = x with x = M L / 2 B; two ways at once."""
+    root = 2.0 * bisect(lambda x: np.sin(x) - x * np.cos(x), 4.0, 4.7)
+    assert root == pytest.approx(8.987, abs=1e-3)
+
+    def error(edges: int) -> float:
+        unstable = _twisted_shaft(edges)
+        found = bisect(lambda m: unstable(m) - 1.0, 7.5, 9.5, xtol=1e-6)
+        assert unstable(found + 1e-3) == 2
+        return found - root
+
+    assert _order(error, (20, 40, 80)) == pytest.approx(2.0, abs=0.15)
+    assert abs(error(80)) < 0.005 * root
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_a_pinned_shaft_buckles_under_moment_and_thrust_together(share: float) -> None:
+    """Greenhill: (M / 2B)^2 + P / B = (pi / L)^2, the moment of fixed direction."""
+    P = share * np.pi**2 * B
+    expected = 2.0 * B * np.sqrt(np.pi**2 - P / B)
+
+    def softest(edges: int, moment: float) -> float:
+        rod = along_x(1.0, edges, first=0.0)
+        rod.held[0], rod.held[-1, 1:], rod.held_frames[0] = True, True, True
+        loads = with_force(rod, edges, np.array([-P, 0.0, 0.0]))
+        loads.moment[0, 0], loads.moment[-1, 0] = -moment, moment
+        still = np.zeros_like(rod.nodes)
+        still[:, 0] = -P / rod.stretching[0] * rod.nodes[:, 0]
+        turn = moment / C * (np.arange(edges) * rod.rest_length[0])
+        state = moved_on(rod.state, rod.edges, rod.bends, still, turn)
+        system = SpaceSystem(rod, loads)
+        _, K = dense(system, state)
+        own = K[np.ix_(system.free, system.free)]
+        sideways = np.flatnonzero(system.free) < rod.nodes.size
+        return float(np.linalg.eigvals(own[np.ix_(sideways, sideways)]).real.min())
+
+    def error(edges: int) -> float:
+        low, high = 0.8 * expected, 1.2 * expected
+        return brentq(lambda m: softest(edges, m), low, high, rtol=1e-6) - expected
+
+    assert _order(error, (15, 25, 45)) == pytest.approx(2.0, abs=0.15)
+    assert abs(error(45)) < 0.01 * expected
+
+
+def _ring(edges: int) -> SpaceRod:
+    """Naturally straight, closed to a ring of radius 0.1; held so that it stays there.
+
+    As many coordinates are held as there are rigid motions: supports carry nothing.
+    """
+    angle = 2.0 * np.pi * np.arange(edges) / edges
+    x = 0.1 * np.column_stack([np.cos(angle), np.sin(angle), 0.0 * angle])
+    rod = through(x, WIRE, ROUND, first=(0.0, 0.0, 1.0), closed=True)
+    half, quarter = edges // 2, edges // 4
+    rod.held[0] = rod.held_frames[0] = True
+    rod.held[half, 1:] = rod.held[quarter, 2] = True
+    return rod
+
+
+def test_a_twisted_ring_buckles_where_michell_says() -> None:
+    """Of a naturally straight rod, at a twist of 2 pi sqrt(3) B / C."""
+    expected = 2.0 * np.pi * np.sqrt(3.0) * B / C
+
+    def error(edges: int) -> float:
+        rod = _ring(edges)
+        length = rod.length
+
+        def unstable(twist: float) -> int:
+            natural = np.zeros_like(rod.curvature)
+            natural[:, 2] = -twist / length
+            stiff = replace(rod, curvature=natural, stretching=100.0 * rod.stretching)
+            system = SpaceSystem(stiff, no_loads(stiff))
+            return negative(system, rest(stiff, no_loads(stiff), options=FLAT).state)
+
+        return (
+            float(bisect(lambda twist: unstable(twist) - 0.5, 10.0, 20.0, xtol=1e-4))
+            - expected
+        )
+
+    assert _order(error, (16, 32, 64)) == pytest.approx(2.0, abs=0.2)
+    assert abs(error(64)) < 0.01 * expected
+
+
+FLAT = SpaceOptions(stable=False)
+
+
+def test_a_terminal_moment_makes_a_helix() -> None:
+    """Of a straight rod: tangents turn about the moment, by |M| s / B."""
+    length, turns = 1.0, 4.0
+    axis = np.array([np.cos(0.9), np.sin(0.9), 0.0])
+    moment = turns * B / length * axis
+
+    def error(edges: int) -> float:
+        rod = clamped(along_x(length, edges), 0)
+
+        def setting(share: float) -> object:
+            loads = no_loads(rod)
+            loads.moment[-1] = share * moment
+            return settled(rod, loads)
+
+        *_, last = followed(setting, 4)
+        s = np.linspace(0.0, length, 20_001)
+        t = Rotation.from_rotvec(np.outer(s * turns / length, axis)).apply([1.0, 0, 0])
+        end = np.trapezoid(t, s, axis=0)
+        middle = last.rest.state.x[-2:].mean(axis=0)
+        twist = last.rest.state.twist / rod.voronoi
+        assert twist == pytest.approx(moment[0] / C, rel=5.0 / edges**2)
+        return float(np.linalg.norm(middle - end))
+
+    assert error(40) < 2e-3
+    assert _order(error, (20, 40, 80)) == pytest.approx(2.0, abs=0.1)
+
+
+def test_a_helical_spring_gives_as_love_says() -> None:
+    """Its end moves along the axis and turns about it, by a force along the axis.
+
+    With the wire's length L, radius r and pitch angle a, the wire carries the moments
+    F r cos a about its tangent and -F r sin a about its binormal, so the end moves by
+    F r^2 L (cos^2 a / C + sin^2 a / B), and turns by F r L sin a cos a (1/C - 1/B).
+    """
+    r, a, turns, F = 0.05, 0.3, 3.0, 1e-7
+    length = 2.0 * np.pi * turns * r / np.cos(a)
+
+    def errors(edges: int) -> Floats:
+        s = length * (np.arange(edges + 1) - 0.5) / (edges - 1)
+        angle = s * np.cos(a) / r
+        x = np.column_stack([r * np.cos(angle), r * np.sin(angle), s * np.sin(a)])
+        rod = on_curve(x, x[0] * [1, 1, 0])
+        loads = no_loads(rod)
+        loads.force[-2:, 2] = 0.5 * F
+        middle = x[-2:].mean(axis=0)
+        loads.moment[-1] = -np.cross(middle * [1, 1, 0], [0, 0, F])
+        state = rest(rod, loads, options=SpaceOptions(tolerance=1e-11)).state
+        frames = [
+            np.stack([s.d[-1], second_directors(s, rod.edges)[-1],
+                      tangents(s.x, rod.edges)[-1]])
+            for s in (rod.state, state)
+        ]  # fmt: skip
+        turned = Rotation.from_matrix(frames[1].T @ frames[0]).as_rotvec()
+        moved = state.x[-2:].mean(axis=0) - middle
+        moved -= np.cross(turned, middle * [1, 1, 0])
+        along = F * r**2 * length * (np.cos(a) ** 2 / C + np.sin(a) ** 2 / B)
+        about = F * r * length * np.sin(a) * np.cos(a) * (1.0 / C - 1.0 / B)
+        return np.array([moved[2] / along, turned[2] / about]) - 1.0
+
+    assert np.abs(errors(120)).max() < 0.02
+    for k in range(2):
+        slope = _order(lambda n, k=k: float(errors(n)[k]), (60, 120, 240))
+        assert slope == pytest.approx(2.0, abs=0.2)
+
+
+def test_a_column_leaves_the_saddle_on_which_it_stands() -> None:
+    """Above Euler's load the straight column is balanced; the rest is the bent one."""
+    rod = clamped(along_x(1.0, 20), 0)
+    load = 1.5 * np.pi**2 / 4 * B
+    loads = with_force(rod, 20, np.array([-load, 0.0, 0.0]))
+    upright = rest(rod, loads, options=FLAT)
+    found = rest(rod, loads)
+    assert upright.negative == 2
+    assert found.negative == 0
+    assert np.hypot(*found.state.x[-1, 1:]) > 0.5
+
+
+def test_what_has_no_rest_is_said() -> None:
+    rod = along_x(1.0, 6)
+    rod.held[0] = True
+    loads = with_force(rod, 6, np.array([0.0, 0.0, 100.0]))
+    with pytest.raises(NotConvergedError, match="unbalanced force"):
+        rest(rod, loads, options=SpaceOptions(max_steps=3))

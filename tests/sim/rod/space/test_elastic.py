@@ -1,0 +1,156 @@
+"""Energy of a rod in space: slopes, rigid motions, and the plane."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from sim.arrays import Floats
+from sim.rod.energy.elastic import elements, passive, unstrained
+from sim.rod.energy.elastic import energies as planar_energies
+from sim.rod.energy.elastic import gradients as planar_gradients
+from sim.rod.rod.rod import RodMaterial, chain
+from sim.rod.space.elastic import energies, space_elements
+from sim.rod.space.frames import SpaceState, moved_on
+from sim.rod.space.loads import no_loads
+from sim.rod.space.sections import SpaceMaterial, rectangle
+from sim.rod.space.space_rod import SpaceRod, StretchLaw, through
+from sim.rod.space.system import SpaceSystem
+from tests.sim.rod.known import dense_stiffness
+from tests.sim.rod.space.made import crooked, dense
+
+STEPS = 10.0 ** np.arange(-1.5, -3.6, -0.5)
+
+
+def _energy(rod: SpaceRod, state: SpaceState) -> float:
+    return sum(energies(state, space_elements(rod)))
+
+
+def _moved(rod: SpaceRod, state: SpaceState, by: Floats) -> SpaceState:
+    n = rod.nodes.size
+    return moved_on(state, rod.edges, rod.bends, by[:n].reshape(-1, 3), by[n:])
+
+
+@pytest.mark.parametrize("law", list(StretchLaw))
+def test_gradient_and_hessian_leave_taylor_remainders_of_order_two_and_three(
+    law: StretchLaw, rng: np.random.Generator
+) -> None:
+    rod, state = crooked(rng, law)
+    g, H = dense(SpaceSystem(rod, no_loads(rod)), state)
+    v = rng.normal(size=len(g))
+    first, second = [], []
+    for h in STEPS:
+        change = _energy(rod, _moved(rod, state, h * v)) - _energy(rod, state)
+        first.append(abs(change - h * g @ v))
+        second.append(abs(change - h * g @ v - 0.5 * h**2 * v @ H @ v))
+    slopes = [np.polyfit(np.log(STEPS), np.log(r), 1)[0] for r in (first, second)]
+    assert slopes == pytest.approx([2.0, 3.0], abs=0.1)
+    assert np.abs(H - H.T).max() <= 1e-12 * np.abs(H).max()
+
+
+def test_rigid_motions_change_no_energy(rng: np.random.Generator) -> None:
+    rod, state = crooked(rng, StretchLaw.RUBBER)
+    turn = Rotation.random(random_state=3).as_matrix()
+    placed = SpaceState(
+        state.x @ turn.T + rng.normal(size=3), state.d @ turn.T, state.twist
+    )
+    again = moved_on(
+        placed, rod.edges, rod.bends, np.zeros_like(placed.x), np.zeros(len(rod.edges))
+    )
+    assert _energy(rod, again) == pytest.approx(_energy(rod, state), rel=1e-13)
+
+
+def test_inner_forces_have_no_sum_and_no_moment(rng: np.random.Generator) -> None:
+    """A turning w moves nodes by w x r, and the angle of no edge but by w.t."""
+    rod, state = crooked(rng, StretchLaw.HOOKE)
+    g, _ = dense(SpaceSystem(rod, no_loads(rod)), state)
+    force, torque = g[: rod.nodes.size].reshape(-1, 3), g[rod.nodes.size :]
+    edge = np.diff(state.x, axis=0)
+    t = edge / np.linalg.norm(edge, axis=1, keepdims=True)
+    size = np.abs(g).max()
+    assert np.abs(force.sum(axis=0)).max() <= 1e-13 * size
+    moment = np.cross(state.x, force).sum(axis=0) + (torque[:, None] * t).sum(axis=0)
+    assert np.abs(moment).max() <= 1e-12 * size
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_in_the_plane_it_is_the_planar_rod(
+    closed: bool, rng: np.random.Generator
+) -> None:
+    """Energy, gradient and Hessian to 1e-12."""
+    t, w = 0.02, 0.05
+    angle = np.linspace(0.0, 5.0, 9)
+    flat = np.column_stack([np.cos(angle), np.sin(angle)])
+    planar = chain(flat, RodMaterial(1e6, 1000.0, t, w), closed=closed)
+    lifted = np.column_stack([flat, np.zeros(len(flat))])
+    rod = through(
+        lifted, SpaceMaterial(1e6, 1000.0), rectangle(t, w),
+        first=tuple(np.cross([0, 0, 1.0], lifted[1] - lifted[0])), closed=closed,
+    )  # fmt: skip
+    move = 0.05 * rng.normal(size=flat.shape)
+    state = _moved(
+        rod, rod.state,
+        np.concatenate([np.column_stack([move, 0 * move[:, 0]]).ravel(),
+                        np.zeros(len(rod.edges))]),
+    )  # fmt: skip
+    x, off, on = flat + move, passive(planar), elements(planar)
+    energy = np.array(planar_energies(x, on, off))
+    assert energies(state, space_elements(rod))[:2] == pytest.approx(energy, rel=1e-12)
+    elastic, viscous = np.empty_like(x), np.empty_like(x)
+    planar_gradients(
+        x, on, off, 0.0, unstrained(planar), unstrained(planar), elastic, viscous
+    )
+    g, H = dense(SpaceSystem(rod, no_loads(rod)), state)
+    n = rod.nodes.size
+    within = np.flatnonzero(np.arange(n) % 3 < 2)
+    assert np.abs(g[within] - elastic.ravel()).max() <= 1e-12 * np.abs(g).max()
+    assert np.abs(np.delete(g, within)).max() <= 1e-12 * np.abs(g).max()
+    apart = H[np.ix_(within, within)] - dense_stiffness(planar, x)
+    assert np.abs(apart).max() <= 1e-12 * np.abs(H).max()
+
+
+def test_twist_is_counted_through_full_turns() -> None:
+    x = np.column_stack([np.arange(4.0), np.zeros(4), np.zeros(4)])
+    rod = through(x, SpaceMaterial(1e3, 1.0), rectangle(0.1, 0.2))
+    state = rod.state
+    for _ in range(8):
+        turn = np.array([0.0, 0.0, 1.0])
+        state = moved_on(state, rod.edges, rod.bends, np.zeros((4, 3)), turn)
+    assert state.twist == pytest.approx([0.0, 8.0])
+
+
+def test_rubber_bends_as_its_fibres_do() -> None:
+    """The moment of a stretched, slightly bent bar, from fibres of its first section.
+
+    A fibre off the axis by Y at first is off by Y / sqrt(lam), and is stretched by
+    lam (1 + k Y / sqrt(lam)); its force is E (lam - 1 / lam^2) / 3 of its first area.
+    """
+    lam, E, side, curvature = 1.3, 1e3, 0.1, 1e-4
+    Y = (np.arange(2000) + 0.5) / 2000 * side - side / 2
+    fibre = lam * (1.0 + curvature * Y / np.sqrt(lam))
+    force = E * (fibre - fibre**-2.0) / 3.0
+    moment = np.sum(force * Y / np.sqrt(lam)) * side / 2000 * side
+    x = lam * np.column_stack([np.arange(3.0), np.zeros(3), np.zeros(3)])
+    rod = through(
+        x / lam, SpaceMaterial(E, 1.0), rectangle(side, side), law=StretchLaw.RUBBER
+    )
+    tilt = curvature * lam  # of the second edge to the first, about d2 = z
+    bent = x.copy()
+    bent[2] = x[1] + lam * np.array([np.cos(tilt), np.sin(tilt), 0.0])
+    state = moved_on(rod.state, rod.edges, rod.bends, bent - rod.nodes, np.zeros(2))
+    slope = 2.0 * energies(state, space_elements(rod))[1] / tilt
+    assert slope == pytest.approx(moment, rel=1e-5)
+    pulled = E * side**2 * (lam - lam**-2.0) / 3.0
+    h = 1e-6
+    ends = np.zeros((3, 3))
+    ends[1:, 0] = 0.5 * h, h
+    stretched = [
+        _energy(rod, moved_on(state, rod.edges, rod.bends, sign * ends, np.zeros(2)))
+        for sign in (-1.0, 1.0)
+    ]
+    assert (stretched[1] - stretched[0]) / (2 * h) == pytest.approx(pulled, rel=1e-4)
+
+
+def test_torsion_of_rectangles_is_that_of_the_tables() -> None:
+    """Timoshenko and Goodier, table of k1: J = k1 (2a)^3 2b."""
+    for ratio, k1 in ((1.0, 0.1406), (2.0, 0.229), (5.0, 0.291), (10.0, 0.312)):
+        assert rectangle(1.0, ratio).torsion / ratio == pytest.approx(k1, abs=5e-4)

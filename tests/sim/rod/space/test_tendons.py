@@ -1,0 +1,139 @@
+"""Tendons: slopes, arcs, friction along them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sim.rod.space.balance import rest
+from sim.rod.space.elastic import space_elements
+from sim.rod.space.frames import moved_on
+from sim.rod.space.loads import SpaceLoads, no_loads
+from sim.rod.space.space_rod import SpaceRod, StretchLaw, clamped
+from sim.rod.space.system import SpaceSystem
+from sim.rod.space.tendon_length import segments, tendon_lengths
+from sim.rod.space.tendons import routed, tensions
+from tests.sim.rod.space.made import WIRE, B, along_x, crooked, dense
+
+STEPS = 10.0 ** np.arange(-3.0, -4.1, -0.25)
+OFF = 5e-4  # m, of a tendon from the axis of a wire of radius 1 mm
+
+
+def _with(
+    rod: SpaceRod, tension: float, friction: float = 0.0, off: float = OFF
+) -> SpaceLoads:
+    inside = np.full(len(rod.edges), 1e-3)
+    end = rod.length * (1.0 - 0.5 / len(rod.edges))
+    tendon = routed(
+        rod, inside, end, [(0.0, off, 0.0)], tension=tension, friction=friction
+    )
+    return replace(no_loads(rod), tendons=(tendon,))
+
+
+@pytest.mark.parametrize("law", list(StretchLaw))
+def test_length_has_exact_first_and_second_derivatives(
+    law: StretchLaw, rng: np.random.Generator
+) -> None:
+    rod, state = crooked(rng, law)
+    table = [(0.0, 0.05, 0.02), (2.5, 0.03, -0.04)]
+    tendon = routed(rod, np.full(5, 0.1), 0.77 * rod.length, table, tension=2.0)
+    way, part = segments(rod, [tendon]), space_elements(rod)
+    plain = SpaceSystem(rod, no_loads(rod))
+    pulled = SpaceSystem(rod, replace(no_loads(rod), tendons=(tendon,)))
+    (g, H), (g0, H0) = dense(pulled, state), dense(plain, state)
+    g, H = g - g0, H - H0
+    v = rng.normal(size=len(g))
+
+    def energy(h: float) -> float:
+        move, turn = v[: rod.nodes.size].reshape(-1, 3), v[rod.nodes.size :]
+        there = moved_on(state, rod.edges, rod.bends, h * move, h * turn)
+        length = np.empty(len(way.tendon))
+        tendon_lengths(there, part, way, length)
+        return float(2.0 * length.sum())
+
+    first = [abs(energy(h) - energy(0) - h * g @ v) for h in STEPS]
+    second = [
+        abs(energy(h) - energy(0) - h * g @ v - 0.5 * h * h * v @ H @ v) for h in STEPS
+    ]
+    slopes = [np.polyfit(np.log(STEPS), np.log(r), 1)[0] for r in (first, second)]
+    assert slopes == pytest.approx([2.0, 3.0], abs=0.1)
+
+
+def test_a_tendon_off_the_axis_makes_an_arc() -> None:
+    """Curvature T c / EI, shortening T / EA; from the middle of the first edge."""
+    rod = clamped(along_x(0.1, 30), 0)
+    T = 1.5 * B / (0.1 * OFF)
+    found = rest(rod, _with(rod, T))
+    e = np.diff(found.state.x, axis=0)
+    angle = np.arctan2(e[:, 1], e[:, 0])
+    assert np.diff(angle) == pytest.approx(1.5 / 29, rel=2e-3)
+    length = np.linalg.norm(e, axis=1)[1:-1]
+    assert 1.0 - length / rod.rest_length[1:-1] == pytest.approx(
+        T / rod.stretching[1:-1], rel=2e-3
+    )
+    assert found.residual <= found.allowed
+    assert found.negative == 0
+
+
+def test_friction_takes_tension_as_the_capstan_does() -> None:
+    """Off the axis by c the tendon bends the rod by T c / EI, and turns as much itself:
+    dT/ds = -mu c T^2 / EI, so the whole turn is ln(1 + mu c T0 L / EI) / mu."""
+    mu, turn, length = 0.4, 2.0, 0.1
+
+    def error(edges: int) -> float:
+        rod = clamped(along_x(length, edges), 0)
+        found = rest(rod, _with(rod, turn * B / (length * OFF), mu))
+        e = np.diff(found.state.x, axis=0)
+        angle = np.unwrap(np.arctan2(e[:, 1], e[:, 0]))
+        ratio = found.tension[0] / found.tension[-1]
+        between = np.log(ratio) / mu
+        assert between == pytest.approx(angle[-1] - angle[0], rel=3.0 / edges)
+        return abs(float(angle[-1] - np.log1p(mu * turn) / mu))
+
+    errors = [error(n) for n in (20, 40, 80)]
+    assert errors[2] < 0.02
+    assert errors[2] < 0.6 * errors[1] < 0.36 * errors[0]
+
+
+def test_a_helical_route_loses_by_its_own_turning() -> None:
+    """T2 / T1 = exp(-mu beta), beta the curvature of a helix times its length."""
+    rod = along_x(1.0, 400)
+    c, turns, mu = 5e-3, 6.0, 0.3
+    s = np.linspace(0.0, 1.0, 2001)
+    angle = 2.0 * np.pi * turns * s
+    table = np.column_stack([s, c * np.cos(angle), c * np.sin(angle)])
+    tendon = routed(
+        rod, np.full(400, 0.01), 0.999, [tuple(row) for row in table.tolist()],
+        tension=1.0, friction=mu,
+    )  # fmt: skip
+    found = tensions(rod, [tendon], rod.state)
+    slope = 2.0 * np.pi * turns * c
+    beta = 2.0 * np.pi * turns * slope / np.sqrt(1.0 + slope**2)  # curvature x length
+    assert -np.log(found[-1]) / mu == pytest.approx(beta, rel=0.01)
+
+
+def test_tendons_beyond_section_or_rod_are_refused() -> None:
+    rod = along_x(1.0, 10)
+    inside = np.full(10, 1e-3)
+    with pytest.raises(ValueError, match=r"0\.002 m off the axis"):
+        routed(rod, inside, 0.5, [(0.0, 2e-3, 0.0)])
+    with pytest.raises(ValueError, match="it ends at 2 m"):
+        routed(rod, inside, 2.0, [(0.0, 1e-4, 0.0)])
+    with pytest.raises(ValueError, match="tension must be 0 or more"):
+        routed(rod, inside, 0.5, [(0.0, 1e-4, 0.0)], tension=-1.0)
+
+
+def test_stretch_that_sections_follow_moves_holes_with_them() -> None:
+    """A pulled rubber rod is thinner: an arc of T c / EI only where sections stay."""
+    turns = []
+    for law in StretchLaw:
+        rod = replace(clamped(along_x(0.1, 20), 0), law=law)
+        T = 0.05 * WIRE.modulus * np.pi * 1e-6
+        end = rest(rod, _with(rod, T, off=2e-5)).state.x
+        e = end[-1] - end[-2]
+        turns.append(float(np.arctan2(e[1], e[0])))
+    lam = 1.0 - 0.05
+    for _ in range(30):
+        lam -= ((lam - lam**-2.0) / 3.0 + 0.05) * 0.9
+    bent = lam**-0.5 / ((1.0 / lam + 2.0 * lam**-4.0) / 3.0)  # offset over stiffness
+    assert turns[1] / turns[0] == pytest.approx(bent, rel=0.02)
