@@ -13,7 +13,7 @@ are symmetric. Unknowns are e, the angle of e, f, the angle of f: eight, in this
 """
 
 from sim.arrays import Floats
-from sim.kernels import inner
+from sim.rod.compiled import inner
 from sim.rod.space.frames import cross, dot
 
 LOCAL = 8

@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
+from sim.rod.compiled import inner
 from sim.rod.space.bends import (
     LOCAL,
     bend_binormal,
@@ -196,8 +197,10 @@ def _bend(
         _follow_stretch(law, U, L0, t, s, size, G[0], K[0], g)
         law = _twisting(part.rubber, lam)
         _follow_stretch(law, Ut, L0, t, s, size, G[1], K[1], g)
-    G[0] += G[1]
-    K[0] += K[1]
+    for p in range(LOCAL):
+        G[0, p] += G[1, p]
+        for c in range(LOCAL):
+            K[0, p, c] += K[1, p, c]
 
 
 @inner

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
+from sim.rod.compiled import inner
 
 FULL = 2.0 * np.pi
 

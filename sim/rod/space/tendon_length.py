@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.kernels import inner, kernel
+from sim.kernels import kernel
+from sim.rod.compiled import inner
 from sim.rod.space.bends import (
     LOCAL,
     add_outer,
