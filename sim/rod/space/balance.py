@@ -54,7 +54,7 @@ class SpaceOptions:
         refuse_unless_count(self, "max_steps", of="rest")
 
 
-class Rest(NamedTuple):
+class SpaceRest(NamedTuple):
     """A rod at rest.
 
     Attributes
@@ -174,13 +174,13 @@ def rest(
     loads: SpaceLoads,
     start: SpaceState | None = None,
     options: SpaceOptions | None = None,
-) -> Rest:
+) -> SpaceRest:
     """Equilibrium near a start.
 
     Raises
     ------
     NotConvergedError
-        with the Rest that was reached, where the tolerance is not met
+        with the SpaceRest that was reached, where the tolerance is not met
     """
     options = options or SpaceOptions()
     system = SpaceSystem(rod, loads)
@@ -219,7 +219,7 @@ def rest(
 def _seen(
     system: SpaceSystem, state: SpaceState, g: Floats, values: Floats, tension: Floats,
     steps: int, options: SpaceOptions,
-) -> Rest:  # fmt: skip
+) -> SpaceRest:  # fmt: skip
     """What a state is."""
     rod = system.rod
     by_length = np.abs(g) / system.sizes
@@ -233,7 +233,7 @@ def _seen(
     negative = 0
     if residual <= allowed:
         negative = system.factor(values, np.zeros(system.count)).negative
-    return Rest(
+    return SpaceRest(
         state, np.array(energies(state, system.part)), np.where(system.free, 0.0, g),
         tension, residual, allowed, steps, negative,
     )  # fmt: skip

@@ -7,7 +7,7 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
-from sim.rod.space.balance import Rest, SpaceOptions, rest
+from sim.rod.space.balance import SpaceRest, SpaceOptions, rest
 from sim.rod.space.frames import SpaceState, moved_on
 from sim.rod.space.loads import SpaceLoads
 from sim.rod.space.space_rod import SpaceRod
@@ -15,7 +15,7 @@ from sim.rod.space.space_rod import SpaceRod
 SMALLEST = 2.0**-10  # of a load step
 
 
-class Setting(NamedTuple):
+class SpaceSetting(NamedTuple):
     """A rod, what acts on it, and where its supports are.
 
     Attributes
@@ -40,16 +40,18 @@ class SpaceStep(NamedTuple):
 
     s: int
     share: float
-    rest: Rest
+    rest: SpaceRest
 
 
-def settled(rod: SpaceRod, loads: SpaceLoads) -> Setting:
+def settled(rod: SpaceRod, loads: SpaceLoads) -> SpaceSetting:
     """Supports stay where they are."""
-    return Setting(rod, loads, np.zeros_like(rod.nodes), np.zeros(len(rod.edges)))
+    return SpaceSetting(rod, loads, np.zeros_like(rod.nodes), np.zeros(len(rod.edges)))
 
 
 def followed(
-    setting: Callable[[float], Setting], count: int, options: SpaceOptions | None = None
+    setting: Callable[[float], SpaceSetting],
+    count: int,
+    options: SpaceOptions | None = None,
 ) -> Iterator[SpaceStep]:
     """Yield rests at shares 0, 1/count, ..., 1 of the way.
 
@@ -72,9 +74,9 @@ def followed(
 
 
 def _towards(
-    setting: Callable[[float], Setting], before: Setting, state: SpaceState, at: float,
+    setting: Callable[[float], SpaceSetting], before: SpaceSetting, state: SpaceState, at: float,
     share: float, options: SpaceOptions | None, count: int,
-) -> tuple[Rest, Setting, float]:  # fmt: skip
+) -> tuple[SpaceRest, SpaceSetting, float]:  # fmt: skip
     """The rest at a share, by smaller steps where one is too large."""
     step = share - at
     while True:
@@ -93,7 +95,7 @@ def _towards(
             return found, now, at
 
 
-def _carried(now: Setting, before: Setting, state: SpaceState) -> SpaceState:
+def _carried(now: SpaceSetting, before: SpaceSetting, state: SpaceState) -> SpaceState:
     """The state with supports where they are now."""
     rod = now.rod
     return moved_on(

@@ -154,3 +154,17 @@ def test_torsion_of_rectangles_is_that_of_the_tables() -> None:
     """Timoshenko and Goodier, table of k1: J = k1 (2a)^3 2b."""
     for ratio, k1 in ((1.0, 0.1406), (2.0, 0.229), (5.0, 0.291), (10.0, 0.312)):
         assert rectangle(1.0, ratio).torsion / ratio == pytest.approx(k1, abs=5e-4)
+
+
+def test_what_no_rod_can_be_is_refused() -> None:
+    soft = SpaceMaterial(1e3, 1.0)
+    square = rectangle(0.1, 0.1)
+    x = np.column_stack([np.arange(4.0), np.zeros(4), np.zeros(4)])
+    with pytest.raises(ValueError, match="edge 1 between nodes 1 and 2 has length 0 m"):
+        through(x[[0, 1, 1, 2]], soft, square)
+    with pytest.raises(ValueError, match="bend 1 at node 2 turns back by 180"):
+        through(x[[0, 1, 2, 1]], soft, square)
+    with pytest.raises(ValueError, match=r"first director .* is along the first edge"):
+        through(x, soft, square, first=(1.0, 0.0, 0.0))
+    with pytest.raises(ValueError, match="2 sections for 3 edges"):
+        through(x, soft, [square, square])

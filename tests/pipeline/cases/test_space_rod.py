@@ -1,0 +1,88 @@
+"""Cases of rods in space as the configuration builds them."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hydra.utils import instantiate
+
+from pipeline.config.building import build as hydra_build
+from pipeline.terminal.errors import InputError
+from tests.pipeline.shipped_cases import config_of
+from tests.recorded import recorded
+
+CASES = ("michell_ring", "greenhill_shaft", "helix", "tendon_arm")
+
+
+def build(name: str, **values: Any) -> Any:
+    return instantiate(config_of(name) | values, _convert_="object")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_run_keeps_frames_and_a_skin_to_look_at(name: str) -> None:
+    case = build(name, edges=12, rests=2)
+    steps, recorder = recorded(case)
+    assert [step.s for step in steps] == [0, 1, 2]
+    first, last = recorder.arrays(steps[0]), recorder.arrays(steps[-1])
+    fixed = recorder.fixed_arrays()
+    assert fixed["triangles"].max() == fixed["edges"].max() + 7 == len(last["r"]) - 1
+    d, x = last["directors"], last["nodes"]
+    assert np.sum(d * d, axis=1) == pytest.approx(1.0)
+    assert len(last["twist"]) == len(fixed["edges"])
+    assert np.abs(first["r"] - last["r"]).max() > 1e-3
+    assert np.isfinite(x).all()
+    assert all(step.rest.residual <= step.rest.allowed for step in steps)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("michell_ring", "buckled_over_michell"),
+        ("greenhill_shaft", "buckled_over_greenhill"),
+    ],
+)
+def test_ring_and_shaft_buckle_between_two_steps_about_their_formula(
+    name: str, told: str
+) -> None:
+    case = build(name, edges=40)
+    _, recorder = recorded(case)
+    assert 0.9 < recorder.summary()[told] <= 1.1
+
+
+def test_a_curved_wire_winds_up_as_gravity_lets_it() -> None:
+    """Its last turns, which carry nothing, have the radius 1 / curvature."""
+    case = build("helix")
+    _, recorder = recorded(case)
+    told = recorder.summary()
+    assert told["depth"] == pytest.approx(2.0 / case.curvature, rel=0.05)
+    assert told["height"] < 0.7 * case.length
+
+
+def test_tendons_pull_an_arm_towards_both_their_sides() -> None:
+    _, recorder = recorded(build("tendon_arm", rests=2))
+    told = recorder.summary()
+    assert told["x_tip"] > 0.1
+    assert told["y_tip"] < -0.05
+    assert told["shortest_over_rest"] < 0.9
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "words"),
+    [
+        ("michell_ring", {"edges": 4}, "edges is 4: give 8 or more"),
+        ("greenhill_shaft", {"length": -1.0}, "length must be positive"),
+        ("helix", {"times": 0.0}, "times must be positive"),
+        ("tendon_arm", {"tensions": [1.0]}, "2 angles for 1 tensions"),
+        ("tendon_arm", {"offset": [[0.0, 0.02], [0.3, 0.0]]}, "route it within"),
+        ("tendon_arm", {"tied": 0.5}, "tie them half an edge before"),
+        ("tendon_arm", {"law": "foam"}, "choose one of hooke, rubber"),
+        ("tendon_arm", {"profile": [[0.1, 0.01], [0.0, 0.01]]}, "must rise"),
+    ],
+)
+def test_bad_values_are_refused_in_one_line(
+    name: str, values: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(words)) as caught:
+        hydra_build(config_of(name) | values, "case")
+    assert "\n" not in str(caught.value)
