@@ -7,7 +7,7 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
-from sim.rod.space.balance import SpaceRest, SpaceOptions, rest
+from sim.rod.space.balance import SpaceOptions, SpaceRest, rest
 from sim.rod.space.frames import SpaceState, moved_on
 from sim.rod.space.loads import SpaceLoads
 from sim.rod.space.space_rod import SpaceRod
@@ -74,9 +74,14 @@ def followed(
 
 
 def _towards(
-    setting: Callable[[float], SpaceSetting], before: SpaceSetting, state: SpaceState, at: float,
-    share: float, options: SpaceOptions | None, count: int,
-) -> tuple[SpaceRest, SpaceSetting, float]:  # fmt: skip
+    setting: Callable[[float], SpaceSetting],
+    before: SpaceSetting,
+    state: SpaceState,
+    at: float,
+    share: float,
+    options: SpaceOptions | None,
+    count: int,
+) -> tuple[SpaceRest, SpaceSetting, float]:
     """The rest at a share, by smaller steps where one is too large."""
     step = share - at
     while True:
