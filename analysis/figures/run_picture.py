@@ -1,7 +1,7 @@
 """One run at a glance: the shape at its end, and two of its numbers by step."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import matplotlib as mpl
@@ -16,6 +16,7 @@ MOST_LINES = 6000
 MOST_NODES = 400  # of which each is a dot
 LOGARITHMIC = ("E",)
 PENS = ("#000000", SHAPE)
+MISSING = ("#009E73", "#D55E00", "#CC79A7", "#000000")  # by reason, of Okabe and Ito
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,7 @@ class Drawing:
     faces : (t, 3) nodes of triangles
     fixed : (q, 2, 3) ends of lines that stay
     box : (2, 3) corners of all that is ever to be seen
+    missing : (q, 2) nodes of lines that are not where they should be, by reason
     """
 
     first: Floats
@@ -38,6 +40,7 @@ class Drawing:
     fixed: Floats
     box: Floats
     flat: bool = False
+    missing: Mapping[str, Ints] = field(default_factory=dict)
 
 
 def run_picture(
@@ -89,6 +92,11 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
         corners = drawing.last[drawing.faces[:MOST_LINES]]
         axes.add_collection3d(Poly3DCollection(list(corners), **look))
     add(drawing.last[links], colors=SHAPE, linewidths=1.0)
+    for (name, pairs), pen in zip(drawing.missing.items(), MISSING, strict=False):
+        add(drawing.last[pairs], colors=pen, linewidths=2.0, label=name, zorder=5)
+    if drawing.missing:
+        axes.legend(loc="upper left", fontsize=5.5, title="missing fold, held by",
+                    title_fontsize=5.5)  # fmt: skip
     if len(drawing.last) <= MOST_NODES:
         at = drawing.last[:, [0, 2]] if flat else drawing.last
         axes.scatter(*at.T, s=3, c=SHAPE, linewidths=0)

@@ -6,13 +6,16 @@ from functools import cached_property
 
 import numpy as np
 
+from pipeline.cases.fold_outcome import FoldOutcome, StrainWarning
 from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
 from pipeline.terminal.errors import InputError
+from sim.limits import refuse_unless_positive
 from sim.origami.folding.folding import OrigamiStep, run
+from sim.origami.folding.outcome import crease_lines
 from sim.origami.folding.problem import FoldingProblem
 from sim.origami.folding.reactions import support_forces, unsupported
 from sim.origami.folding.sheet import Sheet, StartError, check_phase
-from sim.origami.folding.stability import bending_strain, smallest_eigenvalues
+from sim.origami.folding.stability import smallest_eigenvalues
 from sim.origami.loading.phases import Fold, Phase
 from sim.origami.loading.sequences import parse_sequence, verdict
 from sim.origami.model.compliant import compliant_mesh
@@ -26,7 +29,7 @@ from sim.origami.pattern.pattern import CreasePattern
 from sim.origami.pattern.tessellations import subdivided
 
 HELD = "largest panel"
-STRAIN_LIMIT = 0.02  # above it the sheets of [ZF19] no longer behave linearly
+FOLD_TOLERANCE = 5.0  # degrees
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,9 @@ class OrigamiCase:
     eigenvalues : how many of the tangent's smallest eigenvalues are recorded
     max_iterations : linear solves of an increment; 0 for the solver's own limit
     accept_unconverged : with the paper's rules, go on as the paper does
-    strain_limit : above it the result warns that linear elasticity ends
+    strain_limit : above it the result warns that linear elasticity ends; where none is
+        given, 2 % in panels, and in creases the elastic limit of their material
+    fold_tolerance : degrees within which a crease has reached what is asked
     """
 
     pattern: CreasePattern
@@ -78,7 +83,8 @@ class OrigamiCase:
     eigenvalues: int = 0
     max_iterations: int = 0
     accept_unconverged: bool = False
-    strain_limit: float = STRAIN_LIMIT
+    strain_limit: float | None = None
+    fold_tolerance: float = FOLD_TOLERANCE
 
     def __post_init__(self) -> None:
         if not self.phases:
@@ -98,8 +104,9 @@ class OrigamiCase:
             self._divide_edges()
         for name in ("strain_limit", "eigenvalues"):
             value = getattr(self, name)
-            if isinstance(value, bool | str) or not value >= 0:
+            if value is not None and (isinstance(value, bool | str) or not value >= 0):
                 raise ValueError(f"{name} must be zero or more, not {value!r}")
+        refuse_unless_positive(self, "fold_tolerance")
         for phase in self.phases:
             check_phase(self.sheet, phase)
 
@@ -154,8 +161,19 @@ class OrigamiRecorder:
     case: OrigamiCase
     last: OrigamiStep = field(init=False)
 
+    @cached_property
+    def _fold(self) -> FoldOutcome:
+        case = self.case
+        return FoldOutcome(case.sheet, list(case.phases), case.fold_tolerance)
+
+    @cached_property
+    def _strain(self) -> StrainWarning:
+        case = self.case
+        return StrainWarning(case.sheet, case.material, case.strain_limit)
+
     def see(self, step: OrigamiStep) -> None:
         self.last = step
+        self._fold.see(step)
 
     def row(self, step: OrigamiStep) -> Row:
         bending, panels, stretch, creases, contact, support = step.energies.tolist()
@@ -175,21 +193,19 @@ class OrigamiRecorder:
             "contact_energy": contact,
             "support_energy": support,
             "smallest_distance": step.smallest_distance,
-            "largest_strain": self._strain(step),
+            "largest_strain": self._strain.largest(step),
+            "panel_strain": self._strain.of_panels(step),
             "residual": step.residual,
             "iterations": step.iterations,
             "parts": step.parts,
             "converged": int(step.converged),
+            **self._fold.row(step),
         }
         if self.case.eigenvalues:
             sheet, phase = self.case.sheet, self.case.phases[step.phase]
             values = smallest_eigenvalues(sheet, phase, step, self.case.eigenvalues)
             found |= {f"eigenvalue_{i}": value for i, value in enumerate(values)}
         return found
-
-    def _strain(self, step: OrigamiStep) -> float:
-        bent = bending_strain(self.case.mesh, self.case.material, step.x)
-        return max(step.strain, bent)
 
     def arrays(self, step: OrigamiStep) -> Arrays:
         return {
@@ -222,10 +238,11 @@ class OrigamiRecorder:
             "triangles": mesh.triangle,
             "triangle_panel": mesh.triangle_panel,
             "tags": mesh.tag,
+            "crease_lines": crease_lines(mesh),
         }
 
     def tables(self) -> Tables:
-        return {}
+        return {"folds.csv": self._fold.creases()}
 
     def summary(self) -> Summary:
         step, contact = self.last, self.case.sheet.contact
@@ -247,11 +264,4 @@ class OrigamiRecorder:
         if self.case.lock is not None:
             where = asdict(self.case.lock)
             done["verdict"] = verdict(self.case.mesh, step.x, **where).value
-        strain, limit = self._strain(step), self.case.strain_limit
-        done["largest_strain"] = strain
-        if strain > limit:
-            done["warning"] = (
-                f"strain {strain:.1%} is above {limit:.1%}: linear "
-                "elasticity overstates forces there"
-            )
-        return done
+        return done | self._fold.summary() | self._strain.summary(step)

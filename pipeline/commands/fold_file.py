@@ -1,18 +1,20 @@
 """A finished origami run as a FOLD file: morphtrack fold_file RUN OUT.fold
 
 One frame an increment, with faces_vertices, edges_vertices and edges_foldAngle, for
-viewers of origami. The crease pattern itself is pattern.fold in the run's folder.
+viewers of origami; how each crease ended as morphtrack:creases. The crease pattern
+itself is pattern.fold in the run's folder.
 """
 
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from pipeline.results.origami_run import read_origami
-from pipeline.store.files import write_json
+from pipeline.store.files import read_json, write_json
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import InputError, command
-from sim.origami.pattern.fold_format import folded_document
+from sim.origami.pattern.fold_format import CREATOR, folded_document
 
 
 def write_fold_file(run: Path, out: Path, every: int = 1) -> int:
@@ -24,8 +26,21 @@ def write_fold_file(run: Path, out: Path, every: int = 1) -> int:
     with np.load(run / "steps.npz", allow_pickle=False) as arrays:
         rest = arrays["rest"]
     document = folded_document(rest, origami.triangles.tolist(), origami.x[chosen])
-    write_json(out, document, compact=True)
+    write_json(out, document | _outcome(run), compact=True)
     return len(chosen)
+
+
+def _outcome(run: Path) -> dict[str, object]:
+    """How each crease of the pattern ended, under names of our own, as FOLD asks."""
+    path = run / "folds.csv"
+    if not path.is_file():
+        return {}
+    creases = pd.read_csv(path, keep_default_na=False).to_dict("records")
+    said = read_json(run / "run.json") if (run / "run.json").is_file() else {}
+    result = dict(said.get("result") or {})
+    names = ("fold", "fold_why", "wrong_way")
+    told = {f"{CREATOR}:{name}": result[name] for name in names if name in result}
+    return {f"{CREATOR}:creases": creases, **told}
 
 
 def arguments() -> OneLineParser:

@@ -54,6 +54,7 @@ def drawn(shape: MovingShape, step: int) -> "Drawing":
         shape.fixed,
         box,
         shape.flat,
+        shape.missing,
     )
 
 

@@ -48,6 +48,11 @@ def scene_of(directory: Path, most: int = MOST_COORDINATES) -> dict[str, Any] | 
         "faces": packed_integers(shape.faces[:MOST_FACES]),
         "columns": _columns(directory, shown),
     }
+    if shape.missing:
+        scene["missing"] = [
+            {"name": name, "links": packed_integers(links)}
+            for name, links in shape.missing.items()
+        ]
     if shape.goals is not None:
         scene["goals"] = packed(shape.goals[shown])
     if len(shape.fixed):

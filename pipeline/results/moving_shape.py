@@ -1,16 +1,18 @@
 """The shape of a finished run of any solver, step by step."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from pipeline.store.files import read_json
 from sim.arrays import Floats, Ints
 
 POSITIONS = ("r", "x")  # names of the array that holds (steps, n, 2 or 3) positions
+FOLDS = "folds.csv"  # a row for each crease of a folded sheet
 LINES = ("bars", "edges")  # names of arrays (q, 2) of lines between nodes
 
 
@@ -25,6 +27,8 @@ class MovingShape:
     faces : (t, 3) nodes of triangles
     goals : (steps, n, 3) where leading nodes are drawn to, or None
     fixed : (q, 2, 3) ends of lines that stay: the target's wireframe, or the ground
+    missing : (q, 2) nodes of creases that are not where they were asked to fold to, by
+        what holds them
     """
 
     r: Floats
@@ -32,6 +36,7 @@ class MovingShape:
     faces: Ints
     goals: Floats | None
     fixed: Floats
+    missing: Mapping[str, Ints] = field(default_factory=dict)
 
     @property
     def flat(self) -> bool:
@@ -53,7 +58,24 @@ def read_moving_shape(directory: Path) -> MovingShape | None:
     links, faces = _connections(directory, arrays)
     if goals is not None and goals.shape != r.shape:
         goals = None
-    return MovingShape(r, links, faces, goals, _fixed_lines(arrays))
+    missing = _missing_folds(directory, arrays)
+    return MovingShape(r, links, faces, goals, _fixed_lines(arrays), missing)
+
+
+def _missing_folds(directory: Path, arrays: Mapping[str, Any]) -> dict[str, Ints]:
+    """(q, 2) nodes of creases by what holds them, with how much they miss at most."""
+    path = directory / FOLDS
+    if "crease_lines" not in arrays or not path.is_file():
+        return {}
+    lines, table = arrays["crease_lines"], pd.read_csv(path, keep_default_na=False)
+    table["held"] = np.where(table["wrong_way"] == 1, "wrong side", table["held_by"])
+    away = table[table["held"] != ""]
+    return {
+        f"{held}: {rows['missing_deg'].astype(float).abs().max():.0f}° at most": lines[
+            np.isin(lines[:, 2], rows["crease"])
+        ][:, :2]
+        for held, rows in away.groupby("held")
+    }
 
 
 def in_space(r: Floats) -> Floats:

@@ -13,6 +13,7 @@ ABOUT = (  # say how, not what
     "balance",
     "time",
 )
+SAID = {"fold_why": "because"}
 STEPS = ("steps", "iterations", "samples")
 
 
@@ -30,8 +31,10 @@ def told(record: Mapping[str, Any]) -> list[str]:
     ended = [*steps[:1], f"{record.get('wall_s', 0.0):.1f} s"]
     lines = [f"{', '.join(numbers)}" if numbers else _others(result)]
     lines.append(f"stopped by: {stop or 'its end'}, after {', '.join(ended)}")
-    warning = result.get("warning")
-    return [*lines, *([f"warning: {warning}"] if warning else [])]
+    for name in ("fold", "fold_why", "warning"):
+        if result.get(name):
+            lines.append(f"{SAID.get(name, name)}: {result[name]}")
+    return lines
 
 
 def short(value: Any) -> str:

@@ -29,6 +29,8 @@ function unpackNumbers(box) {
   return Float32Array.from(levels, (level) => box.low + (box.side / 65535) * level);
 }
 
+const MISSING = ["#009E73", "#D55E00", "#CC79A7", "#777777"];
+
 // Coordinates of lines between nodes: a, b, gap, a, b, gap ...
 function lineBuffers(links) {
   return [0, 1, 2].map(() => new Float32Array(1.5 * links.length).fill(NaN));
@@ -120,6 +122,11 @@ class Scene extends Shown {
     return { nodes, lines };
   }
 
+  // Creases that are not where they were asked to fold to.
+  missingAt(m, frame) {
+    return fillLines(m.buffers, m.links, this.axes, frame * this.data.nodes);
+  }
+
   traces() {
     const d = this.data, { nodes, lines } = this.shape(this.frame);
     const xyz = (a) => ({ x: a[0], y: a[1], z: a[2] });
@@ -142,6 +149,9 @@ class Scene extends Shown {
         ...xyz(this.goalsAt(this.frame)), visible: "legendonly", hoverinfo: "skip",
         marker: { size: 2.5, symbol: "x", color: quiet } });
     }
+    this.missing.forEach((m, k) => traces.push({ type: "scatter3d", mode: "lines",
+      name: m.name, ...xyz(this.missingAt(m, this.frame)), hoverinfo: "skip",
+      line: { color: MISSING[k % MISSING.length], width: 7 } }));
     if (d.fixed) {
       traces.push({ type: "scatter3d", mode: "lines", name: d.fixed_name,
         ...xyz(separateLines(unpack(d.fixed))), line: { color: quiet, width: 1.5 },
@@ -219,6 +229,10 @@ class Scene extends Shown {
     this.links = unpackIntegers(this.data.links);
     this.faces = unpackIntegers(this.data.faces);
     this.buffers = lineBuffers(this.links);
+    this.missing = (this.data.missing || []).map(({ name, links }) => {
+      const pairs = unpackIntegers(links);
+      return { name, links: pairs, buffers: lineBuffers(pairs) };
+    });
     const options = { displayModeBar: false, responsive: true };
     await Plotly.newPlot(this.view, this.traces(), this.layout(), options);
     this.findSafely();
@@ -291,6 +305,9 @@ class Scene extends Shown {
     const sets = [nodes, lines, nodes], traces = [0, 1, 2];
     if (!this.faces.length) { sets.shift(); traces.shift(); }
     if (this.goals) { sets.push(this.goalsAt(this.frame)); traces.push(3); }
+    this.missing.forEach((m, k) => {
+      sets.push(this.missingAt(m, this.frame)); traces.push((this.goals ? 4 : 3) + k);
+    });
     if (!this.moveDirectly(sets, traces)) {
       const update = { x: sets.map((a) => a[0]), y: sets.map((a) => a[1]), z: sets.map((a) => a[2]) };
       Plotly.restyle(this.view, update, traces);

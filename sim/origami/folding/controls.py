@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from sim.arrays import Bools, Floats
+from sim.arrays import Bools, Floats, Ints
 from sim.origami.folding.equilibrium import (
     NewtonResult,
     continuation_step,
     full_newton,
     tangent_move,
 )
+from sim.origami.folding.leaving import folds_together
 from sim.origami.folding.minimum import minimise
 from sim.origami.folding.prediction import extrapolated_move, remembered
 from sim.origami.folding.problem import FoldingProblem
@@ -81,11 +82,9 @@ def _fold_stages(
 ) -> Iterator[tuple[int, Advance, float]]:
     mesh = sheet.mesh
     folds = np.flatnonzero(mesh.hinge_crease >= 0)
-    edge, share = mesh.hinge_crease[folds], mesh.hinge_share[folds]
-    flat = hinge_angles(mesh, mesh.rest)[folds]
-    end = np.pi + share * (phase.targets(mesh)[edge] - np.pi)
-    moves = np.isfinite(end)
-    stage_of, speed = phase.stage_of(mesh)[edge], phase.speed_of(mesh)[edge]
+    edge = mesh.hinge_crease[folds]
+    moves = np.isfinite(phase.targets(mesh)[edge])
+    stage_of, rest = phase.stage_of(mesh)[edge], _rest_angles(mesh, phase, folds)
     zero = np.zeros(len(problem.model.first))
     for stage in range(1, int(stage_of.max()) + 1):
         now = moves & (stage_of == stage)
@@ -93,14 +92,37 @@ def _fold_stages(
         def advance(
             state: SheetState, part: float, now: Bools = now
         ) -> tuple[SheetState, NewtonResult]:
-            done = np.minimum(1.0, speed[now] * part)
             angles = state.angles.copy()
-            angles[folds[now]] = (1 - done) * flat[now] + done * end[now]
+            angles[folds[now]] = rest(part, now)
             return equilibrate(
                 sheet, problem, state, part, angles, zero, phase.tolerance
             )
 
         yield stage, advance, 0.0
+
+
+def _rest_angles(
+    mesh: BarHingeMesh, phase: Fold, folds: Ints
+) -> Callable[[float, Bools], Floats]:
+    """Rest angles (rad) of some of the hinges `folds` after a part of their stage."""
+    edge, share = mesh.hinge_crease[folds], mesh.hinge_share[folds]
+    if phase.together:
+        parts, way = folds_together(mesh, phase)
+
+        def along(part: float, now: Bools) -> Floats:
+            here = [np.interp(part, parts, way[:, e]) for e in edge[now]]
+            return np.asarray(np.pi + share[now] * np.array(here))
+
+        return along
+    flat = hinge_angles(mesh, mesh.rest)[folds]
+    end = np.pi + share * (phase.targets(mesh)[edge] - np.pi)
+    speed = phase.speed_of(mesh)[edge]
+
+    def straight(part: float, now: Bools) -> Floats:
+        done = np.minimum(1.0, speed[now] * part)
+        return np.asarray((1 - done) * flat[now] + done * end[now])
+
+    return straight
 
 
 def _load_control(

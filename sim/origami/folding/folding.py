@@ -9,6 +9,7 @@ from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 from sim.origami.folding.controls import Advance, stages
 from sim.origami.folding.equilibrium import NewtonResult
+from sim.origami.folding.leaving import left_flat
 from sim.origami.folding.problem import near_at
 from sim.origami.folding.sheet import (
     Sheet,
@@ -87,6 +88,7 @@ def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
     state = flat_state(sheet.mesh, problem)
     step = _first_step(state, smallest_distance(state))
     yield step
+    state = left_flat(sheet, phases[0], problem, state)
     for number, phase in enumerate(phases):
         problem = build_problem(sheet, phase)
         state = replace(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.arrays import Floats, Ints
+from sim.arrays import Bools, Floats, Ints
 from sim.contact import potential
 from sim.contact.crossing import crossings
 from sim.hinges import hinge_angle
@@ -80,9 +80,10 @@ class SheetState:
     sign: float = 1.0
 
 
-def hinge_angles(mesh: BarHingeMesh, x: Floats) -> Floats:
-    """(h,) angles of all hinges, rad."""
-    return np.array([hinge_angle(x[nodes]) for nodes in mesh.hinge])
+def hinge_angles(mesh: BarHingeMesh, x: Floats, of: Bools | None = None) -> Floats:
+    """(h,) angles of all hinges, or of those chosen, rad."""
+    hinges = mesh.hinge if of is None else mesh.hinge[of]
+    return np.array([hinge_angle(x[nodes]) for nodes in hinges])
 
 
 def flat_state(mesh: BarHingeMesh, problem: FoldingProblem) -> SheetState:
@@ -168,13 +169,14 @@ def check_start(mesh: BarHingeMesh, problem: FoldingProblem) -> None:
         one, other = nodes[:own], nodes[own:]
     else:
         return
+    here, there = part_at(mesh, one), part_at(mesh, other)
     raise StartError(
-        f"{_part(mesh, one)} meets {_part(mesh, other)} before the sheet is folded: "
+        f"{here} meets {there} before the sheet is folded: "
         "move its vertices apart, or switch contact off"
     )
 
 
-def _part(mesh: BarHingeMesh, nodes: Ints) -> str:
+def part_at(mesh: BarHingeMesh, nodes: Ints) -> str:
     """The panel or crease that some nodes of a triangle belong to."""
     triangle = np.argmax(np.isin(mesh.triangle, nodes).sum(axis=1))
     number, panels = int(mesh.triangle_panel[triangle]), len(mesh.pattern.panels)

@@ -53,9 +53,36 @@ def bending_strain(mesh: BarHingeMesh, material: SheetMaterial, x: Floats) -> fl
 
     A hinge makes its share of the fold over its share of the crease's width.
     """
-    folds = np.flatnonzero(mesh.hinge_share > 0)
-    if not len(folds):
+    folds = mesh.hinge_share > 0
+    if not folds.any():
         return 0.0
-    turn = np.abs(hinge_angles(mesh, x)[folds] - np.pi)
+    turn = np.abs(hinge_angles(mesh, x, folds) - np.pi)
     curvature = turn / (mesh.hinge_share[folds] * material.crease_width)
     return float(0.5 * material.crease_thickness * curvature.max())
+
+
+def panel_strain(mesh: BarHingeMesh, material: SheetMaterial, x: Floats) -> float:
+    """Largest strain in a panel: of a bar, or of the outer fibre where it bends.
+
+    A panel bends about its spokes, over the width W by which their stiffness is set.
+    """
+    bar = mesh.bar[mesh.bar_of_panel]
+    rest, now = (y[bar[:, 1]] - y[bar[:, 0]] for y in (mesh.rest, x))
+    moved = now - rest
+    green = ((rest + 0.5 * moved) * moved).sum(axis=1)
+    length = mesh.bar_length[mesh.bar_of_panel]
+    stretched = np.abs(green / length**2).max(initial=0.0)
+    spoke = mesh.hinge[mesh.hinge_crease < 0]
+    turn = np.abs(_bends(x[spoke]) - _bends(mesh.rest[spoke]))
+    panel = np.searchsorted(mesh.centre, spoke[:, 2])
+    thickness = material.thicknesses(len(mesh.pattern.panels))[panel]
+    bent = 0.5 * thickness * turn / material.crease_width
+    return float(max(stretched, bent.max(initial=0.0)))
+
+
+def _bends(y: Floats) -> Floats:
+    """(h,) how far hinges at positions (h, 4, 3) are from flat, rad."""
+    axis, wing = y[:, 2] - y[:, 1], y[:, 2] - y[:, 3]
+    m, n = np.cross(y[:, 0] - y[:, 1], axis), np.cross(axis, wing)
+    sine = np.linalg.norm(axis, axis=1) * (m * wing).sum(axis=1)
+    return np.asarray(np.arctan2(-sine, -(m * n).sum(axis=1)))

@@ -23,6 +23,7 @@ from sim.convergence import NotConvergedError
 from sim.origami.folding.controls import equilibrate
 from sim.origami.folding.driving import crease_folds
 from sim.origami.folding.equilibrium import NewtonResult
+from sim.origami.folding.leaving import left_flat
 from sim.origami.folding.sheet import (
     Sheet,
     SheetState,
@@ -86,6 +87,8 @@ class FoldWorld:
         self._state = flat_state(sheet.mesh, self._problem)
         self._told = self._state.angles
         self._seen = self._record(np.zeros(6), 0.0)
+        if len(sheet.mesh.pattern.assignment):
+            self._state = left_flat(sheet, self._phase, self._problem, self._state)
 
     def observe(self) -> FoldSeen:
         """Nodes, folds, energies and contact at the last rest."""

@@ -35,6 +35,9 @@ class Fold:
     stages : the stage in which each crease folds, 1 or more; all in the first where
         nothing is given
     speeds : how fast each folds; one with speed v is done after 1 / v of its stage
+    together : rest angles follow the folds that rigid panels have on the way, so that
+        creases arrive together; where rigid panels cannot reach what is asked they end
+        at the nearest folds. The sheet must be flat at the beginning, in one stage
     increments : of each stage
     tolerance : on the unbalanced force, N
     contact : whether contact acts in this phase
@@ -46,6 +49,7 @@ class Fold:
     fraction: float = 1.0
     stages: Sequence[int] = ()
     speeds: Sequence[float] = ()
+    together: bool = False
     increments: int = 40
     tolerance: float = 1e-6
     contact: bool = True
@@ -73,6 +77,11 @@ class Fold:
         if any(not speed > 0 for speed in self.speeds):
             raise ValueError(f"speeds must be positive, not {list(self.speeds)}")
         check_sequence(self.stages)
+        if self.together and (self.speeds or len(set(self.stages)) > 1):
+            raise ValueError(
+                "fold has creases that arrive together, and stages or speeds of their "
+                "own: give one of them"
+            )
 
     def targets(self, mesh: BarHingeMesh) -> Floats:
         """(e,) rest angle of each edge at its end, rad; nan where it does not fold."""

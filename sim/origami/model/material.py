@@ -19,6 +19,7 @@ class SheetMaterial:
     ----------
     panel_thickness : one for all panels, or one for each
     crease_width : m; with concentrated hinges it only enters their stiffness
+    elastic_limit : strain up to which the creases stay elastic; none is known of most
     """
 
     panel_modulus: float
@@ -28,11 +29,14 @@ class SheetMaterial:
     crease_width: float
     panel_poisson: float = 0.3
     crease_poisson: float = 0.3
+    elastic_limit: float | None = None
 
     def __post_init__(self) -> None:
         refuse_unless_positive(
             self, "panel_modulus", "crease_modulus", "crease_thickness"
         )
+        if self.elastic_limit is not None:
+            refuse_unless_positive(self, "elastic_limit")
         if not 0 < self.crease_width < np.inf:
             raise ValueError(
                 f"crease_width must be positive, not {self.crease_width}: concentrated "

@@ -34,31 +34,38 @@ def closure_error(sectors: Floats, folds: Floats) -> float:
     return float(np.linalg.norm(product - np.eye(3)))
 
 
-def closure_errors(pattern: CreasePattern) -> dict[int, float]:
-    """Error of eq. (1.1) at each vertex inside a pattern, for its assigned folds."""
-    if not len(pattern.assignment):
-        raise ValueError("the pattern assigns no folds: nothing tells how it closes")
+def vertex_fans(pattern: CreasePattern) -> dict[int, tuple[list[int], Floats]]:
+    """By inner vertex: the edges around it in order, the sector after each (rad)."""
     after: dict[int, dict[int, tuple[int, float]]] = {}
     for panel in pattern.panels:
         for i, v in enumerate(panel):
             following, before = panel[(i + 1) % len(panel)], panel[i - 1]
             sector = _angle(pattern.vertices[[following, v, before]])
             after.setdefault(v, {})[following] = before, sector
-    folds = dict(
-        zip(map(tuple, pattern.edges.tolist()), pattern.assignment, strict=True)
-    )
+    number = {tuple(ends): e for e, ends in enumerate(pattern.edges.tolist())}
     out = {}
     for v, around in after.items():
+        edges: list[int] = []
         sectors: list[float] = []
-        turned: list[float] = []
         w = start = next(iter(around))
         while w in around and (w != start or not sectors):
-            turned.append(np.pi * folds[min(v, w), max(v, w)])
+            edges.append(number[min(v, w), max(v, w)])
             w, sector = around[w]
             sectors.append(sector)
         if w == start:
-            out[v] = closure_error(np.array(sectors), np.array(turned))
+            out[v] = edges, np.array(sectors)
     return out
+
+
+def closure_errors(pattern: CreasePattern) -> dict[int, float]:
+    """Error of eq. (1.1) at each vertex inside a pattern, for its assigned folds."""
+    if not len(pattern.assignment):
+        raise ValueError("the pattern assigns no folds: nothing tells how it closes")
+    folds = np.pi * np.asarray(pattern.assignment, dtype=np.float64)
+    return {
+        v: closure_error(sectors, folds[edges])
+        for v, (edges, sectors) in vertex_fans(pattern).items()
+    }
 
 
 def _angle(x: Floats) -> float:

@@ -1,5 +1,6 @@
 """Origami cases: what conf/case builds, what it refuses, what a run leaves."""
 
+import csv
 import json
 from functools import partial
 from pathlib import Path
@@ -75,6 +76,8 @@ def test_every_case_yields_the_flat_sheet_and_a_converged_increment(name: str) -
         ("box", "case.phases.0.creases=[0,1,2,3]", "edge 0 is not a crease"),
         ("box", "case.supports=[[77,1,1,1]]", "support names node 77"),
         ("box", "+case.strain_limit=-1", "strain_limit must be zero or more, not -1"),
+        ("box", "+case.fold_tolerance=0", "fold_tolerance must be positive, not 0"),
+        ("box", "+case.material.elastic_limit=-1", "elastic_limit must be positive"),
         ("box", "+case.eigenvalues=-2", "eigenvalues must be zero or more, not -2"),
         ("single_fold", "case.phases.1.nodes=[99]", "load names node 99"),
         ("single_fold", "case.phases.1.watch=13", "load names node 13"),
@@ -90,17 +93,23 @@ def test_bad_values_are_refused_in_one_line(
     assert "\n" not in str(refused.value)
 
 
-def test_a_run_says_what_contact_it_had_and_where_elasticity_ends(
-    tmp_path: Path,
-) -> None:
+def test_a_run_says_what_contact_it_had_and_how_it_folded(tmp_path: Path) -> None:
     chosen = case("single_fold", "case.contact.ke=null", "case.phases.0.increments=5")
     result = record_steps(chosen, "single_fold", tmp_path)
     assert result["rules"] == "full"
     assert result["ke"] > 0
     assert result["unconverged"] == 0
-    assert "linear elasticity" in str(result["warning"])
+    assert (result["fold"], result["wrong_way"]) == ("folded", 0)
+    assert result["largest_strain"] > 0.03 > result["panel_strain"]
+    assert "warning" not in result  # of a crease whose elastic limit nobody gave
+    with (tmp_path / "folds.csv").open(encoding="utf-8") as file:
+        (crease,) = csv.DictReader(file)
+    assert float(crease["asked_deg"]) == pytest.approx(162.0)
+    assert abs(float(crease["missing_deg"])) < 5.0
     header = (tmp_path / "steps.csv").read_text(encoding="utf-8").splitlines()[0]
     for name in ("strain_energy", "contact_energy", "load_factor", "iterations"):
+        assert name in header.split(",")
+    for name in ("wrong_way", "fold_missing_deg", "panel_strain"):
         assert name in header.split(",")
 
 
@@ -115,6 +124,8 @@ def test_a_finished_run_becomes_a_fold_file_with_a_frame_an_increment(
     assert write_fold_file(tmp_path, out) == 5
     document = json.loads(out.read_text(encoding="utf-8"))
     assert len(document["file_frames"]) == 4
+    creases = document["morphtrack:creases"]
+    assert [c["held_by"] for c in creases] == ["closure"] * len(creases)
     last = document["file_frames"][-1]
     assert len(last["edges_foldAngle"]) == len(document["edges_vertices"])
     assert max(np.abs(last["edges_foldAngle"])) == pytest.approx(90.0, abs=30.0)
@@ -206,6 +217,27 @@ def test_the_strain_that_is_warned_of_can_be_chosen() -> None:
     for limit, warned in ((0.99 * strain, True), (1.01 * strain, False)):
         chosen = case("single_fold", *words, f"+case.strain_limit={limit}")
         assert ("warning" in ended(chosen, last)) == warned
+
+
+@pytest.mark.parametrize(("limit", "warned"), [(0.03, True), (0.3, False)])
+def test_creases_are_warned_of_beyond_the_limit_of_their_material(
+    limit: float, warned: bool
+) -> None:
+    words = ("case.phases.0.increments=5", "case.phases.1.increments=1")
+    chosen = case("single_fold", *words, f"+case.material.elastic_limit={limit}")
+    *_, last = chosen.steps()
+    said = str(ended(chosen, last).get("warning", ""))
+    assert ("of a crease is above 3.0%" in said) == warned
+
+
+def test_a_sheet_that_did_not_fold_is_not_called_done() -> None:
+    chosen = case("folding_sequence", "case.phases.0.increments=4",
+                  "case.phases.0.angles=[1.5,1.5,1.5,2.0]")  # fmt: skip
+    *_, last = chosen.steps()
+    result = ended(chosen, last)
+    assert result["fold"] == "stopped by contact"
+    assert result["stop"] == "no increments left"
+    assert "presses" in result["fold_why"]
 
 
 def test_divided_edges_keep_creases_folding() -> None:

@@ -1,0 +1,133 @@
+"""What a run says of its folding: columns of steps.csv, a row a crease, the verdict."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pipeline.cases.record import Row, Summary, TableRow
+from sim.origami.folding.folding import OrigamiStep
+from sim.origami.folding.outcome import (
+    FoldReport,
+    FoldVerdict,
+    asked_until,
+    fold_report,
+    missing_folds,
+    reached_folds,
+    wrong_side,
+)
+from sim.origami.folding.sheet import Sheet
+from sim.origami.folding.stability import bending_strain, panel_strain
+from sim.origami.loading.phases import Fold, Phase
+from sim.origami.model.material import SheetMaterial
+
+STRAIN_LIMIT = 0.02  # above it the panels of [ZF19] no longer behave linearly
+
+
+@dataclass(eq=False)
+class FoldOutcome:
+    """Follows a folding; its verdict is that of the end of the last phase that folds.
+
+    Parameters
+    ----------
+    tolerance : degrees within which a crease has reached what is asked
+    """
+
+    sheet: Sheet
+    phases: list[Phase]
+    tolerance: float
+    last: OrigamiStep | None = None
+
+    def see(self, step: OrigamiStep) -> None:
+        """Keep the step where the sheet is folded there, or where it never is."""
+        folding = [isinstance(phase, Fold) for phase in self.phases]
+        if self.last is None or folding[step.phase] or not any(folding):
+            self.last = step
+
+    def row(self, step: OrigamiStep) -> Row:
+        """Creases on the wrong side, and how far the farthest is from what is asked."""
+        asked = asked_until(self.sheet.mesh, self.phases, step.phase)
+        reached = reached_folds(self.sheet.mesh, step.x)
+        away = np.abs(missing_folds(asked, reached))
+        return {
+            "wrong_way": int(wrong_side(asked, reached).sum()),
+            "fold_missing_deg": float(np.degrees(away.max(initial=0.0))),
+        }
+
+    @cached_property
+    def _report(self) -> FoldReport:
+        assert self.last is not None  # a run has a first step at least
+        tolerance = float(np.radians(self.tolerance))
+        return fold_report(self.sheet, self.phases, self.last, tolerance)
+
+    def summary(self) -> Summary:
+        report = self._report
+        done = report.verdict in (FoldVerdict.FOLDED, FoldVerdict.NOTHING)
+        away = np.abs(missing_folds(report.asked, report.reached)).max(initial=0.0)
+        said: Summary = {
+            "stop": "all increments done" if done else "no increments left",
+            "fold": report.verdict.value,
+            "wrong_way": report.wrong_way,
+            "fold_missing_deg": float(np.degrees(away)),
+        }
+        return said | ({"fold_why": report.why} if report.why else {})
+
+    def creases(self) -> Iterator[TableRow]:
+        """A row a crease: asked, reached, side, and what holds it."""
+        pattern, report = self.sheet.mesh.pattern, self._report
+        wrong = wrong_side(report.asked, report.reached)
+        missing = np.degrees(missing_folds(report.asked, report.reached))
+        for c, edge in enumerate(pattern.creases):
+            a, b = pattern.edges[edge].tolist()
+            yield {
+                "crease": int(edge),
+                "a": a,
+                "b": b,
+                "asked_deg": float(np.degrees(report.asked[c])),
+                "reached_deg": float(np.degrees(report.reached[c])),
+                "missing_deg": float(missing[c]),
+                "wrong_way": int(wrong[c]),
+                "held_by": report.held[c].value,
+            }
+
+
+@dataclass(frozen=True, eq=False)
+class StrainWarning:
+    """Where linear elasticity ends.
+
+    Parameters
+    ----------
+    limit : of every strain, where one is chosen; else panels have `STRAIN_LIMIT` and
+        creases the elastic limit of their material, where it has one
+    """
+
+    sheet: Sheet
+    material: SheetMaterial
+    limit: float | None
+
+    def of_panels(self, step: OrigamiStep) -> float:
+        return panel_strain(self.sheet.mesh, self.material, step.x)
+
+    def largest(self, step: OrigamiStep) -> float:
+        """Of panels and creases, in their planes and in bending."""
+        bent = bending_strain(self.sheet.mesh, self.material, step.x)
+        return max(step.strain, bent)
+
+    def summary(self, step: OrigamiStep) -> Summary:
+        """The strains, and a warning where one is above its limit."""
+        panels, largest = self.of_panels(step), self.largest(step)
+        of_panels = STRAIN_LIMIT if self.limit is None else self.limit
+        of_all = self.material.elastic_limit if self.limit is None else self.limit
+        done: Summary = {"largest_strain": largest, "panel_strain": panels}
+        for what, strain, limit in (
+            ("of a panel", panels, of_panels),
+            ("of a crease", largest, np.inf if of_all is None else of_all),
+        ):
+            if strain > limit:
+                done["warning"] = (
+                    f"strain {strain:.1%} {what} is above {limit:.1%}: linear "
+                    "elasticity overstates forces there"
+                )
+                break
+        return done

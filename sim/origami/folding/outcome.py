@@ -1,0 +1,253 @@
+"""Has the sheet folded as it was asked to, and if not, what holds it?
+
+Each crease is compared with what is asked of it. What is missing is held by
+
+closure  : rigid panels come no nearer to what is asked with creases on their sides
+contact  : they would, but parts of the sheet that touch carry moments as large
+softness : neither; panels that bend, loads, or creases that pull against each other
+
+A crease is on the wrong side where it folds as a mountain in place of a valley.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from sim.arrays import Bools, Floats, Ints
+from sim.contact.potential import pair_terms
+from sim.origami.folding.folding import OrigamiStep
+from sim.origami.folding.leaving import asked_folds, crease_stiffness, rigid_sheet
+from sim.origami.folding.problem import near_at
+from sim.origami.folding.sheet import Sheet, build_problem, hinge_angles, part_at
+from sim.origami.loading.phases import Fold, Phase
+from sim.origami.model.compliant import CENTRE_SHARE
+from sim.origami.model.mesh import BarHingeMesh
+from sim.origami.pattern.rigid_path import RigidFolds, RigidSheet
+
+FOLD_TOLERANCE = np.radians(5.0)  # of a crease that has reached what is asked
+WRONG = np.radians(1.0)  # fold from which a crease is on the wrong side
+CARRIED = 0.1  # share of a crease's moment from which contact may hold it
+FOLLOWED = 0.5  # share of what is asked; a crease behind it may hang on a detour
+APPROACHES = 60  # steps towards what is asked along motions of rigid panels
+SETTLED = 1e-4  # of such a step, rad
+
+
+class FoldVerdict(Enum):
+    """How a folding ended."""
+
+    FOLDED = "folded"
+    CONTACT = "stopped by contact"
+    POPPED = "popped"
+    OPEN = "not rigidly foldable there"
+    NOTHING = "nothing asked"
+
+
+class HeldBy(Enum):
+    """What holds a crease away from what is asked."""
+
+    NOTHING = ""
+    CONTACT = "contact"
+    CLOSURE = "closure"
+    SOFTNESS = "softness"
+
+
+@dataclass(frozen=True, eq=False)
+class FoldReport:
+    """How a folding ended, crease by crease.
+
+    Attributes
+    ----------
+    asked : (c,) folds asked for, rad, valleys positive; nan where none is
+    reached : (c,) folds, rad
+    held : what holds each crease that is away from what is asked
+    why : the vertex, pair or crease at fault, in words
+    """
+
+    verdict: FoldVerdict
+    why: str
+    asked: Floats
+    reached: Floats
+    held: tuple[HeldBy, ...]
+
+    @property
+    def wrong_way(self) -> int:
+        """How many creases are on the wrong side."""
+        return int(wrong_side(self.asked, self.reached).sum())
+
+
+def reached_folds(mesh: BarHingeMesh, x: Floats) -> Floats:
+    """(c,) fold of each crease, rad, zero when flat, valleys positive.
+
+    Of a crease with a width: the sum over its rims and its middle, which is two lines.
+    """
+    folding = mesh.hinge_share > 0
+    turn = hinge_angles(mesh, x, folding) - np.pi
+    lines = np.where(mesh.hinge_share[folding] == CENTRE_SHARE, 0.5, 1.0)
+    whole = np.zeros(len(mesh.pattern.edges))
+    np.add.at(whole, mesh.hinge_crease[folding], lines * turn)
+    return whole[mesh.pattern.creases]
+
+
+def crease_lines(mesh: BarHingeMesh) -> Ints:
+    """(q, 3) ends of the lines about which creases turn, and the number of the edge."""
+    middle = (mesh.hinge_share == CENTRE_SHARE) | (mesh.hinge_share == 1.0)
+    return np.column_stack([mesh.hinge[middle, 1:3], mesh.hinge_crease[middle]])
+
+
+def asked_until(mesh: BarHingeMesh, phases: Sequence[Phase], last: int) -> Floats:
+    """(c,) what the phases up to number `last` ask for, rad; nan where nothing."""
+    out = np.full(len(mesh.pattern.creases), np.nan)
+    for phase in phases[: last + 1]:
+        if isinstance(phase, Fold):
+            folds = asked_folds(mesh, phase)
+            out = np.where(np.isnan(folds), out, folds)
+    return out
+
+
+def wrong_side(asked: Floats, reached: Floats) -> Bools:
+    """(c,) which creases fold as mountains in place of valleys, or the other way."""
+    side = np.sign(np.nan_to_num(asked))
+    return np.asarray(side * reached < -WRONG)
+
+
+def missing_folds(asked: Floats, reached: Floats) -> Floats:
+    """(c,) how far each crease is from what is asked, rad; zero where nothing is."""
+    return np.asarray(np.nan_to_num(asked - reached))
+
+
+def fold_report(
+    sheet: Sheet,
+    phases: Sequence[Phase],
+    step: OrigamiStep,
+    tolerance: float = FOLD_TOLERANCE,
+) -> FoldReport:
+    """Compare a sheet with what the phases up to that of the step ask for.
+
+    Parameters
+    ----------
+    tolerance : rad within which a crease has reached what is asked
+    """
+    mesh = sheet.mesh
+    asked = asked_until(mesh, phases, step.phase)
+    reached = reached_folds(mesh, step.x)
+    away = np.abs(missing_folds(asked, reached)) > tolerance
+    rigid = rigid_sheet(mesh, asked) if away.any() else None
+    there = RigidFolds(np.nan_to_num(asked), ())
+    if rigid is not None:
+        there = nearest_rigid(rigid, reached)
+    held = _held(sheet, step, away, reached, there, tolerance)
+    verdict, why = _verdict(sheet, phases, step, asked, reached, held, there)
+    return FoldReport(verdict, why, asked, reached, held)
+
+
+def nearest_rigid(rigid: RigidSheet, reached: Floats) -> RigidFolds:
+    """The folds of rigid panels that come nearest to what is asked.
+
+    From where the sheet is, unless a crease has hardly followed: then from the flat
+    sheet, since the sheet may be where rigid panels need not go.
+    """
+    side = np.sign(rigid.aim)
+    if (side * reached >= FOLLOWED * np.abs(rigid.aim)).all():
+        state = rigid.closed(reached)
+        for _ in range(APPROACHES):
+            if state.open_vertices:
+                break
+            last, state = state, rigid.nearer(state.folds, rigid.aim)
+            if np.abs(state.folds - last.folds).max() < SETTLED:
+                return state
+    return rigid.path()[-1]
+
+
+def _held(
+    sheet: Sheet,
+    step: OrigamiStep,
+    away: Bools,
+    reached: Floats,
+    there: RigidFolds,
+    tolerance: float,
+) -> tuple[HeldBy, ...]:
+    """What holds each crease that is `away` from what is asked."""
+    mesh = sheet.mesh
+    near = np.abs(there.folds - reached) <= tolerance
+    vertices = set(there.open_vertices)
+    ends = mesh.pattern.edges[mesh.pattern.creases]
+    touched = np.array([not vertices.isdisjoint(pair) for pair in ends.tolist()])
+    force = float(np.linalg.norm(step.contact_force, axis=1).max(initial=0.0))
+    moment = crease_stiffness(mesh) * np.abs(there.folds - reached)
+    pressed = force * mesh.pattern.size >= CARRIED * moment
+    out = []
+    for c, short in enumerate(away):
+        if not short:
+            out.append(HeldBy.NOTHING)
+        elif near[c] or touched[c]:
+            out.append(HeldBy.CLOSURE)
+        elif force > 0 and pressed[c]:
+            out.append(HeldBy.CONTACT)
+        else:
+            out.append(HeldBy.SOFTNESS)
+    return tuple(out)
+
+
+def _verdict(
+    sheet: Sheet,
+    phases: Sequence[Phase],
+    step: OrigamiStep,
+    asked: Floats,
+    reached: Floats,
+    held: Sequence[HeldBy],
+    there: RigidFolds,
+) -> tuple[FoldVerdict, str]:
+    """The verdict, and the vertex, pair or crease at fault."""
+    pattern = sheet.mesh.pattern
+    missing = np.abs(missing_folds(asked, reached))
+    wrong = wrong_side(asked, reached)
+
+    def told(chosen: Bools) -> str:
+        c = int(np.argmax(np.where(chosen, missing, -1.0)))
+        a, b = pattern.edges[pattern.creases[c]]
+        here, aim = np.degrees(reached[c]), np.degrees(asked[c])
+        crease = f"crease {pattern.creases[c]} ({a}-{b})"
+        return f"{crease} is at {here:.0f} degrees, asked for {aim:.0f}"
+
+    def by(kind: HeldBy) -> Bools:
+        return np.array([h is kind for h in held], dtype=bool)
+
+    if not np.nan_to_num(asked).any():
+        return FoldVerdict.NOTHING, ""
+    if wrong.any():
+        why = f"{told(wrong)}; {wrong.sum()} on the wrong side"
+        return FoldVerdict.POPPED, why + _does_not_close(there)
+    if by(HeldBy.CONTACT).any():
+        pair = pressed_pair(sheet, phases[step.phase], step.x)
+        return FoldVerdict.CONTACT, f"{pair}; {told(by(HeldBy.CONTACT))}"
+    if there.open_vertices:
+        return FoldVerdict.OPEN, told(missing > 0) + _does_not_close(there)
+    if by(HeldBy.SOFTNESS).any():
+        return FoldVerdict.OPEN, f"{told(by(HeldBy.SOFTNESS))}, held by softness"
+    return FoldVerdict.FOLDED, ""
+
+
+def _does_not_close(there: RigidFolds) -> str:
+    """The vertex at which rigid panels cannot fold as asked, in words."""
+    at = there.open_vertices
+    return f"; rigid panels do not fold as asked at vertex {at[0]}" if at else ""
+
+
+def pressed_pair(sheet: Sheet, phase: Phase, x: Floats) -> str:
+    """The two parts that press each other hardest, in words."""
+    problem = build_problem(sheet, phase)
+    pairs = near_at(problem, x, 0.0).pairs
+    gradient, hessian = np.empty(12), np.empty((12, 12))
+    hardest, which = 0.0, -1
+    for k in range(len(pairs.node)):
+        energy, _ = pair_terms(pairs, k, problem.ke, x, gradient, hessian)
+        size = float(np.abs(gradient).max()) if 0.0 < energy < np.inf else 0.0
+        if size > hardest:
+            hardest, which = size, k
+    if which < 0:
+        return "no pair touches"
+    own = 1 if which < pairs.faces else 2
+    one, other = pairs.node[which, :own], pairs.node[which, own:]
+    return f"{part_at(sheet.mesh, one)} presses {part_at(sheet.mesh, other)}"

@@ -1,0 +1,116 @@
+"""Where nodes are when rigid panels have given folds."""
+
+from collections import deque
+
+import numpy as np
+
+from sim.arrays import Bools, Floats, Ints
+from sim.origami.model.mesh import BarHingeMesh
+from sim.origami.pattern.pattern import CreasePattern
+
+ALIGNMENTS = 8  # Newton steps of a rigid motion towards what is held
+
+
+def panel_motions(pattern: CreasePattern, folds: Floats) -> tuple[Floats, Floats]:
+    """Rotations (p, 3, 3) and shifts (p, 3) m of panels; x becomes R x + t.
+
+    From the first panel of each part on, which stays, panels are turned about the
+    creases they share. Around a vertex the way does not matter if folds close there.
+
+    Parameters
+    ----------
+    folds : (c,) added to those of the pattern, rad, valleys positive
+    """
+    beside: list[list[tuple[int, int]]] = [[] for _ in pattern.panels]
+    for column, crease in enumerate(pattern.creases):
+        one, other = pattern.edge_panels[crease]
+        beside[one].append((other, column))
+        beside[other].append((one, column))
+    R, t = np.zeros((len(beside), 3, 3)), np.zeros((len(beside), 3))
+    placed = np.zeros(len(beside), dtype=bool)
+    for root in range(len(beside)):
+        if placed[root]:
+            continue
+        R[root], placed[root] = np.eye(3), True
+        ahead = deque([root])
+        while ahead:
+            panel = ahead.popleft()
+            for other, column in beside[panel]:
+                if not placed[other]:
+                    turn, shift = _about(pattern, panel, column, folds[column])
+                    R[other] = R[panel] @ turn
+                    t[other] = R[panel] @ shift + t[panel]
+                    placed[other] = True
+                    ahead.append(other)
+    return R, t
+
+
+def _about(
+    pattern: CreasePattern, panel: int, column: int, fold: float
+) -> tuple[Floats, Floats]:
+    """Rotation and shift of what lies beyond a crease of a panel."""
+    a, b = (int(v) for v in pattern.edges[pattern.creases[column]])
+    around = list(pattern.panels[panel])
+    if around[(around.index(a) + 1) % len(around)] != b:
+        a, b = b, a
+    x, y = pattern.vertices[a], pattern.vertices[b]
+    u = (x - y) / np.linalg.norm(x - y)  # valleys rise along the panel's normal
+    cross = np.cross(np.eye(3), u)
+    turn = np.eye(3) + np.sin(fold) * cross + (1 - np.cos(fold)) * cross @ cross
+    return turn, x - turn @ x
+
+
+def placed_nodes(mesh: BarHingeMesh, folds: Floats) -> Floats:
+    """(n, 3) m, nodes of panels where `panel_motions` takes them.
+
+    Corners that panels share are in the middle of where these put them; nodes of
+    creases move as the panel nodes do that bars tie them to.
+    """
+    R, t = panel_motions(mesh.pattern, folds)
+    node = np.concatenate([mesh.corner, mesh.centre])
+    panel = np.concatenate([mesh.corner_panel, np.arange(len(mesh.centre))])
+    there = np.einsum("pij,pj->pi", R[panel], mesh.rest[node]) + t[panel]
+    moved, count = np.zeros_like(mesh.rest), np.zeros(len(mesh.rest))
+    np.add.at(moved, node, there - mesh.rest[node])
+    np.add.at(count, node, 1.0)
+    known = count > 0
+    moved[known] /= count[known, None]
+    return np.asarray(mesh.rest + _carried(mesh.bar, moved, known))
+
+
+def _carried(bar: Ints, moved: Floats, known: Bools) -> Floats:
+    """Moves of all nodes: those not known are the mean of those that bars lead to."""
+    total, count = np.zeros_like(moved), np.zeros(len(moved))
+    for a, b in (bar.T, bar.T[::-1]):
+        told = known[b]
+        np.add.at(total, a[told], moved[b[told]])
+        np.add.at(count, a[told], 1.0)
+    mean = total / np.maximum(count, 1.0)[:, None]
+    return np.where(known[:, None], moved, mean)
+
+
+def held_in_place(x: Floats, rest: Floats, held: Bools) -> Floats:
+    """x (n, 3) moved as a whole until held coordinates (n, 3) are as at rest.
+
+    Where more is held than a rigid motion can meet, the squares are smallest.
+    """
+    nodes, axes = np.nonzero(held)
+    for _ in range(ALIGNMENTS):
+        middle = x.mean(axis=0)
+        turns = np.stack([np.cross(e, x - middle) for e in np.eye(3)], axis=-1)
+        shifts = np.broadcast_to(np.eye(3), (len(x), 3, 3))
+        slopes = np.concatenate([shifts, turns], axis=-1)[nodes, axes]
+        motion = np.linalg.lstsq(slopes, (rest - x)[nodes, axes], rcond=1e-9)[0]
+        x = x + motion[:3] + turned_by(x - middle, motion[3:])
+    return x
+
+
+def turned_by(x: Floats, turn: Floats) -> Floats:
+    """(n, 3) move of x (n, 3) when it is turned by a rotation vector, rad."""
+    angle = float(np.linalg.norm(turn))
+    if angle == 0.0:
+        return np.zeros_like(x)
+    u = turn / angle
+    across = np.cross(u, x)
+    move: Floats = np.sin(angle) * across + (1 - np.cos(angle)) * np.cross(u, across)
+    return move

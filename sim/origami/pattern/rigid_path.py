@@ -1,0 +1,240 @@
+"""Folds of rigid panels on the way from the flat sheet to those that are asked for.
+
+Around every inner vertex the folds keep the product of eq. (1.1) of [ZF19] at I. From
+folds that do not, Newton steps that are shortest in the stiffness of the creases lead
+to folds that do; no crease leaves the side it is to fold to. At small folds the closure
+is linear in the sheet's plane and quadratic across it: both are met from the first fold
+on. Towards the folds asked for the way goes along the motions of rigid panels, as Tachi
+has it (Simulation of rigid origami, Origami 4, 2009).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+import numpy as np
+from scipy.sparse import csc_array, diags_array
+from scipy.sparse.linalg import splu
+
+from sim.arrays import Bools, Floats, Ints
+from sim.origami.pattern.pattern import CreasePattern
+from sim.origami.pattern.rigid import vertex_fans
+
+CLOSED = 1e-8  # rotation that is left around a vertex, rad
+OPEN = 1e-4  # above it a vertex counts as one that rigid panels do not close around
+MOST_STEPS = 40  # of Newton's method
+LONGEST = 0.3  # step of a fold, rad
+DAMPING = 1e-10  # of J J^T, whose rows depend on each other in many patterns
+PARTS = 20  # of the way from the flat sheet
+RELAXATIONS = 3  # steps along the motions of rigid panels in each part
+STUCK = 0.01  # share of its fold below which a crease has not left the flat sheet
+FIRST = 0.02  # part of the way at which a flat sheet is left
+
+
+@dataclass(frozen=True, eq=False)
+class _Fans:
+    """Vertices with the same number k of creases.
+
+    Attributes
+    ----------
+    row : (m,) numbers of the vertices among the inner ones
+    crease : (m, k) creases around each, in order; -1 never
+    sector : (m, k) rad
+    """
+
+    row: Ints
+    crease: Ints
+    sector: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class RigidFolds:
+    """Folds that rigid panels can have.
+
+    Attributes
+    ----------
+    folds : (c,) rad
+    open_vertices : those that do not close, or do not fold, with every crease on the
+        side asked for
+    """
+
+    folds: Floats
+    open_vertices: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class RigidSheet:
+    """A flat pattern with rigid panels, its folds on the sides asked for.
+
+    Parameters
+    ----------
+    asked : (c,) folds, rad, valleys positive; nan where a crease may turn either way
+    stiffness : (c,) of the creases
+    """
+
+    pattern: CreasePattern
+    asked: Floats
+    stiffness: Floats
+
+    @cached_property
+    def vertices(self) -> list[int]:
+        """Inner vertices, by number."""
+        return list(vertex_fans(self.pattern))
+
+    @cached_property
+    def _fans(self) -> list[_Fans]:
+        column = np.full(len(self.pattern.edges), -1)
+        column[self.pattern.creases] = np.arange(len(self.pattern.creases))
+        rows = [
+            (len(edges), i, column[edges], sectors)
+            for i, (edges, sectors) in enumerate(vertex_fans(self.pattern).values())
+        ]
+        rows.sort(key=lambda row: row[:2])
+        out = []
+        for _, group in groupby(rows, key=lambda row: row[0]):
+            _, row, crease, sector = zip(*group, strict=True)
+            out.append(_Fans(np.array(row), np.array(crease), np.array(sector)))
+        return out
+
+    @cached_property
+    def _sides(self) -> tuple[Floats, Floats]:
+        """The least and the largest fold of each crease."""
+        low = np.where(self.asked > 0, 0.0, -np.pi)
+        return low, np.where(self.asked < 0, 0.0, np.pi)
+
+    @property
+    def aim(self) -> Floats:
+        """(c,) folds asked for; zero where none is."""
+        return np.nan_to_num(self.asked, nan=0.0)
+
+    def closure(self, folds: Floats) -> tuple[Floats, csc_array]:
+        """(v, 3) rotation left around each vertex, rad, and its slopes (3 v, c)."""
+        out = np.zeros((len(self.vertices), 3))
+        rows, columns, values = [], [], []
+        for fans in self._fans:
+            rotation, axes = _around(folds[fans.crease], fans.sector)
+            out[fans.row] = _rotation_vector(rotation)
+            for c in range(3):
+                rows.append(np.broadcast_to(3 * fans.row[:, None] + c, axes.shape[:2]))
+                columns.append(fans.crease)
+                values.append(axes[:, :, c])
+        table = [np.concatenate([v.ravel() for v in part] or [np.zeros(0)])
+                 for part in (values, rows, columns)]  # fmt: skip
+        value, row, column = table
+        places = row.astype(np.int64), column.astype(np.int64)
+        return out, csc_array((value, places), (3 * len(out), len(folds)))
+
+    def closed(self, folds: Floats) -> RigidFolds:
+        """The closest folds that close around all vertices, none on its wrong side."""
+        low, high = self._sides
+        folds = np.clip(folds, low, high)
+        for _ in range(MOST_STEPS):
+            left, J = self.closure(folds)
+            if np.abs(left).max(initial=0.0) < CLOSED:
+                return RigidFolds(folds, ())
+            step = self._shortest(J, left.ravel(), folds)
+            step *= min(1.0, LONGEST / max(float(np.abs(step).max()), 1e-300))
+            folds = np.clip(folds + step, low, high)
+        sizes = np.abs(self.closure(folds)[0]).max(axis=1)
+        still = np.flatnonzero(sizes > OPEN)
+        worst = still[np.argsort(-sizes[still])]
+        return RigidFolds(folds, tuple(self.vertices[i] for i in worst))
+
+    def _shortest(self, J: csc_array, left: Floats, folds: Floats) -> Floats:
+        """Solve J d = -left; creases that would leave their side stay as they are."""
+        low, high = self._sides
+        soft = 1.0 / self.stiffness
+        for _ in range(len(folds)):
+            d = soft * (J.T @ _solved(J, soft, -left))
+            leaving = _leaving(folds, d, low, high) & (soft > 0)
+            if not leaving.any():
+                return np.asarray(d)
+            soft = np.where(leaving, 0.0, soft)
+        return np.zeros(len(folds))
+
+    def nearer(self, folds: Floats, aim: Floats) -> RigidFolds:
+        """One step from closed folds towards the aim along motions of rigid panels."""
+        _, J = self.closure(folds)
+        low, high = self._sides
+        soft = 1.0 / self.stiffness
+        d = aim - folds
+        soft = np.where(_leaving(folds, d, low, high), 0.0, soft)
+        d = np.where(soft > 0, d, 0.0)
+        along = d - soft * (J.T @ _solved(J, soft, J @ d))
+        return self.closed(folds + along)
+
+    def path(self, parts: int = PARTS) -> list[RigidFolds]:
+        """Folds after 1, 2, ... `parts` equal parts of what is asked for.
+
+        The last may differ from what is asked for: rigid panels come no nearer along
+        this way. It ends early where a vertex does not close.
+        """
+        out = [self.left_to(1.0 / parts)]
+        for part in range(2, parts + 1):
+            if out[-1].open_vertices:
+                break
+            state = self.closed(out[-1].folds * part / (part - 1))
+            for _ in range(RELAXATIONS):
+                if state.open_vertices:
+                    break
+                state = self.nearer(state.folds, self.aim * part / parts)
+            out.append(state)
+        return out
+
+    def left_to(self, part: float = FIRST) -> RigidFolds:
+        """Where the flat sheet is left to; open at vertices of creases that stay flat.
+
+        Flat folds always close: a vertex that leads back to them does not fold.
+        """
+        state = self.closed(part * self.aim)
+        flat = np.abs(state.folds) < STUCK * part * np.abs(self.aim)
+        ends = self.pattern.edges[self.pattern.creases[flat]].ravel()
+        stuck = [v for v in self.vertices if v in ends]
+        return RigidFolds(state.folds, state.open_vertices or tuple(stuck))
+
+
+def _leaving(folds: Floats, step: Floats, low: Floats, high: Floats) -> Bools:
+    """Which folds are at the end of their side, and would go past it."""
+    return np.asarray(((folds <= low) & (step < 0)) | ((folds >= high) & (step > 0)))
+
+
+def _solved(J: csc_array, soft: Floats, right: Floats) -> Floats:
+    """Solve (J S J^T) y = right, S the inverse stiffness, a little damped."""
+    if not J.shape[0]:
+        return np.zeros(0)
+    square = csc_array(J @ diags_array(soft) @ J.T)
+    damped = square + DAMPING * float(soft.max()) * diags_array(np.ones(J.shape[0]))
+    return np.asarray(splu(csc_array(damped)).solve(right))
+
+
+def _around(folds: Floats, sectors: Floats) -> tuple[Floats, Floats]:
+    """Products (m, 3, 3) of eq. (1.1), and the axes (m, k, 3) of the creases."""
+    m, k = folds.shape
+    rotation = np.broadcast_to(np.eye(3), (m, 3, 3)).copy()
+    axes = np.empty((m, k, 3))
+    for i in range(k):
+        axes[:, i] = rotation[:, :, 0]
+        rotation = _turned(rotation, folds[:, i], 1, 2)
+        rotation = _turned(rotation, sectors[:, i], 0, 1)
+    return rotation, axes
+
+
+def _turned(rotation: Floats, angle: Floats, a: int, b: int) -> Floats:
+    """Rotations (m, 3, 3) times one in the plane of axes a and b."""
+    c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    out = rotation.copy()
+    out[:, :, a] = c * rotation[:, :, a] + s * rotation[:, :, b]
+    out[:, :, b] = c * rotation[:, :, b] - s * rotation[:, :, a]
+    return out
+
+
+def _rotation_vector(rotation: Floats) -> Floats:
+    """(m, 3) axis times angle of rotations (m, 3, 3)."""
+    R = rotation
+    twice = np.column_stack(
+        [R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]]
+    )
+    sine = 0.5 * np.linalg.norm(twice, axis=1)
+    angle = np.arctan2(sine, 0.5 * (np.trace(R, axis1=1, axis2=2) - 1.0))
+    scale = np.where(sine > 1e-12, angle / np.maximum(sine, 1e-300), 1.0)
+    return np.asarray(0.5 * scale[:, None] * twice)

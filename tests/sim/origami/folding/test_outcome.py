@@ -1,0 +1,159 @@
+"""What is said of a folding: patterns of which theory knows the end."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sim.origami.folding.folding import run
+from sim.origami.folding.leaving import asked_folds
+from sim.origami.folding.outcome import (
+    FoldVerdict,
+    HeldBy,
+    fold_report,
+    reached_folds,
+)
+from sim.origami.folding.placing import held_in_place, placed_nodes, turned_by
+from sim.origami.folding.sheet import Sheet, StartError
+from sim.origami.loading.phases import Fold, Load
+from sim.origami.model.concentrated import concentrated_mesh
+from sim.origami.model.contact import Contact
+from sim.origami.pattern.tessellations import yoshimura
+from tests.sim.origami.known_folds import (
+    PATTERNS,
+    M,
+    V,
+    folded,
+    rolled,
+    sheet_of,
+    star,
+)
+from tests.sim.origami.sheets import MATERIAL, compliant_strip, held_at, sheet
+
+QUICK = ["pleat", "kawasaki", "tube of four", "all valleys", "two lines"]
+
+
+def told(name: str) -> FoldVerdict:
+    known = PATTERNS[name]
+    report, _ = folded(known.pattern(), known.fraction)
+    assert (report.verdict is FoldVerdict.POPPED) == (report.wrong_way > 0)
+    assert (report.why == "") == (report.verdict is FoldVerdict.FOLDED)
+    return report.verdict
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_few_patterns_end_as_theory_says(name: str) -> None:
+    assert told(name) is PATTERNS[name].ends
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", sorted(set(PATTERNS) - set(QUICK)))
+def test_patterns_end_as_theory_says(name: str) -> None:
+    assert told(name) is PATTERNS[name].ends
+
+
+def test_there_are_patterns_of_every_kind() -> None:
+    kinds = [known.ends for known in PATTERNS.values()]
+    assert len(kinds) >= 30
+    assert min(kinds.count(kind) for kind in set(kinds)) >= 5
+    assert set(kinds) == set(FoldVerdict) - {FoldVerdict.NOTHING}
+
+
+def test_a_flat_sheet_is_left_along_its_assignment() -> None:
+    """By rounding alone 31 of the 96 creases went the wrong way in one increment."""
+    pattern = yoshimura(6, 6, width=0.02, height=0.0173)
+    report, last = folded(pattern, 0.04, increments=1)
+    assert last.converged
+    assert report.wrong_way == 0
+    side = np.sign(report.asked)
+    assert (side * report.reached > 0.2 * np.abs(report.asked)).all()
+
+
+def test_the_pair_at_fault_and_what_holds_each_crease_are_named() -> None:
+    report, _ = folded(rolled([2, 1, 2], [V, V]), 1.0)
+    assert report.why.startswith("panel 0 presses panel 2; crease")
+    assert report.held == (HeldBy.CONTACT, HeldBy.CONTACT)
+
+
+def test_the_vertex_at_fault_is_named_where_a_crease_pops() -> None:
+    report, _ = folded(star([60, 90, 120, 90], [V] * 4), 0.6)
+    assert "1 on the wrong side" in report.why
+    assert report.why.endswith("do not fold as asked at vertex 0")
+    assert set(report.held) == {HeldBy.CLOSURE}
+
+
+def test_closure_holds_what_is_missing_of_a_miura_sheet() -> None:
+    report, _ = folded(sheet_of(2, 2), 0.5)
+    missing = np.degrees(np.abs(report.asked - report.reached))
+    assert report.verdict is FoldVerdict.FOLDED
+    assert 15 < missing.max() < 25
+    assert set(report.held) == {HeldBy.CLOSURE}
+
+
+def test_softness_holds_a_crease_that_a_load_bends_back() -> None:
+    mesh = compliant_strip(2)
+    chosen = sheet(mesh, Contact(enabled=False))
+    fold = Fold([2], [1.3], increments=5)
+    press = Load([5, 6], [0.0, 0.0, -2e-3], increments=3)
+    *_, last = run(chosen, [fold, press])
+    report = fold_report(chosen, [fold, press], last)
+    assert report.verdict is FoldVerdict.OPEN
+    assert report.why.endswith("held by softness")
+
+
+def test_folds_of_a_crease_with_a_width_add_up() -> None:
+    mesh = compliant_strip(2)
+    *_, last = run(sheet(mesh), [Fold([2], [1.5], increments=8)])
+    assert np.degrees(reached_folds(mesh, last.x)) == pytest.approx(90.0, abs=1.0)
+
+
+def test_nothing_is_said_of_a_sheet_that_is_only_loaded() -> None:
+    mesh = compliant_strip(2)
+    chosen = sheet(mesh)
+    press = Load([5, 6], [0.0, 0.0, -1e-4], increments=1)
+    *_, last = run(chosen, [press])
+    report = fold_report(chosen, [press], last)
+    assert report.verdict is FoldVerdict.NOTHING
+    assert report.wrong_way == 0
+
+
+@pytest.mark.parametrize("whole", [0.02, 1.2])
+def test_nodes_are_placed_where_the_folds_are_those_given(whole: float) -> None:
+    mesh = concentrated_mesh(rolled([1, 1, 2], [V, M]), MATERIAL)
+    folds = np.array([whole, -0.7 * whole])
+    x = placed_nodes(mesh, folds)
+    assert reached_folds(mesh, x) == pytest.approx(folds, abs=1e-9)
+    held = np.zeros_like(x, dtype=bool)
+    for node, *axes in held_at(mesh):
+        held[node] = np.array(axes) != 0
+    turned = x + turned_by(x, np.array([0.1, -0.2, 0.3])) + 0.003
+    assert held_in_place(turned, mesh.rest, held) == pytest.approx(x, abs=1e-9)
+
+
+def together(fold: Fold) -> list[float]:
+    """Energies of a Miura sheet by increment."""
+    mesh = concentrated_mesh(sheet_of(2, 2), MATERIAL)
+    held = Sheet(mesh, held_at(mesh), Contact(rules="full").filled(mesh))
+    return [float(step.energies.sum()) for step in run(held, [fold])]
+
+
+def test_creases_that_arrive_together_bend_no_panel() -> None:
+    straight = together(Fold(fraction=0.5, increments=5))
+    rigid = together(Fold(fraction=0.5, increments=5, together=True))
+    assert max(rigid[1:]) < 1e-3 * min(straight[1:])
+
+
+def test_creases_that_cannot_arrive_together_are_refused() -> None:
+    mesh = concentrated_mesh(star([120] * 3, [V] * 3), MATERIAL)
+    fold = Fold(fraction=0.5, increments=2, together=True)
+    with pytest.raises(StartError, match="around vertex 0 at 5% of the folds"):
+        list(run(sheet(mesh), [fold]))
+    with pytest.raises(ValueError, match="together, and stages or speeds"):
+        replace(fold, creases=[2], angles=[1.5], speeds=[1.0])
+
+
+def test_asked_folds_are_those_of_the_phase() -> None:
+    mesh = compliant_strip(3)
+    asked = asked_folds(mesh, Fold([5], [0.5]))
+    assert np.isnan(asked[0])
+    assert asked[1] == pytest.approx(-0.5 * np.pi)

@@ -1,0 +1,82 @@
+"""Folds of rigid panels on the way from the flat sheet: vertices with known motions."""
+
+import numpy as np
+import pytest
+
+from sim.arrays import Floats
+from sim.origami.pattern.pattern import CreasePattern
+from sim.origami.pattern.rigid import closure_errors
+from sim.origami.pattern.rigid_path import RigidSheet
+from sim.origami.pattern.tessellations import waterbomb, yoshimura
+from tests.sim.origami.known_folds import M, V, sheet_of, square_twist, star
+
+
+def rigid(pattern: CreasePattern, fraction: float = 1.0) -> RigidSheet:
+    creases = pattern.creases
+    asked = fraction * np.pi * np.asarray(pattern.assignment)[creases]
+    return RigidSheet(pattern, asked, np.ones(len(creases)))
+
+
+def by_ring(pattern: CreasePattern, folds: Floats) -> Floats:
+    """Folds of a star in the order of its sectors."""
+    ends = pattern.edges[pattern.creases]
+    return folds[np.argsort(ends[:, 1])]
+
+
+def test_half_angles_of_a_flat_foldable_vertex_keep_their_ratio() -> None:
+    """tan(minor / 2) = sin 15 / sin 75 tan(major / 2) for sectors 60, 90, 120, 90."""
+    pattern = star([60, 90, 120, 90], [M, V, V, V])
+    ratio = np.sin(np.radians(15)) / np.sin(np.radians(75))
+    for state in rigid(pattern, 0.9).path():
+        half = np.abs(np.tan(0.5 * by_ring(pattern, state.folds)))
+        small, large = np.sort(half).reshape(2, 2)
+        assert not state.open_vertices
+        assert small == pytest.approx(ratio * large, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        sheet_of(4, 4),
+        yoshimura(4, 4, width=0.02, height=0.0173),
+        waterbomb(2, 3, side=0.02),
+    ],
+)
+def test_folds_on_the_way_close_on_the_sides_assigned(pattern: CreasePattern) -> None:
+    sheet = rigid(pattern)
+    for state in sheet.path(parts=8):
+        assert (state.folds * sheet.aim > 0).all()
+        folds = np.zeros(len(pattern.edges))
+        folds[pattern.creases] = state.folds / np.pi
+        there = CreasePattern(pattern.vertices, pattern.panels, folds)
+        assert max(closure_errors(there).values()) < 1e-7
+    assert state.folds == pytest.approx(sheet.aim, abs=1e-3)
+
+
+def test_slopes_of_the_closure_are_those_of_differences() -> None:
+    sheet = rigid(sheet_of(2, 3))
+    folds = sheet.left_to(0.3).folds
+    way = np.random.default_rng(3).standard_normal(len(folds))
+    _, slopes = sheet.closure(folds)
+    step = 1e-6
+    there, back = (sheet.closure(folds + s * way)[0] for s in (step, -step))
+    differences = ((there - back) / (2 * step)).ravel()
+    assert slopes @ way == pytest.approx(differences, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "vertices"),
+    [
+        (star([60, 90, 120, 90], [V] * 4), {0}),
+        (star([60, 90, 120, 90], [V, V, M, V]), {0}),  # not beside the least sector
+        (star([120] * 3, [V] * 3), {0}),
+        (star([90] * 4, [V] * 4), {0}),
+        (square_twist(30.0), {0, 1, 2, 3}),
+    ],
+)
+def test_vertices_that_do_not_fold_as_assigned_are_named(
+    pattern: CreasePattern, vertices: set[int]
+) -> None:
+    path = rigid(pattern, 0.6).path()
+    assert len(path) == 1
+    assert set(path[-1].open_vertices) == vertices
