@@ -21,11 +21,14 @@ def panel_motions(pattern: CreasePattern, folds: Floats) -> tuple[Floats, Floats
     ----------
     folds : (c,) added to those of the pattern, rad, valleys positive
     """
+    fold = np.zeros(len(pattern.edges))
+    fold[pattern.creases] = folds
     beside: list[list[tuple[int, int]]] = [[] for _ in pattern.panels]
-    for column, crease in enumerate(pattern.creases):
-        one, other = pattern.edge_panels[crease]
-        beside[one].append((other, column))
-        beside[other].append((one, column))
+    for edge, panels in enumerate(pattern.edge_panels):
+        if len(panels) == 2:
+            one, other = panels
+            beside[one].append((other, edge))
+            beside[other].append((one, edge))
     R, t = np.zeros((len(beside), 3, 3)), np.zeros((len(beside), 3))
     placed = np.zeros(len(beside), dtype=bool)
     for root in range(len(beside)):
@@ -35,9 +38,9 @@ def panel_motions(pattern: CreasePattern, folds: Floats) -> tuple[Floats, Floats
         ahead = deque([root])
         while ahead:
             panel = ahead.popleft()
-            for other, column in beside[panel]:
+            for other, edge in beside[panel]:
                 if not placed[other]:
-                    turn, shift = _about(pattern, panel, column, folds[column])
+                    turn, shift = _about(pattern, panel, edge, fold[edge])
                     R[other] = R[panel] @ turn
                     t[other] = R[panel] @ shift + t[panel]
                     placed[other] = True
@@ -46,10 +49,10 @@ def panel_motions(pattern: CreasePattern, folds: Floats) -> tuple[Floats, Floats
 
 
 def _about(
-    pattern: CreasePattern, panel: int, column: int, fold: float
+    pattern: CreasePattern, panel: int, edge: int, fold: float
 ) -> tuple[Floats, Floats]:
-    """Rotation and shift of what lies beyond a crease of a panel."""
-    a, b = (int(v) for v in pattern.edges[pattern.creases[column]])
+    """Rotation and shift of what lies beyond an edge of a panel."""
+    a, b = (int(v) for v in pattern.edges[edge])
     around = list(pattern.panels[panel])
     if around[(around.index(a) + 1) % len(around)] != b:
         a, b = b, a

@@ -59,6 +59,11 @@ class Fold:
     def __post_init__(self) -> None:
         _check_increments(self.increments)
         _check_tolerance(self.tolerance)
+        if isinstance(self.fraction, bool | str) or not -1 <= self.fraction <= 1:
+            raise ValueError(
+                f"fraction must lie between -1 and 1, not {self.fraction}: it is a "
+                "part of the assigned folds"
+            )
         for name in ("angles", "stages", "speeds"):
             given = getattr(self, name)
             if len(given) not in (0, len(self.creases)):

@@ -51,11 +51,20 @@ class CreasePattern:
         for number, panel in enumerate(self.panels):
             self._check_panel(number, panel)
         self._check_orientation()
+        self._check_assignment()
+
+    def _check_assignment(self) -> None:
         if len(self.assignment) not in (0, len(self.edges)):
             raise ValueError(
                 f"{len(self.assignment)} edges are assigned, but the pattern has "
                 f"{len(self.edges)}: give a fold for each"
             )
+        for (a, b), fold in zip(self.edges, self.assignment, strict=False):
+            if not -1 <= fold <= 1:
+                raise ValueError(
+                    f"edge {a}-{b} is to fold by {180 * fold:g} degrees: it must lie "
+                    "between -180 and 180"
+                )
 
     def _check_panel(self, number: int, panel: Sequence[int]) -> None:
         if len(panel) < 3 or len(set(panel)) < len(panel):

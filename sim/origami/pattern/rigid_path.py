@@ -85,10 +85,11 @@ class RigidSheet:
     def _fans(self) -> list[_Fans]:
         column = np.full(len(self.pattern.edges), -1)
         column[self.pattern.creases] = np.arange(len(self.pattern.creases))
-        rows = [
-            (len(edges), i, column[edges], sectors)
-            for i, (edges, sectors) in enumerate(vertex_fans(self.pattern).values())
-        ]
+        rows = []
+        for i, (edges, sectors) in enumerate(vertex_fans(self.pattern).values()):
+            creases, between = _creased(column[edges], sectors)
+            if len(creases):
+                rows.append((len(creases), i, creases, between))
         rows.sort(key=lambda row: row[:2])
         out = []
         for _, group in groupby(rows, key=lambda row: row[0]):
@@ -191,6 +192,22 @@ class RigidSheet:
         ends = self.pattern.edges[self.pattern.creases[flat]].ravel()
         stuck = [v for v in self.vertices if v in ends]
         return RigidFolds(state.folds, state.open_vertices or tuple(stuck))
+
+
+def _creased(crease: Ints, sectors: Floats) -> tuple[Ints, Floats]:
+    """Creases around a vertex and the sectors between them.
+
+    Parameters
+    ----------
+    crease : (k,) around a vertex, -1 where an edge only divides a panel
+    sectors : (k,) after each, rad
+    """
+    folds = np.flatnonzero(crease >= 0)
+    if not len(folds):
+        return crease[folds], sectors[folds]
+    along = np.roll(np.arange(len(crease)), -folds[0])
+    between = np.add.reduceat(sectors[along], np.flatnonzero(crease[along] >= 0))
+    return crease[folds], between
 
 
 def _leaving(folds: Floats, step: Floats, low: Floats, high: Floats) -> Bools:

@@ -70,6 +70,8 @@ def test_every_case_yields_the_flat_sheet_and_a_converged_increment(name: str) -
         ),
         ("box", "case.material.panel_modulus=-1", "panel_modulus must be positive"),
         ("box", "case.material.panel_thickness=0", "panel_thickness must be positive"),
+        ("miura", "case.phases.0.fraction=2", "fraction must lie between -1 and 1"),
+        ("miura", "case.phases.0.fraction=nan", "fraction must lie between -1 and 1"),
         ("box", "case.phases.0.increments=0", "increments must be 1 or more"),
         ("box", "+case.edge_parts=2", "edge_parts changes the mesh"),
         ("miura", "case.pattern.angle=95", "angle must lie between 0 and 90"),

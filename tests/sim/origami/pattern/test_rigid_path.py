@@ -6,7 +6,7 @@ import pytest
 from sim.arrays import Floats
 from sim.origami.pattern.pattern import CreasePattern
 from sim.origami.pattern.rigid import closure_errors
-from sim.origami.pattern.rigid_path import RigidSheet
+from sim.origami.pattern.rigid_path import RigidSheet, _creased
 from sim.origami.pattern.tessellations import waterbomb, yoshimura
 from tests.sim.origami.known_folds import M, V, sheet_of, square_twist, star
 
@@ -80,3 +80,20 @@ def test_vertices_that_do_not_fold_as_assigned_are_named(
     path = rigid(pattern, 0.6).path()
     assert len(path) == 1
     assert set(path[-1].open_vertices) == vertices
+
+
+def test_edges_that_only_divide_a_panel_are_no_creases() -> None:
+    crease, sectors = np.array([-1, 4, -1, -1, 2, 7]), np.arange(1.0, 7.0)
+    folds, between = _creased(crease, sectors)
+    assert folds.tolist() == [4, 2, 7]
+    assert between.tolist() == [2 + 3 + 4, 5, 6 + 1]
+
+
+@pytest.mark.parametrize("fold", [1.5, -4.0, np.nan])
+def test_folds_of_more_than_half_a_turn_are_refused(fold: float) -> None:
+    flat = sheet_of(1, 2)
+    folds = np.zeros(len(flat.edges))
+    folds[flat.creases[0]] = fold
+    a, b = flat.edges[flat.creases[0]]
+    with pytest.raises(ValueError, match=f"edge {a}-{b} is to fold by .* -180 and 180"):
+        CreasePattern(flat.vertices, flat.panels, folds)
