@@ -38,12 +38,19 @@ DIGEST_LISTS = 64_000_000  # bytes of all lists of digests together
 @contextmanager
 def opened(archive: Path) -> Iterator[zipfile.ZipFile]:
     """The archive, once its names and its description are sound."""
+    with opened_zip(archive) as file:
+        _check_description(archive, file)
+        yield file
+
+
+@contextmanager
+def opened_zip(archive: Path) -> Iterator[zipfile.ZipFile]:
+    """A ZIP file of others, once its names and sizes are sound."""
     try:
         with zipfile.ZipFile(archive) as file:
             for entry in file.infolist():
                 _check_entry(archive, entry)
             _check_sizes(archive, file)
-            _check_description(archive, file)
             yield file
     except FileNotFoundError as error:
         raise InputError(
@@ -213,7 +220,7 @@ def unpack(archive: Path, place: Path, *, bare: bool = False) -> int:
             for entry in file.infolist()
             if not (bare and entry.filename.startswith("results/"))
         ]
-        _check_room(archive, place, sum(entry.file_size for entry in wanted))
+        check_room(archive, place, sum(entry.file_size for entry in wanted))
         place.mkdir(parents=True, exist_ok=True)
         for entry in wanted:
             path = Path(file.extract(entry, place))
@@ -222,7 +229,8 @@ def unpack(archive: Path, place: Path, *, bare: bool = False) -> int:
     return sum(not entry.is_dir() for entry in wanted)
 
 
-def _check_room(archive: Path, place: Path, size: int) -> None:
+def check_room(archive: Path, place: Path, size: int) -> None:
+    """Refuse to unpack what the disk has no room for."""
     there = next(p for p in (place, *place.absolute().parents) if p.exists())
     free = shutil.disk_usage(there).free
     if size > free:

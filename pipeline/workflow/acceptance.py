@@ -8,6 +8,7 @@ what another value, file or version decides is made.
 import random
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,8 +78,9 @@ def sample_of(kept: Sequence[Kept]) -> list[Kept]:
     return first + rest[: max(0, wanted - len(first))]
 
 
-def repeated_alike(kept: Kept, results: Path = RESULTS) -> bool:
-    """Make a run again, of what it read then, and compare all that it holds."""
+@contextmanager
+def repeated(kept: Kept, results: Path = RESULTS) -> Iterator[Path]:
+    """A run made again, of what it read then; its directory, while the block lasts."""
 
     def body(out: Path) -> dict[str, object]:
         return STEPS[kept.job.step].perform(kept.job, _read_then(kept, results), out)
@@ -86,7 +88,7 @@ def repeated_alike(kept: Kept, results: Path = RESULTS) -> bool:
     directory = claim(kept.job, results)
     try:
         record_run(directory, kept.job, body)
-        return content_digest(directory) == content_digest(kept.then)
+        yield directory
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
@@ -112,7 +114,8 @@ def turned(
 ) -> Iterator[str]:
     """The names of a sample that came out other than they were."""
     for one in sample:
-        alike = repeated_alike(one, results)
+        with repeated(one, results) as again:
+            alike = content_digest(again) == content_digest(one.then)
         said(f"{'same bits' if alike else 'differs'}  {one.name}")
         if not alike:
             yield one.name

@@ -122,14 +122,20 @@ def _performed(job: Job, *, retry: bool) -> Made | None:
         return Made(FAILED_RUN, job.key) if of_study else None
 
 
+def jobs_of(name: str) -> list[Job]:
+    """The jobs of a name, once all that they read is made; InputError before."""
+    document = read_document(name)
+    made = _made(document)
+    return [job_of(row, made) for row in document["jobs"]]
+
+
 def perform_name(name: str) -> int:
     """Make what <step>/<name> stands for; leave its receipt if nothing failed."""
     document = read_document(name)
     if document["step"] == TABLE:
         return _tabulate(name, document)
-    made = _made(document)
     retry = document["again"] == AGAIN_FAILED
-    jobs = [job_of(row, made) for row in document["jobs"]]
+    jobs = jobs_of(name)
     runs = [_performed(job, retry=retry) for job in jobs]
     whole = [run for run in runs if run is not None]
     if len(whole) < len(runs):
