@@ -10,7 +10,7 @@ import pandas as pd
 
 from analysis.figures.validation_set import ComparedSet, simulated_against_scanned
 from analysis.validation.validation_set import SetSummary, summarise
-from pipeline.formats.latex import macros, once_each, tabular
+from pipeline.pages.latex import macros, once_each, tabular
 from pipeline.steps.figure import save
 from pipeline.store.files import write_text
 from pipeline.store.provenance.sidecar import Origin, sidecar_of, write_sidecars

@@ -4,9 +4,8 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from pipeline.crate.shelf import Shelf
 from pipeline.store.leaves import flat
 from pipeline.store.plan_file import TABLE, Document
 from pipeline.store.receipts import content_digest
@@ -16,6 +15,19 @@ from pipeline.workflow.acceptance import DRAWN, Kept, repeated
 from pipeline.workflow.run import jobs_of, perform_name
 
 CLOSE = 1e-6  # of a number, where the bits of another processor differ
+
+
+class RunPlace(Protocol):
+    """Where runs are kept by key (pipeline.crate.shelf)."""
+
+    def keys(self) -> set[str]:
+        """The runs that are there."""
+
+    def put(self, directory: Path) -> int:
+        """Keep a finished run; the bytes that it takes."""
+
+    def take(self, key: str, content: str) -> Path:
+        """Bring a run here that holds what `content` is the digest of."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +44,9 @@ class Pulled:
     missing: tuple[str, ...]
 
 
-def pushed(jobs: Iterable[Job], shelf: Shelf, results: Path = RESULTS) -> Iterator[int]:
+def pushed(
+    jobs: Iterable[Job], shelf: RunPlace, results: Path = RESULTS
+) -> Iterator[int]:
     """Put each finished run on the shelf that is not there; the bytes of each."""
     there = shelf.keys()
     for job in jobs:
@@ -43,7 +57,7 @@ def pushed(jobs: Iterable[Job], shelf: Shelf, results: Path = RESULTS) -> Iterat
 
 
 def pull(
-    found: Mapping[str, Document], listed: Mapping[str, str], shelf: Shelf
+    found: Mapping[str, Document], listed: Mapping[str, str], shelf: RunPlace
 ) -> Pulled:
     """Bring what the plan wants and the list holds; what is read comes first.
 

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from pipeline.formats.latex import escaped, letters, macros, once_each
+from pipeline.pages.latex import escaped, letters, macros, once_each
 from pipeline.pages.result_tables import MACROS, collect_series, write_result_tables
 from pipeline.steps.compare import ComparisonSettings
 from pipeline.steps.compare import run_step as compare
