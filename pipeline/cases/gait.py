@@ -95,7 +95,7 @@ class GaitRecorder:
         work, ends = float(self.last.positive.sum()), robot.ends(rod)
         way = float(ends["way_over_H"]) * robot.height
         weight = float(robot.world.rod.mass.sum()) * GRAVITY
-        found = rod_summary(rod, "duration") | ends
+        found = rod_summary(robot.world, rod, "duration") | ends
         found |= {
             "actuation_work": work,
             "way_per_work": weight * way / work if work > 0.0 else 0.0,

@@ -37,7 +37,11 @@ from sim.rod.stepping.world import Damping, World
 
 @dataclass(frozen=True, eq=False)
 class HeavyRingCase:
-    """Fig. 2c: the shape of a ribbon at rest on a level plane without friction."""
+    """Fig. 2c: the shape of a ribbon at rest on a level plane without friction.
+
+    A ring is in balance wherever it has rolled to. Its polygon on a node is a saddle,
+    which would fall on an edge: the equilibrium that is symmetric as the ring is told.
+    """
 
     gamma: float = 1.0
     nodes: int = 120
@@ -56,7 +60,7 @@ class HeavyRingCase:
         return World(self.ribbon.rod, GroundPlane(), friction=0.0)
 
     def steps(self) -> Iterator[RodStep]:
-        yield settle(self.world, tolerance=self.tolerance)
+        yield settle(self.world, tolerance=self.tolerance, minimum=False)
 
     def recorder(self) -> RodRecorder:
         return RodRecorder(self, "equilibrium", self._ends)
@@ -141,7 +145,7 @@ class RibbonCase:
         rod = self.ribbon.rod
         across = (0.0, -GRAVITY * float(np.cos(theta)))
         flat = World(rod, GroundPlane(), friction=0.0, gravity=across)
-        settled = replace(rod, nodes=settle(flat).x)
+        settled = replace(rod, nodes=settle(flat, minimum=False).x)
         start = moved(settled, by=np.zeros(2), angle=-float(theta))
         return World(
             start,
@@ -199,7 +203,7 @@ class RibbonRecorder:
     def summary(self) -> Summary:
         case, rod = self.case, self.case.world.rod
         way = centroid(self.last.x, rod.mass) - centroid(rod.nodes, rod.mass)
-        return rod_summary(self.last, "duration") | {
+        return rod_summary(self.case.world, self.last, "duration") | {
             "gamma": case.ribbon.gamma,
             "ratio": case.ratio,
             "delta": route_ratio(self.shapes, rod.mass),

@@ -9,7 +9,7 @@ import numpy as np
 from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
 from sim.arrays import Floats
 from sim.rod.contact.coulomb import OPEN
-from sim.rod.contact.ground import surface
+from sim.rod.contact.ground import gaps, surface
 from sim.rod.rod.paths import centroid
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import RodStep, simulate
@@ -121,9 +121,16 @@ def rod_progress(step: RodStep) -> str:
     return f"t {step.time:.3f} s"
 
 
-def rod_summary(step: RodStep, stop: str) -> Summary:
-    """What every rod run tells of itself; residuals are the largest of all steps."""
-    return {
+def rod_summary(world: World, step: RodStep, stop: str) -> Summary:
+    """What every rod run tells of itself; residuals are the largest of all steps.
+
+    With a ground, the largest distance of a contact from it, and the gap at the end.
+    """
+    near: Summary = {}
+    if world.ground is not None:
+        gap = float(gaps(world.ground, step.x).min())
+        near = {"contact_gap": step.contact_gap, "gap": gap}
+    return near | {
         "stop": stop,
         "time": step.time,
         "steps": step.step,
@@ -183,7 +190,7 @@ class RodRecorder:
         return {}
 
     def summary(self) -> Summary:
-        return rod_summary(self.last, self.stop) | self.ends(self.last)
+        return rod_summary(self.case.world, self.last, self.stop) | self.ends(self.last)
 
 
 def refuse_times(duration: float, every: int) -> None:

@@ -12,7 +12,12 @@ from sim.arrays import Floats
 from sim.rod.actuation.actuation import actuate
 from sim.rod.compiled import inner, spine
 from sim.rod.energy.elastic import Strains, gradients, join
-from sim.rod.stepping.contacts import closed_contacts, find_landings, keep_contacts
+from sim.rod.stepping.contacts import (
+    closed_contacts,
+    contact_gap,
+    find_landings,
+    keep_contacts,
+)
 from sim.rod.stepping.energy_balance import (
     account,
     energy_at_work,
@@ -89,6 +94,7 @@ def accept(state: RodState, work: Work, count: int, h: float) -> None:
     report.residual = max(report.residual, force)
     report.complementarity = max(report.complementarity, left)
     clock.worst_share = max(clock.worst_share, report.found_share)
+    clock.contact_gap = max(clock.contact_gap, report.found_gap)
     clock.worst_residual = max(clock.worst_residual, force)
     clock.worst_complementarity = max(clock.worst_complementarity, left)
 
@@ -151,6 +157,10 @@ def advance(
             if not is_sound(scheme, state, work):
                 made = 0.0
                 work.memo.unsound = 1
+            work.report.found_gap = contact_gap(setting, work, count)
+            if work.report.found_gap > scheme.contact_gap:
+                made = 0.0
+                work.memo.apart = 1
         if made == 0.0:
             h = 0.5 * h
             if h < shortest or work.memo.full != 0:
@@ -159,7 +169,7 @@ def advance(
             h = made
         else:
             accept(state, work, count, h)
-            work.memo.unsound = 0
+            work.memo.unsound, work.memo.apart = 0, 0
             for c in range(count):
                 i = work.who[c]
                 reaction[i, 0] += work.impulse[i, 0] / full

@@ -260,6 +260,20 @@ def find_landings(
 
 
 @inner
+def contact_gap(setting: Setting, work: Work, count: int) -> float:
+    """How far a contact ends above or below the ground, or a node that left below it.
+
+    The largest, m; nodes that are not listed end above the ground.
+    """
+    largest = 0.0
+    for c in range(count):
+        i = work.who[c]
+        off = gap(setting.relief, work.x[i, 0], work.x[i, 1])
+        largest = max(largest, -off if work.state[c] == OPEN else abs(off))
+    return largest
+
+
+@inner
 def keep_contacts(state: RodState, work: Work, count: int) -> None:
     """Write the states of the contacts into the state of the nodes."""
     state.contact[:] = OPEN

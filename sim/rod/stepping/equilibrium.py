@@ -3,30 +3,44 @@
     M (x1 - x0) / h^2 = F(x1) + contact forces
 
 is a step of Newton's method on the equilibrium, held back by the mass as long as h is
-short. h grows from step to step until F is in balance.
+short. h grows from step to step until F is in balance. Where that is a saddle, the rod
+is pushed along the motion that falls fastest, to either side, and goes on in steps so
+short that M / h^2 + K is positive definite at their ends: each lowers the energy.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sim.convergence import NotConvergedError
+from sim.rod.stepping.minima import Falling, convex_matrix, falling_mode
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import Loop, RodStep, scheme_of
-from sim.rod.stepping.state import clear
+from sim.rod.stepping.state import clear, copied
 from sim.rod.stepping.world import Damping, World
 
 GROWTH = 2.0
 FIRST, LONGEST = 2e-3, 1e4  # s
 EASY = 6  # iterations of a step after which a longer one is tried
+PUSH = 1e-3  # from a saddle, as a fraction of the rod's size
+SADDLES = 8  # one after the other
 
 
-def settle(world: World, *, tolerance: float = 1e-9, max_steps: int = 400) -> RodStep:
+def settle(
+    world: World,
+    *,
+    tolerance: float = 1e-9,
+    max_steps: int = 400,
+    minimum: bool = True,
+    higher: bool = False,
+) -> RodStep:
     """The equilibrium that the rod of `world` sinks to from its start.
 
     Parameters
     ----------
     tolerance : on the unbalanced force of any node, as a fraction of all outer forces
+    minimum : whether to leave saddles; else the first equilibrium is told
+    higher : leave a saddle for the higher of the two minima beside it
     """
     options = StepOptions(tolerance=1e-13, reuse=0.0, h=FIRST)
     loop = Loop(replace(world, damping=Damping(beta=0.0)), options, None)
@@ -34,26 +48,83 @@ def settle(world: World, *, tolerance: float = 1e-9, max_steps: int = 400) -> Ro
     outer = float(world.rod.mass.sum() * np.linalg.norm(world.gravity))
     if world.load is not None:
         outer += float(np.linalg.norm(world.load.force) * len(world.load.nodes))
-    h = FIRST
-    for _ in range(max_steps):
-        loop.state.v[:] = 0.0
-        loop.state.acceleration[:] = 0.0
-        loop.options = replace(options, h=h)
-        clear(loop.state.clock)
-        clear(loop.work.report)
-        if not loop.steps(1, h):
-            h *= 0.1
-            if h < 1e-6 * FIRST:
-                break
-            continue
-        force = np.abs(world.rod.mass[:, None] * loop.state.v).max() / h
-        if force <= tolerance * outer:
-            loop.state.clock.time = loop.state.clock.step = 0.0  # none on the way
-            return loop.record()
-        if loop.work.report.iterations <= EASY:
-            h = min(h * GROWTH, LONGEST)
-    raise NotConvergedError(
-        f"no equilibrium to {tolerance:g} of the outer forces after {max_steps} "
-        "steps: start closer to it",
-        best=loop.record(),
-    )
+    at = _Equilibrium(loop, tolerance, outer, max_steps)
+    at.sink()
+    for _ in range(SADDLES):
+        falling = falling_mode(loop, outer) if minimum else None
+        if falling is None:
+            return at.told()
+        at.leave(falling, higher=higher)
+    raise at.failure()
+
+
+@dataclass(eq=False)
+class _Equilibrium:
+    """The equilibria that a loop comes to."""
+
+    loop: Loop
+    tolerance: float
+    outer: float  # N
+    steps: int
+
+    def sink(self, falling: Falling | None = None, side: float = 1.0) -> None:
+        """Go to rest, from a saddle along a motion if one is given."""
+        loop, h = self.loop, FIRST
+        mass, push = loop.world.rod.mass[:, None], np.zeros_like(loop.state.x)
+        if falling is not None:
+            h = 0.5 / falling.rate
+            size = float(np.ptp(loop.state.x, axis=0).max())
+            push = side * PUSH * size / h * falling.mode
+        for _ in range(self.steps):
+            loop.state.v[:] = push
+            loop.state.acceleration[:] = 0.0
+            loop.options = replace(loop.options, h=h)
+            clear(loop.state.clock)
+            clear(loop.work.report)
+            before = copied(loop.state)
+            if not loop.steps(1, h):
+                h *= 0.1
+                if h < 1e-6 * FIRST:
+                    break
+                continue
+            if falling is not None and convex_matrix(loop, 1.0 / h**2) is None:
+                loop.state, h = before, 0.5 * h
+                continue
+            push = np.zeros_like(push)
+            force = np.abs(mass * (loop.state.v - before.v)).max() / h
+            if force <= self.tolerance * self.outer:
+                return
+            if loop.work.report.iterations <= EASY:
+                h = min(h * GROWTH, LONGEST)
+        raise self.failure()
+
+    def leave(self, falling: Falling, *, higher: bool) -> None:
+        """Leave a saddle for the lower of two equilibria, or for the higher."""
+        start, ends = copied(self.loop.state), []
+        for side in (1.0, -1.0):
+            self.loop.state = copied(start)
+            self.sink(falling, side)
+            reaction = self.loop.reaction.copy()
+            ends.append((self.potential(), side, self.loop.state, reaction))
+        _, _, self.loop.state, self.loop.reaction = (max if higher else min)(ends)
+
+    def potential(self) -> float:
+        """Energy of the rod and of its loads, J."""
+        world, x = self.loop.world, self.loop.state.x
+        energy = sum(self.loop.elastic())
+        energy -= float(world.rod.mass @ (x @ np.array(world.gravity)))
+        if world.load is not None:
+            energy -= float(np.sum(x[world.load.nodes] @ np.array(world.load.force)))
+        return energy
+
+    def told(self) -> RodStep:
+        """The record of the equilibrium: no time has passed on the way."""
+        self.loop.state.clock.time = self.loop.state.clock.step = 0.0
+        return self.loop.record()
+
+    def failure(self) -> NotConvergedError:
+        return NotConvergedError(
+            f"no equilibrium to {self.tolerance:g} of the outer forces after "
+            f"{self.steps} steps: start closer to it",
+            best=self.loop.record(),
+        )

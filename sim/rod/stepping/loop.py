@@ -119,21 +119,31 @@ def run(
     steps: int,
     h: float,
     stop: float,
+    end: float,
     accuracy: float,
 ) -> bool:
-    """Make at most `steps` steps, none beyond the time `stop`; False if one fails.
+    """Make at most `steps` steps up to the time `stop`; False if one fails.
 
-    Steps have the length h, or with a positive `accuracy` (m) an adapted one up to h.
+    Steps have the length h, but the last before `end`, which is cut to end there; or
+    with a positive `accuracy` (m) an adapted one up to h, none beyond `stop`.
     """
     make_ready(setting, state, work)
     for _ in range(steps):
         if state.clock.time > stop - 1e-6 * h:
             break
+        start = state.clock.time
+        left = end - start
+        whole = accuracy > 0.0 or left >= (1.0 - 1e-6) * h
+        length = h if whole else left
         if not one_step(
-            setting, scheme, state, before, work, reaction, h, stop, accuracy
+            setting, scheme, state, before, work, reaction, length, stop, accuracy
         ):
             return False
+        on_time = abs(start - state.clock.step * h) <= 1e-6 * h
         state.clock.step += 1.0
         if accuracy <= 0.0:
-            state.clock.time = state.clock.step * h
+            if not whole:
+                state.clock.time = end
+            elif on_time:
+                state.clock.time = state.clock.step * h
     return True

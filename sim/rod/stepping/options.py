@@ -26,6 +26,7 @@ class StepOptions:
     tolerance : m, error that Newton's iteration may leave
     complementarity : residual of the contact problem that a step may leave
     landing : gap with which a node may land, as a fraction of the shortest edge
+    contact_gap : distance from the ground at which a contact may end a step, likewise
     closing : fraction of the gap of a contact that a step closes
     residual : of the largest force on a node, which may be unbalanced after a step
     strain : largest stretch of an edge
@@ -40,6 +41,7 @@ class StepOptions:
     contact: ContactRule = ContactRule.EXACT
     complementarity: float = 1e-9  # m/s
     landing: float = 0.01
+    contact_gap: float = 0.02
     closing: float = 0.2
     shortest: float = 1.0 / 64.0  # of h
     max_newton: int = 25
@@ -54,6 +56,7 @@ class StepOptions:
         refuse_unless_positive(
             self, "h", "tolerance", "complementarity", "landing", "shortest", of="steps"
         )
+        refuse_unless_positive(self, "contact_gap", of="steps")
         refuse_unless_positive(self, "residual", "strain", "balance", of="steps")
         refuse_negative(self, "accuracy", "reuse", "closing", of="steps")
         refuse_unless_count(self, "max_newton", of="steps")

@@ -47,6 +47,7 @@ class RodStep:
     complementarity : m/s, largest residual of the contact problem since then
     worst_residual, worst_complementarity : N, m/s, the largest since the start
     worst_share : the largest residual of a step over the largest force on a node
+    contact_gap : m, largest distance of a contact from the ground since the start
     given, damped, friction, impact : J, put in and dissipated since the start: see
         `sim.rod.stepping.energy_balance`
     out_of_balance : J, what the steps made of nothing since the start
@@ -73,6 +74,7 @@ class RodStep:
     worst_residual: float
     worst_complementarity: float
     worst_share: float
+    contact_gap: float
     given: float
     damped: float
     friction: float
@@ -125,6 +127,7 @@ def scheme_of(options: StepOptions, rod: Rod, *, gamma: float = 0.5) -> Scheme:
         tolerance=float(options.tolerance),
         complementarity=float(options.complementarity),
         landing=float(options.landing * rod.rest_length.min()),
+        contact_gap=float(options.contact_gap * rod.rest_length.min()),
         closing=float(options.closing) if gamma < 1.0 else 1.0,
         shortest=float(options.shortest),
         exact=options.contact is ContactRule.EXACT,
@@ -208,7 +211,7 @@ class Loop:
                 self._switch_on(due)
             later = next(_pulses(self.world, self.time + near, end), None)
             stop = end if later is None else later.time
-            if not self.steps(step - self.step, stop):
+            if not self.steps(step - self.step, stop, end):
                 return False
         return True
 
@@ -225,7 +228,7 @@ class Loop:
         self.state.clock.given += sum(self.elastic()) - before
         self.state.clock.ready = 0.0  # forces at the start of a step are new
 
-    def steps(self, steps: int, stop: float) -> bool:
+    def steps(self, steps: int, stop: float, end: float = np.inf) -> bool:
         return run(
             self.setting,
             self.scheme,
@@ -236,6 +239,7 @@ class Loop:
             steps,
             float(self.options.h),
             float(stop),
+            float(end),
             float(self.options.accuracy),
         )
 
@@ -266,6 +270,7 @@ class Loop:
             worst_residual=float(state.clock.worst_residual),
             worst_complementarity=float(state.clock.worst_complementarity),
             worst_share=float(state.clock.worst_share),
+            contact_gap=float(state.clock.contact_gap),
             given=float(state.clock.given),
             damped=float(state.clock.damped),
             friction=float(state.clock.friction),
@@ -286,6 +291,12 @@ class Loop:
         if self.work.memo.full:
             why = f"more than {len(self.work.who)} nodes touch the ground"
             remedy = "use fewer nodes"
+        elif self.work.memo.apart:
+            why = (
+                f"no step from {h:g} s down to {h * self.options.shortest:.2g} s lets "
+                f"nodes land within {self.options.contact_gap:g} of the shortest edge"
+            )
+            remedy = "choose a smaller h"
         elif self.work.memo.unsound:
             why = (
                 f"no step from {h:g} s down to {h * self.options.shortest:.2g} s keeps "

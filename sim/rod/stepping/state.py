@@ -56,6 +56,7 @@ class Scheme(NamedTuple):
     tolerance : m, on the error that Newton's iteration leaves in the positions
     complementarity : m/s, on the residual of the contact problem
     landing : m, the largest gap with which a node may land
+    contact_gap : m, at which a contact may end a step from the ground
     closing : fraction of a gap of a closed contact that is closed in a step
     shortest : shortest step, as a fraction of the full one
     exact : whether contact is exact, else the modified-mass rules of [Hu20]
@@ -72,6 +73,7 @@ class Scheme(NamedTuple):
     tolerance: float
     complementarity: float
     landing: float
+    contact_gap: float
     closing: float
     shortest: float
     exact: bool
@@ -111,6 +113,8 @@ class Clock:
     ready : 1 once gradient and strains at the start are known
     worst_residual, worst_complementarity : N, m/s, of all accepted steps
     worst_share : of all accepted steps, their residual over the largest force
+    contact_gap : m, of all accepted steps, the largest distance of a contact from the
+        ground, above or below
     worst_balance : largest `left` of a step, as a fraction of the energies at work
     given, damped, friction, impact, left : J, since the start, see `EnergyFlow`
     at_work : J, stored at the start or put in since then
@@ -126,6 +130,7 @@ class Clock:
     worst_residual: float
     worst_complementarity: float
     worst_share: float
+    contact_gap: float
     worst_balance: float
     given: float
     damped: float
@@ -166,8 +171,9 @@ class StepReport:
     ----------
     residual, complementarity, error : N, m/s, m, the largest
     iterations, substeps, factorisations : how many
-    found_residual, found_share, found_complementarity : of the solution found last,
-        which may yet be rejected; the share is that of the largest force on a node
+    found_residual, found_share, found_complementarity, found_gap : of the solution
+        found last, which may yet be rejected; the share is that of the largest force on
+        a node, the gap that of contacts, m
     """
 
     residual: float
@@ -179,6 +185,7 @@ class StepReport:
     found_residual: float
     found_share: float
     found_complementarity: float
+    found_gap: float
 
 
 class ColumnsKnown:
@@ -189,11 +196,13 @@ class ColumnsKnown:
     count : contacts whose columns are known; -1 after a new factor
     full : 1 if the contacts ran out of space
     unsound : 1 if the last step tried was out of balance
+    apart : 1 if contacts ended off the ground
     """
 
     count: int
     full: int
     unsound: int
+    apart: int
 
 
 class RodState(NamedTuple):

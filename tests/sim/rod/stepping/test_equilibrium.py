@@ -5,6 +5,7 @@ import pytest
 from scipy.integrate import solve_bvp
 from scipy.linalg import eigh
 from scipy.optimize import brentq
+from scipy.special import ellipk
 
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
@@ -53,7 +54,9 @@ def test_the_drop_of_a_cantilever_converges_with_order_two() -> None:
 
 
 def _ring_at_rest(gamma: float, n: int = 120) -> RodStep:
-    return settle(World(ribbon(gamma, R, n), GroundPlane(), friction=0.0))
+    """On a node of its polygon, which would fall on an edge."""
+    world = World(ribbon(gamma, R, n), GroundPlane(), friction=0.0)
+    return settle(world, minimum=False)
 
 
 @pytest.mark.parametrize("row", table("heavy_ring.csv"), ids=lambda r: r["gamma"])
@@ -130,6 +133,39 @@ def test_line_contact_begins_at_the_critical_gamma() -> None:
     zeros = [brentq(_curvature_at_contact, 1.1, 1.3, args=(n,)) for n in sizes]
     limit = np.polyfit(1.0 / sizes**2, zeros, 1)[1]
     assert limit == pytest.approx(1.19028, abs=0.02)
+
+
+def _pressed(load: float, side: float, **options: bool) -> Floats:
+    """(2,) where the top of a clamped column ends, over L; load over that of Euler."""
+    rod = cantilever(L, 42, THIN)
+    force = load * np.pi**2 * THIN.bending / (4.0 * L**2)
+    pressing = NodeLoad([41], (-force, side * force))
+    end = settle(World(rod, gravity=(0.0, 0.0), load=pressing), **options)
+    top: Floats = end.x[-1] / L
+    return top
+
+
+def test_a_column_at_twice_its_buckling_load_bends_to_its_side_load() -> None:
+    """Elastica: K(k) = pi / 2 sqrt(P / P_E), deflection 2 k / K = 0.797 L.
+
+    A side load of 1e-4 decides the side; straight, it stays where it is unstable.
+    """
+    root = brentq(lambda m: ellipk(m) - 0.5 * np.pi * np.sqrt(2.0), 0.1, 0.95)
+    deflection = 2.0 * np.sqrt(root) / ellipk(root)
+    assert deflection == pytest.approx(0.797, abs=1e-3)
+    assert _pressed(2.0, 1e-4)[1] == pytest.approx(deflection, rel=2e-3)
+    assert _pressed(2.0, -1e-4)[1] == pytest.approx(-deflection, rel=2e-3)
+    assert abs(_pressed(2.0, 0.0)[1]) == pytest.approx(deflection, rel=2e-3)
+    assert abs(_pressed(2.0, 1e-4, minimum=False)[1]) < 1e-3
+
+
+def test_the_other_branch_of_a_buckled_column_is_found_on_request() -> None:
+    lower, higher = _pressed(2.0, 1e-4), _pressed(2.0, 1e-4, higher=True)
+    assert higher[1] == pytest.approx(-lower[1], rel=1e-3)
+
+
+def test_a_column_below_its_buckling_load_stays_straight() -> None:
+    assert _pressed(0.9, 0.0)[1] == pytest.approx(0.0, abs=1e-9)
 
 
 def _frequencies(rod: Rod, unit: float, count: int) -> Floats:
