@@ -6,6 +6,7 @@ from pathlib import Path
 GROUPS = {
     "make all that conf/workflow.yaml wants": "make plan status run accept figure",
     "run a case, or many": "simulate study study_table",
+    "begin with something of your own": "new schema",
     "see what there is, and what came of it": "cases studies figures see report trace "
     "ui",
     "from a scan to a verdict": "ingest pick compare deviation label_picture "

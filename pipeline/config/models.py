@@ -1,9 +1,18 @@
 """Kinds of values in configuration files: strict, and no keys that nobody reads."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+)
+from pydantic_core import core_schema
 
 
 class Entry(BaseModel):
@@ -26,18 +35,32 @@ def _mapping(value: Any) -> dict[str, Any]:
     return {str(k): v for k, v in value.items()}
 
 
-def numbers(most: int, least: int | None = None) -> BeforeValidator:
+@dataclass(frozen=True)
+class numbers:  # noqa: N801 - stands in annotations, as a function would
     """A list with an entry of each kind; those after `least` may be left out: None."""
 
-    def entries(value: Any) -> tuple[Any, ...]:
+    most: int
+    least: int | None = None
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(
+            self._entries, handler(source)
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {**handler(schema), "minItems": self.least or self.most}
+
+    def _entries(self, value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list | tuple):
             raise ValueError(f"must be a list, not {value!r}")
-        if not (least or most) <= len(value) <= most:
-            size = f"{least} or {most}" if least else f"{most}"
+        if not (self.least or self.most) <= len(value) <= self.most:
+            size = f"{self.least} or {self.most}" if self.least else f"{self.most}"
             raise ValueError(f"is {value}: it needs {size} numbers")
-        return (*value, *[None] * (most - len(value)))
-
-    return BeforeValidator(entries)
+        return (*value, *[None] * (self.most - len(value)))
 
 
 T = TypeVar("T")

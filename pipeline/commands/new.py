@@ -1,0 +1,161 @@
+"""A commented file to start from: morphtrack new KIND NAME.
+
+KIND is mechanism, pattern, robot, comparison or study.
+
+It writes NAME.yaml for a mechanism, NAME.svg for a crease pattern, conf/case/NAME.yaml
+for a robot, NAME.comparison.yaml for a comparison, conf/study/NAME.yaml for a study,
+and says what to type next. What is written runs as it is; change one thing at a time. A
+file that is there is never overwritten.
+
+Example:
+  morphtrack new mechanism gripper
+"""
+
+import re
+from pathlib import Path
+
+from pipeline.store.files import write_text
+from pipeline.terminal.arguments import OneLineParser
+from pipeline.terminal.errors import DONE, InputError, command
+
+MECHANISM = """\
+# yaml-language-server: $schema=structure.schema.json
+# A mechanism of your own. Nodes, bodies and joints are counted from 0. Editors complete
+# this file after `morphtrack schema structure > structure.schema.json`.
+unit: mm # of all lengths here: mm, cm, m or inch
+nodes: # x, y, z as the mechanism stands before it moves
+  - [0, 0, 0] # 0, held below
+  - [0, 40, 0] # 1
+  - [60, 60, 0] # 2
+  - [80, 0, 0] # 3, held below
+  - [80, 40, 0] # 4
+links: # pairs of nodes that keep their distance: as it is, or [a, b, length]
+  - [0, 1]
+  - [1, 2]
+bodies: # nodes that move as one; a body of nodes in one plane, or in line, is right too
+  - [2, 3, 4]
+# joints between bodies, see docs/gallery.md; a node in two bodies is a joint already:
+# joints:
+#   - hinge: {bodies: [0, 1], axis: [2, 3]}
+#   - line_point: {line: [0, 3], point: 2}
+planar: z # every node keeps its z; leave it out for a mechanism in space
+fixed: [0, 3] # nodes that stay; [3, xy] holds x and y only
+# ranges: {angle: [[0, 1, 1, 2, 20, 160]]} # degrees between two links
+target: # where nodes are to go, or a shape: {sphere: {radius: 50, centre: [0, 0, 0]}}
+  nodes: [[2, 70, 60, 0]]
+"""
+PATTERN = """\
+<!-- A crease pattern of your own: open it in any drawing program, or write lines here.
+     Colours: red mountain, blue valley, black rim, green cut, yellow a line that only
+     divides a panel. An opacity of 0.5 folds by half of 180 degrees. The
+     sheet is 0.1 m at its longest side unless case.pattern.scale says m per unit. -->
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="-10 -10 220 220" fill="none">
+  <rect stroke="black" width="200" height="200"/>
+  <!-- a waterbomb base: diagonals are valleys, the middle line is a mountain -->
+  <line stroke="blue" x1="0" y1="0" x2="200" y2="200"/>
+  <line stroke="blue" x1="0" y1="200" x2="200" y2="0"/>
+  <line stroke="red" x1="0" y1="100" x2="200" y2="100"/>
+</svg>
+"""
+ROBOT = """\
+# A rod robot of your own: an arch on the ground whose middle is switched on once.
+defaults:
+  - own_rod
+  - _self_
+nodes: # m, x and y at rest
+  - [0.0, 0.002]
+  - [0.010, 0.010]
+  - [0.020, 0.014]
+  - [0.030, 0.014]
+  - [0.040, 0.010]
+  - [0.050, 0.002]
+edges: null # [[i, j], ...]; null joins each node to the next
+limbs: [-1, 0, 0, 0, -1] # of each edge, the limb that is actuated with it, or -1
+held: [] # nodes that do not move
+schedule:
+  times: [0.1] # s, when limbs are switched on
+  limbs: [0]
+duration: 0.4 # s
+"""
+COMPARISON = """\
+# A comparison of your own: put this under `comparisons:` in conf/workflow.yaml, then
+# run `make figures`. Its case is a file of conf/case, such as conf/case/{name}.yaml:
+#   defaults: [structure_file, _self_]
+#   structure: {{path: {name}.yaml}}
+{name}:
+  case: triangles_cylinder # put yours here
+  scan: [scans/front.ply, scans/back.ply] # each file is a view of the same print
+  unit: mm # of the numbers in these files: mm, cm, m or inch
+  sphere_radius_mm: 6 # of the printed balls
+  scale_mm: 40 # mm of the print per unit of the case; 1 for a mechanism in mm
+  settings:
+    S_margin: 0.02 # largest acceptable error of the shape factor
+    node_margin_mm: 3.0 # and of the nodes, root mean square
+    E_margin: 0.02
+    printing_sd_mm: 0.03 # error of a node's place on its bodies, along each axis
+    joint_play_sd_mm: 0.1 # of a node where rigid bodies leave it free
+"""
+STUDY = """\
+# A study of your own: one case, values of its keys, a run for each combination.
+# `morphtrack study {name}` says what would run, `make study NAME={name}` runs it.
+case: triangles_cylinder # of conf/case
+design: grid # every combination; see docs/studies.md for others
+vary:
+  case.target.radius: [1.8, 2.0, 2.4] # or {{low: 1, high: 3, count: 5}}
+response: [E, S, steps] # columns of the table that comes out
+"""
+KINDS = {
+    "mechanism": (
+        "{name}.yaml",
+        MECHANISM,
+        "morphtrack mobility case=structure_file case.structure.path={path}\n"
+        "morphtrack simulate case=structure_file case.structure.path={path}",
+    ),
+    "pattern": (
+        "{name}.svg",
+        PATTERN,
+        "morphtrack simulate case=fold_file case.pattern.path={path}",
+    ),
+    "robot": ("conf/case/{name}.yaml", ROBOT, "morphtrack simulate case={name}"),
+    "comparison": (
+        "{name}.comparison.yaml",
+        COMPARISON,
+        "put it into conf/workflow.yaml, then: morphtrack plan",
+    ),
+    "study": ("conf/study/{name}.yaml", STUDY, "make study NAME={name}"),
+}
+
+
+def written(kind: str, name: str) -> tuple[Path, str]:
+    """The file, and what to type next.
+
+    Raises
+    ------
+    InputError
+        where the name is no name, or the file is there
+    """
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
+        raise InputError(f"{name!r} is no name: give letters, digits and _")
+    place, text, then = KINDS[kind]
+    path = Path(place.format(name=name))
+    if path.exists():
+        raise InputError(f"{path} is there: give another name, or move it away")
+    whole = text.format(name=name) if kind in ("comparison", "study") else text
+    write_text(path, whole)
+    return path, then.format(name=name, path=path)
+
+
+def arguments() -> OneLineParser:
+    parser = OneLineParser("new", __doc__)
+    parser.add_argument("kind", choices=KINDS, help="what the file is to describe")
+    parser.add_argument("name", help="of the file, in letters, digits and _")
+    return parser
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Write one file."""
+    given = arguments().parse_args(argv)
+    path, then = written(given.kind, given.name)
+    print(f"wrote {path}; next:\n{then}")
+    return DONE

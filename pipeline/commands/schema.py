@@ -1,0 +1,38 @@
+"""What a file may hold, as JSON Schema: morphtrack schema structure.
+
+Editors check and complete a structure file with it: write it beside the file, and begin
+a YAML file with "# yaml-language-server: $schema=structure.schema.json".
+
+Example:
+  morphtrack schema structure > structure.schema.json
+"""
+
+import json
+
+from pydantic import BaseModel
+
+from pipeline.cases.loaded import LoadedFile
+from pipeline.formats.structure_file import StructureFile
+from pipeline.terminal.arguments import OneLineParser
+from pipeline.terminal.errors import DONE, command
+
+MODELS: dict[str, type[BaseModel]] = {"structure": StructureFile, "loaded": LoadedFile}
+
+
+def arguments() -> OneLineParser:
+    parser = OneLineParser("schema", __doc__)
+    parser.add_argument(
+        "kind",
+        choices=MODELS,
+        help="structure: a structure file; loaded: one with springs, loads, supports",
+    )
+    return parser
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Print the schema."""
+    model = MODELS[arguments().parse_args(argv).kind]
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    print(json.dumps(schema | model.model_json_schema(), indent=1))
+    return DONE
