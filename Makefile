@@ -30,7 +30,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := setup
-.PHONY: setup demo figures study status ui archive server test lint test-browser test-long test-faults test-cluster bench lock clean help
+.PHONY: setup demo figures gallery study status ui archive server test lint test-browser test-long test-faults test-cluster bench lock clean help
 
 setup: $(READY)
 
@@ -81,6 +81,12 @@ figures: $(READY)
 
 figure-%: $(READY)
 	@$(RUN) pipeline make $* $(ON)
+
+# the structures of docs/gallery.md with their motions, in results/mobility
+gallery: $(READY)
+	@for file in conf/structure/*.yaml conf/structure/joint/*.yaml; do \
+	  $(RUN) pipeline mobility case=structure_file case.structure.path=$$file \
+	    --name $$(basename $$file .yaml) || exit $$?; done
 
 # make study NAME=sheet_size; RETRY=failed repeats the runs that failed by themselves;
 # PROFILE=slurm runs it on the cluster that conf/profile/slurm describes
@@ -143,6 +149,7 @@ clean:
 help:
 	@sed -n 's/^# //p' Makefile | head -4
 	@echo "make figure-NAME  make one figure and what it needs, such as figure-dejong-3"
+	@echo "make gallery      the linkages and joints of docs/gallery.md, counted and drawn"
 	@echo "make study NAME=sheet_size   run a study of conf/study; RETRY=failed repeats failures,"
 	@echo "                  PROFILE=slurm runs it on a cluster"
 	@echo "make status       wanted, done, running, failed, missing, time left"

@@ -95,6 +95,7 @@ def arguments() -> OneLineParser:
     parser = OneLineParser("mobility", __doc__)
     parser.add_argument("overrides", **OVERRIDES)
     parser.add_argument("--out", type=Path, default=Path("results/mobility"))
+    parser.add_argument("--name", help="of the files written; the case's unless told")
     return parser
 
 
@@ -116,6 +117,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"modes           not drawn: {unknowns} unknowns, more than {LARGEST}")
     else:
         named = [o.removeprefix("case=") for o in asked.overrides if o[:5] == "case="]
-        path = draw(named[0] if named else "case", structure, asked.out)
+        name = asked.name or (named[0] if named else "case")
+        path = draw(name, structure, asked.out)
         print(f"modes           {path}")
     return DONE

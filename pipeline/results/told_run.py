@@ -31,6 +31,9 @@ def told(record: Mapping[str, Any]) -> list[str]:
     ended = [*steps[:1], f"{record.get('wall_s', 0.0):.1f} s"]
     lines = [f"{', '.join(numbers)}" if numbers else _others(result)]
     lines.append(f"stopped by: {stop or 'its end'}, after {', '.join(ended)}")
+    if "start_moved" in result:
+        moved = short(result["start_moved"])
+        lines.append(f"start: a node moved by {moved} to fit the constraints")
     for name in ("fold", "fold_why", "warning"):
         if result.get(name):
             lines.append(f"{SAID.get(name, name)}: {result[name]}")

@@ -16,6 +16,7 @@ from pipeline.formats.structure_file import (
     structure_entries,
     structure_file,
 )
+from pipeline.results.told_run import told
 from pipeline.terminal.errors import InputError
 from sim.morph.mobility.mobility import mobility, nearby_mobility
 from tests.recorded import recorded
@@ -150,8 +151,9 @@ def test_a_small_misfit_is_closed_and_said() -> None:
         fixed=[0],
     )
     _, recorder = recorded(MorphCase(made, method="newton"))
-    moved = recorder.summary()["start_moved"]
-    assert 0.0 < float(moved) < 0.02
+    result = recorder.summary()
+    assert 0.0 < float(result["start_moved"]) < 0.02
+    assert "start: a node moved by 0.0" in told({"result": result})[-1]
 
 
 def test_a_file_in_yaml_says_the_same_and_keeps_its_comments(tmp_path: Path) -> None:

@@ -1,0 +1,58 @@
+"""The structures of docs/gallery.md have the motions that it says."""
+
+import re
+from itertools import islice
+
+import pytest
+
+from pipeline.cases.morph import MorphCase
+from pipeline.formats.structure_file import structure_file
+from sim.morph.mobility.mobility import mobility, nearby_mobility
+from tests.pipeline.conftest import ROOT
+
+FOLDER = ROOT / "conf" / "structure"
+TEXT = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+LINKAGES = {
+    name: (int(motions), int(count))
+    for name, motions, count in re.findall(
+        r"^\| (\w+\.yaml) \| [^|]* \| (\d+) \| (-?\d+) \|", TEXT, re.M
+    )
+}
+JOINTS = {
+    f"joint/{name}": int(motions)
+    for name, motions in re.findall(
+        r"^\| (\w+\.yaml) \| (?:Fig|Disc)[^|]* \| (\d+) \|", TEXT, re.M
+    )
+}
+
+
+def test_every_shipped_structure_in_yaml_is_in_the_gallery() -> None:
+    shipped = {str(p.relative_to(FOLDER)) for p in FOLDER.rglob("*.yaml")}
+    assert shipped == {*LINKAGES, *JOINTS}
+    assert len(JOINTS) == 12
+
+
+@pytest.mark.parametrize("name", LINKAGES)
+def test_linkages_have_the_motions_of_the_textbooks(name: str) -> None:
+    made = structure_file(str(FOLDER / name))
+    found = mobility(made)
+    assert (found.mobility, found.naive) == LINKAGES[name]
+    assert nearby_mobility(made) == found.mobility
+
+
+@pytest.mark.parametrize("name", JOINTS)
+def test_joints_leave_the_motions_of_the_paper(name: str) -> None:
+    made = structure_file(str(FOLDER / name))
+    found = mobility(made)
+    assert (found.mobility, len(found.redundant)) == (JOINTS[name], 0)
+
+
+@pytest.mark.parametrize("name", [*LINKAGES, *JOINTS])
+def test_each_moves_towards_its_target(name: str) -> None:
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    assert text.startswith("# ")
+    case = MorphCase(structure_file(str(FOLDER / name)), method="newton")
+    first, *more = list(islice(case.steps(), 2))
+    assert first.residual <= case.residual
+    if JOINTS.get(name) != 0:
+        assert more[0].E < first.E
