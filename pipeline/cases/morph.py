@@ -32,7 +32,8 @@ from sim.morph.structure.structure import Structure
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.norms import AlongAxis
 from sim.morph.targets.pose import Moved, perturbed
-from sim.morph.targets.protocol import Target
+from sim.morph.targets.protocol import Target, smoothed
+from sim.morph.targets.smooth_cloud import SmoothCloud
 
 CLOSED_BY_ROUNDING = 1e-6  # of L, up to which closing a start changes it unsaid
 TOUCHING = 1e-4  # of L, force from which a contact counts
@@ -178,6 +179,12 @@ class MorphCase:
         by = self.perturb
         return perturbed(target, seed=by["seed"], turn=by["turn"], shift=by["shift"])
 
+    @property
+    def followed(self) -> Target:
+        """What the steps follow: of a cloud, Newton's follow its smooth surface."""
+        newton = isinstance(self.options, NewtonOptions)
+        return smoothed(self.shape) if newton else self.shape
+
     def steps(self) -> Iterator[MorphStep]:
         if isinstance(self.options, NewtonOptions):
             return morph_newton(self.solid, self.shape, self.options)
@@ -276,7 +283,7 @@ class MorphRecorder:
         }
         if self.start_moved > CLOSED_BY_ROUNDING * self._L:
             ended["start_moved"] = self.start_moved
-        ended |= self._where_the_target_went() | self._held_by()
+        ended |= self._where_the_target_went() | self._surface() | self._held_by()
         if self.case.reactions:
             ended |= strongest(structure, self.reactions)
         return ended
@@ -290,6 +297,23 @@ class MorphRecorder:
             went[f"target_turn_{axis}"] = turn
             went[f"target_shift_{axis}"] = shift
         return went
+
+    def _surface(self) -> Summary:
+        """How far a cloud is from the smooth surface that stood for it."""
+        aim, here = self.case.followed, self.last.g
+        if isinstance(aim, Moved):
+            here = aim.into(here)
+            aim = aim.target
+        if not isinstance(aim, SmoothCloud):
+            return {}
+        rms, largest = aim.misfit
+        beyond = aim.is_beyond(here[self.case.structure.leading])
+        return {
+            "surface_rms": rms,
+            "surface_farthest": largest,
+            "surface_width": aim.width,
+            "beyond_points": int(np.count_nonzero(beyond)),
+        }
 
     def _held_by(self) -> Summary:
         """Overlaps, and the obstacles that carry a force."""

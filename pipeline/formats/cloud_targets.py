@@ -9,6 +9,7 @@ from pipeline.scans.reading.cloud import read_cloud
 from pipeline.scans.reading.units import unit_named
 from sim.arrays import Floats
 from sim.morph.targets.cloud import CloudTarget, normals_of
+from sim.morph.targets.smooth_cloud import NEIGHBOURS
 
 
 def points(coordinates: Sequence[Sequence[float]], *, norm: int = 2) -> CloudTarget:
@@ -32,6 +33,7 @@ def cloud_file(
     mm_per_unit: float = 1.0,
     normals: bool = False,
     norm: int = 2,
+    neighbours: int = NEIGHBOURS,
 ) -> CloudTarget:
     """A scanned object, or any other file with points.
 
@@ -40,8 +42,11 @@ def cloud_file(
     unit : of the file
     mm_per_unit : what a length of 1 in the case measures in the scan, mm
     normals : take goals on the planes that fit the neighbourhoods of the points
+    neighbours : that the surface which Newton's steps follow is fitted to at each
+        point; more for noisy scans
     """
     if not mm_per_unit > 0.0:
         raise ValueError(f"mm_per_unit is {mm_per_unit}: it must be positive")
     found = points_mm(Path(path), unit) / mm_per_unit
-    return CloudTarget(found, normals_of(found) if normals else None, norm)
+    own = normals_of(found) if normals else None
+    return CloudTarget(found, own, norm, neighbours)

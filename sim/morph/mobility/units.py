@@ -16,7 +16,7 @@ from sim.arrays import Floats
 from sim.morph.structure.constraints import DEGREE
 from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.structure import Structure
-from sim.morph.targets.protocol import Target, Wireframe
+from sim.morph.targets.protocol import Target, Wireframe, slopes_of, smoothed
 from sim.once import once_per_owner
 
 
@@ -30,6 +30,13 @@ class Rescaled:
     def closest(self, points: Floats) -> Floats:
         goals: Floats = self.target.closest(self.unit * points) / self.unit
         return goals
+
+    @property
+    def smooth(self) -> Target:
+        return replace(self, target=smoothed(self.target))
+
+    def slopes(self, points: Floats, goals: Floats) -> Floats | None:
+        return slopes_of(self.target, self.unit * points, self.unit * goals)
 
     def wireframe(self, around: Floats) -> Wireframe:
         vertices, edges = self.target.wireframe(self.unit * around)

@@ -38,7 +38,7 @@ from sim.morph.morphing.morph import Followers, goals
 from sim.morph.obstacles.volume import BARRIER_PARAMETERS, ROUGH, Obstacles
 from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.structure import Structure
-from sim.morph.targets.protocol import Target
+from sim.morph.targets.protocol import Target, smoothed
 from sim.morph.targets.pull import pull_curvature
 
 NOISE = 1e-6  # gradient below which contacts are balanced apart
@@ -105,9 +105,8 @@ class MorphProblem:
         """
         system = system_of(structure)
         L = characteristic_length(structure.r0)
-        problem = cls(
-            structure, target, options, system, hessian_pattern_of(system.topology), L
-        )
+        pattern = hessian_pattern_of(system.topology)
+        problem = cls(structure, smoothed(target), options, system, pattern, L)
         if start is None:
             z = closed(system, structure, options.residual)
         else:

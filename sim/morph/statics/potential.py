@@ -14,7 +14,7 @@ rigid links stand in one sparse matrix, and its inertia tells whether a configur
 a minimum.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from sim.morph.equations.topology import Topology
 from sim.morph.statics.elastic import Deformed, deform, elastic_entries
 from sim.morph.statics.loaded import LoadedStructure
 from sim.morph.structure.constraints import ROWS, ConstraintKind
+from sim.morph.targets.protocol import smoothed
 from sim.morph.targets.pull import pull_curvature
 from sim.once import once_per_owner
 
@@ -73,6 +74,8 @@ class PotentialEnergy:
 
     @classmethod
     def of(cls, loaded: LoadedStructure) -> "PotentialEnergy":
+        if loaded.target is not None:
+            loaded = replace(loaded, target=smoothed(loaded.target))
         system = system_of(loaded.structure)
         blocks = hessian_pattern_of(system.topology).blocks
         elastic = loaded.elastic

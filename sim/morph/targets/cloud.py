@@ -6,10 +6,9 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial import cKDTree
 
-from sim.arrays import Floats, Ints
-from sim.morph.targets.protocol import Wireframe
-
-SHOWN = 2000  # points of a cloud in its wireframe
+from sim.arrays import Floats
+from sim.morph.targets.protocol import Target, Wireframe, shown
+from sim.morph.targets.smooth_cloud import NEIGHBOURS, SmoothCloud
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,18 +17,21 @@ class CloudTarget:
 
     The goals jump from point to point, so that a morph comes to rest on them with an
     error of the order of their spacing. With normals a goal is the foot on the plane
-    through the nearest point instead.
+    through the nearest point instead, and jumps from plane to plane. Newton's steps
+    follow the smooth surface of the points.
 
     Attributes
     ----------
     points : (p, 3)
     normals : (p, 3) or None
     norm : 2, or 1 for the sum of the distances along x, y and z ([dJ23], Discussion)
+    neighbours : that each place of the smooth surface is fitted to
     """
 
     points: Floats
     normals: Floats | None = None
     norm: int = 2
+    neighbours: int = NEIGHBOURS
 
     def __post_init__(self) -> None:
         if self.points.ndim != 2 or self.points.shape[1:] != (3,):
@@ -54,6 +56,13 @@ class CloudTarget:
     def _tree(self) -> cKDTree:
         return cKDTree(self.points)
 
+    @cached_property
+    def smooth(self) -> Target:
+        """The surface of the points; in the 1-norm there is none."""
+        if self.norm == 1:
+            return self
+        return SmoothCloud.of(self.points, self.normals, self.neighbours)
+
     def closest(self, points: Floats) -> Floats:
         _, near = self._tree.query(points, p=self.norm)
         goals: Floats = self.points[near]
@@ -65,11 +74,8 @@ class CloudTarget:
         return foot
 
     def wireframe(self, around: Floats) -> Wireframe:
-        """Points only, evenly thinned: a cloud has no lines."""
         del around
-        none: Ints = np.zeros((0, 2), dtype=np.int64)
-        step = max(1, len(self.points) // SHOWN)
-        return Wireframe(self.points[::step], none)
+        return shown(self.points)
 
 
 def normals_of(points: Floats, neighbours: int = 12) -> Floats:

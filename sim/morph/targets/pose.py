@@ -1,13 +1,13 @@
 """A target moved as a whole, to break a symmetry ([dJ23], Discussion)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from sim.arrays import Floats
 from sim.limits import is_count, is_positive
-from sim.morph.targets.protocol import Target, Wireframe
+from sim.morph.targets.protocol import Target, Wireframe, slopes_of, smoothed
 from sim.morph.targets.surfaces import Vector, vector
 
 
@@ -30,14 +30,30 @@ class Moved:
         vector("shift", self.shift)
 
     def closest(self, points: Floats) -> Floats:
-        R = Rotation.from_rotvec(np.asarray(self.turn, dtype=float)).as_matrix()
-        goals: Floats = self.target.closest((points - self.shift) @ R) @ R.T
+        goals: Floats = self.target.closest(self.into(points)) @ self._R.T
         return goals + self.shift
 
+    @property
+    def smooth(self) -> Target:
+        return replace(self, target=smoothed(self.target))
+
+    def slopes(self, points: Floats, goals: Floats) -> Floats | None:
+        found = slopes_of(self.target, self.into(points), self.into(goals))
+        return None if found is None else self._R @ found @ self._R.T
+
     def wireframe(self, around: Floats) -> Wireframe:
-        R = Rotation.from_rotvec(np.asarray(self.turn, dtype=float)).as_matrix()
-        vertices, edges = self.target.wireframe((around - self.shift) @ R)
-        return Wireframe(vertices @ R.T + self.shift, edges)
+        vertices, edges = self.target.wireframe(self.into(around))
+        return Wireframe(vertices @ self._R.T + self.shift, edges)
+
+    def into(self, points: Floats) -> Floats:
+        """Points (p, 3) as the target itself has them, before the motion."""
+        before: Floats = (points - self.shift) @ self._R
+        return before
+
+    @property
+    def _R(self) -> Floats:
+        turn = np.asarray(self.turn, dtype=float)
+        return np.asarray(Rotation.from_rotvec(turn).as_matrix())
 
 
 def perturbed(target: Target, *, seed: int, turn: float, shift: float) -> Moved:

@@ -1,8 +1,12 @@
 """What a morph asks of its target shape."""
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
 
 from sim.arrays import Floats, Ints
+
+SHOWN = 2000  # points of a cloud in its wireframe
 
 
 class Wireframe(NamedTuple):
@@ -18,3 +22,38 @@ class Target(Protocol):
 
     def wireframe(self, around: Floats) -> Wireframe:
         """Lines on the target where a structure with nodes `around` will be."""
+
+
+@runtime_checkable
+class CurvedTarget(Protocol):
+    """A target that knows how its nearest points move."""
+
+    def slopes(self, points: Floats, goals: Floats) -> Floats | None:
+        """(n, 3, 3) derivative of the nearest points `goals` in `points`, if known."""
+
+
+@runtime_checkable
+class RoughTarget(Protocol):
+    """A target whose nearest points jump."""
+
+    @property
+    def smooth(self) -> Target:
+        """The same for Newton's steps, whose goals must not jump."""
+
+
+def smoothed(target: Target) -> Target:
+    """What Newton's steps follow in place of a target."""
+    return target.smooth if isinstance(target, RoughTarget) else target
+
+
+def slopes_of(target: Target, points: Floats, goals: Floats) -> Floats | None:
+    """(n, 3, 3) dg/dr of a target that knows it, else None."""
+    if isinstance(target, CurvedTarget):
+        return target.slopes(points, goals)
+    return None
+
+
+def shown(points: Floats) -> Wireframe:
+    """Points only, evenly thinned: a cloud has no lines."""
+    none: Ints = np.zeros((0, 2), dtype=np.int64)
+    return Wireframe(points[:: max(1, len(points) // SHOWN)], none)

@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.morph.targets.goals import Goals
-from sim.morph.targets.protocol import Target
+from sim.morph.targets.protocol import Target, slopes_of
 
 
 def pull_curvature(target: Target, r: Floats, g: Floats, h: float) -> Floats:
@@ -13,10 +13,13 @@ def pull_curvature(target: Target, r: Floats, g: Floats, h: float) -> Floats:
     Parameters
     ----------
     r, g : (p, 3) nodes and their goals
-    h : displacement of the differences that dg/dr is taken from
+    h : displacement of the differences that dg/dr is taken from, if it is not known
     """
     W = np.tile(np.eye(3), (len(r), 1, 1))
-    if not isinstance(target, Goals):  # given goals stay where they are
+    known = slopes_of(target, r, g)
+    if known is not None:
+        W -= 0.5 * (known + known.transpose(0, 2, 1))
+    elif not isinstance(target, Goals):  # given goals stay where they are
         ahead = [target.closest(r + h * e) for e in np.eye(3)]
         slope = (np.stack(ahead, axis=-1) - g[:, :, None]) / h
         W -= 0.5 * (slope + slope.transpose(0, 2, 1))
