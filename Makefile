@@ -41,6 +41,7 @@ $(PACKAGES): requirements.lock
 	  || { echo "error: $(PYTHON) is $$($(PYTHON) --version 2>&1): Python 3.11, 3.12 or 3.13 is needed, e.g. make PYTHON=python3.12" >&2; exit 2; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null \
 	  || { echo "error: this Python has no venv; on Debian: apt-get install python3-venv" >&2; exit 2; }
+	@[ ! -L $(VENV) ] || { echo "error: $(VENV) is a link to another folder's packages, which would be emptied: remove the link, or run make setup there" >&2; exit 2; }
 	@echo "installing the packages of requirements.lock into $(VENV)"
 	@$(PYTHON) -m venv --clear $(VENV)
 	@sed -n '/^uv==/,/^    # /p' requirements.lock > $(VENV)/uv.lock

@@ -3,11 +3,15 @@
 import zipfile
 from collections.abc import Collection
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from pipeline.crate.bill import NAME, bill_of_materials
 from pipeline.crate.contents import contents
 from pipeline.store.files import replacing
 from pipeline.store.runs import RESULTS
+from sim.syntax import SOURCE_ROOT
 
+LOCK = SOURCE_ROOT / "requirements.lock"
 ARCHIVE = Path("results/morphtrack.crate.zip")
 
 
@@ -21,7 +25,9 @@ def write_archive(out: Path, wanted: Collection[str], results: Path = RESULTS) -
     from pipeline.crate.description import crate_of
 
     held = contents(results, wanted)
-    with replacing(out) as temporary:
+    with TemporaryDirectory() as folder, replacing(out) as temporary:
+        held.files[NAME] = Path(folder) / NAME
+        held.files[NAME].write_text(bill_of_materials(LOCK), encoding="utf-8")
         crate_of(held, results).write_zip(temporary)
         with zipfile.ZipFile(temporary, "a") as file:
             for job in held.jobs:  # the crate speaks of folders: the archive has them

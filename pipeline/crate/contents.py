@@ -17,6 +17,8 @@ CODE = (  # of the project's folder; its own settings and Snakefile are of this 
 )  # fmt: skip
 SETTINGS = ("Snakefile", "conf")
 RESULT_FOLDERS = ("report", "tables", "study")
+DATA = Path("data")
+NOTICES = (".md", "")  # README.md, LICENSE, SHA256SUMS
 LEFT_OUT = ("__pycache__", ".egg-info", ".nbi", ".nbc", ".tmp")
 
 
@@ -76,6 +78,7 @@ def contents(results: Path, wanted: Collection[str]) -> Contents:
     files |= _results(done, results)
     data = _data(jobs)
     files |= {d.path.as_posix(): d.path for d in data if d.packed}
+    files |= {path.as_posix(): path for path in _notices(data)}
     missing = [job for job in jobs if job not in done]
     return Contents(files, done, missing, data)
 
@@ -117,6 +120,15 @@ def _data(jobs: Sequence[Job]) -> list[OutsideFile]:
         for name in files_named(job.config):
             found[name] = _datum(name, file_digest(Path(name)))
     return list(found.values())
+
+
+def _notices(data: Sequence[OutsideFile]) -> Iterator[Path]:
+    """Source and licence of the sets below data that something was read of."""
+    packed = [d.path for d in data if d.packed and DATA in d.path.parents]
+    folders = {Path(*path.parts[:2]) for path in packed}
+    for folder in sorted(folders):
+        found = sorted(folder.glob("*")) if folder.is_dir() else []
+        yield from (p for p in found if p.is_file() and p.suffix in NOTICES)
 
 
 def _datum(name: str, digest: str) -> OutsideFile:

@@ -215,16 +215,26 @@ def _actions(
 ) -> None:
     """A CreateAction each run, and those of the workflow and of its engine."""
     made = [_action(crate, job, records[job.key]) for job in held.jobs]
+    span = _span(records.values())
+    whole = _whole_run(crate, workflow, held, span)
+    organise = _organisation(crate, _controls(crate, held.jobs, made), span)
+    organise["result"] = whole
+    crate.root_dataset["mentions"] = [whole, organise, *made]
+
+
+def _whole_run(
+    crate: ROCrate, workflow: Any, held: Contents, span: Entity
+) -> ContextEntity:
+    """The run of the workflow: from its configuration and scans to all folders."""
     conf = crate.get("conf/workflow.yaml")
     conf["exampleOfWork"] = {"@id": "#parameter-configuration"}
     scans = [crate.get(d.path.as_posix()) for d in held.data if d.packed]
     for scan in scans:
         scan["exampleOfWork"] = {"@id": "#parameter-scans"}
-    for job in held.jobs:
-        folder = crate.get(f"results/runs/{job.key}/")
-        folder["exampleOfWork"] = {"@id": "#parameter-results"}
     folders = [crate.get(f"results/runs/{job.key}/") for job in held.jobs]
-    whole = crate.add_action(
+    for folder in folders:
+        folder["exampleOfWork"] = {"@id": "#parameter-results"}
+    return crate.add_action(
         workflow,
         "#run-of-the-workflow",
         object=_one_or_all([conf, *scans]),
@@ -232,16 +242,29 @@ def _actions(
         properties={
             "name": "run of the workflow",
             "description": f"{len(folders)} runs, made by make figures",
-            **_span(records.values()),
+            **span,
         },
     )
+
+
+def _controls(
+    crate: ROCrate, jobs: Iterable[Job], made: Iterable[ContextEntity]
+) -> list[ContextEntity]:
+    """That a step of the workflow led to an action, each."""
     controls = []
-    for job, action in zip(held.jobs, made, strict=True):
+    for job, action in zip(jobs, made, strict=True):
         control = {"@type": "ControlAction", "name": f"{job.step} {job.name}"}
         entity = crate.add(ContextEntity(crate, f"#control-{job.key}", control))
         entity["instrument"] = crate.get(f"#step-{job.step}")
         entity["object"] = action
         controls.append(entity)
+    return controls
+
+
+def _organisation(
+    crate: ROCrate, controls: list[ContextEntity], span: Entity
+) -> ContextEntity:
+    """What Snakemake did."""
     engine = {
         "@type": "SoftwareApplication",
         "name": "Snakemake",
@@ -252,13 +275,12 @@ def _actions(
         "@type": "OrganizeAction",
         "name": "snakemake called by morphtrack make",
         "description": f"Python {platform.python_version()}",
-        **_span(records.values()),
+        **span,
     }
     organise = crate.add(ContextEntity(crate, "#organisation", organised))
     organise["instrument"] = crate.add(ContextEntity(crate, "#snakemake", engine))
     organise["object"] = controls
-    organise["result"] = whole
-    crate.root_dataset["mentions"] = [whole, organise, *made]
+    return organise
 
 
 def _one_or_all(entities: list[Any]) -> Any:

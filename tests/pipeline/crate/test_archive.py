@@ -167,6 +167,7 @@ def test_code_conf_lock_and_results_are_inside(archive: Path) -> None:
         "Makefile",
         "Snakefile",
         "requirements.lock",
+        "sbom.cdx.json",
         "conf/workflow.yaml",
         "pipeline/workflow/workflow.py",
         "sim/rod/actuation/actuation.py",
