@@ -122,8 +122,6 @@ def attempt(
             return h, count
         uncut = h <= 2.0 * shortest or scheme.gamma == 1.0
         listed, first = find_landings(setting, scheme, state, work, count, h, uncut)
-        if work.memo.full != 0:
-            return 0.0, count
         if first < h:
             cut = 2.0 * first - h if 2.0 * first >= h else 2.0 * first
             return min(max(cut, shortest), h - shortest), count

@@ -31,9 +31,6 @@ def closed_contacts(state: RodState, work: Work) -> int:
     count = 0
     for i in range(len(state.contact)):
         if state.contact[i] != OPEN:
-            if count == len(work.who):
-                work.memo.full = 1
-                return count
             work.who[count] = i
             work.state[count] = state.contact[i]
             count += 1
@@ -214,14 +211,6 @@ def landing_time(
 
 
 @inner
-def is_listed(work: Work, count: int, i: int) -> bool:
-    listed = False
-    for c in range(count):
-        listed = listed or work.who[c] == i
-    return listed
-
-
-@inner
 def find_landings(
     setting: Setting,
     scheme: Scheme,
@@ -239,16 +228,16 @@ def find_landings(
     """
     first = h
     listed = count
+    work.listed[:] = False
+    for c in range(count):
+        work.listed[work.who[c]] = True
     for i in range(len(state.contact)):
         if gap(setting.relief, work.x[i, 0], work.x[i, 1]) >= 0.0:
             continue
-        if is_listed(work, count, i) or (setting.held[i, 0] and setting.held[i, 1]):
+        if work.listed[i] or (setting.held[i, 0] and setting.held[i, 1]):
             continue
         end = end_gap(setting, scheme, state, i, work.x[i, 0], h)[0]
         if abs(end) <= scheme.landing or uncut:
-            if listed == len(work.who):
-                work.memo.full = 1
-                return listed, first
             work.who[listed] = i
             work.state[listed] = STICK
             listed += 1

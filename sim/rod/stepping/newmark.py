@@ -27,6 +27,7 @@ from sim.rod.energy.elastic import Rates, gradients, join
 from sim.rod.energy.stiffness import add_mass, add_stiffness, multiply, set_multiple
 from sim.rod.stepping.conserving import conserving_gradient
 from sim.rod.stepping.contacts import add_impulses, place_frames
+from sim.rod.stepping.many_contacts import MANY, solve_many
 from sim.rod.stepping.state import (
     RodState,
     Scheme,
@@ -95,9 +96,14 @@ def overlap(window: Floats, time: float, h: float) -> float:
 
 @spine
 def renew_factor(
-    setting: Setting, scheme: Scheme, state: RodState, work: Work, h: float
+    setting: Setting,
+    scheme: Scheme,
+    state: RodState,
+    work: Work,
+    h: float,
+    many: bool,
 ) -> None:
-    """Assemble and factorise A at the present iterate."""
+    """Assemble A at the present iterate; factorise it, if contacts are not many."""
     g = scheme.gamma
     matrix = state.factor
     if setting.rayleigh:
@@ -117,7 +123,10 @@ def renew_factor(
         h * h * g,
         matrix,
     )
-    factorise(setting.pattern, matrix)
+    if many:
+        set_multiple(1.0, matrix, work.matrix)
+    else:
+        factorise(setting.pattern, matrix)
     state.clock.factor_step = h
     work.memo.count = -1
     work.report.factorisations += 1.0
@@ -133,11 +142,14 @@ def improve(
     for i in range(len(place)):
         j = place[i]
         z[j, 0], z[j, 1] = -work.r[i, 0], -work.r[i, 1]
-    forward(setting.pattern, state.factor, z)
     left = 0.0
-    if count > 0:
-        left = add_impulses(setting, scheme, state, work, count)
-    backward(setting.pattern, state.factor, z)
+    if scheme.exact and count > MANY:
+        left = solve_many(setting, work, count)
+    else:
+        forward(setting.pattern, state.factor, z)
+        if count > 0:
+            left = add_impulses(setting, scheme, state, work, count)
+        backward(setting.pattern, state.factor, z)
     largest = 0.0
     for i in range(len(place)):
         for a in range(2):
@@ -169,7 +181,8 @@ def solve_step(
     place_frames(setting, scheme, state, work, count, h)
     if setting.rayleigh:
         _paper_stiffness(setting, state, work)
-    renew = state.clock.factor_step != h or scheme.reuse <= 0.0
+    many = scheme.exact and count > MANY
+    renew = state.clock.factor_step != h or scheme.reuse <= 0.0 or many
     done = False
     left = 0.0
     previous = np.inf
@@ -178,12 +191,14 @@ def solve_step(
         if done:
             largest = _report(setting, state, work, count, left, h)
             if work.report.found_residual <= bound(setting, scheme, largest, h):
+                if many:
+                    state.clock.factor_step = 0.0  # there is none
                 return left <= scheme.complementarity or not scheme.exact
             renew = True  # small moves of a matrix that is no longer the right one
         if iteration == scheme.max_newton:
             break
         if renew:
-            renew_factor(setting, scheme, state, work, h)
+            renew_factor(setting, scheme, state, work, h, many)
         move, left = improve(setting, scheme, state, work, count, h)
         if not np.isfinite(move) or not np.isfinite(left):
             break
@@ -192,7 +207,7 @@ def solve_step(
         if iteration > 0 and contraction < 1.0:
             remaining = move * contraction / (1.0 - contraction)
             done = done or remaining <= scheme.tolerance
-        renew = iteration > 0 and contraction > scheme.reuse
+        renew = many or (iteration > 0 and contraction > scheme.reuse)
         previous = move
     state.clock.factor_step = 0.0
     return False

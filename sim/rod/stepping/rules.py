@@ -31,6 +31,9 @@ def solve_with_contacts(
     """
     if not scheme.exact:
         work.state[:count] = STICK
+        if count > len(work.known):
+            work.memo.full = 1
+            return False
     for turn in range(PASSES):
         if not solve_step(setting, scheme, state, work, count, h):
             return False

@@ -289,8 +289,8 @@ class Loop:
     def failure(self) -> NotConvergedError:
         time, h = self.state.clock.time, self.options.h
         if self.work.memo.full:
-            why = f"more than {len(self.work.who)} nodes touch the ground"
-            remedy = "use fewer nodes"
+            why = f"more than {len(self.work.known)} nodes touch the ground"
+            remedy = "choose contact exact, or use fewer nodes"
         elif self.work.memo.apart:
             why = (
                 f"no step from {h:g} s down to {h * self.options.shortest:.2g} s lets "

@@ -17,7 +17,7 @@ from sim.rod.energy.blocks import BlockMatrix, BlockPattern, empty
 from sim.rod.energy.elastic import Actuated, Elements, Strains, passive, unstrained
 from sim.rod.rod.rod import Rod
 
-MAX_CONTACTS = 512
+MAX_CONTACTS = 512  # with columns of their own, by the rules of [Hu20]
 
 
 class Setting(NamedTuple):
@@ -194,7 +194,7 @@ class ColumnsKnown:
     Attributes
     ----------
     count : contacts whose columns are known; -1 after a new factor
-    full : 1 if the contacts ran out of space
+    full : 1 if the contacts of the rules of [Hu20] ran out of space
     unsound : 1 if the last step tried was out of balance
     apart : 1 if contacts ended off the ground
     """
@@ -244,10 +244,13 @@ class Work(NamedTuple):
     z : (n, 2) in the order of the columns
     stiffness : K at the start of the step, for Rayleigh damping
     product : (n, 2)
-    who : (c,) the nodes in contact; known : those of `columns`
-    state, frame, push : (c,), (c, 2), (c,) their states, tangents at the end of the
+    who : (n,) the nodes in contact, as many as there are; known : those of `columns`
+    state, frame, push : (n,), (n, 2), (n,) their states, tangents at the end of the
         step, and the velocity that closes their gap
-    middle : (c, 2) tangents across which impulses act
+    middle : (n, 2) tangents across which impulses act
+    matrix : A, and row, diagonal, below, above : (n, 4), (n, 4), (l, 4), (l, 4) its
+        rows as many contacts change them, see `many_contacts`
+    listed : (n,) whether a node is among `who`
     columns : (2c, n, 2) L^-1 of the unit vectors at the contacts
     xy, W, b, p : Delassus matrix by coordinates and by frames, velocities, impulses
     impulse : (n, 2) N s
@@ -274,6 +277,12 @@ class Work(NamedTuple):
     frame: Floats
     middle: Floats
     push: Floats
+    matrix: BlockMatrix
+    row: Floats
+    diagonal: Floats
+    below: Floats
+    above: Floats
+    listed: Bools
     columns: Floats
     xy: Floats
     W: Floats
@@ -340,17 +349,23 @@ def work_space(rod: Rod, pattern: BlockPattern) -> Work:
         z=np.zeros((n, 2)),
         stiffness=empty(pattern),
         product=np.zeros((n, 2)),
-        who=np.zeros(c, dtype=np.int64),
+        who=np.zeros(n, dtype=np.int64),
         known=np.zeros(c, dtype=np.int64),
-        state=np.zeros(c, dtype=np.int64),
-        frame=np.zeros((c, 2)),
-        middle=np.zeros((c, 2)),
-        push=np.zeros(c),
+        state=np.zeros(n, dtype=np.int64),
+        frame=np.zeros((n, 2)),
+        middle=np.zeros((n, 2)),
+        push=np.zeros(n),
+        matrix=empty(pattern),
+        row=np.zeros((n, 4)),
+        diagonal=np.zeros((n, 4)),
+        below=np.zeros((len(pattern.row), 4)),
+        above=np.zeros((len(pattern.row), 4)),
+        listed=np.zeros(n, dtype=np.bool_),
         columns=np.empty((2 * c, n, 2)),
         xy=np.empty((2 * c, 2 * c)),
         W=np.empty((2 * c, 2 * c)),
         b=np.empty(2 * c),
-        p=np.empty(2 * c),
+        p=np.empty(2 * n),
         friction=np.zeros(c),
         space=scratch(c),
         impulse=np.zeros((n, 2)),
