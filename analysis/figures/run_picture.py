@@ -127,7 +127,7 @@ def _frame(axes: Any, box: Floats, flat: bool) -> None:
         return
     axes.set_ylim(low[1], high[1])
     axes.set_zlim(low[2], high[2])
-    axes.set_box_aspect(span, zoom=1.25)
+    axes.set_box_aspect(span, zoom=1.0)
     axes.set_proj_type("ortho")
     axes.view_init(elev=25, azim=-60)
     axes.set_axis_off()

@@ -19,6 +19,7 @@ from pipeline.formats.structure_file import (
 from pipeline.results.told_run import told
 from pipeline.terminal.errors import InputError
 from sim.morph.mobility.mobility import mobility, nearby_mobility
+from tests.helpers.cases import composed
 from tests.recorded import recorded
 
 # A Sarrus linkage: base and top, two chains of two plates, six hinges.
@@ -170,6 +171,20 @@ def test_a_file_in_yaml_says_the_same_and_keeps_its_comments(tmp_path: Path) -> 
     path.write_text("nodes: [[0, 0, 0]\nlinks")
     with pytest.raises((ValueError, InputError), match=r"four_bar\.yaml is not YAML"):
         structure_file(str(path))
+
+
+def test_a_case_may_hold_the_structure_itself(project: Path) -> None:
+    case = project / "conf/case/mine.yaml"
+    case.write_text(
+        "# Our own: a link.\ndefaults:\n  - /morph/newton@_here_\n  - _self_\n"
+        "structure:\n"
+        "  _target_: pipeline.formats.structure_file.structure_entries\n"
+        "  nodes: [[0, 0, 0], [1, 0, 0]]\n  links: [[0, 1]]\n  fixed: [0]\n"
+        "  target: {nodes: [[1, 0, 2, 0]]}\n"
+    )
+    made = composed(MorphCase, "mine")
+    *_, last = made.steps()
+    assert_allclose(last.r[1], [0.0, 1.0, 0.0], atol=1e-8)
 
 
 def test_the_record_of_a_structure_keeps_the_names_of_its_joints(
