@@ -2,7 +2,9 @@
 
 Prints every run behind FILE down to the scans: configuration, code state, package
 versions, SHA-256, MLflow id; and says of each link whether it is out of date. A copy
-of a PDF or PNG serves as well: its metadata hold the id. Run it inside the project.
+of a PDF or PNG serves as well: its metadata hold the id. In place of FILE a number as
+it is printed, such as 0.86567 or 0.8662(17), leads to the results that hold it, and an
+address of the report, index.html#run-KEY, to that run. Run it inside the project.
 """
 
 import contextlib
@@ -18,6 +20,13 @@ from pipeline.config.hydra import Composer
 from pipeline.store.leaves import flat
 from pipeline.store.provenance.chain import Link, chain
 from pipeline.store.provenance.origin import Found, find_origin
+from pipeline.store.provenance.printed import (
+    PrintedNumber,
+    key_of_anchor,
+    numbers_printed,
+    printed_value,
+)
+from pipeline.store.provenance.sidecar import Origin
 from pipeline.store.runs import RESULTS, Job
 from pipeline.studies.file import read_study
 from pipeline.studies.members import members
@@ -26,7 +35,8 @@ from pipeline.terminal.errors import InputError, command, one_line
 from pipeline.workflow.fresh import jobs_now
 
 WIDTH = 100
-MOST_ALIKE = 12  # runs of a study that are written out one by one
+MOST_ALIKE = 12  # runs of a study, or results, that are written out one by one
+MOST_TRACED = 3  # runs that a number leads to, of which the chain is told
 
 
 def mlflow_ids(results: Path) -> dict[str, str]:
@@ -51,10 +61,41 @@ def wanted_now(study: str, results: Path) -> tuple[dict[str, Job] | None, str]:
     return {job.key: job for job in jobs}, ""
 
 
-def told(file: Path, found: Found, links: Sequence[Link], results: Path) -> list[str]:
-    """The lines that are printed."""
+def origin_of(what: str, results: Path) -> tuple[Found, list[str]]:
+    """What a file, a printed number or an address leads to, and what is said of it."""
+    key = key_of_anchor(what)
+    if key:
+        return Found(Origin(run=key), "its address in the report", ""), [what]
+    number = None if Path(what).exists() else printed_value(what)
+    if number is not None:
+        return _of_number(what, numbers_printed(number, results))
+    found = find_origin(Path(what), results)
+    return found, [f"{what}  sha256 {found.digest}"]
+
+
+def _of_number(what: str, numbers: Sequence[PrintedNumber]) -> tuple[Found, list[str]]:
+    if not numbers:
+        raise InputError(
+            f"no result here is printed as {what}: give the digits as printed, or a "
+            "file"
+        )
+    lines = [
+        f"{what}  is {one.quantity} of {one.run}, {one.value!r}"
+        f"{'' if one.wanted else ' (of before)'}  run {one.key}"
+        for one in numbers[:MOST_ALIKE]
+    ]
+    if len(numbers) > MOST_ALIKE:
+        lines.append(f"and {len(numbers) - MOST_ALIKE} more: give more digits")
+    keys = list(dict.fromkeys(one.key for one in numbers))[:MOST_TRACED]
+    return Found(Origin(tuple(keys)), "the results that hold it", ""), lines
+
+
+def told(
+    lines: list[str], found: Found, links: Sequence[Link], results: Path
+) -> list[str]:
+    """The lines that are printed, after the first ones."""
     ids = mlflow_ids(results)
-    lines = [f"{file}  sha256 {found.digest}", f"  known by {found.by}"]
+    lines = [*lines, f"  known by {found.by}"]
     if found.trouble:
         lines.append(f"  OUT OF DATE: {found.trouble}")
     studies: dict[str, list[Link]] = {}
@@ -146,7 +187,9 @@ def _conclusion(found: Found, links: Sequence[Link]) -> str:
 
 def arguments() -> OneLineParser:
     parser = OneLineParser("trace", __doc__)
-    parser.add_argument("file", type=Path, help="a figure, table, macro file or a copy")
+    parser.add_argument(
+        "what", help="a figure, table, macro file or a copy; a number; an address"
+    )
     parser.add_argument("--results", type=Path, default=RESULTS)
     return parser
 
@@ -160,10 +203,10 @@ def main(argv: list[str] | None = None) -> int:
             f"{given.results}/runs does not exist: run this in the project's folder, "
             "after make figures"
         )
-    found = find_origin(given.file, given.results)
+    found, first = origin_of(given.what, given.results)
     wanted, trouble = wanted_now(found.origin.study, given.results)
     links = chain(found.origin.all_keys, given.results, wanted)
-    lines = told(given.file, found, links, given.results)
+    lines = told(first, found, links, given.results)
     if wanted is None:
         lines.append(f"conf was not asked, since it cannot be planned: {trouble}")
     with contextlib.suppress(BrokenPipeError):  # as head and less leave it

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from pipeline.store.attempts import run_once
 from pipeline.store.files import write_json
 from pipeline.store.keys import file_digest, identity
 from pipeline.store.plan_file import needed_keys
+from pipeline.store.provenance.printed import is_printed
 from pipeline.store.provenance.sidecar import (
     Origin,
     origin_in,
@@ -191,3 +193,30 @@ def test_an_origin_survives_its_way_through_metadata():
     origin = Origin(("0" * 16, "1" * 16), "2" * 16, "sizes (new) é")
     assert origin_in(origin_text(origin)) == origin
     assert origin_in("a title with deadbeef in it") == Origin()
+
+
+@pytest.mark.parametrize("text", ["0.5", "0.50", "0.500(17)", "5.0e-1"])
+def test_a_printed_number_leads_to_the_results_that_hold_it(plan, text, capsys):
+    said = told(capsys, text)
+    assert f"{text}  is E of compare ring, 0.5 (of before)  run {plan[2].key}" in said
+    assert "known by the results that hold it" in said
+    assert f"simulate circle  run {plan[1].key}" in said
+
+
+@pytest.mark.parametrize("text", ["0.51", "0.4999", "7"])
+def test_a_number_that_no_result_holds_is_refused(plan, text, capsys):
+    assert plan
+    assert main([text]) == 2
+    assert f"no result here is printed as {text}" in capsys.readouterr().err
+
+
+def test_digits_that_were_rounded_away_do_not_matter():
+    assert is_printed(0.865674, Decimal("0.86567"))
+    assert is_printed(2.6e-05, Decimal("2.6e-5"))
+    assert not is_printed(0.865676, Decimal("0.86567"))
+
+
+def test_an_address_of_the_report_leads_to_its_run(plan, capsys):
+    said = told(capsys, f"results/report/index.html#run-{plan[1].key}")
+    assert f"simulate circle  run {plan[1].key}" in said
+    assert "known by its address in the report" in said

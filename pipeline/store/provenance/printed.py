@@ -1,0 +1,87 @@
+"""From a printed number, or an address in the report, to the runs it is of."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from math import isfinite
+from pathlib import Path
+
+from pipeline.store.leaves import flat
+from pipeline.store.receipts import read_receipt
+from pipeline.store.runs import run_record
+from pipeline.terminal.errors import InputError
+
+UNCERTAINTY = re.compile(r"\(\d+\)")  # in the last digits, as in 0.8662(17)
+ANCHOR = "#run-"
+
+
+@dataclass(frozen=True)
+class PrintedNumber:
+    """A number of a run's result that is printed so.
+
+    Parameters
+    ----------
+    run : step and name
+    wanted : whether a name of the plan stands for the run now
+    """
+
+    key: str
+    run: str
+    quantity: str
+    value: float
+    wanted: bool
+
+
+def printed_value(text: str) -> Decimal | None:
+    """The number that a text is, with as many digits as it has; None if it is none."""
+    try:
+        value = Decimal(UNCERTAINTY.sub("", text.strip()))
+    except InvalidOperation:
+        return None
+    return value if value.is_finite() else None
+
+
+def is_printed(value: float, text: Decimal) -> bool:
+    """Whether a number, rounded to the digits of a text, is that text."""
+    unit = Decimal(1).scaleb(int(text.as_tuple().exponent))
+    return abs(Decimal(value) - text) * 2 <= unit
+
+
+def numbers_printed(text: Decimal, results: Path) -> list[PrintedNumber]:
+    """Every number of a result that is printed so; those of the plan's runs first."""
+    standing = set(_standing(results))
+    found = [
+        one
+        for path in sorted((results / "runs").glob("*/run.json"))
+        for one in _of_run(path.parent, text, standing)
+    ]
+    return sorted(found, key=lambda one: not one.wanted)
+
+
+def _standing(results: Path) -> Iterator[str]:
+    """Keys of the runs that names of the plan stand for."""
+    for path in (results / "made").glob("*/*"):
+        receipt = read_receipt(path.relative_to(results / "made").as_posix(), results)
+        yield from (run.key for run in receipt.runs) if receipt else ()
+
+
+def _of_run(
+    directory: Path, text: Decimal, standing: set[str]
+) -> Iterator[PrintedNumber]:
+    try:
+        record = run_record(directory)
+    except InputError:
+        return  # an edited record is told by the report
+    key, run = directory.name, f"{record.get('step')} {record.get('name')}"
+    for quantity, leaf in flat(record.get("result") or {}):
+        for value in leaf if isinstance(leaf, list) else [leaf]:
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if number and isfinite(value) and is_printed(value, text):
+                yield PrintedNumber(key, run, quantity, float(value), key in standing)
+
+
+def key_of_anchor(address: str) -> str:
+    """The run that an address of the report leads to; "" where it leads to none."""
+    _, _, key = address.partition(ANCHOR)
+    return key if re.fullmatch(r"[0-9a-f]{16}", key) else ""
