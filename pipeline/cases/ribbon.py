@@ -27,7 +27,7 @@ from sim.limits import (
 from sim.rod.contact.ground import GroundPlane
 from sim.rod.gravity import GRAVITY
 from sim.rod.rod.paths import centroid, route_ratio
-from sim.rod.rod.ribbon import Ribbon
+from sim.rod.rod.ribbon import Ribbon, polygon_loss
 from sim.rod.rod.rod import RodMaterial, cantilever, moved
 from sim.rod.stepping.equilibrium import settle
 from sim.rod.stepping.options import StepOptions
@@ -119,6 +119,9 @@ class RibbonCase:
 
     ratio : mu / tan(theta); angle : theta, degrees, down towards +x
     every : steps between two records
+
+    A ribbon of nodes has corners, on which it loses spin as it rolls: `polygon_loss` of
+    run.json is the part that a rigid polygon would have lost on the same way.
     """
 
     ribbon: Ribbon = field(default_factory=Ribbon)
@@ -208,5 +211,8 @@ class RibbonRecorder:
             "ratio": case.ratio,
             "delta": route_ratio(self.shapes, rod.mass),
             "travelled": float(np.hypot(*way)),
+            "polygon_loss": polygon_loss(
+                case.ribbon.nodes, float(np.hypot(*way)) / case.ribbon.perimeter
+            ),
             "friction": case.world.friction,
         }

@@ -10,6 +10,7 @@ from sim.rod.contact.ground import GroundPlane, Wave, gaps
 from sim.rod.contact.standing import standing
 from sim.rod.gravity import GRAVITY
 from sim.rod.rod.paths import route_ratio
+from sim.rod.rod.ribbon import Ribbon, polygon_loss
 from sim.rod.rod.rod import Rod, RodMaterial, cantilever, moved, ring, straight
 from sim.rod.rod.star import StarShape, star
 from sim.rod.stepping.equilibrium import settle
@@ -100,6 +101,29 @@ def test_without_friction_a_rod_swings_for_ever_in_the_trough_of_a_wave(
     first, *_, last = simulate(world, StepOptions(h=h), 8.0, every=10**9)
     depth = first.gravity + rod.mass.sum() * GRAVITY * wave.amplitude
     assert (last.energy - first.energy) / depth == pytest.approx(0.0, abs=0.01)
+
+
+def _hoop(n: int) -> tuple[float, float]:
+    """Turns of a stiff hoop that rolls for a second, and what it keeps of its spin."""
+    hoop, speed = Ribbon(20.0, n), 0.5
+    rod = hoop.rod
+    arm = (rod.nodes - rod.nodes.mean(axis=0)) / hoop.radius
+    v = speed * (np.array([1.0, 0.0]) + np.column_stack([arm[:, 1], -arm[:, 0]]))
+    world = World(rod, GroundPlane(), velocity=v, damping=Damping(beta=1e-4))
+    end = _last(world, StepOptions(h=0.1 / n), 1.0)
+    arm = end.x - end.x.mean(axis=0)
+    spin = np.sum(arm[:, 1] * end.v[:, 0] - arm[:, 0] * end.v[:, 1]) / np.sum(arm**2)
+    turns = (end.x - rod.nodes)[:, 0].mean() / hoop.perimeter
+    return float(turns), float(spin * hoop.radius / speed)
+
+
+@pytest.mark.parametrize("n", [50, 100, 200])
+def test_a_hoop_that_rolls_loses_its_spin_as_a_rigid_polygon(n: int) -> None:
+    """Within a fifth more: it is elastic, and vibrates as it lands."""
+    turns, kept = _hoop(n)
+    rigid = polygon_loss(n, turns)
+    assert rigid == pytest.approx(np.pi**2 / n * turns, rel=0.2)
+    assert 0.5 * rigid < 1.0 - kept < 1.2 * rigid
 
 
 def _rolling(gamma: float, ratio: float) -> float:
