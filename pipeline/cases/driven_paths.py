@@ -9,7 +9,7 @@ import numpy as np
 from pipeline.cases.morph import MorphCase
 from pipeline.cases.origami import OrigamiCase
 from pipeline.cases.record import Documents
-from pipeline.formats.structure_file import document
+from pipeline.formats.structure_file import OwnStructure, document
 from sim.arrays import Floats
 from sim.driven import Configuration
 from sim.limits import refuse_unless_count, refuse_unless_positive
@@ -90,7 +90,16 @@ class DrivenMorph:
 
     @property
     def names(self) -> list[str]:
-        return self.coordinates.names
+        """What each coordinate is called, with the joint of the file that it turns."""
+        made, structure = self.coordinates, self.of.structure
+        joints = structure.joints if isinstance(structure, OwnStructure) else {}
+        about = [*made.lengths.tolist(), *made.corners[:, 1:2].tolist()]
+        about += made.hinges[:, 1:3].tolist()
+        own = [joints.get(frozenset(nodes), "") for nodes in about]
+        return [
+            f"{joint}: {name}" if joint else name
+            for joint, name in zip(own, made.names, strict=True)
+        ]
 
     def configurations(self) -> Iterator[Configuration]:
         of, force = self.of, _force(self.load)

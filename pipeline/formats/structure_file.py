@@ -24,7 +24,8 @@ may also carry notes, which change nothing: name, description, source, evidence,
 the answer that its author expects with its tolerance. Any other key is refused.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
@@ -63,10 +64,12 @@ class OwnStructure(Structure):
     ----------
     target : the shape it is to take, None where the file names none
     unit : of all lengths, "" where the file names none
+    joints : those that bodies turn about in common nodes, by these nodes
     """
 
     target: Target | None = None
     unit: str = ""
+    joints: Mapping[frozenset[int], str] = field(default_factory=dict)
 
 
 OwnedRow = Annotated[tuple[str, int], numbers(2)]
@@ -145,6 +148,7 @@ def structure_of(content: StructureFile) -> Structure:
         ranges_of(content, made),
         None if content.target is None else content.target.shape,
         content.unit or "",
+        draft.turns,
     )
     check_start(structure)
     return structure

@@ -14,11 +14,9 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.morph.equations.system import linearise, state, system_of
-from sim.morph.mobility.mobility import rigid_motions
+from sim.morph.library.independence import ALWAYS, Spans, gradients_of
 from sim.morph.structure import joints
 from sim.morph.structure.constraints import (
-    ROWS,
     Constraint,
     ConstraintTable,
     dist,
@@ -27,8 +25,6 @@ from sim.morph.structure.constraints import (
 )
 from sim.morph.structure.structure import Structure
 
-ALWAYS = -1  # group of a row that is taken in any case
-NEW = 1e-7  # share of a row at right angles to others from which it says more
 Pair = tuple[int, int]
 
 
@@ -51,10 +47,12 @@ class Draft:
     Attributes
     ----------
     bodies : nodes of each rigid body; joints may add to them
+    turns : the joints that bodies turn about in common nodes, by these nodes
     """
 
     nodes: Floats | Sequence[Sequence[float]]
     bodies: list[list[int]] = field(default_factory=list, init=False)
+    turns: dict[frozenset[int], str] = field(default_factory=dict, init=False)
     _rows: list[DraftRow] = field(default_factory=list, init=False)
     _groups: list[tuple[Ints, list[Ints]]] = field(default_factory=list, init=False)
     _links: list[list[int]] = field(default_factory=list, init=False)
@@ -234,8 +232,10 @@ class Draft:
     def _shared(self, kind: str, nodes: Sequence[int], bodies: Pair | None) -> Self:
         """A joint of nodes that belong to both bodies."""
         self._check(*nodes)
+        name = f"{kind} {self._joints}"
         for body in self._both(bodies):
-            self._with(body, nodes, f"{kind} {self._joints}")
+            self._with(body, nodes, name)
+        self.turns[frozenset(nodes)] = name
         self._joints += 1
         return self
 
@@ -276,9 +276,9 @@ class Draft:
         """The rows without those that say nothing new within their body."""
         if not self._groups:
             return list(self._rows)
-        gradients = _gradients(self.r, [row.constraint for row in self._rows])
+        gradients = gradients_of(self.r, [row.constraint for row in self._rows])
         known: dict[int, list[int]] = defaultdict(list)  # kept rows of a node
-        kept, spans = [], _Spans(self.r, self._groups)
+        kept, spans = [], Spans(self.r, self._groups)
         in_order = sorted(enumerate(self._rows), key=lambda one: one[1].group)
         for i, row in in_order:
             place, slopes = gradients[i]
@@ -310,89 +310,3 @@ def _rigid(r: Floats, nodes: Sequence[int]) -> list[Constraint]:
         if i not in (a, b):
             rows += [*joints.line_point((a, b), i), dot(r, a, i, a, b)]
     return rows
-
-
-Gradient = tuple[Ints, Floats]  # nodes (p,) and rows (q, p, 3) of a constraint
-
-
-def _gradients(r: Floats, rows: Sequence[Constraint]) -> list[Gradient]:
-    """Of each constraint, without its multiplier."""
-    made = Structure(r, ConstraintTable.of(rows), np.arange(len(r)))
-    system = system_of(made)
-    linear = linearise(system, state(made), eliminate=True)
-    first = made.constraints.first_row
-    order = np.argsort(system.block_row, kind="stable")
-    bounds = np.searchsorted(system.block_row[order], first)
-    found = []
-    for i, row in enumerate(rows):
-        chosen = order[bounds[i] : bounds[i + 1]]
-        chosen = chosen[system.block_node[chosen] < len(r)]
-        place = np.unique(system.block_node[chosen])
-        slopes = np.zeros((ROWS[row.kind], len(place), 3))
-        at = np.searchsorted(place, system.block_node[chosen])
-        np.add.at(slopes, (system.block_row[chosen] - first[i], at), linear.B[chosen])
-        found.append((place, slopes))
-    return found
-
-
-@dataclass(eq=False)
-class _Spans:
-    """What is known of the motion of each group's nodes, as orthonormal rows."""
-
-    r: Floats
-    groups: list[tuple[Ints, list[Ints]]]
-    _group: int = ALWAYS
-    _basis: Floats = field(default_factory=lambda: np.empty((0, 0)))
-
-    def says_more(
-        self,
-        group: int,
-        place: Ints,
-        slopes: Floats,
-        known: dict[int, list[int]],
-        gradients: list[Gradient],
-    ) -> bool:
-        """Whether a constraint raises the rank; what it says is known from then on."""
-        if group != self._group:
-            self._group = group
-            self._basis = self._begin(known, gradients)
-        return self._add(_spread(self.groups[group][0], place, slopes))
-
-    def _begin(self, known: dict[int, list[int]], gradients: list[Gradient]) -> Floats:
-        """Rows of the group's own nodes, and what it shares with rigid bodies."""
-        nodes, common = self.groups[self._group]
-        self._basis = np.empty((0, 3 * len(nodes)))
-        for shared in common:
-            motions = rigid_motions(self.r[shared])
-            left = np.linalg.svd(motions, full_matrices=True)[0]
-            rows = left[:, motions.shape[1] :].T.reshape(-1, len(shared), 3)
-            self._add(_spread(nodes, shared, rows))
-        within = {i for node in nodes.tolist() for i in known[node]}
-        for i in sorted(within):
-            place, slopes = gradients[i]
-            if np.isin(place, nodes).all():
-                self._add(_spread(nodes, place, slopes))
-        return self._basis
-
-    def _add(self, rows: Floats) -> bool:
-        """Whether rows (q, p) say more than the basis, which they join."""
-        more = False
-        for row in rows:
-            size = float(np.linalg.norm(row))
-            if size == 0.0:
-                continue
-            rest = row / size
-            for _ in range(2):  # once more, for what rounding left
-                rest = rest - self._basis.T @ (self._basis @ rest)
-            left = float(np.linalg.norm(rest))
-            if left > NEW:
-                self._basis = np.vstack([self._basis, rest / left])
-                more = True
-        return more
-
-
-def _spread(nodes: Ints, place: Ints, slopes: Floats) -> Floats:
-    """(q, 3p) rows over all nodes of a group, which are sorted."""
-    rows = np.zeros((len(slopes), len(nodes), 3))
-    rows[:, np.searchsorted(nodes, place)] = slopes
-    return rows.reshape(len(slopes), -1)
