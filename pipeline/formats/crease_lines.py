@@ -78,7 +78,13 @@ def svg_entries(text: str) -> dict[str, Any]:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         raise ValueError(f"the file is not SVG: {error}") from None
-    return _entries(list(_strokes(root, np.eye(3), {})), "lines in red, blue or black")
+    try:
+        strokes = list(_strokes(root, np.eye(3), {}))
+    except RecursionError:
+        raise ValueError(
+            "the SVG file nests its groups too deep: flatten them"
+        ) from None
+    return _entries(strokes, "lines in red, blue or black")
 
 
 def _entries(strokes: list[Stroke], what: str) -> dict[str, Any]:

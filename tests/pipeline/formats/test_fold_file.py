@@ -206,6 +206,7 @@ BAD: dict[str, tuple[str, str]] = {
         f'<svg><g transform="skewX(3)">{RIM}</g></svg>',
         "has a transform 'skewX'",
     ),
+    "deep.svg": ("<svg>" + "<g>" * 3000 + "</g>" * 3000 + "</svg>", "too deep"),
     "bomb.svg": ('<!DOCTYPE s [<!ENTITY a "b">]><svg/>', "defines entities"),
     "halves.fold": (
         drawn.as_edges([*drawn.rim(0, 0, 2, 2), (1, 0, 1, 2, "C")]),
