@@ -19,7 +19,12 @@ from analysis.figures.origami_runs import (
 from analysis.figures.style import FULL_WIDTH, RC
 from sim.arrays import Floats
 
-VERDICT_COLOUR = {"lock": "#009E73", "no": "#D9D9D9", "ambiguous": "#E69F00"}
+VERDICT_COLOUR = {
+    "lock": "#009E73",
+    "no": "#D9D9D9",
+    "undecided": "#56B4E9",
+    "ambiguous": "#E69F00",
+}
 
 
 def contact_of_a_node(approach: pd.DataFrame, crossing: pd.DataFrame) -> Figure:
@@ -189,19 +194,19 @@ def _verdict_map(ax: Axes, verdicts: pd.DataFrame) -> None:
         image[r, c] = names.index(word) if word in names else 1
         ax.text(c, r, sequence, ha="center", va="center", fontsize=5.2)
     ax.imshow(
-        image, cmap=ListedColormap(list(VERDICT_COLOUR.values())), vmin=-0.5, vmax=2.5,
-        aspect="auto",
+        image, cmap=ListedColormap(list(VERDICT_COLOUR.values())), vmin=-0.5,
+        vmax=len(names) - 0.5, aspect="auto",
     )  # fmt: skip
     ax.set_xticks(np.arange(-0.5, columns), [])
     ax.set_yticks(np.arange(-0.5, rows), [])
     ax.grid(color="white", lw=1.5)
     ax.tick_params(length=0)
     count = table["verdict"].value_counts()
-    text = ", ".join(f"{n}: {count.get(n, 0)}" for n in names)
+    text = ", ".join(f"{n}: {count[n]}" for n in names if n in count)
     ax.set_title(f"stages of creases A-B-C-D; {text}", fontsize=7.0)
     for verdict, colour in VERDICT_COLOUR.items():
         ax.plot([], [], "s", color=colour, label=verdict)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=3)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=len(names))
     put_letter(ax, "e")
 
 

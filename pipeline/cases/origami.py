@@ -7,17 +7,19 @@ from functools import cached_property
 import numpy as np
 
 from pipeline.cases.fold_outcome import FoldOutcome, StrainWarning
+from pipeline.cases.lock_share import end_of
 from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
 from pipeline.terminal.errors import InputError
 from sim.limits import refuse_unless_positive
 from sim.origami.folding.folding import OrigamiStep, run
+from sim.origami.folding.imperfections import Imperfections
 from sim.origami.folding.outcome import crease_lines
 from sim.origami.folding.problem import FoldingProblem
 from sim.origami.folding.reactions import support_forces, unsupported
 from sim.origami.folding.sheet import Sheet, StartError, check_phase
 from sim.origami.folding.stability import smallest_eigenvalues
 from sim.origami.loading.phases import Fold, Phase
-from sim.origami.loading.sequences import parse_sequence, verdict
+from sim.origami.loading.sequences import parse_sequence
 from sim.origami.model.compliant import compliant_mesh
 from sim.origami.model.concentrated import concentrated_mesh
 from sim.origami.model.contact import Contact
@@ -62,6 +64,8 @@ class OrigamiCase:
     edge_parts : into how many parts free panel edges are divided
     sequence : stages of the first phase's creases, such as "1-2-2-3"
     lock : the panels whose end state gives the verdict
+    imperfections : of the sheets whose ends together give the verdict; without any it
+        is that of the sheet as drawn
     eigenvalues : how many of the tangent's smallest eigenvalues are recorded
     max_iterations : linear solves of an increment; 0 for the solver's own limit
     accept_unconverged : with the paper's rules, go on as the paper does
@@ -80,6 +84,7 @@ class OrigamiCase:
     edge_parts: int = 1
     sequence: str | None = None
     lock: Lock | None = None
+    imperfections: Imperfections | None = None
     eigenvalues: int = 0
     max_iterations: int = 0
     accept_unconverged: bool = False
@@ -262,6 +267,6 @@ class OrigamiRecorder:
         if np.isfinite(step.smallest_distance):
             done["smallest_distance"] = step.smallest_distance
         if self.case.lock is not None:
-            where = asdict(self.case.lock)
-            done["verdict"] = verdict(self.case.mesh, step.x, **where).value
+            done |= end_of(self.case.sheet, self.case.phases, step.x,
+                           asdict(self.case.lock), self.case.imperfections)  # fmt: skip
         return done | self._fold.summary() | self._strain.summary(step)

@@ -31,8 +31,8 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     return DrawnFigure(figure, {"verdicts": ended}, keys)
 
 
-def _ended(row: Row) -> dict[str, str | int]:
-    """Sequence, increments a stage, rules and verdict of a finished run."""
+def _ended(row: Row) -> dict[str, str | int | float]:
+    """Sequence, increments a stage, rules, verdict and draws of a finished run."""
     run = read_json(row.simulated / "run.json")
     case, result = run["config"]["case"], run["result"]
     if "verdict" not in result:
@@ -45,6 +45,11 @@ def _ended(row: Row) -> dict[str, str | int]:
         "rules": str(result.get("rules", "without contact")),
         "verdict": str(result["verdict"]),
         "unconverged": int(result["unconverged"]),
+        "verdict_as_drawn": str(result.get("verdict_as_drawn", result["verdict"])),
+        "draws": int(result.get("draws", 0)),
+        "lock_share": float(result.get("lock_share", np.nan)),
+        "lock_share_low": float(result.get("lock_share_low", np.nan)),
+        "lock_share_high": float(result.get("lock_share_high", np.nan)),
     }
 
 

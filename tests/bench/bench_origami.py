@@ -88,6 +88,7 @@ def sequences(composer: Composer) -> None:
             "case=folding_sequence",
             f"case.contact.rules={rules}",
             f"case.accept_unconverged={rules == 'paper'}",
+            "case.imperfections=null",
         ]
         configs = list(composer.variants("simulate", overrides, points))
         print(f"75 sequences       {rules:6s} {folded(configs):8.3f} s")

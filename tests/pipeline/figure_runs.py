@@ -22,7 +22,12 @@ from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 from tests.pipeline.conftest import ROOT
 
-SHORT = {"star_robot": ["case.duration=2.5"], "jumper": ["case.duration=0.1"]}
+AS_DRAWN = {"folding_sequence": ["case.imperfections=null"]}
+SHORT = {
+    "star_robot": ["case.duration=2.5"],
+    "jumper": ["case.duration=0.1"],
+    **AS_DRAWN,
+}
 WORKFLOW = read_workflow(ROOT / "conf" / "workflow.yaml")
 
 
@@ -44,6 +49,7 @@ def study_rows(name: str, folder: Path) -> list[Row]:
     for number, point in enumerate(study.points()):
         values = {**study.fixed, **point}.items()
         words = [f"case={study.case}", *(f"{key}={value}" for key, value in values)]
+        words += AS_DRAWN.get(study.case, [])
         rows.append(run_of(f"{name}-{number}", tuple(words), folder / str(number)))
     return rows
 

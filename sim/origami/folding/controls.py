@@ -90,10 +90,13 @@ def _fold_stages(
         now = moves & (stage_of == stage)
 
         def advance(
-            state: SheetState, part: float, now: Bools = now
+            state: SheetState, part: float, now: Bools = now, stage: int = stage
         ) -> tuple[SheetState, NewtonResult]:
             angles = state.angles.copy()
             angles[folds[now]] = rest(part, now)
+            if phase.start:
+                later = moves & (stage_of > stage)
+                angles[folds[later]] = rest(0.0, later)
             return equilibrate(
                 sheet, problem, state, part, angles, zero, phase.tolerance
             )
@@ -115,6 +118,7 @@ def _rest_angles(
 
         return along
     flat = hinge_angles(mesh, mesh.rest)[folds]
+    flat = flat + share * phase.start_of(mesh)[edge] if phase.start else flat
     end = np.pi + share * (phase.targets(mesh)[edge] - np.pi)
     speed = phase.speed_of(mesh)[edge]
 

@@ -35,6 +35,7 @@ class Fold:
     stages : the stage in which each crease folds, 1 or more; all in the first where
         nothing is given
     speeds : how fast each folds; one with speed v is done after 1 / v of its stage
+    start : fold of each at rest before it folds, degrees; zero where nothing is given
     together : rest angles follow the folds that rigid panels have on the way, so that
         creases arrive together; where rigid panels cannot reach what is asked they end
         at the nearest folds. The sheet must be flat at the beginning, in one stage
@@ -49,6 +50,7 @@ class Fold:
     fraction: float = 1.0
     stages: Sequence[int] = ()
     speeds: Sequence[float] = ()
+    start: Sequence[float] = ()
     together: bool = False
     increments: int = 40
     tolerance: float = 1e-6
@@ -64,7 +66,7 @@ class Fold:
                 f"fraction must lie between -1 and 1, not {self.fraction}: it is a "
                 "part of the assigned folds"
             )
-        for name in ("angles", "stages", "speeds"):
+        for name in ("angles", "stages", "speeds", "start"):
             given = getattr(self, name)
             if len(given) not in (0, len(self.creases)):
                 raise ValueError(
@@ -114,6 +116,12 @@ class Fold:
         folds = np.isfinite(self.targets(mesh))
         out[folds] = 1
         out[list(self.creases)] = self.stages or 1
+        return out
+
+    def start_of(self, mesh: BarHingeMesh) -> Floats:
+        """(e,) fold of each edge at rest before it folds, rad."""
+        out = np.zeros(len(mesh.pattern.edges))
+        out[list(self.creases)] = np.radians(self.start) if self.start else 0.0
         return out
 
     def speed_of(self, mesh: BarHingeMesh) -> Floats:

@@ -27,6 +27,7 @@ class SequenceVerdict(Enum):
     LOCK = "lock"
     NO = "no"
     JAMMED = "jammed"
+    UNDECIDED = "undecided"  # of several draws
 
 
 def verdict(

@@ -234,12 +234,27 @@ def test_creases_are_warned_of_beyond_the_limit_of_their_material(
 
 def test_a_sheet_that_did_not_fold_is_not_called_done() -> None:
     chosen = case("folding_sequence", "case.phases.0.increments=4",
-                  "case.phases.0.angles=[1.5,1.5,1.5,2.0]")  # fmt: skip
+                  "case.imperfections=null")  # fmt: skip
     *_, last = chosen.steps()
     result = ended(chosen, last)
     assert result["fold"] == "stopped by contact"
     assert result["stop"] == "no increments left"
     assert "presses" in result["fold_why"]
+
+
+def test_a_sequence_that_hangs_on_imperfections_is_undecided() -> None:
+    """As drawn it locks: a triangle meets the wall edge-on, and passes on one side."""
+    words = ("case.sequence=1-2-1-2", "case.phases.0.increments=20")
+    chosen = case("folding_sequence", *words, "case.imperfections.draws=29")
+    *_, last = chosen.steps()
+    result = ended(chosen, last)
+    assert result["verdict"] == "undecided"
+    assert result["verdict_as_drawn"] == "lock"
+    assert 2 <= result["draws"] < 29
+    low, high = result["lock_share_low"], result["lock_share_high"]
+    assert 0 < low < result["lock_share"] < high < 1
+    plain = case("folding_sequence", *words, "case.imperfections=null")
+    assert ended(plain, last)["verdict"] == "lock"
 
 
 def test_divided_edges_keep_creases_folding() -> None:
@@ -262,6 +277,7 @@ def test_eigenvalues_are_recorded_on_request() -> None:
 def test_fig_10_reads_the_verdict_of_every_row(tmp_path: Path) -> None:
     words = ["case=folding_sequence", "case.sequence=1-1-1-1"]
     words += ["case.phases.0.increments=3", "case.contact.enabled=false"]
+    words += ["case.imperfections=null"]
     with Composer() as composer:
         config = composer.compose("simulate", words)
     result = record_steps(build(config["case"], "case"), "sequence", tmp_path)

@@ -1,0 +1,148 @@
+"""Shares of sheets that are off by a little, and what they decide."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sim.arrays import Floats
+from sim.origami.folding.folding import run
+from sim.origami.folding.imperfections import (
+    LEAST,
+    SURE,
+    Imperfections,
+    Tally,
+    drawn,
+    lower_bound,
+    needed,
+    node_moves,
+)
+from sim.origami.folding.outcome import reached_folds
+from sim.origami.loading.phases import Fold
+from sim.origami.loading.sequences import SequenceVerdict
+from sim.origami.model.contact import Contact
+from tests.sim.origami.sheets import compliant_strip, concentrated_strip, sheet
+
+LOCK, NO = SequenceVerdict.LOCK, SequenceVerdict.NO
+UNDECIDED = SequenceVerdict.UNDECIDED
+NONE = Imperfections(vertices=0.0, angles=0.0, speeds=0.0)
+
+
+def test_lower_bounds_of_shares_are_those_of_clopper_and_pearson() -> None:
+    assert lower_bound(29, 29) == pytest.approx(0.05 ** (1 / 29))
+    assert lower_bound(0, 29) == 0.0
+    assert lower_bound(95, 100) == pytest.approx(0.8977, abs=2e-4)  # binomial tail 0.05
+    assert [needed(n) for n in (28, 29, 45, 46, 200)] == [29, 29, 45, 45, 188]
+    assert LEAST == 29
+
+
+def after(most: int, ends: str) -> SequenceVerdict | None:
+    """What is decided after draws that ended l(ock), n(o) or without equilibrium."""
+    tally = Tally(most)
+    for end in ends:
+        tally = tally.with_end({"l": LOCK, "n": NO}.get(end))
+    return tally.verdict
+
+
+@pytest.mark.parametrize(
+    ("most", "ends", "verdict"),
+    [
+        (29, "l" * 28, None),
+        (29, "l" * 29, LOCK),
+        (29, "n" * 29, NO),
+        (29, "ln", UNDECIDED),
+        (29, "l", None),
+        (46, "l" * 44 + "n", None),
+        (46, "l" * 45 + "n", LOCK),
+        (200, "l" * 12 + "n" * 13, None),
+        (200, "l" * 13 + "n" * 13, UNDECIDED),
+        (29, "?", UNDECIDED),  # no equilibrium is no end
+    ],
+)
+def test_draws_decide_as_soon_as_the_others_cannot_turn_it(
+    most: int, ends: str, verdict: SequenceVerdict | None
+) -> None:
+    assert after(most, ends) is verdict
+
+
+@pytest.mark.parametrize("most", [29, 46, 200])
+def test_a_share_that_is_not_above_the_limit_is_rarely_taken_for_one(most: int) -> None:
+    """Whole tests of sheets that lock with a share of exactly 0.9."""
+    rng = np.random.default_rng(5)
+    hits = rng.random((4000, most)) < SURE
+    taken = np.mean(hits.sum(axis=1) >= needed(most))
+    assert 0.005 < taken < 0.06  # 5 % at most, and three standard deviations
+    ends = "".join("l" if hit else "n" for hit in hits[0])
+    assert after(most, ends) in (LOCK, UNDECIDED)
+
+
+def test_intervals_of_shares_hold_the_share() -> None:
+    tally = Tally(200, (LOCK,) * 6 + (NO,) * 4)
+    low, high = tally.interval(LOCK)
+    assert low == pytest.approx(0.2624, abs=1e-4)
+    assert high == pytest.approx(0.8784, abs=1e-4)
+
+
+def spread(values: Floats) -> float:
+    return float(np.std(values))
+
+
+def test_draws_are_off_by_what_is_asked() -> None:
+    chosen = sheet(compliant_strip(16))
+    creases = chosen.mesh.pattern.creases.tolist()
+    fold = Fold(creases, [1.5] * len(creases))
+    off, (phase,) = drawn(Imperfections(reach=[1e-4, 2e-3]), 3, chosen, [fold])
+    assert isinstance(phase, Fold)
+    corners = off.mesh.corner
+    moved = off.mesh.rest[corners] - chosen.mesh.rest[corners]
+    assert spread(moved) == pytest.approx(2e-4, rel=0.2)
+    assert spread(np.array(phase.start)) == pytest.approx(1.0, rel=0.35)
+    assert spread(np.array(phase.speeds)) == pytest.approx(0.1, rel=0.6)
+    assert min(phase.speeds) == pytest.approx(1.0)
+    assert 1e-4 <= (off.contact.d0_edge or 0.0) <= 2e-3
+    again, _ = drawn(Imperfections(), 3, chosen, [fold])
+    other, _ = drawn(Imperfections(), 4, chosen, [fold])
+    assert (again.mesh.rest == off.mesh.rest).all()
+    assert not (other.mesh.rest == off.mesh.rest).any()
+
+
+def test_a_sheet_without_imperfections_is_the_sheet_as_drawn() -> None:
+    chosen = sheet(compliant_strip(3))
+    fold = Fold([2, 5], [1.4, 0.7], stages=[2, 1], increments=3)
+    *_, plain = run(chosen, [fold])
+    off, phases = drawn(NONE, 0, chosen, [fold])
+    *_, same = run(off, phases)
+    assert (same.x == plain.x).all()
+
+
+def test_vertices_carry_the_nodes_that_stem_from_them() -> None:
+    mesh = compliant_strip(2)
+    whole = np.array([0.1, -0.2, 0.3])
+    moves = np.broadcast_to(whole, mesh.pattern.vertices.shape).copy()
+    assert node_moves(mesh, moves) == pytest.approx(np.tile(whole, (len(mesh.rest), 1)))
+
+
+def test_creases_start_where_they_are_at_rest_before_they_fold() -> None:
+    mesh = concentrated_strip(3)
+    fold = Fold([2, 5], [1.4, 0.7], stages=[1, 2], start=[0.0, 10.0], increments=2)
+    steps = list(run(sheet(mesh, Contact(enabled=False)), [fold]))
+    assert np.degrees(reached_folds(mesh, steps[2].x)) == pytest.approx([72.0, 10.0])
+    assert np.degrees(reached_folds(mesh, steps[4].x)) == pytest.approx([72.0, -54.0])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"draws": 28}, "28 draws decide nothing, .* give 29 or more"),
+        ({"draws": 0}, "draws must be a whole number"),
+        ({"vertices": -1.0}, "vertices must be 0 or more"),
+        ({"reach": [2e-3, 1e-3]}, "give the least and the greatest d0"),
+    ],
+)
+def test_imperfections_that_make_no_sense_are_refused(
+    change: dict[str, object], said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        replace(Imperfections(), **change)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="1 start for 2 creases"):
+        Fold([2, 5], [1.5, 1.5], start=[1.0])
