@@ -2,7 +2,9 @@
 
 Heights are those of the middle of the tip's section, the mean of two markers on its
 sides, above the mean of the markers on the clamp. Of a record only its mass, its times
-and what came before the release are read beforehand.
+and what came before the release are read beforehand. A mass hangs from the tip on a
+link that gives: rigid on it, the tip would not fall as fast as it does at first, nor
+stop for a moment while it falls.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,6 +31,7 @@ TIP, BASE = ("tip_2", "tip_3"), ("base_1", "base_2", "base_3")
 REACH = (0.05, 0.2)  # m, between tip and clamp
 EVEN = 1e-3  # of a frame, by which times may differ
 HALVES = 13  # half periods that are simulated: ten are looked at
+LOADS = ("own weight", "added mass")
 TYPICAL = 2.9e5  # Pa, by which it is decided how long to simulate
 MM = 1e3
 
@@ -98,6 +101,7 @@ class ReleasedBeam:
     length, width, height : m
     elements, step : along the beam; s
     u_release : s, standard uncertainty of when the hand let go: it was not instantly
+    u_mass : kg, standard uncertainty of an added mass
     """
 
     reference: Sequence[str]
@@ -105,12 +109,13 @@ class ReleasedBeam:
     width: float
     height: float
     elements: int = 8
-    step: float = 2.0e-3
+    step: float = 1.0e-3
     u_release: float = 3.0e-3
+    u_mass: float = 3.0e-4
 
     def __post_init__(self) -> None:
         refuse_unless_positive(self, "length", "width", "height", "step", of="beam")
-        refuse_negative(self, "u_release", of="beam")
+        refuse_negative(self, "u_release", "u_mass", of="beam")
         refuse_unless_count(self, "elements", of="beam")
 
     @cached_property
@@ -130,24 +135,21 @@ class ReleasedBeam:
         mass = record.number("mass_g")
         if mass < 0.0:
             raise InputError(f"{record.path}: mass_g is {mass:g}: give 0 or more")
-        if record.path.is_file():
+        numbers = {"mass_kg": mass / MM, "released_s": 0.0}
+        u = {"released_s": self.u_release}
+        if mass > 0.0:
+            u["mass_kg"] = self.u_mass
+        if record.there:
             seen = heights_of(record)
             held = float(seen.height[seen.release - 1]) - self.own_weight.rest
-            numbers = {
-                "mass_kg": mass / MM,
-                "held_m": held,
-                "frame_s": float(np.median(np.diff(seen.time))),
-                "rested_s": seen.rested,
-                "released_s": 0.0,
-            }
-            return RecordInputs(record.name, numbers, {"released_s": self.u_release})
-        held = record.number("held_mm") / MM
-        numbers = {
-            "mass_kg": mass / MM, "held_m": held, "frame_s": 0.01,
-            "rested_s": record.number("rested_s"), "released_s": 0.0,
-        }  # fmt: skip
-        u = {"released_s": self.u_release, "held_m": record.number("u_held_mm") / MM}
-        return RecordInputs(record.name, numbers, u)
+            frame = float(np.median(np.diff(seen.time)))
+            numbers |= {"held_m": held, "frame_s": frame, "rested_s": seen.rested}
+        else:
+            held, rested = record.number("held_mm") / MM, record.number("rested_s")
+            numbers |= {"held_m": held, "frame_s": 0.01, "rested_s": rested}
+            u["held_m"] = record.number("u_held_mm") / MM
+        words = {"load": LOADS[int(mass > 0.0)]}
+        return RecordInputs(record.name, numbers, u, words)
 
     def rod(self, parameters: Mapping[str, float], mass: float) -> ThickRod:
         """The beam with a mass, kg."""
@@ -158,12 +160,17 @@ class ReleasedBeam:
         law = Relaxation(
             parameters["modulus"], parameters["share"], parameters["exponent"]
         )
-        tip = TipMass(mass, parameters["beyond"], 0.0, parameters["gyration"])
+        tip = TipMass()
+        if mass > 0.0:
+            tip = TipMass(
+                mass, parameters["beyond"], link=parameters["link"],
+                retardation=parameters["retardation"],
+            )  # fmt: skip
         return ThickRod(
             block,
             law,
             Clamp(parameters["tilt"], parameters["turning"]),
-            tip if mass > 0.0 else TipMass(),
+            tip,
             elements=self.elements,
             gravity=parameters["gravity"],
         )
@@ -188,10 +195,11 @@ class ReleasedBeam:
         height, last = ringing_heights(rod, series, hold, seconds, self.step)
         left = given["rested_s"] - last.time
         rest = crept_height(rod, series, last, left, 0.1 * left)
-        frames = np.arange(0.0, seconds - 0.02, given["frame_s"])
+        frame = given["frame_s"]
+        frames = np.arange(-frame, seconds - 0.02, frame)
         since = np.maximum(frames - given["released_s"], 0.0)
-        above = height(since) - own
-        found = _of_series(frames, self.own_weight.rest + above)
+        base = self.own_weight.rest - own
+        found = _of_series(frames, base + height(since), base + rest)
         if given["mass_kg"] > 0.0:
             found = {"lowering": one_value(MM * (own - rest)), **found}
         return found
@@ -208,8 +216,9 @@ class ReleasedBeam:
         """The same of the record's markers."""
         del predicted
         seen = heights_of(record)
-        since = seen.time[seen.release :] - seen.time[seen.release]
-        found = _of_series(since, seen.height[seen.release :])
+        first = seen.release - 1
+        since = seen.time[first:] - seen.time[seen.release]
+        found = _of_series(since, seen.height[first:], seen.rest)
         if record.number("mass_g") > 0.0:
             lowering = MM * (self.own_weight.rest - seen.rest)
             found = {"lowering": one_value(lowering), **found}
@@ -225,11 +234,11 @@ def _rest(rod: ThickRod, above: float, hold: Hold, seconds: float) -> float:
     return rest_height(rod, prony(rod.law), above, hold, seconds)
 
 
-def _of_series(time: Floats, height: Floats) -> Quantities:
-    """Period, damping ratio and height, mm, of a tip from its release on."""
-    rung = ringing(time, height)
+def _of_series(time: Floats, height: Floats, rest: float) -> Quantities:
+    """Period, damping ratio and height, mm, of a tip; the first frame is still held."""
+    rung = ringing(time, height, rest)
     return {
         "period": one_value(rung.period),
         "damping_ratio": one_value(rung.damping_ratio),
-        "tip_height": curve(time, MM * height),
+        "tip_height": curve(time[1:], MM * height[1:]),
     }

@@ -6,7 +6,14 @@ u = (beyond, above) turned with the section. With J u = (-u_y, u_x) and angle a,
     p'' = r'' + a'' J u - a'^2 u,
 
 and it loads the node by m (p'' + g e_y) and by the moment m (p'' + g e_y) . J u
-+ m k^2 a'' with the radius of gyration k.
++ m k^2 a'' with the radius of gyration k. A mass that hangs from that point on a link
+of stiffness c and retardation time t, its height h counted from where the link is
+slack, loads it by
+
+    T = max(c (p_y - h + t (p_y' - h')), 0),      m (h'' + g) = T,
+
+and Newmark's rule, h'' = rate h - past and h' = pace h - lag, makes h and so T a
+function of p_y and p_y' alone.
 """
 
 from typing import NamedTuple
@@ -29,6 +36,7 @@ class ThickNumbers(NamedTuple):
     stiffness : (3,) by modulus
     inertia : (n, 3) kg, kg, kg m^2
     tip : (4,) mass, beyond, above, radius of gyration
+    link : (2,) N/m that a hung mass hangs on, inf where the mass is rigid; s
     spring : (2,) N/m, N m/rad at the clamp; inf where it does not give
     tilt, size, gravity, drag : rad, m, m/s^2, 1/s
     """
@@ -36,6 +44,7 @@ class ThickNumbers(NamedTuple):
     stiffness: Floats
     inertia: Floats
     tip: Floats
+    link: Floats
     spring: Floats
     tilt: float
     size: float
@@ -50,6 +59,7 @@ def parts(rod: ThickRod) -> ThickNumbers:
         rod.stiffness,
         rod.inertia,
         np.array([tip.mass, tip.beyond, tip.above, tip.gyration]),
+        np.array([tip.link, tip.retardation]),
         np.array([clamp.sinking, clamp.turning]),
         clamp.tilt,
         rod.size,
@@ -73,11 +83,14 @@ class NewmarkRates(NamedTuple):
     ----------
     rate, pace : of the change come in accelerations and in velocities, 1/s^2 and 1/s
     elastic : 1, or 0 where the unknowns are the accelerations themselves
+    past, lag : m/s^2 and m/s that a hung mass takes from before
     """
 
     rate: float
     pace: float
     elastic: float
+    past: float = 0.0
+    lag: float = 0.0
 
 
 AT_REST = NewmarkRates(0.0, 0.0, 1.0)
@@ -136,6 +149,50 @@ def _add_tip(
 
 
 @inner
+def pull_of_link(
+    part: ThickNumbers, now: SectionMotion, scheme: NewmarkRates
+) -> tuple[float, float, float]:
+    """Tension of the link, N; how it grows with the height, N/m; height of the mass."""
+    mass, beyond, above, _ = part.tip
+    stiffness, late = part.link
+    last = len(now.q) - 1
+    c, s = np.cos(now.q[last, 2]), np.sin(now.q[last, 2])
+    top = now.q[last, 1] + s * beyond + c * above
+    speed = now.v[last, 1] + now.v[last, 2] * (c * beyond - s * above)
+    moved = mass * (scheme.past - part.gravity)
+    stiff = stiffness * (1.0 + late * scheme.pace)
+    drawn = stiffness * (top + late * (speed + scheme.lag))
+    height = (drawn + moved) / (mass * scheme.rate + stiff)
+    pull = drawn - stiff * height
+    if pull <= 0.0:
+        return 0.0, 0.0, moved / (mass * scheme.rate)
+    growth = stiff * mass * scheme.rate / (mass * scheme.rate + stiff)
+    return pull, growth, height
+
+
+@inner
+def _add_hung(
+    part: ThickNumbers,
+    now: SectionMotion,
+    scheme: NewmarkRates,
+    force: Floats,
+    band: Floats,
+) -> None:
+    """Tension of the link of a hung mass."""
+    _, beyond, above, _ = part.tip
+    last = len(now.q) - 1
+    c, s = np.cos(now.q[last, 2]), np.sin(now.q[last, 2])
+    ux, uy = c * beyond - s * above, s * beyond + c * above
+    pull, growth, _ = pull_of_link(part, now, scheme)
+    force[last, 1] += pull
+    force[last, 2] += pull * ux
+    k, growth = 3 * last, growth * scheme.elastic
+    band[k + 1, 0] += growth
+    band[k + 2, 1] += growth * ux
+    band[k + 2, 0] += growth * ux * ux - scheme.elastic * pull * uy
+
+
+@inner
 def _add_clamp(part: ThickNumbers, q: Floats, force: Floats, band: Floats) -> None:
     for k in range(2):
         if part.spring[k] < np.inf:
@@ -173,7 +230,10 @@ def newton_step(
     _add_clamp(part, now.q, force, band)
     band *= scheme.elastic
     _add_inertia(part, now, scheme, force, band)
-    _add_tip(part, now, scheme, force, band)
+    if part.link[0] < np.inf:
+        _add_hung(part, now, scheme, force, band)
+    else:
+        _add_tip(part, now, scheme, force, band)
     change = -force.ravel()
     for k in np.flatnonzero(held.ravel()):
         change[k] = 0.0

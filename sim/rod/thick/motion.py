@@ -28,6 +28,7 @@ from sim.rod.thick.balance import (
     largest,
     newton_step,
     parts,
+    pull_of_link,
 )
 from sim.rod.thick.elements import strains
 from sim.rod.thick.rest import ROUNDING, held_nodes, rest
@@ -46,6 +47,7 @@ class ThickStep:
     q, v, a : (n, 3) places (x, y, angle), velocities, accelerations
     stress : (k, elements, 3) of the branches of the Prony series, Pa
     residual : largest unbalanced force, N
+    hung : (3,) height, velocity, acceleration of a hung mass; 0 where there is none
     """
 
     time: float
@@ -54,6 +56,7 @@ class ThickStep:
     a: Floats
     stress: Floats
     residual: float
+    hung: Floats
 
 
 @dataclass(frozen=True)
@@ -94,12 +97,16 @@ def held(rod: ThickRod, series: PronySeries, hold: Hold) -> ThickStep:
 
 def _let_go(rod: ThickRod, series: PronySeries, q: Floats, stress: Floats) -> ThickStep:
     """The accelerations with which a rod at rest sets out, from M a = F(q)."""
-    still = np.zeros_like(q)
+    still, hung = np.zeros_like(q), np.zeros(3)
+    if rod.tip.link < np.inf:
+        c, s = np.cos(q[-1, 2]), np.sin(q[-1, 2])
+        top = q[-1, 1] + s * rod.tip.beyond + c * rod.tip.above
+        hung[0] = top - rod.gravity * rod.tip.stretch
     a, force, _ = newton_step(
-        parts(rod), SectionMotion(q, still, still), SETTING_OUT, series.equilibrium,
-        stress.sum(axis=0), held_nodes(rod), still,
+        parts(rod), SectionMotion(q, still, still), SETTING_OUT._replace(past=hung[0]),
+        series.equilibrium, stress.sum(axis=0), held_nodes(rod), still,
     )  # fmt: skip
-    return ThickStep(0.0, q, still, a, stress, float(np.abs(force).max()))
+    return ThickStep(0.0, q, still, a, stress, float(np.abs(force).max()), hung)
 
 
 class Branches(NamedTuple):
@@ -120,17 +127,20 @@ def _branches(series: PronySeries, h: float) -> Branches:
 def _advance(
     part: ThickNumbers,
     start: SectionMotion,
+    hung: Floats,
     branches: Branches,
     memory: Floats,
     held: Bools,
     h: float,
     inertia: float,
     allowed: float,
-) -> tuple[SectionMotion, float]:
-    """The state after h, and its largest unbalanced force."""
+) -> tuple[SectionMotion, Floats, float]:
+    """The state after h, that of a hung mass, and the largest unbalanced force."""
     q = start.q + inertia * h * start.v
     rate = inertia * 4.0 / (h * h)
-    scheme = NewmarkRates(rate, inertia * 2.0 / h, 1.0)
+    pace = inertia * 2.0 / h
+    past = rate * (hung[0] + h * hung[1]) + inertia * hung[2]
+    scheme = NewmarkRates(rate, pace, 1.0, past, pace * hung[0] + inertia * hung[1])
     worst = np.inf
     v, a, none = start.v, start.a, np.zeros_like(q)
     for _ in range(ITERATIONS):
@@ -143,13 +153,19 @@ def _advance(
         if worst <= allowed:
             break
         q = q + change
-    return SectionMotion(q, v, a), worst
+    later = np.zeros(3)
+    if part.link[0] < np.inf:
+        _, _, later[0] = pull_of_link(part, SectionMotion(q, v, a), scheme)
+        later[2] = rate * later[0] - past
+        later[1] = inertia * (hung[1] + 0.5 * h * (hung[2] + later[2]))
+    return SectionMotion(q, v, a), later, worst
 
 
 @kernel
 def _march(
     part: ThickNumbers,
     start: SectionMotion,
+    hung: Floats,
     stress: Floats,
     branches: Branches,
     held: Bools,
@@ -157,8 +173,8 @@ def _march(
     inertia: float,
     allowed: float,
     count: int,
-) -> tuple[SectionMotion, Floats, float]:
-    """State and stresses after `count` steps of h, and the largest unbalanced force."""
+) -> tuple[SectionMotion, Floats, Floats, float]:
+    """State, hung mass and stresses after `count` steps, largest unbalanced force."""
     now, worst = start, 0.0
     stress = stress.copy()
     old = strains(now.q, part.size)
@@ -167,14 +183,16 @@ def _march(
         for k in range(len(stress)):
             stress[k] = branches.decay[k] * stress[k] - branches.ramp[k] * old
             memory += stress[k]
-        now, left = _advance(part, now, branches, memory, held, h, inertia, allowed)
+        now, hung, left = _advance(
+            part, now, hung, branches, memory, held, h, inertia, allowed
+        )
         worst = max(worst, left)
         if not left <= allowed:
             break
         old = strains(now.q, part.size)
         for k in range(len(stress)):
             stress[k] += branches.ramp[k] * old
-    return now, stress, worst
+    return now, hung, stress, worst
 
 
 def step(
@@ -201,9 +219,9 @@ def step(
     """
     branches = _branches(series, h)
     allowed = tolerance * rod.weight + ROUNDING * branches.modulus * rod.block.area
-    now, stress, worst = _march(
-        parts(rod), SectionMotion(before.q, before.v, before.a), before.stress,
-        branches, held_nodes(rod), h, float(inertia), allowed, count,
+    now, hung, stress, worst = _march(
+        parts(rod), SectionMotion(before.q, before.v, before.a), before.hung,
+        before.stress, branches, held_nodes(rod), h, float(inertia), allowed, count,
     )  # fmt: skip
     time = before.time + count * h
     if not worst <= allowed:
@@ -212,7 +230,7 @@ def step(
             f"before {time:.4g} s: give shorter steps than {h:g} s",
             best=before,
         )
-    return ThickStep(time, now.q, now.v, now.a, stress, worst)
+    return ThickStep(time, now.q, now.v, now.a, stress, worst, hung)
 
 
 def motion(

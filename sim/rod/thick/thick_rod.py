@@ -81,23 +81,42 @@ class Clamp:
 
 @dataclass(frozen=True)
 class TipMass:
-    """A rigid mass on the last section.
+    """A mass on the last section: rigid on it, or hung from a point of it.
 
     Parameters
     ----------
     mass : kg
-    beyond, above : m, from the middle of that section to the centre of the mass
+    beyond, above : m, from the middle of that section to the centre of the mass, or to
+        the point that it hangs from
     gyration : m, radius of gyration about its centre
+    link : N/m of what it hangs on, which can pull only; inf for a rigid mass
+    retardation : s, of that link: its force is link (stretch + retardation rate)
     """
 
     mass: float = 0.0
     beyond: float = 0.0
     above: float = 0.0
     gyration: float = 0.0
+    link: float = inf
+    retardation: float = 0.0
 
     def __post_init__(self) -> None:
-        refuse_negative(self, "mass", "gyration", of="tip mass")
+        refuse_negative(self, "mass", "gyration", "retardation", of="tip mass")
         refuse_unless_finite(self, "beyond", "above", of="tip mass")
+        if not self.link > 0.0:
+            raise ValueError(
+                f"tip mass: link is {self.link:g}: give a stiffness above 0, inf for a "
+                "rigid mass"
+            )
+        if self.link < inf and not (self.mass > 0.0 and self.gyration == 0.0):
+            raise ValueError(
+                "tip mass: what hangs on a link needs a mass, and has no gyration"
+            )
+
+    @property
+    def stretch(self) -> float:
+        """kg m/N, of the link at rest, by gravity."""
+        return self.mass / self.link
 
 
 @dataclass(frozen=True)
