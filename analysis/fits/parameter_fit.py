@@ -131,6 +131,7 @@ def fit(
     *,
     positive: Bools,
     max_steps: int = 50,
+    settled: float = SETTLED,
 ) -> Iterator[FitStep]:
     """Yield ever better parameters, those given first.
 
@@ -138,6 +139,7 @@ def fit(
     ----------
     start : (P,) none of them 0, since their sizes are the scales of the steps
     positive : (P,) those that make sense above 0 only
+    settled : expected fall of chi2 that ends the fit, in units of chi2 / (m - P)
     """
     values, damping = start.astype(np.float64), FIRST
     predicted, slope = model(values)
@@ -145,7 +147,7 @@ def fit(
     for s in range(max_steps + 1):
         scale = np.maximum(np.abs(values), 1e-3 * np.abs(start))
         near = _linearised(predicted, slope, scale, data)
-        stop = near.stop(dof)
+        stop = near.stop(dof, settled)
         yield FitStep(s, values, predicted, slope, near.chi2, stop)
         if stop is not None:
             return
@@ -189,12 +191,12 @@ class _Linearised(NamedTuple):
         """What the undamped step would take off chi2 if the model were linear."""
         return float(self.along @ self.along)
 
-    def stop(self, dof: int) -> FitStop | None:
+    def stop(self, dof: int, settled: float) -> FitStop | None:
         """Why no further step is worth while, if so."""
         undamped = self.across.T @ (self.along / self.sizes)
         if float(np.abs(undamped).max(initial=0.0)) <= EXACT:
             return FitStop.EXACT
-        return FitStop.SETTLED if self.fall <= SETTLED * self.chi2 / dof else None
+        return FitStop.SETTLED if self.fall <= settled * self.chi2 / dof else None
 
     def step(self, damping: float) -> Floats:
         """(P,) the damped step, relative to the scales, no longer than FARTHEST."""

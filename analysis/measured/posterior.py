@@ -130,6 +130,25 @@ def posterior(
     return told(of, near, inputs, errors), near
 
 
+def learnt_beside(
+    of: FittedRecords,
+    values: Mapping[str, float],
+    errors: Mapping[str, ModelError],
+    aims: Mapping[str, float],
+) -> dict[str, ModelError]:
+    """The model errors with those of quantities that a fit did not use.
+
+    Parameters
+    ----------
+    of : the fitted records, with rows of such quantities only
+    values : of all inputs, as fitted
+    """
+    if of.rows.empty:
+        return dict(errors)
+    near = linear_about(of, values, ())
+    return relearnt(of, near, errors, aims, np.zeros((0, 0)))
+
+
 def _same(a: ModelError, b: ModelError) -> bool:
     return a.sd.shape == b.sd.shape and bool(
         (np.abs(a.sd - b.sd) <= SAME * np.maximum(a.sd, b.sd)).all()

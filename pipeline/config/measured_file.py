@@ -94,6 +94,8 @@ class QuantityEntry(Entry):
     along : what `at` is, with its unit, for axes of figures
     aim : largest acceptable error, in `unit`, or of the measured value if `relative`
     fitted : whether the fit uses it; a quantity derived from fitted ones need not be
+    learnt : its model error is learnt on the fitted records though the fit does not
+        use it, as the thousand frames of a motion would outweigh everything else
     where : what a record must say of itself, such as its specimen, to belong here
     learnt_from : the entry whose model error and repeats it has; its own if left out
     u : further standard uncertainty of the measured value, in `unit`, from `u_source`
@@ -106,6 +108,7 @@ class QuantityEntry(Entry):
     at: PlaceRange | None = None
     along: str = ""
     fitted: bool = True
+    learnt: bool = False
     where: Texts = Field(default_factory=dict)
     learnt_from: str = ""
     u: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0

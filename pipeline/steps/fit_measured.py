@@ -15,7 +15,12 @@ import pandas as pd
 
 from analysis.measured import judgement, prediction
 from analysis.measured.fitted_records import FittedRecords, Linear
-from analysis.measured.posterior import Posterior, left_out, posterior
+from analysis.measured.posterior import (
+    Posterior,
+    learnt_beside,
+    left_out,
+    posterior,
+)
 from pipeline.cases.set_records import (
     Records,
     SetAtHand,
@@ -51,13 +56,15 @@ def run_step(at: SetAtHand, out: Path) -> Numbers:
     if not chosen.inputs:
         write_posterior(out / POSTERIOR, untold(at))
         return {"fitted_records": 0, "fitted_inputs": 0}
-    at, fitted = measured_and_predicted(at, chosen)
+    at, fitted, beside = measured_and_predicted(at, chosen)
     after, near = posterior(fitted, at.inputs, at.errors, at.aims)
-    after = replace(after, repeat_sd=dict(at.repeat_sd))
+    errors = learnt_beside(beside, after.inputs, after.errors, at.aims)
+    after = replace(after, errors=errors, repeat_sd=dict(at.repeat_sd))
     write_posterior(out / POSTERIOR, after)
     rows = fitted.rows
     _write(out / "fit.csv", rows.assign(predicted=near.f))
-    apart = left_out_rows(at, fitted, near, left_out_groups(at, chosen))
+    groups = left_out_groups(at, chosen)
+    apart = left_out_rows(at, fitted, beside, near, groups)
     _write(out / "left_out.csv", apart)
     _write(out / "parameters.csv", parameters(at, after))
     covered = judgement.coverage(apart)
@@ -97,8 +104,14 @@ def untold(at: SetAtHand) -> Posterior:
 
 def measured_and_predicted(
     at: SetAtHand, chosen: Records
-) -> tuple[SetAtHand, FittedRecords]:
-    """The rows that are fitted, with what repeats of a test differ by."""
+) -> tuple[SetAtHand, FittedRecords, FittedRecords]:
+    """The rows that are fitted, with what repeats of a test differ by.
+
+    Returns
+    -------
+    the set with what repeats differ by; rows that are fitted; rows that are not, from
+    which model error is learnt all the same
+    """
     start = {i.name: i.value for i in at.inputs}
     first = {n: at.predict(start, one) for n, one in chosen.inputs.items()}
     rows, refused = measured_rows(at, chosen, first)
@@ -107,8 +120,15 @@ def measured_and_predicted(
     at = replace(at, repeat_sd=between_repeats(at, chosen, rows))
     apart = [at.repeat_sd.get(family, 0.0) for family in rows["family"]]
     rows["u"] = np.hypot(rows["u"], apart)
-    used = [at.of.quantities[family].fitted for family in rows["family"]]
-    return at, FittedRecords(at.predict, chosen.inputs, rows[used])
+    of = [at.of.quantities[family] for family in rows["family"]]
+    used, learnt = (
+        FittedRecords(at.predict, chosen.inputs, rows[which])
+        for which in (
+            [one.fitted for one in of],
+            [one.learnt and not one.fitted for one in of],
+        )
+    )
+    return at, used, learnt
 
 
 def left_out_groups(at: SetAtHand, chosen: Records) -> list[list[str]]:
@@ -124,7 +144,11 @@ def left_out_groups(at: SetAtHand, chosen: Records) -> list[list[str]]:
 
 
 def left_out_rows(
-    at: SetAtHand, of: FittedRecords, near: Linear, groups: Sequence[Sequence[str]]
+    at: SetAtHand,
+    of: FittedRecords,
+    beside: FittedRecords,
+    near: Linear,
+    groups: Sequence[Sequence[str]],
 ) -> pd.DataFrame:
     """Every fitted record as those of other groups predict it, beside its values."""
     if len(groups) < 2:
@@ -132,13 +156,17 @@ def left_out_rows(
     tables = []
     for group in groups:
         after = left_out(of, near, at.inputs, at.errors, at.aims, group)
+        others = beside.without(group)
+        errors = learnt_beside(others, after.inputs, after.errors, at.aims)
+        after = replace(after, errors=errors)
         for name in group:
             record = of.records[name]
             families = at.families(record.words)
             table = prediction.predicted(
                 at.predict, record, after, at.inputs, families, numerics(at)
             )
-            tables.append(judgement.compared(of.of(name), table))
+            measured = pd.concat([of.of(name), beside.of(name)])
+            tables.append(judgement.compared(measured, table))
     return pd.concat(tables, ignore_index=True)
 
 

@@ -108,7 +108,7 @@ class ReleasedBeam:
     length: float
     width: float
     height: float
-    elements: int = 8
+    elements: int = 16
     step: float = 1.0e-3
     u_release: float = 3.0e-3
     u_mass: float = 3.0e-4
