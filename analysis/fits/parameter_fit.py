@@ -131,7 +131,7 @@ def fit(
     *,
     positive: Bools,
     max_steps: int = 50,
-    settled: float = SETTLED,
+    blurred: float = 0.0,
 ) -> Iterator[FitStep]:
     """Yield ever better parameters, those given first.
 
@@ -139,7 +139,9 @@ def fit(
     ----------
     start : (P,) none of them 0, since their sizes are the scales of the steps
     positive : (P,) those that make sense above 0 only
-    settled : expected fall of chi2 that ends the fit, in units of chi2 / (m - P)
+    blurred : expected fall of chi2, in units of chi2 / (m - P), that slopes by
+        differences cannot tell from none: where a step then finds nothing better, the
+        fit has settled
     """
     values, damping = start.astype(np.float64), FIRST
     predicted, slope = model(values)
@@ -147,7 +149,7 @@ def fit(
     for s in range(max_steps + 1):
         scale = np.maximum(np.abs(values), 1e-3 * np.abs(start))
         near = _linearised(predicted, slope, scale, data)
-        stop = near.stop(dof, settled)
+        stop = near.stop(dof)
         yield FitStep(s, values, predicted, slope, near.chi2, stop)
         if stop is not None:
             return
@@ -156,6 +158,9 @@ def fit(
             found = _tried(model, moved, positive)
             if found is not None and _chi2(found[0], data) < near.chi2:
                 break
+            if near.fall <= blurred * near.chi2 / dof:
+                yield FitStep(s, values, predicted, slope, near.chi2, FitStop.SETTLED)
+                return
             damping *= 10.0
             if damping > HARDEST:
                 raise NotConvergedError(
@@ -191,12 +196,12 @@ class _Linearised(NamedTuple):
         """What the undamped step would take off chi2 if the model were linear."""
         return float(self.along @ self.along)
 
-    def stop(self, dof: int, settled: float) -> FitStop | None:
+    def stop(self, dof: int) -> FitStop | None:
         """Why no further step is worth while, if so."""
         undamped = self.across.T @ (self.along / self.sizes)
         if float(np.abs(undamped).max(initial=0.0)) <= EXACT:
             return FitStop.EXACT
-        return FitStop.SETTLED if self.fall <= settled * self.chi2 / dof else None
+        return FitStop.SETTLED if self.fall <= SETTLED * self.chi2 / dof else None
 
     def step(self, damping: float) -> Floats:
         """(P,) the damped step, relative to the scales, no longer than FARTHEST."""

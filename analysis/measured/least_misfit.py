@@ -16,8 +16,7 @@ from analysis.measured.model_error import ModelError, whitening
 from sim.arrays import Bools, Floats
 from sim.convergence import NotConvergedError
 
-SETTLED = 1e-3  # fall of chi2 over chi2 / (m - P): within a thirtieth of any u, which
-# slopes by differences tell
+BLURRED = 1e-3  # of chi2 / (m - P), a thirtieth of u: what differences cannot tell
 
 
 def least_misfit(
@@ -58,7 +57,7 @@ def least_misfit(
     start = 1.0 + (np.array([values[i.name] for i in free]) - origin) / scale
     anywhere = np.zeros(len(free), dtype=np.bool_)
     guarded = _kept_positive(model, free, origin, scale)
-    *_, last = fit(guarded, start, data, positive=anywhere, settled=SETTLED)
+    *_, last = fit(guarded, start, data, positive=anywhere, blurred=BLURRED)
     p = origin + scale * (last.p - 1.0)
     return {**values, **{i.name: float(v) for i, v in zip(free, p, strict=True)}}
 

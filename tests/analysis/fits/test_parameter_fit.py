@@ -48,6 +48,23 @@ def test_a_line_has_the_parameters_and_covariance_of_the_textbook(
     assert found.predicted_u[0] == pytest.approx(found.u[0], rel=1e-6)
 
 
+def test_a_rough_model_ends_a_fit_where_it_can_tell_no_more(
+    rng: np.random.Generator,
+) -> None:
+    def rough(p: Floats) -> tuple[Floats, Floats]:
+        f, J = _decay(p)
+        return np.round(f, 3), J
+
+    truth = np.array([3.0, 0.4])
+    data = _data(_decay(truth)[0] + 0.1 * rng.normal(size=21), 0.1)
+    *_, exact = fit(_decay, np.array([1.0, 2.0]), data, positive=BOTH)
+    with pytest.raises(NotConvergedError, match="no change of the parameters"):
+        list(fit(rough, np.array([1.0, 2.0]), data, positive=BOTH))
+    *_, last = fit(rough, np.array([1.0, 2.0]), data, positive=BOTH, blurred=1e-2)
+    assert last.stop is FitStop.SETTLED
+    assert (np.abs(last.p - exact.p) < 0.1 * outcome(exact, data).u).all()
+
+
 def test_exact_measurements_give_exact_parameters() -> None:
     truth = np.array([3.0, 0.4])
     data = _data(_decay(truth)[0], 0.0)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from analysis.measured.fitted_records import Input, linear_about
-from analysis.measured.posterior import left_out, posterior, told
+from analysis.measured.posterior import learnt_beside, left_out, posterior, told
 from sim.arrays import Floats
-from tests.analysis.measured.toy import AT, NONE, fitted, records
+from tests.analysis.measured.toy import AT, NONE, fitted, line, records
 
 LOADS = {"a": 1.0, "b": 2.0, "c": 3.0}
 U = 0.1
@@ -99,6 +99,24 @@ def test_records_left_out_are_fitted_without_them(
     found = [without.inputs["E"], without.inputs["level"]]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     np.testing.assert_allclose(without.noise, U**2 * np.linalg.inv(A.T @ A), rtol=1e-4)
+
+
+def test_model_error_is_learnt_of_what_a_fit_did_not_use(
+    rng: np.random.Generator,
+) -> None:
+    """Eight records, each off by a constant of its own."""
+    of = records({f"r{k}": 1.0 + k for k in range(8)})
+    values = {"E": 2.0, "level": 0.0}
+    off = 0.7 * rng.standard_normal(8)
+    measured = {
+        name: line(values, one)["force"].value + d
+        for (name, one), d in zip(of.items(), off, strict=True)
+    }
+    rows, errors = fitted(of, measured, 0.01), {"force": NONE}
+    found = learnt_beside(rows, values, errors, {"force": 0.5})
+    assert found["force"].sd[0] == pytest.approx(np.sqrt(np.mean(off**2)), rel=0.3)
+    assert found["force"].records == 8
+    assert learnt_beside(rows.without(of), values, errors, {"force": 0.5}) == errors
 
 
 def test_the_parts_of_the_covariance_add_up(rng: np.random.Generator) -> None:
