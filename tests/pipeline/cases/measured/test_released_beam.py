@@ -1,4 +1,4 @@
-"""A released beam: synthetic records that the model itself made, read back."""
+"""A released beam: synthetic records that the model itself made; the shipped set."""
 
 from pathlib import Path
 
@@ -8,7 +8,13 @@ import pytest
 
 from analysis.measured.series import RecordInputs
 from pipeline.cases.measured.released_beam import ReleasedBeam
+from pipeline.cases.set_records import SetAtHand, at_hand, kept_records, records_in
+from pipeline.config.measured_file import read_set
 from pipeline.formats.record_files import FoundRecord, RecordSource, find_records
+from pipeline.results.posterior_file import POSTERIOR, read_posterior
+from pipeline.results.prediction_file import committed, read_prediction
+from pipeline.steps.measured import run_step as compare
+from pipeline.steps.predict import run_step as predict
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
 
@@ -171,3 +177,63 @@ def test_records_that_are_none_are_refused_in_one_line(
     spoil(pd.read_csv(path)).to_csv(path, index=False)  # type: ignore[operator]
     with pytest.raises(InputError, match=words):
         beam.inputs(record)
+
+
+def shipped() -> SetAtHand:
+    return at_hand(read_set("silicone_beam").model_dump(mode="json"))
+
+
+def test_the_committed_prediction_is_of_the_shipped_records_and_those_kept() -> None:
+    at = shipped()
+    before, records = committed(at.folder), records_in(at, at.folder)
+    assert before is not None
+    kept = kept_records(at, records.found).inputs
+    assert set(kept) == {"plus_101g_a", "plus_101g_b"}
+    for one in [*records.inputs.values(), *kept.values()]:
+        assert before.holds(one)
+    assert set(before.fitted) == set(records.inputs)
+    limits = {"lowering": 0.04, "period": 0.02, "damping_ratio": 0.3}
+    for name, share in limits.items():
+        rows = before.table[before.table["quantity"] == name]
+        assert (rows["half_width"] <= share * rows["value"]).all()
+
+
+def test_measured_records_are_as_their_readme_describes_them() -> None:
+    """Periods within 0.5 %, damping to the last digit, lowering from the clamp."""
+    at = shipped()
+    records = records_in(at, at.folder).found
+    found = {n: at.experiment.measured(one, {}) for n, one in records.items()}
+    stated = {
+        "own_weight_a": (0.1315, 0.050), "own_weight_b": (0.1314, 0.053),
+        "plus_52g_a": (0.2338, 0.055), "plus_52g_b": (0.2347, 0.050),
+    }  # fmt: skip
+    for name, (period, damping) in stated.items():
+        assert found[name]["period"].value == pytest.approx(period, rel=5e-3)
+        assert found[name]["damping_ratio"].value == pytest.approx(damping, abs=8e-4)
+    lowered = [found[f"plus_52g_{which}"]["lowering"].value[0] for which in "ab"]
+    assert np.mean(lowered) == pytest.approx(10.7, abs=0.05)
+
+
+@pytest.mark.long
+def test_shifted_and_renamed_records_are_predicted_anew_and_compared(
+    tmp_path: Path,
+) -> None:
+    at, folder = shipped(), tmp_path / "new"
+    folder.mkdir()
+    whole = pd.read_csv(at.folder / "plus_52g_b.csv", comment="#").iloc[12:]
+    whole[[c for c in whole if c.endswith("_m")]] += 0.21
+    whole.assign(time_s=whole["time_s"] + 3.0).to_csv(folder / "x.csv", index=False)
+    (folder / "records.csv").write_text("file,mass_g\nx.csv,52\n")
+    after = read_posterior(at.folder / "prediction" / POSTERIOR)
+    predict(at, folder, after, "key", tmp_path / "predicted")
+    made = read_prediction(tmp_path / "predicted")
+    compare(at, folder, made, tmp_path / "out", at.folder / "prediction")
+    rows = pd.read_csv(tmp_path / "out" / "measured.csv")
+    before = committed(at.folder)
+    assert before is not None
+    assert set(rows["record"]) == {"x"}
+    own = before.of("plus_52g_b")
+    assert rows["predicted"].to_numpy() == pytest.approx(
+        own["value"].to_numpy(), rel=1e-3
+    )
+    assert rows["inside95"].mean() > 0.9
