@@ -21,7 +21,7 @@ that takes the smallest displacements. So most of it is a second-order correctio
 the little that remains.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -100,12 +100,18 @@ class StepDamping:
     rotation : weight of link rotations in D
     wait, delay : steps to go before curvature is next taken as it is far from the end
     indefinite : steps in a row at which it was negative close to the end
+    bent : whether the last step left negative curvature out
+    taken : steps since the first
+    radius : of the trust region, root mean square / L
     """
 
     rotation: float = ROTATION_WEIGHT
     wait: int = 0
     delay: int = 1
     indefinite: int = 0
+    bent: bool = False
+    taken: int = 0
+    radius: float = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,7 +369,14 @@ def _inertia_corrected(
             exact = factor(W, forces.y, rotation, shift, of_contacts[0])
             if exact.negative == 0:
                 indefinite = damping.indefinite + 1 if i > 0 else 0
-                return exact, StepDamping(rotation, 0, 1, indefinite)
+                return exact, replace(
+                    damping,
+                    rotation=rotation,
+                    wait=0,
+                    delay=1,
+                    indefinite=indefinite,
+                    bent=damping.bent or i > 0,
+                )
             rotation = max(8.0 * rotation, 1e-4)
             shift = max(shift, rotation)
     wait, delay = damping.wait - 1, damping.delay
@@ -375,5 +388,7 @@ def _inertia_corrected(
         safe = factor(convex, tension, damping.rotation, shift, of_contacts[1])
         if safe.negative == 0:
             indefinite = damping.indefinite + local
-            return safe, StepDamping(damping.rotation, wait, delay, indefinite)
+            return safe, replace(
+                damping, wait=wait, delay=delay, indefinite=indefinite, bent=True
+            )
         shift = max(4.0 * shift, 1e-3)

@@ -53,6 +53,11 @@ class ConstraintSystem:
         return self.topology.m
 
     @property
+    def unknowns(self) -> int:
+        """Coordinates and multipliers."""
+        return 3 * self.n + self.k
+
+    @property
     def normal(self) -> SparsityPattern:
         """Of J J^T."""
         return self.topology.normal

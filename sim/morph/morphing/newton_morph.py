@@ -28,6 +28,7 @@ from sim.morph.equations.descent import (
 from sim.morph.equations.projection import admissible, satisfy_constraints
 from sim.morph.equations.retraction import retract
 from sim.morph.mobility.units import Rescaled, own_unit, rescaled
+from sim.morph.morphing.curved import CurvedModel, curved_model
 from sim.morph.morphing.morph import MorphStep, Stop
 from sim.morph.morphing.problem import (
     MorphProblem,
@@ -39,6 +40,9 @@ from sim.morph.structure.measures import distance_error, shape_factor
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
 
+PLAIN = 4  # steps before the size of negative curvature is used
+CORRECTIONS = 8  # back to the floor of a valley, with one basis
+SHRINKS = 8  # of a trust region, until a step lowers E
 SHORTEST_STEP = 1e-6  # step length at which the line search ends
 MOST_SADDLES = 3  # saddles left before the search is given up
 PERTURBATION = 1e-4  # of L, displacement that leaves a saddle
@@ -159,18 +163,15 @@ def _next_point(
     direction, damping = newton_direction(
         problem.pattern, point, W, forces, L, damping, contacts
     )
+    if damping.bent and damping.taken >= PLAIN and problem.is_small:
+        return _curved_point(problem, point, forces, damping, direction)
     found = _line_search(problem, point, forces, direction)
     if found is not None:
         there, alpha = found
         rotation = alpha * largest_rotation(problem.system, direction.dz)
         return there, _next_damping(damping, alpha, rotation, forces.size / L)
     if damping.rotation > 1e6:
-        raise NotConvergedError(
-            f"no step lowers E; the gradient {forces.size / L:.1e} along the "
-            f"constraints is above {problem.options.tolerance:.0e}: raise tolerance, "
-            "or check the structure for a dead centre",
-            best=point.z,
-        )
+        raise _stuck(problem, point, forces)
     return point, replace(damping, rotation=max(16.0 * damping.rotation, 1e-2))
 
 
@@ -219,4 +220,73 @@ def _next_damping(
         weight *= min(0.5 / alpha, 64.0)
     if gradient < 1e-3:
         weight = min(weight, gradient)
-    return replace(damping, rotation=weight)
+    return replace(damping, rotation=weight, taken=damping.taken + 1)
+
+
+def _stuck(
+    problem: MorphProblem, point: MorphConfiguration, forces: ConstraintForces
+) -> NotConvergedError:
+    return NotConvergedError(
+        f"no step lowers E; the gradient {forces.size / problem.L:.1e} along the "
+        f"constraints is above {problem.options.tolerance:.0e}: raise tolerance, "
+        "or check the structure for a dead centre",
+        best=point.z,
+    )
+
+
+def _curved_point(
+    problem: MorphProblem,
+    point: MorphConfiguration,
+    forces: ConstraintForces,
+    damping: StepDamping,
+    direction: NewtonDirection,
+) -> tuple[MorphConfiguration, StepDamping]:
+    """The next configuration where the size of negative curvature is used.
+
+    Parameters
+    ----------
+    direction : of the damped step, whose measure brings back to the constraints
+    """
+    unit = problem.L * float(np.sqrt(problem.system.n))
+    model, radius = curved_model(problem, point, forces), damping.radius
+    for _ in range(SHRINKS):
+        dz = model.step(forces.gradient, radius * unit)
+        found = _line_search(problem, point, forces, replace(direction, dz=dz))
+        if found is not None:
+            there, alpha = found
+            moved = alpha * float(np.sqrt(inner(dz, dz))) / unit
+            there = _on_the_floor(problem, point.z, there, model, moved * unit)
+            radius = _next_radius(radius, moved, alpha)
+            return there, replace(damping, taken=damping.taken + 1, radius=radius)
+        radius *= 0.1
+    raise _stuck(problem, point, forces)
+
+
+def _on_the_floor(
+    problem: MorphProblem,
+    begun: Floats,
+    point: MorphConfiguration,
+    model: CurvedModel,
+    longest: float,
+) -> MorphConfiguration:
+    """Where further steps with the basis of the step from `begun` come to, if lower."""
+    enough = problem.options.residual
+    for _ in range(CORRECTIONS):
+        forces = constraint_forces(point)
+        z = point.z + model.step(forces.gradient, longest)
+        wanted = max(min(enough, 1e-4 * forces.size / problem.L), 1e-14)
+        found = retract(forces.linear, forces.normal, z, wanted, enough)
+        if found is None or problem.passes_through(begun, found[0]):
+            return point
+        there = problem.point(*found)
+        if not problem.merit(there, forces) < problem.merit(point, forces):
+            return point
+        point = there
+    return point
+
+
+def _next_radius(radius: float, moved: float, alpha: float) -> float:
+    """A larger trust region after a full step, a smaller one after a short one."""
+    if alpha >= 1.0:
+        return max(radius, 2.0 * moved)
+    return max(moved, 0.25 * radius) if alpha < 0.5 else radius

@@ -41,6 +41,7 @@ from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target, smoothed
 from sim.morph.targets.pull import pull_curvature
 
+DENSE = 400  # unknowns up to which a step may be dense
 NOISE = 1e-6  # gradient below which contacts are balanced apart
 SLACK = 1e-5  # relative to the force of a contact
 TIGHT = 1e-6  # clearance, over its reach, with which no morph begins
@@ -195,6 +196,11 @@ class MorphProblem:
             return size
         n = self.system.n
         return size * self.obstacles.largest_step_length(point.z[:n], size * dz[:n])
+
+    @property
+    def is_small(self) -> bool:
+        """Whether steps may be dense: few unknowns, and no contacts among them."""
+        return self.obstacles is None and self.system.unknowns <= DENSE
 
     def is_free(self, z: Floats) -> bool:
         """Whether nothing overlaps at z and no range is left."""

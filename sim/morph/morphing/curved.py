@@ -1,0 +1,82 @@
+"""Steps where curvature along the constraints is negative: its size is used.
+
+With Z an orthonormal basis of the null space of J and H the curvature of f + y.c,
+
+    dz = -Z V (|Lambda| + sigma I)^-1 V^T Z^T grad f,    Z^T H Z = V Lambda V^T,
+
+goes down along directions in which f bends downwards, too, where a shift that makes H
+positive has to be as large as the most negative curvature and every step as short
+(modified Newton: Gill, Murray and Wright, Practical Optimization, 1981, sect. 4.4; in
+saddle-free form Dauphin et al., NeurIPS 2014). sigma >= 0 keeps the step within a trust
+region (Nocedal and Wright, ch. 4), which grows after a full step and shrinks after a
+short one. Near a minimum the step is Newton's. Further steps with the same basis bring
+the end of a long one back to the floor of a valley that bends (as Shamanskii, Ukr. Mat.
+Zh. 19, 1967, keeps a factor).
+
+The basis is dense: this is for structures that are small.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.morph.equations.descent import ConstraintForces, MorphConfiguration
+from sim.morph.mobility.tangent import LOST, dense_jacobian
+from sim.morph.morphing.problem import MorphProblem, dense_curvature
+
+LEAST = 1e-8  # curvature that counts as none
+
+
+@dataclass(frozen=True, eq=False)
+class CurvedModel:
+    """Curvature along the constraints by its eigenvectors.
+
+    Attributes
+    ----------
+    basis : (f, 3n + 3k) orthonormal motions, Z V
+    size : (f,) |Lambda|
+    """
+
+    basis: Floats
+    size: Floats
+
+    def step(self, gradient: Floats, longest: float) -> Floats:
+        """(n + k, 3) no longer than `longest`.
+
+        Parameters
+        ----------
+        gradient : (n + k, 3) of f along the constraints
+        """
+        slope = self.basis @ gradient.ravel()
+        shift = _shift(self.size, slope, longest)
+        step: Floats = -(slope / (self.size + shift)) @ self.basis
+        return step.reshape(gradient.shape)
+
+
+def curved_model(
+    problem: MorphProblem, point: MorphConfiguration, forces: ConstraintForces
+) -> CurvedModel:
+    """Curvature at a point on the constraints."""
+    J, used = dense_jacobian(problem.system, point.z)
+    _, sizes, right = np.linalg.svd(J)
+    Z = right[np.count_nonzero(sizes > LOST * sizes.max(initial=1e-300)) :]
+    H = dense_curvature(problem, point, forces)[np.ix_(used, used)]
+    values, V = np.linalg.eigh(Z @ H @ Z.T)
+    basis = np.zeros((len(values), point.z.size))
+    basis[:, used] = V.T @ Z
+    return CurvedModel(basis, np.maximum(np.abs(values), LEAST))
+
+
+def _shift(size: Floats, slope: Floats, longest: float) -> float:
+    """sigma, with which slope / (size + sigma) is as long as `longest`, or shorter."""
+    if np.linalg.norm(slope / size) <= longest:
+        return 0.0
+    low, high = 0.0, float(np.linalg.norm(slope)) / longest
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        if np.linalg.norm(slope / (size + middle)) > longest:
+            low = middle
+        else:
+            high = middle
+    return high
