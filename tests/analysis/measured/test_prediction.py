@@ -111,6 +111,7 @@ def test_few_records_tell_less_of_the_model_error() -> None:
     assert quantile(12) == pytest.approx(2.179, abs=1e-3)
 
 
+@pytest.mark.long
 def test_intervals_hold_as_often_as_they_say() -> None:
     """Six fitted records and one more, a wrong model, 150 times: 95 % within chance."""
     shares = []

@@ -115,6 +115,7 @@ def test_nothing_is_made_twice(made: Path) -> None:
     assert started(made) == before
 
 
+@pytest.mark.slow
 def test_a_project_copied_with_other_times_makes_nothing_twice(copied: Path) -> None:
     before = started(copied)
     assert would_run(copied) == set()
@@ -151,6 +152,7 @@ def test_a_receipt_whose_run_is_gone_is_made_again_and_what_reads_it_is_not(
     assert would_run(copied) == set()
 
 
+@pytest.mark.slow
 def test_a_receipt_from_elsewhere_is_made_again(copied: Path) -> None:
     receipt = copied / "results" / "made" / SIMULATE
     whole = receipt.read_text()

@@ -153,6 +153,7 @@ def test_planning_compiles_no_kernel(project: Path, tmp_path: Path) -> None:
     assert heard.exists()  # whatever is compiled is heard of
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_one_line_and_leaves_nothing_running(project: Path) -> None:
     """As a terminal sends it: to everything that the command has started."""
     (project / "conf" / "workflow.yaml").write_text(yaml.safe_dump(THREE))
