@@ -14,7 +14,7 @@ own interval comes from records drawn anew with replacement. The interval score 
 of Gneiting and Raftery (2007), eq. (43): width, and 2 / alpha times what is outside.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,11 +91,22 @@ class Coverage:
 
 def coverage(rows: pd.DataFrame) -> Coverage:
     """By records, each counted once; the interval from records drawn anew."""
-    shares = shares_inside(rows).to_numpy(np.float64)
+    return mean_coverage([shares_inside(rows).to_numpy(np.float64)])
+
+
+def mean_coverage(sets: Sequence[Floats]) -> Coverage:
+    """The mean over sets; the interval from the records of each drawn anew.
+
+    Parameters
+    ----------
+    sets : (r,) shares of the rows of each record of a set inside their intervals
+    """
     rng = np.random.default_rng(SEED)
-    drawn = rng.choice(shares, (RESAMPLED, len(shares))).mean(axis=1)
-    low, high = np.quantile(drawn, [0.5 - SURE / 2, 0.5 + SURE / 2])
-    return Coverage(float(shares.mean()), float(low), float(high), len(shares))
+    drawn = [rng.choice(own, (RESAMPLED, len(own))).mean(axis=1) for own in sets]
+    ends = [0.5 - SURE / 2, 0.5 + SURE / 2]
+    low, high = np.quantile(np.mean(drawn, axis=0), ends)
+    mean = float(np.mean([own.mean() for own in sets]))
+    return Coverage(mean, float(low), float(high), sum(map(len, sets)))
 
 
 def verdict_of(rows: pd.DataFrame, margin: Floats, k: float) -> tuple[Verdict, Check]:

@@ -1,9 +1,13 @@
 """The measured sets in the report: verdicts, coverage, the prediction they rest on."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from analysis.measured.judgement import mean_coverage
 from pipeline.pages.links import relative
 from pipeline.store.files import read_json
 
@@ -27,6 +31,7 @@ def measured_sets(jobs: Sequence[Mapping[str, Any]], out: Path) -> list[dict[str
                 "key": job["key"],
                 "anchor": f"set-{job['name']}",
                 "figure": f"#figure-{figure['key']}" if figure else "",
+                "covered": coverages([said["inside"]]),
                 "verdicts": [
                     row | {"tone": TONES[row["verdict"]]} for row in said["verdicts"]
                 ],
@@ -39,3 +44,14 @@ def measured_sets(jobs: Sequence[Mapping[str, Any]], out: Path) -> list[dict[str
             }
         )
     return sections
+
+
+def coverages(sets: Sequence[Mapping[str, float]]) -> dict[str, Any] | None:
+    """The mean of sets in which records were predicted without themselves, if any.
+
+    Parameters
+    ----------
+    sets : of each, by record, the share of its rows inside their intervals
+    """
+    shares = [np.array(list(own.values())) for own in sets if own]
+    return asdict(mean_coverage(shares)) if shares else None

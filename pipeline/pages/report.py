@@ -9,7 +9,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from pipeline.pages.links import records, told_runs
-from pipeline.pages.measured_sets import measured_sets
+from pipeline.pages.measured_sets import coverages, measured_sets
 from pipeline.pages.sections import (
     MOST_ALONE,
     alone,
@@ -88,6 +88,7 @@ def write_report(
     states = Counter(job["status"] for job in jobs)
     told = records([*jobs, *own], out)
     library = plotly_script() if any([*scenes, *map(_sweep, studies)]) else ""
+    sets = measured_sets(jobs, out)
     taken = len(library) + sum(map(len, scenes)) + RECORD_BYTES * len(told)
     page = (
         environment()
@@ -102,7 +103,8 @@ def write_report(
             edited=[job for job in jobs if job["edits"]],
             told={job["key"] for job in told_runs([*jobs, *own])},
             comparisons=shown,
-            sets=measured_sets(jobs, out),
+            sets=sets,
+            covered=coverages([s["inside"] for s in sets]),
             alone=cases,
             not_drawn=[job["name"] for job in single[MOST_ALONE:]],
             own=by_hand,

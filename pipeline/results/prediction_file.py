@@ -22,7 +22,7 @@ from pipeline.terminal.errors import InputError, one_line
 
 TABLE, RECORD = "prediction.csv", "prediction.json"
 FOLDER = "prediction"  # below the folder of a set: what was committed
-DIGITS = 9  # of an input that count
+DIGITS = 9  # of a number that count
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +89,16 @@ def table_text(table: pd.DataFrame) -> str:
     return str(table.assign(**told).to_csv(index=False, lineterminator="\n"))
 
 
+def shortened(table: pd.DataFrame) -> pd.DataFrame:
+    """Numbers with as many digits as count, so that what is shipped stays small."""
+    short = {
+        name: [float(f"{v:.{DIGITS}g}") for v in table[name]]
+        for name in table.columns
+        if table[name].dtype == np.float64
+    }
+    return table.assign(**short)
+
+
 def write_prediction(
     out: Path,
     table: pd.DataFrame,
@@ -100,7 +110,7 @@ def write_prediction(
     """Write both files."""
     out.mkdir(parents=True, exist_ok=True)
     path = out / TABLE
-    write_text(path, table_text(table))
+    write_text(path, table_text(shortened(table)))
     said = {
         "key": key,
         "sha256": file_digest(path),

@@ -31,7 +31,7 @@ from pipeline.cases.set_records import (
     records_in,
 )
 from pipeline.results.posterior_file import POSTERIOR, write_posterior
-from pipeline.results.prediction_file import table_text
+from pipeline.results.prediction_file import shortened, table_text
 from pipeline.store.files import write_text
 from pipeline.store.runs import Job, Needs, Numbers
 from pipeline.terminal.errors import InputError
@@ -65,7 +65,7 @@ def run_step(at: SetAtHand, out: Path) -> Numbers:
     _write(out / "fit.csv", rows.assign(predicted=near.f))
     groups = left_out_groups(at, chosen)
     apart = left_out_rows(at, fitted, beside, near, groups)
-    _write(out / "left_out.csv", apart)
+    _write(out / "left_out.csv", shortened(apart))
     _write(out / "parameters.csv", parameters(at, after))
     covered = judgement.coverage(apart)
     values = {name: after.inputs[name] for name in after.fitted}

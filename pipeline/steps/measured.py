@@ -6,7 +6,7 @@ prediction.csv, left_out.csv, parameters.csv.
 
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -95,7 +95,8 @@ def run_step(
     shown = shown_rows(chosen, before, made)
     _write(out / "prediction.csv", shown)
     whose = members(at, shown, {**shipped_inputs(at), **records.inputs})
-    verdicts = parts_judged(at, records.inputs, table, chosen, out / "left_out.csv")
+    parts = parts_of(table, fitted_names(chosen), out / "left_out.csv")
+    verdicts = parts_judged(at, records.inputs, parts)
     _write(out / "verdict.csv", verdicts)
     refused = {**records.refused, **chosen.refused, **unread}
     of = before or made
@@ -114,6 +115,7 @@ def run_step(
         "compared_with": {n: p.key for n, p in chosen.by.items()},
         "variants_tried": at.of.variants_tried,
         "k": at.of.k,
+        "inside": inside(parts),
         "placed": placings(at, records, read),
         "refused": refused,
         "fitted": fitted_names(chosen),
@@ -183,23 +185,35 @@ def fitted_names(chosen: Chosen) -> list[str]:
     return [name for name, one in chosen.by.items() if name in one.fitted]
 
 
+def parts_of(
+    table: pd.DataFrame, fitted: Sequence[str], apart: Path
+) -> dict[str, pd.DataFrame]:
+    """Rows of predicted records, of fitted ones, of those left out of their fit."""
+    own = table["record"].isin(fitted)
+    parts = {PREDICTED: table[~own], FITTED: table[own]}
+    if apart.is_file():
+        parts[LEFT_OUT] = pd.read_csv(apart, dtype={"record": str})
+    return parts
+
+
+def inside(parts: Mapping[str, pd.DataFrame]) -> dict[str, float]:
+    """Of each record that was predicted without itself, the share of rows inside."""
+    known = [parts[name] for name in (PREDICTED, LEFT_OUT) if name in parts]
+    told = [judgement.shares_inside(rows) for rows in known]
+    return {str(name): float(v) for own in told for name, v in own.items()}
+
+
 def parts_judged(
     at: SetAtHand,
     inputs: Mapping[str, RecordInputs],
-    table: pd.DataFrame,
-    chosen: Chosen,
-    apart: Path,
+    parts: Mapping[str, pd.DataFrame],
 ) -> pd.DataFrame:
-    """Verdicts by family: of predicted records, of fitted ones, of those left out.
+    """Verdicts by part and family.
 
     Parameters
     ----------
-    inputs : of the records of `table`; those left out are shipped
+    inputs : of the records that were compared; those left out are shipped
     """
-    fitted = table["record"].isin(fitted_names(chosen))
-    parts = {PREDICTED: table[~fitted], FITTED: table[fitted]}
-    if apart.is_file():
-        parts[LEFT_OUT] = pd.read_csv(apart, dtype={"record": str})
     of = {PREDICTED: inputs, FITTED: inputs, LEFT_OUT: shipped_inputs(at)}
     found = [
         judgement.judged(rows, by_record(at, of[part]), at.of.k).assign(part=part)
