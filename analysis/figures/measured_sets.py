@@ -1,36 +1,34 @@
 """Measured records beside their prediction, what was fitted told apart.
 
-A column a record where a quantity changes along something; one panel of all records
-where it has one value; the rms over its quantities where a family has many. Below each,
-E = predicted - measured with the band of k u_val, in which validation expects it.
+Small multiples: a panel a test where a quantity changes along something, below it
+E = predicted - measured with the band of k u_val in which validation expects it; a
+panel a quantity where it has one value, with a line a test; the rms over its quantities
+where a family has many.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-import numpy as np
 import pandas as pd
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.figures.style import (
-    FAINT,
-    FULL_WIDTH,
-    RC,
-    SCANNED,
-    SCANNED_EDGE,
-    SIMULATED,
-    TARGET,
-    provenance,
+from analysis.figures.measured_panels import (
+    Look,
+    Series,
+    curves,
+    one_values,
+    rms_of_many,
 )
-from sim.arrays import Floats
+from analysis.figures.style import FAINT, FULL_WIDTH, RC, provenance
 
-MOST_COLUMNS = 6  # records of one family that are drawn side by side
-FITTED_COLOUR, PREDICTED_COLOUR = TARGET, SIMULATED
-Cells = tuple[Any, Any]  # of the panel and of the residuals below it
-UPPER, LOWER = 2.0, 1.0  # heights of a panel and of the residuals below it
+COLUMNS, LONE_COLUMNS = 3, 4  # of panels of a test, and of single values
+UPPER, LOWER, HEADS = 1.15, 0.5, 0.55  # inches: a panel, the residuals below, titles
+LEAST = 1.2  # inches of a row of panels of single values
+LINE = 0.14  # inches of a record in a panel of single values
+LETTERS = 170  # of a line at the foot
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +40,9 @@ class ShownFamily:
     measured : rows of measured.csv that belong to it
     prediction : rows of prediction.csv that belong to it
     along : what `at` is, with its unit
-    verdict : what is printed above it
+    aim : largest acceptable error
+    verdicts : by part, fitted or predicted
+    about : the quantity about which this is half the difference of two branches
     """
 
     name: str
@@ -50,7 +50,30 @@ class ShownFamily:
     along: str
     measured: pd.DataFrame
     prediction: pd.DataFrame
-    verdict: str
+    aim: float
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+    about: str = ""
+
+    @property
+    def kind(self) -> Callable[..., None]:
+        """How it is drawn."""
+        rows = self.prediction
+        places = rows.groupby(["record", "quantity"], sort=False)["at"].nunique()
+        if rows.empty or int(places.max()) == 1:
+            return one_values
+        return rms_of_many if self.several else curves
+
+    @property
+    def several(self) -> bool:
+        """Whether it has more than one quantity."""
+        return len(set(self.prediction["quantity"])) > 1
+
+    @property
+    def quantity(self) -> str:
+        """The name of its one quantity, or its own."""
+        if self.several or self.prediction.empty:
+            return self.name
+        return str(self.prediction["quantity"].iloc[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +83,7 @@ class ShownSet:
     Parameters
     ----------
     fitted : records that the fit used
+    groups : what each record is a repeat of: those of one group share a panel
     k : coverage factor of the verdicts
     runs : (what, key) of the runs shown
     """
@@ -68,171 +92,123 @@ class ShownSet:
     title: str
     families: Sequence[ShownFamily]
     fitted: frozenset[str]
+    groups: Mapping[str, str]
     k: float
     runs: Sequence[tuple[str, str]]
     caption: str
 
-    def colour(self, record: str) -> str:
-        """Of what was predicted of a record."""
-        return FITTED_COLOUR if record in self.fitted else PREDICTED_COLOUR
-
 
 def measured_set(of: ShownSet) -> Figure:
-    """Two rows of panels for each family: values, and E below."""
-    heights = [h for _ in of.families for h in (UPPER, LOWER)]
-    size = (FULL_WIDTH, 0.85 * sum(heights) + 1.0)
+    """Rows of panels, quantity by quantity; what they mean stands above them."""
+    look = Look(of.fitted, of.k)
+    rows = [row for block in blocks(of) for row in _rows(block, of)]
+    size = (FULL_WIDTH, sum(height for height, _ in rows) + 1.0)
     with rc_context(RC):
         figure = Figure(figsize=size, layout="constrained")
-        grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
-        for k, family in enumerate(of.families):
-            panels = kind_of(family)
-            panels((grid[2 * k, 0], grid[2 * k + 1, 0]), family, of)
-        figure.suptitle(of.title, size=8.0)
+        grid = figure.add_gridspec(len(rows), 1, height_ratios=[h for h, _ in rows])
+        for at, (_, row) in enumerate(rows):
+            kind = [row for _, row in rows if row[0][0] is rows[at][1][0][0]]
+            columns, ratios = max(map(len, kind)), (UPPER, LOWER)
+            inner = grid[at, 0].subgridspec(2, columns, height_ratios=ratios)
+            for k, (draw, series) in enumerate(row):
+                whole = draw is one_values or series.measured.empty
+                places = [inner[:, k]] if whole else [inner[0, k], inner[1, k]]
+                panels = [figure.add_subplot(place) for place in places]
+                draw(panels, series, look, k == 0)
+        figure.suptitle(f"{of.title}\n{_key(of)}", size=6.5)
         figure.supxlabel(_foot(of), size=5.5, color=FAINT)
     return figure
 
 
-def _foot(of: ShownSet) -> str:
-    return (
-        f"{of.caption}  Blue: predicted; grey: fitted.  Points: measured, with u; open "
-        f"where fitted.  Bands: 95 %; below, {of.k:g} u_val.\n"
-        f"{provenance(of.runs, False)}"
-    )
+Cell = tuple[Callable[[list[Axes], Series, Look, bool], None], Series]
 
 
-def kind_of(family: ShownFamily) -> Callable[..., None]:
-    """How a family is drawn."""
-    rows = family.prediction
-    places = rows.groupby(["record", "quantity"], sort=False)["at"].nunique()
-    if rows.empty or int(places.max()) == 1:
-        return _one_value_a_record
-    return _rms_of_many if _several(rows) else _curves
+def blocks(of: ShownSet) -> list[list[ShownFamily]]:
+    """Families of one quantity, in one unit; then all that have one value a test."""
+    lone: list[ShownFamily] = []
+    found: dict[tuple[str, str], list[ShownFamily]] = {}
+    for family in (family for family in of.families if not family.about):
+        own = found.setdefault((family.quantity, family.unit), [])
+        (lone if family.kind is one_values else own).append(family)
+    return [own for own in [*found.values(), lone] if own]
 
 
-def _several(rows: pd.DataFrame) -> bool:
-    """Whether a family has more than one quantity."""
-    return len(set(rows["quantity"])) > 1
+def _rows(
+    block: Sequence[ShownFamily], of: ShownSet
+) -> Iterator[tuple[float, list[Cell]]]:
+    """Height, and panels, of every row of a block."""
+    lone = block[0].kind is one_values
+    cells = list(_values(block, of) if lone else _tests(block, of))
+    height, columns = UPPER + LOWER + HEADS, COLUMNS
+    if lone:
+        height = max(HEADS + LINE * len(cells[0][1].lines), LEAST)
+        columns = LONE_COLUMNS
+    for k in range(0, len(cells), columns):
+        yield height, cells[k : k + columns]
 
 
-def _curves(cells: Cells, family: ShownFamily, of: ShownSet) -> None:
-    """A column a record: the series with its band, E below."""
-    records = _chosen(family, of)
-    tops = cells[0].subgridspec(1, len(records)).subplots(sharey=True, squeeze=False)[0]
-    lows = cells[1].subgridspec(1, len(records)).subplots(sharey=True, squeeze=False)[0]
-    for record, top, low in zip(records, tops, lows, strict=True):
-        own = family.prediction[family.prediction["record"] == record]
-        rows = family.measured[family.measured["record"] == record]
-        colour = of.colour(record)
-        top.fill_between(
-            own["at"], own["low"], own["high"], color=colour, alpha=0.25, lw=0
+def _values(block: Sequence[ShownFamily], of: ShownSet) -> Iterator[Cell]:
+    """A panel for each quantity of one value, of all families that have it."""
+    alike: dict[tuple[str, str], list[ShownFamily]] = {}
+    for family in block:
+        alike.setdefault((family.quantity, family.unit), []).append(family)
+    every = [record for family in block for record in family.prediction["record"]]
+    lines = list(dict.fromkeys(every))
+    for (quantity, unit), own in alike.items():
+        measured, prediction = (
+            pd.concat([f.measured for f in own]),
+            pd.concat([f.prediction for f in own]),
         )
-        top.plot(own["at"], own["value"], color=colour)
-        top.set_title(record + ("" if len(rows) else ", not yet measured"), size=6)
-        if len(rows):
-            _points(top, rows["at"], rows["measured"], rows["u_measured"], record, of)
-            _residuals(low, rows["at"], rows, of, colour)
-        low.set_xlabel(family.along or "at")
-    tops[0].set_ylabel(f"{family.name}, {family.unit}")
-    lows[0].set_ylabel(f"E, {family.unit}")
-    _say(tops[0], family)
+        names, aim = short_names(list(of.groups)), own[0].aim
+        shown = Series(quantity, unit, "", names, measured, prediction, aim)
+        yield one_values, replace(shown, lines=lines)
 
 
-def _chosen(family: ShownFamily, of: ShownSet) -> list[str]:
-    """Records that are drawn, those first that were not fitted."""
-    names = list(dict.fromkeys(family.prediction["record"]))
-    return sorted(names, key=lambda name: name in of.fitted)[:MOST_COLUMNS]
+def _tests(block: Sequence[ShownFamily], of: ShownSet) -> Iterator[Cell]:
+    """A panel for each test: predicted, fitted, then those not yet measured."""
+    found = []
+    about = [f for f in of.families if f.about == block[0].quantity]
+    names = short_names(list(dict.fromkeys(of.groups.values())))
+    for family in block:
+        rows = family.prediction
+        groups = rows["record"].map(of.groups).fillna(rows["record"])
+        for group, own in rows.groupby(groups, sort=False):
+            records = list(own["record"].unique())
+            seen = family.measured[family.measured["record"].isin(records)]
+            order = 2 * seen.empty + (records[0] in of.fitted)
+            halves = (
+                pd.concat([f.measured for f in about] or [rows[:0]]),
+                pd.concat([f.prediction for f in about] or [rows[:0]]),
+            )
+            series = Series(
+                family.quantity, family.unit, family.along, {"": names[str(group)]},
+                seen, own, family.aim, *halves,
+            )  # fmt: skip
+            found.append((order, (family.kind, series)))
+    yield from (cell for _, cell in sorted(found, key=lambda one: one[0]))
 
 
-def _one_value_a_record(cells: Cells, family: ShownFamily, of: ShownSet) -> None:
-    """All records in one panel; several quantities less what was predicted."""
-    top, low = (cell.subgridspec(1, 1).subplots() for cell in cells)
-    top.use_sticky_edges = low.use_sticky_edges = False
-    several = _several(family.prediction)
-    key = ["record", "quantity", "at"]
-    both = family.prediction.merge(family.measured, on=key, how="left")
-    for at, row in enumerate(both.to_dict("records")):
-        colour, value = of.colour(row["record"]), row["value"]
-        base = value if several else 0.0
-        low_end, wide = row["low"] - base, row["high"] - row["low"]
-        top.bar(at, wide, 0.8, low_end, color=colour, alpha=0.25, lw=0)
-        top.plot([at - 0.4, at + 0.4], [value - base] * 2, color=colour)
-        if np.isfinite(row["measured"]):
-            seen = [row["measured"] - base]
-            _points(top, [at], seen, [row["u_measured"]], row["record"], of)
-    rows = both.dropna(subset=["measured"])
-    _residuals(low, rows.index.to_numpy(), rows, of, PREDICTED_COLOUR, steps=True)
-    every = len(set(both["quantity"]))
-    top.set_xticks([])
-    low.set_xticks(
-        np.arange(0, len(both), every) + (every - 1) / 2,
-        [str(r) for r in both["record"].iloc[::every]],
-        rotation=30,
-        ha="right",
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Names without the words that all of them have."""
+    words = [name.replace("|", "_").split("_") for name in names]
+    shared = set(words[0]).intersection(*words) if len(words) > 1 else set()
+    kept = [" ".join(w for w in own if w not in shared) for own in words]
+    return {n: short or n for n, short in zip(names, kept, strict=True)}
+
+
+def _key(of: ShownSet) -> str:
+    return (
+        "Blue: predicted; grey: fitted. Points: measured, with u; open where fitted. "
+        "Bands and bars: 95 %.\nBelow: E = predicted - measured and "
+        f"{of.k:g} u_val. Lines about a mean: both branches."
     )
-    top.set_xlim(-0.7, len(both) - 0.3)
-    low.set_xlim(-0.7, len(both) - 0.3)
-    less = " less the predicted" if several else ""
-    top.set_ylabel(f"{family.name}{less}, {family.unit}")
-    low.set_ylabel(f"E, {family.unit}")
-    _say(top, family)
 
 
-def _rms_of_many(cells: Cells, family: ShownFamily, of: ShownSet) -> None:
-    """Over the quantities of a family: rms of E beside the rms half width and u_val."""
-    top, low = (cell.subgridspec(1, 1).subplots() for cell in cells)
-    for record, rows in family.measured.groupby("record", sort=False):
-        by = rows.groupby("at")
-        fitted = record in of.fitted
-        top.plot(
-            *_rms(by, "E"), "s" if fitted else "o", color=SCANNED_EDGE,
-            mfc="white" if fitted else SCANNED, ms=2.5,
-        )  # fmt: skip
-        top.plot(*_rms(by, "half_width"), color=of.colour(str(record)), lw=0.8)
-        at, E = _rms(by, "E")
-        low.plot(at, E / _rms(by, "u_val")[1], color=of.colour(str(record)), lw=0.8)
-    low.axhline(of.k, color=FAINT, lw=0.6, ls="--")
-    low.set_xlabel(family.along or "at")
-    top.set_ylabel(f"{family.name}: rms of E, {family.unit}\n(line: half width)")
-    low.set_ylabel("rms E / rms u_val")
-    _say(top, family)
-
-
-def _rms(by: Any, column: str) -> tuple[Floats, Floats]:
-    """Places of a grouped table, and the rms of a column at each."""
-    mean = by[column].apply(lambda x: float(np.sqrt(np.mean(np.square(x)))))
-    return mean.index.to_numpy(np.float64), mean.to_numpy(np.float64)
-
-
-def _points(panel: Axes, x: Any, y: Any, u: Any, record: str, of: ShownSet) -> None:
-    fitted = record in of.fitted
-    panel.errorbar(
-        x, y, yerr=u, fmt="s" if fitted else "o", color=SCANNED_EDGE, ms=2.5,
-        mfc="white" if fitted else SCANNED, elinewidth=0.6, capsize=1.0, lw=0,
-    )  # fmt: skip
-
-
-def _residuals(
-    panel: Axes,
-    x: Any,
-    rows: pd.DataFrame,
-    of: ShownSet,
-    colour: str,
-    steps: bool = False,
-) -> None:
-    """E with the band of k u_val."""
-    wide = of.k * rows["u_val"].to_numpy(np.float64)
-    if steps:
-        panel.bar(x, 2 * wide, 0.8, -wide, color=FAINT, alpha=0.2, lw=0)
-        panel.plot(x, rows["E"], "o", color=colour, ms=2.5)
-    else:
-        panel.fill_between(x, -wide, wide, color=FAINT, alpha=0.2, lw=0)
-        panel.plot(x, rows["E"], color=colour, lw=0.8)
-    panel.axhline(0.0, color=FAINT, lw=0.5)
-
-
-def _say(panel: Axes, family: ShownFamily) -> None:
-    """The verdict above a panel."""
-    panel.text(
-        0.0, 1.14, family.verdict, transform=panel.transAxes, size=5.5, color=FAINT,
-        va="bottom",
-    )  # fmt: skip
+def _foot(of: ShownSet) -> str:
+    told = "; ".join(
+        f"{family.name} ({part}) {verdict}"
+        for family in of.families
+        for part, verdict in family.verdicts.items()
+    )
+    lines = textwrap.wrap(f"Verdicts of validation: {told or 'none yet'}.", LETTERS)
+    return "\n".join([*lines, of.caption, provenance(of.runs, False)])

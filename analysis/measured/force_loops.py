@@ -42,10 +42,11 @@ class Loops:
         there = np.isfinite(mean)
         return curve(self.at[there], mean[there], u[there])
 
-    def half_hysteresis(self) -> float:
-        """Root mean square of half the difference of the two directions, N."""
-        half = (_mean_of(self.closing)[0] - _mean_of(self.opening)[0]) / 2
-        return float(np.sqrt(np.nanmean(half**2)))
+    def half_difference(self) -> QuantitySeries:
+        """Half of closing minus opening, where both reach; u as of the mean branch."""
+        closing, opening = (_mean_of(rows)[0] for rows in (self.closing, self.opening))
+        mean, half = self.mean_branch(), (closing - opening) / 2
+        return curve(mean.at, half[np.isfinite(half)], mean.u)
 
 
 def turning_points(x: Floats, least: float = TURN) -> Ints:
@@ -112,13 +113,18 @@ def zero_crossings(at: Floats, force: Floats) -> Floats:
 
 
 def loop_quantities(loops: Loops) -> Quantities:
-    """Mean branch, stable states, work from 0 mm to the closed end, hysteresis."""
+    """Mean branch, stable states, work from 0 mm to the closed end, hysteresis.
+
+    Half hysteresis is the root mean square of half the difference of both directions.
+    """
     mean = loops.mean_branch()
     if len(mean.at) < 2:
         raise ValueError("closing and opening have fewer than two places in common")
+    half = loops.half_difference()
     found = {
         "force": mean,
-        "half_hysteresis": one_value(loops.half_hysteresis()),
+        "half_difference": half,
+        "half_hysteresis": one_value(float(np.sqrt(np.mean(half.value**2)))),
     }
     states = zero_crossings(mean.at, mean.value)
     parts = (("open", states <= CLOSED), ("closed", states > CLOSED))

@@ -97,6 +97,8 @@ class QuantityEntry(Entry):
     learnt : its model error is learnt on the fitted records though the fit does not
         use it, as the thousand frames of a motion would outweigh everything else
     where : what a record must say of itself, such as its specimen, to belong here
+    about : the quantity about which this is half the difference of two branches, with
+        which figures show it
     learnt_from : the entry whose model error and repeats it has; its own if left out
     u : further standard uncertainty of the measured value, in `unit`, from `u_source`
     """
@@ -110,6 +112,7 @@ class QuantityEntry(Entry):
     fitted: bool = True
     learnt: bool = False
     where: Texts = Field(default_factory=dict)
+    about: str = ""
     learnt_from: str = ""
     u: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     u_source: str = ""

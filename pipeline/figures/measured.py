@@ -11,8 +11,6 @@ from pipeline.results.shown import DrawnFigure, Row, key_of_run
 from pipeline.store.files import read_json
 from pipeline.terminal.errors import InputError
 
-LONGEST = 110  # letters of a verdict above a panel
-
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One set: a run of the step measured."""
@@ -26,6 +24,8 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     text = {"record": str, "quantity": str}
     measured = pd.read_csv(of / "measured.csv", dtype=text)
     prediction = pd.read_csv(of / "prediction.csv", dtype=text)
+    unread = prediction["record"].isin(list(said["refused"]))
+    prediction = prediction[~unread]
     runs = [("compared", key), ("predicted", str(said["prediction"]["key"]))]
     shown = ShownSet(
         str(said["set"]),
@@ -36,6 +36,7 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
             if one["records"]
         ],
         frozenset(said["fitted"]),
+        dict(said["groups"]),
         float(said["k"]),
         runs,
         _caption(said, of),
@@ -54,19 +55,20 @@ def _belongs(rows: pd.DataFrame, family: dict[str, Any]) -> "pd.Series[bool]":
 def _family(
     one: dict[str, Any], measured: pd.DataFrame, prediction: pd.DataFrame, said: Any
 ) -> ShownFamily:
-    lines = [
-        f"{row['part']}: {row['verdict']}, {row['why']}; "
-        f"{row['coverage']:.0%} of rows inside"
+    verdicts = {
+        str(row["part"]): str(row["verdict"])
         for row in said["verdicts"]
         if row["quantity"] == one["name"]
-    ]
+    }
     return ShownFamily(
         str(one["name"]),
         str(one["unit"]),
         str(one["along"]),
         measured[_belongs(measured, one)],
         prediction[_belongs(prediction, one)],
-        "\n".join(line[: LONGEST + 40] for line in lines) or "not yet measured",
+        float(one["aim"]),
+        verdicts,
+        str(one["about"]),
     )
 
 

@@ -67,12 +67,12 @@ def run_step(at: SetAtHand, out: Path) -> Numbers:
     apart = left_out_rows(at, fitted, beside, near, groups)
     _write(out / "left_out.csv", shortened(apart))
     _write(out / "parameters.csv", parameters(at, after))
-    covered = judgement.coverage(apart)
+    covered = judgement.coverage(apart).value if len(apart) else float("nan")
     values = {name: after.inputs[name] for name in after.fitted}
     return {
         "fitted_records": len(chosen.inputs),
         "fitted_inputs": len(after.fitted),
-        "left_out_coverage": covered.value,
+        "left_out_coverage": covered,
         **values,
     }
 
@@ -150,8 +150,12 @@ def left_out_rows(
     near: Linear,
     groups: Sequence[Sequence[str]],
 ) -> pd.DataFrame:
-    """Every fitted record as those of other groups predict it, beside its values."""
-    if len(groups) < 2:
+    """Every fitted record as those of other groups predict it, beside its values.
+
+    There are none where no input is fitted here: a record whose parameters were fitted
+    to it elsewhere and are held is not predicted without itself.
+    """
+    if len(groups) < 2 or not any(one.fitted for one in at.inputs):
         return pd.DataFrame(columns=list(judgement.COLUMNS))
     tables = []
     for group in groups:

@@ -22,10 +22,12 @@ from pipeline.cases.set_records import (
     Records,
     SetAtHand,
     at_hand,
+    forms,
     kept_records,
     measured_rows,
     records_in,
 )
+from pipeline.formats.record_files import FoundRecord, find_records
 from pipeline.results.posterior_file import POSTERIOR, read_posterior
 from pipeline.results.prediction_file import (
     FOLDER,
@@ -106,6 +108,7 @@ def run_step(
         "source": at.of.source,
         "licence": at.of.licence,
         "families": families_said(at, whose),
+        "groups": shown_groups(at, records.found, whose),
         "prediction": {
             "key": of.key if of else "",
             "sha256": of.sha256 if of else "",
@@ -233,10 +236,26 @@ def families_said(
             "rows": one.rows or re.escape(name),
             "unit": one.unit,
             "along": one.along,
+            "aim": one.aim,
+            "about": one.about,
             "records": whose[name],
         }
         for name, one in at.of.quantities.items()
     ]
+
+
+def shown_groups(
+    at: SetAtHand, found: Mapping[str, FoundRecord], whose: Mapping[str, list[str]]
+) -> dict[str, str]:
+    """What each record is a repeat of, by its name; itself where nothing says so."""
+    by = at.of.records.repeats
+    shipped = {r.name: r.said for r in find_records(at.folder, forms(at.of))[0]}
+    said = {**at.of.records.kept, **shipped, **{n: r.said for n, r in found.items()}}
+    names = dict.fromkeys(name for own in whose.values() for name in own)
+    return {
+        name: "|".join(said[name].get(k, "") for k in by) if by else name
+        for name in names
+    }
 
 
 def shipped_inputs(at: SetAtHand) -> dict[str, RecordInputs]:

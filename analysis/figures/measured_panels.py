@@ -1,0 +1,210 @@
+"""Panels of a measured set: one test along something, single values, many at once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from analysis.figures.style import (
+    FAINT,
+    SCANNED,
+    SCANNED_EDGE,
+    SIMULATED,
+    TARGET,
+)
+from sim.arrays import Floats
+
+FITTED_COLOUR, PREDICTED_COLOUR = TARGET, SIMULATED
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What panels of one set have in common.
+
+    Parameters
+    ----------
+    fitted : records that the fit used
+    k : coverage factor of the verdicts
+    """
+
+    fitted: frozenset[str]
+    k: float
+
+    def colour(self, record: str) -> str:
+        """Of what was predicted of a record."""
+        return FITTED_COLOUR if record in self.fitted else PREDICTED_COLOUR
+
+    def marker(self, record: str) -> dict[str, Any]:
+        """Of what was measured of it."""
+        fitted = record in self.fitted
+        return {
+            "marker": "s" if fitted else "o",
+            "mfc": "white" if fitted else SCANNED,
+            "color": SCANNED_EDGE,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """What one panel shows.
+
+    Parameters
+    ----------
+    names : of records as they are printed; of "" that of the whole panel
+    aim : largest acceptable error
+    lines : records of a panel of single values, from above
+    half_measured, half_predicted : half the difference of two branches, about the
+        quantity, if there is one
+    """
+
+    quantity: str
+    unit: str
+    along: str
+    names: Mapping[str, str]
+    measured: pd.DataFrame
+    prediction: pd.DataFrame
+    aim: float
+    half_measured: pd.DataFrame = field(default_factory=pd.DataFrame)
+    half_predicted: pd.DataFrame = field(default_factory=pd.DataFrame)
+    lines: Sequence[str] = ()
+
+    @property
+    def first(self) -> pd.DataFrame:
+        """The prediction of its first record; repeats of one test have the same."""
+        rows = self.prediction
+        own: pd.DataFrame = rows[rows["record"] == rows["record"].iloc[0]]
+        return own
+
+    def head(self, look: Look) -> str:
+        """Whose panel it is, what it was for, and how it ended."""
+        first = str(self.prediction["record"].iloc[0])
+        what = "fitted" if first in look.fitted else "predicted"
+        if self.measured.empty:
+            return f"{self.names['']}: {what},\nnot yet measured"
+        error = _rms(self.measured["E"])
+        met = "within" if error <= self.aim else "beyond"
+        inside = self.measured["inside95"].mean()
+        return (
+            f"{self.names['']}: {what}\nrms E {error:.2g}, {met} {self.aim:.2g} "
+            f"{self.unit}; {inside:.0%} inside"
+        )
+
+
+def curves(panels: list[Axes], of: Series, look: Look, first: bool) -> None:
+    """The series of a test with its band, E below; both branches where there are."""
+    top, low = panels[0], panels[-1]
+    top.set_title(of.head(look), size=5.2)
+    own = of.first
+    colour = look.colour(str(own["record"].iloc[0]))
+    top.fill_between(own["at"], own["low"], own["high"], color=colour, alpha=0.25, lw=0)
+    top.plot(own["at"], own["value"], color=colour)
+    _branches(top, own, of.half_predicted, "value", {"color": colour, "lw": 0.6})
+    for record, rows in of.measured.groupby("record", sort=False):
+        dots = {**look.marker(str(record)), "ls": "", "ms": 1.6, "mew": 0.4}
+        every = max(1, len(rows) // 30)
+        some = rows.iloc[::every]
+        top.errorbar(
+            some["at"], some["measured"], some["u_measured"], elinewidth=0.5, **dots
+        )
+        faint = {"color": SCANNED_EDGE, "lw": 0.5, "ls": ":"}
+        _branches(top, rows, of.half_measured, "measured", faint)
+        _residuals(low, rows, look)
+    _label(panels, of, f"{of.quantity}, {of.unit}" * first, f"E, {of.unit}" * first)
+
+
+def _branches(
+    panel: Axes,
+    mean: pd.DataFrame,
+    half: pd.DataFrame,
+    column: str,
+    look: dict[str, Any],
+) -> None:
+    """The two branches of which `mean` is the mean."""
+    if half.empty:
+        return
+    both = mean.merge(half, on=["record", "at"], suffixes=("", "_half"))
+    for way in (1, -1):
+        panel.plot(both["at"], both[column] + way * both[f"{column}_half"], **look)
+
+
+def _residuals(panel: Axes, rows: pd.DataFrame, look: Look) -> None:
+    """E with the band of k u_val."""
+    wide = look.k * rows["u_val"]
+    panel.fill_between(rows["at"], -wide, wide, color=FAINT, alpha=0.2, lw=0)
+    panel.plot(rows["at"], rows["E"], color=look.colour(rows["record"].iloc[0]), lw=0.8)
+    panel.axhline(0.0, color=FAINT, lw=0.5)
+
+
+def rms_of_many(panels: list[Axes], of: Series, look: Look, first: bool) -> None:
+    """Over the quantities of a family: rms of E and half width; over u_val below."""
+    top, low = panels[0], panels[-1]
+    top.set_title(of.head(look), size=5.2)
+    colour = look.colour(str(of.first["record"].iloc[0]))
+    top.fill_between(*_by_place(of.first, "half_width"), color=colour, alpha=0.2, lw=0)
+    for record, rows in of.measured.groupby("record", sort=False):
+        at, E = _by_place(rows, "E")
+        dots = {**look.marker(str(record)), "ls": "-", "lw": 0.4, "ms": 2.0, "mew": 0.4}
+        top.plot(at, E, **dots)
+        colour = look.colour(str(record))
+        low.plot(at, E / _by_place(rows, "u_val")[1], color=colour, lw=0.8)
+    top.axhline(of.aim, color=FAINT, lw=0.6, ls="--")
+    if low is not top:
+        low.axhline(look.k, color=FAINT, lw=0.6, ls="--")
+    for panel in panels:
+        panel.set_ylim(bottom=0)
+    what = f"{of.quantity}: rms of E\nand half width, {of.unit}"
+    _label(panels, of, what * first, "E / u_val" * first)
+
+
+def _label(panels: list[Axes], of: Series, upper: str, lower: str) -> None:
+    """Axes of a panel, and of the one below it, if there is one."""
+    panels[0].set_ylabel(upper)
+    panels[-1].set_xlabel(of.along or "at", size=6)
+    for low in panels[1:]:
+        low.set_ylabel(lower)
+        low.sharex(panels[0])
+        panels[0].tick_params(labelbottom=False)
+
+
+def one_values(panels: list[Axes], of: Series, look: Look, first: bool) -> None:
+    """A line a record; of several quantities of one unit, less what was predicted."""
+    (panel,) = panels
+    panel.use_sticky_edges = False
+    key = ["record", "quantity", "at"]
+    both = of.prediction.merge(of.measured, on=key, how="left")
+    records = list(of.lines)
+    each = both["quantity"].nunique()
+    several = each > 1
+    for k, row in enumerate(both.to_dict("records")):
+        record = str(row["record"])
+        line = records.index(record) + (k % each) / each - (each - 1) / (2 * each)
+        base = row["value"] if several else 0.0
+        wide, colour = row["high"] - row["low"], look.colour(record)
+        panel.barh(
+            line, wide, 0.7 / each, left=row["low"] - base, color=colour, alpha=0.25
+        )
+        panel.plot(row["value"] - base, line, "|", color=colour, ms=6)
+        if np.isfinite(row["measured"]):
+            dots = {**look.marker(record), "ms": 2.5, "mew": 0.5, "elinewidth": 0.5}
+            panel.errorbar(row["measured"] - base, line, xerr=row["u_measured"], **dots)
+    panel.set_yticks(range(len(records)), [])
+    if first:
+        names = [of.names.get(name, name) for name in records]
+        panel.set_yticks(range(len(records)), names, size=4.5)
+    panel.set_ylim(len(records) - 0.4, -0.6)
+    less = " less the predicted" if several else ""
+    seen = "" if both["measured"].notna().any() else ", not yet measured"
+    panel.set_title(f"{of.quantity}{less}, {of.unit}{seen}", size=5.5)
+
+
+def _rms(x: "pd.Series[float]") -> float:
+    return float(np.sqrt(np.mean(np.square(x))))
+
+
+def _by_place(rows: pd.DataFrame, column: str) -> tuple[Floats, Floats]:
+    """Places, and the rms of a column at each."""
+    mean = rows.groupby("at")[column].apply(_rms)
+    return mean.index.to_numpy(np.float64), mean.to_numpy(np.float64)

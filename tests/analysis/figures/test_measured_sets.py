@@ -1,0 +1,78 @@
+"""Small multiples of a measured set: which panels there are, and what they say."""
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.measured_sets import (
+    ShownFamily,
+    ShownSet,
+    measured_set,
+    short_names,
+)
+
+AT = np.linspace(0.0, 1.0, 5)
+
+
+def rows(
+    records: list[str], quantity: str, value: float, at: np.ndarray = AT
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Measured values 0.1 below those predicted, half of them inside; of all records
+    but those called kept..."""
+    tables = [
+        pd.DataFrame({"record": r, "quantity": quantity, "at": at}) for r in records
+    ]
+    whole = pd.concat(tables, ignore_index=True)
+    half = np.where(np.arange(len(whole)) % 2, 0.05, 0.2)
+    prediction = whole.assign(
+        value=value, half_width=half, low=value - half, high=value + half
+    )
+    measured = whole.assign(
+        measured=value - 0.1, u_measured=0.02, predicted=value, E=0.1, u_val=0.06,
+        half_width=half, inside95=half > 0.1,
+    )  # fmt: skip
+    return measured[~measured["record"].str.startswith("kept")], prediction
+
+
+def shown() -> ShownSet:
+    tests = ["test_a", "test_b", "kept_c"]
+    one = np.zeros(1)
+    families = [
+        ShownFamily("force_X", "N", "closing", *rows(tests[:2], "force", 2.0), 0.15),
+        ShownFamily("force_Y", "N", "closing", *rows(tests[2:], "force", 4.0), 0.15),
+        ShownFamily(
+            "loop", "N", "closing", *rows(tests, "half", 0.3), 0.1, about="force"
+        ),
+        ShownFamily(
+            "work", "mJ", "", *rows(tests, "work", 9.0, one), 1.0, {"fitted": "agrees"}
+        ),
+    ]
+    groups = {name: name for name in tests}
+    fitted = frozenset({"test_a"})
+    return ShownSet("toy", "A toy", families, fitted, groups, 2.0, [("a", "k")], "c.")
+
+
+def test_every_test_has_a_panel_that_says_how_it_ended() -> None:
+    figure = measured_set(shown())
+    titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
+    assert titles == [
+        "test b: predicted\nrms E 0.1, within 0.15 N; 40% inside",
+        "test a: fitted\nrms E 0.1, within 0.15 N; 60% inside",
+        "kept c: predicted,\nnot yet measured",
+        "work, mJ",
+    ]
+    lines = next(axes for axes in figure.axes if axes.get_title() == "work, mJ")
+    names = [label.get_text() for label in lines.get_yticklabels()]
+    assert names == ["test a", "test b", "kept c"]
+    assert "work (fitted) agrees" in figure.get_supxlabel()
+
+
+def test_branches_lie_half_their_difference_about_the_mean() -> None:
+    top = measured_set(shown()).axes[0]
+    ends = {round(float(line.get_ydata()[0]), 9) for line in top.get_lines()}  # type: ignore[index, arg-type]
+    assert {2.0, 2.3, 1.7, 2.1} <= ends
+
+
+def test_names_lose_the_words_that_all_of_them_have() -> None:
+    assert short_names(["a_one_z", "a_two_z"]) == {"a_one_z": "one", "a_two_z": "two"}
+    assert short_names(["same"]) == {"same": "same"}
+    assert short_names(["m|1", "m|2"]) == {"m|1": "1", "m|2": "2"}
