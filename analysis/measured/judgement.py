@@ -49,6 +49,8 @@ def compared(measured: pd.DataFrame, prediction: pd.DataFrame) -> pd.DataFrame:
     measured : record, quantity, at, measured, u
     prediction : as of analysis.measured.prediction
     """
+    if measured.empty or prediction.empty:
+        return pd.DataFrame(columns=list(COLUMNS))
     key = ["record", "quantity", "at"]
     both = measured.assign(at=measured["at"].round(9)).merge(
         prediction.assign(at=prediction["at"].round(9)), on=key, how="inner", sort=False

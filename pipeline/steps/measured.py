@@ -97,7 +97,8 @@ def run_step(
     shown = shown_rows(chosen, before, made)
     _write(out / "prediction.csv", shown)
     whose = members(at, shown, {**shipped_inputs(at), **records.inputs})
-    parts = parts_of(table, fitted_names(chosen), out / "left_out.csv")
+    apart = fit / "left_out.csv" if folder == at.folder else None
+    parts = parts_of(table, fitted_names(chosen), apart)
     verdicts = parts_judged(at, records.inputs, parts)
     _write(out / "verdict.csv", verdicts)
     refused = {**records.refused, **chosen.refused, **unread}
@@ -189,12 +190,17 @@ def fitted_names(chosen: Chosen) -> list[str]:
 
 
 def parts_of(
-    table: pd.DataFrame, fitted: Sequence[str], apart: Path
+    table: pd.DataFrame, fitted: Sequence[str], apart: Path | None
 ) -> dict[str, pd.DataFrame]:
-    """Rows of predicted records, of fitted ones, of those left out of their fit."""
+    """Rows of predicted records, of fitted ones, of those left out of their fit.
+
+    Parameters
+    ----------
+    apart : file of the last, where the shipped records are compared
+    """
     own = table["record"].isin(fitted)
     parts = {PREDICTED: table[~own], FITTED: table[own]}
-    if apart.is_file():
+    if apart is not None and apart.is_file():
         parts[LEFT_OUT] = pd.read_csv(apart, dtype={"record": str})
     return parts
 

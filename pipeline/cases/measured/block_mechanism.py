@@ -37,6 +37,7 @@ TRAVEL = re.compile(r"_(-?\d+\.\d+)_(-?\d+\.\d+)")  # limits of travel in a file
 BEYOND = 0.098  # mm that the rig goes beyond the lower limit
 LONGEST_GAP = 2.0  # s between two samples
 DEAD = 0.1  # N, range of a force that nothing resists
+OTHER_UNIT = 2.0  # times the travel that is said, or more, is one in another unit
 STRAY = 0.01  # of all samples, at each end of that range
 REACH = (-2.0, 11.2)  # mm of closing that a model's loop goes through
 OPTIONS = BlockOptions(tolerance=1e-7)
@@ -138,7 +139,9 @@ class BlockMechanism:
         table = record.columns(COLUMNS)
         time, position, force = (table[name].to_numpy() for name in COLUMNS)
         _refuse_gaps(record.path, time)
-        closing = position - position.min() + travel(record)[0]
+        low, high = travel(record)
+        _refuse_unit(record.path, float(np.ptp(position)), high - low)
+        closing = position - position.min() + low
         resisting = -force
         _refuse_force(record.path, closing, resisting)
         try:
@@ -268,6 +271,15 @@ def _refuse_gaps(path: Path, time: Floats) -> None:
         raise InputError(
             f"{path}, row {row + 3}: time_s goes from {time[row]:g} to "
             f"{time[row + 1]:g}: at most {LONGEST_GAP:g} s may be missing"
+        )
+
+
+def _refuse_unit(path: Path, goes: float, said: float) -> None:
+    """A record must travel about as far as is said of it."""
+    if not said / OTHER_UNIT < goes < said * OTHER_UNIT:
+        raise InputError(
+            f"{path}: position_mm goes over {goes:g}, but the travel is {said:g} mm: "
+            "give it in mm, or correct the travel"
         )
 
 

@@ -5,6 +5,7 @@ of each; one end row is held, the other a bar that moves and turns as it likes. 
 were found anew in every picture: labels are carried from the coldest by continuity.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -38,6 +39,7 @@ MATERIALS = ("HTNI", "LTNI")
 DESIGN_ENDS = ("_all", "_teeth", "_pacman")
 TEMPERATURE = "temperature_C"
 COORDINATES = ("x_mm", "y_mm")
+FRAME = re.compile(r"frame (\d+)")  # as labels name one that they cannot be carried to
 STEP = EquilibriumOptions(tolerance=1e-8)
 
 
@@ -132,8 +134,8 @@ class LatticeTracks:
         try:
             tracks, orders = label_frames(frames, made.r[:, :2], made.links, at)
         except NotToldError as error:
-            names = ", ".join(f"frame {k}: {t:g} C" for k, t in enumerate(at))
-            raise InputError(f"{record.path}: {error} ({names})") from error
+            told = FRAME.sub(lambda m: f"{m[0]} ({at[int(m[1])]:g} C)", str(error))
+            raise InputError(f"{record.path}: {told}") from error
         model = nodes_of(predicted, len(made.r))
         return at, place_on_model(tracks.points, orders, model)
 

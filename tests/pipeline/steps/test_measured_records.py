@@ -1,0 +1,115 @@
+"""Records as others hand them in: renamed, shifted, among other files, damaged."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pipeline.cases.set_records import SetAtHand, at_hand
+from pipeline.config.measured_file import read_set
+from pipeline.results.prediction_file import committed
+from pipeline.steps.measured import run_step as compare
+
+TEST = "T1_rubber_centerclamp_opentoclose_test3_-1.50_11.00"
+TRACKS = "tracks_HTNI_all"
+Change = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+def handed_in(
+    folder: Path, name: str, table: pd.DataFrame, given: str, change: Change
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Rows and reasons, where a changed record lies among other files.
+
+    Parameters
+    ----------
+    given : the file's name without suffix
+    """
+    at: SetAtHand = at_hand(read_set(name).model_dump(mode="json"))
+    place = folder / "records"
+    place.mkdir()
+    change(table).to_csv(place / f"{given}.csv", index=False)
+    (place / "summary.csv").write_text("mean,of\n1,2\n")
+    said = "T1,centre_clamp,-1.598,11.002" if given == TEST else ",,,"
+    head = "file,specimen,loading,travel_min_mm,travel_max_mm"
+    (place / "records.csv").write_text(f"{head}\n{given}.csv,{said}\n")
+    (place / "notes.txt").write_text("mounted twice\n")
+    compare(at, place, committed(at.folder), folder / "out", folder)
+    said = json.loads((folder / "out" / "verdict.json").read_text())
+    return pd.read_csv(folder / "out" / "measured.csv"), said["refused"]
+
+
+def loop() -> pd.DataFrame:
+    return pd.read_csv(f"data/circle_square_morpher/records/{TEST}.csv")
+
+
+def tracks() -> pd.DataFrame:
+    table = pd.read_csv(f"data/lce_lattices/{TRACKS}.csv")
+    return table[table["specimen"] == 2].reset_index(drop=True)
+
+
+def test_a_shifted_loop_is_measured_as_it_was(tmp_path: Path) -> None:
+    tables = []
+    for k, change in enumerate([
+        lambda t: t,
+        lambda t: t.assign(position_mm=t["position_mm"] + 500, time_s=t["time_s"] + 9),
+    ]):  # fmt: skip
+        folder = tmp_path / str(k)
+        folder.mkdir()
+        rows, refused = handed_in(folder, "circle_square_morpher", loop(), TEST, change)
+        assert refused == {}
+        assert set(rows["record"]) == {TEST}
+        tables.append(rows)
+    pd.testing.assert_frame_equal(*tables, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda t: t.drop(columns="force_N"), "has no column force_N"),
+        (lambda t: t.assign(position_mm=t["position_mm"] / 1e3), "in mm"),
+        (lambda t: t.assign(force_N=t["force_N"] / 1e3), "was not loaded"),
+        (lambda t: t.assign(force_N=-t["force_N"]), "turn its sign"),
+        (lambda t: t.assign(time_s=t["time_s"] + 9 * (t.index > 500)), "may be missin"),
+        (lambda t: t.assign(force_N=t["force_N"].mask(t.index == 40)), "row 42: force"),
+    ],
+)
+def test_a_damaged_loop_has_no_rows_and_one_line(
+    tmp_path: Path, change: Change, reason: str
+) -> None:
+    rows, refused = handed_in(tmp_path, "circle_square_morpher", loop(), TEST, change)
+    assert rows.empty
+    assert reason in refused[TEST]
+    assert "\n" not in refused[TEST]
+
+
+def test_shifted_tracks_are_measured_and_placed(tmp_path: Path) -> None:
+    rows, refused = handed_in(
+        tmp_path, "lce_lattices", tracks(), TRACKS,
+        lambda t: t.assign(x_mm=t["x_mm"] + 33.0, y_mm=-t["y_mm"]),
+    )  # fmt: skip
+    assert refused == {}
+    assert (len(rows), set(rows["record"])) == (84 * 23, {"HTNI_all_2"})
+    nodes = rows[rows["quantity"].str.startswith("node")]
+    assert 2.0 * (nodes["E"] ** 2).mean() < 0.25**2  # mm^2 of node distance
+    said = json.loads((tmp_path / "out" / "verdict.json").read_text())
+    assert 0 <= said["placed"]["HTNI_all_2"]["placement"] < 4
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda t: t.drop(300), "(55 C) has 40 points for 41 nodes"),
+        (lambda t: t.assign(x_mm=t["x_mm"] / 1e3, y_mm=t["y_mm"] / 1e3), "same unit"),
+        (lambda t: t[t["temperature_C"].isin([22, 130])], "no prediction from these"),
+        (lambda t: t.drop(columns="y_mm"), "has no column y_mm"),
+    ],
+)
+def test_damaged_tracks_have_no_rows_and_one_line(
+    tmp_path: Path, change: Change, reason: str
+) -> None:
+    rows, refused = handed_in(tmp_path, "lce_lattices", tracks(), TRACKS, change)
+    assert rows.empty
+    assert reason in refused["HTNI_all_2"]
+    assert "\n" not in refused["HTNI_all_2"]
