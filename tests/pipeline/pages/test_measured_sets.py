@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from pipeline.pages.jobs import _state
 from pipeline.pages.measured_sets import coverages, measured_sets
 from pipeline.pages.report import write_report
 from pipeline.store.files import write_json
+from pipeline.store.runs import Job
 
 
 def compared(folder: Path, name: str, inside: dict[str, float]) -> dict[str, Any]:
@@ -23,17 +25,10 @@ def compared(folder: Path, name: str, inside: dict[str, float]) -> dict[str, Any
     said |= {"inside": inside, "verdicts": [verdict], "refused": {}}
     said["prediction"] = {"key": "k", "sha256": "f" * 64, "committed": True}
     write_json(folder / name / "verdict.json", {**said, "variants_tried": 1, "k": 2.0})
-    words = ("study", "expect", "code", "reason", "started", "git_commit", "edited")
-    lists = ("edits", "needs", "paths", "files")
-    maps = ("roles", "versions", "config", "result", "numbers")
-    return {
-        **dict.fromkeys(words, ""),
-        **{key: [] for key in lists},
-        **{key: {} for key in maps},
-        **dict.fromkeys(("synthetic", "git_dirty"), False),
-        "step": "measured", "status": "finished", "name": name, "key": name,
-        "wall_s": 1.0, "directory": folder / name,
-    }  # fmt: skip
+    known = {"step": "measured", "name": name}
+    job = Job("measured", name, known, {}, {}, (), {})
+    own = {"status": "finished", "directory": folder / name}
+    return {**_state(job, {}, folder), **own}
 
 
 def test_coverage_is_by_set_and_in_their_mean(tmp_path: Path) -> None:
