@@ -110,9 +110,19 @@ def _weight_and_slope(e: float, gate: float) -> tuple[float, float]:
 
 @kernel
 def sandwich(
-    x: Floats, use: Bools, sight: Floats, theta: Floats, scale: float, size: int
+    x: Floats,
+    use: Bools,
+    sight: Floats,
+    theta: Floats,
+    scale: float,
+    size: int,
+    side: int,
 ) -> tuple[Floats, Floats, int]:
     """What the covariance A^-1 B A^-1 of a minimum over `size` unknowns is made of.
+
+    Parameters
+    ----------
+    side : cells a cube side, within which errors may be correlated
 
     Returns
     -------
@@ -125,8 +135,8 @@ def sandwich(
     gate = BIWEIGHT.tukey * scale
     J = np.ones(4)
     A, B = np.zeros((4, 4)), np.zeros((4, 4))
-    cell = cells(x, theta[:3], BIWEIGHT.clusters)
-    scores = np.zeros((6 * BIWEIGHT.clusters * BIWEIGHT.clusters, 4))
+    cell = cells(x, theta[:3], side)
+    scores = np.zeros((6 * side * side, 4))
     count, weights, slopes = 0, 0.0, 0.0
     for p in range(len(x)):
         if not use[p]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from analysis.spheres.judge import SphereCandidate, typical_rms
 from analysis.spheres.picks import FittedSphere, PickOptions, Picks
-from analysis.spheres.polish import polish
+from analysis.spheres.polish import polish, shared_error
 from analysis.spheres.radius import common_radius
 from analysis.spheres.search import search
 from analysis.spheres.thresholds import JUDGE
@@ -51,7 +51,8 @@ def find_spheres(
     rejected += lost
     seen = _seen(accepted, view)
     noise = typical_rms(accepted)
-    return Picks(spheres, tuple(rejected), covariance, noise, motions, seen)
+    excess = shared_error(accepted, placed)
+    return Picks(spheres, tuple(rejected), covariance, noise, motions, seen, excess)
 
 
 def _seen(accepted: list[SphereCandidate], view: Ints | None) -> Bools:

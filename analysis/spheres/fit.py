@@ -27,6 +27,7 @@ class Fit:
     height: Floats  # (k,) e of every point, mm
     used: Bools  # (k,) points that carry weight
     step: float  # last one, mm; inf where the points determine no centre
+    shared: float  # covariance by clusters of a quarter over that by small ones
 
     @cached_property
     def rms(self) -> float:
@@ -96,15 +97,19 @@ def refine(
         scale = _scale(e[clean], gate)
         if scale > roughest:
             return None
-    A, B, count = sandwich(x, clean, sight, theta, gate / BIWEIGHT.tukey, 3)
+    spread, side = gate / BIWEIGHT.tukey, BIWEIGHT.clusters
+    A, B, count = sandwich(x, clean, sight, theta, spread, 3, side)
     if count < FIT.fewest or np.linalg.eigvalsh(A[:3, :3])[0] <= 0:
         return None
     covariance = _covariance(A[:3, :3], B[:3, :3])
+    _, wide, _ = sandwich(x, clean, sight, theta, spread, 3, BIWEIGHT.wide_clusters)
+    shared = np.trace(np.linalg.solve(A[:3, :3], wide[:3, :3]))
+    shared /= np.trace(np.linalg.solve(A[:3, :3], B[:3, :3]))
     free, sd = _free_radius(x, clean, sight, theta, scale)
     used = clean & (np.abs(e) < BIWEIGHT.tukey * scale)
     R = float(theta[3])
     last = step * gate / BIWEIGHT.tukey
-    return Fit(theta[:3], R, scale, covariance, free, sd, e, used, last)
+    return Fit(theta[:3], R, scale, covariance, free, sd, e, used, last, shared)
 
 
 def _free_radius(
@@ -112,7 +117,7 @@ def _free_radius(
 ) -> tuple[float, float]:
     """The radius fitted along with the centre, and its sd; inf where it is free."""
     free, step = settle(x, clean, sight, theta, scale, True, FIT.fine)
-    A, B, _ = sandwich(x, clean, sight, free, scale, 4)
+    A, B, _ = sandwich(x, clean, sight, free, scale, 4, BIWEIGHT.clusters)
     if np.linalg.eigvalsh(A)[0] > 1e-9 * A[3, 3] > 0:
         sd = float(np.sqrt(_covariance(A, B)[3, 3]))
         if step < max(FIT.fine, FIT.settled * sd / scale):

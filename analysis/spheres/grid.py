@@ -69,7 +69,8 @@ def _bounds(points: Floats) -> tuple[Floats, Floats]:
 def _slot(slots: Ints, key: int) -> int:
     """Where the key is, or the empty slot where it belongs."""
     last = len(slots) - 1
-    i = (key * 0x9E3779B97F4A7C1) >> 20 & last
+    mixed = key ^ key >> 32  # or all cubes along x would share their lowest bits
+    i = (mixed * 0x9E3779B97F4A7C1) >> 20 & last
     while slots[i] != key and slots[i] != -1:
         i = (i + 1) & last
     return i

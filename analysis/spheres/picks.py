@@ -8,6 +8,7 @@ from enum import Enum
 
 import numpy as np
 
+from analysis.spheres.thresholds import SHARED
 from sim.arrays import Bools, Floats
 
 
@@ -100,6 +101,28 @@ class ViewMotion:
     pivot: Floats  # (3,) mm
 
 
+@dataclass(frozen=True)
+class Excess:
+    """A ratio of the variance that is seen to the one that was stated."""
+
+    learnt: str  # from what
+    ratio: float
+    sd: float  # of the ratio, where it is one
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is more than chance."""
+        return bool(self.ratio > 1.0 + SHARED.certain * self.sd)
+
+    @property
+    def told(self) -> str:
+        """One line for the reader of the results."""
+        return (
+            f"neighbouring points share errors: variances of centres are taken "
+            f"{self.ratio:.1f} times, as {self.learnt} tells"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Picks:
     """All spheres of a scan, best seen first, and the candidates turned down."""
@@ -111,6 +134,7 @@ class Picks:
     motions: tuple[ViewMotion, ...] = field(default=())
     seen: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=np.bool_))
     # (m, v) whether the sphere is seen in the view; empty where views are not known
+    excess: Excess | None = None  # by which the covariance of points was multiplied
 
     @property
     def centres(self) -> Floats:

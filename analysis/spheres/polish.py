@@ -7,7 +7,8 @@ import numpy as np
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.fit import Fit, refine
 from analysis.spheres.judge import SphereCandidate, fault
-from analysis.spheres.picks import PickOptions, Rejected, RejectionReason
+from analysis.spheres.picks import Excess, PickOptions, Rejected, RejectionReason
+from analysis.spheres.shared_errors import largest, of_cells, of_radii, of_views
 from analysis.spheres.sights import pull, seen_from
 from analysis.spheres.thresholds import SIGHTS, VIEWS
 from analysis.spheres.views import Placement, blocks, place, scanner_places, unmoved
@@ -144,17 +145,30 @@ def _moved(c: SphereCandidate, by: Floats) -> SphereCandidate:
     )
 
 
+def shared_error(
+    accepted: list[SphereCandidate], joint: Placement | None
+) -> Excess | None:
+    """By how much variances exceed those of points, if they do, and what tells."""
+    found = of_cells(accepted) + of_radii(accepted)
+    if joint is not None:
+        found += of_views(joint.squares, joint.free)
+    return largest(found)
+
+
 def _budget(
     accepted: list[SphereCandidate], joint: Placement | None, options: PickOptions
 ) -> Floats:
     """(3 m, 3 m) covariance of all centres, with what single scans cannot show."""
     size = 3 * len(accepted)
     covariance = np.zeros((size, size))
+    excess = shared_error(accepted, joint)
     if joint is not None:
         covariance += joint.covariance
     else:
         for k, c in enumerate(accepted):
             covariance[3 * k : 3 * k + 3, 3 * k : 3 * k + 3] = c.fit.covariance
+    if excess is not None:
+        covariance *= excess.ratio
     floor = options.repeatability_mm**2
     if joint is None:
         floor += options.registration_mm**2

@@ -30,6 +30,7 @@ class BiweightThresholds(NamedTuple):
     tukey: float = 5.0
     steep: float = 0.2  # cosine of incidence below which points do not count; noise
     clusters: int = 6  # cells a cube side within which errors may be correlated; noise
+    wide_clusters: int = 2  # the same, of errors that reach over a quarter; views
     most_steps: int = 40  # after which a centre counts as unsettled; noise
     longest: float = 1.9  # times the reweighted step; up to 2 the sum never grows; law
 
@@ -139,6 +140,15 @@ class ViewThresholds:
 
 
 @dataclass(frozen=True)
+class SharedThresholds:
+    """When errors that neighbouring points share are believed."""
+
+    certain: float = 3.0  # sd above one; custom
+    fewest: int = 5  # spheres, or degrees of freedom, that tell; custom
+    points: float = 30.0  # weight of a view's points on a sphere that tells; custom
+
+
+@dataclass(frozen=True)
 class SightThresholds:
     """From where a merged cloud was seen."""
 
@@ -185,5 +195,6 @@ SEARCH = SearchThresholds()
 JUDGE = JudgeThresholds()
 RADIUS = RadiusThresholds()
 VIEWS = ViewThresholds()
+SHARED = SharedThresholds()
 SIGHTS = SightThresholds()
 OTHERS = OtherSizeThresholds()

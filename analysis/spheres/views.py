@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 from analysis.spheres.biweight import height
 from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.picks import ViewMotion
-from analysis.spheres.thresholds import BIWEIGHT, VIEWS
+from analysis.spheres.thresholds import BIWEIGHT, SHARED, VIEWS
 from sim.arrays import Bools, Floats, Ints
 from sim.kernels import kernel
 
@@ -31,6 +31,8 @@ class Placement:
     motions: Floats  # (v, 6) tau
     pivot: Floats  # (3,) p
     covariance: Floats  # (3 m, 3 m) mm^2
+    squares: float = 0.0  # chi squared of the centres that each view sees alone
+    free: int = 0  # its degrees of freedom
 
     def move(self, x: Floats, view: Ints) -> Floats:
         """The points where their views belong."""
@@ -124,7 +126,29 @@ def place(
     right[own:] -= prior * before.motions.ravel()
     inverse, rise = _solved(H, right, own, weight)
     tau = rise[own:].reshape(views, 6)
-    return Placement(before.motions + tau, before.pivot, inverse[:own, :own])
+    squares, free = _left(accepted, sums, before.pivot, rise[:own], tau)
+    moved = before.motions + tau
+    return Placement(moved, before.pivot, inverse[:own, :own], squares, free)
+
+
+def _left(
+    accepted: list[SphereCandidate],
+    sums: list[tuple[Floats, Floats]],
+    pivot: Floats,
+    shift: Floats,
+    tau: Floats,
+) -> tuple[float, int]:
+    """Chi squared that centres and motions leave, and its degrees of freedom."""
+    squares, rows = 0.0, 0
+    for i, (c, (A, g)) in enumerate(zip(accepted, sums, strict=True)):
+        phi = float(np.trace(c.fit.covariance @ A.sum(axis=0))) / 3
+        K = np.hstack([np.eye(3), -_cross_matrix(c.fit.centre - pivot)])
+        seen = np.trace(A, axis1=1, axis2=2) > SHARED.points
+        for v in np.flatnonzero(seen):
+            h = g[v] - A[v] @ (shift[3 * i : 3 * i + 3] - K @ tau[v])
+            squares += float(h @ np.linalg.lstsq(A[v], h, rcond=None)[0]) / phi
+            rows += 3
+    return squares, rows - 3 * len(accepted) - 6 * (len(tau) - 1)
 
 
 def _normal_equations(

@@ -21,6 +21,7 @@ PRINTING = "printing of bodies"
 PLAY = "joint play"
 INPUT = "link lengths, through the solver"
 POSE = "pose of the target"
+SCAN_SCALE_SD = 1e-3  # relative: 0.05 to 0.1 % is usual of scanners
 SLOWEST = 0.99  # ratio of successive changes up to which they are summed to the end
 SCAN_SOURCES = (CENTRES, SCATTER, VIEWS, SCAN_SCALE)  # of S; of E, POSE too
 
@@ -33,14 +34,15 @@ class UncertaintyOptions:
     ----------
     registration_sd_mm : of each sphere, from merging the views, where the ingest has
         not accounted for it
-    scan_scale_sd : relative, of the scanner's calibration
+    scan_scale_sd : relative, of the scanner's calibration; what nobody stated is
+        `SCAN_SCALE_SD`, a usual one
     print_scale_sd : relative, of the printer
     printing_sd_mm : of a node's place on its bodies, along each axis
     joint_play_sd_mm : of a node in the directions that rigid bodies leave it
     """
 
     registration_sd_mm: float = 0.0
-    scan_scale_sd: float = 2e-4
+    scan_scale_sd: float = SCAN_SCALE_SD
     print_scale_sd: float = 1e-3
     printing_sd_mm: float = 0.03
     joint_play_sd_mm: float = 0.1
@@ -50,6 +52,25 @@ class UncertaintyOptions:
             value = getattr(self, name)
             if not 0 <= value < np.inf:
                 raise ValueError(f"{name} must be zero or positive, not {value}")
+
+
+def certified_scale_sd(mpe_mm: float, length_mm: float) -> float:
+    """Relative sd of a scanner's scale, from its certificate.
+
+    The error of a length is taken as uniform up to the maximum permissible one [JCGM
+    100:2008, 4.3.7], and as one of scale: of all errors S feels that one most.
+
+    Parameters
+    ----------
+    mpe_mm : largest error of a sphere spacing that VDI/VDE 2634 or ISO 10360-13 permits
+    length_mm : the longest spacing tested
+    """
+    if not (0 < mpe_mm < np.inf and 0 < length_mm < np.inf):
+        raise ValueError(
+            f"an error of {mpe_mm} mm over {length_mm} mm is no certificate: give "
+            "scan_mpe_mm and scan_mpe_length_mm, both positive"
+        )
+    return float(mpe_mm / (np.sqrt(3.0) * length_mm))
 
 
 def independent(n: int, sd_mm: float) -> Floats:

@@ -12,8 +12,9 @@ from analysis.labels.evidence import NOT_ASSIGNED
 from analysis.labels.mechanism import Mechanism
 from analysis.validation.comparison import Acceptance, Contribution
 from analysis.validation.printing_error import with_printing_error_told
+from analysis.validation.scanner_scale import with_scanner_scale_told
 from analysis.validation.target_distance import TargetInScan
-from analysis.validation.uncertainty import UncertaintyOptions
+from analysis.validation.uncertainty import SCAN_SCALE_SD, UncertaintyOptions
 from analysis.validation.verdicts import Judged, LabelledScan, Simulation, judge_scan
 from pipeline.results.simulated_run import SimulatedRun, read_simulated
 from pipeline.results.target_file import TargetFile, read_target
@@ -22,6 +23,7 @@ from pipeline.scans.spheres import SphereTable, read_spheres
 from pipeline.steps import label_picture
 from pipeline.steps.input_uncertainty import PrintedAgain, read_printed_again
 from pipeline.steps.run_goals import goals_of
+from pipeline.steps.scanner_certificate import stated_scale_sd
 from pipeline.store.files import replacing
 from pipeline.store.runs import Job, Needs, Numbers
 from pipeline.terminal.errors import InputError
@@ -37,9 +39,12 @@ class ComparisonSettings:
     ----------
     scale_mm : mm of the print per unit of the case
     k, S_margin, node_margin_mm, E_margin : see
-    analysis.validation.comparison.Acceptance registration_sd_mm, scan_scale_sd,
-    print_scale_sd, printing_sd_mm, joint_play_sd_mm : see
-    analysis.validation.uncertainty.UncertaintyOptions
+        analysis.validation.comparison.Acceptance
+    registration_sd_mm, scan_scale_sd, print_scale_sd, printing_sd_mm,
+    joint_play_sd_mm : see analysis.validation.uncertainty.UncertaintyOptions; a scale
+        that is not stated is assumed, and named where it decides
+    scan_mpe_mm, scan_mpe_length_mm : in place of scan_scale_sd, see
+        analysis.validation.uncertainty.certified_scale_sd
     """
 
     scale_mm: float
@@ -48,7 +53,9 @@ class ComparisonSettings:
     node_margin_mm: float = Acceptance.node_margin_mm
     E_margin: float = Acceptance.E_margin
     registration_sd_mm: float = UncertaintyOptions.registration_sd_mm
-    scan_scale_sd: float = UncertaintyOptions.scan_scale_sd
+    scan_scale_sd: float | None = None
+    scan_mpe_mm: float | None = None
+    scan_mpe_length_mm: float | None = None
     print_scale_sd: float = UncertaintyOptions.print_scale_sd
     printing_sd_mm: float = UncertaintyOptions.printing_sd_mm
     joint_play_sd_mm: float = UncertaintyOptions.joint_play_sd_mm
@@ -66,8 +73,10 @@ class ComparisonSettings:
     @property
     def uncertainty(self) -> UncertaintyOptions:
         """What is known of scanner, printer and joints."""
+        given = {f.name: getattr(self, f.name) for f in fields(UncertaintyOptions)}
+        scale_sd = stated_scale_sd(asdict(self))
         return UncertaintyOptions(
-            **{f.name: getattr(self, f.name) for f in fields(UncertaintyOptions)}
+            **given | {"scan_scale_sd": SCAN_SCALE_SD if scale_sd is None else scale_sd}
         )
 
 
@@ -123,6 +132,8 @@ def run_step(
             config.acceptance,
         )
         judged = with_printing_error_told(judge_scan(*given), *given)
+        if stated_scale_sd(asdict(config)) is None:
+            judged = with_scanner_scale_told(judged, *given)
     except ValueError as error:
         raise InputError(str(error)) from error
     row = comparison_row(config, table, labels, judged) | distance_columns(

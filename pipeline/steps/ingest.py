@@ -138,6 +138,8 @@ def _numbers(
 ) -> dict[str, Any]:
     free_radius, free_radius_sd = own_radius(picks)
     notes = _remarks(clouds) + blind_views(clouds, picks.seen)
+    if picks.excess is not None:
+        notes.append(picks.excess.told)
     return {
         "spheres": len(picks.spheres),
         "rejected": len(picks.rejected),

@@ -17,6 +17,7 @@ from pipeline.config.workflow_file import (
     VirtualScan,
 )
 from pipeline.figures.names import module_of
+from pipeline.steps.scanner_certificate import MPE, stated_scale_sd
 from pipeline.store.runs import Job
 from pipeline.terminal.errors import InputError, one_line
 from pipeline.workflow.measured_set import set_config, tags_of
@@ -140,13 +141,31 @@ def _printing_config(wanted: Compared) -> dict[str, Any]:
 
 def _deviation_config(wanted: Compared) -> dict[str, Any]:
     """How spheres are told apart where the target is sought: as in the comparison."""
-    shared = ("registration_sd_mm", "scan_scale_sd", "print_scale_sd", "printing_sd_mm")
+    shared = ("registration_sd_mm", "print_scale_sd", "printing_sd_mm")
     given = {k: wanted.settings[k] for k in shared if k in wanted.settings}
+    try:
+        scale_sd = stated_scale_sd(_comparison_config(wanted))
+    except (TypeError, ValueError):
+        scale_sd = None  # the comparison itself is refused for it
+    if scale_sd is not None:
+        given["scan_scale_sd"] = scale_sd
     return {"scale_mm": wanted.scale_mm, **given}
 
 
 def _comparison_config(wanted: Compared) -> dict[str, Any]:
-    return {"scale_mm": wanted.scale_mm, **wanted.settings}
+    """The settings, and the scale that a virtual scanner's certificate states."""
+    certificate: dict[str, Any] = {}
+    if isinstance(wanted.scan, VirtualScan) and not any(
+        name in wanted.settings for name in ("scan_scale_sd", *MPE)
+    ):
+        certificate = {"scan_scale_sd": _lab_settings()["certified_scale_sd"]}
+    return {"scale_mm": wanted.scale_mm, **certificate, **wanted.settings}
+
+
+def _lab_settings() -> dict[str, Any]:
+    from pipeline.steps.virtual_scan import scanner_settings
+
+    return scanner_settings()
 
 
 def _ingest_config(wanted: Compared) -> dict[str, Any]:
@@ -155,10 +174,8 @@ def _ingest_config(wanted: Compared) -> dict[str, Any]:
 
 
 def _scanner_config(wanted: Compared, scan: VirtualScan) -> dict[str, Any]:
-    from pipeline.steps.virtual_scan import scanner_settings
-
     return {
-        **scanner_settings(),
+        **_lab_settings(),
         "scale_mm": wanted.scale_mm,
         "ball_radius_mm": wanted.sphere_radius_mm,
         "seed": scan.seed,

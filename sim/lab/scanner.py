@@ -46,6 +46,7 @@ class VirtualLab:
     outliers: float
     registration_mm: float
     registration_deg: float
+    certified_scale_sd: float
 
     def __post_init__(self) -> None:
         for field in fields(self):

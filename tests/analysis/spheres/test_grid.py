@@ -18,6 +18,15 @@ def test_points_share_a_cube_exactly_if_their_coordinates_round_alike(
     assert len(cubes.keys) > 8192  # the table has grown
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_cubes_along_an_axis_do_not_fall_into_one_place(axis: int) -> None:
+    points = np.zeros((20_000, 3))
+    points[:, axis] = np.arange(20_000.0)
+    filled = grid(points, 1.0).slots != -1
+    ends = np.flatnonzero(np.diff(filled.astype(int)))
+    assert np.diff(ends).max() < 200
+
+
 def test_neighbours_are_those_that_a_search_of_all_points_finds(
     rng: np.random.Generator,
 ) -> None:

@@ -25,7 +25,7 @@ from tests.analysis.mechanisms import nearby_state
 CENTRE_SD_MM = 0.02
 PRINTS = 100  # drawn for the covariance of the shape
 POSE_SD = np.array([0.05, 0.05, 0.05, 5e-4, 5e-4, 5e-4])  # mm and rad
-UNCERTAINTY = UncertaintyOptions()
+UNCERTAINTY = UncertaintyOptions(scan_scale_sd=2e-4)
 ACCEPTANCE = Acceptance(node_margin_mm=1.5)
 
 

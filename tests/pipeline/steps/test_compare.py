@@ -147,6 +147,33 @@ def test_a_verdict_that_hangs_on_the_printer_says_from_which_error_on(
     assert run_step(again, ingest, *folders[1:])["verdict"] == "agrees"
 
 
+def test_a_verdict_that_hangs_on_an_unstated_scale_names_it(
+    mechanism, folders, tmp_path, rng
+):
+    ingest = write_ingest(tmp_path, scanned(1.0012 * mechanism[0].nodes_mm, rng))
+    config = replace(CONFIG, print_scale_sd=1e-5)
+    row = run_step(config, ingest, *folders[1:])
+    assert row["verdict"] == "agrees"
+    assert "with 0.1 % assumed the verdict is agrees, with none differs" in row["why"]
+    good = replace(config, scan_mpe_mm=0.02, scan_mpe_length_mm=300.0)
+    row = run_step(good, ingest, *folders[1:])
+    assert row["verdict"] == "differs"
+    assert "not stated" not in row["why"]
+
+
+def test_the_scale_of_a_scanner_is_stated_once_and_wholly():
+    certified = ComparisonSettings(SCALE_MM, scan_mpe_mm=0.05, scan_mpe_length_mm=250.0)
+    expected = 0.05 / 250.0 / 3**0.5
+    assert certified.uncertainty.scan_scale_sd == pytest.approx(expected, rel=1e-12)
+    assert ComparisonSettings(SCALE_MM).uncertainty.scan_scale_sd == 1e-3
+    with pytest.raises(ValueError, match="state the scanner's scale once"):
+        replace(certified, scan_scale_sd=1e-4)
+    with pytest.raises(ValueError, match="they belong together"):
+        replace(certified, scan_mpe_length_mm=None)
+    with pytest.raises(ValueError, match="no certificate"):
+        replace(certified, scan_mpe_mm=-0.05)
+
+
 def test_a_mirrored_scan_is_refused(mechanism, folders, tmp_path, rng):
     scan = scanned(mechanism[0].nodes_mm * np.array([1.0, 1.0, -1.0]), rng)
     ingest = write_ingest(tmp_path / "mirror", scan)

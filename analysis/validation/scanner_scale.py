@@ -1,0 +1,39 @@
+"""Whether a verdict hangs on a scanner's scale that nobody stated."""
+
+from dataclasses import replace
+
+from analysis.validation.comparison import Acceptance
+from analysis.validation.uncertainty import UncertaintyOptions
+from analysis.validation.verdicts import (
+    Judged,
+    LabelledScan,
+    Simulation,
+    judge_scan,
+)
+
+
+def with_scanner_scale_told(
+    judged: Judged,
+    simulation: Simulation,
+    scan: LabelledScan,
+    uncertainty: UncertaintyOptions,
+    acceptance: Acceptance,
+) -> Judged:
+    """The same; where a scanner of perfect scale gave another verdict, it says so.
+
+    Parameters
+    ----------
+    judged : what `judge_scan` made of the others, with an assumed scale
+    """
+    perfect = replace(uncertainty, scan_scale_sd=0.0)
+    other = judge_scan(simulation, scan, perfect, acceptance).comparison.verdict
+    compared = judged.comparison
+    if other is compared.verdict:
+        return judged
+    why = (
+        f"{compared.why}; the scanner's scale is not stated, with "
+        f"{100 * uncertainty.scan_scale_sd:g} % assumed the verdict is "
+        f"{compared.verdict.value}, with none {other.value}: give scan_scale_sd, or "
+        "scan_mpe_mm and scan_mpe_length_mm of its certificate"
+    )
+    return replace(judged, comparison=replace(compared, why=why))
