@@ -23,6 +23,8 @@ class Input:
     Parameters
     ----------
     u : standard uncertainty; inf where nothing is known beforehand
+    reach : standard uncertainties below `value` where the fit slows down, as it counts
+        its steps relative to how far it is above that
     """
 
     name: str
@@ -30,6 +32,7 @@ class Input:
     u: float
     fitted: bool = False
     positive: bool = False
+    reach: float = 1.0
 
     @property
     def scale(self) -> float:

@@ -36,13 +36,15 @@ def least_misfit(
     prior = [k for k, i in enumerate(free) if np.isfinite(i.u)]
     scale = np.array([i.scale for i in free])
     origin = np.array([i.value for i in free])
+    # A fit's steps are relative, so no parameter may pass 0 on its way.
+    shift = np.array([i.reach if np.isfinite(i.u) else 1.0 for i in free])
 
     def whitened(x: Floats) -> Floats:
         return np.concatenate([solve_triangular(L, x[i], lower=True) for i, L in white])
 
     def model(q: Floats) -> tuple[Floats, Floats]:
-        """In units of `scale` about the values beforehand, plus 1: never 0."""
-        p = origin + scale * (q - 1.0)
+        """In units of `scale` about the values beforehand, plus `shift`."""
+        p = origin + scale * (q - shift)
         now = {**values, **{i.name: v for i, v in zip(free, p, strict=True)}}
         f, J = predicted_and_slopes(of, now, {i.name: i.step for i in free})
         rows = np.eye(len(free))[prior] * (scale / [i.u for i in free])[None, :]
@@ -54,25 +56,25 @@ def least_misfit(
 
     target = np.concatenate([whitened(y), np.zeros(len(prior))])
     data = Measurements(target, np.ones_like(target), np.ones(len(target), dtype=bool))
-    start = 1.0 + (np.array([values[i.name] for i in free]) - origin) / scale
+    start = shift + (np.array([values[i.name] for i in free]) - origin) / scale
     anywhere = np.zeros(len(free), dtype=np.bool_)
-    guarded = _kept_positive(model, free, origin, scale)
+    guarded = _kept_positive(model, free, origin - scale * shift, scale)
     *_, last = fit(guarded, start, data, positive=anywhere, blurred=BLURRED)
-    p = origin + scale * (last.p - 1.0)
+    p = origin + scale * (last.p - shift)
     return {**values, **{i.name: float(v) for i, v in zip(free, p, strict=True)}}
 
 
 def _kept_positive(
     model: Callable[[Floats], tuple[Floats, Floats]],
     free: Sequence[Input],
-    origin: Floats,
+    zero: Floats,
     scale: Floats,
 ) -> Callable[[Floats], tuple[Floats, Floats]]:
     """The model, which has no value where what must be positive is not."""
     must: Bools = np.array([i.positive for i in free])
 
     def guarded(q: Floats) -> tuple[Floats, Floats]:
-        p = origin + scale * (q - 1.0)
+        p = zero + scale * q
         if (p[must] <= 0).any():
             raise NotConvergedError("a positive input is not", best=p)
         return model(q)

@@ -79,6 +79,7 @@ class SetAtHand:
                 np.inf if one.u is None else one.u,
                 fitted=one.fitted,
                 positive=one.positive,
+                reach=self.of.reach,
             )
             for name, one in self.of.inputs.items()
         ]

@@ -212,6 +212,7 @@ class MeasuredSet(Entry):
     k : coverage factor of the verdicts
     draws : of the inputs through the model; 0 takes slopes, whose curvature is checked
     order : in which the discretisation error falls with the step
+    reach : uncertainties below its first value that a fitted input may well go to
     variants_tried : models that were tried before this one, this one included
     """
 
@@ -226,6 +227,7 @@ class MeasuredSet(Entry):
     k: Positive = 2.0
     draws: Count = 0
     order: Positive = 2.0
+    reach: Positive = 1.0
     variants_tried: AtLeastOne = 1
 
     @model_validator(mode="after")

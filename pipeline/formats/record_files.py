@@ -207,6 +207,8 @@ def _of_file(
     if not source.columns:
         yield FoundRecord(path.stem, path, {**said, **more})
         return
+    if match is None and set(source.columns) - {*said, *more, *header_of(path)}:
+        return  # listed, but of another form
     yield from _of_rows(path, source.columns, said, more)
 
 

@@ -1,12 +1,12 @@
 """Nodes where given changes of edges put them, as far as supports let them."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from sim.arrays import Bools, Floats
+from sim.arrays import Bools, Floats, Ints
 from sim.linear.sparse import Factor, analyse, factorise
-from sim.rod.space.space_rod import SpaceRod
 
 TIE = 1e-9  # of a node to where it would go, in edges as long as the rod
 
@@ -17,16 +17,15 @@ class EdgeFit:
 
     Attributes
     ----------
-    rod : whose edges weigh by 1 / length
+    edges, weight : (m, 2), (m,) nodes of edges, which weigh by 1 / length
+    free : (n, 3) coordinates that are not held
     factors : by axis, of the nodes that are free along it
     """
 
-    rod: SpaceRod
+    edges: Ints
+    weight: Floats
+    free: Bools
     factors: tuple[Factor, ...]
-
-    @classmethod
-    def of(cls, rod: SpaceRod) -> "EdgeFit":
-        return cls(rod, tuple(_laplacian(rod, ~rod.held[:, a]) for a in range(3)))
 
     def placed(self, bent: Floats, move: Floats) -> Floats:
         """(n, 3) moves.
@@ -36,28 +35,37 @@ class EdgeFit:
         bent : (m, 3) change of each edge
         move : (n, 3) where nodes go if the edges leave that open
         """
-        edges, weight = self.rod.edges, 1.0 / self.rod.rest_length[:, None]
-        own = move[edges[:, 1]] - move[edges[:, 0]]
+        own = move[self.edges[:, 1]] - move[self.edges[:, 0]]
+        apart = self.weight[:, None] * (bent - own)
         pull = np.zeros_like(move)
-        np.add.at(pull, edges[:, 1], weight * (bent - own))
-        np.add.at(pull, edges[:, 0], -weight * (bent - own))
+        np.add.at(pull, self.edges[:, 1], apart)
+        np.add.at(pull, self.edges[:, 0], -apart)
         found = move.copy()
         for a, factor in enumerate(self.factors):
-            free = ~self.rod.held[:, a]
+            free = self.free[:, a]
             found[free, a] += factor.solve(pull[free, a])
         return found
 
 
-def _laplacian(rod: SpaceRod, free: Bools) -> Factor:
+@lru_cache(maxsize=16)
+def edge_fit(edges: bytes, held: bytes, rest_length: bytes) -> EdgeFit:
+    """One for all rods whose arrays of these names have the same bytes."""
+    pairs = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
+    free = ~np.frombuffer(held, dtype=np.bool_).reshape(-1, 3)
+    weight = 1.0 / np.frombuffer(rest_length, dtype=np.float64)
+    factors = tuple(_laplacian(pairs, weight, free[:, a]) for a in range(3))
+    return EdgeFit(pairs, weight, free, factors)
+
+
+def _laplacian(edges: Ints, weight: Floats, free: Bools) -> Factor:
     """Of the graph of edges, with a slight tie of every node to where it is."""
     n = int(free.sum())
     number = np.where(free, np.cumsum(free) - 1, -1)
-    weight = 1.0 / rod.rest_length
-    i, j = number[rod.edges].T
+    i, j = number[edges].T
     own = np.arange(n)
     rows = np.concatenate([i, j, i, own])
     cols = np.concatenate([i, j, j, own])
-    tie = np.full(n, TIE / rod.length)
+    tie = np.full(n, TIE / float(np.sum(1.0 / weight)))
     values = np.concatenate([weight, weight, -weight, tie])
     kept = (rows >= 0) & (cols >= 0)
     return factorise(analyse(n, rows[kept], cols[kept]), values[kept])

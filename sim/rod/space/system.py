@@ -1,14 +1,14 @@
 """A rod in space with its loads as a system of equations, for Newton's method."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.sparse import coo_array
 
 from sim.arrays import Bools, Floats, Ints
 from sim.linear.sparse import Factor, SparsityPattern, analyse, factorise
-from sim.rod.space.edge_fit import EdgeFit
+from sim.rod.space.edge_fit import EdgeFit, edge_fit
 from sim.rod.space.elastic import (
     OF_BEND,
     OF_EDGE,
@@ -78,9 +78,8 @@ class SpaceSystem:
     def pattern(self) -> SparsityPattern:
         rows, cols, _ = self._places
         own = np.arange(self.count)
-        return analyse(
-            self.count, np.concatenate([rows, own]), np.concatenate([cols, own])
-        )
+        both = np.concatenate([rows, own]), np.concatenate([cols, own])
+        return _analysed(self.count, both[0].tobytes(), both[1].tobytes())
 
     @property
     def count(self) -> int:
@@ -181,7 +180,10 @@ class SpaceSystem:
 
     @cached_property
     def _fit(self) -> EdgeFit:
-        return EdgeFit.of(self.rod)
+        rod = self.rod
+        return edge_fit(
+            rod.edges.tobytes(), rod.held.tobytes(), rod.rest_length.tobytes()
+        )
 
     def largest_turn(self, state: SpaceState, change: Floats) -> float:
         """Of an edge in a change of all unknowns, rad, or its stretch."""
@@ -195,3 +197,9 @@ class SpaceSystem:
 
 def _triangle(n: int) -> int:
     return n * (n + 1) // 2
+
+
+@lru_cache(maxsize=16)
+def _analysed(count: int, rows: bytes, cols: bytes) -> SparsityPattern:
+    """One for all rods that are joined and held alike."""
+    return analyse(count, *(np.frombuffer(own, dtype=np.int64) for own in (rows, cols)))

@@ -105,3 +105,12 @@ def test_a_column_that_nobody_says_is_one_line(tmp_path: Path) -> None:
     write(tmp_path, tracks_A="x_mm\n0.5\n")
     with pytest.raises(InputError, match="has no column specimen"):
         find_records(tmp_path, [TRACKS])
+
+
+def test_a_listed_file_of_another_form_is_left_to_that_form(tmp_path: Path) -> None:
+    (tmp_path / "new_1.csv").write_text("time_s\n0\n")
+    (tmp_path / "means.csv").write_text("level,value\na,1\nb,2\n")
+    (tmp_path / "records.csv").write_text("file,rate\nnew_1.csv,200\n")
+    forms = [RecordSource("run_.*"), RecordSource("means.csv", ("level",))]
+    found, _ = find_records(tmp_path, forms)
+    assert [one.name for one in found] == ["a", "b", "new_1"]

@@ -1,0 +1,269 @@
+"""A hanging, tapered silicone arm bent by two tendons: where four markers come to rest.
+
+Places are means of a record in the frame of the model: the origin at the root of the
+arm, z up, from the base marker and the stated offset. Of a record only its torques and
+its rate, which tells the camera set-up, are read beforehand. Offsets of the markers and
+the tilt of the frame belong to a set-up, because markers and cameras were moved between
+the two.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Self
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from analysis.measured.series import Quantities, RecordInputs, one_value
+from pipeline.formats.record_files import FoundRecord
+from pipeline.terminal.errors import InputError
+from sim.arrays import Floats
+from sim.limits import refuse_negative, refuse_unless_count, refuse_unless_positive
+from sim.rod.gravity import GRAVITY
+from sim.rod.space.arm import TaperedArm
+from sim.rod.space.balance import SpaceOptions, rest
+from sim.rod.space.frames import SpaceState
+from sim.rod.space.loads import no_loads
+from sim.rod.space.sections import SpaceMaterial
+from sim.rod.space.space_rod import SpaceRod, StretchLaw
+
+MM, KPA = 1e3, 1e3
+ALONE = re.compile(r"m([12])_u0(\d+)")  # one tendon: m2_u018 is 0.18 N m
+BOTH = re.compile(r"m12_u(?:(00\d{1,2})(00\d{1,2})|(00\d{1,2}))")  # m12_u0010005
+TORQUES = ("torque_1_Nm", "torque_2_Nm")
+RATES = (200, 240)  # Hz, of the two camera set-ups
+NEAR = 0.02  # share by which a rate may differ
+MARKERS = 4
+FIRST_BELOW = (0.05, 0.20)  # m, of marker 1 below the base marker
+FARTHEST = 0.6  # m, of a marker from the base marker
+LONGEST_GAP = 3.0  # in frames
+PRECISE = SpaceOptions(tolerance=1e-9)
+COARSE = 2  # significant digits of the inputs from whose rest a rest is sought
+PHYSICAL = (
+    "modulus_kPa", "density", "pull_1", "pull_2", "angle_1", "angle_2",
+    "curvature_1", "curvature_2",
+)  # fmt: skip
+
+
+def torques_of(level: str) -> tuple[float, float]:
+    """N m, as the name of a level says them; refused where it does not."""
+    if alone := ALONE.fullmatch(level):
+        torque = float(f"0.{alone[2]}")
+        return (torque, 0.0) if alone[1] == "1" else (0.0, torque)
+    if both := BOTH.fullmatch(level):
+        found = [float(f"0.{word[2:]}") for word in both.groups() if word]
+        return found[0], found[-1]
+    raise InputError(
+        f"{level}: its torques are not known: name it as m1_u018, or say "
+        f"{' and '.join(TORQUES)} in records.csv"
+    )
+
+
+@dataclass(frozen=True)
+class TendonTentacle:
+    """The arm.
+
+    Parameters
+    ----------
+    profile : rows of arc length and radius, m
+    tied : arc length at which tendons end, m
+    offset : rows of arc length and distance of a tendon from the axis, m
+    markers : of each its arc length and its place off the axis there, along the axis
+        and the local y and z, m
+    pulley : radius, m
+    base : of the root from the base marker, in axes of the cameras, m
+    law : of stretch: hooke or rubber
+    u_pull : share by which a tension may differ from that commanded, a standard
+        uncertainty
+    edges : from the root to where tendons end
+    """
+
+    profile: Sequence[tuple[float, float]]
+    tied: float
+    offset: Sequence[tuple[float, float]]
+    markers: Sequence[tuple[float, float, float, float]]
+    pulley: float
+    base: tuple[float, float, float]
+    law: str = "rubber"
+    u_pull: float = 0.0
+    edges: int = 16
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(self, "tied", "pulley", of="tentacle")
+        refuse_negative(self, "u_pull", of="tentacle")
+        refuse_unless_count(self, "edges", of="tentacle")
+        if len(self.markers) != MARKERS or any(len(m) != 4 for m in self.markers):
+            raise ValueError(f"tentacle: markers must be {MARKERS} rows of 4 numbers")
+        for name in ("profile", "offset", "markers"):  # rests are kept by their inputs
+            rows = tuple(tuple(map(float, row)) for row in getattr(self, name))
+            object.__setattr__(self, name, rows)
+        object.__setattr__(self, "base", tuple(self.base))
+
+    def inputs(self, record: FoundRecord) -> RecordInputs:
+        """Tensions and camera set-up."""
+        torques = self._torques(record)
+        for torque in torques:
+            if not 0.0 <= torque <= 1.0:
+                raise InputError(
+                    f"{record.path}: a torque is {torque:g} N m: give 0 to 1"
+                )
+        numbers = {
+            "tension_1_N": torques[0] / self.pulley,
+            "tension_2_N": torques[1] / self.pulley,
+            "pull": 1.0,
+        }
+        setup = {"setup": str(_rate(record))}
+        return RecordInputs(record.name, numbers, {"pull": self.u_pull}, setup)
+
+    def _torques(self, record: FoundRecord) -> tuple[float, float]:
+        if any(name in record.said for name in TORQUES):
+            return record.number(TORQUES[0]), record.number(TORQUES[1])
+        if record.there and set(TORQUES) <= set(record.header):
+            row = record.columns(TORQUES).iloc[0]
+            return float(row[TORQUES[0]]), float(row[TORQUES[1]])
+        return torques_of(record.said.get("level", record.name))
+
+    def predict(
+        self, parameters: Mapping[str, float], record: RecordInputs
+    ) -> Quantities:
+        """marker_1_x to marker_4_z, mm, in the model's frame."""
+        told = [parameters[name] for name in PHYSICAL]
+        for k in (0, 1):
+            told[2 + k] *= record.numbers["pull"] * record.numbers[f"tension_{k + 1}_N"]
+        centres, frames = _markers(self, tuple(map(float, told)))
+        setup = record.words["setup"]
+        tilt = [parameters[f"tilt_{axis}_{setup}"] for axis in "xyz"]
+        more = [
+            [parameters[f"offset_{k}_{axis}_{setup}"] for axis in ("axis", "y", "z")]
+            for k in range(1, MARKERS + 1)
+        ]
+        off = MM * np.array(self.markers)[:, 1:] + more
+        places = MM * centres + np.einsum("ka,kax->kx", off, frames)
+        turned = Rotation.from_rotvec(tilt, degrees=True).apply(places)
+        return _by_name(turned)
+
+    def measured(self, record: FoundRecord, predicted: Quantities) -> Quantities:
+        """The same of the record's markers."""
+        del predicted
+        places = (
+            self._of_frames(record) if "time_s" in record.header else _of_means(record)
+        )
+        return _by_name(MM * places)
+
+    def refined(self) -> Self:
+        """With twice the edges."""
+        return replace(self, edges=2 * self.edges)
+
+    def arm(self, told: Sequence[float]) -> TaperedArm:
+        """The arm with modulus and density from the first two of PHYSICAL."""
+        material = SpaceMaterial(KPA * told[0], told[1])
+        return TaperedArm(
+            self.profile, self.tied, material, self.edges, law=StretchLaw(self.law)
+        )
+
+    def _of_frames(self, record: FoundRecord) -> Floats:
+        """(4, 3) mean places in the model's frame, m, from frames of the cameras."""
+        named = ["base", *(f"marker_{k}" for k in range(1, MARKERS + 1))]
+        columns = [f"{one}_{axis}_m" for one in named for axis in "xyz"]
+        table = record.columns(["time_s", *columns])
+        _refuse_gaps(record, table["time_s"].to_numpy())
+        mean = table[columns].to_numpy().mean(axis=0).reshape(-1, 3)
+        from_base = mean[1:] - mean[0]
+        far = float(np.linalg.norm(from_base, axis=1).max())
+        below = float(from_base[0, 1])
+        if far > FARTHEST or not FIRST_BELOW[0] < below < FIRST_BELOW[1]:
+            raise InputError(
+                f"{record.path}: marker 1 is {below:g} below the base marker, the "
+                f"farthest marker {far:g} away: give metres, y down"
+            )
+        x, y, z = (from_base - np.array(self.base)).T
+        return np.column_stack([x, z, -y])
+
+
+def _rate(record: FoundRecord) -> int:
+    """Hz of the camera set-up, as told or as times tell it."""
+    if "rate_Hz" in record.said:
+        rate = record.number("rate_Hz")
+    elif record.there and "rate_Hz" in record.header:
+        rate = float(record.columns(["rate_Hz"])["rate_Hz"].iloc[0])
+    elif record.there and "time_s" in record.header:
+        steps = np.diff(record.columns(["time_s"])["time_s"].to_numpy())
+        rate = 1.0 / float(np.median(steps)) if len(steps) and np.all(steps > 0) else 0
+    else:
+        rate = 0.0
+    for known in RATES:
+        if abs(rate - known) <= NEAR * known:
+            return known
+    raise InputError(
+        f"{record.path}: its rate is {rate:.4g} Hz, the camera set-ups have "
+        f"{' and '.join(map(str, RATES))} Hz: say rate_Hz in records.csv"
+    )
+
+
+def _refuse_gaps(record: FoundRecord, time: Floats) -> None:
+    steps = np.diff(time)
+    frame = float(np.median(steps)) if len(steps) else 0.0
+    odd = np.flatnonzero((steps <= 0.0) | (steps > LONGEST_GAP * frame))
+    if len(odd):
+        k = int(odd[0])
+        raise InputError(
+            f"{record.path}, row {k + 3}: time_s goes from {time[k]:g} to "
+            f"{time[k + 1]:g}, other frames are {frame:g} s apart: fill the gap, or "
+            "begin after it"
+        )
+
+
+def _of_means(record: FoundRecord) -> Floats:
+    """(4, 3) places in the model's frame, m, as a table of means has them."""
+    columns = [f"marker_{k}_{axis}_m" for k in range(1, MARKERS + 1) for axis in "xyz"]
+    row = record.columns(columns).iloc[0].to_numpy(np.float64)
+    return np.asarray(row.reshape(-1, 3))
+
+
+def _by_name(places: Floats) -> Quantities:
+    """Quantities of (4, 3) places in mm."""
+    return {
+        f"marker_{k}_{axis}": one_value(float(places[k - 1, a]))
+        for k in range(1, MARKERS + 1)
+        for a, axis in enumerate("xyz")
+    }
+
+
+def _coarse(told: Sequence[float]) -> tuple[float, ...]:
+    """A few inputs that stand for all that are near them."""
+    return (*(float(f"{v:.{COARSE}g}") for v in told[:6]), 0.0, 0.0)
+
+
+@lru_cache(maxsize=4096)
+def _markers(of: TendonTentacle, told: tuple[float, ...]) -> tuple[Floats, Floats]:
+    """(4, 3) centres of the markers' sections, m, and (4, 3, 3) their frames."""
+    state, rod = _rest(of, told)
+    arm, zero = of.arm(told), np.zeros(3)
+    centres = np.array([arm.place(state, rod, m[0], zero) for m in of.markers])
+    ends = [
+        [arm.place(state, rod, m[0], unit) for unit in np.eye(3)] for m in of.markers
+    ]
+    return centres, np.array(ends) - centres[:, None]
+
+
+@lru_cache(maxsize=512)
+def _rest(of: TendonTentacle, told: tuple[float, ...]) -> tuple[SpaceState, SpaceRod]:
+    """The arm at rest, sought from the rest of inputs rounded: the same each time."""
+    near = _coarse(told)
+    start = None if near == told else _rest(of, near)[0]
+    arm = of.arm(told)
+    rod = arm.rod
+    natural = np.zeros_like(rod.curvature)
+    natural[:, :2] = told[6:]
+    rod = replace(rod, curvature=natural)
+    tendons = tuple(
+        arm.tendon(rod, of.offset, np.radians(angle), tension)
+        for tension, angle in zip(told[2:4], told[4:6], strict=True)
+        if tension > 0.0
+    )
+    loads = replace(
+        no_loads(rod), gravity=np.array([0.0, 0.0, -GRAVITY]), tendons=tendons
+    )
+    return rest(rod, loads, start, PRECISE).state, rod

@@ -1,0 +1,140 @@
+"""Records of the tentacle: what their names say, what is refused, where markers are."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline.cases.measured.tendon_tentacle import TendonTentacle, torques_of
+from pipeline.config.building import build
+from pipeline.config.measured_file import read_set
+from pipeline.formats.record_files import FoundRecord
+from pipeline.terminal.errors import InputError
+
+FOLDER = Path("data/tendon_tentacle")
+SET = read_set("tendon_tentacle")
+MODEL: TendonTentacle = build(SET.model, "model")
+STATED = {name: one.value for name, one in SET.inputs.items()}
+MEANS = pd.read_csv(FOLDER / "static_means.csv").set_index("level")
+LEVEL = "m1_u018"
+
+
+def record(name: str = LEVEL, **said: str) -> FoundRecord:
+    return FoundRecord(name, FOLDER / f"{name}.csv", {"rate_Hz": "240", **said})
+
+
+def changed(folder: Path, **columns: object) -> FoundRecord:
+    table = pd.read_csv(FOLDER / f"{LEVEL}.csv").assign(**columns)
+    path = folder / f"{LEVEL}.csv"
+    table.to_csv(path, index=False)
+    return FoundRecord(LEVEL, path, {"rate_Hz": "240"})
+
+
+@pytest.mark.parametrize(
+    ("level", "torques"),
+    [
+        ("m1_u018", (0.18, 0.0)),
+        ("m2_u005", (0.0, 0.05)),
+        ("m12_u002", (0.2, 0.2)),
+        ("m12_u002001", (0.2, 0.1)),
+        ("m12_u0015002", (0.15, 0.2)),
+        ("m12_u00050010", (0.05, 0.10)),
+    ],
+)
+def test_names_say_torques(level: str, torques: tuple[float, float]) -> None:
+    assert torques_of(level) == torques
+
+
+def test_all_shipped_names_say_the_torques_of_the_table() -> None:
+    told = [torques_of(str(level)) for level in MEANS.index]
+    assert told == [
+        tuple(row) for row in MEANS[["torque_1_Nm", "torque_2_Nm"]].to_numpy().tolist()
+    ]
+
+
+def test_frames_have_the_means_of_the_table() -> None:
+    found = MODEL.measured(record(), {})
+    for name, series in found.items():
+        expected = 1e3 * MEANS.loc[LEVEL, f"{name}_m"]
+        assert series.value[0] == pytest.approx(expected, abs=0.02)
+    again = MODEL.measured(
+        FoundRecord(LEVEL, FOLDER / "static_means.csv", {}, {"level": LEVEL}), {}
+    )
+    assert again["marker_4_z"].value[0] == 1e3 * MEANS.loc[LEVEL, "marker_4_z_m"]
+
+
+def test_inputs_read_no_place_of_a_marker(tmp_path: Path) -> None:
+    bare = tmp_path / "new_3.csv"
+    bare.write_text("time_s\n0.0\n0.005\n0.01\n")
+    said = {"torque_1_Nm": "0.12", "torque_2_Nm": "0"}
+    found = MODEL.inputs(FoundRecord("new_3", bare, said))
+    assert found.numbers["tension_1_N"] == pytest.approx(0.12 / 0.0325)
+    assert found.words == {"setup": "200"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"marker_1_y_m": -0.2}, "give metres, y down"),
+        ({"marker_4_x_m": 400.0}, "give metres, y down"),
+        ({"marker_2_y_m": "lost"}, "no finite number"),
+        ({"time_s": 0.0}, "fill the gap"),
+    ],
+)
+def test_frames_that_cannot_be_are_refused(
+    columns: dict[str, object], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=words):
+        MODEL.measured(changed(tmp_path, **columns), {})
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "words"),
+    [
+        ("arm_7", {}, "its torques are not known"),
+        (LEVEL, {"rate_Hz": "100"}, "camera set-ups have 200 and 240 Hz"),
+        (LEVEL, {"torque_1_Nm": "-0.1", "torque_2_Nm": "0"}, "give 0 to 1"),
+    ],
+)
+def test_what_cannot_be_predicted_is_named_with_its_reason(
+    name: str, said: dict[str, str], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        MODEL.inputs(record(name, **said))
+
+
+def test_with_the_constants_of_the_authors_the_model_is_as_good_as_theirs() -> None:
+    """Theirs, over all levels: 12, 11, 12 and 28 mm by marker, from first to last."""
+    of = {**STATED, "modulus_kPa": 315.0, "density": 1318.0}
+    hooke = replace(MODEL, law="hooke", edges=12)
+    apart = []
+    for level in ("m1_u01", "m2_u015", "m12_u001002", "m12_u00100005"):
+        found = hooke.predict(of, hooke.inputs(record(level)))
+        names = [f"marker_{k}_{axis}" for k in range(1, 5) for axis in "xyz"]
+        seen = 1e3 * MEANS.loc[level, [f"{n}_m" for n in names]].to_numpy(float)
+        own = np.array([found[n].value[0] for n in names])
+        apart.append(np.linalg.norm((own - seen).reshape(4, 3), axis=1))
+    rms = np.sqrt(np.mean(np.square(apart), axis=0))
+    assert (rms < [12.0, 11.0, 13.0, 28.0]).all()
+
+
+def test_forces_scale_out_of_the_shape() -> None:
+    """E, density and tension times one factor: the same places."""
+    inputs = MODEL.inputs(record())
+    first = MODEL.predict(STATED, inputs)
+    twice = {n: 2.0 * STATED[n] for n in ("modulus_kPa", "density", "pull_1", "pull_2")}
+    again = MODEL.predict({**STATED, **twice}, inputs)
+    for name, series in first.items():
+        assert series.value[0] == pytest.approx(again[name].value[0], abs=1e-4)
+
+
+def test_half_the_edge_moves_markers_by_little() -> None:
+    inputs = MODEL.inputs(record())
+    coarse, fine = (
+        MODEL.predict(STATED, inputs),
+        MODEL.refined().predict(STATED, inputs),
+    )
+    for name, series in coarse.items():
+        assert abs(series.value[0] - fine[name].value[0]) < 1.5
