@@ -119,6 +119,7 @@ def test_a_run_whose_answer_is_lost_is_made_once(place: Path) -> None:
     assert len(keys) == 3
 
 
+@pytest.mark.long
 def test_user_and_password_reach_the_server_and_nothing_else(place: Path) -> None:
     secret = "a-secret-nobody-prints"
     one = {**STUDY, "vary": {"case.target.radius": [2.0]}}
