@@ -56,6 +56,7 @@ def test_a_full_disk_loses_nothing_once_there_is_room(
     nothing_is_wrong(small_disk, "mine")
 
 
+@pytest.mark.long
 def test_a_clock_that_is_set_back_confuses_nobody(place: Path) -> None:
     # By less than the machine has been up: libfaketime breaks sleep beyond that.
     shift = "-90s"
