@@ -7,7 +7,7 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.rod.space.frames import SpaceState
-from sim.rod.space.space_rod import SpaceRod, tangents
+from sim.rod.space.space_rod import SpaceRod, edge_tangents
 from sim.rod.space.tendons import Tendon
 
 
@@ -60,7 +60,7 @@ def moment_forces(rod: SpaceRod, state: SpaceState, moment: Floats) -> Floats:
     An edge that moves turns by t x dt, and about itself by the change of its angle.
     """
     total = np.zeros_like(rod.nodes)
-    t = tangents(state.x, rod.edges)
+    t = edge_tangents(state.x, rod.edges)
     length = np.linalg.norm(np.diff(state.x[rod.edges], axis=1)[:, 0], axis=1)
     pull = np.cross(moment, t) / length[:, None]
     np.add.at(total, rod.edges[:, 0], -pull)

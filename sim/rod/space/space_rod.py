@@ -101,7 +101,7 @@ def _refuse_bad_edges(nodes: Floats, edges: Ints, rest_length: Floats) -> None:
 
 
 def _refuse_bad_bends(nodes: Floats, edges: Ints, bends: Ints) -> None:
-    t = tangents(nodes, edges)
+    t = edge_tangents(nodes, edges)
     for b, (e, f) in enumerate(bends.tolist()):
         if edges[e, 1] != edges[f, 0]:
             raise ValueError(
@@ -115,7 +115,7 @@ def _refuse_bad_bends(nodes: Floats, edges: Ints, bends: Ints) -> None:
             )
 
 
-def tangents(nodes: Floats, edges: Ints) -> Floats:
+def edge_tangents(nodes: Floats, edges: Ints) -> Floats:
     """(m, 3) unit vectors from tails to heads."""
     e = nodes[edges[:, 1]] - nodes[edges[:, 0]]
     return np.asarray(e / np.linalg.norm(e, axis=1, keepdims=True))
@@ -128,7 +128,7 @@ def carried_directors(nodes: Floats, edges: Ints, first: Floats) -> Floats:
     ----------
     first : (3,) any vector with a part across the first edge
     """
-    t = tangents(nodes, edges)
+    t = edge_tangents(nodes, edges)
     d = first - (first @ t[0]) * t[0]
     size = float(np.linalg.norm(d))
     if not size > 1e-6 * float(np.linalg.norm(first)):

@@ -250,6 +250,7 @@ def test_a_table_of_pulses_out_of_order_ends_with_status_2(command: Command) -> 
     assert "pulse 1 at 0.5 s comes before pulse 0 at 1 s" in refusal(done)
 
 
+@pytest.mark.slow
 def test_a_step_that_cannot_be_made_ends_with_status_1_and_keeps_the_steps(
     command: Command, project: Path
 ) -> None:

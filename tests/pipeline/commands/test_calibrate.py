@@ -38,6 +38,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+CERTIFIED = ["--scan-scale-sd", "0.0002"]  # as conf/calibration states it
+
+
 def pose_words(built: Path, names: tuple[str, ...] = POSES) -> list[str]:
     return [word for name in names for word in folders_of(built / "poses" / name)]
 
@@ -178,7 +181,7 @@ def test_more_poses_leave_less_uncertainty_and_the_next_one_less_still(
 
 
 def test_poses_compared_by_hand_give_the_same(built: Path, tmp_path: Path) -> None:
-    words = [*pose_words(built), "--sampled", "0", "--no-again"]
+    words = [*pose_words(built), "--sampled", "0", "--no-again", *CERTIFIED]
     words += ["--candidate", str(built / "poses" / "wide" / "printed")]
     assert calibrate.main([*words, "--out", str(tmp_path / "out")]) == 0
     pd.testing.assert_frame_equal(
@@ -208,7 +211,7 @@ def test_comparisons_of_the_chain_tell_what_they_compared(
         named.append(tmp_path / "results" / "compare" / name)
         named[-1].parent.mkdir(exist_ok=True)
         named[-1].symlink_to(runs / keys["comparison"])
-    words = [*map(str, named), "--sampled", "0", "--no-again"]
+    words = [*map(str, named), "--sampled", "0", "--no-again", *CERTIFIED]
     assert calibrate.main([*words, "--out", str(tmp_path / "out")]) == 0
     pd.testing.assert_frame_equal(
         pd.read_csv(tmp_path / "out" / "deviations.csv"),

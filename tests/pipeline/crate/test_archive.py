@@ -72,6 +72,7 @@ def rebuilt(archive: Path, place: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_an_archive_rebuilds_elsewhere_with_the_same_keys_and_numbers(
     archive: Path, tmp_path: Path
 ) -> None:
@@ -104,6 +105,7 @@ def test_scans_comparisons_and_figures_rebuild_elsewhere(tmp_path: Path) -> None
         assert (first / name).read_bytes() == (second / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_with_its_results_in_place_nothing_runs_again(
     archive: Path, tmp_path: Path
 ) -> None:

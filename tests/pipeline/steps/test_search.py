@@ -70,6 +70,7 @@ def test_a_search_finds_the_best_of_its_trials_and_goes_on_from_them(
     assert list(more["key"][:5]) == list(table["key"])
 
 
+@pytest.mark.slow
 def test_trials_that_do_worse_than_the_others_are_ended_early(project: Path) -> None:
     write(project, samples=12, prune_by="E", workers=2)
     result = searched()["result"]

@@ -202,6 +202,7 @@ def test_two_that_make_one_database_at_once_make_it_once(project: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kills", [3, pytest.param(40, marks=pytest.mark.slow)])
 def test_a_tracker_killed_anywhere_is_made_good_by_the_next(
     project: Path, kills: int

@@ -133,6 +133,7 @@ def test_an_edited_file_makes_again_what_reads_it(copied: Path) -> None:
     assert would_run(copied) == set()
 
 
+@pytest.mark.slow
 def test_a_receipt_whose_run_is_gone_is_made_again_and_what_reads_it_is_not(
     copied: Path,
 ) -> None:

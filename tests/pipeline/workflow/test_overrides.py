@@ -46,6 +46,7 @@ def test_a_plan_holds_only_for_the_words_it_was_made_with(project: Path) -> None
     assert scale_of("compare/one") == 40.0
 
 
+@pytest.mark.slow
 def test_the_command_plans_and_runs_what_it_was_told(
     project: Path, command: Command
 ) -> None:

@@ -75,6 +75,7 @@ def test_a_clone_shows_what_was_pushed_without_computing_it(
     assert "0 runs came" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_what_is_pushed_twice_goes_once_and_packs_to_the_same_bytes(
     pushed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

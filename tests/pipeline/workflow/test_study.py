@@ -48,6 +48,7 @@ def finished_at(project: Path) -> dict[str, int]:
     return {p.parent.name: p.stat().st_mtime_ns for p in runs}
 
 
+@pytest.mark.slow
 def test_adding_values_runs_only_the_new_ones(command: Command, project: Path) -> None:
     write_study(project)
     first = command("study", "mine")
@@ -96,6 +97,7 @@ def test_a_run_that_does_not_converge_is_a_row_with_its_reason(
     assert sorted(name.rpartition(".")[2] for name in attempts) == ["1", "2"]
 
 
+@pytest.mark.slow
 def test_a_refused_value_is_a_row_and_the_others_run(
     command: Command, project: Path
 ) -> None:
@@ -166,6 +168,7 @@ def test_values_that_lead_to_the_same_run_are_run_once(
     assert "1 of 3 points are runs that others are" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_an_unreadable_run_is_a_row_and_nothing_is_lost(
     command: Command, project: Path
 ) -> None:

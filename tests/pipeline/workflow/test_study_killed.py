@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from pipeline.steps.study_table import study_rows
@@ -55,6 +56,7 @@ def tracked(folder: Path) -> list[Any]:
     return [run for run in runs_in(folder) if run.data.tags["step"] != "study"]
 
 
+@pytest.mark.slow
 def test_a_study_killed_twice_loses_and_doubles_nothing(
     project: Path, command: Command
 ) -> None:

@@ -14,7 +14,7 @@ from sim.rod.space.balance import SpaceOptions, rest
 from sim.rod.space.frames import moved_on, second_directors
 from sim.rod.space.loads import no_loads
 from sim.rod.space.path import followed, settled
-from sim.rod.space.space_rod import SpaceRod, clamped, tangents, through
+from sim.rod.space.space_rod import SpaceRod, clamped, edge_tangents, through
 from sim.rod.space.system import SpaceSystem
 from tests.sim.rod.space.made import (
     ROUND,
@@ -205,7 +205,7 @@ def test_a_helical_spring_gives_as_love_says() -> None:
         state = rest(rod, loads, options=SpaceOptions(tolerance=1e-11)).state
         frames = [
             np.stack([s.d[-1], second_directors(s, rod.edges)[-1],
-                      tangents(s.x, rod.edges)[-1]])
+                      edge_tangents(s.x, rod.edges)[-1]])
             for s in (rod.state, state)
         ]  # fmt: skip
         turned = Rotation.from_matrix(frames[1].T @ frames[0]).as_rotvec()
