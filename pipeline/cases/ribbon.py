@@ -6,14 +6,12 @@ from functools import cached_property
 
 import numpy as np
 
-from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
+from pipeline.cases.record import Arrays, Row, State, Summary
 from pipeline.cases.rod_record import (
+    OfEveryRod,
     RodRecorder,
     moving,
     refuse_times,
-    rod_arrays,
-    rod_fixed_arrays,
-    rod_progress,
     rod_row,
     rod_state,
     rod_summary,
@@ -168,7 +166,7 @@ class RibbonCase:
 
 
 @dataclass(eq=False)
-class RibbonRecorder:
+class RibbonRecorder(OfEveryRod):
     """Records a ribbon, and all its shapes, of which the route is told at the end."""
 
     case: RibbonCase
@@ -184,24 +182,9 @@ class RibbonRecorder:
         of_all = rod_row(self.case.world, step)
         return of_all | {"x_b": float(x_b), "y_b": float(y_b)}
 
-    def arrays(self, step: RodStep) -> Arrays:
-        return rod_arrays(step)
-
     def state(self, step: RodStep) -> Arrays:
         state = rod_state(self.case, step)
         return state | {"shapes": np.array(self.shapes)} if state else {}
-
-    def progress(self, step: RodStep) -> str:
-        return rod_progress(step)
-
-    def documents(self) -> Documents:
-        return {}
-
-    def fixed_arrays(self) -> Arrays:
-        return rod_fixed_arrays(self.case.world)
-
-    def tables(self) -> Tables:
-        return {}
 
     def summary(self) -> Summary:
         case, rod = self.case, self.case.world.rod

@@ -149,8 +149,29 @@ def nothing(step: RodStep) -> dict[str, Any]:
     return {}
 
 
+class OfEveryRod:
+    """What is recorded alike of every rod; `case` says which one."""
+
+    case: RodCase
+
+    def arrays(self, step: RodStep) -> Arrays:
+        return rod_arrays(step)
+
+    def progress(self, step: RodStep) -> str:
+        return rod_progress(step)
+
+    def documents(self) -> Documents:
+        return {}
+
+    def fixed_arrays(self) -> Arrays:
+        return rod_fixed_arrays(self.case.world)
+
+    def tables(self) -> Tables:
+        return {}
+
+
 @dataclass(eq=False)
-class RodRecorder:
+class RodRecorder(OfEveryRod):
     """Records a rod by what its case adds to what is recorded of every rod.
 
     Attributes
@@ -173,21 +194,6 @@ class RodRecorder:
 
     def row(self, step: RodStep) -> Row:
         return rod_row(self.case.world, step) | self.columns(step)
-
-    def arrays(self, step: RodStep) -> Arrays:
-        return rod_arrays(step)
-
-    def progress(self, step: RodStep) -> str:
-        return rod_progress(step)
-
-    def documents(self) -> Documents:
-        return {}
-
-    def fixed_arrays(self) -> Arrays:
-        return rod_fixed_arrays(self.case.world)
-
-    def tables(self) -> Tables:
-        return {}
 
     def summary(self) -> Summary:
         return rod_summary(self.case.world, self.last, self.stop) | self.ends(self.last)
