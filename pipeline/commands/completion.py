@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from pipeline.commands.overview import COMMANDS
 from pipeline.config.listed import study_names
-from pipeline.figures.names import figure_names
+from pipeline.steps.figure_names import figure_names
 from pipeline.terminal.arguments import OneLineParser, options_of
 from pipeline.terminal.errors import DONE, command
 

@@ -17,7 +17,7 @@ import pandas as pd
 from analysis.figures.envelope import Envelope, reachable_shapes
 from pipeline.cases.envelope import EnvelopeCase
 from pipeline.commands.case_command import case_arguments, run_case, run_plainly
-from pipeline.steps.figure import NOWHERE, save
+from pipeline.results.saved_figure import NOWHERE, save
 from pipeline.store.files import read_json
 from pipeline.store.runs import RESULTS, Job, Numbers, run_record
 from pipeline.terminal.arguments import OneLineParser

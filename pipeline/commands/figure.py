@@ -7,9 +7,9 @@ browser, and for each of them the keys of the runs behind it as .trace.json.
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.figures.names import figure_names
 from pipeline.results.shown import Row
 from pipeline.steps.figure import FigureConfig, run_step
+from pipeline.steps.figure_names import figure_names
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import InputError, command
 

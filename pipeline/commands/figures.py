@@ -6,7 +6,7 @@ its own; the others are drawn by morphtrack figure from runs that are there.
 
 from pipeline.commands.overview import in_columns
 from pipeline.config.workflow_file import read_workflow
-from pipeline.figures.names import figure_names, first_line
+from pipeline.steps.figure_names import figure_names, first_line
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, command
 

@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.figures.validation_set import ComparedSet, simulated_against_scanned
 from analysis.validation.validation_set import SetSummary, summarise
 from pipeline.pages.latex import macros, once_each, tabular
-from pipeline.steps.figure import save
+from pipeline.results.saved_figure import save
 from pipeline.store.files import write_text
 from pipeline.store.provenance.sidecar import Origin, sidecar_of, write_sidecars
 from sim.arrays import Floats

@@ -10,8 +10,8 @@ import pandas as pd
 
 from pipeline.pages.links import relative
 from pipeline.pages.sections import as_script
-from pipeline.steps.study_table import study_rows
 from pipeline.studies.members import read_members
+from pipeline.studies.table import study_rows
 from pipeline.terminal.errors import InputError, one_line
 
 MOST_ROWS = 10_000  # of one study that are sent

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.figures.series import measured_series
 from analysis.validation.series import beside, compare_series
 from pipeline.formats.series_file import read_series
-from pipeline.steps.figure import save
+from pipeline.results.saved_figure import save
 from pipeline.store.files import read_json, write_text
 from pipeline.store.provenance.sidecar import Origin
 from pipeline.store.runs import Job, Needs, Numbers

@@ -7,20 +7,14 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-from matplotlib import rc_context
-from matplotlib.figure import Figure
-
-from analysis.figures.style import RC
-from pipeline.figures.names import module_of
+from pipeline.results.saved_figure import NOWHERE, save
 from pipeline.results.shown import DrawnFigure, Row
+from pipeline.steps.figure_names import module_of
 from pipeline.store.files import replacing, write_text
 from pipeline.store.plan_file import needed_keys
-from pipeline.store.provenance.sidecar import Origin, origin_text, write_sidecars
+from pipeline.store.provenance.sidecar import Origin, write_sidecars
 from pipeline.store.runs import Job, Needs, Numbers
 from pipeline.terminal.errors import InputError
-
-PNG_DPI = 250
-NOWHERE = Origin()
 
 
 @dataclass(frozen=True)
@@ -77,24 +71,6 @@ def run_step(
         files.append(path)
     write_sidecars(files, origin)
     return {"figure": config.figure, "rows": len(rows), "shows": " ".join(drawn.keys)}
-
-
-def save(figure: Figure, stem: Path, origin: Origin) -> list[Path]:
-    """Write STEM.pdf and STEM.png, their origin in their metadata; return both."""
-    made = {"Title": stem.name, "Creator": "morphtrack"}
-    pdf = made | {"Keywords": origin_text(origin), "CreationDate": None}
-    png = made | {"Description": origin_text(origin), "Software": "morphtrack"}
-    files = [stem.with_name(f"{stem.name}{suffix}") for suffix in (".pdf", ".png")]
-    for path, metadata in zip(files, (pdf, png), strict=True):
-        with rc_context(RC), replacing(path) as temporary:
-            figure.savefig(
-                temporary,
-                format=path.suffix[1:],
-                metadata=metadata,
-                facecolor="white",
-                dpi=PNG_DPI,
-            )
-    return files
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:

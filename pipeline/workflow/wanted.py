@@ -16,7 +16,7 @@ from pipeline.config.workflow_file import (
     MeasuredSeries,
     VirtualScan,
 )
-from pipeline.figures.names import module_of
+from pipeline.steps.figure_names import module_of
 from pipeline.steps.scanner_certificate import MPE, stated_scale_sd
 from pipeline.store.runs import Job
 from pipeline.terminal.errors import InputError, one_line

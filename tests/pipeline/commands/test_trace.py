@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from pipeline.commands.trace import main
-from pipeline.steps.figure import save
+from pipeline.results.saved_figure import save
 from pipeline.store.attempts import run_once
 from pipeline.store.files import write_json
 from pipeline.store.keys import file_digest, identity

@@ -9,11 +9,11 @@ import yaml
 
 from pipeline.commands.study import main
 from pipeline.config.hydra import Composer
-from pipeline.steps.study_table import study_rows
 from pipeline.store.runs import finished, run_record
 from pipeline.studies.file import read_study
 from pipeline.studies.members import read_members
 from pipeline.studies.search_plan import planned_search
+from pipeline.studies.table import study_rows
 from pipeline.terminal.errors import InputError
 from pipeline.workflow.run import perform_name
 from pipeline.workflow.study import written_plan

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline.steps.study_table import study_rows
 from pipeline.studies.members import read_members
+from pipeline.studies.table import study_rows
 from pipeline.workflow.processes import followed
 from tests.helpers.mlflow_runs import runs_in
 from tests.pipeline.conftest import ROOT, Command
