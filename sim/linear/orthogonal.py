@@ -92,10 +92,7 @@ def _reflect(
         for c in range(fronts.children[s]):
             height += heights[count - 1 - c]
         F = np.zeros((height, size))
-        for i in range(own):
-            row = rows_of_fronts[owned[s] + i]
-            for e in range(A.start[row], A.start[row + 1]):
-                F[i, local[place[A.column[e]]]] += A.value[e]
+        _own_rows(F, A, rows_of_fronts[owned[s] : owned[s + 1]], place, local)
         for _ in range(fronts.children[s]):
             count -= 1
             child = waiting[count]
@@ -104,14 +101,8 @@ def _reflect(
             top -= heights[count] * len(below)
             _take(F, own, stack[top:], heights[count], below, local)
             own += heights[count]
-        done = 0
-        for k in range(width):
-            size_left = _column_length(F, done, k)
-            ratio = size_left / length[first[s] + k]
-            pivot[first[s] + k] = ratio if ratio > drop else 0.0
-            if pivot[first[s] + k] > 0.0:
-                _reflect_column(F, done, k, size_left)
-                done += 1
+        columns = slice(first[s], first[s + 1])
+        done = _eliminate(F, length[columns], drop, pivot[columns])
         left = _triangular(F, done, width)
         for i in range(left):
             for k in range(width, size):
@@ -120,6 +111,34 @@ def _reflect(
         waiting[count], heights[count] = s, left
         count += 1
     return pivot
+
+
+@inner
+def _own_rows(F: Floats, A: SparseRows, rows: Ints, place: Ints, local: Ints) -> None:
+    """Add the rows of A that begin in a front to the first ones of F."""
+    for i in range(len(rows)):
+        for e in range(A.start[rows[i]], A.start[rows[i] + 1]):
+            F[i, local[place[A.column[e]]]] += A.value[e]
+
+
+@inner
+def _eliminate(F: Floats, length: Floats, drop: float, pivot: Floats) -> int:
+    """Bring a front's own columns to triangular form; the rows that they take.
+
+    Parameters
+    ----------
+    length : (w,) of the whole columns
+    pivot : (w,) set to what remains of each, of its length
+    """
+    done = 0
+    for k in range(len(pivot)):
+        remains = _column_length(F, done, k)
+        ratio = remains / length[k]
+        pivot[k] = ratio if ratio > drop else 0.0
+        if pivot[k] > 0.0:
+            _reflect_column(F, done, k, remains)
+            done += 1
+    return done
 
 
 @inner
