@@ -146,6 +146,9 @@ def read_inputs(at: SetAtHand, found: Mapping[str, FoundRecord]) -> Records:
     inputs: dict[str, RecordInputs] = {}
     refused: dict[str, str] = {}
     for name, record in found.items():
+        if record.broken:
+            refused[name] = record.broken
+            continue
         try:
             inputs[name] = at.experiment.inputs(record)
         except REFUSALS as error:

@@ -7,10 +7,12 @@ measured is read. Writes measured.csv, verdict.csv and verdict.json; the exit st
 says nothing of the verdicts.
 """
 
+import argparse
 import shutil
 from typing import Any
 
 from pipeline.config.measured_file import read_set
+from pipeline.config.project import project_folder
 from pipeline.store.files import point_to, read_json
 from pipeline.store.runs import RESULTS
 from pipeline.terminal.arguments import OneLineParser, set_parser
@@ -37,7 +39,11 @@ def told(row: dict[str, Any]) -> str:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Compare once and print the verdicts."""
-    given = arguments().parse_args(argv)
+    with project_folder(arguments().parse_args(argv)) as given:
+        return _compare(given)
+
+
+def _compare(given: argparse.Namespace) -> int:
     of = read_set(given.set)
     run = measured_by_hand(of, given.records)
     if given.records is None:

@@ -7,9 +7,11 @@ and posterior.json (what the fit told) into DIR; without --out they stay in thei
 Nothing that was measured of a record that is not fitted is read.
 """
 
+import argparse
 import shutil
 
 from pipeline.config.measured_file import read_set
+from pipeline.config.project import project_folder
 from pipeline.results.posterior_file import POSTERIOR
 from pipeline.results.prediction_file import RECORD, TABLE
 from pipeline.store.files import point_to, read_json
@@ -28,7 +30,11 @@ def arguments() -> OneLineParser:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Predict once and say what was made."""
-    given = arguments().parse_args(argv)
+    with project_folder(arguments().parse_args(argv)) as given:
+        return _predict(given)
+
+
+def _predict(given: argparse.Namespace) -> int:
     of = read_set(given.set)
     run = predicted_by_hand(of, given.records)
     if given.records is None:

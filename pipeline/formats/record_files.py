@@ -49,12 +49,14 @@ class FoundRecord:
     path : of the file
     said : what name, telling columns and records.csv say, as words
     of : column and value that tell its rows from those of others
+    broken : why its file cannot be told into records; "" where it can
     """
 
     name: str
     path: Path
     said: Mapping[str, str]
     of: Mapping[str, str] = field(default_factory=dict)
+    broken: str = ""
 
     def number(self, key: str) -> float:
         """One of the inputs as a number; refused where there is none."""
@@ -79,13 +81,15 @@ class FoundRecord:
         Raises
         ------
         InputError
-            for a column that is missing, or a cell that is no finite number
+            for a column that is missing, a cell that is no finite number, or no row
         """
         wanted = [*self.of, *(n for n in names if n not in self.of)]
         table = read_columns(self.path, wanted)
         keep = np.ones(len(table), dtype=bool)
         for column, value in self.of.items():
             keep &= (table[column] == value).to_numpy()
+        if not keep.any():
+            raise InputError(f"{self.path} has no row of {self.name}: give its values")
         return numbers(table.loc[keep, list(names)], self.path)
 
     @property
@@ -144,7 +148,8 @@ def find_records(
 ) -> tuple[list[FoundRecord], list[str]]:
     """The records of a folder in the order of their names, and what is odd about it.
 
-    Of two records of one name the form that stands first in `sources` counts.
+    Of two records of one name the form that stands first in `sources` counts. A file
+    that is called as one but cannot be told into records is a broken record.
 
     Raises
     ------
@@ -157,7 +162,7 @@ def find_records(
     found: dict[str, FoundRecord] = {}
     for source in sources:
         for path in sorted((folder / source.within).glob("*")):
-            for record in _of_file(path, source, listed):
+            for record in _told_or_broken(path, source, listed):
                 found.setdefault(record.name, record)
     if not found:
         forms = " or ".join(source.files for source in sources)
@@ -193,6 +198,16 @@ def _listed(folder: Path) -> dict[str, dict[str, str]]:
     }
 
 
+def _told_or_broken(
+    path: Path, source: RecordSource, listed: Mapping[str, Mapping[str, str]]
+) -> list[FoundRecord]:
+    """The records of a file; one that says why where they cannot be told."""
+    try:
+        return list(_of_file(path, source, listed))
+    except InputError as error:
+        return [FoundRecord(path.stem, path, {}, broken=one_line(error))]
+
+
 def _of_file(
     path: Path, source: RecordSource, listed: Mapping[str, Mapping[str, str]]
 ) -> Iterator[FoundRecord]:
@@ -226,7 +241,10 @@ def _of_rows(
     if not read:
         yield FoundRecord("_".join(known[c] for c in telling), path, known)
         return
-    for row in read_columns(path, read).drop_duplicates().itertuples(index=False):
+    rows = read_columns(path, read).drop_duplicates()
+    if rows.empty:
+        raise InputError(f"{path} has no row: give the values of its records")
+    for row in rows.itertuples(index=False):
         own = dict(zip(read, map(str, row), strict=True))
         name = "_".join({**known, **own}[c] for c in telling)
         yield FoundRecord(name, path, {**said, **own, **more}, own)

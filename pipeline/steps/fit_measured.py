@@ -80,7 +80,7 @@ def run_step(at: SetAtHand, out: Path) -> Numbers:
 def _only_fitted(at: SetAtHand, records: Records) -> Records:
     """The records that the fit uses; one that cannot be read stops it."""
     for name, reason in records.refused.items():
-        if at.is_fitted(name):
+        if at.is_fitted(name) or records.found[name].broken:
             raise InputError(f"{name}, which is fitted, cannot be predicted: {reason}")
     chosen = {n: one for n, one in records.inputs.items() if at.is_fitted(n)}
     return replace(records, inputs=chosen)

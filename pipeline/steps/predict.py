@@ -79,7 +79,7 @@ def run_step(
     empty = pd.DataFrame(columns=list(prediction.COLUMNS))
     table = pd.concat(tables, ignore_index=True) if tables else empty
     made = {n: one for n, one in records.inputs.items() if n not in refused}
-    own = folder == at.folder
-    fitted = tuple(name for name in made if own and at.is_fitted(name))
+    there = records.found if folder == at.folder else {}
+    fitted = tuple(name for name in made if name in there and at.is_fitted(name))
     write_prediction(out, table, key, made, fitted, refused)
     return {"records": len(made), "rows": len(table), "refused": len(refused)}

@@ -36,6 +36,7 @@ COLUMNS = ("time_s", "position_mm", "force_N")
 TRAVEL = re.compile(r"_(-?\d+\.\d+)_(-?\d+\.\d+)")  # limits of travel in a file's name
 BEYOND = 0.098  # mm that the rig goes beyond the lower limit
 LONGEST_GAP = 2.0  # s between two samples
+OTHER_FORCE = 50.0  # times the predicted force, or more, is one in another unit
 DEAD = 0.1  # N, range of a force that nothing resists
 OTHER_UNIT = 2.0  # times the travel that is said, or more, is one in another unit
 STRAY = 0.01  # of all samples, at each end of that range
@@ -135,7 +136,6 @@ class BlockMechanism:
 
     def measured(self, record: FoundRecord, predicted: Quantities) -> Quantities:
         """The mean branch and what is read off it."""
-        del predicted
         table = record.columns(COLUMNS)
         time, position, force = (table[name].to_numpy() for name in COLUMNS)
         _refuse_gaps(record.path, time)
@@ -145,9 +145,11 @@ class BlockMechanism:
         resisting = -force
         _refuse_force(record.path, closing, resisting)
         try:
-            return loop_quantities(loops_of(closing, resisting))
+            found = loop_quantities(loops_of(closing, resisting))
         except ValueError as error:
             raise InputError(f"{record.path}: {error}") from error
+        _refuse_other_force(record.path, found, predicted)
+        return found
 
     def refined(self) -> Self:
         """Half the step of the clamps."""
@@ -280,6 +282,18 @@ def _refuse_unit(path: Path, goes: float, said: float) -> None:
         raise InputError(
             f"{path}: position_mm goes over {goes:g}, but the travel is {said:g} mm: "
             "give it in mm, or correct the travel"
+        )
+
+
+def _refuse_other_force(path: Path, found: Quantities, predicted: Quantities) -> None:
+    """A force as large as one in mN is none in N."""
+    if "force" not in predicted:
+        return
+    size, own = (float(np.abs(q["force"].value).max()) for q in (found, predicted))
+    if size > OTHER_FORCE * own:
+        raise InputError(
+            f"{path}: force_N reaches {size:.4g}, the specimen resists with about "
+            f"{own:.3g} N: give it in N"
         )
 
 

@@ -40,6 +40,7 @@ DESIGN_ENDS = ("_all", "_teeth", "_pacman")
 TEMPERATURE = "temperature_C"
 COORDINATES = ("x_mm", "y_mm")
 FRAME = re.compile(r"frame (\d+)")  # as labels name one that they cannot be carried to
+BEYOND = 5.0  # C by which a record may go beyond what strips tell: they stay there
 STEP = EquilibriumOptions(tolerance=1e-8)
 
 
@@ -95,6 +96,13 @@ class LatticeTracks:
         at = np.array(self.temperatures)
         if record.there:
             at = np.unique(record.columns([TEMPERATURE])[TEMPERATURE])
+        first, last = _measured_range(self.folder)
+        if at[0] < first - BEYOND or at[-1] > last + BEYOND:
+            raise InputError(
+                f"{record.path}: {TEMPERATURE} goes from {at[0]:g} to {at[-1]:g}, "
+                f"strips were measured from {first:g} to {last:g} C: give C, leave "
+                "others out"
+            )
         return RecordInputs(
             record.name, words={"design": design}, state={TEMPERATURE: at}
         )
@@ -236,6 +244,12 @@ def _designs(folder: str) -> dict[str, tuple[str, ...]]:
     order = [row[frozenset(pair)] for pair in made.links.tolist()]
     names = [name for name in table.columns if name.endswith(DESIGN_ENDS)]
     return {name: tuple(table[name].to_numpy()[order]) for name in names}
+
+
+def _measured_range(folder: str) -> tuple[float, float]:
+    """C, over which stretch and modulus of all strips were measured."""
+    tables = [t for s in _strips(folder).values() for t in (s.stretch, s.modulus)]
+    return max(t[0, 0] for t in tables), min(t[-1, 0] for t in tables)
 
 
 @lru_cache(maxsize=8)

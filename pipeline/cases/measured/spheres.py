@@ -17,6 +17,7 @@ from pipeline.formats.cloud_targets import points_mm
 from pipeline.formats.record_files import FoundRecord
 from pipeline.terminal.errors import InputError
 
+MM = 1e3
 CENTRES = ("x_m", "y_m", "z_m")
 FREE_RADIUS = "free_radius_mm"
 AXES = ("centre_x", "centre_y", "centre_z")
@@ -72,17 +73,32 @@ class SphereScans:
 
     def measured(self, record: FoundRecord, predicted: Quantities) -> Quantities:
         """The centre and the free radius that others found, or the nominal radius."""
-        del predicted
-        there = [name for name in (*CENTRES, FREE_RADIUS) if name in record.header]
-        row = record.columns(there).iloc[0]
+        whole = [*CENTRES] if {*CENTRES} & {*record.header} else []
+        radius = [FREE_RADIUS] if FREE_RADIUS in record.header or not whole else []
+        table = record.columns([*whole, *radius])
+        if len(table) > 1:
+            raise InputError(f"{record.path} has {len(table)} rows of {record.name}")
+        row = table.iloc[0]
         found = {
-            axis: one_value(1e3 * float(row[name]))
-            for axis, name in zip(AXES, CENTRES, strict=True)
-            if name in there
+            axis: one_value(MM * float(row[name]))
+            for axis, name in zip(AXES, whole, strict=False)
         }
-        if FREE_RADIUS in there:
+        if radius:
             found["radius"] = one_value(float(row[FREE_RADIUS]))
+        self._refuse_far(record, found, predicted)
         return found
+
+    def _refuse_far(
+        self, record: FoundRecord, found: Quantities, predicted: Quantities
+    ) -> None:
+        """A sphere found elsewhere than its scan, or of another size, is no measure."""
+        for name, one in found.items():
+            apart = abs(float(one.value[0] - predicted[name].value[0]))
+            if apart > self.radius_mm:
+                raise InputError(
+                    f"{record.path}: {name} of {record.name} is {apart:.4g} mm from "
+                    "where its scan has it: give centres in metres, radii in mm"
+                )
 
     def refined(self) -> Self:
         """Itself: nothing is discretised."""

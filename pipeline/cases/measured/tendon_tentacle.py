@@ -33,11 +33,16 @@ MM, KPA = 1e3, 1e3
 ALONE = re.compile(r"m([12])_u0(\d+)")  # one tendon: m2_u018 is 0.18 N m
 BOTH = re.compile(r"m12_u(?:(00\d{1,2})(00\d{1,2})|(00\d{1,2}))")  # m12_u0010005
 TORQUES = ("torque_1_Nm", "torque_2_Nm")
-RATES = (200, 240)  # Hz, of the two camera set-ups
+BASE = ("base_x_m", "base_y_m", "base_z_m")
+SETUPS = {  # of the cameras, by rate in Hz: where they saw the base marker, m
+    200: (0.2177, 0.0552, 0.1747),
+    240: (0.2482, 0.0567, 0.1798),
+}
+BASE_MOVED = 0.005  # m, by less than which a base marker is where it was
 NEAR = 0.02  # share by which a rate may differ
 MARKERS = 4
-FIRST_BELOW = (0.05, 0.20)  # m, of marker 1 below the base marker
-FARTHEST = 0.6  # m, of a marker from the base marker
+FIRST_BELOW = (0.05, 0.20)  # m, of marker 1 below the root
+FARTHEST = 0.6  # m, of a marker from the root
 LONGEST_GAP = 3.0  # in frames
 PRECISE = SpaceOptions(tolerance=1e-9)
 COARSE = 2  # significant digits of the inputs from whose rest a rest is sought
@@ -147,9 +152,15 @@ class TendonTentacle:
     def measured(self, record: FoundRecord, predicted: Quantities) -> Quantities:
         """The same of the record's markers."""
         del predicted
-        places = (
-            self._of_frames(record) if "time_s" in record.header else _of_means(record)
-        )
+        frames = "time_s" in record.header
+        places = self._of_frames(record) if frames else _of_means(record)
+        far = float(np.linalg.norm(places, axis=1).max())
+        below = -float(places[0, 2])
+        if far > FARTHEST or not FIRST_BELOW[0] < below < FIRST_BELOW[1]:
+            raise InputError(
+                f"{record.path}: marker 1 is {below:g} below the root, the farthest "
+                f"marker {far:g} away: give metres, y down in frames, z up in means"
+            )
         return _by_name(MM * places)
 
     def refined(self) -> Self:
@@ -171,19 +182,12 @@ class TendonTentacle:
         _refuse_gaps(record, table["time_s"].to_numpy())
         mean = table[columns].to_numpy().mean(axis=0).reshape(-1, 3)
         from_base = mean[1:] - mean[0]
-        far = float(np.linalg.norm(from_base, axis=1).max())
-        below = float(from_base[0, 1])
-        if far > FARTHEST or not FIRST_BELOW[0] < below < FIRST_BELOW[1]:
-            raise InputError(
-                f"{record.path}: marker 1 is {below:g} below the base marker, the "
-                f"farthest marker {far:g} away: give metres, y down"
-            )
         x, y, z = (from_base - np.array(self.base)).T
         return np.column_stack([x, z, -y])
 
 
 def _rate(record: FoundRecord) -> int:
-    """Hz of the camera set-up, as told or as times tell it."""
+    """Hz of the camera set-up, as told, as times or else the base marker tell it."""
     if "rate_Hz" in record.said:
         rate = record.number("rate_Hz")
     elif record.there and "rate_Hz" in record.header:
@@ -193,13 +197,24 @@ def _rate(record: FoundRecord) -> int:
         rate = 1.0 / float(np.median(steps)) if len(steps) and np.all(steps > 0) else 0
     else:
         rate = 0.0
-    for known in RATES:
-        if abs(rate - known) <= NEAR * known:
-            return known
+    near = [known for known in SETUPS if abs(rate - known) <= NEAR * known]
+    if not near and "rate_Hz" not in record.said:
+        near = _setups_by_base(record)
+    if near:
+        return near[0]
     raise InputError(
         f"{record.path}: its rate is {rate:.4g} Hz, the camera set-ups have "
-        f"{' and '.join(map(str, RATES))} Hz: say rate_Hz in records.csv"
+        f"{' and '.join(map(str, SETUPS))} Hz, nor is its base marker where they saw "
+        "it: say rate_Hz in records.csv"
     )
+
+
+def _setups_by_base(record: FoundRecord) -> list[int]:
+    """Rates of the set-ups that saw the base marker where it is."""
+    if not record.there or not set(BASE) <= set(record.header):
+        return []
+    base = record.columns(BASE).to_numpy().mean(axis=0)
+    return [k for k, at in SETUPS.items() if np.linalg.norm(base - at) <= BASE_MOVED]
 
 
 def _refuse_gaps(record: FoundRecord, time: Floats) -> None:

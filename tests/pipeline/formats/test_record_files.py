@@ -101,10 +101,29 @@ def test_a_column_that_is_missing_is_said_by_name_or_table(tmp_path: Path) -> No
     assert not odd
 
 
-def test_a_column_that_nobody_says_is_one_line(tmp_path: Path) -> None:
-    write(tmp_path, tracks_A="x_mm\n0.5\n")
-    with pytest.raises(InputError, match="has no column specimen"):
-        find_records(tmp_path, [TRACKS])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x_mm\n0.5\n", "has no column specimen"),
+        ("", "cannot be read"),
+        ("design,specimen,x_mm\n", "has no row"),
+    ],
+)
+def test_a_file_that_cannot_be_told_into_records_leaves_others_alone(
+    text: str, words: str, tmp_path: Path
+) -> None:
+    write(tmp_path, tracks_A=text, tracks_B="design,specimen,x_mm\nB,1,2\n")
+    found, _ = find_records(tmp_path, [TRACKS])
+    assert [one.name for one in found] == ["B_1", "tracks_A"]
+    assert not found[0].broken
+    assert words in found[1].broken
+
+
+def test_a_table_without_rows_is_one_line(tmp_path: Path) -> None:
+    write(tmp_path, plus_5g_a="t,x\n")
+    (record,), _ = find_records(tmp_path, [BEAM])
+    with pytest.raises(InputError, match=r"plus_5g_a\.csv has no row"):
+        record.columns(["t"])
 
 
 def test_a_listed_file_of_another_form_is_left_to_that_form(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from analysis.measured.judgement import COLUMNS
 from pipeline.cases.set_records import SetAtHand, at_hand, records_in
-from pipeline.config.measured_file import read_set
+from pipeline.commands.measured import main as measured
+from pipeline.config.measured_file import MeasuredSet, read_set, set_names
 from pipeline.results.posterior_file import POSTERIOR, read_posterior
 from pipeline.results.prediction_file import committed, read_prediction
 from pipeline.steps.fit_measured import left_out_groups
@@ -70,6 +71,63 @@ def test_records_of_a_folder_are_compared_with_the_committed_prediction(
     assert said["prediction"]["committed"]
     assert "SPH999.xyz does not exist" in said["refused"]["SPH999"]
     assert "z_m is 'oops'" in said["refused"]["SPH102"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ("-5895.832,3628.941,-1561.256,50.05", "give centres in metres"),
+        ("-5.895832,3.628941,-1.561256,0.05005", "radius of SPH101 is 50.0"),
+        ("-5.895832,3.628941,,50.05", "z_m is ''"),
+        (f"{GOOD}\nSPH101,n,{GOOD}", "has 2 rows of SPH101"),
+    ],
+)
+def test_a_centre_that_is_none_of_the_scan_has_no_rows(
+    cells: str, words: str, tmp_path: Path
+) -> None:
+    at, out = spheres(), tmp_path / "out"
+    compare(at, centres(tmp_path / "r", {"SPH101": cells}), None, out, tmp_path)
+    assert pd.read_csv(out / "measured.csv").empty
+    assert words in json.loads((out / "verdict.json").read_text())["refused"]["SPH101"]
+
+
+def test_a_missing_axis_and_an_empty_file_are_named(tmp_path: Path) -> None:
+    folder = centres(tmp_path / "r", {})
+    path = folder / "centres_from_segmented.csv"
+    for text, name, words in (
+        ("scan,x_m,z_m\nSPH101,1,1\n", "SPH101", "has no column y_m"),
+        ("", "centres_from_segmented", "cannot be read"),
+    ):
+        path.write_text(text)
+        compare(spheres(), folder, None, tmp_path / "out", tmp_path)
+        assert pd.read_csv(tmp_path / "out" / "measured.csv").empty
+        said = json.loads((tmp_path / "out" / "verdict.json").read_text())
+        assert words in said["refused"][name]
+
+
+def test_what_is_kept_aside_does_not_count_as_fitted() -> None:
+    for name in set_names():
+        at = at_hand(read_set(name).model_dump(mode="json"))
+        before = committed(at.folder)
+        assert before is not None
+        assert not set(before.fitted) & set(at.of.records.kept)
+
+
+def test_a_set_is_compared_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    centres(tmp_path / "r", {"SPH101": GOOD})
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pipeline.commands.measured.measured_by_hand", elsewhere)
+    assert measured(["nist_spheres", "--records", "r", "--out", "out"]) == 0
+    assert len(pd.read_csv(tmp_path / "out" / "measured.csv")) == 4
+
+
+def elsewhere(of: MeasuredSet, folder: Path) -> Path:
+    """The comparison in a folder of its own, not among the project's runs."""
+    at = at_hand(of.model_dump(mode="json"))
+    compare(at, folder, None, folder.parent / "run", folder.parent)
+    return folder.parent / "run"
 
 
 def test_a_prediction_does_not_read_what_was_measured(tmp_path: Path) -> None:

@@ -104,6 +104,7 @@ def test_shifted_tracks_are_measured_and_placed(tmp_path: Path) -> None:
         (lambda t: t.assign(x_mm=t["x_mm"] / 1e3, y_mm=t["y_mm"] / 1e3), "same unit"),
         (lambda t: t[t["temperature_C"].isin([22, 130])], "no prediction from these"),
         (lambda t: t.drop(columns="y_mm"), "has no column y_mm"),
+        (lambda t: t.assign(temperature_C=t["temperature_C"] + 273), "295 to 403, str"),
     ],
 )
 def test_damaged_tracks_have_no_rows_and_one_line(

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analysis.measured.series import curve
 from pipeline.cases.measured.block_mechanism import BlockMechanism
 from pipeline.formats.record_files import FoundRecord
 from pipeline.terminal.errors import InputError
@@ -110,6 +111,16 @@ def test_a_damaged_record_is_refused_in_one_line(
     with pytest.raises(InputError, match=reason) as refused:
         MECHANISM.measured(written(tmp_path, time, closing, force), {})
     assert "\n" not in str(refused.value)
+
+
+def test_a_force_in_another_unit_is_refused(tmp_path: Path) -> None:
+    time, closing = way()
+    predicted = {"force": curve(closing[:9], np.linspace(-1.0, 4.0, 9))}
+    found = MECHANISM.measured(written(tmp_path, time, closing, -closing), predicted)
+    assert np.abs(found["force"].value).max() == pytest.approx(10.8)
+    milli = written(tmp_path, time, closing, -1e3 * closing)
+    with pytest.raises(InputError, match=r"force_N reaches 1.08e.04, .* about 4 N"):
+        MECHANISM.measured(milli, predicted)
 
 
 def test_a_missing_column_is_named(tmp_path: Path) -> None:

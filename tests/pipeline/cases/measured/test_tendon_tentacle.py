@@ -74,11 +74,30 @@ def test_inputs_read_no_place_of_a_marker(tmp_path: Path) -> None:
     assert found.words == {"setup": "200"}
 
 
+def test_thinned_frames_tell_the_set_up_by_the_base_marker(tmp_path: Path) -> None:
+    thin = changed(tmp_path)
+    said = {"torque_1_Nm": "0.12", "torque_2_Nm": "0"}
+    found = MODEL.inputs(replace(thin, said=said))
+    assert found.words == {"setup": "240"}
+    moved = changed(tmp_path, base_x_m=0.3)
+    with pytest.raises(InputError, match="nor is its base marker where they saw it"):
+        MODEL.inputs(replace(moved, said=said))
+
+
+def test_means_in_another_unit_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "static_means.csv"
+    places = [name for name in MEANS if str(name).startswith("marker")]
+    (1e3 * MEANS[places]).to_csv(path)
+    with pytest.raises(InputError, match="give metres"):
+        MODEL.measured(FoundRecord(LEVEL, path, {}, {"level": LEVEL}), {})
+
+
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
         ({"marker_1_y_m": -0.2}, "give metres, y down"),
         ({"marker_4_x_m": 400.0}, "give metres, y down"),
+        ({"marker_1_y_m": 125.0}, "give metres, y down"),
         ({"marker_2_y_m": "lost"}, "no finite number"),
         ({"time_s": 0.0}, "fill the gap"),
     ],
