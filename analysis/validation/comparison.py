@@ -59,7 +59,7 @@ class Acceptance:
 
     k: float = 2.0
     S_margin: float = 0.02
-    node_margin_mm: float = 1.0
+    node_margin_mm: float = 3.0
     E_margin: float = 0.02
 
     def __post_init__(self) -> None:

@@ -9,6 +9,7 @@ labels.png and labels.html: the scan with the node on every sphere.
 from dataclasses import fields
 from pathlib import Path
 
+from pipeline.formats.printed_scale import SCALE_HELP, scale_mm
 from pipeline.steps.compare import ComparisonSettings, MeasuredInputs, run_step
 from pipeline.steps.measured_options import said
 from pipeline.terminal.arguments import OneLineParser
@@ -30,12 +31,11 @@ def arguments() -> OneLineParser:
             help=f"folder that pipeline.{step.name} wrote",
         )
     for field in fields(ComparisonSettings):
-        flag = "--" + field.name.replace("_", "-")
-        required = field.name == "scale_mm"
-        default = None if required else field.default
+        flag, own = "--" + field.name.replace("_", "-"), field.name == "scale_mm"
+        default = None if own else field.default
         parser.add_argument(
-            flag, dest=field.name, type=float, required=required, default=default,
-            metavar="X", help=said(field.name, default),
+            flag, dest=field.name, type=float, default=default, metavar="X",
+            help=SCALE_HELP if own else said(field.name, default),
         )  # fmt: skip
     return parser
 
@@ -44,6 +44,7 @@ def arguments() -> OneLineParser:
 def main(argv: list[str] | None = None) -> int:
     """Compare once and print the verdict."""
     given = arguments().parse_args(argv)
+    given.scale_mm = scale_mm(given.scale_mm, given.simulated)
     config = ComparisonSettings(
         **{f.name: getattr(given, f.name) for f in fields(ComparisonSettings)}
     )

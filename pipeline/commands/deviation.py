@@ -12,6 +12,7 @@ Example:
 from dataclasses import fields
 from pathlib import Path
 
+from pipeline.formats.printed_scale import SCALE_HELP, scale_mm
 from pipeline.steps.deviation import Deviation, run_step
 from pipeline.steps.measured_options import said
 from pipeline.terminal.arguments import OneLineParser, output_directory
@@ -24,7 +25,7 @@ def arguments() -> OneLineParser:
     add("--spheres", type=Path, required=True, help="directory of an ingest")
     add("--simulated", type=Path, required=True, help="directory of the run compared")
     add("--out", type=output_directory, required=True, help="directory for results")
-    add("--scale-mm", type=float, required=True, help=said("scale_mm"))
+    add("--scale-mm", type=float, help=SCALE_HELP)
     for field in fields(Deviation)[1:]:
         flag = "--" + field.name.replace("_", "-")
         text = said(field.name, field.default)
@@ -36,6 +37,7 @@ def arguments() -> OneLineParser:
 def main(argv: list[str] | None = None) -> int:
     """Measure one scan against its target."""
     given = arguments().parse_args(argv)
+    given.scale_mm = scale_mm(given.scale_mm, given.simulated)
     config = Deviation(**{f.name: getattr(given, f.name) for f in fields(Deviation)})
     numbers = run_step(config, given.spheres, given.simulated, given.out)
     for name, value in numbers.items():

@@ -9,6 +9,7 @@ into the budget.
 from dataclasses import fields
 from pathlib import Path
 
+from pipeline.formats.printed_scale import SCALE_HELP, scale_mm
 from pipeline.steps.input_uncertainty import InputUncertainty, run_step
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import command
@@ -18,7 +19,7 @@ def arguments() -> OneLineParser:
     parser = OneLineParser("input_uncertainty", __doc__)
     parser.add_argument("--simulated", type=Path, required=True, help="folder of a run")
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
-    parser.add_argument("--scale-mm", type=float, required=True)
+    parser.add_argument("--scale-mm", type=float, help=SCALE_HELP)
     for field in fields(InputUncertainty)[1:]:
         flag = "--" + field.name.replace("_", "-")
         parser.add_argument(flag, type=type(field.default), default=field.default)
@@ -29,6 +30,7 @@ def arguments() -> OneLineParser:
 def main(argv: list[str] | None = None) -> int:
     """Write the covariance and say how large it is."""
     given = arguments().parse_args(argv)
+    given.scale_mm = scale_mm(given.scale_mm, given.simulated)
     config = InputUncertainty(
         **{f.name: getattr(given, f.name) for f in fields(InputUncertainty)}
     )

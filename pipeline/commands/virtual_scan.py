@@ -7,6 +7,7 @@ synthetic.
 
 from pathlib import Path
 
+from pipeline.formats.printed_scale import SCALE_HELP, scale_mm, unit_of
 from pipeline.steps.part_sizes import FILE
 from pipeline.steps.virtual_scan import SETTINGS, run_step, scanner_settings
 from pipeline.terminal.arguments import OneLineParser, output_directory
@@ -22,7 +23,7 @@ def arguments() -> OneLineParser:
     )
     parser.add_argument("--config", type=Path, default=SETTINGS, help="the virtual lab")
     parser.add_argument("--parts", type=Path, default=FILE, help="the printed part")
-    parser.add_argument("--scale-mm", type=float, help="mm per unit of the case")
+    parser.add_argument("--scale-mm", type=float, help=SCALE_HELP)
     parser.add_argument("--seed", type=int, help="another draw of all that is random")
     return parser
 
@@ -32,6 +33,8 @@ def main(argv: list[str] | None = None) -> int:
     """Scan the end state of a finished simulation."""
     options = arguments().parse_args(argv)
     settings = scanner_settings(options.config, options.parts)
+    if unit_of(options.simulated):
+        options.scale_mm = scale_mm(options.scale_mm, options.simulated)
     for name in ("scale_mm", "seed"):
         if getattr(options, name) is not None:
             settings[name] = getattr(options, name)

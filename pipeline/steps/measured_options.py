@@ -1,7 +1,6 @@
 """What the options of comparisons and deviations say for themselves under --help."""
 
 HELP = {
-    "scale_mm": "mm of the print per unit of the case",
     "gate_mm": "how far from the target its points may be, as the nodes place it",
     "k": "coverage factor of the verdict",
     "S_margin": "largest acceptable error of S",

@@ -12,7 +12,7 @@ from pipeline.terminal.errors import InputError
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 
-CONFIG = ComparisonSettings(SCALE_MM, joint_play_sd_mm=0.05)
+CONFIG = ComparisonSettings(SCALE_MM, joint_play_sd_mm=0.05, node_margin_mm=1.0)
 
 
 @pytest.fixture
