@@ -12,6 +12,12 @@ from pipeline.formats.structure_file import document
 from sim.arrays import Floats, Ints
 from sim.morph.equations.closing import closed
 from sim.morph.equations.system import system_of
+from sim.morph.mobility.near_dependence import (
+    NearDependence,
+    near_dependence,
+    undetermined,
+    warning,
+)
 from sim.morph.statics.equilibrium import Equilibrium, EquilibriumOptions, at_rest
 from sim.morph.statics.hinged import rigid_links
 from sim.morph.statics.loaded import LoadedStructure, refuse_free_translation
@@ -183,15 +189,22 @@ class EquilibriumRecorder:
         return arrays
 
     def tables(self) -> Tables:
-        return {"reactions.csv": _reactions(self.seen[-1])}
+        return {"reactions.csv": _reactions(self.seen[-1], self._near)}
+
+    @cached_property
+    def _near(self) -> NearDependence | None:
+        last = self.seen[-1]
+        return near_dependence(last.body.structure, last.found.z, self.case.residual)
 
     def summary(self) -> Summary:
         last, late = self.seen[-1], self.late()
         row = self.row(last) | {name: values[-1] for name, values in late.items()}
+        unsure = undetermined(self._near, last.found.y).any()
         told = [
             name
             for name in row
             if name not in ("step", "compliance")
+            and not (unsure and name in ("largest_tension", "smallest_tension"))
             and not (name in late and not np.isfinite(row[name]))
         ]
         return {
@@ -199,6 +212,7 @@ class EquilibriumRecorder:
             **{name: row[name] for name in told},
             "links": len(_links(last.body)),
             "hinges": len(last.body.elastic.hinges),
+            **warning(last.body.structure.constraints, self._near),
         }
 
 
@@ -213,13 +227,22 @@ def _tension(step: EquilibriumStep) -> Floats:
     return np.concatenate([step.found.tension, step.found.deformed.tension])
 
 
-def _reactions(step: EquilibriumStep) -> Iterator[TableRow]:
-    """Every force and moment at an equilibrium, a row each."""
+def _reactions(
+    step: EquilibriumStep, near: NearDependence | None
+) -> Iterator[TableRow]:
+    """Every force and moment at an equilibrium, a row each.
+
+    Those that hang on the residual (`sim.morph.mobility.near_dependence`) are empty.
+    """
     found, body = step.found, step.body
     rigid, tension = len(found.tension), _tension(step)
+    table = body.structure.constraints
+    unsure = undetermined(near, found.y)[table.first_row[:-1]]
+    in_link = unsure[table.kind == ConstraintKind.DIST]
     for i, (a, b) in enumerate(_links(body).tolist()):
         kind = "rigid link" if i < rigid else "elastic link"
-        yield _row(f"link({a}, {b})", kind, tension=tension[i])
+        told = "" if i < rigid and in_link[i] else tension[i]
+        yield _row(f"link({a}, {b})", kind, tension=told)
     for nodes, moment, angle in zip(
         body.elastic.hinges,
         found.deformed.moment,
@@ -228,10 +251,11 @@ def _reactions(step: EquilibriumStep) -> Iterator[TableRow]:
     ):
         name = f"hinge({', '.join(map(str, nodes.tolist()))})"
         yield _row(name, "hinge", moment=moment, angle=float(np.degrees(angle)))
-    table = body.structure.constraints
-    held = np.unique(table.nodes[table.kind == ConstraintKind.FIX, 0])
-    for node in held.tolist():
-        yield _row(f"node {node}", "support", force=found.support[node])
+    fixed = table.kind == ConstraintKind.FIX
+    unheld = set(table.nodes[fixed & unsure, 0].tolist())
+    for node in np.unique(table.nodes[fixed, 0]).tolist():
+        force = None if node in unheld else found.support[node]
+        yield _row(f"node {node}", "support", force=force)
     for node in np.flatnonzero(body.spring > 0.0).tolist():
         yield _row(f"node {node}", "spring", force=found.pull[node])
     for node in np.flatnonzero(body.force.any(axis=1)).tolist():

@@ -10,11 +10,18 @@ import numpy as np
 from pipeline.cases.reaction_table import reaction_rows, strongest
 from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
 from pipeline.formats.structure_file import OwnStructure, document
+from sim.arrays import Bools
 from sim.choice import Choice
-from sim.limits import is_positive
+from sim.limits import is_count, is_positive, refuse_unless_count
 from sim.morph.equations.closing import closed
 from sim.morph.equations.system import system_of
 from sim.morph.mobility.mobility import mobility
+from sim.morph.mobility.near_dependence import (
+    NearDependence,
+    near_dependence,
+    undetermined,
+    warning,
+)
 from sim.morph.morphing.morph import (
     Followers,
     MorphStep,
@@ -26,6 +33,7 @@ from sim.morph.morphing.morph import (
 from sim.morph.morphing.newton_morph import morph_newton
 from sim.morph.morphing.problem import NewtonOptions
 from sim.morph.morphing.reactions import Reactions, reactions
+from sim.morph.morphing.starts import Attempt, lowest
 from sim.morph.obstacles.volume import BARRIER_PARAMETERS, Obstacles, Touch
 from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.structure import Structure
@@ -62,6 +70,9 @@ class MorphCase:
         of the target, which breaks a symmetry
     ball_radius : of balls at the nodes that have none in `structure`; newton only.
         Balls, capsules and triangles cannot overlap, nor pass each other
+    starts : newton: morphs from so many configurations, the first the structure's own;
+        the lowest is kept, starts.csv lists all
+    seed : of random starts, and of the displacement that leaves a saddle
     reactions : write the forces of the constraints at the end to reactions.csv
     """
 
@@ -76,6 +87,8 @@ class MorphCase:
     watch: str = "E"
     perturb: Mapping[str, Any] | None = None
     ball_radius: float = 0.0
+    starts: int = 1
+    seed: int = 0
     reactions: bool = False
 
     def __post_init__(self) -> None:
@@ -83,6 +96,9 @@ class MorphCase:
             raise ValueError(
                 f"ball_radius must not be negative, not {self.ball_radius}"
             )
+        refuse_unless_count(self, "starts")
+        if not is_count(self.seed, least=0):
+            raise ValueError(f"seed must be a whole number from 0 up, not {self.seed}")
         _ = self.options, self.shape
         self._check_goals()
         self._check_size()
@@ -122,6 +138,11 @@ class MorphCase:
                 max_steps=self.max_steps,
                 residual=self.residual,
                 followers=Followers(self.followers),
+                seed=self.seed,
+            )
+        if self.starts != 1:
+            raise ValueError(
+                f"starts is {self.starts}: several starts need `method: newton`"
             )
         if self._is_limited:
             raise ValueError(
@@ -186,9 +207,25 @@ class MorphCase:
         return smoothed(self.shape) if newton else self.shape
 
     def steps(self) -> Iterator[MorphStep]:
-        if isinstance(self.options, NewtonOptions):
-            return morph_newton(self.solid, self.shape, self.options)
-        return morph(self.structure, self.shape, self.options)
+        """Of several starts, those of the one that ends lowest."""
+        if not isinstance(self.options, NewtonOptions):
+            yield from morph(self.structure, self.shape, self.options)
+        elif self.starts == 1:
+            yield from morph_newton(self.solid, self.shape, self.options)
+        else:
+            yield from self._multi_start[0]
+
+    @cached_property
+    def _multi_start(self) -> tuple[list[MorphStep], list[Attempt]]:
+        options = self.options
+        if self.starts == 1 or not isinstance(options, NewtonOptions):
+            return [], []
+        return lowest(self.solid, self.shape, options, self.starts)
+
+    @property
+    def attempts(self) -> list[Attempt]:
+        """Where each of several starts has led; none of one."""
+        return self._multi_start[1]
 
     def recorder(self) -> "MorphRecorder":
         return MorphRecorder(self)
@@ -233,8 +270,10 @@ class MorphRecorder:
     def tables(self) -> Tables:
         tables: Tables = {}
         if self.case.reactions:
-            forces = self.reactions
-            tables["reactions.csv"] = reaction_rows(self.case.structure, forces)
+            told = self.case.structure, self.reactions, self._unsure
+            tables["reactions.csv"] = reaction_rows(*told)
+        if self.case.attempts:
+            tables["starts.csv"] = [a._asdict() for a in self.case.attempts]
         if self.case.obstacles is not None:
             tables["contacts.csv"] = [touch._asdict() for touch in self._touching]
         return tables
@@ -263,6 +302,16 @@ class MorphRecorder:
             contacts = self.case.obstacles.contacts(last.state, self._kappa)
         return reactions(self.case.structure, last.state, last.g, contacts)
 
+    @cached_property
+    def _near(self) -> NearDependence | None:
+        case = self.case
+        return near_dependence(case.structure, self.last.state, case.residual)
+
+    @property
+    def _unsure(self) -> Bools:
+        """(m,) rows whose force hangs on the residual."""
+        return undetermined(self._near, self.reactions.y)
+
     def summary(self) -> Summary:
         step, structure = self.last, self.case.structure
         table, found = structure.constraints, mobility(structure)
@@ -283,10 +332,25 @@ class MorphRecorder:
         }
         if self.start_moved > CLOSED_BY_ROUNDING * self._L:
             ended["start_moved"] = self.start_moved
-        ended |= self._where_the_target_went() | self._surface() | self._held_by()
+        ended |= self._starts() | self._where_the_target_went()
+        ended |= self._surface() | self._held_by()
         if self.case.reactions:
-            ended |= strongest(structure, self.reactions)
-        return ended
+            ended |= strongest(structure, self.reactions, self._unsure)
+        return ended | warning(table, self._near)
+
+    def _starts(self) -> Summary:
+        """How many starts there were, how many minima they found, which was lowest."""
+        attempts = self.case.attempts
+        if not attempts:
+            return {}
+        numbers = [attempt.minimum for attempt in attempts]
+        return {
+            "starts": len(attempts),
+            "minima": max(numbers) + 1,
+            "lowest_found": numbers.count(0),
+            "lowest_start": numbers.index(0),
+            "failed_starts": numbers.count(-1),
+        }
 
     def _where_the_target_went(self) -> Summary:
         shape = self.case.shape

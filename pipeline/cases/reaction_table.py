@@ -8,6 +8,7 @@
     dE2_dlength      d(E^2)/d(length) of a link; empty for other rows
     redundant        1 if the row depends on others, which then carry its share
 
+Forces that hang on the residual (`sim.morph.mobility.near_dependence`) are left empty.
 Every leading node hangs on its goal by a spring of stiffness one: y in lengths to the
 power 2 - (power of a length in the row), tensions in the case's unit of length.
 """
@@ -16,15 +17,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from sim.arrays import Bools
 from sim.morph.morphing.reactions import Reactions
 from sim.morph.structure.constraints import ROWS, ConstraintKind
 from sim.morph.structure.structure import Structure
 
 
 def reaction_rows(
-    structure: Structure, found: Reactions
+    structure: Structure, found: Reactions, unsure: Bools
 ) -> Iterator[dict[str, float | str]]:
-    """The rows of the table."""
+    """The rows of the table.
+
+    Parameters
+    ----------
+    unsure : (m,) rows whose force hangs on the residual
+    """
     table = structure.constraints
     of_row = np.repeat(np.arange(len(table)), ROWS[table.kind])
     dropped, links = set(found.redundant.tolist()), 0
@@ -36,27 +43,34 @@ def reaction_rows(
             tension = float(found.tension[links])
             per_length = 2.0 * length * float(found.sensitivity[row])
             links += 1
-        yield {
-            "row": row,
-            "constraint": table.name(i),
+        forces = {
             "y": float(found.y[row]),
             "tension": tension,
             "dE2_dconstant": float(found.sensitivity[row]),
             "dE2_dlength": per_length,
+        }
+        yield {
+            "row": row,
+            "constraint": table.name(i),
+            **(dict.fromkeys(forces, "") if unsure[row] else forces),
             "redundant": int(row in dropped),
         }
 
 
-def strongest(structure: Structure, found: Reactions) -> dict[str, float | str]:
+def strongest(
+    structure: Structure, found: Reactions, unsure: Bools
+) -> dict[str, float | str]:
     """The links that are pulled and pressed most, for run.json."""
-    if not len(found.tension):
-        return {}
     table = structure.constraints
     links = np.flatnonzero(table.kind == ConstraintKind.DIST)
-    most, least = int(np.argmax(found.tension)), int(np.argmin(found.tension))
+    sure = ~unsure[table.first_row[links]]
+    links, tension = links[sure], found.tension[sure]
+    if not len(links):
+        return {}
+    most, least = int(np.argmax(tension)), int(np.argmin(tension))
     return {
-        "largest_tension": float(found.tension[most]),
+        "largest_tension": float(tension[most]),
         "largest_tension_in": table.name(int(links[most])),
-        "smallest_tension": float(found.tension[least]),
+        "smallest_tension": float(tension[least]),
         "smallest_tension_in": table.name(int(links[least])),
     }

@@ -25,8 +25,9 @@ from sim.morph.equations.descent import (
     newton_direction,
     second_order_correction,
 )
-from sim.morph.equations.projection import admissible, satisfy_constraints
+from sim.morph.equations.projection import admissible
 from sim.morph.equations.retraction import retract
+from sim.morph.mobility.near_dependence import near_dependence
 from sim.morph.mobility.units import Rescaled, own_unit, rescaled
 from sim.morph.morphing.curved import CurvedModel, curved_model
 from sim.morph.morphing.morph import MorphStep, Stop
@@ -34,6 +35,7 @@ from sim.morph.morphing.problem import (
     MorphProblem,
     NewtonOptions,
     moved_off_bounds,
+    nearest_free,
     negative_directions,
 )
 from sim.morph.structure.measures import distance_error, shape_factor
@@ -101,7 +103,9 @@ def _morph(
             return
         if saddle:
             escapes += 1
-            point = problem.point(_perturbed(problem, point.z, rng))
+            noise = rng.normal(size=(problem.system.n, 3)) * PERTURBATION * problem.L
+            aside = admissible(problem.system, point.z, noise)
+            point = problem.point(nearest_free(problem, point.z, aside))
             damping = StepDamping()
         elif s == 0 and problem.is_tight(point.z):
             point = problem.point(moved_off_bounds(problem, point.z))
@@ -113,20 +117,6 @@ def _morph(
         "move the target a little",
         best=point.z,
     )
-
-
-def _perturbed(problem: MorphProblem, z: Floats, rng: np.random.Generator) -> Floats:
-    """A configuration a little beside z, no farther than bodies and ranges let it."""
-    noise = rng.normal(size=(problem.system.n, 3)) * PERTURBATION * problem.L
-    dz = admissible(problem.system, z, noise)
-    for _ in range(20):
-        there = satisfy_constraints(
-            problem.system, z + dz, tolerance=problem.options.residual
-        )
-        if problem.is_free(there) and not problem.passes_through(z, there):
-            return there
-        dz *= 0.5
-    return z
 
 
 def _record(
@@ -226,10 +216,13 @@ def _next_damping(
 def _stuck(
     problem: MorphProblem, point: MorphConfiguration, forces: ConstraintForces
 ) -> NotConvergedError:
+    system, residual = problem.system, problem.options.residual
+    near = near_dependence(problem.structure, point.z, residual)
+    where = "" if near is None else f" of {'; '.join(near.names(system.table))}"
     return NotConvergedError(
         f"no step lowers E; the gradient {forces.size / problem.L:.1e} along the "
         f"constraints is above {problem.options.tolerance:.0e}: raise tolerance, "
-        "or check the structure for a dead centre",
+        f"or check the structure for a dead centre{where}",
         best=point.z,
     )
 

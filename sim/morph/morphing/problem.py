@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, lsqr
 
 from sim.arrays import Floats
+from sim.convergence import NotConvergedError
 from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.morph.equations.closing import closed
 from sim.morph.equations.curvature import (
@@ -231,6 +232,25 @@ class MorphProblem:
         lead = self.structure.leading
         W[lead] = pull_curvature(self.target, r[lead], g[lead], 1e-6 * self.L)
         return W
+
+
+def nearest_free(problem: MorphProblem, z: Floats, dz: Floats) -> Floats:
+    """The configuration along dz, no farther from z than bodies and ranges let it."""
+    for _ in range(MOST_MOVES):
+        try:
+            there = satisfy_constraints(
+                problem.system, z + dz, tolerance=problem.options.residual
+            )
+        except NotConvergedError:
+            there = None
+        if (
+            there is not None
+            and problem.is_free(there)
+            and not problem.passes_through(z, there)
+        ):
+            return there
+        dz = 0.5 * dz
+    return z
 
 
 def moved_off_bounds(problem: MorphProblem, z: Floats) -> Floats:

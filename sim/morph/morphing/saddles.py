@@ -13,7 +13,6 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.morph.equations.descent import constraint_forces
-from sim.morph.equations.projection import satisfy_constraints
 from sim.morph.mobility.mobility import LARGEST
 from sim.morph.mobility.tangent import LOST, dense_jacobian
 from sim.morph.mobility.units import Rescaled, in_own_unit, own_unit
@@ -24,6 +23,7 @@ from sim.morph.morphing.problem import (
     MorphProblem,
     NewtonOptions,
     dense_curvature,
+    nearest_free,
     negative_directions,
 )
 from sim.morph.structure.structure import Structure
@@ -94,22 +94,10 @@ def descents(
     careful = replace(options, longest=LONGEST)
     for branch, motion in enumerate(saddle.motions):
         for sign in (1, -1):
-            start = _beside(problem, z, sign * motion)
+            aside = AWAY * problem.L / float(np.abs(motion).max()) * sign * motion
+            start = nearest_free(problem, z, aside)
             for step in morph_newton(made, aim, careful, start):
                 yield branch, sign, step._replace(r=unit * step.r, g=unit * step.g)
-
-
-def _beside(problem: MorphProblem, z: Floats, motion: Floats) -> Floats:
-    """A configuration along a motion, as near as bodies and ranges ask for."""
-    dz = AWAY * problem.L / float(np.abs(motion).max()) * motion
-    for _ in range(20):
-        there = satisfy_constraints(
-            problem.system, z + dz, tolerance=problem.options.residual
-        )
-        if problem.is_free(there) and not problem.passes_through(z, there):
-            return there
-        dz = 0.5 * dz
-    return z
 
 
 def _in_own_unit(structure: Structure, target: Target) -> tuple[Structure, Target]:

@@ -308,15 +308,34 @@ def _tangent(
                     B[a, b] += mu * T[a, i] * hessian[i, j] * T[b, j]
 
 
+@inner
+def _with_tangential(apart: Floats, T: Floats, B: Floats, step: Floats) -> float:
+    """Add the part of a step along the surface, downhill; its length with that part."""
+    a = b = 0.0
+    for i in range(3):
+        a += T[0, i] * apart[i]
+        b += T[1, i] * apart[i]
+    half, skew = 0.5 * (B[0, 0] + B[1, 1]), 0.5 * (B[0, 0] - B[1, 1])
+    lift = max(0.1 - half + np.sqrt(skew**2 + B[0, 1] ** 2), 0.0)
+    long, wide, bias = B[0, 0] + lift, B[1, 1] + lift, B[0, 1]
+    det = long * wide - bias**2
+    square = 0.0
+    for i in range(3):
+        step[i] += (wide * a - bias * b) / det * T[0, i]
+        step[i] += (long * b - bias * a) / det * T[1, i]
+        square += step[i] ** 2
+    size: float = np.sqrt(square)
+    return size
+
+
 @kernel
 def _settle(
     at: Floats, c: Floats, g: Floats, C: Floats, width: float, start: Ints, near: Ints,
     sides: Floats, points: Floats, goals: Floats, slopes: Floats, settled: Bools,
 ) -> None:  # fmt: skip
     """Newton's method for the nearest point, downhill where distance is not convex."""
-    gradient, hessian, step, begun = (
-        np.empty(3), np.empty((3, 3)), np.empty(3), np.empty(3),
-    )  # fmt: skip
+    gradient, hessian = np.empty(3), np.empty((3, 3))
+    step, begun, apart = np.empty(3), np.empty(3), np.empty(3)
     T, B = np.empty((2, 3)), np.empty((2, 2))
     for p in range(len(points)):
         x, r = goals[p], points[p]
@@ -331,24 +350,12 @@ def _settle(
                 mu += (r[i] - x[i]) * gradient[i]
             mu /= square
             _tangent(gradient, hessian, mu, T, B)
-            a = b = 0.0
             for i in range(3):
-                bent = r[i] - x[i]
+                apart[i] = r[i] - x[i]
                 step[i] = -F / square * gradient[i]
                 for j in range(3):
-                    bent += (mu * F / square) * hessian[i, j] * gradient[j]
-                a += T[0, i] * bent
-                b += T[1, i] * bent
-            half, apart = 0.5 * (B[0, 0] + B[1, 1]), 0.5 * (B[0, 0] - B[1, 1])
-            lift = max(0.1 - half + np.sqrt(apart**2 + B[0, 1] ** 2), 0.0)
-            long, wide, bias = B[0, 0] + lift, B[1, 1] + lift, B[0, 1]
-            det = long * wide - bias**2
-            size = away = 0.0
-            for i in range(3):
-                step[i] += (wide * a - bias * b) / det * T[0, i]
-                step[i] += (long * b - bias * a) / det * T[1, i]
-                size += step[i] ** 2
-            size = np.sqrt(size)
+                    apart[i] += (mu * F / square) * hessian[i, j] * gradient[j]
+            size, away = _with_tangential(apart, T, B, step), 0.0
             for i in range(3):
                 x[i] += min(1.0, AROUND * width / max(size, 1e-300)) * step[i]
                 away += (x[i] - begun[i]) ** 2

@@ -105,6 +105,21 @@ def test_file_of_a_truss_gives_the_forces_of_statics(tmp_path: Path) -> None:
     ]
 
 
+def test_forces_of_bars_in_a_line_are_left_out_and_said(tmp_path: Path) -> None:
+    in_line = {
+        "nodes": [[0, 0, 0], [1, 0, 0], [2, 0, 0]],
+        "dist": [[0, 1, 1.0], [1, 2, 1.0]],
+        "supports": [[0, 1, 1, 1], [2, 1, 1, 1]],
+        "loads": [[1, 0, 0.3, 0]],
+    }
+    result = record_steps(of_file(tmp_path, in_line), "line", tmp_path)
+    told = {row["part"]: row for row in read(tmp_path / "reactions.csv")}
+    assert "nearly depend" in str(result["warning"])
+    assert "largest_tension" not in result
+    assert told["link(0, 1)"]["tension"] == told["node 0"]["force_x"] == ""
+    assert float(told["node 1"]["force_y"]) == 0.3
+
+
 def test_file_gives_rest_lengths_and_angles(tmp_path: Path) -> None:
     content = {
         "nodes": [[-1, 0, 0], [0, -1, 0], [0, 1, 0], [1, 0, 0]],

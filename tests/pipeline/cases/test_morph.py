@@ -35,6 +35,7 @@ SQUARE = {
     "leading": [2],
     "goals": [[1.5, 1.0, 0.0]],
 }  # fmt: skip
+NEWTON = {"method": "newton", "tolerance": 1e-9}
 build = partial(changed, MorphCase)
 
 
@@ -150,6 +151,54 @@ def test_balls_of_a_case_end_without_an_overlap() -> None:
     assert min(float(row["room"]) for row in tables["contacts.csv"]) > 0.0
     assert last.gradient <= 1e-9
     assert recorder.reactions.gradient <= 1e-7  # before contacts are balanced
+
+
+def test_forces_that_hang_on_the_residual_are_left_out_and_said(
+    tmp_path: Path,
+) -> None:
+    in_line = {
+        "nodes": [[0, 0, 0], [1, 0, 0], [2, 0, 0]],
+        "dist": [[0, 1, 1.0], [1, 2, 1.0]],
+        "fix": [[node, axis, 2.0 * (node and axis == 0)] for node in (0, 2)
+                for axis in range(3)],
+        "leading": [1],
+        "goals": [[1.0, 0.5, 0.0]],
+    }  # fmt: skip
+    path = tmp_path / "line.json"
+    path.write_text(json.dumps(in_line))
+    case = MorphCase(structure_file(str(path)), method="newton", reactions=True)
+    _, recorder = recorded(case)
+    result, rows = recorder.summary(), list(recorder.tables()["reactions.csv"])
+    warning = str(result["warning"])
+    assert warning.startswith("dist(0, 1); dist(1, 2); fix(0, x); fix(2, x) nearly")
+    assert "largest_tension" not in result
+    told = {row["constraint"]: row["y"] for row in rows}
+    assert told["dist(0, 1)"] == told["fix(2, x)"] == ""
+    assert_allclose(told["fix(0, y)"], 0.25, rtol=1e-3)
+
+
+def test_several_starts_are_listed_and_the_lowest_is_kept() -> None:
+    (*_, last), recorder = recorded(build("triangles_ellipsoid", **NEWTON, starts=3))
+    rows, result = list(recorder.tables()["starts.csv"]), recorder.summary()
+    assert [row["start"] for row in rows] == [0, 1, 2]
+    assert result["starts"] == 3
+    assert result["E"] == last.E == min(float(row["E"]) for row in rows)
+    assert result["lowest_start"] == [row["minimum"] for row in rows].index(0)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"starts": 3}, "starts is 3: several starts need `method: newton`"),
+        ({"starts": 0}, "starts must be a whole number from 1 up, not 0"),
+        ({"seed": -1}, "seed must be a whole number from 0 up, not -1"),
+    ],
+)
+def test_starts_that_make_no_sense_are_refused(
+    values: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InstantiationException, match=said):
+        build("triangles_ellipsoid", **values)
 
 
 def test_document_of_a_structure_makes_the_same_structure(tmp_path: Path) -> None:

@@ -1,0 +1,121 @@
+"""One morph from several starts, of whose ends the lowest is kept.
+
+f has many minima on the constraints, and a descent ends in the valley it begins in.
+Multi-start (Rinnooy Kan and Timmer, Math. Programming 39, 1987) begins in several: the
+first in the structure's own configuration, the others where a random walk along the
+constraints has led, past no body and out of no range. It finds no proof that nothing is
+lower; it says what was found.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.convergence import NotConvergedError
+from sim.morph.equations.projection import admissible
+from sim.morph.mobility.units import in_own_unit, own_unit
+from sim.morph.morphing.morph import MorphStep
+from sim.morph.morphing.newton_morph import morph_newton
+from sim.morph.morphing.problem import MorphProblem, NewtonOptions, nearest_free
+from sim.morph.structure.structure import Structure
+from sim.morph.targets.protocol import Target
+
+WALKED = 6  # steps of a random walk, in one direction as far as the constraints let it
+STRIDE = 0.15  # of them, root mean square over the nodes / L
+ALIKE = 1e-6  # difference in E and in S of one minimum
+
+
+class Attempt(NamedTuple):
+    """Where one start led.
+
+    Attributes
+    ----------
+    start : 0 is the structure's own configuration
+    minimum : number of the minimum in the order of E, the lowest is 0; -1: none
+    E, S, gradient, steps : of its end, nan and 0 where there is none
+    failed : why there is none, or empty
+    """
+
+    start: int
+    minimum: int
+    E: float
+    S: float
+    gradient: float
+    steps: int
+    failed: str
+
+
+def lowest(
+    structure: Structure, target: Target, options: NewtonOptions, starts: int
+) -> tuple[list[MorphStep], list[Attempt]]:
+    """The steps to the lowest minimum found, and where each start led.
+
+    Parameters
+    ----------
+    starts : morphs, each of which is determined by its number and `options.seed`
+
+    Raises
+    ------
+    NotConvergedError
+        that of the first start, where none converges.
+    """
+    best: list[MorphStep] = []
+    attempts, first = list[Attempt](), None
+    for i, start in enumerate(_configurations(structure, target, options, starts)):
+        try:
+            steps = list(morph_newton(structure, target, options, start))
+        except NotConvergedError as error:
+            nan, first = float("nan"), first or error
+            attempts.append(Attempt(i, -1, nan, nan, nan, 0, str(error)))
+            continue
+        end = steps[-1]
+        attempts.append(Attempt(i, -1, end.E, end.S, end.gradient, end.s, ""))
+        if not best or end.E < best[-1].E:
+            best = steps
+    if not best and first is not None:
+        raise first
+    return best, _numbered(attempts)
+
+
+def _configurations(
+    structure: Structure, target: Target, options: NewtonOptions, starts: int
+) -> Iterator[Floats | None]:
+    """The structure's own configuration, None, then others (n + k, 3)."""
+    yield None
+    if starts < 2:
+        return
+    unit, n = own_unit(structure), len(structure.r0)
+    problem, z = MorphProblem.at(in_own_unit(structure), target, options)
+    for i in range(1, starts):
+        start = walked(problem, z, np.random.default_rng([options.seed, i]))
+        yield np.concatenate([unit * start[:n], start[n:]])
+
+
+def walked(problem: MorphProblem, z: Floats, rng: np.random.Generator) -> Floats:
+    """The state (n + k, 3) at the end of a walk along the constraints from z."""
+    n = problem.system.n
+    wanted = rng.normal(size=(n, 3))
+    for _ in range(WALKED):
+        dz = admissible(problem.system, z, wanted)
+        size = float(np.sqrt(np.square(dz).sum() / n))
+        if size > 0.0:
+            z = nearest_free(problem, z, STRIDE * problem.L / size * dz)
+    return z
+
+
+def _numbered(attempts: list[Attempt]) -> list[Attempt]:
+    """The same with the numbers of the minima."""
+    found, numbered = list[Attempt](), dict[int, int]()
+    for attempt in sorted(attempts, key=lambda attempt: attempt.E):
+        if attempt.failed:
+            continue
+        for number, other in enumerate(found):
+            if max(abs(attempt.E - other.E), abs(attempt.S - other.S)) <= ALIKE:
+                numbered[attempt.start] = number
+                break
+        else:
+            numbered[attempt.start] = len(found)
+            found.append(attempt)
+    return [a._replace(minimum=numbered.get(a.start, -1)) for a in attempts]
