@@ -3,17 +3,21 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
 from pipeline.cases.record import State, Summary
 from pipeline.cases.rod_record import RodRecorder, moving, refuse_times, rod_state
+from pipeline.cases.space_motion import SpaceMotionRecorder, moving_in_space
 from sim.arrays import Floats, Ints
 from sim.rod.actuation.actuation import Actuator, Schedule
 from sim.rod.contact.ground import Ground
 from sim.rod.gravity import GRAVITY
+from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.rod.paths import centroid
 from sim.rod.rod.rod import PASSIVE, Rod, RodMaterial, hold, network
+from sim.rod.space.lifted import lifted
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import RodStep
 from sim.rod.stepping.world import Damping, NodeLoad, World
@@ -32,6 +36,8 @@ class OwnRodCase:
     limbs : of each edge, the limb that is actuated with it, -1 for none; a bend
         belongs to a limb if both its edges do
     held : nodes that do not move
+    dimension : 2, or 3: the same rod is free to leave its plane, and has the twist and
+        the bending across it of its material's section
     """
 
     nodes: Rows
@@ -51,10 +57,13 @@ class OwnRodCase:
     duration: float = 1.0
     every: int = 10
     options: StepOptions = field(default_factory=StepOptions)
+    dimension: int = 2
 
     def __post_init__(self) -> None:
         refuse_times(self.duration, self.every)
-        _ = self.world
+        if self.dimension not in (2, 3):
+            raise ValueError(f"dimension is {self.dimension}: choose 2 or 3")
+        _ = self.space_world if self.dimension == 3 else self.world
 
     @cached_property
     def world(self) -> World:
@@ -69,6 +78,21 @@ class OwnRodCase:
             schedule=self.schedule,
             load=self.load,
         )
+
+    @cached_property
+    def space_world(self) -> SpaceWorld:
+        """The same in space, in the plane z = 0 at the start."""
+        for name in ("ground", "schedule", "load"):
+            if getattr(self, name) is not None:
+                raise ValueError(f"dimension is 3: leave {name} out, or choose 2")
+        world = self.world
+        rod = lifted(world.rod, self.material)
+        return SpaceWorld(rod, (*world.gravity, 0.0), self.damping)
+
+    @property
+    def radii(self) -> Floats:
+        """Half the thickness of each edge, m."""
+        return np.full(len(self.space_world.rod.edges), 0.5 * self.material.thickness)
 
     def _rod(self) -> Rod:
         nodes = _table("nodes", self.nodes, 2)
@@ -91,13 +115,22 @@ class OwnRodCase:
         held = _those_of("held", self.held, n)
         return hold(rod, held) if held else rod
 
-    def steps(self) -> Iterator[RodStep]:
-        return moving(self)
+    def steps(self) -> Iterator[Any]:
+        return self._steps(None)
 
-    def continued(self, state: State) -> tuple[RodRecorder, Iterator[RodStep]]:
-        return self.recorder(), moving(self, state)
+    def _steps(self, state: State | None) -> Iterator[Any]:
+        if self.dimension == 3:
+            return moving_in_space(self, state)
+        return moving(self, state)
 
-    def recorder(self) -> RodRecorder:
+    def continued(
+        self, state: State
+    ) -> tuple[RodRecorder | SpaceMotionRecorder, Iterator[Any]]:
+        return self.recorder(), self._steps(state)
+
+    def recorder(self) -> RodRecorder | SpaceMotionRecorder:
+        if self.dimension == 3:
+            return SpaceMotionRecorder(self, lambda _: {})
         state = partial(rod_state, self)
         return RodRecorder(self, "duration", self._ends, state=state)
 

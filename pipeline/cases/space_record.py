@@ -60,6 +60,11 @@ def skin_faces(bends: Ints) -> Ints:
     return np.concatenate([lower, upper]).reshape(-1, 3)
 
 
+def skin_fixed_arrays(rod: SpaceRod) -> Arrays:
+    """Lines along the first corners, which show the twist, and the skin's triangles."""
+    return {"edges": CORNERS * rod.bends, "triangles": skin_faces(rod.bends)}
+
+
 @dataclass(eq=False)
 class SpaceRecorder:
     """Records the rests of a rod.
@@ -109,9 +114,7 @@ class SpaceRecorder:
         return {}
 
     def fixed_arrays(self) -> Arrays:
-        rod = self._rod
-        mark = CORNERS * rod.bends  # the first corner of each section
-        return {"edges": mark, "triangles": skin_faces(rod.bends)}
+        return skin_fixed_arrays(self._rod)
 
     def tables(self) -> Tables:
         return {}

@@ -127,6 +127,23 @@ def moved_on(
     return SpaceState(x, d, twist)
 
 
+def edge_lengths(x: Floats, edges: Ints) -> Floats:
+    """(m,) m."""
+    return np.asarray(np.linalg.norm(x[edges[:, 1]] - x[edges[:, 0]], axis=1))
+
+
+def turns(before: SpaceState, after: SpaceState, edges: Ints) -> Floats:
+    """(m,) by which edges turned about themselves between two states, rad."""
+    t, s = (
+        e / np.linalg.norm(e, axis=1, keepdims=True)
+        for e in (x[edges[:, 1]] - x[edges[:, 0]] for x in (before.x, after.x))
+    )
+    share = np.sum(before.d * s, axis=1) / (1.0 + np.sum(t * s, axis=1))
+    u = before.d - share[:, None] * (t + s)
+    across = np.sum(np.cross(s, u) * after.d, axis=1)
+    return np.asarray(np.arctan2(across, np.sum(u * after.d, axis=1)))
+
+
 def second_directors(state: SpaceState, edges: Ints) -> Floats:
     """(m, 3) d2 = t x d1."""
     e = state.x[edges[:, 1]] - state.x[edges[:, 0]]

@@ -44,6 +44,7 @@ class SpaceRod:
     twisting : (b,) GJ, N m^2
     curvature : (b, 3) natural, about d1, d2 and t, 1/m
     mass : (n,) kg
+    inertia : (m,) of edges about themselves, kg m^2
     held : (n, 3) coordinates that stay
     held_frames : (m,) edges whose frame does not turn about the edge
     law : how stiffness follows stretch
@@ -60,6 +61,7 @@ class SpaceRod:
     twisting: Floats
     curvature: Floats
     mass: Floats
+    inertia: Floats
     held: Bools
     held_frames: Bools
     law: StretchLaw = StretchLaw.HOOKE
@@ -67,7 +69,7 @@ class SpaceRod:
     def __post_init__(self) -> None:
         _refuse_bad_edges(self.nodes, self.edges, self.rest_length)
         _refuse_bad_bends(self.nodes, self.edges, self.bends)
-        for name in ("stretching", "bending", "twisting", "mass", "voronoi"):
+        for name in ("stretching", "bending", "twisting", "mass", "inertia", "voronoi"):
             values = np.asarray(getattr(self, name))
             fine = (values > 0.0) & np.isfinite(values)
             if not fine.all():
@@ -194,6 +196,7 @@ def through(
         twisting=0.5 * stiff.twisting[bends].sum(axis=1),
         curvature=turning(state, edges, bends) / voronoi[:, None],
         mass=mass,
+        inertia=material.density * np.array([s.polar for s in each]) * length,
         held=np.zeros((n, 3), dtype=np.bool_),
         held_frames=np.zeros(m, dtype=np.bool_),
         law=law,

@@ -108,19 +108,26 @@ class SpaceSystem:
 
     def gradient(self, state: SpaceState, tension: Floats) -> tuple[Floats, Floats]:
         """Unbalanced forces (3 n + m,), and the Hessian's entries (e,) at `pattern`."""
-        g = np.concatenate(
-            [-self.loads.on_nodes(self.rod).ravel(), np.zeros(len(self.rod.edges))]
-        )
-        of_edges = np.empty((len(self.rod.edges), _triangle(OF_EDGE)))
-        of_bends = np.empty((len(self.rod.bends), _triangle(OF_BEND)))
+        g, values = self.elastic(state, self.part)
+        g[: self.rod.nodes.size] -= self.loads.on_nodes(self.rod).ravel()
         of_tendons = np.empty((len(tension), _triangle(OF_BEND)))
-        add_elastic(state, self.part, g, of_edges, of_bends)
         if len(tension):
             add_tendons(state, self.part, self.way, tension, g, of_tendons)
         if self.loads.turning:
             g -= moment_forces(self.rod, state, self.loads.moment)
-        values = [of_edges.ravel(), of_bends.ravel(), of_tendons.ravel()]
-        return g, np.concatenate(values)[self._places[2]]
+        return g, self.kept(np.concatenate([values, of_tendons.ravel()]))
+
+    def elastic(self, state: SpaceState, part: SpaceElements) -> tuple[Floats, Floats]:
+        """Slopes (3 n + m,) of the energy of `part`, and its Hessian's entries."""
+        g = np.zeros(len(self.free))
+        of_edges = np.empty((len(self.rod.edges), _triangle(OF_EDGE)))
+        of_bends = np.empty((len(self.rod.bends), _triangle(OF_BEND)))
+        add_elastic(state, part, g, of_edges, of_bends)
+        return g, np.concatenate([of_edges.ravel(), of_bends.ravel()])
+
+    def kept(self, values: Floats) -> Floats:
+        """Of the Hessian's entries of all unknowns, those of free ones."""
+        return values[self._places[2]]
 
     @cached_property
     def shift(self) -> Floats:

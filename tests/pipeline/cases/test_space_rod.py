@@ -67,6 +67,39 @@ def test_tendons_pull_an_arm_towards_both_their_sides() -> None:
     assert told["shortest_over_rest"] < 0.9
 
 
+ARM = {
+    "nodes": [[0.01 * k, 0.0] for k in range(8)],
+    "limbs": None,
+    "held": [0, 1],
+    "ground": None,
+    "schedule": None,
+    "duration": 0.05,
+    "every": 4,
+    "options": {
+        "_target_": "sim.rod.stepping.options.StepOptions",
+        "tolerance": 1e-12,
+    },
+}
+
+
+def test_a_planar_case_runs_in_space_and_goes_on_from_its_checkpoint() -> None:
+    flat, _ = recorded(build("own_rod", **ARM))
+    case = build("own_rod", **ARM, dimension=3)
+    steps, recorder = recorded(case)
+    assert np.abs(steps[-1].x[:, :2] - flat[-1].x).max() < 1e-9
+    assert set(recorder.row(steps[-1])) >= {"twisting", "damped", "out_of_balance"}
+    assert recorder.summary()["balance"] < 0.01
+    kept = recorder.state(steps[2])
+    again, later = case.continued(kept)
+    found = list(later)
+    for step in found:
+        again.see(step)
+    assert again.row(found[-1]) == recorder.row(steps[-1])
+    assert not recorder.state(steps[-1])
+    shown = [recorder.arrays(step) for step in (steps[-1], found[-1])]
+    assert all(np.array_equal(shown[0][key], shown[1][key]) for key in shown[0])
+
+
 @pytest.mark.parametrize(
     ("name", "values", "words"),
     [
@@ -76,6 +109,8 @@ def test_tendons_pull_an_arm_towards_both_their_sides() -> None:
         ("tendon_arm", {"tensions": [1.0]}, "2 angles for 1 tensions"),
         ("tendon_arm", {"offset": [[0.0, 0.02], [0.3, 0.0]]}, "route it within"),
         ("tendon_arm", {"tied": 0.5}, "tie them half an edge before"),
+        ("own_rod", {**ARM, "dimension": 4}, "dimension is 4: choose 2 or 3"),
+        ("own_rod", {"dimension": 3}, "dimension is 3: leave ground out"),
         ("tendon_arm", {"law": "foam"}, "choose one of hooke, rubber"),
         ("tendon_arm", {"profile": [[0.1, 0.01], [0.0, 0.01]]}, "must rise"),
     ],

@@ -1,0 +1,128 @@
+"""What is recorded of a rod that moves in space."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
+from pipeline.cases.space_record import SLIM, skin, skin_fixed_arrays
+from sim.arrays import Floats
+from sim.rod.moving.kept import moving_arrays, moving_from
+from sim.rod.moving.motion import SpaceMotionStep, moves
+from sim.rod.moving.space_world import SpaceWorld
+from sim.rod.stepping.options import StepOptions
+
+
+class MovingSpaceCase(Protocol):
+    """A case about a rod that moves in space for a time.
+
+    Attributes
+    ----------
+    radii : (m,) of the section of each edge as it is drawn, m
+    duration : s
+    every : steps between two records
+    """
+
+    @property
+    def space_world(self) -> SpaceWorld: ...
+
+    @property
+    def radii(self) -> Floats: ...
+
+    @property
+    def duration(self) -> float: ...
+
+    @property
+    def every(self) -> int: ...
+
+    @property
+    def options(self) -> StepOptions: ...
+
+
+def moving_in_space(
+    case: MovingSpaceCase, state: State | None = None
+) -> Iterator[SpaceMotionStep]:
+    """The steps of a case, from its start or from a recorded state."""
+    start = None if state is None else moving_from(state)
+    yield from moves(
+        case.space_world, case.options, case.duration, every=case.every, start=start
+    )
+
+
+@dataclass(eq=False)
+class SpaceMotionRecorder:
+    """Records a motion.
+
+    Attributes
+    ----------
+    ends : what a case says of its last step, besides
+    """
+
+    case: MovingSpaceCase
+    ends: Callable[[SpaceMotionStep], Summary]
+    last: SpaceMotionStep = field(init=False)
+
+    def see(self, step: SpaceMotionStep) -> None:
+        self.last = step
+
+    def row(self, step: SpaceMotionStep) -> Row:
+        mass, ledger = self.case.space_world.rod.mass, step.moving.ledger
+        place = mass @ step.x / mass.sum()
+        return {
+            "step": step.moving.step,
+            "time": step.time,
+            **{f"{a}_c": float(v) for a, v in zip("xyz", place, strict=True)},
+            "kinetic": step.kinetic,
+            "stretching": step.stretching,
+            "bending": step.bending,
+            "twisting": step.twisting,
+            "gravity": step.gravity,
+            "turned": float(step.moving.state.twist.sum()),
+            "given": ledger.given,
+            "damped": ledger.damped,
+            "out_of_balance": ledger.left,
+            "iterations": step.iterations,
+            "substeps": step.substeps,
+            "h": step.moving.last,
+        }
+
+    def arrays(self, step: SpaceMotionStep) -> Arrays:
+        state, rod = step.moving.state, self.case.space_world.rod
+        radii = np.maximum(self.case.radii, SLIM * rod.length)
+        found = {"r": skin(state, rod.edges, radii), "nodes": state.x}
+        return {**found, "directors": state.d, "twist": state.twist}
+
+    def progress(self, step: SpaceMotionStep) -> str:
+        return f"t {step.time:.3f} s"
+
+    def state(self, step: SpaceMotionStep) -> Arrays:
+        """What every later step depends on; nothing where none is left."""
+        left = step.time < self.case.duration - 1e-6 * self.case.options.h
+        return moving_arrays(step.moving) if left else {}
+
+    def documents(self) -> Documents:
+        return {}
+
+    def fixed_arrays(self) -> Arrays:
+        return skin_fixed_arrays(self.case.space_world.rod)
+
+    def tables(self) -> Tables:
+        return {}
+
+    def summary(self) -> Summary:
+        step = self.last
+        ledger = step.moving.ledger
+        return {
+            "stop": "duration",
+            "nodes": len(step.x),
+            "time": step.time,
+            "steps": step.moving.step,
+            "energy": step.energy,
+            "residual": ledger.residual,
+            "residual_share": ledger.share,
+            "out_of_balance": ledger.left,
+            "balance": ledger.balance,
+            **self.ends(step),
+        }

@@ -1,0 +1,5 @@
+"""Rods in space that move.
+
+Read `space_world` (what acts on a rod), `conserving_forces` (inner forces of a step),
+`one_step`, then `motion`.
+"""

@@ -1,0 +1,179 @@
+"""Inner forces of a step in space that keep energy and both momenta exactly.
+
+The frame of an edge (t, d1, d2) goes from its place before a step to that after it by
+one rotation, so all three change by  d(.) = Theta x mean(.),  Theta the rotation's
+Gibbs vector. Strains of a bend are made of products of frame vectors only,
+
+    q1 = (t.b2 - s.a2) / chi,  q2 = (s.a1 - t.b1) / chi,  chi = 1 + t.s,
+    tan(twist) = Y / X,  X = a1.b1 + a2.b2,  Y = a2.b1 - a1.b2,  X^2 + Y^2 = chi^2
+
+with a of the first edge and b of the second, and change exactly by
+
+    d(u.v) = mean u . dv + mean v . du      d(C / chi) = (mean chi dC - mean C dchi) / n
+    d twist = (d twist / sin d twist) (mean X dY - mean Y dX) / n,  n = chi0 chi1
+
+So the change of energy is Theta.M for each of both edges, with opposite moments M. With
+Theta = p + c w, where p = w x dt takes the tangent, c = 2 tan(turn / 2) is the spin and
+w = mean t / |mean t|^2, a moment N on an edge becomes the couple (N x w) / mean length
+of its ends and the torque N.w. What is left of either law where the edge is stretched,
+
+    torque  dl dt.N |w|^2 / (4 l),     tension  - c dt.N |w|^2 / (4 l) of mean edge / l,
+
+does no work together and has no moment: the energy-momentum method (Simo and Tarnow,
+ZAMP 43, 1992; Romero and Armero, IJNME 54, 2002) for time-parallel frames. The gyration
+of a spin omega is the moment - I omega dt / h, which does no work.
+"""
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.kernels import kernel
+from sim.rod.compiled import inner
+from sim.rod.space.elastic import SpaceElements
+from sim.rod.space.frames import (
+    SpaceState,
+    angle_between,
+    cross,
+    dot,
+    tangent,
+    transport,
+)
+
+SMALL = 1e-6  # change of twist below which its sine is its own, rad
+
+
+@inner
+def _frames(
+    before: SpaceState, after: SpaceState, part: SpaceElements, old: Floats,
+    new: Floats, size: Floats, v: Floats,
+) -> None:  # fmt: skip
+    """(m, 3, 3) frames; (m, 3) both lengths and the spin c of each edge."""
+    u, w = v[0], v[1]
+    for e in range(len(part.edges)):
+        size[e, 0] = tangent(before.x, part.edges[e], old[e, 0])
+        size[e, 1] = tangent(after.x, part.edges[e], new[e, 0])
+        for a in range(3):
+            old[e, 1, a], new[e, 1, a] = before.d[e, a], after.d[e, a]
+        cross(old[e, 0], old[e, 1], old[e, 2])
+        cross(new[e, 0], new[e, 1], new[e, 2])
+        transport(before.d[e], old[e, 0], new[e, 0], u)
+        size[e, 2] = 2.0 * np.tan(0.5 * angle_between(u, after.d[e], new[e, 0], w))
+
+
+@inner
+def _strains(a: Floats, b: Floats, out: Floats) -> None:
+    """out <- C1, C2, X, Y, chi of frames a and b."""
+    out[0] = dot(a[0], b[2]) - dot(b[0], a[2])
+    out[1] = dot(b[0], a[1]) - dot(a[0], b[1])
+    out[2] = dot(a[1], b[1]) + dot(a[2], b[2])
+    out[3] = dot(a[2], b[1]) - dot(a[1], b[2])
+    out[4] = 1.0 + dot(a[0], b[0])
+
+
+@inner
+def _bend_moment(
+    part: SpaceElements, j: int, twist: tuple[float, float], viscous: float,
+    s: Floats, old: Floats, new: Floats, slope: Floats,
+) -> float:  # fmt: skip
+    """slope <- dU by C1, C2, X, Y, chi of bend j; what damps it, J."""
+    _strains(old[part.bends[j, 0]], old[part.bends[j, 1]], s[0])
+    _strains(new[part.bends[j, 0]], new[part.bends[j, 1]], s[1])
+    both, dl, damped = s[0, 4] * s[1, 4], part.voronoi[j], 0.0
+    slope[4] = 0.0
+    for k in range(2):
+        q0, q1 = s[0, k] / s[0, 4], s[1, k] / s[1, 4]
+        stiff = part.bending[j, k] / dl
+        apart = 0.5 * (q0 + q1) - part.curvature[j, k] * dl + viscous * (q1 - q0)
+        damped += viscous * stiff * (q1 - q0) ** 2
+        slope[k] = 0.5 * stiff * apart * (s[0, 4] + s[1, 4]) / both
+        slope[4] -= 0.5 * stiff * apart * (s[0, k] + s[1, k]) / both
+    change, stiff = twist[1] - twist[0], part.twisting[j] / dl
+    apart = 0.5 * (twist[0] + twist[1]) - part.curvature[j, 2] * dl + viscous * change
+    damped += viscous * stiff * change**2
+    ratio = 1.0 + change**2 / 6.0 if abs(change) < SMALL else change / np.sin(change)
+    moment = 0.5 * stiff * apart * ratio / both
+    slope[2], slope[3] = -moment * (s[0, 3] + s[1, 3]), moment * (s[0, 2] + s[1, 2])
+    return float(damped)
+
+
+@inner
+def _add_moment(
+    a0: Floats, a1: Floats, b0: Floats, b1: Floats, c: Floats, v: Floats, out: Floats,
+    other: Floats,
+) -> None:  # fmt: skip
+    """out -= M of frame a, other += it; c the slopes of `_bend_moment`."""
+    for i in range(3):
+        t, b, d = 0.5 * (b0[0, i] + b1[0, i]), b0[1, i] + b1[1, i], b0[2, i] + b1[2, i]
+        v[0, i] = c[4] * t + 0.5 * (c[0] * d - c[1] * b)
+        v[1, i] = c[1] * t + 0.5 * (c[2] * b - c[3] * d)
+        v[2, i] = -c[0] * t + 0.5 * (c[2] * d + c[3] * b)
+    for k in range(3):
+        for i in range(3):
+            v[3, i] = 0.5 * (a0[k, i] + a1[k, i])
+        cross(v[3], v[k], v[4])
+        for i in range(3):
+            out[i] -= v[4, i]
+            other[i] += v[4, i]
+
+
+@inner
+def _add_edge(
+    part: SpaceElements, e: int, old: Floats, new: Floats, size: Floats,
+    moment: Floats, viscous: float, v: Floats, total: Floats,
+) -> tuple[float, float]:  # fmt: skip
+    """total += what stretching and a moment make of an edge; torque, what damps."""
+    l0, l1, c = size[0], size[1], size[2]
+    mean = 0.5 * (l0 + l1)
+    w, change, edge, couple = v[0], v[1], v[2], v[3]
+    for i in range(3):
+        w[i], change[i] = 0.5 * (old[0, i] + new[0, i]), new[0, i] - old[0, i]
+        edge[i] = 0.5 * (l0 * old[0, i] + l1 * new[0, i])
+    square = dot(w, w)
+    for i in range(3):
+        w[i] /= square
+    cross(moment, w, couple)
+    left = dot(change, moment) / (4.0 * mean * square)
+    strain, rate = mean / part.rest[e] - 1.0, viscous * (l1 - l0) / part.rest[e]
+    pull = (part.stretching[e] * (strain + rate) + c * left) / mean
+    for i in range(3):
+        force = couple[i] / mean - pull * edge[i]
+        total[3 * part.edges[e, 0] + i] -= force
+        total[3 * part.edges[e, 1] + i] += force
+    damped = part.stretching[e] * rate * (l1 - l0)
+    return dot(w, moment) + (l1 - l0) * left, damped
+
+
+@kernel
+def add_step_forces(
+    before: SpaceState, after: SpaceState, part: SpaceElements, viscous: float,
+    inertia: Floats, total: Floats, spin: Floats,
+) -> float:  # fmt: skip
+    """Forces and torques of a step are added to `total`; what damping takes, J.
+
+    Parameters
+    ----------
+    viscous : beta / h
+    inertia : (m,) rotary, about the edge, over h^2, N m
+    total : (3 n + m,) N, N m
+    spin : (m,) is overwritten with c = 2 tan(turn / 2)
+    """
+    m = len(part.edges)
+    old, new, size = np.empty((m, 3, 3)), np.empty((m, 3, 3)), np.empty((m, 3))
+    moment, v, s = np.zeros((m, 3)), np.empty((5, 3)), np.empty((2, 5))
+    slope, damped = np.empty(5), 0.0
+    _frames(before, after, part, old, new, size, v)
+    for j in range(len(part.bends)):
+        e, f = part.bends[j]
+        twist = before.twist[j], after.twist[j]
+        damped += _bend_moment(part, j, twist, viscous, s, old, new, slope)
+        _add_moment(old[e], new[e], old[f], new[f], slope, v, moment[e], moment[f])
+    for e in range(m):
+        spin[e] = size[e, 2]
+        for i in range(3):
+            moment[e, i] -= inertia[e] * spin[e] * (new[e, 0, i] - old[e, 0, i])
+        torque, taken = _add_edge(
+            part, e, old[e], new[e], size[e], moment[e], viscous, v, total
+        )
+        total[3 * len(before.x) + e] += torque
+        damped += taken
+    return damped

@@ -1,0 +1,356 @@
+"""One step of a rod that moves in space.
+
+With unknown places at the end of a step of length h,
+
+    2 M (dq - h v0) / h^2 + alpha M dq / h = F + load,     v1 = 2 dq / h - v0
+
+where dq are moves of nodes and turns of edges. F is that of `conserving_forces`, or the
+mean of both ends with a viscous part (Newmark's rule, as in the plane). Newton's matrix
+has half the Hessian of a rod whose elements are stiffer by 1 + 2 beta / h and whose
+natural strains are moved so that its force at the end is that of the step.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.linear.sparse import Factor
+from sim.rod.moving.conserving_forces import add_step_forces
+from sim.rod.moving.space_world import SpaceWorld
+from sim.rod.space.elastic import SpaceElements, energies
+from sim.rod.space.frames import SpaceState, edge_lengths, moved_on, turning, turns
+from sim.rod.space.space_rod import edge_tangents
+from sim.rod.stepping.options import Integrator, StepOptions
+
+ROUNDING = 1e-12  # of the energies
+INERTIAL = 1e-14  # of mass times length over h^2: rounding of inertial forces
+QUARTER = 0.5 * np.pi  # rad, largest change of a twist in a step
+LARGEST_SPIN = 2.0  # rad, turn of an edge about itself in a step
+LARGEST_TURN = 0.5  # of an edge in one iteration, or its stretch
+
+
+class SpaceLedger(NamedTuple):
+    """Energies since the start, J, and the worst of all steps.
+
+    Attributes
+    ----------
+    given, damped : as in `sim.rod.stepping.energy_balance`
+    left : what steps made of nothing
+    at_work : put in, against which `left` is measured
+    residual, share : largest unbalanced force, N; over the largest force of its step
+    balance : energy of a step out of balance over that at work in it
+    """
+
+    given: float = 0.0
+    damped: float = 0.0
+    left: float = 0.0
+    at_work: float = 0.0
+    residual: float = 0.0
+    share: float = 0.0
+    balance: float = 0.0
+
+
+class SpaceMoving(NamedTuple):
+    """All that later steps depend on.
+
+    Attributes
+    ----------
+    v : (3 n + m,) velocities of nodes and spins of edges, m/s, rad/s
+    acceleration : (3 n + m,) mean of the last step
+    step, time, length, last : steps made; s; next and last length of a step, s
+    """
+
+    state: SpaceState
+    v: Floats
+    acceleration: Floats
+    step: int
+    time: float
+    length: float
+    last: float
+    ledger: SpaceLedger
+
+
+@dataclass
+class Effort:
+    """What steps took since the last record."""
+
+    iterations: int = 0
+    substeps: int = 0
+    error: float = 0.0
+
+
+class _Trial(NamedTuple):
+    """One step of h seconds as it is set up.
+
+    Attributes
+    ----------
+    part, softened : elements as actuated at its end; those of Newton's matrix
+    earlier : as actuated at its start
+    """
+
+    now: SpaceMoving
+    h: float
+    part: SpaceElements
+    softened: SpaceElements
+    earlier: SpaceElements
+    conserving: bool
+
+
+class _Forces(NamedTuple):
+    """Of a step, (3 n + m,): inner ones, what they leave unbalanced; its moves; J."""
+
+    inner: Floats
+    unbalanced: Floats
+    moves: Floats
+    damped: float
+
+
+def _softened(
+    part: SpaceElements, state: SpaceState, viscous: float, old: float
+) -> SpaceElements:
+    """Elements whose force at the end of a step is twice that of the step.
+
+    Strain e1 acts as (1 + 2 viscous) e1 + (old - 2 viscous) e0 - (1 + old) natural,
+    where `old` is 1 for mean strains, and 0 for those of the end.
+    """
+    more = 1.0 + 2.0 * viscous
+    share = (old - 2.0 * viscous) / more
+    turn = turning(state, part.edges, part.bends) / part.voronoi[:, None]
+    stretch = edge_lengths(state.x, part.edges) / part.rest
+    natural = (1.0 + old) / more
+    longer = 1.0 - share * (stretch - 1.0)
+    return part._replace(
+        rest=part.rest * longer,
+        stretching=part.stretching * more * longer,
+        bending=part.bending * more,
+        twisting=part.twisting * more,
+        curvature=natural * part.curvature - share * turn,
+    )
+
+
+def _set_up(
+    world: SpaceWorld, options: StepOptions, now: SpaceMoving, h: float
+) -> _Trial:
+    conserving = options.integrator is Integrator.ENERGY_MOMENTUM
+    part = world.system.part._replace(curvature=world.curvature(now.time + h))
+    viscous = world.damping.beta / h
+    softened = _softened(part, now.state, viscous, 1.0 if conserving else 0.0)
+    earlier = part._replace(curvature=world.curvature(now.time))
+    return _Trial(now, h, part, softened, earlier, conserving)
+
+
+def _ends(world: SpaceWorld, trial: _Trial, after: SpaceState) -> tuple[Floats, float]:
+    """(3 n + m,) mean forces of both ends, by Newmark's rule; what damps, J.
+
+    Its viscous part, beta / h k (e1 - e0), has the mean slope of both.
+    """
+    viscous, system = world.damping.beta / trial.h, world.system
+    both, parts = (trial.now.state, after), (trial.earlier, trial.part)
+    edges, bends = trial.part.edges, trial.part.bends
+    turn = [turning(state, edges, bends) for state in both]
+    size = [edge_lengths(state.x, edges) for state in both]
+    faster, longer = turn[1] - turn[0], (size[1] - size[0]) / trial.part.rest
+    total = np.zeros(len(trial.now.v))
+    for state, part in zip(both, parts, strict=True):
+        shorter = 1.0 - viscous * longer
+        pulled = part._replace(
+            rest=part.rest * shorter,
+            stretching=part.stretching * shorter,
+            curvature=part.curvature - viscous * faster / part.voronoi[:, None],
+        )
+        total -= 0.5 * system.elastic(state, pulled)[0]
+    part = trial.part
+    stiff = np.column_stack([part.bending, part.twisting]) / part.voronoi[:, None]
+    bent = np.sum(stiff * faster**2)
+    stretched = np.sum(part.stretching * part.rest * longer**2)
+    return total, float(viscous * (bent + stretched))
+
+
+def _gyration(
+    world: SpaceWorld, trial: _Trial, after: SpaceState, turn: Floats
+) -> Floats:
+    """(3 n + m,) what turns the axes of spinning edges."""
+    edges = world.rod.edges
+    both = trial.now.state.x, after.x
+    t = [edge_tangents(x, edges) for x in both]
+    size = 0.5 * (edge_lengths(both[0], edges) + edge_lengths(both[1], edges))
+    moment = -(world.rod.inertia * turn / trial.h**2)[:, None] * (t[1] - t[0])
+    w = 0.5 * (t[0] + t[1])
+    w /= np.sum(w * w, axis=1, keepdims=True)
+    couple = np.cross(moment, w) / size[:, None]
+    total = np.zeros_like(world.rod.nodes)
+    np.add.at(total, edges[:, 1], couple)
+    np.add.at(total, edges[:, 0], -couple)
+    return np.concatenate([total.ravel(), np.zeros(len(edges))])
+
+
+def _forces(world: SpaceWorld, trial: _Trial, after: SpaceState) -> _Forces:
+    """What acts in a step that ends in a state."""
+    now, h, n = trial.now, trial.h, world.rod.nodes.size
+    moves = np.concatenate([(after.x - now.state.x).ravel(), np.empty(len(after.d))])
+    damped = 0.0
+    if trial.conserving:
+        inner = np.zeros(len(moves))
+        damped = add_step_forces(
+            now.state, after, trial.part, world.damping.beta / h,
+            world.rod.inertia / h**2, inner, moves[n:],
+        )  # fmt: skip
+    else:
+        moves[n:] = turns(now.state, after, world.rod.edges)
+        inner, damped = _ends(world, trial, after)
+        inner += _gyration(world, trial, after, moves[n:])
+    drag = world.damping.alpha * world.inertia * moves / h
+    pushed = 2.0 * world.inertia * (moves - h * now.v) / h**2
+    return _Forces(inner, inner + world.pull - drag - pushed, moves, damped)
+
+
+def _guess(world: SpaceWorld, trial: _Trial) -> SpaceState:
+    """Where the rod would be with the last acceleration, supports where they go."""
+    now, h, rod = trial.now, trial.h, world.rod
+    free, n = world.system.free, rod.nodes.size
+    moves = np.where(free, h * now.v + 0.5 * h * h * now.acceleration, 0.0)
+    move, turn = moves[:n].reshape(-1, 3), moves[n:]
+    if world.drive is not None:
+        shift, spun = world.drive.moved(now.time, h)
+        move = np.where(rod.held, shift, move)
+        turn = np.where(rod.held_frames, spun, turn)
+    return moved_on(now.state, rod.edges, rod.bends, move, turn)
+
+
+def _factor(world: SpaceWorld, trial: _Trial, at: SpaceState) -> Factor:
+    """Of Newton's matrix."""
+    system, h = world.system, trial.h
+    values = 0.5 * system.kept(system.elastic(at, trial.softened)[1])
+    shift = world.inertia * (2.0 / h**2 + world.damping.alpha / h)
+    return system.factor(values, shift[system.free])
+
+
+def _solved(
+    world: SpaceWorld, options: StepOptions, trial: _Trial, report: Effort
+) -> tuple[SpaceState, _Forces] | None:
+    """The end of a step; None where Newton's method does not converge."""
+    system, rod, n = world.system, world.rod, world.rod.nodes.size
+    at, factor, before = _guess(world, trial), None, np.inf
+    small = False
+    for _ in range(options.max_newton):
+        found = _forces(world, trial, at)
+        if small and _balanced(world, options, trial, found):
+            return at, found
+        report.iterations += 1
+        if factor is None:
+            factor = _factor(world, trial, at)
+        change = np.zeros(len(system.free))
+        change[system.free] = factor.solve(found.unbalanced[system.free])
+        turned = system.largest_turn(at, change)
+        if not np.isfinite(turned):
+            return None
+        change *= min(1.0, LARGEST_TURN / max(turned, 1e-300))
+        at = moved_on(at, rod.edges, rod.bends, change[:n].reshape(-1, 3), change[n:])
+        size = float(np.abs(change * system.sizes).max())
+        small = size <= options.tolerance
+        if size > options.reuse * before:
+            factor = None
+        before = size
+    return None
+
+
+def _balanced(
+    world: SpaceWorld, options: StepOptions, trial: _Trial, found: _Forces
+) -> bool:
+    """Whether no force is left over but by rounding of the places."""
+    size = float(np.abs(trial.now.state.x).max()) + world.rod.length
+    least = INERTIAL * size * float(world.rod.mass.max()) / trial.h**2
+    worst = _worst(world, found)
+    return worst <= least or _share(world, found) <= options.residual
+
+
+def _share(world: SpaceWorld, found: _Forces) -> float:
+    """The largest unbalanced force over the largest of all."""
+    sizes = world.system.sizes
+    scale = float(
+        np.abs(np.concatenate([found.inner, world.pull]) / np.tile(sizes, 2)).max()
+    )
+    return _worst(world, found) / max(scale, 1e-300)
+
+
+def _worst(world: SpaceWorld, found: _Forces) -> float:
+    """The largest unbalanced force, N."""
+    free, sizes = world.system.free, world.system.sizes
+    return float(np.abs((found.unbalanced / sizes)[free]).max(initial=0.0))
+
+
+def made(
+    world: SpaceWorld, options: StepOptions, now: SpaceMoving, h: float, effort: Effort
+) -> SpaceMoving | None:
+    """What a step of h seconds ends in; None where there is no sound end."""
+    if h * np.abs(now.v[world.rod.nodes.size :]).max() > LARGEST_SPIN:
+        return None
+    trial = _set_up(world, options, now, h)
+    effort.substeps += 1
+    solved = _solved(world, options, trial, effort)
+    if solved is None or not _sound(world, options, now.state, solved[0]):
+        return None
+    after, found = solved
+    v = np.where(world.system.free, 2.0 * found.moves / h - now.v, found.moves / h)
+    ledger = _accounted(world, options, trial, after, found, v)
+    acceleration = (v - now.v) / h
+    if (
+        max(ledger.balance, abs(ledger.left) / max(ledger.at_work, 1e-300))
+        > options.balance
+    ):
+        return None
+    return SpaceMoving(
+        after, v, acceleration, now.step, now.time + h, now.length, h, ledger
+    )
+
+
+def _sound(
+    world: SpaceWorld, options: StepOptions, before: SpaceState, after: SpaceState
+) -> bool:
+    """Whether strains stay those of a rod, and nothing turns by a quarter turn."""
+    edges = world.rod.edges
+    stretch = edge_lengths(after.x, edges) / world.rod.rest_length - 1.0
+    t = [edge_tangents(state.x, edges) for state in (before, after)]
+    twisted = np.abs(after.twist - before.twist).max(initial=0.0)
+    kept = bool((np.abs(stretch) <= options.strain).all())
+    return (
+        kept and bool((np.sum(t[0] * t[1], axis=1) > 0.0).all()) and twisted <= QUARTER
+    )
+
+
+def kinetic_energy(world: SpaceWorld, v: Floats) -> float:
+    """Of what is free, J."""
+    return 0.5 * float(np.sum((world.inertia * v**2)[world.system.free]))
+
+
+def _accounted(
+    world: SpaceWorld, options: StepOptions, trial: _Trial, after: SpaceState,
+    found: _Forces, v: Floats,
+) -> SpaceLedger:  # fmt: skip
+    """The ledger after a step: its change of energy, and where that came from."""
+    now, free, h = trial.now, world.system.free, trial.h
+    earlier = trial.earlier
+    stored = [sum(energies(now.state, earlier)), sum(energies(after, trial.part))]
+    told = sum(energies(now.state, trial.part)) - stored[0]
+    moved = stored[1] - sum(energies(after, earlier))
+    given = told if trial.conserving else 0.5 * (told + moved)
+    given -= float(np.sum((found.inner * found.moves)[~free]))
+    drag = world.damping.alpha * world.inertia * found.moves**2 / h
+    damped = found.damped + float(drag[free].sum())
+    raised = -float(np.sum((world.pull * found.moves)[free]))
+    kinetic = [kinetic_energy(world, u) for u in (now.v, v)]
+    left = kinetic[1] - kinetic[0] + stored[1] - stored[0] + raised + damped - given
+    scale = 0.5 * sum(kinetic) + abs(raised) + abs(given) + damped
+    scale += abs(stored[1] - stored[0])
+    force = float(np.abs(found.inner / world.system.sizes).max())
+    rounding = ROUNDING * sum(stored) + options.tolerance * force
+    over = max(0.0, abs(left) - rounding) / max(scale, 1e-300)
+    was = now.ledger
+    return SpaceLedger(
+        was.given + given, was.damped + damped, was.left + left,
+        was.at_work + scale + rounding / options.balance,
+        max(was.residual, _worst(world, found)),
+        max(was.share, _share(world, found)), max(was.balance, over),
+    )  # fmt: skip

@@ -1,0 +1,96 @@
+"""A rod in space that moves, and what acts on it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.rod.gravity import GRAVITY
+from sim.rod.space.loads import SpaceLoads, no_loads
+from sim.rod.space.space_rod import SpaceRod, StretchLaw
+from sim.rod.space.system import SpaceSystem
+from sim.rod.stepping.world import Damping
+
+
+@dataclass(frozen=True, eq=False)
+class MovingSupports:
+    """How supports move: evenly, for a time.
+
+    Attributes
+    ----------
+    velocity : (n, 3) of held nodes, m/s
+    spin : (m,) of held frames about their edges, rad/s
+    start, end : s
+    """
+
+    velocity: Floats
+    spin: Floats
+    start: float = 0.0
+    end: float = np.inf
+
+    def moved(self, time: float, h: float) -> tuple[Floats, Floats]:
+        """(n, 3) m, (m,) rad, in a step of h seconds."""
+        on = max(0.0, min(self.end, time + h) - max(self.start, time))
+        return on * self.velocity, on * self.spin
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceWorld:
+    """A rod and what acts on it.
+
+    Attributes
+    ----------
+    gravity : m/s^2
+    force : (n, 3) on nodes, N
+    natural : (b, 3) natural curvature and twist by time, 1/m; the rod's own if None
+    velocity, spin : (n, 3) m/s, (m,) rad/s at the start
+    drive : of what is held
+    """
+
+    rod: SpaceRod
+    gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY)
+    damping: Damping = field(default_factory=lambda: Damping(beta=0.0))
+    force: Floats | None = None
+    natural: Callable[[float], Floats] | None = None
+    velocity: Floats | None = None
+    spin: Floats | None = None
+    drive: MovingSupports | None = None
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.gravity).all():
+            raise ValueError(
+                f"gravity is {self.gravity}: give three finite numbers, m/s^2"
+            )
+        if self.rod.law is not StretchLaw.HOOKE:
+            raise ValueError("motion: the stretch law is rubber: choose hooke")
+        if self.damping.rayleigh:
+            raise ValueError("damping: rayleigh is of the plane only: leave it out")
+
+    @cached_property
+    def system(self) -> SpaceSystem:
+        return SpaceSystem(self.rod, self.loads)
+
+    @cached_property
+    def loads(self) -> SpaceLoads:
+        force = np.zeros_like(self.rod.nodes) if self.force is None else self.force
+        gravity = np.array(self.gravity, dtype=np.float64)
+        return replace(no_loads(self.rod), gravity=gravity, force=force)
+
+    @cached_property
+    def inertia(self) -> Floats:
+        """(3 n + m,) kg, kg m^2."""
+        return np.concatenate([np.repeat(self.rod.mass, 3), self.rod.inertia])
+
+    @cached_property
+    def pull(self) -> Floats:
+        """(3 n + m,) of weight and forces, N."""
+        on_nodes = self.loads.on_nodes(self.rod).ravel()
+        return np.concatenate([on_nodes, np.zeros(len(self.rod.edges))])
+
+    def curvature(self, time: float) -> Floats:
+        """(b, 3) natural, 1/m."""
+        if self.natural is None:
+            return self.system.part.curvature
+        return np.ascontiguousarray(self.natural(time), dtype=np.float64)
