@@ -1,7 +1,8 @@
 """Draw a figure: morphtrack figure NAME --row ... --out DIR.
 
 Writes NAME.pdf, NAME.png, the plotted numbers as CSV, motions as SVG that play in a
-browser, and for each of them the keys of the runs behind it as .trace.json.
+browser, the caption as caption.md and caption.tex, and for each of them the keys of the
+runs behind it as .trace.json.
 """
 
 from collections.abc import Sequence
@@ -36,7 +37,9 @@ def arguments() -> OneLineParser:
         help="a name, the folder of a simulation and, where the figure shows scans, "
         "those of the comparison and of the ingest; once for each row",
     )
-    parser.add_argument("--out", type=Path, required=True, help="folder to write into")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="folder to write into, one a figure"
+    )
     return parser
 
 

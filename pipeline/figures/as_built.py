@@ -10,6 +10,21 @@ from pipeline.results.shown import DrawnFigure, Row, key_of_run
 from pipeline.store.files import read_json
 from pipeline.terminal.errors import InputError
 
+CAPTION = """
+{% set r = rows[0].result -%}
+**A mechanism as built, found from scans of {{ r.poses }} poses.** **a**, deviations of
+{{ r.unknowns }} lengths from the drawing (mm): edges of bodies (circles), links
+(squares), the truth (rings). **b**, estimated minus true (µm), bars: 95 % intervals, of
+which {{ r.true_within_95 }} hold the truth. **c**, correlation of the estimates. **d**,
+standard uncertainties, and the play of the links with its 95 % interval ({{
+r.link_play_sd_mm | times(1000) | sig(2) }} µm estimated, {{ r.true_play_mm |
+times(1000) | sig(2) }} µm true, dotted), by the number of poses; open square: with the
+next pose that the estimate asks for. **e**, distance of the nodes (mm, root mean
+square) by pose, as drawn ({{ r.rms_mm_before | sig(2) }} in all), as built ({{
+r.rms_mm_after | sig(2) }}) and as built from the other poses alone ({{
+r.rms_mm_held_out | sig(2) }}), with the verdicts.
+"""
+
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: the folder of a calibration from synthetic poses."""

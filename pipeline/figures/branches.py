@@ -11,6 +11,19 @@ from pipeline.results.shown import DrawnFigure, Row, key_of_run
 from pipeline.store.files import read_json
 from pipeline.terminal.errors import InputError
 
+CAPTION = r"""
+**Ways out of singular and of resting configurations.** A row a structure: the motions
+among which it may choose at the configuration in black, the branches followed both ways
+(later configurations fainter), and all of them in two coordinates of the motion, root
+mean square of the nodes in the structure's unit of length, about the configuration
+(dot).
+{% for row in rows -%}
+`{{ row.label }}`: {{ row.result.branches }} branches {%- if row.result.configuration ==
+'saddle' %} from a saddle, where $\mathcal{E}$, eq. (5) of [dJ23], is {{
+row.result.E_there | sig }}{% endif %}, {{ row.result.steps }} steps.
+{% endfor %}
+"""
+
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """A row a run, and the table of all ways."""

@@ -20,6 +20,23 @@ from pipeline.results.simulated_run import SimulatedRun, read_simulated
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
 
+CAPTION = r"""
+**Shapes simulated beside the same shapes scanned**, after Fig. 3 of [dJ23]. Blue
+circles and lines: simulated nodes, links and bodies; orange: spheres found in the scan;
+grey dots and lines: points of the scan, and the target. By step $s$: distance error
+$\mathcal{E}$, eq. (5) (circles), and shape factor $\mathcal{S}$, eq. (6) (squares),
+both without unit; to the right those of the scan, with $\pm{{ '%g' |
+format(rows[0].compared.k) }}$ standard uncertainties $u$.
+{% for row in rows -%}
+{% set c = row.compared -%}
+`{{ row.label }}`: $\mathcal{S}$ {{ c.S_simulated | u(c.S_simulated_u) }} simulated, {{
+c.S_scanned | u(c.S_scanned_u) }} scanned, {{ c.labelled }} nodes {{ c.rms_mm | sig(2)
+}} mm apart (root mean square), {{ c.verdict }}.
+{% endfor -%}
+Digits in brackets are $u$ of the last ones. [dJ23] prints none of these numbers, and
+its scans are not public.
+"""
+
 DRAWN_POINTS = 4_000
 
 

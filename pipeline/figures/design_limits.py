@@ -1,12 +1,30 @@
 """How far link lengths must change until a sheet fits a circle beyond its reach."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
 from analysis.figures.design_limits import design_limits
 from pipeline.results.shown import DrawnFigure, Row, key_of_run
 from pipeline.store.runs import run_record
+
+CAPTION = r"""
+**How far link lengths must change until a sheet fits a circle beyond its reach.** {{
+rows | length }} searches, a mark each: distance error $\mathcal{E}$ of the circle, eq.
+(5) of [dJ23], without unit, with the lengths found, and how many of the {{ groups }}
+groups of links end at the limit of their change; a series a radius of the circle, in
+units of a link. Values below $10^{-5}$ are drawn there.
+{% for radius, limit in enough -%}
+Radius {{ radius | sig(2) }} is met ($\mathcal{E} < 10^{-3}$) from {{ limit | times(100)
+| sig(2) }} % on.
+{% endfor -%}
+{% if beyond %}Radius {{ beyond | listed }} is not met by {{ most | times(100) | sig(2)
+}} %.{% endif %}
+"""
+
+
+MET = 1e-3  # E of a target that is met
 
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
@@ -15,7 +33,20 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     table = table.sort_values(["radius", "limit"], ignore_index=True)
     keys = [key_of_run(row.simulated) for row in rows]
     foot = f"Runs: {len(keys)}, their keys are in the .trace.json file"
-    return DrawnFigure(design_limits(table, foot), {"limits": table}, keys)
+    figure, said = design_limits(table, foot), _said(table)
+    return DrawnFigure(figure, {"limits": table}, keys, said=said)
+
+
+def _said(table: pd.DataFrame) -> dict[str, Any]:
+    """From which limit on each radius is met, and which is not met at all."""
+    met = table[table["E"] < MET].groupby("radius")["limit"].min()
+    return {
+        "groups": int(table["groups"].max()),
+        "enough": list(met.items()),
+        "beyond": [f"{r:g}" for r in table["radius"].unique() if r not in met.index],
+        "most": table["limit"].max(),
+        "met": MET,
+    }
 
 
 def _found(row: Row) -> dict[str, float]:

@@ -10,6 +10,17 @@ from pipeline.results.rod_run import read_rod, results_of
 from pipeline.results.shown import DrawnFigure, Row
 from sim.arrays import Floats
 
+CAPTION = r"""
+**Ribbons at rest under their weight**, after Fig. 2c of [Hu20]: outlines over the
+radius $R$ for {{ rows | length }} stiffnesses $\Gamma_g$, a number without unit.
+{% for row in rows -%}
+$\Gamma_g$ = {{ row.result.gamma | sig(2) }}: height {{ row.result.height_over_R | sig
+}} $R$, {{ row.result.contact_fraction | times(100) | sig(2) }} % of the ribbon on the
+ground.
+{% endfor -%}
+The softer the ribbon, the larger its contact, as in print.
+"""
+
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """A row a ribbon: the study ribbon_shapes."""

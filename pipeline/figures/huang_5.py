@@ -8,6 +8,28 @@ from analysis.figures.huang_2020 import CYCLE, RobotDistance, RodShape, robot_wa
 from pipeline.results.rod_run import RodRun, nodes_of, read_rod
 from pipeline.results.shown import DrawnFigure, Row
 
+CAPTION = """
+**How far the star robot comes on each ground**, after Fig. 5 of [Hu20]. Above: the
+robot at rest and after each cycle of 3 s (darker) on three grounds. Below: way of the
+centroid over the body length $H$ = 5 cm by time $t$ (s). After {{ '%g' |
+format(rows[0].case.duration / 3.0) }} cycles the way is {% for row in rows %}{{
+row.result.way_over_H | sig }} $H$ (`{{ row.label }}`) {{- ', ' if not loop.last else
+'.' }} {% endfor -%}
+{% set way = {} -%}
+{% for row in rows %}{% set _ = way.update({row.label: row.result.way_over_H}) %}{%
+endfor -%}
+{% if way.star_robot_down_3 > way.star_robot > way.star_robot_up_3 -%}
+As in print, less way is made from $-3$° to $+3$°, and the robot that starts in the
+trough fails in the third cycle.
+{% endif -%}
+{% if way.star_robot_up_6 > 0.5 -%}
+Unlike the robot of [Hu20], ours climbs $+6$°; from the crest it settles in the trough
+after four cycles, not two.
+{% endif -%}
+Young's modulus, {{ rows[0].case.material.modulus | times(1e-6) | sig(2) }} MPa, is
+assumed; the points that [Hu20] measured are not public.
+"""
+
 TRACKED = ("star_robot_up_3", "star_robot_crest", "star_robot_trough")  # a, b, c
 
 

@@ -5,6 +5,19 @@ from collections.abc import Sequence
 from pipeline.figures.morph_paths import draw_paths
 from pipeline.results.shown import DrawnFigure, Row
 
+CAPTION = r"""
+**A finger whose links and joints have ranges, and the same one free**, drawn to one
+point (cross). Blue: nodes and links; grey: the volume of the links, which may not
+overlap. Below: step $s$, distance error $\mathcal{E}$, eq. (5), and shape factor
+$\mathcal{S}$, eq. (6) of [dJ23], both without unit. The last drawing of a row is larger
+by the factor beside it.
+{% for row in rows -%}
+`{{ row.label }}` ends at $\mathcal{E}$ = {{ row.result.E | sig(2) }}, $\mathcal{S}$ =
+{{ row.result.S | sig }} {%- if row.result.contacts is defined %}, with {{
+row.result.contacts }} ranges or contacts at their limit{% endif %}.
+{% endfor %}
+"""
+
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """A row a case: with ranges and bodies, and for comparison without."""

@@ -1,6 +1,6 @@
 """Measured sets: what was measured beside what was predicted, with verdicts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,14 @@ from analysis.figures.measured_sets import ShownFamily, ShownSet, measured_set
 from pipeline.results.shown import DrawnFigure, Row, key_of_run
 from pipeline.store.files import read_json
 from pipeline.terminal.errors import InputError
+
+CAPTION = r"""
+**{{ title }}.** Measured (marks with standard uncertainty; open where the record was
+fitted) beside predicted (blue) and fitted (grey), bands and bars: 95 %; below, error
+$E$ = predicted minus measured, with $\pm{{ '%g' | format(k) }}\,u_{\mathrm{val}}$. {{
+records }} records, {{ held }} of them used in no fit; models tried: {{ tried }}.
+Verdicts of validation: {{ verdicts | listed }}. Measured by others: {{ source }}.
+"""
 
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
@@ -43,7 +51,25 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     )
     keys = [key for _, key in runs if key]
     tables = {"measured": measured, "verdicts": pd.DataFrame(said["verdicts"])}
-    return DrawnFigure(measured_set(shown), tables, keys)
+    return DrawnFigure(measured_set(shown), tables, keys, said=_said(said, prediction))
+
+
+def _said(of: Mapping[str, Any], prediction: pd.DataFrame) -> dict[str, Any]:
+    """What the caption says of a set."""
+    verdicts = [
+        f"{row['quantity']} ({row['part']}) {row['verdict']}".replace("_", " ")
+        for row in of["verdicts"]
+    ]
+    records = set(prediction["record"])
+    return {
+        "title": of["title"],
+        "source": of["source"],
+        "k": float(of["k"]),
+        "tried": of["variants_tried"],
+        "records": len(records),
+        "held": len(records - set(of["fitted"])),
+        "verdicts": verdicts or ["none yet"],
+    }
 
 
 def _belongs(rows: pd.DataFrame, family: dict[str, Any]) -> "pd.Series[bool]":

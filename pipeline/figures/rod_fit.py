@@ -9,6 +9,23 @@ from analysis.figures.fits import ShownFit, fitted_series
 from pipeline.results.shown import DrawnFigure, Row, key_of_run
 from pipeline.terminal.errors import InputError
 
+CAPTION = r"""
+**Parameters of rods fitted to measured series.** Lines: fitted (full) and with nominal
+parameters (dashed); marks: what was measured, used for the fit (open squares, left of
+the vertical line) and held out (circles); below, measured minus fitted with $\pm 2$
+standard uncertainties. Units are in the axes.
+{% for row in rows -%}
+`{{ row.label }}`:
+{% for name in row.result if 'u_' ~ name in row.result -%}
+{{ name }} {{ row.result[name] | u(row.result['u_' ~ name]) }} {{- ', ' if not loop.last
+else '' }}
+{% endfor -%}
+(SI units, standard uncertainties in the last digits); $\chi^2$ = {{ row.result.chi2 |
+sig(2) }} for {{ row.result.dof }} degrees of freedom {%- if row.result.not_determined
+!= 'none' %}; not determined: `{{ row.result.not_determined }}`{% endif %}.
+{% endfor %}
+"""
+
 TABLES = ("curves", "measurements", "parameters", "errors")
 
 

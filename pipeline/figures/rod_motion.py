@@ -10,6 +10,14 @@ from analysis.figures.motion import animated_svg
 from pipeline.results.rod_run import motion_of, nodes_of, only, read_rod
 from pipeline.results.shown import DrawnFigure, Row
 
+CAPTION = """
+{% set r = rows[0].result -%}
+**A rod in motion**: {{ r.nodes }} nodes at {{ moments }} moments (time $t$ in s), all
+panels of one scale (grey: ground). It ends at a height of its centroid of {{ r.y_c |
+times(1000) | sig }} mm after {{ r.steps }} steps, at most {{ r.balance | times(100) |
+sig(1) }} % of the energy at work out of balance.
+"""
+
 MOMENTS = 5
 
 
@@ -22,4 +30,4 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     tables = {"shapes": pd.concat(map(nodes_of, times, shapes), ignore_index=True)}
     moving = {"motion": animated_svg(motion_of(run))}
     figure = snapshots(shapes, [(run.label, run.key)])
-    return DrawnFigure(figure, tables, [run.key], moving)
+    return DrawnFigure(figure, tables, [run.key], moving, {"moments": MOMENTS})

@@ -8,6 +8,16 @@ from analysis.figures.gaits import gait_map
 from pipeline.results.rod_run import results_of
 from pipeline.results.shown import DrawnFigure, Row, key_of_run
 
+CAPTION = """
+**Which gait takes the star robot farthest for its work**: way of the centroid over the
+body length $H$ = 5 cm, positive work of the limbs (J), and weight times way over that
+work, without unit, after {{ rows[0].case.duration | sig(2) }} s, by the period of
+switching (s), a series an order of the limbs switched on; a mark a run, {{ rows |
+length }} in all. Ring: the best of the last panel, {{ best.way_per_work | sig(2) }}
+(order {{ best.order }}, every {{ best.period | sig(2) }} s). Negative: the robot rolls
+back.
+"""
+
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """A row a gait: the study star_robot_gaits."""
@@ -17,4 +27,5 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     best = [int(table["way_per_work"].to_numpy().argmax())]
     keys = [key_of_run(row.simulated) for row in rows]
     foot = f"Runs: {len(keys)}, their keys are in the .trace.json file"
-    return DrawnFigure(gait_map(table, best, foot), {"gaits": table}, keys)
+    said = {"best": dict(table.iloc[best[0]])}
+    return DrawnFigure(gait_map(table, best, foot), {"gaits": table}, keys, said=said)

@@ -10,6 +10,18 @@ from pipeline.results.rod_run import read_table
 from pipeline.results.shown import DrawnFigure, Row, key_of_run
 from pipeline.terminal.errors import InputError
 
+CAPTION = """
+**A steered robot goes to its goal**: way of the centroid over the body length $H$ = 5
+cm by time (s); marks: a limb is switched on; horizontal lines: goals.
+{% for row in rows if row.result.goal_over_H is defined -%}
+`{{ row.label }}` ends at {{ row.result.way_over_H | sig }} $H$, {{
+row.result.away_over_H | abs | sig(2) }} $H$ from its goal of {{ row.result.goal_over_H
+| sig(2) }} $H$.
+{% endfor -%}
+The robot that nobody steers rolls on {%- for row in rows if row.result.goal_over_H is
+not defined %} to {{ row.result.way_over_H | sig }} $H${% endfor %}.
+"""
+
 COLUMNS = ("time", "way_over_H", "switched_on")
 
 

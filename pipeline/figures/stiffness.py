@@ -11,6 +11,19 @@ from analysis.figures.shapes import LineDrawing
 from pipeline.results.shown import DrawnFigure, Row, key_of_run
 from pipeline.terminal.errors import InputError
 
+CAPTION = """
+{% set r = rows[0].result -%}
+**A sheet of elastic links and hinges at rest, and the limit of rigid links.** **a**,
+the sheet drawn by springs to a cylinder (grey), its {{ r.links }} links coloured by
+tension (in the case's unit of force, {{ r.smallest_tension | sig }} to {{
+r.largest_tension | sig }} with rigid links); grey lines: where it began; squares: nodes
+held. **b**, difference of elastic to rigid links by the compliance of the links,
+relative to the case's: nodes (root mean square over $L$) and tensions (relative), both
+without unit; the legend has the observed orders, the dotted line slope 1. Each of the
+{{ rows[0].case.compliances | length }} equilibria is a minimum with a residual below {{
+rows[0].case.residual | sig(1) }}.
+"""
+
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: a run of an equilibrium case."""

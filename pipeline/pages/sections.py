@@ -4,14 +4,17 @@ import base64
 import json
 import math
 from collections.abc import Mapping, Sequence
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
+from analysis.captions.markup import as_html
 from pipeline.pages.jobs import States, natural
 from pipeline.pages.links import MOST_SHOWN, anchor, links, named, relative, scan_files
 from pipeline.pages.scene import MOST_COORDINATES, scan_over, scene_of
+from pipeline.results.saved_figure import caption_in
 from pipeline.terminal.errors import InputError, one_line
 
 LIBRARY = Path("package_data") / "plotly.min.js"
@@ -204,7 +207,7 @@ def figures(
                 "anchor": f"figure-{job['key']}",
                 "href": f"#{anchor(job['key'])}",
                 "edits": job["edits"],
-                "caption": caption(DRAWN, job["name"].replace("-", "_")),
+                "caption": _figure_caption(job),
                 "shows": _shown(job, known),
                 "more": max(0, len(set(job["needs"]) & known.keys()) - MOST_SHOWN),
                 "files": _figure_files(job, out),
@@ -215,6 +218,17 @@ def figures(
             }
         )
     return shown
+
+
+def _figure_caption(job: Mapping[str, Any]) -> str:
+    """The caption beside a figure as HTML; of one not drawn, what its module says."""
+    directory = job["directory"]
+    text = caption_in(directory) if directory is not None else ""
+    text = text or caption(DRAWN, job["name"].replace("-", "_"))
+    try:
+        return as_html(text)
+    except ValueError:  # edited by hand: it costs its form, never the page
+        return escape(text)
 
 
 def _paper_order(name: str) -> tuple[int, list[tuple[int, int, str]]]:
@@ -269,6 +283,6 @@ def _figure_files(job: Mapping[str, Any], out: Path) -> list[dict[str, str]]:
     directory = job["directory"]
     if directory is None or not directory.is_dir():
         return []
-    kept = (".pdf", ".png", ".svg", ".csv", ".gif", ".mp4")
+    kept = (".pdf", ".png", ".svg", ".csv", ".gif", ".mp4", ".md", ".tex")
     files = [p for p in sorted(directory.iterdir()) if p.suffix in kept]
     return [{"name": p.name, "href": relative(p, out)} for p in files]

@@ -7,7 +7,8 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-from pipeline.results.saved_figure import NOWHERE, save
+from pipeline.results.caption_facts import caption_of
+from pipeline.results.saved_figure import NOWHERE, save, write_caption
 from pipeline.results.shown import DrawnFigure, Row
 from pipeline.steps.figure_names import module_of
 from pipeline.store.files import replacing, write_text
@@ -52,10 +53,10 @@ def run_step(
     -------
     the files written and the keys shown
     """
-    draw: Callable[[Sequence[Row]], DrawnFigure] = importlib.import_module(
-        module_of(config.figure)
-    ).draw
+    module = importlib.import_module(module_of(config.figure))
+    draw: Callable[[Sequence[Row]], DrawnFigure] = module.draw
     drawn = draw(rows)
+    caption = caption_of(config.figure, module.CAPTION, rows, drawn.said)
     out.mkdir(parents=True, exist_ok=True)
     keys = tuple(dict.fromkeys([*drawn.keys, *origin.keys]))
     origin = replace(origin, keys=tuple(key for key in keys if key))
@@ -69,6 +70,7 @@ def run_step(
         path = out / f"{config.figure}-{name}.svg"
         write_text(path, text)
         files.append(path)
+    files += write_caption(caption, out, origin)
     write_sidecars(files, origin)
     return {"figure": config.figure, "rows": len(rows), "shows": " ".join(drawn.keys)}
 

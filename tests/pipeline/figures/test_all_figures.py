@@ -18,11 +18,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from PIL import Image
 
+from analysis.figures.style import RC
+from pipeline.results.saved_figure import caption_in
 from pipeline.steps import figure as drawing
 from pipeline.steps.figure import FigureConfig
 from sim.arrays import Floats
 from tests.pipeline.conftest import ROOT
 from tests.pipeline.figure_runs import WORKFLOW, rows_of
+from tests.pipeline.figures.test_captions import check_caption
 
 TOO_LONG = {"huang-2a", "huang-5", "huang-6", "zhu-filipov-10"}
 SHORT_STUDIES = {"zhu-filipov-7"}
@@ -86,6 +89,21 @@ def test_a_figure_is_a_pdf_a_png_and_the_plotted_numbers(
 
 @pytest.mark.slow
 @every_figure
+def test_a_figure_has_a_caption_that_names_its_runs_and_no_key(
+    made: tuple[str, Path, Figure],
+) -> None:
+    name, folder, _ = made
+    text = caption_in(folder)
+    check_caption(text)
+    drawn = WORKFLOW.figures[name]
+    for label in [*drawn.cases, *drawn.comparisons, *drawn.parts]:
+        assert f"`{label}`" in text
+    synthetic = drawn.comparisons or drawn.calibrations or name == "rod-fit"
+    assert ("Synthetic data: computed" in text) == bool(synthetic)
+
+
+@pytest.mark.slow
+@every_figure
 def test_every_font_of_a_figure_is_embedded_truetype(
     made: tuple[str, Path, Figure],
 ) -> None:
@@ -143,5 +161,5 @@ def lightness(Y: float) -> float:
 
 
 def test_the_fonts_are_set_to_truetype_everywhere() -> None:
-    with mpl.rc_context(drawing.RC):
+    with mpl.rc_context(RC):
         assert mpl.rcParams["pdf.fonttype"] == 42

@@ -38,7 +38,8 @@ KEY = "0123456789abcdef"
 def _row(case: Case, out: Path, label: str) -> Row:
     out.mkdir()
     result = record_steps(case, label, out)
-    write_json(out / "run.json", {"key": KEY, "result": result})
+    config = {"case": {"material": {"modulus": 3.0e6}}}
+    write_json(out / "run.json", {"key": KEY, "config": config, "result": result})
     return Row(label, out)
 
 

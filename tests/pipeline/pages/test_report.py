@@ -233,7 +233,8 @@ def test_runs_by_hand_have_their_own_section(results, tmp_path):
 
 
 def test_figures_and_cases_say_what_they_show(page):
-    assert caption(DRAWN, "dejong_3") in page.text
+    assert "Shapes simulated beside the same shapes scanned" in page.text
+    assert ", after Fig. 3 of [dJ23]. Blue circles and lines" in page.text
     assert caption(DRAWN, "dejong_2").startswith("Fig. 2 of [dJ23]")
     assert caption(ROOT / "conf" / "case", "triangles_circle").startswith("[dJ23] Fig.")
     assert caption(DRAWN, "nothing") == ""

@@ -32,6 +32,9 @@ def test_a_figure_is_written_as_pdf_and_png_with_its_numbers(row, tmp_path):
     result = draw(row, tmp_path / "figure")
     names = sorted(p.name for p in (tmp_path / "figure").iterdir())
     assert names == [
+        "caption.md",
+        "caption.tex",
+        "caption.trace.json",
         "dejong-3-nodes.csv",
         "dejong-3-nodes.trace.json",
         "dejong-3-steps.csv",
@@ -54,7 +57,7 @@ def test_the_pdf_embeds_its_fonts_and_names_its_runs(row, tmp_path):
 def test_the_same_runs_give_the_same_files(row, tmp_path):
     draw(row, tmp_path / "one")
     draw(row, tmp_path / "two")
-    for name in ("dejong-3.pdf", "dejong-3.png", "dejong-3-nodes.csv"):
+    for name in ("dejong-3.pdf", "dejong-3.png", "dejong-3-nodes.csv", "caption.tex"):
         one, two = (tmp_path / which / name for which in ("one", "two"))
         assert one.read_bytes() == two.read_bytes()
 

@@ -1,0 +1,1 @@
+"""Words and numbers below a figure: templates, digits, Markdown, LaTeX and HTML."""

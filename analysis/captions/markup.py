@@ -1,0 +1,113 @@
+r"""The markup of captions, which is Markdown, and its forms in LaTeX and HTML.
+
+    **a** bold   `name` a run or a file   $\mathcal{S}_0$ mathematics   [dJ23] cited
+
+Mathematics is LaTeX; what HTML needs of it stands in `SYMBOLS`.
+"""
+
+import html
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+SOURCES = ("dJ23", "ZF19", "Hu20")  # as the references of CITATION.cff call themselves
+PART = re.compile(
+    r"\*\*(?P<bold>[^*]+)\*\*|`(?P<name>[^`]+)`|\$(?P<mathematics>[^$]+)\$"
+    rf"|\[(?P<cited>{'|'.join(SOURCES)})\]|(?P<text>[^*`$\[]+|.)",
+    re.DOTALL,
+)
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+} | {c: "\\" + c for c in "&%$#_{}"}
+TEXT = {"\N{DEGREE SIGN}": r"\textdegree{}", "\N{MICRO SIGN}": r"\textmu{}"}
+SYMBOLS = {
+    "alpha": "α", "beta": "β", "chi": "χ", "gamma": "γ", "Gamma": "Γ", "delta": "δ",
+    "kappa": "κ", "mu": "µ", "pi": "π", "Pi": "Π", "sigma": "σ", "tau": "τ",
+    "theta": "θ", "times": "×", "pm": "±", "le": "≤", "ge": "≥", "approx": "≈",
+    "tan": "tan", "circ": "°", "cdot": "·",
+}  # fmt: skip
+STYLES = {"mathcal": "i", "mathrm": "", "bar": "i"}
+ATOM = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
+
+Forms = Mapping[str, Callable[[str], str]]
+
+
+def latex_text(text: str) -> str:
+    """Text that LaTeX prints as it is."""
+    return "".join(SPECIAL.get(c) or TEXT.get(c, c) for c in text)
+
+
+LATEX: Forms = {
+    "bold": lambda text: rf"\textbf{{{latex_text(text)}}}",
+    "name": lambda text: rf"\texttt{{{latex_text(text)}}}",
+    "mathematics": "${}$".format,
+    "cited": r"\cite{{{}}}".format,
+    "text": latex_text,
+}
+
+
+def written(text: str, forms: Forms) -> str:
+    """Marked text in another form."""
+    found = ""
+    for part in PART.finditer(text):
+        kind = str(part.lastgroup)
+        found += forms[kind](part[kind])
+    return found
+
+
+def as_html(text: str) -> str:
+    """Marked text as HTML, mathematics as italics and indices."""
+    return written(text, HTML)
+
+
+def _mathematics(tex: str) -> str:
+    """LaTeX's mathematics as HTML."""
+    atoms = (found.group() for found in ATOM.finditer(tex))
+    return "".join(_atoms(atoms))
+
+
+def _atoms(atoms: Iterator[str], roman: bool = False) -> Iterator[str]:
+    """Each atom in HTML, up to the brace that closes what the atoms stand in."""
+    for atom in atoms:
+        if atom == "}":
+            return
+        if atom in "_^":
+            tag = "sub" if atom == "_" else "sup"
+            yield f"<{tag}>{_next(atoms, roman)}</{tag}>"
+        elif atom == "{":
+            yield "".join(_atoms(atoms, roman))
+        elif atom.startswith("\\"):
+            yield _command(atom[1:], atoms)
+        elif atom.isalpha() and not roman:
+            yield f"<i>{atom}</i>"
+        else:
+            yield {"-": "−", "~": " "}.get(atom, html.escape(atom))
+
+
+def _next(atoms: Iterator[str], roman: bool = False) -> str:
+    """One atom, or what stands in braces."""
+    atom = next((a for a in atoms if not a.isspace()), "~")
+    inner = _atoms(atoms, roman) if atom == "{" else _atoms(iter([atom]), roman)
+    if atom.startswith("\\"):
+        return _command(atom[1:], atoms)
+    return "".join(inner)
+
+
+def _command(name: str, atoms: Iterator[str]) -> str:
+    if name in STYLES:
+        return _next(atoms, roman=name == "mathrm")
+    if name in (",", " ", ";"):
+        return " "
+    if name not in SYMBOLS:
+        raise ValueError(f"a caption has \\{name}, which HTML is not told: add it")
+    return SYMBOLS[name]
+
+
+HTML: Forms = {
+    "bold": lambda text: f"<b>{html.escape(text)}</b>",
+    "name": lambda text: f"<code>{html.escape(text)}</code>",
+    "mathematics": _mathematics,
+    "cited": "[{}]".format,
+    "text": html.escape,
+}

@@ -1,0 +1,49 @@
+"""A caption: a template beside a figure's code, filled from what its runs found."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined, UndefinedError
+
+from analysis.captions.digits import rounded, with_u
+
+
+@cache
+def _environment() -> Environment:
+    """Templates in which a name that nobody gave is an error."""
+    found = Environment(undefined=StrictUndefined, autoescape=False)
+    found.filters |= {"sig": rounded, "u": with_u, "listed": listed, "times": times}
+    return found
+
+
+def filled(template: str, values: Mapping[str, Any]) -> str:
+    """The caption that a template gives, one paragraph of marked text.
+
+    Parameters
+    ----------
+    template : Jinja; `x | sig` prints x to three digits, `x | sig(2)` to two,
+        `x | u(s)` with its standard uncertainty s in the last digits
+    values : what it names
+
+    Raises
+    ------
+    ValueError
+        where it names what nobody gave
+    """
+    try:
+        text = _environment().from_string(template).render(values)
+    except UndefinedError as error:
+        raise ValueError(str(error)) from error
+    return " ".join(text.split())
+
+
+def listed(words: Iterable[Any]) -> str:
+    """a; a and b; a, b and c."""
+    *front, last = [str(word) for word in words]
+    return f"{', '.join(front)} and {last}" if front else last
+
+
+def times(value: float, factor: float) -> float:
+    """A number in another unit."""
+    return value * factor

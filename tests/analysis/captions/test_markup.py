@@ -1,0 +1,36 @@
+"""One caption, as LaTeX and as HTML."""
+
+import pytest
+
+from analysis.captions.markup import LATEX, as_html, written
+
+TEXT = (
+    r"**A 5 % box.** `up_3`, $\mathcal{S}_{\mathrm{val}} = -1.5 \times 10^{-6}$ "
+    "[dJ23] [x]"
+)
+
+
+def test_latex_keeps_mathematics_and_survives_the_rest():
+    assert written(TEXT, LATEX) == (
+        r"\textbf{A 5 \% box.} \texttt{up\_3}, "
+        r"$\mathcal{S}_{\mathrm{val}} = -1.5 \times 10^{-6}$ \cite{dJ23} [x]"
+    )
+
+
+def test_html_has_italics_and_indices_and_no_markup():
+    assert as_html(TEXT) == (
+        "<b>A 5 % box.</b> <code>up_3</code>, "
+        "<i>S</i><sub>val</sub> = −1.5 × 10<sup>−6</sup> [dJ23] [x]"
+    )
+    assert as_html(r"$\bar \kappa/\bar R_0$") == "κ/<i>R</i><sub>0</sub>"
+    assert as_html("a < b") == "a &lt; b"
+
+
+def test_mathematics_that_html_is_not_told_is_refused():
+    with pytest.raises(ValueError, match=r"a caption has \\oint"):
+        as_html(r"$\oint$")
+
+
+def test_what_is_cut_off_is_still_text():
+    assert as_html("$x_$") == "<i>x</i><sub> </sub>"
+    assert as_html("2 $ and **") == "2 $ and **"

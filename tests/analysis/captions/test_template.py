@@ -1,0 +1,23 @@
+"""Templates: numbers with their digits, and no name that nobody gave."""
+
+import pytest
+
+from analysis.captions.template import filled, listed
+
+
+def test_a_template_is_one_paragraph_with_the_digits_it_asks_for():
+    text = filled(
+        "S is\n{{ S | u(0.00017) }},\nway {{ w | sig(2) }} mm", {"S": 0.86567, "w": 3}
+    )
+    assert text == "S is 0.86567(17), way 3.0 mm"
+
+
+def test_a_name_that_nobody_gave_is_refused():
+    with pytest.raises(ValueError, match="'missing' is undefined"):
+        filled("{{ missing }}", {})
+
+
+def test_words_are_listed_as_people_do():
+    assert listed("abc") == "a, b and c"
+    assert listed("ab") == "a and b"
+    assert listed("a") == "a"

@@ -1,0 +1,144 @@
+"""What stands below the figures: every one has it, filled, and true to its runs."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+from jinja2 import Environment
+from PIL import Image
+
+from analysis.captions.markup import LATEX, as_html, written
+from pipeline.results.caption_facts import caption_of
+from pipeline.results.saved_figure import CAPTION_FILE, caption_in
+from pipeline.results.shown import Row
+from pipeline.steps.compare import ComparisonSettings
+from pipeline.steps.compare import run_step as compare
+from pipeline.steps.figure import FigureConfig, run_step
+from pipeline.steps.figure_names import module_of
+from pipeline.terminal.errors import InputError
+from tests.analysis.mechanisms import random_mechanism, scanned
+from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
+from tests.pipeline.conftest import ROOT
+from tests.pipeline.figure_runs import WORKFLOW, rows_of, run_of
+
+CHEAP = ("huang-3",)
+KEY = re.compile(r"[0-9a-f]{12,}")
+IDENTITY = re.compile(r"^(<!-- .* -->|% .*)$\n?", re.MULTILINE)
+
+
+@pytest.fixture(autouse=True)
+def at_root(monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+
+def template_of(name: str) -> str:
+    return str(importlib.import_module(module_of(name)).CAPTION)
+
+
+def drawn(name: str, rows: list[Row], out: Path) -> str:
+    """The caption that a figure leaves in its folder."""
+    run_step(FigureConfig(name, tuple(row.label for row in rows)), rows, out)
+    return caption_in(out)
+
+
+def check_caption(text: str) -> None:
+    """No placeholder, no key, and it can be printed."""
+    assert not re.search(r"\{[{%]|[%}]\}|None|nan\b|Undefined", text)
+    assert not KEY.search(text)
+    assert "[" not in re.sub(r"\[(dJ23|ZF19|Hu20)\]", "", text)
+    as_html(text)
+    written(text, LATEX)
+
+
+@pytest.mark.parametrize("name", WORKFLOW.figures)
+def test_every_figure_has_a_template_that_begins_with_what_is_shown(name: str) -> None:
+    template = template_of(name)
+    Environment().parse(template)
+    assert re.match(r"\s*({% set [^%]*%}\s*)?\*\*.*\.?\*\*", template)
+    assert not re.search(r"\d\.\d{3}", template.replace("1.5}}", ""))  # results fill it
+    of_paper = name.startswith(("dejong", "zhu", "huang"))
+    assert not of_paper or re.search(r"after\s+Fig. \d+[abc]?\s+of\s+\[", template)
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_captions_are_filled_and_say_that_nothing_is_measured(
+    name: str, tmp_path: Path
+) -> None:
+    text = drawn(name, rows_of(name, tmp_path / "runs"), tmp_path / "figure")
+    check_caption(text)
+    assert "All is computed; nothing is measured." in text
+    for label in WORKFLOW.figures[name].cases:
+        assert f"`{label}`" in text
+
+
+def test_synthetic_scans_are_said_and_the_numbers_are_those_of_the_comparison(
+    tmp_path: Path, rng
+) -> None:
+    mechanism, other = random_mechanism(12, rng)
+    run = write_run(tmp_path / "run", mechanism, other)
+    ingest = write_ingest(tmp_path / "ingest", scanned(mechanism.nodes_mm, rng))
+    found = compare(ComparisonSettings(SCALE_MM), ingest, run, tmp_path / "compared")
+    row = Row("circle", run, tmp_path / "compared", ingest)
+    for name in ("dejong-3", "chain"):
+        text = drawn(name, [row], tmp_path / name)
+        check_caption(text)
+        assert "Synthetic data: computed by simulation, not measured." in text
+        shown = re.search(r"([\d.]+)\((\d+)\)\s+scanned", text)
+        assert shown is not None
+        digits = len(shown[1].partition(".")[2])
+        assert float(shown[1]) == pytest.approx(
+            found["S_scanned"], abs=0.5 * 10**-digits
+        )
+        u = int(shown[2]) * 10.0**-digits
+        assert u == pytest.approx(found["S_scanned_u"], rel=0.15)
+
+
+def test_the_last_line_alone_names_the_runs_by_key(tmp_path: Path) -> None:
+    rows = rows_of("huang-3", tmp_path / "runs")
+    drawn("huang-3", rows, tmp_path / "figure")
+    for name in (CAPTION_FILE, "caption.tex"):
+        text = (tmp_path / "figure" / name).read_text()
+        assert KEY.search(text)
+        assert not KEY.search(IDENTITY.sub("", text))
+
+
+def test_runs_that_leave_out_what_the_caption_names_are_refused(tmp_path: Path) -> None:
+    row = Row("other", tmp_path)
+    with pytest.raises(InputError, match="the caption of huang-3 cannot be filled"):
+        caption_of("huang-3", template_of("huang-3"), [row], {})
+
+
+def everything(out: Path, values: dict[str, str]) -> dict[str, bytes]:
+    """The files of two figures, without what names keys.
+
+    Parameters
+    ----------
+    values : the rate of the limb, by figure
+    """
+    cases = {"huang-3": "actuator_law", "rod-motion": "own_rod"}
+    found = {}
+    for name, case in cases.items():
+        words = (f"case={case}", *values.get(name, "").split())
+        rows = [run_of(case, words, out / "runs" / name)]
+        drawn(name, rows, out / name)
+        for path in sorted((out / name).iterdir()):
+            if path.suffix in (".md", ".tex", ".csv", ".svg"):
+                text = IDENTITY.sub("", path.read_text())
+                found[f"{name}/{path.name}"] = text.encode()
+            elif path.suffix == ".png":
+                found[f"{name}/{path.name}"] = Image.open(path).tobytes()
+    return found
+
+
+def test_a_number_of_conf_changes_the_captions_numbers_and_figures_that_hold_it(
+    tmp_path: Path,
+) -> None:
+    before = everything(tmp_path / "before", {})
+    after = everything(tmp_path / "after", {"huang-3": "case.actuator.delay=1.5"})
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {name for name in before if name.startswith("huang-3/")}
+    one, other = (x["huang-3/caption.md"].decode().split() for x in (before, after))
+    assert len(one) == len(other)
+    words = [pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]]
+    assert words == [("1.4", "1.5"), ("0.997", "0.995")]  # the modulus ends at 1.01
