@@ -18,6 +18,7 @@ from sim.morph.mobility.near_dependence import (
     undetermined,
     warning,
 )
+from sim.morph.obstacles.volume import Obstacles, Touch
 from sim.morph.statics.equilibrium import Equilibrium, EquilibriumOptions, at_rest
 from sim.morph.statics.hinged import rigid_links
 from sim.morph.statics.loaded import LoadedStructure, refuse_free_translation
@@ -74,7 +75,9 @@ class EquilibriumCase:
         refuse_free_translation(self.body)
         for factor in self.compliances:
             structure = self.with_compliance(factor).structure
-            closed(system_of(structure), structure, self.residual)
+            z = closed(system_of(structure), structure, self.residual)
+            if structure.is_limited:
+                Obstacles.of(structure).check(z)
 
     @cached_property
     def options(self) -> EquilibriumOptions:
@@ -189,7 +192,17 @@ class EquilibriumRecorder:
         return arrays
 
     def tables(self) -> Tables:
-        return {"reactions.csv": _reactions(self.seen[-1], self._near)}
+        last = self.seen[-1]
+        tables: Tables = {"reactions.csv": _reactions(last, self._near)}
+        if last.body.structure.is_limited:
+            tables["contacts.csv"] = [touch._asdict() for touch in self._touching]
+        return tables
+
+    @property
+    def _touching(self) -> list[Touch]:
+        last = self.seen[-1]
+        obstacles = Obstacles.of(last.body.structure)
+        return obstacles.touching(last.found.z, last.found.kappa)
 
     @cached_property
     def _near(self) -> NearDependence | None:

@@ -144,7 +144,7 @@ class MorphCase:
             raise ValueError(
                 f"starts is {self.starts}: several starts need `method: newton`"
             )
-        if self._is_limited:
+        if self.solid.is_limited:
             raise ValueError(
                 "balls, capsules, triangles and ranges need `method: newton`: choose "
                 "it, or leave them out"
@@ -167,14 +167,10 @@ class MorphCase:
         solids = solids.with_balls(n, self.ball_radius)
         return replace(self.structure, solids=solids)
 
-    @property
-    def _is_limited(self) -> bool:
-        return len(self.solid.solids) > 0 or len(self.solid.ranges) > 0
-
     @cached_property
     def obstacles(self) -> Obstacles | None:
         """Bodies and ranges in their way, if there are any."""
-        if not self._is_limited:
+        if not self.solid.is_limited:
             return None
         return Obstacles.of(self.solid)
 

@@ -328,7 +328,7 @@ def _may_be_negative(W: Floats) -> Bools:
     return out
 
 
-def _links(system: ConstraintSystem) -> Bools:
+def links_of(system: ConstraintSystem) -> Bools:
     """(m,) which rows are links."""
     return np.repeat(system.table.kind == ConstraintKind.DIST, ROWS[system.table.kind])
 
@@ -350,7 +350,7 @@ def _inertia_corrected(
     target), and the curvature as it is is only tried from time to time.
     """
     linear, system = forces.linear, forces.linear.system
-    links = _links(system)
+    links = links_of(system)
     per_rotation = 0.5 * L**2 / system.scale * links
 
     def factor(

@@ -113,7 +113,7 @@ class MorphProblem:
             z = closed(system, structure, options.residual)
         else:
             z = satisfy_constraints(system, start, tolerance=options.residual)
-        if len(structure.solids) or len(structure.ranges):
+        if structure.is_limited:
             obstacles = Obstacles.of(structure)
             obstacles.check(z)
             problem = replace(

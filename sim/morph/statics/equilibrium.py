@@ -11,10 +11,14 @@ condition: `sim.morph.statics.newton_step`. A step along the tangent stretches w
 turns, and elastic links many times stiffer than the others would allow only tiny steps;
 so a second-order correction brings each step to the lengths that the linear step gave
 these links, in the measure of the matrix of that step.
+
+Bodies that cannot pass and ranges are kept by the potential of
+`sim.morph.obstacles.volume`, for ever smaller kappa; the last leaves a contact that
+carries the largest force a gap of 1e-6 of the size.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,12 +26,13 @@ from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.morph.equations.closing import closed
+from sim.morph.equations.descent import links_of
 from sim.morph.equations.projection import admissible, satisfy_constraints
 from sim.morph.statics.elastic import Deformed, angles_of
 from sim.morph.statics.loaded import LoadedStructure, refuse_free_translation
 from sim.morph.statics.newton_step import (
     expanded,
-    first_step_length,
+    free_step_length,
     newton_direction,
     trial,
 )
@@ -39,6 +44,8 @@ INERTIA_SHIFT = 1e-8  # shift at which signs of pivots count
 FAR = 1e4  # displacement, of the structure's size, that only free motions reach
 PERTURBATION = 1e-4  # of the size, displacement that leaves a saddle
 MOST_SADDLES = 5  # saddles left before the search ends with an error
+KAPPAS = tuple(10.0**-k for k in range(2, 7))  # of the largest force x size
+ROUGH = 1e-3  # unbalanced forces that are enough for all but the last of them
 CONVEX_SHIFT = 1e-8  # the same where the curvature is not taken as it is
 
 
@@ -82,6 +89,7 @@ class Equilibrium:
     residual : of the constraints, dimensionless
     steps : Newton steps taken
     negative, neutral : motions that would lower the energy, and that cost none
+    kappa : of the potential of bodies and ranges, which is no part of the energy
     """
 
     z: Floats
@@ -97,6 +105,7 @@ class Equilibrium:
     steps: int
     negative: int
     neutral: int
+    kappa: float = 0.0
 
     def r(self) -> Floats:
         """(n, 3) nodes."""
@@ -130,8 +139,8 @@ def approach(
     start: Equilibrium | None = None,
 ) -> Iterator[Equilibrium]:
     """Yield the configurations on the way to rest, each on the constraints."""
-    problem = PotentialEnergy.of(loaded)
-    system, r0 = problem.system, loaded.structure.r0
+    free = PotentialEnergy.of(loaded)
+    system, r0 = free.system, loaded.structure.r0
     if start is None:
         refuse_free_translation(loaded)
         z = closed(system, loaded.structure, options.residual)
@@ -140,10 +149,14 @@ def approach(
     else:
         z = satisfy_constraints(system, start.z, tolerance=options.residual)
         angles = start.deformed.angle
+    problem, *harder = _stages(free, z, angles)
     point, shift, escapes = problem.point(z, angles), SHIFT, 0
     rng = np.random.default_rng(options.seed)
     for steps in range(options.max_steps + 1):
-        found = problem.unbalanced(point) <= options.tolerance
+        while harder and problem.unbalanced(point) <= ROUGH:
+            problem, shift = harder.pop(0), SHIFT
+            point = problem.point(point.z, point.deformed.angle)
+        found = problem.unbalanced(point) <= options.tolerance and not harder
         negative, neutral = _inertia(problem, point) if found else (0, 0)
         yield _equilibrium(problem, point, steps, negative, neutral)
         if found and negative == 0:
@@ -169,6 +182,18 @@ def approach(
     )
 
 
+def _stages(
+    problem: PotentialEnergy, z: Floats, angles: Floats
+) -> list[PotentialEnergy]:
+    """The same with ever smaller kappa; itself where bodies and ranges are none."""
+    if problem.obstacles is None:
+        return [problem]
+    problem.obstacles.check(z)
+    force = problem.point(z, angles).scale or problem.stiffness * problem.loaded.size
+    work = force * problem.loaded.size
+    return [replace(problem, kappa=kappa * work) for kappa in KAPPAS]
+
+
 def inertia(loaded: LoadedStructure, found: Equilibrium) -> tuple[int, int]:
     """How many motions lower the energy of a rest, and how many leave it as it is.
 
@@ -176,7 +201,7 @@ def inertia(loaded: LoadedStructure, found: Equilibrium) -> tuple[int, int]:
     ----------
     found : of the same nodes, elastic parts and multipliers, perhaps held further
     """
-    problem = PotentialEnergy.of(loaded)
+    problem = replace(PotentialEnergy.of(loaded), kappa=found.kappa)
     return _inertia(problem, problem.point(found.z, found.deformed.angle))
 
 
@@ -215,7 +240,7 @@ def _next_point(
     if convex:
         factor = problem.factorise(point, rho, max(shift, CONVEX_SHIFT), convex=True)
     direction = newton_direction(problem, point, rho, factor)
-    first = min(1.0, first_step_length(problem, point, direction.dz))
+    first = free_step_length(problem, point, direction.dz)
     for step_length in (first, 0.25 * first, 0.06 * first):
         there = trial(problem, point, direction, step_length, options.residual)
         if there is not None and convex and step_length == first:
@@ -240,7 +265,7 @@ def _equilibrium(
     neutral: int,
 ) -> Equilibrium:
     system, n = problem.system, problem.system.n
-    links = np.repeat(system.table.kind == ConstraintKind.DIST, problem.rows)
+    links = links_of(system)
     fixed = np.flatnonzero(system.table.kind == ConstraintKind.FIX)
     support = np.zeros((n, 3))
     nodes = system.table.nodes[fixed]
@@ -254,12 +279,13 @@ def _equilibrium(
         tension=2.0 * np.sqrt(system.scale[links]) * point.y[links],
         support=support,
         pull=problem.loaded.spring[:, None] * (point.g - point.z[:n]),
-        energy=point.energy,
+        energy=problem.energy(point.z[:n], point.g, point.deformed),
         unbalanced=problem.unbalanced(point),
         residual=point.linear.residual,
         steps=steps,
         negative=negative,
         neutral=neutral,
+        kappa=problem.kappa,
     )
 
 

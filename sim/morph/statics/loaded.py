@@ -40,11 +40,6 @@ class LoadedStructure:
 
     def __post_init__(self) -> None:
         self.elastic.check(self.structure.r0)
-        if len(self.structure.solids) or len(self.structure.ranges):
-            raise ValueError(
-                "bodies that cannot pass and ranges count in a morph, not in an "
-                "equilibrium of elastic parts: leave them out"
-            )
         if not np.isfinite(self.force).all():
             node = int(np.flatnonzero(~np.isfinite(self.force).all(axis=1))[0])
             raise ValueError(

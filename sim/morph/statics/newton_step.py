@@ -73,6 +73,14 @@ def first_step_length(
     return 1.0 / max(*rates, 1e-300)
 
 
+def free_step_length(
+    problem: PotentialEnergy, point: LoadedConfiguration, dz: Floats
+) -> float:
+    """How much of a step, at most all of it, is tried first."""
+    size = min(1.0, first_step_length(problem, point, dz))
+    return size * problem.longest_free_step(point.z, size * dz)
+
+
 def trial(
     problem: PotentialEnergy,
     point: LoadedConfiguration,
@@ -94,6 +102,8 @@ def trial(
             return None
         z, linear = retracted
     if not np.isfinite(z).all():
+        return None
+    if problem.longest_free_step(point.z, z - point.z) < 1.0:
         return None
     there = problem.point(z, point.deformed.angle, linear)
     before = point.energy + inner(point.y, point.linear.c)

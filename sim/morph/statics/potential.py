@@ -11,7 +11,8 @@ direction. The matrix is
 see `sim.morph.equations.curvature`. An elastic link is a row with the compliance alpha
 = 1/k; its tension is eliminated, which leaves k grad l grad l^T in K. So elastic and
 rigid links stand in one sparse matrix, and its inertia tells whether a configuration is
-a minimum.
+a minimum. Where bodies cannot pass and ranges are not left, the potential B of
+`sim.morph.obstacles.volume` is added to Pi, its rows and blocks to K.
 """
 
 from dataclasses import dataclass, replace
@@ -20,9 +21,15 @@ import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.linear.sparse import Factor, SparsityPattern, analyse, factorise
-from sim.morph.equations.curvature import HessianTerms, assemble
-from sim.morph.equations.descent import inner, penalty_weights, positive_part
-from sim.morph.equations.hessian import HessianBlocks, entries_of, hessian_pattern_of
+from sim.morph.equations.curvature import NO_BLOCKS, HessianTerms, assemble
+from sim.morph.equations.descent import (
+    ObstacleTerms,
+    inner,
+    links_of,
+    penalty_weights,
+    positive_part,
+)
+from sim.morph.equations.hessian import HessianPattern, entries_of, hessian_pattern_of
 from sim.morph.equations.projection import admissible
 from sim.morph.equations.system import (
     ConstraintSystem,
@@ -30,10 +37,9 @@ from sim.morph.equations.system import (
     linearise,
     system_of,
 )
-from sim.morph.equations.topology import Topology
+from sim.morph.obstacles.volume import Obstacles
 from sim.morph.statics.elastic import Deformed, deform, elastic_entries
 from sim.morph.statics.loaded import LoadedStructure
-from sim.morph.structure.constraints import ROWS, ConstraintKind
 from sim.morph.targets.protocol import smoothed
 from sim.morph.targets.pull import pull_curvature
 from sim.once import once_per_owner
@@ -50,6 +56,7 @@ class LoadedConfiguration:
     gradient : (n + k, 3) of Pi
     y, left : forces of the constraints, and what they leave of the gradient
     scale : the largest force on a node
+    contacts : what bodies and ranges do, if there are any
     """
 
     z: Floats
@@ -62,27 +69,38 @@ class LoadedConfiguration:
     y: Floats
     left: Floats
     scale: float
+    contacts: ObstacleTerms | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class PotentialEnergy:
+    """Pi of a structure, with the places of the entries of K.
+
+    Attributes
+    ----------
+    kappa : of the potential of the obstacles, force x length
+    """
+
     loaded: LoadedStructure
     system: ConstraintSystem
-    blocks: HessianBlocks
-    pattern: SparsityPattern
+    pattern: HessianPattern
     stiffness: float
+    obstacles: Obstacles | None = None
+    kappa: float = 0.0
 
     @classmethod
     def of(cls, loaded: LoadedStructure) -> "PotentialEnergy":
         if loaded.target is not None:
             loaded = replace(loaded, target=smoothed(loaded.target))
-        system = system_of(loaded.structure)
-        blocks = hessian_pattern_of(system.topology).blocks
-        elastic = loaded.elastic
-        pattern = _pattern_with(
-            system.topology, elastic.links.tobytes(), elastic.hinges.tobytes()
+        structure = loaded.structure
+        system = system_of(structure)
+        return cls(
+            loaded,
+            system,
+            hessian_pattern_of(system.topology),
+            loaded.stiffness,
+            Obstacles.of(structure) if structure.is_limited else None,
         )
-        return cls(loaded, system, blocks, pattern, loaded.stiffness)
 
     @property
     def lead(self) -> Ints:
@@ -106,10 +124,15 @@ class PotentialEnergy:
         r, load = z[:n], self.loaded.force
         g = self.goals(r)
         deformed = deform(self.loaded.elastic, r, before)
+        energy, contacts = self.energy(r, g, deformed), None
         linear = linearise(self.system, z) if linear is None else linear
         pull = self.loaded.spring[:, None] * (r - g)
         gradient = np.zeros_like(z)
         gradient[:n] = deformed.gradient + pull - load
+        if self.obstacles is not None and self.kappa > 0.0:
+            energy += self.obstacles.energy(z, self.kappa)
+            contacts = self.obstacles.contacts(z, self.kappa)
+            gradient += contacts.push()
         normal, y, left = linear.factorise(), np.zeros(self.system.m), gradient.copy()
         for _ in range(2):  # the second removes what rounding left of the first
             dy = normal.solve(linear.times(left))
@@ -121,8 +144,7 @@ class PotentialEnergy:
         parts = (load, pull, deformed.tension, own, gradient)
         scale = max(float(np.abs(part).max(initial=0.0)) for part in parts)
         return LoadedConfiguration(
-            z, g, linear, normal, deformed, self.energy(r, g, deformed), gradient, y,
-            left, scale,
+            z, g, linear, normal, deformed, energy, gradient, y, left, scale, contacts,
         )  # fmt: skip
 
     def unbalanced(self, point: LoadedConfiguration) -> float:
@@ -162,20 +184,28 @@ class PotentialEnergy:
             r = point.z[:n]
             W[lead] = pull_curvature(self.loaded.target, r[lead], point.g[lead], h)
             W *= self.loaded.spring[:, None, None]
-        elastic = point.deformed.curvature
+        elastic, linear, blocks = point.deformed.curvature, point.linear, NO_BLOCKS
+        pattern, contacts = self.pattern, point.contacts
+        if contacts is not None:
+            pattern, linear, blocks = contacts.pattern, contacts.linear, contacts.blocks
+            y = np.concatenate([y, contacts.y])
+            rho = np.concatenate([rho, contacts.rho])
         if convex:
-            links = np.repeat(self.system.table.kind == ConstraintKind.DIST, self.rows)
-            W, y = positive_part(W), np.maximum(y, 0.0) * links
+            W, y = positive_part(W), np.maximum(y, 0.0) * links_of(linear.system)
             elastic = point.deformed.convex
-        terms = HessianTerms(W, y, rho, shift * self.stiffness)
-        rigid = assemble(
-            self.system.layout, self.blocks, point.linear.B, point.z, terms
-        )
-        return factorise(self.pattern, np.concatenate([rigid, elastic]), drop=0.0)
+            blocks = NO_BLOCKS if contacts is None else contacts.convex
+        terms = HessianTerms(W, y, rho, shift * self.stiffness, blocks)
+        rigid = assemble(linear.system.layout, pattern.blocks, linear.B, point.z, terms)
+        links, hinges = self.loaded.elastic.links, self.loaded.elastic.hinges
+        places = _pattern_with(pattern, links.tobytes(), hinges.tobytes())
+        return factorise(places, np.concatenate([rigid, elastic]), drop=0.0)
 
-    @property
-    def rows(self) -> Ints:
-        return ROWS[self.system.table.kind]
+    def longest_free_step(self, z: Floats, dz: Floats) -> float:
+        """The largest share of dz, at most 1, on which no bodies touch."""
+        if self.obstacles is None:
+            return 1.0
+        n = self.system.n
+        return self.obstacles.largest_step_length(z[:n], dz[:n])
 
     def strain_forces(
         self, point: LoadedConfiguration, links: Floats, hinges: Floats
@@ -197,14 +227,16 @@ class PotentialEnergy:
 
 
 @once_per_owner
-def _pattern_with(topology: Topology, links: bytes, hinges: bytes) -> SparsityPattern:
-    """Of K with elastic parts, by the nodes of these; found once for a topology."""
+def _pattern_with(
+    rigid: HessianPattern, links: bytes, hinges: bytes
+) -> SparsityPattern:
+    """Of K with elastic parts, by the nodes of these; found once for a pattern."""
     pairs = np.frombuffer(links, dtype=np.int64).reshape(-1, 2)
     quads = np.frombuffer(hinges, dtype=np.int64).reshape(-1, 4)
-    rows, cols = entries_of(hessian_pattern_of(topology).blocks)
+    rows, cols = entries_of(rigid.blocks)
     more_rows, more_cols = elastic_entries(pairs, quads)
     return analyse(
-        3 * (topology.n + topology.k),
+        3 * len(rigid.blocks.diagonal),
         np.concatenate([rows, more_rows]),
         np.concatenate([cols, more_cols]),
     )

@@ -43,6 +43,11 @@ class Structure:
         self.ranges.check(len(self.r0))
 
     @property
+    def is_limited(self) -> bool:
+        """Whether bodies or ranges are in its way."""
+        return len(self.solids) > 0 or len(self.ranges) > 0
+
+    @property
     def lam0(self) -> Floats:
         """(k,) multipliers of the initial configuration, eq. (3)."""
         nodes = self.constraints.nodes[self.constraints.kind == ConstraintKind.PAR]

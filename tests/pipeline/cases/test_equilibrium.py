@@ -105,6 +105,22 @@ def test_file_of_a_truss_gives_the_forces_of_statics(tmp_path: Path) -> None:
     ]
 
 
+def test_contacts_are_listed_beside_the_reactions(tmp_path: Path) -> None:
+    stopped = {
+        **TRUSS,
+        "nodes": [*TRUSS["nodes"], [0, 0, 0.5]],
+        "radii": [[2, 0.2], [3, 0.2]],
+        "supports": [*TRUSS["supports"], [3, 1, 1, 1]],
+        "loads": [[2, 0, 0, -30.0]],
+    }
+    record_steps(of_file(tmp_path, stopped), "stop", tmp_path)
+    (contact,) = read(tmp_path / "contacts.csv")
+    low, rest = 0.9, np.sqrt(2.0)  # of the apex on the stop, and of a bar
+    bar = np.hypot(1.0, low)
+    carried = 30.0 - 2.0 * 100.0 * (rest - bar) * low / bar
+    assert_allclose(float(contact["force"]), carried, rtol=1e-3)
+
+
 def test_forces_of_bars_in_a_line_are_left_out_and_said(tmp_path: Path) -> None:
     in_line = {
         "nodes": [[0, 0, 0], [1, 0, 0], [2, 0, 0]],
@@ -149,7 +165,7 @@ def test_file_gives_rest_lengths_and_angles(tmp_path: Path) -> None:
         ({"hinges": [[0, 1, 2, 0, 1.0]]}, "hinge 0 names a node twice"),
         ({"loads": [[2, 0, 0]]}, r"loads\[0\].*it needs 4 numbers"),
         ({"supports": []}, "away along z: nothing holds them"),
-        ({"radii": [[2, 0.1]]}, "not in an equilibrium of elastic parts"),
+        ({"radii": [[0, 0.9], [2, 0.9]]}, "ball of node 0 and the ball of node 2 over"),
         ({"stiffness": 3}, "has no key 'stiffness'.*springs, hinges, loads"),
         ({"supports": [[0, 2, 1, 1]]}, "1 where it is held and 0 where it is free"),
         ({"supports": [[0, float("nan"), 1, 1]]}, "1 where it is held"),
