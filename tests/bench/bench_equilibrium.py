@@ -44,7 +44,7 @@ def by_scipy(body: LoadedStructure, method: str) -> tuple[float, float]:
     free = np.flatnonzero(
         ~np.isin(np.arange(len(r0)), body.structure.constraints.nodes[:, 0])
     )
-    rows, cols = elastic_entries(elastic.links, elastic.hinges)
+    rows, cols = elastic_entries(elastic.links, elastic.hinges, elastic.panels.nodes)
     before = angles_of(elastic.hinges, r0)
     unknown = (3 * free[:, None] + np.arange(3)).ravel()
 

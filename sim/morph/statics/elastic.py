@@ -1,7 +1,8 @@
-"""Elastic links and hinges: their energy, its slope and its curvature.
+"""Elastic links, hinges and panels: their energy, its slope and its curvature.
 
     link   U = k/2 (l - l0)^2              l the distance of two nodes
     hinge  U = k/2 (theta - theta0)^2      theta the angle of `sim.hinges`, pi when flat
+    panel  see `sim.morph.statics.panels`
 
 The tension of a link is k (l - l0), positive when it is pulled; the moment of a hinge
 is k (theta - theta0), positive where its angle is larger than at rest. [dJ23] has rigid
@@ -11,7 +12,7 @@ Angles have no jump at half or whole turns: of all values that differ by 2 pi th
 closest to the angle before is taken.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from sim.arrays import Floats, Ints
 from sim.contact.surface import gather
 from sim.hinges import hinge_angle, hinge_slopes
 from sim.kernels import kernel
+from sim.morph.statics.panels import Panels, StretchedPanels
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +34,7 @@ class Elastic:
     link_stiffness, rest_length : (l,) force / length, length
     hinges : (h, 4) nodes i, j, k, l of each hinge: j-k the axis, i and l the wings
     hinge_stiffness, rest_angle : (h,) moment / rad, rad
+    panels : in plane stress
     """
 
     links: Ints
@@ -40,6 +43,7 @@ class Elastic:
     hinges: Ints
     hinge_stiffness: Floats
     rest_angle: Floats
+    panels: Panels = field(default_factory=Panels)
 
     def __post_init__(self) -> None:
         for name, stiffness in (
@@ -94,17 +98,9 @@ class Elastic:
 
     def check(self, r: Floats) -> None:
         """Refuse nodes that are not there, and hinges without an angle in `r`."""
-        for name, elements in (("link", self.links), ("hinge", self.hinges)):
-            for i, nodes in enumerate(elements.tolist()):
-                if not all(0 <= node < len(r) for node in nodes):
-                    raise ValueError(
-                        f"elastic {name} {i} names a node that is not there: the "
-                        f"structure has nodes 0 to {len(r) - 1}"
-                    )
-                if len(set(nodes)) < len(nodes):
-                    raise ValueError(
-                        f"elastic {name} {i} names a node twice: name different nodes"
-                    )
+        parts = {"link": self.links, "hinge": self.hinges, "panel": self.panels.nodes}
+        for name, elements in parts.items():
+            _check_nodes(name, elements, len(r))
         apart = np.linalg.norm(r[self.links[:, 1]] - r[self.links[:, 0]], axis=1)
         for i in np.flatnonzero((apart == 0.0) & (self.rest_length > 0.0))[:1]:
             raise ValueError(
@@ -123,6 +119,19 @@ class Elastic:
                     )
 
 
+def _check_nodes(name: str, elements: Ints, n: int) -> None:
+    for i, nodes in enumerate(elements.tolist()):
+        if not all(0 <= node < n for node in nodes):
+            raise ValueError(
+                f"elastic {name} {i} names a node that is not there: the "
+                f"structure has nodes 0 to {n - 1}"
+            )
+        if len(set(nodes)) < len(nodes):
+            raise ValueError(
+                f"elastic {name} {i} names a node twice: name different nodes"
+            )
+
+
 class Deformed(NamedTuple):
     """The elastic parts at one configuration.
 
@@ -135,6 +144,7 @@ class Deformed(NamedTuple):
     link_slope, hinge_slope : (l, 6), (h, 12) of lengths and angles in their nodes
     curvature : entries of the second derivative; see `elastic_entries`
     convex : the same without the parts that can be negative
+    panels : strains and forces of the panels
     """
 
     length: Floats
@@ -147,16 +157,18 @@ class Deformed(NamedTuple):
     hinge_slope: Floats
     curvature: Floats
     convex: Floats
+    panels: StretchedPanels
 
 
-def elastic_entries(links: Ints, hinges: Ints) -> tuple[Ints, Ints]:
+def elastic_entries(*elements: Ints) -> tuple[Ints, Ints]:
     """Places of the entries that `Deformed.curvature` gives, in a matrix (3n, 3n).
 
+    Of links, hinges and panels, by their nodes (e, 2), (e, 4) and (e, 3).
     The lower triangle of every element's own matrix, moved to the lower triangle of
     the whole.
     """
     rows, cols = [], []
-    for nodes in (links, hinges):
+    for nodes in elements:
         width = 3 * nodes.shape[1]
         unknowns = (3 * nodes[:, :, None] + np.arange(3)).reshape(-1, width)
         i, j = np.tril_indices(width)
@@ -199,6 +211,8 @@ def deform(elastic: Elastic, r: Floats, before: Floats) -> Deformed:
     np.add.at(
         gradient, elastic.hinges, (moment[:, None] * hinge_slope).reshape(-1, 4, 3)
     )
+    panels = elastic.panels.stretched(r)
+    np.add.at(gradient, elastic.panels.nodes, panels.on_corners.reshape(-1, 3, 3))
     across = np.eye(3) - e[:, :, None] * e[:, None, :]
     across *= _pull_per_length(elastic, length, tension)[:, None, None]
     sign = np.array([[1.0, -1.0], [-1.0, 1.0]])
@@ -213,12 +227,14 @@ def deform(elastic: Elastic, r: Floats, before: Floats) -> Deformed:
         angle,
         moment,
         0.5 * float(tension @ (length - elastic.rest_length))
-        + 0.5 * float(moment @ (angle - elastic.rest_angle)),
+        + 0.5 * float(moment @ (angle - elastic.rest_angle))
+        + panels.energy,
         gradient,
         link_slope,
         hinge_slope,
-        np.concatenate([_lower(along + turning), _lower(about + bending)]),
-        np.concatenate([_lower(along + pulled), _lower(about)]),
+        _lowers(along + turning, about + bending, panels.curvature),
+        _lowers(along + pulled, about, panels.convex),
+        panels,
     )
 
 
@@ -231,6 +247,10 @@ def _pull_per_length(elastic: Elastic, length: Floats, tension: Floats) -> Float
 def _outer(weight: Floats, slope: Floats) -> Floats:
     product: Floats = weight[:, None, None] * slope[:, :, None] * slope[:, None, :]
     return product
+
+
+def _lowers(*parts: Floats) -> Floats:
+    return np.concatenate([_lower(matrices) for matrices in parts])
 
 
 def _lower(matrices: Floats) -> Floats:

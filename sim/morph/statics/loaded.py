@@ -63,6 +63,7 @@ class LoadedStructure:
         values = [0.0, float(np.abs(self.force).max(initial=0.0)) / self.size]
         values += [float(self.spring.max(initial=0.0))]
         values += [float(self.elastic.link_stiffness.max(initial=0.0))]
+        values += [float(self.elastic.panels.stiffness.max(initial=0.0))]
         i, j, k, wing = self.structure.r0[self.elastic.hinges].transpose(1, 0, 2)
         arm = np.minimum(
             np.linalg.norm(i - j, axis=1), np.linalg.norm(wing - k, axis=1)
@@ -126,7 +127,8 @@ def _parts(loaded: LoadedStructure) -> Ints:
         for row, kind in zip(table.nodes, table.kind, strict=True)
         if kind != ConstraintKind.FIX
     ]
-    groups += [*loaded.elastic.links, *loaded.elastic.hinges]
+    elastic = loaded.elastic
+    groups += [*elastic.links, *elastic.hinges, *elastic.panels.nodes]
     first = [group[0] for group in groups for _ in group]
     other = [node for group in groups for node in group]
     graph = coo_array((np.ones(len(first)), (first, other)), shape=(n, n))

@@ -60,7 +60,9 @@ def first_step_length(
     n, elastic = problem.system.n, problem.loaded.elastic
     table = problem.system.table
     turning = elastic.links[elastic.rest_length > 0.0]  # others have no direction
-    ends = np.concatenate([table.nodes[table.kind == ConstraintKind.DIST, :2], turning])
+    sides = elastic.panels.nodes[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+    rigid = table.nodes[table.kind == ConstraintKind.DIST, :2]
+    ends = np.concatenate([rigid, turning, sides])
     r = point.z[:n]
     length = np.linalg.norm(r[ends[:, 1]] - r[ends[:, 0]], axis=1)
     moved = np.linalg.norm(dz[ends[:, 1]] - dz[ends[:, 0]], axis=1)
@@ -121,15 +123,17 @@ def _second_order_correction(
 ) -> Floats:
     """(n + k, 3) the end of a step, with the lengths and angles of the linear step."""
     elastic, dz = problem.loaded.elastic, direction.dz
-    links, hinges = problem.strains(point, step_length * dz)
+    links, hinges, panels = problem.strains(point, step_length * dz)
     length, angle = point.deformed.length + links, point.deformed.angle + hinges
+    strain = point.deformed.panels.strain + panels
     z = point.z + step_length * dz
     for _ in range(CORRECTIONS):
         d = z[elastic.links[:, 1]] - z[elastic.links[:, 0]]
         longer = np.linalg.norm(d, axis=1) - length
         turned = angles_of(elastic.hinges, z[: problem.system.n], angle) - angle
         there = linearise(problem.system, z)
-        force = problem.strain_forces(point, longer, turned)
+        stretched = elastic.panels.strain(z[: problem.system.n]) - strain
+        force = problem.strain_forces(point, longer, turned, stretched)
         force += point.linear.transpose_times(direction.rho * there.c)
         if np.abs(force).max() <= 0.01 * np.abs(point.left).max():
             break

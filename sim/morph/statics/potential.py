@@ -141,7 +141,8 @@ class PotentialEnergy:
         if self.system.k:  # multipliers are eliminated: they count as no length
             left = admissible(self.system, z, gradient[:n])
         own = np.abs(deformed.moment) * np.abs(deformed.hinge_slope).max(axis=1)
-        parts = (load, pull, deformed.tension, own, gradient)
+        strained = deformed.panels.on_corners
+        parts = (load, pull, deformed.tension, own, strained, gradient)
         scale = max(float(np.abs(part).max(initial=0.0)) for part in parts)
         return LoadedConfiguration(
             z, g, linear, normal, deformed, energy, gradient, y, left, scale, contacts,
@@ -161,12 +162,14 @@ class PotentialEnergy:
         least, r = NOTHING * loaded.size, point.z[: self.system.n]
         slope = np.abs(point.deformed.hinge_slope).max(axis=1, initial=0.0)
         away = np.abs(r - point.g)[loaded.spring > 0.0]
+        strained = np.abs(point.deformed.panels.on_corners).max(axis=1, initial=0.0)
         tension, moment = np.abs(point.deformed.tension), np.abs(point.deformed.moment)
         return bool(
             not loaded.force.any()
             and (away <= least).all()
             and (tension <= least * elastic.link_stiffness).all()
             and (moment <= least * elastic.hinge_stiffness * slope).all()
+            and (strained <= least * elastic.panels.stiffness).all()
         )
 
     def weights(self, linear: LinearConstraints) -> Floats:
@@ -196,8 +199,9 @@ class PotentialEnergy:
             blocks = NO_BLOCKS if contacts is None else contacts.convex
         terms = HessianTerms(W, y, rho, shift * self.stiffness, blocks)
         rigid = assemble(linear.system.layout, pattern.blocks, linear.B, point.z, terms)
-        links, hinges = self.loaded.elastic.links, self.loaded.elastic.hinges
-        places = _pattern_with(pattern, links.tobytes(), hinges.tobytes())
+        own = self.loaded.elastic
+        parts = (own.links, own.hinges, own.panels.nodes)
+        places = _pattern_with(pattern, *(nodes.tobytes() for nodes in parts))
         return factorise(places, np.concatenate([rigid, elastic]), drop=0.0)
 
     def longest_free_step(self, z: Floats, dz: Floats) -> float:
@@ -208,33 +212,47 @@ class PotentialEnergy:
         return self.obstacles.largest_step_length(z[:n], dz[:n])
 
     def strain_forces(
-        self, point: LoadedConfiguration, links: Floats, hinges: Floats
+        self,
+        point: LoadedConfiguration,
+        links: Floats,
+        hinges: Floats,
+        panels: Floats,
     ) -> Floats:
-        """(n + k, 3) forces by which elongations and turns oppose themselves."""
+        """(n + k, 3) forces by which elongations, turns, strains oppose themselves."""
         elastic, out = self.loaded.elastic, np.zeros_like(point.z)
         pull = (elastic.link_stiffness * links)[:, None] * point.deformed.link_slope
         turn = (elastic.hinge_stiffness * hinges)[:, None] * point.deformed.hinge_slope
         np.add.at(out, elastic.links, pull.reshape(-1, 2, 3))
         np.add.at(out, elastic.hinges, turn.reshape(-1, 4, 3))
+        sheet = elastic.panels
+        stress = np.einsum("pkl,pl->pk", sheet.material, panels)
+        force = np.einsum("pk,pki->pi", stress, point.deformed.panels.slope)
+        np.add.at(out, sheet.nodes, force.reshape(-1, 3, 3))
         return out
 
-    def strains(self, point: LoadedConfiguration, dz: Floats) -> tuple[Floats, Floats]:
-        """Elongations (l,) and turns (h,) in the motion dz, to first order."""
+    def strains(
+        self, point: LoadedConfiguration, dz: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        """Elongations (l,), turns (h,), strains (p, 3) in dz, to first order."""
         elastic, deformed = self.loaded.elastic, point.deformed
         links = dz[elastic.links].reshape(-1, 6) * deformed.link_slope
         hinges = dz[elastic.hinges].reshape(-1, 12) * deformed.hinge_slope
-        return links.sum(axis=1), hinges.sum(axis=1)
+        corners = dz[elastic.panels.nodes].reshape(-1, 9)
+        panels = np.einsum("pki,pi->pk", deformed.panels.slope, corners)
+        return links.sum(axis=1), hinges.sum(axis=1), panels
 
 
 @once_per_owner
 def _pattern_with(
-    rigid: HessianPattern, links: bytes, hinges: bytes
+    rigid: HessianPattern, links: bytes, hinges: bytes, panels: bytes
 ) -> SparsityPattern:
     """Of K with elastic parts, by the nodes of these; found once for a pattern."""
-    pairs = np.frombuffer(links, dtype=np.int64).reshape(-1, 2)
-    quads = np.frombuffer(hinges, dtype=np.int64).reshape(-1, 4)
+    parts = [
+        np.frombuffer(nodes, dtype=np.int64).reshape(-1, count)
+        for nodes, count in ((links, 2), (hinges, 4), (panels, 3))
+    ]
     rows, cols = entries_of(rigid.blocks)
-    more_rows, more_cols = elastic_entries(pairs, quads)
+    more_rows, more_cols = elastic_entries(*parts)
     return analyse(
         3 * len(rigid.blocks.diagonal),
         np.concatenate([rows, more_rows]),

@@ -67,7 +67,7 @@ def test_elastic_energy_gives_force_and_stiffness(rng: np.random.Generator) -> N
     before, v = angles_of(hinges, r), rng.normal(size=r.shape)
     start = deform(made, r, before)
     K = np.zeros((15, 15))
-    rows, cols = elastic_entries(made.links, made.hinges)
+    rows, cols = elastic_entries(made.links, made.hinges, made.panels.nodes)
     np.add.at(K, (rows, cols), start.curvature)
     K += np.tril(K, -1).T
     steps = np.array([1e-2, 5e-3, 2.5e-3, 1.25e-3])
