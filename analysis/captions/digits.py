@@ -72,26 +72,23 @@ def with_u(value: float, u: float, *, sign: bool = False) -> str:
     """
     if not (math.isfinite(value) and math.isfinite(u) and u > 0.0):
         return rounded(value)
-    mantissa, spread, power = _both(value, u)
-    mark = "+" if sign and not mantissa.startswith("-") else ""
-    return _in_tex(f"{mark}{mantissa}({spread})", power)
+    mantissa, spread, power = _both(value, u, sign)
+    return _in_tex(f"{mantissa}({spread.replace('.', '').lstrip('0')})", power)
 
 
 def to_its_u(value: float, u: float, *, sign: bool = False) -> tuple[str, str]:
     """A number and its standard uncertainty, each by itself, to the same digit."""
     if not (math.isfinite(value) and math.isfinite(u) and u > 0.0):
         return rounded(value), MISSING
-    place = last_place(u)
-    power = _power(max(_exponent(value), _exponent(u)), place)
-    value_of, u_of = (_fixed(_shifted(x, power), place - power) for x in (value, u))
-    mark = "+" if sign and not value_of.startswith("-") else ""
-    return _in_tex(mark + value_of, power), _in_tex(u_of, power)
+    mantissa, spread, power = _both(value, u, sign)
+    return _in_tex(mantissa, power), _in_tex(spread, power)
 
 
-def _both(value: float, u: float) -> tuple[str, str, int]:
-    """Mantissa, digits of u at its end, and the power of ten taken out."""
+def _both(value: float, u: float, sign: bool) -> tuple[str, str, int]:
+    """Mantissas of a number and of its u, and the power of ten taken out of both."""
     place = last_place(u)
-    power = _power(max(_exponent(value), _exponent(u)), place)
-    mantissa = _fixed(_shifted(value, power), place - power)
-    spread = _fixed(_shifted(u, power), place - power)
-    return mantissa, spread.replace(".", "").lstrip("0"), power
+    leading = max(_exponent(round(x, -place)) for x in (value, u) if round(x, -place))
+    power = _power(leading, place)
+    mantissa, spread = (_fixed(_shifted(x, power), place - power) for x in (value, u))
+    mark = "+" if sign and not mantissa.startswith("-") else ""
+    return mark + mantissa, spread, power

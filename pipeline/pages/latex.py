@@ -3,9 +3,13 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
-MISSING = "--"
+from analysis.captions.digits import MISSING, to_its_u, with_u
+from analysis.captions.markup import LATEX, latex_text, written
+
+EXPONENT = re.compile(r"(?<![\w.])([-+]?\d[\d.]*)e([-+]?)0*(\d+)\b")  # 1.4e-05
 DIGITS = (
     "Zero",
     "One",
@@ -18,21 +22,49 @@ DIGITS = (
     "Eight",
     "Nine",
 )
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-} | {c: "\\" + c for c in "&%$#_{}"}
 MARK = r"\textsuperscript{s}"  # on what rests on synthetic data
 
-Columns = Mapping[str, tuple[str, str]]  # of a table: heading and format, by column
+
+@dataclass(frozen=True)
+class ToItsU:
+    """A number that ends where its standard uncertainty, in another column, ends.
+
+    Parameters
+    ----------
+    u : the column of the uncertainty
+    what : value(u); the value alone; or the uncertainty alone
+    sign : whether a positive value has its sign
+    """
+
+    u: str
+    what: Literal["both", "value", "u"] = "both"
+    sign: bool = False
+
+    def of(self, row: Mapping[str, Any], column: str) -> str:
+        """The number in a row, as marked text."""
+        value, u = float(row[column]), float(row[self.u])
+        if self.what == "both":
+            return with_u(value, u, sign=self.sign)
+        return to_its_u(value, u, sign=self.sign)[self.what == "u"]
 
 
-def printed(value: Any, form: str) -> str:
-    """A value as `form` prints it; a dash where there is none."""
-    if isinstance(value, float) and math.isnan(value):
+Form = str | ToItsU
+Columns = Mapping[str, tuple[str, Form]]  # of a table: heading and form, by column
+
+
+def cell(row: Mapping[str, Any], column: str, form: Form) -> str:
+    """What a table or a macro says of a column, as marked text; a dash for nothing."""
+    value = row.get(form.u if isinstance(form, ToItsU) else column)
+    if isinstance(value, float) and math.isnan(value) and isinstance(form, str):
         return MISSING
-    return escaped(form.format(value))
+    if isinstance(form, ToItsU):
+        return form.of(row, column)
+    return EXPONENT.sub(r"$\1 \\times 10^{\2\3}$", form.format(row[column]))
+
+
+def printed(row: Mapping[str, Any], column: str, form: Form) -> str:
+    """The same as LaTeX prints it."""
+    return written(cell(row, column, form), LATEX)
 
 
 def tabular(rows: Sequence[Mapping[str, Any]], columns: Columns) -> str:
@@ -41,7 +73,7 @@ def tabular(rows: Sequence[Mapping[str, Any]], columns: Columns) -> str:
     lines = [r"\begin{tabular}{l" + "r" * (len(columns) - 2) + "l}", r"\hline"]
     lines += [heads + r" \\", r"\hline"]
     for row in rows:
-        cells = [printed(row[name], form) for name, (_, form) in columns.items()]
+        cells = [printed(row, name, form) for name, (_, form) in columns.items()]
         cells[0] += MARK if row["synthetic"] else ""
         lines.append(" & ".join(cells) + r" \\")
     lines += [r"\hline", r"\end{tabular}"]
@@ -50,11 +82,11 @@ def tabular(rows: Sequence[Mapping[str, Any]], columns: Columns) -> str:
     return "\n".join(lines) + "\n"
 
 
-def macros(name: str, row: Mapping[str, Any], forms: Mapping[str, str]) -> list[str]:
+def macros(name: str, row: Mapping[str, Any], forms: Mapping[str, Form]) -> list[str]:
     r"""A \newcommand for each number of a row, named after `name` and column."""
-    lines = [f"% {escaped(name)}: synthetic"] if row["synthetic"] else []
+    lines = [f"% {latex_text(name)}: synthetic"] if row["synthetic"] else []
     for column, form in forms.items():
-        macro, value = letters(f"{name} {column}"), printed(row[column], form)
+        macro, value = letters(f"{name} {column}"), printed(row, column, form)
         lines.append(rf"\newcommand{{\{macro}}}{{{value}}}")
     return lines
 
@@ -78,8 +110,3 @@ def letters(name: str) -> str:
     words = re.sub(r"\d", lambda d: f" {DIGITS[int(d.group())]} ", name)
     parts = [w for w in re.split(r"[^A-Za-z]+", words) if w]
     return "".join([parts[0].lower(), *(p[0].upper() + p[1:] for p in parts[1:])])
-
-
-def escaped(text: str) -> str:
-    """Text that LaTeX prints as it is."""
-    return "".join(SPECIAL.get(c, c) for c in text)

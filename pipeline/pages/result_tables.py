@@ -10,44 +10,45 @@ import pandas as pd
 
 from analysis.figures.validation_set import ComparedSet, simulated_against_scanned
 from analysis.validation.validation_set import SetSummary, summarise
-from pipeline.pages.latex import macros, once_each, tabular
+from pipeline.pages.latex import Columns, Form, ToItsU, macros, once_each, tabular
+from pipeline.results.caption_facts import numerical_u
 from pipeline.results.saved_figure import save
 from pipeline.store.files import write_text
 from pipeline.store.provenance.sidecar import Origin, sidecar_of, write_sidecars
 from sim.arrays import Floats
 
-COLUMNS = {  # of the table of comparisons: heading and format, by column
+COLUMNS: Columns = {  # of the table of comparisons: heading and form, by column
     "name": ("comparison", "{}"),
-    "S_simulated": (r"$\mathcal{S}$ simulated", "{:.4f}"),
-    "S_scanned": (r"$\mathcal{S}$ scanned", "{:.4f}"),
-    "S_scanned_u": ("$u$", "{:.4f}"),
-    "S_error": ("error", "{:+.4f}"),
-    "S_u_val": (r"$u_\mathrm{val}$", "{:.4f}"),
-    "E_error": (r"error of $\mathcal{E}$", "{:+.4f}"),
-    "E_u_val": (r"$u_\mathrm{val}$", "{:.4f}"),
+    "S_simulated": (r"$\mathcal{S}$ simulated", ToItsU("S_simulated_u")),
+    "S_scanned": (r"$\mathcal{S}$ scanned", ToItsU("S_scanned_u")),
+    "S_error": (r"error of $\mathcal{S}$", ToItsU("S_u_val", sign=True)),
+    "E_error": (r"error of $\mathcal{E}$", ToItsU("E_u_val", sign=True)),
     "rms_mm": ("nodes, mm", "{:.2f}"),
     "verdict": ("verdict", "{}"),
 }
-MACROS = {  # of numbers.tex: format, by column
-    "S_simulated": "{:.4f}",
-    "S_scanned": "{:.4f}",
-    "S_scanned_u": "{:.4f}",
-    "S_error": "{:+.4f}",
-    "S_u_val": "{:.4f}",
-    "E_simulated": "{:.4f}",
-    "E_scanned": "{:.4f}",
-    "E_scanned_u": "{:.4f}",
-    "E_error": "{:+.4f}",
-    "E_u_val": "{:.4f}",
+MACROS: dict[str, Form] = {  # of numbers.tex: form, by column
+    "S_simulated": ToItsU("S_simulated_u", "value"),
+    "S_simulated_u": ToItsU("S_simulated_u", "u"),
+    "S_scanned": ToItsU("S_scanned_u", "value"),
+    "S_scanned_u": ToItsU("S_scanned_u", "u"),
+    "S_error": ToItsU("S_u_val", "value", sign=True),
+    "S_u_val": ToItsU("S_u_val", "u"),
+    "E_simulated": ToItsU("E_simulated_u", "value"),
+    "E_simulated_u": ToItsU("E_simulated_u", "u"),
+    "E_scanned": ToItsU("E_scanned_u", "value"),
+    "E_scanned_u": ToItsU("E_scanned_u", "u"),
+    "E_error": ToItsU("E_u_val", "value", sign=True),
+    "E_u_val": ToItsU("E_u_val", "u"),
     "rms_mm": "{:.2f}",
     "rms_u_val_mm": "{:.2f}",
-    "link_scale": "{:.4f}",
+    "link_scale": ToItsU("link_scale_u", "value"),
+    "link_scale_u": ToItsU("link_scale_u", "u"),
     "nodes": "{:d}",
     "labelled": "{:d}",
     "verdict": "{}",
     "key": "{}",
 }
-SERIES_COLUMNS = {
+SERIES_COLUMNS: Columns = {
     "name": ("series", "{}"),
     "quantity": ("quantity", "{}"),
     "count": ("$n$", "{:d}"),
@@ -66,10 +67,10 @@ SERIES_MACROS = {
     "skill": "{:.3f}",
     "key": "{}",
 }
-SUMMARY_MACROS = {
+SUMMARY_MACROS: dict[str, Form] = {
     "count": "{:d}",
-    "bias": "{:+.4f}",
-    "bias_u": "{:.4f}",
+    "bias": ToItsU("bias_u", "value", sign=True),
+    "bias_u": ToItsU("bias_u", "u"),
     "scatter": "{:.4f}",
     "coverage": "{:.2f}",
     "chi_square": "{:.2f}",
@@ -133,6 +134,7 @@ def _texts(
 ) -> dict[str, str]:
     """What every file says that has something to say."""
     texts = {}
+    comparisons = [{**c, **numerical_u(c["budget"])} for c in comparisons]
     lines = [
         r"% One macro a number: \<comparison><Column>; made by pipeline.pages.report."
     ]

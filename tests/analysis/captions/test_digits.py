@@ -20,6 +20,8 @@ from analysis.captions.digits import MISSING, rounded, to_its_u, with_u
         (2848200.0, 4594.4, r"$2.848(5) \times 10^{6}$"),
         (12.34, 1.2, "12.3(12)"),
         (0.0, 0.1, "0.00(10)"),
+        (3.7e-4, 9.8e-5, r"$3.7(10) \times 10^{-4}$"),
+        (2e-5, 9.8e-5, r"$0.2(10) \times 10^{-4}$"),
     ],
 )
 def test_a_number_ends_where_its_uncertainty_ends(value, u, printed):

@@ -5,8 +5,11 @@ import re
 import pandas as pd
 import pytest
 
-from pipeline.pages.latex import escaped, letters, macros, once_each
+from analysis.captions.digits import with_u
+from analysis.captions.markup import latex_text
+from pipeline.pages.latex import letters, macros, once_each
 from pipeline.pages.result_tables import MACROS, collect_series, write_result_tables
+from pipeline.results.caption_facts import STOP, numerical_u
 from pipeline.steps.compare import ComparisonSettings
 from pipeline.steps.compare import run_step as compare
 from tests.analysis.mechanisms import random_mechanism, scanned
@@ -85,10 +88,8 @@ def test_a_number_that_changes_changes_its_macro_and_its_table(row, tmp_path):
     assert float(value.group(1)) == pytest.approx(changed["S_scanned"], abs=5e-5)
     table = pd.read_csv(tmp_path / "tables" / "comparisons.csv")
     assert table["S_scanned"][0] == changed["S_scanned"]
-    assert (
-        f"{changed['S_scanned']:.4f}"
-        in (tmp_path / "tables" / "comparisons.tex").read_text()
-    )
+    said = with_u(changed["S_scanned"], row["S_scanned_u"])
+    assert said in (tmp_path / "tables" / "comparisons.tex").read_text()
 
 
 def test_what_nothing_stands_behind_any_more_is_removed(row, tmp_path):
@@ -119,6 +120,7 @@ def test_two_names_that_fall_together_leave_a_file_that_latex_takes(row, tmp_pat
 
 
 def test_a_macro_holds_each_number_under_a_name_of_letters(row):
+    row |= numerical_u(row["budget"])
     text = once_each(macros(row["name"], row, MACROS))
     value = re.search(r"\\newcommand\{\\partTwoSScanned\}\{(.*)\}", text)
     assert float(value.group(1)) == pytest.approx(row["S_scanned"], abs=5e-5)
@@ -143,5 +145,31 @@ def test_macros_that_say_the_same_are_not_written_again(row, tmp_path):
 
 
 def test_names_survive_latex():
-    assert escaped("a_b & 5 %\\x") == r"a\_b \& 5 \%\textbackslash{}x"
+    assert latex_text("a_b & 5 %\\x") == r"a\_b \& 5 \%\textbackslash{}x"
     assert letters("case-3 rms_mm") == "caseThreeRmsMm"
+
+
+def test_every_macro_has_the_digits_that_its_uncertainty_allows(row, tmp_path):
+    """What a solver leaves of E is no 0.0000, and nothing has an e in it."""
+    small = row | {"E_simulated": 3.77e-6, "E_scanned": 3.7e-4, "E_error": -3.66e-4}
+    small |= {"E_scanned_u": 9.8e-5, "E_u_val": 6.2e-4}
+    stop = next(x for x in row["budget"] if x["source"] == STOP)
+    budget = [stop | {"E_u": 3.76e-6}]
+    write_result_tables([small | {"budget": budget}], tmp_path, series_rows())
+    text = (tmp_path / "numbers.tex").read_text()
+    found = dict(re.findall(r"\\newcommand\{\\partTwo(\w+)\}\{(.*)\}", text))
+    assert found["ESimulated"] == r"$4 \times 10^{-6}$"
+    assert found["EScanned"] == r"$3.7 \times 10^{-4}$"
+    assert (found["EScannedU"], found["EError"]) == (
+        r"$1.0 \times 10^{-4}$",
+        r"$-4 \times 10^{-4}$",
+    )
+    assert not re.search(r"\de[-+]\d", text)
+
+
+def test_a_row_says_in_brackets_how_sure_it_is(row, tmp_path):
+    write_result_tables([row], tmp_path)
+    table = (tmp_path / "tables" / "comparisons.tex").read_text()
+    said = with_u(row["S_error"], row["S_u_val"], sign=True)
+    assert re.fullmatch(r"\$[-+]0\.\d+\(\d\d?\)\$|\$.*10.*\$", said)
+    assert said in table
