@@ -30,7 +30,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := setup
-.PHONY: setup demo figures gallery study status ui archive server test lint test-browser test-long test-faults test-cluster bench lock clean help
+.PHONY: setup demo figures gallery study status ui paper archive server test lint test-browser test-long test-faults test-cluster bench lock clean help
 
 setup: $(READY)
 
@@ -100,6 +100,10 @@ status: $(READY)
 ui: $(READY)
 	@$(RUN) pipeline ui
 
+# A draft of a manuscript in results/paper, from finished runs: make paper NAME=shape_factors
+paper: $(READY)
+	@$(RUN) pipeline paper $(or $(NAME),shape_factors)
+
 # PORT=5000; SQLITE=1 for SQLite in place of PostgreSQL
 server: $(READY)
 	@$(RUN) pipeline server $(if $(PORT),--port $(PORT)) $(if $(SQLITE),--sqlite)
@@ -155,6 +159,7 @@ help:
 	@echo "                  PROFILE=slurm runs it on a cluster"
 	@echo "make status       wanted, done, running, failed, missing, time left"
 	@echo "make ui           open MLflow on the runs, at http://127.0.0.1:5000"
+	@echo "make paper NAME=shape_factors   draft a manuscript of conf/paper in results/paper"
 	@echo "make server       an MLflow server over PostgreSQL for several people, on the loopback address"
 	@echo "make archive      pack everything into one RO-Crate, results/morphtrack.crate.zip"
 	@echo "make lint         style, types and imports"

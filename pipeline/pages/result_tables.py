@@ -110,7 +110,7 @@ def write_result_tables(
     controls, which are meant to differ
     """
     tables = results / "tables"
-    summaries = _summaries(comparisons)
+    summaries = summaries_of(comparisons)
     texts = _texts(comparisons, series, summaries)
     for name in STEMS:
         for suffix in (".csv", ".tex"):
@@ -206,7 +206,7 @@ def _note_origins(
             sidecar_of(path).unlink(missing_ok=True)
 
 
-def _summaries(comparisons: Rows) -> dict[str, SetSummary]:
+def summaries_of(comparisons: Rows) -> dict[str, SetSummary]:
     """Of S and of E, over the comparisons that are no controls."""
     found = {}
     for quantity in ("S", "E"):

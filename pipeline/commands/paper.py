@@ -1,0 +1,95 @@
+"""Draft a manuscript from finished runs: morphtrack paper NAME.
+
+conf/paper/NAME.yaml says title, text and figures; results/paper/NAME gets the draft as
+LaTeX, as Markdown for Quarto or pandoc, and as HTML, with figures, tables, numbers.tex
+and references.bib. Where latexmk or pdflatex is installed, it is compiled too.
+"""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from pipeline.config.paper_file import paper_names, read_paper
+from pipeline.crate.archive import ARCHIVE
+from pipeline.pages.jobs import collect_jobs
+from pipeline.pages.paper import availability, manuscript, paper_facts, write_paper
+from pipeline.pages.report import collect_comparisons
+from pipeline.pages.result_tables import collect_series, write_result_tables
+from pipeline.store.digests import DIGESTS
+from pipeline.store.keys import file_digest
+from pipeline.store.runs import RESULTS
+from pipeline.terminal.arguments import OneLineParser
+from pipeline.terminal.errors import DONE, FAILED, command
+
+NO_ARCHIVE = "an archive that is not made yet (`make archive`, then `make paper` again)"
+LATEXMK = ("latexmk", "-pdf", "-interaction=nonstopmode", "-halt-on-error")
+PDFLATEX = ("pdflatex", "-interaction=nonstopmode", "-halt-on-error")
+MOST_SECONDS = 300.0
+
+
+def arguments() -> OneLineParser:
+    parser = OneLineParser("paper", __doc__)
+    parser.add_argument("name", help=f"one of {', '.join(paper_names())}")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    return parser
+
+
+def archive_said(path: Path, results: Path) -> str:
+    """The archive with its SHA-256, as marked text; what there is to do without one."""
+    newer = (results / "plan" / "plan.json").stat().st_mtime
+    if not path.is_file():
+        return NO_ARCHIVE
+    if path.stat().st_mtime < newer:
+        return f"an archive older than these results: {NO_ARCHIVE}"
+    return (
+        f"the archive `{path.name}` ({path.stat().st_size / 1e6:.0f} MB, SHA-256 "
+        f"`{file_digest(path)}`)"
+    )
+
+
+def compilers(name: str) -> list[tuple[str, ...]]:
+    """The commands that make NAME.pdf with what this machine has."""
+    if shutil.which("latexmk"):
+        return [(*LATEXMK, name)]
+    if shutil.which("pdflatex"):
+        once = (*PDFLATEX, name)
+        cited = [("bibtex", name)] if shutil.which("bibtex") else []
+        return [once, *cited, once, once]
+    return []
+
+
+def compiled(name: str, out: Path) -> int:
+    """Make OUT/NAME.pdf where LaTeX is installed; say what came of it."""
+    made = compilers(name)
+    for words in made:
+        done = subprocess.run(
+            words, cwd=out, capture_output=True, timeout=MOST_SECONDS, check=False
+        )
+        if done.returncode:
+            print(f"error: {words[0]} failed: {out / name}.log says why")
+            return FAILED
+    said = f"{out / name}.pdf" if made else "not made: this machine has no LaTeX"
+    print(f"pdf      {said}")
+    return DONE
+
+
+@command
+def main(argv: list[str] | None = None) -> int:
+    """Write one draft."""
+    given = arguments().parse_args(argv)
+    paper, results = read_paper(given.name), given.results
+    jobs = collect_jobs(results)
+    comparisons = collect_comparisons(jobs)
+    facts = paper_facts(jobs, comparisons, paper.comparisons)
+    write_result_tables(comparisons, results, collect_series(jobs))
+    digests = {
+        row["name"]: file_digest(results / "runs" / row["key"] / DIGESTS)
+        for row in facts["rows"]
+    }
+    archive = archive_said(results / ARCHIVE.name, results)
+    said = availability(facts["rows"], archive, digests)
+    draft = manuscript(paper.model_dump(), facts, jobs, said)
+    out = results / "paper" / given.name
+    for path in write_paper(given.name, draft, results, out):
+        print(f"{path.suffix[1:]:8} {path}")
+    return compiled(given.name, out)

@@ -1,0 +1,56 @@
+"""The references of CITATION.cff as BibTeX and as a list."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from analysis.captions.markup import latex_text
+
+CITATION = Path("CITATION.cff")
+CITED_AS = "cited as ["  # in the notes of a reference
+
+
+def references(path: Path = CITATION) -> dict[str, dict[str, Any]]:
+    """The references of CITATION.cff by the key that texts cite them by."""
+    given = yaml.safe_load(path.read_text(encoding="utf-8")).get("references", [])
+    return {
+        one["notes"].removeprefix(CITED_AS).rstrip("]"): one
+        for one in given
+        if str(one.get("notes", "")).startswith(CITED_AS)
+    }
+
+
+def bibtex(cited: Mapping[str, Mapping[str, Any]]) -> str:
+    """An @article for each reference."""
+    return "\n".join(_entry(key, one) for key, one in cited.items())
+
+
+def _entry(key: str, one: Mapping[str, Any]) -> str:
+    fields = {
+        "author": " and ".join(_name(who) for who in one["authors"]),
+        "title": f"{{{latex_text(str(one['title']))}}}",
+        "journal": latex_text(str(one["journal"])),
+        "year": one["year"],
+        "volume": one["volume"],
+        "number": one.get("issue", ""),
+        "pages": one["start"],
+        "doi": one["doi"],
+    }
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+    return "\n".join([f"@article{{{key},", *lines, "}", ""])
+
+
+def _name(who: Mapping[str, str]) -> str:
+    return f"{who['family-names']}, {who['given-names']}"
+
+
+def as_words(one: Mapping[str, Any]) -> str:
+    """A reference in one line."""
+    authors: Sequence[Mapping[str, str]] = one["authors"]
+    names = ", ".join(f"{who['given-names']} {who['family-names']}" for who in authors)
+    return (
+        f"{names}: {one['title']}. {one['journal']} {one['volume']}, {one['start']} "
+        f"({one['year']}). doi:{one['doi']}"
+    )

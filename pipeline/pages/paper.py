@@ -1,0 +1,192 @@
+"""results/paper/<name>: a draft of a manuscript, filled from finished runs."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.captions.digits import rounded
+from analysis.captions.template import filled, listed
+from pipeline.pages.bibliography import bibtex, references
+from pipeline.pages.latex import cell
+from pipeline.pages.manuscript import (
+    CITED,
+    Block,
+    Heading,
+    Manuscript,
+    PaperFigure,
+    PaperTable,
+    Paragraph,
+    as_latex,
+    as_markdown,
+    as_page,
+)
+from pipeline.pages.result_tables import COLUMNS, summaries_of
+from pipeline.results.caption_facts import numerical_u
+from pipeline.results.saved_figure import caption_in
+from pipeline.store.files import write_text
+from pipeline.terminal.errors import InputError
+
+Jobs = Sequence[Mapping[str, Any]]
+
+
+def paper_facts(jobs: Jobs, comparisons: Jobs, wanted: Sequence[str]) -> dict[str, Any]:
+    """What the templates of a draft may name.
+
+    Parameters
+    ----------
+    jobs : as of `collect_jobs`
+    comparisons : as of `collect_comparisons`
+    wanted : the comparisons that the draft tells of
+
+    Returns
+    -------
+    rows : of each comparison `name`, `case`, `scan` (of the virtual lab, or nothing),
+        `ingest`, `settings` (the configurations of its runs), `compared`, `key`
+    summary : of S and of E over them
+    synthetic : whether any scan was computed
+    seeds : of the virtual scans
+    """
+    found = {str(c["name"]): c for c in comparisons}
+    for name in wanted:
+        if name not in found:
+            raise InputError(f"the comparison {name!r} has not finished: run make demo")
+    states = {job["key"]: job for job in jobs}
+    rows = [_row(found[name], states) for name in wanted]
+    seeds = [row["scan"]["seed"] for row in rows if row["scan"]]
+    return {
+        "rows": rows,
+        "summary": summaries_of([found[name] for name in wanted]),
+        "synthetic": any(bool(found[name]["synthetic"]) for name in wanted),
+        "seeds": seeds,
+    }
+
+
+def _row(
+    compared: Mapping[str, Any], states: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """A comparison with the configurations of the runs behind it."""
+    compare = states[compared["key"]]
+    simulated, ingest = (
+        states[compare["roles"][role]] for role in ("simulated", "spheres")
+    )
+    scan = states.get(str(ingest["roles"].get("scan")), {"config": {}})
+    return {
+        "name": compared["name"],
+        "key": compared["key"],
+        "compared": {**compared, **numerical_u(compared["budget"])},
+        "case": simulated["config"].get("case", {}),
+        "ingest": ingest["config"],
+        "scan": scan["config"],
+        "settings": compare["config"],
+    }
+
+
+def manuscript(
+    paper: Mapping[str, Any], facts: Mapping[str, Any], jobs: Jobs, available: str
+) -> Manuscript:
+    """A draft with its templates filled.
+
+    Parameters
+    ----------
+    paper : conf/paper/<name>.yaml, checked
+    available : marked text: where the data are
+    """
+    drawn = {job["name"]: job for job in jobs if job["step"] == "figure"}
+    blocks: list[Block] = []
+    for section in paper["sections"]:
+        blocks.append(Heading(section["title"]))
+        blocks += [Paragraph(_filled(t, facts)) for t in section["paragraphs"]]
+        blocks += [_figure(name, drawn) for name in section["figures"]]
+        for name, template in section["tables"].items():
+            blocks.append(_table(name, _filled(template, facts), facts["rows"]))
+    blocks += [Heading("Data availability"), Paragraph(available)]
+    abstract = _filled(paper["abstract"], facts)
+    texts = [abstract, *(getattr(b, "text", "") for b in blocks)]
+    texts += [getattr(b, "caption", "") for b in blocks]
+    named = {key for text in texts for key in CITED.findall(text)}
+    cited = {key: one for key, one in references().items() if key in named}
+    return Manuscript(paper["title"], paper["authors"], abstract, blocks, cited)
+
+
+def _filled(template: str, facts: Mapping[str, Any]) -> str:
+    try:
+        return filled(template, facts)
+    except (ValueError, TypeError, KeyError) as error:
+        begins = " ".join(template.split()[:6])
+        raise InputError(
+            f"the text {begins!r}... cannot be filled ({error}): see docs/own.md for "
+            "what a draft may name"
+        ) from error
+
+
+def _figure(name: str, drawn: Mapping[str, Mapping[str, Any]]) -> PaperFigure:
+    job = drawn.get(name)
+    if job is None or job["status"] != "finished":
+        raise InputError(f"the figure {name!r} is not drawn: make figure-{name}")
+    return PaperFigure(name, caption_in(job["directory"]))
+
+
+def _table(name: str, caption: str, rows: Jobs) -> PaperTable:
+    if name == "comparisons":
+        heads = [head for head, _ in COLUMNS.values()]
+        cells = [
+            [cell(row["compared"], c, form) for c, (_, form) in COLUMNS.items()]
+            for row in rows
+        ]
+        return PaperTable(name, caption, heads, cells)
+    sources = [line["source"] for line in rows[0]["compared"]["budget"]]
+    each = [
+        {line["source"]: line["S_u"] for line in row["compared"]["budget"]}
+        for row in rows
+    ]
+    body = [
+        [source, *(rounded(float(one.get(source, np.nan)), 2) for one in each)]
+        for source in sources
+    ]
+    return PaperTable(name, caption, ["source", *(row["name"] for row in rows)], body)
+
+
+def availability(rows: Jobs, archive: str, digests: Mapping[str, str]) -> str:
+    """Where the data are, marked text.
+
+    Parameters
+    ----------
+    archive : marked text of the archive, with its SHA-256
+    digests : SHA-256 of what each comparison's run holds, by its name
+    """
+    runs = listed(
+        f"`{row['name']}` (run `{row['key']}`, SHA-256 `{digests[row['name']]}`)"
+        for row in rows
+    )
+    return (
+        f"Code, configurations, data and results of every number are in {archive}. "
+        f"The comparisons are {runs}. `morphtrack trace` leads from any number or "
+        "figure to its runs, `morphtrack archive --check` compares every file with its "
+        "digest."
+    )
+
+
+def write_paper(name: str, of: Manuscript, results: Path, out: Path) -> list[Path]:
+    """Write OUT/NAME.tex, .md and .html with figures, numbers and references.
+
+    Returns
+    -------
+    the three drafts
+    """
+    (out / "figures").mkdir(parents=True, exist_ok=True)
+    for block in of.blocks:
+        if isinstance(block, PaperFigure):
+            for suffix in (".pdf", ".png"):
+                file = f"{block.name}{suffix}"
+                shutil.copyfile(
+                    results / "figure" / block.name / file, out / "figures" / file
+                )
+    shutil.copyfile(results / "numbers.tex", out / "numbers.tex")
+    write_text(out / "references.bib", bibtex(of.cited))
+    texts = {".tex": as_latex(of), ".md": as_markdown(of), ".html": as_page(of)}
+    for suffix, text in texts.items():
+        write_text(out / f"{name}{suffix}", text)
+    return [out / f"{name}{suffix}" for suffix in texts]
