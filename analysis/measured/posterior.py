@@ -31,9 +31,11 @@ from analysis.measured.fitted_records import (
     linear_about,
     model_covariance,
     numbered,
+    predicted_and_slopes,
 )
 from analysis.measured.least_misfit import least_misfit
 from analysis.measured.model_error import (
+    Departure,
     ModelError,
     Residuals,
     inverse,
@@ -41,8 +43,11 @@ from analysis.measured.model_error import (
     whitening,
 )
 from sim.arrays import Floats
+from sim.convergence import NotConvergedError
 
 ROUNDS = 4  # of parameters and model error
+FEWER_STEPS = 60  # of a fit to fewer records
+STILL = 0.02  # of its standard uncertainty, by which an input may still move
 SAME = 0.05  # relative change of a model error's deviation that ends them
 
 
@@ -85,13 +90,25 @@ def relearnt(
     aims: Mapping[str, float],
     known: Floats,
 ) -> dict[str, ModelError]:
-    """The model errors with the deviations that the residuals tell, by family."""
+    """The model errors with the deviations that the residuals tell, by family.
+
+    Raises
+    ------
+    ValueError
+        for scatter in records whose own inputs are uncertain: what these do to all
+        rows alike would be taken off each row's scatter
+    """
     u, y, at = (of.rows[c].to_numpy(np.float64) for c in ("u", "measured", "at"))
     record, families = numbered(of.rows), of.rows["family"].to_numpy()
     total: dict[str, Floats] = {}
     residuals: dict[str, list[Residuals]] = {}
     for i, K in model_covariance(of.rows, near.f, errors):
         name = str(families[i[0]])
+        if errors[name].kind is Departure.SCATTER and near.own[i].any():
+            raise ValueError(
+                f"the model error of {name} is of kind scatter, but its records have "
+                "uncertain inputs of their own: say constant or curve"
+            )
         u_own = np.sqrt(u[i] ** 2 + np.square(near.own[i]).sum(axis=1))
         residuals.setdefault(name, []).append(
             Residuals(y[i] - near.f[i], u_own, at[i], record[i], near.f[i], near.J[i])
@@ -207,10 +224,15 @@ def left_out(
     aims: Mapping[str, float],
     records: Collection[str],
 ) -> Posterior:
-    """What the other records tell, by one step of Gauss and Newton from all of them.
+    """What the other records tell, sought from the fit to all of them.
 
-    That one step is the whole way holds as far as the model is linear between the two
-    fits; the values it predicts are then the model's own, not the line's.
+    Steps of Gauss and Newton with the slopes of that fit, until one moves no input by
+    more than `STILL` of its standard uncertainty.
+
+    Raises
+    ------
+    NotConvergedError
+        where that many steps do not
     """
     kept = ~of.rows["record"].isin(records).to_numpy()
     others, known = of.without(records), information(inputs)
@@ -221,9 +243,20 @@ def left_out(
     found = told(others, some, inputs, errors)
     C, G, _ = _gain(others, some, errors, known)
     free = [i for i in inputs if i.fitted]
-    back = np.array([i.value - near.inputs[i.name] for i in free])
-    step = C @ known @ back + G @ (others.rows["measured"].to_numpy() - some.f)
-    moved = {
-        i.name: near.inputs[i.name] + float(d) for i, d in zip(free, step, strict=True)
-    }
-    return replace(found, inputs={**found.inputs, **moved})
+    y, f = others.rows["measured"].to_numpy(np.float64), some.f
+    origin, scale = np.array([i.value for i in free]), np.sqrt(np.diag(C))
+    p = np.array([near.inputs[i.name] for i in free])
+    for _ in range(FEWER_STEPS):
+        step = C @ known @ (origin - p) + G @ (y - f)
+        p = p + step
+        moved = dict(zip((i.name for i in free), p.tolist(), strict=True))
+        now = {**found.inputs, **moved}
+        if (np.abs(step) <= STILL * scale).all():
+            return replace(found, inputs=now)
+        f, _ = predicted_and_slopes(others, now, {})
+    raise NotConvergedError(
+        f"without {', '.join(records)} the fit still moves by "
+        f"{float((np.abs(step) / scale).max()):.2g} of an uncertainty after "
+        f"{FEWER_STEPS} steps",
+        best=p,
+    )

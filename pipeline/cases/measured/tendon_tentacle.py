@@ -48,7 +48,7 @@ PRECISE = SpaceOptions(tolerance=1e-9)
 COARSE = 2  # significant digits of the inputs from whose rest a rest is sought
 PHYSICAL = (
     "modulus_kPa", "density", "pull_1", "pull_2", "angle_1", "angle_2",
-    "curvature_1", "curvature_2",
+    "curvature_1", "curvature_2", "root_1", "root_2", "tie_1", "tie_2",
 )  # fmt: skip
 
 
@@ -167,6 +167,19 @@ class TendonTentacle:
         """With twice the edges."""
         return replace(self, edges=2 * self.edges)
 
+    def route(self, root: float, tie: float) -> list[tuple[float, float]]:
+        """Rows of arc length and distance of a tendon from the axis, m.
+
+        Parameters
+        ----------
+        root, tie : mm by which it is farther from the axis there than stated
+        """
+        first, last = self.offset[0], self.offset[-1]
+        return [
+            (at, off + np.interp(at, (first[0], last[0]), (root, tie)) / MM)
+            for at, off in self.offset
+        ]
+
     def arm(self, told: Sequence[float]) -> TaperedArm:
         """The arm with modulus and density from the first two of PHYSICAL."""
         material = SpaceMaterial(KPA * told[0], told[1])
@@ -248,7 +261,8 @@ def _by_name(places: Floats) -> Quantities:
 
 def _coarse(told: Sequence[float]) -> tuple[float, ...]:
     """A few inputs that stand for all that are near them."""
-    return (*(float(f"{v:.{COARSE}g}") for v in told[:6]), 0.0, 0.0)
+    near = [float(f"{v:.{COARSE}g}") for v in told[:6]]
+    return (*near, *(0.0,) * (len(told) - len(near)))
 
 
 @lru_cache(maxsize=4096)
@@ -271,11 +285,13 @@ def _rest(of: TendonTentacle, told: tuple[float, ...]) -> tuple[SpaceState, Spac
     arm = of.arm(told)
     rod = arm.rod
     natural = np.zeros_like(rod.curvature)
-    natural[:, :2] = told[6:]
+    natural[:, :2] = told[6:8]
     rod = replace(rod, curvature=natural)
     tendons = tuple(
-        arm.tendon(rod, of.offset, np.radians(angle), tension)
-        for tension, angle in zip(told[2:4], told[4:6], strict=True)
+        arm.tendon(rod, of.route(*ends), np.radians(angle), tension)
+        for tension, angle, ends in zip(
+            told[2:4], told[4:6], zip(told[8:10], told[10:12], strict=True), strict=True
+        )
         if tension > 0.0
     )
     loads = replace(

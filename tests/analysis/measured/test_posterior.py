@@ -1,11 +1,17 @@
 """Fits to records: the closed form of a line, held inputs, a record left out."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from analysis.measured.fitted_records import Input, linear_about
+from analysis.measured.model_error import Departure
 from analysis.measured.posterior import learnt_beside, left_out, posterior, told
+from analysis.measured.series import Quantities, RecordInputs, curve
 from sim.arrays import Floats
+from sim.convergence import NotConvergedError
 from tests.analysis.measured.toy import AT, NONE, fitted, line, records
 
 LOADS = {"a": 1.0, "b": 2.0, "c": 3.0}
@@ -99,6 +105,40 @@ def test_records_left_out_are_fitted_without_them(
     found = [without.inputs["E"], without.inputs["level"]]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     np.testing.assert_allclose(without.noise, U**2 * np.linalg.inv(A.T @ A), rtol=1e-4)
+
+
+def bent(parameters: Mapping[str, float], record: RecordInputs) -> Quantities:
+    """force = exp(E load at) + level, which no line is."""
+    steep = np.exp(parameters["E"] * record.numbers["load"] * AT)
+    return {"force": curve(AT, steep + parameters["level"])}
+
+
+def test_a_bent_model_is_fitted_to_fewer_records_all_the_way() -> None:
+    """Where the record that is left out was far off: 0.5 and 0.3 made the others."""
+    of = records(LOADS)
+    y = {n: np.exp(0.5 * load * AT) + 0.3 for n, load in LOADS.items()}
+    y["c"] = y["c"] + 3.0 * AT
+    rows = replace(fitted(of, y, U), predict=bent)
+    _, near = posterior(rows, FREE, {"force": NONE}, AIMS)
+    assert near.inputs["E"] > 0.65
+    without = left_out(rows, near, FREE, {"force": NONE}, AIMS, ["c"])
+    assert without.inputs["E"] == pytest.approx(0.5, abs=5e-3)
+    assert without.inputs["level"] == pytest.approx(0.3, abs=5e-3)
+
+
+def test_a_fit_to_fewer_records_that_comes_to_no_end_says_so() -> None:
+    of = fitted(records(LOADS), {n: load * AT for n, load in LOADS.items()}, U)
+    _, near = posterior(of, FREE, {"force": NONE}, AIMS)
+    wrong = replace(near, J=-0.3 * near.J)
+    with pytest.raises(NotConvergedError, match="without c the fit still moves by"):
+        left_out(of, wrong, FREE, {"force": NONE}, AIMS, ["c"])
+
+
+def test_scatter_beside_uncertain_inputs_of_records_is_refused() -> None:
+    of = fitted(records(LOADS, 0.1), {n: load * AT for n, load in LOADS.items()}, U)
+    each = {"force": replace(NONE, kind=Departure.SCATTER)}
+    with pytest.raises(ValueError, match="force is of kind scatter, .* say constant"):
+        posterior(of, FREE, each, AIMS)
 
 
 def test_model_error_is_learnt_of_what_a_fit_did_not_use(
