@@ -3,7 +3,7 @@
 Heights are those of the middle of the tip's section, the mean of two markers on its
 sides, above the mean of the markers on the clamp. Of a record only its mass, its times
 and what came before the release are read beforehand. A mass hangs from the tip on a
-link that gives: rigid on it, the tip would not fall as fast as it does at first, nor
+spring that gives: rigid on it, the tip would not fall as fast as it does at first, nor
 stop for a moment while it falls.
 """
 
@@ -163,7 +163,7 @@ class ReleasedBeam:
         tip = TipMass()
         if mass > 0.0:
             tip = TipMass(
-                mass, parameters["beyond"], link=parameters["link"],
+                mass, parameters["beyond"], spring=parameters["spring"],
                 retardation=parameters["retardation"],
             )  # fmt: skip
         return ThickRod(

@@ -6,8 +6,8 @@ u = (beyond, above) turned with the section. With J u = (-u_y, u_x) and angle a,
     p'' = r'' + a'' J u - a'^2 u,
 
 and it loads the node by m (p'' + g e_y) and by the moment m (p'' + g e_y) . J u
-+ m k^2 a'' with the radius of gyration k. A mass that hangs from that point on a link
-of stiffness c and retardation time t, its height h counted from where the link is
++ m k^2 a'' with the radius of gyration k. A mass that hangs from that point on a spring
+of stiffness c and retardation time t, its height h counted from where the spring is
 slack, loads it by
 
     T = max(c (p_y - h + t (p_y' - h')), 0),      m (h'' + g) = T,
@@ -36,7 +36,7 @@ class ThickNumbers(NamedTuple):
     stiffness : (3,) by modulus
     inertia : (n, 3) kg, kg, kg m^2
     tip : (4,) mass, beyond, above, radius of gyration
-    link : (2,) N/m that a hung mass hangs on, inf where the mass is rigid; s
+    spring : (2,) N/m that a hung mass hangs on, inf where the mass is rigid; s
     spring : (2,) N/m, N m/rad at the clamp; inf where it does not give
     tilt, size, gravity, drag : rad, m, m/s^2, 1/s
     """
@@ -44,7 +44,7 @@ class ThickNumbers(NamedTuple):
     stiffness: Floats
     inertia: Floats
     tip: Floats
-    link: Floats
+    spring: Floats
     spring: Floats
     tilt: float
     size: float
@@ -59,7 +59,7 @@ def parts(rod: ThickRod) -> ThickNumbers:
         rod.stiffness,
         rod.inertia,
         np.array([tip.mass, tip.beyond, tip.above, tip.gyration]),
-        np.array([tip.link, tip.retardation]),
+        np.array([tip.spring, tip.retardation]),
         np.array([clamp.sinking, clamp.turning]),
         clamp.tilt,
         rod.size,
@@ -152,9 +152,9 @@ def _add_tip(
 def pull_of_link(
     part: ThickNumbers, now: SectionMotion, scheme: NewmarkRates
 ) -> tuple[float, float, float]:
-    """Tension of the link, N; how it grows with the height, N/m; height of the mass."""
+    """Tension of the spring, N; how it grows with the height, N/m; height of the mass."""
     mass, beyond, above, _ = part.tip
-    stiffness, late = part.link
+    stiffness, late = part.spring
     last = len(now.q) - 1
     c, s = np.cos(now.q[last, 2]), np.sin(now.q[last, 2])
     top = now.q[last, 1] + s * beyond + c * above
@@ -178,7 +178,7 @@ def _add_hung(
     force: Floats,
     band: Floats,
 ) -> None:
-    """Tension of the link of a hung mass."""
+    """Tension of the spring of a hung mass."""
     _, beyond, above, _ = part.tip
     last = len(now.q) - 1
     c, s = np.cos(now.q[last, 2]), np.sin(now.q[last, 2])
@@ -230,7 +230,7 @@ def newton_step(
     _add_clamp(part, now.q, force, band)
     band *= scheme.elastic
     _add_inertia(part, now, scheme, force, band)
-    if part.link[0] < np.inf:
+    if part.spring[0] < np.inf:
         _add_hung(part, now, scheme, force, band)
     else:
         _add_tip(part, now, scheme, force, band)

@@ -98,7 +98,7 @@ def held(rod: ThickRod, series: PronySeries, hold: Hold) -> ThickStep:
 def _let_go(rod: ThickRod, series: PronySeries, q: Floats, stress: Floats) -> ThickStep:
     """The accelerations with which a rod at rest sets out, from M a = F(q)."""
     still, hung = np.zeros_like(q), np.zeros(3)
-    if rod.tip.link < np.inf:
+    if rod.tip.spring < np.inf:
         c, s = np.cos(q[-1, 2]), np.sin(q[-1, 2])
         top = q[-1, 1] + s * rod.tip.beyond + c * rod.tip.above
         hung[0] = top - rod.gravity * rod.tip.stretch
@@ -154,7 +154,7 @@ def _advance(
             break
         q = q + change
     later = np.zeros(3)
-    if part.link[0] < np.inf:
+    if part.spring[0] < np.inf:
         _, _, later[0] = pull_of_link(part, SectionMotion(q, v, a), scheme)
         later[2] = rate * later[0] - past
         later[1] = inertia * (hung[1] + 0.5 * h * (hung[2] + later[2]))

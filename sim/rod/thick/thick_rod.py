@@ -89,34 +89,34 @@ class TipMass:
     beyond, above : m, from the middle of that section to the centre of the mass, or to
         the point that it hangs from
     gyration : m, radius of gyration about its centre
-    link : N/m of what it hangs on, which can pull only; inf for a rigid mass
-    retardation : s, of that link: its force is link (stretch + retardation rate)
+    spring : N/m of what it hangs on, which can pull only; inf for a rigid mass
+    retardation : s, of that spring: its force is spring (stretch + retardation rate)
     """
 
     mass: float = 0.0
     beyond: float = 0.0
     above: float = 0.0
     gyration: float = 0.0
-    link: float = inf
+    spring: float = inf
     retardation: float = 0.0
 
     def __post_init__(self) -> None:
         refuse_negative(self, "mass", "gyration", "retardation", of="tip mass")
         refuse_unless_finite(self, "beyond", "above", of="tip mass")
-        if not self.link > 0.0:
+        if not self.spring > 0.0:
             raise ValueError(
-                f"tip mass: link is {self.link:g}: give a stiffness above 0, inf for a "
+                f"tip mass: spring is {self.spring:g}: give a stiffness above 0, inf for a "
                 "rigid mass"
             )
-        if self.link < inf and not (self.mass > 0.0 and self.gyration == 0.0):
+        if self.spring < inf and not (self.mass > 0.0 and self.gyration == 0.0):
             raise ValueError(
-                "tip mass: what hangs on a link needs a mass, and has no gyration"
+                "tip mass: what hangs on a spring needs a mass, and has no gyration"
             )
 
     @property
     def stretch(self) -> float:
-        """kg m/N, of the link at rest, by gravity."""
-        return self.mass / self.link
+        """kg m/N, of the spring at rest, by gravity."""
+        return self.mass / self.spring
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from sim.arrays import Floats
 
 PARAMETERS = {
     "modulus": 2.4e5, "share": 0.15, "exponent": 0.28, "turning": 8.0,
-    "beyond": 0.0, "link": 280.0, "retardation": 0.009, "lever": 0.0,
+    "beyond": 0.0, "spring": 280.0, "retardation": 0.009, "lever": 0.0,
     "held_for": 3.0, "tilt": 0.0,
     "density": 1070.0, "poisson": 0.499, "gravity": 9.81,
 }  # fmt: skip
@@ -126,7 +126,7 @@ def test_a_mass_on_a_link_falls_behind_and_the_tip_stops_for_a_moment(
 ) -> None:
     """Hung, the tip falls faster at first, then slower than on its way on."""
     hung, rigid = (
-        beam.predict({**PARAMETERS, "retardation": 0.001, "link": c}, GIVEN)
+        beam.predict({**PARAMETERS, "retardation": 0.001, "spring": c}, GIVEN)
         for c in (285.0, 1e5)
     )
     speed, steady = (-np.diff(one["tip_height"].value[:8]) for one in (hung, rigid))

@@ -1,4 +1,4 @@
-"""A mass that hangs from the tip of a thick rod on a link that gives."""
+"""A mass that hangs from the tip of a thick rod on a spring that gives."""
 
 from dataclasses import replace
 from itertools import islice
@@ -14,7 +14,7 @@ from sim.rod.thick.motion import Hold, ThickStep, held, motion
 from sim.rod.thick.rest import rest
 from sim.rod.thick.thick_rod import Prism, ThickRod, TipMass
 
-E, MASS, LINK, g = 2.2e5, 0.052, 300.0, 9.81
+E, MASS, SPRING, g = 2.2e5, 0.052, 300.0, 9.81
 BLOCK = Prism(0.1, 0.03, 0.03, 1070.0)
 LIGHT = replace(BLOCK, density=1e-3)
 
@@ -32,7 +32,7 @@ def test_at_rest_it_weighs_as_much_as_a_rigid_mass_there(
     beyond: float, above: float
 ) -> None:
     rigid = ThickRod(BLOCK, Relaxation(E), tip=TipMass(MASS, beyond, above))
-    hung = replace(rigid, tip=replace(rigid.tip, link=LINK))
+    hung = replace(rigid, tip=replace(rigid.tip, spring=SPRING))
     assert rest(hung, E) == pytest.approx(rest(rigid, E), abs=1e-9)
 
 
@@ -45,12 +45,12 @@ def test_a_light_rod_and_its_link_ring_as_two_springs_in_a_row(
     K = 1.0 / (0.1**3 / (3.0 * EI) + 0.1 / kGA)
 
     def balance(s: complex) -> complex:
-        link = LINK * (1.0 + s * retardation)
-        return complex(MASS * s * s + 1.0 / (1.0 / K + 1.0 / link))
+        spring = SPRING * (1.0 + s * retardation)
+        return complex(MASS * s * s + 1.0 / (1.0 / K + 1.0 / spring))
 
-    slow = np.sqrt(1.0 / (1.0 / K + 1.0 / LINK) / MASS)
+    slow = np.sqrt(1.0 / (1.0 / K + 1.0 / SPRING) / MASS)
     s = complex(newton(balance, complex(-0.1, slow)))
-    tip = TipMass(MASS, link=LINK, retardation=retardation)
+    tip = TipMass(MASS, spring=SPRING, retardation=retardation)
     rod = ThickRod(LIGHT, Relaxation(E), tip=tip, gravity=0.02)
     made = steps(rod, 4e-6, 1e-3, 800)
     y = float(rest(rod, E)[-1, 1])
@@ -68,7 +68,7 @@ def pulls(made: list[ThickStep]) -> Floats:
 
 
 def test_a_link_pulls_only_and_a_slack_one_lets_the_mass_fall() -> None:
-    tip = TipMass(MASS, link=LINK)
+    tip = TipMass(MASS, spring=SPRING)
     rod = ThickRod(BLOCK, Relaxation(E), tip=tip, gravity=g)
     gentle, wild = (pulls(steps(rod, by, 1e-3, 80)) for by in (0.004, 0.02))
     assert gentle.min() > 1.0
@@ -78,8 +78,8 @@ def test_a_link_pulls_only_and_a_slack_one_lets_the_mass_fall() -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
-    [({"link": 0.0}, "above 0"), ({"link": 9.0, "gyration": 0.01}, "no gyration"),
-     ({"link": 9.0, "mass": 0.0}, "needs a mass"), ({"retardation": -1.0}, "retard")],
+    [({"spring": 0.0}, "above 0"), ({"spring": 9.0, "gyration": 0.01}, "no gyration"),
+     ({"spring": 9.0, "mass": 0.0}, "needs a mass"), ({"retardation": -1.0}, "retard")],
 )  # fmt: skip
 def test_a_link_that_makes_no_sense_is_refused(
     wrong: dict[str, float], words: str
