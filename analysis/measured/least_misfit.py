@@ -24,8 +24,14 @@ def least_misfit(
     values: Mapping[str, float],
     inputs: Sequence[Input],
     errors: Mapping[str, ModelError],
+    blurred: float = BLURRED,
 ) -> dict[str, float]:
-    """Values with the fitted inputs where the weighted misfit is least."""
+    """Values with the fitted inputs where the weighted misfit is least.
+
+    Parameters
+    ----------
+    blurred : expected fall of chi2, in units of chi2 / (m - P), that slopes cannot tell
+    """
     free = [i for i in inputs if i.fitted]
     if not free:
         return dict(values)
@@ -59,7 +65,7 @@ def least_misfit(
     start = shift + (np.array([values[i.name] for i in free]) - origin) / scale
     anywhere = np.zeros(len(free), dtype=np.bool_)
     guarded = _kept_positive(model, free, origin - scale * shift, scale)
-    *_, last = fit(guarded, start, data, positive=anywhere, blurred=BLURRED)
+    *_, last = fit(guarded, start, data, positive=anywhere, blurred=blurred)
     p = origin + scale * (last.p - shift)
     return {**values, **{i.name: float(v) for i, v in zip(free, p, strict=True)}}
 

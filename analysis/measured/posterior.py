@@ -33,7 +33,7 @@ from analysis.measured.fitted_records import (
     numbered,
     predicted_and_slopes,
 )
-from analysis.measured.least_misfit import least_misfit
+from analysis.measured.least_misfit import BLURRED, least_misfit
 from analysis.measured.model_error import (
     Departure,
     ModelError,
@@ -127,6 +127,7 @@ def posterior(
     inputs: Sequence[Input],
     errors: Mapping[str, ModelError],
     aims: Mapping[str, float],
+    blurred: float = BLURRED,
 ) -> tuple[Posterior, Linear]:
     """Fit the inputs and learn the model errors, in turn until both stay.
 
@@ -134,11 +135,12 @@ def posterior(
     ----------
     errors : kinds of the model error, with deviations to begin from
     aims : scale of each family's model error beforehand
+    blurred : expected fall of chi2, in units of chi2 / (m - P), that slopes cannot tell
     """
     values = {i.name: i.value for i in inputs}
     known = information(inputs)
     for _ in range(ROUNDS):
-        values = least_misfit(of, values, inputs, errors)
+        values = least_misfit(of, values, inputs, errors, blurred)
         near = linear_about(of, values, inputs)
         before = errors
         errors = relearnt(of, near, errors, aims, known)

@@ -212,6 +212,8 @@ class MeasuredSet(Entry):
     k : coverage factor of the verdicts
     draws : of the inputs through the model; 0 takes slopes, whose curvature is checked
     order : in which the discretisation error falls with the step
+    blurred : expected fall of chi2, in units of chi2 / (m - P), that slopes cannot tell
+        from none: large where a model has kinks, such as snaps and slipping
     reach : uncertainties below its first value that a fitted input may well go to
     variants_tried : models that were tried before this one, this one included
     """
@@ -227,6 +229,7 @@ class MeasuredSet(Entry):
     k: Positive = 2.0
     draws: Count = 0
     order: Positive = 2.0
+    blurred: Positive = 1e-3
     reach: Positive = 1.0
     variants_tried: AtLeastOne = 1
 

@@ -57,7 +57,7 @@ def run_step(at: SetAtHand, out: Path) -> Numbers:
         write_posterior(out / POSTERIOR, untold(at))
         return {"fitted_records": 0, "fitted_inputs": 0}
     at, fitted, beside = measured_and_predicted(at, chosen)
-    after, near = posterior(fitted, at.inputs, at.errors, at.aims)
+    after, near = posterior(fitted, at.inputs, at.errors, at.aims, at.of.blurred)
     errors = learnt_beside(beside, after.inputs, after.errors, at.aims)
     after = replace(after, errors=errors, repeat_sd=dict(at.repeat_sd))
     write_posterior(out / POSTERIOR, after)
@@ -153,12 +153,11 @@ def left_out_rows(
     """Every fitted record as those of other groups predict it, beside its values.
 
     There are none where no input is fitted here: a record whose parameters were fitted
-    to it elsewhere and are held is not predicted without itself.
+    to it elsewhere and are held is not predicted without itself. Nor is a record
+    without which the others tell nothing of some input.
     """
-    if len(groups) < 2 or not any(one.fitted for one in at.inputs):
-        return pd.DataFrame(columns=list(judgement.COLUMNS))
-    tables = []
-    for group in groups:
+    tables = [pd.DataFrame(columns=list(judgement.COLUMNS))]
+    for group in [one for one in groups if told_by_others(of, near, one)]:
         after = left_out(of, near, at.inputs, at.errors, at.aims, group)
         others = beside.without(group)
         errors = learnt_beside(others, after.inputs, after.errors, at.aims)
@@ -171,7 +170,14 @@ def left_out_rows(
             )
             measured = pd.concat([of.of(name), beside.of(name)])
             tables.append(judgement.compared(measured, table))
-    return pd.concat(tables, ignore_index=True)
+    some = [table for table in tables if len(table)]
+    return pd.concat(some or tables[:1], ignore_index=True)
+
+
+def told_by_others(of: FittedRecords, near: Linear, group: Sequence[str]) -> bool:
+    """Whether records beside a group change with every fitted input."""
+    J = near.J[~of.rows["record"].isin(group).to_numpy()]
+    return bool(len(J) and J.shape[1] and J.any(axis=0).all())
 
 
 def numerics(at: SetAtHand) -> prediction.Numerics:

@@ -3,7 +3,7 @@
     python -m tests.bench.block_levels
 
 Printed by specimen: rms errors of the mean branch and of half the difference of both
-branches over the peak, with the values that conf/measured holds; then those of L2 with
+branches over the peak, with the values of the shipped fit; then those of L2 with
 the stiffnesses that the authors state, nothing fitted and with an offset alone.
 """
 
@@ -15,6 +15,8 @@ from analysis.measured.series import Quantities
 from pipeline.cases.measured.block_mechanism import BlockMechanism
 from pipeline.cases.set_records import at_hand, records_in
 from pipeline.config.measured_file import read_set
+from pipeline.results.posterior_file import POSTERIOR, read_posterior
+from pipeline.results.prediction_file import FOLDER
 from sim.arrays import Floats
 
 AUTHORS = {  # L2, times the 0.63 that they chose
@@ -40,7 +42,7 @@ def main() -> None:
     at = at_hand(read_set("circle_square_morpher").model_dump(mode="json"))
     model, records = at.experiment, records_in(at, at.folder)
     assert isinstance(model, BlockMechanism)
-    held = {i.name: i.value for i in at.inputs}
+    held = dict(read_posterior(at.folder / FOLDER / POSTERIOR).inputs)
     for name, record in records.inputs.items():
         if not at.is_fitted(name):
             continue

@@ -36,7 +36,7 @@ class ThickNumbers(NamedTuple):
     stiffness : (3,) by modulus
     inertia : (n, 3) kg, kg, kg m^2
     tip : (4,) mass, beyond, above, radius of gyration
-    spring : (2,) N/m that a hung mass hangs on, inf where the mass is rigid; s
+    hung : (2,) N/m of the spring that a mass hangs on, inf where the mass is rigid; s
     spring : (2,) N/m, N m/rad at the clamp; inf where it does not give
     tilt, size, gravity, drag : rad, m, m/s^2, 1/s
     """
@@ -44,7 +44,7 @@ class ThickNumbers(NamedTuple):
     stiffness: Floats
     inertia: Floats
     tip: Floats
-    spring: Floats
+    hung: Floats
     spring: Floats
     tilt: float
     size: float
@@ -152,9 +152,9 @@ def _add_tip(
 def pull_of_link(
     part: ThickNumbers, now: SectionMotion, scheme: NewmarkRates
 ) -> tuple[float, float, float]:
-    """Tension of the spring, N; how it grows with the height, N/m; height of the mass."""
+    """Tension of the spring, N; how it grows with height, N/m; height of the mass."""
     mass, beyond, above, _ = part.tip
-    stiffness, late = part.spring
+    stiffness, late = part.hung
     last = len(now.q) - 1
     c, s = np.cos(now.q[last, 2]), np.sin(now.q[last, 2])
     top = now.q[last, 1] + s * beyond + c * above
@@ -230,7 +230,7 @@ def newton_step(
     _add_clamp(part, now.q, force, band)
     band *= scheme.elastic
     _add_inertia(part, now, scheme, force, band)
-    if part.spring[0] < np.inf:
+    if part.hung[0] < np.inf:
         _add_hung(part, now, scheme, force, band)
     else:
         _add_tip(part, now, scheme, force, band)

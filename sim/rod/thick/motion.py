@@ -154,7 +154,7 @@ def _advance(
             break
         q = q + change
     later = np.zeros(3)
-    if part.spring[0] < np.inf:
+    if part.hung[0] < np.inf:
         _, _, later[0] = pull_of_link(part, SectionMotion(q, v, a), scheme)
         later[2] = rate * later[0] - past
         later[1] = inertia * (hung[1] + 0.5 * h * (hung[2] + later[2]))

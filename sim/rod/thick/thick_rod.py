@@ -105,8 +105,8 @@ class TipMass:
         refuse_unless_finite(self, "beyond", "above", of="tip mass")
         if not self.spring > 0.0:
             raise ValueError(
-                f"tip mass: spring is {self.spring:g}: give a stiffness above 0, inf for a "
-                "rigid mass"
+                f"tip mass: spring is {self.spring:g}: give a stiffness above 0, inf "
+                "for a rigid mass"
             )
         if self.spring < inf and not (self.mass > 0.0 and self.gyration == 0.0):
             raise ValueError(
