@@ -195,7 +195,8 @@ def test_the_committed_prediction_is_of_the_shipped_records_and_those_kept() -> 
     limits = {"lowering": 0.04, "period": 0.02, "damping_ratio": 0.3}
     for name, share in limits.items():
         rows = before.table[before.table["quantity"] == name]
-        assert (rows["half_width"] <= share * rows["value"]).all()
+        most = share * rows["value"] * (1.0 + 1e-8)  # both have nine digits
+        assert (rows["half_width"] <= most).all()
 
 
 def test_measured_records_are_as_their_readme_describes_them() -> None:
