@@ -151,7 +151,7 @@ class CurlingRecorder:
 
     def fixed_arrays(self) -> Arrays:
         plate = self.case.plate
-        return {"panels": plate.panels.nodes, "layer": plate.layer}
+        return {"triangles": plate.panels.nodes, "layer": plate.layer}
 
     def tables(self) -> Tables:
         return {}

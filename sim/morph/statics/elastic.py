@@ -12,7 +12,7 @@ Angles have no jump at half or whole turns: of all values that differ by 2 pi th
 closest to the angle before is taken.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -94,6 +94,26 @@ class Elastic:
             hinges,
             np.full(len(hinges), float(hinge_stiffness)),
             angles_of(hinges, r),
+        )
+
+    def grown(
+        self,
+        links: Floats | float = 0.0,
+        hinges: Floats | float = 0.0,
+        panels: Floats | float = 0.0,
+    ) -> "Elastic":
+        """The same with other lengths and angles at rest.
+
+        Parameters
+        ----------
+        links, panels : strain of each, change of length over length
+        hinges : turn of each, rad
+        """
+        return replace(
+            self,
+            rest_length=self.rest_length * (1.0 + np.asarray(links)),
+            rest_angle=self.rest_angle + np.asarray(hinges),
+            panels=self.panels.grown(np.broadcast_to(panels, len(self.panels))),
         )
 
     def check(self, r: Floats) -> None:

@@ -64,9 +64,9 @@ class LayeredPlate:
 
     def grown(self, strains: Sequence[float]) -> LoadedStructure:
         """With the strain of each layer."""
-        panels = self.panels.grown(np.asarray(strains, dtype=np.float64)[self.layer])
+        of_panels = np.asarray(strains, dtype=np.float64)[self.layer]
         nothing = np.zeros_like(self.structure.r0)
-        elastic = replace(Elastic.none(), panels=panels)
+        elastic = replace(Elastic.none(), panels=self.panels).grown(panels=of_panels)
         return LoadedStructure(self.structure, elastic, nothing, nothing[:, 0])
 
     def curvatures(self, r: Floats) -> Floats:

@@ -18,6 +18,8 @@ from sim.morph.structure.constraints import (
     Constraint,
     ConstraintKind,
     ConstraintTable,
+    dist,
+    fix,
 )
 from sim.morph.structure.structure import Structure
 
@@ -165,6 +167,21 @@ def test_a_free_plate_of_two_layers_is_a_cap_with_e_over_one_minus_nu() -> None:
     heights = found[plate.fibres[:, 0], 2]  # highest in the middle: what grew is above
     sag = exact * MISMATCH * (10.0 * H) ** 2 / 4.0
     assert_allclose(heights[len(heights) // 2] - heights[0], sag, rtol=5e-3)
+
+
+def test_a_heated_rod_between_walls_is_pressed_and_a_hinge_turns() -> None:
+    r = np.array(
+        [[0.0, 0, 0], [2.0, 0, 0], [0, -1, 5], [0, 0, 5], [1, 0, 5], [0, 1, 5]]
+    )
+    rows = [row for node in (0, 1, 3, 4, 5) for row in fix(r, node)]
+    elastic = Elastic.between(
+        r, np.array([[0, 1]]), 7.0, np.array([[2, 3, 4, 5]]), 2.0
+    ).grown(links=1e-3, hinges=-0.3)
+    rows += [dist(r, 2, 3), dist(r, 2, 4)]
+    made = Structure(r, ConstraintTable.of(rows), np.arange(6))
+    found = at_rest(LoadedStructure(made, elastic, 0.0 * r, np.zeros(6)), EXACT)
+    assert_allclose(found.deformed.tension, -7.0 * 2.0 * 1e-3, rtol=1e-9)
+    assert_allclose(found.deformed.angle, np.pi - 0.3, atol=1e-6)
 
 
 def test_energy_hangs_on_no_corner_and_no_direction(rng: np.random.Generator) -> None:
