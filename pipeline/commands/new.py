@@ -2,10 +2,10 @@
 
 KIND is mechanism, pattern, robot, comparison or study.
 
-It writes NAME.yaml for a mechanism, NAME.svg for a crease pattern, conf/case/NAME.yaml
-for a robot, NAME.comparison.yaml for a comparison, conf/study/NAME.yaml for a study,
-and says what to type next. What is written runs as it is; change one thing at a time. A
-file that is there is never overwritten.
+It writes NAME.yaml for a mechanism or a robot, NAME.svg for a crease pattern,
+NAME.comparison.yaml for a comparison, conf/study/NAME.yaml for a study, and says what
+to type next. What is written runs as it is; change one thing at a time. A file that is
+there is never overwritten.
 
 Example:
   morphtrack new mechanism gripper
@@ -58,23 +58,26 @@ PATTERN = """\
 </svg>
 """
 ROBOT = """\
-# A rod robot of your own: an arch on the ground whose middle is switched on once.
-defaults:
-  - own_rod
-  - _self_
-nodes: # m, x and y at rest
-  - [0.0, 0.002]
-  - [0.010, 0.010]
-  - [0.020, 0.014]
-  - [0.030, 0.014]
-  - [0.040, 0.010]
-  - [0.050, 0.002]
-edges: null # [[i, j], ...]; null joins each node to the next
-limbs: [-1, 0, 0, 0, -1] # of each edge, the limb that is actuated with it, or -1
-held: [] # nodes that do not move
-schedule:
-  times: [0.1] # s, when limbs are switched on
-  limbs: [0]
+# yaml-language-server: $schema=robot.schema.json
+# A rod robot of your own: an arch on the ground whose limb is switched on once. Editors
+# complete this file after `morphtrack schema robot > robot.schema.json`. It is drawn as
+# it is at rest; rods with a point in common are joined rigidly there.
+unit: mm # of all lengths here: mm, cm, m or inch
+section: {rectangular: {thickness: 2, width: 18}} # or {round: {diameter: 3, bore: 1}}
+material: {modulus: 3.0e6, density: 1912} # Pa, kg/m^3
+spacing: 2 # between nodes; half of it leaves a quarter of the error
+rods: # a line, an arc or a smooth curve each, with a section of its own if need be
+  - arc: {centre: [25, 0], radius: 20, start: 180, end: 0} # degrees; the upper half
+    limb: 0 # what one wire drives; leave it out for a passive rod
+  - line: [[0, 0], [5, 0]]
+  - line: [[45, 0], [50, 0]]
+# hinges: [[5, 0]] # where rods turn freely
+# pins: [[0, 0]] # held in place
+# clamps: [{at: [0, 0], stiffness: 0.1}] # an end held in direction too; N m/rad
+# masses: [{at: [25, 20], mass: 0.002}] # kg
+# load: {at: [[25, 20]], force: [0, -0.05], start: 0, duration: 1} # N, s
+ground: {height: -1, angle: 0} # a plane; leave it out for none
+pulses: [{limb: 0, time: 0.1}] # when a limb is switched on, s
 duration: 0.4 # s
 """
 COMPARISON = """\
@@ -116,7 +119,11 @@ KINDS = {
         PATTERN,
         "morphtrack simulate case=fold_file case.pattern.path={path}",
     ),
-    "robot": ("conf/case/{name}.yaml", ROBOT, "morphtrack simulate case={name}"),
+    "robot": (
+        "{name}.yaml",
+        ROBOT,
+        "morphtrack simulate case=rod_file case.path={path}",
+    ),
     "comparison": (
         "{name}.comparison.yaml",
         COMPARISON,

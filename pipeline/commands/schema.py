@@ -12,11 +12,16 @@ import json
 from pydantic import BaseModel
 
 from pipeline.cases.loaded import LoadedFile
+from pipeline.formats.rod_file import RodFile
 from pipeline.formats.structure_file import StructureFile
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, command
 
-MODELS: dict[str, type[BaseModel]] = {"structure": StructureFile, "loaded": LoadedFile}
+MODELS: dict[str, type[BaseModel]] = {
+    "structure": StructureFile,
+    "loaded": LoadedFile,
+    "robot": RodFile,
+}
 
 
 def arguments() -> OneLineParser:
@@ -24,7 +29,8 @@ def arguments() -> OneLineParser:
     parser.add_argument(
         "kind",
         choices=MODELS,
-        help="structure: a structure file; loaded: one with springs, loads, supports",
+        help="structure: a structure file; loaded: one with springs, loads, supports; "
+        "robot: a file of rods",
     )
     return parser
 

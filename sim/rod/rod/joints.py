@@ -74,7 +74,7 @@ class Chains(NamedTuple):
 
     curvature : (b,) 1/m, natural
     length, limb : (m,) of the edges, m
-    bending : EI, N m^2
+    bending : (m,) EI of the edges, N m^2
     """
 
     edges: Ints
@@ -82,7 +82,7 @@ class Chains(NamedTuple):
     curvature: Floats
     length: Floats
     limb: Ints
-    bending: float
+    bending: Floats
 
 
 def joined(chains: Chains, pairs: Ints, fold: Floats, tan: Floats) -> Joints:
@@ -101,7 +101,7 @@ def joined(chains: Chains, pairs: Ints, fold: Floats, tan: Floats) -> Joints:
         others = [i, k, *(n for n in around[j] if n not in (i, k))]
         row = [edge_of[frozenset((j, n))] for n in others]
         end = np.array([END if (n, j) in natural else 0.5 for n in others])
-        stiffness = chains.bending / (end * chains.length[row])
+        stiffness = chains.bending[row] / (end * chains.length[row])
         half[p, : len(row)] = stiffness / slope[p] ** 2
         limb[p, : len(row)] = chains.limb[row]
         share = [natural.get((i, j), 0.0), -natural.get((k, j), 0.0)]

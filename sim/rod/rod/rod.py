@@ -22,6 +22,7 @@ from sim.rod.rod.joints import (
     pairs_at,
     unactuated,
 )
+from sim.rod.rod.sections import Section
 
 PASSIVE = -1  # the limb of an edge or bend that no actuator drives
 
@@ -192,7 +193,7 @@ def network(
     nodes: Floats,
     edges: Ints,
     bends: Ints,
-    material: RodMaterial,
+    section: Section | Sequence[Section],
     *,
     edge_limb: Ints | None = None,
     bend_limb: Ints | None = None,
@@ -200,15 +201,19 @@ def network(
 ) -> Rod:
     """A rod network at rest in the shape of `nodes`; natural curvature is its own.
 
+    section : of all edges, or of each; a bend between two has both halves in series
     joints : nodes at which all edges are joined rigidly; `bends` has none of theirs
     """
+    m = len(edges)
+    own = list(section) if isinstance(section, Sequence) else [section] * m
     length = np.linalg.norm(nodes[edges[:, 1]] - nodes[edges[:, 0]], axis=1)
     _refuse_bad_edges(nodes, edges, length)
     _refuse_folded_bends(nodes, bends)
     mass = np.zeros(len(nodes))
+    density = np.array([s.line_density for s in own])
     for end in range(2):
-        np.add.at(mass, edges[:, end], 0.5 * material.line_density * length)
-    m, b = len(edges), len(bends)
+        np.add.at(mass, edges[:, end], 0.5 * density * length)
+    EI, b = np.array([s.bending for s in own]), len(bends)
     e = np.linalg.norm(nodes[bends[:, 1]] - nodes[bends[:, 0]], axis=1)
     f = np.linalg.norm(nodes[bends[:, 2]] - nodes[bends[:, 1]], axis=1)
     voronoi = 0.5 * (e + f)
@@ -217,19 +222,33 @@ def network(
         mass=mass,
         edges=edges,
         rest_length=length,
-        stretching=np.full(m, material.stretching),
+        stretching=np.array([s.stretching for s in own]),
         bends=bends,
         voronoi=voronoi,
-        bending=np.full(b, material.bending),
+        bending=_in_series(edges, bends, EI, e, f),
         curvature=2.0 * turning(nodes, bends) / voronoi,
         edge_limb=np.full(m, PASSIVE) if edge_limb is None else edge_limb,
         bend_limb=np.full(b, PASSIVE) if bend_limb is None else bend_limb,
         held=np.zeros((len(nodes), 2), dtype=np.bool_),
     )
-    return _with_joints(rod, material.bending, joints) if len(joints) else rod
+    return _with_joints(rod, EI, joints) if len(joints) else rod
 
 
-def _with_joints(rod: Rod, EI: float, at: Sequence[int]) -> Rod:
+def _in_series(
+    edges: Ints, bends: Ints, EI: Floats, before: Floats, after: Floats
+) -> Floats:
+    """(b,) EI of bends between edges of stiffness `EI` (m,), half of each in series."""
+    of = {frozenset(ends): k for k, ends in enumerate(edges.tolist())}
+    sides = [
+        (of.get(frozenset((i, j)), 0), of.get(frozenset((j, k)), 0))
+        for i, j, k in bends.tolist()
+    ]
+    first, second = EI[np.array(sides, dtype=np.int64).reshape(-1, 2).T]
+    both = (before + after) / (before / first + after / second)
+    return np.asarray(np.where(first == second, first, both))
+
+
+def _with_joints(rod: Rod, EI: Floats, at: Sequence[int]) -> Rod:
     """The rod with a bend of each pair of edges at the nodes `at`."""
     for b in np.flatnonzero(np.isin(rod.bends[:, 1], at)):
         raise ValueError(
@@ -241,14 +260,15 @@ def _with_joints(rod: Rod, EI: float, at: Sequence[int]) -> Rod:
         rod.edges, rod.bends, rod.curvature, rod.rest_length, rod.edge_limb, EI
     )
     joints = joined(chains, pairs, fold, tan)
-    voronoi = EI / unactuated(joints)
+    reference = EI[0]  # a joint's stiffness is EI / voronoi, whatever EI
+    voronoi = reference / unactuated(joints)
     longer = longer_beside(rod.nodes, rod.bends, rod.voronoi, at)
     curvature = rod.curvature * rod.voronoi / longer
     return replace(
         rod,
         bends=np.vstack([rod.bends, pairs]),
         voronoi=np.concatenate([longer, voronoi]),
-        bending=np.concatenate([rod.bending, np.full(len(pairs), EI)]),
+        bending=np.concatenate([rod.bending, np.full(len(pairs), reference)]),
         curvature=np.concatenate([curvature, 2.0 * tan / voronoi]),
         bend_limb=np.concatenate([rod.bend_limb, np.full(len(pairs), PASSIVE)]),
         joints=joints,

@@ -72,6 +72,7 @@ def words(tmp_path: Path) -> Callable[[str], list[str]]:
             "case.supports=[[0,1,1,1],[1,0,1,1],[3,0,0,1]]",
         ],
         "loaded_file": [f"case.body.path={spring}"],
+        "rod_file": ["case.path=conf/robot/gripper.yaml"],
         "structure_file": ["case.structure.path=conf/structure/finger.json"],
     }
     return lambda name: asked.get(name, [])

@@ -28,7 +28,11 @@ ROD = re.compile(r"pipeline\.cases\.ri|sim\.rod\.")
 CASES = [name for name in NAMES if ROD.search(str(config_of(name)))]
 
 
+GRIPPER = {"path": str(ROOT / "conf/robot/gripper.yaml")}
+
+
 def build(name: str, **values: Any) -> Any:
+    values = (GRIPPER if name == "rod_file" else {}) | values
     return instantiate(config_of(name) | values, _convert_="object")
 
 

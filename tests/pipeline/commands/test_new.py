@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cases.own_rod import OwnRodCase
+from pipeline.cases.rod_file import RodFileCase
 from pipeline.commands.new import KINDS, main
 from pipeline.commands.schema import main as schema
 from pipeline.config.workflow_file import read_workflow
@@ -13,7 +13,6 @@ from pipeline.formats.fold_file import fold_file
 from pipeline.formats.structure_file import structure_file
 from pipeline.studies.file import read_study
 from sim.morph.mobility.mobility import mobility
-from tests.helpers.cases import composed
 
 
 def begun(kind: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -35,13 +34,13 @@ def test_a_new_pattern_folds(project: Path, capsys: pytest.CaptureFixture[str]) 
     assert (len(pattern.panels), len(pattern.creases)) == (6, 6)
 
 
-def test_a_new_robot_is_a_case(
+def test_a_new_robot_is_drawn(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "case=mine" in begun("robot", capsys)
-    case = composed(OwnRodCase, "mine")
-    assert len(case.nodes) == 6
-    assert (project / "conf/case/mine.yaml").is_file()
+    assert "case=rod_file case.path=mine.yaml" in begun("robot", capsys)
+    case = RodFileCase(str(project / "mine.yaml"))
+    assert case.world.rod.last_limb == 0
+    assert case.world.ground is not None
 
 
 def test_a_new_study_and_a_new_comparison_are_read(

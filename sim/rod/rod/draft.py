@@ -1,0 +1,219 @@
+"""Networks of planar rods drawn as curves, where one need not count nodes."""
+
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from sim.arrays import Bools, Floats, Ints
+from sim.rod.rod.rod import PASSIVE, Rod, hold, network, turning
+from sim.rod.rod.sections import Section
+
+NEAR = 0.55  # of the longest edge at a node, how far off it may be named
+SAME = 1e-6  # two points this near, of the size of all, are one node
+
+Point = tuple[float, float]
+
+
+def along_line(corners: Floats, spacing: float) -> Floats:
+    """(n, 2) points on straight pieces between corners, which are among them."""
+    pieces = [corners[:1]]
+    for a, b in pairwise(corners):
+        share = np.linspace(
+            0.0, 1.0, _pieces(float(np.linalg.norm(b - a)), spacing) + 1
+        )[1:]
+        pieces.append(a + share[:, None] * (b - a))
+    return np.concatenate(pieces)
+
+
+def along_arc(
+    centre: Point, radius: float, start: float, end: float, spacing: float
+) -> Floats:
+    """(n, 2) points on an arc from angle `start` to `end`, rad, from the x axis."""
+    n = _pieces(radius * abs(end - start), spacing)
+    angle = np.linspace(start, end, n + 1)
+    return centre + radius * np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def along_curve(through: Floats, spacing: float) -> Floats:
+    """(n, 2) points on a smooth curve: a natural cubic spline by length of chord."""
+    chord = np.linalg.norm(np.diff(through, axis=0), axis=1)
+    if not chord.all():
+        raise ValueError("two points of a curve in a row are the same: leave one out")
+    at = np.concatenate([[0.0], np.cumsum(chord)])
+    spline = CubicSpline(at, through, bc_type="natural")
+    fine = spline(np.linspace(0.0, at[-1], 50 * len(through)))
+    length = np.cumsum([0.0, *np.linalg.norm(np.diff(fine, axis=0), axis=1)])
+    wanted = np.linspace(0.0, length[-1], _pieces(length[-1], spacing) + 1)
+    share = np.interp(wanted, length, np.linspace(0.0, at[-1], len(fine)))
+    return np.asarray(spline(share))
+
+
+def _pieces(length: float, spacing: float) -> int:
+    return max(1, round(float(length) / spacing))
+
+
+@dataclass(eq=False)
+class RodDraft:
+    """Curves as they are at rest; where two have a point in common they are joined.
+
+    A node of three edges or more is a rigid joint, unless it is a hinge.
+
+    Attributes
+    ----------
+    clamps : ends and the stiffness, N m/rad, with which their direction is held
+    masses : nodes and kg
+    """
+
+    points: list[Point] = field(default_factory=list)
+    edges: list[tuple[int, int]] = field(default_factory=list)
+    sections: list[Section] = field(default_factory=list)
+    limbs: list[int] = field(default_factory=list)
+    hinges: set[int] = field(default_factory=set)
+    pins: list[int] = field(default_factory=list)
+    clamps: list[tuple[int, float]] = field(default_factory=list)
+    masses: list[tuple[int, float]] = field(default_factory=list)
+
+    def curve(
+        self,
+        points: Floats,
+        section: Section,
+        *,
+        limb: int = PASSIVE,
+        closed: bool = False,
+    ) -> None:
+        """A rod through (n, 2) points, m; closed, the last joins the first."""
+        nodes = [self._node_or_new((float(x), float(y))) for x, y in points]
+        if closed and nodes[0] != nodes[-1]:
+            nodes.append(nodes[0])
+        added = list(pairwise(nodes))
+        self.edges += added
+        self.sections += [section] * len(added)
+        self.limbs += [limb] * len(added)
+
+    def node(self, at: Point) -> int:
+        """The node at a place, or half an edge from it."""
+        distance = np.linalg.norm(np.array(self.points) - at, axis=1)
+        k = int(np.argmin(distance))
+        ends = [self.points[j] for edge in self.edges if k in edge for j in edge]
+        edge = float(np.linalg.norm(np.subtract(ends, self.points[k]), axis=1).max())
+        if not distance[k] <= NEAR * edge:
+            x, y = self.points[k]
+            raise ValueError(
+                f"there is no node at ({at[0]:g}, {at[1]:g}): the nearest is "
+                f"{distance[k]:.3g} m away, at ({x:g}, {y:g})"
+            )
+        return k
+
+    def _node_or_new(self, at: Point) -> int:
+        if self.points:
+            distance = np.linalg.norm(np.array(self.points) - at, axis=1)
+            k = int(np.argmin(distance))
+            if distance[k] <= SAME * max(1e-9, float(distance.max())):
+                return k
+        self.points.append(at)
+        return len(self.points) - 1
+
+    def rod(self) -> Rod:
+        """The network, with what holds and loads it."""
+        around = self._around()
+        bends = [
+            (near[0], k, near[1])
+            for k, near in around.items()
+            if len(near) == 2 and k not in self.hinges
+        ]
+        rigid = [
+            k for k, near in around.items() if len(near) > 2 and k not in self.hinges
+        ]
+        rod = network(
+            np.array(self.points), np.array(self.edges), _triples(bends), self.sections,
+            edge_limb=np.array(self.limbs), bend_limb=self._limbs_of(bends),
+            joints=rigid,
+        )  # fmt: skip
+        for at, stiffness in self.clamps:
+            rod = _clamped(rod, at, self._section_at(at), stiffness)
+        mass = rod.mass.copy()
+        for k, kg in self.masses:
+            mass[k] += kg
+        return hold(replace(rod, mass=mass), self.pins)
+
+    def _around(self) -> dict[int, list[int]]:
+        """The neighbours of each node."""
+        around: dict[int, list[int]] = {k: [] for k in range(len(self.points))}
+        for i, j in self.edges:
+            around[i].append(j)
+            around[j].append(i)
+        return around
+
+    def _limbs_of(self, bends: list[tuple[int, int, int]]) -> Ints:
+        """The limb of each bend: that of both its edges, or none."""
+        of = {frozenset(e): k for e, k in zip(self.edges, self.limbs, strict=True)}
+        sides = [(of[frozenset((i, j))], of[frozenset((j, k))]) for i, j, k in bends]
+        return np.array([a if a == b else PASSIVE for a, b in sides], dtype=np.int64)
+
+    def _section_at(self, node: int) -> Section:
+        which = next(m for m, edge in enumerate(self.edges) if node in edge)
+        return self.sections[which]
+
+
+def _triples(bends: list[tuple[int, int, int]]) -> Ints:
+    return np.array(bends, dtype=np.int64).reshape(-1, 3)
+
+
+def _clamped(rod: Rod, at: int, section: Section, stiffness: float) -> Rod:
+    """The rod with the end `at` held in place and direction.
+
+    A held edge goes on beyond the end, as long as the first and turned as the rod turns
+    there. The bend between them stands for half an edge of rod, and for the spring of
+    the clamp behind it.
+    """
+    first = np.flatnonzero((rod.edges == at).any(axis=1))
+    if len(first) != 1:
+        x, y = rod.nodes[at]
+        raise ValueError(
+            f"a clamp at ({x:g}, {y:g}) m holds an end, but {len(first)} edges meet "
+            "there: end a rod there"
+        )
+    e = int(first[0])
+    after = int(rod.edges[e].sum()) - at
+    length = float(rod.rest_length[e])
+    turned = 0.5 * length * _curvature_behind(rod, at, after)
+    c, s = np.cos(turned), np.sin(turned)
+    chord = rod.nodes[after] - rod.nodes[at]
+    before = rod.nodes[at] - np.array([[c, s], [-s, c]]) @ chord
+    nodes = np.vstack([rod.nodes, before])
+    bend = np.array([[len(rod.nodes), at, after]])
+    half = 0.5 * length
+    EI = half / (half / section.bending + 1.0 / stiffness)
+    plain = len(rod.bends) - len(rod.joints.fold)  # the bends of joints are the last
+    return replace(
+        rod,
+        nodes=nodes,
+        mass=np.append(rod.mass, 0.5 * section.line_density * length),
+        edges=np.vstack([rod.edges, [len(rod.nodes), at]]),
+        rest_length=np.append(rod.rest_length, length),
+        stretching=np.append(rod.stretching, section.stretching),
+        edge_limb=np.append(rod.edge_limb, PASSIVE),
+        bends=np.insert(rod.bends, plain, bend, axis=0),
+        voronoi=np.insert(rod.voronoi, plain, half),
+        bending=np.insert(rod.bending, plain, EI),
+        curvature=np.insert(rod.curvature, plain, 2.0 * turning(nodes, bend)[0] / half),
+        bend_limb=np.insert(rod.bend_limb, plain, rod.edge_limb[e]),
+        held=_held(rod, at),
+    )
+
+
+def _curvature_behind(rod: Rod, at: int, after: int) -> float:
+    """Natural curvature of the rod that goes from `at` to `after`, 1/m."""
+    for b, (i, j, k) in enumerate(rod.bends.tolist()):
+        if j == after and at in (i, k):
+            sign = 1.0 if i == at else -1.0
+            return sign * float(rod.curvature[b])
+    return 0.0
+
+
+def _held(rod: Rod, at: int) -> Bools:
+    held = np.vstack([rod.held, [True, True]])
+    held[at] = True
+    return held

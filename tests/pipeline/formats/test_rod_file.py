@@ -1,0 +1,76 @@
+"""Rod files: the shipped ones, and what is wrong with others in one line."""
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.cases.rod_file import RodFileCase
+from pipeline.formats.rod_file import read_rod
+from pipeline.terminal.errors import InputError
+from sim.rod.rod.rod import PASSIVE
+
+SHIPPED = sorted((Path(__file__).parents[3] / "conf" / "robot").glob("*.yaml"))
+BEAM = """\
+unit: mm
+section: {rectangular: {thickness: 2, width: 10}}
+material: {modulus: 3.0e6, density: 1000}
+spacing: 5
+rods:
+  - line: [[0, 0], [50, 0]]
+clamps: [{at: [0, 0]}]
+"""
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_the_shipped_robots_are_drawn(path: Path) -> None:
+    case = RodFileCase(str(path))
+    rod = case.world.rod
+    assert 20 < len(rod.nodes) < 100
+    assert rod.rest_length.max() < 6e-3
+    assert next(iter(case.steps())).time == 0.0
+
+
+def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "beam.yaml"
+    path.write_text(BEAM)
+    mm = read_rod(str(path)).rod
+    path.write_text(BEAM.replace("unit: mm", "unit: inch"))
+    inch = read_rod(str(path)).rod
+    assert inch.nodes == pytest.approx(25.4 * mm.nodes, abs=1e-15)
+    assert inch.bending == pytest.approx(25.4**4 * mm.bending, rel=1e-12)
+    gripper = read_rod(str(next(p for p in SHIPPED if p.stem == "gripper")))
+    assert set(gripper.rod.edge_limb.tolist()) == {PASSIVE, 0, 1}
+    assert gripper.schedule is not None
+    assert gripper.schedule.limbs == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "said"),
+    [
+        ("thikness: 2", "thickness: 2", "'thikness': it knows thickness, width, did"),
+        ("  - {}", "  - line: [[0, 0], [50, 0]]", "give one of line, arc and curve"),
+        ("spacing: 0", "spacing: 5", "spacing must be a positive number, not 0"),
+        ("section: {}", "section: {rectangular: {thickness: 2, width: 10}}", "round"),
+        ("at: [9, 9]", "at: [0, 0]", "there is no node at (0.009, 0.009): the nearest"),
+        ("at: [25, 0]", "at: [0, 0]", "holds an end, but 2 edges meet there"),
+        ("line: [[0, 0], [0, 0]]", "line: [[0, 0], [50, 0]]", "move the nodes apart"),
+        ("unit: foot", "unit: mm", "choose one of mm, cm, m, inch"),
+        (
+            "arc: {centre: [0, 0], radius: 9, start: 5, end: 5}",
+            "line: [[0, 0], [50, 0]]",
+            "turn by more than 0",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_with_the_file_and_the_place(
+    wrong: str, right: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "beam.yaml"
+    path.write_text(BEAM.replace(right, wrong))
+    with pytest.raises((ValueError, InputError)) as refused:
+        RodFileCase(str(path))
+    assert str(path) in str(refused.value)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
