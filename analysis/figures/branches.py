@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from mpl_toolkits.mplot3d import Axes3D
 
-from analysis.figures.shapes import best_view, draw_mechanism, frame
+from analysis.figures.shapes import draw_mechanism, frame, view_of
 from analysis.figures.style import (
     ERROR,
     FAINT,
@@ -59,10 +59,8 @@ class Branching:
 
     @property
     def view(self) -> tuple[float, float]:
-        """From above where everything stays in a plane of constant z."""
-        if np.ptp(self.r[..., 2]) <= 1e-9 * np.ptp(self.r):
-            return 90.0, -90.0
-        return best_view(self.r[-1], self.r[0])
+        """From where all panels are seen."""
+        return view_of(self.r)
 
 
 def branches_of_runs(runs: Sequence[Branching]) -> Figure:

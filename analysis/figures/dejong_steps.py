@@ -10,11 +10,11 @@ from mpl_toolkits.mplot3d import Axes3D
 
 from analysis.figures.shapes import (
     LineDrawing,
-    best_view,
     draw_capsules,
     draw_mechanism,
     draw_target,
     frame,
+    view_of,
 )
 from analysis.figures.style import (
     ERROR,
@@ -111,13 +111,6 @@ def steps_of_morphs(
     return figure
 
 
-def _view(history: MorphHistory) -> tuple[float, float]:
-    """From above where the structure stays in a plane of constant z."""
-    if np.ptp(history.r[..., 2]) <= 1e-9 * np.ptp(history.r):
-        return 90.0, -90.0
-    return best_view(history.r[-1], history.r[0])
-
-
 def _draw_first(
     figure: Figure, row: int, rows: int, history: MorphHistory, first: FirstStep
 ) -> None:
@@ -143,7 +136,7 @@ def _draw_first(
         if column == 3:
             draw_mechanism(ax, moved, history.bodies, colour=ERROR, alpha=0.3)
             draw_mechanism(ax, first.corrected, history.bodies)
-        frame(ax, everything, _view(history))
+        frame(ax, everything, view_of(history.r))
         ax.set_title(f"{'abcd'[column]}  {name}", fontsize=7, y=-0.02)
 
 
@@ -166,7 +159,7 @@ def _draw_row(
     enlarge: bool,
 ) -> None:
     chosen = selected_steps(history.S)
-    view = _view(history)
+    view = view_of(history.r)
     everything = np.concatenate(
         [history.r[chosen].reshape(-1, 3), history.target.vertices]
     )

@@ -31,6 +31,7 @@ class Drawing:
     fixed : (q, 2, 3) ends of lines that stay
     box : (2, 3) corners of all that is ever to be seen
     missing : (q, 2) nodes of lines that are not where they should be, by reason
+    view : elevation and azimuth, degrees, of what is not flat
     """
 
     first: Floats
@@ -41,6 +42,7 @@ class Drawing:
     box: Floats
     flat: bool = False
     missing: Mapping[str, Ints] = field(default_factory=dict)
+    view: tuple[float, float] = (25.0, -60.0)
 
 
 def run_picture(
@@ -100,7 +102,7 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
     if len(drawing.last) <= MOST_NODES:
         at = drawing.last[:, [0, 2]] if flat else drawing.last
         axes.scatter(*at.T, s=3, c=SHAPE, linewidths=0)
-    _frame(axes, drawing.box, flat)
+    _frame(axes, drawing)
 
 
 def _sides(faces: Ints) -> Ints:
@@ -112,14 +114,15 @@ def _sides(faces: Ints) -> Ints:
     return unique
 
 
-def _frame(axes: Any, box: Floats, flat: bool) -> None:
+def _frame(axes: Any, drawing: Drawing) -> None:
     """Equal scales along all axes, around all that is to be seen."""
+    box = drawing.box
     low, high = box
     span = np.maximum(high - low, 0.1 * float(np.ptp(box, axis=0).max()) or 1.0)
     middle = 0.5 * (low + high)
     low, high = middle - 0.52 * span, middle + 0.52 * span
     axes.set_xlim(low[0], high[0])
-    if flat:
+    if drawing.flat:
         axes.set_ylim(low[2], high[2])
         axes.set_aspect("equal")
         axes.set_xlabel("x")
@@ -129,7 +132,7 @@ def _frame(axes: Any, box: Floats, flat: bool) -> None:
     axes.set_zlim(low[2], high[2])
     axes.set_box_aspect(span, zoom=1.0)
     axes.set_proj_type("ortho")
-    axes.view_init(elev=25, azim=-60)
+    axes.view_init(*drawing.view)
     axes.set_axis_off()
 
 

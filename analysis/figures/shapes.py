@@ -186,6 +186,16 @@ def best_view(final: Floats, initial: Floats) -> tuple[float, float]:
     return elevation, azimuth
 
 
+def view_of(states: Floats) -> tuple[float, float]:
+    """The view of all figures of a motion (steps, n, 3): that of its end and start.
+
+    From above where everything stays in a plane of constant z.
+    """
+    if np.ptp(states[..., 2]) <= 1e-9 * np.ptp(states):
+        return 90.0, -90.0
+    return best_view(states[-1], states[0])
+
+
 def _area(r: Floats, view: tuple[float, float]) -> float:
     """Area of the convex outline of `r` seen from a direction."""
     elevation, azimuth = np.deg2rad(view)

@@ -7,8 +7,8 @@ GROUPS = {
     "make all that conf/workflow.yaml wants": "make plan status run accept figure",
     "run a case, or many": "simulate study study_table",
     "begin with something of your own": "new schema",
-    "see what there is, and what came of it": "cases studies figures see report paper "
-    "trace ui",
+    "see what there is, and what came of it": "cases studies figures see film report "
+    "paper trace ui",
     "from a scan to a verdict": "ingest pick compare deviation label_picture "
     "input_uncertainty compare_series repeatability virtual_scan",
     "predict an experiment, then look": "predict measured",

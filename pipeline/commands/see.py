@@ -10,7 +10,8 @@ import sys
 import webbrowser
 from pathlib import Path
 
-from pipeline.pages.one_run import write_gif, write_pictures
+from pipeline.pages.film import write_film
+from pipeline.pages.one_run import write_pictures
 from pipeline.results.moving_shape import MovingShape, read_moving_shape
 from pipeline.results.told_run import PAGE, PICTURE, shown_path, told
 from pipeline.store.own_runs import OWN, own_runs
@@ -66,12 +67,13 @@ def write_vtk(directory: Path) -> Path:
     """The steps of a run in the folder vtk beside them."""
     from pipeline.formats.vtk_series import write_vtk_series
 
-    shape = _shape(directory)
+    shape = shape_of(directory)
     steps = range(len(shape.r))
     return write_vtk_series(directory / "vtk", shape.r, shape.links, shape.faces, steps)
 
 
-def _shape(directory: Path) -> MovingShape:
+def shape_of(directory: Path) -> MovingShape:
+    """The shape of a run that moves."""
     shape = read_moving_shape(directory)
     if shape is None:
         raise InputError(f"{shown_path(directory)} has no shape that moves")
@@ -100,8 +102,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"picture  {shown_path(directory / PICTURE)}")
     print(f"page     {shown_path(page)}")
     if given.gif:
-        _ = _shape(directory)
-        print(f"gif      {shown_path(write_gif(directory) or directory)}")
+        print(f"gif      {shown_path(write_film(directory, shape_of(directory)))}")
     if given.vtk:
         print(f"vtk      {shown_path(write_vtk(directory))}")
     if not given.no_open and can_open():

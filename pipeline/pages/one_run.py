@@ -4,7 +4,7 @@ Both are made after the run and are none of its results: its digests leave them 
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from sim.arrays import Floats
 if TYPE_CHECKING:
     from analysis.figures.run_picture import Drawing
 
-GIF = "moving.gif"
-MOST_FRAMES = 48
-FRAMES_A_SECOND = 12
 DOTS_AN_INCH = 200
 PREFERRED = ("E", "S", "strain_energy", "contact_energy", "x_c", "y_c")
 AXES = ("time", "step")
@@ -106,32 +103,3 @@ def write_pictures(directory: Path) -> None:
         write_picture(directory)
     if not (directory / PAGE).is_file():
         write_page(directory)
-
-
-def write_gif(directory: Path) -> Path | None:
-    """The moving shape of a run as a GIF; None where nothing moves."""
-    import matplotlib as mpl
-    from matplotlib.animation import PillowWriter
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    from analysis.figures.run_picture import draw_shape
-
-    shape = read_moving_shape(directory)
-    if shape is None:
-        return None
-    figure = Figure(figsize=(4.8, 3.6), layout="constrained")
-    FigureCanvasAgg(figure)
-    kind: Any = {} if shape.flat else {"projection": "3d"}
-    axes = figure.add_subplot(**kind)
-    writer, path = PillowWriter(fps=FRAMES_A_SECOND), directory / GIF
-    many = min(len(shape.r), MOST_FRAMES)
-    with mpl.rc_context({"savefig.bbox": None}), replacing(path) as part:
-        gif = part.with_suffix(".gif")
-        with writer.saving(figure, str(gif), dpi=100):
-            for step in np.unique(np.linspace(0, len(shape.r) - 1, many).astype(int)):
-                axes.clear()
-                draw_shape(axes, drawn(shape, int(step)))
-                writer.grab_frame()
-        gif.replace(part)
-    return path

@@ -1,0 +1,77 @@
+"""The motion of a run as a film, seen as the figures of it are seen: MP4, or GIF.
+
+MP4 is made by the ffmpeg of the machine. None is among the packages: those that carry
+one carry a build under the GPL.
+"""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipeline.pages.one_run import drawn
+from pipeline.results.moving_shape import MovingShape
+from pipeline.store.files import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.animation import AbstractMovieWriter
+
+STEM = "moving"
+MOST_FRAMES = {".gif": 48, ".mp4": 240}
+FRAMES_A_SECOND = {".gif": 12, ".mp4": 30}  # at most
+LEAST_SECONDS = 6.0  # of a run with few steps
+DOTS_AN_INCH = {".gif": 100, ".mp4": 200}
+
+
+def has_ffmpeg() -> bool:
+    """Whether this machine makes MP4."""
+    return shutil.which("ffmpeg") is not None
+
+
+def write_film(directory: Path, shape: MovingShape, suffix: str = ".gif") -> Path:
+    """Write the moving shape of a run into its folder, none of its results.
+
+    Parameters
+    ----------
+    suffix : .gif, or .mp4, which asks for ffmpeg
+    """
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from analysis.figures.run_picture import draw_shape
+    from analysis.figures.shapes import view_of
+
+    figure = Figure(figsize=(4.8, 3.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    kind: Any = {} if shape.flat else {"projection": "3d"}
+    axes = figure.add_subplot(**kind)
+    steps = frames(len(shape.r), MOST_FRAMES[suffix])
+    writer, path = _writer(suffix, len(steps)), directory / f"{STEM}{suffix}"
+    seen = np.isfinite(shape.r).all(axis=(0, 2))  # nodes that are there at every step
+    view = view_of(shape.r[:, seen])
+    with mpl.rc_context({"savefig.bbox": None}), replacing(path) as part:
+        film = part.with_suffix(suffix)
+        with writer.saving(figure, str(film), dpi=DOTS_AN_INCH[suffix]):
+            for step in steps:
+                axes.clear()
+                draw_shape(axes, replace(drawn(shape, int(step)), view=view))
+                writer.grab_frame()
+        film.replace(part)
+    return path
+
+
+def _writer(suffix: str, count: int) -> "AbstractMovieWriter":
+    """Of a film of `count` frames, which few do not rush through."""
+    from matplotlib.animation import FFMpegWriter, PillowWriter
+
+    kind = PillowWriter if suffix == ".gif" else FFMpegWriter
+    return kind(fps=min(FRAMES_A_SECOND[suffix], max(1, round(count / LEAST_SECONDS))))
+
+
+def frames(steps: int, most: int) -> list[int]:
+    """Evenly chosen steps, each once, first and last among them."""
+    chosen = np.unique(np.linspace(0, steps - 1, min(steps, most)).astype(int))
+    return [int(step) for step in chosen]

@@ -1,0 +1,60 @@
+"""Films of runs: the steps they show, the view of the figures, ffmpeg or none."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from analysis.figures.shapes import best_view, view_of
+from pipeline.commands.film import NO_FFMPEG, main
+from pipeline.pages.film import frames
+from tests.analysis.mechanisms import random_mechanism
+from tests.pipeline.comparison_files import write_run
+
+FFMPEG = """#!/bin/sh
+cat > {0}/frames
+for last; do :; done
+echo "$*" > "$last"
+"""
+
+
+@pytest.fixture
+def run(tmp_path, rng):
+    mechanism, other = random_mechanism(12, rng)
+    return write_run(tmp_path / "run", mechanism, other)
+
+
+def test_without_ffmpeg_a_gif_is_made_and_said(run, monkeypatch, capsys):
+    monkeypatch.setenv("PATH", "")
+    assert main([str(run)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == NO_FFMPEG
+    assert said[1].endswith("moving.gif")
+    with Image.open(run / "moving.gif") as film:
+        assert film.n_frames == 5  # one a step
+
+
+def test_ffmpeg_is_given_every_step(run, tmp_path, monkeypatch, capsys):
+    program = tmp_path / "ffmpeg"
+    program.write_text(FFMPEG.format(tmp_path))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert main([str(run)]) == 0
+    assert capsys.readouterr().out.endswith("moving.mp4\n")
+    words = (run / "moving.mp4").read_text().split()
+    assert {"h264", "yuv420p"} <= set(words)
+    assert words[words.index("-framerate") + 1] == "1"  # five steps in five seconds
+    width, height = map(int, words[words.index("-s") + 1].split("x"))
+    assert width % 2 == height % 2 == 0  # as H.264 wants it
+    assert (tmp_path / "frames").stat().st_size == 5 * 4 * width * height
+
+
+def test_a_film_is_seen_as_the_figures_are(rng):
+    r = rng.standard_normal((4, 12, 3))
+    assert view_of(r) == best_view(r[-1], r[0])
+    assert view_of(r * [1, 1, 0]) == (90.0, -90.0)
+
+
+def test_the_first_and_the_last_step_are_shown():
+    assert frames(5, 48) == [0, 1, 2, 3, 4]
+    assert frames(1000, 3) == [0, 499, 999]
+    assert np.diff(frames(1000, 240)).min() >= 1
