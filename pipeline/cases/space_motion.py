@@ -82,6 +82,8 @@ class SpaceMotionRecorder:
             "turned": float(step.moving.state.twist.sum()),
             "given": ledger.given,
             "damped": ledger.damped,
+            "friction": ledger.friction,
+            "impact": ledger.impact,
             "out_of_balance": ledger.left,
             "iterations": step.iterations,
             "substeps": step.substeps,
@@ -124,5 +126,7 @@ class SpaceMotionRecorder:
             "residual_share": ledger.share,
             "out_of_balance": ledger.left,
             "balance": ledger.balance,
+            "complementarity": ledger.complementarity,
+            "contact_gap": ledger.gap,
             **self.ends(step),
         }

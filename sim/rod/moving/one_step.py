@@ -18,7 +18,17 @@ import numpy as np
 from sim.arrays import Floats
 from sim.linear.sparse import Factor
 from sim.rod.moving.conserving_forces import add_step_forces
+from sim.rod.moving.pushing import (
+    Pushed,
+    passes_through,
+    pushed_at,
+    pushed_further,
+    settled_kick,
+    taken,
+    what_is_near,
+)
 from sim.rod.moving.space_world import SpaceWorld
+from sim.rod.moving.touching import Contacts
 from sim.rod.space.elastic import SpaceElements, energies
 from sim.rod.space.frames import SpaceState, edge_lengths, moved_on, turning, turns
 from sim.rod.space.space_rod import edge_tangents
@@ -26,6 +36,8 @@ from sim.rod.stepping.options import Integrator, StepOptions
 
 ROUNDING = 1e-12  # of the energies
 INERTIAL = 1e-14  # of mass times length over h^2: rounding of inertial forces
+CONTACT_ROUNDING = 1e-3  # of the tolerance of places: residual of contacts
+PLACED = 3  # iterations after which contacts keep their places on edges
 QUARTER = 0.5 * np.pi  # rad, largest change of a twist in a step
 LARGEST_SPIN = 2.0  # rad, turn of an edge about itself in a step
 LARGEST_TURN = 0.5  # of an edge in one iteration, or its stretch
@@ -39,8 +51,11 @@ class SpaceLedger(NamedTuple):
     given, damped : as in `sim.rod.stepping.energy_balance`
     left : what steps made of nothing
     at_work : put in, against which `left` is measured
+    friction, impact : what contacts take along and across them
     residual, share : largest unbalanced force, N; over the largest force of its step
     balance : energy of a step out of balance over that at work in it
+    complementarity, gap : largest residual of the contact problem, and largest distance
+        of skins that push each other, m
     """
 
     given: float = 0.0
@@ -50,6 +65,10 @@ class SpaceLedger(NamedTuple):
     residual: float = 0.0
     share: float = 0.0
     balance: float = 0.0
+    friction: float = 0.0
+    impact: float = 0.0
+    complementarity: float = 0.0
+    gap: float = 0.0
 
 
 class SpaceMoving(NamedTuple):
@@ -99,12 +118,13 @@ class _Trial(NamedTuple):
 
 
 class _Forces(NamedTuple):
-    """Of a step, (3 n + m,): inner ones, what they leave unbalanced; its moves; J."""
+    """Of a step, (3 n + m,): inner ones, what is unbalanced; its moves; J; contacts."""
 
     inner: Floats
     unbalanced: Floats
     moves: Floats
     damped: float
+    pushed: Pushed | None = None
 
 
 def _softened(
@@ -227,22 +247,36 @@ def _factor(world: SpaceWorld, trial: _Trial, at: SpaceState) -> Factor:
     return system.factor(values, shift[system.free])
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def _solved(
     world: SpaceWorld, options: StepOptions, trial: _Trial, report: Effort
 ) -> tuple[SpaceState, _Forces] | None:
     """The end of a step; None where Newton's method does not converge."""
     system, rod, n = world.system, world.rod, world.rod.nodes.size
-    at, factor, before = _guess(world, trial), None, np.inf
-    small = False
-    for _ in range(options.max_newton):
+    at, factor, before, small = _guess(world, trial), None, np.inf, False
+    found_near = what_is_near(world, trial.now.state, trial.now.v, trial.h)
+    force = (
+        None
+        if found_near is None
+        else np.zeros((len(found_near.pairs) + len(found_near.nodes), 3))
+    )
+    places: Contacts | None = None
+    for turn in range(options.max_newton):
         found = _forces(world, trial, at)
+        if found_near is not None and force is not None:
+            known = places if turn > PLACED else None
+            pushed = pushed_at(
+                world, found_near, force, at, found.moves, trial.h, known
+            )
+            found = found._replace(
+                unbalanced=found.unbalanced + pushed.push, pushed=pushed
+            )
+            places = pushed.contacts
         if small and _balanced(world, options, trial, found):
             return at, found
         report.iterations += 1
-        if factor is None:
-            factor = _factor(world, trial, at)
-        change = np.zeros(len(system.free))
-        change[system.free] = factor.solve(found.unbalanced[system.free])
+        factor = factor or _factor(world, trial, at)
+        change, force = _change(world, options, trial, factor, found)
         turned = system.largest_turn(at, change)
         if not np.isfinite(turned):
             return None
@@ -256,10 +290,32 @@ def _solved(
     return None
 
 
+def _change(
+    world: SpaceWorld, options: StepOptions, trial: _Trial, factor: Factor,
+    found: _Forces,
+) -> tuple[Floats, Floats | None]:  # fmt: skip
+    """Of all unknowns in an iteration, and the forces of contacts after it."""
+    if found.pushed is None:
+        change = np.zeros(len(world.system.free))
+        change[world.system.free] = factor.solve(found.unbalanced[world.system.free])
+        return change, None
+    return pushed_further(
+        world, factor, found.pushed, found.unbalanced - found.pushed.push, found.moves,
+        _contact_allowed(options, trial),
+    )  # fmt: skip
+
+
+def _contact_allowed(options: StepOptions, trial: _Trial) -> float:
+    """Residual of the contact problem, m."""
+    return max(options.complementarity * trial.h, CONTACT_ROUNDING * options.tolerance)
+
+
 def _balanced(
     world: SpaceWorld, options: StepOptions, trial: _Trial, found: _Forces
 ) -> bool:
-    """Whether no force is left over but by rounding of the places."""
+    """Whether no force is left over but by rounding of the places, nor a contact."""
+    if found.pushed and found.pushed.residual > _contact_allowed(options, trial):
+        return False
     size = float(np.abs(trial.now.state.x).max()) + world.rod.length
     least = INERTIAL * size * float(world.rod.mass.max()) / trial.h**2
     worst = _worst(world, found)
@@ -269,9 +325,12 @@ def _balanced(
 def _share(world: SpaceWorld, found: _Forces) -> float:
     """The largest unbalanced force over the largest of all."""
     sizes = world.system.sizes
-    scale = float(
-        np.abs(np.concatenate([found.inner, world.pull]) / np.tile(sizes, 2)).max()
-    )
+    forces = [
+        found.inner,
+        world.pull,
+        found.pushed.push if found.pushed else 0.0 * sizes,
+    ]
+    scale = max(float(np.abs(one / sizes).max()) for one in forces)
     return _worst(world, found) / max(scale, 1e-300)
 
 
@@ -293,9 +352,19 @@ def made(
     if solved is None or not _sound(world, options, now.state, solved[0]):
         return None
     after, found = solved
+    if passes_through(world, now.state, after):
+        return None
     v = np.where(world.system.free, 2.0 * found.moves / h - now.v, found.moves / h)
-    ledger = _accounted(world, options, trial, after, found, v)
+    ending = _End(after, found, v, v, np.empty(0))
     acceleration = (v - now.v) / h
+    if found.pushed:
+        kick = settled_kick(world, found.pushed, v)
+        pushed = found.pushed.rows.T @ kick / world.inertia
+        v = np.where(world.system.free, v + pushed, v)
+        ending = ending._replace(v=v, kick=kick)
+        acceleration -= found.pushed.push / world.inertia
+        acceleration[~world.system.free] = 0.0
+    ledger = _accounted(world, options, trial, ending)
     if (
         max(ledger.balance, abs(ledger.left) / max(ledger.at_work, 1e-300))
         > options.balance
@@ -325,12 +394,22 @@ def kinetic_energy(world: SpaceWorld, v: Floats) -> float:
     return 0.5 * float(np.sum((world.inertia * v**2)[world.system.free]))
 
 
+class _End(NamedTuple):
+    """Of a step: state, forces, velocities before and after impulses (3 c,) there."""
+
+    after: SpaceState
+    found: _Forces
+    landing: Floats
+    v: Floats
+    kick: Floats
+
+
 def _accounted(
-    world: SpaceWorld, options: StepOptions, trial: _Trial, after: SpaceState,
-    found: _Forces, v: Floats,
-) -> SpaceLedger:  # fmt: skip
+    world: SpaceWorld, options: StepOptions, trial: _Trial, end: _End
+) -> SpaceLedger:
     """The ledger after a step: its change of energy, and where that came from."""
     now, free, h = trial.now, world.system.free, trial.h
+    after, found, v = end.after, end.found, end.v
     earlier = trial.earlier
     stored = [sum(energies(now.state, earlier)), sum(energies(after, trial.part))]
     told = sum(energies(now.state, trial.part)) - stored[0]
@@ -341,8 +420,22 @@ def _accounted(
     damped = found.damped + float(drag[free].sum())
     raised = -float(np.sum((world.pull * found.moves)[free]))
     kinetic = [kinetic_energy(world, u) for u in (now.v, v)]
-    left = kinetic[1] - kinetic[0] + stored[1] - stored[0] + raised + damped - given
-    scale = 0.5 * sum(kinetic) + abs(raised) + abs(given) + damped
+    friction, impact = 0.0, 0.0
+    if found.pushed:
+        both = end.landing, v
+        friction, impact = taken(found.pushed, found.moves, end.kick, both)
+        given -= float((found.pushed.push * found.moves)[~free].sum())
+        given -= float((found.pushed.rows.T @ end.kick * v)[~free].sum())
+    left = kinetic[1] - kinetic[0] + stored[1] - stored[0] + raised - given
+    left += damped + friction + impact
+    scale = (
+        0.5 * sum(kinetic)
+        + abs(raised)
+        + abs(given)
+        + damped
+        + abs(friction)
+        + abs(impact)
+    )
     scale += abs(stored[1] - stored[0])
     force = float(np.abs(found.inner / world.system.sizes).max())
     rounding = ROUNDING * sum(stored) + options.tolerance * force
@@ -353,4 +446,7 @@ def _accounted(
         was.at_work + scale + rounding / options.balance,
         max(was.residual, _worst(world, found)),
         max(was.share, _share(world, found)), max(was.balance, over),
+        was.friction + friction, was.impact + impact,
+        max(was.complementarity, found.pushed.residual if found.pushed else 0.0),
+        max(was.gap, found.pushed.gap if found.pushed else 0.0),
     )  # fmt: skip

@@ -8,6 +8,7 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.rod.gravity import GRAVITY
+from sim.rod.moving.touching import Touching, refuse_overlap
 from sim.rod.space.loads import SpaceLoads, no_loads
 from sim.rod.space.space_rod import SpaceRod, StretchLaw
 from sim.rod.space.system import SpaceSystem
@@ -47,6 +48,7 @@ class SpaceWorld:
     natural : (b, 3) natural curvature and twist by time, 1/m; the rod's own if None
     velocity, spin : (n, 3) m/s, (m,) rad/s at the start
     drive : of what is held
+    touching : contact; None lets rods pass through each other
     """
 
     rod: SpaceRod
@@ -57,6 +59,7 @@ class SpaceWorld:
     velocity: Floats | None = None
     spin: Floats | None = None
     drive: MovingSupports | None = None
+    touching: Touching | None = None
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.gravity).all():
@@ -67,6 +70,8 @@ class SpaceWorld:
             raise ValueError("motion: the stretch law is rubber: choose hooke")
         if self.damping.rayleigh:
             raise ValueError("damping: rayleigh is of the plane only: leave it out")
+        if self.touching is not None:
+            refuse_overlap(self.rod, self.touching, self.rod.nodes)
 
     @cached_property
     def system(self) -> SpaceSystem:

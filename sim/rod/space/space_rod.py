@@ -7,7 +7,7 @@ planar rod of [Hu20].
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 
 import numpy as np
@@ -201,6 +201,23 @@ def through(
         held_frames=np.zeros(m, dtype=np.bool_),
         law=law,
     )
+
+
+def together(*rods: SpaceRod) -> SpaceRod:
+    """Several rods as one, whose nodes, edges and bends follow each other."""
+    nodes = np.cumsum([0, *(len(rod.nodes) for rod in rods)])
+    edges = np.cumsum([0, *(len(rod.edges) for rod in rods)])
+    joined = {
+        name: np.concatenate([getattr(rod, name) for rod in rods])
+        for name in (one.name for one in fields(SpaceRod) if one.name != "law")
+    }
+    joined["edges"] = np.concatenate(
+        [rod.edges + k for rod, k in zip(rods, nodes[:-1], strict=True)]
+    )
+    joined["bends"] = np.concatenate(
+        [rod.bends + k for rod, k in zip(rods, edges[:-1], strict=True)]
+    )
+    return SpaceRod(**joined, law=rods[0].law)
 
 
 def clamped(rod: SpaceRod, *edges: int) -> SpaceRod:

@@ -1,0 +1,161 @@
+"""Coulomb's law at contacts in space: w = b + W p, with p and w as (n, t1, t2) each.
+
+    p_n >= 0, w_n >= 0, p_n w_n = 0         |p_t| <= mu p_n,  p_t = - mu p_n w_t / |w_t|
+
+where w_t is not zero. This is the law itself, not its convex relaxation: the pair
+(p, w + mu |w_t| n) is complementary in the cone and its dual (De Saxce and Feng, Math.
+Comput. Modelling 28, 1998). What is solved are the projections of Alart and Curnier
+(CMAME 92, 1991),
+
+    r_n = p_n - max(0, q_n),  r_t = p_t - [q_t onto the disc of radius mu max(0, q_n)],
+
+q = p - w / W_kk. Where several contacts share a load at will W is singular, so each has
+a small compliance of its own about what it carried in the round before (the proximal
+point method, Rockafellar, SIAM J. Control Optim. 14, 1976): rounds of Newton's method
+on r, with projected sweeps of Gauss-Seidel's kind where it cycles, until r of the
+problem itself is at rounding.
+"""
+
+import numpy as np
+
+from sim.arrays import Bools, Floats
+from sim.kernels import kernel
+
+SWEEPS = 30
+ROUNDS = 60
+ITERATIONS = 15  # of a round
+FAR = 1.0  # m, by which no contact moves in one iteration
+SOFT = 1e-3  # of a contact's compliance: its own in the first round,
+SOFTEST = 1e-7, 1e-1  # then less or more, as the round before went
+
+
+@kernel
+def _sweep(
+    W: Floats, b: Floats, mu: float, scale: Floats, p: Floats, times: int
+) -> None:
+    """p <- projected block Gauss-Seidel; p, b (c, 3), W (3 c, 3 c), scale (c, 2)."""
+    flat = p.ravel()
+    for _ in range(times):
+        for k in range(len(p)):
+            w = np.empty(3)
+            for a in range(3):
+                w[a] = b[k, a]
+                for j in range(len(flat)):
+                    w[a] += W[3 * k + a, j] * flat[j]
+            old = p[k, 0]
+            p[k, 0] = max(0.0, old - w[0] / scale[k, 0])
+            for a in range(1, 3):
+                w[a] += W[3 * k + a, 3 * k] * (p[k, 0] - old)
+                p[k, a] -= w[a] / scale[k, 1]
+            size = np.sqrt(p[k, 1] ** 2 + p[k, 2] ** 2)
+            bound = mu * p[k, 0]
+            if size > bound:
+                p[k, 1] *= bound / size
+                p[k, 2] *= bound / size
+
+
+def _projected(
+    b: Floats, W: Floats, mu: float, scale: Floats, p: Floats
+) -> tuple[Floats, Floats, Bools, Bools]:
+    """r (c, 3), q (c, 3), and which contacts are closed, and slide."""
+    w = b + (W @ p.ravel()).reshape(-1, 3)
+    q = p - w / scale[:, [0, 1, 1]]
+    bound = mu * np.maximum(q[:, 0], 0.0)
+    size = np.hypot(q[:, 1], q[:, 2])
+    slides = size > bound
+    share = np.where(slides, bound / np.maximum(size, 1e-300), 1.0)
+    onto = np.column_stack([np.maximum(q[:, 0], 0.0), share[:, None] * q[:, 1:]])
+    return p - onto, q, q[:, 0] > 0.0, slides
+
+
+def _newton_step(
+    W: Floats, mu: float, scale: Floats, r: Floats, q: Floats, closed: Bools,
+    slides: Bools,
+) -> Floats:  # fmt: skip
+    """(c, 3) change of p that makes the linearised r vanish."""
+    c = len(r)
+    dq = np.eye(3 * c) - W / np.repeat(scale[:, [0, 1, 1]].ravel(), 3 * c).reshape(
+        3 * c, 3 * c
+    )
+    dq = dq.reshape(c, 3, 3 * c)
+    onto = np.zeros_like(dq)
+    onto[closed] = dq[closed]
+    k = np.flatnonzero(closed & slides)
+    size = np.hypot(q[k, 1], q[k, 2])[:, None, None]
+    e = q[k, 1:, None] / size
+    across = dq[k, 1:] - e * np.sum(e * dq[k, 1:], axis=1, keepdims=True)
+    bound = mu * q[k, :1, None]
+    onto[k, 1:] = mu * e * dq[k, :1] + bound / size * across
+    J = np.eye(3 * c) - onto.reshape(3 * c, 3 * c)
+    try:
+        return np.asarray(-np.linalg.solve(J, r.ravel()).reshape(-1, 3))
+    except np.linalg.LinAlgError:
+        return np.full_like(r, np.inf)
+
+
+def coulomb_in_space(
+    W: Floats, b: Floats, mu: float, p: Floats, allowed: float
+) -> tuple[Floats, float]:
+    """Forces (c, 3) at contacts, and the residual that they leave.
+
+    Parameters
+    ----------
+    W : (3 c, 3 c) compliance, m/N, normal and both tangential by turns
+    b : (c, 3) m, gaps at the end and moves of the step without forces
+    p : (c, 3) N, a first guess
+    allowed : m, residual at which to stop
+    """
+    scale = cone_scale(W)
+    each, share = scale[:, [0, 1, 1]], SOFT
+    p, size = np.ascontiguousarray(p).copy(), np.inf
+    _sweep(W, b, mu, scale, p, SWEEPS)
+    for _ in range(ROUNDS):
+        softened, there = W + share * np.diag(each.ravel()), b - share * each * p
+        p, left = _newton(softened, there, mu, scale, p, 0.1 * allowed)
+        if left > 0.1 * allowed:
+            _sweep(softened, there, mu, scale, p, SWEEPS)
+        share *= 10.0 if left > 0.1 * allowed else 0.1
+        share = min(max(share, SOFTEST[0]), SOFTEST[1])
+        r = _projected(b, W, mu, scale, p)[0]
+        size = float((np.abs(r) * each).max(initial=0.0))
+        if size <= allowed:
+            break
+    return p, size
+
+
+def _newton(
+    W: Floats, b: Floats, mu: float, scale: Floats, p: Floats, allowed: float
+) -> tuple[Floats, float]:
+    """The best p of a few iterations, and the residual that it leaves, m."""
+    best, least = p, np.inf
+    for _ in range(ITERATIONS):
+        r, q, closed, slides = _projected(b, W, mu, scale, p)
+        size = float((np.abs(r) * scale[:, [0, 1, 1]]).max(initial=0.0))
+        if size < least:
+            best, least = p, size
+        if size <= allowed or not np.isfinite(size):
+            break
+        step = _newton_step(W, mu, scale, r, q, closed, slides)
+        if not np.abs(step).max() * scale.min() < FAR:
+            break
+        p = p + step
+    return best.copy(), least
+
+
+def cone_scale(W: Floats) -> Floats:
+    """(c, 2) compliance of each contact by itself, normal and tangential, m/N."""
+    d = np.diagonal(W).reshape(-1, 3)
+    c = len(d)
+    blocks = W.reshape(c, 3, c, 3)[np.arange(c), 1:, np.arange(c), 1:]
+    twice = np.hypot(0.5 * (d[:, 1] - d[:, 2]), blocks[:, 0, 1])
+    return np.column_stack([d[:, 0], 0.5 * (d[:, 1] + d[:, 2]) + twice])
+
+
+def cone_residual(w: Floats, mu: float, scale: Floats, p: Floats) -> float:
+    """The largest part of r in m, of forces p and what they bring, w, (c, 3)."""
+    q = p - w / scale[:, [0, 1, 1]]
+    bound = mu * np.maximum(q[:, 0], 0.0)
+    size = np.hypot(q[:, 1], q[:, 2])
+    share = np.minimum(1.0, bound / np.maximum(size, 1e-300))
+    onto = np.column_stack([np.maximum(q[:, 0], 0.0), share[:, None] * q[:, 1:]])
+    return float((np.abs(p - onto) * scale[:, [0, 1, 1]]).max(initial=0.0))

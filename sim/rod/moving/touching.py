@@ -1,0 +1,261 @@
+"""Where rods in space touch each other and the ground, and how that follows moves.
+
+A contact is a point of edge A, at share s of it, near one of edge B at share u, or near
+the ground. With the normal n from B to A and radii r, the gap is the distance of both
+axes less r_A + r_B, and the skins move past each other by
+
+    du = dx_A - r_A (turn_A x n) - (dx_B + r_B (turn_B x n)),  turn = t x dt + spin t.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import shortest_path
+
+from sim.arrays import Floats, Ints
+from sim.contact.candidates import boxes, overlaps
+from sim.contact.distance import closest_on_edges
+from sim.contact.safe_step import pair_step
+from sim.kernels import kernel
+from sim.limits import refuse_negative
+from sim.rod.space.frames import SpaceState, edge_lengths
+from sim.rod.space.space_rod import SpaceRod, edge_tangents
+
+JOINED = 2.0  # thicknesses of rod between edges that may be close without contact
+THIN = 0.2  # of the sum of radii: axes of no two edges come closer on a step's way
+REACHED = 1e-3  # of the least radius, by which a start may overlap
+AT_END = 1e-6  # of an edge, from a node that counts as the place of a contact
+NO_NODES = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class LevelGround:
+    """A plane: points x with normal . x above height, m."""
+
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    height: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Touching:
+    """What touches what.
+
+    Attributes
+    ----------
+    radius : (m,) of edges, m
+    friction : coefficient, at all contacts
+    ground : or None
+    """
+
+    radius: Floats
+    friction: float = 0.0
+    ground: LevelGround | None = None
+
+    def __post_init__(self) -> None:
+        refuse_negative(self, "friction", of="contact")
+
+
+class Contacts(NamedTuple):
+    """Of c contacts.
+
+    Attributes
+    ----------
+    edge : (c, 2) A and B; B is -1 at the ground
+    share : (c, 2) places on them
+    gap : (c,) m
+    frame : (c, 3, 3) n and two directions across it
+    """
+
+    edge: Ints
+    share: Floats
+    gap: Floats
+    frame: Floats
+
+
+@kernel
+def _closest(
+    pairs: Ints, edges: Ints, x: Floats, known: bool, share: Floats, apart: Floats
+) -> None:
+    """share (k, 2), unless known, and apart (k, 3), B to A <- closest points."""
+    y = np.empty((4, 3))
+    for k in range(len(pairs)):
+        for i in range(2):
+            for j in range(2):
+                for a in range(3):
+                    y[2 * i + j, a] = x[edges[pairs[k, i], j], a]
+        s, u = share[k, 0], share[k, 1]
+        if not known:
+            s, u = closest_on_edges(y)
+            share[k, 0], share[k, 1] = s, u
+        for a in range(3):
+            apart[k, a] = (1 - s) * y[0, a] + s * y[1, a]
+            apart[k, a] -= (1 - u) * y[2, a] + u * y[3, a]
+
+
+@kernel
+def clear_way(pairs: Ints, edges: Ints, x: Floats, move: Floats, least: Floats) -> int:
+    """The first pair whose axes come closer than `least` on the way, or -1."""
+    y, v = np.empty((4, 3)), np.empty((4, 3))
+    for k in range(len(pairs)):
+        for i in range(2):
+            for j in range(2):
+                for a in range(3):
+                    y[2 * i + j, a] = x[edges[pairs[k, i], j], a]
+                    v[2 * i + j, a] = move[edges[pairs[k, i], j], a]
+        if pair_step(y, v, 2, least[k], 1.0) < 1.0:
+            return k
+    return -1
+
+
+@lru_cache(maxsize=8)
+def _along(n: int, edges: bytes, length: bytes) -> Floats:
+    """(n, n) lengths of rod between nodes; inf between rods."""
+    pairs = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
+    size = np.frombuffer(length, dtype=np.float64)
+    graph = coo_array((size, (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    return np.asarray(shortest_path(graph.tocsr(), directed=False))
+
+
+def near_pairs(rod: SpaceRod, touching: Touching, x: Floats, reach: float) -> Ints:
+    """(k, 2) edges whose skins may be closer than `reach`, joined ones left out."""
+    r = touching.radius
+    margin = float(r.max()) + 0.5 * reach
+    box = boxes(np.ascontiguousarray(rod.edges), x, margin)
+    found = overlaps(box, box, True)
+    size = np.ascontiguousarray(rod.rest_length)
+    between = _along(len(x), np.ascontiguousarray(rod.edges).tobytes(), size.tobytes())
+    a, b = rod.edges[found[:, 0]], rod.edges[found[:, 1]]
+    least = between[a[:, :, None], b[:, None, :]].reshape(len(found), -1).min(axis=1)
+    thick = r[found[:, 0]] + r[found[:, 1]]
+    return np.asarray(found[least > JOINED * thick])
+
+
+def _frames(n: Floats) -> Floats:
+    """(c, 3, 3) normals and two directions across each."""
+    axis = np.eye(3)[np.argmin(np.abs(n), axis=1)]
+    first = np.cross(n, axis)
+    first /= np.linalg.norm(first, axis=1, keepdims=True)
+    return np.stack([n, first, np.cross(n, first)], axis=1)
+
+
+class Near(NamedTuple):
+    """What may touch in a step: (k, 2) pairs of edges, and (g,) nodes at the ground."""
+
+    pairs: Ints
+    nodes: Ints
+
+    @property
+    def contacts(self) -> int:
+        """How many."""
+        return len(self.pairs) + len(self.nodes)
+
+
+def near(rod: SpaceRod, touching: Touching, x: Floats, reach: float) -> Near:
+    """All whose skins may be closer than `reach`, m."""
+    pairs = near_pairs(rod, touching, x, reach)
+    found = contacts_of(rod, touching, Near(pairs, NO_NODES), x, None)
+    nodes = np.flatnonzero(_above(rod, touching, x) < reach)
+    return Near(pairs[_once(rod, found, reach)], nodes)
+
+
+def _once(rod: SpaceRod, found: Contacts, reach: float) -> Ints:
+    """Contacts within reach; of those at the same two places, the first.
+
+    Where a node is closest, both edges that meet there say so.
+    """
+    close = np.flatnonzero(found.gap < reach)
+    edge, share = found.edge[close], found.share[close]
+    at = np.where(share > 0.5, rod.edges[edge, 1], rod.edges[edge, 0])
+    ends = (share <= AT_END) | (share >= 1.0 - AT_END)
+    place = np.where(ends, -1 - at, edge)
+    place = np.sort(place, axis=1)
+    first = np.unique(place, axis=0, return_index=True)[1]
+    return np.asarray(close[np.sort(first)])
+
+
+def contacts_of(
+    rod: SpaceRod, touching: Touching, near: Near, x: Floats, known: Contacts | None
+) -> Contacts:
+    """The contacts of all that is near, edges first.
+
+    Parameters
+    ----------
+    known : where they are on their edges; None looks for the closest points
+    """
+    k = len(near.pairs)
+    share = np.empty((k, 2)) if known is None else known.share[:k].copy()
+    apart = np.empty((k, 3))
+    _closest(near.pairs, rod.edges, x, known is not None, share, apart)
+    far = np.linalg.norm(apart, axis=1)
+    gap = far - touching.radius[near.pairs].sum(axis=1)
+    n = apart / far[:, None]
+    if not len(near.nodes):
+        return Contacts(near.pairs, share, gap, _frames(n))
+    edge, end = (own[near.nodes] for own in _edge_at(rod))
+    return Contacts(
+        np.concatenate([near.pairs, np.column_stack([edge, np.full(len(edge), -1)])]),
+        np.concatenate([share, np.column_stack([end, end])]),
+        np.concatenate([gap, _above(rod, touching, x)[near.nodes]]),
+        _frames(np.concatenate([n, np.tile(_up(touching), (len(edge), 1))])),
+    )
+
+
+def _up(touching: Touching) -> Floats:
+    """(3,) away from the ground."""
+    up = np.zeros(3) if touching.ground is None else np.array(touching.ground.normal)
+    return np.asarray(up / max(float(np.linalg.norm(up)), 1e-300))
+
+
+def _edge_at(rod: SpaceRod) -> tuple[Ints, Floats]:
+    """(n,) an edge at each node, and the node's share of it."""
+    edge, end = np.zeros(len(rod.nodes), dtype=np.int64), np.zeros(len(rod.nodes))
+    for k in (1, 0):
+        edge[rod.edges[:, k]] = np.arange(len(rod.edges))
+        end[rod.edges[:, k]] = float(k)
+    return edge, end
+
+
+def _above(rod: SpaceRod, touching: Touching, x: Floats) -> Floats:
+    """(n,) height of each node's skin above the ground, m."""
+    if touching.ground is None:
+        return np.full(len(x), np.inf)
+    height = x @ _up(touching) - touching.ground.height
+    return np.asarray(height - touching.radius[_edge_at(rod)[0]])
+
+
+def refuse_overlap(rod: SpaceRod, touching: Touching, x: Floats) -> None:
+    """Name what lies within each other at the start."""
+    found = contacts_of(rod, touching, near(rod, touching, x, 0.0), x, None)
+    for k in np.flatnonzero(found.gap < -REACHED * touching.radius.min()).tolist():
+        e, f = found.edge[k].tolist()
+        other = "the ground" if f < 0 else f"edge {f}"
+        raise ValueError(
+            f"contact: edge {e} starts {-found.gap[k]:.3g} m within {other}: move "
+            "them apart, or give smaller radii"
+        )
+
+
+def contact_rows(
+    rod: SpaceRod, touching: Touching, state: SpaceState, contacts: Contacts
+) -> Floats:
+    """(3 c, 3 n + m) J: how skins move past each other along the contacts' frames."""
+    c, nodes = len(contacts.gap), rod.nodes.size
+    rows = np.zeros((c, 3, nodes + len(rod.edges)))
+    t, size = edge_tangents(state.x, rod.edges), edge_lengths(state.x, rod.edges)
+    n = contacts.frame[:, :1]
+    for side, sign in ((0, 1.0), (1, -1.0)):
+        k = np.flatnonzero(contacts.edge[:, side] >= 0)
+        e, s = contacts.edge[k, side], contacts.share[k, side]
+        v = contacts.frame[k]
+        arm = -sign * touching.radius[e][:, None, None] * np.cross(n[k], v)
+        bent = np.cross(arm, t[e][:, None]) / size[e][:, None, None]
+        spun = np.sum(arm * t[e][:, None], axis=2)
+        for end, weight in ((0, 1.0 - s), (1, s)):
+            part = weight[:, None, None] * v + (2 * end - 1) * bent
+            for a in range(3):
+                rows[k, :, 3 * rod.edges[e, end] + a] += sign * part[:, :, a]
+        rows[k, :, nodes + e] += sign * spun
+    return rows.reshape(3 * c, -1)

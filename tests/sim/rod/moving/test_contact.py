@@ -1,0 +1,181 @@
+"""Contact in space: Coulomb's law to rounding, and rods on slopes and on each other."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sim.arrays import Floats
+from sim.rod.gravity import GRAVITY
+from sim.rod.moving.cones import coulomb_in_space
+from sim.rod.moving.motion import SpaceMotionStep, moves
+from sim.rod.moving.space_world import SpaceWorld
+from sim.rod.moving.touching import (
+    LevelGround,
+    Touching,
+    contact_rows,
+    contacts_of,
+    near,
+)
+from sim.rod.space.sections import SpaceMaterial
+from sim.rod.space.space_rod import SpaceRod, edge_tangents, through, together
+from sim.rod.stepping.options import Integrator, StepOptions
+from tests.sim.rod.space.made import ROUND
+
+R, MU = 1.0e-3, 0.5
+STIFF = SpaceMaterial(1.0e9, 1000.0, 0.3)
+
+
+def _wire(start: tuple[float, ...], end: tuple[float, ...], edges: int) -> SpaceRod:
+    s = np.linspace(0.0, 1.0, edges + 1)[:, None]
+    x = (1.0 - s) * np.array(start) + s * np.array(end)
+    return through(x, STIFF, ROUND, first=(0.0, 0.0, 1.0))
+
+
+def _end(world: SpaceWorld, h: float, duration: float) -> SpaceMotionStep:
+    options = StepOptions(h=h, integrator=Integrator.ENERGY_MOMENTUM)
+    *_, last = moves(world, options, duration, every=10**9)
+    return last
+
+
+def _slope(degrees: float) -> tuple[float, float, float]:
+    theta = np.radians(degrees)
+    return GRAVITY * float(np.sin(theta)), 0.0, -GRAVITY * float(np.cos(theta))
+
+
+def _slid(degrees: float, time: float) -> float:
+    """How far a block has come down."""
+    along, _, across = _slope(degrees)
+    return 0.5 * max(0.0, along + MU * across) * time**2
+
+
+def _sound(step: SpaceMotionStep, edge: float) -> None:
+    """Nothing comes from nowhere, and what slides or rests keeps its gap."""
+    ledger = step.moving.ledger
+    assert ledger.gap <= 1e-9 * edge
+    assert ledger.complementarity <= 1e-11
+    assert ledger.friction >= 0.0
+    assert abs(ledger.left) <= 1e-6 * ledger.at_work
+
+
+@pytest.mark.parametrize("degrees", [26.5, 26.6, 35.0])
+def test_a_rod_slides_down_a_slope_from_its_cone_on(degrees: float) -> None:
+    """arctan 0.5 = 26.565 degrees."""
+    rod = _wire((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), 6)
+    touching = Touching(np.full(6, R), MU, LevelGround(height=-R))
+    last = _end(SpaceWorld(rod, _slope(degrees), touching=touching), 5e-3, 0.1)
+    slid = last.x[:, 0] - rod.nodes[:, 0]
+    assert slid == pytest.approx(_slid(degrees, 0.1), rel=1e-4, abs=1e-8)
+    _sound(last, 0.1 / 6)
+
+
+@pytest.mark.parametrize("degrees", [26.5, 30.0])
+def test_a_rod_slides_down_two_rods_from_its_cone_on(degrees: float) -> None:
+    """It lies across them, and does not roll."""
+    rails = [_wire((0.0, y, 0.0), (0.06, y, 0.0), 5) for y in (0.002, 0.010)]
+    across = _wire((0.017, -0.001, 2 * R), (0.017, 0.013, 2 * R), 4)
+    rod = together(*rails, across)
+    rod = replace(rod, held_frames=np.ones(14, dtype=np.bool_))
+    rod.held[:12] = True
+    world = SpaceWorld(rod, _slope(degrees), touching=Touching(np.full(14, R), MU))
+    last = _end(world, 2e-3, 0.05)
+    slid = (last.x - rod.nodes)[12:, 0]
+    assert slid == pytest.approx(_slid(degrees, 0.05), rel=1e-3, abs=1e-8)
+    _sound(last, 0.012)
+
+
+def test_what_falls_does_not_rebound_and_friction_brings_it_to_rest() -> None:
+    """It falls by 1 mm at 0.3 m/s; impact takes mu v_n off, then it brakes."""
+    fall, speed = 1e-3, 0.3
+    rod = _wire((0.0, 0.0, 0.0), (0.05, 0.0, 0.0), 4)
+    v = np.tile([speed, 0.0, 0.0], (5, 1))
+    touching = Touching(np.full(4, R), MU, LevelGround(height=-R - fall))
+    world = SpaceWorld(rod, (0.0, 0.0, -GRAVITY), velocity=v, touching=touching)
+    last = _end(world, 5e-4, 0.12)
+    v_n = np.sqrt(2.0 * GRAVITY * fall)
+    after = speed - MU * v_n
+    way = speed * v_n / GRAVITY + after**2 / (2.0 * MU * GRAVITY)
+    assert last.x[:, 0] - rod.nodes[:, 0] == pytest.approx(way, rel=0.01)
+    assert last.x[:, 2] == pytest.approx(-fall, abs=1e-9)
+    assert np.abs(last.moving.v).max() < 1e-6
+    ledger, mass = last.moving.ledger, rod.mass.sum()
+    lost = ledger.friction + ledger.impact
+    assert lost == pytest.approx(mass * (0.5 * speed**2 + GRAVITY * fall), rel=1e-6)
+
+
+def test_friction_rolls_a_rod_that_lies_across_a_slope() -> None:
+    """A full cylinder gathers 2/3 of what it would without friction."""
+    rod = _wire((0.0, 0.0, 0.0), (0.0, 0.05, 0.0), 4)
+    touching = Touching(np.full(4, R), MU, LevelGround(height=-R))
+    last = _end(SpaceWorld(rod, _slope(20.0), touching=touching), 2e-3, 0.04)
+    free = 0.5 * _slope(20.0)[0] * 0.04**2
+    middle = (last.x - rod.nodes)[1:-1, 0]
+    assert middle == pytest.approx(2.0 / 3.0 * free, rel=0.02)
+    assert last.moving.ledger.friction <= 1e-3 * last.kinetic
+    speed, spin = last.moving.v[3], last.moving.v[rod.nodes.size + 1]
+    assert speed == pytest.approx(spin * R, rel=1e-2)  # about y, along the rod
+
+
+def test_rods_that_touch_move_rigidly_together_without_sliding() -> None:
+    """Turned by w, nodes go by w x r and edges spin by w.t: no row of J sees that."""
+    rod = together(
+        _wire((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), 2),
+        _wire((0.03, -0.05, 2 * R), (0.06, 0.07, 2 * R), 3),
+    )
+    touching = Touching(np.full(5, R), MU)
+    what = near(rod, touching, rod.nodes, 0.1 * R)
+    contacts = contacts_of(rod, touching, what, rod.nodes, None)
+    assert contacts.gap == pytest.approx([0.0], abs=1e-12)
+    w, by = np.array([0.3, -0.7, 0.5]), np.array([0.1, 0.2, -0.3])
+    moved = by + np.cross(w, rod.nodes)
+    spun = edge_tangents(rod.nodes, rod.edges) @ w
+    rows = contact_rows(rod, touching, rod.state, contacts)
+    assert np.abs(rows[:, rod.nodes.size :]).max() > 0.1 * R
+    assert rows @ np.concatenate([moved.ravel(), spun]) == pytest.approx(0.0, abs=1e-15)
+
+
+def _residual(W: Floats, b: Floats, p: Floats) -> tuple[float, float, float]:
+    """How far p is from Coulomb's law, written out: normal part, cone, direction."""
+    w = b + (W @ p.ravel()).reshape(-1, 3)
+    size, slip = np.hypot(*p[:, 1:].T), np.hypot(*w[:, 1:].T)
+    normal = np.abs(np.minimum(p[:, 0], w[:, 0])).max()
+    cone = np.maximum(size - MU * p[:, 0], 0.0).max()
+    against = np.abs(MU * p[:, :1] * w[:, 1:] + slip[:, None] * p[:, 1:]).max()
+    return float(normal), float(cone), float(against)
+
+
+def test_coulomb_problems_are_solved_to_rounding(rng: np.random.Generator) -> None:
+    """Random ones; in the second half contacts share loads, so that W is singular."""
+    kinds = set()
+    for k in range(12):
+        rows = rng.normal(size=(18, 24 if k < 6 else 9))
+        W, b = rows @ rows.T, rng.normal(size=(6, 3))
+        b[:, 0] = -np.abs(b[:, 0]) if k % 2 else b[:, 0]
+        if k >= 6:  # what can be reached, so that a solution exists
+            b = (rows @ rng.normal(size=9)).reshape(6, 3)
+            b[:, 0] += 2.0 * np.abs(b[:, 0])
+            b[0, 0] = -0.1
+        p, left = coulomb_in_space(W, b, MU, np.zeros((6, 3)), 1e-11)
+        assert left <= 1e-11
+        assert max(_residual(W, b, p)) <= 1e-9 * max(1.0, np.abs(p).max())
+        for one in p:
+            stuck = np.hypot(*one[1:]) < 0.999 * MU * one[0]
+            kinds.add("open" if one[0] == 0.0 else "sticks" if stuck else "slides")
+    assert kinds == {"open", "sticks", "slides"}
+
+
+def test_rods_that_start_within_each_other_are_refused() -> None:
+    crossing = together(
+        _wire((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), 2),
+        _wire((0.05, -0.05, R), (0.05, 0.05, R), 3),
+    )
+    words = r"edge [01] starts 0\.001 m within edge 3: move them apart"
+    with pytest.raises(ValueError, match=words):
+        SpaceWorld(crossing, touching=Touching(np.full(5, R)))
+    with pytest.raises(ValueError, match=r"starts 0\.001 m within the ground"):
+        SpaceWorld(
+            _wire((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), 2),
+            touching=Touching(np.full(2, R), ground=LevelGround()),
+        )
+    with pytest.raises(ValueError, match="friction must be"):
+        Touching(np.full(2, R), -1.0)
