@@ -333,6 +333,36 @@ def links_of(system: ConstraintSystem) -> Bools:
     return np.repeat(system.table.kind == ConstraintKind.DIST, ROWS[system.table.kind])
 
 
+@dataclass(frozen=True, eq=False)
+class _NewtonMatrix:
+    """K at a point, whose curvature, tensions and damping are still to be chosen."""
+
+    pattern: HessianPattern
+    point: MorphConfiguration
+    forces: ConstraintForces
+    rho: Floats
+    L: float
+
+    @cached_property
+    def links(self) -> Bools:
+        return links_of(self.forces.linear.system)
+
+    @cached_property
+    def _per_rotation(self) -> Floats:
+        return 0.5 * self.L**2 / self.forces.linear.system.scale * self.links
+
+    def factor(
+        self, W: Floats, y: Floats, rotation: float, shift: float, contacts: Floats
+    ) -> Factor:
+        terms = HessianTerms(
+            W, y + rotation * self._per_rotation, self.rho, shift, contacts
+        )
+        linear = self.forces.linear
+        return factorise_newton(
+            linear.system, self.pattern, linear.B, self.point.z, terms
+        )
+
+
 def _inertia_corrected(
     pattern: HessianPattern,
     point: MorphConfiguration,
@@ -349,46 +379,51 @@ def _inertia_corrected(
     negative, its negative part is left out (links in compression, W inside a convex
     target), and the curvature as it is is only tried from time to time.
     """
-    linear, system = forces.linear, forces.linear.system
-    links = links_of(system)
-    per_rotation = 0.5 * L**2 / system.scale * links
-
-    def factor(
-        curved: Floats, y: Floats, rotation: float, shift: float, blocks: Floats
-    ) -> Factor:
-        terms = HessianTerms(curved, y + rotation * per_rotation, rho, shift, blocks)
-        return factorise_newton(system, pattern, linear.B, point.z, terms)
-
+    K, system = _NewtonMatrix(pattern, point, forces, rho, L), forces.linear.system
     to_goals = point.z[: system.n] - point.g
     error = float(np.sqrt(inner(to_goals, to_goals) / system.n))
     local = forces.size < LOCAL * error
-    rotation, least = damping.rotation, SHIFT * min(0.1, forces.size / L)
+    least = SHIFT * min(0.1, forces.size / L)
     if local or damping.wait <= 0:
-        shift = least
-        for i in range(6 if local else 1):
-            exact = factor(W, forces.y, rotation, shift, of_contacts[0])
-            if exact.negative == 0:
-                indefinite = damping.indefinite + 1 if i > 0 else 0
-                return exact, replace(
-                    damping,
-                    rotation=rotation,
-                    wait=0,
-                    delay=1,
-                    indefinite=indefinite,
-                    bent=damping.bent or i > 0,
-                )
-            rotation = max(8.0 * rotation, 1e-4)
-            shift = max(shift, rotation)
+        exact = _as_it_is(K, W, damping, least, of_contacts[0], 6 if local else 1)
+        if exact is not None:
+            return exact
     wait, delay = damping.wait - 1, damping.delay
     if wait < 0 and not local:
         wait = delay = min(2 * delay, 16)
-    convex, tension = positive_part(W), np.maximum(forces.y, 0.0) * links
+    convex, tension = positive_part(W), np.maximum(forces.y, 0.0) * K.links
     shift = least
     while True:
-        safe = factor(convex, tension, damping.rotation, shift, of_contacts[1])
+        safe = K.factor(convex, tension, damping.rotation, shift, of_contacts[1])
         if safe.negative == 0:
             indefinite = damping.indefinite + local
             return safe, replace(
                 damping, wait=wait, delay=delay, indefinite=indefinite, bent=True
             )
         shift = max(4.0 * shift, 1e-3)
+
+
+def _as_it_is(
+    K: _NewtonMatrix,
+    W: Floats,
+    damping: StepDamping,
+    shift: float,
+    contacts: Floats,
+    tries: int,
+) -> tuple[Factor, StepDamping] | None:
+    """The factor with all curvature, more damped at each try; None if none is sound."""
+    rotation = damping.rotation
+    for i in range(tries):
+        exact = K.factor(W, K.forces.y, rotation, shift, contacts)
+        if exact.negative == 0:
+            return exact, replace(
+                damping,
+                rotation=rotation,
+                wait=0,
+                delay=1,
+                indefinite=damping.indefinite + 1 if i > 0 else 0,
+                bent=damping.bent or i > 0,
+            )
+        rotation = max(8.0 * rotation, 1e-4)
+        shift = max(shift, rotation)
+    return None

@@ -140,15 +140,8 @@ def approach(
 ) -> Iterator[Equilibrium]:
     """Yield the configurations on the way to rest, each on the constraints."""
     free = PotentialEnergy.of(loaded)
-    system, r0 = free.system, loaded.structure.r0
-    if start is None:
-        refuse_free_translation(loaded)
-        z = closed(system, loaded.structure, options.residual)
-        angles = angles_of(loaded.elastic.hinges, r0)
-        angles = angles_of(loaded.elastic.hinges, z[: system.n], angles)
-    else:
-        z = satisfy_constraints(system, start.z, tolerance=options.residual)
-        angles = start.deformed.angle
+    system = free.system
+    z, angles = _first(free, options, start)
     problem, *harder = _stages(free, z, angles)
     point, shift, escapes = problem.point(z, angles), SHIFT, 0
     rng = np.random.default_rng(options.seed)
@@ -180,6 +173,20 @@ def approach(
         "max_steps, or take smaller loads",
         best=point.z[: system.n],
     )
+
+
+def _first(
+    free: PotentialEnergy, options: EquilibriumOptions, start: Equilibrium | None
+) -> tuple[Floats, Floats]:
+    """Where to begin on the constraints: z, and the angles of the hinges."""
+    loaded, system = free.loaded, free.system
+    if start is not None:
+        z = satisfy_constraints(system, start.z, tolerance=options.residual)
+        return z, start.deformed.angle
+    refuse_free_translation(loaded)
+    z = closed(system, loaded.structure, options.residual)
+    angles = angles_of(loaded.elastic.hinges, loaded.structure.r0)
+    return z, angles_of(loaded.elastic.hinges, z[: system.n], angles)
 
 
 def _stages(

@@ -231,21 +231,13 @@ def _level(
     x: Floats, gradient: Floats, hessian: Floats,
 ) -> float:  # fmt: skip
     """F at x, its gradient and its curvature."""
-    count = len(near)
-    own = np.empty((count, 8))  # of each quadric: u, q, grad q, grad log w
-    least = np.inf
-    for e in range(count):
-        square = 0.0
-        for a in range(3):
-            square += (x[a] - at[near[e], a]) ** 2
-        own[e, 0] = square
-        least = min(least, square)
+    own = np.empty((len(near), 8))  # of each quadric: w, q, grad q, grad log w
     total = value = 0.0
+    least = _squares(at, near, x, own)
     gradient[:] = 0.0
-    for e in range(count):
+    for e in range(len(near)):
         i = near[e]
-        facing = g[i, 0] * side[0] + g[i, 1] * side[1] + g[i, 2] * side[2]
-        sign = 1.0 if facing >= 0.0 else -1.0
+        sign = _facing(g[i], side)
         weight, q = np.exp((least - own[e, 0]) / width**2), c[i]
         for a in range(3):
             bent = 0.0
@@ -259,15 +251,44 @@ def _level(
         total += weight
         value += weight * sign * q
     value /= total
-    for e in range(count):
+    for e in range(len(near)):
         for a in range(3):
             own[e, 5 + a] -= gradient[a] / total
+    _blended(C, g, near, side, own, total, value, gradient, hessian)
+    return value
+
+
+@inner
+def _squares(at: Floats, near: Ints, x: Floats, own: Floats) -> float:
+    """Squared distances of the quadrics' points from x, into own[:, 0]; the least."""
+    least = np.inf
+    for e in range(len(near)):
+        square = 0.0
+        for a in range(3):
+            square += (x[a] - at[near[e], a]) ** 2
+        own[e, 0] = square
+        least = min(least, square)
+    return least
+
+
+@inner
+def _facing(normal: Floats, side: Floats) -> float:
+    """The sign with which a quadric counts, so that all face the same side."""
+    along = normal[0] * side[0] + normal[1] * side[1] + normal[2] * side[2]
+    return 1.0 if along >= 0.0 else -1.0
+
+
+@inner
+def _blended(
+    C: Floats, g: Floats, near: Ints, side: Floats, own: Floats,
+    total: float, value: float, gradient: Floats, hessian: Floats,
+) -> None:  # fmt: skip
+    """Gradient and curvature of the weighted mean of the quadrics."""
     gradient[:] = 0.0
     hessian[:] = 0.0
-    for e in range(count):
+    for e in range(len(near)):
         i, share = near[e], own[e, 0] / total
-        facing = g[i, 0] * side[0] + g[i, 1] * side[1] + g[i, 2] * side[2]
-        sign = 1.0 if facing >= 0.0 else -1.0
+        sign = _facing(g[i], side)
         for a in range(3):
             gradient[a] += share * (own[e, 2 + a] + own[e, 1] * own[e, 5 + a])
             for b in range(3):
@@ -277,7 +298,6 @@ def _level(
                     + own[e, 5 + a] * own[e, 2 + b]
                     + (own[e, 1] - value) * own[e, 5 + a] * own[e, 5 + b]
                 )
-    return value
 
 
 @inner
