@@ -1,6 +1,5 @@
 """results/report/index.html: one page of everything, which needs no network."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -85,43 +84,41 @@ def write_report(
     shown = _compared(jobs, comparisons, out, most)
     cases, by_hand = cases_alone(single, out, most), cases_alone(own, out, most)
     scenes = [c["scene"] for c in [*shown, *cases, *by_hand]]
-    states = Counter(job["status"] for job in jobs)
     told = records([*jobs, *own], out)
     library = plotly_script() if any([*scenes, *map(_sweep, studies)]) else ""
     sets = measured_sets(jobs, out)
     taken = len(library) + sum(map(len, scenes)) + RECORD_BYTES * len(told)
-    page = (
-        environment()
-        .get_template("report.html")
-        .render(
-            title=TITLE,
-            style=(TEMPLATES / "report.css").read_text(encoding="utf-8"),
-            jobs=jobs,
-            failed=[j for j in jobs if j["status"] == "failed"],
-            missing=[j for j in jobs if j["status"] == "missing"],
-            finished=states["finished"],
-            edited=[job for job in jobs if job["edits"]],
-            told={job["key"] for job in told_runs([*jobs, *own])},
-            comparisons=shown,
-            sets=sets,
-            covered=coverages([s["inside"] for s in sets]),
-            alone=cases,
-            not_drawn=[job["name"] for job in single[MOST_ALONE:]],
-            own=by_hand,
-            studies=studies,
-            records=told,
-            untold=len(jobs) + len(own) - len(told),
-            scripts=[
-                (TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS
-            ],
-            library=library,
-            synthetic=any(c["synthetic"] for c in comparisons),
-            figures=figures(jobs, out, MOST_BYTES - taken),
-        )
+    template = environment().get_template("report.html")
+    page = template.render(
+        title=TITLE,
+        style=_template("report.css"),
+        jobs=jobs,
+        failed=[j for j in jobs if j["status"] == "failed"],
+        missing=[j for j in jobs if j["status"] == "missing"],
+        finished=sum(job["status"] == "finished" for job in jobs),
+        edited=[job for job in jobs if job["edits"]],
+        told={job["key"] for job in told_runs([*jobs, *own])},
+        comparisons=shown,
+        sets=sets,
+        covered=coverages([s["inside"] for s in sets]),
+        alone=cases,
+        not_drawn=[job["name"] for job in single[MOST_ALONE:]],
+        own=by_hand,
+        studies=studies,
+        records=told,
+        untold=len(jobs) + len(own) - len(told),
+        scripts=[_template(name) for name in SCRIPTS],
+        library=library,
+        synthetic=any(c["synthetic"] for c in comparisons),
+        figures=figures(jobs, out, MOST_BYTES - taken),
     )
     path = out / "index.html"
     write_text(path, page)
     return path
+
+
+def _template(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _sweep(study: Mapping[str, Any]) -> str:

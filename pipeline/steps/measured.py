@@ -102,23 +102,12 @@ def run_step(
     verdicts = parts_judged(at, records.inputs, parts)
     _write(out / "verdict.csv", verdicts)
     refused = {**records.refused, **chosen.refused, **unread}
-    of = before or made
     said = {
-        "set": at.of.name,
-        "title": at.of.title,
-        "source": at.of.source,
-        "licence": at.of.licence,
+        **_described(at),
         "families": families_said(at, whose),
         "groups": shown_groups(at, records.found, whose),
-        "prediction": {
-            "key": of.key if of else "",
-            "sha256": of.sha256 if of else "",
-            "committed": before is not None,
-            **({"reproduced": reproduced(before, made)} if before and made else {}),
-        },
+        "prediction": _prediction_said(before, made),
         "compared_with": {n: p.key for n, p in chosen.by.items()},
-        "variants_tried": at.of.variants_tried,
-        "k": at.of.k,
         "inside": inside(parts),
         "placed": placings(at, records, read),
         "refused": refused,
@@ -127,6 +116,27 @@ def run_step(
     }
     write_json(out / "verdict.json", said)
     return numbers(verdicts, table, refused)
+
+
+def _described(at: SetAtHand) -> dict[str, Any]:
+    """What the set says of itself."""
+    names = ("title", "source", "licence", "variants_tried", "k")
+    return {"set": at.of.name} | {name: getattr(at.of, name) for name in names}
+
+
+def _prediction_said(
+    before: Prediction | None, made: Prediction | None
+) -> dict[str, Any]:
+    """Which prediction was compared, and whether one made now is the committed one."""
+    of = before or made
+    said = {
+        "key": of.key if of else "",
+        "sha256": of.sha256 if of else "",
+        "committed": before is not None,
+    }
+    if before and made:
+        said["reproduced"] = reproduced(before, made)
+    return said
 
 
 def placings(
