@@ -1,8 +1,10 @@
 """Computing time of the star robot, Fig. 6 of [Hu20]."""
 
+import platform
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -14,23 +16,31 @@ from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import Loop
 from sim.rod.stepping.world import World
 
+MOST = "_most"  # ends the columns of the slowest repeats
+CPUINFO = Path("/proc/cpuinfo")
 REAL_TIME_STEP = 2.5e-3  # s, at which the paper's simulator is as fast as the robot
 
 
 @dataclass(frozen=True)
 class TimingStep:
-    """CPU time over simulated time for one step length, by ground."""
+    """CPU time over simulated time for one step length, by ground.
+
+    Attributes
+    ----------
+    ratios, most : the least and the largest of the repeats
+    """
 
     step: int
     h: float
     ratios: dict[str, float]
+    most: dict[str, float]
 
 
 @dataclass(frozen=True, eq=False)
 class ComputingTimeCase:
-    """CPU time of the compiled loop with N = 84, the least of some repeats.
+    """CPU time of the compiled loop with N = 84, the least and the largest of repeats.
 
-    Its numbers are those of the machine, and of the hour, that ran it.
+    Its numbers are those of the machine, which it names, and of the hour that ran it.
 
     grounds : by name; step_lengths : s; duration : s, simulated each time
     """
@@ -57,10 +67,13 @@ class ComputingTimeCase:
         }
         self._cost(next(iter(worlds.values())), self.step_lengths[-1])  # compiles
         for k, h in enumerate(self.step_lengths):
-            ratios = {name: self._cost(world, h) for name, world in worlds.items()}
-            yield TimingStep(k, h, ratios)
+            costs = {name: self._cost(world, h) for name, world in worlds.items()}
+            ratios, most = (
+                {name: both[end] for name, both in costs.items()} for end in (0, 1)
+            )
+            yield TimingStep(k, h, ratios, most)
 
-    def _cost(self, world: World, h: float) -> float:
+    def _cost(self, world: World, h: float) -> tuple[float, float]:
         taken = []
         for _ in range(self.repeats):
             loop = Loop(world, StepOptions(h=h), None)
@@ -68,7 +81,7 @@ class ComputingTimeCase:
             if not loop.run_to(1 << 40, self.duration):
                 raise loop.failure()
             taken.append(time.process_time() - start)
-        return min(taken) / self.duration
+        return min(taken) / self.duration, max(taken) / self.duration
 
     def recorder(self) -> "TimingRecorder":
         return TimingRecorder()
@@ -84,7 +97,8 @@ class TimingRecorder:
         self.last = step
 
     def row(self, step: TimingStep) -> Row:
-        return {"step": step.step, "h": step.h, **step.ratios}
+        most = {f"{name}{MOST}": value for name, value in step.most.items()}
+        return {"step": step.step, "h": step.h, **step.ratios, **most}
 
     def arrays(self, step: TimingStep) -> Arrays:
         return {"ratios": np.array(list(step.ratios.values()))}
@@ -102,4 +116,14 @@ class TimingRecorder:
         return {}
 
     def summary(self) -> Summary:
-        return {"stop": "measured", "step_lengths": self.last.step + 1}
+        lengths = self.last.step + 1
+        return {"stop": "measured", "step_lengths": lengths, "machine": machine()}
+
+
+def machine() -> str:
+    """What this machine calls its processor."""
+    if CPUINFO.is_file():
+        for line in CPUINFO.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -15,6 +15,7 @@ STOP = "stop of the simulation"  # the line of a budget
 OF_STUDY = "="  # in the label of a row that a study gives: what varies, and its value
 SYNTHETIC = "Synthetic data: computed by simulation, not measured"
 COMPUTED = "All is computed; nothing is measured."
+TIMED = "Times are those of the machine; all else is computed."
 
 
 def caption_of(
@@ -114,6 +115,8 @@ def _nature(told: Sequence[Mapping[str, Any]]) -> str:
         seeds = [row["seed"] for row in told if row["seed"] is not None]
         word = "seed" if len(seeds) == 1 else "seeds"
         return f"{SYNTHETIC}{f' ({word} {listed(seeds)})' if seeds else ''}."
+    if any("machine" in row["result"] for row in told):
+        return TIMED
     return "" if any(row["measured"] for row in told) else COMPUTED
 
 

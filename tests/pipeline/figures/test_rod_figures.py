@@ -24,6 +24,7 @@ from pipeline.figures import (
     star_robot_gaits,
 )
 from pipeline.pages.sections import figures
+from pipeline.results.caption_facts import TIMED, facts
 from pipeline.results.shown import Row
 from pipeline.steps.figure import FigureConfig, run_step
 from pipeline.steps.recording import Case, record_steps
@@ -119,12 +120,18 @@ def test_computing_times_are_measured_by_ground_and_step(tmp_path: Path) -> None
         {"star_robot": GroundPlane(), "star_robot_up_3": GroundPlane(3.0)},
         [5e-3, 1e-2],
         0.1,
-        1,
+        3,
     )
     row = _row(case, tmp_path / "times", "computing_time")
     drawn = huang_6.draw([row])
     assert len(drawn.tables["times"]) == 4
-    assert (drawn.tables["times"]["ratio"] > 0.0).all()
+    times = drawn.tables["times"]
+    assert (times["ratio"] > 0.0).all()
+    assert (times["most"] >= times["ratio"]).all()
+    bars = drawn.figure.axes[0].collections[0].get_segments()  # type: ignore[attr-defined]
+    assert [bar[1][1] for bar in bars] == times["most"].tolist()
+    assert facts([row])["rows"][0]["result"]["machine"]
+    assert facts([row])["nature"] == TIMED
     names = [text.get_text() for text in drawn.figure.axes[0].get_legend().texts]  # type: ignore[union-attr]
     assert names[:2] == ["0\N{DEGREE SIGN}", "+3\N{DEGREE SIGN}"]
 
