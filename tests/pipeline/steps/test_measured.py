@@ -4,16 +4,18 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.measured.fitted_records import FittedRecords, Linear
 from analysis.measured.judgement import COLUMNS
 from pipeline.cases.set_records import SetAtHand, at_hand, records_in
 from pipeline.commands.measured import main as measured
 from pipeline.config.measured_file import MeasuredSet, read_set, set_names
 from pipeline.results.posterior_file import POSTERIOR, read_posterior
 from pipeline.results.prediction_file import committed, read_prediction
-from pipeline.steps.fit_measured import left_out_groups
+from pipeline.steps.fit_measured import left_out_groups, told_by_others
 from pipeline.steps.fit_measured import run_step as fit
 from pipeline.steps.measured import run_step as compare
 from pipeline.steps.predict import run_step as predict
@@ -31,6 +33,18 @@ def test_specimens_of_one_design_are_left_out_together() -> None:
     each = at.of.records.model_copy(update={"sisters": ()})
     alone = replace(at, of=at.of.model_copy(update={"records": each}))
     assert left_out_groups(alone, chosen) == [[name] for name in chosen.inputs]
+
+
+def test_a_record_that_alone_tells_an_input_is_not_left_out() -> None:
+    """Without b nothing changes with the second input; without a, all does."""
+    rows = pd.DataFrame({"record": ["a", "a", "b", "c"]})
+    of = FittedRecords(lambda *_: {}, {}, rows)
+    J = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 3.0], [1.0, 0.0]])
+    near = Linear({}, np.zeros(4), J, np.zeros((4, 0)), np.zeros((4, 0)))
+    told = {name: told_by_others(of, near, [name]) for name in "abc"}
+    assert told == {"a": True, "b": False, "c": True}
+    assert not told_by_others(of, near, ["a", "b", "c"])
+    assert not told_by_others(of, replace(near, J=J[:, :0]), ["a"])
 
 
 def spheres() -> SetAtHand:
