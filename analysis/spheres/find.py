@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from analysis.spheres.fused import fusion_bias
 from analysis.spheres.judge import SphereCandidate, typical_rms
 from analysis.spheres.picks import FittedSphere, PickOptions, Picks
-from analysis.spheres.polish import polish, shared_error
+from analysis.spheres.polish import polish
 from analysis.spheres.radius import common_radius
 from analysis.spheres.search import search
 from analysis.spheres.thresholds import JUDGE
@@ -40,8 +41,12 @@ def find_spheres(
             return Picks((), (), np.zeros((0, 0)), np.nan)
         options = replace(options, radius_mm=radius, radius_max_mm=None)
     accepted, rejected = search(points, options.radius_mm, options)
-    accepted, placed, covariance, lost = polish(
-        accepted, points, view, origins, options
+    bias = fusion_bias(accepted, options.radius_mm) if options.fused else None
+    if bias is not None:
+        options = replace(options, radius_mm=bias.radius_mm)
+        accepted, rejected = search(points, bias.radius_mm, options)
+    accepted, placed, covariance, lost, excess = polish(
+        accepted, points, view, origins, options, bias
     )
     spheres = tuple(
         _sphere(c, covariance[3 * k : 3 * k + 3, 3 * k : 3 * k + 3], view)
@@ -51,8 +56,9 @@ def find_spheres(
     rejected += lost
     seen = _seen(accepted, view)
     noise = typical_rms(accepted)
-    excess = shared_error(accepted, placed)
-    return Picks(spheres, tuple(rejected), covariance, noise, motions, seen, excess)
+    return Picks(
+        spheres, tuple(rejected), covariance, noise, motions, seen, excess, bias
+    )
 
 
 def _seen(accepted: list[SphereCandidate], view: Ints | None) -> Bools:

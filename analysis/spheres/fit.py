@@ -28,6 +28,7 @@ class Fit:
     used: Bools  # (k,) points that carry weight
     step: float  # last one, mm; inf where the points determine no centre
     shared: float  # covariance by clusters of a quarter over that by small ones
+    slide: Floats  # (3,) shift of the centre a mm of radius
 
     @cached_property
     def rms(self) -> float:
@@ -109,7 +110,8 @@ def refine(
     used = clean & (np.abs(e) < BIWEIGHT.tukey * scale)
     R = float(theta[3])
     last = step * gate / BIWEIGHT.tukey
-    return Fit(theta[:3], R, scale, covariance, free, sd, e, used, last, shared)
+    slide = np.asarray(-np.linalg.solve(A[:3, :3], A[:3, 3]), np.float64)
+    return Fit(theta[:3], R, scale, covariance, free, sd, e, used, last, shared, slide)
 
 
 def _free_radius(

@@ -8,7 +8,7 @@ import numpy as np
 from analysis.spheres.cells import cell_areas, cells
 from analysis.spheres.fit import Fit
 from analysis.spheres.picks import PickOptions, Rejected, RejectionReason
-from analysis.spheres.thresholds import BIWEIGHT, JUDGE
+from analysis.spheres.thresholds import BIWEIGHT, FUSED, JUDGE
 from sim.arrays import Bools, Floats, Ints
 
 
@@ -36,6 +36,17 @@ class SphereCandidate:
     def level(self) -> int:
         """How many these are."""
         return len(self.on_surface)
+
+    @property
+    def beyond(self) -> int:
+        """How many points of a surface that still faces the centre rise above it.
+
+        A tube leaves the sphere inside it so, along its axis; what is attached to a
+        ball does not face its centre.
+        """
+        e, gate = self.fit.height, BIWEIGHT.tukey * self.fit.scale
+        rising = (e > gate) & (e < JUDGE.rise * self.fit.radius)
+        return int((rising & self.facing).sum())
 
     def rejected(self, reason: RejectionReason, detail: str) -> Rejected:
         return Rejected(self.fit.centre, reason, detail, len(self.points))
@@ -75,10 +86,10 @@ def fault(c: SphereCandidate, options: PickOptions) -> Rejected | None:
             RejectionReason.UNSETTLED,
             f"its centre still moves, {fit.step:.2g} mm in a step",
         )
-    if c.cap < options.min_cap:
+    if c.cap < options.least_cap:
         return c.rejected(
             RejectionReason.CAP,
-            f"{c.cap:.3f} is visible, at least {options.min_cap} wanted",
+            f"{c.cap:.3f} is visible, at least {options.least_cap} wanted",
         )
     if points < (JUDGE.open + JUDGE.crowded / points) * c.level:
         return c.rejected(
@@ -90,6 +101,13 @@ def fault(c: SphereCandidate, options: PickOptions) -> Rejected | None:
         return c.rejected(
             RejectionReason.STRIP,
             f"as wide as {width:.2f} of a cap, not {JUDGE.narrow}",
+        )
+    beyond, most = c.beyond / points, JUDGE.beyond + JUDGE.chance_beyond / points
+    if width < JUDGE.narrow_beyond and beyond > most:
+        return c.rejected(
+            RejectionReason.STRIP,
+            f"as wide as {width:.2f} of a cap, and its surface goes on with "
+            f"{beyond:.2f} of its points, at most {most:.2f}",
         )
     share = float(c.facing[fit.used].mean())
     wanted = JUDGE.facing_round if _tells_round(c) else JUDGE.facing
@@ -103,7 +121,8 @@ def fault(c: SphereCandidate, options: PickOptions) -> Rejected | None:
             RejectionReason.INSIDE, f"{inside} points inside it, {points} on it"
         )
     off, sd = abs(fit.free_radius - R), fit.free_radius_sd
-    if off > np.hypot(options.radius_tolerance * R, 3 * sd) or sd > JUDGE.vague * R:
+    by_chance = 3 * sd * (FUSED.doubt if options.fused else 1.0)
+    if off > np.hypot(options.radius_tolerance * R, by_chance) or sd > JUDGE.vague * R:
         return c.rejected(
             RejectionReason.RADIUS,
             f"its own radius is {fit.free_radius:.3f} +- {sd:.3f} mm",
@@ -138,15 +157,20 @@ def _shared(c: SphereCandidate, better: SphereCandidate) -> float:
 
 
 def odd_ones(
-    candidates: list[SphereCandidate],
+    candidates: list[SphereCandidate], unlike: float = 1.0
 ) -> tuple[list[SphereCandidate], list[Rejected]]:
-    """Drop what is much rougher or sparser than half of all points on spheres are."""
+    """Drop what is much rougher or sparser than half of all points on spheres are.
+
+    Parameters
+    ----------
+    unlike : factor by which the rms of balls differ anyway
+    """
     typical = typical_rms(candidates)
     density = _typical([len(c.points) / c.cap for c in candidates], candidates)
     kept, rejected = [], []
     for c in candidates:
         points = len(c.points)
-        if is_rough(c, typical):
+        if is_rough(c, unlike * typical):
             detail = f"rms {c.fit.rms:.3f} mm, others {typical:.3f} mm"
             rejected.append(c.rejected(RejectionReason.RMS, detail))
         elif points < JUDGE.sparse * density * c.cap and not _tells_round(c):

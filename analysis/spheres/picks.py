@@ -8,7 +8,7 @@ from enum import Enum
 
 import numpy as np
 
-from analysis.spheres.thresholds import SHARED
+from analysis.spheres.thresholds import FUSED, SHARED
 from sim.arrays import Bools, Floats
 
 
@@ -40,6 +40,19 @@ class PickOptions:
     radius_tolerance: float = 0.04  # of the free radius, relative
     registration_mm: float = 0.0  # sd of a view's misplacement in a merged cloud
     repeatability_mm: float = 0.0  # sd that repeated scans of a centre show
+    # whether points lie on a mesh that software made of many views: lines of sight are
+    # lost, and the radius that all balls have in common is sought
+    fused: bool = False
+
+    @property
+    def least_cap(self) -> float:
+        """Smallest visible share of a sphere's surface, 0 to 1."""
+        return max(self.min_cap, FUSED.cap) if self.fused else self.min_cap
+
+    @property
+    def unlike(self) -> float:
+        """By what factor the rms of balls of one scan may differ."""
+        return FUSED.rougher if self.fused else 1.0
 
     def __post_init__(self) -> None:
         if not 0 < self.radius_mm < np.inf:
@@ -123,6 +136,26 @@ class Excess:
         )
 
 
+@dataclass(frozen=True)
+class FusionBias:
+    """By how much a fused mesh makes all balls too large."""
+
+    stated_mm: float  # radius that was given
+    radius_mm: float  # that the balls have in common in the mesh
+    sd_mm: float  # of that
+
+    @property
+    def told(self) -> str:
+        """One line for the reader of the results."""
+        share = 100.0 * (self.radius_mm / self.stated_mm - 1.0)
+        sd = 100.0 * self.sd_mm / self.stated_mm
+        return (
+            f"balls come out {abs(share):.1f} +- {sd:.1g} % "
+            f"{'large' if share > 0 else 'small'}: fused mesh; centres are fitted with "
+            f"the radius {self.radius_mm:.4g} mm"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Picks:
     """All spheres of a scan, best seen first, and the candidates turned down."""
@@ -135,6 +168,7 @@ class Picks:
     seen: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=np.bool_))
     # (m, v) whether the sphere is seen in the view; empty where views are not known
     excess: Excess | None = None  # by which the covariance of points was multiplied
+    fusion: FusionBias | None = None  # of a fused mesh
 
     @property
     def centres(self) -> Floats:

@@ -6,11 +6,24 @@ import numpy as np
 
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.fit import Fit, refine
+from analysis.spheres.fused import of_radii as of_fused_radii
 from analysis.spheres.judge import SphereCandidate, fault
-from analysis.spheres.picks import Excess, PickOptions, Rejected, RejectionReason
-from analysis.spheres.shared_errors import largest, of_cells, of_radii, of_views
+from analysis.spheres.picks import (
+    Excess,
+    FusionBias,
+    PickOptions,
+    Rejected,
+    RejectionReason,
+)
+from analysis.spheres.shared_errors import (
+    largest,
+    of_cells,
+    of_degree_1,
+    of_radii,
+    of_views,
+)
 from analysis.spheres.sights import pull, seen_from
-from analysis.spheres.thresholds import SIGHTS, VIEWS
+from analysis.spheres.thresholds import SHARED, SIGHTS, VIEWS
 from analysis.spheres.views import Placement, blocks, place, scanner_places, unmoved
 from sim.arrays import Floats, Ints
 
@@ -21,10 +34,13 @@ def polish(
     view: Ints | None,
     origins: Floats | None,
     options: PickOptions,
-) -> tuple[list[SphereCandidate], Placement | None, Floats, list[Rejected]]:
+    bias: FusionBias | None = None,
+) -> tuple[
+    list[SphereCandidate], Placement | None, Floats, list[Rejected], Excess | None
+]:
     """Return the spheres refitted, the views' motions, and the covariance (3 m, 3 m).
 
-    Last come candidates that turn out to be none.
+    Then come candidates that turn out to be none, and what errors are shared.
 
     Parameters
     ----------
@@ -32,16 +48,21 @@ def polish(
     points : (n, 3) mm
     view : (n,) view of each point, if known
     origins : (v, 3) where the scanner stood for each view, if known
+    bias : of a fused mesh, which has no lines of sight
     """
     if view is None and origins is not None and len(origins) == 1:
         view = np.zeros(len(points), dtype=np.int64)
     if view is None or not accepted:
         fits = [_refit(c, points) for c in accepted]
         accepted, lost = _sorted_out(accepted, fits, options)
-        accepted = _unpulled(accepted, points)
-        return accepted, None, _budget(accepted, None, options), lost
+        if bias is None:
+            accepted = _unpulled(accepted, points)
+        seen = [points[c.points] - c.fit.centre for c in accepted]
+        excess = _shared_error(accepted, None, seen)
+        covariance = _budget(accepted, None, excess, options, bias)
+        return accepted, None, covariance, lost, excess
     views = int(view.max()) + 1
-    if origins is None:
+    if origins is None and bias is None:
         origins = scanner_places(accepted, points, view, views)
     placed = unmoved(views, np.mean([c.fit.centre for c in accepted], axis=0))
     lost = []
@@ -56,9 +77,15 @@ def polish(
         if joint:
             sums = [_sums(c, points, view, origins, placed) for c in accepted]
             placed = place(accepted, sums, placed)
-    if origins is None:
+    if origins is None and bias is None:
         accepted = _unpulled(accepted, points)
-    return accepted, placed, _budget(accepted, placed if joint else None, options), lost
+    tied = placed if joint else None
+    seen = [
+        placed.move(points[c.points], view[c.points]) - c.fit.centre for c in accepted
+    ]
+    excess = _shared_error(accepted, placed, seen)
+    covariance = _budget(accepted, tied, excess, options, bias)
+    return accepted, placed, covariance, lost, excess
 
 
 def _sorted_out(
@@ -145,23 +172,27 @@ def _moved(c: SphereCandidate, by: Floats) -> SphereCandidate:
     )
 
 
-def shared_error(
-    accepted: list[SphereCandidate], joint: Placement | None
+def _shared_error(
+    accepted: list[SphereCandidate], placed: Placement | None, seen: list[Floats]
 ) -> Excess | None:
     """By how much variances exceed those of points, if they do, and what tells."""
-    found = of_cells(accepted) + of_radii(accepted)
-    if joint is not None:
-        found += of_views(joint.squares, joint.free)
-    return largest(found)
+    apart = None if placed is None else of_views(placed.squares, placed.free)
+    telling = largest(of_cells(accepted) + of_radii(accepted) + (apart or []))
+    if telling is None or telling.ratio < SHARED.strong:
+        return telling
+    return of_degree_1(accepted, seen, apart) or telling
 
 
 def _budget(
-    accepted: list[SphereCandidate], joint: Placement | None, options: PickOptions
+    accepted: list[SphereCandidate],
+    joint: Placement | None,
+    excess: Excess | None,
+    options: PickOptions,
+    bias: FusionBias | None,
 ) -> Floats:
     """(3 m, 3 m) covariance of all centres, with what single scans cannot show."""
     size = 3 * len(accepted)
     covariance = np.zeros((size, size))
-    excess = shared_error(accepted, joint)
     if joint is not None:
         covariance += joint.covariance
     else:
@@ -169,6 +200,8 @@ def _budget(
             covariance[3 * k : 3 * k + 3, 3 * k : 3 * k + 3] = c.fit.covariance
     if excess is not None:
         covariance *= excess.ratio
+    if bias is not None and accepted:
+        covariance += of_fused_radii(accepted, bias)
     floor = options.repeatability_mm**2
     if joint is None:
         floor += options.registration_mm**2

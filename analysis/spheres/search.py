@@ -65,7 +65,7 @@ def search(
         voxels = surface(left, R / SEARCH.finest_again, R / SEARCH.coarsest_again)
         _try_all(scan, _starts(voxels, R, options), R, options, accepted, rejected)
     accepted, double = rivals(accepted)
-    accepted, odd = odd_ones(accepted)
+    accepted, odd = odd_ones(accepted, options.unlike)
     return accepted, rejected + double + odd
 
 
@@ -176,7 +176,7 @@ def _wrong(
     if c is None:
         detail = "no sphere goes through the points that face it"
         return Rejected(start, RejectionReason.POINTS, detail, 0)
-    if is_rough(c, 1.2 * typical):
+    if is_rough(c, 1.2 * options.unlike * typical):
         detail = f"rms {c.fit.rms:.3f} mm, others {typical:.3f} mm"
         return c.rejected(RejectionReason.RMS, detail)
     return fault(c, options)

@@ -4,20 +4,56 @@ The covariance of a centre counts what points share within small cells. Three th
 show errors that reach farther, such as those of a matching window or of a ball that is
 not quite round: scores summed over larger cells, centres that views see apart after all
 views were placed, and free radii of balls that were made alike. Each is a ratio of
-variances, one where there are none. A ratio counts where chance alone hardly leads to
-it; the largest one multiplies the covariance of all centres.
+variances, one where there are none, and counts where chance alone hardly leads to it.
+
+Where one counts, the covariance of all centres is multiplied by the largest; where that
+is large, by the ratio of errors of degree 1 on a ball, which move its centre. They are
+taken to be as large as those of degrees 0 and 2 beside them (`form`): where views were
+placed, the mean of both ratios weighted by their degrees of freedom; in merged clouds
+and meshes, where misplaced views deform balls more than they shift them, the geometric
+mean. What views see apart is of another cause than what all see, and is added.
 """
 
 import numpy as np
 
+from analysis.spheres.form import DEGREE_2, form_ratio
 from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.picks import Excess
 from analysis.spheres.thresholds import SHARED
+from sim.arrays import Floats
 
 
 def largest(found: list[Excess]) -> Excess | None:
     """The largest excess that counts."""
     return max((e for e in found if e.counts), key=lambda e: e.ratio, default=None)
+
+
+def of_degree_1(
+    accepted: list[SphereCandidate],
+    points: list[Floats],
+    apart: list[Excess] | None,
+) -> Excess | None:
+    """By the form and the radii of balls; None where too few show their form.
+
+    Parameters
+    ----------
+    points : of each sphere (k, 3), less its centre, mm
+    apart : what views that were placed show; None where none were
+    """
+    each = [form_ratio(c, x) for c, x in zip(accepted, points, strict=True)]
+    form = np.array([ratio for ratio in each if ratio is not None])
+    if len(form) < SHARED.fewest:
+        return None
+    ratio, sd = float(form.mean()), float(form.std(ddof=1) / np.sqrt(len(form)))
+    for radii in of_radii(accepted):
+        two, zero = DEGREE_2 * len(form), 2.0 / radii.sd**2
+        if apart is not None:
+            ratio = (two * ratio + zero * radii.ratio) / (two + zero)
+        else:
+            ratio = float(np.sqrt(ratio * radii.ratio))
+    ratio += sum(max(excess.ratio - 1.0, 0.0) for excess in apart or [])
+    least = max(cells.ratio for cells in of_cells(accepted))
+    return Excess("the form of balls", max(ratio, least, 1.0), sd)
 
 
 def of_cells(accepted: list[SphereCandidate]) -> list[Excess]:

@@ -103,6 +103,12 @@ class JudgeThresholds:
     open: float = 0.2  # of the points at its height that a sphere may use; clamps
     crowded: float = 8.0  # over its points: how much larger that share is with few; few
     narrow: float = 0.18  # spread of a sphere's points over that of a round cap; clamps
+    # the same where the surface goes on beyond the sphere, as a tube's does; clamps
+    narrow_beyond: float = 0.35
+    # points up to `rise` above a sphere over points on it, and how much more with few
+    beyond: float = 0.45  # clamps
+    chance_beyond: float = 20.0  # over its points; few
+    rise: float = 0.3  # radii; clamps
     vague: float = 0.08  # sd of the free radius over the radius: hardly round; clamps
     rough: float = 1.4  # rms over what is typical of the scan's spheres; few
     rougher: float = 1.2  # the same where points hardly tell a sphere; few
@@ -146,6 +152,19 @@ class SharedThresholds:
     certain: float = 3.0  # sd above one; custom
     fewest: int = 5  # spheres, or degrees of freedom, that tell; custom
     points: float = 30.0  # weight of a view's points on a sphere that tells; custom
+    # ratio of variances from which the form of balls is asked; below, chance may be it
+    strong: float = 2.0  # views
+    cells: float = 3.0  # that a ball shows, over unknowns of its form; custom
+
+
+@dataclass(frozen=True)
+class FusedThresholds:
+    """When a mesh tells the radius that its balls have in common."""
+
+    near: float = 0.05  # of the median radius: what is farther is another ball; custom
+    rougher: float = 1.5  # times the rms that may differ from ball to ball; sizes
+    cap: float = 0.08  # smallest visible share of a ball; sizes
+    doubt: float = 1.5  # times the sd of a free radius, as errors are shared; sizes
 
 
 @dataclass(frozen=True)
@@ -196,5 +215,6 @@ JUDGE = JudgeThresholds()
 RADIUS = RadiusThresholds()
 VIEWS = ViewThresholds()
 SHARED = SharedThresholds()
+FUSED = FusedThresholds()
 SIGHTS = SightThresholds()
 OTHERS = OtherSizeThresholds()

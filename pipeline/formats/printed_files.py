@@ -4,10 +4,8 @@ STL is written by trimesh, 3MF by lib3mf: trimesh's own writer has neither part 
 nor identifiers that stay, and checks no mesh.
 """
 
-import contextlib
-import locale
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from trimesh import Trimesh
 from trimesh.exchange.stl import export_stl
 
 from pipeline.store.files import replacing
+from pipeline.terminal.locales import kept_locale
 from sim.lab.layout import Place
 
 NAMES = uuid.UUID("6f6d7270-6874-7261-636b-70617274730a")  # of parts, objects, items
@@ -27,16 +26,6 @@ def write_stl(path: Path, mesh: Trimesh) -> None:
     header = b"binary STL in mm, made by morphtrack".ljust(80)
     with replacing(path) as temporary, temporary.open("wb") as file:
         file.write(header + export_stl(mesh)[len(header) :])
-
-
-@contextlib.contextmanager
-def kept_locale() -> Iterator[None]:
-    """Undo what lib3mf does when it writes or reads: it sets the locale to C."""
-    held = locale.setlocale(locale.LC_ALL)
-    try:
-        yield
-    finally:
-        locale.setlocale(locale.LC_ALL, held)
 
 
 def write_3mf(

@@ -37,8 +37,7 @@ def without_far(cloud: Cloud, radius_mm: float, choices: Choices) -> Cloud:
         )
     note = f"{many} of {len(points)} points lay far from the others and were dropped"
     return replace(
-        cloud,
-        points=points[~far],
+        cloud.only(~far),
         dropped=cloud.dropped + many,
         notes=(*cloud.notes, note),
     )

@@ -22,6 +22,15 @@ class SizeThresholds:
 
 
 @dataclass(frozen=True)
+class MeshThresholds:
+    """How points are spread over the faces of a mesh."""
+
+    spacing: float = 1 / 15  # radii between points, unless faces are closer; custom
+    largest: float = 1.0  # squared radii: area as which a larger face counts; custom
+    most_points: int = 2_000_000  # unless there are more faces; custom
+
+
+@dataclass(frozen=True)
 class RepeatThresholds:
     """Which points were counted twice."""
 
@@ -46,5 +55,6 @@ class HintThresholds:
 
 
 SIZE = SizeThresholds()
+MESH = MeshThresholds()
 REPEAT = RepeatThresholds()
 HINT = HintThresholds()

@@ -18,6 +18,7 @@ from pipeline.scans.reading.source import Choices
 from pipeline.scans.reading.thinning import Thinning
 from pipeline.scans.reading.units import Unit
 from pipeline.scans.repeats import check_views_differ, without_repeats
+from pipeline.scans.surface import spread_out
 from pipeline.scans.thresholds import HINT, SIZE
 from pipeline.terminal.errors import InputError
 from sim.arrays import Bools, Floats, Ints
@@ -46,13 +47,15 @@ def read_views(
         thinning = Thinning(SIZE.voxel * radius_mm, max(int(share * size), 1000))
         clouds += read_clouds(scan, unit, choices, thinning)
     near = [without_far(cloud, radius_mm, choices) for cloud in clouds]
-    once = [without_repeats(cloud, radius_mm) for cloud in near]
+    once = [
+        cloud if cloud.is_mesh else without_repeats(cloud, radius_mm) for cloud in near
+    ]
     try:
         check_views_differ(once, radius_mm)
     except InputError:
         _check_unit(clouds, unit, options)
         raise
-    return once
+    return [spread_out(cloud, radius_mm) for cloud in once]
 
 
 def _check_unit(clouds: list[Cloud], unit: Unit, options: PickOptions) -> None:

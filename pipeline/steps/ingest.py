@@ -1,6 +1,6 @@
 """Files of points in, a table of sphere centres with covariances out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +74,9 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     sizes = [len(cloud.points) for cloud in clouds]
     points, clouds = merged(clouds)
     view = np.repeat(np.arange(len(clouds)), sizes) if len(clouds) > 1 else None
-    picks = pick(points, view, config)
-    wrong = doubt(picks, points, unit, config.options)
+    options = replace(config.options, fused=any(cloud.is_mesh for cloud in clouds))
+    picks = pick(points, view, config, options)
+    wrong = doubt(picks, points, unit, options)
     if wrong:
         code, _, problem = wrong.partition(" ")
         lost = "".join(f"; {note}" for note in _remarks(clouds))
@@ -99,10 +100,12 @@ def perform(job: Job, needs: Needs, out: Path) -> Numbers:
         raise InputError(one_line(error)) from error
 
 
-def pick(points: Floats, view: Ints | None, config: Ingest) -> Picks:
+def pick(
+    points: Floats, view: Ints | None, config: Ingest, options: PickOptions
+) -> Picks:
     """The spheres of a scan; with a seeds file, those at its seeds only."""
     if config.seeds_path is None:
-        return find_spheres(points, config.options, view)
+        return find_spheres(points, options, view)
     seeds = read_seeds(Path(config.seeds_path))
     largest = config.largest_radius_mm or config.sphere_radius_mm
     near = near_any(points, seeds, CROP_REACH * largest)
@@ -112,7 +115,7 @@ def pick(points: Floats, view: Ints | None, config: Ingest) -> Picks:
             f"{CROP_REACH * largest:g} mm of a seed: are the seeds in mm?"
         )
     crop = None if view is None else view[near]
-    picks = find_spheres(points[near], config.options, crop)
+    picks = find_spheres(points[near], options, crop)
     return at_seeds(picks, seeds, SEED_REACH * largest)
 
 
@@ -138,8 +141,7 @@ def _numbers(
 ) -> dict[str, Any]:
     free_radius, free_radius_sd = own_radius(picks)
     notes = _remarks(clouds) + blind_views(clouds, picks.seen)
-    if picks.excess is not None:
-        notes.append(picks.excess.told)
+    notes += [told.told for told in (picks.fusion, picks.excess) if told is not None]
     return {
         "spheres": len(picks.spheres),
         "rejected": len(picks.rejected),

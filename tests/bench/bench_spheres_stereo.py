@@ -1,6 +1,7 @@
-"""Pick spheres from the scans of the stereo scanner: honesty of the covariance.
+"""Pick spheres from the scans of other scanners: honesty of the covariance.
 
-Run by hand: python -m tests.bench.bench_spheres_stereo [SCENES] [FIRST_SEED]
+Run by hand: python -m tests.bench.bench_spheres_stereo [SCENES] [FIRST_SEED] [mixed]
+The stereo scanner, or with the last word the mixture of it with the first.
 """
 
 import sys
@@ -13,6 +14,7 @@ from scipy.spatial import KDTree
 from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions, Picks
 from sim.arrays import Floats, Ints
+from tests.helpers.mixed_scanner import mixed
 from tests.helpers.stereo_scanner import (
     StereoScan,
     StereoScanner,
@@ -35,15 +37,15 @@ class Outcome:
     seconds: float
 
 
-def outcome(scan: StereoScan, picks: Picks, seconds: float) -> Outcome:
+def outcome(centres: Floats, picks: Picks, seconds: float) -> Outcome:
     """Picks beside the truth."""
     if not picks.spheres:
         return Outcome(np.nan, np.nan, 0, 0, seconds)
-    apart, nearest = KDTree(scan.centres).query(picks.centres)
+    apart, nearest = KDTree(centres).query(picks.centres)
     right = apart < MATCHED
     rows = (3 * np.flatnonzero(right)[:, None] + np.arange(3)).ravel()
     covariance = picks.covariance[np.ix_(rows, rows)]
-    true = scan.centres[nearest[right]]
+    true = centres[nearest[right]]
     nees, rms = shape_error(picks.centres[right], true, covariance)
     many = len(np.unique(nearest[right]))
     return Outcome(nees, rms, many, int((~right).sum()), seconds)
@@ -76,35 +78,59 @@ def picked(scan: StereoScan, radius: float, view: Ints | None) -> Outcome:
     start = time.process_time()
     options = PickOptions(radius_mm=radius)
     picks = find_spheres(scan.points, options, view)
-    return outcome(scan, picks, time.process_time() - start)
+    return outcome(scan.centres, picks, time.process_time() - start)
 
 
-def main(scenes: int, first: int) -> None:
+def stereo(seed: int) -> dict[str, Outcome]:
+    """A scene of the stereo scanner, and the same with clutter."""
+    rng = np.random.default_rng([24, seed])
+    scene = mechanism(rng)
+    scan = scanned(scene, StereoScanner(), rng)
+    runs = both(scan, scene.radius)
+    mess = scanned(cluttered(scene), StereoScanner(), rng)
+    return {**runs, "clutter": picked(mess, scene.radius, mess.view)}
+
+
+def mixture(seed: int) -> dict[str, Outcome]:
+    """A scene of the mixture of scanners."""
+    return both(mixed(np.random.default_rng([25, seed])), 6.0)
+
+
+def both(scan: StereoScan, radius: float) -> dict[str, Outcome]:
+    """With views told apart, and merged."""
+    return {
+        "views": picked(scan, radius, scan.view),
+        "merged": picked(scan, radius, None),
+    }
+
+
+def interval(values: Floats) -> Floats:
+    """95 % of the mean, by drawing scenes again."""
+    rng = np.random.default_rng(0)
+    means = rng.choice(values, (2000, len(values))).mean(axis=1)
+    return np.asarray(np.quantile(means, [0.025, 0.975]))
+
+
+def main(scenes: int, first: int, kind: str) -> None:
     """Print a line a scene and the means."""
     kinds: dict[str, list[Outcome]] = {}
     for seed in range(first, first + scenes):
-        rng = np.random.default_rng([24, seed])
-        scene = mechanism(rng)
-        scan = scanned(scene, StereoScanner(), rng)
-        runs = {
-            "views": picked(scan, scene.radius, scan.view),
-            "merged": picked(scan, scene.radius, None),
-        }
-        mess = scanned(cluttered(scene), StereoScanner(), rng)
-        runs["clutter"] = picked(mess, scene.radius, mess.view)
-        for kind, run in runs.items():
-            kinds.setdefault(kind, []).append(run)
-            print(f"{seed:4} {kind:8} {run}")
-    for kind, found in kinds.items():
+        for name, run in (mixture if kind == "mixed" else stereo)(seed).items():
+            kinds.setdefault(name, []).append(run)
+            print(f"{seed:4} {name:8} {run}", flush=True)
+    for name, found in kinds.items():
         nees = np.array([run.nees for run in found])
         rms = 1e3 * np.sqrt(np.mean([run.rms_mm**2 for run in found]))
+        low, high = interval(nees)
         print(
-            f"{kind:8} NEES {nees.mean():.2f} ({nees.min():.2f} to {nees.max():.2f}), "
+            f"{name:8} NEES {nees.mean():.2f}, 95 % {low:.2f} to {high:.2f} "
+            f"({nees.min():.2f} to {nees.max():.2f}), "
             f"rms {rms:.1f} um, found {sum(run.found for run in found)}, "
-            f"false {sum(run.false for run in found)}"
+            f"false {sum(run.false for run in found)}, "
+            f"CPU {sum(run.seconds for run in found) / len(found):.2f} s"
         )
 
 
 if __name__ == "__main__":
-    given = [int(text) for text in sys.argv[1:]]
-    main(*[*given, *(3, 0)[len(given) :]])
+    given = [*sys.argv[1:], *("3", "0", "stereo")[len(sys.argv) - 1 :]]
+    main(int(given[0]), int(given[1]), given[2])

@@ -77,12 +77,14 @@ class StereoScan:
     ----------
     centres : (n, 3) as a scanner of the same scale without other errors would see them
     body : (m,) ball of each point, -1 for anything else
+    places : (v, 3) of the camera
     """
 
     points: Floats
     view: Ints
     body: Ints
     centres: Floats
+    places: Floats
 
 
 class _Camera(NamedTuple):
@@ -98,14 +100,15 @@ def scanned(
     """The scene as the scanner sees it from all sides but below."""
     scale = 1.0 + scanner.scale_sd * rng.normal()
     prints = rng.normal(size=(len(scene.centres), 2, 3))  # axis and seam of each ball
-    parts = [
-        _view(scene, scanner, _looking(scene, scanner, v, rng), prints, rng)
-        for v in range(scanner.views)
-    ]
+    parts, places = [], []
+    for v in range(scanner.views):
+        camera = _looking(scene, scanner, v, rng)
+        parts.append(_view(scene, scanner, camera, prints, rng))
+        places.append(camera.place)
     points = scale * np.concatenate([points for points, _ in parts])
     view = np.repeat(np.arange(len(parts)), [len(points) for points, _ in parts])
     body = np.concatenate([body for _, body in parts])
-    return StereoScan(points, view, body, scale * scene.centres)
+    return StereoScan(points, view, body, scale * scene.centres, np.array(places))
 
 
 def _looking(

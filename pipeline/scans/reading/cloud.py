@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.scans.reading import mesh, npy, pcd, ply, text
+from pipeline.scans.reading import mesh, npy, pcd, ply, solid_files, text
 from pipeline.scans.reading.source import (
     Choices,
     Fault,
@@ -18,7 +18,7 @@ from pipeline.scans.reading.source import (
 from pipeline.scans.reading.thinning import Thinning, thinned
 from pipeline.scans.reading.units import Unit, declared_unit
 from pipeline.scans.thresholds import SIZE
-from sim.arrays import Floats
+from sim.arrays import Bools, Floats, Ints
 
 Reader = Callable[[Path, int, Choices], Source | list[Source]]
 READERS: dict[str, Reader] = {
@@ -27,6 +27,8 @@ READERS: dict[str, Reader] = {
     ".npy": npy.read,
     ".stl": mesh.read_stl,
     ".obj": mesh.read_obj,
+    ".glb": solid_files.read_glb,
+    ".3mf": solid_files.read_3mf,
 }
 for _suffix in (".xyz", ".txt", ".csv", ".tsv", ".asc", ".pts", ".ptx", ".dat"):
     READERS[_suffix] = text.read
@@ -49,6 +51,16 @@ class Cloud:
     notes: tuple[str, ...]  # what a reader of the results should know
     viewpoint: tuple[float, float, float] | None  # of the scanner, mm
     part: int | None = None  # number of the scan in a file of several
+    is_mesh: bool = False
+    triangles: Ints | None = None  # (m, 3) of a mesh, while points are its vertices
+
+    def only(self, kept: Bools) -> "Cloud":
+        """The cloud with some of its points (n,), and the triangles between them."""
+        triangles = self.triangles
+        if triangles is not None:
+            number = np.cumsum(kept) - 1
+            triangles = number[triangles[kept[triangles].all(axis=1)]]
+        return replace(self, points=self.points[kept], triangles=triangles)
 
     @property
     def name(self) -> str:
@@ -121,14 +133,18 @@ def _cloud(
     part: int | None,
 ) -> Cloud:
     thinned_to: tuple[str, ...] = ()
+    triangles = None
     if thinning is not None and expected(source) > thinning.most:
         points, read, finite, thinned_to = _thinned(source, unit, thinning)
     else:
         points, read = _finite_points(source)
         finite = len(points)
+        if source.faces is not None and finite == read:
+            triangles = _checked(path, source.faces(), finite)
     notes = _notes(path, source, read, read - finite)
     points, far = _in_mm(path, points, unit, choices)
     if far:
+        triangles = None
         notes += (f"{far} of {read} points have no possible place and were dropped",)
     return Cloud(
         points,
@@ -140,7 +156,25 @@ def _cloud(
         notes + thinned_to,
         _viewpoint(source, unit),
         part,
+        triangles is not None,
+        triangles,
     )
+
+
+def _checked(path: Path, triangles: Ints, points: int) -> Ints | None:
+    """The triangles, if there are any and all their corners are points of the file."""
+    if not len(triangles):
+        return None
+    low, high = int(triangles.min()), int(triangles.max())
+    if low < 0 or high >= points:
+        bad = low if low < 0 else high
+        raise ScanFileError(
+            Fault.FORMAT,
+            path,
+            f"a face has the corner {bad}, but there are {points} vertices",
+            "export the mesh again, or its vertices alone",
+        )
+    return triangles
 
 
 def expected(source: Source) -> int:

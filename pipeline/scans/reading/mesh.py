@@ -1,11 +1,11 @@
-"""STL and OBJ meshes: their vertices, each once."""
+"""STL and OBJ meshes: their vertices, each once, and their triangles."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 
-from pipeline.scans.reading import records, rows
+from pipeline.scans.reading import faces, records, rows
 from pipeline.scans.reading.source import (
     BINARY,
     Choices,
@@ -13,7 +13,7 @@ from pipeline.scans.reading.source import (
     ScanFileError,
     Source,
 )
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
 
 TEXT_BYTES = 1 << 12
 STL_HEADER = 84  # bytes: 80 of text and the number of triangles
@@ -27,7 +27,14 @@ def read_obj(path: Path, size: int, choices: Choices) -> Source:
         line.lstrip("# ") for line in rows.head(path, 50) if line.startswith("#")
     )
     blocks = rows.points(path, layout, choices)
-    return Source("obj", blocks, size // 8 + 1, None, comments)
+    return Source(
+        "obj",
+        blocks,
+        size // 8 + 1,
+        None,
+        comments,
+        faces=lambda: faces.of_obj(path, choices),
+    )
 
 
 def read_stl(path: Path, size: int, choices: Choices) -> Source:
@@ -47,11 +54,13 @@ def read_stl(path: Path, size: int, choices: Choices) -> Source:
         )
     count = records.whole_records(path, size - STL_HEADER, 50, triangles, choices)
     comments = (start[:80].decode("latin-1").strip("\0 "),)
-    blocks = _once(_corners(path, count))
+    blocks, faces_of = _once(_corners(path, count))
     notes: tuple[str, ...] = ()
     if count < triangles:
         notes = (f"salvaged {count} of {triangles} promised triangles",)
-    return Source("stl binary", blocks, 3 * count, None, comments, notes)
+    return Source(
+        "stl binary", blocks, 3 * count, None, comments, notes, faces=faces_of
+    )
 
 
 def _is_text(path: Path) -> bool:
@@ -62,9 +71,10 @@ def _is_text(path: Path) -> bool:
 
 def _ascii_stl(path: Path, size: int, start: bytes, choices: Choices) -> Source:
     layout = rows.Layout(columns=(1, 2, 3), keyword="vertex")
-    blocks = _once(_whole(path, rows.points(path, layout, choices), choices))
+    corners = _whole(path, rows.points(path, layout, choices), choices)
+    blocks, triangles = _once(corners)
     comments = (start.decode("latin-1").strip().splitlines()[0],)
-    return Source("stl ascii", blocks, size // 13 + 1, None, comments)
+    return Source("stl ascii", blocks, size // 13 + 1, None, comments, faces=triangles)
 
 
 def _corners(path: Path, count: int) -> Iterator[Floats]:
@@ -91,8 +101,17 @@ def _whole(path: Path, blocks: Iterator[Floats], choices: Choices) -> Iterator[F
         )
 
 
-def _once(blocks: Iterator[Floats]) -> Iterator[Floats]:
-    """All corners in one block, each vertex once: triangles repeat them."""
-    corners = list(blocks)
-    if corners:
-        yield np.unique(np.concatenate(corners), axis=0)
+def _once(blocks: Iterator[Floats]) -> tuple[Iterator[Floats], Callable[[], Ints]]:
+    """All corners in one block, each vertex once, and the triangles between them."""
+    triangles = [np.empty((0, 3), dtype=np.int64)]
+
+    def vertices() -> Iterator[Floats]:
+        corners = list(blocks)
+        if corners:
+            whole = np.concatenate(corners)
+            found, number = np.unique(whole, axis=0, return_inverse=True)
+            number = number.ravel()[: len(number) // 3 * 3]
+            triangles.append(number.reshape(-1, 3).astype(np.int64))
+            yield found
+
+    return vertices(), lambda: triangles[-1]

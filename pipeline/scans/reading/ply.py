@@ -1,12 +1,12 @@
-"""PLY: ascii and binary of either byte order, with any extra scalar properties."""
+"""PLY: ascii and binary of either byte order, with any extra properties, and faces."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from pipeline.scans.reading import records, rows
+from pipeline.scans.reading import faces, records, rows
 from pipeline.scans.reading.source import (
     Choices,
     Fault,
@@ -15,7 +15,7 @@ from pipeline.scans.reading.source import (
     number_of,
     shown,
 )
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
 
 MAGIC = b"ply"
 HEADER_BYTES = 1 << 20  # a longer header is no header
@@ -27,6 +27,7 @@ TYPES = {
 }  # fmt: skip
 BYTE_ORDER = {"binary_little_endian": "<", "binary_big_endian": ">", "ascii": "="}
 AXES = ("x", "y", "z")
+CORNERS = ("vertex_indices", "vertex_index")
 
 
 @dataclass
@@ -34,7 +35,7 @@ class _Element:
     name: str
     count: int
     properties: dict[str, str] = field(default_factory=dict)  # name -> numpy type
-    lists: bool = False
+    lists: list[faces.List] = field(default_factory=list)
 
 
 @dataclass
@@ -53,7 +54,37 @@ def read(path: Path, size: int, choices: Choices) -> Source:
     body = _ascii if header.format == "ascii" else _binary
     blocks, count = body(path, size, header, vertex, before, choices)
     return Source(
-        f"ply {header.format}", blocks, count, vertex.count, tuple(header.comments)
+        f"ply {header.format}",
+        blocks,
+        count,
+        vertex.count,
+        tuple(header.comments),
+        faces=_faces(path, header, before, choices) if count == vertex.count else None,
+    )
+
+
+def _faces(
+    path: Path, header: _Header, before: list[_Element], choices: Choices
+) -> Callable[[], Ints] | None:
+    """What reads the faces that follow the vertices, if there are any."""
+    skipped = header.elements[: len(before) + 1]
+    face = next(iter(header.elements[len(skipped) :]), None)
+    if face is None or face.name != "face" or face.count == 0:
+        return None
+    corners = [one for one in face.lists if one.name in CORNERS]
+    if len(face.lists) != 1 or len(corners) != 1:
+        raise _wrong(path, "its faces have other lists than one of their corners")
+    kept = choices.salvage
+    if header.format == "ascii":
+        lines = sum(element.count for element in skipped)
+        return lambda: faces.of_text(
+            path, header.bytes, lines, face.count, corners[0].place, kept
+        )
+    order = BYTE_ORDER[header.format]
+    offset = header.bytes + sum(e.count * _record(e, order).itemsize for e in skipped)
+    kinds = [order + kind for kind in face.properties.values()]
+    return lambda: faces.of_records(
+        path, offset, face.count, kinds, corners[0].ordered(order), kept
     )
 
 
@@ -97,10 +128,13 @@ def _header_line(path: Path, header: _Header, text: str) -> None:
         case ["element", name, count]:
             what = f"the count of element {shown(name)}"
             header.elements.append(_Element(name, number_of(count, path, what)))
-        case ["property", "list", first, second, _] if (
+        case ["property", "list", first, second, name] if (
             header.elements and first in TYPES and second in TYPES
         ):
-            header.elements[-1].lists = True
+            last = header.elements[-1]
+            last.lists.append(
+                faces.List(name, len(last.properties), TYPES[first], TYPES[second])
+            )
         case ["property", kind, name] if (
             header.elements
             and kind in TYPES

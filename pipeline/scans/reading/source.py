@@ -2,12 +2,12 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
 
 BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # bytes that no text holds
 
@@ -59,6 +59,8 @@ class Source:
     notes: tuple[str, ...] = ()
     viewpoint: tuple[float, float, float] | None = None  # in the file's unit
     gaps: bool = False  # rows without a point are nothing that was lost
+    # (m, 3) rows of the corners of a mesh's triangles, to be asked after all blocks
+    faces: Callable[[], Ints] | None = None
 
 
 def shown(text: str, length: int = 40) -> str:

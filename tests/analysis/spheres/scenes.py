@@ -104,6 +104,11 @@ def scan(rng: np.random.Generator, parts: Parts, scanner: Scanner) -> VirtualSca
     return VirtualScan(points, view, label, normal, parts, cap, scanner.sigma)
 
 
+def place_of(scanner: Scanner, v: int) -> Floats:
+    """Where the camera of a view stands."""
+    return _pose(scanner, v)[0]
+
+
 def _pose(scanner: Scanner, v: int) -> tuple[Floats, Floats]:
     """Camera and projector of a view; both look at the origin."""
     azimuth = 2 * np.pi * v / scanner.views + 0.1

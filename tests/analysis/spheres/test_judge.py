@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from analysis.spheres.biweight import BLIND
+from analysis.spheres.find import find_spheres
 from analysis.spheres.fit import refine
 from analysis.spheres.judge import (
     SphereCandidate,
@@ -15,6 +16,7 @@ from analysis.spheres.judge import (
     visible_cap,
 )
 from analysis.spheres.picks import PickOptions, RejectionReason
+from sim.arrays import Floats
 from tests.analysis.spheres.test_fit import CENTRE, cap
 
 
@@ -89,3 +91,41 @@ def test_few_points_that_hardly_tell_a_sphere_may_be_less_rough(
     ):  # fmt: skip
         told = replace(c, fit=replace(c.fit, free_radius_sd=sd))
         assert is_rough(told, c.fit.rms / ratio) == rough
+
+
+def bent(rng: np.random.Generator, bend: float) -> Floats:
+    """Points on the upper half of a tube of radius 6 mm, bent with radius `bend`."""
+    around, along = rng.uniform(0, 2 * np.pi, 20_000), rng.uniform(0, np.pi, 20_000)
+    outer = bend + 6.0 * np.cos(around)
+    x = np.column_stack(
+        [outer * np.cos(along), outer * np.sin(along), 6.0 * np.sin(around)]
+    )
+    kept = (rng.uniform(0, bend + 6.0, len(x)) < outer) & (np.sin(around) > 0)
+    noise = 0.04 * rng.normal(size=(int(kept.sum()), 3))
+    return x[kept] + noise
+
+
+def test_a_bent_tube_of_the_radius_holds_no_sphere(rng: np.random.Generator) -> None:
+    """But where it ends, as far as its radius from there."""
+    for bend in (20.0, 45.0):
+        picks = find_spheres(bent(rng, bend), PickOptions(6.0))
+        assert (np.abs(picks.centres[:, 1]) < 6.0).all()
+        assert len(picks.spheres) <= 2
+
+
+def test_a_strip_goes_on_where_its_surface_faces_the_centre(
+    rng: np.random.Generator,
+) -> None:
+    """The same strip stays a sphere where what rises above it faces elsewhere."""
+    c = replace(sphere_of(rng, 3_000), spread=0.22 * _spread_of_cap(0.33), cap=0.33)
+    height = c.fit.height.copy()
+    height[:1300] = 1.0
+    used = c.fit.used.copy()
+    used[:1300] = False
+    rising = replace(c, fit=replace(c.fit, height=height, used=used))
+    wrong = fault(rising, PickOptions(6.0))
+    assert wrong is not None
+    assert "goes on" in wrong.detail
+    facing = c.facing.copy()
+    facing[:1300] = False
+    assert fault(replace(rising, facing=facing), PickOptions(6.0)) is None

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import trimesh
 
 from analysis.spheres.picks import ViewMotion
 from pipeline.commands.ingest import main
@@ -388,3 +389,17 @@ def test_a_range_of_radii_is_what_messages_and_numbers_speak_of(
     out = tmp_path / "none"
     argv = [str(scan), "--unit", "mm", "--out", str(out), "--radius-range", "1", "1.5"]
     assert "no sphere of radius 1 to 1.5 mm" in refuses(argv, out)
+
+
+def test_balls_of_a_fused_mesh_may_all_be_too_large(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ball = trimesh.creation.icosphere(3, 6.0 * 1.017)
+    places = [ball.copy().apply_translation(c) for c in CENTRES]
+    path, out = tmp_path / "a.stl", tmp_path / "found"
+    trimesh.util.concatenate(places).export(path)
+    assert main(words(str(path), out)) == 0
+    said = capsys.readouterr().out
+    assert "% large: fused mesh" in said
+    assert "spread over the faces of a mesh of 7680" in said
+    assert farthest(centres_of(out / "spheres.csv"), CENTRES) < 0.02

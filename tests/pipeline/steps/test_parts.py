@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 from pipeline.commands import parts
-from pipeline.formats.printed_files import kept_locale, write_3mf
+from pipeline.formats.printed_files import write_3mf
 from pipeline.formats.structure_file import structure_file
 from pipeline.steps.part_sizes import FILE
+from pipeline.terminal.locales import kept_locale
 
 RING = [
     "case=triangles_cylinder", "case.structure.rows=1", "case.structure.columns=1",

@@ -1,0 +1,72 @@
+"""Pick spheres from meshes that Open3D fuses of both virtual scanners' views.
+
+Run by hand: python -m tests.bench.bench_spheres_meshes [SCENES] [FIRST_SEED]
+"""
+
+import sys
+import time
+
+import numpy as np
+
+from analysis.spheres.find import find_spheres
+from analysis.spheres.picks import PickOptions
+from pipeline.scans.surface import points_on
+from sim.arrays import Floats, Ints
+from tests.analysis.spheres.scenes import Scanner, place_of, scan, tree
+from tests.bench.bench_spheres_stereo import Outcome, outcome
+from tests.helpers.fused_meshes import Fusion, fused
+from tests.helpers.stereo_scanner import StereoScanner, mechanism, scanned
+
+PITCH, VIEWS, BALLS = 0.5, 6, 12
+Seen = tuple[Floats, Ints, Floats, Floats]  # points, views, places, centres to be found
+
+
+def stereo(rng: np.random.Generator) -> Seen:
+    """A scan of the stereo pair."""
+    seen = scanned(mechanism(rng, BALLS), StereoScanner(pitch=PITCH, views=VIEWS), rng)
+    return seen.points, seen.view, seen.places, seen.centres
+
+
+def projector(rng: np.random.Generator) -> Seen:
+    """A scan of the other scanner; all its balls, however little is seen."""
+    parts = tree(rng, BALLS)
+    reach = np.linalg.norm(parts.centres, axis=1).max() + 20
+    rows = int(2 * reach / PITCH) // 3 * 3
+    scanner = Scanner(views=VIEWS, pixels=(rows * 4 // 3, rows))
+    seen = scan(rng, parts, scanner)
+    places = np.array([place_of(scanner, v) for v in range(VIEWS)])
+    return seen.points, seen.view, places, parts.centres[seen.cap > 0.12]
+
+
+def main(scenes: int, first: int) -> None:
+    """Print a line for each scanner and each way to fuse."""
+    for make in (stereo, projector):
+        kinds: dict[Fusion, list[tuple[Outcome, float, int]]] = {}
+        for seed in range(first, first + scenes):
+            points, view, places, centres = make(np.random.default_rng([24, seed]))
+            for how in Fusion:
+                mesh = fused(points, view, places, PITCH, how)
+                start = time.process_time()
+                spread = points_on(*mesh, 0.4, 36.0)
+                picks = find_spheres(spread, PickOptions(6.0, fused=True))
+                found = outcome(centres, picks, time.process_time() - start)
+                bias = picks.fusion.radius_mm / 6.0 - 1.0 if picks.fusion else np.nan
+                kinds.setdefault(how, []).append((found, bias, len(centres)))
+        for how, rows in kinds.items():
+            nees = np.array([run.nees for run, _, _ in rows])
+            rms = 1e3 * np.sqrt(np.mean([run.rms_mm**2 for run, _, _ in rows]))
+            biases = [100 * bias for _, bias, _ in rows]
+            print(
+                f"{make.__name__:9} {how.value:28} "
+                f"found {sum(run.found for run, _, _ in rows)} of "
+                f"{sum(many for _, _, many in rows)}, "
+                f"false {sum(run.false for run, _, _ in rows)}, "
+                f"{min(biases):.1f} to {max(biases):.1f} % large, rms {rms:.0f} um, "
+                f"NEES {nees.mean():.2f} ({nees.min():.2f} to {nees.max():.2f})",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    given = [int(text) for text in sys.argv[1:]]
+    main(*[*given, *(3, 0)[len(given) :]])
