@@ -131,12 +131,13 @@ test-browser: $(READY_DEV)
 test-long: $(READY_DEV)
 	$(RUN) pytest $(SUITE) -m "slow or long"
 
-# Killed processes, failing servers, full disks, wrong clocks; on Debian, as root:
-# apt-get install postgresql faketime. TRIALS=100 kills, each followed by a rerun;
-# SMALL=1 leaves out what is marked long.
+# Every call of a small study and workflow that fails, of which SHARE=400 of each kind,
+# by the day, and all with ALL=1; killed processes, TRIALS=100, failing servers, full disks.
+# SMALL=1 leaves out what is marked long. On Debian, as root: apt-get install postgresql.
 test-faults: $(READY_DEV)
-	@$(call needed,initdb faketime mount,postgresql faketime)
-	FAULT_TRIALS=$(or $(TRIALS),100) $(RUN) pytest tests/faults -m "slow$(if $(SMALL), and not long)" -s
+	@$(call needed,initdb mount,postgresql)
+	FAULT_SHARE=$(if $(ALL),all,$(or $(SHARE),$(if $(SMALL),60,400))) \
+	  FAULT_TRIALS=$(or $(TRIALS),100) $(RUN) pytest tests/faults -m "slow$(if $(SMALL), and not long)" -s
 
 # A Slurm of one node; on Debian, as root: apt-get install slurm-wlm munge
 test-cluster: $(READY_DEV)
@@ -165,7 +166,8 @@ help:
 	@echo "make lint         style, types and imports"
 	@echo "make test WORKERS=0   the quick tests in one process, for a debugger"
 	@echo "make test-long    the slow tests and the statistics"
-	@echo "make test-faults  kills, failing servers, full disks (as root, needs postgresql, faketime)"
+	@echo "make test-faults  every call failing in turn, kills, servers, full disks (as root,"
+	@echo "                  needs postgresql); ALL=1 tries all of the first, hours"
 	@echo "make test-cluster a study on a Slurm of one node (as root, needs slurm-wlm, munge)"
 	@echo "make test-browser the report in a real browser, the picking window (needs chromium, xvfb, xdotool)"
 	@echo "make bench        install the peers, print the benchmarks, a command each"

@@ -51,7 +51,7 @@ def hydra_errors() -> Iterator[None]:
     """
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
-    from yaml.error import MarkedYAMLError
+    from yaml.error import MarkedYAMLError, YAMLError
 
     from pipeline.config.hydra_settings import guard_hydra
 
@@ -62,6 +62,16 @@ def hydra_errors() -> Iterator[None]:
         raise InputError(said_by(error)) from error
     except MarkedYAMLError as error:
         raise InputError(_said_of_yaml(error)) from error
+    except YAMLError as error:  # a character that no text holds
+        file = _shown(getattr(error, "name", "?"))
+        raise InputError(f"{file} is not YAML: {str(error).splitlines()[0]}") from error
+    except OSError as error:
+        if error.errno is not None:  # OmegaConf's own has no number, nor the file
+            raise
+        raise InputError(
+            f"a file of conf is no mapping, but {str(error).rpartition(': ')[2]}: "
+            "give lines of `key: value`"
+        ) from error
 
 
 def _said_of_yaml(error: "MarkedYAMLError") -> str:

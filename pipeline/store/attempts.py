@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.store.code_parts import keep_code
-from pipeline.store.digests import write_digests
+from pipeline.store.digests import DIGESTS, write_digests
+from pipeline.store.durable import sync
 from pipeline.store.files import write_json
 from pipeline.store.leases import HEARTBEAT_SECONDS, others_at, process_start
 from pipeline.store.runs import RESULTS, Job, Numbers, finished
@@ -29,7 +30,7 @@ from pipeline.terminal.errors import (
     InputError,
     PrunedError,
     RunFailedError,
-    lacks_room,
+    lacks_machine,
     one_line,
 )
 
@@ -144,8 +145,8 @@ def record_run(directory: Path, job: Job, body: Body) -> dict[str, Any]:
         if is_refusal(error, job):
             shutil.rmtree(directory, ignore_errors=True)
             raise
-        # A full disk says as little about the run as a kill does: it is run again.
-        by_itself = isinstance(error, Exception) and not lacks_room(error)
+        # A disk that is full or fails says as little about the run as a kill does.
+        by_itself = isinstance(error, Exception) and not lacks_machine(error)
         status = "pruned" if isinstance(error, PrunedError) else "failed"
         record |= {"status": status if by_itself else "killed"}
         record |= {"reason": _reason(error)}
@@ -158,7 +159,7 @@ def record_run(directory: Path, job: Job, body: Body) -> dict[str, Any]:
             record["cpu_s"] = round(time.process_time() - cpu, 6)
             write_json(directory / "run.json", record)
             (directory / "owner.json").unlink()
-            write_digests(directory)
+            write_digests(directory)  # last: what has them is whole
     return record
 
 
@@ -192,7 +193,7 @@ def run_once(job: Job, body: Body, results: Path = RESULTS) -> Path:
     try:
         record_run(directory, job, body)
     except BaseException as error:
-        if is_refusal(error, job) or not (directory / "run.json").is_file():
+        if is_refusal(error, job) or not (directory / DIGESTS).is_file():
             raise  # what was interrupted twice is closed by the next command's sweep
         kept = _move(directory, results / "failed" / directory.name)
         if isinstance(error, Exception):
@@ -203,6 +204,7 @@ def run_once(job: Job, body: Body, results: Path = RESULTS) -> Path:
 
 def _move(directory: Path, place: Path) -> Path:
     place.parent.mkdir(parents=True, exist_ok=True)
+    sync(directory)
     directory.rename(place)
     return place
 

@@ -16,6 +16,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.store.durable import sync
 from pipeline.store.files import replacing
 from pipeline.store.leases import is_alive
 
@@ -57,8 +58,10 @@ class Checkpoints:
                 "recorded": np.array(recorded),
                 "names": np.array(list(self._recorder.arrays(step))),
             }
-            with replacing(self._path) as temporary, temporary.open("wb") as file:
-                np.savez(file, allow_pickle=False, **arrays, **place)
+            with replacing(self._path) as temporary:
+                with temporary.open("wb") as file:
+                    np.savez(file, allow_pickle=False, **arrays, **place)
+                sync(temporary.parent)  # the steps that it counts on, too
         now = time.monotonic()
         self._due = now + max(LEAST_SECONDS, (now - start) / SHARE)
 

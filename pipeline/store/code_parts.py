@@ -33,7 +33,7 @@ def _place(code: str, results: Path) -> Path:
 def keep_code(job: Job, results: Path = RESULTS) -> None:
     """Leave the digests of the modules of a job that is about to run."""
     code = str(job.identity.get("code", ""))
-    if not code or _place(code, results).is_file():
+    if not code or kept_code(job.identity, results):
         return
     parts = parts_of_job(job)
     if code_digest(parts) == code:  # else its code was another process's

@@ -26,7 +26,7 @@ def recorded_digests(directory: Path) -> dict[str, str]:
     """SHA-256 by file name as the run left them; empty where it left none."""
     try:
         lines = (directory / DIGESTS).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
+    except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
         return {}
     pairs = [line.partition("  ") for line in lines]
     return {name: digest for digest, _, name in pairs if name}

@@ -45,6 +45,7 @@ CARRIERS = {
     "pipeline.store.attempts": "where and when a run is made; its records: RECORDS",
     "pipeline.store.code_parts": "says which modules a run's code was",
     "pipeline.store.digests": "tells contents apart",
+    "pipeline.store.durable": "sees that files are on the disk",
     "pipeline.store.keys": "tells runs apart",
     "pipeline.store.leases": "who works on what",
     "pipeline.store.plan_file": "what is wanted, by name",

@@ -1,5 +1,6 @@
 """Who works on what is under results/running, and what became of those who do not."""
 
+import json
 import os
 import shutil
 import socket
@@ -8,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pipeline.store.digests import DIGESTS, edits, write_digests
+from pipeline.store.durable import sync
 from pipeline.store.files import read_json, write_json
 from pipeline.terminal.errors import InputError
 
@@ -24,9 +27,9 @@ def running_directories(results: Path) -> list[Path]:
 def owner(directory: Path) -> dict[str, Any] | None:
     """The record with which the run in `directory` began, if it is there and whole."""
     try:
-        record = read_json(directory / "owner.json")
-    except InputError:
-        return None
+        record = json.loads((directory / "owner.json").read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None  # a disk that fails says nothing about who is there
     return record if isinstance(record, dict) else None
 
 
@@ -106,16 +109,21 @@ def _ended_record(directory: Path) -> dict[str, Any] | None:
 def _close(directory: Path, results: Path) -> Path | None:
     """Move what a dead process left to where it belongs."""
     record = _ended_record(directory)  # killed between its end and its last move
-    if record is None:
-        record = owner(directory)
+    done = record is not None and record["status"] == "finished"
+    if record is None or (done and edits(directory)):  # a power cut keeps names only
+        record, done = record or owner(directory), False
         if record is None:  # killed before it had said what it was
             shutil.rmtree(directory, ignore_errors=True)
             return None
         record |= {"status": "killed", "reason": "its process is gone"}
         write_json(directory / "run.json", record | {"ended": _ended(directory)})
-    for name in ("owner.json", "heartbeat"):
+    for name in ("owner.json", "heartbeat", *([] if done else [DIGESTS])):
         (directory / name).unlink(missing_ok=True)
-    done = record["status"] == "finished"
+    if not done:
+        for table in directory.glob("*.csv"):
+            _end_with_a_line(table)
+        write_digests(directory)
+    sync(directory)
     place = results / ("runs" if done else "failed")
     place /= record["key"] if done else directory.name
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -124,6 +132,14 @@ def _close(directory: Path, results: Path) -> Path | None:
     else:
         directory.rename(place)
     return place
+
+
+def _end_with_a_line(table: Path) -> None:
+    """Take away what a kill left of a row."""
+    whole = table.read_bytes().rpartition(b"\n")
+    if whole[2]:
+        with table.open("r+b") as file:
+            file.truncate(len(whole[0]) + len(whole[1]))
 
 
 def sweep_dead(results: Path) -> list[Path]:

@@ -101,7 +101,7 @@ def read_receipt(reference: str, results: Path = RESULTS) -> Receipt | None:
     """What <step>/<name> stands for; None where it was not made, or is not whole."""
     try:
         text = receipt_path(reference, results).read_text(encoding="utf-8")
-    except OSError:
+    except (FileNotFoundError, UnicodeDecodeError):
         return None
     digest, *rest = text.split("\n")[:-1] or [""]
     if not rest:

@@ -16,7 +16,7 @@ from typing import Any
 
 from pipeline.store.files import read_json
 from pipeline.store.keys import key_of
-from pipeline.terminal.errors import InputError
+from pipeline.terminal.errors import InputError, is_failing_disk
 
 RESULTS = Path("results")
 
@@ -85,7 +85,9 @@ def _by_themselves(attempts: Iterable[Path]) -> list[Path]:
 def _status(directory: Path) -> str:
     try:
         return str(run_record(directory)["status"])
-    except (InputError, KeyError):
+    except (InputError, KeyError) as error:
+        if error.__cause__ and is_failing_disk(error.__cause__):
+            raise error.__cause__ from None  # which says nothing about the run
         return "unreadable"
 
 

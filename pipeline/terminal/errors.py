@@ -50,9 +50,20 @@ def is_full_disk(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
-def lacks_room(error: BaseException) -> bool:
-    """Whether disk or memory had no room left, which says nothing about a run."""
-    return isinstance(error, MemoryError) or is_full_disk(error)
+def is_failing_disk(error: BaseException) -> bool:
+    """Whether the disk, or the way to it, could not do what it should."""
+    return isinstance(error, OSError) and error.errno in (errno.EIO, errno.ESTALE)
+
+
+def lacks_machine(error: BaseException | None) -> bool:
+    """Whether disk or memory were full or failed, which says nothing about a run.
+
+    Also where another error came of it, such as of a file that was never made.
+    """
+    if error is None:
+        return False
+    full = isinstance(error, MemoryError) or is_full_disk(error)
+    return full or is_failing_disk(error) or lacks_machine(error.__context__)
 
 
 def is_read_only(error: BaseException) -> bool:
@@ -77,13 +88,13 @@ def is_told(error: BaseException) -> bool:
     """Whether `error` is about input or a run; any other is a defect."""
     if isinstance(error, SeveralRunsError):
         return all(map(is_told, error.errors.values()))
-    return isinstance(error, TOLD) or lacks_room(error) or is_read_only(error)
+    return isinstance(error, TOLD) or lacks_machine(error) or is_read_only(error)
 
 
 def _status(error: BaseException) -> int:
     if isinstance(error, SeveralRunsError):
         return min(map(_status, error.errors.values()))  # something ran and failed
-    if isinstance(error, RunFailedError | NotConvergedError) or lacks_room(error):
+    if isinstance(error, RunFailedError | NotConvergedError) or lacks_machine(error):
         return FAILED
     return INTERRUPTED if isinstance(error, KeyboardInterrupt) else REFUSED
 
@@ -104,8 +115,10 @@ def _lines(error: BaseException) -> list[str]:
 def _remedy(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return ": free memory, or use fewer --cores; the same command tries it again"
-    rest = ": make room, then the same command goes on where it was"
-    return rest if is_full_disk(error) else ""
+    rest = ", then the same command goes on where it was"
+    if is_failing_disk(error):
+        return f": look at the disk, or the way to it{rest}"
+    return f": make room{rest}" if is_full_disk(error) else ""
 
 
 def command(main: Callable[P, int]) -> Callable[P, int]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipeline.store.durable import sync
 from pipeline.store.files import write_json, write_text
 from pipeline.terminal.errors import InputError
 from pipeline.tracking.database import identity, prepare, put_aside, quiet, sqlite_file
@@ -78,8 +79,9 @@ def project_name(place: Path) -> str:
     Drawn once and kept beside the runs, so that it moves with them.
     """
     file = place / "project"
-    if not file.is_file():
+    if not file.is_file() or not file.read_text(encoding="utf-8").strip():
         write_text(file, f"{uuid.uuid4()}\n")
+        sync(place)  # lost, the server would be given all runs again
     return file.read_text(encoding="utf-8").strip()
 
 

@@ -29,12 +29,12 @@ def update_parents(store: Store, results: Path) -> None:
         digest = _digest(path.parent)
         if store.known.get(note) == digest:
             continue
-        _update_parent(store, path, results)
-        store.known[note] = digest
+        if _update_parent(store, path, results):
+            store.known[note] = digest
 
 
-def _update_parent(store: Store, path: Path, results: Path) -> None:
-    """Counts, table and plots of one study."""
+def _update_parent(store: Store, path: Path, results: Path) -> bool:
+    """Counts, table and plots of one study; whether all its runs have ended."""
     wanted: dict[str, Any] = read_json(path)
     ledger = Ledger(results)
     states = Counter(ledger.state(m["key"]) for m in wanted["members"])
@@ -46,3 +46,4 @@ def _update_parent(store: Store, path: Path, results: Path) -> None:
     if not states["missing"]:
         now = round(time.time() * 1000)
         store.client.set_terminated(parent, "FINISHED", end_time=now)
+    return not states["missing"]

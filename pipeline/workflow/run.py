@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from pipeline.store.attempts import run_once
+from pipeline.store.durable import sync
 from pipeline.store.files import point_to
 from pipeline.store.keys import file_digest, identity
 from pipeline.store.plan_file import TABLE, Document, of_batch, read_document
@@ -27,6 +28,7 @@ from pipeline.store.runs import (
     run_record,
 )
 from pipeline.store.standing import AGAIN_FAILED, job_of, table_key
+from pipeline.studies.members import study_directory
 from pipeline.terminal.errors import (
     FAILED,
     InputError,
@@ -105,7 +107,7 @@ def perform_planned(job: Job) -> Path:
 
 
 def _performed(job: Job, *, retry: bool) -> Made | None:
-    """The run of a job; None where it failed, and is no row of a study.
+    """The run of a job; None where it is to be tried, or failed and is no row.
 
     What failed by itself would fail again: it is not tried unless that is asked for.
     """
@@ -119,7 +121,8 @@ def _performed(job: Job, *, retry: bool) -> Made | None:
         return Made(content_digest(perform_planned(job)), job.key)
     except RunFailedError as error:
         print(f"error: {job.step} {job.name}: {one_line(error)}", file=sys.stderr)
-        return Made(FAILED_RUN, job.key) if of_study else None
+        by_itself = of_study and failed_attempts(job.key)  # else it is tried again
+        return Made(FAILED_RUN, job.key) if by_itself else None
 
 
 def jobs_of(name: str) -> list[Job]:
@@ -154,5 +157,6 @@ def _tabulate(name: str, document: Document) -> int:
     counts = ", ".join(f"{n} {s}" for s, n in table["status"].value_counts().items())
     print(f"study {document['name']}: {counts}")
     key = table_key(document)
+    sync(study_directory(document["name"]))
     write_receipt(name, [Made(key, key)], batch=False)
     return 0

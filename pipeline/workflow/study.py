@@ -7,13 +7,14 @@ from typing import Any
 from analysis.designs.sampling import Design
 from pipeline.config.hydra import Composer
 from pipeline.store.leases import sweep_dead
-from pipeline.store.plan_file import Batch, documents, write_index
+from pipeline.store.plan_file import Batch, documents, read_plan, write_index
+from pipeline.store.receipts import read_receipt
 from pipeline.store.runs import RESULTS, Job, Ledger
 from pipeline.store.standing import settle
 from pipeline.studies.file import Study
 from pipeline.studies.members import batches, members, write_members
 from pipeline.studies.search_plan import planned_search
-from pipeline.terminal.errors import FAILED
+from pipeline.terminal.errors import FAILED, InputError
 from pipeline.workflow.processes import call, followed
 from pipeline.workflow.workflow import Running, fan_out, only_one
 
@@ -44,6 +45,15 @@ def written_plan(study: Study, jobs: list[Job], *, retry: bool) -> dict[str, Any
     return write_index(found, {"study": study.name}, f"study-{study.name}")
 
 
+def _received(study: Study) -> bool:
+    """Whether every name of the study's plan has its receipt."""
+    try:
+        names = read_plan(name=f"study-{study.name}")["names"]
+    except (InputError, KeyError):
+        return False
+    return all(read_receipt(name) is not None for name in names)
+
+
 def run_study(study: Study, options: argparse.Namespace) -> int:
     """Plan, run what is missing, tabulate, track."""
     with only_one():
@@ -54,7 +64,7 @@ def run_study(study: Study, options: argparse.Namespace) -> int:
         wanted = [j for j in jobs if not is_settled(j, ledger, retry_failed=retry)]
         what = "search" if study.design is Design.ADAPTIVE else "runs"
         print(f"study {study.name}: {len(jobs)} {what}, {len(wanted)} to do")
-        if wanted:
+        if wanted or not _received(study):  # or it was killed before it tabulated
             plan = written_plan(study, jobs, retry=retry)
             with followed() as tracker:
                 how = Running(options.profile, options.cores, options.verbose)

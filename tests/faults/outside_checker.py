@@ -25,7 +25,8 @@ KEY = re.compile(r"[0-9a-f]{16}")
 ATTEMPT = re.compile(r"[0-9a-f]{16}\..+")
 # Made of runs, and no runs themselves: their files stand in results/study.
 TABLES = {"study_table"}
-# What differs between two runs of one key, beside times: where and by whom it was made.
+SUMS = "SHA256SUMS"
+PASSING = re.compile(r"\..+\.\d+\.tmp")  # what a killed process leaves of one
 LOST, DOUBLED, HALF, FALSE, LEFT = (
     "lost",
     "doubled",
@@ -59,7 +60,7 @@ def census(project: Path, mlflow: list[dict] | None = None) -> dict:
         "receipts": {
             str(path.relative_to(results)): path.read_text()
             for path in sorted((results / "made").rglob("*"))
-            if path.is_file()
+            if path.is_file() and not PASSING.fullmatch(path.name)
         },
         "links": {
             str(link.relative_to(results)): link.resolve().name
@@ -152,7 +153,7 @@ def _of_attempts(results: Path) -> Iterator[str]:
 
 
 def _of_sums(path: Path, where: str) -> Iterator[str]:
-    sums = path / "SHA256SUMS"
+    sums = path / SUMS
     if not sums.is_file():
         yield f"{HALF}: {where} has no SHA256SUMS"
         return
@@ -170,28 +171,32 @@ def _of_sums(path: Path, where: str) -> Iterator[str]:
             yield f"{HALF}: {where}/{name} is not what SHA256SUMS says"
         elif name.endswith(".npz") and not _whole_zip(file):
             yield f"{HALF}: {where}/{name} does not open"
-        elif name.endswith(".csv") and not file.read_bytes().endswith(b"\n"):
+        elif name.endswith(".csv") and file.read_bytes()[-1:] not in {b"", b"\n"}:
             yield f"{HALF}: {where}/{name} ends within a line"
 
 
 def _of_receipts(results: Path) -> Iterator[str]:
     for path in sorted((results / "made").rglob("*")):
-        if path.is_dir():
+        if path.is_dir() or PASSING.fullmatch(path.name):
             continue
         where = str(path.relative_to(results))
         lines = [line.split() for line in path.read_text().splitlines()]
         if len(lines) < 2 or any(not 1 <= len(words) <= 2 for words in lines):
             yield f"{HALF}: {where} is no receipt"
             continue
-        keys = [words[1] for words in lines if len(words) == 2] or [lines[1][0]]
+        pairs = [words for words in lines if len(words) == 2] or [lines[0] + lines[1]]
+        keys = [key for _, key in pairs]
         if len(keys) != len(set(keys)):
             yield f"{DOUBLED}: {where} names a run twice"
         if path.parent.name in TABLES:
             if not (results / "study" / path.name / "table.csv").is_file():
                 yield f"{LOST}: {where} is there and its table is not"
             continue
-        for key in keys:
-            if not (results / "runs" / key / "SHA256SUMS").is_file():
+        for digest, key in pairs:
+            ended = list((results / "failed").glob(f"{key}.*"))
+            if digest == "failed" and not ended:
+                yield f"{LOST}: {where} says that {key} failed, which left nothing"
+            elif digest != "failed" and not (results / "runs" / key / SUMS).is_file():
                 yield f"{FALSE}: {where} names {key}, which is no finished run"
 
 
@@ -224,11 +229,13 @@ def _of_studies(results: Path) -> Iterator[str]:
 
 
 def _of_left_over(results: Path) -> Iterator[str]:
-    """Files that nothing documented explains: half-written ones, under a name of passage."""
+    """Files that nothing documented explains, under a name of passage."""
     for path in sorted(results.rglob("*")):
         name = path.name
         inside = path.relative_to(results).parts[0]
         if inside in {"runs", "failed", "running", "mlflow", "log"}:
+            continue
+        if PASSING.fullmatch(name):
             continue
         if re.search(r"\.(part|partial|tmp|temp|new|old|swap)\b|~$|^tmp", name):
             yield f"{LEFT}: {path.relative_to(results)}"
@@ -254,14 +261,14 @@ def _of_mlflow(results: Path, runs: list[dict]) -> Iterator[str]:
             yield f"{DOUBLED}: MLflow has {count} finished runs {key}"
     for run in runs:
         if run["status"] not in {"FINISHED", "FAILED", "KILLED"}:
-            yield f"{FALSE}: MLflow's run {run['name']} is {run['status']} after all ended"
+            yield f"{FALSE}: MLflow's run {run['name']} is {run['status']} at the end"
     failed = sum(
         "key" in run["tags"] and run["status"] in {"FAILED", "KILLED"} for run in runs
     )
     if failed > len(attempts):
-        yield f"{DOUBLED}: MLflow has {failed} failed runs for {len(attempts)} failed attempts"
+        yield f"{DOUBLED}: MLflow has {failed} failed runs of {len(attempts)}"
     if failed < len(attempts):
-        yield f"{LOST}: MLflow has {failed} failed runs for {len(attempts)} failed attempts"
+        yield f"{LOST}: MLflow has {failed} failed runs of {len(attempts)}"
 
 
 def _content(run: Path) -> dict:
@@ -273,7 +280,7 @@ def _content(run: Path) -> dict:
     files = {
         path.name: _sha256(path)
         for path in run.iterdir()
-        if path.name not in {"run.json", "SHA256SUMS"} and path.is_file()
+        if path.name not in {"run.json", SUMS} and path.is_file()
     }
     return {"said": kept, "files": files}
 
@@ -299,7 +306,8 @@ def _face(run: dict) -> str:
 
 def _short(face: str) -> str:
     said = json.loads(face)
-    return f"{said['name']} {said['tags'].get('key', '')} with {len(said['metrics'])} metrics"
+    key, metrics = said["tags"].get("key", ""), len(said["metrics"])
+    return f"{said['name']} {key} with {metrics} metrics"
 
 
 def _links(results: Path) -> list[Path]:
@@ -311,7 +319,7 @@ def _links(results: Path) -> list[Path]:
         for folder in inside
         if folder.name not in {"runs", "failed", "running", "figure", "mlflow"}
         for path in folder.iterdir()
-        if path.is_symlink()
+        if path.is_symlink() and not PASSING.fullmatch(path.name)
     )
 
 

@@ -1,0 +1,61 @@
+"""Every fault, a share of them, or one: python -m tests.faults.simulated PROJECT ..."""
+
+import argparse
+import random
+import sys
+import time
+
+from tests.faults.simulated.calls import WAYS, Fault
+from tests.faults.simulated.projects import PAIRS, PROJECTS
+from tests.faults.simulated.trials import Simulation, simulation
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("project", choices=PROJECTS)
+    words = [*WAYS, *PAIRS, "all"]
+    parser.add_argument("way", nargs="?", choices=words, default="all")
+    parser.add_argument("at", nargs="?", type=int, help="number of the call, or seed")
+    parser.add_argument("--most", type=int, default=10**9, help="faults, at random")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--sql", action="store_true", help="MLflow's own SQLite")
+    return parser
+
+
+def _each(made: Simulation, options: argparse.Namespace) -> None:
+    """Try what is asked for, and say what is wrong with it."""
+    if options.way in PAIRS:
+        seeds = [options.at] if options.at is not None else range(options.most)
+        for seed in seeds:
+            _tell(
+                f'{options.project} "{options.way}" {seed}',
+                made.pair(options.way, seed),
+            )
+        return
+    ways = tuple(WAYS) if options.way == "all" else (options.way,)
+    faults = [Fault(options.way, options.at)] if options.at else [*made.faults(ways)]
+    if len(faults) > options.most:
+        faults = random.Random(options.seed).sample(faults, options.most)
+    for fault in faults:
+        _tell(made.replay(fault), made.trial(fault))
+
+
+def _tell(line: str, wrong: list[str]) -> None:
+    if wrong:
+        print(f"{line}: {'; '.join(wrong)}", flush=True)
+
+
+def main() -> int:
+    """Try faults and say what came of them."""
+    options = arguments().parse_args()
+    with simulation(options.project, embedded=options.sql) as made:
+        began = time.monotonic()
+        _each(made, options)
+        spent = time.monotonic() - began
+        print(f"{made.name}: {len(made.calls)} calls, {made.tried} faults, "
+              f"{spent:.0f} s, found {dict(made.found)}")  # fmt: skip
+    return bool(made.found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,226 @@
+"""What is made again and again: a small study, and a small workflow.
+
+The commands are the real ones. In place of Snakemake their jobs run here, in the order
+of the plan and where a receipt is older than what it is made of; processes that a
+command would start are called as functions; the page is left out.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import yaml
+
+from pipeline.commands import run as run_command
+from pipeline.commands import study as study_command
+from pipeline.commands import study_table as table_command
+from pipeline.commands import track as track_command
+from pipeline.config import building
+from pipeline.config.workflow_file import read_workflow
+from pipeline.store import case_job
+from pipeline.store.plan_file import plan_path, read_by, read_document
+from pipeline.store.receipts import receipt_path
+from pipeline.terminal.errors import DONE, FAILED, command
+from pipeline.tracking import variations
+from pipeline.workflow import plan, study, workflow
+from pipeline.workflow.fresh import fresh_plan
+from tests.faults.simulated.calls import REAL, Calls
+
+SHEET = {"case.structure.rows": 1, "case.structure.columns": 1}
+DOOMED = {"case.max_steps": 1}  # a run that fails by itself
+MAINS = {
+    "track": track_command.main,
+    "study_table": table_command.main,
+    "run": run_command.main,
+}
+SERIES = """quantity,at,value,u,part
+E,1,0.5,0.5,held out
+E,2,0.4,0.5,held out
+E,3,0.3,0.5,held out
+"""
+
+
+def _process(calls: Calls, name: str, *words: str) -> int:
+    """What a process of a command of ours would do, and its exit status."""
+    try:
+        calls.call("start", name, lambda: None)
+    except BlockingIOError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return FAILED
+    try:
+        return int(MAINS[name](list(words)))
+    except Exception:
+        traceback.print_exc()
+        return FAILED
+
+
+def _age(path: Path) -> int:
+    with suppress(OSError):
+        return path.stat().st_mtime_ns
+    return 0
+
+
+def _is_made(name: str) -> bool:
+    """As Snakemake sees it: the receipt is there and no older than what is read."""
+    receipt = receipt_path(name)
+    needed = [n for ns in read_by(read_document(name)).values() for n in ns]
+    inputs = [plan_path(name), *map(receipt_path, needed)]
+    return receipt.exists() and _age(receipt) >= max(map(_age, inputs))
+
+
+def _fan_out(calls: Calls) -> Callable[..., list[tuple[str, str]]]:
+    def fanned(plan: Mapping[str, Any], *_: Any) -> list[tuple[str, str]]:
+        for name in plan["names"]:
+            needed = [n for ns in plan["names"][name]["reads"].values() for n in ns]
+            ready = all(receipt_path(n).exists() for n in needed)
+            if ready and not _is_made(name):
+                with suppress(FileNotFoundError):  # so does Snakemake
+                    REAL["unlink"](receipt_path(name))
+                _process(calls, "run", name)
+        return []
+
+    return fanned
+
+
+def _followed(calls: Calls, *, tracks: bool) -> Callable[[], Any]:
+    @contextmanager
+    def followed() -> Iterator[SimpleNamespace]:
+        tracker = SimpleNamespace(returncode=0)
+        yield tracker
+        if tracks:
+            tracker.returncode = _process(calls, "track")
+
+    return followed
+
+
+_KNOWN: dict[str, Any] = {}
+
+
+def _once(name: str, act: Callable[..., Any]) -> Callable[..., Any]:
+    """What is read of conf alone, and so is the same every time."""
+
+    def known(*given: Any) -> Any:
+        place = f"{name} {given[0] if given and isinstance(given[0], str) else ''}"
+        if place not in _KNOWN:
+            _KNOWN[place] = act(*given)
+        return _KNOWN[place]
+
+    return known
+
+
+def _read_once() -> Iterator[tuple[Any, str, Any]]:
+    yield study_command, "read_study", _once("study", study_command.read_study)
+    yield plan, "planned", _once("planned", plan.planned)
+    yield study, "members", _once("members", study.members)
+    yield track_command, "read_options", _once("options", track_command.read_options)
+    yield variations, "_plain", _once("plain", variations._plain)
+    build = building.build
+
+    def built(config: Any, what: str = "") -> Any:
+        return _once("case", lambda _: build(config, what))(str(config))
+
+    yield case_job, "build", built
+
+
+@contextmanager
+def in_one_process(calls: Calls, *, tracks: bool = True) -> Iterator[None]:
+    """Let commands call what they would start."""
+
+    def called(name: str, *words: str) -> int:
+        return _process(calls, name, *words) if name != "track" or tracks else DONE
+
+    page = SimpleNamespace(follow=lambda: None, finish=lambda: DONE)
+    parts: list[tuple[Any, str, Any]] = [
+        (study, "fan_out", _fan_out(calls)),
+        (study, "followed", _followed(calls, tracks=tracks)),
+        (study, "call", called),
+        (workflow, "fan_out", _fan_out(calls)),
+        (workflow, "followed", _followed(calls, tracks=tracks)),
+        (workflow, "call", called),
+        (workflow, "call_silently", called),
+        (workflow, "plan_without_compiling", lambda **words: fresh_plan(**words)),
+        (workflow, "Page", lambda: page),
+    ]
+    with ExitStack() as stack:
+        for place, name, act in [*parts, *_read_once()]:
+            stack.enter_context(mock.patch.object(place, name, act))
+        yield
+
+
+@command
+def _make() -> int:
+    return workflow.make(read_workflow(), "", workflow.Running())[0]
+
+
+def make_study() -> int:
+    """The study: three runs, of which one fails by itself, table, MLflow."""
+    return study_command.main(["mine"])
+
+
+def make_workflow() -> int:
+    """The workflow: a case, its comparison with a series, MLflow."""
+    return _make()
+
+
+def plan_study() -> int:
+    """The plan of the study, and nothing made."""
+    found = study_command.read_study("mine")
+    study.written_plan(found, study.planned_runs(found), retry=False)
+    return DONE
+
+
+def furnish_study(conf: Path) -> None:
+    """Three points of a small sheet."""
+    points: list[dict[str, Any]] = [{"case.target.radius": r} for r in (1.8, 1.9, 2.0)]
+    points[1] |= DOOMED
+    points = [point | SHEET for point in points]
+    wanted = {"case": "triangles_cylinder", "design": "list", "runs": points}
+    wanted |= {"response": [], "batches": 2}
+    (conf / "study").mkdir(exist_ok=True)
+    (conf / "study" / "mine.yaml").write_text(yaml.safe_dump(wanted))
+
+
+def furnish_workflow(conf: Path) -> None:
+    """One case beside one series."""
+    (conf / "series" / "mine.csv").write_text(SERIES)
+    case: dict[str, Any] = {"defaults": ["triangles_cylinder", "_self_"]}
+    case |= {"structure": {"rows": 1, "columns": 1}}
+    (conf / "case" / "small.yaml").write_text(yaml.safe_dump(case))
+    entry = {"case": "small", "measured": "conf/series/mine.csv", "along": "step"}
+    wanted = {"series": {"mine": {**entry, "synthetic": True}}}
+    (conf / "workflow.yaml").write_text(yaml.safe_dump(wanted))
+
+
+PROJECTS: dict[str, tuple[Callable[[Path], None], Callable[[], int]]] = {
+    "study": (furnish_study, make_study),
+    "workflow": (furnish_workflow, make_workflow),
+}
+
+
+# Two commands at once: what is there before, and what each does.
+PAIRS: dict[str, tuple[Callable[[], int], Callable[[], int], Callable[[], int]]] = {
+    "study, track": (lambda: DONE, make_study, lambda: track_command.main([])),
+    "study, study": (lambda: DONE, make_study, make_study),
+    "job, job": (
+        plan_study,
+        lambda: run_command.main(["simulate/mine.1"]),
+        lambda: run_command.main(["simulate/mine.1"]),
+    ),
+    "job, track": (
+        plan_study,
+        lambda: run_command.main(["simulate/mine.1"]),
+        lambda: track_command.main([]),
+    ),
+}
+
+
+def run_as(folder: Path) -> None:
+    """Work in a folder, as a command there would."""
+    os.chdir(folder)
+    os.environ["PWD"] = str(folder)
