@@ -2,12 +2,13 @@
 
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ import pytest
 from pipeline.cases.gait import star_gait
 from pipeline.cases.ribbon import RibbonCase
 from pipeline.cases.rod import JumperCase, StarCase
+from pipeline.config.hydra import Composer
 from pipeline.steps.recording import Case, Continuable, record_steps
 from pipeline.store import checkpoints
+from pipeline.store.case_job import sound_case
 from pipeline.store.checkpoints import CHECKPOINT
 from sim.convergence import NotConvergedError
 from sim.rod.rod.ribbon import Ribbon
@@ -84,22 +87,53 @@ def _same_files(a: Path, b: Path) -> bool:
 def test_a_killed_run_goes_on_to_the_same_bits(
     tmp_path: Path, name: str, record_every: int
 ) -> None:
-    whole, running = tmp_path / "whole", tmp_path / "running"
-    left = tmp_path / "failed" / f"{KEY}.1"
+    _goes_on(lambda: _cases()[name], tmp_path, 4, record_every)
+
+
+def _goes_on(
+    made: Callable[[], Case], place: Path, after: int, record_every: int = 1
+) -> None:
+    """A run killed after a step goes on to the bits of one that was not."""
+    whole, running = place / "whole", place / "running"
+    left = place / "failed" / f"{KEY}.1"
     for folder in (whole, running / "work", running / f"{KEY}.2"):
         folder.mkdir(parents=True)
-    result = record_steps(_cases()[name], name, whole, record_every)
-    case = _cases()[name]
+    result = record_steps(made(), "", whole, record_every)
+    case = made()
     assert isinstance(case, Continuable)
-    killed = _KilledCase(case, 4, running / "work", left)
+    killed = _KilledCase(case, after, running / "work", left)
     with pytest.raises(_KilledError):
-        record_steps(killed, name, running / "work", record_every)
+        record_steps(killed, "", running / "work", record_every)
     again = running / f"{KEY}.2"
-    assert record_steps(_cases()[name], name, again, record_every) == result
+    assert record_steps(made(), "", again, record_every) == result
     assert _same_files(again, whole)
     went_on = json.loads((again / "continued.json").read_text())
-    assert went_on == {"from": f"{KEY}.1", "step": 5}
+    assert went_on == {"from": f"{KEY}.1", "step": after + 1}
     assert not (again / CHECKPOINT).exists()
+
+
+# Every kind of case that goes on, small.
+KINDS = {
+    "star": ["case=star_robot", "case.duration=0.4"],
+    "gait": ["case=star_robot_gait", "case.duration=0.3"],
+    "jumper": ["case=jumper", "case.duration=0.3"],
+    "ribbon": ["case=ribbon_incline", "case.duration=0.2", "case.ribbon.nodes=40"],
+    "own rod": ["case=own_rod", "case.duration=0.3"],
+    "envelope": ["case=reachable_sheet", "case.samples=300"],
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_goes_on_whatever_step_it_is_killed_after(
+    kind: str, tmp_path: Path
+) -> None:
+    with Composer() as composer:
+        config = composer.compose("simulate", KINDS[kind])
+    case = sound_case(config)
+    last = sum(1 for _ in case.steps()) - 1
+    for after in sorted({0, 1, last - 1, *random.Random(kind).sample(range(last), 3)}):
+        _goes_on(lambda: sound_case(config), tmp_path / str(after), after)
 
 
 def test_a_run_that_had_time_to_end_its_files_is_continued_too(tmp_path: Path) -> None:
