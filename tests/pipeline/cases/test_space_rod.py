@@ -100,6 +100,28 @@ def test_a_planar_case_runs_in_space_and_goes_on_from_its_checkpoint() -> None:
     assert all(np.array_equal(shown[0][key], shown[1][key]) for key in shown[0])
 
 
+def test_a_twisted_wire_is_slackened_and_its_run_goes_on_to_the_same_bits() -> None:
+    case = build("plectoneme", edges=12, duration=0.06, until=0.06, every=10)
+    steps, recorder = recorded(case)
+    told = recorder.summary()
+    assert told["off_axis_over_L"] > 0.02
+    assert told["twist_over_first"] < 0.99
+    assert told["balance"] < 1e-6
+    again, later = case.continued(recorder.state(steps[1]))
+    *_, last = later
+    assert again.row(last) == recorder.row(steps[-1])
+
+
+@pytest.mark.long
+def test_a_slack_wire_winds_about_itself() -> None:
+    _, recorder = recorded(build("plectoneme"))
+    told = recorder.summary()
+    assert told["touching"] >= 4
+    assert told["off_axis_over_L"] > 0.2
+    assert told["twist_over_first"] < 0.5
+    assert told["contact_gap"] < 1e-4 * 0.2 / 49
+
+
 @pytest.mark.parametrize(
     ("name", "values", "words"),
     [
@@ -109,6 +131,8 @@ def test_a_planar_case_runs_in_space_and_goes_on_from_its_checkpoint() -> None:
         ("tendon_arm", {"tensions": [1.0]}, "2 angles for 1 tensions"),
         ("tendon_arm", {"offset": [[0.0, 0.02], [0.3, 0.0]]}, "route it within"),
         ("tendon_arm", {"tied": 0.5}, "tie them half an edge before"),
+        ("plectoneme", {"slack": 1.0}, "give a share of the length between 0 and 1"),
+        ("plectoneme", {"turns": 0.0}, "turns must be positive"),
         ("own_rod", {**ARM, "dimension": 4}, "dimension is 4: choose 2 or 3"),
         ("own_rod", {"dimension": 3}, "dimension is 3: leave ground out"),
         ("tendon_arm", {"law": "foam"}, "choose one of hooke, rubber"),
