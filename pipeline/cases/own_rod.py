@@ -19,7 +19,7 @@ from sim.rod.rod.paths import centroid
 from sim.rod.rod.rod import PASSIVE, Rod, RodMaterial, hold, network
 from sim.rod.space.lifted import lifted
 from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.simulate import RodStep
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, NodeLoad, World
 
 Rows = Sequence[Sequence[float]]

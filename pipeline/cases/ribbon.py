@@ -29,7 +29,7 @@ from sim.rod.rod.ribbon import Ribbon, polygon_loss
 from sim.rod.rod.rod import RodMaterial, cantilever, moved
 from sim.rod.stepping.equilibrium import settle
 from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.simulate import RodStep
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
 
 

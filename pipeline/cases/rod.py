@@ -27,8 +27,9 @@ from sim.rod.rod.rod import RodMaterial
 from sim.rod.rod.star import StarShape, jumper, star
 from sim.rod.stepping.equilibrium import settle
 from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.simulate import RodStep, contact_limb
+from sim.rod.stepping.simulate import contact_limb
 from sim.rod.stepping.steering import last_switched_on
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, NodeLoad, World
 
 

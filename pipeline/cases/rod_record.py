@@ -12,7 +12,8 @@ from sim.rod.contact.coulomb import OPEN
 from sim.rod.contact.ground import gaps, surface
 from sim.rod.rod.paths import centroid
 from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.simulate import RodStep, simulate
+from sim.rod.stepping.simulate import simulate
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.storage import from_arrays, to_arrays
 from sim.rod.stepping.world import World
 

@@ -9,8 +9,8 @@ import numpy as np
 from pipeline.cases.record import Row, Summary
 from pipeline.cases.rod import StarCase
 from pipeline.cases.rod_record import RodRecorder
-from sim.rod.stepping.simulate import RodStep
 from sim.rod.stepping.steering import Steering, steered
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import World
 
 

@@ -21,7 +21,8 @@ from sim.rod.gravity import GRAVITY
 from sim.rod.rod.rod import RodMaterial, cantilever, moved, straight
 from sim.rod.rod.star import star
 from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.simulate import RodStep, simulate
+from sim.rod.stepping.simulate import simulate
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
 from tests.recorded import summary
 from tests.sim.rod.known import SOFT, table

@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sim.convergence import NotConvergedError
+from sim.rod.stepping.inputs import scheme_of
 from sim.rod.stepping.minima import Falling, convex_matrix, falling_mode
 from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.simulate import Loop, RodStep, scheme_of
+from sim.rod.stepping.simulate import Loop
 from sim.rod.stepping.state import clear, copied
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
 
 GROWTH = 2.0

@@ -2,160 +2,30 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from sim.arrays import Floats, Ints
+from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 from sim.rod.actuation.actuation import LeftOfContact, Pulses, actuate
-from sim.rod.contact.coulomb import ContactRule
 from sim.rod.contact.ground import GroundPlane, gaps
 from sim.rod.energy.blocks import BlockPattern, analyse
-from sim.rod.energy.elastic import elements, energies, join, passive
-from sim.rod.rod.rod import Rod
+from sim.rod.energy.elastic import energies, join, passive
 from sim.rod.stepping.energy_balance import mechanical_energies
+from sim.rod.stepping.inputs import scheme_of, setting_of
 from sim.rod.stepping.loop import run
-from sim.rod.stepping.options import Integrator, StepOptions
+from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.state import (
     RodState,
-    Scheme,
-    Setting,
     clear,
     copied,
     new_state,
     with_factor,
     work_space,
 )
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import World
-
-
-@dataclass(frozen=True, eq=False)
-class RodStep:
-    """The rod at one time.
-
-    Attributes
-    ----------
-    step : number of full steps made
-    time : s
-    x, v : (n, 2) m, m/s
-    reaction : (n, 2) N, mean force of the ground on each node in the last step
-    contact : (n,) OPEN, STICK, FORTH or BACK
-    kinetic, stretching, bending, gravity : J
-    residual : N, largest unbalanced force since the last record
-    complementarity : m/s, largest residual of the contact problem since then
-    worst_residual, worst_complementarity : N, m/s, the largest since the start
-    worst_share : the largest residual of a step over the largest force on a node
-    contact_gap : m, largest distance of a contact from the ground since the start
-    given, damped, friction, impact : J, put in and dissipated since the start: see
-        `sim.rod.stepping.energy_balance`
-    out_of_balance : J, what the steps made of nothing since the start
-    worst_balance : the largest of it in a step, over the energies at work in it
-    iterations, substeps, factorisations : since the last record
-    error : m, largest estimated error of a step since the last record, if adapted
-    h : s, length of the last part of a step
-    state : to continue from, unless `failed`
-    failed : the next step could not be made; a part of it may have been
-    """
-
-    step: int
-    time: float
-    x: Floats
-    v: Floats
-    reaction: Floats
-    contact: Ints
-    kinetic: float
-    stretching: float
-    bending: float
-    gravity: float
-    residual: float
-    complementarity: float
-    worst_residual: float
-    worst_complementarity: float
-    worst_share: float
-    contact_gap: float
-    given: float
-    damped: float
-    friction: float
-    impact: float
-    out_of_balance: float
-    worst_balance: float
-    iterations: int
-    substeps: int
-    factorisations: int
-    error: float
-    h: float
-    state: RodState
-    failed: bool
-
-    @property
-    def energy(self) -> float:
-        return self.kinetic + self.stretching + self.bending + self.gravity
-
-
-def setting_of(world: World, pattern: BlockPattern | None = None) -> Setting:
-    """What the compiled loop reads of a world; the pattern, if it is known already."""
-    rod = world.rod
-    load, window = np.zeros((len(rod.nodes), 2)), np.zeros(2)
-    if world.load is not None:
-        load[world.load.nodes] = world.load.force
-        window[:] = world.load.start, world.load.start + world.load.duration
-    return Setting(
-        element=elements(rod),
-        pattern=pattern or analyse(len(rod.nodes), rod.edges, rod.bends),
-        held=rod.held,
-        relief=(world.ground or GroundPlane()).relief,
-        law=world.actuator.law,
-        gravity=np.array(world.gravity, dtype=np.float64),
-        load=load,
-        load_window=window,
-        alpha=float(world.damping.alpha),
-        beta=float(world.damping.beta),
-        mu=float(world.friction),
-        rayleigh=bool(world.damping.rayleigh),
-        grounded=world.ground is not None,
-    )
-
-
-def scheme_of(options: StepOptions, rod: Rod, *, gamma: float = 0.5) -> Scheme:
-    """What the compiled loop reads of the options."""
-    conserving = options.integrator is Integrator.ENERGY_MOMENTUM and gamma < 1.0
-    return Scheme(
-        conserving=conserving,
-        gamma=gamma,
-        tolerance=float(options.tolerance),
-        complementarity=float(options.complementarity),
-        landing=float(options.landing * rod.rest_length.min()),
-        contact_gap=float(options.contact_gap * rod.rest_length.min()),
-        closing=float(options.closing) if gamma < 1.0 else 1.0,
-        shortest=float(options.shortest),
-        exact=options.contact is ContactRule.EXACT,
-        max_newton=int(options.max_newton),
-        reuse=float(options.reuse),
-        residual=float(options.residual),
-        stiffness=stiffness_bound(rod),
-        heaviest=float(rod.mass.max()),
-        strain=float(options.strain),
-        balance=float(options.balance),
-    )
-
-
-def stiffness_bound(rod: Rod) -> float:
-    """No eigenvalue of a rod's stiffness at rest is larger, N/m.
-
-    (1, -1) of an edge has 2 EA / l0, (1, -2, 1) of a bend 6 EI / dl^3; a node is part
-    of as many of them as its edges and bends.
-    """
-    edges = np.bincount(rod.edges.ravel()).max() * 2.0
-    stretching = float((rod.stretching / rod.rest_length).max())
-    if len(rod.bends) == 0:
-        return float(edges * stretching)
-    bends = np.bincount(rod.bends.ravel()).max() * 6.0
-    shortest = float(rod.rest_length.min())
-    slope = (1.0 + (0.5 * rod.curvature * rod.voronoi) ** 2) ** 2  # of tan, squared
-    bending = float((rod.bending / rod.voronoi * slope).max()) / shortest**2
-    return float(edges * stretching + bends * bending)
 
 
 class Pulse(NamedTuple):

@@ -12,7 +12,8 @@ import numpy as np
 
 from sim.rod.rod.paths import centroid
 from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.simulate import RodStep, contact_limb
+from sim.rod.stepping.simulate import contact_limb
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.stepping import RodWorld
 from sim.rod.stepping.world import World
 

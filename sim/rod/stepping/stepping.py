@@ -19,8 +19,9 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.simulate import Loop, RodStep
+from sim.rod.stepping.simulate import Loop
 from sim.rod.stepping.state import RodState, clear, copied
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import World
 
 NEAR = 1e-6  # of a step, by which a time may differ from a whole number of steps

@@ -18,8 +18,8 @@ import numpy as np
 from sim.arrays import Floats
 from sim.rod.actuation.actuation import actuate
 from sim.rod.energy.elastic import Actuated, Elements, elements, energies, join, passive
-from sim.rod.stepping.simulate import RodStep
 from sim.rod.stepping.state import RodState
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import World
 
 

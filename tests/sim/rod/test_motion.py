@@ -15,7 +15,8 @@ from sim.rod.rod.rod import Rod, RodMaterial, cantilever, moved, ring, straight
 from sim.rod.rod.star import StarShape, star
 from sim.rod.stepping.equilibrium import settle
 from sim.rod.stepping.options import Integrator, StepOptions
-from sim.rod.stepping.simulate import RodStep, simulate
+from sim.rod.stepping.simulate import simulate
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
 from tests.sim.rod.known import SOFT, ribbon, table
 

@@ -12,7 +12,8 @@ from sim.rod.gravity import GRAVITY
 from sim.rod.rod.rod import Rod, RodMaterial, cantilever, moved, straight
 from sim.rod.rod.star import StarShape, star
 from sim.rod.stepping.options import Integrator, StepOptions
-from sim.rod.stepping.simulate import RodStep, simulate
+from sim.rod.stepping.simulate import simulate
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.stepping import RodWorld
 from sim.rod.stepping.world import Damping, NodeLoad, World
 from tests.sim.rod.known import SOFT

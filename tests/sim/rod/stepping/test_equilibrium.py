@@ -13,7 +13,7 @@ from sim.rod.contact.ground import GroundPlane
 from sim.rod.gravity import GRAVITY
 from sim.rod.rod.rod import Rod, cantilever, ring, straight
 from sim.rod.stepping.equilibrium import settle
-from sim.rod.stepping.simulate import RodStep
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import NodeLoad, World
 from tests.sim.rod.known import THIN, dense_stiffness, ribbon, table
 

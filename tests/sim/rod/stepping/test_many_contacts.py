@@ -9,7 +9,8 @@ from sim.rod.contact.ground import GroundPlane
 from sim.rod.gravity import GRAVITY
 from sim.rod.rod.rod import moved, straight
 from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.simulate import RodStep, simulate
+from sim.rod.stepping.simulate import simulate
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import World
 from tests.sim.rod.known import SOFT
 

@@ -13,13 +13,9 @@ from sim.rod.contact.ground import GroundPlane, Wave
 from sim.rod.rod.rod import RodMaterial, cantilever, chain, moved, network, straight
 from sim.rod.rod.star import LIMBS, LOWEST, StarShape, star
 from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.simulate import (
-    RodStep,
-    contact_limb,
-    simulate,
-    simulate_many,
-)
+from sim.rod.stepping.simulate import contact_limb, simulate, simulate_many
 from sim.rod.stepping.state import RodState
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.storage import from_arrays, to_arrays
 from sim.rod.stepping.world import Damping, NodeLoad, World
 from tests.sim.rod.known import SOFT

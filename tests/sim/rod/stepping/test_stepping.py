@@ -12,7 +12,8 @@ from sim.rod.contact.ground import GroundPlane
 from sim.rod.rod.rod import RodMaterial, moved
 from sim.rod.rod.star import StarShape, star
 from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.simulate import RodStep, simulate
+from sim.rod.stepping.simulate import simulate
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.stepping import RodWorld
 from sim.rod.stepping.world import World
 

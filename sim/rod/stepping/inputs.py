@@ -1,0 +1,76 @@
+"""What the compiled loop reads of a world and of the options of its steps."""
+
+import numpy as np
+
+from sim.rod.contact.coulomb import ContactRule
+from sim.rod.contact.ground import GroundPlane
+from sim.rod.energy.blocks import BlockPattern, analyse
+from sim.rod.energy.elastic import elements
+from sim.rod.rod.rod import Rod
+from sim.rod.stepping.options import Integrator, StepOptions
+from sim.rod.stepping.state import Scheme, Setting
+from sim.rod.stepping.world import World
+
+
+def setting_of(world: World, pattern: BlockPattern | None = None) -> Setting:
+    """What the compiled loop reads of a world; the pattern, if it is known already."""
+    rod = world.rod
+    load, window = np.zeros((len(rod.nodes), 2)), np.zeros(2)
+    if world.load is not None:
+        load[world.load.nodes] = world.load.force
+        window[:] = world.load.start, world.load.start + world.load.duration
+    return Setting(
+        element=elements(rod),
+        pattern=pattern or analyse(len(rod.nodes), rod.edges, rod.bends),
+        held=rod.held,
+        relief=(world.ground or GroundPlane()).relief,
+        law=world.actuator.law,
+        gravity=np.array(world.gravity, dtype=np.float64),
+        load=load,
+        load_window=window,
+        alpha=float(world.damping.alpha),
+        beta=float(world.damping.beta),
+        mu=float(world.friction),
+        rayleigh=bool(world.damping.rayleigh),
+        grounded=world.ground is not None,
+    )
+
+
+def scheme_of(options: StepOptions, rod: Rod, *, gamma: float = 0.5) -> Scheme:
+    """What the compiled loop reads of the options."""
+    conserving = options.integrator is Integrator.ENERGY_MOMENTUM and gamma < 1.0
+    return Scheme(
+        conserving=conserving,
+        gamma=gamma,
+        tolerance=float(options.tolerance),
+        complementarity=float(options.complementarity),
+        landing=float(options.landing * rod.rest_length.min()),
+        contact_gap=float(options.contact_gap * rod.rest_length.min()),
+        closing=float(options.closing) if gamma < 1.0 else 1.0,
+        shortest=float(options.shortest),
+        exact=options.contact is ContactRule.EXACT,
+        max_newton=int(options.max_newton),
+        reuse=float(options.reuse),
+        residual=float(options.residual),
+        stiffness=stiffness_bound(rod),
+        heaviest=float(rod.mass.max()),
+        strain=float(options.strain),
+        balance=float(options.balance),
+    )
+
+
+def stiffness_bound(rod: Rod) -> float:
+    """No eigenvalue of a rod's stiffness at rest is larger, N/m.
+
+    (1, -1) of an edge has 2 EA / l0, (1, -2, 1) of a bend 6 EI / dl^3; a node is part
+    of as many of them as its edges and bends.
+    """
+    edges = np.bincount(rod.edges.ravel()).max() * 2.0
+    stretching = float((rod.stretching / rod.rest_length).max())
+    if len(rod.bends) == 0:
+        return float(edges * stretching)
+    bends = np.bincount(rod.bends.ravel()).max() * 6.0
+    shortest = float(rod.rest_length.min())
+    slope = (1.0 + (0.5 * rod.curvature * rod.voronoi) ** 2) ** 2  # of tan, squared
+    bending = float((rod.bending / rod.voronoi * slope).max()) / shortest**2
+    return float(edges * stretching + bends * bending)
