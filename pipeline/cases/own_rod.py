@@ -13,10 +13,11 @@ from pipeline.cases.space_motion import SpaceMotionRecorder, moving_in_space
 from sim.arrays import Floats, Ints
 from sim.rod.actuation.actuation import Actuator, Schedule
 from sim.rod.contact.ground import Ground
+from sim.rod.contact.touching import Touching
 from sim.rod.gravity import GRAVITY
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.rod.paths import centroid
-from sim.rod.rod.rod import PASSIVE, Rod, RodMaterial, hold, network
+from sim.rod.rod.rod import PASSIVE, Rod, RodMaterial, hold, network, pieces_of
 from sim.rod.space.lifted import lifted
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.step import RodStep
@@ -38,6 +39,8 @@ class OwnRodCase:
     held : nodes that do not move
     dimension : 2, or 3: the same rod is free to leave its plane, and has the twist and
         the bending across it of its material's section
+    touching : edges feel the ground, rods feel rods and themselves; then the edges may
+        make several rods. Without it nodes feel the ground alone
     """
 
     nodes: Rows
@@ -48,6 +51,7 @@ class OwnRodCase:
     held: Sequence[int] = ()
     material: RodMaterial = field(default_factory=RodMaterial)
     ground: Ground | None = None
+    touching: Touching | None = None
     friction: float = 0.8
     gravity: tuple[float, float] = (0.0, -GRAVITY)
     schedule: Schedule | None = None
@@ -77,12 +81,13 @@ class OwnRodCase:
             actuator=self.actuator,
             schedule=self.schedule,
             load=self.load,
+            touching=self.touching,
         )
 
     @cached_property
     def space_world(self) -> SpaceWorld:
         """The same in space, in the plane z = 0 at the start."""
-        for name in ("ground", "schedule", "load"):
+        for name in ("ground", "schedule", "load", "touching"):
             if getattr(self, name) is not None:
                 raise ValueError(f"dimension is 3: leave {name} out, or choose 2")
         world = self.world
@@ -111,6 +116,7 @@ class OwnRodCase:
         rod = network(
             nodes, edges, bends, self.material,
             edge_limb=edge_limb, bend_limb=bend_limb, joints=rigid,
+            pieces=pieces_of(n, edges) if self.touching else 1,
         )  # fmt: skip
         held = _those_of("held", self.held, n)
         return hold(rod, held) if held else rod

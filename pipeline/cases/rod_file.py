@@ -11,7 +11,7 @@ from sim.limits import refuse_unless_positive
 from sim.rod.actuation.actuation import Actuator
 from sim.rod.rod.paths import centroid
 from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.simulate import RodStep
+from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
 
 

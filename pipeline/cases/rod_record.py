@@ -10,6 +10,7 @@ from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
 from sim.arrays import Floats
 from sim.rod.contact.coulomb import OPEN
 from sim.rod.contact.ground import gaps, surface
+from sim.rod.contact.touching import crossings, edge_gap
 from sim.rod.rod.paths import centroid
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import simulate
@@ -125,12 +126,16 @@ def rod_progress(step: RodStep) -> str:
 def rod_summary(world: World, step: RodStep, stop: str) -> Summary:
     """What every rod run tells of itself; residuals are the largest of all steps.
 
-    With a ground, the largest distance of a contact from it, and the gap at the end.
+    With a ground or touch, the largest distance of a contact from what it touches; the
+    gaps of nodes and of edges above the ground at the end, and how many edges cross.
     """
-    near: Summary = {}
+    rod = world.rod
+    near: Summary = {"crossings": crossings(rod.edges, step.x)}
+    if world.ground is not None or world.touching is not None:
+        near["contact_gap"] = step.contact_gap
     if world.ground is not None:
-        gap = float(gaps(world.ground, step.x).min())
-        near = {"contact_gap": step.contact_gap, "gap": gap}
+        near["gap"] = float(gaps(world.ground, step.x).min())
+        near["edge_gap"] = edge_gap(rod.edges, step.x, world.ground)
     return near | {
         "stop": stop,
         "time": step.time,

@@ -79,6 +79,7 @@ class Rod:
     held : (n, 2) coordinates whose velocity is prescribed
     joints : the last of the bends, those at rigid nodes: `voronoi` and `bending` are
         such that EI / dl is their stiffness where no limb is actuated
+    pieces : how many rods these are, none joined to another
     """
 
     nodes: Floats
@@ -94,10 +95,11 @@ class Rod:
     bend_limb: Ints
     held: Bools
     joints: Joints = NONE
+    pieces: int = 1
 
     def __post_init__(self) -> None:
         _refuse_bad_edges(self.nodes, self.edges, self.rest_length)
-        _refuse_broken_chain(len(self.nodes), self.edges)
+        _refuse_broken_chain(len(self.nodes), self.edges, self.pieces)
         _refuse_bad_bends(self.edges, self.bends)
         for name in ("mass", "stretching", "bending"):
             values = getattr(self, name)
@@ -142,15 +144,27 @@ def _refuse_double_edges(edges: Ints) -> None:
         )
 
 
-def _refuse_broken_chain(n: int, edges: Ints) -> None:
-    graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
-    pieces, piece = connected_components(graph, directed=False)
-    if pieces > 1:
+def _refuse_broken_chain(n: int, edges: Ints, wanted: int) -> None:
+    pieces, piece = _components(n, edges)
+    if wanted > 1 and pieces != wanted:
+        raise ValueError(f"rod: the edges make {pieces} rods, not {wanted}")
+    if pieces > wanted:
         k = int(np.argmax(piece != piece[0]))
         raise ValueError(
             f"rod: the chain is broken, node {k} is not connected to node 0 "
             f"({pieces} pieces): add the missing edge"
         )
+
+
+def _components(n: int, edges: Ints) -> tuple[int, Ints]:
+    graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
+    pieces, piece = connected_components(graph, directed=False)
+    return int(pieces), np.asarray(piece, dtype=np.int64)
+
+
+def pieces_of(n: int, edges: Ints) -> int:
+    """How many rods the edges (m, 2) make of n nodes."""
+    return _components(n, edges)[0]
 
 
 def _refuse_bad_bends(edges: Ints, bends: Ints) -> None:
@@ -198,6 +212,7 @@ def network(
     edge_limb: Ints | None = None,
     bend_limb: Ints | None = None,
     joints: Sequence[int] = (),
+    pieces: int = 1,
 ) -> Rod:
     """A rod network at rest in the shape of `nodes`; natural curvature is its own.
 
@@ -230,6 +245,7 @@ def network(
         edge_limb=np.full(m, PASSIVE) if edge_limb is None else edge_limb,
         bend_limb=np.full(b, PASSIVE) if bend_limb is None else bend_limb,
         held=np.zeros((len(nodes), 2), dtype=np.bool_),
+        pieces=pieces,
     )
     return _with_joints(rod, EI, joints) if len(joints) else rod
 

@@ -33,7 +33,10 @@ from sim.rod.stepping.state import (
     Work,
 )
 
-LISTINGS = 30  # rounds in which more nodes may be found to land in one step
+LISTINGS = 30  # rounds in which more contacts may be found to close in one step
+EARLY = 0.25  # of a step, sooner than which one is not cut but where something meets
+FIT = 0.5  # of the gap that is allowed, up to which frames are taken as they are
+FITS = 8  # rounds in which the frames of contacts are fitted to the end of the step
 
 
 @inner
@@ -75,7 +78,7 @@ def accept(state: RodState, work: Work, count: int, h: float) -> None:
     """The end of the step becomes the state."""
     changed = 0
     for c in range(count):
-        changed += state.contact[work.who[c]] != work.state[c]
+        changed += work.was[c] != work.state[c]
     for i in range(len(state.x)):
         for a in range(2):
             rate = (work.v[i, a] - state.v[i, a]) / h
@@ -99,6 +102,15 @@ def accept(state: RodState, work: Work, count: int, h: float) -> None:
     clock.worst_complementarity = max(clock.worst_complementarity, left)
 
 
+@inner
+def add_reactions(work: Work, count: int, full: float, reaction: Floats) -> None:
+    """Add the impulses of a step to the mean forces on the nodes in `full` seconds."""
+    for s in range(work.memo.nodes if count > 0 else 0):
+        i = work.node[s]
+        reaction[i, 0] += work.impulse[i, 0] / full
+        reaction[i, 1] += work.impulse[i, 1] / full
+
+
 @spine
 def attempt(
     setting: Setting,
@@ -108,25 +120,35 @@ def attempt(
     h: float,
     shortest: float,
 ) -> tuple[float, int]:
-    """Solve a step of length h, and find all nodes that land in it.
+    """Solve a step of length h, and find all that lands in it.
 
     Returns h and the number of contacts; or the length of a step that is to be made
     first, because a node lands; or 0, if the step cannot be solved.
     """
-    count = closed_contacts(state, work) if setting.grounded else 0
+    touching = setting.touch.ground or setting.touch.rods
+    bare = not (setting.grounded or touching)
+    count = 0 if bare else closed_contacts(setting, state, work)
     guess(setting, state, work, h)
+    fits = 0
     for _ in range(LISTINGS):
         if not solve_with_contacts(setting, scheme, state, work, count, h):
             return 0.0, count
-        if not setting.grounded:
+        if bare:
             return h, count
         uncut = h <= 2.0 * shortest or scheme.gamma == 1.0
         listed, first = find_landings(setting, scheme, state, work, count, h, uncut)
         if first < h:
             cut = 2.0 * first - h if 2.0 * first >= h else 2.0 * first
+            if touching and 2.0 * first - h < EARLY * h:
+                cut = first
             return min(max(cut, shortest), h - shortest), count
+        if work.memo.full != 0:
+            return 0.0, count
         if listed == count:
-            return h, count
+            found = contact_gap(setting, state, work, count) if touching else 0.0
+            if found <= FIT * scheme.contact_gap or fits == FITS:
+                return h, count
+            fits += 1
         count = listed
     return 0.0, count
 
@@ -142,7 +164,7 @@ def advance(
 ) -> bool:
     """Advance by `full` seconds; False where no step down to the shortest converges.
 
-    reaction (n, 2) receives the mean force of the ground on each node, N.
+    reaction (n, 2) receives the mean force of all contacts on each node, N.
     """
     reaction[:] = 0.0
     remaining = full
@@ -155,7 +177,8 @@ def advance(
             if not is_sound(scheme, state, work):
                 made = 0.0
                 work.memo.unsound = 1
-            work.report.found_gap = contact_gap(setting, work, count)
+        if made == h and (scheme.gamma < 1.0 or setting.touch.rods):
+            work.report.found_gap = contact_gap(setting, state, work, count)
             if work.report.found_gap > scheme.contact_gap:
                 made = 0.0
                 work.memo.apart = 1
@@ -168,10 +191,7 @@ def advance(
         else:
             accept(state, work, count, h)
             work.memo.unsound, work.memo.apart = 0, 0
-            for c in range(count):
-                i = work.who[c]
-                reaction[i, 0] += work.impulse[i, 0] / full
-                reaction[i, 1] += work.impulse[i, 1] / full
+            add_reactions(work, count, full, reaction)
             remaining -= h
             h = remaining
     return True

@@ -1,11 +1,12 @@
-"""Which nodes touch the ground in a step, and their Delassus matrix.
+"""Which contacts there are in a step, and their Delassus matrix.
 
 With A = L D L^T and G the rows of the contact velocities, the columns Y = L^-1 G^T are
 filled only along paths of the elimination tree, and
 
     W = G A^-1 G^T = Y^T D^-1 Y,     G A^-1 r = Y^T D^-1 L^-1 r,
 
-so that one forward and one backward substitution serve the whole iteration.
+so that one forward and one backward substitution serve the whole iteration. There is
+a pair of columns for each node that a contact acts on: one, for a node on the ground.
 """
 
 import numpy as np
@@ -23,18 +24,55 @@ from sim.rod.contact.coulomb import (
 from sim.rod.contact.ground import gap, surface
 from sim.rod.energy.blocks import unit_forward, weighted_product
 from sim.rod.stepping.state import RodState, Scheme, Setting, Work
+from sim.rod.stepping.touches import (
+    closed_pairs,
+    closing,
+    find_touches,
+    keep_pairs,
+    pair_gap,
+    place_pair,
+)
+
+ON_GROUND = -1  # the edge of a contact of a node with the ground
+SOFTNESS = 1e-5  # of contacts of edges, of which several may be the same
+SOFTER = (1.0, 10.0, 100.0)  # times that, where eq. (3) is not met
 
 
 @inner
-def closed_contacts(state: RodState, work: Work) -> int:
-    """List the nodes that were in contact at the end of the last step."""
+def closed_contacts(setting: Setting, state: RodState, work: Work) -> int:
+    """List the contacts that were closed at the end of the last step."""
     count = 0
     for i in range(len(state.contact)):
         if state.contact[i] != OPEN:
-            work.who[count] = i
-            work.state[count] = state.contact[i]
+            list_node(work, count, i, state.contact[i], state.contact[i])
             count += 1
-    return count
+    return closed_pairs(setting, state, work, count)
+
+
+@inner
+def list_node(work: Work, c: int, i: int, was: int, now: int) -> None:
+    """List a contact of node i with the ground."""
+    work.who[c], work.edge[c] = i, ON_GROUND
+    work.arms[c], work.arm[c, 0] = 1, i
+    work.lever[c, 0], work.share[c, 0] = 1.0, 1.0
+    work.was[c], work.state[c] = was, now
+
+
+@inner
+def gather_nodes(work: Work, count: int) -> None:
+    """List the nodes that contacts act on, each once."""
+    nodes = 0
+    for c in range(count):
+        for a in range(work.arms[c]):
+            i = work.arm[c, a]
+            if work.place[i] < 0:
+                work.place[i] = nodes
+                work.node[nodes] = i
+                nodes += 1
+            work.slot[c, a] = work.place[i]
+    for s in range(nodes):
+        work.place[work.node[s]] = -1
+    work.memo.nodes = nodes
 
 
 @inner
@@ -66,16 +104,25 @@ def place_frames(
     found to land.
     """
     g = scheme.gamma
+    if setting.touch.ground or setting.touch.rods:
+        for i in range(len(work.x)):
+            for a in range(2):
+                mean = g * work.v[i, a] + (1.0 - g) * state.v[i, a]
+                work.x[i, a] = state.x[i, a] + h * mean
     for c in range(count):
+        if work.edge[c] != ON_GROUND:
+            place_pair(setting, scheme, state, work, c, h)
+            continue
         i = work.who[c]
         end = state.x[i, 0] + h * ((1.0 - g) * state.v[i, 0] + g * work.v[i, 0])
         left, tx, ty = end_gap(setting, scheme, state, i, end, h)
         work.frame[c, 0], work.frame[c, 1] = tx, ty
-        work.push[c] = scheme.closing * left / h
+        work.push[c] = closing(setting, scheme, left, h)
         work.middle[c, 0], work.middle[c, 1] = tx, ty
         slope = surface(setting.relief, state.x[i, 0])[1]
         if state.contact[i] != OPEN and scheme.gamma < 1.0 and slope * tx != ty:
             lean_to_middle(work.middle[c], slope)
+    gather_nodes(work, count)
 
 
 @inner
@@ -94,17 +141,17 @@ def lean_to_middle(tangent: Floats, slope: float) -> None:
 
 
 @inner
-def fill_columns(setting: Setting, state: RodState, work: Work, count: int) -> None:
+def fill_columns(setting: Setting, state: RodState, work: Work) -> None:
     """Columns Y and the Delassus matrix by coordinates, where not yet known."""
-    pattern, factor = setting.pattern, state.factor
+    pattern, factor, count = setting.pattern, state.factor, work.memo.nodes
     same = work.memo.count == count
     for c in range(count):
-        same = same and work.known[c] == work.who[c]
+        same = same and work.known[c] == work.node[c]
     if same:
         return
     for c in range(count):
-        column = pattern.place[work.who[c]]
-        work.known[c] = work.who[c]
+        column = pattern.place[work.node[c]]
+        work.known[c] = work.node[c]
         for axis in range(2):
             unit_forward(pattern, factor, column, axis, work.columns[2 * c + axis])
         for a in range(2 * c + 2):
@@ -127,14 +174,66 @@ def turn_to_frames(work: Work, count: int) -> None:
         tx, ty = work.frame[a, 0], work.frame[a, 1]
         for b in range(count):
             sx, sy = work.middle[b, 0], work.middle[b, 1]
-            xx, xy = work.xy[2 * a, 2 * b], work.xy[2 * a, 2 * b + 1]
-            yx, yy = work.xy[2 * a + 1, 2 * b], work.xy[2 * a + 1, 2 * b + 1]
+            xx, xy, yx, yy = by_coordinates(work, a, b)
             nx, ny = -ty * xx + tx * yx, -ty * xy + tx * yy
             ux, uy = tx * xx + ty * yx, tx * xy + ty * yy
             work.W[2 * a, 2 * b] = -nx * sy + ny * sx
             work.W[2 * a, 2 * b + 1] = nx * sx + ny * sy
             work.W[2 * a + 1, 2 * b] = -ux * sy + uy * sx
             work.W[2 * a + 1, 2 * b + 1] = ux * sx + uy * sy
+
+
+@inner
+def solve_coulomb(setting: Setting, scheme: Scheme, work: Work, count: int) -> float:
+    """Impulses by the exact law; the residual, m/s.
+
+    Contacts of edges that say the same twice leave the law without a unique solution.
+    So each gives way by a little of what its own impulse moves it.
+    """
+    size = 2 * count
+    b, p, W = work.b[:size], work.p[:size], work.W[:size, :size]
+    before, left = 0.0, np.inf
+    for times in SOFTER:
+        soft = SOFTNESS * times
+        pairs = 0
+        for c in range(count):
+            if work.edge[c] != ON_GROUND:
+                pairs += 1
+                for i in range(2 * c, 2 * c + 2):
+                    W[i, i] *= (1.0 + soft) / (1.0 + before)
+        left = coulomb(W, b, setting.mu, work.state[:count], p, work.space)
+        before = soft
+        if pairs == 0 or left <= scheme.complementarity:
+            break
+    return left
+
+
+@inner
+def by_coordinates(work: Work, a: int, b: int) -> tuple[float, float, float, float]:
+    """The velocities of contact a that impulses of contact b make along x and y."""
+    xx, xy, yx, yy = 0.0, 0.0, 0.0, 0.0
+    for m in range(work.arms[a]):
+        p = 2 * work.slot[a, m]
+        for n in range(work.arms[b]):
+            q, weight = 2 * work.slot[b, n], work.lever[a, m] * work.share[b, n]
+            xx += weight * work.xy[p, q]
+            xy += weight * work.xy[p, q + 1]
+            yx += weight * work.xy[p + 1, q]
+            yy += weight * work.xy[p + 1, q + 1]
+    return xx, xy, yx, yy
+
+
+@inner
+def free_velocities(setting: Setting, state: RodState, work: Work) -> None:
+    """Those of the nodes that contacts act on, without impulses."""
+    pattern, factor = setting.pattern, state.factor
+    for s in range(work.memo.nodes):
+        i = work.node[s]
+        for a in range(2):
+            gained = weighted_product(
+                pattern, factor, pattern.place[i], work.columns[2 * s + a], work.z
+            )
+            work.free[2 * s + a] = work.v[i, a] + gained
 
 
 @spine
@@ -145,22 +244,22 @@ def add_impulses(
 
     Returns the residual of the contact problem, m/s.
     """
-    fill_columns(setting, state, work, count)
+    fill_columns(setting, state, work)
     turn_to_frames(work, count)
     size = 2 * count
     b, p, W = work.b[:size], work.p[:size], work.W[:size, :size]
+    free_velocities(setting, state, work)
     for c in range(count):
-        i = work.who[c]
-        column = setting.pattern.place[i]
-        first, second = work.columns[2 * c], work.columns[2 * c + 1]
-        pattern, factor = setting.pattern, state.factor
-        ux = work.v[i, 0] + weighted_product(pattern, factor, column, first, work.z)
-        uy = work.v[i, 1] + weighted_product(pattern, factor, column, second, work.z)
+        ux, uy = 0.0, 0.0
+        for a in range(work.arms[c]):
+            s = 2 * work.slot[c, a]
+            ux += work.lever[c, a] * work.free[s]
+            uy += work.lever[c, a] * work.free[s + 1]
         tx, ty = work.frame[c, 0], work.frame[c, 1]
         b[2 * c] = -ty * ux + tx * uy + work.push[c]
         b[2 * c + 1] = tx * ux + ty * uy
     if scheme.exact:
-        left = coulomb(W, b, setting.mu, work.state[:count], p, work.space)
+        left = solve_coulomb(setting, scheme, work, count)
     else:
         kept_friction(W, b, work.state[:count], p, work.friction, work.space)
         velocities(W, b, p, work.space.u)
@@ -178,10 +277,14 @@ def _spread(setting: Setting, work: Work, count: int) -> None:
         tx, ty = work.middle[c, 0], work.middle[c, 1]
         p_n, p_t = work.p[2 * c], work.p[2 * c + 1]
         px, py = -ty * p_n + tx * p_t, tx * p_n + ty * p_t
-        work.impulse[work.who[c], 0] = px
-        work.impulse[work.who[c], 1] = py
-        first, second = work.columns[2 * c], work.columns[2 * c + 1]
-        j = pattern.place[work.who[c]]
+        for a in range(work.arms[c]):
+            work.impulse[work.arm[c, a], 0] += work.share[c, a] * px
+            work.impulse[work.arm[c, a], 1] += work.share[c, a] * py
+    for s in range(work.memo.nodes):
+        i = work.node[s]
+        px, py = work.impulse[i, 0], work.impulse[i, 1]
+        first, second = work.columns[2 * s], work.columns[2 * s + 1]
+        j = pattern.place[i]
         while j >= 0:
             work.z[j, 0] += first[j, 0] * px + second[j, 0] * py
             work.z[j, 1] += first[j, 1] * px + second[j, 1] * py
@@ -220,7 +323,7 @@ def find_landings(
     h: float,
     uncut: bool,
 ) -> tuple[int, float]:
-    """Nodes that pass through the ground in the step just solved.
+    """What passes through the ground or through edges in the step just solved.
 
     Those that would land within `landing` of the ground, or all if `uncut`, are listed
     as sticking contacts after the present `count`. Returns the new count, and the
@@ -230,32 +333,37 @@ def find_landings(
     listed = count
     work.listed[:] = False
     for c in range(count):
-        work.listed[work.who[c]] = True
-    for i in range(len(state.contact)):
+        if work.edge[c] == ON_GROUND:
+            work.listed[work.who[c]] = True
+    for i in range(len(state.contact) if setting.grounded else 0):
         if gap(setting.relief, work.x[i, 0], work.x[i, 1]) >= 0.0:
             continue
         if work.listed[i] or (setting.held[i, 0] and setting.held[i, 1]):
             continue
         end = end_gap(setting, scheme, state, i, work.x[i, 0], h)[0]
         if abs(end) <= scheme.landing or uncut:
-            work.who[listed] = i
-            work.state[listed] = STICK
+            list_node(work, listed, i, OPEN, STICK)
             listed += 1
         elif gap(setting.relief, state.x[i, 0], state.x[i, 1]) <= 0.0:
             first = 0.0
         else:
             first = min(first, landing_time(setting, state, work, i, h))
+    if setting.touch.ground or setting.touch.rods:
+        listed, met = find_touches(setting, scheme, state, work, listed, h, uncut)
+        first = min(first, met)
     return listed, first
 
 
 @inner
-def contact_gap(setting: Setting, work: Work, count: int) -> float:
-    """How far a contact ends above or below the ground, or a node that left below it.
+def contact_gap(setting: Setting, state: RodState, work: Work, count: int) -> float:
+    """How far a contact ends open or deep, or one that has opened deep.
 
-    The largest, m; nodes that are not listed end above the ground.
+    The largest, m; what is not listed ends apart.
     """
-    largest = 0.0
+    largest = pair_gap(setting, state, work, count)
     for c in range(count):
+        if work.edge[c] != ON_GROUND:
+            continue
         i = work.who[c]
         off = gap(setting.relief, work.x[i, 0], work.x[i, 1])
         largest = max(largest, -off if work.state[c] == OPEN else abs(off))
@@ -264,7 +372,9 @@ def contact_gap(setting: Setting, work: Work, count: int) -> float:
 
 @inner
 def keep_contacts(state: RodState, work: Work, count: int) -> None:
-    """Write the states of the contacts into the state of the nodes."""
+    """Write the states of the contacts into the state of the rod."""
     state.contact[:] = OPEN
     for c in range(count):
-        state.contact[work.who[c]] = work.state[c]
+        if work.edge[c] == ON_GROUND:
+            state.contact[work.who[c]] = work.state[c]
+    keep_pairs(state, work, count)

@@ -132,14 +132,20 @@ def _add_contacts(setting: Setting, state: RodState, work: Work, count: int) -> 
     What a contact pushes a held coordinate its support holds.
     """
     for c in range(count):
-        i = work.who[c]
         tx, ty = work.middle[c, 0], work.middle[c, 1]
-        x = 0.5 * (state.v[i, 0] + work.v[i, 0])
-        y = 0.5 * (state.v[i, 1] + work.v[i, 1])
+        x, y = 0.0, 0.0
+        for a in range(work.arms[c]):
+            i, weight = work.arm[c, a], work.share[c, a]
+            x += weight * (0.5 * (state.v[i, 0] + work.v[i, 0]))
+            y += weight * (0.5 * (state.v[i, 1] + work.v[i, 1]))
         work.flow.impact -= work.p[2 * c] * (-ty * x + tx * y)
         work.flow.friction -= work.p[2 * c + 1] * (tx * x + ty * y)
-        work.flow.given -= work.impulse[i, 0] * x if setting.held[i, 0] else 0.0
-        work.flow.given -= work.impulse[i, 1] * y if setting.held[i, 1] else 0.0
+    for s in range(work.memo.nodes if count > 0 else 0):
+        i = work.node[s]
+        for a in range(2):
+            if setting.held[i, a]:
+                mean = 0.5 * (state.v[i, a] + work.v[i, a])
+                work.flow.given -= work.impulse[i, a] * mean
 
 
 @kernel

@@ -46,7 +46,7 @@ def settle(
     """
     options = StepOptions(tolerance=1e-13, reuse=0.0, h=FIRST)
     loop = Loop(replace(world, damping=Damping(beta=0.0)), options, None)
-    loop.scheme = scheme_of(options, world.rod, gamma=1.0)
+    loop.scheme = scheme_of(options, world, gamma=1.0)
     outer = float(world.rod.mass.sum() * np.linalg.norm(world.gravity))
     if world.load is not None:
         outer += float(np.linalg.norm(world.load.force) * len(world.load.nodes))

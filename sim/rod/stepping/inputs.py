@@ -4,12 +4,15 @@ import numpy as np
 
 from sim.rod.contact.coulomb import ContactRule
 from sim.rod.contact.ground import GroundPlane
+from sim.rod.contact.touching import touch_of
 from sim.rod.energy.blocks import BlockPattern, analyse
 from sim.rod.energy.elastic import elements
 from sim.rod.rod.rod import Rod
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.state import Scheme, Setting
 from sim.rod.stepping.world import World
+
+SHORTEST = 2.0**-14  # part of a step, where edges feel touch
 
 
 def setting_of(world: World, pattern: BlockPattern | None = None) -> Setting:
@@ -24,6 +27,7 @@ def setting_of(world: World, pattern: BlockPattern | None = None) -> Setting:
         pattern=pattern or analyse(len(rod.nodes), rod.edges, rod.bends),
         held=rod.held,
         relief=(world.ground or GroundPlane()).relief,
+        touch=touch_of(world.touching, world.rod, world.ground),
         law=world.actuator.law,
         gravity=np.array(world.gravity, dtype=np.float64),
         load=load,
@@ -36,18 +40,30 @@ def setting_of(world: World, pattern: BlockPattern | None = None) -> Setting:
     )
 
 
-def scheme_of(options: StepOptions, rod: Rod, *, gamma: float = 0.5) -> Scheme:
-    """What the compiled loop reads of the options."""
+def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Scheme:
+    """What the compiled loop reads of the options.
+
+    Where edges feel touch, gaps are those that `Touching` allows, and steps are cut as
+    short as contacts within them ask for.
+    """
+    rod, touching = world.rod, world.touching
+    shortest = float(options.shortest)
+    landing, contact_gap = options.landing, options.contact_gap
+    if touching is not None:
+        if options.contact is not ContactRule.EXACT:
+            raise ValueError("touching: contacts of edges are those of contact exact")
+        landing, contact_gap = min(landing, touching.gap), touching.gap
+        shortest = min(shortest, SHORTEST)
     conserving = options.integrator is Integrator.ENERGY_MOMENTUM and gamma < 1.0
     return Scheme(
         conserving=conserving,
         gamma=gamma,
         tolerance=float(options.tolerance),
         complementarity=float(options.complementarity),
-        landing=float(options.landing * rod.rest_length.min()),
-        contact_gap=float(options.contact_gap * rod.rest_length.min()),
+        landing=float(landing * rod.rest_length.min()),
+        contact_gap=float(contact_gap * rod.rest_length.min()),
         closing=float(options.closing) if gamma < 1.0 else 1.0,
-        shortest=float(options.shortest),
+        shortest=shortest,
         exact=options.contact is ContactRule.EXACT,
         max_newton=int(options.max_newton),
         reuse=float(options.reuse),
@@ -56,7 +72,13 @@ def scheme_of(options: StepOptions, rod: Rod, *, gamma: float = 0.5) -> Scheme:
         heaviest=float(rod.mass.max()),
         strain=float(options.strain),
         balance=float(options.balance),
+        length=float(options.h),
     )
+
+
+def pairs_of(world: World) -> int:
+    """How many contacts of edges there is space for."""
+    return 0 if world.touching is None else 2 * len(world.rod.nodes)
 
 
 def stiffness_bound(rod: Rod) -> float:

@@ -51,6 +51,9 @@ def copy_motion(source: RodState, target: RodState) -> None:
             target.v[i, a] = source.v[i, a]
             target.acceleration[i, a] = source.acceleration[i, a]
             target.gradient[i, a] = source.gradient[i, a]
+    for m in range(len(source.pair)):
+        for a in range(3):
+            target.pair[m, a] = source.pair[m, a]
     copy_strain(source.strain, target.strain)
     target.clock.time = source.clock.time
     target.clock.step = source.clock.step

@@ -143,8 +143,12 @@ def improve(
         j = place[i]
         z[j, 0], z[j, 1] = -work.r[i, 0], -work.r[i, 1]
     left = 0.0
-    if scheme.exact and count > MANY:
+    touching = setting.touch.ground or setting.touch.rods
+    if scheme.exact and count > MANY and not touching:
         left = solve_many(setting, work, count)
+    elif work.memo.nodes > len(work.known) and count > 0:
+        work.memo.full = 1
+        return np.inf, np.inf
     else:
         forward(setting.pattern, state.factor, z)
         if count > 0:
@@ -181,7 +185,11 @@ def solve_step(
     place_frames(setting, scheme, state, work, count, h)
     if setting.rayleigh:
         _paper_stiffness(setting, state, work)
-    many = scheme.exact and count > MANY
+    many = (
+        scheme.exact
+        and count > MANY
+        and not (setting.touch.ground or setting.touch.rods)
+    )
     renew = state.clock.factor_step != h or scheme.reuse <= 0.0 or many
     done = False
     left = 0.0
@@ -246,7 +254,7 @@ def _report(
     for i in range(len(work.r)):
         m = setting.element.mass[i]
         for a in range(2):
-            p = work.impulse[i, a] if count > 0 else 0.0
+            p = work.impulse[i, a] if count > 0 and not setting.held[i, a] else 0.0
             worst = max(worst, abs(work.r[i, a] - p) / h)
             inertia = m * abs(work.v[i, a] - state.v[i, a]) / h
             inner_force = max(abs(work.elastic[i, a]), abs(work.viscous[i, a]))

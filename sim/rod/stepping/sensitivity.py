@@ -83,6 +83,10 @@ def refuse_what_has_no_tangent(world: World, options: StepOptions) -> None:
         raise ValueError("steps: sensitivities are those of the integrator newmark")
     if options.contact is not ContactRule.EXACT:
         raise ValueError("steps: sensitivities are those of contact exact")
+    if world.touching is not None:
+        raise ValueError(
+            "touching: contacts of edges have no sensitivities: leave it out"
+        )
     if options.accuracy > 0.0:
         raise ValueError(
             f"steps: accuracy is {options.accuracy:g}: the lengths of adapted steps "

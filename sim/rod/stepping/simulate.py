@@ -13,7 +13,7 @@ from sim.rod.contact.ground import GroundPlane, gaps
 from sim.rod.energy.blocks import BlockPattern, analyse
 from sim.rod.energy.elastic import energies, join, passive
 from sim.rod.stepping.energy_balance import mechanical_energies
-from sim.rod.stepping.inputs import scheme_of, setting_of
+from sim.rod.stepping.inputs import pairs_of, scheme_of, setting_of
 from sim.rod.stepping.loop import run
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.state import (
@@ -49,14 +49,15 @@ class Loop:
         self.world = world
         self.options = options
         self.setting = setting_of(world, pattern)
-        self.scheme = scheme_of(options, world.rod)
+        self.scheme = scheme_of(options, world)
         velocity = np.zeros_like(world.rod.nodes)
         if world.velocity is not None:
             velocity[:] = world.velocity
-        state = copied(start) if start else new_state(world.rod, velocity)
+        pairs = pairs_of(world)
+        state = copied(start) if start else new_state(world.rod, velocity, pairs)
         self.state = with_factor(state, self.setting.pattern)
         self.before = copied(self.state)
-        self.work = work_space(world.rod, self.setting.pattern)
+        self.work = work_space(world.rod, self.setting.pattern, pairs)
         self.reaction = np.zeros_like(world.rod.nodes)
 
     @property
@@ -159,17 +160,18 @@ class Loop:
     def failure(self) -> NotConvergedError:
         time, h = self.state.clock.time, self.options.h
         if self.work.memo.full:
-            why = f"more than {len(self.work.known)} nodes touch the ground"
-            remedy = "choose contact exact, or use fewer nodes"
+            why = f"more than {len(self.work.known)} nodes touch something"
+            remedy = "choose contact exact without touching, or use fewer nodes"
         elif self.work.memo.apart:
+            gap = self.scheme.contact_gap / self.world.rod.rest_length.min()
             why = (
-                f"no step from {h:g} s down to {h * self.options.shortest:.2g} s lets "
-                f"nodes land within {self.options.contact_gap:g} of the shortest edge"
+                f"no step from {h:g} s down to {h * self.scheme.shortest:.2g} s lets "
+                f"nodes land within {gap:g} of the shortest edge"
             )
             remedy = "choose a smaller h"
         elif self.work.memo.unsound:
             why = (
-                f"no step from {h:g} s down to {h * self.options.shortest:.2g} s keeps "
+                f"no step from {h:g} s down to {h * self.scheme.shortest:.2g} s keeps "
                 f"edges stretched by {self.options.strain:g} at most and the balance "
                 f"of energy within {self.options.balance:g} of what is at work "
                 f"({self.state.clock.left:.3g} J out of balance before)"
@@ -177,7 +179,7 @@ class Loop:
             remedy = "choose a smaller h, or integrator energy_momentum"
         else:
             why = (
-                f"no step from {h:g} s down to {h * self.options.shortest:.2g} s "
+                f"no step from {h:g} s down to {h * self.scheme.shortest:.2g} s "
                 f"converges to {self.options.tolerance:g} m and "
                 f"{self.options.complementarity:g} m/s in "
                 f"{self.options.max_newton} iterations"

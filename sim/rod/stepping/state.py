@@ -13,11 +13,13 @@ from sim.arrays import Bools, Floats, Ints
 from sim.rod.actuation.actuation import Law
 from sim.rod.contact.coulomb import Scratch, scratch
 from sim.rod.contact.ground import Relief
+from sim.rod.contact.touching import TouchSetting
 from sim.rod.energy.blocks import BlockMatrix, BlockPattern, empty
 from sim.rod.energy.elastic import Actuated, Elements, Strains, passive, unstrained
 from sim.rod.rod.rod import Rod
 
-MAX_CONTACTS = 512  # with columns of their own, by the rules of [Hu20]
+MAX_CONTACTS = 512  # with columns of their own: by the rules of [Hu20], or of rods
+ARMS = 3  # nodes that a contact acts on, at most
 
 
 class Setting(NamedTuple):
@@ -31,12 +33,14 @@ class Setting(NamedTuple):
     mu : friction coefficient
     rayleigh : damping in the paper's form, else by strain rate
     grounded : whether there is a ground
+    touch : what feels touch besides nodes on the ground
     """
 
     element: Elements
     pattern: BlockPattern
     held: Bools
     relief: Relief
+    touch: TouchSetting
     law: Law
     gravity: Floats
     load: Floats
@@ -56,7 +60,7 @@ class Scheme(NamedTuple):
     tolerance : m, on the error that Newton's iteration leaves in the positions
     complementarity : m/s, on the residual of the contact problem
     landing : m, the largest gap with which a node may land
-    contact_gap : m, at which a contact may end a step from the ground
+    contact_gap : m, at which a contact may end a step from what it touches
     closing : fraction of a gap of a closed contact that is closed in a step
     shortest : shortest step, as a fraction of the full one
     exact : whether contact is exact, else the modified-mass rules of [Hu20]
@@ -66,6 +70,7 @@ class Scheme(NamedTuple):
     stiffness, heaviest : N/m, kg, bounds of the rod's stiffness and of its masses
     strain : largest stretch of an edge
     balance : of the energies at work, that steps may leave out of balance
+    length : s, of a full step
     """
 
     conserving: bool
@@ -84,6 +89,7 @@ class Scheme(NamedTuple):
     heaviest: float
     strain: float
     balance: float
+    length: float
 
 
 Numbers = TypeVar("Numbers")
@@ -113,8 +119,8 @@ class Clock:
     ready : 1 once gradient and strains at the start are known
     worst_residual, worst_complementarity : N, m/s, of all accepted steps
     worst_share : of all accepted steps, their residual over the largest force
-    contact_gap : m, of all accepted steps, the largest distance of a contact from the
-        ground, above or below
+    contact_gap : m, of all accepted steps, the largest distance of a contact from what
+        it touches, above or below
     worst_balance : largest `left` of a step, as a fraction of the energies at work
     given, damped, friction, impact, left : J, since the start, see `EnergyFlow`
     at_work : J, stored at the start or put in since then
@@ -193,13 +199,15 @@ class ColumnsKnown:
 
     Attributes
     ----------
-    count : contacts whose columns are known; -1 after a new factor
-    full : 1 if the contacts of the rules of [Hu20] ran out of space
+    count : nodes whose columns are known; -1 after a new factor
+    nodes : that the contacts act on
+    full : 1 if contacts ran out of space
     unsound : 1 if the last step tried was out of balance
     apart : 1 if contacts ended off the ground
     """
 
     count: int
+    nodes: int
     full: int
     unsound: int
     apart: int
@@ -214,6 +222,8 @@ class RodState(NamedTuple):
     gradient : (n, 2) N, grad U at x
     strain : of the elements at x
     contact : (n,) OPEN, STICK, FORTH or BACK
+    pair : (p, 3) node, or -1 for the ground, edge, and state of each other contact;
+        the first that is OPEN ends them
     pulse : (limbs,) s, when each limb was last switched on
     factor : L and D of the last matrix
     clock : how far the run is
@@ -225,6 +235,7 @@ class RodState(NamedTuple):
     gradient: Floats
     strain: Strains
     contact: Ints
+    pair: Ints
     pulse: Floats
     factor: BlockMatrix
     clock: Clock
@@ -244,14 +255,23 @@ class Work(NamedTuple):
     z : (n, 2) in the order of the columns
     stiffness : K at the start of the step, for Rayleigh damping
     product : (n, 2)
-    who : (n,) the nodes in contact, as many as there are; known : those of `columns`
-    state, frame, push : (n,), (n, 2), (n,) their states, tangents at the end of the
-        step, and the velocity that closes their gap
-    middle : (n, 2) tangents across which impulses act
+    who : (c,) the nodes in contact, as many as there are, -1 for an edge on the ground
+    edge : (c,) the edges in contact, -1 for a node on the ground
+    was, state : (c,) their states before and after
+    frame, push : (c, 2), (c,) their tangents at the end of the step, and the velocity
+        that closes their gap
+    middle : (c, 2) tangents across which impulses act
+    arms, arm : (c,), (c, 3) the nodes that they act on, as many as there are
+    slot : (c, 3) where these stand in `node`
+    lever, share : (c, 3) weights of the velocities and of the impulses of these nodes
+    node, known : (n,) the nodes that any contact acts on, and those of `columns`
+    place : (n,) -1; while `node` is filled, where each node stands there
+    free : (2n,) m/s, their velocities without impulses
+    head, next : (2n,), (m,) edges by cells of a grid; first of a cell, next of an edge
     matrix : A, and row, diagonal, below, above : (n, 4), (n, 4), (l, 4), (l, 4) its
         rows as many contacts change them, see `many_contacts`
     listed : (n,) whether a node is among `who`
-    columns : (2c, n, 2) L^-1 of the unit vectors at the contacts
+    columns : (2n, n, 2) L^-1 of the unit vectors at these nodes
     xy, W, b, p : Delassus matrix by coordinates and by frames, velocities, impulses
     impulse : (n, 2) N s
     report : what steps took
@@ -272,7 +292,19 @@ class Work(NamedTuple):
     stiffness: BlockMatrix
     product: Floats
     who: Ints
+    edge: Ints
+    was: Ints
+    arms: Ints
+    arm: Ints
+    slot: Ints
+    lever: Floats
+    share: Floats
+    node: Ints
     known: Ints
+    place: Ints
+    free: Floats
+    head: Ints
+    next: Ints
     state: Ints
     frame: Floats
     middle: Floats
@@ -295,8 +327,11 @@ class Work(NamedTuple):
     memo: ColumnsKnown
 
 
-def new_state(rod: Rod, velocity: Floats) -> RodState:
-    """The rod at its start with velocities (n, 2); not yet ready for a step."""
+def new_state(rod: Rod, velocity: Floats, pairs: int = 0) -> RodState:
+    """The rod at its start with velocities (n, 2); not yet ready for a step.
+
+    pairs : contacts besides those of nodes with the ground, at most
+    """
     n = len(rod.nodes)
     pattern_free = BlockMatrix(np.zeros((n, 3)), np.zeros((0, 4)))
     return RodState(
@@ -306,6 +341,7 @@ def new_state(rod: Rod, velocity: Floats) -> RodState:
         gradient=np.zeros((n, 2)),
         strain=unstrained(rod),
         contact=np.zeros(n, dtype=np.int64),
+        pair=np.zeros((pairs, 3), dtype=np.int64),
         pulse=np.full(rod.last_limb + 1, np.inf),
         factor=pattern_free,
         clock=zeros(Clock),
@@ -331,10 +367,10 @@ def copied(state: RodState) -> RodState:
     return RodState(**own, strain=strain, factor=factor)
 
 
-def work_space(rod: Rod, pattern: BlockPattern) -> Work:
+def work_space(rod: Rod, pattern: BlockPattern, pairs: int = 0) -> Work:
     """Working space; the large arrays are touched only as far as contacts need."""
     n = len(rod.nodes)
-    c = min(n, MAX_CONTACTS)
+    most, nodes, c = n + pairs, min(n, MAX_CONTACTS), min(n + pairs, MAX_CONTACTS)
     return Work(
         x=np.zeros((n, 2)),
         v=np.zeros((n, 2)),
@@ -349,23 +385,35 @@ def work_space(rod: Rod, pattern: BlockPattern) -> Work:
         z=np.zeros((n, 2)),
         stiffness=empty(pattern),
         product=np.zeros((n, 2)),
-        who=np.zeros(n, dtype=np.int64),
-        known=np.zeros(c, dtype=np.int64),
-        state=np.zeros(n, dtype=np.int64),
-        frame=np.zeros((n, 2)),
-        middle=np.zeros((n, 2)),
-        push=np.zeros(n),
+        who=np.zeros(most, dtype=np.int64),
+        edge=np.zeros(most, dtype=np.int64),
+        was=np.zeros(most, dtype=np.int64),
+        arms=np.zeros(most, dtype=np.int64),
+        arm=np.zeros((most, ARMS), dtype=np.int64),
+        slot=np.zeros((most, ARMS), dtype=np.int64),
+        lever=np.zeros((most, ARMS)),
+        share=np.zeros((most, ARMS)),
+        node=np.zeros(n, dtype=np.int64),
+        known=np.zeros(nodes, dtype=np.int64),
+        place=np.full(n, -1, dtype=np.int64),
+        free=np.zeros(2 * n),
+        head=np.zeros(2 * n, dtype=np.int64),
+        next=np.zeros(len(rod.edges), dtype=np.int64),
+        state=np.zeros(most, dtype=np.int64),
+        frame=np.zeros((most, 2)),
+        middle=np.zeros((most, 2)),
+        push=np.zeros(most),
         matrix=empty(pattern),
         row=np.zeros((n, 4)),
         diagonal=np.zeros((n, 4)),
         below=np.zeros((len(pattern.row), 4)),
         above=np.zeros((len(pattern.row), 4)),
         listed=np.zeros(n, dtype=np.bool_),
-        columns=np.empty((2 * c, n, 2)),
-        xy=np.empty((2 * c, 2 * c)),
+        columns=np.empty((2 * nodes, n, 2)),
+        xy=np.empty((2 * nodes, 2 * nodes)),
         W=np.empty((2 * c, 2 * c)),
         b=np.empty(2 * c),
-        p=np.empty(2 * n),
+        p=np.empty(2 * most),
         friction=np.zeros(c),
         space=scratch(c),
         impulse=np.zeros((n, 2)),
