@@ -13,7 +13,7 @@ from pipeline.cases.space_motion import SpaceMotionRecorder, moving_in_space
 from sim.arrays import Floats, Ints
 from sim.rod.actuation.actuation import Actuator, Schedule
 from sim.rod.contact.ground import Ground
-from sim.rod.contact.touching import Touching
+from sim.rod.contact.touching import PlaneTouching
 from sim.rod.gravity import GRAVITY
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.rod.paths import centroid
@@ -51,7 +51,7 @@ class OwnRodCase:
     held: Sequence[int] = ()
     material: RodMaterial = field(default_factory=RodMaterial)
     ground: Ground | None = None
-    touching: Touching | None = None
+    touching: PlaneTouching | None = None
     friction: float = 0.8
     gravity: tuple[float, float] = (0.0, -GRAVITY)
     schedule: Schedule | None = None

@@ -23,7 +23,7 @@ POINTS = 17  # of an edge, at which its start is compared with the ground
 
 
 @dataclass(frozen=True)
-class Touching:
+class PlaneTouching:
     """Edges feel the ground; rods feel rods and themselves, by the same friction.
 
     ground, rods : whether edges feel the ground, and nodes the edges of rods
@@ -64,7 +64,7 @@ class TouchSetting(NamedTuple):
 
 
 def touch_of(
-    touching: Touching | None, rod: Rod, ground: Ground | None
+    touching: PlaneTouching | None, rod: Rod, ground: Ground | None
 ) -> TouchSetting:
     """What the loop reads; a level ground touches no edge before a node."""
     if touching is None:
@@ -90,7 +90,9 @@ def _beside(rod: Rod, reach: float) -> tuple[Ints, Ints]:
     return first.astype(np.int64), np.concatenate(beside).astype(np.int64)
 
 
-def refuse_start_inside(touching: Touching, rod: Rod, ground: Ground | None) -> None:
+def refuse_start_inside(
+    touching: PlaneTouching, rod: Rod, ground: Ground | None
+) -> None:
     """A rod may not start inside itself, nor an edge in the ground."""
     touch = touch_of(touching, rod, ground)
     a, b = rod.nodes[rod.edges[:, 0]], rod.nodes[rod.edges[:, 1]]

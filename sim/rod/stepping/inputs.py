@@ -43,8 +43,8 @@ def setting_of(world: World, pattern: BlockPattern | None = None) -> Setting:
 def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Scheme:
     """What the compiled loop reads of the options.
 
-    Where edges feel touch, gaps are those that `Touching` allows, and steps are cut as
-    short as contacts within them ask for.
+    Where edges feel touch, gaps are those that `PlaneTouching` allows, and steps are
+    cut as short as contacts within them ask for.
     """
     rod, touching = world.rod, world.touching
     shortest = float(options.shortest)

@@ -9,7 +9,7 @@ from sim.arrays import Floats
 from sim.limits import refuse_negative, refuse_unless_finite
 from sim.rod.actuation.actuation import Actuator, LeftOfContact, Pulses, Schedule
 from sim.rod.contact.ground import Ground, gaps
-from sim.rod.contact.touching import Touching, refuse_start_inside
+from sim.rod.contact.touching import PlaneTouching, refuse_start_inside
 from sim.rod.gravity import GRAVITY
 from sim.rod.rod.rod import PASSIVE, Rod
 
@@ -67,7 +67,7 @@ class World:
     actuator: Actuator = field(default_factory=Actuator)
     schedule: Schedule | None = None
     load: NodeLoad | None = None
-    touching: Touching | None = None  # without it, nodes feel the ground alone
+    touching: PlaneTouching | None = None  # without it, nodes feel the ground alone
     velocity: Floats | None = None  # (n, 2) m/s at the start; held nodes keep it
 
     def __post_init__(self) -> None:

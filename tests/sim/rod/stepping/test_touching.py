@@ -8,7 +8,7 @@ import pytest
 from sim.rod.contact.coulomb import ContactRule
 from sim.rod.contact.ground import GroundPlane, Terrain
 from sim.rod.contact.nearest import node_to_edge
-from sim.rod.contact.touching import Touching, crossings, edge_gap
+from sim.rod.contact.touching import PlaneTouching, crossings, edge_gap
 from sim.rod.gravity import GRAVITY
 from sim.rod.rod.paths import centroid
 from sim.rod.rod.rod import RodMaterial, chain, hold, moved, straight
@@ -35,7 +35,7 @@ def _bounded(world: World, steps: list[RodStep]) -> None:
     assert not any(crossings(rod.edges, step.x) for step in steps)
 
 
-def _on_peak(h: float, touching: Touching | None) -> tuple[World, list[RodStep]]:
+def _on_peak(h: float, touching: PlaneTouching | None) -> tuple[World, list[RodStep]]:
     rod = moved(straight(0.2, 6, SOFT), by=np.array([-0.11, 0.03]))
     world = World(rod, PEAK, touching=touching)
     return world, list(simulate(world, StepOptions(h=h), 0.4, every=4))
@@ -43,7 +43,7 @@ def _on_peak(h: float, touching: Touching | None) -> tuple[World, list[RodStep]]
 
 @pytest.mark.parametrize("h", [5e-3, 1e-3])
 def test_a_rod_comes_to_lie_over_a_peak_between_two_of_its_nodes(h: float) -> None:
-    world, steps = _on_peak(h, Touching())
+    world, steps = _on_peak(h, PlaneTouching())
     _bounded(world, steps)
     low = min(edge_gap(world.rod.edges, step.x, PEAK) for step in steps)
     assert low > -1e-4 * world.rod.rest_length.min()
@@ -66,7 +66,7 @@ def _hairpin() -> World:
     lower = np.column_stack([np.linspace(-0.1, -0.01, 11), np.zeros(11)])
     upper = np.column_stack([np.linspace(-0.01, -0.093, 10), np.full(10, 2.0 * R)])
     rod = chain(np.vstack([lower, arc, upper]), RodMaterial(2e4, 1000.0, 1e-3, 1e-2))
-    touching = Touching(thickness=HAIRPIN_THICKNESS)
+    touching = PlaneTouching(thickness=HAIRPIN_THICKNESS)
     return World(rod, GroundPlane(), friction=0.4, touching=touching)
 
 
@@ -87,7 +87,7 @@ def test_rods_that_meet_keep_their_momentum() -> None:
     v[9:, 1] = -0.5
     world = World(
         rod, friction=0.3, gravity=(0.0, 0.0), damping=Damping(beta=0.0),
-        touching=Touching(thickness=1e-3), velocity=v,
+        touching=PlaneTouching(thickness=1e-3), velocity=v,
     )  # fmt: skip
     options = StepOptions(h=5e-4, integrator=Integrator.ENERGY_MOMENTUM)
     steps = list(simulate(world, options, 0.1, every=10))
@@ -107,7 +107,7 @@ def test_a_rod_slides_down_a_rod_by_the_law_of_coulomb(friction: float) -> None:
     stiff = RodMaterial(1e8, 1000.0, 2e-3, 1e-2)
     rider = moved(straight(0.05, 4, stiff), by=np.array([0.23, 1e-3 + 1e-9]))
     rod = moved(several(slope, rider), by=np.zeros(2), angle=float(theta))
-    world = World(rod, friction=friction, touching=Touching(thickness=1e-3))
+    world = World(rod, friction=friction, touching=PlaneTouching(thickness=1e-3))
     *_, last = simulate(world, StepOptions(h=1e-3), 0.1)
     assert last.contact_gap <= 1e-4 * rod.rest_length.min()
     way = centroid(last.x[5:], rod.mass[5:]) - centroid(rod.nodes[5:], rod.mass[5:])
@@ -117,7 +117,7 @@ def test_a_rod_slides_down_a_rod_by_the_law_of_coulomb(friction: float) -> None:
 
 
 def test_a_run_stopped_while_rods_touch_continues_to_the_same_bits() -> None:
-    world = _on_peak(2.5e-3, Touching())[0]
+    world = _on_peak(2.5e-3, PlaneTouching())[0]
     *_, whole = simulate(world, StepOptions(), 0.2)
     *_, half = simulate(world, StepOptions(), 0.1)
     assert (half.state.pair[:, 2] > 0).any()
@@ -141,15 +141,15 @@ def test_a_rod_does_not_start_inside_another_or_in_the_ground() -> None:
     rod = straight(0.1, 5, SOFT)
     rods = several(rod, moved(rod, by=np.array([0.0, 5e-4])))
     with pytest.raises(ValueError, match=r"node 0 starts 0\.0005 m from edge 4,"):
-        World(rods, touching=Touching(thickness=1e-3))
+        World(rods, touching=PlaneTouching(thickness=1e-3))
     rod = moved(straight(0.2, 6, SOFT), by=np.array([-0.11, 1e-3]))
     with pytest.raises(ValueError, match=r"edge 2 starts .* m below the ground: lift"):
-        World(rod, PEAK, touching=Touching())
+        World(rod, PEAK, touching=PlaneTouching())
 
 
 def test_edges_that_feel_touch_ask_for_their_own_gaps() -> None:
     rod = straight(0.1, 5, SOFT)
-    scheme = scheme_of(StepOptions(), World(rod, touching=Touching(gap=1e-3)))
+    scheme = scheme_of(StepOptions(), World(rod, touching=PlaneTouching(gap=1e-3)))
     assert scheme.contact_gap == pytest.approx(1e-3 * 0.025)
 
 
@@ -159,7 +159,7 @@ def test_crossing_edges_are_counted() -> None:
 
 
 def test_touch_is_that_of_exact_contact() -> None:
-    world = World(straight(0.1, 5, SOFT), touching=Touching())
+    world = World(straight(0.1, 5, SOFT), touching=PlaneTouching())
     with pytest.raises(ValueError, match=r"touching: .* contact exact"):
         scheme_of(StepOptions(contact=ContactRule.MODIFIED_MASS), world)
     with pytest.raises(ValueError, match=r"touching: .* no sensitivities"):
