@@ -1,30 +1,35 @@
 """Drivers along a path, the barrier between stable states, creases that go together."""
 
 from dataclasses import dataclass
-from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from mpl_toolkits.mplot3d import Axes3D
-from mpl_toolkits.mplot3d.art3d import Line3DCollection
+from matplotlib.lines import Line2D
 
-from analysis.figures.shapes import best_view
-from analysis.figures.shapes import frame as frame_of
-from analysis.figures.style import FAINT, FULL_WIDTH, RC, SIMULATED, provenance
+from analysis.figures.shapes import best_view, scene_of
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.style import (
+    SIMULATED,
+    UNIT,
+    colour_bar,
+    legend_below,
+    provenance,
+    put_letter,
+    round_length,
+    say_below,
+    scale_bar,
+    size,
+    styled,
+)
 from sim.arrays import Floats, Ints
 
-HEIGHT = 2.6  # inches
 HIGHEST = 1e3  # condition that is drawn
-LEGEND: dict[str, Any] = {
-    "handlelength": 2.0,
-    "columnspacing": 0.9,
-    "handletextpad": 0.4,
-}
+PEAK = 20.0  # condition above which a peak is taken for a position without hold
+DRIVER, RIM = "#D55E00", "#9A9A9A"
 LINES = (
     (SIMULATED, "-", 1.4),
     ("#E69F00", "--", 1.0),
@@ -72,38 +77,58 @@ def drivers_and_barriers(
     turn: Turn, snap: Snap, folds: Folds, runs: list[tuple[str, str]]
 ) -> Figure:
     """Conditions of the joints; energy with its rests; creases by how far they go."""
-    with mpl.rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, HEIGHT))
-        _draw_turn(figure.add_axes((0.07, 0.2, 0.26, 0.66)), turn)
-        _draw_snap(figure.add_axes((0.42, 0.2, 0.23, 0.66)), snap)
-        ax = figure.add_axes((0.67, 0.2, 0.33, 0.78), projection="3d")
-        colours = _draw_folds(ax, folds)
-        bar_at = figure.add_axes((0.745, 0.2, 0.18, 0.03))
-        bar = figure.colorbar(colours, cax=bar_at, orientation="horizontal")
-        bar.set_label("turn of a crease by that of the driver (red)", labelpad=1)
-        for x, letter in ((0.005, "a"), (0.355, "b"), (0.675, "c")):
-            figure.text(x, 0.93, letter, fontsize=8)
-        foot = provenance(runs, synthetic=False)
-        figure.text(0.5, 0.01, foot, ha="center", fontsize=5.0, color=FAINT)
+    with styled():
+        figure, ((first, second, third),) = sheet(PanelGrid(3, 58.0, 56.0), more=6.0)
+        _draw_turn(first, turn)
+        _draw_snap(second, snap)
+        colours = _draw_folds(third, folds)
+        colour_bar(third, colours, "turn of a crease / of the driver (-)")
+        for letter, ax in (("a", first), ("b", second), ("c", third)):
+            put_letter(ax, letter)
+        marks = [line for ax in (first, second) for line in ax.get_lines()]
+        marks += [
+            Line2D([], [], color=DRIVER, lw=4.0, label="driver"),
+            Line2D([], [], color=RIM, lw=0.5, label="rim of a panel"),
+        ]
+        legend_below(figure, marks)
+        say_below(figure, provenance(runs, synthetic=False))
     return figure
+
+
+def through_infinity(angle: Floats, condition: Floats) -> tuple[Floats, Floats]:
+    """A condition by angle, finely, and up to infinity where a joint cannot drive.
+
+    The reciprocal of the condition is a distance from the positions at which a joint
+    loses its hold, and passes zero there: it is given its sign back at every peak
+    above `PEAK`, and between samples it is a straight line.
+    """
+    middle, sides = condition[1:-1], np.maximum(condition[:-2], condition[2:])
+    peaks = np.flatnonzero((middle > sides) & (middle > PEAK)) + 1
+    turned = np.zeros(len(angle), dtype=np.int64)
+    for peak in peaks:  # zero lies on the side of the larger neighbour
+        after = condition[peak + 1] > condition[peak - 1]
+        turned[peak + int(after) :] += 1
+    signed = (1.0 - 2.0 * (turned % 2)) / condition
+    fine = np.linspace(angle[0], angle[-1], 40 * len(angle))
+    with np.errstate(divide="ignore"):
+        return fine, 1.0 / np.abs(np.interp(fine, angle, signed))
 
 
 def _draw_turn(ax: Axes, turn: Turn) -> None:
     for i, name in enumerate(turn.names):
         colour, line, width = LINES[i % len(LINES)]
-        shown = np.minimum(turn.condition[:, i], HIGHEST)
-        degrees = np.degrees(turn.angle)
-        ax.semilogy(degrees, shown, line, color=colour, lw=width, label=name)
+        fine, condition = through_infinity(np.degrees(turn.angle), turn.condition[:, i])
+        shown = np.minimum(condition, 10.0 * HIGHEST)
+        ax.semilogy(fine, shown, line, color=colour, lw=width, label=name)
     ax.set_xlim(0.0, 360.0)
     ax.set_xticks([0, 90, 180, 270, 360])
     ax.set_ylim(1.0, HIGHEST)
-    ax.set_xlabel("angle of the crank, degrees")
-    ax.set_ylabel(r"$\sigma_\mathrm{max} / \sigma_\mathrm{min}$ of one driver")
-    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, **LEGEND)
+    ax.set_xlabel("angle of the crank (\N{DEGREE SIGN})")
+    ax.set_ylabel(r"condition $\sigma_\mathrm{max} / \sigma_\mathrm{min}$ (-)")
 
 
 def _draw_snap(ax: Axes, snap: Snap) -> None:
-    ax.plot(snap.moved, snap.energy, color=SIMULATED)
+    ax.plot(snap.moved, snap.energy, color=SIMULATED, label="energy")
     for stable, marker, name in ((1, "o", "stable"), (0, "^", "barrier")):
         chosen = snap.rests[snap.rests["stable"] == stable]
         ax.plot(
@@ -112,26 +137,26 @@ def _draw_snap(ax: Axes, snap: Snap) -> None:
             marker,
             color="black",
             mfc="white" if stable else "black",
-            ms=4.5,
+            ms=size(4.5),
             label=name,
         )
-    ax.set_xlabel("way of the driven node (length)")
+    ax.set_xlabel(f"way of the driven node ({UNIT})")
     ax.set_ylabel(r"energy $\Pi$ (force $\times$ length)")
-    ax.legend(loc="upper left")
 
 
-def _draw_folds(ax: Axes3D, folds: Folds) -> ScalarMappable:
+def _draw_folds(ax: Axes, folds: Folds) -> ScalarMappable:
     ratio = folds.gain / folds.gain[folds.chosen].max()
     colours = ScalarMappable(
         Normalize(float(ratio.min()), float(ratio.max())), "viridis"
     )
+    scene = scene_of(folds.r, best_view(folds.r, folds.r))
     rims = [folds.r[[*panel, panel[0]]] for panel in folds.panels]
-    ax.add_collection3d(Line3DCollection(rims, colors="#9a9a9a", linewidths=0.5))
+    sides = np.concatenate([np.stack([rim[:-1], rim[1:]], axis=1) for rim in rims])
+    scene.lines(sides, RIM, 0.5)
     passive = np.delete(np.arange(len(ratio)), folds.chosen)
-    lines = folds.r[folds.creases[passive]]
     shades = colours.to_rgba(ratio[passive])
-    ax.add_collection3d(Line3DCollection(lines, colors=shades, linewidths=1.8))
-    driver = folds.r[folds.creases[folds.chosen]]
-    ax.add_collection3d(Line3DCollection(driver, colors="#D55E00", linewidths=4.0))
-    frame_of(ax, folds.r, best_view(folds.r, folds.r))
+    scene.lines(folds.r[folds.creases[passive]], shades, 1.8, lift=0.01)
+    scene.lines(folds.r[folds.creases[folds.chosen]], DRIVER, 4.0, lift=0.02)
+    scene.paint(ax, folds.r)
+    scale_bar(ax, round_length(scene.span), UNIT)
     return colours

@@ -2,21 +2,25 @@
 
 from dataclasses import dataclass
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
     FAINT,
-    FULL_WIDTH,
-    RC,
     SCANNED,
     SCANNED_EDGE,
     SIMULATED,
+    SMALL,
+    SYNTHETIC,
     provenance,
+    put_letter,
+    say_below,
+    size,
+    styled,
 )
 from sim.arrays import Floats, Ints
 
@@ -53,30 +57,37 @@ class AsBuilt:
 
 def as_built(shown: AsBuilt) -> Figure:
     """Deviations, their errors, their correlation, more poses, and the verdicts."""
-    with mpl.rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, 4.9))
-        grid = figure.add_gridspec(
-            2, 1, left=0.075, right=0.985, top=0.95, bottom=0.125, hspace=0.42
-        )  # fmt: skip
-        above = grid[0].subgridspec(1, 2, wspace=0.2)
-        below = grid[1].subgridspec(1, 3, wspace=0.5, width_ratios=(1.15, 1, 1))
-        places = [above[0], above[1], below[0], below[1], below[2]]
-        axes = [figure.add_subplot(place) for place in places]
+    with styled():
+        figure, (above, below) = sheet(
+            PanelGrid(2, 85.0, 46.0), PanelGrid(3, 58.0, 52.0, (1.1, 1.0, 1.0))
+        )
+        axes = [*above, *below]
         _deviations(axes[0], shown)
         _errors(axes[1], shown)
         _correlation(figure, axes[2], shown)
         _poses(axes[3], shown)
         _again(axes[4], shown)
-        for letter, ax in zip("abcde", axes, strict=True):
-            ax.set_title(letter, loc="left", fontsize=8, x=-0.02)
-        foot = provenance([(shown.label, shown.key)], synthetic=True)
-        figure.text(0.5, 0.012, foot, ha="center", fontsize=5.0, color=FAINT)
+        inside = _inside(shown)
+        said = ("", inside, "", "", "")
+        for letter, ax, text in zip("abcde", axes, said, strict=True):
+            put_letter(ax, letter, text)
+        runs = provenance([(shown.label, shown.key)], synthetic=False)
+        say_below(figure, runs, SYNTHETIC)
     return figure
+
+
+def _inside(shown: AsBuilt) -> str:
+    """How many of the intervals hold what is true."""
+    table = shown.deviations
+    low, high = table["low_mm"].to_numpy(float), table["high_mm"].to_numpy(float)
+    error = table["deviation_mm"].to_numpy(float) - shown.truth
+    holds = np.abs(error) <= 0.5 * (high - low)
+    return f"{int(holds.sum())} of {len(holds)} intervals hold the truth"
 
 
 def _each_role(ax: Axes, shown: AsBuilt) -> list[tuple[str, str, str, Ints]]:
     table = shown.deviations
-    ax.set_xlabel("unknown", labelpad=1)
+    ax.set_xlabel("number of the unknown (-)", labelpad=1)
     ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
     ax.axhline(0.0, color=FAINT, lw=0.5)
     return [
@@ -108,12 +119,10 @@ def _errors(ax: Axes, shown: AsBuilt) -> None:
             at, error[at], half[at], fmt=marker, color=colour, ms=2.6, lw=0.8,
             capsize=1.6, label=f"{label}, 95 % interval",
         )  # fmt: skip
-    inside = int((np.abs(error) <= half).sum())
     ax.set_ylabel("estimated $-$ true (µm)", labelpad=1)
     high = float((np.abs(error) + half).max())
     ax.set_ylim(-1.1 * high, 1.75 * high)
-    title = f"{inside} of {len(error)} intervals hold the truth"
-    ax.legend(loc="upper left", title=title, title_fontsize=6.5, alignment="left")
+    ax.legend(loc="upper left")
 
 
 def _correlation(figure: Figure, ax: Axes, shown: AsBuilt) -> None:
@@ -121,14 +130,14 @@ def _correlation(figure: Figure, ax: Axes, shown: AsBuilt) -> None:
     image = ax.imshow(
         shown.covariance / np.outer(sd, sd), cmap="PuOr", vmin=-1.0, vmax=1.0
     )
-    ax.set_xlabel("unknown", labelpad=1)
-    ax.set_ylabel("unknown", labelpad=1)
+    ax.set_xlabel("number of the unknown (-)", labelpad=1)
+    ax.set_ylabel("number of the unknown (-)", labelpad=1)
     ticks = MaxNLocator(5, integer=True)
     ax.xaxis.set_major_locator(ticks)
     ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
     bar = figure.colorbar(image, ax=ax, fraction=0.046, pad=0.04)
     bar.set_ticks([-1.0, -0.5, 0.0, 0.5, 1.0])
-    ax.set_title("correlation", fontsize=7)
+    bar.set_label("correlation (-)", labelpad=1)
 
 
 def _poses(ax: Axes, shown: AsBuilt) -> None:
@@ -155,13 +164,13 @@ def _poses(ax: Axes, shown: AsBuilt) -> None:
             table["poses"].max() + 1, 1e3 * best["link_u_mm"], "s", mfc="none",
             color=SCANNED, label="u of links, next pose",
         )  # fmt: skip
-    ax.set_xlabel("poses scanned", labelpad=1)
+    ax.set_xlabel("poses scanned (-)", labelpad=1)
     ax.set_ylabel("standard deviation (µm)", labelpad=1)
     ax.set_yscale("log")
-    ax.set_ylim(4.0, 900.0)
+    ax.set_ylim(4.0, 4000.0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlim(table["poses"].min() - 0.4, table["poses"].max() + 1.4)
-    ax.legend(loc="upper right", fontsize=5.6, handlelength=1.6)
+    ax.legend(loc="upper right", handlelength=1.6)
 
 
 def _again(ax: Axes, shown: AsBuilt) -> None:
@@ -179,9 +188,10 @@ def _again(ax: Axes, shown: AsBuilt) -> None:
         for k in np.flatnonzero(there):
             ax.text(
                 x[k], rms[k], f" {table[f'verdict_{when}'][k]}", rotation=90,
-                ha="center", va="bottom", fontsize=5.4,
+                ha="center", va="bottom", fontsize=size(SMALL),
             )  # fmt: skip
-    ax.set_xticks(at, table["pose"], fontsize=6)
+    ax.set_xticks(at, table["pose"])
+    ax.set_xlabel("pose (-)", labelpad=1)
     ax.set_ylabel("rms node distance (mm)", labelpad=1)
-    ax.set_ylim(0.0, 2.0 * float(table["rms_mm_before"].max()))
-    ax.legend(loc="upper right", fontsize=5.6, handlelength=1.4)
+    ax.set_ylim(0.0, 2.3 * float(table["rms_mm_before"].max()))
+    ax.legend(loc="upper left", handlelength=1.4)

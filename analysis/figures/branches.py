@@ -3,23 +3,28 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.gridspec import GridSpec
-from mpl_toolkits.mplot3d import Axes3D
+from matplotlib.lines import Line2D
 
-from analysis.figures.shapes import draw_mechanism, frame, view_of
+from analysis.figures.scene import PaintedScene, View
+from analysis.figures.shapes import draw_mechanism, scene_of, view_of
+from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
     ERROR,
-    FAINT,
-    FULL_WIDTH,
-    RC,
     SCANNED,
     SIMULATED,
     TARGET,
+    UNIT,
+    legend_below,
+    own_ranges,
     provenance,
+    put_letter,
+    round_length,
+    say_below,
+    scale_bar,
+    styled,
 )
 from sim.arrays import Floats, Ints
 
@@ -27,7 +32,6 @@ SHOWN = 2  # branches with a panel of their own
 SHAPES = 4  # configurations drawn each way
 DASHES = ("-", "--", ":", "-.")
 COLOURS = (SIMULATED, SCANNED, ERROR, TARGET)
-ROW_HEIGHT = 2.0  # inches
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,61 +62,76 @@ class Branching:
         return path
 
     @property
-    def view(self) -> tuple[float, float]:
+    def view(self) -> View:
         """From where all panels are seen."""
         return view_of(self.r)
 
 
 def branches_of_runs(runs: Sequence[Branching]) -> Figure:
     """A row a run: where branches meet, two of them, and all in two coordinates."""
-    with mpl.rc_context(RC):
-        height = ROW_HEIGHT * len(runs) + 0.45
-        figure = Figure(figsize=(FULL_WIDTH, height))
-        for row, run in enumerate(runs):
-            _draw_row(figure, row, len(runs), run)
+    with styled():
+        figure, rows = sheet(*[PanelGrid(SHOWN + 2, 42.0, 40.0)] * len(runs), more=8.0)
+        for letter, run, panels in zip("abcdefgh", runs, rows, strict=False):
+            _draw_row(panels, letter, run)
+        own_ranges([panels[-1] for panels in rows])
+        _legend(figure)
         foot = provenance([(run.label, run.key) for run in runs], synthetic=False)
-        figure.text(0.5, 0.06 / height, foot, ha="center", fontsize=5.0, color=FAINT)
-        figure.subplots_adjust(0.0, 0.6 / height, 0.985, 1.0 - 0.3 / height, 0.0, 0.5)
+        say_below(figure, foot)
     return figure
 
 
-def _draw_row(figure: Figure, row: int, rows: int, run: Branching) -> None:
-    columns, everything = SHOWN + 2, run.r.reshape(-1, 3)
-    grid = GridSpec(rows, columns + 1, width_ratios=[*[1.0] * (columns - 1), 0.3, 0.8])
-    meet = figure.add_subplot(grid[row, 0], projection="3d")
-    draw_mechanism(meet, run.r[0], run.bodies, colour=ERROR)
-    _draw_tangents(meet, run)
-    frame(meet, everything, run.view)
-    meet.set_title(
-        f"{'abcdefgh'[row]}  {run.label}: {run.said}", fontsize=7, loc="left"
-    )
+def _legend(figure: Figure) -> None:
+    lines = [
+        Line2D(
+            [], [], color=COLOURS[k], ls=DASHES[k], label=f"branch {k + 1}: direction"
+        )
+        for k in range(SHOWN)
+    ]
+    ways = [
+        ("where branches meet", ERROR),
+        ("one way", SIMULATED),
+        ("other way", SCANNED),
+    ]
+    lines += [Line2D([], [], color=c, marker="o", ms=2.5, mfc="white", label=name)
+              for name, c in ways]  # fmt: skip
+    legend_below(figure, lines)
+
+
+def _draw_row(panels: Sequence[Axes], letter: str, run: Branching) -> None:
+    everything = run.r.reshape(-1, 3)
+    scene = scene_of(everything, run.view)
+    draw_mechanism(scene, run.r[0], run.bodies, colour=ERROR)
+    _draw_tangents(scene, run)
+    scene.paint(panels[0], everything)
+    put_letter(panels[0], letter, f"{run.label}: {run.said}")
+    scale_bar(panels[0], round_length(scene.span), UNIT)
+    for ax in panels[1 : SHOWN + 1]:
+        ax.set_axis_off()
     for branch in range(min(SHOWN, len(run.directions))):
-        ax = figure.add_subplot(grid[row, 1 + branch], projection="3d")
-        for way, colour in ((1, SIMULATED), (-1, SCANNED)):
-            path = run.along(branch, way)
-            chosen = np.linspace(0, len(path) - 1, SHAPES).round().astype(int)[1:]
-            for fading, i in enumerate(chosen[::-1]):
-                alpha = 1.0 / (1.0 + 1.5 * fading)
-                draw_mechanism(ax, path[i], run.bodies, colour=colour, alpha=alpha)
-        draw_mechanism(ax, run.r[0], run.bodies, colour=ERROR, alpha=0.35)
-        frame(ax, everything, run.view)
-        ax.set_title(f"branch {branch + 1}, both ways", fontsize=7, y=-0.06)
-    _draw_map(figure.add_subplot(grid[row, columns]), run)
+        _draw_branch(panels[1 + branch], run, branch, everything)
+    _draw_map(panels[SHOWN + 1], run)
 
 
-def _draw_tangents(ax: Axes3D, run: Branching) -> None:
+def _draw_branch(ax: Axes, run: Branching, branch: int, everything: Floats) -> None:
+    scene = scene_of(everything, run.view)
+    draw_mechanism(scene, run.r[0], run.bodies, colour=ERROR, alpha=0.35)
+    for way, colour in ((1, SIMULATED), (-1, SCANNED)):
+        path = run.along(branch, way)
+        chosen = np.linspace(0, len(path) - 1, SHAPES).round().astype(int)[1:]
+        for i, pale in zip(chosen, (0.3, 0.5, 1.0), strict=True):
+            look = {"colour": colour, "alpha": pale, "lift": 0.1 * pale}
+            draw_mechanism(scene, path[i], run.bodies, **look)
+    scene.paint(ax, everything)
+    ax.set_title(f"branch {branch + 1}, both ways")
+
+
+def _draw_tangents(scene: PaintedScene, run: Branching) -> None:
     """The directions in which branches leave."""
     size = 0.22 * float(np.ptp(run.r[0]))
     for k, direction in enumerate(run.directions[:SHOWN]):
         arrow = size * direction / max(float(np.abs(direction).max()), 1e-300)
         moving = np.linalg.norm(arrow, axis=1) > 1e-3 * size
-        ax.quiver(
-            *run.r[0][moving].T,
-            *arrow[moving].T,
-            color=COLOURS[k],
-            linestyle=DASHES[k],
-            linewidth=0.9,
-        )
+        scene.arrows(run.r[0][moving], arrow[moving], COLOURS[k], 0.9)
 
 
 def _draw_map(ax: Axes, run: Branching) -> None:
@@ -133,8 +152,6 @@ def _draw_map(ax: Axes, run: Branching) -> None:
             linestyle=DASHES[k % 4],
         )
     ax.plot(0.0, 0.0, "o", color=ERROR, markersize=3.5)
-    ax.set_xlabel("first coordinate, rms")
-    ax.set_ylabel("second, rms")
+    ax.set_xlabel(f"first coordinate, rms ({UNIT})")
+    ax.set_ylabel(f"second, rms ({UNIT})")
     ax.margins(0.12)
-    if len(run.directions) > 1:
-        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 0.98), ncols=2)

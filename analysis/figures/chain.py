@@ -1,31 +1,40 @@
 """What the chain does, in one row: structure, simulated shape, scan, verdict."""
 
+from typing import Any
+
 import pandas as pd
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from mpl_toolkits.mplot3d import Axes3D
+from matplotlib.lines import Line2D
 
 from analysis.figures.dejong import POINT_COLOUR, MorphedShape, ScannedShape
+from analysis.figures.scene import View
 from analysis.figures.shapes import (
     best_view,
     draw_mechanism,
     draw_spheres,
     draw_target,
-    frame,
+    scene_of,
 )
+from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
-    FULL_WIDTH,
-    RC,
     SCANNED,
     SCANNED_EDGE,
     SIMULATED,
+    SYNTHETIC,
+    TARGET,
+    UNIT,
+    legend_below,
     provenance,
+    put_letter,
+    round_length,
+    say_below,
+    scale_bar,
+    styled,
 )
 from sim.arrays import Floats
 
-HEIGHT = 2.35  # inches
-HEADS = ("structure", "simulated", "scanned", "compared")
+HEADS = ("structure", "simulated", "scanned")
 
 
 def chain(shape: MorphedShape) -> Figure:
@@ -38,25 +47,38 @@ def chain(shape: MorphedShape) -> Figure:
     """
     if shape.scan is None:
         raise ValueError(f"{shape.title} has no scan: show a comparison")
-    with rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, HEIGHT))
+    with styled():
+        figure, (panels,) = sheet(PanelGrid(4, 42.0, 44.0), more=6.0)
         view = best_view(shape.final, shape.initial)
-        for k, head in enumerate(HEADS[:3]):
-            ax = figure.add_axes((0.005 + 0.235 * k, 0.1, 0.225, 0.8), projection="3d")
+        for letter, ax, head in zip("abc", panels, HEADS, strict=False):
             _panel(ax, head, shape, shape.scan, view)
-        ax = figure.add_axes((0.81, 0.27, 0.175, 0.5))
-        _verdict(ax, shape.scan)
-        for k, head in enumerate(HEADS):
-            figure.text(
-                0.118 + 0.235 * k if k < 3 else 0.897,
-                0.93,
-                head,
-                ha="center",
-                weight="bold",
-            )
-        runs, synthetic = list(shape.runs), shape.scan.synthetic
-        figure.text(0.01, 0.02, provenance(runs, synthetic), size=5.5)
+            put_letter(ax, letter, head)
+        _verdict(panels[3], shape.scan)
+        put_letter(panels[3], "d", f"compared: {shape.scan.verdict}")
+        _legend(figure)
+        runs = provenance(list(shape.runs), synthetic=False)
+        say_below(figure, runs, SYNTHETIC if shape.scan.synthetic else "")
     return figure
+
+
+def _legend(figure: Figure) -> None:
+    scanned: dict[str, Any] = {"lw": 0.0, "mfc": SCANNED, "mec": SCANNED_EDGE}
+    node: dict[str, Any] = {
+        "marker": "o",
+        "color": SIMULATED,
+        "mfc": "white",
+        "lw": 0.0,
+    }
+    point: dict[str, Any] = {"marker": ".", "color": POINT_COLOUR, "lw": 0.0}
+    handles = [
+        Line2D([], [], label="node", **node),
+        Line2D([], [], label="link or body", color=SIMULATED),
+        Line2D([], [], label="target", color=TARGET, lw=0.5),
+        Line2D([], [], label="scanned sphere", marker="o", **scanned),
+        Line2D([], [], label=r"scanned, $\pm\,2u$", marker="D", **scanned),
+        Line2D([], [], label="scan point", **point),
+    ]
+    legend_below(figure, handles)
 
 
 def plotted_factors(shape: MorphedShape) -> pd.DataFrame:
@@ -69,21 +91,21 @@ def plotted_factors(shape: MorphedShape) -> pd.DataFrame:
 
 
 def _panel(
-    ax: Axes3D,
-    head: str,
-    shape: MorphedShape,
-    scan: ScannedShape,
-    view: tuple[float, float],
+    ax: Axes, head: str, shape: MorphedShape, scan: ScannedShape, view: View
 ) -> None:
     everything: Floats = shape.final if head != "structure" else shape.initial
+    scene = scene_of(everything, view)
     if head == "scanned":
-        ax.scatter(*scan.points.T, s=0.4, c=POINT_COLOUR, linewidths=0)
-        draw_spheres(ax, scan.nodes)
+        flat = scene.seen(scan.points)
+        ax.plot(*flat.T, ",", color=POINT_COLOUR, rasterized=True, zorder=0)
+        draw_spheres(scene, scan.nodes)
     else:
         if head == "simulated":
-            draw_target(ax, shape.target)
-        draw_mechanism(ax, everything, shape.bodies)
-    frame(ax, everything, view)
+            draw_target(scene, shape.target)
+        draw_mechanism(scene, everything, shape.bodies)
+    scene.paint(ax, everything)
+    long = round_length(scene.span)
+    scale_bar(ax, long, UNIT)
 
 
 def _verdict(ax: Axes, scan: ScannedShape) -> None:
@@ -95,9 +117,8 @@ def _verdict(ax: Axes, scan: ScannedShape) -> None:
         ecolor=SCANNED_EDGE, capsize=4,
     )  # fmt: skip
     ax.set_xlim(-0.6, 1.6)
-    ax.set_xticks([0, 1], ["simulated", f"scanned ± {scan.k:g} u"])
+    ax.set_xticks([0, 1], ["simulated", rf"scanned $\pm\,{scan.k:g}u$"])
     middle = 0.5 * (scan.S_simulated + scan.S)
     half = 2.5 * (abs(scan.S_simulated - scan.S) + bar)
     ax.set_ylim(middle - half, middle + half)
-    ax.set_ylabel("shape factor S")
-    ax.set_title(f"verdict: {scan.verdict}", weight="bold")
+    ax.set_ylabel(r"shape factor $\mathcal{S}$ (-)")

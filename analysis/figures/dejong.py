@@ -2,42 +2,48 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
-from mpl_toolkits.mplot3d import Axes3D
 
+from analysis.figures.scene import View
 from analysis.figures.shapes import (
     LineDrawing,
     best_view,
     draw_mechanism,
     draw_spheres,
     draw_target,
-    frame,
+    scene_of,
 )
+from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
     ERROR,
     FAINT,
-    FULL_WIDTH,
-    RC,
     SCANNED,
     SCANNED_EDGE,
     SHAPE,
     SIMULATED,
+    SMALL,
+    SYNTHETIC,
+    TARGET,
+    UNIT,
+    compare,
+    legend_below,
     provenance,
+    put_letter,
+    say_below,
+    scale_bar,
+    size,
+    styled,
 )
 from sim.arrays import Floats
 
-ROW_HEIGHT, HEAD, FOOT = 1.85, 0.25, 0.72  # inches
-COLUMNS = ((0.0, 0.24), (0.235, 0.24), (0.47, 0.24), (0.766, 0.155))
-POINT_COLOUR = "#BDBDBD"
+POINT_COLOUR = "#A0A0A0"
 NOT_PUBLIC = "Those of [dJ23] are not public."
 
 
@@ -104,45 +110,34 @@ def shapes_beside_scans(shapes: Sequence[MorphedShape]) -> Figure:
     """Fig. 3: initial and final shape, the scan over the simulation, E and S."""
     if not shapes:
         raise ValueError("Fig. 3 has no case to show: list its comparisons")
-    height = HEAD + ROW_HEIGHT * len(shapes) + FOOT
-    with rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, height))
-        for row, shape in enumerate(shapes):
-            bottom = FOOT + ROW_HEIGHT * (len(shapes) - 1 - row)
-            _draw_row(figure, "abcdefgh"[row], shape, bottom / height)
-        for column, title in enumerate(
-            ("initial, simulated", "final, simulated", "final, scanned", "by step")
-        ):
-            left, width = COLUMNS[column]
-            figure.text(
-                left + width / 2, 1 - 0.6 * HEAD / height, title, ha="center", size=8
-            )
+    with styled():
+        figure, rows = sheet(*[PanelGrid(4, 42.0, 41.0)] * len(shapes), more=12.0)
+        twins: list[tuple[Axes, Axes]] = []
+        for letter, shape, panels in zip("abcdefgh", shapes, rows, strict=False):
+            twins.append(_draw_row(letter, shape, panels))
+        compare([one for one, _ in twins], "E")
+        compare([other for _, other in twins], "S")
         k = next((s.scan.k for s in shapes if s.scan is not None), 2.0)
         _legend(figure, k)
         _foot(figure, shapes)
     return figure
 
 
-def _draw_row(figure: Figure, letter: str, shape: MorphedShape, bottom: float) -> None:
-    height = ROW_HEIGHT / figure.get_figheight()
-    panels = [
-        figure.add_axes((left, bottom, width, 0.97 * height), projection="3d")
-        for left, width in COLUMNS[:3]
-    ]
-    draw_target(panels[0], shape.target)
-    draw_mechanism(panels[0], shape.initial, shape.bodies)
-    draw_target(panels[1], shape.target)
-    draw_mechanism(panels[1], shape.final, shape.bodies)
-    _draw_scan(panels[2], shape)
-    reach, view = _reach(shape), best_view(shape.final, shape.initial)
-    for panel in panels:
-        frame(panel, reach, view)
-    top = bottom + 0.965 * height
-    figure.text(0.008, top, letter, va="top", fontweight="bold", size=9)
-    figure.text(0.026, top, shape.title, va="top", size=8)
-    left, width = COLUMNS[3]
-    steps = figure.add_axes((left, bottom + 0.24 * height, width, 0.68 * height))
-    _draw_steps(steps, shape)
+def _draw_row(
+    letter: str, shape: MorphedShape, panels: Sequence[Axes]
+) -> tuple[Axes, Axes]:
+    """The panels of a shape; the axes of E and of S are returned."""
+    everything, view = _reach(shape), best_view(shape.final, shape.initial)
+    put_letter(panels[0], letter, f"{shape.title}: initial")
+    for panel, r in zip(panels, (shape.initial, shape.final), strict=False):
+        scene = scene_of(everything, view)
+        draw_target(scene, shape.target)
+        draw_mechanism(scene, r, shape.bodies)
+        scene.paint(panel, everything)
+    scale_bar(panels[0], 1.0, UNIT, loc="lower left")
+    panels[1].set_title("final, simulated")
+    _draw_scan(panels[2], shape, everything, view)
+    return panels[3], _draw_steps(panels[3], shape)
 
 
 def _reach(shape: MorphedShape) -> Floats:
@@ -150,29 +145,23 @@ def _reach(shape: MorphedShape) -> Floats:
     return np.vstack([shape.initial, shape.final])
 
 
-def _draw_scan(ax: Axes3D, shape: MorphedShape) -> None:
-    scan = shape.scan
+def _draw_scan(ax: Axes, shape: MorphedShape, everything: Floats, view: View) -> None:
+    scan, scene = shape.scan, scene_of(everything, view)
     if scan is None:
-        ax.text2D(0.5, 0.5, "no scan", transform=ax.transAxes, ha="center", color=FAINT)
+        ax.text(0.5, 0.5, "no scan", transform=ax.transAxes, ha="center", color=FAINT)
+        scene.paint(ax, everything)
         return
+    synthetic = "synthetic scan, " if scan.synthetic else "final, scanned, "
+    ax.set_title(f"{synthetic}{scan.verdict},\nrms {scan.rms_mm:.2f} mm")
     if len(scan.points):
-        ax.scatter(*scan.points.T, s=0.15, c=POINT_COLOUR, linewidths=0)
-    draw_mechanism(ax, shape.final, shape.bodies, size=1.0, alpha=0.8)
-    draw_spheres(ax, scan.nodes[np.isfinite(scan.nodes[:, 0])])
-    synthetic = "synthetic scan\n" if scan.synthetic else ""
-    ax.text2D(
-        0.97,
-        0.02,
-        f"{synthetic}node rms {scan.rms_mm:.2f} mm: {scan.verdict}",
-        transform=ax.transAxes,
-        ha="right",
-        va="bottom",
-        size=6.3,
-        color=FAINT,
-    )
+        flat = scene.seen(scan.points)
+        ax.plot(*flat.T, ",", color=POINT_COLOUR, rasterized=True, zorder=0)
+    draw_mechanism(scene, shape.final, shape.bodies, size=1.2)
+    draw_spheres(scene, scan.nodes[np.isfinite(scan.nodes[:, 0])])
+    scene.paint(ax, everything)
 
 
-def _draw_steps(ax: Axes, shape: MorphedShape) -> None:
+def _draw_steps(ax: Axes, shape: MorphedShape) -> Axes:
     steps = np.arange(len(shape.E))
     positive = shape.E > 0
     every = max(1, len(steps) // 15)
@@ -185,8 +174,8 @@ def _draw_steps(ax: Axes, shape: MorphedShape) -> None:
         mew=0.7,
         markevery=every,
     )
-    ax.set_ylabel(r"$\mathcal{E}$", labelpad=1)
-    ax.set_xlabel(r"$s$", labelpad=0)
+    ax.set_ylabel(r"distance error $\mathcal{E}$ (-)", labelpad=1)
+    ax.set_xlabel(r"step $s$ (-)", labelpad=0)
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     ax.yaxis.set_major_locator(LogLocator(numticks=6))
     ax.yaxis.set_minor_formatter(NullFormatter())
@@ -194,7 +183,7 @@ def _draw_steps(ax: Axes, shape: MorphedShape) -> None:
     ax.set_xlim(-0.05 * end - 0.1, end * 1.12 + 0.4)
     right = ax.twinx()
     right.plot(steps, shape.S, "--s", color=SHAPE, ms=2.4, markevery=every)
-    right.set_ylabel(r"$\mathcal{S}$", labelpad=2, color=SHAPE)
+    right.set_ylabel(r"shape factor $\mathcal{S}$ (-)", labelpad=2, color=SHAPE)
     right.tick_params(axis="y", colors=SHAPE)
     right.yaxis.set_major_locator(MaxNLocator(5))
     if shape.scan is not None:
@@ -204,6 +193,7 @@ def _draw_steps(ax: Axes, shape: MorphedShape) -> None:
             _error_bar(ax, at, (shape.scan.E, shape.scan.E_u), shape.scan.k, "^")
     low, high = right.get_ylim()
     right.set_ylim(low - 0.08 * (high - low), high + 0.1 * (high - low))
+    return right
 
 
 def _draw_scanned_S(ax: Axes, scan: ScannedShape, at: float) -> None:
@@ -216,7 +206,7 @@ def _draw_scanned_S(ax: Axes, scan: ScannedShape, at: float) -> None:
             xytext=(0, 6),
             textcoords="offset points",
             ha="right",
-            size=5.5,
+            fontsize=size(SMALL),
             color=FAINT,
         )
     _error_bar(ax, at, (scan.S, scan.S_u), scan.k, "D")
@@ -249,37 +239,23 @@ def _legend(figure: Figure, k: float) -> None:
             "marker": "o", "color": SIMULATED, "mfc": "white", "lw": 0.7
         },
         "scanned sphere": {"marker": "o", **scanned},
-        "target": {"color": POINT_COLOUR},
+        "link or body": {"color": SIMULATED},
+        "target": {"color": TARGET, "lw": 0.5},
+        "scan point": {"marker": ".", "color": POINT_COLOUR, "lw": 0.0},
         r"$\mathcal{E}$ simulated": {"marker": "o", "color": ERROR, "mfc": "white"},
         r"$\mathcal{S}$ simulated": {"marker": "s", "ls": "--", "color": SHAPE},
         rf"$\mathcal{{E}}$ scanned, $\pm {k:g}u$": {"marker": "^", **scanned},
         rf"$\mathcal{{S}}$ scanned, $\pm {k:g}u$": {"marker": "D", **scanned},
     }  # fmt: skip
-    figure.legend(
-        handles=[Line2D([], [], label=name, **style) for name, style in styles.items()],
-        loc="lower center",
-        ncols=4,
-        bbox_to_anchor=(0.5, 0.28 / figure.get_figheight()),
-        columnspacing=1.2,
-        handletextpad=0.4,
-    )
+    handles = [Line2D([], [], label=name, **style) for name, style in styles.items()]
+    legend_below(figure, handles)
 
 
 def _foot(figure: Figure, shapes: Sequence[MorphedShape]) -> None:
     runs = [run for shape in shapes for run in shape.runs]
     synthetic = any(s.scan is not None and s.scan.synthetic for s in shapes)
-    foot = provenance(runs, synthetic)
-    if synthetic:
-        foot += f"  {NOT_PUBLIC}"
-    figure.text(
-        0.5,
-        0.05 / figure.get_figheight(),
-        "\n".join(wrap(foot, 170)),
-        ha="center",
-        va="bottom",
-        size=5,
-        color=FAINT,
-    )
+    notes = (SYNTHETIC, NOT_PUBLIC) if synthetic else ()
+    say_below(figure, provenance(runs, synthetic=False), *notes)
 
 
 def plotted_steps(shapes: Sequence[MorphedShape]) -> pd.DataFrame:

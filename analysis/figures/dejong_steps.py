@@ -1,36 +1,52 @@
 """Figs 2 and 5 of [dJ23]: selected steps of a morph, each with its E and S."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
-import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from mpl_toolkits.mplot3d import Axes3D
+from matplotlib.lines import Line2D
 
+from analysis.figures.scene import PaintedScene
 from analysis.figures.shapes import (
     LineDrawing,
     draw_capsules,
     draw_mechanism,
     draw_target,
-    frame,
+    scene_of,
     view_of,
 )
+from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
     ERROR,
-    FAINT,
-    FULL_WIDTH,
-    RC,
     SCANNED_EDGE,
     SHAPE,
     SIMULATED,
     TARGET,
+    UNIT,
+    legend_below,
+    number,
     provenance,
+    put_letter,
+    round_length,
+    say_below,
+    scale_bar,
+    styled,
 )
 from sim.arrays import Floats, Ints
 
 COLUMNS = 4
-ROW_HEIGHT = 2.0  # inches
+WIDTH, HEIGHT = 42.0, 44.0  # mm of a panel
+GOAL = "#D55E00"
+BALL = "#56B4E9"
+MODES = (SIMULATED, SCANNED_EDGE, SHAPE)
+
+
+def no_balls() -> Floats:
+    """Radii where there are none."""
+    return np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +58,8 @@ class MorphHistory:
     label, key : what the row is called, and the run behind it
     r, g : (steps, n, 3) nodes and their goals, in the case's unit
     E, S : (steps,)
-    capsules : two nodes and a radius each; seen where the structure stays in a plane
+    capsules : two nodes and a radius each
+    radii : (n,) of the balls, 0 where there is none; empty where there are none at all
     """
 
     label: str
@@ -54,6 +71,7 @@ class MorphHistory:
     E: Floats
     S: Floats
     capsules: tuple[tuple[int, int, float], ...] = ()
+    radii: Floats = field(default_factory=no_balls)
 
 
 def selected_steps(S: Floats, number: int = COLUMNS) -> Ints:
@@ -96,96 +114,119 @@ def steps_of_morphs(
     enlarge : let the last step fill its panel, which says by how much
     """
     each = 2 if first else 1
-    with mpl.rc_context(RC):
-        rows = each * len(paths)
-        height = ROW_HEIGHT * rows + 0.35
-        figure = Figure(figsize=(FULL_WIDTH, height))
+    with styled():
+        figure, rows = sheet(
+            *[PanelGrid(COLUMNS, WIDTH, HEIGHT)] * (each * len(paths)), more=10.0
+        )
         for i, history in enumerate(paths):
             if first:
-                _draw_first(figure, each * i, rows, history, first[i])
-            label = history.label if not first else ""
-            _draw_row(figure, each * i + each - 1, rows, history, label, enlarge)
-        foot = provenance([(p.label, p.key) for p in paths], synthetic=False)
-        figure.text(0.5, 0.1 / height, foot, ha="center", fontsize=5.0, color=FAINT)
-        figure.subplots_adjust(0.0, 0.28 / height, 1.0, 0.97, 0.0, 0.1)
+                _draw_first(rows[each * i], history, first[i])
+            letter = "e" if first else "abcdefgh"[i]
+            _draw_row(rows[each * i + each - 1], letter, history, enlarge)
+        _legend(figure, paths, bool(first))
+        runs = provenance([(p.label, p.key) for p in paths], synthetic=False)
+        say_below(figure, runs)
     return figure
 
 
-def _draw_first(
-    figure: Figure, row: int, rows: int, history: MorphHistory, first: FirstStep
-) -> None:
+def _legend(figure: Figure, paths: Sequence[MorphHistory], first: bool) -> None:
+    """What the marks are, of those that are drawn."""
+    cross = {"marker": "+", "ms": 5.0, "lw": 0.0, "color": TARGET}
+    points = not any(len(path.target.edges) for path in paths)
+    looks: dict[str, dict[str, Any]] = {
+        "node": {"marker": "o", "color": SIMULATED, "mfc": "white", "lw": 0.0},
+        "link or body": {"color": SIMULATED},
+        "target": cross if points else {"color": TARGET, "lw": 0.5},
+        "goal of a node": {"marker": "o", "ms": 2.0, "color": GOAL, "lw": 0.0},
+    }
+    if any(len(path.capsules) for path in paths):
+        looks["bar, true thickness"] = {"color": TARGET, "lw": 5.0, "alpha": 0.3}
+    if any(len(path.radii) for path in paths):
+        ball = {"marker": "o", "ms": 6.0, "lw": 0.0, "color": BALL, "mec": "#303030"}
+        looks["ball, true size"] = ball
+    if first:
+        looks["way to a goal"] = {"color": GOAL, "marker": ">", "ms": 2.5}
+        looks["admissible motion, 1 to 3"] = {"color": SCANNED_EDGE}
+        looks["after eq. (11)"] = {"color": ERROR}
+    handles = [Line2D([], [], label=name, **look) for name, look in looks.items()]
+    legend_below(figure, handles)
+
+
+def _draw_first(axes: Sequence[Axes], history: MorphHistory, first: FirstStep) -> None:
     """Goals, admissible motions, eq. (11), eq. (12)."""
     r, g, moved = history.r[0], history.g[0], first.projected
-    size = float(np.ptp(r))
     everything = np.concatenate([r, moved, history.r[1], history.target.vertices])
     led = np.linalg.norm(g - r, axis=1) > 0
     panels = ("goals", "admissible motions", "eq. (11)", "eq. (12)")
-    for column, name in enumerate(panels):
-        place = row * COLUMNS + column + 1
-        ax = figure.add_subplot(rows, COLUMNS, place, projection="3d")
-        draw_target(ax, history.target)
+    for column, (ax, name) in enumerate(zip(axes, panels, strict=True)):
+        scene = scene_of(everything, view_of(history.r))
+        draw_target(scene, history.target)
         if column < 3:
-            draw_mechanism(ax, r, history.bodies, alpha=1.0 if column < 2 else 0.3)
+            draw_mechanism(scene, r, history.bodies, alpha=1.0 if column < 2 else 0.3)
         if column == 0:
-            ax.quiver(*r[led].T, *(g - r)[led].T, color=SCANNED_EDGE, linewidth=0.7)
+            scene.arrows(r[led], (g - r)[led], GOAL)
         if column == 1:
-            _draw_modes(ax, r, first.modes, 0.12 * size)
+            _draw_modes(scene, r, first.modes, 0.12 * scene.span)
+        if column >= 2:
+            pale = 1.0 if column == 2 else 0.3
+            draw_mechanism(scene, moved, history.bodies, colour=ERROR, alpha=pale)
         if column == 2:
-            draw_mechanism(ax, moved, history.bodies, colour=ERROR)
-            ax.quiver(*r.T, *(moved - r).T, color=ERROR, linewidth=0.5)
+            scene.arrows(r, moved - r, ERROR, 0.5)
         if column == 3:
-            draw_mechanism(ax, moved, history.bodies, colour=ERROR, alpha=0.3)
-            draw_mechanism(ax, first.corrected, history.bodies)
-        frame(ax, everything, view_of(history.r))
-        ax.set_title(f"{'abcd'[column]}  {name}", fontsize=7, y=-0.02)
+            draw_mechanism(scene, first.corrected, history.bodies)
+        scene.paint(ax, everything)
+        put_letter(ax, "abcd"[column], name)
+    scale_bar(axes[0], round_length(scene.span), UNIT)
 
 
-def _draw_modes(ax: Axes3D, r: Floats, modes: Floats, swing: float) -> None:
+def _draw_modes(scene: PaintedScene, r: Floats, modes: Floats, swing: float) -> None:
     """The motions that lie in the plane of a flat structure, or the first ones."""
     flat = np.abs(modes[..., 2]).max(axis=1) <= 1e-6 * np.abs(modes).max(axis=(1, 2))
     if flat.any():
         modes = modes[flat]
-    for mode, colour in zip(modes, (SIMULATED, SCANNED_EDGE, SHAPE), strict=False):
-        arrows = swing * mode / np.abs(mode).max()
-        ax.quiver(*r.T, *arrows.T, color=colour, linewidth=0.6)
+    for mode, colour in zip(modes, MODES, strict=False):
+        scene.arrows(r, swing * mode / np.abs(mode).max(), colour, 0.6)
 
 
 def _draw_row(
-    figure: Figure,
-    row: int,
-    rows: int,
-    history: MorphHistory,
-    label: str,
-    enlarge: bool,
+    axes: Sequence[Axes], letter: str, history: MorphHistory, enlarge: bool
 ) -> None:
     chosen = selected_steps(history.S)
-    view = view_of(history.r)
-    everything = np.concatenate(
-        [history.r[chosen].reshape(-1, 3), history.target.vertices]
-    )
-    for column, s in enumerate(chosen):
-        place = row * COLUMNS + column + 1
-        ax = figure.add_subplot(rows, COLUMNS, place, projection="3d")
-        draw_target(ax, history.target)
-        if view[0] == 90.0:
-            draw_capsules(ax, history.r[s], history.capsules)
-        draw_mechanism(ax, history.r[s], history.bodies)
-        led = np.linalg.norm(history.g[s] - history.r[s], axis=1) > 0
-        if s != chosen[-1]:
-            ax.scatter(*history.g[s][led].T, s=1.5, color=TARGET, depthshade=False)
+    states = history.r[chosen].reshape(-1, 3)
+    everything = np.concatenate([states, history.target.vertices])
+    for ax in axes[len(chosen) :]:
+        ax.set_axis_off()
+    for ax, s in zip(axes, chosen, strict=False):
         own = everything
         if enlarge and s == chosen[-1]:
             own = np.concatenate([history.r[s], history.target.vertices])
-        frame(ax, own, view)
-        E, S = history.E[s], history.S[s]
-        measures = rf"$\mathcal{{E}}$ = {E:.2g},  $\mathcal{{S}}$ = {S:.3f}"
-        if own is not everything:
-            larger = np.ptp(everything, axis=0).max() / np.ptp(own, axis=0).max()
-            ax.text2D(
-                0.9, 0.92, f"x {larger:.1f}", transform=ax.transAxes, fontsize=6.5,
-                ha="right",
-            )  # fmt: skip
-        ax.set_title(f"$s$ = {s}:  {measures}", fontsize=6.5, y=-0.02)
-        if column == 0 and label:
-            label = f"{'abcdefgh'[row]}  {label}"
-            ax.text2D(0.02, 0.98, label, transform=ax.transAxes, fontsize=8, va="top")
+        _draw_state(ax, history, int(s), own, s == chosen[-1])
+        E, S = number(history.E[s]), history.S[s]
+        said = rf"$s$ = {s}: $\mathcal{{E}}$ = {E}, $\mathcal{{S}}$ = {S:.3f}"
+        if s == chosen[0]:
+            put_letter(axes[0], letter, f"{history.label}\n{said}".strip())
+        else:
+            ax.set_title(said)
+        if s == chosen[0] or own is not everything:
+            long = round_length(np.ptp(own, axis=0).max())
+            scale_bar(ax, long, UNIT)
+
+
+def _draw_state(
+    ax: Axes,
+    history: MorphHistory,
+    s: int,
+    own: Floats,
+    last: bool,
+) -> None:
+    """A step, in a panel with room for `own`; goals but at the last."""
+    scene = scene_of(own, view_of(history.r))
+    draw_target(scene, history.target)
+    draw_capsules(scene, history.r[s], history.capsules)
+    some = np.flatnonzero(history.radii > 0)
+    scene.balls(history.r[s][some], history.radii[some], BALL)
+    draw_mechanism(scene, history.r[s], history.bodies)
+    led = np.linalg.norm(history.g[s] - history.r[s], axis=1) > 0
+    if not last:
+        scene.dots(history.g[s][led], GOAL, 1.6, lift=0.05)
+    scene.paint(ax, own)

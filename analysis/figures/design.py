@@ -2,22 +2,41 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
-from mpl_toolkits.mplot3d import Axes3D
-from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from analysis.figures.shapes import LineDrawing, best_view, draw_mechanism, draw_target
-from analysis.figures.shapes import frame as frame_of
-from analysis.figures.style import FAINT, FULL_WIDTH, RC, provenance
+from analysis.figures.shapes import (
+    LineDrawing,
+    draw_mechanism,
+    draw_target,
+    scene_of,
+    view_of,
+)
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.style import (
+    SIMULATED,
+    TARGET,
+    UNIT,
+    legend_below,
+    number,
+    own_ranges,
+    provenance,
+    put_letter,
+    round_length,
+    say_below,
+    scale_bar,
+    size,
+    styled,
+)
 from sim.arrays import Floats, Ints
 
-ROW_HEIGHT = 2.1  # inches
 MAP = "viridis"
 REACHED = 1e-8  # E below which a target counts as met
 
@@ -45,66 +64,75 @@ class LengthSearch:
 
 def lengths_for_targets(shown: LengthSearch) -> Figure:
     """A row a target: the end before, the end after, E by step."""
-    number = len(shown.targets)
-    with mpl.rc_context(RC):
-        height = ROW_HEIGHT * number + 0.75
-        figure = Figure(figsize=(FULL_WIDTH, height))
+    with styled():
+        figure, groups = sheet(
+            *[PanelGrid(3, 44.0, 46.0)] * len(shown.targets),
+            PanelGrid(1, 60.0, 10.0),
+            more=5.0,
+        )
         span = 100.0 * max(float(np.abs(shown.change).max()), 1e-9)
         colours = ScalarMappable(Normalize(-span, span), MAP)
-        for t in range(number):
-            bottom = (0.75 + ROW_HEIGHT * (number - 1 - t)) / height
-            _draw_row(figure, t, shown, colours, (bottom, ROW_HEIGHT / height))
-        ax = figure.add_axes((0.2, 0.45 / height, 0.3, 0.09 / height))
-        bar = figure.colorbar(colours, cax=ax, orientation="horizontal")
-        bar.set_label("change of length, %", fontsize=6.5, labelpad=1)
-        foot = provenance([(shown.label, shown.key)], synthetic=False)
-        figure.text(0.5, 0.04 / height, foot, ha="center", fontsize=5.0, color=FAINT)
+        for t, panels in enumerate(groups[:-1]):
+            _draw_row(panels, t, shown, colours)
+        (below,) = groups[-1]
+        below.set_axis_off()
+        place = below.inset_axes((0.25, 0.6, 0.5, 0.25))
+        bar = figure.colorbar(colours, cax=place, orientation="horizontal")
+        bar.set_label("change of length of a link (%)", labelpad=1)
+        node: dict[str, Any] = {
+            "marker": "o",
+            "color": SIMULATED,
+            "mfc": "white",
+            "lw": 0.0,
+        }
+        handles = [
+            Line2D([], [], label="node", **node),
+            Line2D([], [], label="link or body", color=SIMULATED),
+            Line2D([], [], label="target", color=TARGET, lw=0.5),
+            Line2D(
+                [], [], label=r"$\mathcal{E}$", marker="o", mfc="white", color="black"
+            ),
+        ]
+        legend_below(figure, handles)
+        say_below(figure, provenance([(shown.label, shown.key)], synthetic=False))
     return figure
 
 
 def _draw_row(
-    figure: Figure,
-    t: int,
-    shown: LengthSearch,
-    colours: ScalarMappable,
-    place: tuple[float, float],
+    panels: Sequence[Axes], t: int, shown: LengthSearch, colours: ScalarMappable
 ) -> None:
-    bottom, height = place
     r, target = shown.r[:, t], shown.targets[t]
     everything = np.concatenate([r[0], r[-1], target.vertices])
-    flat = np.ptp(r[..., 2]) <= 1e-9 * np.ptp(r)
-    view = (90.0, -90.0) if flat else best_view(r[-1], r[0])
-    for column, s in enumerate((0, -1)):
-        at = (0.35 * column, bottom, 0.35, 0.9 * height)
-        ax = figure.add_axes(at, projection="3d")
-        draw_target(ax, target)
-        draw_mechanism(ax, r[s], shown.bodies)
+    for ax, s in zip(panels, (0, -1), strict=False):
+        scene = scene_of(everything, view_of(r))
+        draw_target(scene, target)
+        draw_mechanism(scene, r[s], shown.bodies)
         if s:
-            _draw_links(ax, r[s], shown, colours)
-        frame_of(ax, everything, view)
-        name = "first lengths" if s == 0 else "lengths found"
+            shades = colours.to_rgba(100.0 * shown.change)
+            scene.lines(r[s][shown.links], shades, 2.0, lift=0.012)
+        scene.paint(ax, everything)
         E = shown.E[s, t]
-        size = f"= {E:.2g}" if E > REACHED else f"< {REACHED:g}"
-        ax.set_title(rf"{name}: $\mathcal{{E}}$ {size}", fontsize=7, y=0.97)
-    ax2 = figure.add_axes((0.8, bottom + 0.18 * height, 0.18, 0.66 * height))
-    ax2.semilogy(
-        np.maximum(shown.E[:, t], REACHED),
-        "-o",
-        color="black",
-        mfc="white",
-        ms=3.0,
-        lw=0.8,
-    )
-    ax2.set_xlabel("$s$", labelpad=0)
-    ax2.set_ylabel(r"$\mathcal{E}$", labelpad=1)
-    ax2.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    figure.text(0.01, bottom + 0.85 * height, "abcdefgh"[t], fontsize=8)
+        said = f"= {number(E)}" if E > REACHED else f"< {number(REACHED, 1)}"
+        name = "first lengths" if s == 0 else "lengths found"
+        text = rf"{name}: $\mathcal{{E}}$ {said}"
+        put_letter(ax, "abcdefgh"[t], text) if s == 0 else ax.set_title(text)
+    scale_bar(panels[0], round_length(scene.span), UNIT)
+    _draw_error(panels[2], shown.E[:, t])
+    own_ranges(panels[2:])
 
 
-def _draw_links(
-    ax: Axes3D, r: Floats, shown: LengthSearch, colours: ScalarMappable
-) -> None:
-    lines = Line3DCollection(
-        r[shown.links], colors=colours.to_rgba(100.0 * shown.change), linewidths=2.0
-    )
-    ax.add_collection3d(lines)
+def _draw_error(ax: Axes, E: Floats) -> None:
+    """E by step; a target that every step reaches has no curve."""
+    ax.set_xlabel("step $s$ (-)", labelpad=0)
+    ax.set_ylabel(r"distance error $\mathcal{E}$ (-)", labelpad=1)
+    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    ax.set_xlim(-0.4, len(E) - 0.6)
+    above = np.where(E > REACHED, E, np.nan)
+    if np.isfinite(above).any():
+        ax.semilogy(above, "-o", color="black", mfc="white", ms=size(3.0))
+    if not (E > REACHED).all():
+        said = rf"{int((E <= REACHED).sum())} of {len(E)} steps:"
+        said += "\n" rf"$\mathcal{{E}}$ < {number(REACHED, 1)}"
+        ax.text(0.5, 0.5, said, transform=ax.transAxes, ha="center", va="center")
+    if not np.isfinite(above).any():
+        ax.set_yticks([])

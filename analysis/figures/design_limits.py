@@ -1,15 +1,17 @@
 """What changes of link lengths bring: E at the targets by the limit of a change."""
 
-import matplotlib as mpl
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from analysis.figures.huang_2020 import MARKS, SERIES
-from analysis.figures.style import FAINT, FULL_WIDTH, RC
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.style import number, put_letter, say_below, size, styled
 
-LEAST = 1e-5  # E that is drawn
+LEAST = 1e-5  # E that is drawn; less has an arrow
 
 
 def design_limits(table: pd.DataFrame, foot: str) -> Figure:
@@ -19,24 +21,39 @@ def design_limits(table: pd.DataFrame, foot: str) -> Figure:
     ----------
     table : radius of the circle, limit, E_first before, E after, at_limit, groups
     """
-    with mpl.rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, 2.6), layout="constrained")
-        left, right = figure.subplots(1, 2, width_ratios=(1.2, 1.0))
+    with styled():
+        figure, ((left, right),) = sheet(PanelGrid(2, 85.0, 62.0, (1.2, 1.0)))
         for k, (radius, rows) in enumerate(table.groupby("radius", sort=True)):
             rows = rows.sort_values("limit")
             x = np.append(0.0, 100.0 * rows["limit"].to_numpy(np.float64))
             E = np.append(rows["E_first"].iloc[0], rows["E"].to_numpy(np.float64))
-            style = {"color": SERIES[k % 6], "marker": MARKS[k % 6], "ms": 3.5}
-            left.semilogy(x, np.maximum(E, LEAST), label=f"{radius:g}", **style)
-            right.plot(x[1:], rows["at_limit"].to_numpy(np.float64), **style)
-        left.set_ylabel(r"$\mathcal{E}$ of the circle, lengths found")
-        right.set_ylabel("lengths at their limit")
-        right.set_title(f"of {int(table['groups'].max())} that may change", loc="right")
+            look: dict[str, Any] = {
+                "color": SERIES[k % 6],
+                "marker": MARKS[k % 6],
+                "ms": size(3.5),
+            }
+            drawn = E >= LEAST
+            left.semilogy(x[drawn], E[drawn], label=f"{radius:g}", **look)
+            for at in x[~drawn]:
+                arrow = {"arrowstyle": "->", "color": look["color"], "lw": size(0.8)}
+                left.annotate(
+                    "", (at, LEAST / 2.0), (at, 2.0 * LEAST), arrowprops=arrow
+                )
+            # lengths at their limit are whole numbers: curves that agree lie aside
+            beside = 0.06 * (k - 1.5)
+            right.plot(x[1:], rows["at_limit"].to_numpy(np.float64) + beside,
+                       label=f"{radius:g}", **look)  # fmt: skip
+        left.set_ylim(bottom=LEAST / 2.0)
+        left.set_ylabel(r"distance error $\mathcal{E}$ of the circle (-)")
+        left.text(0.98, 0.97, rf"arrow: $\mathcal{{E}}$ < {number(LEAST, 1)}",
+                  transform=left.transAxes, ha="right", va="top")  # fmt: skip
+        groups = int(table["groups"].max())
+        right.set_ylabel(f"lengths at their limit, of {groups} (-)")
         right.set_ylim(bottom=-0.5)
         right.yaxis.set_major_locator(MaxNLocator(integer=True))
-        for ax in (left, right):
-            ax.set_xlabel("limit of a change of length, %")
-        left.set_title(f"{LEAST:g} stands for less", loc="right")
-        left.legend(title="radius of the circle", title_fontsize=6.0)
-        figure.supxlabel(foot, fontsize=5.0, color=FAINT)
+        for ax, letter in ((left, "a"), (right, "b")):
+            ax.set_xlabel("limit of a change of length (%)")
+            ax.legend(title="radius of the circle (unit)", loc="lower left")
+            put_letter(ax, letter)
+        say_below(figure, foot)
         return figure

@@ -1,11 +1,11 @@
 """How far a scan is from its target, in colour."""
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from analysis.figures.scan_picture import thinned
-from analysis.figures.style import FULL_WIDTH, RC
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.style import put_letter, styled
 from sim.arrays import Floats
 
 MOST_POINTS = 60_000
@@ -27,23 +27,26 @@ def deviation_map(
     middle = points.mean(axis=0)
     axes = np.linalg.svd(thinned(points, 5_000) - middle, full_matrices=False)[2]
     limit = float(np.percentile(np.abs(deviation), EXTREME))
-    with rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, 0.48 * FULL_WIDTH), layout="constrained")
+    with styled():
+        figure, (panels,) = sheet(PanelGrid(2, 80.0, 80.0), more=8.0)
         figure.suptitle(title)
-        panels = figure.subplots(1, 2)
         for panel, (across, up) in zip(panels, ((0, 1), (0, 2)), strict=True):
             frame = axes[[across, up]]
+            x, y = ((drawn[:, :3] - middle) @ frame.T).T
             bars = panel.scatter(
-                *((drawn[:, :3] - middle) @ frame.T).T, c=drawn[:, 3], s=0.4,
+                x, y, c=drawn[:, 3], s=0.4,
                 cmap=COLOURS, vmin=-limit, vmax=limit, linewidths=0, rasterized=True,
             )  # fmt: skip
+            x, y = ((nodes - middle) @ frame.T).T
             balls = panel.scatter(
-                *((nodes - middle) @ frame.T).T, c=node_mm, s=18.0, cmap="cividis",
+                x, y, c=node_mm, s=18.0, cmap="cividis",
                 vmin=0.0, edgecolors="black", linewidths=0.4,
             )  # fmt: skip
             panel.set_aspect("equal", adjustable="datalim")
-            panel.set_xlabel(f"principal axis {across + 1}, mm")
-            panel.set_ylabel(f"principal axis {up + 1}, mm")
-        figure.colorbar(bars, ax=panels[1], label="points outside the bars, mm")
-        figure.colorbar(balls, ax=panels[0], label="centres from the target, mm")
+            panel.set_xlabel(f"principal axis {across + 1} (mm)")
+            panel.set_ylabel(f"principal axis {up + 1} (mm)")
+        for letter, panel in zip("ab", panels, strict=True):
+            put_letter(panel, letter)
+        figure.colorbar(bars, ax=panels[1], label="points outside the bars (mm)")
+        figure.colorbar(balls, ax=panels[0], label="centres from the target (mm)")
     return figure

@@ -2,20 +2,28 @@
 
 from dataclasses import dataclass
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from analysis.figures.shapes import best_view, draw_mechanism
-from analysis.figures.shapes import frame as frame_of
-from analysis.figures.style import FAINT, FULL_WIDTH, RC, SIMULATED, provenance
+from analysis.figures.shapes import ABOVE, best_view, draw_mechanism, scene_of
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.style import (
+    SIMULATED,
+    legend_below,
+    provenance,
+    put_letter,
+    say_below,
+    scale_bar,
+    size,
+    styled,
+)
 from sim.arrays import Floats
 
 MAP = "viridis"
-HEIGHT = 4.3  # inches
 START = "#D55E00"
 
 
@@ -38,13 +46,27 @@ class Envelope:
 
 def reachable_shapes(shown: Envelope) -> Figure:
     """Samples, their growth, and the shapes at the ends of S, size and sigma."""
-    with mpl.rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, HEIGHT))
-        _draw_samples(figure, shown)
-        _draw_growth(figure, shown.table)
-        _draw_extremes(figure, shown)
-        foot = provenance([(shown.label, shown.key)], synthetic=False)
-        figure.text(0.5, 0.01, foot, ha="center", fontsize=5.0, color=FAINT)
+    rows = {"start": 0, **extremes(shown.table)}
+    with styled():
+        figure, (above, below) = sheet(
+            PanelGrid(3, 59.0, 52.0, (1.5, 1.0, 1.0)),
+            PanelGrid(len(rows), 29.0, 42.0),
+            more=5.0,
+        )
+        _draw_samples(figure, above[0], shown)
+        _draw_growth(above[1], above[2], shown.table)
+        for ax, (name, row) in zip(below, rows.items(), strict=True):
+            _draw_extreme(ax, shown, name, row)
+        handles = [
+            Line2D([], [], label="start", marker="+", ms=6, color=START, lw=0.0),
+            Line2D([], [], label="drawn below", marker="o", mfc="none", color="black",
+                   lw=0.0, ms=5),
+            Line2D([], [], label="link or body", color=SIMULATED),
+            Line2D([], [], label="node", marker="o", mfc="white", color=SIMULATED,
+                   lw=0.0),
+        ]  # fmt: skip
+        legend_below(figure, handles)
+        say_below(figure, provenance([(shown.label, shown.key)], synthetic=False))
     return figure
 
 
@@ -59,63 +81,59 @@ def extremes(table: pd.DataFrame) -> dict[str, int]:
     return found
 
 
-def _draw_samples(figure: Figure, shown: Envelope) -> None:
-    ax = figure.add_axes((0.075, 0.46, 0.41, 0.49))
+def _draw_samples(figure: Figure, ax: Axes, shown: Envelope) -> None:
     table = shown.table.sort_values("sigma", ascending=False)  # the closest on top
     dots = ax.scatter(
-        table["S"], table["size"], c=table["sigma"], s=4.0, cmap=MAP, linewidths=0,
-        rasterized=True,
-    )  # fmt: skip
+        table["S"], table["size"], c=table["sigma"], s=4.0, cmap=MAP, linewidths=0
+    )
     bar = figure.colorbar(dots, ax=ax, pad=0.02, aspect=30)
-    bar.set_label(r"smallest singular value $\sigma$", fontsize=6.5, labelpad=2)
-    ax.plot(
-        shown.table["S"][0], shown.table["size"][0], "+", color=START, ms=8, mew=1.4,
-        label="start",
-    )  # fmt: skip
+    bar.set_label(r"smallest singular value $\sigma$ (-)", labelpad=2)
+    start = shown.table["S"][0], shown.table["size"][0]
+    ax.plot(*start, "+", color=START, ms=size(8.0), mew=1.4)
     for row in extremes(shown.table).values():
         x, y = float(shown.table["S"][row]), float(shown.table["size"][row])
-        ax.plot(x, y, "o", mfc="none", color="black", ms=5, mew=0.7)
-    ax.legend(loc="upper left")
-    ax.set_xlabel(r"$\mathcal{S}$", labelpad=1)
-    ax.set_ylabel("size: largest distance of two nodes / $L$", labelpad=2)
-    ax.set_title("a", loc="left")
+        ax.plot(x, y, "o", mfc="none", color="black", ms=size(5.0), mew=0.7)
+    ax.set_xlabel(r"shape factor $\mathcal{S}$ (-)", labelpad=1)
+    ax.set_ylabel("largest distance of two nodes, size ($L$)", labelpad=2)
+    put_letter(ax, "a")
 
 
-def _draw_growth(figure: Figure, table: pd.DataFrame) -> None:
-    above = figure.add_axes((0.615, 0.74, 0.355, 0.21))
-    below = figure.add_axes((0.615, 0.46, 0.355, 0.21))
-    above.plot(table["sample"], table["cells"], color=SIMULATED)
-    above.set_ylabel("cells found", labelpad=2)
-    above.tick_params(labelbottom=False)
-    above.set_title("b", loc="left")
-    below.plot(table["sample"], table["new"], color=SIMULATED)
-    below.set_ylabel("new in 100", labelpad=2)
-    below.set_xlabel("samples", labelpad=1)
-    ax: Axes
-    for ax in (above, below):
+def _draw_growth(cells: Axes, new: Axes, table: pd.DataFrame) -> None:
+    for ax, column, said, letter in (
+        (cells, "cells", "cells found (-)", "b"),
+        (new, "new", "new cells in 100 samples (-)", "c"),
+    ):
+        ax.plot(table["sample"], table[column], color=SIMULATED)
+        ax.set_ylabel(said, labelpad=2)
+        ax.set_xlabel("samples (-)", labelpad=1)
         ax.set_ylim(bottom=0.0)
+        ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         ax.margins(x=0.01)
+        put_letter(ax, letter)
 
 
-def _draw_extremes(figure: Figure, shown: Envelope) -> None:
-    rows = {"start": 0, **extremes(shown.table)}
-    width = 1.0 / len(rows)
-    for k, (name, row) in enumerate(rows.items()):
-        ax = figure.add_axes((k * width, 0.02, width, 0.33), projection="3d")
-        r = shown.r[row] - shown.r[row].mean(axis=0)
-        if np.ptp(np.linalg.svd(r)[2] @ r.T, axis=1).min() <= 1e-6 * np.ptp(r):
-            r = r @ np.linalg.svd(r)[2].T  # flat: seen from above
-            view = (90.0, -90.0)
-        else:
-            view = best_view(r, r)
-        draw_mechanism(ax, r, shown.bodies, size=2.0)
-        reach = np.abs(shown.r[0] - shown.r[0].mean(axis=0)).max()
-        frame_of(ax, np.array([[-reach] * 3, [reach] * 3]) * 0.75, view)
-        value = shown.table.iloc[row]
-        said = (
-            rf"$\mathcal{{S}}$ {value['S']:.2f}, size {value['size']:.2f}, "
-            rf"$\sigma$ {value['sigma']:.2f}"
-        )
-        ax.set_title(f"{name}\n{said}", fontsize=5.8, y=0.96)
-    figure.text(0.02, 0.36, "c", fontsize=7.5)
+def _draw_extreme(ax: Axes, shown: Envelope, name: str, row: int) -> None:
+    r = shown.r[row] - shown.r[row].mean(axis=0)
+    turned = r @ np.linalg.svd(r)[2].T
+    flat = np.ptp(turned, axis=0).min() <= 1e-6 * np.ptp(r)
+    reach = 0.75 * np.abs(shown.r[0] - shown.r[0].mean(axis=0)).max()
+    everything = np.array([[-reach] * 3, [reach] * 3])
+    view = ABOVE if flat else best_view(r, r)
+    scene = scene_of(everything, view)
+    draw_mechanism(scene, turned if flat else r, shown.bodies, size=1.6)
+    box = np.stack([scene.axes[:2].sum(axis=0), -scene.axes[:2].sum(axis=0)])
+    scene.paint(ax, reach * box)
+    value = shown.table.iloc[row]
+    said = (
+        rf"$\mathcal{{S}}$ = {value['S']:.2f}"
+        "\n"
+        rf"size {value['size']:.2f} $L$"
+        "\n"
+        rf"$\sigma$ = {value['sigma']:.2f}"
+    )
+    if name == "start":
+        put_letter(ax, "d", f"{name}\n{said}")
+        scale_bar(ax, 1.0, "$L$")
+    else:
+        ax.set_title(f"{name}\n{said}")

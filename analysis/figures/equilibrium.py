@@ -2,22 +2,30 @@
 
 from dataclasses import dataclass
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from mpl_toolkits.mplot3d import Axes3D
-from mpl_toolkits.mplot3d.art3d import Line3DCollection
+from matplotlib.lines import Line2D
 
-from analysis.figures.shapes import LineDrawing, best_view, draw_target
-from analysis.figures.shapes import frame as frame_of
-from analysis.figures.style import FAINT, FULL_WIDTH, RC, SIMULATED, provenance
+from analysis.figures.shapes import LineDrawing, best_view, draw_target, scene_of
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.style import (
+    SIMULATED,
+    TARGET,
+    UNIT,
+    colour_bar,
+    provenance,
+    put_letter,
+    round_length,
+    say_below,
+    scale_bar,
+    styled,
+)
 from sim.arrays import Floats, Ints
 
 MAP = "PuOr_r"
-HEIGHT = 2.9  # inches
 SUPPORT = "#000000"
 
 
@@ -56,35 +64,35 @@ def order(compliance: Floats, error: Floats, last: int = 4) -> float:
 
 def forces_and_limit(shown: AtRest) -> Figure:
     """The shape coloured by tension; errors over compliance with a slope of one."""
-    with mpl.rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, HEIGHT))
-        ax = figure.add_axes((0.0, 0.1, 0.52, 0.88), projection="3d")
+    with styled():
+        figure, ((ax, limit),) = sheet(PanelGrid(2, 80.0, 68.0, (1.15, 1.0)))
         colours = _draw_shape(ax, shown)
-        bar_at = figure.add_axes((0.14, 0.13, 0.24, 0.03))
-        bar = figure.colorbar(colours, cax=bar_at, orientation="horizontal")
-        bar.set_label("tension of a link (force)", labelpad=1)
-        _draw_limit(figure.add_axes((0.63, 0.2, 0.35, 0.72)), shown)
-        for x, letter in ((0.01, "a"), (0.555, "b")):
-            figure.text(x, 0.94, letter, fontsize=8)
-        foot = provenance([(shown.label, shown.key)], synthetic=False)
-        figure.text(0.5, 0.01, foot, ha="center", fontsize=5.0, color=FAINT)
+        colour_bar(ax, colours, "tension of a link (unit of force)")
+        _draw_limit(limit, shown)
+        for letter, panel in (("a", ax), ("b", limit)):
+            put_letter(panel, letter)
+        say_below(figure, provenance([(shown.label, shown.key)], synthetic=False))
     return figure
 
 
-def _draw_shape(ax: Axes3D, shown: AtRest) -> ScalarMappable:
+def _draw_shape(ax: Axes, shown: AtRest) -> ScalarMappable:
     span = max(float(np.abs(shown.tension).max(initial=0.0)), 1e-12)
     colours = ScalarMappable(Normalize(-span, span), MAP)
-    draw_target(ax, shown.target)
-    under = Line3DCollection(shown.r[shown.links], colors="#404040", linewidths=2.4)
-    ax.add_collection3d(under)
-    over = Line3DCollection(
-        shown.r[shown.links], colors=colours.to_rgba(shown.tension), linewidths=1.7
-    )
-    ax.add_collection3d(over)
-    if len(shown.held):
-        ax.scatter(*shown.r[shown.held].T, s=14, marker="s", color=SUPPORT, zorder=5)
-    view = best_view(shown.r, shown.r0)
-    frame_of(ax, np.concatenate([shown.r, shown.target.vertices]), view)
+    everything = np.concatenate([shown.r, shown.target.vertices])
+    scene = scene_of(everything, best_view(shown.r, shown.r0))
+    draw_target(scene, shown.target)
+    ends = shown.r[shown.links]
+    scene.lines(ends, "#404040", 2.4)
+    scene.lines(ends, colours.to_rgba(shown.tension), 1.7, lift=0.006)
+    scene.dots(shown.r[shown.held], SUPPORT, 4.0, lift=0.05)
+    scene.paint(ax, everything)
+    scale_bar(ax, round_length(scene.span), UNIT)
+    handles = [
+        Line2D([], [], label="held node", marker="o", color=SUPPORT, lw=0.0, ms=4.0),
+        Line2D([], [], label="link", color="#404040", lw=2.0),
+        Line2D([], [], label="target", color=TARGET, lw=0.5),
+    ]
+    ax.legend(handles=handles, loc="upper right")
     return colours
 
 
@@ -105,6 +113,6 @@ def _draw_limit(ax: Axes, shown: AtRest) -> None:
     first = float(shown.away[soft][np.argmin(x)])
     guide = np.array([x.min(), 100.0 * x.min()])
     ax.loglog(guide, 0.4 * first * guide / x.min(), ":", color="black", label="slope 1")
-    ax.set_xlabel("compliance of the links, relative to the case's")
-    ax.set_ylabel("difference to rigid links")
+    ax.set_xlabel("compliance of the links / that of the case (-)")
+    ax.set_ylabel("difference to rigid links (-)")
     ax.legend(loc="lower right")

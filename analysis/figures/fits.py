@@ -1,28 +1,31 @@
 """Parameters fitted to measured series: curves, residuals, what the fit is worth."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure
 
 from analysis.figures.series import COMPUTED
+from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
     FAINT,
-    FULL_WIDTH,
-    RC,
     SCANNED,
     SCANNED_EDGE,
     SIMULATED,
     TARGET,
+    legend_below,
+    own_ranges,
     provenance,
+    put_letter,
+    say_below,
+    size,
+    styled,
 )
 from analysis.validation.series import FITTED, HELD_OUT
 
-ROW_HEIGHT = 2.5  # inches
 SYMBOLS = {  # label, unit, what the number is divided by
     "modulus": ("$E$", "MPa", 1e6),
     "beta": (r"$\beta$", "ms", 1e-3),
@@ -60,45 +63,43 @@ class ShownFit:
 
 def fitted_series(shown: Sequence[ShownFit]) -> Figure:
     """A row a fit: its quantities in time, their residuals, its numbers."""
-    height = ROW_HEIGHT * len(shown) + 0.45
-    with rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, height))
-        for k, one in enumerate(shown):
-            bottom = (0.2 + ROW_HEIGHT * (len(shown) - 1 - k)) / height
-            _draw_row(figure, one, (bottom, ROW_HEIGHT / height), "abcdefgh"[k])
-        handles, labels = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="upper center", ncols=len(labels))
-        foot = provenance([(one.label, one.key) for one in shown], synthetic=False)
-        if any(one.synthetic for one in shown):
-            foot += f"{'.  ' if foot else ''}{COMPUTED}"
-        low = 0.05 / height
-        figure.text(0.5, low, foot, ha="center", fontsize=5.0, color=FAINT)
+    counts = [len(set(one.measurements["quantity"])) for one in shown]
+    with styled():
+        figure, rows = sheet(*[_panels(count) for count in counts], more=6.0)
+        letters = iter("abcdefgh")
+        for one, panels in zip(shown, rows, strict=True):
+            _draw_row(panels, one, letters)
+        own_ranges([ax for ax in figure.findobj(Axes) if ax.axison])
+        handles, labels = rows[0][0].get_legend_handles_labels()
+        legend_below(figure, handles, labels)
+        notes = (COMPUTED,) if any(one.synthetic for one in shown) else ()
+        runs = provenance([(one.label, one.key) for one in shown], synthetic=False)
+        say_below(figure, runs, *notes)
     return figure
 
 
-def _draw_row(
-    figure: Figure | SubFigure, one: ShownFit, place: tuple[float, float], letter: str
-) -> None:
-    bottom, height = place
+def _panels(quantities: int) -> PanelGrid:
+    """A panel a quantity, and one for the numbers."""
+    ratios = [2.6 / quantities] * quantities
+    return PanelGrid(quantities + 1, 44.0, 62.0, [*ratios, 1.0])
+
+
+def _draw_row(panels: Sequence[Axes], one: ShownFit, letters: Iterator[str]) -> None:
     names = sorted(set(one.measurements["quantity"]))
-    left, width = 0.075, 0.63
-    each = (width - 0.085 * (len(names) - 1)) / len(names)
-    for k, name in enumerate(names):
-        x = left + k * (each + 0.085)
-        above = figure.add_axes((x, bottom + 0.45 * height, each, 0.45 * height))
-        below = figure.add_axes((x, bottom + 0.17 * height, each, 0.23 * height))
-        _draw_quantity(above, below, one, name)
-        if k == 0:
-            above.set_title(f"{letter}  {one.label}", loc="left", fontsize=7.5)
-    table = figure.add_axes((0.735, bottom + 0.17 * height, 0.24, 0.73 * height))
-    table.axis("off")
-    table.text(0.0, 1.0, "\n".join(_numbers(one)), va="top", fontsize=6.3)
+    for name, ax in zip(names, panels, strict=False):
+        below = ax.inset_axes((0.0, -0.5, 1.0, 0.38))
+        _draw_quantity(ax, below, one, name)
+        put_letter(ax, next(letters), one.label if name == names[0] else "")
+    table = panels[-1]
+    table.set_axis_off()
+    table.text(0.0, 1.0, "\n".join(_numbers(one)), va="top", fontsize=size(6.0))
 
 
 def _draw_quantity(above: Axes, below: Axes, one: ShownFit, name: str) -> None:
     ratio = name in QUANTITIES
     scale = 1.0 if ratio else 1e3
-    label = QUANTITIES.get(name, f"${name[0]}$ of {name[2:]}, mm")
+    label = QUANTITIES.get(name, f"${name[0]}$ of {name[2:]} (mm)")
+    label += " (-)" * ratio
     curve = one.curves[one.curves["quantity"] == name]
     dashed = (0, (4, 2))
     above.plot(
@@ -125,8 +126,8 @@ def _draw_quantity(above: Axes, below: Axes, one: ShownFit, name: str) -> None:
         ax.set_xlim(left=min(0.0, float(rows["at"].min())))
     above.set_ylabel(label, labelpad=2)
     above.tick_params(labelbottom=False)
-    below.set_ylabel("residual" + ("" if ratio else ", mm"), labelpad=2)
-    below.set_xlabel("time, s", labelpad=1)
+    below.set_ylabel("residual " + ("(-)" if ratio else "(mm)"), labelpad=2)
+    below.set_xlabel("time $t$ (s)", labelpad=1)
 
 
 def _numbers(one: ShownFit) -> list[str]:

@@ -3,25 +3,37 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MultipleLocator
 
-from analysis.figures.style import FULL_WIDTH, RC, provenance
+from analysis.figures.scene import show
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.style import (
+    legend_below,
+    provenance,
+    put_letter,
+    round_length,
+    say_below,
+    scale_bar,
+    size,
+    styled,
+)
 from sim.arrays import Floats, Ints
 
 CYCLOID = 8.0 / (2.0 * np.pi)  # delta of a rigid ring that rolls
 SERIES = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"]
 MARKS = ["o", "s", "^", "D", "v", "P"]
 CYCLE = 3.0  # s
+SHADE, INK = "#C4C4C4", "#000000"
 GROUND, LIMB, ACTUATED = "#8C8C8C", "#0072B2", "#D55E00"
 JUMPER_ASSUMES = (
     "Not printed in the paper, so assumed: an arc that turns by 270 degrees above a "
-    "straight foot,\nthe modulus, the law of the limb of Fig. 3, and no force of the "
+    "straight foot, the modulus, the law of the limb of Fig. 3, and no force of the "
     "wire. No agreement with Fig. 7 is claimed."
 )
 MOST_NAMED = 6  # runs in the line at the foot
@@ -49,18 +61,12 @@ class RodShape:
     actuated: Ints
 
 
-def _figure(width: float, height: float) -> Figure:
-    return Figure(figsize=(width, height), layout="constrained")
-
-
 def _foot(figure: Figure, runs: Runs, *, measured_in_print: bool = False) -> None:
     """Which runs a figure shows, and that points measured for the paper's are not."""
     text = provenance(runs, synthetic=False)
     if len(runs) > MOST_NAMED:
         text = f"Runs: {len(runs)}, their keys are in the .trace.json file"
-    if measured_in_print:
-        text = "\n".join([*([text] if text else []), NOT_PUBLIC])
-    figure.supxlabel(text, fontsize=5.0)
+    say_below(figure, text, NOT_PUBLIC if measured_in_print else "")
 
 
 def ribbon_routes(table: pd.DataFrame, runs: Runs = ()) -> Figure:
@@ -70,39 +76,42 @@ def ribbon_routes(table: pd.DataFrame, runs: Runs = ()) -> Figure:
     ----------
     table : columns gamma, ratio, delta
     """
-    with mpl.rc_context(RC):
-        figure = _figure(0.5 * FULL_WIDTH, 2.6)
-        ax = figure.subplots()
+    with styled():
+        figure, ((ax,),) = sheet(PanelGrid(1, 89.0, 64.0))
         for level, name in ((1.0, "sliding: 1"), (CYCLOID, r"cycloid: $8/2\pi$")):
             ax.axhline(level, color=GROUND, lw=0.6, ls="--")
-            ax.annotate(name, (0.99, level), xycoords=("axes fraction", "data"),
-                        ha="right", va="bottom", fontsize=5.5)  # fmt: skip
+            place, side = (0.98, "right") if level == 1.0 else (0.02, "left")
+            ax.annotate(name, (place, level), (0, 1), textcoords="offset points",
+                        xycoords=("axes fraction", "data"), va="bottom",
+                        ha=side)  # fmt: skip
         for k, (gamma, rows) in enumerate(table.groupby("gamma")):
             rows = rows.sort_values("ratio")
             color, mark = SERIES[k % 6], MARKS[k % 6]
             label = rf"$\Gamma_g = {gamma:g}$"
             ax.plot(rows["ratio"], rows["delta"], label=label, color=color, marker=mark)
-        ax.set_xlabel(r"Normalized friction coefficient, $\mu/\tan\theta$")
-        ax.set_ylabel(r"Route ratio, $\delta = s_b/s_c$")
-        ax.legend(loc="center right")
+        ax.set_xlabel(r"normalized friction coefficient $\mu/\tan\theta$ (-)")
+        ax.set_ylabel(r"route ratio $\delta = s_b/s_c$ (-)")
+        ax.set_ylim(0.98, 1.31)
+        ax.legend(loc="center left")
         _foot(figure, runs)
         return figure
 
 
 def ribbon_shapes(shapes: Sequence[tuple[float, Floats]], runs: Runs = ()) -> Figure:
     """Fig. 2c: shapes at rest; (Gamma_g, nodes (n, 2) over R) each."""
-    with mpl.rc_context(RC):
-        figure = _figure(FULL_WIDTH, 2.0)
-        axes = figure.subplots(1, len(shapes), squeeze=False, sharey=True)[0]
-        for ax, (gamma, x) in zip(axes, shapes, strict=True):
+    with styled():
+        figure, (axes,) = sheet(PanelGrid(len(shapes), 43.0, 42.0), more=5.0)
+        for letter, ax, (gamma, x) in zip("abcdefgh", axes, shapes, strict=False):
             closed = np.vstack([x, x[:1]])
             ax.axhline(0.0, color=GROUND, lw=0.8)
             ax.plot(closed[:, 0] - x[:, 0].mean(), closed[:, 1], color=LIMB)
-            ax.set_title(rf"$\Gamma_g = {gamma:g}$")
+            put_letter(ax, letter, rf"$\Gamma_g = {gamma:g}$")
             ax.set_xlim(-1.5, 1.5)
+            ax.set_ylim(-0.2, 2.2)
             ax.set_aspect("equal")
-            ax.set_xlabel(r"$x/R$")
-        axes[0].set_ylabel(r"$y/R$")
+            ax.set_xlabel(r"position $x/R$ (-)")
+            ax.set_ylabel(r"height $y/R$ (-)")
+        legend_below(figure, axes[0].get_lines(), ["ground", "ribbon at rest"])
         _foot(figure, runs)
         return figure
 
@@ -126,36 +135,39 @@ class RollingRibbon:
 
 def boundary_paths(ribbons: Sequence[RollingRibbon], runs: Runs = ()) -> Figure:
     """Fig. 2a: patterns of motion, each in a panel, with the route of a point."""
-    with mpl.rc_context(RC):
-        figure = _figure(FULL_WIDTH, 1.5 * len(ribbons) + 0.5)
-        axes = figure.subplots(len(ribbons), 1, squeeze=False, sharex=True)[:, 0]
-        for ax, ribbon in zip(axes, ribbons, strict=True):
+    with styled():
+        figure, (axes,) = sheet(PanelGrid(len(ribbons), 89.0, 42.0, most=1), more=6.0)
+        for letter, ax, ribbon in zip("abcdefgh", axes, ribbons, strict=False):
             ax.axhline(0.0, color=GROUND, lw=0.8)
             for x in ribbon.shapes:
-                ax.plot(*np.vstack([x, x[:1]]).T, color=GROUND, lw=0.6, alpha=0.6)
+                ax.plot(*np.vstack([x, x[:1]]).T, color=SHADE, lw=0.6)
             ax.plot(*ribbon.point.T, color=ACTUATED, label="boundary point")
             ax.plot(*ribbon.centre.T, color=LIMB, ls="--", label="centroid")
-            ax.set_title(rf"$\mu/\tan\theta = {ribbon.ratio:g}$", loc="left")
-            ax.set_ylabel(r"$y/R$")
+            put_letter(ax, letter, rf"$\mu/\tan\theta = {ribbon.ratio:g}$")
+            ax.set_ylabel(r"height $y/R$ (-)")
             ax.set_aspect("equal")
-        axes[-1].set_xlabel(r"Way down the slope, $x/R$")
+            ax.set_xlabel(r"way down the slope $x/R$ (-)")
+            ax.set_xlim(-1.4, 11.2)
+            ax.set_ylim(-0.1, 2.1)
         handles, names = axes[0].get_legend_handles_labels()
-        figure.legend(handles, names, ncols=2, loc="outside upper right")
+        shape = Line2D([], [], color=SHADE, lw=0.6)
+        legend_below(figure, [*handles, shape], [*names, "ribbon at some times"])
         _foot(figure, runs)
         return figure
 
 
 def actuator_law(table: pd.DataFrame, runs: Runs = ()) -> Figure:
     """Fig. 3: columns time (s), curvature and modulus, relative to the start."""
-    with mpl.rc_context(RC):
-        figure = _figure(0.5 * FULL_WIDTH, 2.4)
-        left = figure.subplots()
+    with styled():
+        figure, ((left,),) = sheet(PanelGrid(1, 89.0, 60.0))
         right = left.twinx()
         left.plot(table["time"], table["curvature"], color=SERIES[0])
-        right.plot(table["time"], table["modulus"], color=SERIES[5], ls="--")
-        left.set_xlabel(r"Time, $t$ (s)")
-        left.set_ylabel(r"Natural curvature, $\bar\kappa/\bar\kappa_0$ (line)")
-        right.set_ylabel(r"Young's modulus, $E/E_0$ (dashes)")
+        right.plot(table["time"], table["modulus"], color=INK, ls="--")
+        left.set_xlabel("time $t$ (s)")
+        left.set_ylabel(
+            r"natural curvature $\bar\kappa/\bar\kappa_0$ (-), line", color=SERIES[0]
+        )
+        right.set_ylabel(r"Young's modulus $E/E_0$ (-), dashes", color=INK)
         _foot(figure, runs)
         return figure
 
@@ -167,29 +179,42 @@ def _draw(ax: Axes, shape: RodShape) -> None:
     ax.add_collection(LineCollection(list(lines[on]), colors=ACTUATED, linewidths=1.6))
     if len(shape.ground):
         ax.plot(*shape.ground.T, color=GROUND, lw=0.8, zorder=0.0)
-    ax.set_aspect("equal")
     ax.set_title(shape.label)
-    ax.set_xticks([])
-    ax.set_yticks([])
 
 
 def _draw_all(axes: Sequence[Axes], shapes: Sequence[RodShape]) -> None:
-    """One shape a panel, all of them seen from the same place."""
+    """One shape a panel, all of them seen from the same place; a scale in the first."""
     x = np.vstack([shape.x for shape in shapes])
-    low, high = x.min(axis=0), x.max(axis=0)
-    room = 0.1 * (high - low).max()
     for ax, shape in zip(axes, shapes, strict=True):
         _draw(ax, shape)
-        ax.set_xlim(low[0] - room, high[0] + room)
-        ax.set_ylim(low[1] - room, high[1] + room)
+        show(ax, x)
+    _scale(axes[0], x)
+
+
+def _scale(ax: Axes, x: Floats) -> None:
+    """How long a part of a centimetre is, or some."""
+    scale_bar(ax, round_length(np.ptp(x[:, 0])), "cm", times=100.0)
+
+
+def _marks(shapes: Sequence[RodShape]) -> list[Line2D]:
+    """What the lines of shapes are."""
+    looks = [("limb", LIMB, 1.0)]
+    if any(len(shape.actuated) for shape in shapes):
+        looks.append(("limb switched on", ACTUATED, 1.6))
+    if any(len(shape.ground) for shape in shapes):
+        looks.append(("ground", GROUND, 0.8))
+    return [Line2D([], [], color=c, lw=w, label=name) for name, c, w in looks]
 
 
 def snapshots(shapes: Sequence[RodShape], runs: Runs = ()) -> Figure:
     """Figs. 4, 5a to c and 7a: a robot at some times, actuated limbs in red."""
-    with mpl.rc_context(RC):
-        figure = _figure(FULL_WIDTH, FULL_WIDTH / len(shapes) + 0.4)
-        axes = figure.subplots(1, len(shapes), squeeze=False)[0]
+    with styled():
+        count = len(shapes)
+        figure, (axes,) = sheet(PanelGrid(count, 29.0, 38.0), more=5.0)
         _draw_all(axes, shapes)
+        for letter, ax, shape in zip("abcdefghijkl", axes, shapes, strict=False):
+            put_letter(ax, letter, shape.label)
+        legend_below(figure, _marks(shapes))
         _foot(figure, runs)
         return figure
 
@@ -226,33 +251,38 @@ class RobotDistance:
 
 def robot_ways(ways: Sequence[RobotDistance], runs: Runs = ()) -> Figure:
     """Fig. 5: where the robot stands after each cycle, and its way over H in time."""
-    with mpl.rc_context(RC):
-        tracks = [way for way in ways if way.shapes]
-        columns = min(3, len(ways))
-        rows = -(-len(ways) // columns)
-        figure = _figure(FULL_WIDTH, 1.6 * rows + (1.7 if tracks else 0.4))
-        lower: Figure | SubFigure = figure
+    tracks = [way for way in ways if way.shapes]
+    with styled():
+        groups = [PanelGrid(len(ways), 44.0, 42.0, most=3)]
         if tracks:
-            grid = figure.add_gridspec(2, 1, height_ratios=[1.3, 1.6 * rows])
-            upper, lower = (figure.add_subfigure(grid[k]) for k in (0, 1))
-            panels = upper.subplots(1, len(tracks), squeeze=False)[0]
-            for ax, way in zip(panels, tracks, strict=True):
-                _draw_track(ax, way)
-            upper.suptitle("At rest, and after each cycle (darker)", fontsize=6.5)
-        axes = lower.subplots(rows, columns, squeeze=False, sharex=True).ravel()
-        for ax, way in zip(axes, ways, strict=False):
+            groups.insert(0, PanelGrid(len(tracks), 44.0, 33.0, most=3))
+        figure, panels = sheet(*groups, more=5.0)
+        letters = iter("abcdefghijkl")
+        for ax, way in zip(panels[0], tracks, strict=False):
+            _draw_track(ax, way)
+            put_letter(ax, next(letters), way.title)
+        low, high = zip(*[_range(way.table["way_over_H"]) for way in ways], strict=True)
+        for ax, way in zip(panels[-1], ways, strict=True):
             ax.plot(way.table["time"], way.table["way_over_H"], color=LIMB)
-            ax.set_title(way.title)
-            ax.set_ylabel(r"$(x_c - x_c(0))/H$")
+            ax.set_ylabel(r"way $(x_c - x_c(0))/H$ (-)")
+            ax.set_ylim(min(low), max(high))  # one range: slopes are compared
             ax.grid(axis="x", color=GROUND, lw=0.3, alpha=0.5)
             ax.xaxis.set_major_locator(MultipleLocator(CYCLE))
-        for ax in axes[len(ways) - columns : len(ways)]:
-            ax.set_xlabel(r"Time, $t$ (s)")
-            ax.tick_params(labelbottom=True)
-        for ax in axes[len(ways) :]:
-            ax.set_axis_off()
+            ax.set_xlabel("time $t$ (s)")
+            put_letter(ax, next(letters), way.title)
+        if tracks:
+            robot = Line2D([], [], color=LIMB, lw=0.7)
+            ground = Line2D([], [], color=GROUND, lw=0.8)
+            names = ["robot at rest and after each cycle, later ones darker", "ground"]
+            legend_below(figure, [robot, ground], names)
         _foot(figure, runs, measured_in_print=True)
         return figure
+
+
+def _range(values: "pd.Series[float]") -> tuple[float, float]:
+    """From the least to the largest value, and some room."""
+    low, high = float(values.min()), float(values.max())
+    return low - 0.05 * (high - low), high + 0.05 * (high - low)
 
 
 def _draw_track(ax: Axes, way: RobotDistance) -> None:
@@ -261,16 +291,11 @@ def _draw_track(ax: Axes, way: RobotDistance) -> None:
     for k, shape in enumerate(way.shapes):
         alpha = 0.3 + 0.7 * (k + 1) / len(way.shapes)
         lines = LineCollection(list(shape.x[shape.edges]), colors=LIMB, alpha=alpha)
-        lines.set_linewidth(0.7)
-        ax.add_collection(lines)
+        lines.set_linewidth(size(0.7))
+        ax.add_collection(lines, autolim=False)
     ax.plot(*way.shapes[0].ground.T, color=GROUND, lw=0.8)
-    middle, reach = 0.5 * (x.min(axis=0) + x.max(axis=0)), 0.6 * np.ptp(x[:, 0])
-    ax.set_xlim(middle[0] - reach, middle[0] + reach)
-    ax.set_ylim(x[:, 1].min() - 0.01, x[:, 1].max() + 0.01)
-    ax.set_aspect("equal")
-    ax.set_title(way.title)
-    ax.set_xticks([])
-    ax.set_yticks([])
+    show(ax, x)
+    _scale(ax, x)
 
 
 def computing_times(table: pd.DataFrame, runs: Runs = ()) -> Figure:
@@ -280,24 +305,24 @@ def computing_times(table: pd.DataFrame, runs: Runs = ()) -> Figure:
     ----------
     table : columns scenario, h (s), ratio
     """
-    with mpl.rc_context(RC):
-        figure = _figure(0.5 * FULL_WIDTH, 2.6)
-        ax = figure.subplots()
+    with styled():
+        figure, ((ax,),) = sheet(PanelGrid(1, 89.0, 66.0), more=6.0)
         for k, (name, rows) in enumerate(table.groupby("scenario", sort=False)):
             rows = rows.sort_values("h")
             title = GROUNDS.get(str(name), str(name))
             ax.loglog(1e3 * rows["h"], rows["ratio"], label=title,
                       color=SERIES[k % 6], marker=MARKS[k % 6])  # fmt: skip
+        ax.set_ylim(top=3.0)
         ax.axhline(1.0, color=GROUND, lw=0.6, ls="--")
         ax.annotate("real time", (0.02, 1.0), xycoords=("axes fraction", "data"),
-                    ha="left", va="bottom", fontsize=5.5)  # fmt: skip
+                    ha="left", va="bottom")  # fmt: skip
         ax.plot(2.5, 1.0, "kx", label="[Hu20], their processor")
-        ax.set_xlabel(r"Time step, $h$ (ms)")
-        ax.set_ylabel("Computing time / simulated time")
+        ax.set_xlabel("time step $h$ (ms)")
+        ax.set_ylabel("computing time / simulated time (-)")
         ticks = sorted(1e3 * table["h"].unique())
         ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.minorticks_off()
-        ax.legend(ncols=2, fontsize=5.5)
+        legend_below(figure, *ax.get_legend_handles_labels())
         _foot(figure, runs)
         return figure
 
@@ -312,19 +337,23 @@ def jumper_paths(
     table : columns time (s), x_first, y_first (m)
     radius : R_0, m
     """
-    with mpl.rc_context(RC):
-        figure = _figure(FULL_WIDTH, 3.6)
-        grid = figure.add_gridspec(2, 1, height_ratios=[1.0, 1.2])
-        upper, lower = (figure.add_subfigure(grid[k]) for k in (0, 1))
-        axes = upper.subplots(1, len(shapes), squeeze=False)[0]
+    with styled():
+        figure, (axes, plots) = sheet(
+            PanelGrid(len(shapes), 29.0, 30.0), PanelGrid(2, 80.0, 50.0), more=5.0
+        )
         _draw_all(axes, shapes)
+        letters = iter("abcdefgh")
         for ax, shape in zip(axes, shapes, strict=True):
-            ax.plot(*shape.x[0], "o", color=ACTUATED)
-        for ax, axis in zip(lower.subplots(1, 2), "xy", strict=True):
+            ax.plot(*shape.x[0], "o", color=ACTUATED, ms=size(3.0))
+            put_letter(ax, next(letters), shape.label)
+        for ax, axis in zip(plots, "xy", strict=True):
             way = table[f"{axis}_first"] - table[f"{axis}_first"].iloc[0]
             ax.plot(table["time"], way / radius, color=LIMB)
-            ax.set_xlabel(r"Time, $t$ (s)")
-            ax.set_ylabel(rf"$({axis}_1 - {axis}_1(0))/\bar R_0$")
-        figure.suptitle(JUMPER_ASSUMES, fontsize=6.5)
-        _foot(figure, runs, measured_in_print=True)
+            ax.set_xlabel("time $t$ (s)")
+            ax.set_ylabel(rf"first node, $({axis}_1 - {axis}_1(0))/\bar R_0$ (-)")
+            put_letter(ax, next(letters))
+        first = Line2D([], [], marker="o", ls="", color=ACTUATED, label="first node")
+        legend_below(figure, [*_marks(shapes), first])
+        runs_shown = provenance(runs, synthetic=False)
+        say_below(figure, runs_shown, JUMPER_ASSUMES, NOT_PUBLIC)
         return figure

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ from analysis.figures.style import (
     SCANNED_EDGE,
     SIMULATED,
     TARGET,
+    size,
 )
 from sim.arrays import Floats
 
+LETTERS = 18  # of a line above or below a panel
 FITTED_COLOUR, PREDICTED_COLOUR = TARGET, SIMULATED
 
 
@@ -83,20 +86,24 @@ class Series:
         first = str(self.prediction["record"].iloc[0])
         what = "fitted" if first in look.fitted else "predicted"
         if self.measured.empty:
-            return f"{self.names['']}: {what},\nnot yet measured"
+            return _folded(f"{self.names['']}: {what}, not yet measured")
         error = _rms(self.measured["E"])
         met = "within" if error <= self.aim else "beyond"
         inside = self.measured["inside95"].mean()
-        return (
-            f"{self.names['']}: {what}\nrms E {error:.2g}, {met} {self.aim:.2g} "
-            f"{self.unit}; {inside:.0%} inside"
+        return _folded(
+            f"{self.names['']}: {what}, {inside:.0%} inside, "
+            f"rms $E$ {error:.2g}, {met} {self.aim:.2g} {self.unit}"
         )
 
 
-def curves(panels: list[Axes], of: Series, look: Look, first: bool) -> None:
-    """The series of a test with its band, E below; both branches where there are."""
+def curves(panels: list[Axes], of: Series, look: Look, _: bool) -> str:
+    """The series of a test with its band, E below; both branches where there are.
+
+    Returns
+    -------
+    its title
+    """
     top, low = panels[0], panels[-1]
-    top.set_title(of.head(look), size=5.2)
     own = of.first
     colour = look.colour(str(own["record"].iloc[0]))
     top.fill_between(own["at"], own["low"], own["high"], color=colour, alpha=0.25, lw=0)
@@ -112,7 +119,9 @@ def curves(panels: list[Axes], of: Series, look: Look, first: bool) -> None:
         faint = {"color": SCANNED_EDGE, "lw": 0.5, "ls": ":"}
         _branches(top, rows, of.half_measured, "measured", faint)
         _residuals(low, rows, look)
-    _label(panels, of, f"{of.quantity}, {of.unit}" * first, f"E, {of.unit}" * first)
+    unit = _unit(of.unit)
+    _label(panels, of, f"{_words(of.quantity)} ({unit})", f"$E$ ({unit})")
+    return of.head(look)
 
 
 def _branches(
@@ -138,10 +147,14 @@ def _residuals(panel: Axes, rows: pd.DataFrame, look: Look) -> None:
     panel.axhline(0.0, color=FAINT, lw=0.5)
 
 
-def rms_of_many(panels: list[Axes], of: Series, look: Look, first: bool) -> None:
-    """Over the quantities of a family: rms of E and half width; over u_val below."""
+def rms_of_many(panels: list[Axes], of: Series, look: Look, _: bool) -> str:
+    """Over the quantities of a family: rms of E and half width; over u_val below.
+
+    Returns
+    -------
+    its title
+    """
     top, low = panels[0], panels[-1]
-    top.set_title(of.head(look), size=5.2)
     colour = look.colour(str(of.first["record"].iloc[0]))
     top.fill_between(*_by_place(of.first, "half_width"), color=colour, alpha=0.2, lw=0)
     for record, rows in of.measured.groupby("record", sort=False):
@@ -155,22 +168,28 @@ def rms_of_many(panels: list[Axes], of: Series, look: Look, first: bool) -> None
         low.axhline(look.k, color=FAINT, lw=0.6, ls="--")
     for panel in panels:
         panel.set_ylim(bottom=0)
-    what = f"{of.quantity}: rms of E\nand half width, {of.unit}"
-    _label(panels, of, what * first, "E / u_val" * first)
+    what = f"{_words(of.quantity)}: rms $E$, band ({_unit(of.unit)})"
+    _label(panels, of, what, "$E/u_{val}$ (-)")
+    return of.head(look)
 
 
 def _label(panels: list[Axes], of: Series, upper: str, lower: str) -> None:
     """Axes of a panel, and of the one below it, if there is one."""
     panels[0].set_ylabel(upper)
-    panels[-1].set_xlabel(of.along or "at", size=6)
+    panels[-1].set_xlabel(_axis(of.along))
     for low in panels[1:]:
         low.set_ylabel(lower)
-        low.sharex(panels[0])
+        low.set_xlim(panels[0].get_xlim())
         panels[0].tick_params(labelbottom=False)
 
 
-def one_values(panels: list[Axes], of: Series, look: Look, first: bool) -> None:
-    """A line a record; of several quantities of one unit, less what was predicted."""
+def one_values(panels: list[Axes], of: Series, look: Look, names: bool) -> str:
+    """A line a record; of several quantities of one unit, less what was predicted.
+
+    Returns
+    -------
+    its title
+    """
     (panel,) = panels
     panel.use_sticky_edges = False
     key = ["record", "quantity", "at"]
@@ -191,13 +210,37 @@ def one_values(panels: list[Axes], of: Series, look: Look, first: bool) -> None:
             dots = {**look.marker(record), "ms": 2.5, "mew": 0.5, "elinewidth": 0.5}
             panel.errorbar(row["measured"] - base, line, xerr=row["u_measured"], **dots)
     panel.set_yticks(range(len(records)), [])
-    if first:
-        names = [of.names.get(name, name) for name in records]
-        panel.set_yticks(range(len(records)), names, size=4.5)
+    if names:
+        lines = [of.names.get(name, name) for name in records]
+        panel.set_yticks(range(len(records)), lines, fontsize=size(6.0))
     panel.set_ylim(len(records) - 0.4, -0.6)
     less = " less the predicted" if several else ""
-    seen = "" if both["measured"].notna().any() else ", not yet measured"
-    panel.set_title(f"{of.quantity}{less}, {of.unit}{seen}", size=5.5)
+    seen = "" if both["measured"].notna().any() else "not yet measured"
+    said = f"{_words(of.quantity)}{less} ({_unit(of.unit)})"
+    panel.set_xlabel(_folded(said))
+    return seen
+
+
+def _folded(text: str) -> str:
+    """In lines that a panel has room for."""
+    return "\n".join(wrap(text, LETTERS))
+
+
+def _words(name: str) -> str:
+    """A name of a quantity as it is printed."""
+    return name.replace("_", " ")
+
+
+def _unit(unit: str) -> str:
+    """A unit as it is printed: of numbers, "-"."""
+    return "-" if unit in ("", "1") else unit
+
+
+def _axis(along: str) -> str:
+    """What a quantity changes along, with its unit: "closing (mm)"."""
+    name, comma, unit = along.partition(", ")
+    said = unit.replace("C", "\N{DEGREE SIGN}C") if unit == "C" else unit
+    return f"{name} ({said})" if comma else along or "place (-)"
 
 
 def _rms(x: "pd.Series[float]") -> float:

@@ -6,29 +6,45 @@ panel a quantity where it has one value, with a line a test; the rms over its qu
 where a family has many.
 """
 
-import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, product
+from string import ascii_lowercase
+from typing import Any
 
 import pandas as pd
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from analysis.figures.measured_panels import (
+    FITTED_COLOUR,
+    PREDICTED_COLOUR,
     Look,
     Series,
     curves,
     one_values,
     rms_of_many,
 )
-from analysis.figures.style import FAINT, FULL_WIDTH, RC, provenance
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.style import (
+    FAINT,
+    SCANNED,
+    SCANNED_EDGE,
+    legend_below,
+    own_ranges,
+    provenance,
+    put_letter,
+    say_below,
+    size,
+    styled,
+)
 
-COLUMNS, LONE_COLUMNS = 3, 4  # of panels of a test, and of single values
-UPPER, LOWER, HEADS = 1.15, 0.5, 0.55  # inches: a panel, the residuals below, titles
-LEAST = 1.2  # inches of a row of panels of single values
-LINE = 0.14  # inches of a record in a panel of single values
-LETTERS = 170  # of a line at the foot
+WIDTH = 43.0  # mm of a panel
+HEIGHT = 60.0  # mm of a panel and the residuals below
+LEAST, HEAD = 36.0, 20.0  # mm of a panel of single values, and of its title and axis
+LINE = 3.2  # mm of a record in a panel of single values
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +71,7 @@ class ShownFamily:
     about: str = ""
 
     @property
-    def kind(self) -> Callable[..., None]:
+    def kind(self) -> Callable[..., str]:
         """How it is drawn."""
         rows = self.prediction
         places = rows.groupby(["record", "quantity"], sort=False)["at"].nunique()
@@ -99,28 +115,57 @@ class ShownSet:
 
 
 def measured_set(of: ShownSet) -> Figure:
-    """Rows of panels, quantity by quantity; what they mean stands above them."""
+    """Panels quantity by quantity; what their marks mean stands below them."""
     look = Look(of.fitted, of.k)
-    rows = [row for block in blocks(of) for row in _rows(block, of)]
-    size = (FULL_WIDTH, sum(height for height, _ in rows) + 1.0)
-    with rc_context(RC):
-        figure = Figure(figsize=size, layout="constrained")
-        grid = figure.add_gridspec(len(rows), 1, height_ratios=[h for h, _ in rows])
-        for at, (_, row) in enumerate(rows):
-            kind = [row for _, row in rows if row[0][0] is rows[at][1][0][0]]
-            columns, ratios = max(map(len, kind)), (UPPER, LOWER)
-            inner = grid[at, 0].subgridspec(2, columns, height_ratios=ratios)
-            for k, (draw, series) in enumerate(row):
+    cells = [list(_cells(block, of)) for block in blocks(of)]
+    with styled():
+        figure, groups = sheet(*map(_panels, cells), more=30.0)
+        letters = chain(ascii_lowercase, map("".join, product("a", ascii_lowercase)))
+        for own, axes in zip(cells, groups, strict=True):
+            columns = _panels(own).columns
+            for k, (ax, (draw, series)) in enumerate(zip(axes, own, strict=True)):
                 whole = draw is one_values or series.measured.empty
-                places = [inner[:, k]] if whole else [inner[0, k], inner[1, k]]
-                panels = [figure.add_subplot(place) for place in places]
-                draw(panels, series, look, k == 0)
-        figure.suptitle(f"{of.title}\n{_key(of)}", size=6.5)
-        figure.supxlabel(_foot(of), size=5.5, color=FAINT)
+                below = [] if whole else [ax.inset_axes((0.0, -0.55, 1.0, 0.42))]
+                text = draw([ax, *below], series, look, k % columns == 0)
+                put_letter(ax, next(letters), text)
+        own_ranges([ax for ax in figure.findobj(Axes) if ax.axison])
+        figure.suptitle(of.title, fontsize=size(7.0), wrap=True)
+        marks = _marks(of)
+        if any(family.about for family in of.families):
+            branch = Line2D(
+                [], [], color=SCANNED_EDGE, ls=":", label="measured branches"
+            )
+            marks.append(branch)
+        legend_below(figure, marks)
+        runs = provenance(of.runs, synthetic=False)
+        say_below(figure, runs, _foot(of))
     return figure
 
 
-Cell = tuple[Callable[[list[Axes], Series, Look, bool], None], Series]
+def _panels(cells: Sequence["Cell"]) -> PanelGrid:
+    """Room for the panels of a block."""
+    if cells[0][0] is one_values:
+        height = max(HEAD + LINE * len(cells[0][1].lines), LEAST)
+        return PanelGrid(len(cells), WIDTH, height, most=4)
+    return PanelGrid(len(cells), WIDTH, HEIGHT)
+
+
+def _marks(of: ShownSet) -> list[Line2D | Patch]:
+    """What lines, bands and points are."""
+    measured: dict[str, Any] = {"ls": "", "color": SCANNED_EDGE, "ms": size(3.5)}
+    return [
+        Line2D([], [], color=PREDICTED_COLOUR, label="predicted"),
+        Line2D([], [], color=FITTED_COLOUR, label="fitted"),
+        Patch(fc=PREDICTED_COLOUR, alpha=0.25, label="95 % of either"),
+        Line2D([], [], marker="o", mfc=SCANNED, label="measured, with $u$", **measured),
+        Line2D(
+            [], [], marker="s", mfc="white", label="measured, of the fit", **measured
+        ),
+        Patch(fc=FAINT, alpha=0.2, label=rf"$\pm\,{of.k:g}\,u_{{val}}$ of $E$"),
+    ]
+
+
+Cell = tuple[Callable[[list[Axes], Series, Look, bool], str], Series]
 
 
 def blocks(of: ShownSet) -> list[list[ShownFamily]]:
@@ -133,18 +178,10 @@ def blocks(of: ShownSet) -> list[list[ShownFamily]]:
     return [own for own in [*found.values(), lone] if own]
 
 
-def _rows(
-    block: Sequence[ShownFamily], of: ShownSet
-) -> Iterator[tuple[float, list[Cell]]]:
-    """Height, and panels, of every row of a block."""
+def _cells(block: Sequence[ShownFamily], of: ShownSet) -> Iterator[Cell]:
+    """The panels of a block."""
     lone = block[0].kind is one_values
-    cells = list(_values(block, of) if lone else _tests(block, of))
-    height, columns = UPPER + LOWER + HEADS, COLUMNS
-    if lone:
-        height = max(HEADS + LINE * len(cells[0][1].lines), LEAST)
-        columns = LONE_COLUMNS
-    for k in range(0, len(cells), columns):
-        yield height, cells[k : k + columns]
+    yield from _values(block, of) if lone else _tests(block, of)
 
 
 def _values(block: Sequence[ShownFamily], of: ShownSet) -> Iterator[Cell]:
@@ -196,19 +233,11 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     return {n: short or n for n, short in zip(names, kept, strict=True)}
 
 
-def _key(of: ShownSet) -> str:
-    return (
-        "Blue: predicted; grey: fitted. Points: measured, with u; open where fitted. "
-        "Bands and bars: 95 %.\nBelow: E = predicted - measured and "
-        f"{of.k:g} u_val. Lines about a mean: both branches."
-    )
-
-
 def _foot(of: ShownSet) -> str:
     told = "; ".join(
         f"{family.name} ({part}) {verdict}"
         for family in of.families
         for part, verdict in family.verdicts.items()
     )
-    lines = textwrap.wrap(f"Verdicts of validation: {told or 'none yet'}.", LETTERS)
-    return "\n".join([*lines, of.caption, provenance(of.runs, False)])
+    more = "E = predicted - measured. Lines about a mean: both branches."
+    return f"{more} Verdicts of validation: {told or 'none yet'}. {of.caption}"

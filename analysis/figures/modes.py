@@ -2,12 +2,23 @@
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from analysis.figures.shapes import best_view, draw_mechanism, frame
-from analysis.figures.style import FULL_WIDTH, SCANNED
+from analysis.figures.shapes import best_view, draw_mechanism, scene_of
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.style import (
+    SCANNED_EDGE,
+    SIMULATED,
+    UNIT,
+    legend_below,
+    put_letter,
+    round_length,
+    scale_bar,
+    size,
+    styled,
+)
 from sim.arrays import Floats
 
-COLUMNS = 4
 SWING = 0.25  # of the size of the mechanism, the largest displacement drawn
 
 
@@ -21,19 +32,24 @@ def modes_of_motion(
     r : (n, 3) nodes
     modes : (f, n, 3) displacements, in any scale
     """
-    rows = -(-len(modes) // COLUMNS)
-    height = 1.9 * rows + 0.4
-    figure = Figure(figsize=(FULL_WIDTH, height))
     view = best_view(r, r)
-    size = float(np.ptp(r, axis=0).max()) or 1.0
-    for i, mode in enumerate(modes):
-        ax = figure.add_subplot(rows, COLUMNS, i + 1, projection="3d")
-        draw_mechanism(ax, r, bodies)
-        swing = SWING * size * mode / max(float(np.abs(mode).max()), 1e-300)
-        moving = np.linalg.norm(swing, axis=1) > 1e-3 * size
-        ax.quiver(*r[moving].T, *swing[moving].T, color=SCANNED, linewidth=0.8)
-        frame(ax, np.concatenate([r, r + swing]), view)
-        ax.set_title(f"{i + 1}", fontsize=8, y=0.95)
-    figure.suptitle(title, fontsize=9, y=1.0 - 0.12 / height)
-    figure.subplots_adjust(0.0, 0.0, 1.0, 1.0 - 0.4 / height, 0.0, 0.06)
+    size_of = float(np.ptp(r, axis=0).max()) or 1.0
+    with styled():
+        figure, (panels,) = sheet(PanelGrid(len(modes), 42.0, 46.0, most=4), more=14.0)
+        for i, (ax, mode) in enumerate(zip(panels, modes, strict=True)):
+            swing = SWING * size_of * mode / max(float(np.abs(mode).max()), 1e-300)
+            moving = np.linalg.norm(swing, axis=1) > 1e-3 * size_of
+            everything = np.concatenate([r, r + swing])
+            scene = scene_of(everything, view)
+            draw_mechanism(scene, r, bodies)
+            scene.arrows(r[moving], swing[moving], SCANNED_EDGE, 0.8)
+            scene.paint(ax, everything)
+            scale_bar(ax, round_length(scene.span), UNIT)
+            put_letter(ax, "abcdefghijklmnopqrstuvwxyz"[i % 26], f"motion {i + 1}")
+        handles = [
+            Line2D([], [], color=SIMULATED, marker="o", mfc="white", label="structure"),
+            Line2D([], [], color=SCANNED_EDGE, label="displacement"),
+        ]
+        legend_below(figure, handles)
+        figure.suptitle(title, fontsize=size(8.0))
     return figure

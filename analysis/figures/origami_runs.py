@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from mpl_toolkits.mplot3d import Axes3D
 
-from analysis.figures.sheets import FoldedSheet, draw_sheet, frame_sheets
-from analysis.figures.style import provenance
+from analysis.figures.scene import PaintedScene, View
+from analysis.figures.sheets import FoldedSheet, show_sheet
+from analysis.figures.style import provenance, say_below
 from sim.arrays import Floats, Ints
 
 SERIES = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#000000"]
@@ -55,35 +55,19 @@ class OrigamiRun:
         return rows[rows["increment"] > 0]
 
 
-def say_runs(figure: Figure, runs: Sequence[OrigamiRun]) -> None:
-    """The keys of the runs at the foot of a figure."""
+def say_runs(figure: Figure, runs: Sequence[OrigamiRun], *notes: str) -> None:
+    """The keys of the runs below a figure."""
     text = provenance([(run.label, run.key) for run in runs], synthetic=False)
-    figure.text(0.01, 0.01, text, fontsize=5.0, color="#5A5A5A")
-
-
-def put_letter(ax: Axes | Axes3D, letter: str) -> None:
-    """The letter by which the paper names a panel."""
-    write, x, y = ax.text, -0.18, 1.04
-    if isinstance(ax, Axes3D):
-        write, x, y = ax.text2D, 0.0, 0.96
-    write(x, y, letter, transform=ax.transAxes, fontweight="bold", fontsize=8.5)
+    say_below(figure, text, *notes)
 
 
 def picture(
-    figure: Figure,
-    place: tuple[float, float, float, float],
+    ax: Axes,
     run: OrigamiRun,
     step: int,
     *,
-    view: tuple[float, float] = (28.0, -60.0),
+    view: View = (28.0, -60.0),
     arrow: float = 0.0,
-    title: str = "",
-) -> Axes3D:
-    """One state in its own axes."""
-    ax = figure.add_axes(place, projection="3d", computed_zorder=True)
-    assert isinstance(ax, Axes3D)
-    draw_sheet(ax, run.sheet(step, forces=arrow > 0), view=view, arrow=arrow)
-    frame_sheets(ax, run.x[[step]], elevation=view[0], azimuth=view[1])
-    if title:
-        ax.set_title(title, pad=-4)
-    return ax
+) -> PaintedScene:
+    """One state in its own panel."""
+    return show_sheet(ax, run.sheet(step, forces=arrow > 0), view=view, arrow=arrow)

@@ -1,30 +1,32 @@
 """Fig. 7 of [ZF19]: folds that are pressed, and what the constants of contact do."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
-from mpl_toolkits.mplot3d import Axes3D
 
-from analysis.figures.origami_runs import (
-    SERIES,
-    OrigamiRun,
-    picture,
+from analysis.figures.origami_runs import SERIES, OrigamiRun, picture, say_runs
+from analysis.figures.scene import PaintedScene, View, show
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.sheets import ARROW, CREASE, EDGE, PANEL, sheet_marks
+from analysis.figures.style import (
+    compare,
+    legend_below,
     put_letter,
-    say_runs,
+    scale_bar,
+    size,
+    styled,
 )
-from analysis.figures.sheets import ARROW, CREASE, EDGE, PANEL
-from analysis.figures.style import FULL_WIDTH, RC
 from sim.arrays import Floats, Ints
 
-MARKS = ["o", "s"]
-VIEW = (14.0, -62.0)  # degrees
+MARKS, DASHES = ["o", "s"], ["-", "--", "-.", ":"]
+VIEW: View = (14.0, -62.0)  # degrees
 FORCE = 0.006  # m, arrow of a load or of the largest contact force
 
 
@@ -93,61 +95,60 @@ def behaviour_of_contact(
     ----------
     loaded : those of (e) and (f): d0 large, then small
     """
-    with rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, 7.4))
-        _set_up(figure, single, double)
-        _side_view(figure.add_axes((0.07, 0.50, 0.26, 0.20)), single)
+    with styled():
+        figure, (pictures, plots) = sheet(
+            PanelGrid(6, 43.0, 42.0, most=3), PanelGrid(5, 43.0, 46.0, most=3), more=8.0
+        )
+        above, middle, reactions = pictures[:3], pictures[3:], plots[3:]
+        _set_up(above, single, double)
+        _side_view(middle[0], single)
         for k, pressed in enumerate(loaded):
-            ax = picture(
-                figure, (0.34 + 0.33 * k, 0.50, 0.32, 0.20), pressed.run, -1,
-                view=VIEW, arrow=FORCE,
-                title=f"loaded, $d_0$ = {1e3 * pressed.d0_edge:g} mm",
-            )  # fmt: skip
-            put_letter(ax, "ef"[k])
-        places = _plots(figure)
-        _heights(next(places), sweeps.ke, "$k_e$ (J)", 1.0, "g")
-        _heights(next(places), sweeps.d0, "$d_0$ (mm)", 1e3, "h")
-        _force_shares(next(places), sweeps.ratio)
-        for letter, (fold, own) in zip(
-            "jk", sweeps.reactions.groupby("case", sort=False), strict=False
+            picture(middle[1 + k], pressed.run, -1, view=VIEW, arrow=FORCE)
+            said = f"loaded, $d_0$ = {1e3 * pressed.d0_edge:g} mm"
+            put_letter(middle[1 + k], "ef"[k], said)
+        _heights(plots[0], sweeps.ke, "$k_e$ (J)", 1.0, "g")
+        _heights(plots[1], sweeps.d0, "$d_0$ (mm)", 1e3, "h")
+        _force_shares(plots[2], sweeps.ratio)
+        for ax, letter, (fold, own) in zip(
+            reactions, "jk", sweeps.reactions.groupby("case", sort=False), strict=False
         ):
-            _reactions(next(places), str(fold), own, letter)
+            _reactions(ax, str(fold), own, letter)
+        compare(reactions, "reactions")
+        compare(plots[:2], "loads")
+        marks = [
+            Line2D([], [], marker="^", ls="", color="black", ms=4.0, label="held node"),
+            Line2D(
+                [], [], color=ARROW, marker=">", ms=3.0, label="load, force of contact"
+            ),
+            Line2D([], [], color=SERIES[4], ls=":", label="reach of contact"),
+        ]
+        legend_below(figure, [*sheet_marks(), *marks])
         say_runs(figure, [p.run for p in (single, double, *loaded)])
     return figure
 
 
-def _plots(figure: Figure) -> Iterator[Axes]:
-    """Axes of (g) to (k): three in a row, then two."""
-    for k in range(5):
-        row, column = divmod(k, 3)
-        place = (0.07 + 0.33 * column, 0.325 - 0.25 * row, 0.245, 0.155)
-        yield figure.add_axes(place)
-
-
-def _set_up(figure: Figure, single: PressedFold, double: PressedFold) -> None:
+def _set_up(axes: Sequence[Axes], single: PressedFold, double: PressedFold) -> None:
     """(a) to (c): the flat strip on its supports; single and double fold, loaded."""
-    flat = picture(
-        figure, (0.0, 0.73, 0.32, 0.22), single.run, 0, view=(38.0, -62.0),
-        title="single fold, flat",
-    )  # fmt: skip
-    put_letter(flat, "a")
-    held = single.run.x[0, single.held]
-    flat.scatter(*held.T, marker="^", s=26, color="#000000", zorder=1e4, label="held")
-    flat.legend(loc="lower left", bbox_to_anchor=(0.02, 0.0))
+    scene = picture(axes[0], single.run, 0, view=(38.0, -62.0))
+    put_letter(axes[0], "a", "single fold, flat")
+    held = scene.seen(single.run.x[0, single.held])
+    axes[0].plot(*held.T, "^", ms=size(4.0), color="black", zorder=5)
+    show(axes[0], scene.seen(single.run.x[0]))
     for k, (pressed, what) in enumerate(((single, "single"), (double, "double"))):
-        ax = picture(
-            figure, (0.34 + 0.33 * k, 0.73, 0.32, 0.22), pressed.run, pressed.folded,
-            view=VIEW, title=f"{what} fold, folded; load",
-        )  # fmt: skip
-        _arrows_down(ax, pressed.run.x[pressed.folded, pressed.loaded])
-        put_letter(ax, "bc"[k])
+        ax, x = axes[1 + k], pressed.run.x[pressed.folded]
+        scene = picture(ax, pressed.run, pressed.folded, view=VIEW)
+        top = _arrows_down(ax, scene, x[pressed.loaded])
+        show(ax, np.concatenate([scene.seen(x), top]))
+        put_letter(ax, "bc"[k], f"{what} fold, folded; load")
 
 
-def _arrows_down(ax: Axes3D, nodes: Floats) -> None:
-    """The load at the nodes (k, 3) that carry it."""
-    start = nodes + np.array([0.0, 0.0, FORCE])
-    down = np.zeros_like(nodes) - np.array([0.0, 0.0, FORCE])
-    ax.quiver(*start.T, *down.T, color=ARROW, lw=1.2, arrow_length_ratio=0.35)
+def _arrows_down(ax: Axes, scene: PaintedScene, nodes: Floats) -> Floats:
+    """The load at the nodes (k, 3) that carry it; where its arrows begin, (k, 2)."""
+    top = scene.seen(nodes + np.array([0.0, 0.0, FORCE]))
+    arrow = {"arrowstyle": "-|>", "color": ARROW, "shrinkA": 0, "shrinkB": 0}
+    for start, end in zip(top, scene.seen(nodes), strict=True):
+        ax.annotate("", end, start, arrowprops=arrow, zorder=4)
+    return top
 
 
 def _side_view(ax: Axes, single: PressedFold) -> None:
@@ -182,11 +183,9 @@ def _side_view(ax: Axes, single: PressedFold) -> None:
     arrow = {"arrowstyle": "->", "color": ARROW}
     ax.annotate("", tip, tip + np.array([0.0, 5.5]), arrowprops=arrow)
     ax.annotate("$P$", tip + np.array([-1.6, 4.4]), color=ARROW)
-    ax.set_aspect("equal")
-    ax.set_xlim(-1.0, 24.0)
-    ax.set_ylim(-6.0, 14.0)
-    ax.set_axis_off()
-    put_letter(ax, "d")
+    show(ax, np.array([[-1.0, -6.0], [24.0, 14.0]]))
+    scale_bar(ax, 5.0, "mm")
+    put_letter(ax, "d", "side view")
 
 
 def _measure(
@@ -203,9 +202,12 @@ def _heights(
     ax: Axes, table: pd.DataFrame, name: str, scale: float, letter: str
 ) -> None:
     """(g), (h): load over height, a curve for each value."""
-    for (value, rows), colour in zip(table.groupby("value"), SERIES, strict=False):
+    for (value, rows), colour, dash in zip(
+        table.groupby("value"), SERIES, DASHES, strict=False
+    ):
         label = f"{scale * float(str(value)):g}"
-        ax.plot(1e3 * rows["height"], 1e3 * rows["load"], color=colour, label=label)
+        x, y = 1e3 * rows["height"], 1e3 * rows["load"]
+        ax.plot(x, y, dash, color=colour, label=label)
     ax.legend(title=name)
     ax.set_xlabel("height $z$ (mm)")
     ax.set_ylabel("load (mN)")
@@ -219,7 +221,7 @@ def _force_shares(ax: Axes, ratio: pd.DataFrame) -> None:
     ):
         ax.plot(ratio["ratio"], ratio[column], mark + "-", color=colour, label=label)
     ax.set_xlabel("$d_{0c}/d_{0e}$ (-)")
-    ax.set_ylabel("share of force (-)")
+    ax.set_ylabel("share of the contact force (-)")
     ax.set_ylim(-0.05, 1.05)
     ax.legend(loc="center left")
     put_letter(ax, "i")
@@ -229,7 +231,8 @@ def _reactions(ax: Axes, name: str, rows: pd.DataFrame, letter: str) -> None:
     for (support, own), colour, mark in zip(
         rows.groupby("support"), SERIES, MARKS, strict=False
     ):
-        ax.plot(own["x_over_L"], 1e3 * own["statics"], color=colour, lw=0.8)
+        ax.plot(own["x_over_L"], 1e3 * own["statics"], color=colour, lw=0.8,
+                label=f"{support}, statics")  # fmt: skip
         ax.plot(
             own["x_over_L"],
             1e3 * own["simulated"],
@@ -240,6 +243,5 @@ def _reactions(ax: Axes, name: str, rows: pd.DataFrame, letter: str) -> None:
         )
     ax.set_xlabel("$x/L$ (-)")
     ax.set_ylabel("reaction (mN)")
-    ax.set_title(f"{name} (lines: statics)")
     ax.legend()
-    put_letter(ax, letter)
+    put_letter(ax, letter, name)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
@@ -11,14 +10,20 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
+from analysis.figures.scene import axes_of, show
+from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
     FAINT,
-    FULL_WIDTH,
-    RC,
     SCANNED,
     SIMULATED,
     TARGET,
+    legend_below,
     provenance,
+    put_letter,
+    round_length,
+    say_below,
+    scale_bar,
+    styled,
 )
 from sim.arrays import Floats, Ints
 
@@ -64,39 +69,33 @@ class PrintedParts:
 def printed_parts(shown: PrintedParts) -> Figure:
     """Two rows: the beds from above; the mechanism assembled and morphed."""
     beds = shown.beds[:2]
-    with mpl.rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, 6.6))
-        height = 0.49
-        for b, shapes in enumerate(beds):
-            ax = figure.add_axes((0.068 + 0.5 * b, 0.51, 0.42, height - 0.04))
-            _bed(ax, shapes, shown.bed_mm, f"{'ab'[b]}  bed {b + 1}")
-        view = _turned(-50.0, 52.0)
-        for k, (title, shapes) in enumerate(
-            (("assembled", shown.start), ("where the morph ends", shown.end))
-        ):
-            ax = figure.add_axes((0.01 + 0.5 * k, 0.06, 0.48, 0.36))
-            _shaded(ax, shapes, view)
-            ax.autoscale_view()
-            ax.set_aspect("equal")
-            ax.set_axis_off()
-            ax.set_title(f"{'cd'[k]}  {title}", loc="left", fontsize=8, x=0.1)
+    ends = (("assembled", shown.start), ("where the morph ends", shown.end))
+    with styled():
+        figure, (above, below) = sheet(
+            PanelGrid(len(beds), 80.0, 84.0), PanelGrid(2, 42.0, 66.0), more=5.0
+        )
+        for b, (ax, shapes) in enumerate(zip(above, beds, strict=True)):
+            _bed(ax, shapes, shown.bed_mm)
+            put_letter(ax, "ab"[b], f"bed {b + 1}")
+        view = axes_of((52.0, -50.0))
+        letters = "abcd"[len(beds) :]
+        for ax, letter, (title, shapes) in zip(below, letters, ends, strict=False):
+            corners = _shaded(ax, shapes, view)
+            show(ax, corners)
+            scale_bar(ax, round_length(np.ptp(corners[:, 0])), "mm")
+            put_letter(ax, letter, title)
         kinds = {shape.kind for shapes in (*beds, shown.end) for shape in shapes}
         handles = [
             Patch(color=colour, label=name)
             for kind, (name, colour) in KINDS.items()
             if kind in kinds
         ]
-        figure.legend(
-            handles=handles, loc="lower center", ncols=5, bbox_to_anchor=(0.5, 0.025)
-        )
-        foot = provenance([(shown.label, shown.key)], synthetic=False)
-        figure.text(0.5, 0.01, foot, ha="center", fontsize=5.0, color=FAINT)
+        legend_below(figure, handles)
+        say_below(figure, provenance([(shown.label, shown.key)], synthetic=False))
     return figure
 
 
-def _bed(
-    ax: Axes, shapes: Sequence[DrawnPart], bed: tuple[float, float], title: str
-) -> None:
+def _bed(ax: Axes, shapes: Sequence[DrawnPart], bed: tuple[float, float]) -> None:
     ax.add_patch(Rectangle((0, 0), *bed, facecolor="#F4F4F4", edgecolor=FAINT, lw=0.6))
     _shaded(ax, shapes, TOP)
     ax.set_xlim(-3, bed[0] + 3)
@@ -104,19 +103,10 @@ def _bed(
     ax.set_aspect("equal")
     ax.set_xlabel("x (mm)", labelpad=1)
     ax.set_ylabel("y (mm)", labelpad=2)
-    ax.set_title(title, loc="left", fontsize=8)
 
 
-def _turned(azimuth: float, elevation: float) -> Floats:
-    """Rows: right, up and towards the eye."""
-    a, e = np.deg2rad([azimuth, elevation])
-    eye = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
-    right = np.array([-np.sin(a), np.cos(a), 0.0])
-    return np.stack([right, np.cross(eye, right), eye])
-
-
-def _shaded(ax: Axes, shapes: Sequence[DrawnPart], view: Floats) -> None:
-    """Triangles that face the eye, the far ones first, lit from the upper right."""
+def _shaded(ax: Axes, shapes: Sequence[DrawnPart], view: Floats) -> Floats:
+    """Triangles that face the eye, far ones first, lit from the upper right; (q, 2)."""
     corners, colours = [], []
     for shape in shapes:
         seen = (shape.vertices @ view.T)[shape.faces]
@@ -134,3 +124,5 @@ def _shaded(ax: Axes, shapes: Sequence[DrawnPart], view: Floats) -> None:
         edgecolors=colour[order], linewidths=0.15, rasterized=True, zorder=2,
     )  # fmt: skip
     ax.add_collection(painted)
+    seen_at: Floats = triangles[..., :2].reshape(-1, 2)
+    return seen_at

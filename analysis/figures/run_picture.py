@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.figures.style import FAINT, RC, SHAPE, TARGET
+from analysis.figures.style import FAINT, SHAPE, TARGET, styled
 from sim.arrays import Floats, Ints
 
 MOST_LINES = 6000
@@ -54,7 +53,7 @@ def run_picture(
     ----------
     columns : numbers by step, the first along the axis: at most two more are drawn
     """
-    with mpl.rc_context(RC):
+    with styled():
         parts = [drawing is not None, len(columns) > 1]
         figure = Figure(figsize=(7.2 if all(parts) else 4.4, 3.4), layout="constrained")
         figure.suptitle(title, fontsize=8)
@@ -97,8 +96,8 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
     for (name, pairs), pen in zip(drawing.missing.items(), MISSING, strict=False):
         add(drawing.last[pairs], colors=pen, linewidths=2.0, label=name, zorder=5)
     if drawing.missing:
-        axes.legend(loc="upper left", fontsize=5.5, title="missing fold, held by",
-                    title_fontsize=5.5)  # fmt: skip
+        axes.legend(loc="upper left", fontsize=6, title="missing fold, held by",
+                    title_fontsize=6)  # fmt: skip
     if len(drawing.last) <= MOST_NODES:
         at = drawing.last[:, [0, 2]] if flat else drawing.last
         axes.scatter(*at.T, s=3, c=SHAPE, linewidths=0)

@@ -3,12 +3,21 @@
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from analysis.figures.style import FAINT, FULL_WIDTH, RC, SCANNED, SCANNED_EDGE
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.style import (
+    FAINT,
+    SCANNED,
+    SCANNED_EDGE,
+    SMALL,
+    legend_below,
+    put_letter,
+    size,
+    styled,
+)
 from analysis.spheres.picks import Picks
 from sim.arrays import Floats
 
@@ -34,20 +43,23 @@ def scan_picture(
     """
     cloud = thinned(points, MOST_POINTS)
     middle, axes = _extents(picks.centres if len(picks.spheres) > 3 else cloud)
-    with rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, 0.52 * FULL_WIDTH), layout="constrained")
+    with styled():
+        figure, (panels,) = sheet(PanelGrid(2, 80.0, 84.0), more=10.0)
         figure.suptitle(title)
-        panels = figure.subplots(1, 2)
         for panel, (across, up) in zip(panels, ((0, 1), (0, 2)), strict=True):
             _draw(panel, (cloud - middle) @ axes[[across, up]].T)
             _circles(panel, picks, middle, axes[[across, up]])
             for sphere, name in zip(picks.spheres, names or (), strict=bool(names)):
                 at = (sphere.centre - middle) @ axes[[across, up]].T
-                panel.annotate(name, (at[0], at[1]), ha="center", va="center", size=5)
+                panel.annotate(
+                    name, (at[0], at[1]), ha="center", va="center", fontsize=size(SMALL)
+                )
             panel.set_aspect("equal", adjustable="datalim")
-            panel.set_xlabel(f"principal axis {across + 1}, mm")
-            panel.set_ylabel(f"principal axis {up + 1}, mm")
-        panels[0].legend(loc="upper right", markerscale=2)
+            panel.set_xlabel(f"principal axis {across + 1} (mm)")
+            panel.set_ylabel(f"principal axis {up + 1} (mm)")
+        for letter, panel in zip("ab", panels, strict=True):
+            put_letter(panel, letter)
+        legend_below(figure, *panels[0].get_legend_handles_labels(), markerscale=2)
     return figure
 
 

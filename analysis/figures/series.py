@@ -3,30 +3,32 @@
 from collections.abc import Sequence
 
 import pandas as pd
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
-    FAINT,
-    FULL_WIDTH,
-    RC,
     SCANNED,
     SCANNED_EDGE,
     SIMULATED,
+    legend_below,
+    number,
     provenance,
+    put_letter,
+    say_below,
+    styled,
 )
 from analysis.validation.series import FITTED, HELD_OUT, SeriesError, simulated_curve
 
-UNITS = {  # of columns of steps.csv, as they are read: label and unit
-    "time": "time, s",
-    "x_c": "$x_c$, m",
-    "y_c": "$y_c$, m",
-    "way_over_H": "way / $H$",
-    "x_first": "$x$ of the first node, m",
-    "y_first": "$y$ of the first node, m",
-    "load": "load, N",
-    "displacement": "displacement, m",
+UNITS = {  # of columns of steps.csv, as they are read: quantity and unit
+    "time": "time $t$ (s)",
+    "x_c": "centroid $x_c$ (m)",
+    "y_c": "centroid $y_c$ (m)",
+    "way_over_H": "way / $H$ (-)",
+    "x_first": "$x$ of the first node (m)",
+    "y_first": "$y$ of the first node (m)",
+    "load": "load (N)",
+    "displacement": "displacement (m)",
 }
 COMPUTED = "The measurements are synthetic: computed, no instrument took them."
 
@@ -49,34 +51,30 @@ def measured_series(
     runs : (what, key) of the runs shown
     """
     quantities = sorted(set(measured["quantity"]))
-    with rc_context(RC):
-        height = 2.1 * len(quantities) + 0.45
-        figure = Figure(figsize=(FULL_WIDTH * 0.62, height))
-        panels = figure.subplots(len(quantities), 1, squeeze=False)[:, 0]
-        for panel, quantity in zip(panels, quantities, strict=True):
+    with styled():
+        count = len(quantities)
+        figure, (panels,) = sheet(PanelGrid(count, 89.0, 54.0, most=1), more=6.0)
+        for k, (panel, quantity) in enumerate(zip(panels, quantities, strict=True)):
             at, value = simulated_curve(simulated, along, quantity)
             panel.plot(at, value, color=SIMULATED, label="simulated")
             _draw_measured(panel, measured[measured["quantity"] == quantity], synthetic)
             said = [
-                f"{e.part}: rms {e.rms:.3g}, baseline {e.baseline_rms:.3g}"
+                f"{e.part}: rms {number(e.rms, 3)}, "
+                f"baseline {number(e.baseline_rms, 3)}"
                 for e in errors
                 if e.quantity == quantity
             ]
-            panel.set_title("; ".join(said), size=6.5, loc="right")
+            put_letter(panel, "abcdefghij"[k % 10], "\n".join(said))
             panel.set_ylabel(UNITS.get(quantity, quantity))
-        panels[-1].set_xlabel(UNITS.get(along, along))
-        figure.tight_layout(rect=(0, 0.2 / height, 1, 1 - 0.2 / height))
+            panel.set_xlabel(UNITS.get(along, along))
         named = {
             label: handle
             for panel in panels
             for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
         }
-        figure.legend([*named.values()], [*named], loc="upper center", ncols=len(named))
+        legend_below(figure, [*named.values()], [*named])
         foot = provenance(runs, synthetic=False)
-        if synthetic:
-            foot += f"{'.  ' if foot else ''}{COMPUTED}"
-        middle, low = 0.5, 0.06 / height
-        figure.text(middle, low, foot, ha="center", size=5, color=FAINT)
+        say_below(figure, foot, COMPUTED if synthetic else "")
     return figure
 
 

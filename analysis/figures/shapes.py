@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from mpl_toolkits.mplot3d import Axes3D
-from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 from scipy.spatial import ConvexHull
 
+from analysis.figures.scene import PaintedScene, View, axes_of, paler
 from analysis.figures.style import SCANNED, SCANNED_EDGE, SIMULATED, TARGET
 from sim.arrays import Floats, Ints
 
+ABOVE: View = (90.0, -90.0)
 MOST_POINTS = 300  # of a target that are drawn one by one
 
 
@@ -45,7 +45,7 @@ def solids_of(bodies: tuple[tuple[int, ...], ...]) -> list[tuple[int, ...]]:
 
 
 def faces(r: Floats, body: tuple[int, ...]) -> list[Floats]:
-    """Polygons that show a body: one if it is flat, else its nodes' triangles.
+    """Polygons that show a body: one if it is flat, else the triangles of its hull.
 
     Flat bodies are drawn with their nodes in order around the middle.
     """
@@ -55,126 +55,77 @@ def faces(r: Floats, body: tuple[int, ...]) -> list[Floats]:
     if len(body) == 3 or extent[2] < 1e-3 * extent[0]:
         angle = np.arctan2(away @ axes[1], away @ axes[0])
         return [x[np.argsort(angle, kind="stable")]]
-    n = len(body)
-    return [
-        x[[i, j, k]] for i in range(n) for j in range(i + 1, n) for k in range(j + 1, n)
-    ]
+    return [x[corners] for corners in ConvexHull(x).simplices]
+
+
+def scene_of(everything: Floats, view: View) -> PaintedScene:
+    """An empty scene as large as points (..., 3)."""
+    return PaintedScene(
+        view, float(np.ptp(everything.reshape(-1, 3), axis=0).max()) or 1.0
+    )
 
 
 def draw_mechanism(
-    ax: Axes3D, r: Floats, bodies: tuple[tuple[int, ...], ...], **style: Any
+    scene: PaintedScene, r: Floats, bodies: tuple[tuple[int, ...], ...], **style: Any
 ) -> None:
     """Links as lines, bodies filled, nodes as circles.
 
     Parameters
     ----------
     r : (n, 3) node positions
-    style : colour, alpha, size of the nodes
+    style : colour, alpha (how pale), size of the nodes in pt, lift
     """
-    colour = style.get("colour", SIMULATED)
-    alpha = style.get("alpha", 1.0)
-    polygons = [face for body in solids_of(bodies) for face in faces(r, body)]
-    if polygons:
-        ax.add_collection3d(
-            Poly3DCollection(
-                polygons,
-                facecolors=(*_rgb(colour), 0.22 * alpha),
-                edgecolors=(*_rgb(colour), 0.9 * alpha),
-                linewidths=0.5,
-            )
-        )
+    colour, alpha = style.get("colour", SIMULATED), style.get("alpha", 1.0)
+    pen, lift = paler(colour, alpha), style.get("lift", 0.0)
+    fill = paler(colour, 0.3 * alpha)
+    for body in solids_of(bodies):
+        own = faces(r, body)
+        scene.faces(own, fill, edge=pen, lit=len(own) > 1, lift=lift)
     links = links_of(bodies)
-    if len(links):
-        ax.add_collection3d(
-            Line3DCollection(r[links], colors=colour, alpha=alpha, linewidths=0.7)
-        )
-    ax.scatter(
-        *r.T,
-        s=style.get("size", 3.0),
-        facecolors=style.get("fill", "white"),
-        edgecolors=colour,
-        linewidths=0.5,
-        alpha=alpha,
-        depthshade=False,
-    )
+    scene.lines(r[links], pen, 0.9, lift=0.006 + lift)
+    white = "white" if alpha == 1.0 else paler(colour, 0.1)
+    scene.dots(r, pen, style.get("size", 2.2), fill=white, rim=0.45, lift=0.03 + lift)
 
 
 def draw_capsules(
-    ax: Axes3D, r: Floats, capsules: tuple[tuple[int, int, float], ...]
+    scene: PaintedScene, r: Floats, capsules: tuple[tuple[int, int, float], ...]
 ) -> None:
-    """Outlines of capsules in a plane of constant z, filled.
+    """Capsules of true thickness: seen from above their outlines, behind the rest.
 
     Parameters
     ----------
     r : (n, 3) node positions
     capsules : two nodes and a radius each
     """
-    outlines = []
+    if scene.view != ABOVE:
+        for a, b, radius in capsules:
+            scene.bars(r[a], r[b], radius, paler(TARGET, 0.5))
+        return
     for a, b, radius in capsules:
         turn = np.arctan2(*(r[b] - r[a])[1::-1])
         half = turn + np.linspace(-0.5, 0.5, 12) * np.pi
         ends = [(r[b], half), (r[a], half + np.pi)]
-        outlines.append(np.concatenate([
+        outline = np.concatenate([
             x + radius * np.column_stack([np.cos(t), np.sin(t), np.zeros_like(t)])
             for x, t in ends
-        ]))  # fmt: skip
-    if outlines:
-        colour = (*_rgb(TARGET), 0.25)
-        ax.add_collection3d(
-            Poly3DCollection(outlines, facecolors=colour, edgecolors="none")
-        )
+        ])  # fmt: skip
+        scene.faces([outline], paler(TARGET, 0.3), lift=-0.01)
 
 
-def draw_spheres(ax: Axes3D, r: Floats, size: float = 9.0) -> None:
+def draw_spheres(scene: PaintedScene, r: Floats, diameter: float = 3.2) -> None:
     """Scanned spheres, filled so that they are told from simulated nodes in grey."""
-    ax.scatter(
-        *r.T,
-        s=size,
-        facecolors=SCANNED,
-        edgecolors=SCANNED_EDGE,
-        linewidths=0.4,
-        depthshade=False,
-    )
+    scene.dots(r, SCANNED_EDGE, diameter, fill=SCANNED, rim=0.4, lift=0.06)
 
 
-def draw_target(ax: Axes3D, target: LineDrawing) -> None:
-    """The target behind everything else; crosses where it is points alone."""
+def draw_target(scene: PaintedScene, target: LineDrawing) -> None:
+    """The target: lines, or crosses where it is points alone."""
     if len(target.edges):
-        ax.add_collection3d(
-            Line3DCollection(target.lines(), colors=TARGET, linewidths=0.35, alpha=0.7)
-        )
+        scene.lines(target.lines(), paler(TARGET, 0.8), 0.35, lift=-0.002)
     elif len(target.vertices) <= MOST_POINTS:
-        ax.scatter(
-            *target.vertices.T,
-            s=16.0,
-            marker="+",
-            color=TARGET,
-            linewidths=0.6,
-            depthshade=False,
-        )
+        scene.crosses(target.vertices, TARGET)
 
 
-def frame(ax: Axes3D, everything: Floats, view: tuple[float, float]) -> None:
-    """Equal scales, no axes, the same extent whichever state is drawn.
-
-    Parameters
-    ----------
-    everything : (q, 3) points that must fit
-    view : elevation and azimuth, degrees
-    """
-    low, high = everything.min(axis=0), everything.max(axis=0)
-    span = np.maximum(high - low, 0.25 * (high - low).max())
-    middle = (low + high) / 2
-    ax.set_proj_type("ortho")
-    ax.set_xlim(middle[0] - span[0] / 2, middle[0] + span[0] / 2)
-    ax.set_ylim(middle[1] - span[1] / 2, middle[1] + span[1] / 2)
-    ax.set_zlim(middle[2] - span[2] / 2, middle[2] + span[2] / 2)
-    ax.set_box_aspect(span, zoom=1.0)
-    ax.view_init(*view)
-    ax.set_axis_off()
-
-
-def best_view(final: Floats, initial: Floats) -> tuple[float, float]:
+def best_view(final: Floats, initial: Floats) -> View:
     """Elevation and azimuth, degrees, from which the final shape covers most paper.
 
     The initial one counts a third; a flat shape is thus seen from above at a slant.
@@ -186,37 +137,19 @@ def best_view(final: Floats, initial: Floats) -> tuple[float, float]:
     return elevation, azimuth
 
 
-def view_of(states: Floats) -> tuple[float, float]:
+def view_of(states: Floats) -> View:
     """The view of all figures of a motion (steps, n, 3): that of its end and start.
 
     From above where everything stays in a plane of constant z.
     """
     if np.ptp(states[..., 2]) <= 1e-9 * np.ptp(states):
-        return 90.0, -90.0
+        return ABOVE
     return best_view(states[-1], states[0])
 
 
-def _area(r: Floats, view: tuple[float, float]) -> float:
+def _area(r: Floats, view: View) -> float:
     """Area of the convex outline of `r` seen from a direction."""
-    elevation, azimuth = np.deg2rad(view)
-    right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
-    towards = np.array(
-        [
-            np.cos(elevation) * np.cos(azimuth),
-            np.cos(elevation) * np.sin(azimuth),
-            np.sin(elevation),
-        ]
-    )
-    flat = r @ np.stack([right, np.cross(towards, right)], axis=1)
+    flat = r @ axes_of(view)[:2].T
     if np.linalg.matrix_rank(flat - flat.mean(axis=0), tol=1e-9) < 2:
         return 0.0
     return float(ConvexHull(flat).volume)
-
-
-def _rgb(colour: str) -> tuple[float, float, float]:
-    text = colour.lstrip("#")
-    return (
-        int(text[0:2], 16) / 255,
-        int(text[2:4], 16) / 255,
-        int(text[4:6], 16) / 255,
-    )

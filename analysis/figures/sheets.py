@@ -1,18 +1,19 @@
-"""Drawing a folded sheet in three dimensions: panels, creases, arrows of force."""
+"""Drawing a folded sheet in space: panels, creases, arrows of force."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from mpl_toolkits.mplot3d import Axes3D
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
+from analysis.figures.scene import PaintedScene, View
+from analysis.figures.style import number, round_length, scale_bar
 from sim.arrays import Floats, Ints
 
 PANEL, CREASE, EDGE, ARROW = "#9BC4E2", "#F0B67F", "#1F3A52", "#B2182B"
-ZOOM = 0.98  # of the axes; above 1 corners are cut off
 PARTS = 8  # of each side of a triangle
-RIM_WIDTH = 0.5  # pt, of all edges: the painter sorts colours by depth, not widths
-LIGHT = np.array([0.35, -0.45, 0.82])
+RIM_WIDTH = 0.5  # pt, of all edges
+LEAST = 0.05  # of the largest force, that has an arrow
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,15 +33,6 @@ class FoldedSheet:
     triangle_panel: Ints
     panels: int
     force: Floats | None = None
-
-
-def _shaded(colour: str, corners: Floats) -> list[tuple[float, float, float]]:
-    """A colour for each triangle (t, 3, 3), lighter where it faces the light."""
-    base = np.array([int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)])
-    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    normal /= np.linalg.norm(normal, axis=1)[:, None] + 1e-300
-    bright = 0.62 + 0.38 * np.abs(normal @ (LIGHT / np.linalg.norm(LIGHT)))
-    return [(float(r), float(g), float(b)) for r, g, b in bright[:, None] * base]
 
 
 def rims(sheet: FoldedSheet) -> Ints:
@@ -69,50 +61,22 @@ def _in_parts(corners: Floats, parts: int) -> Floats:
     return np.stack(out, axis=1).reshape(-1, 3, 3)
 
 
-def _line_parts(lines: Floats, parts: int) -> Floats:
-    """(q parts, 3, 3) flat triangles that are pieces of lines."""
-    share = np.linspace(0.0, 1.0, parts + 1)[:, None, None]
-    places = lines[:, 0] + share * (lines[:, 1] - lines[:, 0])
-    start = places[:-1].reshape(-1, 3)
-    end = places[1:].reshape(-1, 3)
-    return np.stack([start, end, end], axis=1)
-
-
-def draw_sheet(
-    ax: Axes3D, sheet: FoldedSheet, *, view: tuple[float, float], arrow: float = 0.0
-) -> None:
+def draw_sheet(scene: PaintedScene, sheet: FoldedSheet, *, arrow: float = 0.0) -> None:
     """Panels and creases as shaded triangles, rims as lines, forces as arrows.
 
     Parameters
     ----------
-    view : elevation and azimuth, degrees
     arrow : length of the largest force's arrow, m; 0 for none
     """
-    corners = sheet.x[sheet.triangles]
     crease = sheet.triangle_panel >= sheet.panels
-    colours = _shaded(PANEL, corners)
-    for k, colour in zip(
-        np.flatnonzero(crease), _shaded(CREASE, corners[crease]), strict=True
-    ):
-        colours[k] = colour
-    small = _in_parts(corners, PARTS)
-    filled = [colour for colour in colours for _ in range(PARTS**2)]
-    edges, eye = rims(sheet), _towards_eye(view)
-    nearer = (_lift(sheet, edges, eye)[:, None] * eye)[:, None]
-    lines = _line_parts(sheet.x[edges] + nearer, 2 * PARTS)
-    dark = [EDGE] * len(lines)
-    ax.add_collection3d(
-        Poly3DCollection(
-            [*small, *lines],
-            facecolors=[*filled, *dark],
-            edgecolors=[*filled, *dark],
-            linewidths=RIM_WIDTH,
-        )
-    )
+    for own, colour in ((~crease, PANEL), (crease, CREASE)):
+        small = _in_parts(sheet.x[sheet.triangles[own]], PARTS)
+        scene.faces(list(small), colour, edge=None, width=0.3, lit=True)
+    edges = rims(sheet)
+    for edge, lift in zip(edges, _lift(sheet, edges, scene.axes[2]), strict=True):
+        scene.lines(sheet.x[edge][None], EDGE, RIM_WIDTH, lift=lift / scene.span)
     if sheet.force is not None and arrow > 0:
-        _draw_forces(ax, sheet.x, sheet.force, arrow)
-    ax.set_axis_off()
-    ax.set_proj_type("ortho")
+        _draw_forces(scene, sheet.x, sheet.force, arrow)
 
 
 def _lift(sheet: FoldedSheet, edges: Ints, eye: Floats) -> Floats:
@@ -131,33 +95,34 @@ def _lift(sheet: FoldedSheet, edges: Ints, eye: Floats) -> Floats:
     return lift
 
 
-def _towards_eye(view: tuple[float, float]) -> Floats:
-    """Unit vector from the sheet to the eye."""
-    up, round_ = np.radians(view)
-    flat = np.cos(up)
-    return np.array([flat * np.cos(round_), flat * np.sin(round_), np.sin(up)])
-
-
-def _draw_forces(ax: Axes3D, x: Floats, force: Floats, arrow: float) -> None:
+def _draw_forces(scene: PaintedScene, x: Floats, force: Floats, arrow: float) -> None:
     size = np.linalg.norm(force, axis=1)
     if size.max() == 0:
         return
-    shown = size > 0.05 * size.max()
-    f = arrow * force[shown] / size.max()
-    ax.quiver(
-        *x[shown].T, *f.T, color=ARROW, lw=1.0, arrow_length_ratio=0.3, clip_on=False
-    )
+    shown = size > LEAST * size.max()
+    scene.arrows(x[shown], arrow * force[shown] / size.max(), ARROW, 1.1, lift=0.1)
 
 
-def frame_sheets(
-    ax: Axes3D, states: Floats, *, elevation: float, azimuth: float
-) -> None:
-    """The same scale on all axes around every state (k, n, 3)."""
-    low, high = states.min(axis=(0, 1)), states.max(axis=(0, 1))
-    middle, half = 0.5 * (low + high), 0.5 * np.maximum(high - low, 1e-9)
-    half = np.maximum(half, 0.25 * half.max())
-    ax.set_xlim(middle[0] - half[0], middle[0] + half[0])
-    ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
-    ax.set_zlim(middle[2] - half[2], middle[2] + half[2])
-    ax.set_box_aspect(tuple(half), zoom=ZOOM)
-    ax.view_init(elev=elevation, azim=azimuth)
+def show_sheet(
+    ax: Axes, sheet: FoldedSheet, *, view: View, arrow: float = 0.0, bar: bool = True
+) -> PaintedScene:
+    """A sheet in its panel, with a scale in mm and a key to forces."""
+    scene = PaintedScene(view, float(np.ptp(sheet.x, axis=0).max()))
+    draw_sheet(scene, sheet, arrow=arrow)
+    scene.paint(ax, sheet.x)
+    if bar:
+        scale_bar(ax, round_length(scene.span), "mm", times=1e3)
+    if sheet.force is not None and arrow > 0:
+        largest = 1e3 * float(np.linalg.norm(sheet.force, axis=1).max())
+        said = f"contact: {number(largest, 3)} mN"
+        scale_bar(ax, arrow, said, times=None, loc="lower left", colour=ARROW)
+    return scene
+
+
+def sheet_marks() -> list[Line2D]:
+    """What the colours of a sheet are."""
+    looks = {"panel": PANEL, "crease": CREASE}
+    return [
+        Line2D([], [], marker="s", ls="", ms=5.0, mfc=c, mec=EDGE, mew=0.4, label=name)
+        for name, c in looks.items()
+    ]

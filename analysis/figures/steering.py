@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from analysis.figures.style import FAINT, FULL_WIDTH, RC, provenance
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.style import legend_below, provenance, say_below, size, styled
 from sim.arrays import Floats, Ints
 
 LINES = (("#0072B2", "-", "o"), ("#E69F00", "--", "s"), ("#000000", ":", "^"))
@@ -40,16 +41,14 @@ class SteeredRun:
 
 def ways_to_goals(runs: Sequence[SteeredRun]) -> Figure:
     """The centroid over time, pulses as marks, goals as lines."""
-    with mpl.rc_context(RC):
-        figure = Figure(figsize=(0.62 * FULL_WIDTH, 2.7))
-        ax = figure.add_axes((0.13, 0.2, 0.84, 0.75))
+    with styled():
+        figure, ((ax,),) = sheet(PanelGrid(1, 89.0, 66.0), more=5.0)
         for i, run in enumerate(runs):
             colour, line, marker = LINES[i % len(LINES)]
-            ax.plot(run.time, run.way, line, color=colour, label=run.label)
-            at = run.pulses
             ax.plot(
-                run.time[at], run.way[at], marker, color=colour, mfc="white", ms=4.0
-            )
+                run.time, run.way, line, color=colour, label=run.label, marker=marker,
+                markevery=run.pulses.tolist(), mfc="white", ms=size(4.0),
+            )  # fmt: skip
             if np.isfinite(run.goal):
                 ax.axhline(run.goal, color=colour, lw=0.5)
                 text = f"goal {run.goal:g} $H$".replace("-", "\u2212")
@@ -58,11 +57,12 @@ def ways_to_goals(runs: Sequence[SteeredRun]) -> Figure:
                     (0.0, run.goal),
                     xytext=(2, 3),
                     textcoords="offset points",
-                    fontsize=6.0,
                 )
-        ax.set_xlabel("time (s); marks: a limb is switched on")
-        ax.set_ylabel(r"way of the centroid, $(x_c - x_c(0)) / H$")
-        ax.legend(loc="center right")
-        foot = provenance([(run.label, run.key) for run in runs], synthetic=False)
-        figure.text(0.5, 0.01, foot, ha="center", fontsize=5.0, color=FAINT)
+        ax.set_xlabel("time $t$ (s)")
+        ax.set_ylabel(r"way of the centroid $(x_c - x_c(0)) / H$ (-)")
+        nothing = Line2D([], [], ls="")
+        marks = [*ax.get_legend_handles_labels()[0], nothing]
+        names = [*(run.label for run in runs), "marks: a limb is switched on"]
+        legend_below(figure, marks, names)
+        say_below(figure, provenance([(r.label, r.key) for r in runs], synthetic=False))
     return figure

@@ -2,12 +2,21 @@
 
 from collections.abc import Sequence
 
-import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from analysis.figures.style import RC, SIMULATED, TARGET
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.style import (
+    SIMULATED,
+    TARGET,
+    legend_below,
+    put_letter,
+    size,
+    styled,
+)
 
 
 def main_effects(
@@ -21,29 +30,37 @@ def main_effects(
     factors : columns that were varied
     responses : columns of results
     """
-    with mpl.rc_context(RC):
-        return _main_effects(table, factors, responses, title)
-
-
-def _main_effects(
-    table: pd.DataFrame, factors: Sequence[str], responses: Sequence[str], title: str
-) -> Figure:
     done = table[table["status"] == "finished"]
-    figure = Figure(
-        figsize=(2.6 * len(factors) + 0.6, 2.2 * len(responses) + 0.7),
-        layout="constrained",
-    )
-    axes = figure.subplots(len(responses), len(factors), squeeze=False, sharey="row")
-    for row, response in zip(axes, responses, strict=True):
-        for ax, factor in zip(row, factors, strict=True):
-            _effect(ax, done, factor, response)
-        row[0].set_ylabel(response)
-    for ax, factor in zip(axes[-1], factors, strict=True):
-        ax.set_xlabel(factor)
-    left_out = len(table) - len(done)
-    note = f", {left_out} of {len(table)} not finished and not drawn" * bool(left_out)
-    figure.suptitle(f"{title}: {len(done)} runs{note}", fontsize=9)
+    with styled():
+        figure, rows = sheet(
+            *[PanelGrid(len(factors), 43.0, 42.0)] * len(responses), more=14.0
+        )
+        letters = iter("abcdefghijklmnopqrstuvwxyz" * 9)
+        for response, axes in zip(responses, rows, strict=True):
+            low, high = _range(done[response])
+            for ax, factor in zip(axes, factors, strict=True):
+                _effect(ax, done, factor, response)
+                ax.set_xlabel(f"{factor} (-)" if "(" not in factor else factor)
+                ax.set_ylabel(f"{response} (-)" if "(" not in response else response)
+                if low < high:
+                    ax.set_ylim(low, high)
+                put_letter(ax, next(letters))
+        left_out = len(table) - len(done)
+        note = f", {left_out} of {len(table)} not finished and not drawn"
+        figure.suptitle(f"{title}: {len(done)} runs{note * bool(left_out)}")
+        dot = Line2D([], [], marker=".", ls="", color=TARGET)
+        mean = Line2D([], [], marker="o", color=SIMULATED)
+        legend_below(figure, [dot, mean], ["a run", "mean over all others"])
     return figure
+
+
+def _range(values: "pd.Series[float]") -> tuple[float, float]:
+    """From the least to the largest, and some room: one range for a row of panels."""
+    finite = values[np.isfinite(values)]
+    if finite.empty:
+        return 0.0, 0.0
+    room = 0.06 * float(finite.max() - finite.min())
+    return float(finite.min()) - room, float(finite.max()) + room
 
 
 def _effect(ax: Axes, done: pd.DataFrame, factor: str, response: str) -> None:
@@ -54,7 +71,7 @@ def _effect(ax: Axes, done: pd.DataFrame, factor: str, response: str) -> None:
         ax.set_xticks(range(len(names)), names)
     else:
         places = values
-    ax.plot(places, done[response], ".", color=TARGET, ms=4)
+    ax.plot(places, done[response], ".", color=TARGET, ms=size(4.0))
     if places.nunique() <= 30:
         means = done[response].groupby(places).mean()
-        ax.plot(means.index, means.to_numpy(), "o-", color=SIMULATED, ms=4, lw=1.2)
+        ax.plot(means.index, means.to_numpy(), "o-", color=SIMULATED, ms=size(4.0))

@@ -1,11 +1,24 @@
-"""How every figure looks: fonts that stay text, colours that survive grey.
+"""How every figure looks: its width, fonts that stay text, colours that survive grey.
 
 The colours are of Okabe and Ito's set, told apart with every common colour
 blindness; where two series meet they also differ in lightness and in shape.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox, ScaledTranslation
+from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
 
 SIMULATED = "#0072B2"  # blue
 SCANNED = "#E69F00"  # orange, as the paper's printed spheres
@@ -15,32 +28,213 @@ ERROR = "#000000"
 SHAPE = "#0072B2"
 FAINT = "#5A5A5A"
 
-FULL_WIDTH = 7.2  # inches: two columns of a journal page
+MM = 1 / 25.4  # inches
+SLIDE = "slide"
+WIDTHS_MM = (89.0, 120.0, 183.0)  # a column, a column and a half, a page
+SLIDE_MM, ENLARGED = 254.0, 2.0  # as wide as a slide, and what letters are enlarged by
+TEXT, LETTER = 7.0, 8.0  # pt at printed size: text, and the letters of panels
+UNIT = "unit"  # of length of a case
+SMALL = 6.0  # pt, the smallest
+IDENTITY, NOTE = "identity", "note"  # what lines below the art are called
+COMPARED, OWN = "compared", "own range"  # what panels of one quantity are called
+LINE_MM = 2.6  # of a line below the art
+A_LETTER_MM = 1.28  # of small text, on average
 
-RC: dict[str, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 7.0,
-    "axes.labelsize": 7.5,
-    "axes.titlesize": 7.5,
-    "axes.linewidth": 0.6,
+
+@dataclass(frozen=True)
+class PageSize:
+    """What a figure is drawn for.
+
+    Parameters
+    ----------
+    width_mm : of the figure
+    enlarged : what letters and lines are enlarged by
+    """
+
+    width_mm: float = WIDTHS_MM[-1]
+    enlarged: float = 1.0
+
+    @property
+    def room_mm(self) -> float:
+        """The width in units in which letters have their printed size."""
+        return self.width_mm / self.enlarged
+
+
+_page: ContextVar[PageSize] = ContextVar("page", default=PageSize())  # noqa: B039 - it is frozen
+
+
+def page() -> PageSize:
+    """What figures are drawn for here."""
+    return _page.get()
+
+
+def page_of(width: float | str) -> PageSize:
+    """The page of a width in mm, or of "slide".
+
+    Raises
+    ------
+    ValueError
+        where the width is none of WIDTHS_MM and no slide
+    """
+    if width == SLIDE:
+        return PageSize(SLIDE_MM, ENLARGED)
+    given = str(width).removesuffix("mm").strip()
+    known = {f"{one:g}": one for one in WIDTHS_MM}
+    if given not in known and given not in {f"{one}" for one in WIDTHS_MM}:
+        words = ", ".join([*known, SLIDE])
+        raise ValueError(f"width of figures is {width!r}: give one of {words}")
+    return PageSize(float(given))
+
+
+@contextmanager
+def drawn_for(width: float | str) -> Iterator[PageSize]:
+    """Draw figures of this width in here."""
+    token = _page.set(page_of(width))
+    try:
+        yield page()
+    finally:
+        _page.reset(token)
+
+
+SIZES: dict[str, float] = {
+    "font.size": TEXT,
+    "axes.labelsize": TEXT,
+    "axes.titlesize": TEXT,
     "xtick.labelsize": 6.5,
     "ytick.labelsize": 6.5,
+    "legend.fontsize": 6.5,
+    "legend.title_fontsize": 6.5,
+    "axes.linewidth": 0.6,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
-    "legend.fontsize": 6.5,
-    "legend.frameon": False,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
     "lines.linewidth": 1.0,
     "lines.markersize": 3.0,
+}
+OTHERS: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "legend.frameon": False,
     "mathtext.fontset": "dejavusans",
+    "axes.formatter.use_mathtext": True,
+    "axes.formatter.limits": (-4, 5),
     "pdf.fonttype": 42,
     "ps.fonttype": 42,
+    "svg.fonttype": "path",  # looks the same where the font is not
+    "svg.hashsalt": "morphtrack",
     "figure.dpi": 100.0,
-    "savefig.dpi": 300.0,
+    "savefig.dpi": 600.0,
 }
 
 
+def rc() -> dict[str, Any]:
+    """matplotlib's settings for this page."""
+    return OTHERS | {name: size * page().enlarged for name, size in SIZES.items()}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw in the style of this page."""
+    with rc_context(rc()):
+        yield
+
+
+def size(points: float) -> float:
+    """A size in points on this page."""
+    return points * page().enlarged
+
+
+def put_letter(ax: Axes, letter: str, text: str = "") -> None:
+    """The letter of a panel, bold, top left, and beside it what the panel shows."""
+    above = letter + "\n" * text.count("\n")  # beside the first line of the text
+    ax.set_title(above, loc="left", fontweight="bold", fontsize=size(LETTER))
+    if text:
+        title = ax.set_title(text, ha="left", x=0.0, fontsize=size(TEXT))
+        aside = ScaledTranslation(size(11.0) / 72, 0, ax.figure.dpi_scale_trans)
+        title.set_transform(title.get_transform() + aside)
+
+
+def compare(axes: Sequence[Axes], what: str = "") -> None:
+    """Give panels of one quantity one range, so that they can be compared."""
+    low, high = zip(*[ax.get_ylim() for ax in axes], strict=True)
+    for ax in axes:
+        ax.set_ylim(min(low), max(high))
+        ax.set_gid(COMPARED + what)
+
+
+def own_ranges(axes: Sequence[Axes]) -> None:
+    """Say that panels of one quantity have each a range of its own, on purpose."""
+    for ax in axes:
+        ax.set_gid(OWN)
+
+
+def scale_bar(
+    ax: Axes,
+    length: float,
+    unit: str,
+    *,
+    times: float | None = 1.0,
+    loc: str = "lower right",
+    colour: str = "black",
+) -> None:
+    """A bar of `length` in data of the panel, which is `times` as much of a unit.
+
+    Without `times`, `unit` is all that is said of it: a force as long as the bar.
+    """
+    label = unit
+    if times is not None:
+        many = "s" if unit == UNIT and length * times != 1.0 else ""
+        label = f"{length * times:g} {unit}{many}"
+    bar = AnchoredSizeBar(
+        ax.transData, length, label, loc, frameon=False, pad=0.1, borderpad=0.1,
+        sep=size(2.0), size_vertical=0.0, color=colour,
+    )  # fmt: skip
+    bar.size_bar.get_children()[0].set_linewidth(size(1.2))
+    ax.add_artist(bar)
+
+
+def colour_bar(ax: Axes, colours: ScalarMappable, label: str) -> None:
+    """What colours mean, below a picture."""
+    place = ax.inset_axes((0.15, -0.06, 0.7, 0.045))
+    bar = ax.figure.colorbar(colours, cax=place, orientation="horizontal")
+    bar.set_label(label, labelpad=1)
+
+
+def round_length(span: float) -> float:
+    """1, 2 or 5 times a power of ten, about a quarter of a span."""
+    ten = 10.0 ** np.floor(np.log10(span / 4.0))
+    return float(max(k * ten for k in (1.0, 2.0, 5.0) if k * ten <= span / 4.0))
+
+
+def number(value: float, digits: int = 2) -> str:
+    """A number with some digits, as it is printed: 0.089, or 2.6 x 10^-5 as a power."""
+    if not np.isfinite(value) or value == 0:
+        return f"{value:g}"
+    power = int(np.floor(np.log10(float(f"{abs(value):.{digits - 1}e}"))))
+    if -3 <= power < max(digits, 5):
+        return f"{value:.{max(0, digits - 1 - power)}f}".replace("-", "\N{MINUS SIGN}")
+    factor = f"{value / 10.0**power:.{digits - 1}f}"
+    times = "" if factor == "1" else rf"{factor}\times "
+    return rf"${times}10^{{{power}}}$"
+
+
+def legend_below(
+    figure: Figure, handles: Sequence[Artist], names: Sequence[str] = (), **look: Any
+) -> None:
+    """One legend under all panels, in as many columns as the page has room for."""
+    named = [*names] or [str(handle.get_label()) for handle in handles]
+    widest = max(len(name.replace("\\mathcal", "")) for name in named) * A_LETTER_MM
+    room = figure.get_figwidth() / MM / page().enlarged
+    columns = max(1, min(len(named), int(room / (widest + 9.0))))
+    rows = -(-len(named) // columns)
+    figure.legend(
+        handles, named, loc="outside lower center", ncols=-(-len(named) // rows),
+        columnspacing=1.2, handletextpad=0.5, borderaxespad=0.1, **look,
+    )  # fmt: skip
+
+
 def provenance(runs: Sequence[tuple[str, str]], synthetic: bool) -> str:
-    """One line at the foot of a figure: which runs it shows.
+    """One line below a figure: which runs it shows.
 
     Parameters
     ----------
@@ -50,5 +244,73 @@ def provenance(runs: Sequence[tuple[str, str]], synthetic: bool) -> str:
     shown = ", ".join(f"{what} {key[:12]}" for what, key in runs if key)
     words = ["Runs: " + shown] if shown else []
     if synthetic:
-        words.append("Scans are synthetic: computed from a simulated end state.")
+        words.append(SYNTHETIC)
     return ".  ".join(words)
+
+
+SYNTHETIC = "Scans are synthetic: computed from a simulated end state."
+
+
+def say_below(figure: Figure, runs: str, *notes: str) -> None:
+    """Lines below the art: what must be known of it, then which runs it shows.
+
+    They stand outside of the figure and are saved with it by `room_below`; `hide_runs`
+    takes the runs away.
+    """
+    for name, text in ((IDENTITY, runs), (NOTE, " ".join(notes))):
+        letters = int(page().room_mm / A_LETTER_MM)
+        if text:
+            figure.text(
+                0.0, 0.0, "\n".join(wrap(text, letters)), gid=name, color=FAINT,
+                va="top", fontsize=size(SMALL), in_layout=False,
+            )  # fmt: skip
+    _stack(figure)
+
+
+def hide_runs(figure: Figure) -> None:
+    """Take the line away that names the runs."""
+    for line in [text for text in figure.texts if text.get_gid() == IDENTITY]:
+        line.remove()
+    _stack(figure)
+
+
+def lines_below(figure: Figure) -> Mapping[str, str]:
+    """What stands below the art, by note and identity."""
+    below = [text for text in figure.texts if text.get_gid() in (NOTE, IDENTITY)]
+    return {str(text.get_gid()): text.get_text() for text in below}
+
+
+def room_below(figure: Figure) -> float:
+    """Inches that the lines below the art need."""
+    lines = sum(text.count("\n") + 1 for text in lines_below(figure).values())
+    return (lines * LINE_MM + 1.0 * (lines > 0)) * MM * page().enlarged
+
+
+def lay_out(figure: Figure) -> None:
+    """Find places: twice, as what hangs below a panel depends on the size of it."""
+    for _ in range(2 if figure.get_layout_engine() is not None else 1):
+        figure.draw_without_rendering()
+
+
+def settle(figure: Figure) -> Bbox:
+    """Lay out a figure for good; what is saved of it, with the lines below, in inches.
+
+    matplotlib lays a figure out anew while it saves a part of it, and would take the
+    legend along to the edge of that part.
+    """
+    with styled():
+        lay_out(figure)
+    figure.set_layout_engine("none")
+    for legend in figure.legends:
+        legend.set_bbox_to_anchor((0.0, 0.0, 1.0, 1.0), figure.transFigure)
+    width, height = figure.get_size_inches()
+    return Bbox([[0.0, -room_below(figure)], [width, height]])
+
+
+def _stack(figure: Figure) -> None:
+    """One below the other, under the lower edge of the figure."""
+    down = 1.0 * MM * page().enlarged
+    for name in (NOTE, IDENTITY):
+        for text in [text for text in figure.texts if text.get_gid() == name]:
+            text.set_position((0.004, -down / figure.get_figheight()))
+            down += (text.get_text().count("\n") + 1) * LINE_MM * MM * page().enlarged

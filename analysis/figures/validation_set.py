@@ -3,11 +3,21 @@
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.figures.style import FAINT, FULL_WIDTH, RC, SIMULATED, provenance
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.style import (
+    FAINT,
+    SIMULATED,
+    SYNTHETIC,
+    legend_below,
+    provenance,
+    put_letter,
+    say_below,
+    size,
+    styled,
+)
 from analysis.validation.validation_set import SetSummary
 from sim.arrays import Floats
 
@@ -50,26 +60,22 @@ def simulated_against_scanned(
     compared: ComparedSet, summary: SetSummary | None
 ) -> Figure:
     """Three panels: S against S, errors of S with k u_val, node distances."""
-    with rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, 2.75))
-        panels = [
-            figure.add_axes((left, 0.235, width, 0.66))
-            for left, width in ((0.065, 0.26), (0.43, 0.235), (0.745, 0.24))
-        ]
+    with styled():
+        figure, (panels,) = sheet(PanelGrid(3, 58.0, 62.0), more=6.0)
         _draw_diagonal(panels[0], compared)
-        _draw_errors(panels[1], compared, summary)
+        said = _draw_errors(panels[1], compared, summary)
         _draw_distances(panels[2], compared)
-        for letter, panel in zip("abc", panels, strict=True):
-            panel.set_title(letter, loc="left", fontweight="bold", size=9)
+        for letter, panel, text in zip("abc", panels, ("", said, ""), strict=True):
+            put_letter(panel, letter, text)
+        lines = {
+            label: line
+            for panel in (panels[0], panels[1], panels[2])
+            for line, label in zip(*panel.get_legend_handles_labels(), strict=True)
+        }
+        legend_below(figure, [*lines.values()], [*lines])
         runs = list(zip(compared.names, compared.keys, strict=True))
-        figure.text(
-            0.5,
-            0.015,
-            provenance(runs, compared.synthetic),
-            ha="center",
-            size=5,
-            color=FAINT,
-        )
+        text = provenance(runs, synthetic=False)
+        say_below(figure, text, SYNTHETIC if compared.synthetic else "")
     return figure
 
 
@@ -83,7 +89,7 @@ def _points(ax: Axes, compared: ComparedSet, x: Floats, y: Floats, bar: Floats) 
                 x[these],
                 y[these],
                 marker,
-                ms=5,
+                ms=size(5.0),
                 color=colour,
                 mfc=colour if filled else "white",
                 mec=colour,
@@ -97,7 +103,7 @@ def _draw_diagonal(ax: Axes, compared: ComparedSet) -> None:
     low, high = both.min(), both.max()
     pad = 0.12 * (high - low) + 0.01
     ends = [low - pad, high + pad]
-    ax.plot(ends, ends, color=SIMULATED, lw=0.7)
+    ax.plot(ends, ends, color=SIMULATED, lw=0.7, label="equal")
     bar = compared.k * compared.S_scanned_u
     _points(ax, compared, compared.S_simulated, compared.S_scanned, bar)
     for name, x, y in zip(
@@ -111,15 +117,15 @@ def _draw_diagonal(ax: Axes, compared: ComparedSet) -> None:
             textcoords="offset points",
             ha="right" if right else "left",
             va="bottom" if right else "top",
-            size=6,
+            fontsize=size(6.0),
         )
     ax.set(xlim=ends, ylim=ends, aspect="equal")
-    ax.set_xlabel(r"$\mathcal{S}$ simulated")
-    ax.set_ylabel(r"$\mathcal{S}$ scanned")
-    ax.legend(loc="upper left", handletextpad=0.2)
+    ax.set_xlabel(r"shape factor $\mathcal{S}$ simulated (-)")
+    ax.set_ylabel(r"shape factor $\mathcal{S}$ scanned (-)")
 
 
-def _draw_errors(ax: Axes, compared: ComparedSet, summary: SetSummary | None) -> None:
+def _draw_errors(ax: Axes, compared: ComparedSet, summary: SetSummary | None) -> str:
+    """Errors of S; what they come to."""
     at = np.arange(len(compared.names), dtype=np.float64)
     ax.axhline(0.0, color="black", lw=0.6)
     error = compared.S_simulated - compared.S_scanned
@@ -127,18 +133,16 @@ def _draw_errors(ax: Axes, compared: ComparedSet, summary: SetSummary | None) ->
         ax.plot([x - 0.3, x + 0.3], [margin] * 2, "--", color=FAINT, lw=0.7)
         ax.plot([x - 0.3, x + 0.3], [-margin] * 2, "--", color=FAINT, lw=0.7)
     _points(ax, compared, at, error, compared.k * compared.S_u_val)
-    ax.set_ylabel(rf"error of $\mathcal{{S}}$, $\pm {compared.k:g}\,u_{{val}}$")
+    ax.set_ylabel(rf"error of $\mathcal{{S}}$ $\pm\,{compared.k:g}\,u_{{val}}$ (-)")
     _name_axis(ax, compared, at)
     ax.set_yscale("symlog", linthresh=float(compared.S_margin.max()))
     reach = 2 * max(float(np.abs(error).max()), float(compared.S_margin.max()))
     ax.set_ylim(-reach, reach)
     if summary is None:
-        return
-    ax.set_title(
+        return ""
+    return (
         f"bias {summary.bias:+.4f}, scatter {summary.scatter:.4f},\n"
-        rf"{summary.coverage:.0%} within ${compared.k:g}\,u_{{val}}$",
-        size=6,
-        loc="right",
+        rf"{summary.coverage:.0%} within ${compared.k:g}\,u_{{val}}$"
     )
 
 
@@ -148,13 +152,14 @@ def _draw_distances(ax: Axes, compared: ComparedSet) -> None:
         at, compared.rms_limit_mm, compared.node_margin_mm, strict=True
     ):
         ends = [x - 0.3, x + 0.3]
-        (chance,) = ax.plot(ends, [limit] * 2, color=SIMULATED, lw=1.2)
-        (accepted,) = ax.plot(ends, [margin] * 2, "--", color=FAINT, lw=0.7)
+        ax.plot(
+            ends, [limit] * 2, "-.", color=SIMULATED, lw=1.2, label="most by chance"
+        )
+        ax.plot(ends, [margin] * 2, "--", color=FAINT, lw=0.7, label="margin")
     _points(ax, compared, at, compared.rms_mm, np.zeros(len(at)))
-    ax.legend([chance, accepted], ["most by chance", "margin"], loc="upper left")
     ax.set_yscale("log")
     ax.margins(y=0.3)
-    ax.set_ylabel("node distance, rms, mm")
+    ax.set_ylabel("node distance, rms (mm)")
     _name_axis(ax, compared, at)
 
 

@@ -1,23 +1,32 @@
 """Figures of [ZF19]: a node at a panel, sheets that fold, loads that they bear."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
 
-from analysis.figures.origami_runs import (
-    SERIES,
-    OrigamiRun,
-    picture,
+from analysis.figures.origami_runs import SERIES, OrigamiRun, picture, say_runs
+from analysis.figures.scene import PaintedScene, show
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.sheets import ARROW, sheet_marks, show_sheet
+from analysis.figures.style import (
+    FAINT,
+    legend_below,
+    own_ranges,
+    page,
     put_letter,
-    say_runs,
+    scale_bar,
+    size,
+    styled,
 )
-from analysis.figures.style import FULL_WIDTH, RC
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
 
 VERDICT_COLOUR = {
     "lock": "#009E73",
@@ -25,6 +34,10 @@ VERDICT_COLOUR = {
     "undecided": "#56B4E9",
     "ambiguous": "#E69F00",
 }
+PRINTED = {"1-2-2-3": "lock", "1-1-1-2": "no", "1-2-1-2": "maybe"}  # Fig. 10b to d
+PRINTED_LOCKS = 7  # of 75, Fig. 10e
+JUMP = 4.0  # times the ways of the increments beside: past a limit point
+GROUND = "#8C8C8C"
 
 
 def contact_of_a_node(approach: pd.DataFrame, crossing: pd.DataFrame) -> Figure:
@@ -35,111 +48,162 @@ def contact_of_a_node(approach: pd.DataFrame, crossing: pd.DataFrame) -> Figure:
     approach : d, force, stiffness
     crossing : delta, z, force, stiffness
     """
-    with rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, 3.6), layout="constrained")
-        (b, c), (e, f) = figure.subplots(2, 2)
+    heights = sorted(crossing["z"].unique())
+    with styled():
+        figure, (panels,) = sheet(PanelGrid(6, 44.0, 46.0, most=3), more=5.0)
+        a, b, c, d, e, f = panels
+        _node_over_panel(a, np.array([[0.2, 0.2, 1.6], [0.2, 0.2, 0.05]]), [])
+        _node_over_panel(d, np.array([[-0.6, -0.6, 0.5], [1.4, 1.4, 0.5]]), heights)
         b.plot(approach["d"], approach["force"], color=SERIES[0])
         c.plot(approach["d"], approach["stiffness"], color=SERIES[0])
+        looks = list(zip(heights, SERIES, ("-", "--", "-."), strict=False))
         for ax, column in ((e, "force"), (f, "stiffness")):
-            for (z, rows), colour in zip(crossing.groupby("z"), SERIES, strict=False):
-                label = f"$z$ = {z:g}"
-                ax.plot(rows["delta"], rows[column], color=colour, label=label)
+            for z, colour, dash in looks:
+                rows = crossing[crossing["z"] == z]
+                ax.plot(rows["delta"], rows[column], dash, color=colour)
             ax.set_xlabel(r"position of the node $\delta$ (-)")
-            ax.legend()
         for ax, top in ((b, 12.0), (c, 60.0)):
-            ax.axvline(1.0, color="#8C8C8C", lw=0.6, ls=":")
-            ax.set_xlabel("distance $d$ (-), contact begins at $d_0$ = 1")
+            ax.axvline(1.0, color=GROUND, lw=0.6, ls=":")
+            ax.annotate("$d_0$", (1.0, 0.9 * top), (3, 0), textcoords="offset points")
+            ax.set_xlabel("distance $d$ (-)")
             ax.set_ylim(-0.03 * top, top)  # both grow without bound as d falls to 0
-        for ax, letter in ((b, "b"), (c, "c"), (e, "e"), (f, "f")):
-            force = ax in (b, e)
-            ax.set_ylabel("$f_z$ (-)" if force else "$K_{zz}$ (-)")
+        own_ranges((b, c, e, f))  # without bound, and at some heights
+        for ax in (b, e):
+            ax.set_ylabel("force $f_z$ (-)")
+        for ax in (c, f):
+            ax.set_ylabel("stiffness $K_{zz}$ (-)")
+        for ax, letter in zip(panels, "abcdef", strict=True):
             put_letter(ax, letter)
+        lines = [Line2D([], [], color=c, ls=dash, label=f"height $z$ = {z:g}")
+                 for z, c, dash in looks]  # fmt: skip
+        legend_below(figure, [*lines, *_set_up_marks()])
     return figure
+
+
+def _set_up_marks() -> list[Line2D]:
+    return [
+        Line2D([], [], color=SERIES[0], marker="^", label="panel"),
+        Line2D([], [], color="black", marker="o", ls="", label="node"),
+        Line2D([], [], color=ARROW, label="way of the node"),
+    ]
+
+
+def _node_over_panel(ax: Axes, way: Floats, heights: Sequence[float]) -> None:
+    """(a), (d): the triangle, and the way of a node, at each of some heights."""
+    corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    ends = [np.column_stack([way[:, :2], [z, z]]) for z in heights]
+    everything = np.concatenate([corners, way, *ends])
+    scene = PaintedScene((18.0, -30.0), 2.0)
+    scene.faces([corners], "#9BC4E2", edge=SERIES[0], width=0.8)
+    for own in ends or [way]:
+        scene.arrows(own[:1], own[1:] - own[:1], ARROW, 0.8, lift=0.2)
+        scene.dots(own[:1], "black", 3.0, lift=0.2)
+    for k, corner in enumerate(corners, start=1):
+        ax.annotate(
+            f"$x_{k}$", tuple(scene.seen(corner)), (0, -8), textcoords="offset points"
+        )
+    ax.annotate("$x_0$", tuple(scene.seen(way[0])), (3, 2), textcoords="offset points")
+    scene.paint(ax, everything)
+    scale_bar(ax, 0.5, "half a side", times=None, loc="upper right")
 
 
 def box_folds_itself(run: OrigamiRun) -> Figure:
     """Fig. 8: states on the way, the end with its contact forces, the energy."""
     last = len(run.x) - 1
     stops = [last // 2, 2 * last // 3, 5 * last // 6, last]
-    with rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, 3.9))
-        ax = picture(figure, (0.0, 0.46, 0.33, 0.50), run, 0, view=(50, -60))
-        put_letter(ax, "a")
-        picture(
-            figure,
-            (0.28, 0.46, 0.36, 0.50),
-            run,
-            last,
-            view=(24, -118),
-            arrow=0.02,
-            title="end, forces of contact",
+    with styled():
+        figure, (above, states) = sheet(
+            PanelGrid(3, 43.0, 50.0), PanelGrid(4, 43.0, 42.0), more=5.0
         )
-        curve = figure.add_axes((0.74, 0.60, 0.24, 0.32))
-        energy = 1e6 * run.table["strain_energy"].to_numpy()
+        picture(above[0], run, 0, view=(50.0, -60.0))
+        picture(above[1], run, last, view=(24.0, -118.0), arrow=0.02)
+        curve, energy = above[2], 1e6 * run.table["strain_energy"].to_numpy()
         curve.plot(run.table["step"], energy, color=SERIES[0])
         curve.margins(y=0.14)  # room for the numbers
-        for number, stop in enumerate(stops, start=1):
-            curve.plot(stop, energy[stop], "o", color=SERIES[1])
+        for number, (ax, stop) in enumerate(zip(states, stops, strict=True), start=1):
+            curve.plot(stop, energy[stop], "o", color=SERIES[1], mec="black", mew=0.4)
             curve.annotate(
-                str(number), (stop, energy[stop]), (-4, 4), textcoords="offset points"
+                str(number), (stop, energy[stop]), (-6, 4), textcoords="offset points"
             )
-            state = picture(
-                figure,
-                (0.25 * (number - 1), 0.02, 0.25, 0.40),
-                run,
-                stop,
-                view=(24, -118),
-                title=f"{number}: increment {stop}",
-            )
-            if number == 1:
-                put_letter(state, "c")
-        curve.set_xlabel("increment", labelpad=1)
+            picture(ax, run, stop, view=(24.0, -118.0))
+            put_letter(ax, "defg"[number - 1], f"{number}: increment {stop}")
+        curve.set_xlabel("increment (-)", labelpad=1)
         curve.set_ylabel(r"strain energy ($\mathrm{\mu}$J)")
-        put_letter(curve, "b")
+        for ax, letter, text in zip(
+            above, "abc", ("flat", "end, forces of contact", ""),
+            strict=True,
+        ):  # fmt: skip
+            put_letter(ax, letter, text)
+        looks: dict[str, dict[str, Any]] = {
+            "strain energy": {"color": SERIES[0]},
+            "state in d to g": {
+                "marker": "o",
+                "ls": "",
+                "color": SERIES[1],
+                "mec": "black",
+            },
+        }
+        more = [Line2D([], [], label=name, **look) for name, look in looks.items()]
+        legend_below(figure, [*sheet_marks(), *more])
         say_runs(figure, [run])
     return figure
 
 
+def past_limit_points(displacement: Floats) -> Ints:
+    """Increments of a load that end far off or behind: the sheet jumped there.
+
+    Under a load that only grows, equilibria end at a limit point; the next one found
+    lies elsewhere. Told by a way back, or one above `JUMP` times those beside it.
+    """
+    way = np.diff(displacement)
+    size = np.abs(way)
+    beside = np.maximum(np.r_[size[1:], 0.0], np.r_[np.inf, size[:-1]])
+    found: Ints = np.flatnonzero((way < 0) | (way > JUMP * beside))
+    return found
+
+
+def _load_curves(ax: Axes, touching: OrigamiRun, free: OrigamiRun, what: str) -> None:
+    """Load by displacement, a dot an increment, no line across a limit point."""
+    for run, colour, dash, mark, name in (
+        (touching, SERIES[0], "-", "o", "with contact"),
+        (free, SERIES[1], "--", "s", "without contact"),
+    ):
+        rows = run.phase(1)
+        u = 1e3 * rows["displacement"].to_numpy(np.float64)
+        load = 1e3 * rows["load"].to_numpy(np.float64)
+        jumps = past_limit_points(u)
+        cut_u, cut_load = (np.insert(x, jumps + 1, np.nan) for x in (u, load))
+        ax.plot(cut_u, cut_load, dash, color=colour, marker=mark, ms=size(1.8),
+                mfc="white", mew=0.4, label=name)  # fmt: skip
+        for k, j in enumerate(jumps):
+            label = "jump past a limit point" if k == 0 else "_"
+            ax.plot(
+                u[j : j + 2], load[j : j + 2], ":", color=FAINT, lw=0.7, label=label
+            )
+    ax.set_xlabel(f"displacement{what} (mm)")
+    ax.set_ylabel("load (mN)")
+
+
 def corner_bears_load(touching: OrigamiRun, free: OrigamiRun) -> Figure:
     """Fig. 9: folded, loaded with and without contact, and the load-displacement."""
-    with rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, 3.6))
-        folded = int(touching.phase(0)["step"].iloc[-1])
-        view = (34.0, -142.0)
-        put_letter(
-            picture(
-                figure, (0.0, 0.28, 0.27, 0.45), touching, folded, view=view,
-                title="folded",
-            ),
-            "a",
-        )  # fmt: skip
-        for run, height, what in (
-            (touching, 0.50, "with contact"),
-            (free, 0.04, "without contact"),
+    with styled():
+        figure, (states, (curve,)) = sheet(
+            PanelGrid(3, 43.0, 48.0), PanelGrid(1, 89.0, 58.0), more=8.0
+        )
+        folded, view = int(touching.phase(0)["step"].iloc[-1]), (34.0, -142.0)
+        shown = (
+            (touching, folded, 0.0, "folded"),
+            (touching, -1, 0.02, "loaded, with contact"),
+            (free, -1, 0.0, "loaded, without contact"),
+        )
+        for ax, letter, (run, step, arrow, text) in zip(
+            states, "abc", shown, strict=True
         ):
-            picture(
-                figure,
-                (0.27, height, 0.30, 0.44),
-                run,
-                -1,
-                view=view,
-                arrow=0.02 if run is touching else 0.0,
-                title=f"loaded, {what}",
-            )
-        ax = figure.add_axes((0.67, 0.16, 0.31, 0.74))
-        for run, colour, style in ((touching, SERIES[0], "-"), (free, SERIES[1], "--")):
-            rows = run.phase(1)
-            ax.plot(
-                1e3 * rows["displacement"],
-                1e3 * rows["load"],
-                style,
-                color=colour,
-                label="with contact" if run is touching else "without contact",
-            )
-        ax.set_xlabel("displacement since folding (mm)")
-        ax.set_ylabel("load (mN)")
-        ax.legend()
-        put_letter(ax, "b")
+            picture(ax, run, step, view=view, arrow=arrow)
+            put_letter(ax, letter, text)
+        _load_curves(curve, touching, free, " since folding")
+        put_letter(curve, "d")
+        legend_below(figure, [*curve.get_legend_handles_labels()[0], *sheet_marks()])
         say_runs(figure, [touching, free])
     return figure
 
@@ -156,23 +220,39 @@ def folding_sequences(
     creases : the middle (3,) of each crease of the flat sheet by its name, m
     verdicts : sequence ("1-2-2-3"), increments, verdict
     """
-    with rc_context(RC):
-        height = 2.0 if verdicts is None else 4.6
-        figure = Figure(figsize=(FULL_WIDTH, height))
-        width, high = 1.0 / (len(runs) + 1), 1.75 / height
-        low = 1.0 - 1.9 / height
-        flat = picture(figure, (0.0, low, width, high), runs[0], 0, view=(60, -60))
-        put_letter(flat, "a")
-        for name, middle in creases.items():
-            flat.text(*middle, name, ha="center", va="center", zorder=1e4)
-        for k, run in enumerate(runs, start=1):
-            place = (k * width, low, width, high)
-            ax = picture(figure, place, run, -1, view=(38.0, 205.0), title=run.label)
-            put_letter(ax, "abcd"[k])
+    with styled():
+        groups = [PanelGrid(len(runs) + 1, 43.0, 46.0)]
         if verdicts is not None:
-            _verdict_map(figure.add_axes((0.02, 0.12, 0.96, 0.40)), verdicts)
+            groups.append(PanelGrid(1, 89.0, _columns()[1]))
+        figure, panels = sheet(*groups, more=9.0)
+        (flat, *ends), *rest = panels
+        scene = picture(flat, runs[0], 0, view=(60.0, -60.0))
+        put_letter(flat, "a", "creases")
+        for name, middle in creases.items():
+            flat.annotate(name, tuple(scene.seen(middle)), ha="center", va="center")
+        for letter, ax, run in zip("bcde", ends, runs, strict=False):
+            picture(ax, run, -1, view=(38.0, 205.0))
+            put_letter(ax, letter, _beside_paper(run.label))
+        marks: list[Line2D | Patch] = [*sheet_marks()]
+        if verdicts is not None:
+            map_marks = _verdict_map(rest[0][0], verdicts)
+            put_letter(rest[0][0], "abcdef"[len(runs) + 1], _counted(verdicts))
+            marks += map_marks
+        legend_below(figure, marks)
         say_runs(figure, runs)
     return figure
+
+
+def _beside_paper(label: str) -> str:
+    """Our verdict of a run, "1-2-2-3 (lock)", and the one printed, if there is one."""
+    printed = PRINTED.get(label.partition(" ")[0])
+    return label + (f"\n[ZF19]: {printed}" if printed else "")
+
+
+def _counted(verdicts: pd.DataFrame) -> str:
+    count = summed_verdicts(verdicts)["verdict"].value_counts()
+    ours = ", ".join(f"{count[n]} {n}" for n in VERDICT_COLOUR if n in count)
+    return f"stages of creases A-B-C-D: {ours}\n[ZF19]: {PRINTED_LOCKS} lock, of 75"
 
 
 def summed_verdicts(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -182,9 +262,15 @@ def summed_verdicts(verdicts: pd.DataFrame) -> pd.DataFrame:
     return said.rename("verdict").reset_index()
 
 
-def _verdict_map(ax: Axes, verdicts: pd.DataFrame) -> None:
-    table = summed_verdicts(verdicts)
-    columns = 15
+def _columns() -> tuple[int, float]:
+    """Columns of the map, and its height in mm for 75 sequences."""
+    columns = int(page().room_mm / 11.6)
+    return columns, 5.0 * -(-75 // columns) + 8.0
+
+
+def _verdict_map(ax: Axes, verdicts: pd.DataFrame) -> list[Patch]:
+    """A field a sequence; those whose outcome the paper prints have a frame."""
+    table, (columns, _) = summed_verdicts(verdicts), _columns()
     rows = -(-len(table) // columns)
     names = list(VERDICT_COLOUR)
     image = np.full((rows, columns), np.nan)
@@ -192,7 +278,12 @@ def _verdict_map(ax: Axes, verdicts: pd.DataFrame) -> None:
     for k, (sequence, word) in enumerate(said):
         r, c = divmod(k, columns)
         image[r, c] = names.index(word) if word in names else 1
-        ax.text(c, r, sequence, ha="center", va="center", fontsize=5.2)
+        ax.text(c, r, sequence, ha="center", va="center", fontsize=size(6.0))
+        if sequence in PRINTED:
+            frame = Rectangle(
+                (c - 0.46, r - 0.42), 0.92, 0.84, fill=False, lw=size(1.2)
+            )
+            ax.add_patch(frame)
     ax.imshow(
         image, cmap=ListedColormap(list(VERDICT_COLOUR.values())), vmin=-0.5,
         vmax=len(names) - 0.5, aspect="auto",
@@ -201,42 +292,71 @@ def _verdict_map(ax: Axes, verdicts: pd.DataFrame) -> None:
     ax.set_yticks(np.arange(-0.5, rows), [])
     ax.grid(color="white", lw=1.5)
     ax.tick_params(length=0)
-    count = table["verdict"].value_counts()
-    text = ", ".join(f"{n}: {count[n]}" for n in names if n in count)
-    ax.set_title(f"stages of creases A-B-C-D; {text}", fontsize=7.0)
-    for verdict, colour in VERDICT_COLOUR.items():
-        ax.plot([], [], "s", color=colour, label=verdict)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.01), ncols=len(names))
-    put_letter(ax, "e")
+    ax.spines[:].set_visible(False)
+    there = [n for n in names if n in set(table["verdict"])]
+    fields = [Patch(color=VERDICT_COLOUR[n], label=n) for n in there]
+    return [*fields, Patch(fill=False, ec="black", label="outcome printed in [ZF19]")]
 
 
-def interlocking_sheets(touching: OrigamiRun, free: OrigamiRun) -> Figure:
-    """Fig. 11: two sheets pulled apart, with contact and without."""
-    with rc_context(RC):
-        figure = Figure(figsize=(FULL_WIDTH, 3.4))
-        folded = int(touching.phase(0)["step"].iloc[-1])
-        view = (16.0, -64.0)
-        for place, run, step, title, letter in (
-            ((0.0, 0.50, 0.32, 0.45), touching, folded, "folded into each other", "a"),
-            ((0.31, 0.50, 0.32, 0.45), touching, -1, "loaded, with contact", "c"),
-            ((0.15, 0.04, 0.34, 0.45), free, -1, "loaded, without contact", "d"),
-        ):
-            arrow = 0.012 if letter == "c" else 0.0
-            ax = picture(figure, place, run, step, view=view, arrow=arrow, title=title)
-            put_letter(ax, letter)
-        ax = figure.add_axes((0.72, 0.16, 0.26, 0.74))
-        for run, colour, style in ((touching, SERIES[0], "-"), (free, SERIES[1], "--")):
-            rows = run.phase(1)
-            ax.plot(
-                1e3 * rows["displacement"],
-                1e3 * rows["load"],
-                style,
-                color=colour,
-                label="with contact" if run is touching else "without contact",
-            )
-        ax.set_xlabel("displacement (mm)")
-        ax.set_ylabel("load (mN)")
-        ax.legend()
-        put_letter(ax, "b")
+@dataclass(frozen=True, eq=False)
+class SetUp:
+    """Where a sheet is held and loaded: numbers of nodes.
+
+    Parameters
+    ----------
+    held, sprung, loaded : (k,) of supports, of springs along z, of loads
+    """
+
+    held: Ints
+    sprung: Ints
+    loaded: Ints
+
+
+def interlocking_sheets(
+    touching: OrigamiRun, free: OrigamiRun, loading: SetUp
+) -> Figure:
+    """Fig. 11: two sheets pulled apart: set-up, curves, with contact and without."""
+    with styled():
+        figure, (panels,) = sheet(PanelGrid(4, 82.0, 50.0), more=8.0)
+        folded, view = int(touching.phase(0)["step"].iloc[-1]), (16.0, -64.0)
+        marks = _set_up(panels[0], touching, folded, view, loading)
+        _load_curves(panels[1], touching, free, "")
+        picture(panels[2], touching, -1, view=view, arrow=0.012)
+        picture(panels[3], free, -1, view=view)
+        said = ("set-up", "", "loaded, with contact", "loaded, without contact")
+        for ax, letter, text in zip(panels, "abcd", said, strict=True):
+            put_letter(ax, letter, text)
+        curves = panels[1].get_legend_handles_labels()[0]
+        legend_below(figure, [*curves, *marks, *sheet_marks()[:1]])
         say_runs(figure, [touching, free])
     return figure
+
+
+def _set_up(
+    ax: Axes,
+    run: OrigamiRun,
+    step: int,
+    view: tuple[float, float],
+    loading: SetUp,
+) -> list[Line2D]:
+    """(a): the sheets folded into each other, what holds and what pulls them."""
+    x = run.x[step]
+    scene = show_sheet(ax, run.sheet(step), view=view)
+    up = np.tile([0.0, 0.0, 0.3 * scene.span], (len(loading.loaded), 1))
+    for start, tip in zip(x[loading.loaded], x[loading.loaded] + up, strict=True):
+        ax.annotate(
+            "", tuple(scene.seen(tip)), tuple(scene.seen(start)), zorder=4,
+            arrowprops={"arrowstyle": "-|>", "color": ARROW, "shrinkA": 0, "lw": 1.0},
+        )  # fmt: skip
+    looks: dict[str, dict[str, Any]] = {
+        "held node": {"marker": "^", "mfc": "black", "ms": size(4.5)},
+        "spring along $z$": {"marker": "s", "mfc": "white", "ms": size(3.0)},
+    }
+    for (_, look), nodes in zip(
+        looks.items(), (loading.held, loading.sprung), strict=True
+    ):
+        ax.plot(*scene.seen(x[nodes]).T, ls="", color="black", zorder=5, **look)
+    show(ax, scene.seen(np.concatenate([x, x[loading.loaded] + up])))
+    marks = [Line2D([], [], ls="", color="black", label=name, **look)
+             for name, look in looks.items()]  # fmt: skip
+    return [*marks, Line2D([], [], color=ARROW, marker=">", ms=3.0, label="load")]

@@ -38,6 +38,13 @@ def arguments() -> OneLineParser:
         "those of the comparison and of the ingest; once for each row",
     )
     parser.add_argument(
+        "--width", default="183", help="mm: 89, 120 or 183; or slide (183)"
+    )
+    parser.add_argument(
+        "--no-identity", action="store_true", help="no line that names the runs"
+    )
+    parser.add_argument("--svg", action="store_true", help="write NAME.svg as well")
+    parser.add_argument(
         "--out", type=Path, required=True, help="folder to write into, one a figure"
     )
     return parser
@@ -48,6 +55,15 @@ def main(argv: list[str] | None = None) -> int:
     """Draw one figure from the folders of finished runs."""
     given = arguments().parse_args(argv)
     rows = _rows(given.row)
-    run_step(FigureConfig(given.figure, tuple(r.label for r in rows)), rows, given.out)
+    config = FigureConfig(
+        given.figure,
+        tuple(row.label for row in rows),
+        given.width,
+        not given.no_identity,
+        given.svg,
+    )
+    result = run_step(config, rows, given.out)
     print(f"wrote {given.out / given.figure}.pdf, .png and its numbers as CSV")
+    if result["faults"]:
+        print(f"{result['faults']} faults, the first: {result['first_fault']}")
     return 0

@@ -111,12 +111,28 @@ class Drawn(Entry):
     sets: Words = ()
 
 
+class FigureStyle(Entry):
+    """How all figures are drawn and saved.
+
+    Attributes
+    ----------
+    width : mm
+    identity : whether a line below the art names the runs
+    svg : whether there is an SVG beside PDF and PNG
+    """
+
+    width: Literal[89, 120, 183, "slide"] = 183
+    identity: bool = True
+    svg: bool = False
+
+
 class Workflow(Entry):
     """Everything `make figures` makes; what it makes first stands first."""
 
     comparisons: dict[str, Compared] = Field(default_factory=dict)
     figures: dict[str, Drawn] = Field(default_factory=dict)
     series: dict[str, MeasuredSeries] = Field(default_factory=dict)
+    style: FigureStyle = FigureStyle()
 
     _goal: str = PrivateAttr("")  # the one figure that is asked for, if not everything
     _left_out: list[str] = PrivateAttr(default_factory=list)

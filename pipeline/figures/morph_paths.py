@@ -16,6 +16,7 @@ from pipeline.formats.structure_file import structure_file
 from pipeline.results.shown import DrawnFigure, Row
 from pipeline.results.simulated_run import read_simulated
 from pipeline.store.files import read_json
+from sim.arrays import Floats
 from sim.morph.equations.projection import admissible, satisfy_constraints
 from sim.morph.equations.system import state, system_of
 from sim.morph.mobility.mobility import modes
@@ -55,7 +56,16 @@ def read_path(row: Row) -> MorphHistory:
         run.table["E"].to_numpy(np.float64),
         run.table["S"].to_numpy(np.float64),
         tuple((a, b, radius) for a, b, radius in kept.get("capsules", ())),
+        _radii(kept.get("radii", ()), run.r.shape[1]),
     )
+
+
+def _radii(balls: Sequence[tuple[int, float]], nodes: int) -> Floats:
+    """(n,) the radius of every node's ball, 0 where it has none."""
+    radii = np.zeros(nodes)
+    for node, radius in balls:
+        radii[node] = radius
+    return radii
 
 
 def _first_step(row: Row, history: MorphHistory) -> FirstStep:

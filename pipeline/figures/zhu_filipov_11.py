@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 
-from analysis.figures.zhu_filipov_2019 import interlocking_sheets
+import numpy as np
+
+from analysis.figures.zhu_filipov_2019 import SetUp, interlocking_sheets
 from pipeline.results.origami_run import read_two
 from pipeline.results.shown import DrawnFigure, Row
+from pipeline.store.files import read_json
 
 CAPTION = """
 **Interlocking sheets are pulled apart, with and without contact**, after Fig. 11 of
@@ -22,5 +25,14 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     touching, free = read_two(list(rows))
     tables = {"with-contact": touching.table, "without-contact": free.table}
     said = {"load": touching.table["load"].max()}
-    figure, keys = interlocking_sheets(touching, free), [touching.key, free.key]
-    return DrawnFigure(figure, tables, keys, said=said)
+    figure = interlocking_sheets(touching, free, _set_up(rows[0]))
+    return DrawnFigure(figure, tables, [touching.key, free.key], said=said)
+
+
+def _set_up(row: Row) -> SetUp:
+    """What holds and what pulls, as the last phase of a run says."""
+    case = read_json(row.simulated / "run.json")["config"]["case"]
+    last = case["phases"][-1]
+    held = last.get("supports") or case["supports"]
+    nodes = ([one[0] for one in rows] for rows in (held, last.get("elastic", ())))
+    return SetUp(*(np.array(own, dtype=np.int64) for own in (*nodes, last["nodes"])))

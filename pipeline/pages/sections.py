@@ -14,7 +14,7 @@ from analysis.captions.markup import as_html
 from pipeline.pages.jobs import States, natural
 from pipeline.pages.links import MOST_SHOWN, anchor, links, named, relative, scan_files
 from pipeline.pages.scene import MOST_COORDINATES, scan_over, scene_of
-from pipeline.results.saved_figure import caption_in
+from pipeline.results.saved_figure import SMALL, caption_in
 from pipeline.terminal.errors import InputError, one_line
 
 LIBRARY = Path("package_data") / "plotly.min.js"
@@ -240,7 +240,7 @@ def _picture(job: Mapping[str, Any], room: float) -> dict[str, str]:
     """The picture as a data address; why there is none."""
     if job["status"] != "finished":
         return {"why": f"{job['status']}: {job['reason']}"}
-    for suffix, kind in ((".svg", "svg+xml"), (".png", "png")):
+    for suffix, kind in ((SMALL, "png"), (".png", "png"), (".svg", "svg+xml")):
         path = job["directory"] / f"{job['name']}{suffix}"
         if path.is_file() and path.stat().st_size * 4 / 3 < room:
             data = base64.b64encode(path.read_bytes()).decode("ascii")
@@ -285,4 +285,5 @@ def _figure_files(job: Mapping[str, Any], out: Path) -> list[dict[str, str]]:
         return []
     kept = (".pdf", ".png", ".svg", ".csv", ".gif", ".mp4", ".md", ".tex")
     files = [p for p in sorted(directory.iterdir()) if p.suffix in kept]
+    files = [p for p in files if not p.name.endswith(SMALL)]
     return [{"name": p.name, "href": relative(p, out)} for p in files]

@@ -7,8 +7,16 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
+from analysis.figures.lint import faults
+from analysis.figures.style import drawn_for, page_of
 from pipeline.results.caption_facts import caption_of
-from pipeline.results.saved_figure import NOWHERE, save, write_caption
+from pipeline.results.saved_figure import (
+    NOWHERE,
+    Saving,
+    save,
+    write_caption,
+    write_small,
+)
 from pipeline.results.shown import DrawnFigure, Row
 from pipeline.steps.figure_names import module_of
 from pipeline.store.files import replacing, write_text
@@ -26,13 +34,22 @@ class FigureConfig:
     ----------
     figure : its name, such as dejong-3
     labels : one for each row
+    width : mm of the page, or "slide": see analysis.figures.style.page_of
+    identity, svg : see pipeline.results.saved_figure.Saving
     """
 
     figure: str
     labels: tuple[str, ...]
+    width: int | str = 183
+    identity: bool = True
+    svg: bool = False
 
     def __post_init__(self) -> None:
         module_of(self.figure)
+        try:
+            page_of(self.width)
+        except ValueError as error:
+            raise InputError(str(error)) from error
         if len(set(self.labels)) != len(self.labels):
             twice = next(x for x in self.labels if self.labels.count(x) > 1)
             raise InputError(
@@ -51,33 +68,48 @@ def run_step(
 
     Returns
     -------
-    the files written and the keys shown
+    the keys shown, and what the lint of figures finds
     """
     module = importlib.import_module(module_of(config.figure))
     draw: Callable[[Sequence[Row]], DrawnFigure] = module.draw
-    drawn = draw(rows)
-    caption = caption_of(config.figure, module.CAPTION, rows, drawn.said)
-    out.mkdir(parents=True, exist_ok=True)
-    keys = tuple(dict.fromkeys([*drawn.keys, *origin.keys]))
-    origin = replace(origin, keys=tuple(key for key in keys if key))
-    files = save(drawn.figure, out / config.figure, origin)
-    for name, table in drawn.tables.items():
-        path = out / f"{config.figure}-{name}.csv"
-        with replacing(path) as temporary:
-            table.to_csv(temporary, index=False, lineterminator="\n")
-        files.append(path)
-    for name, text in drawn.moving.items():
-        path = out / f"{config.figure}-{name}.svg"
-        write_text(path, text)
-        files.append(path)
+    with drawn_for(config.width):
+        drawn = draw(rows)
+        found = faults(drawn.figure)
+        caption = caption_of(config.figure, module.CAPTION, rows, drawn.said)
+        out.mkdir(parents=True, exist_ok=True)
+        keys = tuple(dict.fromkeys([*drawn.keys, *origin.keys]))
+        origin = replace(origin, keys=tuple(key for key in keys if key))
+        saving = Saving(config.identity, config.svg)
+        files = save(drawn.figure, out / config.figure, origin, saving)
+    write_small(out / config.figure)
+    files += _tables(drawn, out / config.figure)
     files += write_caption(caption, out, origin)
     write_sidecars(files, origin)
-    return {"figure": config.figure, "rows": len(rows), "shows": " ".join(drawn.keys)}
+    return {
+        "figure": config.figure,
+        "rows": len(rows),
+        "shows": " ".join(drawn.keys),
+        "faults": len(found),
+        "first_fault": next(iter(found), ""),
+    }
+
+
+def _tables(drawn: DrawnFigure, stem: Path) -> list[Path]:
+    """Write the numbers plotted and what moves; the files."""
+    files = []
+    for name, table in drawn.tables.items():
+        files.append(stem.with_name(f"{stem.name}-{name}.csv"))
+        with replacing(files[-1]) as temporary:
+            table.to_csv(temporary, index=False, lineterminator="\n")
+    for name, text in drawn.moving.items():
+        files.append(stem.with_name(f"{stem.name}-{name}.svg"))
+        write_text(files[-1], text)
+    return files
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
     """Draw the figure of a planned job."""
-    config = FigureConfig(str(job.config["figure"]), tuple(job.config["labels"]))
+    config = FigureConfig(**{**job.config, "labels": tuple(job.config["labels"])})
     nothing = repeat(None)
     rows = [
         Row(*row)

@@ -59,7 +59,7 @@ def planned(workflow: Workflow) -> tuple[Planner, dict[str, Any]]:
             workflow,
             "figures",
             workflow.figures,
-            lambda entry: wanted.figure(planner, entry, compared),
+            lambda entry: wanted.figure(planner, entry, compared, workflow.style),
         )
     known = {
         "comparisons": {c: [job.name for job in jobs] for c, jobs in compared.items()},

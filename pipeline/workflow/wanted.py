@@ -13,6 +13,7 @@ from pipeline.config.workflow_file import (
     WORKFLOW,
     Compared,
     Drawn,
+    FigureStyle,
     MeasuredSeries,
     VirtualScan,
 )
@@ -183,7 +184,10 @@ def _scanner_config(wanted: Compared, scan: VirtualScan) -> dict[str, Any]:
 
 
 def figure(
-    planner: Planner, drawn: Drawn, compared: Mapping[str, tuple[Job, Job, Job]]
+    planner: Planner,
+    drawn: Drawn,
+    compared: Mapping[str, tuple[Job, Job, Job]],
+    style: FigureStyle,
 ) -> Job:
     """The figure, with a row for each comparison and then for each run alone."""
     for name in drawn.comparisons:
@@ -200,7 +204,8 @@ def figure(
         (label, _parts(planner, drawn.name, label, words))
         for label, words in drawn.parts.items()
     ]
-    job = _drawn(drawn, [compared[name] for name in drawn.comparisons], alone)
+    rows = [compared[name] for name in drawn.comparisons]
+    job = _drawn(drawn, rows, alone, style)
     return planner.jobs.setdefault(job.key, job)
 
 
@@ -208,6 +213,7 @@ def _drawn(
     drawn: Drawn,
     rows: Sequence[tuple[Job, Job, Job]],
     simulations: Sequence[tuple[str, Job]],
+    style: FigureStyle,
 ) -> Job:
     labels = [*drawn.comparisons, *(label for label, _ in simulations)]
     reads: dict[str, Job | list[Job]] = {
@@ -218,6 +224,6 @@ def _drawn(
         reads["comparisons"] = [row[2] for row in rows]
     if len(set(labels)) < len(labels):
         raise InputError(f"{WORKFLOW}: figures.{drawn.name} names a row twice")
-    config = {"figure": drawn.name, "labels": labels}
+    config = {"figure": drawn.name, "labels": labels, **style.model_dump()}
     module = module_of(drawn.name)
     return job_for("figure", drawn.name, config, reads, modules=[module])

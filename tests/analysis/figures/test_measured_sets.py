@@ -9,6 +9,7 @@ from analysis.figures.measured_sets import (
     measured_set,
     short_names,
 )
+from analysis.figures.style import NOTE, lines_below
 
 AT = np.linspace(0.0, 1.0, 5)
 
@@ -53,17 +54,18 @@ def shown() -> ShownSet:
 
 def test_every_test_has_a_panel_that_says_how_it_ended() -> None:
     figure = measured_set(shown())
-    titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
+    titles = [" ".join(axes.get_title().split()) for axes in figure.axes]
     assert titles == [
-        "test b: predicted\nrms E 0.1, within 0.15 N; 40% inside",
-        "test a: fitted\nrms E 0.1, within 0.15 N; 60% inside",
-        "kept c: predicted,\nnot yet measured",
-        "work, mJ",
+        "test b: predicted, 40% inside, rms $E$ 0.1, within 0.15 N",
+        "test a: fitted, 60% inside, rms $E$ 0.1, within 0.15 N",
+        "kept c: predicted, not yet measured",
+        "",
     ]
-    lines = next(axes for axes in figure.axes if axes.get_title() == "work, mJ")
-    names = [label.get_text() for label in lines.get_yticklabels()]
+    names = [label.get_text() for label in figure.axes[-1].get_yticklabels()]
+    assert figure.axes[-1].get_xlabel() == "work (mJ)"
     assert names == ["test a", "test b", "kept c"]
-    assert "work (fitted) agrees" in figure.get_supxlabel()
+    said = " ".join(lines_below(figure)[NOTE].split())
+    assert "work (fitted) agrees" in said
 
 
 def test_branches_lie_half_their_difference_about_the_mean() -> None:

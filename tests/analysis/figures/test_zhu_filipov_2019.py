@@ -9,11 +9,13 @@ from analysis.figures.origami_runs import OrigamiRun
 from analysis.figures.origami_sweeps import approach, crossing, even
 from analysis.figures.sheets import FoldedSheet, rims
 from analysis.figures.zhu_filipov_2019 import (
+    SetUp,
     box_folds_itself,
     contact_of_a_node,
     corner_bears_load,
     folding_sequences,
     interlocking_sheets,
+    past_limit_points,
     summed_verdicts,
 )
 
@@ -54,7 +56,12 @@ def words(figure: Figure) -> str:
     return " ".join(text.get_text() for text in figure.texts)
 
 
-@pytest.mark.parametrize("draw", [corner_bears_load, interlocking_sheets])
+def pulled(touching: OrigamiRun, free: OrigamiRun) -> Figure:
+    """Fig. 11 of two runs, held at one node and loaded at another."""
+    return interlocking_sheets(touching, free, SetUp(*np.array([[0], [1], [2]])))
+
+
+@pytest.mark.parametrize("draw", [corner_bears_load, pulled])
 def test_load_curves_show_both_runs_and_name_them(draw: type) -> None:
     figure = draw(origami_run("with"), origami_run("without"))
     curves = [ax for ax in figure.axes if ax.get_ylabel() == "load (mN)"]
@@ -85,7 +92,8 @@ def test_verdicts_that_change_with_increments_are_ambiguous() -> None:
     named = {text.get_text() for ax in figure.axes for text in ax.texts}
     assert {"A", "B", "1-2"} <= named
     titles = " ".join(ax.get_title() for ax in figure.axes)
-    assert "lock: 1, no: 1, ambiguous: 1" in titles
+    assert "1 lock, 1 no, 1 ambiguous" in titles
+    assert "[ZF19]: 7 lock" in titles
 
 
 def test_fig_5_force_is_continuous_across_zones_and_starts_at_d0() -> None:
@@ -97,7 +105,7 @@ def test_fig_5_force_is_continuous_across_zones_and_starts_at_d0() -> None:
         force = rows["force"].to_numpy()
         assert abs(np.diff(force)).max() < 0.02 * force.max()
     figure = contact_of_a_node(near, across)
-    assert len(figure.axes) == 4
+    assert len(figure.axes) == 6
 
 
 def test_rims_are_the_outlines_of_panels_not_their_inner_edges() -> None:
@@ -105,3 +113,12 @@ def test_rims_are_the_outlines_of_panels_not_their_inner_edges() -> None:
     assert len(rims(sheet)) == 8
     crease = FoldedSheet(SQUARES, TRIANGLES, np.array([0, 0, 2, 2]), panels=2)
     assert len(rims(crease)) == 4
+
+
+def test_a_curve_is_cut_where_a_load_passes_a_limit_point() -> None:
+    even, stiffer = np.arange(6.0), np.sqrt(np.arange(9.0))
+    assert past_limit_points(even).tolist() == []
+    assert past_limit_points(stiffer).tolist() == []
+    far, back = even + 5.0 * (even > 2.0), even - 3.0 * (even > 3.0)
+    assert past_limit_points(far).tolist() == [2]
+    assert past_limit_points(back).tolist() == [3]

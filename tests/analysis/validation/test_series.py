@@ -138,6 +138,6 @@ def test_the_figure_shows_the_curve_the_points_and_the_errors():
     errors = compare_series(table, RUN, "time")
     figure = measured_series(table, RUN, "time", errors, [("simulated", "abc")])
     (panel,) = figure.axes
-    assert panel.get_ylabel() == "$x_c$, m"
-    assert "held out: rms" in panel.get_title(loc="right")
+    assert panel.get_ylabel() == "centroid $x_c$ (m)"
+    assert "held out: rms" in panel.get_title()
     assert "abc" in figure.texts[-1].get_text()

@@ -132,7 +132,7 @@ def test_computing_times_are_measured_by_ground_and_step(tmp_path: Path) -> None
     assert [bar[1][1] for bar in bars] == times["most"].tolist()
     assert facts([row])["rows"][0]["result"]["machine"]
     assert facts([row])["nature"] == TIMED
-    names = [text.get_text() for text in drawn.figure.axes[0].get_legend().texts]  # type: ignore[union-attr]
+    names = [text.get_text() for text in drawn.figure.legends[0].texts]
     assert names[:2] == ["0\N{DEGREE SIGN}", "+3\N{DEGREE SIGN}"]
 
 

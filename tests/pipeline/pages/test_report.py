@@ -305,7 +305,8 @@ def test_an_edited_table_that_is_none_costs_its_comparison_alone(results, tmp_pa
 def test_a_figure_without_its_picture_says_so(results, tmp_path):
     place = copied(results, tmp_path)
     figure = next(j for j in collect_jobs(place) if j["step"] == "figure")
-    (figure["directory"] / "dejong-3.png").unlink()
+    for name in ("dejong-3.png", "dejong-3-small.png"):
+        (figure["directory"] / name).unlink()
     page = shown(place)
     assert "No picture: " in page.text
     assert "is gone: remove" in page.text

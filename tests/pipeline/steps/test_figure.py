@@ -37,6 +37,7 @@ def test_a_figure_is_written_as_pdf_and_png_with_its_numbers(row, tmp_path):
         "caption.trace.json",
         "dejong-3-nodes.csv",
         "dejong-3-nodes.trace.json",
+        "dejong-3-small.png",
         "dejong-3-steps.csv",
         "dejong-3-steps.trace.json",
         "dejong-3.pdf",

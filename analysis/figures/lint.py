@@ -1,0 +1,331 @@
+"""What an editor would send back of a figure: `faults`, one line each.
+
+A figure is looked at as it is laid out for its page: letters of panels, sizes and
+overlaps of texts, labels with units, powers of ten, what marks mean, ranges that are
+compared, scales, colours, and whatever lies outside of the frame.
+"""
+
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import Collection
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+from matplotlib.text import Annotation, Text
+from matplotlib.transforms import Bbox
+from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
+
+from analysis.figures.colours import contrast, distance, lightness
+from analysis.figures.style import (
+    COMPARED,
+    IDENTITY,
+    LETTER,
+    NOTE,
+    OWN,
+    SMALL,
+    lay_out,
+    page,
+    styled,
+)
+
+POWER = re.compile(r"\d(?:\.\d+)?[eE][+-]?\d")  # 2.6e-05
+UNIT = re.compile(r"\([^()]*\)")
+TEXT_CONTRAST = 4.5  # WCAG 2.1, AA
+LINE_CONTRAST = 1.5  # of lines and marks: grey guides among them
+NEAR, NEAR_GREY = (
+    10.0,
+    10.0,
+)  # Delta E and L* between lines that colour alone tells apart
+TOUCH = 0.7  # pt by which boxes of texts may reach into each other
+ALIKE = 1e-6  # of a range
+
+
+def faults(figure: Figure) -> list[str]:
+    """Everything found in a figure, drawn for the present page."""
+    with styled(), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        lay_out(figure)
+        texts = list(_texts(figure))
+        found = [
+            *(f"laid out: {one.message}" for one in said),
+            *_letters(figure),
+            *_sizes(texts),
+            *_powers(texts),
+            *_overlaps(texts, float(figure.dpi)),
+            *_outside(figure, texts),
+            *_labels(figure),
+            *_marks(figure),
+            *_ranges(figure),
+            *_scales(figure),
+            *_colours(figure, texts),
+        ]
+    return list(dict.fromkeys(found))
+
+
+def panels_of(figure: Figure) -> list[Axes]:
+    """Panels as they are read: rows from above, each from the left."""
+    own = [ax for ax in figure.axes if not _beside(ax) and ax.get_visible()]
+    own.sort(key=lambda ax: -_box(ax).y1)
+    rows: list[list[Axes]] = []
+    for ax in own:
+        box = _box(ax)
+        if rows and box.y1 > _box(rows[-1][0]).y1 - 0.5 * _box(rows[-1][0]).height:
+            rows[-1].append(ax)
+        else:
+            rows.append([ax])
+    return [ax for row in rows for ax in sorted(row, key=lambda ax: _box(ax).x0)]
+
+
+def _box(ax: Axes) -> Bbox:
+    return ax.get_position(original=True)
+
+
+def _beside(ax: Axes) -> bool:
+    """Whether axes are no panel: a colour bar, or a second axis of one."""
+    return _twin(ax) or hasattr(ax, "_colorbar") or ax.get_label() == "<colorbar>"
+
+
+def _twin(ax: Axes) -> bool:
+    """Whether axes lie upon others that came first."""
+    figure = ax.get_figure(root=True)
+    there = figure.axes if figure else []
+    if ax not in there:
+        return False
+    earlier = there[: there.index(ax)]
+    return any(one.get_position().bounds == ax.get_position().bounds for one in earlier)
+
+
+def _letter(ax: Axes) -> str:
+    """The letter of a panel, if it has one."""
+    return str(ax.get_title(loc="left")).strip()
+
+
+def _letters(figure: Figure) -> Iterator[str]:
+    panels = panels_of(figure)
+    letters = [_letter(ax) for ax in panels]
+    there = [letter for letter in letters if letter]
+    if len(panels) > 1 and not there:
+        yield f"{len(panels)} panels and no letters"
+    wanted = [_nth(k) for k in range(len(there))]
+    if there != wanted:
+        yield f"letters are read {', '.join(there)}: give {', '.join(wanted)}"
+    for ax, letter in zip(panels, letters, strict=True):
+        bold = [t for t in ax.findobj(Text) if t.get_fontweight() == "bold"]
+        if letter and letter not in [t.get_text().strip() for t in bold]:
+            yield f"letter {letter} is not bold"
+
+
+def _nth(k: int) -> str:
+    """a to z, then aa, ab..."""
+    return ("" if k < 26 else chr(96 + k // 26)) + chr(97 + k % 26)
+
+
+def _ticks(axis: Any) -> list[Any]:
+    """The ticks of an axis that are drawn."""
+    return list(axis._update_ticks())
+
+
+def _texts(figure: Figure) -> Iterator[Text]:
+    """Every text that is seen, but for the lines below the art."""
+    named = [text for text in figure.findobj(Text) if text.get_visible()]
+    ticks = set()
+    for ax in figure.findobj(Axes):
+        on = ax.axison and ax.get_visible()
+        for axis in (ax.xaxis, ax.yaxis):
+            drawn = _ticks(axis) if on and axis.get_visible() else []
+            shown = {id(t) for tick in drawn for t in (tick.label1, tick.label2)}
+            shown |= {id(axis.offsetText), id(axis.label)} if on else set()
+            ticks |= {id(text) for text in axis.findobj(Text)} - shown
+    for text in named:
+        below = text.get_gid() in (NOTE, IDENTITY)
+        if text.get_text().strip() and id(text) not in ticks and not below:
+            yield text
+
+
+def _sizes(texts: Sequence[Text]) -> Iterator[str]:
+    big = page().enlarged
+    for text in texts:
+        size = float(text.get_fontsize()) / big
+        if not SMALL - 0.01 <= size <= LETTER + 0.01:
+            yield f"{_said(text)} has {size:.1f} pt: {SMALL:g} to {LETTER:g}"
+
+
+def _powers(texts: Sequence[Text]) -> Iterator[str]:
+    for text in texts:
+        if POWER.search(text.get_text()):
+            yield f"{_said(text)}: write a power of ten"
+
+
+def _extent(text: Text) -> Bbox:
+    """Where a text stands, pixels; of an annotation without its arrow."""
+    return Text.get_window_extent(text)
+
+
+def _overlaps(texts: Sequence[Text], dpi: float) -> Iterator[str]:
+    upright = [t for t in texts if t.get_rotation() % 90.0 == 0.0]
+    if not upright:
+        return
+    touch = TOUCH * dpi / 72.0
+    boxes = [(text, _extent(text).padded(-touch)) for text in upright]
+    for (one, a), (other, b) in combinations(boxes, 2):
+        if a.x0 < b.x1 and b.x0 < a.x1 and a.y0 < b.y1 and b.y0 < a.y1:
+            yield f"{_said(one)} and {_said(other)} overlap"
+
+
+def _outside(figure: Figure, texts: Sequence[Text]) -> Iterator[str]:
+    frame = figure.bbox.padded(TOUCH * figure.dpi / 72.0)
+    legends = [legend for legend in figure.findobj(Legend) if legend.get_visible()]
+    boxes = [(_said(text), _extent(text)) for text in texts]
+    boxes += [("a legend", legend.get_window_extent()) for legend in legends]
+    for what, box in boxes:
+        if not (frame.contains(box.x0, box.y0) and frame.contains(box.x1, box.y1)):
+            yield f"{what} lies outside of the frame"
+
+
+def _labels(figure: Figure) -> Iterator[str]:
+    for ax in figure.findobj(Axes):
+        if not (ax.axison and ax.get_visible()):
+            continue
+        for axis, label in ((ax.xaxis, ax.get_xlabel()), (ax.yaxis, ax.get_ylabel())):
+            drawn = _ticks(axis) if axis.get_visible() else []
+            numbers = [
+                t for t in drawn if t.label1.get_visible() or t.label2.get_visible()
+            ]
+            said = [t.label1.get_text() + t.label2.get_text() for t in numbers]
+            bare = re.compile(r"[-+\d.,\N{MINUS SIGN}]+|\$.*\$")
+            if label and not UNIT.search(label):
+                if any(bare.fullmatch(word) for word in said):
+                    yield f"axis {label!r}: write quantity (unit), (-) for a number"
+            elif not label and any(bare.fullmatch(word) for word in said):
+                yield f"an axis of panel {_letter(ax) or '?'} has no label"
+
+
+def _look(line: Line2D) -> tuple[str, str, str, bool]:
+    """Colour, dash, mark, and whether the mark is filled; no colour where unseen."""
+    dash = str(line.get_linestyle()) if line.get_linewidth() > 0 else "None"
+    mark = str(line.get_marker())
+    filled = mark not in ("None", "") and line.get_markerfacecolor() not in (
+        "none",
+        "white",
+    )
+    colour = to_hex(line.get_color())
+    if mark not in ("None", "") and dash == "None":
+        colour = to_hex(line.get_markeredgecolor())
+    return colour, dash, "" if mark == "None" else mark, filled
+
+
+def _curves(ax: Axes) -> list[Line2D]:
+    """Lines in a panel that stand for data: no guides across it, no ticks, no bars."""
+    return [
+        line
+        for line in ax.get_lines()
+        if line.get_visible()
+        and np.size(line.get_xdata()) > 0
+        and line.get_transform().contains_branch(ax.transData)
+        and line.get_transform()
+        not in (ax.get_xaxis_transform(), ax.get_yaxis_transform())
+        and str(line.get_marker()) not in ("0", "1", "2", "3", "_", "|", ",")
+    ]
+
+
+def _handles(figure: Figure) -> set[tuple[str, str, str, bool]]:
+    """How what legends name looks."""
+    legends = figure.findobj(Legend)
+    return {_look(line) for one in legends for line in one.findobj(Line2D)}
+
+
+def _marks(figure: Figure) -> Iterator[str]:
+    named = _handles(figure)
+    drawn = {(colour, mark) for colour, _, mark, _ in named}
+    for ax in figure.findobj(Axes):
+        if not (ax.axison and ax.get_visible()):
+            continue
+        looks = {_look(line) for line in _curves(ax)}
+        told = {to_hex(t.get_color()) for t in ax.texts} - {"#000000"}
+        left = [
+            look
+            for look in looks
+            if (look[0], look[2]) not in drawn and look[0] not in told
+        ]
+        if len(looks) > 1 or _twin(ax):
+            for look in sorted(left):
+                if _twin(ax) and ax.yaxis.label.get_color() == look[0]:
+                    continue
+                yield f"panel {_letter(ax) or '?'}: no legend names {look[:3]}"
+    empty = [ax for ax in panels_of(figure) if not ax.axison and ax.collections]
+    if empty and not list(figure.findobj(Legend)):
+        yield "drawings in space and no legend"
+
+
+def _ranges(figure: Figure) -> Iterator[str]:
+    groups: dict[str, list[Axes]] = {}
+    for ax in figure.findobj(Axes):
+        if ax.axison and ax.get_visible() and ax.get_ylabel():
+            groups.setdefault(ax.get_ylabel(), []).append(ax)
+    for label, own in groups.items():
+        free = [ax for ax in own if ax.get_gid() != OWN]
+        for one, other in pairwise(free):
+            a, b = np.array([one.get_ylim(), other.get_ylim()])
+            if np.abs(a - b).max() > ALIKE * np.abs(a).max():
+                yield f"panels of {label!r} have several ranges"
+                break
+    for group in {
+        ax.get_gid() for ax in figure.axes if str(ax.get_gid()).startswith(COMPARED)
+    }:
+        ranges = {ax.get_ylim() for ax in figure.axes if ax.get_gid() == group}
+        if len(ranges) > 1:
+            yield f"panels that are compared ({group}) have {len(ranges)} ranges"
+
+
+def _scales(figure: Figure) -> Iterator[str]:
+    def per_pixel(ax: Axes) -> float:
+        return float(np.ptp(ax.get_xlim()) / ax.get_window_extent().width)
+
+    drawings = [
+        ax
+        for ax in panels_of(figure)
+        if not ax.axison and any(isinstance(c, Collection) for c in ax.collections)
+    ]
+    barred = [
+        ax for ax in drawings if any(isinstance(a, AnchoredSizeBar) for a in ax.artists)
+    ]
+    known = [per_pixel(ax) for ax in barred]
+    for ax in drawings:
+        if ax not in barred and not any(
+            abs(per_pixel(ax) / one - 1.0) < 0.02 for one in known
+        ):
+            yield f"panel {_letter(ax) or ax.get_title()!r} has no scale"
+
+
+def _colours(figure: Figure, texts: Sequence[Text]) -> Iterator[str]:
+    for text in texts:
+        if contrast(text.get_color()) < TEXT_CONTRAST:
+            yield f"{_said(text)} is too pale to read: {contrast(text.get_color()):.1f}"
+    for ax in figure.findobj(Axes):
+        lines = _curves(ax) if ax.axison else []
+        for line in lines:
+            if contrast(line.get_color()) < LINE_CONTRAST:
+                yield f"a line of panel {_letter(ax) or '?'} is too pale to see"
+        looks = {_look(line) for line in lines}
+        for one, other in combinations(sorted(looks), 2):
+            if one[0] != other[0] and one[1:] == other[1:]:
+                near, who = distance(one[0], other[0])
+                grey = abs(lightness(one[0]) - lightness(other[0]))
+                if near < NEAR:
+                    yield f"{one[0]} and {other[0]} are alike to {who}: {near:.0f}"
+                if grey < NEAR_GREY:
+                    yield f"{one[0]} and {other[0]} are alike in grey: {grey:.0f}"
+
+
+def _said(text: Text) -> str:
+    """A text as it is named in a fault."""
+    words = text.get_text().replace("\n", " ").strip()
+    kind = "note" if isinstance(text, Annotation) else "text"
+    return f"{kind} {words[:40]!r}"

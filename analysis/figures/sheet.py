@@ -1,0 +1,78 @@
+"""Panels on a page: side by side as far as it is wide, then in further rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.figures.style import MM, WIDTHS_MM, page
+
+GAP = 0.02  # of the size of a panel, between panels
+EDGE = 1.2  # mm, around all
+ALONE = WIDTHS_MM[0]  # mm, as wide as a panel is that stands alone
+
+
+@dataclass(frozen=True)
+class PanelGrid:
+    """Panels of one size.
+
+    Parameters
+    ----------
+    count : how many
+    width : mm that one of them needs
+    height : mm of each
+    ratios : of their widths, where all of them stand in one row
+    most : side by side
+    """
+
+    count: int
+    width: float
+    height: float
+    ratios: Sequence[float] = ()
+    most: int = 99
+
+    @property
+    def columns(self) -> int:
+        """How many stand side by side, so that the rows are about equally long."""
+        room = max(1, int((page().room_mm + 0.5) / self.width))
+        rows = -(-self.count // min(room, self.most, self.count))
+        return -(-self.count // rows)
+
+    @property
+    def rows(self) -> int:
+        """How many rows they fill."""
+        return -(-self.count // self.columns)
+
+
+def sheet(*groups: PanelGrid, more: float = 0.0) -> tuple[Figure, list[list[Axes]]]:
+    """A figure of this page, and the panels of each group in order.
+
+    Parameters
+    ----------
+    more : mm of height for what stands beside panels, such as a legend below
+    """
+    heights = [group.height * group.rows for group in groups]
+    big = page().enlarged
+    width = page().width_mm
+    if sum(group.count for group in groups) == 1:  # a panel alone fills a column
+        width = min(width, ALONE * big)
+    figure = Figure(
+        figsize=(width * MM, (sum(heights) + more) * MM * big),
+        layout="constrained",
+    )
+    engine = figure.get_layout_engine()
+    assert engine is not None
+    pad = EDGE * MM * big
+    engine.set(w_pad=pad, h_pad=pad, wspace=GAP, hspace=GAP)  # type: ignore[call-arg]
+    outer = figure.add_gridspec(len(groups), 1, height_ratios=heights)
+    panels = []
+    for k, group in enumerate(groups):
+        look: dict[str, Any] = {}
+        if group.rows == 1 and group.ratios:
+            look["width_ratios"] = group.ratios
+        inner = outer[k].subgridspec(group.rows, group.columns, **look)
+        places = [divmod(i, group.columns) for i in range(group.count)]
+        panels.append([figure.add_subplot(inner[at]) for at in places])
+    return figure, panels

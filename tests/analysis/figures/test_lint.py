@@ -1,0 +1,150 @@
+"""Faults planted in a small figure are found, one by one; without them none is."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.figures.colours import contrast, distance, lightness
+from analysis.figures.lint import faults
+from analysis.figures.scene import PaintedScene
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.style import (
+    compare,
+    drawn_for,
+    legend_below,
+    number,
+    put_letter,
+    say_below,
+    scale_bar,
+    settle,
+    styled,
+)
+
+SQUARE = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+Fault = Callable[[Figure, list[Axes]], object]
+
+
+def sound() -> tuple[Figure, list[Axes]]:
+    """Two curves a panel, a drawing in space, a legend, runs below."""
+    with styled():
+        figure, (panels,) = sheet(PanelGrid(3, 42.0, 40.0), more=6.0)
+        for ax, letter in zip(panels, "abc", strict=True):
+            put_letter(ax, letter, "what is shown")
+        for ax in panels[:2]:
+            ax.plot([0, 1, 2], [0, 1, 3], "-", color="#0072B2", label="one")
+            ax.plot([0, 1, 2], [0, 2, 1], "--", color="#000000", label="other")
+            ax.set_xlabel("time $t$ (s)")
+            ax.set_ylabel("way (mm)")
+        compare(panels[:2])
+        scene = PaintedScene((90.0, -90.0), 1.0)
+        scene.faces([SQUARE], "#9BC4E2")
+        scene.paint(panels[2], SQUARE)
+        scale_bar(panels[2], 0.5, "mm")
+        legend_below(figure, *panels[0].get_legend_handles_labels())
+        say_below(figure, "Runs: one 0123456789ab")
+    return figure, panels
+
+
+PLANTED: dict[str, tuple[Fault, str]] = {
+    "order": (lambda _, p: p[1].set_title("d", loc="left", weight="bold"), "letters"),
+    "bold": (lambda _, p: p[1].set_title("b", loc="left", weight="normal"), "not bold"),
+    "small": (lambda _, p: p[0].text(0.5, 1.5, "x", fontsize=5), "has 5.0 pt"),
+    "large": (lambda _, p: p[0].set_xlabel("t (s)", fontsize=11), "has 11.0 pt"),
+    "power": (lambda _, p: p[0].text(0.2, 2.0, "2.6e-05"), "power of ten"),
+    "overlap": (
+        lambda _, p: [p[0].text(0.9, 2.5, word) for word in ("here", "there")],
+        "overlap",
+    ),
+    "outside": (lambda f, _: f.text(0.99, 0.5, "far too long"), "outside"),
+    "unit": (lambda _, p: p[0].set_xlabel("time"), "quantity (unit)"),
+    "no label": (lambda _, p: p[1].set_xlabel(""), "has no label"),
+    "no legend": (
+        lambda _, p: p[1].plot([0, 2], [3, 0], ":", color="#D55E00"),
+        "legend",
+    ),
+    "range": (lambda _, p: p[1].set_ylim(0, 99), "ranges"),
+    "scale": (lambda _, p: p[2].artists[0].remove(), "no scale"),
+    "pale": (lambda _, p: p[0].text(0.2, 2, "x", color="#F0E442"), "too pale"),
+    "alike": (
+        lambda _, p: p[1].plot([0, 2], [3, 0], "-", color="#D55E00", label="one"),
+        "alike in grey",
+    ),
+}
+
+
+@pytest.mark.parametrize("width", [89, 183, "slide"])
+def test_a_sound_figure_has_no_fault_at_any_width(width: float | str) -> None:
+    with drawn_for(width):
+        assert faults(sound()[0]) == []
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_fault_is_found(name: str) -> None:
+    plant, said = PLANTED[name]
+    figure, panels = sound()
+    with styled():
+        plant(figure, panels)
+    assert said in " ".join(faults(figure))
+
+
+def test_lines_below_the_art_lie_outside_of_it_and_are_saved() -> None:
+    figure, _ = sound()
+    box = settle(figure)
+    (line,) = (text for text in figure.texts if text.get_gid() == "identity")
+    assert line.get_window_extent().y1 <= 0.0
+    assert line.get_window_extent().y0 >= box.y0 * figure.dpi
+
+
+def test_a_narrow_page_has_panels_below_each_other() -> None:
+    figure, panels = sound()
+    assert figure.get_figwidth() == pytest.approx(183 / 25.4)
+    with drawn_for(89):
+        narrow, below = sound()
+    assert narrow.get_figwidth() == pytest.approx(89 / 25.4)
+    rows = [
+        len({round(ax.get_position(original=True).y0, 3) for ax in own})
+        for own in (panels, below)
+    ]
+    assert rows == [1, 2]
+
+
+def test_a_width_that_is_none_is_refused() -> None:
+    with (
+        pytest.raises(ValueError, match="give one of 89, 120, 183, slide"),
+        drawn_for(100),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0.089, "0.089"), (2.6e-5, r"$2.6\times 10^{-5}$"), (1e-8, r"$1.0\times 10^{-8}$"),
+     (0.0, "0"), (-0.5, "\N{MINUS SIGN}0.50"), (0.00999, "0.010"), (14.34, "14")],
+)  # fmt: skip
+def test_numbers_are_printed_with_powers_of_ten(value: float, said: str) -> None:
+    assert number(value) == said
+    assert number(1e-8, 1) == r"$10^{-8}$"
+
+
+def test_colours_have_the_published_contrast_and_distance() -> None:
+    assert contrast("black") == pytest.approx(21.0)  # WCAG 2.1
+    assert contrast("#767676") == pytest.approx(4.54, abs=0.01)
+    assert lightness("white") == pytest.approx(100.0, abs=1e-3)
+    assert lightness("#777777") == pytest.approx(50.0, abs=0.1)
+    far = distance("black", "white")
+    assert far[0] == pytest.approx(100.0, abs=0.1)
+    red_green = distance("#D00000", "#6C6C00")
+    assert red_green[1] in ("protanopes", "deuteranopes")
+
+
+def test_what_is_nearer_is_painted_later() -> None:
+    scene = PaintedScene((90.0, -90.0), 1.0)
+    scene.faces([np.add(SQUARE, [0, 0, 1.0])], "red")
+    scene.faces([SQUARE], "blue")
+    ax = Figure().subplots()
+    scene.paint(ax, SQUARE)
+    colours = ax.collections[0].get_facecolor()
+    np.testing.assert_allclose(colours, [[0, 0, 1, 1], [1, 0, 0, 1]])
