@@ -78,3 +78,8 @@ def test_names_of_classes_are_counted_over_files(house: Path) -> None:
     held = rooms.classes_of_one_name()
     assert held == {"Same": ["pipeline/above/a.py", "pipeline/below/b.py"]}
     assert len(rooms.code_lines(house / "pipeline" / "above" / "a.py")) == 4
+
+
+def test_a_function_fits_on_a_screen() -> None:
+    long = {place: n for place, n in rooms.function_sizes().items() if n > 45}
+    assert long == {}

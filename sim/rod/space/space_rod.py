@@ -163,13 +163,8 @@ def through(
     closed : the last node is joined to the first; what twist closing leaves is natural
     """
     n = len(nodes)
-    if n < 3:
-        raise ValueError(f"rod: a chain needs 3 nodes or more, not {n}")
-    m = n if closed else n - 1
-    k = np.arange(m)
-    edges = np.column_stack([k, (k + 1) % n])
-    k = np.arange(m if closed else m - 1)
-    bends = np.column_stack([k, (k + 1) % m])
+    edges, bends = _chain(n, closed)
+    m = len(edges)
     length = np.linalg.norm(nodes[edges[:, 1]] - nodes[edges[:, 0]], axis=1)
     _refuse_bad_edges(nodes, edges, length)
     _refuse_bad_bends(nodes, edges, bends)
@@ -180,10 +175,7 @@ def through(
     directors = carried_directors(nodes, edges, np.asarray(first, dtype=np.float64))
     voronoi = 0.5 * (length[bends[:, 0]] + length[bends[:, 1]])
     state = start(nodes, directors, edges, bends)
-    mass = np.zeros(n)
     half = 0.5 * material.density * np.array([s.area for s in each]) * length
-    for end in range(2):
-        np.add.at(mass, edges[:, end], half)
     return SpaceRod(
         nodes=np.ascontiguousarray(nodes, dtype=np.float64),
         directors=directors,
@@ -195,12 +187,23 @@ def through(
         bending=0.5 * stiff.bending[bends].sum(axis=1),
         twisting=0.5 * stiff.twisting[bends].sum(axis=1),
         curvature=turning(state, edges, bends) / voronoi[:, None],
-        mass=mass,
+        mass=np.bincount(edges.T.ravel(), np.tile(half, 2), n).astype(np.float64),
         inertia=material.density * np.array([s.polar for s in each]) * length,
         held=np.zeros((n, 3), dtype=np.bool_),
         held_frames=np.zeros(m, dtype=np.bool_),
         law=law,
     )
+
+
+def _chain(n: int, closed: bool) -> tuple[Ints, Ints]:
+    """Edges (m, 2) from node to node, and bends (b, 2) from edge to edge."""
+    if n < 3:
+        raise ValueError(f"rod: a chain needs 3 nodes or more, not {n}")
+    m = n if closed else n - 1
+    k = np.arange(m)
+    edges = np.column_stack([k, (k + 1) % n])
+    k = np.arange(m if closed else m - 1)
+    return edges, np.column_stack([k, (k + 1) % m])
 
 
 def together(*rods: SpaceRod) -> SpaceRod:
