@@ -76,7 +76,12 @@ def _spread_of_cap(cap: float) -> float:
 
 def fault(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     """Return why this is no sphere, with the number that decides, or None."""
-    fit, points, R = c.fit, len(c.points), c.fit.radius
+    return _too_little(c, options) or _strip(c) or _other_surface(c, options)
+
+
+def _too_little(c: SphereCandidate, options: PickOptions) -> Rejected | None:
+    """Why there is too little of it to be judged."""
+    fit, points = c.fit, len(c.points)
     if points < JUDGE.fewest:
         return c.rejected(
             RejectionReason.POINTS, f"{points} points, at least {JUDGE.fewest} wanted"
@@ -96,7 +101,12 @@ def fault(c: SphereCandidate, options: PickOptions) -> Rejected | None:
             RejectionReason.ATTACHED,
             f"{points} of {c.level} points are clear of other things",
         )
-    width = c.spread / _spread_of_cap(c.cap)
+    return None
+
+
+def _strip(c: SphereCandidate) -> Rejected | None:
+    """Whether it is a strip of something else, such as a tube or a finger."""
+    points, width = len(c.points), c.spread / _spread_of_cap(c.cap)
     if width < JUDGE.narrow:
         return c.rejected(
             RejectionReason.STRIP,
@@ -109,6 +119,12 @@ def fault(c: SphereCandidate, options: PickOptions) -> Rejected | None:
             f"as wide as {width:.2f} of a cap, and its surface goes on with "
             f"{beyond:.2f} of its points, at most {most:.2f}",
         )
+    return None
+
+
+def _other_surface(c: SphereCandidate, options: PickOptions) -> Rejected | None:
+    """Whether normals, points inside or its own radius speak of another surface."""
+    fit, points, R = c.fit, len(c.points), c.fit.radius
     share = float(c.facing[fit.used].mean())
     wanted = JUDGE.facing_round if _tells_round(c) else JUDGE.facing
     if share < wanted:

@@ -53,14 +53,7 @@ def polish(
     if view is None and origins is not None and len(origins) == 1:
         view = np.zeros(len(points), dtype=np.int64)
     if view is None or not accepted:
-        fits = [_refit(c, points) for c in accepted]
-        accepted, lost = _sorted_out(accepted, fits, options)
-        if bias is None:
-            accepted = _unpulled(accepted, points)
-        seen = [points[c.points] - c.fit.centre for c in accepted]
-        excess = _shared_error(accepted, None, seen)
-        covariance = _budget(accepted, None, excess, options, bias)
-        return accepted, None, covariance, lost, excess
+        return _polished_merged(accepted, points, options, bias)
     views = int(view.max()) + 1
     if origins is None and bias is None:
         origins = scanner_places(accepted, points, view, views)
@@ -206,3 +199,22 @@ def _budget(
     if joint is None:
         floor += options.registration_mm**2
     return covariance + floor * np.eye(size)
+
+
+def _polished_merged(
+    accepted: list[SphereCandidate],
+    points: Floats,
+    options: PickOptions,
+    bias: FusionBias | None,
+) -> tuple[
+    list[SphereCandidate], Placement | None, Floats, list[Rejected], Excess | None
+]:
+    """The same where nobody knows which view a point is of."""
+    fits = [_refit(c, points) for c in accepted]
+    accepted, lost = _sorted_out(accepted, fits, options)
+    if bias is None:
+        accepted = _unpulled(accepted, points)
+    seen = [points[c.points] - c.fit.centre for c in accepted]
+    excess = _shared_error(accepted, None, seen)
+    covariance = _budget(accepted, None, excess, options, bias)
+    return accepted, None, covariance, lost, excess

@@ -372,6 +372,7 @@ def work_space(rod: Rod, pattern: BlockPattern, pairs: int = 0) -> Work:
     n = len(rod.nodes)
     most, nodes, c = n + pairs, min(n, MAX_CONTACTS), min(n + pairs, MAX_CONTACTS)
     return Work(
+        **_of_each_contact(most),
         x=np.zeros((n, 2)),
         v=np.zeros((n, 2)),
         r=np.zeros((n, 2)),
@@ -385,24 +386,12 @@ def work_space(rod: Rod, pattern: BlockPattern, pairs: int = 0) -> Work:
         z=np.zeros((n, 2)),
         stiffness=empty(pattern),
         product=np.zeros((n, 2)),
-        who=np.zeros(most, dtype=np.int64),
-        edge=np.zeros(most, dtype=np.int64),
-        was=np.zeros(most, dtype=np.int64),
-        arms=np.zeros(most, dtype=np.int64),
-        arm=np.zeros((most, ARMS), dtype=np.int64),
-        slot=np.zeros((most, ARMS), dtype=np.int64),
-        lever=np.zeros((most, ARMS)),
-        share=np.zeros((most, ARMS)),
         node=np.zeros(n, dtype=np.int64),
         known=np.zeros(nodes, dtype=np.int64),
         place=np.full(n, -1, dtype=np.int64),
         free=np.zeros(2 * n),
         head=np.zeros(2 * n, dtype=np.int64),
         next=np.zeros(len(rod.edges), dtype=np.int64),
-        state=np.zeros(most, dtype=np.int64),
-        frame=np.zeros((most, 2)),
-        middle=np.zeros((most, 2)),
-        push=np.zeros(most),
         matrix=empty(pattern),
         row=np.zeros((n, 4)),
         diagonal=np.zeros((n, 4)),
@@ -413,10 +402,28 @@ def work_space(rod: Rod, pattern: BlockPattern, pairs: int = 0) -> Work:
         xy=np.empty((2 * nodes, 2 * nodes)),
         W=np.empty((2 * c, 2 * c)),
         b=np.empty(2 * c),
-        p=np.empty(2 * most),
         friction=np.zeros(c),
         space=scratch(c),
         impulse=np.zeros((n, 2)),
         report=zeros(StepReport),
         memo=zeros(ColumnsKnown),
     )
+
+
+def _of_each_contact(most: int) -> dict[str, Any]:
+    """What is kept of each of so many contacts."""
+    return {
+        "who": np.zeros(most, dtype=np.int64),
+        "edge": np.zeros(most, dtype=np.int64),
+        "was": np.zeros(most, dtype=np.int64),
+        "arms": np.zeros(most, dtype=np.int64),
+        "arm": np.zeros((most, ARMS), dtype=np.int64),
+        "slot": np.zeros((most, ARMS), dtype=np.int64),
+        "lever": np.zeros((most, ARMS)),
+        "share": np.zeros((most, ARMS)),
+        "state": np.zeros(most, dtype=np.int64),
+        "frame": np.zeros((most, 2)),
+        "middle": np.zeros((most, 2)),
+        "push": np.zeros(most),
+        "p": np.empty(2 * most),
+    }
