@@ -8,12 +8,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.figures.series import UNITS
 from analysis.figures.style import FAINT, SHAPE, TARGET, styled
 from sim.arrays import Floats, Ints
 
 MOST_LINES = 6000
 MOST_NODES = 400  # of which each is a dot
 LOGARITHMIC = ("E",)
+STILL = 1e-6  # a number that moves by less of the largest shown stands still
 PENS = ("#000000", SHAPE)
 MISSING = ("#009E73", "#D55E00", "#CC79A7", "#000000")  # by reason, of Okabe and Ito
 
@@ -137,11 +139,15 @@ def _frame(axes: Any, drawing: Drawing) -> None:
 
 def _draw_numbers(axes: Axes, columns: Mapping[str, Floats]) -> None:
     (along, x), *shown = list(columns.items())[:3]
-    axes.set_xlabel(along)
+    axes.set_xlabel(UNITS.get(along, along))
+    largest = max(float(np.nanmax(np.abs(values))) for _, values in shown)
     for name, values, pen in zip(*zip(*shown, strict=True), PENS, strict=False):
         on = axes if pen == PENS[0] else axes.twinx()
         finite = np.isfinite(values)
         logarithmic = name in LOGARITHMIC and bool((values[finite] > 0).all())
         draw = on.semilogy if logarithmic else on.plot
         draw(x, values, color=pen, linestyle="-" if on is axes else "--")
-        on.set_ylabel(name, color=pen)
+        on.set_ylabel(UNITS.get(name, name), color=pen)
+        if not logarithmic and np.nanmax(values) - np.nanmin(values) < STILL * largest:
+            middle = 0.5 * float(np.nanmax(values) + np.nanmin(values))
+            on.set_ylim(middle - largest, middle + largest)  # not its rounding

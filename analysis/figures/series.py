@@ -21,6 +21,10 @@ from analysis.figures.style import (
 from analysis.validation.series import FITTED, HELD_OUT, SeriesError, simulated_curve
 
 UNITS = {  # of columns of steps.csv, as they are read: quantity and unit
+    "E": "distance from the target $E$ (-)",
+    "S": "shape factor $S$ (-)",
+    "strain_energy": "strain energy (J)",
+    "contact_energy": "energy of contacts (J)",
     "time": "time $t$ (s)",
     "x_c": "centroid $x_c$ (m)",
     "y_c": "centroid $y_c$ (m)",

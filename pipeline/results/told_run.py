@@ -10,6 +10,10 @@ ABOUT = (  # say how, not what
     "residual",
     "complementarity",
     "residual_share",
+    "contact_gap",
+    "edge_gap",
+    "gap",
+    "out_of_balance",
     "balance",
     "time",
 )
