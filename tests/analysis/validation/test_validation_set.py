@@ -52,8 +52,8 @@ def test_the_plot_marks_verdicts_and_names_its_runs():
     figure = simulated_against_scanned(
         found, summarise(np.full(1, -0.01), two[:1], 2.0)
     )
-    legend = [t.get_text() for t in figure.axes[0].get_legend().get_texts()]
-    assert legend == ["agrees", "differs"]
-    foot = figure.texts[-1].get_text()
-    assert "key1" in foot
-    assert "synthetic" in foot
+    legend = [t.get_text() for t in figure.legends[0].get_texts()]
+    assert legend == ["equal", "agrees", "differs", "most by chance", "margin"]
+    below = {text.get_gid(): text.get_text() for text in figure.texts}
+    assert "key1" in below["identity"]
+    assert "synthetic" in " ".join(below.values())

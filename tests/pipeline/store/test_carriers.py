@@ -189,10 +189,12 @@ def test_a_run_has_the_same_bits_whatever_carriers_say_and_do(tmp_path: Path) ->
 KEPT = {
     "pipeline/cases/set_records.py:measured_rows",
     "pipeline/cases/set_records.py:read_inputs",
+    "pipeline/formats/record_files.py:_told_or_broken",
     "pipeline/steps/deviation.py:measure_or_say_why",
     "pipeline/steps/predict.py:run_step",
     "pipeline/steps/search_workers.py:_ended",
     "pipeline/studies/members.py:_is_sound",
+    "sim/morph/morphing/starts.py:lowest",
 }
 
 
