@@ -23,6 +23,7 @@ INPUT = "link lengths, through the solver"
 POSE = "pose of the target"
 SCAN_SCALE_SD = 1e-3  # relative: 0.05 to 0.1 % is usual of scanners
 SLOWEST = 0.99  # ratio of successive changes up to which they are summed to the end
+REPEATED = 1e-6  # of the largest singular value of the gradients of rigid lengths
 SCAN_SOURCES = (CENTRES, SCATTER, VIEWS, SCAN_SCALE)  # of S; of E, POSE too
 
 
@@ -93,8 +94,10 @@ def length_sd_mm(
 def play_covariance(nodes_mm: Floats, pairs: Ints, sd_mm: float) -> Floats:
     """Independent errors of each node, less what would change a rigid length.
 
-    With J the gradients of the lengths, I - J^+ J keeps the motions that rigid bodies
-    permit.
+    With J = U s V^T the gradients of the lengths, I - V V^T keeps the motions that
+    rigid bodies permit. Where lengths of a loop repeat each other, singular values are
+    as small as the residual of the shape: those below `REPEATED` of the largest count
+    as none.
 
     Parameters
     ----------
@@ -111,8 +114,9 @@ def play_covariance(nodes_mm: Floats, pairs: Ints, sd_mm: float) -> Floats:
     J = np.zeros((p, n, 3))
     J[np.arange(p), pairs[:, 0]] = -unit
     J[np.arange(p), pairs[:, 1]] = unit
-    rows = J.reshape(p, 3 * n)
-    covariance: Floats = sd_mm**2 * (np.eye(3 * n) - np.linalg.pinv(rows) @ rows)
+    _, s, Vt = np.linalg.svd(J.reshape(p, 3 * n), full_matrices=False)
+    tied = Vt[s > REPEATED * s.max(initial=0.0)]
+    covariance: Floats = sd_mm**2 * (np.eye(3 * n) - tied.T @ tied)
     symmetric: Floats = (covariance + covariance.T) / 2
     return symmetric
 

@@ -32,6 +32,16 @@ def test_joint_play_has_as_many_directions_as_the_mechanism_has_freedoms():
     assert np.linalg.matrix_rank(C, tol=1e-9) == 18 - 7
 
 
+def test_lengths_that_repeat_each_other_but_for_rounding_leave_a_covariance() -> None:
+    """Two beams of three nodes in line: the third length is the sum of the others."""
+    nodes = 40.0 * np.array([[x, y, 0.0] for y in (0.0, 1.0) for x in (0.0, 1.0, 2.0)])
+    nodes += 1e-8 * np.random.default_rng(1).normal(size=nodes.shape)
+    ends = [[0, 1], [1, 2], [0, 2], [3, 4], [4, 5], [3, 5], [0, 3], [1, 4], [2, 5]]
+    kept = np.linalg.eigvalsh(play_covariance(nodes, np.array(ends), 0.2)) / 0.2**2
+    assert np.abs(kept - np.round(kept)).max() < 1e-9
+    assert round(kept.sum()) == 18 - 7  # of nine lengths
+
+
 def test_a_geometric_series_of_steps_is_summed_to_its_end(rng):
     end = rng.normal(size=(5, 3))
     away = rng.normal(size=(5, 3))
