@@ -5,7 +5,7 @@ A CP file (ORIPA, Oriedita, Box Pleating Studio) has a line each: kind x1 y1 x2 
 
 An SVG file has colours as Origami Simulator reads them: mountains red, valleys blue,
 rim black, cuts green, lines that only divide a panel yellow, undriven creases magenta;
-other colours are left out. The opacity of a mountain or valley is its fold over 180
+greys and white are left out, other colours refused. The opacity of a mountain or valley is its fold over 180
 degrees.
 Lines, polylines, polygons, rectangles and paths of straight pieces are read, in groups
 with transforms; y is turned upwards, so that the visible side stays up.
@@ -33,6 +33,9 @@ NAMES = {
 }  # fmt: skip
 STYLED: tuple[str, ...] = ("stroke", "stroke-opacity", "opacity")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+LENGTH = re.compile(rf"({NUMBER.pattern})\s*(?:px|pt|mm|cm|in)?")
+DRAWN = ("line", "polyline", "polygon", "rect", "path")
+GREYS = ("white", "gray", "grey", "lightgray", "lightgrey", "darkgray", "darkgrey")
 TRANSFORM = re.compile(r"(\w+)\s*\(([^)]*)\)")
 PIECE = re.compile(r"([a-zA-Z])([^a-zA-Z]*(?:[eE][-+]?\d+[^a-zA-Z]*)*)")
 
@@ -109,8 +112,8 @@ def _strokes(
         return
     placed = placed @ _transform(element.get("transform", ""))
     style = inherited | _style(element)
-    colour = _colour(style.get("stroke", "none"))
-    letter = None if colour is None else COLOURS.get(colour)
+    stroke = style.get("stroke", "none").strip().lower()
+    letter = _letter(stroke) if kind in DRAWN else None
     if letter is not None:
         angle = _angle(letter, style)
         for points in _polylines(kind, element):
@@ -135,9 +138,23 @@ def _style(element: ElementTree.Element) -> dict[str, str]:
     return found
 
 
+def _letter(stroke: str) -> str | None:
+    """The assignment that a colour stands for; None for what is only a help to see."""
+    if stroke in ("none", "transparent", *GREYS):
+        return None
+    colour = _colour(stroke)
+    if colour in COLOURS:
+        return COLOURS[colour]
+    if colour is not None and len(set(colour)) == 1:
+        return None
+    raise ValueError(
+        f"the SVG file has lines in {stroke!r}, which stand for nothing: draw them in "
+        "red, blue, black, lime, yellow or magenta, and what is no line in grey"
+    )
+
+
 def _colour(text: str) -> tuple[int, int, int] | None:
     """Red, green and blue, 0 to 255."""
-    text = text.strip().lower()
     if text.startswith("#") and len(text) in (4, 7):
         digits = text[1:] if len(text) == 7 else "".join(2 * c for c in text[1:])
         try:
@@ -190,8 +207,11 @@ def _polylines(kind: str, element: ElementTree.Element) -> list[Floats]:
     """Corners (m, 2) of what an element draws; nothing of what is no line."""
 
     def value(name: str) -> float:
-        found = NUMBER.match(element.get(name, "0").strip())
-        return float(found[0]) if found else 0.0
+        text = element.get(name, "0").strip()
+        found = LENGTH.fullmatch(text)
+        if not found:
+            raise ValueError(f"the SVG file has {name}={text!r}: give a number")
+        return float(found[1])
 
     if kind == "line":
         ends = [[value("x1"), value("y1")], [value("x2"), value("y2")]]

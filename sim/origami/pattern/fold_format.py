@@ -212,6 +212,8 @@ def _traced(
 def _metres(content: Mapping[str, Any], scale: float | None, vertices: Floats) -> float:
     """m per unit of the file."""
     if scale is not None:
+        if not 0.0 < scale < np.inf:
+            raise ValueError(f"scale is {scale}: give m per unit of the file")
         return scale
     unit = content.get("frame_unit", "unit")
     if unit in METRES:

@@ -196,6 +196,14 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "short.cp": ("2 1.0 0\n", "line 1 is '2 1.0 0'"),
     "kind.cp": ("7 1 0 0 1\n", "line 1 is of kind '7'"),
+    "purple.svg": (
+        f'<svg>{RIM}<line stroke="purple" x1="0" y1="0" x2="4" y2="4"/></svg>',
+        "lines in 'purple', which stand for nothing: draw them in red",
+    ),
+    "letter.svg": (
+        f'<svg>{RIM}<line stroke="red" x1="0" y1="0" x2="4" y2="3O"/></svg>',
+        "y2='3O': give a number",
+    ),
     "empty.svg": ("<svg/>", "the drawing has no lines in red, blue or black"),
     "not.svg": ("<svg", "the file is not SVG"),
     "curve.svg": (
