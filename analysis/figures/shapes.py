@@ -9,6 +9,7 @@ from scipy.spatial import ConvexHull
 from analysis.figures.scene import PaintedScene, View, axes_of, paler
 from analysis.figures.style import SCANNED, SCANNED_EDGE, SIMULATED, TARGET
 from sim.arrays import Floats, Ints
+from sim.morph.structure.faces import body_faces
 
 ABOVE: View = (90.0, -90.0)
 MOST_POINTS = 300  # of a target that are drawn one by one
@@ -49,13 +50,7 @@ def faces(r: Floats, body: tuple[int, ...]) -> list[Floats]:
 
     Flat bodies are drawn with their nodes in order around the middle.
     """
-    x = r[list(body)]
-    away = x - x.mean(axis=0)
-    _, extent, axes = np.linalg.svd(away)
-    if len(body) == 3 or extent[2] < 1e-3 * extent[0]:
-        angle = np.arctan2(away @ axes[1], away @ axes[0])
-        return [x[np.argsort(angle, kind="stable")]]
-    return [x[corners] for corners in ConvexHull(x).simplices]
+    return [r[corners] for corners in body_faces(r, body)]
 
 
 def scene_of(everything: Floats, view: View) -> PaintedScene:

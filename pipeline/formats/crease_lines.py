@@ -5,8 +5,8 @@ A CP file (ORIPA, Oriedita, Box Pleating Studio) has a line each: kind x1 y1 x2 
 
 An SVG file has colours as Origami Simulator reads them: mountains red, valleys blue,
 rim black, cuts green, lines that only divide a panel yellow, undriven creases magenta;
-greys and white are left out, other colours refused. The opacity of a mountain or valley is its fold over 180
-degrees.
+greys and white are left out, other colours refused. The opacity of a mountain or valley
+is its fold over 180 degrees.
 Lines, polylines, polygons, rectangles and paths of straight pieces are read, in groups
 with transforms; y is turned upwards, so that the visible side stays up.
 """

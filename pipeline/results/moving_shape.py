@@ -10,6 +10,7 @@ import pandas as pd
 
 from pipeline.store.files import read_json
 from sim.arrays import Floats, Ints
+from sim.morph.structure.faces import body_faces
 
 POSITIONS = ("r", "x")  # names of the array that holds (steps, n, 2 or 3) positions
 FOLDS = "folds.csv"  # a row for each crease of a folded sheet
@@ -55,7 +56,7 @@ def read_moving_shape(directory: Path) -> MovingShape | None:
         return None
     r = in_space(arrays[moving[0]])
     goals = arrays.get("g")
-    links, faces = _connections(directory, arrays)
+    links, faces = _connections(directory, arrays, r[0])
     if goals is not None and goals.shape != r.shape:
         goals = None
     missing = _missing_folds(directory, arrays)
@@ -86,12 +87,15 @@ def in_space(r: Floats) -> Floats:
     return np.stack([r[..., 0], depth, r[..., 1]], axis=-1)
 
 
-def _connections(directory: Path, arrays: Mapping[str, Any]) -> tuple[Ints, Ints]:
+def _connections(
+    directory: Path, arrays: Mapping[str, Any], r: Floats
+) -> tuple[Ints, Ints]:
     """Lines (q, 2) and triangles (t, 3) between nodes."""
     path = directory / "structure.json"
     bodies = read_json(path).get("bodies", []) if path.is_file() else []
     links = [b for b in bodies if len(b) == 2]
-    faces = [[b[0], b[k], b[k + 1]] for b in bodies for k in range(1, len(b) - 1)]
+    around = [face for b in bodies if len(b) > 2 for face in body_faces(r, b)]
+    faces = [[f[0], f[k], f[k + 1]] for f in around for k in range(1, len(f) - 1)]
     for name in LINES:
         if name in arrays and arrays[name].ndim == 2:
             links += arrays[name][:, :2].tolist()
