@@ -39,6 +39,8 @@ from sim.rod.rod.rod import PASSIVE, Rod, RodMaterial
 from sim.rod.rod.sections import RoundSection, Section
 from sim.rod.stepping.world import NodeLoad
 
+MOST_NODES = 5000
+
 Place = Annotated[tuple[float, float], numbers(2)]
 Places = Annotated[list[Place], Field(min_length=2)]
 
@@ -233,6 +235,11 @@ class _Drawing:
             section = self._section(rod)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
+        if len(self.draft.points) + len(points) > MOST_NODES:
+            raise ValueError(
+                f"{where}: spacing {rod.spacing or self.content.spacing:g} asks for "
+                f"more than {MOST_NODES} nodes: make it larger"
+            )
         self.draft.curve(points, section, limb=rod.limb, closed=rod.closed)
 
     def _points(self, rod: RodEntry, spacing: float) -> Floats:

@@ -17,6 +17,7 @@ ABOUT = (  # say how, not what
     "balance",
     "time",
 )
+LEAST_SHORT = 1.0  # degrees
 SAID = {"fold_why": "because"}
 STEPS = ("steps", "iterations", "samples")
 
@@ -40,8 +41,18 @@ def told(record: Mapping[str, Any]) -> list[str]:
         lines.append(f"start: a node moved by {moved} to fit the constraints")
     for name in ("fold", "fold_why", "warning"):
         if result.get(name):
-            lines.append(f"{SAID.get(name, name)}: {result[name]}")
+            lines.append(
+                f"{SAID.get(name, name)}: {result[name]}{_short(name, result)}"
+            )
     return lines
+
+
+def _short(name: str, result: Mapping[str, Any]) -> str:
+    """How far the softest crease stays behind what is asked of it."""
+    degrees = float(result.get("fold_missing_deg") or 0.0)
+    if name != "fold" or not degrees >= LEAST_SHORT:
+        return ""
+    return f", one crease {degrees:.0f} degrees short of what was asked"
 
 
 def short(value: Any) -> str:

@@ -52,6 +52,7 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(
         ("thikness: 2", "thickness: 2", "'thikness': it knows thickness, width, did"),
         ("  - {}", "  - line: [[0, 0], [50, 0]]", "give one of line, arc and curve"),
         ("spacing: 0", "spacing: 5", "spacing must be a positive number, not 0"),
+        ("spacing: 0.001", "spacing: 5", "more than 5000 nodes: make it larger"),
         ("section: {}", "section: {rectangular: {thickness: 2, width: 10}}", "round"),
         ("at: [9, 9]", "at: [0, 0]", "there is no node at (0.009, 0.009): the nearest"),
         ("at: [25, 0]", "at: [0, 0]", "holds an end, but 2 edges meet there"),

@@ -1,0 +1,16 @@
+"""What a person is told of a finished run."""
+
+from pipeline.results.told_run import told
+
+
+def test_a_fold_says_how_far_its_softest_crease_stays_behind() -> None:
+    result = {"stop": "all increments done", "fold": "folded", "fold_missing_deg": 41.2}
+    said = told({"result": result, "wall_s": 1.0})
+    assert "fold: folded, one crease 41 degrees short of what was asked" in said
+    said = told({"result": result | {"fold_missing_deg": 0.2}, "wall_s": 1.0})
+    assert "fold: folded" in said
+
+
+def test_how_near_a_contact_is_does_not_come_before_what_moved() -> None:
+    result = {"contact_gap": 4e-8, "out_of_balance": 1e-9, "x_c": 0.5, "y_c": 0.1}
+    assert told({"result": result, "wall_s": 1.0})[0] == "x_c = 0.5, y_c = 0.1"
