@@ -28,8 +28,8 @@ class RodCase(Protocol):
     def world(self) -> World: ...
 
 
-class MovingCase(RodCase, Protocol):
-    """A case about a rod that moves for a time.
+class TimedCase(Protocol):
+    """A case that is stepped for a time.
 
     Attributes
     ----------
@@ -45,6 +45,10 @@ class MovingCase(RodCase, Protocol):
 
     @property
     def options(self) -> StepOptions: ...
+
+
+class MovingCase(RodCase, TimedCase, Protocol):
+    """A case about a rod that moves for a time."""
 
 
 def moving(

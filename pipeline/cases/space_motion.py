@@ -7,22 +7,20 @@ from typing import Protocol
 import numpy as np
 
 from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
+from pipeline.cases.rod_record import TimedCase
 from pipeline.cases.space_record import SLIM, skin, skin_fixed_arrays
 from sim.arrays import Floats
 from sim.rod.moving.kept import moving_arrays, moving_from
 from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.moving.space_world import SpaceWorld
-from sim.rod.stepping.options import StepOptions
 
 
-class MovingSpaceCase(Protocol):
+class MovingSpaceCase(TimedCase, Protocol):
     """A case about a rod that moves in space for a time.
 
     Attributes
     ----------
     radii : (m,) of the section of each edge as it is drawn, m
-    duration : s
-    every : steps between two records
     """
 
     @property
@@ -30,15 +28,6 @@ class MovingSpaceCase(Protocol):
 
     @property
     def radii(self) -> Floats: ...
-
-    @property
-    def duration(self) -> float: ...
-
-    @property
-    def every(self) -> int: ...
-
-    @property
-    def options(self) -> StepOptions: ...
 
 
 def moving_in_space(
