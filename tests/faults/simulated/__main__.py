@@ -18,8 +18,18 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("at", nargs="?", type=int, help="number of the call, or seed")
     parser.add_argument("--most", type=int, default=10**9, help="faults, at random")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", type=_part, default=(1, 1), metavar="K/N",
+                        help="the K-th of N parts of all")  # fmt: skip
     parser.add_argument("--sql", action="store_true", help="MLflow's own SQLite")
     return parser
+
+
+def _part(text: str) -> tuple[int, int]:
+    """(K, N) of "K/N", 1 <= K <= N."""
+    part, parts = (int(word) for word in text.split("/"))
+    if not 1 <= part <= parts:
+        raise ValueError(text)
+    return part, parts
 
 
 def _each(made: Simulation, options: argparse.Namespace) -> None:
@@ -34,6 +44,10 @@ def _each(made: Simulation, options: argparse.Namespace) -> None:
         return
     ways = tuple(WAYS) if options.way == "all" else (options.way,)
     faults = [Fault(options.way, options.at)] if options.at else [*made.faults(ways)]
+    part, parts = options.part
+    if parts > 1:
+        random.Random(options.seed).shuffle(faults)
+        faults = faults[part - 1 :: parts]
     if len(faults) > options.most:
         faults = random.Random(options.seed).sample(faults, options.most)
     for fault in faults:
@@ -52,7 +66,8 @@ def main() -> int:
         began = time.monotonic()
         _each(made, options)
         spent = time.monotonic() - began
-        print(f"{made.name}: {len(made.calls)} calls, {made.tried} faults, "
+        part = "part {}/{}, ".format(*options.part) if options.part[1] > 1 else ""
+        print(f"{made.name}: {part}{len(made.calls)} calls, {made.tried} faults, "
               f"{spent:.0f} s, found {dict(made.found)}")  # fmt: skip
     return bool(made.found)
 
