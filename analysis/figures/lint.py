@@ -22,6 +22,7 @@ from matplotlib.text import Annotation, Text
 from matplotlib.transforms import Bbox
 from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
 
+from analysis.captions.lint import POWER
 from analysis.figures.colours import contrast, distance, lightness
 from analysis.figures.style import (
     COMPARED,
@@ -35,7 +36,6 @@ from analysis.figures.style import (
     styled,
 )
 
-POWER = re.compile(r"\d(?:\.\d+)?[eE][+-]?\d")  # 2.6e-05
 UNIT = re.compile(r"\([^()]*\)")
 TEXT_CONTRAST = 4.5  # WCAG 2.1, AA
 LINE_CONTRAST = 1.5  # of lines and marks: grey guides among them
@@ -107,10 +107,14 @@ def _letter(ax: Axes) -> str:
     return str(ax.get_title(loc="left")).strip()
 
 
+def letters_of(figure: Figure) -> list[str]:
+    """The letters of the panels that have one, as they are read."""
+    return [letter for ax in panels_of(figure) if (letter := _letter(ax))]
+
+
 def _letters(figure: Figure) -> Iterator[str]:
     panels = panels_of(figure)
-    letters = [_letter(ax) for ax in panels]
-    there = [letter for letter in letters if letter]
+    letters, there = [_letter(ax) for ax in panels], letters_of(figure)
     if len(panels) > 1 and not there:
         yield f"{len(panels)} panels and no letters"
     wanted = [_nth(k) for k in range(len(there))]

@@ -19,8 +19,8 @@ units of a link. Values below $10^{-5}$ are drawn there.
 Radius {{ radius | sig(2) }} is met ($\mathcal{E} < 10^{-3}$) from {{ limit | times(100)
 | sig(2) }} % on.
 {% endfor -%}
-{% if beyond %}Radius {{ beyond | listed }} is not met by {{ most | times(100) | sig(2)
-}} %.{% endif %}
+{% if beyond %}No change within {{ most | times(100) | sig(2) }} % meets radius
+{{ beyond | listed }}.{% endif %}
 """
 
 

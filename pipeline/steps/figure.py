@@ -7,7 +7,8 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-from analysis.figures.lint import faults
+from analysis.captions.lint import caption_faults
+from analysis.figures.lint import faults, letters_of
 from analysis.figures.style import drawn_for, page_of
 from pipeline.results.caption_facts import caption_of
 from pipeline.results.saved_figure import (
@@ -68,14 +69,15 @@ def run_step(
 
     Returns
     -------
-    the keys shown, and what the lint of figures finds
+    the keys shown, and what the lints of figures and of captions find
     """
     module = importlib.import_module(module_of(config.figure))
     draw: Callable[[Sequence[Row]], DrawnFigure] = module.draw
     with drawn_for(config.width):
         drawn = draw(rows)
-        found = faults(drawn.figure)
         caption = caption_of(config.figure, module.CAPTION, rows, drawn.said)
+        found = faults(drawn.figure)
+        found += caption_faults(caption, letters_of(drawn.figure))
         out.mkdir(parents=True, exist_ok=True)
         keys = tuple(dict.fromkeys([*drawn.keys, *origin.keys]))
         origin = replace(origin, keys=tuple(key for key in keys if key))
