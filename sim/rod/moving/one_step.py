@@ -26,6 +26,7 @@ from sim.rod.moving.pushing import (
     settled_kick,
     taken,
     what_is_near,
+    what_overlaps,
 )
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import Contacts
@@ -254,26 +255,29 @@ def _solved(
     """The end of a step; None where Newton's method does not converge."""
     system, rod, n = world.system, world.rod, world.rod.nodes.size
     at, factor, before, small = _guess(world, trial), None, np.inf, False
-    found_near = what_is_near(world, trial.now.state, trial.now.v, trial.h)
-    force = (
-        None
-        if found_near is None
-        else np.zeros((len(found_near.pairs) + len(found_near.nodes), 3))
-    )
+    found_near = what_is_near(world, trial.now.state, at, trial.h)
+    force = None if found_near is None else np.zeros((found_near.contacts, 3))
     places: Contacts | None = None
-    for turn in range(options.max_newton):
+    fresh = PLACED  # iterations for which contacts still follow the closest points
+    for _ in range(options.max_newton):
         found = _forces(world, trial, at)
         if found_near is not None and force is not None:
-            known = places if turn > PLACED else None
+            known = places if fresh < 0 else None
             pushed = pushed_at(
                 world, found_near, force, at, found.moves, trial.h, known
             )
             found = found._replace(
                 unbalanced=found.unbalanced + pushed.push, pushed=pushed
             )
-            places = pushed.contacts
+            places, fresh = pushed.contacts, fresh - 1
         if small and _balanced(world, options, trial, found):
-            return at, found
+            overlapping = what_overlaps(world, at.x)
+            if not overlapping.contacts:
+                return at, found
+            if found_near is None or not found_near.holds(overlapping):
+                return None
+            places, fresh, small = None, 0, False
+            continue
         report.iterations += 1
         factor = factor or _factor(world, trial, at)
         change, force = _change(world, options, trial, factor, found)

@@ -20,6 +20,8 @@ from sim.linear.sparse import Factor
 from sim.rod.moving.cones import cone_residual, coulomb_in_space
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import (
+    NO_NODES,
+    NO_PAIRS,
     THIN,
     Contacts,
     Near,
@@ -28,6 +30,7 @@ from sim.rod.moving.touching import (
     contacts_of,
     near,
     near_pairs,
+    once,
 )
 from sim.rod.space.frames import SpaceState
 
@@ -35,7 +38,8 @@ SLACK = 0.05  # of the least radius: gaps that are solved for, though nothing pu
 STUCK = 1e-6  # of the cone: forces within it stick
 SINGULAR = 1e-10  # of the largest singular value: shared loads
 LEAST_COMPLIANCE = 1e-12  # 1/kg, of contacts of what is held
-AHEAD = 2.0  # of the way at the present speed, and of `SLACK`: what is looked at
+AHEAD = 2.0  # of the way that is guessed, and of `SLACK`: what is looked at
+WITHIN = 1e-6  # of the least radius, by which skins may be within each other
 
 
 class Pushed(NamedTuple):
@@ -64,16 +68,24 @@ class Pushed(NamedTuple):
 
 
 def what_is_near(
-    world: SpaceWorld, state: SpaceState, v: Floats, h: float
+    world: SpaceWorld, state: SpaceState, guess: SpaceState, h: float
 ) -> Near | None:
     """What may touch in a step of h seconds; None where nothing may."""
     if world.touching is None:
         return None
-    speed = np.linalg.norm(v[: world.rod.nodes.size].reshape(-1, 3), axis=1).max()
-    speed += h * float(np.linalg.norm(world.gravity))
-    reach = AHEAD * (2.0 * h * speed + SLACK * float(world.touching.radius.min()))
-    found = near(world.rod, world.touching, state.x, float(reach))
+    way = float(np.linalg.norm(guess.x - state.x, axis=1).max())
+    way += h * h * float(np.linalg.norm(world.gravity))
+    reach = AHEAD * (2.0 * way + SLACK * float(world.touching.radius.min()))
+    found = near(world.rod, world.touching, state.x, reach)
     return found if found.contacts else None
+
+
+def what_overlaps(world: SpaceWorld, x: Floats) -> Near:
+    """All skins that are within each other by more than `WITHIN`."""
+    if world.touching is None:
+        return Near(NO_PAIRS, NO_NODES)
+    least = WITHIN * float(world.touching.radius.min())
+    return near(world.rod, world.touching, x, -least)
 
 
 def pushed_at(
@@ -124,9 +136,9 @@ def pushed_further(
     change[free] = factor.solve(unbalanced[free])
     b = _ways(pushed.contacts, pushed.rows, moves)
     b += (pushed.rows @ change).reshape(-1, 3)
-    near_by = (b[:, 0] < SLACK * float(world.touching.radius.min())) | (
-        pushed.force[:, 0] > 0.0
-    )
+    near_by = b[:, 0] < SLACK * float(world.touching.radius.min())
+    near_by |= pushed.force[:, 0] > 0.0
+    near_by &= once(world.rod, pushed.contacts)
     force = np.zeros_like(pushed.force)
     if not near_by.any():
         return change, force

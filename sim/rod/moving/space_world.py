@@ -70,6 +70,7 @@ class SpaceWorld:
             raise ValueError("motion: the stretch law is rubber: choose hooke")
         if self.damping.rayleigh:
             raise ValueError("damping: rayleigh is of the plane only: leave it out")
+        _refuse_unfitting(self)
         if self.touching is not None:
             refuse_overlap(self.rod, self.touching, self.rod.nodes)
 
@@ -98,4 +99,28 @@ class SpaceWorld:
         """(b, 3) natural, 1/m."""
         if self.natural is None:
             return self.system.part.curvature
-        return np.ascontiguousarray(self.natural(time), dtype=np.float64)
+        found = np.ascontiguousarray(self.natural(time), dtype=np.float64)
+        _refuse_unless_like("natural curvature", found, self.rod.curvature.shape)
+        return found
+
+
+def _refuse_unfitting(world: SpaceWorld) -> None:
+    nodes, edges = world.rod.nodes.shape, (len(world.rod.edges),)
+    given: list[tuple[str, Floats | None, tuple[int, ...]]] = [
+        ("force", world.force, nodes),
+        ("velocity", world.velocity, nodes),
+        ("spin", world.spin, edges),
+    ]
+    if world.drive is not None:
+        given.append(("drive: velocity", world.drive.velocity, nodes))
+        given.append(("drive: spin", world.drive.spin, edges))
+    for name, values, shape in given:
+        if values is not None:
+            _refuse_unless_like(name, values, shape)
+
+
+def _refuse_unless_like(name: str, values: Floats, shape: tuple[int, ...]) -> None:
+    if values.shape != shape or not np.isfinite(values).all():
+        raise ValueError(
+            f"motion: {name} of shape {values.shape}: give finite numbers of {shape}"
+        )

@@ -15,12 +15,12 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
-from sim.arrays import Floats, Ints
+from sim.arrays import Bools, Floats, Ints
 from sim.contact.candidates import boxes, overlaps
 from sim.contact.distance import closest_on_edges
 from sim.contact.safe_step import pair_step
 from sim.kernels import kernel
-from sim.limits import refuse_negative
+from sim.limits import refuse_negative, refuse_unless_finite
 from sim.rod.space.frames import SpaceState, edge_lengths
 from sim.rod.space.space_rod import SpaceRod, edge_tangents
 
@@ -29,6 +29,7 @@ THIN = 0.2  # of the sum of radii: axes of no two edges come closer on a step's 
 REACHED = 1e-3  # of the least radius, by which a start may overlap
 AT_END = 1e-6  # of an edge, from a node that counts as the place of a contact
 NO_NODES = np.empty(0, dtype=np.int64)
+NO_PAIRS = np.empty((0, 2), dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,14 @@ class LevelGround:
 
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
     height: float = 0.0
+
+    def __post_init__(self) -> None:
+        refuse_unless_finite(self, "height", of="ground")
+        size = float(np.linalg.norm(self.normal))
+        if not (len(self.normal) == 3 and 0.0 < size < np.inf):
+            raise ValueError(
+                f"ground: normal is {self.normal}: give three numbers, not all 0"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +65,11 @@ class Touching:
 
     def __post_init__(self) -> None:
         refuse_negative(self, "friction", of="contact")
+        fine = (self.radius > 0.0) & np.isfinite(self.radius)
+        for k in np.flatnonzero(~fine).tolist():
+            raise ValueError(
+                f"contact: radius of edge {k} must be positive, not {self.radius[k]:g}"
+            )
 
 
 class Contacts(NamedTuple):
@@ -152,28 +166,35 @@ class Near(NamedTuple):
         """How many."""
         return len(self.pairs) + len(self.nodes)
 
+    def holds(self, other: "Near") -> bool:
+        """Whether all of the other is in this."""
+        pairs = set(map(tuple, self.pairs.tolist()))
+        inside = all(tuple(pair) in pairs for pair in other.pairs.tolist())
+        return inside and bool(np.isin(other.nodes, self.nodes).all())
+
 
 def near(rod: SpaceRod, touching: Touching, x: Floats, reach: float) -> Near:
     """All whose skins may be closer than `reach`, m."""
     pairs = near_pairs(rod, touching, x, reach)
     found = contacts_of(rod, touching, Near(pairs, NO_NODES), x, None)
     nodes = np.flatnonzero(_above(rod, touching, x) < reach)
-    return Near(pairs[_once(rod, found, reach)], nodes)
+    return Near(pairs[found.gap < reach], nodes)
 
 
-def _once(rod: SpaceRod, found: Contacts, reach: float) -> Ints:
-    """Contacts within reach; of those at the same two places, the first.
+def once(rod: SpaceRod, found: Contacts) -> Bools:
+    """(c,) the first of those at the same two places.
 
     Where a node is closest, both edges that meet there say so.
     """
-    close = np.flatnonzero(found.gap < reach)
-    edge, share = found.edge[close], found.share[close]
+    edge, share = found.edge, found.share
     at = np.where(share > 0.5, rod.edges[edge, 1], rod.edges[edge, 0])
     ends = (share <= AT_END) | (share >= 1.0 - AT_END)
-    place = np.where(ends, -1 - at, edge)
+    ends[:, 1] &= edge[:, 1] >= 0
+    place = np.where(ends, -2 - at, edge)
     place = np.sort(place, axis=1)
-    first = np.unique(place, axis=0, return_index=True)[1]
-    return np.asarray(close[np.sort(first)])
+    chosen = np.zeros(len(edge), dtype=np.bool_)
+    chosen[np.unique(place, axis=0, return_index=True)[1]] = True
+    return chosen
 
 
 def contacts_of(
@@ -228,6 +249,11 @@ def _above(rod: SpaceRod, touching: Touching, x: Floats) -> Floats:
 
 def refuse_overlap(rod: SpaceRod, touching: Touching, x: Floats) -> None:
     """Name what lies within each other at the start."""
+    if len(touching.radius) != len(rod.edges):
+        raise ValueError(
+            f"contact: {len(touching.radius)} radii for {len(rod.edges)} edges: give "
+            "one an edge"
+        )
     found = contacts_of(rod, touching, near(rod, touching, x, 0.0), x, None)
     for k in np.flatnonzero(found.gap < -REACHED * touching.radius.min()).tolist():
         e, f = found.edge[k].tolist()

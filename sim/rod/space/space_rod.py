@@ -17,6 +17,7 @@ from sim.choice import Choice
 from sim.rod.space.frames import SpaceState, start, turning
 from sim.rod.space.sections import RodSection, SpaceMaterial, stiffness
 
+ACROSS = 1e-6  # of a director, which may be along its edge
 FOLDED = 1e-9  # 1 + cos of the angle between two edges that turn back
 
 
@@ -69,6 +70,11 @@ class SpaceRod:
     def __post_init__(self) -> None:
         _refuse_bad_edges(self.nodes, self.edges, self.rest_length)
         _refuse_bad_bends(self.nodes, self.edges, self.bends)
+        _refuse_bad_directors(self)
+        for b in np.flatnonzero(~np.isfinite(self.curvature).all(axis=1)).tolist():
+            raise ValueError(
+                f"rod: curvature of bend {b} is {self.curvature[b]}: give finite ones"
+            )
         for name in ("stretching", "bending", "twisting", "mass", "inertia", "voronoi"):
             values = np.asarray(getattr(self, name))
             fine = (values > 0.0) & np.isfinite(values)
@@ -99,6 +105,17 @@ def _refuse_bad_edges(nodes: Floats, edges: Ints, rest_length: Floats) -> None:
         raise ValueError(
             f"rod: edge {k} between nodes {i} and {j} has length {length[k]:g} m and "
             f"rest length {rest_length[k]:g} m: move the nodes apart or merge them"
+        )
+
+
+def _refuse_bad_directors(rod: SpaceRod) -> None:
+    along = np.sum(rod.directors * edge_tangents(rod.nodes, rod.edges), axis=1)
+    size = np.linalg.norm(rod.directors, axis=1)
+    fine = (np.abs(along) <= ACROSS) & (np.abs(size - 1.0) <= ACROSS)
+    for k in np.flatnonzero(~fine).tolist():
+        raise ValueError(
+            f"rod: the director {rod.directors[k]} of edge {k} is {along[k]:.3g} along "
+            "it: give one of length 1 across it"
         )
 
 
@@ -162,6 +179,9 @@ def through(
     first : d1 of the first edge, made to be across it
     closed : the last node is joined to the first; what twist closing leaves is natural
     """
+    nodes = np.ascontiguousarray(nodes, dtype=np.float64)
+    if nodes.ndim != 2 or nodes.shape[1] != 3:
+        raise ValueError(f"rod: nodes have the shape {nodes.shape}: give rows of x y z")
     n = len(nodes)
     edges, bends = _chain(n, closed)
     m = len(edges)
@@ -177,7 +197,7 @@ def through(
     state = start(nodes, directors, edges, bends)
     half = 0.5 * material.density * np.array([s.area for s in each]) * length
     return SpaceRod(
-        nodes=np.ascontiguousarray(nodes, dtype=np.float64),
+        nodes=nodes,
         directors=directors,
         edges=edges,
         bends=bends,
@@ -208,6 +228,9 @@ def _chain(n: int, closed: bool) -> tuple[Ints, Ints]:
 
 def together(*rods: SpaceRod) -> SpaceRod:
     """Several rods as one, whose nodes, edges and bends follow each other."""
+    laws = {rod.law.value for rod in rods}
+    if len(laws) > 1:
+        raise ValueError(f"rods: stretch laws are {sorted(laws)}: give all the same")
     nodes = np.cumsum([0, *(len(rod.nodes) for rod in rods)])
     edges = np.cumsum([0, *(len(rod.edges) for rod in rods)])
     joined = {

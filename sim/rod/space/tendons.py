@@ -74,6 +74,10 @@ def routed(
     share[-1] = (end - before[last]) / rod.rest_length[last]
     at = before[edges] + share * rod.rest_length[edges]
     table = np.array(offset, dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] != 3 or not np.isfinite(table).all():
+        raise ValueError("tendon: offsets must be rows of arc length and two offsets")
+    if (np.diff(table[:, 0]) <= 0.0).any():
+        raise ValueError(f"tendon: arc lengths are {table[:, 0]}: let them rise")
     c = np.column_stack([np.interp(at, table[:, 0], table[:, k]) for k in (1, 2)])
     far = np.linalg.norm(c, axis=1) - radius[edges]
     if (far >= 0.0).any():

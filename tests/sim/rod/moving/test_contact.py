@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from sim.arrays import Floats
 from sim.rod.gravity import GRAVITY
@@ -134,6 +135,47 @@ def test_rods_that_touch_move_rigidly_together_without_sliding() -> None:
     assert rows @ np.concatenate([moved.ravel(), spun]) == pytest.approx(0.0, abs=1e-15)
 
 
+def _overlap(step: SpaceMotionStep, world: SpaceWorld) -> float:
+    """By how much any two skins are within each other."""
+    assert world.touching is not None
+    what = near(world.rod, world.touching, step.x, 0.0)
+    gap = contacts_of(world.rod, world.touching, what, step.x, None).gap
+    return -float(gap.min(initial=0.0))
+
+
+def _thrown(turn: Floats) -> SpaceWorld:
+    """A wire thrown at another so that their contact runs along both, turned."""
+    soft = SpaceMaterial(1.0e7, 1000.0, 0.3)
+    s = np.linspace(0.0, 1.0, 5)[:, None]
+    each = [
+        through(((1.0 - s) * a + s * b) @ turn.T, soft, ROUND, first=tuple(turn[:, 2]))
+        for a, b in (
+            (np.array([-0.03, 0.0, 0.0]), np.array([0.03, 0.0, 0.0])),
+            (np.array([0.0, -0.03, 2.2 * R]), np.array([0.004, 0.03, 2.2 * R])),
+        )
+    ]
+    v = np.zeros((10, 3))
+    v[5:] = turn @ np.array([1.2, 0.0, -1.5])
+    rod = together(*each)
+    return SpaceWorld(
+        rod, (0.0, 0.0, 0.0), velocity=v, touching=Touching(np.full(8, R), 0.3)
+    )
+
+
+def test_skins_are_never_within_each_other_and_motions_turn_with_their_start() -> None:
+    """To 1e-6 of a radius; contacts follow the closest points to the end of a step."""
+    options = StepOptions(h=1e-3, integrator=Integrator.ENERGY_MOMENTUM)
+    turn, ends = Rotation.random(random_state=5).as_matrix(), []
+    for way in (np.eye(3), turn):
+        world, worst = _thrown(way), 0.0
+        for last in moves(world, options, 0.02):
+            worst = max(worst, _overlap(last, world))
+        assert last.moving.ledger.friction > 1e-5
+        assert worst <= 1.001e-6 * R
+        ends.append(last.x @ way)
+    assert np.abs(ends[0] - ends[1]).max() <= 1e-5 * 0.03  # of the way
+
+
 def _residual(W: Floats, b: Floats, p: Floats) -> tuple[float, float, float]:
     """How far p is from Coulomb's law, written out: normal part, cone, direction."""
     w = b + (W @ p.ravel()).reshape(-1, 3)
@@ -179,3 +221,13 @@ def test_rods_that_start_within_each_other_are_refused() -> None:
         )
     with pytest.raises(ValueError, match="friction must be"):
         Touching(np.full(2, R), -1.0)
+    with pytest.raises(ValueError, match="radius of edge 1 must be positive, not -0"):
+        Touching(np.array([R, -R]))
+    with pytest.raises(ValueError, match="1 radii for 2 edges: give one an edge"):
+        SpaceWorld(
+            _wire((0.0,) * 3, (0.1, 0.0, 0.0), 2), touching=Touching(np.full(1, R))
+        )
+    with pytest.raises(ValueError, match="height must be a finite number, not nan"):
+        LevelGround(height=np.nan)
+    with pytest.raises(ValueError, match=r"normal is .*: give three numbers"):
+        LevelGround((0.0, 0.0, 0.0))

@@ -224,6 +224,12 @@ def test_what_no_motion_can_be_is_refused(rng: np.random.Generator) -> None:
     rod = replace(rod, law=StretchLaw.HOOKE)
     with pytest.raises(ValueError, match=r"gravity is .*: give three finite numbers"):
         SpaceWorld(rod, (0.0, np.nan, 0.0))
+    for given in (np.zeros((2, 3)), np.full(rod.nodes.shape, np.nan)):
+        with pytest.raises(ValueError, match=r"velocity of shape .*: give finite"):
+            SpaceWorld(rod, velocity=given)
+    bad = SpaceWorld(rod, natural=lambda _: np.full(rod.curvature.shape, np.nan))
+    with pytest.raises(ValueError, match=r"natural curvature of shape .*: give finite"):
+        next(moves(bad, StepOptions(), 0.1))
     with pytest.raises(ValueError, match="rayleigh is of the plane only"):
         SpaceWorld(rod, damping=Damping(rayleigh=True))
     with pytest.raises(ValueError, match=r"duration is 0\.0 s"):

@@ -1,5 +1,7 @@
 """Energy of a rod in space: slopes, rigid motions, and the plane."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -13,7 +15,7 @@ from sim.rod.space.elastic import energies, space_elements
 from sim.rod.space.frames import SpaceState, moved_on
 from sim.rod.space.loads import no_loads
 from sim.rod.space.sections import SpaceMaterial, rectangle
-from sim.rod.space.space_rod import SpaceRod, StretchLaw, through
+from sim.rod.space.space_rod import SpaceRod, StretchLaw, through, together
 from sim.rod.space.system import SpaceSystem
 from tests.sim.rod.known import dense_stiffness
 from tests.sim.rod.space.made import crooked, dense
@@ -168,3 +170,12 @@ def test_what_no_rod_can_be_is_refused() -> None:
         through(x, soft, square, first=(1.0, 0.0, 0.0))
     with pytest.raises(ValueError, match="2 sections for 3 edges"):
         through(x, soft, [square, square])
+    with pytest.raises(ValueError, match="give rows of x y z"):
+        through(x[:, :2], soft, square)
+    rod = through(x, soft, square)
+    with pytest.raises(ValueError, match=r"director .* of edge 0 is 1 along it"):
+        replace(rod, directors=np.tile([1.0, 0.0, 0.0], (3, 1)))
+    with pytest.raises(ValueError, match=r"curvature of bend 0 is .*: give finite"):
+        replace(rod, curvature=np.full((2, 3), np.nan))
+    with pytest.raises(ValueError, match="give all the same"):
+        together(rod, replace(rod, law=StretchLaw.RUBBER))

@@ -121,6 +121,10 @@ def test_tendons_beyond_section_or_rod_are_refused() -> None:
         routed(rod, inside, 2.0, [(0.0, 1e-4, 0.0)])
     with pytest.raises(ValueError, match="tension must be 0 or more"):
         routed(rod, inside, 0.5, [(0.0, 1e-4, 0.0)], tension=-1.0)
+    with pytest.raises(ValueError, match="rows of arc length and two offsets"):
+        routed(rod, inside, 0.5, [(0.0, np.nan, 0.0)])
+    with pytest.raises(ValueError, match="let them rise"):
+        routed(rod, inside, 0.5, [(0.1, 0.0, 0.0), (0.0, 0.0, 0.0)])
 
 
 def test_stretch_that_sections_follow_moves_holes_with_them() -> None:
