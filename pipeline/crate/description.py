@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar
 
+import yaml
 from rocrate.model.computationalworkflow import (  # type: ignore[import-untyped]
     ComputationalWorkflow,
 )
@@ -46,6 +47,8 @@ FORMATS = {
 }
 TERMS = "https://w3id.org/ro/terms/workflow-run/context"
 BIOSCHEMAS = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
+DESCRIBED = {"url": {"@id": "README.md"}}
+SNAKEMAKE = "https://snakemake.github.io"
 LICENSE = "https://spdx.org/licenses/MIT"
 Entity = Mapping[str, Any]
 
@@ -106,6 +109,26 @@ def _describe(crate: ROCrate, held: Contents) -> None:
         for address, name in PROFILES.items()
     ]
     crate.root_dataset["conformsTo"] = profiles
+    authors = [_author(crate, number, one) for number, one in enumerate(_cited())]
+    crate.root_dataset["author"] = _one_or_all(authors)
+    houses = [one for one in authors if one.type == "Organization"]
+    crate.root_dataset["publisher"] = _one_or_all(houses)
+
+
+def _cited() -> list[dict[str, str]]:
+    """The authors in CITATION.cff: an entity has a name, a person two."""
+    text = (SOURCE_ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    return list(yaml.safe_load(text)["authors"])
+
+
+def _author(crate: ROCrate, number: int, one: Mapping[str, str]) -> ContextEntity:
+    person = " ".join(one[k] for k in ("given-names", "family-names") if k in one)
+    about = {
+        "@type": "Person" if person else "Organization",
+        "name": person or one["name"],
+    }
+    address = one.get("orcid") or one.get("website")
+    return crate.add(ContextEntity(crate, address or f"#author-{number + 1}", about))
 
 
 def _about(path: Path) -> dict[str, Any]:
@@ -149,7 +172,7 @@ def _workflow(
         lang="snakemake",
         lang_version=metadata.version("snakemake"),
         properties=_about(held.files["Snakefile"])
-        | {"name": "workflow of morphtrack", "version": _version()},
+        | {"name": "workflow of morphtrack", "version": _version(), **DESCRIBED},
     )
     workflow["conformsTo"] = {"@id": BIOSCHEMAS}
     for position, step in enumerate(dict.fromkeys(job.step for job in held.jobs)):
@@ -160,16 +183,16 @@ def _workflow(
         entity["workExample"] = tool
         workflow.append_to("step", entity)
     scans = any(datum.packed for datum in held.data)
-    for name, kind, way in (
-        ("configuration", "File", "input"),
-        *[("scans", "File", "input")] * scans,
-        ("results", "Dataset", "output"),
-    ):
-        parameter = crate.add_formal_parameter(
-            name, kind, identifier=f"#parameter-{name}", description=f"the {name}"
-        )
-        workflow.append_to(way, parameter)
+    inputs = ["configuration", *["scans"] * scans]
+    workflow["input"] = _one_or_all([_parameter(crate, name) for name in inputs])
+    workflow["output"] = _parameter(crate, "results", "Dataset")
     return workflow
+
+
+def _parameter(crate: ROCrate, name: str, kind: str = "File") -> ContextEntity:
+    return crate.add_formal_parameter(
+        name, kind, identifier=f"#parameter-{name}", description=f"the {name}"
+    )
 
 
 def _tool(crate: ROCrate, step: str, records: Mapping[str, Entity]) -> ContextEntity:
@@ -187,6 +210,7 @@ def _tool(crate: ROCrate, step: str, records: Mapping[str, Entity]) -> ContextEn
                 "description": f"python -m pipeline {step}",
                 "softwareRequirements": said,
                 "softwareVersion": f"code {code[:16]}",
+                **DESCRIBED,
             },
         )
     )
@@ -269,7 +293,7 @@ def _organisation(
         "@type": "SoftwareApplication",
         "name": "Snakemake",
         "softwareVersion": metadata.version("snakemake"),
-        "url": "https://snakemake.github.io",
+        "url": SNAKEMAKE,
     }
     organised = {
         "@type": "OrganizeAction",
@@ -278,7 +302,7 @@ def _organisation(
         **span,
     }
     organise = crate.add(ContextEntity(crate, "#organisation", organised))
-    organise["instrument"] = crate.add(ContextEntity(crate, "#snakemake", engine))
+    organise["instrument"] = crate.add(ContextEntity(crate, SNAKEMAKE, engine))
     organise["object"] = controls
     return organise
 

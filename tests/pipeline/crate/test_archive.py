@@ -132,7 +132,11 @@ def test_the_description_follows_the_workflow_run_profile(archive: Path) -> None
     assert workflow["@type"] == [
         "File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"
     ]  # fmt: skip
+    assert known[root["author"]["@id"]]["@type"] == "Organization"
+    assert root["publisher"] == root["author"]
+    assert known[workflow["output"]["@id"]]["name"] == "results"  # one is no list
     steps = [known[s["@id"]] for s in workflow["step"]]
+    assert all(known[s["workExample"]["@id"]]["url"] for s in steps)
     assert [s["name"] for s in steps] == ["simulate", "figure"]
     tools = {t["@id"] for t in workflow["hasPart"]}
     assert {s["workExample"]["@id"] for s in steps} == tools
