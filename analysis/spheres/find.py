@@ -53,11 +53,12 @@ def find_spheres(
         for k, c in enumerate(accepted)
     )
     motions = () if placed is None else placed.listed()
+    told = None if placed is None else placed.radius
     rejected += lost
     seen = _seen(accepted, view)
     noise = typical_rms(accepted)
     return Picks(
-        spheres, tuple(rejected), covariance, noise, motions, seen, excess, bias
+        spheres, tuple(rejected), covariance, noise, motions, seen, excess, bias, told
     )
 
 

@@ -169,6 +169,8 @@ class Picks:
     # (m, v) whether the sphere is seen in the view; empty where views are not known
     excess: Excess | None = None  # by which the covariance of points was multiplied
     fusion: FusionBias | None = None  # of a fused mesh
+    # that all balls tell in views placed by it, and its sd, mm; None of one view
+    joint_radius: tuple[float, float] | None = None
 
     @property
     def centres(self) -> Floats:

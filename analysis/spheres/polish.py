@@ -7,6 +7,7 @@ import numpy as np
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.fit import Fit, refine
 from analysis.spheres.fused import of_radii as of_fused_radii
+from analysis.spheres.joint_radius import joint_radius
 from analysis.spheres.judge import SphereCandidate, fault
 from analysis.spheres.picks import (
     Excess,
@@ -78,6 +79,11 @@ def polish(
     ]
     excess = _shared_error(accepted, placed, seen)
     covariance = _budget(accepted, tied, excess, options, bias)
+    if joint:
+        told = joint_radius(
+            accepted, placed, lambda c, at: _sums(c, points, view, origins, at)
+        )
+        placed = replace(placed, radius=told)
     return accepted, placed, covariance, lost, excess
 
 
@@ -140,7 +146,7 @@ def _sums(
     origins: Floats | None,
     placed: Placement,
 ) -> tuple[Floats, Floats]:
-    """The blocks A (v, 3, 3) and g (v, 3) of a sphere."""
+    """The blocks A (v, 4, 4) and g (v, 4) of a sphere."""
     seen = view[c.near]
     x = placed.move(points[c.near], seen)
     theta = np.append(c.fit.centre, c.fit.radius)

@@ -33,6 +33,8 @@ class Placement:
     covariance: Floats  # (3 m, 3 m) mm^2
     squares: float = 0.0  # chi squared of the centres that each view sees alone
     free: int = 0  # its degrees of freedom
+    # mm and its sd, adjusted along with centres and motions
+    radius: tuple[float, float] | None = None
 
     def move(self, x: Floats, view: Ints) -> Floats:
         """The points where their views belong."""
@@ -114,17 +116,17 @@ def place(
     Parameters
     ----------
     accepted : the spheres, fitted to points moved as `before` says
-    sums : for each the blocks A (v, 3, 3) and g (v, 3)
+    sums : for each the blocks A (v, 4, 4) and g (v, 4)
     before : the motions up to now
     """
     own, views = 3 * len(accepted), len(before.motions)
     reach = max(float(np.linalg.norm(c.fit.centre - before.pivot)) for c in accepted)
-    H, right = _normal_equations(accepted, sums, before.pivot)
+    H, right = normal_equations(accepted, sums, before.pivot)
     weight = _misplacement(H, right, own, before.motions, reach) ** -2
     prior = np.tile(weight, views)
     H[own:, own:] += np.diag(prior)
     right[own:] -= prior * before.motions.ravel()
-    inverse, rise = _solved(H, right, own, weight)
+    inverse, rise = solved(H, right, own, weight)
     tau = rise[own:].reshape(views, 6)
     squares, free = _left(accepted, sums, before.pivot, rise[:own], tau)
     moved = before.motions + tau
@@ -141,8 +143,8 @@ def _left(
     """Chi squared that centres and motions leave, and its degrees of freedom."""
     squares, rows = 0.0, 0
     for i, (c, (A, g)) in enumerate(zip(accepted, sums, strict=True)):
-        phi = float(np.trace(c.fit.covariance @ A.sum(axis=0))) / 3
-        K = np.hstack([np.eye(3), -_cross_matrix(c.fit.centre - pivot)])
+        A, g = A[:, :3, :3], g[:, :3]
+        phi, K = noise(c, A), lever(c, pivot)
         seen = np.trace(A, axis1=1, axis2=2) > SHARED.points
         for v in np.flatnonzero(seen):
             h = g[v] - A[v] @ (shift[3 * i : 3 * i + 3] - K @ tau[v])
@@ -151,17 +153,22 @@ def _left(
     return squares, rows - 3 * len(accepted) - 6 * (len(tau) - 1)
 
 
-def _normal_equations(
+def normal_equations(
     accepted: list[SphereCandidate], sums: list[tuple[Floats, Floats]], pivot: Floats
 ) -> tuple[Floats, Floats]:
-    """Of the centres (3 m) and then the motions (6 v), without a prior."""
+    """Of the centres (3 m) and then the motions (6 v), without a prior.
+
+    Parameters
+    ----------
+    sums : of each ball the blocks A (v, 4, 4) and g (v, 4), of which the centre's count
+    """
     own, views = 3 * len(accepted), len(sums[0][0])
     H = np.zeros((own + 6 * views, own + 6 * views))
     right = np.zeros(len(H))
     for i, (c, (A, g)) in enumerate(zip(accepted, sums, strict=True)):
-        phi = float(np.trace(c.fit.covariance @ A.sum(axis=0))) / 3
+        A, g = A[:, :3, :3], g[:, :3]
+        phi, K = noise(c, A), lever(c, pivot)
         s = slice(3 * i, 3 * i + 3)
-        K = np.hstack([np.eye(3), -_cross_matrix(c.fit.centre - pivot)])
         H[s, s] = A.sum(axis=0) / phi
         right[s] = g.sum(axis=0) / phi
         for v in range(views):
@@ -192,7 +199,7 @@ def _misplacement(
     for _ in range(VIEWS.learnt):
         weight = np.repeat(sd, 3) ** -2.0
         prior = np.tile(weight, views)
-        inverse, rise = _solved(
+        inverse, rise = solved(
             S + np.diag(prior), b - prior * motions.ravel(), 0, weight
         )
         square = (motions.ravel() + rise) ** 2 + np.diag(inverse)
@@ -201,9 +208,7 @@ def _misplacement(
     return np.asarray(np.repeat(sd, 3))
 
 
-def _solved(
-    H: Floats, right: Floats, own: int, weight: Floats
-) -> tuple[Floats, Floats]:
+def solved(H: Floats, right: Floats, own: int, weight: Floats) -> tuple[Floats, Floats]:
     """Inverse and solution, the motions (from `own` on) having mean zero."""
     views = (len(H) - own) // 6
     border = np.zeros((len(H), 6))
@@ -211,6 +216,21 @@ def _solved(
     whole = np.block([[H, border], [border.T, np.zeros((6, 6))]])
     inverse = np.linalg.inv(whole)[: len(H), : len(H)]
     return np.asarray(inverse), np.asarray(inverse @ right)
+
+
+def noise(c: SphereCandidate, A: Floats) -> float:
+    """Variance of a height of weight one that the covariance of a centre tells, mm^2.
+
+    Parameters
+    ----------
+    A : (v, 3 or more, ...) of the ball
+    """
+    return float(np.trace(c.fit.covariance @ A[:, :3, :3].sum(axis=0))) / 3
+
+
+def lever(c: SphereCandidate, pivot: Floats) -> Floats:
+    """K (3, 6), by which a motion of a view shifts the points around a centre."""
+    return np.hstack([np.eye(3), -_cross_matrix(c.fit.centre - pivot)])
 
 
 def _cross_matrix(r: Floats) -> Floats:
@@ -228,9 +248,9 @@ def blocks(
     view: Ints,
     views: int,
 ) -> tuple[Floats, Floats]:
-    """A (v, 3, 3) = sum w u u^T and g (v, 3) = sum w e u of each view."""
-    A = np.zeros((views, 3, 3))
-    g = np.zeros((views, 3))
+    """A (v, 4, 4) = sum w J J^T and g (v, 4) = sum w e J of each view, J = (u, 1)."""
+    A = np.zeros((views, 4, 4))
+    g = np.zeros((views, 4))
     J = np.ones(4)
     gate = BIWEIGHT.tukey * scale
     for p in range(len(x)):
@@ -239,8 +259,8 @@ def blocks(
         e = height(x, p, sight, theta, J)
         if abs(e) < gate:
             w = (1 - (e / gate) ** 2) ** 2
-            for a in range(3):
+            for a in range(4):
                 g[view[p], a] += w * e * J[a]
-                for b in range(3):
+                for b in range(4):
                     A[view[p], a, b] += w * J[a] * J[b]
     return A, g

@@ -42,9 +42,8 @@ def with_printing_error_told(
     enough = next((sd for sd in tried if verdict(sd) is Verdict.AGREES), None)
     if enough is None:
         return judged
-    why = (
-        f"{compared.why}; would agree from a printing error of {enough:g} mm on "
+    return judged.because(
+        f"would agree from a printing error of {enough:g} mm on "
         f"(printing_sd_mm, {uncertainty.printing_sd_mm:g} here): measure yours with "
         "`morphtrack calibrate`"
     )
-    return replace(judged, comparison=replace(compared, why=why))

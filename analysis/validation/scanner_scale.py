@@ -30,10 +30,9 @@ def with_scanner_scale_told(
     compared = judged.comparison
     if other is compared.verdict:
         return judged
-    why = (
-        f"{compared.why}; the scanner's scale is not stated, with "
+    return judged.because(
+        "the scanner's scale is not stated, with "
         f"{100 * uncertainty.scan_scale_sd:g} % assumed the verdict is "
         f"{compared.verdict.value}, with none {other.value}: give scan_scale_sd, or "
         "scan_mpe_mm and scan_mpe_length_mm of its certificate"
     )
-    return replace(judged, comparison=replace(compared, why=why))

@@ -122,6 +122,11 @@ class Judged:
         """Whether no node was left out."""
         return bool(self.used.all())
 
+    def because(self, more: str) -> "Judged":
+        """The same with one more reason said, if there is one."""
+        why = f"{self.comparison.why}; {more}" if more else self.comparison.why
+        return replace(self, comparison=replace(self.comparison, why=why))
+
     @property
     def E_scanned_u(self) -> float:
         """Standard uncertainty of E of the scan, from the scan alone."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from pipeline.formats.printed_scale import SCALE_HELP, scale_mm
 from pipeline.steps.compare import ComparisonSettings, MeasuredInputs, run_step
 from pipeline.steps.measured_options import said
+from pipeline.store.named_runs import RUN_HELP, simulated_run
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import command
 
@@ -21,7 +22,9 @@ def arguments() -> OneLineParser:
     parser.add_argument(
         "--spheres", type=Path, required=True, help="folder of an ingest"
     )
-    parser.add_argument("--simulated", type=Path, required=True, help="folder of a run")
+    parser.add_argument(
+        "--simulated", type=simulated_run, required=True, metavar="RUN", help=RUN_HELP
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
     for step in fields(MeasuredInputs):
         parser.add_argument(

@@ -9,6 +9,7 @@ series-curve.csv (simulated beside measured) and series.pdf and .png.
 from pathlib import Path
 
 from pipeline.steps.compare_series import SeriesComparison, run_step
+from pipeline.store.named_runs import RUN_HELP, simulated_run
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import command
 
@@ -16,7 +17,9 @@ from pipeline.terminal.errors import command
 def arguments() -> OneLineParser:
     parser = OneLineParser("compare_series", __doc__)
     parser.add_argument("--measured", type=Path, required=True, help="CSV file")
-    parser.add_argument("--simulated", type=Path, required=True, help="folder of a run")
+    parser.add_argument(
+        "--simulated", type=simulated_run, required=True, metavar="RUN", help=RUN_HELP
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
     parser.add_argument("--along", default="time", help="column that `at` refers to")
     parser.add_argument("--synthetic", action="store_true", help="mark as computed")

@@ -5,9 +5,10 @@ what the run wrote, seen as the figures of it are seen; moving.gif with --gif, o
 this machine has no ffmpeg.
 """
 
-from pipeline.commands.see import found_run, shape_of
+from pipeline.commands.see import shape_of
 from pipeline.pages.film import has_ffmpeg, write_film
 from pipeline.results.told_run import shown_path
+from pipeline.store.named_runs import found_run
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, command
 

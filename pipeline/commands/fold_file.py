@@ -12,6 +12,7 @@ import pandas as pd
 
 from pipeline.results.origami_run import read_origami
 from pipeline.store.files import read_json, write_json
+from pipeline.store.named_runs import RUN_HELP, simulated_run
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import InputError, command
 from sim.origami.pattern.fold_format import CREATOR, folded_document
@@ -45,7 +46,7 @@ def _outcome(run: Path) -> dict[str, object]:
 
 def arguments() -> OneLineParser:
     parser = OneLineParser("fold_file", __doc__)
-    parser.add_argument("run", type=Path, help="folder of a finished origami run")
+    parser.add_argument("run", type=simulated_run, help=f"of origami: {RUN_HELP}")
     parser.add_argument("out", type=Path, help="the FOLD file to write")
     parser.add_argument(
         "--every", type=int, default=1, help="write every n-th increment and the last"

@@ -76,9 +76,13 @@ def main(argv: list[str] | None = None) -> int:
     options = arguments().parse_intermixed_args(argv)
     numbers = run_step(_config(options), options.scans, options.out)
     for name, value in numbers.items():
+        if name == "radius_remark":
+            continue
         shown = f"{value:.6g}" if isinstance(value, float) else str(value)
         print(f"{name}: {shown}")
     many, views = numbers["spheres"], numbers["views"]
+    if numbers["radius_remark"]:
+        print(f"warning: {numbers['radius_remark']}")
     print(
         f"found {many} sphere{'s' * (many != 1)} in {views} view{'s' * (views != 1)}: "
         f"{options.out / 'scan.html'} shows them; morphtrack compare sets them beside "

@@ -1,8 +1,8 @@
 """Parts to print from a morphing case: morphtrack parts case=<case> --out DIR.
 
-Or the folder of a finished run in place of the case. Writes an STL file for each part,
-3MF files with all of them laid out on the bed, parts.csv, assembled.stl, and
-structure.json: the structure with the lengths that are printed.
+Or the name or folder of a finished run in place of the case. Writes an STL file for
+each part, 3MF files with all of them laid out on the bed, parts.csv, assembled.stl,
+and structure.json: the structure with the lengths that are printed.
 """
 
 from pathlib import Path
@@ -12,6 +12,7 @@ from pipeline.config.building import build
 from pipeline.config.hydra import Composer
 from pipeline.steps.part_sizes import FILE
 from pipeline.steps.parts import case_of_run, parts_of, parts_settings, run_step
+from pipeline.store.named_runs import simulated_run
 from pipeline.terminal.arguments import OneLineParser, output_directory
 from pipeline.terminal.errors import command
 
@@ -19,7 +20,7 @@ from pipeline.terminal.errors import command
 def _case(words: list[str]) -> Any:
     """The case of a finished run's folder, or of Hydra overrides."""
     if len(words) == 1 and "=" not in words[0]:
-        return case_of_run(Path(words[0]))
+        return case_of_run(simulated_run(words[0]))
     with Composer() as composer:
         return build(composer.compose("simulate", words)["case"], "case")
 

@@ -14,40 +14,23 @@ from pipeline.pages.film import write_film
 from pipeline.pages.one_run import write_pictures
 from pipeline.results.moving_shape import MovingShape, read_moving_shape
 from pipeline.results.told_run import PAGE, PICTURE, shown_path, told
-from pipeline.store.own_runs import OWN, own_runs
-from pipeline.store.runs import RESULTS, run_record
+from pipeline.store.named_runs import RUN_HELP, found_run
+from pipeline.store.runs import run_record
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, InputError, command
-from pipeline.terminal.names import no_such
 
-PLACES = ("simulate", OWN, "compare", "ingest", "figure")
 SHOWING = (".html", ".png", ".svg", ".pdf")  # what a run of another step holds to see
 
 
 def arguments() -> OneLineParser:
     parser = OneLineParser("see", __doc__)
-    parser.add_argument("run", help="name, folder or key")
+    parser.add_argument("run", help=RUN_HELP)
     parser.add_argument("--gif", action="store_true", help="the motion as moving.gif")
     parser.add_argument(
         "--vtk", action="store_true", help="the steps for ParaView, in the folder vtk"
     )
     parser.add_argument("--no-open", action="store_true", help="only say where it is")
     return parser
-
-
-def found_run(name: str, results: Path = RESULTS) -> Path:
-    """The folder of the run that a person means."""
-    places = [Path(name), results / name, *(results / place / name for place in PLACES)]
-    keys = sorted((results / "runs").glob(f"{name}*")) if name.isalnum() else []
-    for path in [*places, *(keys if len(keys) == 1 else [])]:
-        if (path / "run.json").is_file():
-            return path
-    known = [
-        p.name for place in PLACES for p in sorted((results / place).glob("[!.]*"))
-    ]
-    raise no_such(
-        "there is no run", name, list(dict.fromkeys([*known, *own_runs(results)]))
-    )
 
 
 def seen(directory: Path) -> Path:

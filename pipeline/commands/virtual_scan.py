@@ -10,6 +10,7 @@ from pathlib import Path
 from pipeline.formats.printed_scale import SCALE_HELP, scale_mm, unit_of
 from pipeline.steps.part_sizes import FILE
 from pipeline.steps.virtual_scan import SETTINGS, run_step, scanner_settings
+from pipeline.store.named_runs import RUN_HELP, simulated_run
 from pipeline.terminal.arguments import OneLineParser, output_directory
 from pipeline.terminal.errors import command
 from sim.lab.scanner import VirtualLab
@@ -17,7 +18,7 @@ from sim.lab.scanner import VirtualLab
 
 def arguments() -> OneLineParser:
     parser = OneLineParser("virtual_scan", __doc__)
-    parser.add_argument("simulated", type=Path, help="directory of a finished run")
+    parser.add_argument("simulated", type=simulated_run, metavar="RUN", help=RUN_HELP)
     parser.add_argument(
         "--out", type=output_directory, required=True, help="directory for views"
     )

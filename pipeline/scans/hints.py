@@ -54,10 +54,39 @@ def used_radius(picks: Picks, options: PickOptions) -> float:
 
 
 def own_radius(picks: Picks) -> tuple[float, float]:
-    """Weighted mean of the radii that the spheres themselves tell, and its sd, mm."""
+    """The radius that the spheres themselves tell, and its sd, mm.
+
+    Of several views it is adjusted along with them, else the spheres' weighted mean.
+    """
+    if picks.joint_radius is not None:
+        return picks.joint_radius
     free = np.array([sphere.free_radius for sphere in picks.spheres])
     weight = np.array([sphere.free_radius_sd for sphere in picks.spheres]) ** -2.0
     return float(weight @ free / weight.sum()), float(weight.sum() ** -0.5)
+
+
+def radius_remark(used: float, own: float, sd: float, slack: float = 0.0) -> str:
+    """What the spheres say of the radius that centres were fitted with, or nothing.
+
+    Parameters
+    ----------
+    used, own, sd : mm; see `used_radius` and `own_radius`
+    slack : by which `own` may be off for other reasons, mm
+    """
+    if abs(own - used) < max(HINT.odd * used, HINT.sure * sd, slack):
+        return ""
+    return (
+        f"the balls come out {own / used:.4f} times as large as stated, {own:.4g} +- "
+        f"{sd:.2g} mm for {used:g}: ingest with --sphere-radius-mm {own:.4g} if that "
+        "is the printed one, or else check the scanner's scale"
+    )
+
+
+def told_radius(picks: Picks, options: PickOptions) -> str:
+    """The same of a scan; caps of one view seem smaller the noisier they are."""
+    used = used_radius(picks, options)
+    slack = HINT.caps * picks.noise**2 / used if picks.joint_radius is None else 0.0
+    return radius_remark(used, *own_radius(picks), slack)
 
 
 def _wrong_radius(picks: Picks, R: float) -> str:
@@ -67,8 +96,8 @@ def _wrong_radius(picks: Picks, R: float) -> str:
         return ""
     return (
         f"E-RADIUS {len(picks.spheres)} spheres have the radius {own:.4g} +- {sd:.2g} "
-        f"mm, not {R:g}: rerun with --sphere-radius-mm {own:.4g} if it is the printed "
-        "one, or check the scanner's scale"
+        f"mm, not {R:g}, {own / R:.3f} times that: rerun with --sphere-radius-mm "
+        f"{own:.4g} if it is the printed one, or check the scanner's scale"
     )
 
 

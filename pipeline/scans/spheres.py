@@ -25,6 +25,7 @@ class SphereTable:
     covariances_mm2 : (m, 3, 3) of each centre
     covariance_mm2 : (3m, 3m) of all centres together
     synthetic : whether the scan was made by computation
+    remark : what the spheres say against the radius that was stated, if anything
     """
 
     names: tuple[str, ...]
@@ -32,6 +33,7 @@ class SphereTable:
     covariances_mm2: Floats
     covariance_mm2: Floats
     synthetic: bool
+    remark: str = ""
 
 
 def read_spheres(directory: Path) -> SphereTable:
@@ -61,10 +63,19 @@ def read_spheres(directory: Path) -> SphereTable:
     synthetic = table.get("synthetic", pd.Series(dtype=bool))
     marked = synthetic.astype(str).str.lower().isin(["true", "1"]).any()
     centres = numbers[:, :3].copy()
-    together = _together(directory / "covariance.npz", centres, covariances)
+    beside = directory / "covariance.npz"
+    together, remark = _together(beside, centres, covariances), _remark(beside)
     return SphereTable(
-        tuple(table["sphere"]), centres, covariances, together, bool(marked)
+        tuple(table["sphere"]), centres, covariances, together, bool(marked), remark
     )
+
+
+def _remark(path: Path) -> str:
+    """What the ingest noted of the spheres' own radius."""
+    if not path.is_file():
+        return ""
+    with np.load(path, allow_pickle=False) as file:
+        return str(file["radius_remark"]) if "radius_remark" in file else ""
 
 
 def _together(path: Path, centres: Floats, covariances: Floats) -> Floats:

@@ -2,8 +2,8 @@
 
 Measured is what memory an ingest of 20 million points takes (docs/benchmarks.md, Scans:
 picking) and which wrong units and radii of synthetic scans are named (`tests/pipeline/
-steps/test_ingest.py`): `bytes_a_point`, `rough`, `fewest`, `wrong`, `certain`. The
-others are conventions.
+steps/test_ingest.py`): `bytes_a_point`, `rough`, `fewest`, `wrong`, `certain`, `caps`
+(0.05 and 0.15 mm of noise). The others are conventions.
 """
 
 from dataclasses import dataclass
@@ -52,6 +52,9 @@ class HintThresholds:
     largest: float = 2.0
     wrong: float = 0.01  # of the radius, and `certain` sd: so far off, it is another
     certain: float = 5.0
+    odd: float = 0.003  # of the radius, and `sure` sd: so far off is told
+    sure: float = 3.0
+    caps: float = 16.0  # noise^2 / radius by which caps of one view come out smaller
 
 
 SIZE = SizeThresholds()

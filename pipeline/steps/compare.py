@@ -134,6 +134,7 @@ def run_step(
         judged = with_printing_error_told(judge_scan(*given), *given)
         if stated_scale_sd(asdict(config)) is None:
             judged = with_scanner_scale_told(judged, *given)
+        judged = judged.because(table.remark)
     except ValueError as error:
         raise InputError(str(error)) from error
     row = comparison_row(config, table, labels, judged) | distance_columns(

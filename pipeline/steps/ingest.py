@@ -9,7 +9,14 @@ import numpy as np
 from analysis.figures.scan_picture import scan_picture, thinned
 from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions, Picks
-from pipeline.scans.hints import doubt, left_out, own_radius, reasons, used_radius
+from pipeline.scans.hints import (
+    doubt,
+    left_out,
+    own_radius,
+    reasons,
+    told_radius,
+    used_radius,
+)
 from pipeline.scans.page import scan_page
 from pipeline.scans.picks import write_tables
 from pipeline.scans.reading.cloud import Cloud
@@ -86,7 +93,7 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     numbers = _numbers(clouds, picks, config, ignored)
     if view is not None:
         points = settled(points, view, picks.motions)
-    _write(out, points, picks, bool(numbers["synthetic"]))
+    _write(out, points, picks, numbers)
     return numbers
 
 
@@ -119,7 +126,8 @@ def pick(
     return at_seeds(picks, seeds, SEED_REACH * largest)
 
 
-def _write(out: Path, points: Floats, picks: Picks, synthetic: bool) -> None:
+def _write(out: Path, points: Floats, picks: Picks, numbers: dict[str, Any]) -> None:
+    synthetic = bool(numbers["synthetic"])
     title = f"{len(picks.spheres)} spheres in {len(points)} points"
     page = scan_page(points, picks, title, synthetic=synthetic)
     figure = scan_picture(
@@ -130,7 +138,12 @@ def _write(out: Path, points: Floats, picks: Picks, synthetic: bool) -> None:
     with replacing(out / "picture.png") as temporary:
         figure.savefig(temporary, format="png", dpi=200)
     with replacing(out / "covariance.npz") as temporary, temporary.open("wb") as file:
-        np.savez(file, centres_mm=picks.centres, covariance_mm2=picks.covariance)
+        np.savez(
+            file,
+            centres_mm=picks.centres,
+            covariance_mm2=picks.covariance,
+            radius_remark=numbers["radius_remark"],
+        )
     with replacing(out / "points.npy") as temporary, temporary.open("wb") as file:
         np.save(file, thinned(points, KEPT_POINTS).astype(np.float32))
     write_tables(out, picks, synthetic)
@@ -149,6 +162,7 @@ def _numbers(
         "radius_mm": used_radius(picks, config.options),
         "free_radius_mm": free_radius,
         "free_radius_sd_mm": free_radius_sd,
+        "radius_remark": told_radius(picks, config.options),
         "noise_mm": float(picks.noise),
         "centre_sd_mm": _typical_sd(picks),
         "points": sum(len(cloud.points) for cloud in clouds),

@@ -357,3 +357,30 @@ def _target_normal(x: Floats, target: int, base: Floats) -> Floats:
     for k in range(1 if target == 2 else 0, 3):
         n[k] = p[k] / CURVED
     return n
+
+
+SIX_CENTRES = np.array(
+    [[0, 0, 0], [30, 5, 0], [10, 35, 8], [45, 40, -12], [-25, 20, 15], [5, -30, 4]],
+    dtype=np.float64,
+)
+
+
+def seen_around(
+    rng: np.random.Generator, *, noise: float, off: float = 0.0
+) -> tuple[Floats, Ints]:
+    """Caps of balls of 6 mm from six sides, and their views, misplaced by `off`.
+
+    A scanner errs along its line of sight, more on steep surfaces.
+    """
+    towards = np.vstack([np.eye(3), -np.eye(3)])
+    points, view = [], []
+    for v, axis in enumerate(towards):
+        u = rng.standard_normal((len(SIX_CENTRES), 1600, 3))
+        u /= np.linalg.norm(u, axis=2, keepdims=True)
+        keep = u @ axis > 0.3
+        centre = np.broadcast_to(SIX_CENTRES[:, None], u.shape)[keep]
+        u = u[keep]
+        along = noise * rng.standard_normal((len(u), 1)) / (u @ axis)[:, None]
+        points.append(centre + 6.0 * u + along * axis + off * rng.standard_normal(3))
+        view.append(np.full(int(keep.sum()), v))
+    return np.concatenate(points), np.concatenate(view)

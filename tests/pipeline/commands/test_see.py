@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pipeline.commands.see import found_run
 from pipeline.formats.vtk_series import write_vtk_series
 from pipeline.pages.one_run import chosen_columns
 from pipeline.results.moving_shape import read_moving_shape
 from pipeline.store.digests import edits
+from pipeline.store.named_runs import found_run
 from pipeline.store.own_runs import own_name
 from pipeline.store.receipts import content_digest
 from pipeline.terminal.errors import InputError

@@ -161,6 +161,19 @@ def test_a_verdict_that_hangs_on_an_unstated_scale_names_it(
     assert "not stated" not in row["why"]
 
 
+def test_a_radius_that_the_balls_contradict_is_told_with_the_verdict(folders):
+    table = read_spheres(folders[0])
+    np.savez(
+        folders[0] / "covariance.npz",
+        centres_mm=table.centres_mm,
+        covariance_mm2=table.covariance_mm2,
+        radius_remark="the balls come out 1.006 times as large as stated",
+    )
+    row = run_step(CONFIG, *folders)
+    assert row["verdict"] == "agrees"
+    assert row["why"].endswith("; the balls come out 1.006 times as large as stated")
+
+
 def test_the_scale_of_a_scanner_is_stated_once_and_wholly():
     certified = ComparisonSettings(SCALE_MM, scan_mpe_mm=0.05, scan_mpe_length_mm=250.0)
     expected = 0.05 / 250.0 / 3**0.5

@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 from pipeline.commands.ingest import main
+from pipeline.scans.spheres import read_spheres
 from pipeline.scans.thresholds import RepeatThresholds
 from pipeline.steps.ingest import Ingest, run_step
+from pipeline.terminal.errors import InputError
+from tests.analysis.spheres.scenes import seen_around
 from tests.pipeline.steps.test_ingest import CENTRES, balls, saved, words
 
 AWAY = CENTRES + np.array([300.0, 0, 0])
@@ -126,3 +129,36 @@ def test_a_view_without_a_sphere_is_mentioned(
     np.save(wall, rng.uniform(0, 60, (4000, 3)) * [1, 1, 0] - [0, 0, 30])
     numbers = run_step(Ingest(6.0, "mm"), [seen, wall], tmp_path / "found")
     assert numbers["notes"] == "wall.npy: no sphere is seen in it"
+
+
+def saved_views(rng: np.random.Generator, folder: Path) -> list[Path]:
+    """Six balls of 6 mm from six sides, a file each."""
+    points, view = seen_around(rng, noise=0.05, off=0.05)
+    paths = [folder / f"{v}.npy" for v in range(6)]
+    for v, path in enumerate(paths):
+        np.save(path, points[view == v])
+    return paths
+
+
+def test_a_radius_that_the_views_contradict_is_refused(
+    rng: np.random.Generator, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=r"E-RADIUS .* 6(\.0\d+)? \+- .*1\.03\d times"):
+        run_step(Ingest(5.8, "mm"), saved_views(rng, tmp_path), tmp_path / "found")
+
+
+def test_a_radius_that_is_a_little_off_is_told_down_to_the_verdict(
+    rng: np.random.Generator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scans = [str(path) for path in saved_views(rng, tmp_path)]
+    out = str(tmp_path / "found")
+    words = [*scans, "--sphere-radius-mm", "5.965", "--unit", "mm", "--out", out]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "warning: the balls come out 1.00" in said
+    assert "for 5.965: ingest with --sphere-radius-mm 6" in said
+    assert read_spheres(tmp_path / "found").remark in said
+    words[words.index("5.965")] = "6"
+    assert main(words) == 0
+    assert "warning" not in capsys.readouterr().out
+    assert read_spheres(tmp_path / "found").remark == ""

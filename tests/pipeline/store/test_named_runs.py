@@ -1,0 +1,51 @@
+"""Commands that read a run take its name, and say which names there are."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from pipeline.store.named_runs import simulated_run
+
+CONF = Path("conf").resolve()
+OUT = ["--out", "out"]
+COMMANDS = {
+    "compare": ["--spheres", "spheres", "--simulated", "NAME", *OUT],
+    "compare_series": ["--measured", "m.csv", "--simulated", "NAME", *OUT],
+    "deviation": ["--spheres", "spheres", "--simulated", "NAME", *OUT],
+    "fold_file": ["NAME", "out.fold"],
+    "input_uncertainty": ["--simulated", "NAME", *OUT],
+    "parts": ["NAME", *OUT],
+    "virtual_scan": ["NAME", *OUT],
+}
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two simulations, one of them made by hand."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("simulate/pentapod", "own/gripper,starts=3", "ingest/scan_1"):
+        (tmp_path / "results" / name).mkdir(parents=True)
+        (tmp_path / "results" / name / "run.json").write_text("{}")
+    (tmp_path / "conf").symlink_to(CONF)
+    return tmp_path / "results"
+
+
+@pytest.mark.usefixtures("results")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_run_that_is_not_there_is_named_beside_those_that_are(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["nowhere" if word == "NAME" else word for word in COMMANDS[name]]
+    assert import_module(f"pipeline.commands.{name}").main(words) == 2
+    assert capsys.readouterr().err == (
+        "error: there is no run 'nowhere': choose one of pentapod, gripper,starts=3\n"
+    )
+
+
+def test_a_simulation_is_found_by_its_name_or_its_folder(results: Path) -> None:
+    named = ["pentapod", "simulate/pentapod", "results/simulate/pentapod"]
+    assert {simulated_run(name).resolve() for name in named} == {
+        results / "simulate" / "pentapod"
+    }
+    assert simulated_run("gripper,starts=3").name == "gripper,starts=3"
