@@ -44,6 +44,7 @@ from sim.morph.targets.protocol import Target
 
 PLAIN = 4  # steps before the size of negative curvature is used
 CORRECTIONS = 8  # back to the floor of a valley, with one basis
+CORRECTIONS_AMONG_OBSTACLES = 2
 SHRINKS = 8  # of a trust region, until a step lowers E
 SHORTEST_STEP = 1e-6  # step length at which the line search ends
 MOST_SADDLES = 3  # saddles left before the search is given up
@@ -148,6 +149,8 @@ def _next_point(
     damping: StepDamping,
 ) -> tuple[MorphConfiguration, StepDamping]:
     """The next configuration; the same with more damping if none is found."""
+    if problem.obstacles is not None and problem.is_small:
+        return _curved_point(problem, point, forces, damping)
     L, W = problem.L, problem.curvature(point)
     contacts = problem.contacts(point)
     direction, damping = newton_direction(
@@ -155,7 +158,7 @@ def _next_point(
     )
     if damping.bent and damping.taken >= PLAIN and problem.is_small:
         return _curved_point(problem, point, forces, damping, direction)
-    found = _line_search(problem, point, forces, direction)
+    found = _line_search(problem, point, forces, direction.dz, direction)
     if found is not None:
         there, alpha = found
         rotation = alpha * largest_rotation(problem.system, direction.dz)
@@ -169,10 +172,14 @@ def _line_search(
     problem: MorphProblem,
     point: MorphConfiguration,
     forces: ConstraintForces,
-    direction: NewtonDirection,
+    dz: Floats,
+    measure: NewtonDirection | None,
 ) -> tuple[MorphConfiguration, float] | None:
     """The configuration after the longest step tried that lowers the merit function
     enough, and the step length alpha.
+
+    A long step is first brought back to the constraints in the measure of a damped one,
+    if there is one.
 
     The merit function is f + y.c with the multipliers y of the start: y.c makes up for
     what the residuals, small as they are, have let the nodes gain. Enough is Armijo's
@@ -181,13 +188,14 @@ def _line_search(
         merit(alpha) <= merit(0) + ARMIJO alpha grad f.dz
     """
     start = problem.merit(point, forces)
-    slope = inner(forces.gradient, direction.dz)
+    slope = inner(forces.gradient, dz)
     enough = problem.options.residual
     wanted = max(min(enough, 1e-4 * forces.size / problem.L), 1e-14)
-    alpha = problem.first_step_length(point, direction.dz)
+    alpha = problem.first_step_length(point, dz)
     while alpha > SHORTEST_STEP:
-        z = point.z + alpha * direction.dz
-        z = second_order_correction(forces, direction, z)
+        z = point.z + alpha * dz
+        if measure is not None:
+            z = second_order_correction(forces, measure, z)
         retracted = retract(forces.linear, forces.normal, z, wanted, enough)
         if retracted is not None:
             there = problem.point(*retracted)
@@ -232,19 +240,20 @@ def _curved_point(
     point: MorphConfiguration,
     forces: ConstraintForces,
     damping: StepDamping,
-    direction: NewtonDirection,
+    measure: NewtonDirection | None = None,
 ) -> tuple[MorphConfiguration, StepDamping]:
     """The next configuration where the size of negative curvature is used.
 
     Parameters
     ----------
-    direction : of the damped step, whose measure brings back to the constraints
+    measure : of the damped step, in which to come back to the constraints; it knows no
+        walls, and among them the shortest way back serves better
     """
     unit = problem.L * float(np.sqrt(problem.system.n))
     model, radius = curved_model(problem, point, forces), damping.radius
     for _ in range(SHRINKS):
         dz = model.step(forces.gradient, radius * unit)
-        found = _line_search(problem, point, forces, replace(direction, dz=dz))
+        found = _line_search(problem, point, forces, dz, measure)
         if found is not None:
             there, alpha = found
             moved = alpha * float(np.sqrt(inner(dz, dz))) / unit
@@ -264,8 +273,9 @@ def _on_the_floor(
 ) -> MorphConfiguration:
     """Where further steps with the basis of the step from `begun` come to, if lower."""
     enough = problem.options.residual
-    for _ in range(CORRECTIONS):
-        forces = constraint_forces(point)
+    free = problem.obstacles is None
+    for _ in range(CORRECTIONS if free else CORRECTIONS_AMONG_OBSTACLES):
+        forces = constraint_forces(point, problem.contacts(point))
         z = point.z + model.step(forces.gradient, longest)
         wanted = max(min(enough, 1e-4 * forces.size / problem.L), 1e-14)
         found = retract(forces.linear, forces.normal, z, wanted, enough)

@@ -36,13 +36,19 @@ from sim.morph.equations.system import (
     system_of,
 )
 from sim.morph.morphing.morph import Followers, goals
-from sim.morph.obstacles.volume import BARRIER_PARAMETERS, ROUGH, Obstacles
+from sim.morph.obstacles.volume import (
+    BARRIER_PARAMETERS,
+    ROUGH,
+    ROUGH_IN_VALLEYS,
+    Obstacles,
+)
 from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target, smoothed
 from sim.morph.targets.pull import pull_curvature
 
 DENSE = 400  # unknowns up to which a step may be dense
+DENSE_AMONG_THIN = 600  # bodies, where each of them saves many
 NOISE = 1e-6  # gradient below which contacts are balanced apart
 SLACK = 1e-5  # relative to the force of a contact
 TIGHT = 1e-6  # clearance, over its reach, with which no morph begins
@@ -116,9 +122,7 @@ class MorphProblem:
         if structure.is_limited:
             obstacles = Obstacles.of(structure)
             obstacles.check(z)
-            problem = replace(
-                problem, obstacles=obstacles, barrier_parameter=BARRIER_PARAMETERS[0]
-            )
+            problem = replace(problem, obstacles=obstacles)._with(BARRIER_PARAMETERS[0])
         return problem, z
 
     @property
@@ -126,8 +130,9 @@ class MorphProblem:
         """On the gradient: rough as long as kappa will fall."""
         if self.obstacles is None or self.barrier_parameter == BARRIER_PARAMETERS[-1]:
             return self.options.tolerance
+        rough = ROUGH_IN_VALLEYS if self.is_small else ROUGH
         return max(
-            ROUGH * float(np.sqrt(self.barrier_parameter)), self.options.tolerance
+            rough * float(np.sqrt(self.barrier_parameter)), self.options.tolerance
         )
 
     def continued(self) -> "MorphProblem | None":
@@ -138,12 +143,13 @@ class MorphProblem:
         """
         if self.obstacles is None or self.barrier_parameter == BARRIER_PARAMETERS[-1]:
             return None
-        return replace(
-            self,
-            barrier_parameter=BARRIER_PARAMETERS[
-                BARRIER_PARAMETERS.index(self.barrier_parameter) + 1
-            ],
-        )
+        i = BARRIER_PARAMETERS.index(self.barrier_parameter)
+        return self._with(BARRIER_PARAMETERS[i + 1])
+
+    def _with(self, parameter: float) -> "MorphProblem":
+        assert self.obstacles is not None
+        felt = self.obstacles.reaching(parameter)
+        return replace(self, obstacles=felt, barrier_parameter=parameter)
 
     def contacts(self, point: MorphConfiguration) -> ObstacleTerms | None:
         if self.obstacles is None:
@@ -200,8 +206,10 @@ class MorphProblem:
 
     @property
     def is_small(self) -> bool:
-        """Whether steps may be dense: few unknowns, and no contacts among them."""
-        return self.obstacles is None and self.system.unknowns <= DENSE
+        """Whether steps may be dense: few unknowns, no contacts but of thin bodies."""
+        if self.obstacles is None:
+            return self.system.unknowns <= DENSE
+        return self.obstacles.reach > 0.0 and self.system.unknowns <= DENSE_AMONG_THIN
 
     def is_free(self, z: Floats) -> bool:
         """Whether nothing overlaps at z and no range is left."""

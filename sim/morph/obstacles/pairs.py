@@ -103,11 +103,19 @@ class CollisionGeometry:
         apart = np.unique(pair_keys(links, len(r0)))
         return cls(balls, points, faces, edges, apart, np.square(u).sum(axis=1))
 
-    def near(self, r: Floats, margin: float = 0.0) -> ContactPairs:
+    @property
+    def shortest(self) -> float:
+        """The smallest clearance from which two parts may begin to feel each other."""
+        parts = (self.balls, self.points, self.faces, self.edges)
+        return 2.0 * ACTIVATION * min(part.radius.min(initial=np.inf) for part in parts)
+
+    def near(self, r: Floats, margin: float = 0.0, reach: float = 0.0) -> ContactPairs:
         """The pairs that feel each other at r (n, 3), or come so close.
 
         margin : they may move by, each of the two
+        reach : clearance from which they feel each other, if ACTIVATION gives less
         """
+        margin += 0.5 * reach
         ball = self._balls(r, margin)
         face = self._faces(r, margin)
         edge = self._edges(r, margin)
@@ -124,7 +132,7 @@ class CollisionGeometry:
             faces,
             row,
             node,
-            ACTIVATION * min_distance,
+            np.maximum(ACTIVATION * min_distance, reach),
             min_distance,
             ones,
             mollifier_scale,

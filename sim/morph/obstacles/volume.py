@@ -8,18 +8,20 @@ contact,
     B = kappa ( sum_pairs m Pi(d - min_distance) + sum_bounds Pi(|h - bound|) ),
 
 is added to f of `sim.morph.equations.descent`, and morphs are repeated for ever smaller
-kappa. -kappa Pi' is the force of a contact: never negative, zero away from it, and with
-a clearance that vanishes with kappa, which are the conditions of Karush, Kuhn and
-Tucker (Nocedal and Wright 2006, sect. 19.1). Bounds enter K of
-`sim.morph.equations.curvature` as rows with the force y = dB/dh and the weight
-rho = d2B/dh2, pairs as blocks.
+kappa. Pairs feel each other from a share of their size on, and steps are little longer
+than that while many come within it and leave it; thin bodies therefore do so from afar
+at first, and from the nearer the smaller kappa is. -kappa Pi' is the force of a
+contact: never negative, zero away from it, and with a clearance that vanishes with
+kappa, which are the conditions of Karush, Kuhn and Tucker (Nocedal and Wright 2006, sect. 19.1).
+Bounds enter K of `sim.morph.equations.curvature` as rows with the force y = dB/dh and
+the weight rho = d2B/dh2, pairs as blocks.
 
 No configuration with an overlap is accepted, and no step whose straight line from one
 configuration to the next has one: nothing passes through anything.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import NamedTuple
 
@@ -45,8 +47,11 @@ from sim.morph.structure.structure import Structure
 BARRIER_PARAMETERS = tuple(
     10.0**-k for k in range(2, 9)
 )  # kappa / L^2, one after the other
+FAR = 0.08  # of L, clearance from which thin bodies feel each other at the first
+NEAR = 0.008  # at the last; bodies whose own is shorter are thin
 KEPT = 4  # sparsity patterns, each of one set of pairs
 ROUGH = 1e-2  # gradient / sqrt(kappa) that is enough for all but the last
+ROUGH_IN_VALLEYS = 1e-3  # where steps follow flat valleys: easiest while walls are soft
 
 
 class Touch(NamedTuple):
@@ -74,6 +79,7 @@ class Obstacles:
     system : its constraints, with its ranges as the last rows
     bounded : its ranges alone
     activation : (q,) of the ranges
+    reach : clearance from which thin bodies feel each other, zero without them
     pattern_with : of K by the nodes of the pairs that are felt, which change along a
         morph; the last few are kept
     """
@@ -85,6 +91,7 @@ class Obstacles:
     bounded: ConstraintSystem
     activation: Floats
     pattern_with: Callable[[bytes], HessianPattern]
+    reach: float
 
     @classmethod
     def of(cls, structure: Structure) -> "Obstacles":
@@ -102,7 +109,17 @@ class Obstacles:
             system_with(structure, ranges.table),
             ranges.activation(L),
             lru_cache(KEPT)(partial(_pattern_with, system.topology)),
+            NEAR * L if met is not None and met.shortest < NEAR * L else 0.0,
         )
+
+    def reaching(self, barrier_parameter: float) -> "Obstacles":
+        """The same as thin bodies are felt with kappa / L^2."""
+        if self.reach == 0.0:
+            return self
+        first, last = np.log(BARRIER_PARAMETERS[0]), np.log(BARRIER_PARAMETERS[-1])
+        way = (np.log(barrier_parameter) - first) / (last - first)
+        L = characteristic_length(self.structure.r0)
+        return replace(self, reach=L * FAR * (NEAR / FAR) ** float(way))
 
     def check(self, z: Floats) -> None:
         """Refuse a start with an overlap or outside a range."""
@@ -160,7 +177,7 @@ class Obstacles:
         if self.meetings is None or not total < np.inf:
             return total
         r = z[: len(self.structure.r0)]
-        return total + contact_energy(self.meetings.near(r), kappa, r)
+        return total + contact_energy(self._felt(r), kappa, r)
 
     def contacts(self, z: Floats, kappa: float) -> ObstacleTerms:
         """What pairs and bounds do at the state z (n + k, 3)."""
@@ -172,7 +189,7 @@ class Obstacles:
             pattern = self.pattern_with(b"")
             return ObstacleTerms(linear, pattern, y, rho, pull, NO_BLOCKS, NO_BLOCKS)
         r = z[: len(self.structure.r0)].copy()
-        pairs = _active(self.meetings.near(r), r)
+        pairs = _active(self._felt(r), r)
         pattern = self.pattern_with(pairs.node.tobytes())
         slot = _slots(pattern, pairs.node, len(z))
         blocks = np.zeros((2, len(pattern.blocks.upper), 3, 3))
@@ -193,7 +210,7 @@ class Obstacles:
         slopes = y[row, None] * linear.B[chosen]
         if self.meetings is not None:
             r = z[: len(self.structure.r0)]
-            pairs = _active(self.meetings.near(r), r)
+            pairs = _active(self._felt(r), r)
             row = np.append(row, q + np.repeat(np.arange(len(pairs.node)), 4))
             node = np.append(node, pairs.node.ravel())
             of_pairs = _slopes(pairs, kappa, r).reshape(-1, 3)
@@ -209,7 +226,7 @@ class Obstacles:
         found = list(_touched_bounds(self.ranges, self.activation, h, kappa))
         if self.meetings is not None:
             r = z[: len(self.structure.r0)]
-            pairs = _active(self.meetings.near(r), r)
+            pairs = _active(self._felt(r), r)
             clearances = _distances(pairs, r) - pairs.min_distance
             slopes, bodies = _slopes(pairs, kappa, r), dict[str, Touch]()
             for k, clearance in enumerate(clearances.tolist()):
@@ -232,6 +249,10 @@ class Obstacles:
         farthest = float(np.sqrt(np.square(dr).sum(axis=1).max()))
         pairs = self.meetings.near(r, farthest)
         return float(largest_step(pairs, r.copy(), dr.copy(), 1.0))
+
+    def _felt(self, r: Floats) -> ContactPairs:
+        assert self.meetings is not None
+        return self.meetings.near(r, reach=self.reach)
 
     @property
     def _bounds(self) -> tuple[Floats, Floats, Floats]:

@@ -1,5 +1,6 @@
 """Balls, capsules and panels that cannot overlap, nor pass through each other."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -154,19 +155,37 @@ def test_a_ball_drawn_through_a_panel_rests_on_it(thickness: float) -> None:
     assert touched[0].force == pytest.approx(2.0 + height, abs=1e-5)
 
 
-def test_a_capsule_drawn_through_a_thin_panel_never_passes_on_the_way() -> None:
-    r = np.array([[-1.0, -1, 0], [1, -1, 0], [0, 1, 0], [-0.1, -0.2, 1], [0.1, 0, 3]])
+def drawn_through(panel: float) -> tuple[Structure, list[MorphStep]]:
+    """A thin capsule above a thin panel of a size, whose goals are below it."""
+    corners = panel * np.array([[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]])
+    r = np.vstack([corners, [[-0.1, -0.2, 1], [0.1, 0, 3]]])
     held = [row for node in range(3) for row in fix(r, node)]
     bodies = solids(capsules=[(3, 4, 0.002)], panels=[(0, 1, 2, 0.002)])
     made = limited(r, [*held, dist(r, 3, 4)], bodies)
-    goals = Goals(r * [1, 1, -1])
-    steps = list(morph_newton(made, goals, NewtonOptions()))
+    return made, list(morph_newton(made, Goals(r * [1, 1, -1]), NewtonOptions()))
+
+
+def between(steps: list[MorphStep]) -> list[Floats]:
+    """Nodes on the straight ways from one step to the next."""
+    return [
+        before.r + share * (after.r - before.r)
+        for before, after in pairwise(steps)
+        for share in np.linspace(0.0, 1.0, 20)
+    ]
+
+
+def test_a_capsule_drawn_through_a_thin_panel_never_passes_on_the_way() -> None:
+    _, steps = drawn_through(8.0)
     assert steps[-1].stop is Stop.GRADIENT
-    for before, after in pairwise(steps):
-        for share in np.linspace(0.0, 1.0, 20):
-            between = before.r + share * (after.r - before.r)
-            assert (between[3:, 2] > 0.0).all()
+    assert all((r[3:, 2] > 0.0).all() for r in between(steps))
     assert steps[-1].r[3:, 2].min() == pytest.approx(0.003, abs=1e-6)
+
+
+def test_a_capsule_reaches_goals_below_a_small_panel_around_its_rim() -> None:
+    made, steps = drawn_through(1.0)
+    obstacles = obstacles_of(made)
+    assert steps[-1].E < 1e-9
+    assert all(obstacles.overlaps(r) == 0 for r in between(steps))
 
 
 def test_hinged_panels_do_not_fold_through_each_other() -> None:
@@ -252,6 +271,29 @@ def test_a_sheet_as_printed_enters_an_ellipsoid_without_an_overlap() -> None:
     assert steps[-1].stop is Stop.GRADIENT
     assert steps[-1].gradient <= 1e-9
     assert steps[-1].E < 0.02
+
+
+def ended_thin(rows: int, columns: int, size: float, axes: Sequence[float]) -> int:
+    """How many steps a sheet of thin rods and panels takes into an ellipsoid."""
+    sheet = triangle_sheet(rows, columns)
+    thin = with_solids(sheet, link_radius=size, thickness=size)
+    target = Ellipsoid(tuple(axes), (0.05, 0.03, -0.8 * axes[2]))  # type: ignore[arg-type]
+    obstacles = obstacles_of(thin)
+    steps = list(morph_newton(thin, target, NewtonOptions(max_steps=200)))
+    assert all(obstacles.overlaps(step.r) == 0 for step in steps)
+    assert all(obstacles.allows(a.r, b.r) for a, b in pairwise(steps))
+    assert steps[-1].stop is Stop.GRADIENT
+    assert steps[-1].gradient <= 1e-9
+    return steps[-1].s
+
+
+def test_thin_rods_and_panels_take_few_steps_into_an_ellipsoid() -> None:
+    assert ended_thin(2, 3, 0.05, (3.2, 2.7, 2.3)) <= 30
+
+
+@pytest.mark.slow
+def test_a_sheet_of_thin_rods_and_panels_enters_a_narrow_ellipsoid() -> None:
+    ended_thin(4, 4, 0.1, (3.3, 2.8, 2.4))
 
 
 def test_bodies_that_overlap_at_the_start_are_refused_by_name() -> None:
