@@ -33,7 +33,7 @@ from sim.morph.morphing.morph import (
 from sim.morph.morphing.newton_morph import morph_newton
 from sim.morph.morphing.problem import NewtonOptions
 from sim.morph.morphing.reactions import Reactions, reactions
-from sim.morph.morphing.starts import Attempt, lowest
+from sim.morph.morphing.starts import Attempt, attempts_of, lowest
 from sim.morph.obstacles.volume import BARRIER_PARAMETERS, Obstacles, Touch
 from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.structure import Structure
@@ -44,6 +44,7 @@ from sim.morph.targets.protocol import Target, smoothed
 from sim.morph.targets.smooth_cloud import SmoothCloud
 
 CLOSED_BY_ROUNDING = 1e-6  # of L, up to which closing a start changes it unsaid
+NOTHING = np.empty(0)
 TOUCHING = 1e-4  # of L, force from which a contact counts
 
 
@@ -203,25 +204,13 @@ class MorphCase:
         return smoothed(self.shape) if newton else self.shape
 
     def steps(self) -> Iterator[MorphStep]:
-        """Of several starts, those of the one that ends lowest."""
+        """Of several starts, those of each, and at last the lowest end."""
         if not isinstance(self.options, NewtonOptions):
             yield from morph(self.structure, self.shape, self.options)
         elif self.starts == 1:
             yield from morph_newton(self.solid, self.shape, self.options)
         else:
-            yield from self._multi_start[0]
-
-    @cached_property
-    def _multi_start(self) -> tuple[list[MorphStep], list[Attempt]]:
-        options = self.options
-        if self.starts == 1 or not isinstance(options, NewtonOptions):
-            return [], []
-        return lowest(self.solid, self.shape, options, self.starts)
-
-    @property
-    def attempts(self) -> list[Attempt]:
-        """Where each of several starts has led; none of one."""
-        return self._multi_start[1]
+            yield from lowest(self.solid, self.shape, self.options, self.starts)
 
     def recorder(self) -> "MorphRecorder":
         return MorphRecorder(self)
@@ -234,27 +223,32 @@ class MorphRecorder:
     case: MorphCase
     last: MorphStep = field(init=False)
     start_moved: float = field(default=0.0, init=False)
+    _seen: list[MorphStep] = field(default_factory=list, init=False)
 
     def see(self, step: MorphStep) -> None:
         self.last = step
+        if self.case.starts > 1:
+            self._seen.append(step._replace(r=NOTHING, g=NOTHING, lam=NOTHING))
         if step.s == 0:
             away = np.linalg.norm(step.r - self.case.structure.r0, axis=1)
             self.start_moved = float(away.max())
 
     def row(self, step: MorphStep) -> Row:
-        return {
+        row: Row = {
             "step": step.s,
             "E": step.E,
             "S": step.S,
             "residual": step.residual,
             "gradient": step.gradient,
         }
+        return row | ({"start": step.start} if self.case.starts > 1 else {})
 
     def arrays(self, step: MorphStep) -> Arrays:
         return {"r": step.r, "g": step.g, "lam": step.lam}
 
     def progress(self, step: MorphStep) -> str:
-        return f"E {step.E:.1e}"
+        which = f"start {step.start}, " if self.case.starts > 1 else ""
+        return f"{which}E {step.E:.1e}"
 
     def documents(self) -> Documents:
         return {"structure.json": document(self.case.solid)}
@@ -268,11 +262,16 @@ class MorphRecorder:
         if self.case.reactions:
             told = self.case.structure, self.reactions, self._unsure
             tables["reactions.csv"] = reaction_rows(*told)
-        if self.case.attempts:
-            tables["starts.csv"] = [a._asdict() for a in self.case.attempts]
+        if self._attempts:
+            tables["starts.csv"] = [a._asdict() for a in self._attempts]
         if self.case.obstacles is not None:
             tables["contacts.csv"] = [touch._asdict() for touch in self._touching]
         return tables
+
+    @property
+    def _attempts(self) -> list[Attempt]:
+        """Where each of several starts has led; none of one."""
+        return attempts_of(self._seen)
 
     @property
     def _L(self) -> float:
@@ -336,7 +335,7 @@ class MorphRecorder:
 
     def _starts(self) -> Summary:
         """How many starts there were, how many minima they found, which was lowest."""
-        attempts = self.case.attempts
+        attempts = self._attempts
         if not attempts:
             return {}
         numbers = [attempt.minimum for attempt in attempts]

@@ -10,7 +10,7 @@ import argparse
 import numpy as np
 
 from sim.morph.morphing.problem import NewtonOptions
-from sim.morph.morphing.starts import lowest
+from sim.morph.morphing.starts import attempts_of, lowest
 from sim.morph.targets.ellipsoid import Ellipsoid
 from tests.sim.morph.random_structures import random_structure
 
@@ -30,12 +30,13 @@ def main() -> None:
         rows = []
         for seed in range(asked.structures):
             made = random_structure(seed)
-            steps, attempts = lowest(made, target, NewtonOptions(), 8)
-            more, _ = lowest(made, target, NewtonOptions(seed=1), asked.many)
+            steps = list(lowest(made, target, NewtonOptions(), 8))
+            attempts = attempts_of(steps)
+            *_, more = lowest(made, target, NewtonOptions(seed=1), asked.many)
             one, eight = attempts[0].E, steps[-1].E
             failed = sum(bool(attempt.failed) for attempt in attempts)
             minima = max(attempt.minimum for attempt in attempts) + 1
-            rows.append((one, eight, min(eight, more[-1].E), failed, minima))
+            rows.append((one, eight, min(eight, more.E), failed, minima))
         one, eight, known, failed, minima = np.array(rows).T
         print(
             f"{name}: mean E {one.mean():.4f} from one start, {eight.mean():.4f} from "

@@ -64,6 +64,7 @@ class MorphStep(NamedTuple):
     E, S : eqs. (5) and (6); residual : of the constraints, dimensionless
     gradient : rms / L of the motion towards the goals that the constraints allow
     stop : why this step is the last, None if it is not
+    start : of several, the one that it belongs to
     """
 
     s: int
@@ -75,6 +76,7 @@ class MorphStep(NamedTuple):
     residual: float
     gradient: float
     stop: Stop | None
+    start: int = 0
 
     @property
     def state(self) -> Floats:

@@ -5,9 +5,12 @@ Multi-start (Rinnooy Kan and Timmer, Math. Programming 39, 1987) begins in sever
 first in the structure's own configuration, the others where a random walk along the
 constraints has led, past no body and out of no range. It finds no proof that nothing is
 lower; it says what was found.
+
+Every step of every start is yielded as it is made; where the last start is not the one
+that ends lowest, the lowest end is yielded once more, so that it is the last.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -49,8 +52,10 @@ class Attempt(NamedTuple):
 
 def lowest(
     structure: Structure, target: Target, options: NewtonOptions, starts: int
-) -> tuple[list[MorphStep], list[Attempt]]:
-    """The steps to the lowest minimum found, and where each start led.
+) -> Iterator[MorphStep]:
+    """Yield the steps from each start, and at last the lowest end.
+
+    `s` counts them all, `start` says whose they are; `attempts_of` where each has led.
 
     Parameters
     ----------
@@ -61,22 +66,42 @@ def lowest(
     NotConvergedError
         that of the first start, where none converges.
     """
-    best: list[MorphStep] = []
-    attempts, first = list[Attempt](), None
-    for i, start in enumerate(_configurations(structure, target, options, starts)):
+    best: MorphStep | None = None
+    step, s, error = None, 0, None
+    for i, begun in enumerate(_configurations(structure, target, options, starts)):
         try:
-            steps = list(morph_newton(structure, target, options, start))
-        except NotConvergedError as error:
-            nan, first = float("nan"), first or error
-            attempts.append(Attempt(i, -1, nan, nan, nan, 0, str(error)))
+            for step in morph_newton(structure, target, options, begun):
+                step = step._replace(s=s, start=i)
+                yield step
+                s += 1
+        except NotConvergedError as failed:
+            error = error or failed
             continue
-        end = steps[-1]
-        attempts.append(Attempt(i, -1, end.E, end.S, end.gradient, end.s, ""))
-        if not best or end.E < best[-1].E:
-            best = steps
-    if not best and first is not None:
-        raise first
-    return best, _numbered(attempts)
+        if step is not None and (best is None or step.E < best.E):
+            best = step
+    if best is None and error is not None:
+        raise error
+    if best is not None and best is not step:
+        yield best._replace(s=s)
+
+
+def attempts_of(seen: Iterable[MorphStep]) -> list[Attempt]:
+    """Where each start has led, from the steps that `lowest` yielded."""
+    ends, count = dict[int, MorphStep](), dict[int, int]()
+    for step in seen:
+        if step.start in ends and ends[step.start].stop is not None:
+            break  # the lowest end once more
+        ends[step.start] = step
+        count[step.start] = count.get(step.start, -1) + 1
+    return _numbered([_attempt(end, count[i]) for i, end in ends.items()])
+
+
+def _attempt(end: MorphStep, steps: int) -> Attempt:
+    if end.stop is not None:
+        return Attempt(end.start, -1, end.E, end.S, end.gradient, steps, "")
+    nan = float("nan")
+    said = f"not at rest after {steps} steps: the gradient is {end.gradient:.1e}"
+    return Attempt(end.start, -1, nan, nan, nan, 0, said)
 
 
 def _configurations(

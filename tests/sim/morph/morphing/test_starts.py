@@ -8,9 +8,10 @@ from numpy.testing import assert_allclose
 
 from sim.convergence import NotConvergedError
 from sim.morph.equations.system import linearise, system_of
+from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.newton_morph import morph_newton
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions
-from sim.morph.morphing.starts import lowest, walked
+from sim.morph.morphing.starts import Attempt, attempts_of, lowest, walked
 from sim.morph.obstacles.volume import Obstacles
 from sim.morph.structure.constraints import Constraint, ConstraintKind, dist, fix
 from sim.morph.structure.solids import Solids
@@ -30,10 +31,17 @@ def pointer(degrees: float = 10.0) -> Structure:
     return replace(made, leading=np.array([1]))
 
 
+def found(
+    made: Structure, options: NewtonOptions, starts: int
+) -> tuple[list[MorphStep], list[Attempt]]:
+    steps = list(lowest(made, OVAL, options, starts))
+    return steps, attempts_of(steps)
+
+
 def test_of_two_minima_the_lower_is_kept_and_both_are_listed() -> None:
     made, options = pointer(), NewtonOptions()
     *_, alone = morph_newton(made, OVAL, options)
-    steps, attempts = lowest(made, OVAL, options, 6)
+    steps, attempts = found(made, options, 6)
     E_per_length = np.sqrt(0.5) / 0.5  # two nodes, L = 1/2
     assert_allclose(alone.E, FAR * E_per_length, rtol=1e-9)
     assert_allclose(steps[-1].E, NEAR * E_per_length, rtol=1e-9)
@@ -47,12 +55,35 @@ def test_of_two_minima_the_lower_is_kept_and_both_are_listed() -> None:
 def test_starts_are_those_of_their_seed_and_more_are_a_superset() -> None:
     made = pointer()
     few, more, other = (
-        lowest(made, OVAL, NewtonOptions(seed=seed), count)[1]
+        found(made, NewtonOptions(seed=seed), count)[1]
         for seed, count in ((1, 3), (1, 5), (2, 3))
     )
     assert [a.steps for a in few] == [a.steps for a in more[:3]]
     assert [a.E for a in few] == [a.E for a in more[:3]]
     assert [a.gradient for a in few] != [a.gradient for a in other]
+
+
+def test_each_start_yields_its_steps_as_they_are_made() -> None:
+    made, options, asked = pointer(), NewtonOptions(), 4
+    steps = lowest(made, OVAL, options, asked)
+    alone = list(morph_newton(made, OVAL, options))
+    for step in alone:  # those of the first start, before another begins
+        assert_allclose(next(steps).r, step.r, rtol=0)
+    rest = list(steps)
+    assert [step.s for step in rest] == list(range(len(alone), len(alone) + len(rest)))
+    assert {step.start for step in rest} >= set(range(1, asked))
+    ends = [step.E for step in [alone[-1], *rest] if step.stop is not None]
+    assert min(ends) == rest[-1].E
+
+
+def test_a_start_that_fails_is_told_and_the_others_go_on() -> None:
+    made, alone = pointer(), list(morph_newton(pointer(), OVAL, NewtonOptions()))
+    most = len(alone) - 2  # too few for the first start
+    steps = lowest(made, OVAL, NewtonOptions(max_steps=most), 12)
+    attempts = attempts_of(steps)
+    assert "not at rest after" in attempts[0].failed
+    assert attempts[0].minimum == -1
+    assert 0 in {attempt.minimum for attempt in attempts}
 
 
 def test_walks_keep_the_constraints_and_pass_no_body(rng: np.random.Generator) -> None:
@@ -72,4 +103,4 @@ def test_walks_keep_the_constraints_and_pass_no_body(rng: np.random.Generator) -
 
 def test_where_no_start_converges_the_first_error_is_told() -> None:
     with pytest.raises(NotConvergedError, match="after 1 steps"):
-        lowest(pointer(), OVAL, NewtonOptions(max_steps=1), 2)
+        list(lowest(pointer(), OVAL, NewtonOptions(max_steps=1), 2))
