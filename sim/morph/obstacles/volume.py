@@ -12,9 +12,9 @@ kappa. Pairs feel each other from a share of their size on, and steps are little
 than that while many come within it and leave it; thin bodies therefore do so from afar
 at first, and from the nearer the smaller kappa is. -kappa Pi' is the force of a
 contact: never negative, zero away from it, and with a clearance that vanishes with
-kappa, which are the conditions of Karush, Kuhn and Tucker (Nocedal and Wright 2006, sect. 19.1).
-Bounds enter K of `sim.morph.equations.curvature` as rows with the force y = dB/dh and
-the weight rho = d2B/dh2, pairs as blocks.
+kappa, which are the conditions of Karush, Kuhn and Tucker (Nocedal and Wright 2006,
+sect. 19.1). Bounds enter K of `sim.morph.equations.curvature` as rows with the force
+y = dB/dh and the weight rho = d2B/dh2, pairs as blocks.
 
 No configuration with an overlap is accepted, and no step whose straight line from one
 configuration to the next has one: nothing passes through anything.
