@@ -107,7 +107,8 @@ class CollisionGeometry:
     def shortest(self) -> float:
         """The smallest clearance from which two parts may begin to feel each other."""
         parts = (self.balls, self.points, self.faces, self.edges)
-        return 2.0 * ACTIVATION * min(part.radius.min(initial=np.inf) for part in parts)
+        radii = np.concatenate([part.radius for part in parts])
+        return 2.0 * ACTIVATION * float(radii.min(initial=np.inf))
 
     def near(self, r: Floats, margin: float = 0.0, reach: float = 0.0) -> ContactPairs:
         """The pairs that feel each other at r (n, 3), or come so close.
