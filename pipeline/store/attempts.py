@@ -23,7 +23,7 @@ from typing import Any
 from pipeline.store.code_parts import keep_code
 from pipeline.store.digests import DIGESTS, write_digests
 from pipeline.store.durable import sync
-from pipeline.store.files import write_json
+from pipeline.store.files import read_json, write_json
 from pipeline.store.leases import HEARTBEAT_SECONDS, others_at, process_start
 from pipeline.store.runs import RESULTS, Job, Numbers, finished
 from pipeline.terminal.errors import (
@@ -195,6 +195,11 @@ def run_once(job: Job, body: Body, results: Path = RESULTS) -> Path:
     except BaseException as error:
         if is_refusal(error, job) or not (directory / DIGESTS).is_file():
             raise  # what was interrupted twice is closed by the next command's sweep
+        if read_json(directory / "run.json")["status"] == "finished":
+            publish(
+                directory, results / "runs" / job.key
+            )  # interrupted at its very end
+            raise
         kept = _move(directory, results / "failed" / directory.name)
         if isinstance(error, Exception):
             raise RunFailedError(f"{_reason(error)} (kept in {kept})") from error

@@ -1,4 +1,5 @@
 import csv
+import errno
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from pipeline.store.files import (
     point_to,
     replace_columns,
     replacing,
+    write_text,
 )
 
 
@@ -28,6 +30,19 @@ def test_a_file_is_whole_or_absent(tmp_path: Path) -> None:
         write_half()
     assert path.read_text() == "before"
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_file_in_place_stays_though_nothing_can_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, "input/output error")
+
+    monkeypatch.setattr(Path, "unlink", fails)
+    write_text(tmp_path / "a.txt", "whole")
+    assert (tmp_path / "a.txt").read_text() == "whole"
+    with pytest.raises(ValueError, match="the true reason"), replacing(tmp_path / "b"):
+        raise ValueError("the true reason")
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (4, 3), (0, 3)])

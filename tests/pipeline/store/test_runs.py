@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pipeline.store.attempts import run_once
+from pipeline.store.digests import write_digests
 from pipeline.store.files import write_text
 from pipeline.store.keys import identity
 from pipeline.store.leases import sweep_dead
@@ -102,6 +103,20 @@ def test_an_interrupted_run_is_kept_and_counts_as_killed(tmp_path: Path) -> None
     assert places(tmp_path) == [f"failed/{kept.name}"]
     assert run_record(kept)["status"] == "killed"
     assert Ledger(tmp_path).state(job().key) == "missing"
+
+
+def test_a_run_interrupted_after_its_last_file_is_a_finished_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(directory: Path) -> None:
+        write_digests(directory)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pipeline.store.attempts.write_digests", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_once(job(), lambda _: {"E": 0.5}, tmp_path)
+    assert places(tmp_path) == [f"runs/{job().key}"]
+    assert finished(job().key, tmp_path) is not None
 
 
 def test_a_directory_without_a_record_stops_nothing(tmp_path: Path) -> None:
