@@ -6,8 +6,10 @@ With unknown places at the end of a step of length h,
 
 where dq are moves of nodes and turns of edges. F is that of `conserving_forces`, or the
 mean of both ends with a viscous part (Newmark's rule, as in the plane). Newton's matrix
-has half the Hessian of a rod whose elements are stiffer by 1 + 2 beta / h and whose
-natural strains are moved so that its force at the end is that of the step.
+has half the Hessian, at the end or, of conserving forces, in the middle of the step, of
+a rod whose elements are stiffer by 1 + 2 beta / h and whose natural strains are moved
+so that its force there is that of the step. (Half a turn off, stretching would stand in
+the way of bending: EA of it is far more than what bends.)
 """
 
 from dataclasses import dataclass
@@ -41,6 +43,7 @@ CONTACT_ROUNDING = 1e-3  # of the tolerance of places: residual of contacts
 PLACED = 3  # iterations after which contacts keep their places on edges
 QUARTER = 0.5 * np.pi  # rad, largest change of a twist in a step
 LARGEST_SPIN = 2.0  # rad, turn of an edge about itself in a step
+HARDER = 4.0  # of the inertia, by which Newton's matrix is shifted
 LARGEST_TURN = 0.5  # of an edge in one iteration, or its stretch
 
 
@@ -128,26 +131,22 @@ class _Forces(NamedTuple):
     pushed: Pushed | None = None
 
 
-def _softened(
-    part: SpaceElements, state: SpaceState, viscous: float, old: float
-) -> SpaceElements:
-    """Elements whose force at the end of a step is twice that of the step.
+def _softened(part: SpaceElements, state: SpaceState, viscous: float) -> SpaceElements:
+    """Elements whose force is that of a step, at its end or in its middle.
 
-    Strain e1 acts as (1 + 2 viscous) e1 + (old - 2 viscous) e0 - (1 + old) natural,
-    where `old` is 1 for mean strains, and 0 for those of the end.
+    Strain e acts as (1 + 2 viscous) e - 2 viscous e0 - natural.
     """
     more = 1.0 + 2.0 * viscous
-    share = (old - 2.0 * viscous) / more
+    share = 2.0 * viscous / more
     turn = turning(state, part.edges, part.bends) / part.voronoi[:, None]
     stretch = edge_lengths(state.x, part.edges) / part.rest
-    natural = (1.0 + old) / more
-    longer = 1.0 - share * (stretch - 1.0)
+    longer = 1.0 + share * (stretch - 1.0)
     return part._replace(
         rest=part.rest * longer,
         stretching=part.stretching * more * longer,
         bending=part.bending * more,
         twisting=part.twisting * more,
-        curvature=natural * part.curvature - share * turn,
+        curvature=part.curvature / more + share * turn,
     )
 
 
@@ -157,7 +156,7 @@ def _set_up(
     conserving = options.integrator is Integrator.ENERGY_MOMENTUM
     part = world.system.part._replace(curvature=world.curvature(now.time + h))
     viscous = world.damping.beta / h
-    softened = _softened(part, now.state, viscous, 1.0 if conserving else 0.0)
+    softened = _softened(part, now.state, viscous)
     earlier = part._replace(curvature=world.curvature(now.time))
     return _Trial(now, h, part, softened, earlier, conserving)
 
@@ -240,12 +239,23 @@ def _guess(world: SpaceWorld, trial: _Trial) -> SpaceState:
     return moved_on(now.state, rod.edges, rod.bends, move, turn)
 
 
-def _factor(world: SpaceWorld, trial: _Trial, at: SpaceState) -> Factor:
-    """Of Newton's matrix."""
-    system, h = world.system, trial.h
+def _factor(world: SpaceWorld, trial: _Trial, at: SpaceState, found: _Forces) -> Factor:
+    """Of Newton's matrix: conserving forces act along the middle of a step.
+
+    Contacts need it positive: where a guess presses edges it is shifted until it is.
+    """
+    system, h, rod = world.system, trial.h, world.rod
+    if trial.conserving:
+        n, half = rod.nodes.size, 0.5 * found.moves
+        before = trial.now.state
+        at = moved_on(before, rod.edges, rod.bends, half[:n].reshape(-1, 3), half[n:])
     values = 0.5 * system.kept(system.elastic(at, trial.softened)[1])
-    shift = world.inertia * (2.0 / h**2 + world.damping.alpha / h)
-    return system.factor(values, shift[system.free])
+    shift = (world.inertia * (2.0 / h**2 + world.damping.alpha / h))[system.free]
+    factor = system.factor(values, shift)
+    while found.pushed and factor.negative:
+        shift *= HARDER
+        factor = system.factor(values, shift)
+    return factor
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -279,7 +289,7 @@ def _solved(
             places, fresh, small = None, 0, False
             continue
         report.iterations += 1
-        factor = factor or _factor(world, trial, at)
+        factor = factor or _factor(world, trial, at, found)
         change, force = _change(world, options, trial, factor, found)
         turned = system.largest_turn(at, change)
         if not np.isfinite(turned):

@@ -182,18 +182,25 @@ def near(rod: SpaceRod, touching: Touching, x: Floats, reach: float) -> Near:
 
 
 def once(rod: SpaceRod, found: Contacts) -> Bools:
-    """(c,) the first of those at the same two places.
+    """(c,) those that are closest beyond the ends of their edges too, each once.
 
-    Where a node is closest, both edges that meet there say so.
+    At a node both edges say so, unless one of them is closer beyond it.
     """
     edge, share = found.edge, found.share
     at = np.where(share > 0.5, rod.edges[edge, 1], rod.edges[edge, 0])
     ends = (share <= AT_END) | (share >= 1.0 - AT_END)
     ends[:, 1] &= edge[:, 1] >= 0
-    place = np.where(ends, -2 - at, edge)
-    place = np.sort(place, axis=1)
+    place = np.sort(np.where(ends, -2 - at, edge), axis=1)
     chosen = np.zeros(len(edge), dtype=np.bool_)
     chosen[np.unique(place, axis=0, return_index=True)[1]] = True
+    number = {frozenset(pair): k for k, pair in enumerate(edge.tolist())}
+    for k, side in np.argwhere(ends & chosen[:, None] & (edge[:, 1:] >= 0)).tolist():
+        node, own, other = at[k, side], edge[k, side], edge[k, 1 - side]
+        for beyond in np.flatnonzero((rod.edges == node).any(axis=1)).tolist():
+            j = number.get(frozenset((beyond, int(other))), k)
+            mine = int(edge[j, 1] == beyond)
+            if beyond != own and j != k and not (ends[j, mine] and at[j, mine] == node):
+                chosen[k] = False
     return chosen
 
 

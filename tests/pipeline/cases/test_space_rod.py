@@ -112,6 +112,28 @@ def test_a_twisted_wire_is_slackened_and_its_run_goes_on_to_the_same_bits() -> N
     assert again.row(last) == recorder.row(steps[-1])
 
 
+@pytest.mark.parametrize(
+    ("values", "apart"),
+    [
+        ({"edges": 12, "duration": 0.012}, 2.5e-2),
+        pytest.param({}, 1e-2, marks=pytest.mark.long),
+    ],
+)
+def test_a_rope_that_slides_over_a_drum_is_pulled_as_euler_says(
+    values: dict[str, Any], apart: float
+) -> None:
+    case = build("capstan", **values)
+    steps, recorder = recorded(case)
+    told = recorder.summary()
+    assert told["turned_by"] == pytest.approx(np.pi, rel=2e-3)
+    assert told["tension_ratio"] == pytest.approx(
+        np.exp(case.friction * told["turned_by"]), rel=apart
+    )
+    rope = steps[-1].x[1 : -4 - 4]
+    assert np.hypot(rope[:, 0], rope[:, 2]).min() > case.drum
+    assert told["contact_gap"] < 1e-4 * case.space_world.rod.rest_length.min()
+
+
 @pytest.mark.long
 def test_a_slack_wire_winds_about_itself() -> None:
     _, recorder = recorded(build("plectoneme"))
@@ -133,6 +155,8 @@ def test_a_slack_wire_winds_about_itself() -> None:
         ("tendon_arm", {"tied": 0.5}, "tie them half an edge before"),
         ("plectoneme", {"slack": 1.0}, "give a share of the length between 0 and 1"),
         ("plectoneme", {"turns": 0.0}, "turns must be positive"),
+        ("capstan", {"edges": 4}, "give 8 edges or more and a thin rope"),
+        ("capstan", {"speed": 0.0}, "speed must be positive"),
         ("own_rod", {**ARM, "dimension": 4}, "dimension is 4: choose 2 or 3"),
         ("own_rod", {"dimension": 3}, "dimension is 3: leave ground out"),
         ("tendon_arm", {"law": "foam"}, "choose one of hooke, rubber"),
