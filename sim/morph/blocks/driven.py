@@ -18,6 +18,7 @@ from sim.morph.blocks.equilibrium import BlockOptions, BlockProblem, BlockState,
 from sim.morph.blocks.hinge_energy import slipped
 
 MOST_HALVINGS = 8
+LOST = 0.05  # of the largest force times the increment: work that a snap loses, or more
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +43,14 @@ def driven(
     assembly: BlockAssembly,
     drivings: Sequence[float],
     options: BlockOptions | None = None,
+    sharp: float = 0.0,
 ) -> Iterator[BlockStep]:
     """Move the grips to each of `drivings` in turn, from the drawn state.
+
+    Parameters
+    ----------
+    sharp : of driving, between the rests on both sides of a snap, which are given too;
+        0 leaves a snap within its increment
 
     Raises
     ------
@@ -51,13 +58,62 @@ def driven(
     """
     options = options or BlockOptions()
     problem = BlockProblem(assembly)
-    q = np.zeros((len(assembly), 3))
-    slip = np.zeros(len(assembly.hinges))
-    at = 0.0
+    drawn = np.zeros((len(assembly), 3)), np.zeros(len(assembly.hinges))
+    before, largest = None, 0.0
     for driving in drivings:
-        state, slip = _followed(problem, at, float(driving), q, slip, options)
-        at, q = float(driving), state.q
-        yield BlockStep(at, _force(assembly, state), state, slip)
+        at, q, slip = (
+            (before.driving, before.state.q, before.slip) if before else (0.0, *drawn)
+        )
+        after = _step(problem, at, float(driving), q, slip, options)
+        largest = max(largest, abs(after.force))
+        if sharp > 0.0 and before is not None:
+            yield from _snap(problem, before, after, options, sharp, largest)
+        yield after
+        before = after
+
+
+def _step(
+    problem: BlockProblem, at: float, to: float, q: Floats, slip: Floats,
+    options: BlockOptions,
+) -> BlockStep:  # fmt: skip
+    state, slip = _followed(problem, at, to, q, slip, options)
+    return BlockStep(to, _force(problem.assembly, state), state, slip)
+
+
+def _snap(
+    problem: BlockProblem, before: BlockStep, after: BlockStep,
+    options: BlockOptions, sharp: float, largest: float,
+) -> list[BlockStep]:  # fmt: skip
+    """The rests on both sides of a snap between two rests, by halves; none without."""
+    first = before
+    far = abs(after.driving - before.driving)
+    while abs(after.driving - before.driving) > sharp:
+        gone = abs(after.driving - before.driving) / far
+        if _lost(problem, before, after) <= LOST * largest * far * gone:
+            break
+        half = 0.5 * (before.driving + after.driving)
+        found = _step(
+            problem, before.driving, half, before.state.q, before.slip, options
+        )
+        if _lost(problem, before, found) > _lost(problem, found, after):
+            after = found
+        else:
+            before = found
+    return [] if before is first else [before, after]
+
+
+def _lost(problem: BlockProblem, before: BlockStep, after: BlockStep) -> float:
+    """Work of the grips that is neither stored nor rubbed away."""
+    work = 0.5 * (before.force + after.force) * (after.driving - before.driving)
+    rubbed = problem.hinges.friction @ np.abs(after.slip - before.slip)
+    stored = _stored(problem, after) - _stored(problem, before)
+    return float(work - stored - rubbed)
+
+
+def _stored(problem: BlockProblem, step: BlockStep) -> float:
+    """Elastic energy: that of a rest counts what its increment rubbed away as well."""
+    anchors = problem.anchors(step.driving)
+    return problem.point(step.state.q, anchors, step.slip).energy
 
 
 def _followed(

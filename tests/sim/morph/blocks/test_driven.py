@@ -98,6 +98,47 @@ def test_friction_loses_what_a_slipping_hinge_does() -> None:
     assert lost == pytest.approx(expected, rel=2e-3)
 
 
+def test_a_snap_is_found_between_two_rests() -> None:
+    """A moment k w - c w^3 behind a spring K folds where the driving is largest.
+
+    The spring holds the block's centre, x + i y = 0.1 exp(i w / 2) + exp(i w), at
+    1.1 + i Y, and E = K ((x - 1.1)^2 + (y - Y)^2) / 2 + k w^2 / 2 - c w^4 / 4 rests at
+    Y = y + ((x - 1.1) x' + (k w - c w^3) / K) / y'. Beyond, it falls on its stop.
+    """
+    k, c, spring = 1.0, 10.0, 0.5
+    law = {"stretch": 1e4, "shear": 1e6, "turn": k, "touch": 100.0}
+    pair = two_blocks(
+        Grip(0, (0.0, 0.0), (0.0, 0.0), turning=np.inf),
+        Grip(1, (2.1, 0.0), (0.0, 1.0), stiffness=spring),
+        turn_cubic=-c, voids=np.array([[0.5, 0.5]]), **law,
+    )  # fmt: skip
+    w = np.linspace(0.0, 0.4, 40_001)
+    place = 0.1 * np.exp(0.5j * w) + np.exp(1j * w)
+    slope = 0.05j * np.exp(0.5j * w) + 1j * np.exp(1j * w)
+    moment = (k * w - c * w**3) / spring + (place.real - 1.1) * slope.real
+    fold = float(np.max(place.imag + moment / slope.imag))
+    way = np.arange(0.0, 1.0, 0.1)
+    steps = list(driven(pair, way, sharp=1e-4))
+    assert len(steps) == len(way) + 2
+    Y, turns = np.array([(s.driving, s.state.q[1, 2]) for s in steps]).T
+    i = int(np.argmin(np.diff(Y)))
+    assert Y[i] - 1e-4 < fold < Y[i + 1] + 1e-4
+    assert Y[i + 1] - Y[i] <= 1e-4
+    assert turns[i] < 0.3 < 0.5 < turns[i + 1]
+    even = [s.driving for s in driven(pair, way)]
+    np.testing.assert_array_equal(even, way)
+
+
+def test_what_rubs_away_is_no_snap() -> None:
+    pair = two_blocks(
+        Grip(0, (1.05, 0.0), (0.0, 0.0), turning=np.inf),
+        Grip(1, (2.1, 0.0), (0.0, 1.0)),
+        stretch=1e3, shear=1e6, turn=0.4, friction=0.03, stick=2.0,
+    )  # fmt: skip
+    way = np.concatenate([np.linspace(0.0, 0.2, 41), np.linspace(0.2, 0.0, 41)[1:]])
+    assert len(list(driven(pair, way, sharp=1e-4))) == len(way)
+
+
 def test_one_state_by_any_increments() -> None:
     sheet = lattice(3, 0.3, 0.2, 50.0, 0.2, touch=3.0)
     forces = [
