@@ -178,8 +178,10 @@ def test_forces_that_hang_on_the_residual_are_left_out_and_said(
 
 
 def test_several_starts_are_listed_and_the_lowest_is_kept() -> None:
-    (*_, last), recorder = recorded(build("triangles_ellipsoid", **NEWTON, starts=3))
+    steps, recorder = recorded(build("triangles_ellipsoid", **NEWTON, starts=3))
     rows, result = list(recorder.tables()["starts.csv"]), recorder.summary()
+    last = steps[-1]
+    assert {recorder.row(step)["start"] for step in steps} == {0, 1, 2}
     assert [row["start"] for row in rows] == [0, 1, 2]
     assert result["starts"] == 3
     assert result["E"] == last.E == min(float(row["E"]) for row in rows)
