@@ -45,20 +45,23 @@ def find_spheres(
     if bias is not None:
         options = replace(options, radius_mm=bias.radius_mm)
         accepted, rejected = search(points, bias.radius_mm, options)
-    accepted, placed, covariance, lost, excess = polish(
-        accepted, points, view, origins, options, bias
-    )
+    last = polish(accepted, points, view, origins, options, bias)
+    accepted, covariance, placed = last.accepted, last.covariance, last.placed
     spheres = tuple(
         _sphere(c, covariance[3 * k : 3 * k + 3, 3 * k : 3 * k + 3], view)
         for k, c in enumerate(accepted)
     )
-    motions = () if placed is None else placed.listed()
-    told = None if placed is None else placed.radius
-    rejected += lost
-    seen = _seen(accepted, view)
-    noise = typical_rms(accepted)
     return Picks(
-        spheres, tuple(rejected), covariance, noise, motions, seen, excess, bias, told
+        spheres,
+        tuple(rejected + last.lost),
+        covariance,
+        typical_rms(accepted),
+        () if placed is None else placed.listed(),
+        _seen(accepted, view),
+        last.excess,
+        last.components,
+        bias,
+        None if placed is None else placed.radius,
     )
 
 

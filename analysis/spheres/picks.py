@@ -137,6 +137,14 @@ class Excess:
 
 
 @dataclass(frozen=True)
+class ErrorComponent:
+    """A component of the errors of points, and how large it was found."""
+
+    name: str
+    sd_mm: float
+
+
+@dataclass(frozen=True)
 class FusionBias:
     """By how much a fused mesh makes all balls too large."""
 
@@ -167,7 +175,8 @@ class Picks:
     motions: tuple[ViewMotion, ...] = field(default=())
     seen: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=np.bool_))
     # (m, v) whether the sphere is seen in the view; empty where views are not known
-    excess: Excess | None = None  # by which the covariance of points was multiplied
+    excess: Excess | None = None  # of the covariance over that by points
+    components: tuple[ErrorComponent, ...] = ()  # it was learnt from
     fusion: FusionBias | None = None  # of a fused mesh
     # that all balls tell in views placed by it, and its sd, mm; None of one view
     joint_radius: tuple[float, float] | None = None

@@ -1,32 +1,40 @@
 """The last fit of all spheres together: lines of sight, views put in place, budget."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from analysis.spheres.biweight import BLIND
+from analysis.spheres.budget import Seen, Sums, budget, with_shared_errors
 from analysis.spheres.fit import Fit, refine
-from analysis.spheres.fused import of_radii as of_fused_radii
 from analysis.spheres.joint_radius import joint_radius
 from analysis.spheres.judge import SphereCandidate, fault
+from analysis.spheres.patches import told_apart
 from analysis.spheres.picks import (
+    ErrorComponent,
     Excess,
     FusionBias,
     PickOptions,
     Rejected,
     RejectionReason,
 )
-from analysis.spheres.shared_errors import (
-    largest,
-    of_cells,
-    of_degree_1,
-    of_radii,
-    of_views,
-)
 from analysis.spheres.sights import pull, seen_from
-from analysis.spheres.thresholds import SHARED, SIGHTS, VIEWS
+from analysis.spheres.thresholds import SIGHTS, VIEWS
 from analysis.spheres.views import Placement, blocks, place, scanner_places, unmoved
 from sim.arrays import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Polished:
+    """The spheres refitted, with the covariance of all, and what it is made of."""
+
+    accepted: list[SphereCandidate]
+    placed: Placement | None  # the views, where they are known
+    covariance: Floats  # (3 m, 3 m) mm^2
+    lost: list[Rejected]  # candidates that turn out to be none
+    excess: Excess | None
+    components: tuple[ErrorComponent, ...]
 
 
 def polish(
@@ -36,12 +44,8 @@ def polish(
     origins: Floats | None,
     options: PickOptions,
     bias: FusionBias | None = None,
-) -> tuple[
-    list[SphereCandidate], Placement | None, Floats, list[Rejected], Excess | None
-]:
-    """Return the spheres refitted, the views' motions, and the covariance (3 m, 3 m).
-
-    Then come candidates that turn out to be none, and what errors are shared.
+) -> Polished:
+    """Fit all spheres again, views put in place and errors that are shared counted.
 
     Parameters
     ----------
@@ -59,7 +63,7 @@ def polish(
     if origins is None and bias is None:
         origins = scanner_places(accepted, points, view, views)
     placed = unmoved(views, np.mean([c.fit.centre for c in accepted], axis=0))
-    lost = []
+    lost, joint = [], None
     for round_ in range(VIEWS.rounds):
         last = round_ == VIEWS.rounds - 1
         fits = [
@@ -67,24 +71,61 @@ def polish(
         ]
         accepted, more = _sorted_out(accepted, fits, options if last else None)
         lost += more
-        joint = views > 1 and len(accepted) >= VIEWS.fewest
-        if joint:
+        joint = None
+        if views > 1 and len(accepted) >= VIEWS.fewest:
             sums = [_sums(c, points, view, origins, placed) for c in accepted]
             placed = place(accepted, sums, placed)
-    if origins is None and bias is None:
-        accepted = _unpulled(accepted, points)
-    tied = placed if joint else None
-    seen = [
-        placed.move(points[c.points], view[c.points]) - c.fit.centre for c in accepted
-    ]
-    excess = _shared_error(accepted, placed, seen)
-    covariance = _budget(accepted, tied, excess, options, bias)
-    if joint:
-        told = joint_radius(
-            accepted, placed, lambda c, at: _sums(c, points, view, origins, at)
-        )
-        placed = replace(placed, radius=told)
-    return accepted, placed, covariance, lost, excess
+            joint = placed, sums
+    doubt = np.zeros((3 * len(accepted), 3 * len(accepted)))
+    if origins is None and bias is None and accepted:
+        accepted, doubt = _unpulled(accepted, points, seen_from(accepted, points))
+    numbers = [view[c.points] for c in accepted]
+    moved = [placed.move(points[c.points], view[c.points]) for c in accepted]
+    found = _with_budget(
+        (accepted, placed, lost), joint, (moved, numbers), origins, doubt, options, bias
+    )
+    if joint is None:
+        return found
+    told = joint_radius(
+        accepted, placed, lambda c, at: _sums(c, points, view, origins, at)
+    )
+    return replace(found, placed=replace(placed, radius=told))
+
+
+def _polished_merged(
+    accepted: list[SphereCandidate],
+    points: Floats,
+    options: PickOptions,
+    bias: FusionBias | None,
+) -> Polished:
+    """The same where nobody knows which view a point is of."""
+    fits = [_refit(c, points) for c in accepted]
+    accepted, lost = _sorted_out(accepted, fits, options)
+    ways, doubt = None, np.zeros((3 * len(accepted), 3 * len(accepted)))
+    if bias is None and accepted:
+        views = seen_from(accepted, points)
+        accepted, doubt = _unpulled(accepted, points, views)
+        ways = told_apart(views) if len(views) else None
+    seen = [points[c.points] for c in accepted], None
+    return _with_budget((accepted, None, lost), None, seen, ways, doubt, options, bias)
+
+
+def _with_budget(
+    fitted: tuple[list[SphereCandidate], Placement | None, list[Rejected]],
+    joint: tuple[Placement, Sums] | None,
+    seen: Seen,
+    origins: Floats | None,
+    doubt: Floats,
+    options: PickOptions,
+    bias: FusionBias | None,
+) -> Polished:
+    """The spheres, the views and what was lost, with the covariance of all centres."""
+    accepted, placed, lost = fitted
+    covariance, excess, components = with_shared_errors(
+        accepted, placed, joint, seen, origins if bias is None else None, doubt
+    )
+    covariance = budget(covariance, accepted, joint is not None, options, bias)
+    return Polished(accepted, placed, covariance, lost, excess, components)
 
 
 def _sorted_out(
@@ -155,12 +196,21 @@ def _sums(
     return blocks(x, c.fit.used, sight, theta, c.fit.scale, seen, views)
 
 
-def _unpulled(accepted: list[SphereCandidate], points: Floats) -> list[SphereCandidate]:
-    """Take back the pull towards scanners of which nobody says where they stood."""
-    if not accepted:
-        return accepted
-    views = seen_from(accepted, points)
-    return [_moved(c, -pull(c, points, views)) for c in accepted]
+def _unpulled(
+    accepted: list[SphereCandidate], points: Floats, views: Floats
+) -> tuple[list[SphereCandidate], Floats]:
+    """Take back the pull towards scanners of which nobody says where they stood.
+
+    Returns
+    -------
+    the spheres, and (3 m, 3 m) by how much their covariance grew
+    """
+    moved = [_moved(c, -pull(c, points, views)) for c in accepted]
+    grown = [
+        new.fit.covariance - old.fit.covariance
+        for new, old in zip(moved, accepted, strict=True)
+    ]
+    return moved, np.asarray(block_diag(*grown))
 
 
 def _moved(c: SphereCandidate, by: Floats) -> SphereCandidate:
@@ -169,58 +219,3 @@ def _moved(c: SphereCandidate, by: Floats) -> SphereCandidate:
     return replace(
         c, fit=replace(c.fit, centre=c.fit.centre + by, covariance=covariance)
     )
-
-
-def _shared_error(
-    accepted: list[SphereCandidate], placed: Placement | None, seen: list[Floats]
-) -> Excess | None:
-    """By how much variances exceed those of points, if they do, and what tells."""
-    apart = None if placed is None else of_views(placed.squares, placed.free)
-    telling = largest(of_cells(accepted) + of_radii(accepted) + (apart or []))
-    if telling is None or telling.ratio < SHARED.strong:
-        return telling
-    return of_degree_1(accepted, seen, apart) or telling
-
-
-def _budget(
-    accepted: list[SphereCandidate],
-    joint: Placement | None,
-    excess: Excess | None,
-    options: PickOptions,
-    bias: FusionBias | None,
-) -> Floats:
-    """(3 m, 3 m) covariance of all centres, with what single scans cannot show."""
-    size = 3 * len(accepted)
-    covariance = np.zeros((size, size))
-    if joint is not None:
-        covariance += joint.covariance
-    else:
-        for k, c in enumerate(accepted):
-            covariance[3 * k : 3 * k + 3, 3 * k : 3 * k + 3] = c.fit.covariance
-    if excess is not None:
-        covariance *= excess.ratio
-    if bias is not None and accepted:
-        covariance += of_fused_radii(accepted, bias)
-    floor = options.repeatability_mm**2
-    if joint is None:
-        floor += options.registration_mm**2
-    return covariance + floor * np.eye(size)
-
-
-def _polished_merged(
-    accepted: list[SphereCandidate],
-    points: Floats,
-    options: PickOptions,
-    bias: FusionBias | None,
-) -> tuple[
-    list[SphereCandidate], Placement | None, Floats, list[Rejected], Excess | None
-]:
-    """The same where nobody knows which view a point is of."""
-    fits = [_refit(c, points) for c in accepted]
-    accepted, lost = _sorted_out(accepted, fits, options)
-    if bias is None:
-        accepted = _unpulled(accepted, points)
-    seen = [points[c.points] - c.fit.centre for c in accepted]
-    excess = _shared_error(accepted, None, seen)
-    covariance = _budget(accepted, None, excess, options, bias)
-    return accepted, None, covariance, lost, excess

@@ -6,17 +6,15 @@ not quite round: scores summed over larger cells, centres that views see apart a
 views were placed, and free radii of balls that were made alike. Each is a ratio of
 variances, one where there are none, and counts where chance alone hardly leads to it.
 
-Where one counts, the covariance of all centres is multiplied by the largest; where that
-is large, by the ratio of errors of degree 1 on a ball, which move its centre. They are
-taken to be as large as those of degrees 0 and 2 beside them (`form`): where views were
-placed, the mean of both ratios weighted by their degrees of freedom; in merged clouds
-and meshes, where misplaced views deform balls more than they shift them, the geometric
-mean. What views see apart is of another cause than what all see, and is added.
+Where one counts, components of variance are learnt (`budget`). Where they cannot be, as
+of meshes, the covariance of all centres is multiplied by the largest ratio; where that
+is large, by the ratio of errors of degree 1 on a ball, which move its centre: the
+geometric mean of those of degrees 0 and 2 beside them (`form`).
 """
 
 import numpy as np
 
-from analysis.spheres.form import DEGREE_2, form_ratio
+from analysis.spheres.form import form_ratio
 from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.picks import Excess
 from analysis.spheres.thresholds import SHARED
@@ -28,17 +26,12 @@ def largest(found: list[Excess]) -> Excess | None:
     return max((e for e in found if e.counts), key=lambda e: e.ratio, default=None)
 
 
-def of_degree_1(
-    accepted: list[SphereCandidate],
-    points: list[Floats],
-    apart: list[Excess] | None,
-) -> Excess | None:
+def of_degree_1(accepted: list[SphereCandidate], points: list[Floats]) -> Excess | None:
     """By the form and the radii of balls; None where too few show their form.
 
     Parameters
     ----------
     points : of each sphere (k, 3), less its centre, mm
-    apart : what views that were placed show; None where none were
     """
     each = [form_ratio(c, x) for c, x in zip(accepted, points, strict=True)]
     form = np.array([ratio for ratio in each if ratio is not None])
@@ -46,12 +39,7 @@ def of_degree_1(
         return None
     ratio, sd = float(form.mean()), float(form.std(ddof=1) / np.sqrt(len(form)))
     for radii in of_radii(accepted):
-        two, zero = DEGREE_2 * len(form), 2.0 / radii.sd**2
-        if apart is not None:
-            ratio = (two * ratio + zero * radii.ratio) / (two + zero)
-        else:
-            ratio = float(np.sqrt(ratio * radii.ratio))
-    ratio += sum(max(excess.ratio - 1.0, 0.0) for excess in apart or [])
+        ratio = float(np.sqrt(ratio * radii.ratio))
     least = max(cells.ratio for cells in of_cells(accepted))
     return Excess("the form of balls", max(ratio, least, 1.0), sd)
 

@@ -152,9 +152,32 @@ class SharedThresholds:
     certain: float = 3.0  # sd above one; custom
     fewest: int = 5  # spheres, or degrees of freedom, that tell; custom
     points: float = 30.0  # weight of a view's points on a sphere that tells; custom
-    # ratio of variances from which the form of balls is asked; below, chance may be it
+    # ratio of variances from which its causes are asked; below, chance may be it
     strong: float = 2.0  # views
+    surer: float = 1.5  # times that: such a ratio by components of variance; custom
     cells: float = 3.0  # that a ball shows, over unknowns of its form; custom
+
+
+@dataclass(frozen=True)
+class PatchThresholds:
+    """Which components of variance are told apart."""
+
+    side: int = 6  # patches a cube side; views
+    # radii over which fields along lines of sight are correlated; custom
+    lengths: tuple[float, ...] = (0.35, 0.8, 2.0, 5.0)
+    uneven: float = 0.3  # the same of what is fixed to a ball, radii; custom
+    degree: int = 2  # of the functions that tell, on what a view sees of a ball; speed
+    degree_merged: int = 4  # the same of merged clouds; speed
+    clear: float = 0.05  # size of a function over the largest, to be told; custom
+    steepest: float = 0.3  # cosine of incidence from which errors grow no more; custom
+    one_view: float = (
+        0.906  # cosine between directions that are one view's: 25 deg; law
+    )
+    most: int = 500  # functions from which components are learnt; speed
+    fewest: int = 5  # balls; custom
+    rank: float = 1e-8  # singular value of an unknown over the largest; custom
+    settled: float = 0.01  # fall of the deviance in a round that ends them; custom
+    rounds: int = 1000  # at most; custom
 
 
 @dataclass(frozen=True)
@@ -215,6 +238,7 @@ JUDGE = JudgeThresholds()
 RADIUS = RadiusThresholds()
 VIEWS = ViewThresholds()
 SHARED = SharedThresholds()
+PATCHES = PatchThresholds()
 FUSED = FusedThresholds()
 SIGHTS = SightThresholds()
 OTHERS = OtherSizeThresholds()

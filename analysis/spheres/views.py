@@ -11,7 +11,7 @@ A_iv = sum w u u^T and g_iv = sum w e u. Motions have mean zero: only the shape 
 the structure is determined, not where the scanner's own frame puts it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.optimize import minimize
@@ -31,6 +31,9 @@ class Placement:
     motions: Floats  # (v, 6) tau
     pivot: Floats  # (3,) p
     covariance: Floats  # (3 m, 3 m) mm^2
+    # (3 m + 6 v, 3 m) what centres become of the right side of the normal equations
+    gain: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    prior: Floats = field(default_factory=lambda: np.empty(0))  # (6 v,) of the motions
     squares: float = 0.0  # chi squared of the centres that each view sees alone
     free: int = 0  # its degrees of freedom
     # mm and its sd, adjusted along with centres and motions
@@ -130,7 +133,8 @@ def place(
     tau = rise[own:].reshape(views, 6)
     squares, free = _left(accepted, sums, before.pivot, rise[:own], tau)
     moved = before.motions + tau
-    return Placement(moved, before.pivot, inverse[:own, :own], squares, free)
+    gain = inverse[:, :own]
+    return Placement(moved, before.pivot, gain[:own], gain, prior, squares, free)
 
 
 def _left(

@@ -35,6 +35,7 @@ class Outcome:
     found: int
     false: int
     seconds: float
+    ratio: float = 1.0  # of variances to those by points
 
 
 def outcome(centres: Floats, picks: Picks, seconds: float) -> Outcome:
@@ -48,7 +49,8 @@ def outcome(centres: Floats, picks: Picks, seconds: float) -> Outcome:
     true = centres[nearest[right]]
     nees, rms = shape_error(picks.centres[right], true, covariance)
     many = len(np.unique(nearest[right]))
-    return Outcome(nees, rms, many, int((~right).sum()), seconds)
+    ratio = picks.excess.ratio if picks.excess else 1.0
+    return Outcome(nees, rms, many, int((~right).sum()), seconds, ratio)
 
 
 def shape_error(found: Floats, true: Floats, covariance: Floats) -> tuple[float, float]:

@@ -8,7 +8,12 @@ from analysis.spheres.form import form_ratio
 from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.picks import Excess, PickOptions
 from analysis.spheres.search import search
-from analysis.spheres.shared_errors import largest, of_degree_1, of_views
+from analysis.spheres.shared_errors import (
+    largest,
+    of_degree_1,
+    of_radii,
+    of_views,
+)
 from sim.arrays import Floats
 from tests.analysis.spheres.scenes import Scanner, scan, tree
 from tests.bench.bench_spheres_stereo import picked
@@ -84,15 +89,12 @@ def test_the_form_of_balls_is_told_from_noise(rng: np.random.Generator) -> None:
         assert np.mean(np.array(ratios, float)) == pytest.approx(expected, rel=0.35)
 
 
-def test_placed_views_and_merged_clouds_weigh_form_and_radii(
-    rng: np.random.Generator,
-) -> None:
+def test_form_and_radii_of_balls_count_alike(rng: np.random.Generator) -> None:
     accepted, points = lumpy(rng, 0.04)
-    placed, merged = (of_degree_1(accepted, points, way) for way in ([], None))
-    assert placed is not None
-    assert merged is not None
-    assert placed.ratio > 2.0 * merged.ratio > 2.0  # radii agree, forms do not
-    apart = of_degree_1(accepted, points, [Excess("views", 3.0, 0.1)])
-    assert apart is not None
-    assert apart.ratio == pytest.approx(placed.ratio + 2.0)
-    assert of_degree_1(accepted[:4], points[:4], []) is None
+    found = of_degree_1(accepted, points)
+    ratios = [form_ratio(c, x) for c, x in zip(accepted, points, strict=True)]
+    (radii,) = of_radii(accepted)
+    mean = float(np.mean(np.array(ratios, float)))
+    assert found is not None
+    assert found.ratio == pytest.approx(max(np.sqrt(mean * radii.ratio), 1.0), rel=0.3)
+    assert of_degree_1(accepted[:4], points[:4]) is None

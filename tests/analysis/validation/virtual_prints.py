@@ -46,16 +46,26 @@ class Print:
 
 
 def print_and_scan(
-    mechanism: Mechanism, nodes_mm: Floats, rng: np.random.Generator
+    mechanism: Mechanism,
+    nodes_mm: Floats,
+    rng: np.random.Generator,
+    errors_mm: Floats | None = None,
 ) -> Print:
-    """Print `nodes_mm` with all errors that are stated, and scan it in any pose."""
+    """Print `nodes_mm` with all errors that are stated, and scan it in any pose.
+
+    Parameters
+    ----------
+    errors_mm : (n, 3) of the centres; independent ones if they are not given
+    """
     play = play_covariance(nodes_mm, mechanism.pairs, UNCERTAINTY.joint_play_sd_mm)
     shift = rng.multivariate_normal(np.zeros(nodes_mm.size), play, method="eigh")
     true = nodes_mm + shift.reshape(-1, 3)
     true = true + rng.normal(0.0, UNCERTAINTY.printing_sd_mm, true.shape)
     true = scaled(true, rng.normal(0.0, UNCERTAINTY.print_scale_sd))
     seen = scaled(true, rng.normal(0.0, UNCERTAINTY.scan_scale_sd))
-    seen = seen + rng.normal(0.0, CENTRE_SD_MM, seen.shape)
+    if errors_mm is None:
+        errors_mm = rng.normal(0.0, CENTRE_SD_MM, seen.shape)
+    seen = seen + errors_mm
     motion = RigidMotion(Rotation.random(rng=rng).as_matrix(), rng.normal(0, 200.0, 3))
     return Print(true, motion(seen), motion)
 
@@ -96,15 +106,23 @@ def judge(
     *,
     centre_sd_mm: float = CENTRE_SD_MM,
     input_covariance: Floats | None = None,
+    covariance: Floats | None = None,
 ) -> Judged:
-    """Label the scan and compare it with the simulated mechanism."""
+    """Label the scan and compare it with the simulated mechanism.
+
+    Parameters
+    ----------
+    covariance : (3 n, 3 n) that is stated of the centres, in place of `centre_sd_mm`
+    """
     n = mechanism.n
-    covariance = centre_sd_mm**2 * np.eye(3 * n)
+    if covariance is None:
+        covariance = centre_sd_mm**2 * np.eye(3 * n)
+    own = np.einsum("iaib->iab", covariance.reshape(n, 3, n, 3))
     sd = float(length_sd_mm(UNCERTAINTY, mechanism.lengths_mm).mean())
     labels = label_spheres(
         mechanism,
         centres_mm,
-        np.tile(centre_sd_mm**2 * np.eye(3), (n, 1, 1)),
+        own,
         LabelOptions(length_sd_mm=sd),
     )
     steps = np.stack([initial_mm, mechanism.nodes_mm, mechanism.nodes_mm])

@@ -1,0 +1,137 @@
+"""The covariance of all centres: points, errors that they share, views, fused radii.
+
+Points alone give each centre A^-1 B A^-1 (`fit`), and views that were placed tie them
+together (`views`). Where balls or views show that neighbouring points share errors
+(`shared_errors`), components of variance are learnt from what is left on all balls
+(`components`) and what centres and motions make of them takes its place. Of meshes,
+whose lines of sight are lost, and where too few balls tell, variances are multiplied.
+"""
+
+import numpy as np
+
+from analysis.spheres.components import Components, learnt
+from analysis.spheres.fused import of_radii as of_fused_radii
+from analysis.spheres.judge import SphereCandidate
+from analysis.spheres.patches import Patches, patches
+from analysis.spheres.picks import ErrorComponent, Excess, FusionBias, PickOptions
+from analysis.spheres.shared_errors import (
+    largest,
+    of_cells,
+    of_degree_1,
+    of_radii,
+    of_views,
+)
+from analysis.spheres.thresholds import PATCHES, SHARED
+from analysis.spheres.views import Placement, lever, noise
+from sim.arrays import Floats, Ints
+
+Seen = tuple[list[Floats], list[Ints] | None]  # points and views of each ball
+Sums = list[tuple[Floats, Floats]]
+
+
+def of_points(accepted: list[SphereCandidate], joint: Placement | None) -> Floats:
+    """(3 m, 3 m) covariance by points that share errors within small cells only."""
+    if joint is not None:
+        return joint.covariance
+    covariance = np.zeros((3 * len(accepted), 3 * len(accepted)))
+    for k, c in enumerate(accepted):
+        covariance[3 * k : 3 * k + 3, 3 * k : 3 * k + 3] = c.fit.covariance
+    return covariance
+
+
+def with_shared_errors(
+    accepted: list[SphereCandidate],
+    placed: Placement | None,
+    joint: tuple[Placement, Sums] | None,
+    seen: Seen,
+    origins: Floats | None,
+    doubt: Floats,
+) -> tuple[Floats, Excess | None, tuple[ErrorComponent, ...]]:
+    """The covariance with shared errors, by how much it is more, and its components.
+
+    Parameters
+    ----------
+    placed : where views are, if they are known
+    joint : the same with the blocks it was made of, if all centres are tied
+    seen : points of each ball where their views belong, and their views if known
+    origins : where the scanner stood, or the strength of views by direction; None where
+        there are no lines of sight
+    doubt : (3 m, 3 m) covariance of what was taken back, part of that of points
+    """
+    plain = of_points(accepted, None if joint is None else joint[0])
+    apart = None if placed is None else of_views(placed.squares, placed.free)
+    telling = largest(of_cells(accepted) + of_radii(accepted) + (apart or []))
+    if telling is None:
+        return plain, None, ()
+    if origins is not None and len(accepted) >= PATCHES.fewest:
+        cut = patches(accepted, *seen, origins)
+        found = learnt(cut, _motions(cut, joint))
+        if found is not None:
+            covariance = _spread(found, accepted, joint) + doubt
+            ratio = float(np.trace(covariance) / np.trace(plain))
+            if max(SHARED.surer * telling.ratio, ratio) >= SHARED.surer * SHARED.strong:
+                excess = Excess("what is left on balls", ratio, 0.0)
+                return covariance, excess, found.told
+    if telling.ratio >= SHARED.strong:
+        forms = [x - c.fit.centre for c, x in zip(accepted, seen[0], strict=True)]
+        telling = of_degree_1(accepted, forms) or telling
+    return plain * telling.ratio, telling, ()
+
+
+def _motions(p: Patches, joint: tuple[Placement, Sums] | None) -> Floats:
+    """(n, 6 v) by how much motions of views that were placed raise patches."""
+    if joint is None:
+        return np.empty((len(p.u), 0))
+    arm = np.cross(p.x - joint[0].pivot, p.u) / p.radius
+    each = np.hstack([p.u, arm])
+    return np.asarray((p.share[:, :, None] * each[:, None]).reshape(len(each), -1))
+
+
+def _spread(
+    found: Components,
+    accepted: list[SphereCandidate],
+    joint: tuple[Placement, Sums] | None,
+) -> Floats:
+    """(3 m, 3 m) what the errors of patches make of the centres."""
+    p, m = found.patches, len(accepted)
+    score = p.weight[:, None] * p.u
+    J = np.zeros((len(p.ball), 3 * m))
+    for i, c in enumerate(accepted):
+        rows = np.flatnonzero(p.ball == i)
+        if joint is None:
+            own = np.s_[3 * i : 3 * i + 3]
+            J[rows, own] = score[rows] @ np.linalg.inv(score[rows].T @ p.u[rows])
+            continue
+        placed, sums = joint
+        s = score[rows] / noise(c, sums[i][0])
+        J[rows] = s @ placed.gain[3 * i : 3 * i + 3]
+        K = lever(c, placed.pivot)
+        gains = placed.gain[3 * m :].reshape(-1, 6, 3 * m)
+        for v, gain in enumerate(gains):
+            J[rows] -= p.share[rows, v : v + 1] * (s @ K @ gain)
+    covariance = found.covariance(J)
+    if joint is not None:
+        motions = joint[0].gain[3 * m :]
+        covariance += motions.T @ (joint[0].prior[:, None] * motions)
+    return covariance
+
+
+def budget(
+    covariance: Floats,
+    accepted: list[SphereCandidate],
+    tied: bool,
+    options: PickOptions,
+    bias: FusionBias | None,
+) -> Floats:
+    """(3 m, 3 m) with what single scans cannot show.
+
+    Parameters
+    ----------
+    tied : whether views were placed
+    """
+    if bias is not None and accepted:
+        covariance = covariance + of_fused_radii(accepted, bias)
+    floor = options.repeatability_mm**2
+    if not tied:
+        floor += options.registration_mm**2
+    return covariance + floor * np.eye(len(covariance))

@@ -1,0 +1,221 @@
+"""Components of variance: which errors points share, and over what lengths.
+
+The heights y of patches are y = X b + f: centres, and the motions of views where they
+are known, are b; the errors f have the covariance
+
+    C = sum t_k C_k,  t_k >= 0
+
+of what a scanner and a print may do: noise of points; what patches err by apart; in
+each view fields along its lines of sight that are correlated over lengths of a third
+of a radius to five radii; balls of a form of their own (degree 2, or over a third of a
+radius) or size; and what all views err by alike, by the angle at which they see the
+surface. Where views are merged, their misplacements are a component as well. The t_k
+are those of restricted maximum likelihood: what is left of y is most likely. It is
+found by minorising and maximising [Zhou, Hu, Zhou, Lange, J. Comput. Graph. Stat.
+28:350 (2019)]:
+
+    t_k <- t_k sqrt(y' P C_k P y / tr(P C_k))
+
+where P takes from y what X explains, and C^-1 weighs the rest. Centres that follow from
+y by a matrix J then err by J C J'. What moves a ball as a whole does not show on it
+alone, but between views, between balls, and by the lengths over which the rest is
+correlated.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import block_diag, cho_factor, cho_solve
+
+from analysis.spheres.patches import Patches
+from analysis.spheres.picks import ErrorComponent
+from analysis.spheres.thresholds import PATCHES
+from sim.arrays import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """What errors are shared: the covariance of anything linear in the patches."""
+
+    patches: Patches
+    sizes: Floats  # (k,) t_k; the first is a factor of the noise, others are mm^2
+
+    def covariance(self, J: Floats) -> Floats:
+        """(q, q) mm^2 of J' y.
+
+        Parameters
+        ----------
+        J : (n, q) weights of the patches
+        """
+        found = zip(self.sizes, _each(self.patches, J), strict=True)
+        return np.asarray(sum(t * C for t, (_, C) in found))
+
+    @property
+    def told(self) -> tuple[ErrorComponent, ...]:
+        """How large they are, by name."""
+        names = [name for name, _ in _each(self.patches.of(1), None)]
+        typical = np.median(self.patches.white * self.patches.weight)
+        sd = np.sqrt(self.sizes * np.append(typical, np.ones(len(names) - 1)))
+        return tuple(map(ErrorComponent, names, sd.tolist()))
+
+
+def learnt(patches: Patches, known: Floats) -> Components | None:
+    """The components that make the heights most likely.
+
+    None where balls are too few, or no maximum is found in `PATCHES.rounds`.
+
+    Parameters
+    ----------
+    patches : of all balls
+    known : (n, p) what may raise them by any amount besides centres: motions of views
+    """
+    bases = list(_bases(patches))
+    ends = np.cumsum([basis.shape[1] for basis in bases])
+    balls = max(int(np.searchsorted(ends, PATCHES.most)), PATCHES.fewest)
+    if len(bases) < PATCHES.fewest:
+        return None
+    some, T = patches.of(balls), block_diag(*bases[:balls])
+    X = np.zeros((len(some.ball), 3 * int(some.ball[-1] + 1)))
+    for a in range(3):
+        X[np.arange(len(X)), 3 * some.ball + a] = some.u[:, a]
+    free = _free_of(T.T @ np.hstack([X, known[: len(X)]]))
+    each = np.array([free.T @ C @ free for _, C in _each(some, T)])
+    sizes = _likeliest(free.T @ T.T @ some.height, each)
+    return None if sizes is None else Components(patches, sizes)
+
+
+def _free_of(X: Floats) -> Floats:
+    """(n, n - rank) orthonormal columns that X has no part in."""
+    u, s, _ = np.linalg.svd(X)
+    return np.asarray(u[:, int((s > PATCHES.rank * s[0]).sum()) :])
+
+
+def _likeliest(z: Floats, each: Floats) -> Floats | None:
+    """The t (k,) for which z (m,) ~ N(0, sum t_k C_k) is most likely."""
+    traces = np.einsum("kii->k", each)
+    shown = traces > PATCHES.rank * traces.max(initial=0.0)
+    start = np.divide(float(z @ z), traces, out=np.zeros(len(each)), where=shown)
+    sizes, before = start / max(len(each), 1), np.inf
+    traces = np.ones(len(each))
+    for _ in range(PATCHES.rounds if shown.any() else 0):
+        factor = cho_factor(np.tensordot(sizes, each, 1), lower=True)
+        a = cho_solve(factor, z)
+        deviance = 2.0 * float(np.log(np.diag(factor[0])).sum()) + float(z @ a)
+        if before - deviance < PATCHES.settled:
+            return np.asarray(sizes)
+        before = deviance
+        inverse = cho_solve(factor, np.eye(len(z)))
+        traces[shown] = np.tensordot(each[shown], inverse, 2)
+        sizes = sizes * np.sqrt((each @ a) @ a / traces)
+    return None
+
+
+def _bases(patches: Patches) -> Iterator[Floats]:
+    """Of each ball (n_i, q) orthonormal functions of what each view sees of it."""
+    degree = PATCHES.degree_merged if patches.merged else PATCHES.degree
+    view = np.argmax(patches.share, axis=1)
+    for i in range(int(patches.ball[-1]) + 1):
+        own = np.flatnonzero(patches.ball == i)
+        columns = [np.empty((len(own), 0))]
+        for v in [None] if patches.merged else np.unique(view[own]):
+            at = np.arange(len(own)) if v is None else np.flatnonzero(view[own] == v)
+            root = np.sqrt(patches.weight[own[at]])[:, None]
+            u, s, _ = np.linalg.svd(
+                root * _monomials(patches.u[own[at]], degree), full_matrices=False
+            )
+            wide = np.zeros((len(own), int((s > PATCHES.clear * s[0]).sum())))
+            wide[at] = root * u[:, : wide.shape[1]]
+            columns.append(wide)
+        yield np.hstack(columns)
+
+
+def _monomials(u: Floats, degree: int) -> Floats:
+    """Of the highest two degrees: on a sphere they span all that are lower."""
+    x, y, z = u.T
+    powers = [
+        (a, b, n - a - b)
+        for n in (degree, degree - 1)
+        for a in range(n + 1)
+        for b in range(n - a + 1)
+    ]
+    return np.column_stack([x**a * y**b * z**c for a, b, c in powers])
+
+
+def _each(p: Patches, A: Floats | None) -> Iterator[tuple[str, Floats]]:
+    """Name and covariance (q, q) of A' f of each component where t_k is one."""
+    A = np.zeros((len(p.ball), 0)) if A is None else A
+    yield "noise of points", A.T @ (p.white[:, None] * A)
+    yield "patches apart", A.T @ ((p.seen**2).sum(axis=1)[:, None] * A)
+    for length in PATCHES.lengths:
+        yield f"lines of sight, over {length:g} radii", _fields(p, A, length)
+    for name, function in FORMS.items():
+        yield name, _forms(p, A, function)
+    steep = 1.0 / np.maximum(p.cos, PATCHES.steepest) ** 2
+    alike = A.T @ np.stack([p.share.sum(axis=1), (p.share * steep).sum(axis=1)], axis=1)
+    yield "all views alike, radius", np.outer(alike[:, 0], alike[:, 0])
+    yield "all views alike, steep surfaces", np.outer(alike[:, 1], alike[:, 1])
+    if p.merged:
+        shift = A.T @ _of_views(p, p.u)
+        yield "views, misplaced", shift @ shift.T
+        arm = p.x - p.x.mean(axis=0)
+        reach = float(np.sqrt((arm**2).mean()))
+        turn = A.T @ _of_views(p, np.cross(arm, p.u) / reach)
+        yield "views, misturned", turn @ turn.T
+
+
+def _of_views(p: Patches, each: Floats) -> Floats:
+    """(n, 3 v) rows `each` (n, 3) times the share of each view."""
+    return np.asarray((p.share[:, :, None] * each[:, None]).reshape(len(each), -1))
+
+
+FORMS: dict[str, Callable[[Floats], Floats]] = {
+    "balls, oval": lambda cos: 1.5 * cos**2 - 0.5,
+    "balls, uneven": lambda cos: np.exp((cos - 1.0) / PATCHES.uneven**2),
+    "balls, sizes": np.ones_like,
+}
+
+
+def _forms(p: Patches, A: Floats, function: Callable[[Floats], Floats]) -> Floats:
+    """Of what is fixed to a ball: a function of the cosine between two normals."""
+    C = np.zeros((A.shape[1], A.shape[1]))
+    for i in np.unique(p.ball):
+        rows = np.flatnonzero(p.ball == i)
+        own, on = _reached(A[rows])
+        C[on] += own.T @ function(p.u[rows] @ p.u[rows].T) @ own
+    return C
+
+
+def _reached(A: Floats) -> tuple[Floats, tuple[Ints, ...]]:
+    """The columns that are not zero, and where they stand in a square of all."""
+    columns = np.flatnonzero(A.any(axis=0))
+    return A[:, columns], np.ix_(columns, columns)
+
+
+def _fields(p: Patches, A: Floats, length: float) -> Floats:
+    """Of fields along lines of sight; patches of different balls as at their middles.
+
+    Parameters
+    ----------
+    length : over which a field is correlated, radii
+    """
+    C, balls = np.zeros((A.shape[1], A.shape[1])), int(p.ball[-1]) + 1
+    middle = np.array([p.x[p.ball == i].mean(axis=0) for i in range(balls)])
+    apart = _correlated(middle, length * p.radius) - np.eye(balls)
+    for seen in p.seen.T:
+        sums = np.zeros((balls, A.shape[1]))
+        for i in range(balls):
+            rows = np.flatnonzero((p.ball == i) & (seen > 0.0))
+            raised = seen[rows, None] * A[rows]
+            sums[i] = raised.sum(axis=0)
+            own, on = _reached(raised)
+            C[on] += own.T @ _correlated(p.x[rows], length * p.radius) @ own
+        C += sums.T @ apart @ sums
+    return C
+
+
+def _correlated(x: Floats, length: float) -> Floats:
+    """(n, n) exp(-d^2 / 2 l^2)."""
+    square = (x**2).sum(axis=1)
+    d = np.maximum(square[:, None] + square - 2.0 * x @ x.T, 0.0)
+    return np.asarray(np.exp(d / (-2.0 * length**2)))

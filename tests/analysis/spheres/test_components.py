@@ -1,0 +1,147 @@
+"""Components of variance: what errors points share is found again in their heights."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from analysis.spheres.components import Components, learnt
+from analysis.spheres.patches import Patches, told_apart
+from analysis.spheres.sights import even_directions
+from analysis.spheres.thresholds import PATCHES
+from sim.arrays import Floats
+
+BALLS, R = 6, 6.0
+AT = 40.0 * np.indices((2, 3, 1)).reshape(3, BALLS).T
+WAYS = np.array([[1.0, 0, 1], [0, 1, 1], [-1, 0, 1], [0, -1, 1]]) / np.sqrt(2)
+NAMES = [  # in the order of the sizes
+    "noise of points", "patches apart",
+    *(f"lines of sight, over {length:g} radii" for length in PATCHES.lengths),
+    "balls, oval", "balls, uneven", "balls, sizes",
+    "all views alike, radius", "all views alike, steep surfaces",
+    "views, misplaced", "views, misturned",
+]  # fmt: skip
+
+
+def seen(merged: bool) -> Patches:
+    """Balls seen from four sides, each patch by one view or by those that may."""
+    u = even_directions(50)
+    cos = u @ WAYS.T
+    rows = []
+    for ball in range(BALLS):
+        views = [None] if merged else range(len(WAYS))
+        for view in views:
+            at = np.flatnonzero(
+                (cos > 0.35).any(axis=1) if view is None else cos[:, view] > 0.35
+            )
+            share = np.where(cos[at] > 0.35, cos[at], 0.0)
+            if view is not None:
+                share = np.zeros_like(share)
+                share[:, view] = 1.0
+            rows.append((np.full(len(at), ball), u[at], share))
+    ball, normal, share = (np.concatenate([row[k] for row in rows]) for k in range(3))
+    n, share = len(ball), share / share.sum(axis=1)[:, None]
+    return Patches(
+        ball, AT[ball] + R * normal, normal, np.ones(n), np.zeros(n),
+        np.full(n, 1e-4), share, normal @ WAYS.T, R, merged,
+    )  # fmt: skip
+
+
+def with_errors(
+    rng: np.random.Generator, p: Patches, sizes: dict[str, float]
+) -> Patches:
+    """The patches raised at random by the components named."""
+    t = np.array([sizes.get(name, 0.0) for name in NAMES[: 13 if p.merged else 11]])
+    C = Components(p, t).covariance(np.eye(len(p.ball)))
+    values, vectors = np.linalg.eigh(C)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return replace(p, height=root @ rng.normal(size=len(values)))
+
+
+def centres(p: Patches) -> Floats:
+    """(n, 3 m) what makes centres of heights."""
+    J = np.zeros((len(p.ball), 3 * BALLS))
+    for i in range(BALLS):
+        u = p.u[p.ball == i]
+        J[p.ball == i, 3 * i : 3 * i + 3] = u @ np.linalg.inv(u.T @ u)
+    return J
+
+
+FIELD = "lines of sight, over 2 radii"
+
+
+@pytest.mark.parametrize(
+    ("merged", "sizes"),
+    [
+        (False, {"noise of points": 1.0, FIELD: 4e-4}),
+        (False, {"noise of points": 2.0, "balls, oval": 4e-4}),
+        (True, {"noise of points": 1.0, "views, misplaced": 4e-4}),
+        (True, {"noise of points": 1.0, "balls, uneven": 4e-4}),
+    ],
+)
+def test_what_centres_err_by_is_learnt_from_what_is_left_on_balls(
+    rng: np.random.Generator, merged: bool, sizes: dict[str, float]
+) -> None:
+    p = seen(merged)
+    J = centres(p)
+    names = NAMES[: 13 if merged else 11]
+    true = Components(p, np.array([sizes.get(name, 0.0) for name in names]))
+    told, spread = 0.0, float(np.trace(true.covariance(J)))
+    for _ in range(2):
+        found = learnt(with_errors(rng, p, sizes), np.empty((len(p.ball), 0)))
+        assert found is not None
+        told += float(np.trace(found.covariance(J))) / 2
+    assert told == pytest.approx(spread, rel=0.45)
+
+
+def test_noise_that_is_independent_has_no_other_component(
+    rng: np.random.Generator,
+) -> None:
+    p = with_errors(rng, seen(merged=False), {"noise of points": 1.0})
+    found = learnt(p, np.empty((len(p.ball), 0)))
+    assert found is not None
+    J = centres(p)
+    plain = Components(p, np.eye(11)[0]).covariance(J)
+    ratio = np.trace(found.covariance(J)) / np.trace(plain)
+    assert ratio == pytest.approx(1.0, abs=0.4)
+    assert [part.name for part in found.told] == NAMES[:11]
+    assert max(part.sd_mm for part in found.told[2:9]) < 0.005
+
+
+def test_what_motions_of_views_explain_is_no_error_of_theirs(
+    rng: np.random.Generator,
+) -> None:
+    """Views moved by a tenth of a mm: no error is left where they are known to move."""
+    p = with_errors(rng, seen(merged=False), {"noise of points": 1.0})
+    shifts = 0.1 * rng.normal(size=(4, 3))
+    moved = replace(p, height=p.height + np.einsum("ni,nv,vi->n", p.u, p.share, shifts))
+    free = (p.share[:, :, None] * p.u[:, None]).reshape(len(p.u), -1)
+    J = centres(p)
+    traces = []
+    for known in (free, np.empty((len(p.u), 0))):
+        found = learnt(moved, known)
+        assert found is not None
+        traces.append(float(np.trace(found.covariance(J))))
+    assert 50.0 * traces[0] < traces[1]
+
+
+def test_a_radius_that_is_wrong_is_counted_as_large_as_it_is(
+    rng: np.random.Generator,
+) -> None:
+    p = with_errors(rng, seen(merged=False), {"noise of points": 1.0})
+    found = learnt(replace(p, height=p.height + 0.1), np.empty((len(p.ball), 0)))
+    assert found is not None
+    J = centres(p)
+    pulled = J.sum(axis=0) * 0.1
+    along = pulled @ found.covariance(J) @ pulled / (pulled @ pulled)
+    assert along == pytest.approx(pulled @ pulled, rel=0.3)
+
+
+def test_few_balls_tell_no_components() -> None:
+    p = seen(merged=False).of(4)
+    assert learnt(p, np.empty((len(p.ball), 0))) is None
+
+
+def test_close_directions_are_one_view() -> None:
+    near = np.array([[1.0, 0.1, 0.0], [0.0, 0.0, 1.0], [3.0, -0.1, 0.0]])
+    np.testing.assert_allclose(told_apart(near), [[4.0, 0, 0], [0, 0, 1]], atol=1e-12)
