@@ -31,6 +31,8 @@ from typing import IO, Any
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+from sim.numba_flags import few_collections
+
 KEPT = 8
 DAY = 86_400.0  # seconds
 PATIENCE = 300.0  # seconds to wait for another process, which may be stopped
@@ -44,7 +46,8 @@ def keep(made: Any, folder: Path) -> None:
 
     def alone(sig: Any) -> Any:
         try:
-            return compile_or_load(sig)
+            with few_collections():
+                return compile_or_load(sig)
         finally:
             cache.release(sig)
 

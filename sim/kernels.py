@@ -26,6 +26,8 @@ import numba
 import numpy as np
 
 from sim.kernel_cache import keep
+from sim.kernel_parts import PartCompiler
+from sim.numba_flags import compare_by_what_is_set
 from sim.syntax import PACKAGES, SOURCE_ROOT, code_closure, module_file
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -33,6 +35,9 @@ Function = TypeVar("Function", bound=Callable[..., object])
 STARTED = time.time()
 KNOWN = "0.68."  # the numba whose private interface `sim.kernel_cache` was tried with
 WITHOUT_EFFECT = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_DEBUG_CACHE")
+
+if numba.__version__.startswith(KNOWN):
+    compare_by_what_is_set()
 
 
 def kernel(function: Function) -> Function:
@@ -53,6 +58,8 @@ def spine(function: Function) -> Function:
 def compiled(function: Function, **options: Any) -> Function:
     """Compile at the first call, with further `options` of `numba.njit`."""
     options = {"error_model": "numpy", "no_cfunc_wrapper": True, **options}
+    if options.get("no_cpython_wrapper") and numba.__version__.startswith(KNOWN):
+        options["pipeline_class"] = PartCompiler
     made = numba.njit(**options)(function)
     if not hasattr(made, "_cache"):  # compiling is off
         return cast(Function, made)

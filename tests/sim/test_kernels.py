@@ -13,7 +13,9 @@ import pytest
 from sim.kernel_cache import _make_room, is_trusted
 
 HERE = Path(__file__).resolve().parent.parent.parent
-MODULES = ("__init__", "kernels", "kernel_cache", "syntax")
+MODULES = (
+    "__init__", "kernels", "kernel_cache", "kernel_parts", "numba_flags", "syntax"
+)  # fmt: skip
 KERNEL = "from sim.kernels import kernel\n\n\n@kernel\n"
 INNER = KERNEL + "def inner(x):\n    return x + {}\n"
 OUTER = (
@@ -253,3 +255,21 @@ def test_python_cannot_call_an_inner_kernel(project: Path) -> None:
         code = f"from sim.rod.outer import inner, outer; {before}inner(1)"
         with pytest.raises(AssertionError, match="step is for other kernels only"):
             output_of(start(project, code))
+
+
+def test_an_inner_kernel_is_code_for_others_and_no_machine_code(project: Path) -> None:
+    (project / "sim" / "rod" / "deep" / "inner.py").write_text(
+        "from sim import kernels\n\n\n"
+        "@kernels.inner\n"
+        "def step(x):\n    return x + 1\n\n\n"
+        "inner = step\n"
+    )
+    code = (
+        "from sim.rod.outer import outer, inner\n"
+        "print(outer(1))\n"
+        "(made,) = inner.overloads.values() or [None]\n"
+        "defined = lambda module: sum(not f.is_declaration for f in module.functions)\n"
+        "print(defined(made.library._final_module))\n"
+        "print(defined(made.library._get_module_for_linking()) > 0)\n"
+    )
+    assert output_of(start(project, code)).split() == ["4", "0", "True"]

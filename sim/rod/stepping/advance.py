@@ -11,6 +11,7 @@ ground need no cut.
 from sim.arrays import Floats
 from sim.rod.actuation.actuation import actuate
 from sim.rod.compiled import inner, spine
+from sim.rod.contact.touching import TouchSetting
 from sim.rod.energy.elastic import Strains, gradients, join
 from sim.rod.stepping.contacts import (
     closed_contacts,
@@ -32,6 +33,7 @@ from sim.rod.stepping.state import (
     Setting,
     Work,
 )
+from sim.rod.stepping.touches import keep_pairs
 
 LISTINGS = 30  # rounds in which more contacts may be found to close in one step
 EARLY = 0.25  # of a step, sooner than which one is not cut but where something meets
@@ -115,6 +117,7 @@ def add_reactions(work: Work, count: int, full: float, reaction: Floats) -> None
 def attempt(
     setting: Setting,
     scheme: Scheme,
+    touch: TouchSetting | None,
     state: RodState,
     work: Work,
     h: float,
@@ -125,27 +128,30 @@ def attempt(
     Returns h and the number of contacts; or the length of a step that is to be made
     first, because a node lands; or 0, if the step cannot be solved.
     """
-    touching = setting.touch.ground or setting.touch.rods
-    bare = not (setting.grounded or touching)
-    count = 0 if bare else closed_contacts(setting, state, work)
+    bare = not setting.grounded and touch is None
+    count = 0 if bare else closed_contacts(setting, touch, state, work)
     guess(setting, state, work, h)
     fits = 0
     for _ in range(LISTINGS):
-        if not solve_with_contacts(setting, scheme, state, work, count, h):
+        if not solve_with_contacts(setting, scheme, touch, state, work, count, h):
             return 0.0, count
         if bare:
             return h, count
         uncut = h <= 2.0 * shortest or scheme.gamma == 1.0
-        listed, first = find_landings(setting, scheme, state, work, count, h, uncut)
+        listed, first = find_landings(
+            setting, scheme, touch, state, work, count, h, uncut
+        )
         if first < h:
             cut = 2.0 * first - h if 2.0 * first >= h else 2.0 * first
-            if touching and 2.0 * first - h < EARLY * h:
+            if touch is not None and 2.0 * first - h < EARLY * h:
                 cut = first
             return min(max(cut, shortest), h - shortest), count
         if work.memo.full != 0:
             return 0.0, count
         if listed == count:
-            found = contact_gap(setting, state, work, count) if touching else 0.0
+            found = 0.0
+            if touch is not None:
+                found = contact_gap(setting, touch, state, work, count)
             if found <= FIT * scheme.contact_gap or fits == FITS:
                 return h, count
             fits += 1
@@ -157,6 +163,7 @@ def attempt(
 def advance(
     setting: Setting,
     scheme: Scheme,
+    touch: TouchSetting | None,
     state: RodState,
     work: Work,
     full: float,
@@ -171,14 +178,17 @@ def advance(
     shortest = scheme.shortest * full
     h = full
     while remaining > 1e-9 * full:
-        made, count = attempt(setting, scheme, state, work, h, shortest)
+        made, count = attempt(setting, scheme, touch, state, work, h, shortest)
         if made == h and scheme.gamma < 1.0:
             account(setting, scheme, state, work, count, h)
             if not is_sound(scheme, state, work):
                 made = 0.0
                 work.memo.unsound = 1
-        if made == h and (scheme.gamma < 1.0 or setting.touch.rods):
-            work.report.found_gap = contact_gap(setting, state, work, count)
+        measured = scheme.gamma < 1.0
+        if touch is not None:
+            measured = measured or touch.rods
+        if made == h and measured:
+            work.report.found_gap = contact_gap(setting, touch, state, work, count)
             if work.report.found_gap > scheme.contact_gap:
                 made = 0.0
                 work.memo.apart = 1
@@ -190,6 +200,8 @@ def advance(
             h = made
         else:
             accept(state, work, count, h)
+            if touch is not None:
+                keep_pairs(state, work, count)
             work.memo.unsound, work.memo.apart = 0, 0
             add_reactions(work, count, full, reaction)
             remaining -= h

@@ -22,13 +22,13 @@ from sim.rod.contact.coulomb import (
     velocities,
 )
 from sim.rod.contact.ground import gap, surface
+from sim.rod.contact.touching import TouchSetting
 from sim.rod.energy.blocks import unit_forward, weighted_product
 from sim.rod.stepping.state import RodState, Scheme, Setting, Work
 from sim.rod.stepping.touches import (
     closed_pairs,
     closing,
     find_touches,
-    keep_pairs,
     pair_gap,
     place_pair,
 )
@@ -39,14 +39,18 @@ SOFTER = (1.0, 10.0, 100.0)  # times that, where eq. (3) is not met
 
 
 @inner
-def closed_contacts(setting: Setting, state: RodState, work: Work) -> int:
+def closed_contacts(
+    setting: Setting, touch: TouchSetting | None, state: RodState, work: Work
+) -> int:
     """List the contacts that were closed at the end of the last step."""
     count = 0
     for i in range(len(state.contact)):
         if state.contact[i] != OPEN:
             list_node(work, count, i, state.contact[i], state.contact[i])
             count += 1
-    return closed_pairs(setting, state, work, count)
+    if touch is not None:
+        count = closed_pairs(setting, state, work, count)
+    return count
 
 
 @inner
@@ -96,7 +100,13 @@ def end_gap(
 
 @inner
 def place_frames(
-    setting: Setting, scheme: Scheme, state: RodState, work: Work, count: int, h: float
+    setting: Setting,
+    scheme: Scheme,
+    touch: TouchSetting | None,
+    state: RodState,
+    work: Work,
+    count: int,
+    h: float,
 ) -> None:
     """Tangents of the contacts for this step, and the velocity that closes the gap.
 
@@ -104,20 +114,21 @@ def place_frames(
     found to land.
     """
     g = scheme.gamma
-    if setting.touch.ground or setting.touch.rods:
+    if touch is not None:
         for i in range(len(work.x)):
             for a in range(2):
                 mean = g * work.v[i, a] + (1.0 - g) * state.v[i, a]
                 work.x[i, a] = state.x[i, a] + h * mean
     for c in range(count):
-        if work.edge[c] != ON_GROUND:
-            place_pair(setting, scheme, state, work, c, h)
-            continue
+        if touch is not None:
+            if work.edge[c] != ON_GROUND:
+                place_pair(setting, scheme, state, work, c, h)
+                continue
         i = work.who[c]
         end = state.x[i, 0] + h * ((1.0 - g) * state.v[i, 0] + g * work.v[i, 0])
         left, tx, ty = end_gap(setting, scheme, state, i, end, h)
         work.frame[c, 0], work.frame[c, 1] = tx, ty
-        work.push[c] = closing(setting, scheme, left, h)
+        work.push[c] = closing(scheme, touch is not None, left, h)
         work.middle[c, 0], work.middle[c, 1] = tx, ty
         slope = surface(setting.relief, state.x[i, 0])[1]
         if state.contact[i] != OPEN and scheme.gamma < 1.0 and slope * tx != ty:
@@ -317,6 +328,7 @@ def landing_time(
 def find_landings(
     setting: Setting,
     scheme: Scheme,
+    touch: TouchSetting | None,
     state: RodState,
     work: Work,
     count: int,
@@ -348,19 +360,27 @@ def find_landings(
             first = 0.0
         else:
             first = min(first, landing_time(setting, state, work, i, h))
-    if setting.touch.ground or setting.touch.rods:
+    if touch is not None:
         listed, met = find_touches(setting, scheme, state, work, listed, h, uncut)
         first = min(first, met)
     return listed, first
 
 
 @inner
-def contact_gap(setting: Setting, state: RodState, work: Work, count: int) -> float:
+def contact_gap(
+    setting: Setting,
+    touch: TouchSetting | None,
+    state: RodState,
+    work: Work,
+    count: int,
+) -> float:
     """How far a contact ends open or deep, or one that has opened deep.
 
     The largest, m; what is not listed ends apart.
     """
-    largest = pair_gap(setting, state, work, count)
+    largest = 0.0
+    if touch is not None:
+        largest = pair_gap(setting, state, work, count)
     for c in range(count):
         if work.edge[c] != ON_GROUND:
             continue
@@ -372,9 +392,8 @@ def contact_gap(setting: Setting, state: RodState, work: Work, count: int) -> fl
 
 @inner
 def keep_contacts(state: RodState, work: Work, count: int) -> None:
-    """Write the states of the contacts into the state of the rod."""
+    """Write the states of the contacts with the ground into the state of the rod."""
     state.contact[:] = OPEN
     for c in range(count):
         if work.edge[c] == ON_GROUND:
             state.contact[work.who[c]] = work.state[c]
-    keep_pairs(state, work, count)

@@ -11,6 +11,7 @@ third derivative: it is accepted, and not used to choose the next.
 
 from sim.arrays import Floats
 from sim.rod.compiled import inner, released, spine
+from sim.rod.contact.touching import TouchSetting
 from sim.rod.stepping.advance import advance, copy_strain, make_ready
 from sim.rod.stepping.energy_balance import copy_flow
 from sim.rod.stepping.state import (
@@ -73,6 +74,7 @@ def next_length(trial: float, h: float, error: float, accuracy: float) -> float:
 def one_step(
     setting: Setting,
     scheme: Scheme,
+    touch: TouchSetting | None,
     state: RodState,
     before: RodState,
     work: Work,
@@ -94,7 +96,7 @@ def one_step(
         h = min(state.clock.length, longest)
     while h >= SHORTEST * longest:
         trial = min(h, stop - state.clock.time) if adapted else h
-        if not advance(setting, scheme, state, work, trial, reaction):
+        if not advance(setting, scheme, touch, state, work, trial, reaction):
             return False
         if not adapted:
             return True
@@ -115,6 +117,7 @@ def one_step(
 def run(
     setting: Setting,
     scheme: Scheme,
+    touch: TouchSetting | None,
     state: RodState,
     before: RodState,
     work: Work,
@@ -139,8 +142,9 @@ def run(
         whole = accuracy > 0.0 or left >= (1.0 - 1e-6) * h
         length = h if whole else left
         if not one_step(
-            setting, scheme, state, before, work, reaction, length, stop, accuracy
-        ):
+            setting, scheme, touch, state, before, work, reaction, length, stop,
+            accuracy,
+        ):  # fmt: skip
             return False
         on_time = abs(start - state.clock.step * h) <= 1e-6 * h
         state.clock.step += 1.0

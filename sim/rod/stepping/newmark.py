@@ -22,6 +22,7 @@ import numpy as np
 from sim.arrays import Floats
 from sim.rod.actuation.actuation import actuate
 from sim.rod.compiled import inner, spine
+from sim.rod.contact.touching import TouchSetting
 from sim.rod.energy.blocks import backward, factorise, forward
 from sim.rod.energy.elastic import Rates, gradients, join
 from sim.rod.energy.stiffness import add_mass, add_stiffness, multiply, set_multiple
@@ -134,7 +135,13 @@ def renew_factor(
 
 @spine
 def improve(
-    setting: Setting, scheme: Scheme, state: RodState, work: Work, count: int, h: float
+    setting: Setting,
+    scheme: Scheme,
+    touch: TouchSetting | None,
+    state: RodState,
+    work: Work,
+    count: int,
+    h: float,
 ) -> tuple[float, float]:
     """One iteration. Returns its largest move, m, and the contact residual, m/s."""
     place = setting.pattern.place
@@ -143,8 +150,7 @@ def improve(
         j = place[i]
         z[j, 0], z[j, 1] = -work.r[i, 0], -work.r[i, 1]
     left = 0.0
-    touching = setting.touch.ground or setting.touch.rods
-    if scheme.exact and count > MANY and not touching:
+    if scheme.exact and count > MANY and touch is None:
         left = solve_many(setting, work, count)
     elif work.memo.nodes > len(work.known) and count > 0:
         work.memo.full = 1
@@ -177,19 +183,21 @@ def guess(setting: Setting, state: RodState, work: Work, h: float) -> None:
 
 @inner
 def solve_step(
-    setting: Setting, scheme: Scheme, state: RodState, work: Work, count: int, h: float
+    setting: Setting,
+    scheme: Scheme,
+    touch: TouchSetting | None,
+    state: RodState,
+    work: Work,
+    count: int,
+    h: float,
 ) -> bool:
     """Find v1 with the listed contacts, from the guess in work.v; False if it fails."""
     actuate(state.clock.time + h, state.pulse, setting.law, work.actuated)
     join(setting.element, work.actuated)
-    place_frames(setting, scheme, state, work, count, h)
+    place_frames(setting, scheme, touch, state, work, count, h)
     if setting.rayleigh:
         _paper_stiffness(setting, state, work)
-    many = (
-        scheme.exact
-        and count > MANY
-        and not (setting.touch.ground or setting.touch.rods)
-    )
+    many = scheme.exact and count > MANY and touch is None
     renew = state.clock.factor_step != h or scheme.reuse <= 0.0 or many
     done = False
     left = 0.0
@@ -207,7 +215,7 @@ def solve_step(
             break
         if renew:
             renew_factor(setting, scheme, state, work, h, many)
-        move, left = improve(setting, scheme, state, work, count, h)
+        move, left = improve(setting, scheme, touch, state, work, count, h)
         if not np.isfinite(move) or not np.isfinite(left):
             break
         contraction = move / previous if iteration > 0 else 1.0

@@ -13,6 +13,7 @@ the same condition is imposed by an impulse.)
 
 from sim.rod.compiled import inner, spine
 from sim.rod.contact.coulomb import BACK, FORTH, OPEN, STICK
+from sim.rod.contact.touching import TouchSetting
 from sim.rod.stepping.newmark import solve_step
 from sim.rod.stepping.state import RodState, Scheme, Setting, Work
 
@@ -22,7 +23,13 @@ PASSES_WITH_RELEASE = 5
 
 @spine
 def solve_with_contacts(
-    setting: Setting, scheme: Scheme, state: RodState, work: Work, count: int, h: float
+    setting: Setting,
+    scheme: Scheme,
+    touch: TouchSetting | None,
+    state: RodState,
+    work: Work,
+    count: int,
+    h: float,
 ) -> bool:
     """Solve a step with the listed contacts, exactly or by the rules above.
 
@@ -35,7 +42,7 @@ def solve_with_contacts(
             work.memo.full = 1
             return False
     for turn in range(PASSES):
-        if not solve_step(setting, scheme, state, work, count, h):
+        if not solve_step(setting, scheme, touch, state, work, count, h):
             return False
         if scheme.exact or not change_by_rules(setting, state, work, count, turn):
             break

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
+from sim.pointed import pointed
 from sim.rod.actuation.actuation import LeftOfContact, Pulses, actuate
 from sim.rod.contact.ground import GroundPlane, gaps
 from sim.rod.energy.blocks import BlockPattern, analyse
@@ -50,6 +51,9 @@ class Loop:
         self.options = options
         self.setting = setting_of(world, pattern)
         self.scheme = scheme_of(options, world)
+        touch = self.setting.touch
+        self.touch = touch if touch.ground or touch.rods else None
+        self._by_address: dict[str, tuple[Any, Any]] = {}
         velocity = np.zeros_like(world.rod.nodes)
         if world.velocity is not None:
             velocity[:] = world.velocity
@@ -101,11 +105,12 @@ class Loop:
 
     def steps(self, steps: int, stop: float, end: float = np.inf) -> bool:
         return run(
-            self.setting,
-            self.scheme,
-            self.state,
-            self.before,
-            self.work,
+            self._handed("setting"),
+            self._handed("scheme"),
+            self.touch,
+            self._handed("state"),
+            self._handed("before"),
+            self._handed("work"),
             self.reaction,
             steps,
             float(self.options.h),
@@ -113,6 +118,14 @@ class Loop:
             float(end),
             float(self.options.accuracy),
         )
+
+    def _handed(self, name: str) -> Any:
+        """An attribute as kernels read it."""
+        part, (known, by_address) = getattr(self, name), self._by_address.get(name, (None, None))
+        if known is not part:
+            by_address = pointed(part)
+            self._by_address[name] = part, by_address
+        return by_address
 
     def elastic(self) -> tuple[float, float]:
         """Stretching and bending energy, as the limbs are actuated now, J."""
@@ -123,7 +136,7 @@ class Loop:
 
     def record(self, *, failed: bool = False) -> RodStep:
         state, report = copied(self.state), self.work.report
-        kinetic, gravity = mechanical_energies(self.setting, state)
+        kinetic, gravity = mechanical_energies(self._handed("setting"), self._handed("state"))
         stretching, bending = self.elastic()
         return RodStep(
             step=int(state.clock.step),

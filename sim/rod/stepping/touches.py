@@ -33,12 +33,12 @@ def closed_pairs(setting: Setting, state: RodState, work: Work, count: int) -> i
 
 
 @inner
-def closing(setting: Setting, scheme: Scheme, left: float, h: float) -> float:
+def closing(scheme: Scheme, edges: bool, left: float, h: float) -> float:
     """The velocity that closes the gap `left` that a contact would keep.
 
     Where edges feel touch, gaps are closed in a full step, however short its parts.
     """
-    if scheme.gamma < 1.0 and (setting.touch.ground or setting.touch.rods):
+    if scheme.gamma < 1.0 and edges:
         return float(left / max(h, scheme.length))
     return float(scheme.closing * left / h)
 
@@ -118,7 +118,7 @@ def place_pair(
     work.frame[c, 0], work.frame[c, 1] = ny, -nx
     work.middle[c, 0], work.middle[c, 1] = ny, -nx
     left = low - h * scheme.gamma * apart
-    work.push[c] = closing(setting, scheme, left, h)
+    work.push[c] = closing(scheme, True, left, h)
     if work.was[c] != OPEN and scheme.gamma < 1.0:
         share_halfway(setting, state, work, c, s)
 
