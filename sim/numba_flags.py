@@ -28,8 +28,8 @@ def _set(options: Any) -> dict[str, Any]:
 
 def _equal(options: Any, other: object) -> bool:
     if not isinstance(other, TargetConfig):
-        return NotImplemented
-    return options._values == other._values or _set(options) == _set(other)
+        return False
+    return bool(options._values == other._values or _set(options) == _set(other))
 
 
 def _hash(options: Any) -> int:
@@ -38,7 +38,7 @@ def _hash(options: Any) -> int:
 
 @contextmanager
 def few_collections() -> Iterator[None]:
-    """Let Python look for cycles seldom: compiling makes a million objects that stay."""
+    """Let Python look for cycles seldom: what compiling makes mostly stays."""
     before = gc.get_threshold()
     gc.set_threshold(SELDOM, *before[1:])
     try:

@@ -1,13 +1,13 @@
 """Named tuples of many arrays, handed to kernels by their address.
 
-Numba passes a named tuple as its parts, of an array some seven: a function that takes a
-hundred arrays has seven hundred arguments, and so has every call of it, which is most of
-what compiling such functions costs. Here a kernel gets one address instead, of the
-addresses, shapes and strides of all parts, and reads those that it names. What a kernel
-sees is the tuple: `work.x[i]` means the same in both.
+Numba passes a named tuple as its parts, of an array some seven: a function that takes
+a hundred arrays has seven hundred arguments, and so has every call of it. That was most
+of what compiling such functions cost. Here a kernel gets one address instead, of the
+addresses, shapes and strides of all parts, and reads those that it names. `work.x[i]`
+means the same in both.
 
-The parts stay what they were while a kernel runs, whatever is written into them; LLVM is
-told so, and reads an address once.
+The parts stay where they are while a kernel runs, whatever is written into them; LLVM
+is told so, and reads an address once.
 """
 
 import struct
@@ -18,6 +18,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba.core import cgutils, types
+from numba.core.types.containers import BaseTuple
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     NativeValue,
@@ -72,7 +73,7 @@ def _words(part: Any) -> Iterator[int]:
         raise TypeError(f"pointed: {type(part).__name__}: give arrays and numbers")
 
 
-class PointedType(types.Type):  # type: ignore[misc]
+class PointedType(types.Type):
     """Numba's type of `Pointed`, by that of its tuple."""
 
     def __init__(self, whole: Any) -> None:
@@ -83,7 +84,7 @@ class PointedType(types.Type):  # type: ignore[misc]
 register_model(PointedType)(models.OpaqueModel)
 
 
-@typeof_impl.register(Pointed)
+@typeof_impl.register(Pointed)  # type: ignore[untyped-decorator]
 def _typeof(value: Pointed, _context: Any) -> PointedType:
     return value.numba_type
 
@@ -93,7 +94,8 @@ def _unbox(_kind: PointedType, value: Any, c: Any) -> Any:
     address = c.pyapi.object_getattr_string(value, "address")
     pointer = c.pyapi.long_as_voidptr(address)
     c.pyapi.decref(address)
-    return NativeValue(pointer, is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred()))
+    failed = cgutils.is_not_null(c.builder, c.pyapi.err_occurred())
+    return NativeValue(pointer, is_error=failed)
 
 
 @infer_getattr
@@ -104,7 +106,8 @@ class PointedAttributes(AttributeTemplate):  # type: ignore[misc]
 
     def generic_resolve(self, pointed: PointedType, name: str) -> Any:
         """The type of a part; None if there is none of that name."""
-        return dict(zip(pointed.whole.fields, pointed.whole.types, strict=True)).get(name)
+        whole = pointed.whole
+        return dict(zip(whole.fields, whole.types, strict=True)).get(name)
 
 
 @lower_getattr_generic(PointedType)  # type: ignore[untyped-decorator]
@@ -117,14 +120,14 @@ def _attribute(context: Any, builder: Any, kind: Any, pointer: Any, name: str) -
 
 def _size(kind: Any) -> int:
     """Of a part, in words."""
-    if isinstance(kind, types.BaseTuple):
+    if isinstance(kind, BaseTuple):
         return sum(map(_size, kind.types))
     return 1 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
 
 
 def _read(context: Any, builder: Any, kind: Any, words: Any, place: int) -> Any:
     """Read a part from its words, the first of which is at `place`."""
-    if isinstance(kind, types.BaseTuple):
+    if isinstance(kind, BaseTuple):
         parts = []
         for inner in kind.types:
             parts.append(_read(context, builder, inner, words, place))

@@ -3,7 +3,6 @@
 import itertools
 
 from numba.core.compiler import Flags
-from numba.core.options import InlineOptions
 
 import sim.kernels  # noqa: F401  (compares by what is set from here on)
 from sim.numba_flags import few_collections
@@ -24,8 +23,8 @@ OPTIONS = [
     _flags(no_cpython_wrapper=True, nrt=True, noalias=False),
     _flags(error_model="numpy"),
     _flags(error_model="python"),
-    _flags(inline=InlineOptions("always")),
-    _flags(inline=InlineOptions("never")),
+    _flags(inline="always"),
+    _flags(inline="never"),
 ]
 
 

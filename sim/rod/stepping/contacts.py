@@ -120,10 +120,9 @@ def place_frames(
                 mean = g * work.v[i, a] + (1.0 - g) * state.v[i, a]
                 work.x[i, a] = state.x[i, a] + h * mean
     for c in range(count):
-        if touch is not None:
-            if work.edge[c] != ON_GROUND:
-                place_pair(setting, scheme, state, work, c, h)
-                continue
+        if touch is not None and work.edge[c] != ON_GROUND:
+            place_pair(setting, scheme, state, work, c, h)
+            continue
         i = work.who[c]
         end = state.x[i, 0] + h * ((1.0 - g) * state.v[i, 0] + g * work.v[i, 0])
         left, tx, ty = end_gap(setting, scheme, state, i, end, h)

@@ -131,7 +131,8 @@ def run(
     """Make at most `steps` steps up to the time `stop`; False if one fails.
 
     Steps have the length h, but the last before `end`, which is cut to end there; or
-    with a positive `accuracy` (m) an adapted one up to h, none beyond `stop`.
+    with a positive `accuracy` (m) an adapted one up to h, none beyond `stop`. `touch`
+    is that of the setting; None, where no edge feels any, compiles nothing of it.
     """
     make_ready(setting, state, work)
     for _ in range(steps):

@@ -53,7 +53,7 @@ class Loop:
         self.scheme = scheme_of(options, world)
         touch = self.setting.touch
         self.touch = touch if touch.ground or touch.rods else None
-        self._by_address: dict[str, tuple[Any, Any]] = {}
+        self._pointed: dict[str, tuple[Any, Any]] = {}
         velocity = np.zeros_like(world.rod.nodes)
         if world.velocity is not None:
             velocity[:] = world.velocity
@@ -121,11 +121,10 @@ class Loop:
 
     def _handed(self, name: str) -> Any:
         """An attribute as kernels read it."""
-        part, (known, by_address) = getattr(self, name), self._by_address.get(name, (None, None))
-        if known is not part:
-            by_address = pointed(part)
-            self._by_address[name] = part, by_address
-        return by_address
+        part = getattr(self, name)
+        if name not in self._pointed or self._pointed[name][0] is not part:
+            self._pointed[name] = part, pointed(part)
+        return self._pointed[name][1]
 
     def elastic(self) -> tuple[float, float]:
         """Stretching and bending energy, as the limbs are actuated now, J."""
@@ -136,7 +135,8 @@ class Loop:
 
     def record(self, *, failed: bool = False) -> RodStep:
         state, report = copied(self.state), self.work.report
-        kinetic, gravity = mechanical_energies(self._handed("setting"), self._handed("state"))
+        setting, now = self._handed("setting"), self._handed("state")
+        kinetic, gravity = mechanical_energies(setting, now)
         stretching, bending = self.elastic()
         return RodStep(
             step=int(state.clock.step),
