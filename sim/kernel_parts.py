@@ -16,7 +16,7 @@ from numba.core.compiler import Compiler
 ENVIRONMENT = "_ZN08NumbaEnv"  # begins the names of variables that numba fills in
 
 
-class Part(JITCodeLibrary):  # type: ignore[misc]
+class LinkedCode(JITCodeLibrary):  # type: ignore[misc]
     """Code to be linked into that of others; only its global variables are made."""
 
     _final_module: Any
@@ -51,6 +51,8 @@ class PartCompiler(Compiler):  # type: ignore[misc]
     def define_pipelines(self) -> list[Any]:
         """Those of numba, for a function whose code is a part of others."""
         state = self.state
-        state.library = Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = LinkedCode(
+            state.targetctx.codegen(), state.func_id.func_qualname
+        )
         state.library.enable_object_caching()
         return list(super().define_pipelines())

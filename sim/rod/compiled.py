@@ -1,13 +1,14 @@
 """How the loops of this package are compiled.
 
 Unlike `sim.kernels.kernel`, without numba's reference counts (`_nrt`). A step passes
-some sixty arrays, in named tuples, to a dozen functions, and counting the references
+some hundred arrays, in named tuples, to a dozen functions, and counting the references
 to each of them took two thirds of the time of a run (docs/benchmarks.md). In return
 these functions create no arrays: all their space is handed to them.
 
-Taking sixty arrays out of Python's hands is also most of what compiling such a
-function costs. So only those that Python calls can be called from it, and the spine of
-the loop, where each function is called in one place only, is compiled as one.
+Passing a hundred arrays is also most of what compiling such a function costs. So the
+planar loop gets them by their address (`sim.pointed`), only functions that Python calls
+can be called from it, and the spine of the loop, where each function is called in one
+place only, is compiled as one.
 """
 
 from collections.abc import Callable
