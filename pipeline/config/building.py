@@ -15,7 +15,8 @@ from pipeline.terminal.errors import InputError, one_line
 OWN_MODULES = ("pipeline.cases.", "pipeline.formats.", "sim.")
 NOT_NAMED = (
     "pipeline.formats.printed_files.", "pipeline.formats.vtk_series.",
-    "sim.kernel_cache.", "sim.kernels.",
+    "sim.kernel_cache.", "sim.kernel_parts.", "sim.kernels.", "sim.numba_flags.",
+    "sim.pointed.",
 )  # fmt: skip
 
 

@@ -96,6 +96,7 @@ def test_a_pickled_array_in_a_run_is_not_opened(tmp_path: Path) -> None:
         "pandas.read_pickle",
         "pipeline.formats.vtk_series.write_vtk_series",
         "sim.kernel_cache.KernelCache",
+        "sim.pointed.pointed",
         "sim.morph.targets.surfaces.Circle.__init__",
     ],
 )
