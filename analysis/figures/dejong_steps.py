@@ -141,7 +141,7 @@ def _legend(figure: Figure, paths: Sequence[MorphHistory], first: bool) -> None:
     }
     if any(len(path.capsules) for path in paths):
         looks["bar, true thickness"] = {"color": TARGET, "lw": 5.0, "alpha": 0.3}
-    if any(len(path.radii) for path in paths):
+    if any((path.radii > 0).any() for path in paths):
         ball = {"marker": "o", "ms": 6.0, "lw": 0.0, "color": BALL, "mec": "#303030"}
         looks["ball, true size"] = ball
     if first:
@@ -193,13 +193,13 @@ def _draw_row(
 ) -> None:
     chosen = selected_steps(history.S)
     states = history.r[chosen].reshape(-1, 3)
-    everything = np.concatenate([states, history.target.vertices])
+    everything = _with_room(history, states)
     for ax in axes[len(chosen) :]:
         ax.set_axis_off()
     for ax, s in zip(axes, chosen, strict=False):
         own = everything
         if enlarge and s == chosen[-1]:
-            own = np.concatenate([history.r[s], history.target.vertices])
+            own = _with_room(history, history.r[s])
         _draw_state(ax, history, int(s), own, s == chosen[-1])
         E, S = number(history.E[s]), history.S[s]
         said = rf"$s$ = {s}: $\mathcal{{E}}$ = {E}, $\mathcal{{S}}$ = {S:.3f}"
@@ -210,6 +210,14 @@ def _draw_row(
         if s == chosen[0] or own is not everything:
             long = round_length(np.ptp(own, axis=0).max())
             scale_bar(ax, long, UNIT)
+
+
+def _with_room(history: MorphHistory, nodes: Floats) -> Floats:
+    """Points (q, 3) between which nodes, as thick as they are, and target lie."""
+    thick = [*history.radii, *(radius for _, _, radius in history.capsules), 0.0]
+    return np.concatenate(
+        [nodes - max(thick), nodes + max(thick), history.target.vertices]
+    )
 
 
 def _draw_state(

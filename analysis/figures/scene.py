@@ -25,7 +25,7 @@ PIECES = 40  # of a line as long as the drawing is wide
 BAR, RIM = 8, "#303030"  # pieces of a bar; outline of a ball
 DOT = 1e-3  # of the drawing: the length of a line that is drawn as a round dot
 ROOM = 0.03  # of the drawing, around it
-BELOW = 4.0  # times that below it, for the scale bar
+BELOW = 6.0  # times that below it, for the scale bar
 Colour = str | tuple[float, ...]
 View = tuple[float, float]  # elevation and azimuth, degrees
 
