@@ -7,7 +7,7 @@ POWER = re.compile(r"\d(?:\.\d+)?[eE][+-]?\d+")  # 2.6e-05
 NO_NUMBER = re.compile(r"\b(?:nan|inf|None|True|False)\b")
 LONG = re.compile(r"\d*\.\d{7,}+(?!\()")  # digits that no u explains
 LETTER = re.compile(r"\*\*([a-z]{1,2})\*\*")
-RANGE = re.compile(r"\*\*([a-z])\*\* (?:to|-|–) \*\*([a-z])\*\*")
+RANGE = re.compile(r"\*\*([a-z]{1,2})\*\* to \*\*([a-z]{1,2})\*\*")
 MATHEMATICS = re.compile(r"\$[^$]*\$")
 NAMES = re.compile(r"`[^`]*`")
 
@@ -45,9 +45,10 @@ def _marked(caption: str) -> Iterator[str]:
 def _panels(caption: str, letters: Sequence[str]) -> Iterator[str]:
     """Panels that the caption leaves out, and those that nobody drew."""
     named = set(LETTER.findall(caption))
-    for first, last in RANGE.findall(caption):
-        named |= {chr(c) for c in range(ord(first), ord(last) + 1)}
     drawn = set(letters)
+    for first, last in RANGE.findall(caption):
+        if {first, last} <= drawn:
+            named |= set(letters[letters.index(first) : letters.index(last)])
     if len(drawn) > 1:
         yield from (f"says nothing of panel {one}" for one in sorted(drawn - named))
     yield from (

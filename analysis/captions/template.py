@@ -1,6 +1,6 @@
 """A caption: a template beside a figure's code, filled from what its runs found."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -13,7 +13,8 @@ from analysis.captions.digits import rounded, with_u
 def _environment() -> Environment:
     """Templates in which a name that nobody gave is an error."""
     found = Environment(undefined=StrictUndefined, autoescape=False)
-    found.filters |= {"sig": rounded, "u": with_u, "listed": listed, "times": times}
+    found.filters |= {"sig": rounded, "u": with_u, "listed": listed, "times": times,
+                      "spanned": spanned}  # fmt: skip
     return found
 
 
@@ -23,7 +24,8 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
     Parameters
     ----------
     template : Jinja; `x | sig` prints x to three digits, `x | sig(2)` to two,
-        `x | u(s)` with its standard uncertainty s in the last digits
+        `x | u(s)` with its standard uncertainty s in the last digits;
+        `letters | spanned` names panels
     values : what it names
 
     Raises
@@ -42,6 +44,12 @@ def listed(words: Iterable[Any]) -> str:
     """a; a and b; a, b and c."""
     *front, last = [str(word) for word in words]
     return f"{', '.join(front)} and {last}" if front else last
+
+
+def spanned(letters: Sequence[str]) -> str:
+    """**a**; **a** and **b**; **a** to **d**: panels of a figure, as marked text."""
+    bold = [f"**{letter}**" for letter in letters]
+    return f"{bold[0]} to {bold[-1]}" if len(bold) > 2 else listed(bold)
 
 
 def times(value: float, factor: float) -> float:

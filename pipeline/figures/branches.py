@@ -18,9 +18,10 @@ among which it may choose at the configuration in black, the branches followed b
 mean square of the nodes in the structure's unit of length, about the configuration
 (dot).
 {% for row in rows -%}
-`{{ row.label }}`: {{ row.result.branches }} branches {%- if row.result.configuration ==
-'saddle' %} from a saddle, where $\mathcal{E}$, eq. (5) of [dJ23], is {{
-row.result.E_there | sig }}{% endif %}, {{ row.result.steps }} steps.
+**{{ 'abcdefghijkl'[loop.index0] }}**, `{{ row.label }}`: {{ row.result.branches }}
+branches {%- if row.result.configuration == 'saddle' %} from a saddle, where
+$\mathcal{E}$, eq. (5) of [dJ23], is {{ row.result.E_there | sig }}{% endif %}, {{
+row.result.steps }} steps.
 {% endfor %}
 """
 

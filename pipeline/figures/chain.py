@@ -10,12 +10,12 @@ from pipeline.terminal.errors import InputError
 
 CAPTION = r"""
 {% set c = rows[0].compared -%}
-**From a structure to a verdict.** The sheet of triangles as designed; the same sheet
-morphed onto a cylinder by simulation (blue: nodes, links and bodies; grey: target); the
-{{ c.spheres }} spheres found in a scan of it (orange); and the shape factor
-$\mathcal{S}$, eq. (6) of [dJ23], a number without unit, simulated (blue) and scanned
-(orange, with $\pm{{ '%g' | format(c.k) }}$ standard uncertainties $u$). $\mathcal{S}$
-is {{ c.S_simulated | u(c.S_simulated_u) }} simulated and {{ c.S_scanned |
+**From a structure to a verdict.** **a**, the sheet of triangles as designed; **b**, the
+same sheet morphed onto a cylinder by simulation (blue: nodes, links and bodies; grey:
+target); **c**, the {{ c.spheres }} spheres found in a scan of it (orange); **d**, the
+shape factor $\mathcal{S}$, eq. (6) of [dJ23], a number without unit, simulated (blue)
+and scanned (orange, with $\pm{{ '%g' | format(c.k) }}$ standard uncertainties $u$).
+$\mathcal{S}$ is {{ c.S_simulated | u(c.S_simulated_u) }} simulated and {{ c.S_scanned |
 u(c.S_scanned_u) }} scanned, with $u$ in the last digits: that of the solver's stop, and
 that of the centres and the scanner. The {{ c.labelled }} nodes are {{ c.rms_mm | sig(2)
 }} mm apart, root mean square. Verdict: {{ c.verdict }}.

@@ -11,9 +11,9 @@ nodes, links and bodies; grey lines: target; dots: goals of the next step. Below
 drawing: step $s$, distance error $\mathcal{E}$, eq. (5), and shape factor
 $\mathcal{S}$, eq. (6), both without unit.
 {% for row in rows -%}
-`{{ row.label }}` ({{ row.result.nodes }} nodes) ends after {{ row.result.steps }} steps
-at $\mathcal{E}$ = {{ row.result.E | sig(2) }}, $\mathcal{S}$ = {{ row.result.S | sig
-}}.
+**{{ 'abcdefghijkl'[loop.index0] }}**, `{{ row.label }}` ({{ row.result.nodes }} nodes)
+ends after {{ row.result.steps }} steps at $\mathcal{E}$ = {{ row.result.E | sig(2) }},
+$\mathcal{S}$ = {{ row.result.S | sig }}.
 {% endfor -%}
 The paper prints neither sizes nor targets, so both are our own.
 {% set five = rows | selectattr("label", "equalto", "pentapod") | first -%}

@@ -29,9 +29,10 @@ both without unit; to the right those of the scan, with $\pm{{ '%g' |
 format(rows[0].compared.k) }}$ standard uncertainties $u$.
 {% for row in rows -%}
 {% set c = row.compared -%}
-`{{ row.label }}`: $\mathcal{S}$ {{ c.S_simulated | u(c.S_simulated_u) }} simulated, {{
-c.S_scanned | u(c.S_scanned_u) }} scanned, {{ c.labelled }} nodes {{ c.rms_mm | sig(2)
-}} mm apart (root mean square), {{ c.verdict }}.
+**{{ 'abcdefghijkl'[loop.index0] }}**, `{{ row.label }}`: $\mathcal{S}$ {{ c.S_simulated
+| u(c.S_simulated_u) }} simulated, {{ c.S_scanned | u(c.S_scanned_u) }} scanned, {{
+c.labelled }} nodes {{ c.rms_mm | sig(2) }} mm apart (root mean square), {{ c.verdict
+}}.
 {% endfor -%}
 Digits in brackets are $u$ of the last ones. [dJ23] prints none of these numbers, and
 its scans are not public.

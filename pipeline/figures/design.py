@@ -14,14 +14,15 @@ from pipeline.terminal.errors import InputError
 
 CAPTION = r"""
 {% set r = rows[0].result -%}
-**Link lengths that let one sheet meet its targets.** A row a target: the sheet with its
-first lengths, with the lengths found (links coloured by the change of their length),
-and the distance error $\mathcal{E}$, eq. (5) of [dJ23], without unit, by step $s$ of
-the search. {{ r.links }} links in {{ r.groups }} groups of equal change may change by
-{{ rows[0].case.limit | times(100) | sig(2) }} % at most; {{ r.at_limit }} groups end at
-that limit. The circle's $\mathcal{E}$ falls from {{ first | sig(2) }} to {{ r.E_0 |
-sig(2) }} in {{ r.steps }} steps; the sphere's stays {{ 'below the least that is drawn,
-' if r.E_1 < 1e-8 else 'at ' }} {{- '$10^{-8}$' if r.E_1 < 1e-8 else r.E_1 | sig(2) }}.
+**Link lengths that let one sheet meet its targets.** **a**, a circle, **b**, a sphere:
+the sheet with its first lengths, with the lengths found (links coloured by the change
+of their length), and the distance error $\mathcal{E}$, eq. (5) of [dJ23], without unit,
+by step $s$ of the search. {{ r.links }} links in {{ r.groups }} groups of equal change
+may change by {{ rows[0].case.limit | times(100) | sig(2) }} % at most; {{ r.at_limit }}
+groups end at that limit. The circle's $\mathcal{E}$ falls from {{ first | sig(2) }} to
+{{ r.E_0 | sig(2) }} in {{ r.steps }} steps; the sphere's stays {{ 'below the least that
+is drawn, ' if r.E_1 < 1e-8 else 'at ' }} {{- '$10^{-8}$' if r.E_1 < 1e-8 else r.E_1 |
+sig(2) }}.
 """
 
 

@@ -14,9 +14,10 @@ CAPTION = r"""
 **Ribbons that slide, slide and turn, and roll**, after Fig. 2a of [Hu20]: paths of a
 boundary point (orange) and of the centroid (dashed) down a slope of {{
 rows[0].case.angle | sig(2) }}°, and some outlines (grey), all over the radius $R$, for
-three $\mu/\tan\theta$ and $\Gamma_g$ = {{ rows[0].result.gamma | sig(2) }}. The route
-ratio $\delta = s_b/s_c$ is {% for row in rows %}{{ row.result.delta | sig(4) }} at {{
-row.result.ratio | sig(2) }} {{- ', ' if not loop.last else '.' }} {% endfor %}
+{{ letters | spanned }}, three $\mu/\tan\theta$ and $\Gamma_g$ = {{ rows[0].result.gamma
+| sig(2) }}. The route ratio $\delta = s_b/s_c$ is {% for row in rows %}{{
+row.result.delta | sig(4) }} at {{ row.result.ratio | sig(2) }} {{- ', ' if not
+loop.last else '.' }} {% endfor %}
 """
 
 SHAPES = 5  # drawn of each ribbon

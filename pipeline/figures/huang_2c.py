@@ -12,7 +12,8 @@ from sim.arrays import Floats
 
 CAPTION = r"""
 **Ribbons at rest under their weight**, after Fig. 2c of [Hu20]: outlines over the
-radius $R$ for {{ rows | length }} stiffnesses $\Gamma_g$, a number without unit.
+radius $R$ for {{ letters | spanned }}, {{ rows | length }} stiffnesses $\Gamma_g$, a
+number without unit.
 {% for row in rows -%}
 $\Gamma_g$ = {{ row.result.gamma | sig(2) }}: height {{ row.result.height_over_R | sig
 }} $R$, {{ row.result.contact_fraction | times(100) | sig(2) }} % of the ribbon on the

@@ -12,11 +12,11 @@ from pipeline.results.shown import DrawnFigure, Row
 CAPTION = """
 {% set r = rows[0].result -%}
 **The star robot in its first cycle**, after Fig. 4 of [Hu20]: {{ r.nodes }} nodes, from
-the side, limb 4 switched on at $t$ = 0 (orange: the limb that is switched on; grey:
-ground), height $H$ = 5 cm. All panels have one scale. It rolls to the right onto the
-next limb, as in print. Young's modulus of the limbs, {{ rows[0].case.material.modulus |
-times(1e-6) | sig(2) }} MPa, is not printed and is assumed. The photographs of the paper
-are not shown.
+the side, at the times above {{ letters | spanned }}, limb 4 switched on at $t$ = 0
+(orange: the limb that is switched on; grey: ground), height $H$ = 5 cm. All panels have
+one scale. It rolls to the right onto the next limb, as in print. Young's modulus of the
+limbs, {{ rows[0].case.material.modulus | times(1e-6) | sig(2) }} MPa, is not printed
+and is assumed. The photographs of the paper are not shown.
 """
 
 TIMES = (0.0, 0.25, 0.5, 1.0, 2.0)  # s

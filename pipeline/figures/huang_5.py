@@ -9,9 +9,10 @@ from pipeline.results.rod_run import RodRun, nodes_of, read_rod
 from pipeline.results.shown import DrawnFigure, Row
 
 CAPTION = """
-**How far the star robot comes on each ground**, after Fig. 5 of [Hu20]. Above: the
-robot at rest and after each cycle of 3 s (darker) on three grounds. Below: way of the
-centroid over the body length $H$ = 5 cm by time $t$ (s). After {{ '%g' |
+**How far the star robot comes on each ground**, after Fig. 5 of [Hu20]. Above ({{
+letters[:-(rows | length)] | spanned }}): the robot at rest and after each cycle of 3 s
+(darker) on three grounds. Below ({{ letters[-(rows | length):] | spanned }}): way of
+the centroid over the body length $H$ = 5 cm by time $t$ (s). After {{ '%g' |
 format(rows[0].case.duration / 3.0) }} cycles the way is {% for row in rows %}{{
 row.result.way_over_H | sig }} $H$ (`{{ row.label }}`) {{- ', ' if not loop.last else
 '.' }} {% endfor -%}

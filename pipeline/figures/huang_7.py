@@ -10,11 +10,12 @@ from pipeline.results.rod_run import motion_of, nodes_of, only, read_rod
 from pipeline.results.shown import DrawnFigure, Row
 
 CAPTION = r"""
-**The jumper**, after Fig. 7 of [Hu20]: its shape at three times (orange: the limb that
-is switched on, and the first node; grey: ground), and the way of its first node over
-the radius $\bar R_0$ = 5 mm by time $t$ (s). Shape, modulus, actuation and the force of
-the wire are not printed and are assumed (an arc of 270° above a straight foot, no
-force): no agreement with Fig. 7 is claimed, and its measured points are not public.
+**The jumper**, after Fig. 7 of [Hu20]: its shape at three times ({{ letters[:-2] |
+spanned }}; orange: the limb that is switched on, and the first node; grey: ground), and
+the way of its first node ({{ letters[-2:] | spanned }}) over the radius $\bar R_0$ = 5
+mm by time $t$ (s). Shape, modulus, actuation and the force of the wire are not printed
+and are assumed (an arc of 270° above a straight foot, no force): no agreement with Fig.
+7 is claimed, and its measured points are not public.
 """
 
 TIMES = (0.0, 0.125, 0.25)  # s

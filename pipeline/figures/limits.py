@@ -12,9 +12,10 @@ overlap. Below: step $s$, distance error $\mathcal{E}$, eq. (5), and shape facto
 $\mathcal{S}$, eq. (6) of [dJ23], both without unit. The last drawing of a row is larger
 by the factor beside it.
 {% for row in rows -%}
-`{{ row.label }}` ends at $\mathcal{E}$ = {{ row.result.E | sig(2) }}, $\mathcal{S}$ =
-{{ row.result.S | sig }} {%- if row.result.contacts is defined %}, with {{
-row.result.contacts }} ranges or contacts at their limit{% endif %}.
+**{{ 'abcdefghijkl'[loop.index0] }}**, `{{ row.label }}` ends at $\mathcal{E}$ = {{
+row.result.E | sig(2) }}, $\mathcal{S}$ = {{ row.result.S | sig }} {%- if
+row.result.contacts is defined %}, with {{ row.result.contacts }} ranges or contacts at
+their limit{% endif %}.
 {% endfor %}
 """
 

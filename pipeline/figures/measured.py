@@ -12,11 +12,12 @@ from pipeline.store.files import read_json
 from pipeline.terminal.errors import InputError
 
 CAPTION = r"""
-**{{ title }}.** Measured (marks with standard uncertainty; open where the record was
-fitted) beside predicted (blue) and fitted (grey), bands and bars: 95 %; below, error
-$E$ = predicted minus measured, with $\pm{{ '%g' | format(k) }}\,u_{\mathrm{val}}$. {{
-records }} records, {{ held }} of them used in no fit; models tried: {{ tried }}.
-Verdicts of validation: {{ verdicts | listed }}. Measured by others: {{ source }}.
+**{{ title }}.** {{ letters | spanned }}: measured (marks with standard uncertainty;
+open where the record was fitted) beside predicted (blue) and fitted (grey), bands and
+bars: 95 %; below, error $E$ = predicted minus measured, with $\pm{{ '%g' | format(k)
+}}\,u_{\mathrm{val}}$. {{ records }} records, {{ held }} of them used in no fit; models
+tried: {{ tried }}. Verdicts of validation: {{ verdicts | listed }}. Measured by others:
+{{ source }}.
 """
 
 

@@ -12,10 +12,11 @@ from pipeline.terminal.errors import InputError
 
 CAPTION = """
 {% set r = rows[0].result -%}
-**Parts for the printer.** The {{ r.parts }} parts on {{ r.beds }} beds (axes in mm),
-the mechanism assembled, and where its morph ends: bodies (blue), links with clamps
-(orange) and the open target (grey, {{ r.target_fragments }} fragments). The parts have
-{{ r.volume_cm3 | sig(2) }} cm$^3$ and {{ r.overlaps_at_the_end }} overlaps at the end.
+**Parts for the printer.** {{ letters | spanned }}: the {{ r.parts }} parts on {{ r.beds
+}} beds (axes in mm), the mechanism assembled, and where its morph ends: bodies (blue),
+links with clamps (orange) and the open target (grey, {{ r.target_fragments }}
+fragments). The parts have {{ r.volume_cm3 | sig(2) }} cm$^3$ and {{
+r.overlaps_at_the_end }} overlaps at the end.
 """
 
 

@@ -10,10 +10,11 @@ from pipeline.results.shown import DrawnFigure, Row, key_of_run
 from pipeline.terminal.errors import InputError
 
 CAPTION = r"""
-**Parameters of rods fitted to measured series.** Lines: fitted (full) and with nominal
-parameters (dashed); marks: what was measured, used for the fit (open squares, left of
-the vertical line) and held out (circles); below, measured minus fitted with $\pm 2$
-standard uncertainties. Units are in the axes.
+**Parameters of rods fitted to measured series.** {{ letters | spanned }}, a panel a
+quantity; lines: fitted (full) and with nominal parameters (dashed); marks: what was
+measured, used for the fit (open squares, left of the vertical line) and held out
+(circles); below, measured minus fitted with $\pm 2$ standard uncertainties. Units are
+in the axes.
 {% for row in rows -%}
 `{{ row.label }}`:
 {% for name in row.result if 'u_' ~ name in row.result -%}

@@ -9,13 +9,13 @@ from pipeline.results.rod_run import results_of
 from pipeline.results.shown import DrawnFigure, Row, key_of_run
 
 CAPTION = """
-**Which gait takes the star robot farthest for its work**: way of the centroid over the
-body length $H$ = 5 cm, positive work of the limbs (J), and weight times way over that
-work, without unit, after {{ rows[0].case.duration | sig(2) }} s, by the period of
-switching (s), a series an order of the limbs switched on; a mark a run, {{ rows |
-length }} in all. Ring: the best of the last panel, {{ best.way_per_work | sig(2) }}
-(order {{ best.order }}, every {{ best.period | sig(2) }} s). Negative: the robot rolls
-back.
+**Which gait takes the star robot farthest for its work**: **a**, way of the centroid
+over the body length $H$ = 5 cm; **b**, positive work of the limbs (J); **c**, weight
+times way over that work, without unit, after {{ rows[0].case.duration | sig(2) }} s, by
+the period of switching (s), a series an order of the limbs switched on; a mark a run,
+{{ rows | length }} in all. Ring: the best of the last panel, {{ best.way_per_work |
+sig(2) }} (order {{ best.order }}, every {{ best.period | sig(2) }} s). Negative: the
+robot rolls back.
 """
 
 

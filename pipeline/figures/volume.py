@@ -11,10 +11,11 @@ ellipsoid (grey). Blue: nodes, links and bodies; below: step $s$, distance error
 $\mathcal{E}$, eq. (5), and shape factor $\mathcal{S}$, eq. (6) of [dJ23], both without
 unit. The last drawing of a row is larger by the factor beside it.
 {% for row in rows -%}
-`{{ row.label }}` ({{ row.result.nodes }} nodes): {{ 'contacts not watched' if
-row.result.overlaps is not defined else    '%d overlaps and %d contacts' |
-format(row.result.overlaps, row.result.contacts) }} after {{ row.result.steps }} steps,
-$\mathcal{E}$ = {{ row.result.E | sig(2) }}, $\mathcal{S}$ = {{ row.result.S | sig }}.
+**{{ 'abcdefghijkl'[loop.index0] }}**, `{{ row.label }}` ({{ row.result.nodes }} nodes):
+{{ 'contacts not watched' if row.result.overlaps is not defined else    '%d overlaps and
+%d contacts' | format(row.result.overlaps, row.result.contacts) }} after {{
+row.result.steps }} steps, $\mathcal{E}$ = {{ row.result.E | sig(2) }}, $\mathcal{S}$ =
+{{ row.result.S | sig }}.
 {% endfor %}
 """
 

@@ -11,12 +11,13 @@ from pipeline.store.files import read_json
 
 CAPTION = """
 **Interlocking sheets are pulled apart, with and without contact**, after Fig. 11 of
-[ZF19]. The sheets folded into each other; load (mN) by displacement (mm); and both
-ends, at {{ load | times(1000) | sig }} mN (red: load and forces of contact). With
-contact the sheets move {{ rows[0].result.displacement | times(1000) | sig }} mm,
-without {{ rows[1].result.displacement | times(1000) | sig }} mm: the jump in stiffness
-of the paper. Bars and hinges without compliant creases, as there; the paper prints no
-values of the curves.
+[ZF19]. **a**, the sheets folded into each other; **b**, load (mN) by displacement (mm);
+both ends, **c**, with contact, and **d**, without, at {{ load | times(1000) | sig }} mN
+(red: load and forces of contact). With contact the sheets move {{
+rows[0].result.displacement | times(1000) | sig }} mm, without {{
+rows[1].result.displacement | times(1000) | sig }} mm: the jump in stiffness of the
+paper. Bars and hinges without compliant creases, as there; the paper prints no values
+of the curves.
 """
 
 

@@ -75,9 +75,10 @@ def run_step(
     draw: Callable[[Sequence[Row]], DrawnFigure] = module.draw
     with drawn_for(config.width):
         drawn = draw(rows)
-        caption = caption_of(config.figure, module.CAPTION, rows, drawn.said)
-        found = faults(drawn.figure)
-        found += caption_faults(caption, letters_of(drawn.figure))
+        letters = letters_of(drawn.figure)
+        said = {"letters": letters, **drawn.said}
+        caption = caption_of(config.figure, module.CAPTION, rows, said)
+        found = [*faults(drawn.figure), *caption_faults(caption, letters)]
         out.mkdir(parents=True, exist_ok=True)
         keys = tuple(dict.fromkeys([*drawn.keys, *origin.keys]))
         origin = replace(origin, keys=tuple(key for key in keys if key))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.captions.template import filled, listed
+from analysis.captions.template import filled, listed, spanned
 
 
 def test_a_template_is_one_paragraph_with_the_digits_it_asks_for():
@@ -21,3 +21,8 @@ def test_words_are_listed_as_people_do():
     assert listed("abc") == "a, b and c"
     assert listed("ab") == "a and b"
     assert listed("a") == "a"
+
+
+def test_panels_are_named_by_their_letters() -> None:
+    said = [spanned("abcd"[:many]) for many in (1, 2, 4)]
+    assert said == ["**a**", "**a** and **b**", "**a** to **d**"]
