@@ -23,14 +23,17 @@ from sim.limits import (
     refuse_unless_positive,
 )
 from sim.rod.contact.ground import GroundPlane
+from sim.rod.contact.touching import PlaneTouching
 from sim.rod.gravity import GRAVITY
 from sim.rod.rod.paths import centroid, route_ratio
-from sim.rod.rod.ribbon import Ribbon, polygon_loss
+from sim.rod.rod.ribbon import Ribbon, lying_edges, polygon_loss
 from sim.rod.rod.rod import RodMaterial, cantilever, moved
 from sim.rod.stepping.equilibrium import settle
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
+
+ALONE = 0.6  # gamma from which on the top of a ring stays off its bottom
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +42,11 @@ class HeavyRingCase:
 
     A ring is in balance wherever it has rolled to. Its polygon on a node is a saddle,
     which would fall on an edge: the equilibrium that is symmetric as the ring is told.
+    Below gamma 0.5605 its top comes down on its bottom, of zero thickness.
     """
 
     gamma: float = 1.0
-    nodes: int = 120
+    nodes: int = 480
     tolerance: float = 1e-9
 
     def __post_init__(self) -> None:
@@ -55,7 +59,14 @@ class HeavyRingCase:
 
     @cached_property
     def world(self) -> World:
-        return World(self.ribbon.rod, GroundPlane(), friction=0.0)
+        rod = self.ribbon.rod
+        if self.gamma >= ALONE:
+            return World(rod, GroundPlane(), friction=0.0)
+        held = rod.held.copy()
+        held[[0, self.nodes // 2], 0] = True  # where symmetry keeps them
+        touching = PlaneTouching(ground=False)
+        rod = replace(rod, held=held)
+        return World(rod, GroundPlane(), friction=0.0, touching=touching)
 
     def steps(self) -> Iterator[RodStep]:
         yield settle(self.world, tolerance=self.tolerance, minimum=False)
@@ -65,13 +76,18 @@ class HeavyRingCase:
 
     def _ends(self, last: RodStep) -> Summary:
         R, n = self.ribbon.radius, self.nodes
-        touching = int(np.count_nonzero(last.reaction[:, 1] > 0.0))
+        pushed, right = last.reaction[:, 1] > 0.0, last.x[: n // 2 + 1]
+        touching = int(np.count_nonzero(np.roll(pushed, n // 4)[: n // 2]))
+        on_ground = np.flatnonzero(pushed[: n // 4]).max(initial=0)
+        on_itself = np.flatnonzero(pushed[n // 2 : n // 4 : -1]).max(initial=0)
         return {
             "gamma": self.gamma,
             "height_over_R": float(last.x[n // 2, 1] / R),
+            "highest_over_R": float(np.ptp(last.x[:, 1]) / R),
             "width_over_R": float(np.ptp(last.x[:, 0]) / R),
-            "contact_fraction": (touching - 1) / n,
+            "contact_fraction": 2.0 * lying_edges(right, on_ground) / n,
             "contact_nodes": touching,
+            "self_contact_fraction": 2.0 * lying_edges(right[::-1], on_itself) / n,
         }
 
 

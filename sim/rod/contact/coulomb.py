@@ -34,6 +34,7 @@ ALL_AT_ONCE = 12  # rounds in which every contact may change its state
 ONE_BY_ONE = 8  # then so many rounds a contact, in which the first of them does
 SWEEPS = 200  # then block Gauss-Seidel, twice as long at each attempt
 ATTEMPTS = 4
+ROUNDS = 4  # a contact, on the way to the least energy without friction
 
 
 class ContactRule(Choice):
@@ -44,13 +45,14 @@ class ContactRule(Choice):
 
 
 class Scratch(NamedTuple):
-    """Working space for c contacts: (2c, 2c), (2c,), (2c,), (2c,), (c,)."""
+    """Working space for c contacts: (2c, 2c), (2c,), (2c,), (2c,), (c,), (c,)."""
 
     A: Floats
     x: Floats
     u: Floats
     which: Ints
     wanted: Ints
+    lowest: Floats
 
 
 def scratch(c: int) -> Scratch:
@@ -61,6 +63,7 @@ def scratch(c: int) -> Scratch:
         np.empty(2 * c),
         np.empty(2 * c, dtype=np.int64),
         np.empty(c, dtype=np.int64),
+        np.empty(c),
     )
 
 
@@ -80,8 +83,9 @@ def coulomb(
     """
     c = len(state)
     u, wanted = space.u, space.wanted
+    turns = ALL_AT_ONCE + (ONE_BY_ONE * c if mu > 0.0 else 0)
     for attempt in range(ATTEMPTS):
-        for turn in range(ALL_AT_ONCE + ONE_BY_ONE * c):
+        for turn in range(turns):
             impulses(W, b, mu, state, p, space)
             velocities(W, b, p, u)
             if _wanted_states(W, u, mu, state, p, wanted) == 0:
@@ -89,8 +93,11 @@ def coulomb(
             for k in range(c):
                 if wanted[k] != state[k]:
                     state[k] = wanted[k]
-                    if turn >= ALL_AT_ONCE:  # the first alone: no cycles without mu
+                    if turn >= ALL_AT_ONCE:  # the first alone
                         break
+        if mu == 0.0 and attempt == 0:
+            without_friction(W, b, state, p, space)
+            continue
         for _ in range(SWEEPS << attempt):
             _sweep(W, b, mu, p)
         for k in range(c):
@@ -98,6 +105,59 @@ def coulomb(
     impulses(W, b, mu, state, p, space)
     velocities(W, b, p, u)
     return residual(W, u, mu, p)
+
+
+@inner
+def without_friction(
+    W: Floats, b: Floats, state: Ints, p: Floats, space: Scratch
+) -> None:
+    """The states of contacts without friction, by the least p . W p / 2 + b . p.
+
+    It falls from one set of closed contacts to the next, so that none comes back:
+    Lawson and Hanson, Solving Least Squares Problems (1974), chapter 23. W may be
+    as good as singular, as where contacts say the same twice.
+    """
+    c, u, lowest = len(state), space.u, space.lowest
+    lowest[:] = 0.0
+    for k in range(c):
+        state[k] = OPEN if state[k] == OPEN else FORTH
+    for _ in range(ROUNDS * c):
+        impulses(W, b, 0.0, state, p, space)
+        share = 1.0
+        for k in range(c):
+            share = min(share, _share(state[k], lowest[k], p[2 * k]))
+        for k in range(c):
+            if _share(state[k], lowest[k], p[2 * k]) <= share < 1.0:
+                state[k], lowest[k] = OPEN, 0.0
+            elif state[k] != OPEN:
+                lowest[k] += share * (p[2 * k] - lowest[k])
+        if share < 1.0:
+            continue
+        velocities(W, b, p, u)
+        at = -1
+        for k in range(c):
+            if state[k] == OPEN and (at < 0 or u[2 * k] < u[2 * at]):
+                at = k
+        if at < 0 or u[2 * at] >= -_rounding(W, u, p):
+            return
+        state[at] = FORTH
+
+
+@inner
+def _share(state: int, before: float, wanted: float) -> float:
+    """The part of the way to a wanted impulse on which a closed contact pushes."""
+    if state == OPEN or wanted > 0.0:
+        return 1.0
+    return before / (before - wanted) if before > 0.0 else 0.0
+
+
+@inner
+def _rounding(W: Floats, u: Floats, p: Floats) -> float:
+    """What of velocities is at rounding, m/s."""
+    scale = 1e-300
+    for i in range(len(p)):
+        scale = max(scale, abs(u[i]), W[i, i] * abs(p[i]))
+    return 1e-12 * scale
 
 
 @inner
@@ -215,10 +275,7 @@ def _wanted_states(
 
     Differences at rounding are not counted.
     """
-    scale = 1e-300
-    for i in range(len(p)):
-        scale = max(scale, abs(u[i]), W[i, i] * abs(p[i]))
-    rounding = 1e-12 * scale
+    rounding = _rounding(W, u, p)
     changes = 0
     for k in range(len(state)):
         n, t = 2 * k, 2 * k + 1

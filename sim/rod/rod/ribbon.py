@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sim.arrays import Floats
 from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.rod.gravity import GRAVITY
 from sim.rod.rod.rod import Rod, RodMaterial, ring
@@ -52,3 +53,18 @@ def polygon_loss(n: int, turns: float) -> float:
     the spin, a round 1 - pi^2 / n. A ribbon that lies on many nodes loses less.
     """
     return float(1.0 - (0.5 + 0.5 * np.cos(2.0 * np.pi / n)) ** (n * turns))
+
+
+def lying_edges(x: Floats, last: int) -> float:
+    """How many edges a rod lies flat, from node 0 on, whose node `last` is the last.
+
+    x (n, 2). It leaves what is flat without curvature, which then grows evenly: the
+    place between two nodes to which the curvatures of the next two nodes lead back.
+    0 where it stands on a point.
+    """
+    if last < 1:
+        return 0.0
+    e = np.diff(x[last : last + 4], axis=0)
+    cross = e[:-1, 0] * e[1:, 1] - e[:-1, 1] * e[1:, 0]
+    first, second = np.abs(np.arctan2(cross, np.sum(e[:-1] * e[1:], axis=1)))
+    return float(max(0.0, last + 1 - first / (second - first)))

@@ -13,16 +13,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sim.convergence import NotConvergedError
+from sim.rod.contact.coulomb import OPEN
 from sim.rod.stepping.inputs import scheme_of
 from sim.rod.stepping.minima import Falling, convex_matrix, falling_mode
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import Loop
-from sim.rod.stepping.state import clear, copied
+from sim.rod.stepping.state import RodState, clear, copied
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
 
 GROWTH = 2.0
 FIRST, LONGEST = 2e-3, 1e4  # s
+TOLERANCE, TOUCHING = 1e-13, 1e-11  # m; what contacts that say the same twice round off
 EASY = 6  # iterations of a step after which a longer one is tried
 PUSH = 1e-3  # from a saddle, as a fraction of the rod's size
 SADDLES = 8  # one after the other
@@ -44,7 +46,8 @@ def settle(
     minimum : whether to leave saddles; else the first equilibrium is told
     higher : leave a saddle for the higher of the two minima beside it
     """
-    options = StepOptions(tolerance=1e-13, reuse=0.0, h=FIRST)
+    found = TOLERANCE if world.touching is None else TOUCHING
+    options = StepOptions(tolerance=found, reuse=0.0, h=FIRST)
     loop = Loop(replace(world, damping=Damping(beta=0.0)), options, None)
     loop.scheme = scheme_of(options, world, gamma=1.0)
     outer = float(world.rod.mass.sum() * np.linalg.norm(world.gravity))
@@ -71,7 +74,7 @@ class _Equilibrium:
 
     def sink(self, falling: Falling | None = None, side: float = 1.0) -> None:
         """Go to rest, from a saddle along a motion if one is given."""
-        loop, h = self.loop, FIRST
+        loop, h, longest = self.loop, FIRST, LONGEST
         mass, push = loop.world.rod.mass[:, None], np.zeros_like(loop.state.x)
         if falling is not None:
             h = 0.5 / falling.rate
@@ -96,8 +99,12 @@ class _Equilibrium:
             force = np.abs(mass * (loop.state.v - before.v)).max() / h
             if force <= self.tolerance * self.outer:
                 return
-            if loop.work.report.iterations <= EASY:
-                h = min(h * GROWTH, LONGEST)
+            if loop.work.report.substeps > 1 and _same_pairs(before, loop.state):
+                h = longest = (
+                    0.5 * h
+                )  # contacts give way by h: equal steps come to rest
+            elif loop.work.report.iterations <= EASY:
+                h = min(h * GROWTH, longest)
         raise self.failure()
 
     def leave(self, falling: Falling, *, higher: bool) -> None:
@@ -130,3 +137,9 @@ class _Equilibrium:
             f"{self.steps} steps: start closer to it",
             best=self.loop.record(),
         )
+
+
+def _same_pairs(before: RodState, after: RodState) -> bool:
+    """Whether edges touch, and all that did before."""
+    touching = (after.pair[:1, 2] != OPEN).any()
+    return bool(touching) and np.array_equal(before.pair[:, :2], after.pair[:, :2])

@@ -19,6 +19,7 @@ from sim.rod.energy.elastic import Actuated, Elements, Strains, passive, unstrai
 from sim.rod.rod.rod import Rod
 
 MAX_CONTACTS = 512  # with columns of their own: by the rules of [Hu20], or of rods
+MAX_PAIRED = 1024  # contacts on so many nodes, where rods touch rods
 ARMS = 3  # nodes that a contact acts on, at most
 
 
@@ -370,7 +371,8 @@ def copied(state: RodState) -> RodState:
 def work_space(rod: Rod, pattern: BlockPattern, pairs: int = 0) -> Work:
     """Working space; the large arrays are touched only as far as contacts need."""
     n = len(rod.nodes)
-    most, nodes, c = n + pairs, min(n, MAX_CONTACTS), min(n + pairs, MAX_CONTACTS)
+    most, nodes = n + pairs, min(n, MAX_CONTACTS)
+    c = min(most, MAX_CONTACTS if pairs == 0 else MAX_PAIRED)
     return Work(
         **_of_each_contact(most),
         x=np.zeros((n, 2)),

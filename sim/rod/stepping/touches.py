@@ -16,6 +16,7 @@ from sim.rod.stepping.state import RodState, Scheme, Setting, Work
 
 HALVINGS = 40  # of the time of a landing
 EMPTY = -1  # cell
+CORNER = 1e-3  # of an edge, from its end, within which its node is touched
 
 
 @inner
@@ -217,6 +218,29 @@ def is_listed(work: Work, count: int, node: int, e: int) -> bool:
 
 
 @inner
+def says_the_same(
+    setting: Setting, work: Work, count: int, node: int, e: int, s: float
+) -> bool:
+    """Whether a contact at an end of an edge is of two nodes that touch already.
+
+    Two nodes that meet are four contacts: of each with both edges of the other.
+    """
+    if node < 0 or CORNER < s < 1.0 - CORNER:
+        return False
+    other = setting.element.edge[e, 0 if s < 0.5 else 1]
+    found = False
+    for c in range(count):
+        if work.edge[c] < 0 or work.who[c] < 0:
+            continue
+        near = 1 if work.lever[c, 1] < work.lever[c, 2] else 2
+        i, j = work.arm[c, 0], work.arm[c, near]
+        corner = work.lever[c, near] <= CORNER - 1.0
+        same = (i == node and j == other) or (i == other and j == node)
+        found = found or (corner and same)
+    return found
+
+
+@inner
 def find_touches(
     setting: Setting,
     scheme: Scheme,
@@ -286,6 +310,8 @@ def land(
         work.memo.full = 1 if count >= len(work.friction) else work.memo.full
         return count, first
     low, s, nx, ny = meeting(setting, state, work, node, e)
+    if says_the_same(setting, work, count, node, e, s):
+        return count, first
     set_arms(setting, work, count, node, e, s)
     apart, still = 0.0, True
     for a in range(work.arms[count]):
