@@ -23,7 +23,11 @@ SWING = 0.25  # of the size of the mechanism, the largest displacement drawn
 
 
 def modes_of_motion(
-    r: Floats, bodies: tuple[tuple[int, ...], ...], modes: Floats, title: str
+    r: Floats,
+    bodies: tuple[tuple[int, ...], ...],
+    modes: Floats,
+    title: str,
+    unit: str = UNIT,
 ) -> Figure:
     """Each motion as arrows on the mechanism.
 
@@ -31,6 +35,7 @@ def modes_of_motion(
     ----------
     r : (n, 3) nodes
     modes : (f, n, 3) displacements, in any scale
+    unit : of `r`
     """
     view = best_view(r, r)
     size_of = float(np.ptp(r, axis=0).max()) or 1.0
@@ -44,7 +49,7 @@ def modes_of_motion(
             draw_mechanism(scene, r, bodies)
             scene.arrows(r[moving], swing[moving], SCANNED_EDGE, 0.8)
             scene.paint(ax, everything)
-            scale_bar(ax, round_length(scene.span), UNIT)
+            scale_bar(ax, round_length(scene.span), unit)
             put_letter(ax, "abcdefghijklmnopqrstuvwxyz"[i % 26], f"motion {i + 1}")
         handles = [
             Line2D([], [], color=SIMULATED, marker="o", mfc="white", label="structure"),

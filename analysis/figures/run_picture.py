@@ -16,6 +16,7 @@ MOST_LINES = 6000
 MOST_NODES = 400  # of which each is a dot
 LOGARITHMIC = ("E",)
 STILL = 1e-6  # a number that moves by less of the largest shown stands still
+MOUNTAIN, VALLEY = "#c1121f", "#1d4ed8"  # as crease patterns are drawn
 PENS = ("#000000", SHAPE)
 MISSING = ("#009E73", "#D55E00", "#CC79A7", "#000000")  # by reason, of Okabe and Ito
 
@@ -33,6 +34,7 @@ class Drawing:
     box : (2, 3) corners of all that is ever to be seen
     missing : (q, 2) nodes of lines that are not where they should be, by reason
     view : elevation and azimuth, degrees, of what is not flat
+    folds : (q, 2) nodes of creases by how they fold, mountains red, valleys blue
     """
 
     first: Floats
@@ -44,6 +46,7 @@ class Drawing:
     flat: bool = False
     missing: Mapping[str, Ints] = field(default_factory=dict)
     view: tuple[float, float] = (25.0, -60.0)
+    folds: Mapping[str, Ints] = field(default_factory=dict)
 
 
 def run_picture(
@@ -94,12 +97,17 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
         look = {"facecolors": SHAPE, "alpha": 0.25, "edgecolors": "none"}
         corners = drawing.last[drawing.faces[:MOST_LINES]]
         axes.add_collection3d(Poly3DCollection(list(corners), **look))
-    add(drawing.last[links], colors=SHAPE, linewidths=1.0)
+    plain = FAINT if drawing.folds else SHAPE
+    add(drawing.last[links], colors=plain, linewidths=0.6 if drawing.folds else 1.0)
+    behind = {"linewidths": 4.0, "alpha": 0.4} if drawing.folds else {"linewidths": 2.0}
     for (name, pairs), pen in zip(drawing.missing.items(), MISSING, strict=False):
-        add(drawing.last[pairs], colors=pen, linewidths=2.0, label=name, zorder=5)
-    if drawing.missing:
-        axes.legend(loc="upper left", fontsize=6, title="missing fold, held by",
-                    title_fontsize=6)  # fmt: skip
+        told = f"missing, held by {name}"
+        add(drawing.last[pairs], colors=pen, label=told, zorder=3, **behind)
+    for name, pairs in drawing.folds.items():
+        pen = MOUNTAIN if name.startswith("mountain") else VALLEY
+        add(drawing.last[pairs], colors=pen, linewidths=1.6, label=name, zorder=4)
+    if drawing.folds or drawing.missing:
+        axes.legend(loc="upper left", fontsize=6)
     if len(drawing.last) <= MOST_NODES:
         at = drawing.last[:, [0, 2]] if flat else drawing.last
         axes.scatter(*at.T, s=3, c=SHAPE, linewidths=0)

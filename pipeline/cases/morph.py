@@ -36,6 +36,7 @@ from sim.morph.morphing.reactions import Reactions, reactions
 from sim.morph.morphing.starts import Attempt, attempts_of, lowest
 from sim.morph.obstacles.volume import BARRIER_PARAMETERS, Obstacles, Touch
 from sim.morph.structure.measures import characteristic_length
+from sim.morph.structure.same_places import told_same_places
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.norms import AlongAxis
@@ -331,7 +332,13 @@ class MorphRecorder:
         ended |= self._surface() | self._held_by()
         if self.case.reactions:
             ended |= strongest(structure, self.reactions, self._unsure)
-        return ended | warning(table, self._near)
+        return ended | warning(table, self._near) | self._doubled()
+
+    def _doubled(self) -> Summary:
+        """Nodes of a file that were written twice."""
+        structure = self.case.structure
+        said = isinstance(structure, OwnStructure) and told_same_places(structure)
+        return {"doubled_nodes": said} if said else {}
 
     def _starts(self) -> Summary:
         """How many starts there were, how many minima they found, which was lowest."""

@@ -2,17 +2,19 @@
 
 Prints the counts of [dJ23], Methods, Mobility, names the redundant rows, warns where
 the initial configuration is a special one, and draws the modes to
-results/mobility/<case>.pdf; the modes themselves are in <case>_modes.npz beside it.
+results/mobility/<structure>.pdf; the modes themselves are in <structure>_modes.npz
+beside it. A case needs no target for that.
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from pipeline.cases.morph import MorphCase
-from pipeline.commands.case_command import OVERRIDES
+from pipeline.commands.case_command import OVERRIDES, named_case
 from pipeline.config.building import build
 from pipeline.config.hydra import Composer
+from pipeline.store.own_runs import own_name
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, InputError, command
 from sim.morph.mobility.flat import flat_by_distances
@@ -23,6 +25,7 @@ from sim.morph.mobility.mobility import (
     modes,
     nearby_mobility,
 )
+from sim.morph.structure.same_places import told_same_places
 from sim.morph.structure.structure import Structure
 
 DRAWN = 24  # modes in the figure
@@ -59,7 +62,8 @@ def report(found: Mobility, structure: Structure, nearby: int | None) -> list[st
         )
     if nearby != found.mobility:
         lines += _held_flat_by_distances(structure)
-    return lines
+    doubled = told_same_places(structure)
+    return [*lines, f"warning: {doubled}"] if doubled else lines
 
 
 def _held_flat_by_distances(structure: Structure) -> list[str]:
@@ -85,17 +89,36 @@ def draw(name: str, structure: Structure, out: Path) -> Path:
     title = f"{name}: {len(found)} modes" + (
         f", the first {DRAWN}" if len(found) > DRAWN else ""
     )
-    figure = modes_of_motion(structure.r0, structure.bodies, found[:DRAWN], title)
+    unit = getattr(structure, "unit", "") or "unit"
+    figure = modes_of_motion(structure.r0, structure.bodies, found[:DRAWN], title, unit)
     path = out / f"{name}.pdf"
     figure.savefig(path)
     return path
+
+
+def _structure(case: dict[str, Any]) -> Structure:
+    """What the case moves; where it is to go does not matter here."""
+    if "structure" in case:
+        found = build(case["structure"], "case.structure")
+        if isinstance(found, Structure):
+            return found
+    raise InputError("this case has no constraints to count: choose one of morphing")
+
+
+def _name(words: list[str], config: dict[str, Any]) -> str:
+    """Of the structure's file, else of the case and what differs from it."""
+    path = config["case"]["structure"].get("path")
+    return Path(path).stem if path else own_name(named_case(words), words)
 
 
 def arguments() -> OneLineParser:
     parser = OneLineParser("mobility", __doc__)
     parser.add_argument("overrides", **OVERRIDES)
     parser.add_argument("--out", type=Path, default=Path("results/mobility"))
-    parser.add_argument("--name", help="of the files written; the case's unless told")
+    parser.add_argument(
+        "--name",
+        help="of what is written; the file's or case's unless told",
+    )
     return parser
 
 
@@ -104,20 +127,13 @@ def main(argv: list[str] | None = None) -> int:
     asked = arguments().parse_args(argv)
     with Composer() as composer:
         config = composer.compose("simulate", asked.overrides)
-    case = build(config["case"], "case")
-    if not isinstance(case, MorphCase):
-        raise InputError(
-            "this case has no constraints to count: choose one of morphing"
-        )
-    structure = case.structure
+    structure = _structure(config["case"])
     found = mobility(structure)
     print("\n".join(report(found, structure, nearby_mobility(structure))))
     unknowns = 3 * found.nodes + found.multipliers
     if unknowns > LARGEST:
         print(f"modes           not drawn: {unknowns} unknowns, more than {LARGEST}")
     else:
-        named = [o.removeprefix("case=") for o in asked.overrides if o[:5] == "case="]
-        name = asked.name or (named[0] if named else "case")
-        path = draw(name, structure, asked.out)
+        path = draw(asked.name or _name(asked.overrides, config), structure, asked.out)
         print(f"modes           {path}")
     return DONE

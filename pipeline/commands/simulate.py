@@ -15,6 +15,7 @@ from pipeline.config.hydra import (
     hydra_errors,
     plain_config,
     raise_hydra_errors,
+    told_words,
 )
 from pipeline.config.listed import case_names, check_cases, listed
 from pipeline.results.told_run import PAGE, PICTURE, shown_path, told
@@ -116,7 +117,7 @@ def _check_choice(words: Sequence[str]) -> None:
     check_cases(words)
 
 
-def _run_all(folder: str) -> dict[str, Exception]:
+def _run_all(folder: str, words: Sequence[str]) -> dict[str, Exception]:
     """Let Hydra run what sys.argv asks for; what was raised, by overrides."""
     import hydra
     from hydra.core.hydra_config import HydraConfig
@@ -130,7 +131,7 @@ def _run_all(folder: str) -> dict[str, Exception]:
         except Exception as error:  # noqa: BLE001 - raised again by the caller
             failures[" ".join(HydraConfig.get().overrides.task)] = error
 
-    with hydra_errors():
+    with told_words("simulate", words):
         hydra.main(version_base="1.3", config_path=folder, config_name="simulate")(
             kept_from_hydra
         )()
@@ -160,7 +161,7 @@ def main(argv: list[str] | None = None) -> int:
     folder = str(conf_directory())
     if not (given.hydra_help or given.shell_completion):
         _check_choice(given.overrides)
-    failures = _run_all(folder)
+    failures = _run_all(folder, given.overrides)
     for error in failures.values():
         if len(failures) == 1 or not is_told(error):
             raise error

@@ -20,7 +20,7 @@ NOT_NAMED = (
 )  # fmt: skip
 
 
-def _check_target(target: str, where: str) -> None:
+def check_target(target: str, where: str) -> None:
     """Refuse a name that is not, or does not lead to, one of our own objects."""
     own = target.startswith(OWN_MODULES) and not target.startswith(NOT_NAMED)
     own = own and not any(part.startswith("_") for part in target.split("."))
@@ -46,7 +46,7 @@ def _check_targets(config: Any, where: str) -> None:
         )
     if isinstance(config, Mapping):
         if "_target_" in config:
-            _check_target(str(config["_target_"]), where)
+            check_target(str(config["_target_"]), where)
         for key, value in config.items():
             _check_targets(value, f"{where}.{key}")
     elif isinstance(config, Sequence) and not isinstance(config, str):
@@ -71,4 +71,11 @@ def _said(error: BaseException, where: str) -> str:
     found = re.search(r"full_key: (\S+)", str(error))
     node = f"{where}.{found.group(1)}" if found else where
     cause = error.__cause__
+    if isinstance(cause, TypeError):
+        extra = re.search(r"unexpected keyword argument '(\w+)'", str(cause))
+        lacks = re.search(r"missing .* argument.?: '(\w+)'", str(cause))
+        if extra:
+            return f"{node} has no key {extra.group(1)!r}: remove it, or correct it"
+        if lacks:
+            return f"{node} has no {lacks.group(1)}: add one"
     return f"{node}: {said_by(error) if cause is None else one_line(cause)}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pipeline.config.listed import CONF, check_cases
 from pipeline.config.old_names import with_present_names
+from pipeline.config.words import refusal_of
 from pipeline.terminal.errors import InputError
 
 if TYPE_CHECKING:
@@ -89,6 +90,31 @@ def _shown(file: str) -> Path:
     """A file as a person in this folder would name it."""
     path = Path(file)
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+@contextmanager
+def told_words(name: str, words: Sequence[str]) -> Iterator[None]:
+    """As `hydra_errors`; a word that is the reason is told with what would be taken."""
+    try:
+        with hydra_errors():
+            yield
+    except (InputError, ValueError) as error:
+        said = refusal_of(words, _composed_without(name, words))
+        if not said:
+            raise
+        raise InputError(said) from error
+
+
+def _composed_without(name: str, words: Sequence[str]) -> dict[str, Any]:
+    """What is composed of the case alone; empty where even that cannot be."""
+    from hydra import initialize_config_dir
+
+    chosen = [word.partition(",")[0] for word in words if word.startswith("case=")]
+    try:
+        with _beside(), initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
+            return Composer().outline(name, chosen[:1])
+    except InputError:
+        return {}
 
 
 @contextmanager
@@ -186,7 +212,7 @@ class Composer:
         from hydra import compose
 
         check_cases(overrides)
-        with hydra_errors():
+        with told_words(name, overrides):
             return plain_config(compose(name, overrides=list(overrides)))
 
     def sources(self, name: str, overrides: Sequence[str] = ()) -> list[Path]:
@@ -222,7 +248,7 @@ class Composer:
         from omegaconf import OmegaConf
 
         check_cases(overrides)
-        with hydra_errors():
+        with told_words(name, overrides):
             base = compose(name, overrides=list(overrides))
             left_open = OmegaConf.missing_keys(base)
             plain: Any = None

@@ -28,7 +28,8 @@ def read_entries(path: str, what: str, holds: str) -> Content:
         ) from None
     except json.JSONDecodeError as error:
         raise ValueError(
-            f"{path} is not JSON: {error.msg} in line {error.lineno}"
+            f"{path} is not JSON: {error.msg} in line {error.lineno}: correct it, or "
+            "name the file .yaml if it holds YAML"
         ) from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None

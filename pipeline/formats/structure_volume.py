@@ -13,6 +13,7 @@ links or lie within a rigid body, so that it is known by their dot product. A bo
 is null is none.
 """
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
@@ -85,7 +86,20 @@ def ranges_of(content: StructureVolume, structure: Structure) -> Ranges:
         ConstraintTable.of([row for row, _, _ in rows]),
         np.array([least for _, least, _ in rows], dtype=np.float64),
         np.array([most for _, _, most in rows], dtype=np.float64),
+        _products(content, structure),
     )
+
+
+def _products(content: StructureVolume, structure: Structure) -> Floats:
+    """(q,) product of the lengths of an angle's edges, nan of what is no angle."""
+    found = [
+        _length("", structure, entry[:2]) * _length("", structure, entry[2:4])
+        if name == "angle"
+        else np.nan
+        for name, entries in content.ranges
+        for entry in entries
+    ]
+    return np.array(found, dtype=np.float64)
 
 
 def volume_document(solids: Solids, ranges: Ranges) -> dict[str, object]:
@@ -100,7 +114,9 @@ def volume_document(solids: Solids, ranges: Ranges) -> dict[str, object]:
         kind = ConstraintKind(ranges.table.kind[i])
         name = "length" if kind is ConstraintKind.DIST else kind.name.lower()
         bounds = [
-            ranges.shown(i, float(bound)) if np.isfinite(bound) else None
+            float(np.sqrt(max(bound, 0.0)) if name == "length" else bound)
+            if np.isfinite(bound)
+            else None
             for bound in (ranges.least[i], ranges.most[i])
         ]
         nodes = ranges.table.nodes[i, : NODES[kind]].tolist()
@@ -154,15 +170,15 @@ def _in_unit(
     return -np.inf if least is None else least, np.inf if most is None else most
 
 
-def _length(where: str, structure: Structure, ends: list[int]) -> float:
+def _length(where: str, structure: Structure, ends: Sequence[int]) -> float:
     table = structure.constraints
     own = np.sort(table.nodes[:, :2], axis=1) == sorted(ends)
     found = np.flatnonzero((table.kind == ConstraintKind.DIST) & own.all(axis=1))
     if not len(found):
         if table.owners and any(set(ends) <= set(body) for body in structure.bodies):
-            return float(np.linalg.norm(np.subtract(*structure.r0[ends])))
+            return float(np.linalg.norm(np.subtract(*structure.r0[list(ends)])))
         raise ValueError(
             f"{where} names the edge {ends[0]}-{ends[1]}, which is no link: list it "
-            "under `links` or `dist`, or give a range of the dot product"
+            "under `links` or `dist`, or make both nodes part of one body"
         )
     return float(np.sqrt(table.constant[found[0]]))

@@ -52,6 +52,7 @@ def drawn(shape: MovingShape, step: int) -> "Drawing":
         box,
         shape.flat,
         shape.missing,
+        folds=shape.folds,
     )
 
 
@@ -63,9 +64,14 @@ def chosen_columns(directory: Path) -> dict[str, Floats]:
     table = np.genfromtxt(path, delimiter=",", names=True, encoding="utf-8", ndmin=1)
     names = list(table.dtype.names or ())
     along = next((name for name in AXES if name in names), names[0])
-    others = [n for n in names if n not in AXES and np.isfinite(table[n]).any()]
+    others = [n for n in names if n not in AXES and _says(table[n])]
     known = [name for name in PREFERRED if name in others]
     return {name: table[name] for name in [along, *(known or others)[:2]]}
+
+
+def _says(values: Floats) -> bool:
+    """Whether a column has a number that is not zero."""
+    return bool((np.isfinite(values) & (values != 0.0)).any())
 
 
 def write_page(directory: Path) -> Path:

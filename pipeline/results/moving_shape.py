@@ -14,6 +14,7 @@ from sim.morph.structure.faces import body_faces
 
 POSITIONS = ("r", "x")  # names of the array that holds (steps, n, 2 or 3) positions
 FOLDS = "folds.csv"  # a row for each crease of a folded sheet
+FLAT = 1.0  # degrees by which a crease folds that is drawn as one
 LINES = ("bars", "edges")  # names of arrays (q, 2) of lines between nodes
 
 
@@ -28,6 +29,7 @@ class MovingShape:
     faces : (t, 3) nodes of triangles
     goals : (steps, n, 3) where leading nodes are drawn to, or None
     fixed : (q, 2, 3) ends of lines that stay: the target's wireframe, or the ground
+    folds : (q, 2) nodes of creases that fold at the end, mountains and valleys
     missing : (q, 2) nodes of creases that are not where they were asked to fold to, by
         what holds them
     """
@@ -38,6 +40,7 @@ class MovingShape:
     goals: Floats | None
     fixed: Floats
     missing: Mapping[str, Ints] = field(default_factory=dict)
+    folds: Mapping[str, Ints] = field(default_factory=dict)
 
     @property
     def flat(self) -> bool:
@@ -59,8 +62,25 @@ def read_moving_shape(directory: Path) -> MovingShape | None:
     links, faces = _connections(directory, arrays, r[0])
     if goals is not None and goals.shape != r.shape:
         goals = None
-    missing = _missing_folds(directory, arrays)
-    return MovingShape(r, links, faces, goals, _fixed_lines(arrays), missing)
+    missing, folds = _missing_folds(directory, arrays), _folds(directory, arrays)
+    return MovingShape(r, links, faces, goals, _fixed_lines(arrays), missing, folds)
+
+
+def _folds(directory: Path, arrays: Mapping[str, Any]) -> dict[str, Ints]:
+    """(q, 2) nodes of creases by how they fold, with the least and largest angle."""
+    path = directory / FOLDS
+    if "crease_lines" not in arrays or not path.is_file():
+        return {}
+    lines, table = arrays["crease_lines"], pd.read_csv(path)
+    reached = table["reached_deg"].astype(float)
+    found = {}
+    for kind, own in {"mountain": reached < -FLAT, "valley": reached > FLAT}.items():
+        if own.any():
+            low, high = reached[own].abs().min(), reached[own].abs().max()
+            to = f"{low:.0f}° to {high:.0f}°" if high - low >= 1.0 else f"{high:.0f}°"
+            chosen = np.isin(lines[:, 2], table["crease"][own])
+            found[f"{kind}: {to}"] = lines[chosen][:, :2]
+    return found
 
 
 def _missing_folds(directory: Path, arrays: Mapping[str, Any]) -> dict[str, Ints]:

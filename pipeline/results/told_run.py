@@ -18,7 +18,7 @@ ABOUT = (  # say how, not what
     "time",
 )
 LEAST_SHORT = 1.0  # degrees
-SAID = {"fold_why": "because"}
+SAID = {"fold_why": "because", "doubled_nodes": "warning"}
 STEPS = ("steps", "iterations", "samples")
 
 
@@ -39,7 +39,7 @@ def told(record: Mapping[str, Any]) -> list[str]:
     if "start_moved" in result:
         moved = short(result["start_moved"])
         lines.append(f"start: a node moved by {moved} to fit the constraints")
-    for name in ("fold", "fold_why", "warning"):
+    for name in ("fold", "fold_why", "warning", "doubled_nodes"):
         if result.get(name):
             lines.append(
                 f"{SAID.get(name, name)}: {result[name]}{_short(name, result)}"

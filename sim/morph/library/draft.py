@@ -96,7 +96,9 @@ class Draft:
         bodies: Pair | None = None,
     ) -> Self:
         """Fig. 4m: both nodes of the axis join both bodies, or two axes fall in one."""
+        self._check_axis(axis)
         if other is not None:
+            self._check_axis(other)
             return self._joint("hinge", joints.hinge(axis, other), bodies, axis, other)
         return self._shared("hinge", axis, bodies)
 
@@ -215,6 +217,16 @@ class Draft:
                     f"node {node} is not there: the structure has nodes 0 to "
                     f"{len(self.r) - 1}"
                 )
+
+    def _check_axis(self, axis: Pair) -> None:
+        """An axis goes through two nodes that are apart."""
+        self._check(*axis)
+        a, b = axis
+        if a == b or not (self.r[a] - self.r[b]).any():
+            raise ValueError(
+                f"the axis {list(axis)} has its nodes at one place: name two that are "
+                "apart"
+            )
 
     def _both(self, bodies: Pair | None) -> Pair:
         if bodies is None:

@@ -330,6 +330,7 @@ def _active(pairs: ContactPairs, r: Floats) -> ContactPairs:
 def _touched_bounds(
     ranges: Ranges, activation: Floats, h: Floats, kappa: float
 ) -> Iterator[Touch]:
+    least_angle = {"least": "most", "most": "least"}  # an angle falls as h rises
     clearances = {"least": h - ranges.least, "most": ranges.most - h}
     for word, clearance in clearances.items():
         for i in np.flatnonzero(clearance < activation).tolist():
@@ -337,7 +338,8 @@ def _touched_bounds(
             force = -barrier(float(clearance[i]) + slack, float(activation[i]), kappa)[
                 1
             ]
-            yield Touch(f"{ranges.name(i)} at its {word}", float(clearance[i]), force)
+            told = least_angle[word] if ranges.is_angle(i) else word
+            yield Touch(f"{ranges.name(i)} at its {told}", float(clearance[i]), force)
 
 
 def _pattern_with(topology: Topology, nodes: bytes) -> HessianPattern:

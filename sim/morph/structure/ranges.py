@@ -37,11 +37,14 @@ class Ranges:
     ----------
     table : their kinds and nodes; its constants are zero
     least, most : (q,) of h; infinite where there is no bound
+    product : (q,) product of the lengths of two edges whose angle is what a person
+        named, else nan; empty where nobody named angles
     """
 
     table: ConstraintTable = field(default_factory=lambda: ConstraintTable.of([]))
     least: Floats = field(default_factory=lambda: np.empty(0))
     most: Floats = field(default_factory=lambda: np.empty(0))
+    product: Floats = field(default_factory=lambda: np.empty(0))
 
     def __len__(self) -> int:
         return len(self.table)
@@ -51,10 +54,18 @@ class Ranges:
         nodes = self.table.nodes[i, : NODES[self.table.kind[i]]].tolist()
         kind = ConstraintKind(self.table.kind[i])
         word = "length" if kind is ConstraintKind.DIST else kind.name.lower()
+        word = "angle" if self.is_angle(i) else word
         return f"{word}({', '.join(map(str, nodes))})"
 
+    def is_angle(self, i: int) -> bool:
+        """Whether range i was named as an angle; it falls where h rises."""
+        return len(self.product) > 0 and bool(np.isfinite(self.product[i]))
+
     def shown(self, i: int, value: float) -> float:
-        """A value of h as a person gives it: a length, not its square."""
+        """A value of h as a person gives it: a length, not its square; degrees."""
+        if self.is_angle(i):
+            cosine = np.clip(value / self.product[i], -1.0, 1.0)
+            return float(np.degrees(np.arccos(cosine)))
         if self.table.kind[i] == ConstraintKind.DIST:
             return float(np.sqrt(max(value, 0.0)))
         return value
@@ -103,16 +114,21 @@ class Ranges:
         if not len(bad):
             return
         i = int(bad[0])
-        low, high = (self.shown(i, b[i]) for b in (self.least, self.most))
+        low, high = sorted(self.shown(i, b[i]) for b in (self.least, self.most))
+        unit = " degrees" if self.is_angle(i) else ""
         raise ValueError(
-            f"{self.name(i)} is {self.shown(i, h[i]):.6g} at the start, outside its "
-            f"range of {low:g} to {high:g}: widen the range, or start inside it"
+            f"{self.name(i)} is {self.shown(i, h[i]):.6g}{unit} at the start, outside "
+            f"its range of {low:g} to {high:g}{unit}: widen the range, "
+            "or start inside it"
         )
 
     def scaled(self, factor: float) -> "Ranges":
         """The same in another unit of length."""
         by = factor ** DEGREE[self.table.kind].astype(np.float64)
-        return replace(self, least=by * self.least, most=by * self.most)
+        product = factor**2 * self.product
+        return replace(
+            self, least=by * self.least, most=by * self.most, product=product
+        )
 
 
 @kernel

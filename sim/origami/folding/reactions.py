@@ -10,7 +10,7 @@ from sim.origami.folding.problem import FoldingProblem, near_at
 from sim.origami.folding.sheet import Sheet, build_problem, supports_of
 from sim.origami.loading.phases import Load, Phase
 from sim.origami.model.assembly import assemble
-from sim.origami.model.model import support_table
+from sim.origami.model.model import held_table
 
 
 def unsupported(sheet: Sheet, phase: Phase) -> FoldingProblem:
@@ -35,5 +35,5 @@ def support_forces(
     if isinstance(phase, Load):
         applied[list(phase.nodes)] = phase.force
     force = system.force[problem.model.unknown] - step.factor * applied
-    held = support_table(supports_of(sheet, phase), len(force), "support") != 0
+    held = held_table(supports_of(sheet, phase), len(force)) != 0
     return np.where(held, force, 0.0)

@@ -19,7 +19,7 @@ from sim.origami.model.contact import (
     panel_length,
 )
 from sim.origami.model.mesh import BarHingeMesh
-from sim.origami.model.model import build_model, spring_table, support_table
+from sim.origami.model.model import build_model, held_table, spring_table
 from sim.origami.model.skyline import factorise
 
 SKIN_SHARE = 0.06  # of the pattern's size: how far nodes move before pairs are sought,
@@ -106,7 +106,7 @@ def supports_of(sheet: Sheet, phase: Phase) -> Rows:
 def check_phase(sheet: Sheet, phase: Phase) -> None:
     """Refuse a phase that names what the sheet does not have."""
     nodes = len(sheet.mesh.rest)
-    held = support_table(supports_of(sheet, phase), nodes, "support") != 0
+    held = held_table(supports_of(sheet, phase), nodes) != 0
     spring_table(phase.elastic, nodes)
     if isinstance(phase, Fold):
         phase.targets(sheet.mesh)

@@ -61,10 +61,10 @@ class Fold:
     def __post_init__(self) -> None:
         _check_increments(self.increments)
         _check_tolerance(self.tolerance)
-        if isinstance(self.fraction, bool | str) or not -1 <= self.fraction <= 1:
+        if isinstance(self.fraction, bool | str) or not 0 <= self.fraction <= 1:
             raise ValueError(
-                f"fraction must lie between -1 and 1, not {self.fraction}: it is a "
-                "part of the assigned folds"
+                f"fraction must lie between 0 and 1, not {self.fraction}: it is a part "
+                "of the assigned folds; to fold the other way, swap M and V"
             )
         for name in ("angles", "stages", "speeds", "start"):
             given = getattr(self, name)

@@ -54,6 +54,17 @@ def support_table(rows: Sequence[Sequence[float]], nodes: int, name: str) -> Flo
     return table
 
 
+def held_table(rows: Sequence[Sequence[float]], nodes: int) -> Floats:
+    """(nodes, 3) of supports: 1 where a node is held, 0 where it is free."""
+    held = support_table(rows, nodes, "support")
+    for node, axis in np.argwhere((held != 0.0) & (held != 1.0)):
+        raise ValueError(
+            f"support of node {node} has {held[node, axis]:g} for {'xyz'[axis]}: give "
+            "1 to hold it there, 0 to leave it free"
+        )
+    return held
+
+
 def spring_table(rows: Sequence[Sequence[float]], nodes: int) -> Floats:
     """(nodes, 3) stiffness of elastic supports, N/m."""
     springs = support_table(rows, nodes, "elastic support")
@@ -78,7 +89,7 @@ def build_model(
     elastic : rows (node, x, y, z) of spring stiffness, N/m
     """
     n = len(mesh.rest)
-    held = support_table(supports, n, "support") != 0
+    held = held_table(supports, n) != 0
     elements = [mesh.bar, mesh.hinge, mesh.triangle]
     numberings = [_numbered(order, held) for order in _orders(mesh)]
     unknown = min(numberings, key=lambda unknown: _cost(unknown, elements))

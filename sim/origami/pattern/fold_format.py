@@ -157,6 +157,12 @@ def _lines(content: Mapping[str, Any], vertices: int) -> dict[Pair, DrawnLine]:
     """What each edge is, by its vertices."""
     letters = content.get("edges_assignment", [])
     degrees = content.get("edges_foldAngle", [])
+    edges = len(content.get("edges_vertices", []))
+    if edges and len(letters) not in (0, edges):
+        raise ValueError(
+            f"edges_assignment has {len(letters)} entries for {edges} edges: give one "
+            "for each, or leave it out"
+        )
     lines = {}
     for i, (a, b) in enumerate(content.get("edges_vertices", [])):
         letter = letters[i] if i < len(letters) and letters[i] is not None else "U"
@@ -171,6 +177,11 @@ def _lines(content: Mapping[str, Any], vertices: int) -> dict[Pair, DrawnLine]:
             raise ValueError(
                 f"edge {a}-{b} names a vertex that is not there: vertices are numbered "
                 f"0 to {vertices - 1}"
+            )
+        if angle and letter in ("M", "V") and angle * LETTERS[letter] < 0.0:
+            raise ValueError(
+                f"edge {a}-{b} is assigned {letter} and has the fold angle {angle:g}: "
+                "mountains fold by negative angles, valleys by positive: correct one"
             )
         lines[min(a, b), max(a, b)] = DrawnLine(letter, angle)
     return lines

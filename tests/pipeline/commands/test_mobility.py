@@ -55,3 +55,38 @@ def test_cases_without_constraints_are_refused(
     assert "has no constraints to count" in capsys.readouterr().err
     assert main(["case=triangles_sphere"]) == 2
     assert capsys.readouterr().err.startswith("error: ")
+
+
+BARS = """
+unit: mm
+nodes: [[0, 0, 0], [40, 0, 0], [45, 30, 0], [2, 25, 0]{more}]
+links: [[0, 1], [1, 2], [2, 3], [3, 0]]
+planar: z
+fixed: [0, 1]
+"""
+
+
+def test_motions_need_no_target_and_are_kept_by_the_name_of_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    for name in ("one", "two"):
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(BARS.format(more=""))
+        words = ["case=structure_file", f"case.structure.path={path}"]
+        assert main([*words, "--out", str(out)]) == 0
+    assert "mobility        1" in capsys.readouterr().out
+    assert {p.name for p in out.glob("*.pdf")} == {"one.pdf", "two.pdf"}
+
+
+def test_a_node_that_was_written_twice_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bars.yaml"
+    path.write_text(BARS.format(more=", [45, 30, 0]"))
+    words = ["case=structure_file", f"case.structure.path={path}"]
+    assert main([*words, "--out", str(tmp_path)]) == 0
+    assert "warning: nodes 2 and 4 are at one place" in capsys.readouterr().out
+    path.write_text(BARS.format(more=", [45, 30, 0]") + "coin: [[2, 4]]\n")
+    assert main([*words, "--out", str(tmp_path)]) == 0
+    assert "at one place" not in capsys.readouterr().out

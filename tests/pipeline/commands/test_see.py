@@ -146,3 +146,25 @@ def test_the_numbers_that_tell_most_are_drawn(
     row = ",".join(["1.0"] * len(head.split(",")))
     (tmp_path / "steps.csv").write_text(f"{head}\n{row}\n{row}\n")
     assert list(chosen_columns(tmp_path)) == chosen
+
+
+def test_a_folded_sheet_shows_its_mountains_and_valleys_with_their_angles(
+    tmp_path: Path,
+) -> None:
+    lines = np.array([[0, 1, 5], [1, 2, 6], [2, 3, 7]])
+    np.savez(tmp_path / "steps.npz", x=np.zeros((1, 4, 3)), crease_lines=lines)
+    rows = ["crease,reached_deg,missing_deg,wrong_way,held_by"]
+    rows += ["5,-80,0,0,", "6,40,0,0,", "7,60,0,0,"]
+    (tmp_path / "folds.csv").write_text("\n".join(rows) + "\n")
+    shape = read_moving_shape(tmp_path)
+    assert shape is not None
+    assert {name: pairs.tolist() for name, pairs in shape.folds.items()} == {
+        "mountain: 80°": [[0, 1]],
+        "valley: 40° to 60°": [[1, 2], [2, 3]],
+    }
+
+
+def test_a_number_that_stays_zero_is_not_drawn(tmp_path: Path) -> None:
+    table = "step,strain_energy,contact_energy,fold_missing_deg\n0,0,0,1\n1,0,0,2\n"
+    (tmp_path / "steps.csv").write_text(table)
+    assert list(chosen_columns(tmp_path)) == ["step", "fold_missing_deg"]

@@ -241,6 +241,26 @@ BAD: dict[str, tuple[str, str]] = {
         json.dumps(drawn.cube_net() | {"frame_unit": "furlong"}),
         "frame_unit is 'furlong'",
     ),
+    "short.fold": (
+        json.dumps(
+            drawn.cube_net()
+            | {"edges_assignment": drawn.cube_net()["edges_assignment"][:-1]}
+        ),
+        "entries for",
+    ),
+    "signs.fold": (
+        json.dumps(
+            drawn.cube_net()
+            | {
+                "edges_foldAngle": [
+                    -90 if letter == "V" else 90 if letter == "M" else 0
+                    for letter in drawn.cube_net()["edges_assignment"]
+                ]
+            }
+        ),
+        "mountains fold by negative angles, valleys by positive: correct one",
+    ),
+    "plain.txt": ("nodes: [[0, 0]]", "name the file .yaml if it holds YAML"),
     "undriven.svg": (
         drawn.as_svg([*drawn.rim(0, 0, 2, 2), (1, 0, 1, 2, "U")]),
         "has neither fold angle nor assignment",

@@ -19,7 +19,9 @@ from pipeline.formats.structure_file import (
 )
 from pipeline.results.told_run import told
 from pipeline.terminal.errors import InputError
+from sim.morph.equations.system import state
 from sim.morph.mobility.mobility import mobility, nearby_mobility
+from sim.morph.obstacles.volume import Obstacles
 from tests.helpers.cases import composed
 from tests.recorded import recorded
 
@@ -137,6 +139,10 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"target": {"nodes": [[0, 0, 0, 0]]}, "leading": [1]},
         "leave out `leading` and `goals`",
     ),
+    "an axis of one node": (
+        {"joints": [{"hinge": {"bodies": [0, 1], "axis": [2, 2]}}]},
+        "joints[0].hinge: the axis [2, 2] has its nodes at one place",
+    ),
     "unit": ({"unit": "miles"}, "choose one of mm, cm, m, inch"),
 }
 
@@ -214,3 +220,19 @@ def test_an_angle_may_be_limited_between_edges_of_rigid_bodies() -> None:
     angle = [[0, 1, 4, 5, None, 40.0]]
     made = structure_entries(**{**SARRUS, "ranges": {"angle": angle}})
     assert_allclose(made.ranges.least, [4.0 * np.cos(np.radians(40.0))])
+
+
+def test_an_angle_outside_its_range_is_told_in_degrees() -> None:
+    right = [[2.0, 0, 0], [0, 0, 0], [0, 3.0, 0]]
+    made = structure_entries(
+        nodes=right,
+        links=[[0, 1], [1, 2]],
+        ranges={"angle": [[1, 0, 1, 2, 20, 80]]},
+    )
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - its words are compared
+        Obstacles.of(made).check(state(made))
+    assert str(caught.value).startswith(
+        "angle(1, 0, 1, 2) is 90 degrees at the start, outside its range of 20 to 80 "
+        "degrees: widen"
+    )
+    assert made.ranges.scaled(10.0).shown(0, 0.0) == pytest.approx(90.0)

@@ -1,0 +1,123 @@
+"""Words key=value that a case does not take: which one, why, and what it takes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pipeline.config.checking import did_you_mean
+from pipeline.terminal.errors import InputError
+
+CLOSING = {"]": "[", "}": "{", ")": "("}
+
+
+def refusal_of(words: Iterable[str], config: Mapping[str, Any]) -> str:
+    """What is wrong with the first word that cannot be taken; empty where all can.
+
+    Parameters
+    ----------
+    config : what is composed without these words; empty where nothing is
+    """
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    for word in words:
+        key = word.partition("=")[0].lstrip("+~")
+        if not key:
+            return f"{word} names no key: write case.KEY=VALUE"
+        if "=" not in word and not word.startswith("~"):
+            return f"{word} says no value: write {_known(key, config) or key}=..."
+        try:
+            OverridesParser.create().parse_override(word)
+        except HydraException:
+            return f"{word} cannot be read: {_unread(word.partition('=')[2])}"
+        if "@" in key:
+            return f"{word}: @ is for the defaults of a file: name a key of the case"
+        unknown = "" if word.startswith("+") else _unknown(key, config)
+        if unknown:
+            return f"{word}: {unknown}"
+    return ""
+
+
+def _unread(value: str) -> str:
+    """Why no value can be made of a text."""
+    quote, opened = "", []
+    for letter in value:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        elif letter in CLOSING.values():
+            opened.append(letter)
+        elif letter in CLOSING and opened[-1:] == [CLOSING[letter]]:
+            opened.pop()
+        elif letter in CLOSING:
+            return f"{letter} closes no bracket: remove it, or open one"
+    if quote:
+        return f"the quotation mark {quote} is not closed: add another"
+    if opened:
+        return f"the bracket {opened[-1]} is not closed: close it"
+    return "put the value in quotation marks within those of the shell"
+
+
+def _unknown(key: str, config: Mapping[str, Any]) -> str:
+    """What is wrong with a key of no value; empty where there is one, or no telling."""
+    if not config or key.startswith("hydra"):
+        return ""
+    here: Any = config
+    path: list[str] = []
+    for part in key.split("."):
+        where = ".".join(path) or "a simulation"
+        if isinstance(here, Sequence) and not isinstance(here, str):
+            if not part.isdecimal() or int(part) >= len(here):
+                entries = f"{len(here)} entr{'y' if len(here) == 1 else 'ies'}"
+                return f"{where} has {entries}, counted from 0: there is no {part}"
+            here = here[int(part)]
+        elif isinstance(here, Mapping):
+            if part not in here:
+                return f"{where} has no key {part!r}: {_remedy(part, path, here)}"
+            here = here[part]
+        else:
+            return f"{where} is {here!r} and has no keys"
+        path.append(part)
+    return ""
+
+
+def _remedy(part: str, path: list[str], here: Mapping[str, Any]) -> str:
+    """The nearest key; of what a case leaves at its default, how it is set."""
+    defaults = _left_out(here)
+    if part in defaults:
+        return f"it stands at its default: write +{'.'.join([*path, part])}=..."
+    if not path and part in here.get("case", {}):
+        return f"did you mean case.{part}?"
+    known = [str(key) for key in here if not str(key).startswith("_")]
+    close = did_you_mean(part, known + defaults)
+    return f"it knows {', '.join(known + defaults)}{close}"
+
+
+def _left_out(here: Mapping[str, Any]) -> list[str]:
+    """Parameters of what a part of a case describes that its file does not name."""
+    import inspect
+    import pydoc
+
+    from pipeline.config.building import check_target
+
+    target = str(here.get("_target_", ""))
+    try:
+        check_target(target, "case")
+    except InputError:  # said where the case is built; nothing foreign is imported here
+        return []
+    made = pydoc.locate(target)
+    if not callable(made):
+        return []
+    return [n for n in inspect.signature(made).parameters if n not in here]
+
+
+def _known(key: str, config: Mapping[str, Any]) -> str:
+    """The whole key that a word comes close to."""
+    known = {str(name): str(name) for name in config}
+    case = config.get("case", {})
+    known |= {str(k): f"case.{k}" for k in case} | {
+        f"case.{k}": f"case.{k}" for k in case
+    }
+    close = did_you_mean(key, list(known))
+    found = close.removeprefix(", did you mean ").removesuffix("?")
+    return known.get(found, "")

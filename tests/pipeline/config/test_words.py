@@ -1,0 +1,44 @@
+"""Words of a command line that no case takes: one line, with what it takes."""
+
+import pytest
+
+from pipeline.config.hydra import Composer
+from pipeline.terminal.errors import InputError
+
+REFUSED = [
+    (
+        "case.tolerence=1",
+        "case has no key 'tolerence': it knows .*structure",
+    ),
+    ("case.tolerence=1", r"did you mean tolerance\?$"),
+    ("case.target.radus=1", r"case.target has no key 'radus': .* mean radius\?"),
+    ("case.balls=1", "case has no key 'balls': it knows .*ball_radius"),
+    ("target=1", r"no key 'target': did you mean case.target\?$"),
+    ("gruop=3", "no key 'gruop': it knows record_every, case"),
+    ("foo", r"^foo says no value: write foo=\.\.\.$"),
+    ("case.target.radius", r"says no value: write .*=\.\.\.$"),
+    ("=3", "^=3 names no key"),
+    ("case.supports=[[0,1", r"the bracket \[ is not closed"),
+    ("case.supports=[0,1}", "} closes no bracket"),
+    ("case.x={a", "the bracket { is not closed"),
+    ("case.name='abc", "the quotation mark ' is not closed"),
+    ("case.target@foo=3", "@ is for the defaults of a file"),
+    ("/rod/limb=xx", "cannot be read"),
+    ("~case.nothing", "case has no key 'nothing'"),
+    ("case.target.radius.x=1", "case.target.radius is .* and has no keys"),
+]
+
+
+@pytest.mark.parametrize(("word", "said"), REFUSED)
+def test_a_word_that_a_case_does_not_take_is_told_with_what_it_takes(
+    word: str, said: str
+) -> None:
+    with Composer() as composer, pytest.raises(InputError, match=said) as caught:
+        composer.compose("simulate", ["case=triangles_circle", word])
+    assert "\n" not in str(caught.value)
+    assert "verride" not in str(caught.value)
+
+
+def test_entries_of_a_list_are_counted() -> None:
+    with Composer() as composer, pytest.raises(InputError, match="has 1 entry"):
+        composer.compose("simulate", ["case=miura", "case.phases.9.fraction=0.9"])
