@@ -30,7 +30,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := setup
-.PHONY: setup demo figures gallery study status ui paper archive server test lint test-browser test-long test-faults test-cluster bench lock clean help
+.PHONY: setup demo figures gallery study status ui paper archive server test lint test-browser test-long test-faults test-cluster bench formats lock clean help
 
 setup: $(READY)
 
@@ -73,6 +73,7 @@ lock:
 	@$(LOCK) --extra setup -o requirements.lock > /dev/null
 	@$(call lock_beside,dev,tests/requirements.lock)
 	@$(call lock_beside,bench,tests/bench/requirements.lock)
+	@$(call lock_beside,formats,pipeline/scans/requirements.lock)
 
 demo: $(READY)
 	@$(RUN) pipeline make comparisons $(ON)
@@ -144,6 +145,10 @@ test-cluster: $(READY_DEV)
 	@$(call needed,munged slurmctld slurmd sbatch,slurm-wlm munge)
 	$(RUN) pytest tests/cluster -m "slow or not slow"
 
+# Readers of LAS, LAZ and E57, added to the environment.
+formats: $(READY)
+	@$(call install,--no-deps -r pipeline/scans/requirements.lock)
+
 # The peers of the benchmarks, added to the environment.
 bench: $(READY_DEV)
 	@$(call install,--no-deps -r tests/bench/requirements.lock)
@@ -171,5 +176,6 @@ help:
 	@echo "make test-cluster a study on a Slurm of one node (as root, needs slurm-wlm, munge)"
 	@echo "make test-browser the report in a real browser, the picking window (needs chromium, xvfb, xdotool)"
 	@echo "make bench        install the peers, print the benchmarks, a command each"
+	@echo "make formats      adds the readers of LAS, LAZ and E57 scans"
 	@echo "make lock         make the locks again from pyproject.toml (needs uv); versions that fit stay"
 	@echo "make clean        remove caches; results stay"

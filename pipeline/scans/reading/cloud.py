@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.scans.reading import mesh, npy, pcd, ply, solid_files, text
+from pipeline.scans.reading import e57, las, mesh, npy, pcd, ply, solid_files, text
 from pipeline.scans.reading.source import (
     Choices,
     Fault,
@@ -25,6 +25,9 @@ READERS: dict[str, Reader] = {
     ".ply": ply.read,
     ".pcd": pcd.read,
     ".npy": npy.read,
+    ".las": las.read,
+    ".laz": las.read,
+    ".e57": e57.read,
     ".stl": mesh.read_stl,
     ".obj": mesh.read_obj,
     ".glb": solid_files.read_glb,

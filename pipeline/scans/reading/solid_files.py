@@ -1,24 +1,33 @@
 """GLB and 3MF: meshes in archives, read as a whole by trimesh and lib3mf."""
 
+import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import trimesh
 
+from pipeline.scans.memory import available_bytes
 from pipeline.scans.reading.source import Choices, Fault, ScanFileError, Source
 from pipeline.terminal.locales import kept_locale
 from sim.arrays import Floats, Ints
 
+BYTES_A_CORNER = 300  # that reading takes for a vertex or a face
+MOST_PACKED = 200  # bytes of a mesh's text that a byte of an archive holds at most
 UNITS = {"MilliMeter": "mm", "CentiMeter": "cm", "Inch": "inch", "Meter": "m"}
 
 
 def read_glb(path: Path, size: int, choices: Choices) -> Source:
     """Vertices and triangles of all meshes of the scene, each in its place."""
-    del size, choices
+    del choices
+    _check_glb(path, size)
     try:
         scene = trimesh.load_scene(path, file_type="glb", process=False)
+        _check_room(path, _corners(scene))
         mesh = scene.to_mesh()
+    except ScanFileError:
+        raise
     except Exception as error:
         raise _unreadable(path, "GLB", error) from error
     return _source("glb", path, np.array(mesh.vertices), np.array(mesh.faces), ())
@@ -28,26 +37,91 @@ def read_3mf(path: Path, size: int, choices: Choices) -> Source:
     """Vertices and triangles of all build items, each in its place."""
     import lib3mf  # type: ignore[import-untyped]
 
-    del size, choices
+    del choices
+    _check_3mf(path, size)
     try:
         with kept_locale():
             model = lib3mf.get_wrapper().CreateModel()
             model.QueryReader("3mf").ReadFromFile(str(path))
-            vertices, triangles = _built(model)
+            vertices, triangles = _built(path, model)
             unit = UNITS.get(model.GetUnit().name)
+    except ScanFileError:
+        raise
     except Exception as error:
         raise _unreadable(path, "3MF", error) from error
     comments = (f"unit {unit}",) if unit else ()
     return _source("3mf", path, vertices, triangles, comments)
 
 
-def _built(model: Any) -> tuple[Floats, Ints]:
+def _check_glb(path: Path, size: int) -> None:
+    """Refuse a header whose accessors promise more than the file can hold.
+
+    The first chunk is JSON: twelve bytes of header, its length, its kind, its text.
+    """
+    with path.open("rb") as file:
+        start = file.read(20)
+        text = file.read(min(int.from_bytes(start[12:16], "little"), size))
+    try:
+        accessors = json.loads(text).get("accessors", [])
+        promised = sum(int(accessor["count"]) for accessor in accessors)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise _unreadable(path, "GLB", error) from error
+    if promised > size:
+        raise ScanFileError(
+            Fault.TRUNCATED,
+            path,
+            f"promises {promised} numbers or places in {size} bytes",
+            "copy the file again, or export it again",
+        )
+
+
+def _corners(scene: Any) -> int:
+    """Vertices and faces of all places where the scene shows a mesh."""
+    each = {
+        name: len(mesh.vertices) + len(getattr(mesh, "faces", ()))
+        for name, mesh in scene.geometry.items()
+    }
+    shown = (scene.graph[node][1] for node in scene.graph.nodes_geometry)
+    return sum(each[name] for name in shown)
+
+
+def _check_3mf(path: Path, size: int) -> None:
+    """Refuse an archive that unpacks to more than meshes do, or memory holds."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(item.file_size for item in archive.infolist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise _unreadable(path, "3MF", error) from error
+    if unpacked > MOST_PACKED * size:
+        raise ScanFileError(
+            Fault.MEMORY,
+            path,
+            f"unpacks from {size} to {unpacked} bytes, as no mesh does",
+            "export it again, or as PLY",
+        )
+    _check_room(path, unpacked // BYTES_A_CORNER)
+
+
+def _check_room(path: Path, corners: int) -> None:
+    need, there = corners * BYTES_A_CORNER, available_bytes()
+    if need > there:
+        raise ScanFileError(
+            Fault.MEMORY,
+            path,
+            f"its mesh takes {need / 1e9:.1f} GB, {there / 1e9:.1f} GB are free",
+            "decimate the mesh, or use a larger machine",
+        )
+
+
+def _built(path: Path, model: Any) -> tuple[Floats, Ints]:
     """The meshes of the build items, joined."""
     vertices, triangles, count = [np.empty((0, 3))], [np.empty((0, 3), np.int64)], 0
     items = model.GetBuildItems()
     while items.MoveNext():
         item = items.GetCurrent()
         mesh = item.GetObjectResource()
+        count_here = mesh.GetVertexCount() + mesh.GetTriangleCount()
+        _check_room(path, count + count_here)
         corners = np.array([list(v.Coordinates) for v in mesh.GetVertices()])
         faces = [list(t.Indices) for t in mesh.GetTriangleIndices()]
         pose = np.array([list(row) for row in item.GetObjectTransform().Fields])

@@ -6,6 +6,7 @@ from analysis.spheres.biweight import BLIND
 from analysis.spheres.fit import refine
 from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.polish import _unpulled
+from analysis.spheres.sights import seen_from
 from tests.analysis.spheres.test_fit import CENTRE, scanned
 from tests.analysis.spheres.test_normals import ball
 
@@ -19,5 +20,6 @@ def test_the_pull_of_a_whole_cap_is_taken_back(rng: np.random.Generator) -> None
         every = np.arange(len(x))
         c = SphereCandidate(fit, every, np.ones(len(x), dtype=bool), 0.4, 0.2)
         before.append(fit.centre - CENTRE)
-        after.append(_unpulled([c], x)[0].fit.centre - CENTRE)
+        ((moved,), _) = _unpulled([c], x, seen_from([c], x))
+        after.append(moved.fit.centre - CENTRE)
     assert abs(np.mean(after, axis=0)[2]) < 0.5 * np.mean(before, axis=0)[2]

@@ -114,7 +114,7 @@ def refused(path: Path, content: bytes, choices: Choices | None = None) -> str:
         ("a.obj", b"v 1 2 3\nv 1 2\nv 1 2 3\n", "E-FORMAT", "line 2"),
         ("a.npy", b"not numpy", "E-FORMAT", "offset 0"),
         ("a.npy", NPY + b"\xff\xff{", "E-FORMAT", "header"),
-        ("a.e57", b"ASTM-E57", "E-FORMAT", ".ply"),
+        ("a.e57", b"ASTM-E57", "E-FORMAT", "as PLY"),
         ("a", b"1 2 3\n", "E-FORMAT", "without suffix"),
         ("a.xyz", b"1 2 nan\n1 2 inf\n1 2 3\n", "E-NONFINITE", "2 of 3"),
         ("a.xyz", b"1 2 1e300\n1 2 3\n", "E-RANGE", "1.0e+300"),

@@ -1,0 +1,54 @@
+"""GLB and 3MF files cost no more memory than they say."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trimesh
+
+from pipeline.scans.reading import solid_files
+from pipeline.scans.reading.cloud import read_cloud
+from pipeline.scans.reading.source import ScanFileError
+from pipeline.scans.reading.units import Unit
+
+
+def glb(scene: dict[str, object]) -> bytes:
+    text = json.dumps(scene).encode()
+    text += b" " * (-len(text) % 4)
+    chunk = len(text).to_bytes(4, "little") + b"JSON" + text
+    return b"glTF\2\0\0\0" + (12 + len(chunk)).to_bytes(4, "little") + chunk
+
+
+def test_a_glb_that_promises_more_than_it_holds_is_refused(tmp_path: Path) -> None:
+    accessor = {"componentType": 5126, "count": 10**9, "type": "VEC3"}
+    path = tmp_path / "a.glb"
+    path.write_bytes(glb({"asset": {"version": "2.0"}, "accessors": [accessor]}))
+    with pytest.raises(ScanFileError, match=r"E-TRUNCATED .*promises 1000000000"):
+        read_cloud(path, Unit.MM)
+
+
+def test_a_mesh_shown_more_often_than_memory_holds_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene, ball = trimesh.Scene(), trimesh.creation.icosphere(subdivisions=2)
+    for shift in np.eye(3):
+        pose = np.eye(4)
+        pose[:3, 3] = shift
+        scene.add_geometry(ball, geom_name="ball", transform=pose)
+    path = tmp_path / "a.glb"
+    path.write_bytes(scene.export(file_type="glb"))
+    assert len(read_cloud(path, Unit.MM).points) == 3 * len(ball.vertices)
+    room = 2.5 * 300 * (len(ball.vertices) + len(ball.faces))
+    monkeypatch.setattr(solid_files, "available_bytes", lambda: room)
+    with pytest.raises(ScanFileError, match=r"E-MEMORY .*its mesh takes"):
+        read_cloud(path, Unit.MM)
+
+
+def test_a_3mf_that_unpacks_to_a_flood_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.3mf"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("3D/3dmodel.model", b" " * 4_000_000)
+    with pytest.raises(ScanFileError, match=r"E-MEMORY .*as no mesh does"):
+        read_cloud(path, Unit.MM)
