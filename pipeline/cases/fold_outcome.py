@@ -22,6 +22,7 @@ from sim.origami.folding.stability import bending_strain, panel_strain
 from sim.origami.loading.phases import Fold, Phase
 from sim.origami.model.material import SheetMaterial
 
+AT_REST = 1.0  # degrees from which a crease counts as folded in the sheet as drawn
 STRAIN_LIMIT = 0.02  # above it the panels of [ZF19] no longer behave linearly
 
 
@@ -61,6 +62,18 @@ class FoldOutcome:
         tolerance = float(np.radians(self.tolerance))
         return fold_report(self.sheet, self.phases, self.last, tolerance)
 
+    def _stress_free(self) -> Summary:
+        """What is said of a sheet whose creases are folded before anything is asked."""
+        mesh = self.sheet.mesh
+        folds = np.degrees(np.abs(reached_folds(mesh, mesh.rest)))
+        if not len(folds) or folds.max() < AT_REST:
+            return {}
+        edge = int(mesh.pattern.creases[folds.argmax()])
+        a, b = mesh.pattern.edges[edge]
+        many = int((folds >= AT_REST).sum())
+        said = f"as drawn: {many} of {len(folds)} creases are folded there, crease "
+        return {"stress_free": f"{said}{edge} ({a}-{b}) by {folds.max():.0f} degrees"}
+
     def summary(self) -> Summary:
         report = self._report
         done = report.verdict in (FoldVerdict.FOLDED, FoldVerdict.NOTHING)
@@ -68,6 +81,7 @@ class FoldOutcome:
         said: Summary = {
             "stop": "all increments done" if done else "no increments left",
             "fold": report.verdict.value,
+            **self._stress_free(),
             "wrong_way": report.wrong_way,
             "fold_missing_deg": float(np.degrees(away)),
         }

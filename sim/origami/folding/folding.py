@@ -76,7 +76,7 @@ def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
     Raises
     ------
     StartError
-        where the flat sheet can move freely, or meets itself.
+        where the sheet can move freely, meets itself, or has panels that are not flat.
     NotConvergedError
         where an increment has no equilibrium even in small parts, with the last
         accepted step as `best`.

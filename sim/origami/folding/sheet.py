@@ -136,13 +136,15 @@ def build_problem(sheet: Sheet, phase: Phase) -> FoldingProblem:
 
 
 def check_start(mesh: BarHingeMesh, problem: FoldingProblem) -> None:
-    """Refuse a sheet that can move freely, or that meets itself before it folds.
+    """Refuse sheets that can move freely, meet themselves unfolded, or are not flat.
+
+    What meets is told first: panels that pass through others are seldom flat.
 
     Raises
     ------
     StartError
     """
-    model, surface = problem.model, problem.surface
+    model = problem.model
     bare = problem._replace(surface=no_surface(mesh.rest))
     none = near_at(bare, mesh.rest, bare.skin).pairs
     angles = hinge_angles(mesh, mesh.rest)
@@ -156,8 +158,16 @@ def check_start(mesh: BarHingeMesh, problem: FoldingProblem) -> None:
             f"the sheet can move without resistance, node {node} along "
             f"{'xyz'[axis]} for one: add supports"
         )
-    if not problem.safe:
-        return
+    if problem.safe:
+        _check_apart(mesh, problem)
+    try:
+        mesh.pattern.check_flat()
+    except ValueError as error:
+        raise StartError(str(error)) from error
+
+
+def _check_apart(mesh: BarHingeMesh, problem: FoldingProblem) -> None:
+    surface = problem.surface
     cross = crossings(surface.edge, surface.triangle, surface.tag, mesh.rest)
     pairs = near_at(problem, mesh.rest, 0.0).pairs
     closest, which = potential.smallest_distance(pairs, mesh.rest, False)

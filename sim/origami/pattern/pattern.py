@@ -9,6 +9,8 @@ import numpy as np
 
 from sim.arrays import Floats, Ints
 
+FLAT = 1e-3  # of a panel's size: how far its corners may be off its plane
+
 
 @dataclass(frozen=True, eq=False)
 class CreasePattern:
@@ -100,6 +102,26 @@ class CreasePattern:
     def tag(self, vertex: int) -> int:
         """The number of the vertex before the sheet was cut."""
         return self.tags[vertex] if self.tags else vertex
+
+    def check_flat(self) -> None:
+        """Refuse panels whose corners are off their plane by more than `FLAT`.
+
+        Raises
+        ------
+        ValueError
+            with the panel and the corner that is off the farthest
+        """
+        for number, panel in enumerate(self.panels):
+            corners = self.vertices[list(panel)]
+            normal = polygon_area(corners)
+            heights = (corners - corners.mean(axis=0)) @ normal / np.linalg.norm(normal)
+            worst = int(np.argmax(np.abs(heights)))
+            if abs(heights[worst]) > FLAT * np.ptp(corners, axis=0).max():
+                raise ValueError(
+                    f"panel {number} is not flat: vertex {panel[worst]} is "
+                    f"{abs(heights[worst]):.1e} m off its plane; move it there, or "
+                    "divide the panel into triangles"
+                )
 
     @cached_property
     def edges(self) -> Ints:

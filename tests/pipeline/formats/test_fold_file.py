@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 
 from pipeline.cases.origami import OrigamiCase
 from pipeline.formats.fold_file import fold_file
+from pipeline.terminal.errors import InputError
 from sim.origami.pattern.fold_format import (
     Unassigned,
     pattern_document,
@@ -261,6 +262,22 @@ BAD: dict[str, tuple[str, str]] = {
         "mountains fold by negative angles, valleys by positive: correct one",
     ),
     "plain.txt": ("nodes: [[0, 0]]", "name the file .yaml if it holds YAML"),
+    "three_quarters.fold": (
+        json.dumps(drawn.in_frames() | {"edges_foldAngle": [270, 0]}),
+        "edge 1-2 is to fold by 270 degrees",
+    ),
+    "twice_around.fold": (
+        json.dumps(drawn.in_frames() | {"edges_foldAngle": [720, 0]}),
+        "edge 1-2 is to fold by 720 degrees",
+    ),
+    "no_angle.fold": (
+        json.dumps(drawn.in_frames() | {"edges_foldAngle": [float("nan"), 0]}),
+        "edge 1-2 is to fold by nan degrees",
+    ),
+    "99_of_8.fold": (
+        json.dumps(drawn.in_frames() | {"faces_vertices": [[0, 1, 2, 99]]}),
+        "face 0 names vertex 99",
+    ),
     "undriven.svg": (
         drawn.as_svg([*drawn.rim(0, 0, 2, 2), (1, 0, 1, 2, "U")]),
         "has neither fold angle nor assignment",
@@ -277,3 +294,36 @@ def test_what_cannot_be_folded_is_refused_for_its_reason(
         read(name, tmp_path, text)
     assert name in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("rules", ["full", "paper"])
+def test_a_panel_that_is_not_flat_is_refused_before_anything_runs(
+    rules: str, tmp_path: Path
+) -> None:
+    document = drawn.folded_form()
+    document["vertices_coords"][3][2] += 3.0
+    path = tmp_path / "bent.fold"
+    path.write_text(json.dumps(document))
+    case = composed(
+        OrigamiCase,
+        "fold_file",
+        f"case.pattern.path={path}",
+        f"case.contact.rules={rules}",
+    )
+    with pytest.raises(InputError, match=r"panel 0 is not flat: vertex \d .*triangles"):
+        next(case.steps())
+
+
+def test_a_run_says_which_creases_are_folded_where_the_sheet_is_free_of_stress(
+    tmp_path: Path,
+) -> None:
+    said = {}
+    for name in ("folded.fold", "frames.fold"):
+        case = folded(name, tmp_path)
+        recorder = case.recorder()
+        recorder.see(next(iter(case.steps())))
+        said[name] = recorder.summary().get("stress_free")
+    assert said["frames.fold"] is None
+    assert said["folded.fold"] == (
+        "as drawn: 1 of 1 creases are folded there, crease 2 (1-2) by 143 degrees"
+    )
