@@ -4,7 +4,7 @@ from collections import deque
 
 import numpy as np
 
-from sim.arrays import Bools, Floats, Ints
+from sim.arrays import Bools, Floats, Ints, cross
 from sim.origami.model.mesh import BarHingeMesh
 from sim.origami.pattern.pattern import CreasePattern
 
@@ -58,8 +58,8 @@ def _about(
         a, b = b, a
     x, y = pattern.vertices[a], pattern.vertices[b]
     u = (x - y) / np.linalg.norm(x - y)  # valleys rise along the panel's normal
-    cross = np.cross(np.eye(3), u)
-    turn = np.eye(3) + np.sin(fold) * cross + (1 - np.cos(fold)) * cross @ cross
+    about = cross(np.eye(3), u)
+    turn = np.eye(3) + np.sin(fold) * about + (1 - np.cos(fold)) * about @ about
     return turn, x - turn @ x
 
 

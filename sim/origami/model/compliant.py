@@ -51,7 +51,8 @@ def compliant_mesh(pattern: CreasePattern, material: SheetMaterial) -> BarHingeM
     for crease, ends in zip(pattern.creases, middles, strict=True):
         _add_crease(parts, material, corners, int(crease), ends, first_centre)
     for number, nodes in enumerate(corners):
-        add_fan(parts, material, number, list(nodes.values()), first_centre + number)
+        t, middle = float(thickness[number]), first_centre + number
+        add_fan(parts, material, number, t, list(nodes.values()), middle)
     for number, crease in enumerate(pattern.creases):
         own = len(pattern.panels) + number
         _add_crease_triangles(parts, corners, int(crease), middles[number], own)
@@ -71,7 +72,6 @@ def drawn_in(pattern: CreasePattern, number: int, width: float) -> Floats:
     each edge, as in [ZF19]; that is exact for right angles.
     """
     panel = pattern.panels[number]
-    creased = {tuple(pattern.edges[c]) for c in pattern.creases}
     out = pattern.vertices[list(panel)].copy()
     for m, v in enumerate(panel):
         before, after = panel[m - 1], panel[(m + 1) % len(panel)]
@@ -80,8 +80,8 @@ def drawn_in(pattern: CreasePattern, number: int, width: float) -> Floats:
         sine = float(np.linalg.norm(np.cross(to_next, to_last)))
         if sine < COLLINEAR:
             continue
-        next_creased = (min(v, after), max(v, after)) in creased
-        last_creased = (min(v, before), max(v, before)) in creased
+        next_creased = (min(v, after), max(v, after)) in pattern.creased
+        last_creased = (min(v, before), max(v, before)) in pattern.creased
         if next_creased and last_creased:
             out[m] += 0.5 * width * (to_next + to_last)
         elif next_creased:

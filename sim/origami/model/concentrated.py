@@ -44,7 +44,8 @@ def concentrated_mesh(pattern: CreasePattern, material: SheetMaterial) -> BarHin
             normal=parts.normal(first),
         )
     for number, panel in enumerate(pattern.panels):
-        add_fan(parts, material, number, list(panel), centre[number])
+        t = float(thickness[number])
+        add_fan(parts, material, number, t, list(panel), centre[number])
     corner = np.array([v for panel in pattern.panels for v in panel], dtype=np.int64)
     return parts.mesh(corner, corner_panels(pattern), np.array(centre, dtype=np.int64))
 
@@ -72,19 +73,20 @@ def add_fan(
     parts: MeshBuilder,
     material: SheetMaterial,
     panel: int,
+    thickness: float,
     corner: list[int],
     centre: int,
 ) -> None:
     """Spokes, the hinges on them, and the triangles of one panel."""
-    thickness = material.thicknesses(len(parts.pattern.panels))[panel]
     area, total = fan_lengths(np.array([parts.rest[c] for c in corner]))
-    EA = material.panel_bar(float(thickness), area, total)
+    EA = material.panel_bar(thickness, area, total)
+    normal = parts.normal(panel)
     for m, node in enumerate(corner):
         before, after = corner[m - 1], corner[(m + 1) % len(corner)]
         length = parts.length(node, centre)
         parts.add_bar(node, centre, length, EA, panel=True)
-        stiffness = material.panel_hinge(float(thickness), length)
+        stiffness = material.panel_hinge(thickness, length)
         nodes = (before, node, centre, after)
-        parts.add_hinge(nodes, stiffness, normal=parts.normal(panel))
+        parts.add_hinge(nodes, stiffness, normal=normal)
         parts.triangle.append((node, after, centre))
         parts.triangle_panel.append(panel)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sim.arrays import Bools, Floats, Ints
+from sim.arrays import Bools, Floats, Ints, cross
 from sim.origami.pattern.pattern import CreasePattern, polygon_area
 
 
@@ -108,7 +108,7 @@ class MeshBuilder:
         """A hinge whose angle grows above pi as the wings rise along `normal`."""
         i, j, k, wing = nodes
         ij, jk = self.rest[j] - self.rest[i], self.rest[k] - self.rest[j]
-        if np.cross(ij, jk) @ normal > 0:
+        if cross(ij, jk) @ normal > 0:
             i, wing = wing, i
         self.hinge.append((i, j, k, wing))
         self.hinge_stiffness.append(stiffness)

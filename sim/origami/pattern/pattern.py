@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from sim.arrays import Floats, Ints
+from sim.arrays import Floats, Ints, cross
 
 FLAT = 1e-3  # of a panel's size: how far its corners may be off its plane
 
@@ -139,10 +139,16 @@ class CreasePattern:
         return np.setdiff1d(self._shared, self.joints)
 
     @cached_property
+    def creased(self) -> frozenset[tuple[int, int]]:
+        """The vertices of each crease, the lower number first."""
+        return frozenset((a, b) for a, b in self.edges[self.creases].tolist())
+
+    @cached_property
     def joints(self) -> Ints:
         """Numbers of the edges that only divide a panel."""
         inner = {(min(line), max(line)) for line in self.joined}
-        own = [e for e in self._shared.tolist() if tuple(self.edges[e]) in inner]
+        edges = self.edges.tolist() if inner else []
+        own = [e for e in self._shared.tolist() if inner and tuple(edges[e]) in inner]
         return np.array(own, dtype=np.int64)
 
     @cached_property
@@ -173,4 +179,4 @@ def panel_edges(panel: Sequence[int]) -> list[tuple[int, int]]:
 def polygon_area(corners: Floats) -> Floats:
     """Area vector (3,) of a polygon with corners (m, 3), m^2."""
     spokes = corners - corners.mean(axis=0)
-    return np.asarray(0.5 * np.cross(spokes, np.roll(spokes, -1, axis=0)).sum(axis=0))
+    return np.asarray(0.5 * cross(spokes, np.roll(spokes, -1, axis=0)).sum(axis=0))

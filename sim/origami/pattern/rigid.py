@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.arrays import Floats
+from sim.arrays import Floats, cross
 from sim.origami.pattern.pattern import CreasePattern
 
 
@@ -71,4 +71,4 @@ def closure_errors(pattern: CreasePattern) -> dict[int, float]:
 def _angle(x: Floats) -> float:
     """Angle at the middle one of three positions (3, 3), rad."""
     a, b = x[0] - x[1], x[2] - x[1]
-    return float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
+    return float(np.arctan2(np.linalg.norm(cross(a, b)), a @ b))
