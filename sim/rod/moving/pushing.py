@@ -138,7 +138,8 @@ def pushed_further(
     b += (pushed.rows @ change).reshape(-1, 3)
     near_by = b[:, 0] < SLACK * float(world.touching.radius.min())
     near_by |= pushed.force[:, 0] > 0.0
-    near_by &= once(world.rod, pushed.contacts)
+    k, (edge, share, gap, frame) = np.flatnonzero(near_by), pushed.contacts
+    near_by[k] = once(world.rod, Contacts(edge[k], share[k], gap[k], frame[k]))
     force = np.zeros_like(pushed.force)
     if not near_by.any():
         return change, force
