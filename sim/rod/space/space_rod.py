@@ -95,7 +95,17 @@ class SpaceRod:
         return float(self.rest_length.sum())
 
 
+def _refuse_unless_there(named: Ints, by: str, kind: str, count: int) -> None:
+    """Tell the first of (k, 1 or 2) numbers that no node or edge has."""
+    for k, side in np.argwhere((named < 0) | (named >= count)).tolist():
+        raise ValueError(
+            f"rod: {by} {k} names {kind} {named[k, side]}, but {kind}s are numbered "
+            f"0 to {count - 1}"
+        )
+
+
 def _refuse_bad_edges(nodes: Floats, edges: Ints, rest_length: Floats) -> None:
+    _refuse_unless_there(edges, "edge", "node", len(nodes))
     if not np.isfinite(nodes).all():
         k = int(np.argmin(np.isfinite(nodes).all(axis=1)))
         raise ValueError(f"rod: node {k} is at {nodes[k]}: give finite coordinates")
@@ -120,6 +130,7 @@ def _refuse_bad_directors(rod: SpaceRod) -> None:
 
 
 def _refuse_bad_bends(nodes: Floats, edges: Ints, bends: Ints) -> None:
+    _refuse_unless_there(bends, "bend", "edge", len(edges))
     t = edge_tangents(nodes, edges)
     for b, (e, f) in enumerate(bends.tolist()):
         if edges[e, 1] != edges[f, 0]:
@@ -248,6 +259,7 @@ def together(*rods: SpaceRod) -> SpaceRod:
 
 def clamped(rod: SpaceRod, *edges: int) -> SpaceRod:
     """The rod with both nodes and the frame of each of these edges held."""
+    _refuse_unless_there(np.array([edges]).T, "clamp", "edge", len(rod.edges))
     held, frames = rod.held.copy(), rod.held_frames.copy()
     chosen = list(edges)
     held[rod.edges[chosen].ravel()] = True

@@ -15,7 +15,7 @@ from sim.rod.space.elastic import energies, space_elements
 from sim.rod.space.frames import SpaceState, moved_on
 from sim.rod.space.loads import no_loads
 from sim.rod.space.sections import SpaceMaterial, rectangle
-from sim.rod.space.space_rod import SpaceRod, StretchLaw, through, together
+from sim.rod.space.space_rod import SpaceRod, StretchLaw, clamped, through, together
 from sim.rod.space.system import SpaceSystem
 from tests.sim.rod.known import dense_stiffness
 from tests.sim.rod.space.made import crooked, dense
@@ -179,3 +179,18 @@ def test_what_no_rod_can_be_is_refused() -> None:
         replace(rod, curvature=np.full((2, 3), np.nan))
     with pytest.raises(ValueError, match="give all the same"):
         together(rod, replace(rod, law=StretchLaw.RUBBER))
+
+
+@pytest.mark.parametrize("number", [9, -1])
+def test_what_names_nodes_or_edges_that_are_not_there_is_refused(number: int) -> None:
+    x = np.column_stack([np.arange(4.0), np.zeros(4), np.zeros(4)])
+    rod = through(x, SpaceMaterial(1e3, 1.0), rectangle(0.1, 0.1))
+    missing = np.array([[0, 1], [1, 2], [2, number]])
+    nodes, edges = "nodes are numbered 0 to 3", "edges are numbered 0 to 2"
+    with pytest.raises(ValueError, match=f"edge 2 names node {number}, but {nodes}"):
+        replace(rod, edges=missing)
+    with pytest.raises(ValueError, match=f"bend 1 names edge {number}, but {edges}"):
+        replace(rod, bends=missing[1:])
+    with pytest.raises(ValueError, match=f"clamp 1 names edge {number}, but {edges}"):
+        clamped(rod, 0, number)
+    assert clamped(rod, 0, 2).held_frames.tolist() == [True, False, True]
