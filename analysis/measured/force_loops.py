@@ -63,12 +63,15 @@ def turning_points(x: Floats, least: float = TURN) -> Ints:
     return np.array([*found, extreme if way else len(x) - 1])
 
 
-def loops_of(closing: Floats, force: Floats, at: Floats = PLACES) -> Loops:
+def loops_of(
+    closing: Floats, force: Floats, at: Floats = PLACES, over: float = 0.0
+) -> Loops:
     """Branches of a record at places.
 
     Parameters
     ----------
     closing, force : (n,) in the order of time, mm and N
+    over : mm either way over which force is averaged, within the branch
 
     Raises
     ------
@@ -79,7 +82,7 @@ def loops_of(closing: Floats, force: Floats, at: Floats = PLACES) -> Loops:
     reach: dict[int, list[float]] = {1: [], -1: []}
     for a, b in pairwise(turning_points(closing)):
         way = 1 if closing[b] > closing[a] else -1
-        ways[way].append(_branch(closing[a : b + 1], force[a : b + 1], at))
+        ways[way].append(_branch(closing[a : b + 1], force[a : b + 1], at, over))
         reach[way].append(float(way * closing[b]))
     for way, rows in ways.items():
         if not rows:
@@ -90,9 +93,24 @@ def loops_of(closing: Floats, force: Floats, at: Floats = PLACES) -> Loops:
     return Loops(at, np.array(ways[1]), np.array(ways[-1]))
 
 
-def _branch(x: Floats, force: Floats, at: Floats) -> Floats:
+def _branch(x: Floats, force: Floats, at: Floats, over: float) -> Floats:
     order = np.argsort(x, kind="stable")
-    return np.asarray(np.interp(at, x[order], force[order], left=np.nan, right=np.nan))
+    x, force = x[order], force[order]
+    found = np.interp(at, x, force, left=np.nan, right=np.nan)
+    there = np.isfinite(found) & (over > 0.0)
+    low, high = (np.clip(at[there] + way * over, x[0], x[-1]) for way in (-1, 1))
+    whole = _integral(high, x, force) - _integral(low, x, force)
+    found[there] = whole / (high - low)
+    return np.asarray(found)
+
+
+def _integral(to: Floats, x: Floats, force: Floats) -> Floats:
+    """(m,) of straight lines between (n,) points, from the first to places."""
+    whole = np.append(0.0, np.cumsum(np.diff(x) * (force[1:] + force[:-1]) / 2.0))
+    k = np.clip(np.searchsorted(x, to, side="right") - 1, 0, len(x) - 2)
+    return np.asarray(
+        whole[k] + (to - x[k]) * (force[k] + np.interp(to, x, force)) / 2.0
+    )
 
 
 def _mean_of(rows: Floats) -> tuple[Floats, Floats]:

@@ -175,9 +175,13 @@ def left_out_rows(
 
 
 def told_by_others(of: FittedRecords, near: Linear, group: Sequence[str]) -> bool:
-    """Whether records beside a group change with every fitted input."""
-    J = near.J[~of.rows["record"].isin(group).to_numpy()]
-    return bool(len(J) and J.shape[1] and J.any(axis=0).all())
+    """Whether a group changes with some fitted input, and records beside it with all.
+
+    One that changes with none has its parameters held, fitted to it elsewhere.
+    """
+    own = of.rows["record"].isin(group).to_numpy()
+    J = near.J[~own]
+    return bool(near.J[own].any() and len(J) and J.any(axis=0).all())
 
 
 def numerics(at: SetAtHand) -> prediction.Numerics:

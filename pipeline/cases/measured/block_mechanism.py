@@ -42,6 +42,7 @@ OTHER_UNIT = 2.0  # times the travel that is said, or more, is one in another un
 STRAY = 0.01  # of all samples, at each end of that range
 REACH = (-2.0, 11.2)  # mm of closing that a model's loop goes through
 OPTIONS = BlockOptions(tolerance=1e-7)
+SHARP = 2e-3  # mm, between which a snap is found
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Ligaments:
     gap : rad by which voids close before the drawing says so
     friction : N mm at which a hinge slips; stick : N mm/rad before
     give : mm/N of each clamp
+    play : mm by which the way of the clamps goes on at the force `seat`, N
     """
 
     stretch: float
@@ -65,6 +67,8 @@ class Ligaments:
     friction: float = 0.0
     stick: float = 1.0
     give: float = 0.0
+    play: float = 0.0
+    seat: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,8 @@ class BlockMechanism:
     fitted_mounting : pattern of records whose offset is the fitted one
     u_offset_mm : of the zero of position of any other record
     step_mm : of the clamps
+    spread_mm : either way, within which snaps of one cycle and the next lie: what is
+        predicted is the mean over cycles
     """
 
     geometry: str
@@ -89,9 +95,10 @@ class BlockMechanism:
     fitted_mounting: str = ""
     u_offset_mm: float = 0.15
     step_mm: float = 0.2
+    spread_mm: float = 0.3
 
     def __post_init__(self) -> None:
-        for name in ("ligament_mm", "u_offset_mm", "step_mm"):
+        for name in ("ligament_mm", "u_offset_mm", "step_mm", "spread_mm"):
             value = getattr(self, name)
             if not 0 < value < np.inf:
                 raise ValueError(f"{name} must be positive, not {value}")
@@ -127,7 +134,7 @@ class BlockMechanism:
         )
         offset = parameters[f"offset_{specimen}"] + record.numbers["offset_mm"]
         low, high = (record.numbers[f"travel_{end}_mm"] for end in ("min", "max"))
-        loops = loops_of(driving - offset, force)
+        loops = loops_of(driving - offset, force, over=self.spread_mm)
         there = (loops.at >= low) & (loops.at <= high)
         kept = (loops.closing[:, there], loops.opening[:, there])
         return loop_quantities(
@@ -208,9 +215,37 @@ def loop(
     low, high = (round(end / of.step_mm) for end in REACH)
     steps = [*range(0, low, -1), *range(low, high), *range(high, low - 1, -1)]
     assembly = of.assembly(ligaments, place, specimen)
-    rests = driven(assembly, [k * of.step_mm for k in steps], OPTIONS)
-    pairs = np.array([(rest.driving, rest.force) for rest in rests])[-low:]
-    return pairs[:, 0], pairs[:, 1]
+    rests = driven(assembly, [k * of.step_mm for k in steps], OPTIONS, SHARP)
+    pairs = np.array([(rest.driving, rest.force) for rest in rests])
+    first, far = int(np.argmin(pairs[: -low + 3, 0])), int(np.argmax(pairs[:, 0]))
+    ways = [
+        _with_play(pairs[rows, 0], pairs[rows, 1], way, ligaments)
+        for rows, way in ((slice(first, far + 1), 1), (slice(far, None), -1))
+    ]
+    driving, force = np.hstack(ways)
+    return driving, force
+
+
+def _with_play(
+    driving: Floats, force: Floats, way: int, ligaments: Ligaments
+) -> tuple[Floats, Floats]:
+    """One way of a loop with play in series, gone through where the force passes seat.
+
+    Where a snap would carry the clamps back they stand still, and the blocks settle at
+    that force.
+    """
+    if not ligaments.play:
+        return driving, force
+    beyond = force > ligaments.seat
+    at = np.flatnonzero(beyond[:-1] != beyond[1:])
+    part = (ligaments.seat - force[at]) / (force[at + 1] - force[at])
+    where = driving[at] + part * (driving[at + 1] - driving[at])
+    ends = np.column_stack([beyond[at], beyond[at + 1]]) * ligaments.play
+    x = np.insert(driving + beyond * ligaments.play, np.repeat(at + 1, 2),
+                  (where[:, None] + ends).ravel())  # fmt: skip
+    F = np.insert(force, np.repeat(at + 1, 2), ligaments.seat)
+    kept = way * x >= np.maximum.accumulate(way * x)
+    return x[kept], F[kept]
 
 
 def told(record: FoundRecord) -> dict[str, str]:

@@ -73,6 +73,18 @@ def test_cycles_tell_the_uncertainty_of_their_mean() -> None:
     assert loops.mean_branch().u[30] > 1.0 / np.sqrt(3) / 2
 
 
+def test_a_mean_over_a_length_is_that_of_straight_lines() -> None:
+    """Of |x - 5|, over +-0.3: |x - 5| away from 5, there (0.3^2 + d^2) / 0.6."""
+    x = there_and_back(1)
+    off = np.abs(PLACES - 5.0)
+    over = loops_of(np.round(x, 2), np.abs(np.round(x, 2) - 5.0), over=0.3)
+    inner = (PLACES > -1.2) & (PLACES < 10.6)
+    expected = np.where(off < 0.3, (0.09 + off**2) / 0.6, off)
+    np.testing.assert_allclose(
+        over.mean_branch().value[inner], expected[inner], atol=1e-9
+    )
+
+
 def test_a_record_that_never_comes_back_is_refused() -> None:
     x = np.arange(-1.6, 11.0, 0.1)
     with pytest.raises(ValueError, match="never opens"):

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from analysis.measured.series import curve
-from pipeline.cases.measured.block_mechanism import BlockMechanism
+from pipeline.cases.measured.block_mechanism import (
+    BlockMechanism,
+    Ligaments,
+    _with_play,
+)
 from pipeline.formats.record_files import FoundRecord
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
@@ -150,3 +154,24 @@ def test_stiff_clamps_do_not_give() -> None:
     held = MECHANISM.predict(given, firm)["force"]
     assert held.value[-1] > 1.1 * loose.value[-1]
     np.testing.assert_allclose(held.value, MECHANISM.predict(SOFT, firm)["force"].value)
+
+
+def test_play_moves_what_lies_beyond_its_force() -> None:
+    """By its length, with a flat piece at the force where it is gone through."""
+    one = MECHANISM.inputs(record())
+    firm = MECHANISM.predict(SOFT, one)["force"]
+    found = MECHANISM.predict({**SOFT, "play_L2": 1.0, "seat_L2": 1.0}, one)["force"]
+    i = int(np.flatnonzero(firm.value > 1.0)[0])
+    flat = slice(i + 2, i + 3)
+    np.testing.assert_allclose(found.value[: i - 2], firm.value[: i - 2], atol=1e-9)
+    np.testing.assert_allclose(found.value[flat], 1.0, atol=1e-9)
+    np.testing.assert_allclose(found.value[i + 7 :], firm.value[i + 2 : -5], atol=1e-9)
+
+
+def test_a_snap_into_play_ends_at_its_force() -> None:
+    """From -3 N a snap to 2 N is stopped where the play of 1 mm begins to be gone."""
+    driving, force = np.array([4.0, 2.0, 2.0, 0.0]), np.array([3.0, -3.0, 2.0, -2.0])
+    x, F = _with_play(driving, force, -1, Ligaments(1.0, 1.0, 1.0, play=1.0, seat=0.5))
+    assert (np.diff(x) <= 0.0).all()
+    np.testing.assert_allclose(np.interp([1.9, 1.0, 0.5], x[::-1], F[::-1]),
+                               [0.5, 0.0, -1.0])  # fmt: skip
