@@ -36,14 +36,14 @@ def test_specimens_of_one_design_are_left_out_together() -> None:
 
 
 def test_a_record_that_alone_tells_an_input_is_not_left_out() -> None:
-    """Without b nothing changes with the second input; without a, all does."""
-    rows = pd.DataFrame({"record": ["a", "a", "b", "c"]})
+    """Without b nothing changes with the second input; d changes with none."""
+    rows = pd.DataFrame({"record": ["a", "a", "b", "c", "d"]})
     of = FittedRecords(lambda *_: {}, {}, rows)
-    J = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 3.0], [1.0, 0.0]])
-    near = Linear({}, np.zeros(4), J, np.zeros((4, 0)), np.zeros((4, 0)))
-    told = {name: told_by_others(of, near, [name]) for name in "abc"}
-    assert told == {"a": True, "b": False, "c": True}
-    assert not told_by_others(of, near, ["a", "b", "c"])
+    J = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 3.0], [1.0, 0.0], [0.0, 0.0]])
+    near = Linear({}, np.zeros(5), J, np.zeros((5, 0)), np.zeros((5, 0)))
+    told = {name: told_by_others(of, near, [name]) for name in "abcd"}
+    assert told == {"a": True, "b": False, "c": True, "d": False}
+    assert not told_by_others(of, near, ["a", "b", "c", "d"])
     assert not told_by_others(of, replace(near, J=J[:, :0]), ["a"])
 
 
