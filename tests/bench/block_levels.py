@@ -21,7 +21,7 @@ from sim.arrays import Floats
 
 AUTHORS = {  # L2, times the 0.63 that they chose
     "stretch_L2": 0.882, "shear_L2": 0.2205, "turn_L2": 0.378, "friction_L2": 0.0,
-    "offset_L2": 0.0, "play_L2": 0.0,
+    "offset_L2": 0.0, "play_L2": 0.0, "place_L2": 0.6,
 }  # fmt: skip
 OFFSETS = np.arange(-0.3, 0.31, 0.1)  # mm, within which it is known
 
