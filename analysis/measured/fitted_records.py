@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.measured.model_error import ModelError
 from analysis.measured.series import Predict, RecordInputs
-from analysis.measured.slopes import own_slope, slope, values_at
+from analysis.measured.slopes import own_slope, picked, slope, values_at
 from sim.arrays import Floats, Ints
 
 FINE = 0.1  # of an input's uncertainty, over which a fit takes slopes
@@ -103,8 +103,9 @@ def predicted_and_slopes(
     """f (n,) of all rows and its slopes (n, len(steps)) in some inputs."""
     f, J = [], []
     for name, record in of.records.items():
-        at = values_at(of.predict, places_of(of.of(name)))
-        middle = at(values, record)
+        places = places_of(of.of(name))
+        at = values_at(of.predict, places)
+        middle = picked(of.predict(values, record), places)
         f.append(middle)
         each = [
             slope(at, values, record, middle, k, over).each for k, over in steps.items()

@@ -22,8 +22,8 @@ from scipy.stats import norm, t
 from analysis.measured.fitted_records import Input
 from analysis.measured.posterior import Posterior
 from analysis.measured.series import Predict, QuantitySeries, RecordInputs
-from analysis.measured.slopes import Values, own_slope, slope, values_at
-from sim.arrays import Floats
+from analysis.measured.slopes import Values, own_slope, picked, slope, values_at
+from sim.arrays import Floats, Ints
 
 SURE = 0.95
 SOURCES = ("u_num", "u_input", "u_fit", "u_model", "u_noise")
@@ -127,7 +127,11 @@ def predicted(
     families: Families,
     numerics: Numerics,
 ) -> pd.DataFrame:
-    """The rows of one record: COLUMNS."""
+    """The rows of one record: COLUMNS.
+
+    Where inputs drawn, or moved by u, leave a quantity without a value, its interval is
+    from the others, and attrs["note"] says how many.
+    """
     now = after.inputs
     on = {
         name: families(name).of(series) for name, series in predict(now, record).items()
@@ -144,7 +148,7 @@ def predicted(
         or [np.zeros((len(middle), 0))]
     )
     own = np.concatenate([on[name].u for name, _ in at] or [np.zeros(0)])
-    through = (
+    through, gone, tried = (
         _drawn(values, record, middle, after, numerics)
         if numerics.draws
         else _linear(values, record, middle, after, J)
@@ -160,7 +164,13 @@ def predicted(
             "u_fit": _root(J, after.noise),
         }
     )
-    return with_intervals(table, _root(J, after.model), after, families)
+    found = with_intervals(table, _root(J, after.model), after, families)
+    found.attrs["note"] = "; ".join(
+        f"{table['quantity'].iloc[i]}: {gone[i]} of {tried} runs with moved inputs "
+        "have none; its interval is from the others"
+        for i in np.flatnonzero(gone)
+    )
+    return found
 
 
 def with_intervals(
@@ -206,16 +216,24 @@ def _root(J: Floats, covariance: Floats) -> Floats:
 
 def _linear(
     values: Values, record: RecordInputs, middle: Floats, after: Posterior, J: Floats
-) -> Floats:
-    """(n,) variance from held inputs, the fit going along, and the record's own."""
-    total = np.zeros(len(middle))
+) -> tuple[Floats, Ints, int]:
+    """(n,) variance from held inputs, the fit going along, and the record's own.
+
+    Returns
+    -------
+    the variance; (n,) how many moved inputs leave no value; of how many
+    """
+    total, gone = np.zeros(len(middle)), np.zeros(len(middle), dtype=np.int64)
     for k, (name, u) in enumerate(zip(after.held, after.u_held, strict=True)):
         one = slope(values, after.inputs, record, middle, name, float(u))
         total += (one.change - J @ after.gain[:, k] * u) ** 2 + one.bend**2 / 2
-    for name, u in record.u.items():
-        if u > 0:
-            total += own_slope(values, after.inputs, record, middle, name).variance
-    return total
+        gone += one.gone
+    own = [name for name, u in record.u.items() if u > 0]
+    for name in own:
+        one = own_slope(values, after.inputs, record, middle, name)
+        total += one.variance
+        gone += one.gone
+    return total, gone, 2 * (len(after.held) + len(own))
 
 
 def _drawn(
@@ -224,13 +242,14 @@ def _drawn(
     middle: Floats,
     after: Posterior,
     numerics: Numerics,
-) -> Floats:
-    """(n,) mean square departure of values from inputs drawn anew."""
+) -> tuple[Floats, Ints, int]:
+    """(n,) mean square departure of values from inputs drawn anew; see `_linear`."""
     own = {name: u for name, u in record.u.items() if u > 0}
-    if not own and not after.held:
-        return np.zeros(len(middle))
-    rng = np.random.default_rng(numerics.seed)
+    gone, tried = np.zeros(len(middle), dtype=np.int64), numerics.draws
     total = np.zeros(len(middle))
+    if not own and not after.held:
+        return total, gone, tried
+    rng = np.random.default_rng(numerics.seed)
     for _ in range(numerics.draws):
         moved = rng.standard_normal(len(after.held)) * after.u_held
         back = -after.gain @ moved
@@ -241,8 +260,12 @@ def _drawn(
         drawn = record
         for name, u in own.items():
             drawn = drawn.shifted(name, float(rng.normal(0.0, u)))
-        total += (values(now, drawn) - middle) ** 2
-    return total / numerics.draws
+        off = values(now, drawn) - middle
+        gone += np.isnan(off)
+        total += np.nan_to_num(off) ** 2
+    if (gone > tried / 2).any():
+        raise ValueError(f"most of {tried} draws of the inputs leave a value out")
+    return total / (tried - gone), gone, tried
 
 
 def _discretisation(
@@ -255,6 +278,6 @@ def _discretisation(
     """(n,) from what half the step changes: the grid convergence index over 1.15."""
     if numerics.refined is None or not len(middle):
         return np.zeros(len(middle))
-    finer = values_at(numerics.refined, at)(now, record)
+    finer = picked(numerics.refined(now, record), at)
     left = np.abs(finer - middle) / (1.0 - 2.0**-numerics.order)
     return np.asarray(SAFETY * left / SHIFTED)

@@ -37,6 +37,7 @@ class Prediction:
     records : digest of the inputs of each, by name
     fitted : names of those that were fitted
     refused : why a record has none
+    notes : of records that some runs with moved inputs leave a quantity of out
     """
 
     table: pd.DataFrame
@@ -45,6 +46,7 @@ class Prediction:
     records: Mapping[str, str]
     fitted: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def holds(self, inputs: RecordInputs) -> bool:
         """Whether a record was predicted from these inputs."""
@@ -106,6 +108,7 @@ def write_prediction(
     inputs: Mapping[str, RecordInputs],
     fitted: tuple[str, ...],
     refused: Mapping[str, str],
+    notes: Mapping[str, str],
 ) -> None:
     """Write both files."""
     out.mkdir(parents=True, exist_ok=True)
@@ -117,7 +120,7 @@ def write_prediction(
         "records": {name: digest_of(one) for name, one in inputs.items()},
         "fitted": list(fitted),
         "refused": dict(refused),
-    }
+    } | ({"notes": dict(notes)} if notes else {})
     write_json(out / RECORD, said)
 
 
@@ -147,6 +150,7 @@ def read_prediction(folder: Path) -> Prediction:
             dict(said["records"]),
             tuple(said["fitted"]),
             dict(said["refused"]),
+            dict(said.get("notes", {})),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{folder} holds no prediction: {one_line(error)}") from error

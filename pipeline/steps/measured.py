@@ -133,6 +133,7 @@ def _prediction_said(
         "key": of.key if of else "",
         "sha256": of.sha256 if of else "",
         "committed": before is not None,
+        "notes": dict(of.notes) if of else {},
     }
     if before and made:
         said["reproduced"] = reproduced(before, made)

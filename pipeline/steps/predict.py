@@ -61,7 +61,7 @@ def run_step(
             {**records.inputs, **kept.inputs},
             {**records.refused, **kept.refused},
         )
-    tables, refused = [], dict(records.refused)
+    tables, refused, notes = [], dict(records.refused), dict[str, str]()
     for name, one in records.inputs.items():
         try:
             tables.append(
@@ -74,6 +74,7 @@ def run_step(
                     numerics(at),
                 )
             )
+            notes[name] = tables[-1].attrs["note"]
         except REFUSALS as error:
             refused[name] = one_line(error)
     empty = pd.DataFrame(columns=list(prediction.COLUMNS))
@@ -81,5 +82,6 @@ def run_step(
     made = {n: one for n, one in records.inputs.items() if n not in refused}
     there = records.found if folder == at.folder else {}
     fitted = tuple(name for name in made if name in there and at.is_fitted(name))
-    write_prediction(out, table, key, made, fitted, refused)
+    notes = {n: note for n, note in notes.items() if note}
+    write_prediction(out, table, key, made, fitted, refused, notes)
     return {"records": len(made), "rows": len(table), "refused": len(refused)}

@@ -139,3 +139,46 @@ _NOISY = Family("force", Limits(aim=10.0, u=0.05), "N")
 def _noisy(quantity: str) -> Family:
     del quantity
     return _NOISY
+
+
+def vanishing(parameters: Mapping[str, float], record: RecordInputs) -> Quantities:
+    """A force that is the input, and a state 3 x that is there above x = 1 only."""
+    del record
+    x = parameters["E"]
+    state = {"state": one_value(3.0 * x)} if x > 1.0 else {}
+    return {"force": one_value(x)} | state
+
+
+def test_a_state_that_an_input_takes_away_is_counted() -> None:
+    """At 1.2 -+ 0.5 it is there above only: u is that end's change, and it is said."""
+    after = replace(known({"E": 1.2}, {"E": 0.5}), errors={"force": NONE})
+    inputs, record = [Input("E", 1.2, 0.5)], RecordInputs("r")
+    table = predicted(vanishing, record, after, inputs, lambda _: FAMILY, PLAIN)
+    np.testing.assert_allclose(table["u_input"], [0.5, 1.5], rtol=1e-12)
+    assert table.attrs["note"].startswith("state: 1 of 2 runs with moved inputs")
+    drawn = predicted(
+        vanishing, record, after, inputs, lambda _: FAMILY, Numerics(draws=2000)
+    )
+    share = int(drawn.attrs["note"].split()[1]) / 2000
+    assert share == pytest.approx(0.345, abs=0.03)  # of normal draws below -0.4
+    after = replace(after, inputs={"E": 1.2}, u_held=np.array([0.1]))
+    whole = predicted(vanishing, record, after, inputs, lambda _: FAMILY, PLAIN)
+    assert whole.attrs["note"] == ""
+
+
+def test_a_state_that_is_there_on_neither_side_is_refused() -> None:
+    def between(parameters: Mapping[str, float], record: RecordInputs) -> Quantities:
+        del record
+        x = parameters["E"]
+        return {"state": one_value(x)} if abs(x - 1.0) < 0.1 else {}
+
+    after = known({"E": 1.0}, {"E": 0.5})
+    with pytest.raises(ValueError, match="neither end"):
+        predicted(
+            between,
+            RecordInputs("r"),
+            after,
+            [Input("E", 1.0, 0.5)],
+            lambda _: FAMILY,
+            PLAIN,
+        )
