@@ -44,6 +44,7 @@ from analysis.figures.style import (
 WIDTH = 43.0  # mm of a panel
 HEIGHT = 60.0  # mm of a panel and the residuals below
 LEAST, HEAD = 36.0, 20.0  # mm of a panel of single values, and of its title and axis
+LAYOUTS = 3
 LINE = 3.2  # mm of a record in a panel of single values
 
 
@@ -139,7 +140,20 @@ def measured_set(of: ShownSet) -> Figure:
         legend_below(figure, marks)
         runs = provenance(of.runs, synthetic=False)
         say_below(figure, runs, _foot(of))
+        _laid_out(figure)
     return figure
+
+
+def _laid_out(figure: Figure) -> None:
+    """Room for panels that hang below others by a part of their height.
+
+    The layout measures how far they reach before it sizes the panels: it is done until
+    it has measured about the sizes that it gives.
+    """
+    engine = figure.get_layout_engine()
+    assert engine is not None
+    for _ in range(LAYOUTS):
+        engine.execute(figure)
 
 
 def _panels(cells: Sequence["Cell"]) -> PanelGrid:
