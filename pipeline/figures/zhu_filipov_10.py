@@ -17,7 +17,7 @@ from sim.arrays import Floats
 CAPTION = """
 **How folding sequences of a box corner end**, after Fig. 10 of [ZF19]. **a**, the
 creases A to D; **b** to **d**, three ends, each with its sequence (the stage at which
-A-B-C-D folds) and verdict. Table: all {{ counts.all }} sequences, as the verdict of
+A-B-C-D folds) and verdict. **e**, all {{ counts.all }} sequences, as the verdict of
 sheets that are off by a little ({{ draws }} draws in all; lock or no where more than
 nine in ten draws end so but for a risk of 5 %). Lock {{ counts.lock }}, no {{ counts.no
 }}, undecided {{ counts.undecided }}. In [ZF19] seven of 75 lock and some cannot be told

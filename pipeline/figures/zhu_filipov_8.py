@@ -9,12 +9,13 @@ from pipeline.terminal.errors import InputError
 
 CAPTION = """
 {% set r = rows[0].result -%}
-**A box folds itself**, after Fig. 8 of [ZF19]. **a**, the sheet flat, and the end with
-the forces of contact (red). **b**, strain energy (µJ), contact excluded, by increment
-of the rest angles; numbered marks: the shapes of **c**. The energy is {{ before |
-times(1e6) | sig(1) }} µJ at increment {{ apart }}, before panels meet, and {{
-r.strain_energy | times(1e6) | sig }} µJ at the end, increment {{ r.steps }}: none until
-panels meet, as in print. At the end the sheet is {{ r.fold }}: {{ r.fold_why }}.
+**A box folds itself**, after Fig. 8 of [ZF19]. **a**, the sheet flat; **b**, the end
+with the forces of contact (red). **c**, strain energy (µJ), contact excluded, by
+increment of the rest angles; numbered marks: the shapes of **d** to **g**. The energy
+is {{ before | times(1e6) | sig(1) }} µJ at increment {{ apart }}, before panels meet,
+and {{ r.strain_energy | times(1e6) | sig }} µJ at the end, increment {{ r.steps }}:
+none until panels meet, as in print. At the end the sheet is {{ r.fold }}: {{ r.fold_why
+}}.
 """
 
 

@@ -10,11 +10,11 @@ from pipeline.results.shown import DrawnFigure, Row
 
 CAPTION = """
 **A locking box corner is pulled, with and without contact**, after Fig. 9 of [ZF19].
-**a**, folded, and loaded by {{ load | times(1000) | sig(2) }} mN. **b**, load (mN) by
-displacement since folding (mm). At the full load the corner has moved {{
-rows[0].result.displacement | times(1000) | sig }} mm with contact and {{
-rows[1].result.displacement | times(1000) | sig }} mm without: contact stiffens it, as
-in print.
+**a**, folded; loaded by {{ load | times(1000) | sig(2) }} mN with contact (**b**; red:
+its forces) and without (**c**). **d**, load (mN) by displacement since folding (mm). At
+the full load the corner has moved {{ rows[0].result.displacement | times(1000) | sig }}
+mm with contact and {{ rows[1].result.displacement | times(1000) | sig }} mm without:
+contact stiffens it, as in print.
 {% if slips -%}
 Unlike the curve in print, ours slips beyond {{ slips | listed }} mN: with edges seen
 (`rules: full`) the teeth slide past each other there; a load that is raised, as here,
