@@ -15,6 +15,7 @@ PART = re.compile(
     rf"|\[(?P<cited>{'|'.join(SOURCES)})\]|(?P<text>[^*`$\[]+|.)",
     re.DOTALL,
 )
+DIGEST = re.compile(r"\b[0-9a-f]{32,}\b")
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -38,9 +39,19 @@ def latex_text(text: str) -> str:
     return "".join(SPECIAL.get(c) or TEXT.get(c, c) for c in text)
 
 
+def latex_name(text: str) -> str:
+    """A name in typewriter letters; digests may be broken, two hyphens stay two."""
+    plain = latex_text(text).replace("--", "-{}-")
+    return rf"\texttt{{{DIGEST.sub(_breakable, plain)}}}"
+
+
+def _breakable(digest: re.Match[str]) -> str:
+    return r"\allowbreak{}".join(re.findall(".{1,8}", digest[0]))
+
+
 LATEX: Forms = {
     "bold": lambda text: rf"\textbf{{{latex_text(text)}}}",
-    "name": lambda text: rf"\texttt{{{latex_text(text)}}}",
+    "name": latex_name,
     "mathematics": "${}$".format,
     "cited": r"\cite{{{}}}".format,
     "text": latex_text,

@@ -34,3 +34,11 @@ def test_mathematics_that_html_is_not_told_is_refused():
 def test_what_is_cut_off_is_still_text():
     assert as_html("$x_$") == "<i>x</i><sub> </sub>"
     assert as_html("2 $ and **") == "2 $ and **"
+
+
+def test_latex_breaks_digests_and_keeps_hyphens():
+    digest = "0123456789abcdef" * 2
+    assert written(f"`a --check` `{digest}`", LATEX) == (
+        r"\texttt{a -{}-check} \texttt{01234567\allowbreak{}89abcdef\allowbreak{}"
+        r"01234567\allowbreak{}89abcdef}"
+    )
