@@ -32,7 +32,7 @@ import numpy as np
 from pydantic import Field
 
 from pipeline.config.checking import checked
-from pipeline.config.models import Point, Rows, numbers
+from pipeline.config.models import Entry, Point, Rows, numbers
 from pipeline.formats.json_file import read_entries
 from pipeline.formats.structure_joints import StructureParts, drawn_up
 from pipeline.formats.structure_start import check_start
@@ -75,16 +75,25 @@ class OwnStructure(Structure):
 OwnedRow = Annotated[tuple[str, int], numbers(2)]
 
 
-class StructureFile(StructureVolume, StructureParts):
+def _rows_of(kind: ConstraintKind) -> Any:
+    """The rows of a kind in a file: nodes, an axis if it holds one, a constant."""
+    axis = [Literal[0, 1, 2]] if kind is ConstraintKind.FIX else []
+    constant = [] if kind in WITHOUT_CONSTANT else [float]
+    entries = (*[int] * int(NODES[kind]), *axis, *constant)
+    row: Any = tuple.__class_getitem__(entries)
+    return Rows[Annotated[row, numbers(len(entries))]]
+
+
+class ElementaryRows(Entry):
+    """A list of rows for each kind of constraint, by its name in small letters."""
+
+    __annotations__ = {kind.name.lower(): _rows_of(kind) for kind in ConstraintKind}
+
+
+class StructureFile(ElementaryRows, StructureVolume, StructureParts):
     """The content of a structure file."""
 
     nodes: Annotated[list[Point], Field(min_length=1)]
-    dist: Rows[Annotated[tuple[int, int, float], numbers(3)]]
-    dot: Rows[Annotated[tuple[int, int, int, int, float], numbers(5)]]
-    triple: Rows[Annotated[tuple[int, int, int, int, int, int, float], numbers(7)]]
-    par: Rows[Annotated[tuple[int, int, int, int], numbers(4)]]
-    coin: Rows[Annotated[tuple[int, int], numbers(2)]]
-    fix: Rows[Annotated[tuple[int, Literal[0, 1, 2], float], numbers(3)]]
     leading: list[int] | None = None
     goals: list[Point] | None = None
     bodies: list[list[int]] | None = None
@@ -129,7 +138,7 @@ def structure_of(content: StructureFile) -> Structure:
         for kind in ConstraintKind
         for entry in getattr(content, kind.name.lower())
     ]
-    said = content.is_said or not any(c.kind < ConstraintKind.FIX for c in elementary)
+    said = content.is_said or all(c.kind is ConstraintKind.FIX for c in elementary)
     bodies = content.bodies
     draft = drawn_up(content, content.nodes, bodies or [] if said else [])
     for constraint, owner in zip(elementary, _owners(content), strict=True):
