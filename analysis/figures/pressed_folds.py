@@ -243,5 +243,7 @@ def _reactions(ax: Axes, name: str, rows: pd.DataFrame, letter: str) -> None:
         )
     ax.set_xlabel("$x/L$ (-)")
     ax.set_ylabel("reaction (mN)")
-    ax.legend()
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, high + 0.55 * (high - low))  # room for the legend
+    ax.legend(loc="upper center", ncols=2)
     put_letter(ax, letter, name)

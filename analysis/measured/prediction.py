@@ -165,12 +165,17 @@ def predicted(
         }
     )
     found = with_intervals(table, _root(J, after.model), after, families)
-    found.attrs["note"] = "; ".join(
-        f"{table['quantity'].iloc[i]}: {gone[i]} of {tried} runs with moved inputs "
-        "have none; its interval is from the others"
-        for i in np.flatnonzero(gone)
-    )
+    found.attrs["note"] = _note(table["quantity"].tolist(), gone, tried)
     return found
+
+
+def _note(quantities: Sequence[str], gone: Ints, tried: int) -> str:
+    """How many runs of a quantity had no value, where some had none."""
+    return "; ".join(
+        f"{quantities[i]}: {gone[i]} of {tried} runs with moved inputs have none; "
+        "its interval is from the others"
+        for i in np.flatnonzero(gone).tolist()
+    )
 
 
 def with_intervals(
