@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-POWER = re.compile(r"\d(?:\.\d+)?[eE][+-]?\d+")  # 2.6e-05
+POWER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?[eE][+-]?\d+(?!\w)")  # 2.6e-05
 NO_NUMBER = re.compile(r"\b(?:nan|inf|None|True|False)\b")
 LONG = re.compile(r"\d*\.\d{7,}+(?!\()")  # digits that no u explains
 LETTER = re.compile(r"\*\*([a-z]{1,2})\*\*")

@@ -12,10 +12,10 @@ from pipeline.results.shown import DrawnFigure, Row
 
 CAPTION = """
 {% set r = rows[0].result -%}
-**A rod in motion**: {{ r.nodes }} nodes at {{ moments }} moments (time $t$ in s), all
-panels of one scale (grey: ground). It ends at a height of its centroid of {{ r.y_c |
-times(1000) | sig }} mm after {{ r.steps }} steps, at most {{ r.balance | times(100) |
-sig(1) }} % of the energy at work out of balance.
+**A rod in motion**: {{ r.nodes }} nodes at {{ moments }} moments ({{ letters | spanned
+}}; time $t$ in s), all panels of one scale (grey: ground). It ends at a height of its
+centroid of {{ r.y_c | times(1000) | sig }} mm after {{ r.steps }} steps, at most {{
+r.balance | times(100) | sig(1) }} % of the energy at work out of balance.
 """
 
 MOMENTS = 5

@@ -6,7 +6,7 @@ from analysis.captions.lint import caption_faults
 
 GOOD = (
     r"**Two rods**, **a** light and **b** to **d** heavy: $2 \times 10^{-5}$ m apart, "
-    "0.91119900(10) of `run_1e5`."
+    "0.91119900(10) of `run_1e5`, commit 825e7b7c."
 )
 
 
