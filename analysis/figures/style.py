@@ -258,7 +258,8 @@ def say_below(figure: Figure, runs: str, *notes: str) -> None:
     takes the runs away.
     """
     for name, text in ((IDENTITY, runs), (NOTE, " ".join(notes))):
-        letters = int(page().room_mm / A_LETTER_MM)
+        room = min(page().room_mm, 25.4 * figure.get_figwidth())
+        letters = int(room / A_LETTER_MM)
         if text:
             figure.text(
                 0.0, 0.0, "\n".join(wrap(text, letters)), gid=name, color=FAINT,
