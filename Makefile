@@ -145,7 +145,7 @@ test-cluster: $(READY_DEV)
 	@$(call needed,munged slurmctld slurmd sbatch,slurm-wlm munge)
 	$(RUN) pytest tests/cluster -m "slow or not slow"
 
-# Readers of LAS, LAZ and E57, added to the environment.
+# Readers of LAS, LAZ, E57 and DXF, added to the environment.
 formats: $(READY)
 	@$(call install,--no-deps -r pipeline/scans/requirements.lock)
 
@@ -176,6 +176,6 @@ help:
 	@echo "make test-cluster a study on a Slurm of one node (as root, needs slurm-wlm, munge)"
 	@echo "make test-browser the report in a real browser, the picking window (needs chromium, xvfb, xdotool)"
 	@echo "make bench        install the peers, print the benchmarks, a command each"
-	@echo "make formats      adds the readers of LAS, LAZ and E57 scans"
+	@echo "make formats      adds the readers of LAS, LAZ, E57 and DXF"
 	@echo "make lock         make the locks again from pyproject.toml (needs uv); versions that fit stay"
 	@echo "make clean        remove caches; results stay"

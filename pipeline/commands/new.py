@@ -5,15 +5,19 @@ KIND is mechanism, pattern, robot, comparison or study.
 It writes NAME.yaml for a mechanism or a robot, NAME.svg for a crease pattern,
 NAME.comparison.yaml for a comparison, conf/study/NAME.yaml for a study, and says what
 to type next. What is written runs as it is; change one thing at a time. A file that is
-there is never overwritten.
+there is never overwritten. A mechanism may begin as one of a URDF or DXF file, of which
+every node, body and joint is then written out.
 
-Example:
+Examples:
   morphtrack new mechanism gripper
+  morphtrack new mechanism arm --from arm.urdf
 """
 
+import json
 import re
 from pathlib import Path
 
+from pipeline.formats.structure_file import structure_content, structure_file
 from pipeline.store.files import write_text
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, InputError, command
@@ -133,8 +137,26 @@ KINDS = {
 }
 
 
-def written(kind: str, name: str) -> tuple[Path, str]:
+def written_out(path: str) -> str:
+    """A structure file of what another says, its entries numbered."""
+    structure_file(path)  # refused now rather than when it is run
+    lines = [MECHANISM.partition("\n")[0], f"# From {Path(path).name}."]
+    for key, value in structure_content(path).items():
+        if isinstance(value, list):
+            lines.append(f"{key}:" if value else f"{key}: []")
+            lines += [f"  - {json.dumps(one)} # {i}" for i, one in enumerate(value)]
+        else:
+            lines.append(f"{key}: {json.dumps(value)}")
+    lines.append("# target: {nodes: [[0, 0.0, 0.0, 0.0]]} # where a node is to go")
+    return "\n".join(lines) + "\n"
+
+
+def written(kind: str, name: str, begun: str | None = None) -> tuple[Path, str]:
     """The file, and what to type next.
+
+    Parameters
+    ----------
+    begun : the file that a mechanism is to be taken from
 
     Raises
     ------
@@ -148,6 +170,10 @@ def written(kind: str, name: str) -> tuple[Path, str]:
     if path.exists():
         raise InputError(f"{path} is there: give another name, or move it away")
     whole = text.format(name=name) if kind in ("comparison", "study") else text
+    if begun is not None:
+        if kind != "mechanism":
+            raise InputError(f"--from begins a mechanism, not a {kind}: leave it out")
+        whole = written_out(begun)
     write_text(path, whole)
     return path, then.format(name=name, path=path)
 
@@ -156,6 +182,10 @@ def arguments() -> OneLineParser:
     parser = OneLineParser("new", __doc__)
     parser.add_argument("kind", choices=KINDS, help="what the file is to describe")
     parser.add_argument("name", help="of the file, in letters, digits and _")
+    parser.add_argument(
+        "--from", dest="begun", metavar="FILE",
+        help="a mechanism in URDF or DXF to begin with",
+    )  # fmt: skip
     return parser
 
 
@@ -163,6 +193,6 @@ def arguments() -> OneLineParser:
 def main(argv: list[str] | None = None) -> int:
     """Write one file."""
     given = arguments().parse_args(argv)
-    path, then = written(given.kind, given.name)
+    path, then = written(given.kind, given.name, given.begun)
     print(f"wrote {path}; next:\n{then}")
     return DONE

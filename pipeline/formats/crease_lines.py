@@ -70,7 +70,7 @@ def cp_entries(text: str) -> dict[str, Any]:
             )
         if words[0] in CP_LETTERS:
             strokes.append(Stroke((x1, y1), (x2, y2), CP_LETTERS[words[0]]))
-    return _entries(strokes, "lines of kind 1, 2 or 3")
+    return stroke_entries(strokes, "lines of kind 1, 2 or 3")
 
 
 def svg_entries(text: str) -> dict[str, Any]:
@@ -87,10 +87,11 @@ def svg_entries(text: str) -> dict[str, Any]:
         raise ValueError(
             "the SVG file nests its groups too deep: flatten them"
         ) from None
-    return _entries(strokes, "lines in red, blue or black")
+    return stroke_entries(strokes, "lines in red, blue or black")
 
 
-def _entries(strokes: list[Stroke], what: str) -> dict[str, Any]:
+def stroke_entries(strokes: list[Stroke], what: str) -> dict[str, Any]:
+    """The entries of a FOLD file for lines alone."""
     if not strokes:
         raise ValueError(f"the drawing has no {what}: export the crease pattern itself")
     return {
@@ -142,14 +143,20 @@ def _letter(stroke: str) -> str | None:
     """The assignment that a colour stands for; None for what is only a help to see."""
     if stroke in ("none", "transparent", *GREYS):
         return None
-    colour = _colour(stroke)
+    return letter_of(_colour(stroke), repr(stroke), "the SVG file")
+
+
+def letter_of(
+    colour: tuple[int, int, int] | None, called: str, what: str
+) -> str | None:
+    """The assignment of red, green and blue, 0 to 255; None for greys."""
     if colour in COLOURS:
         return COLOURS[colour]
     if colour is not None and len(set(colour)) == 1:
         return None
     raise ValueError(
-        f"the SVG file has lines in {stroke!r}, which stand for nothing: draw them in "
-        "red, blue, black, lime, yellow or magenta, and what is no line in grey"
+        f"{what} has lines in {called}, which stand for nothing: draw them in red, "
+        "blue, black, lime, yellow or magenta, and what is no line in grey"
     )
 
 

@@ -1,11 +1,12 @@
-"""Crease patterns from FOLD, CP and SVG files."""
+"""Crease patterns from FOLD, CP, SVG and DXF files."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pipeline.formats.crease_lines import cp_entries, svg_entries
-from pipeline.formats.json_file import read_entries
+from pipeline.formats.dxf_file import dxf_creases
+from pipeline.formats.json_file import read_entries, read_text
 from sim.origami.pattern.fold_format import Unassigned, read_pattern
 from sim.origami.pattern.pattern import CreasePattern
 
@@ -21,7 +22,7 @@ def fold_file(
     unassigned: str = Unassigned.REFUSE.value,
     frame: int | None = None,
 ) -> CreasePattern:
-    """The crease pattern in a FOLD file, or drawn in a CP or SVG file.
+    """The crease pattern in a FOLD file, or drawn in a CP, SVG or DXF file.
 
     Parameters
     ----------
@@ -42,12 +43,9 @@ def fold_file(
 
 
 def _entries_of(path: str) -> Mapping[str, Any]:
-    drawing = DRAWINGS.get(Path(path).suffix.lower())
-    if drawing is None:
-        return read_entries(path, "FOLD file", "named entries")
-    try:
-        return drawing(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}: give a drawing") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is not a text: give a drawing") from None
+    suffix = Path(path).suffix.lower()
+    if suffix == ".dxf":
+        return dxf_creases(path)
+    if suffix in DRAWINGS:
+        return DRAWINGS[suffix](read_text(path, "drawing"))
+    return read_entries(path, "FOLD file", "named entries")

@@ -17,15 +17,9 @@ def read_entries(path: str, what: str, holds: str) -> Content:
     what : the file is to be, such as "structure file"
     holds : what such a file holds, for one that is no object
     """
+    text = read_text(path, what, " in JSON or YAML")
     try:
-        text = Path(path).read_text(encoding="utf-8")
         content = _from_yaml(path) if Path(path).suffix in YAML else _from_json(text)
-    except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}: give a {what}") from None
-    except UnicodeDecodeError:
-        raise ValueError(
-            f"{path} is not a text: give a {what} in JSON or YAML"
-        ) from None
     except json.JSONDecodeError as error:
         raise ValueError(
             f"{path} is not JSON: {error.msg} in line {error.lineno}: correct it, or "
@@ -36,6 +30,16 @@ def read_entries(path: str, what: str, holds: str) -> Content:
     if not isinstance(content, dict):
         raise ValueError(f"{path} is no {what}: give an object with {holds}")
     return content
+
+
+def read_text(path: str, what: str, form: str = "") -> str:
+    """The text of a file that is to be `what`, in `form`."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}: give a {what}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a text: give a {what}{form}") from None
 
 
 def _from_json(text: str) -> object:

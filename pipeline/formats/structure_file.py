@@ -1,4 +1,4 @@
-"""Structures from files in JSON or YAML, and back.
+"""Structures from files in JSON or YAML, and back; from URDF and DXF.
 
     nodes     [[x, y, z], ...]
     links, bodies, joints, fixed, planar: see `pipeline.formats.structure_joints`
@@ -26,6 +26,7 @@ the answer that its author expects with its tolerance. Any other key is refused.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
@@ -33,7 +34,8 @@ from pydantic import Field
 
 from pipeline.config.checking import checked
 from pipeline.config.models import Entry, Point, Rows, numbers
-from pipeline.formats.json_file import read_entries
+from pipeline.formats.dxf_file import dxf_structure
+from pipeline.formats.json_file import read_entries, read_text
 from pipeline.formats.structure_joints import StructureParts, drawn_up
 from pipeline.formats.structure_start import check_start
 from pipeline.formats.structure_target import TargetEntry
@@ -43,6 +45,7 @@ from pipeline.formats.structure_volume import (
     solids_of,
     volume_document,
 )
+from pipeline.formats.urdf_file import urdf_entries
 from sim.arrays import Floats
 from sim.morph.structure.constraints import (
     NODES,
@@ -113,7 +116,21 @@ Content = TypeVar("Content", bound=StructureFile)
 
 def read_content(path: str, model: type[Content]) -> Content:
     """A structure file, or one that holds more."""
-    return checked(model, read_entries(path, "structure file", "`nodes`"), path)
+    return checked(model, structure_content(path), path)
+
+
+def structure_content(path: str) -> dict[str, Any]:
+    """The entries of a structure file, as they stand or as a drawing says them."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".urdf", ".dxf"):
+        return read_entries(path, "structure file", "`nodes`")
+    try:
+        if suffix == ".dxf":
+            return dxf_structure(path)
+        return urdf_entries(read_text(path, "robot in URDF"))
+    except ValueError as error:
+        said = str(error)
+        raise ValueError(said if said.startswith(path) else f"{path}: {said}") from None
 
 
 def structure_file(path: str) -> Structure:

@@ -51,9 +51,8 @@ def arranged(points: Floats, ends: Ints, lines: Sequence[DrawnLine]) -> Arranged
     ends : (l, 2) points of each line
     """
     a, b = points[ends[:, 0]], points[ends[:, 1]]
-    shortest = float(np.linalg.norm(b - a, axis=1).min())
-    close = min(CLOSE * float(np.ptp(points, axis=0).max()), SHORT * shortest)
-    vertices, number = _merged(np.vstack([points, _crossings(a, b, close)]), close)
+    close = close_of(a, b)
+    vertices, number = merged(np.vstack([points, _crossings(a, b, close)]), close)
     found: dict[tuple[int, int], DrawnLine] = {}
     for (first, last), line in zip(number[ends].tolist(), lines, strict=True):
         on = _on_the_way(vertices, first, last, close)
@@ -61,6 +60,13 @@ def arranged(points: Floats, ends: Ints, lines: Sequence[DrawnLine]) -> Arranged
             pair = (min(one, other), max(one, other))
             found[pair] = _of_two(found.get(pair, line), line, vertices[list(pair)])
     return Arranged(vertices, found)
+
+
+def close_of(a: Floats, b: Floats) -> float:
+    """Within what distance corners of lines from a to b (l, d) are one."""
+    shortest = float(np.linalg.norm(b - a, axis=1).min())
+    size = float(np.ptp(np.vstack([a, b]), axis=0).max())
+    return min(CLOSE * size, SHORT * shortest)
 
 
 def _crossings(a: Floats, b: Floats, close: float) -> Floats:
@@ -82,8 +88,8 @@ def _cross(a: Floats, b: Floats) -> Floats:
     return np.asarray(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])
 
 
-def _merged(points: Floats, close: float) -> tuple[Floats, Ints]:
-    """Vertices (v, 2) of points that are close, and the vertex of each point."""
+def merged(points: Floats, close: float) -> tuple[Floats, Ints]:
+    """Vertices (v, d) of points (p, d) that are close, and the vertex of each point."""
     pairs = cKDTree(points).query_pairs(close, output_type="ndarray")
     n = len(points)
     graph = coo_array((np.ones(len(pairs)), pairs.T), shape=(n, n))
@@ -91,7 +97,7 @@ def _merged(points: Floats, close: float) -> tuple[Floats, Ints]:
     _, first, label = np.unique(group, return_index=True, return_inverse=True)
     order = np.argsort(np.argsort(first))  # vertices in the order of the points
     number: Ints = order[label].astype(np.int64)
-    vertices = np.zeros((many, 2))
+    vertices = np.zeros((many, points.shape[1]))
     np.add.at(vertices, number, points)
     return vertices / np.bincount(number)[:, None], number
 

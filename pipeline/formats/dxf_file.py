@@ -1,0 +1,257 @@
+"""DXF drawings as entries of structure files and as creases, by ezdxf.
+
+Straight lines are read: LINE, LWPOLYLINE, POLYLINE, 3DFACE, in blocks too. Arcs,
+circles and splines are refused by name; texts, dimensions, hatches and whatever is on a
+layer that is off or frozen are left out.
+
+A mechanism: a line, and each piece of an open polyline, is a link; a closed polyline or
+face is a rigid body; a POINT on an end holds it. Ends are one node within the distance
+of `sim.origami.pattern.drawing`. A drawing in one z is planar. $INSUNITS is the unit.
+
+A crease pattern: the letter of a line is that of its layer's name (mountain, valley,
+border, cut, join, unassigned, auxiliary, or their first letters), else that of its
+colour, as in SVG.
+"""
+
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pipeline.formats.crease_lines import Stroke, letter_of, stroke_entries
+from sim.arrays import Floats
+from sim.origami.pattern.drawing import close_of, merged
+
+UNITS = {1: "inch", 4: "mm", 5: "cm", 6: "m"}  # of $INSUNITS
+FOLD_UNITS = {"inch": "in", "mm": "mm", "cm": "cm", "m": "m"}
+CURVES = ("ARC", "CIRCLE", "ELLIPSE", "SPLINE", "HELIX")
+LEFT_OUT = (
+    "TEXT", "MTEXT", "ATTDEF", "DIMENSION", "ARC_DIMENSION", "LEADER", "MULTILEADER",
+    "HATCH", "VIEWPORT", "XLINE", "RAY", "IMAGE", "WIPEOUT", "TOLERANCE",
+)  # fmt: skip
+LAYERS = {
+    "mountain": "M", "valley": "V", "border": "B", "boundary": "B", "rim": "B",
+    "cut": "C", "join": "J", "unassigned": "U", "auxiliary": "", "aux": "",
+    "m": "M", "v": "V", "b": "B", "c": "C", "j": "J", "u": "U", "a": "",
+}  # fmt: skip
+
+
+class DxfPiece(NamedTuple):
+    """Straight pieces in a row, (k, 3) corners; a closed one ends at its first."""
+
+    corners: Floats
+    closed: bool
+    layer: str
+    colour: tuple[int, int, int]
+
+    @property
+    def ends(self) -> list[tuple[Floats, Floats]]:
+        whole = [*self.corners, self.corners[0]] if self.closed else list(self.corners)
+        return list(pairwise(whole))
+
+
+class DxfDrawing(NamedTuple):
+    """What a drawing shows; its unit is None where it names none that is read."""
+
+    pieces: list[DxfPiece]
+    points: Floats  # (p, 3)
+    unit: str | None
+
+
+def dxf_structure(path: str) -> dict[str, Any]:
+    """The entries of a structure file that a drawing of a mechanism stands for."""
+    drawing = read_dxf(path)
+    lines = [line for piece in drawing.pieces for line in piece.ends]
+    ends = np.array(lines).reshape(-1, 2, 3)
+    nodes, number = _one_node_each(ends, drawing.points)
+    links, bodies, at = [], [], 0
+    for piece in drawing.pieces:
+        own = number[2 * at : 2 * (at + len(piece.ends))].reshape(-1, 2).tolist()
+        at += len(piece.ends)
+        if piece.closed:
+            bodies.append([first for first, _ in own])
+        else:
+            links += [sorted(pair) for pair in own]
+    flat = not np.ptp(nodes[:, 2]) > 0.0
+    said = {
+        "nodes": nodes.tolist(),
+        "links": sorted(map(list, {tuple(link) for link in links})),
+        "bodies": bodies,
+        "fixed": sorted(set(number[2 * len(lines) :].tolist())),
+    }
+    return said | ({"planar": "z"} if flat else {}) | _unit("unit", drawing.unit)
+
+
+def dxf_creases(path: str) -> dict[str, Any]:
+    """The entries of a FOLD file that a drawn crease pattern stands for."""
+    drawing = read_dxf(path)
+    strokes = []
+    for piece in drawing.pieces:
+        letter = _letter(piece)
+        if letter:
+            strokes += [
+                Stroke((a[0], a[1]), (b[0], b[1]), letter) for a, b in piece.ends
+            ]
+    depth = np.ptp([corner[2] for piece in drawing.pieces for corner in piece.corners])
+    if depth > 0.0:
+        raise ValueError(
+            f"the drawing is {depth:.3g} deep along z: draw the crease pattern flat"
+        )
+    unit = None if drawing.unit is None else FOLD_UNITS[drawing.unit]
+    return stroke_entries(strokes, "lines of the sheet") | _unit("frame_unit", unit)
+
+
+def _unit(key: str, unit: str | None) -> dict[str, str]:
+    return {} if unit is None else {key: unit}
+
+
+def read_dxf(path: str) -> DxfDrawing:
+    """The straight lines and points of a drawing's model space.
+
+    Raises
+    ------
+    ValueError
+        where ezdxf is not installed, the file is no DXF, or it shows what is not read
+    """
+    pieces, points = [], []
+    try:
+        document = _document(path)
+        for entity in _shown(document, document.modelspace()):
+            if entity.dxftype() == "POINT":
+                points.append(np.array(entity.dxf.location))
+            else:
+                pieces.append(_piece(document, entity))
+    except ValueError:
+        raise
+    except Exception as error:
+        raise _damaged(error) from error
+    if not pieces:
+        raise ValueError("the drawing has no lines in its model space: draw them there")
+    everywhere = np.vstack([*(piece.corners for piece in pieces), *points])
+    if not np.isfinite(everywhere).all():
+        raise ValueError("the drawing has lines that end nowhere: export it again")
+    unit = UNITS.get(int(document.header.get("$INSUNITS", 0)))
+    return DxfDrawing(pieces, np.array(points).reshape(-1, 3), unit)
+
+
+def _document(path: str) -> Any:
+    """The drawing as it stands: damaged numbers are refused, not mended."""
+    try:
+        ezdxf = import_module("ezdxf")
+    except ImportError:
+        raise ValueError(
+            "DXF files are read by the package ezdxf, which is not installed: run make "
+            "formats (pip: the extra morphtrack[formats]), or save the drawing as SVG"
+        ) from None
+    if not Path(path).is_file():
+        raise ValueError("No such file: give a drawing")
+    try:
+        return ezdxf.readfile(path)
+    except ValueError as error:
+        raise _damaged(error) from error
+
+
+def _damaged(error: Exception) -> ValueError:
+    return ValueError(f"the file is not DXF ({type(error).__name__}): export it again")
+
+
+def _shown(document: Any, entities: Iterable[Any]) -> Iterator[Any]:
+    """Entities that are lines or points, those of blocks among them."""
+    decompose = import_module("ezdxf.disassemble").recursive_decompose
+    for entity in entities:
+        kind, known = entity.dxftype(), entity.dxf.is_supported("layer")
+        layer = entity.dxf.layer if known else "0"
+        off = layer in document.layers and _is_off(document.layers.get(layer))
+        if off or kind in LEFT_OUT:
+            continue
+        if kind == "INSERT":
+            yield from _shown(document, decompose([entity]))
+        elif kind in ("LINE", "LWPOLYLINE", "POLYLINE", "3DFACE", "POINT"):
+            yield entity
+        else:
+            curve = kind in CURVES
+            raise ValueError(
+                f"the drawing has a {kind} on layer {layer!r}: "
+                f"{'make it a polyline, or turn' if curve else 'turn'} its layer off"
+            )
+
+
+def _is_off(layer: Any) -> bool:
+    return bool(layer.is_off() or layer.is_frozen())
+
+
+def _piece(document: Any, entity: Any) -> DxfPiece:
+    kind = entity.dxftype()
+    closed, bulged = False, False
+    if kind == "LINE":
+        corners = [entity.dxf.start, entity.dxf.end]
+    elif kind == "3DFACE":
+        corners, closed = list(dict.fromkeys(entity.wcs_vertices())), True
+    elif kind == "LWPOLYLINE":
+        corners, closed = list(entity.vertices_in_wcs()), bool(entity.closed)
+        bulged = bool(entity.has_arc)
+    else:
+        if not (entity.is_2d_polyline or entity.is_3d_polyline):
+            raise ValueError("the drawing has a mesh: turn its layer off")
+        corners, closed = list(entity.points_in_wcs()), bool(entity.is_closed)
+        bulged = bool(entity.has_arc)
+    layer = entity.dxf.layer
+    if bulged:
+        raise ValueError(
+            f"the drawing has a polyline with arcs on layer {layer!r}: make it straight"
+        )
+    rows = [tuple(corner) for corner in corners]
+    places = np.array(rows, dtype=np.float64).reshape(-1, 3)
+    if len(places) > 2 and (places[0] == places[-1]).all():
+        places, closed = places[:-1], True
+    whole = np.vstack([places, places[:1]]) if closed else places
+    if len(places) < 2 or not np.diff(whole, axis=0).any(axis=1).all():
+        raise ValueError(
+            f"the drawing has a {kind} of no length on layer {layer!r}: leave it out"
+        )
+    return DxfPiece(places, closed, layer, _colour(document, entity))
+
+
+def _colour(document: Any, entity: Any) -> tuple[int, int, int]:
+    """Red, green and blue; that of the layer unless the line has its own."""
+    if entity.rgb is not None:
+        return (int(entity.rgb[0]), int(entity.rgb[1]), int(entity.rgb[2]))
+    index = int(entity.dxf.color)
+    if index == 256 and entity.dxf.layer in document.layers:
+        layer = document.layers.get(entity.dxf.layer)
+        if layer.rgb is not None:
+            return (int(layer.rgb[0]), int(layer.rgb[1]), int(layer.rgb[2]))
+        index = int(layer.color)
+    if index in (0, 7, 256):  # white on black, black on white
+        return 0, 0, 0
+    red, green, blue = import_module("ezdxf.colors").aci2rgb(index)
+    return int(red), int(green), int(blue)
+
+
+def _letter(piece: DxfPiece) -> str | None:
+    """The assignment by the layer's name, else by the colour."""
+    found = LAYERS.get(piece.layer.strip().lower())
+    if found is not None:
+        return found
+    return letter_of(
+        piece.colour, f"{piece.colour} on layer {piece.layer!r}", "the drawing"
+    )
+
+
+def _one_node_each(ends: Floats, points: Floats) -> tuple[Floats, Any]:
+    """Nodes (n, 3), and that of each end (2 l,) and then of each point."""
+    close = close_of(ends[:, 0], ends[:, 1])
+    places = np.vstack([ends.reshape(-1, 3), points])
+    nodes, number = merged(places, close)
+    many = int(number[: 2 * len(ends)].max(initial=-1)) + 1
+    for place, node in zip(points, number[2 * len(ends) :], strict=True):
+        if node >= many:
+            at = ", ".join(f"{x:g}" for x in place)
+            raise ValueError(
+                f"the drawing has a POINT at ({at}), where no line ends: points hold "
+                "nodes, put it on one"
+            )
+    return nodes, number
