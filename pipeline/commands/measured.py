@@ -59,6 +59,8 @@ def _compare(given: argparse.Namespace) -> int:
         print(told(row))
     by = said["prediction"]
     how = "committed" if by["committed"] else "made now"
-    print(f"prediction  {by['key']}, {how}, SHA-256 {by['sha256'][:16]}")
+    print(
+        f"prediction  {of.name}, {how} (run {by['key']}, SHA-256 {by['sha256'][:16]})"
+    )
     print(f"tables      {given.out or run}")
     return 0

@@ -50,6 +50,6 @@ def _predict(given: argparse.Namespace) -> int:
     said = read_json(run / RECORD)
     for name, reason in said["refused"].items():
         print(f"{name} cannot be predicted: {reason}")
-    print(f"{len(said['records'])} records predicted by run {said['key']}")
+    print(f"{len(said['records'])} records of {of.name} predicted (run {said['key']})")
     print(f"prediction  {(given.out or run) / TABLE}  SHA-256 {said['sha256'][:16]}")
     return 0

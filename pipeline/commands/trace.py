@@ -28,6 +28,7 @@ from pipeline.store.provenance.printed import (
 )
 from pipeline.store.provenance.sidecar import Origin
 from pipeline.store.runs import RESULTS, Job
+from pipeline.store.variations import Variations
 from pipeline.studies.file import read_study
 from pipeline.studies.members import members
 from pipeline.terminal.arguments import OneLineParser
@@ -94,7 +95,7 @@ def told(
     lines: list[str], found: Found, links: Sequence[Link], results: Path
 ) -> list[str]:
     """The lines that are printed, after the first ones."""
-    ids = mlflow_ids(results)
+    ids, names = mlflow_ids(results), Variations(results)
     lines = [*lines, f"  known by {found.by}"]
     if found.trouble:
         lines.append(f"  OUT OF DATE: {found.trouble}")
@@ -104,21 +105,29 @@ def told(
         studies.setdefault(name, []).append(link)
     for name, several in studies.items():
         if name and len(several) > MOST_ALIKE:
-            lines += _study(name, several)
+            lines += _study(name, several, names)
         else:
             for link in several:
-                lines += _run(link, ids.get(link.key, ""))
+                lines += _run(link, ids.get(link.key, ""), names)
     return [*lines, _conclusion(found, links)]
 
 
-def _run(link: Link, mlflow_id: str) -> Iterator[str]:
+def _called(link: Link, names: Variations) -> str:
+    """What a person calls a run; in a study, with the values of its point."""
+    if link.record is None:
+        return link.role
+    study = link.record.get("tags", {}).get("study")
+    return names.beside(str(link.record["name"]), study, link.key)
+
+
+def _run(link: Link, mlflow_id: str, names: Variations) -> Iterator[str]:
     indent = "  " * (link.depth + 1)
     if link.record is None:
-        yield f"{indent[2:]}run {link.key}"
+        yield f"{indent[2:]}{link.role or 'the run behind it'}  run {link.key}"
         yield from (f"{indent}OUT OF DATE: {trouble}" for trouble in link.troubles)
         return
     record = link.record
-    yield f"{indent[2:]}{record['step']} {record['name']}  run {link.key}"
+    yield f"{indent[2:]}{record['step']} {_called(link, names)}  run {link.key}"
     yield from (f"{indent}OUT OF DATE: {trouble}" for trouble in link.troubles)
     for path, digest in _scans(record, link.scans):
         yield f"{indent}scan {path}  sha256 {digest}"
@@ -158,7 +167,7 @@ def _wrapped(name: str, values: Any, indent: str) -> list[str]:
     )
 
 
-def _study(name: str, links: Sequence[Link]) -> Iterator[str]:
+def _study(name: str, links: Sequence[Link], names: Variations) -> Iterator[str]:
     """Many runs of one study, told together."""
     yield f"study {name}: {len(links)} runs, configurations in members.json"
     for what, say in (("code", _code), ("versions", _versions)):
@@ -168,7 +177,8 @@ def _study(name: str, links: Sequence[Link]) -> Iterator[str]:
             yield f"  and {len(several) - 3} more states of {what}"
     bad = [link for link in links if link.troubles]
     for link in bad[:MOST_ALIKE]:
-        yield f"  OUT OF DATE: run {link.key}: {'; '.join(link.troubles)}"
+        called = f"{_called(link, names)} (run {link.key})"
+        yield f"  OUT OF DATE: {called}: {'; '.join(link.troubles)}"
     if len(bad) > MOST_ALIKE:
         yield f"  OUT OF DATE: {len(bad) - MOST_ALIKE} more"
 

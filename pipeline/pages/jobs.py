@@ -11,6 +11,7 @@ from pipeline.store.own_runs import own_runs
 from pipeline.store.plan_file import needed_keys
 from pipeline.store.runs import RESULTS, Job, finished, run_record
 from pipeline.store.standing import planned_jobs_now
+from pipeline.store.variations import Variations
 from pipeline.terminal.errors import InputError
 
 States = Mapping[str, Mapping[str, Any]]
@@ -23,8 +24,11 @@ def collect_jobs(results: Path = RESULTS) -> list[dict[str, Any]]:
     """
     planned_yet = (results / "plan" / "plan.json").is_file() or not own_runs(results)
     planned = planned_jobs_now(results) if planned_yet else []
-    attempts = _attempts(results)
+    attempts, names = _attempts(results), Variations(results)
     states = {job.key: _state(job, attempts, results) for job in planned}
+    for job in planned:
+        called = names.beside(job.name, job.tags.get("study"), job.key)
+        states[job.key]["called"] = called
     for job in planned:
         state = states[job.key]
         if state["status"] == "missing":
@@ -76,6 +80,7 @@ def _state(job: Job, attempts: Mapping[str, Path], results: Path) -> dict[str, A
         "key": job.key,
         "step": job.step,
         "name": job.name,
+        "called": job.name,
         "status": status,
         "directory": directory,
         "needs": needed_keys(job),
@@ -118,7 +123,8 @@ def _why_missing(job: Job, states: States, results: Path) -> str:
     for key in needed_keys(job):
         needed = states.get(key)
         if needed is None or needed["status"] != "finished":
-            what = f"{needed['step']} {needed['name']}" if needed else f"run {key}"
+            unknown = f"a run of before ({key})"
+            what = f"{needed['step']} {needed['called']}" if needed else unknown
             state = needed["status"] if needed else "missing"
             return f"it needs {what}, which is {state}"
     log = results / "log" / job.step / f"{job.name}.log"

@@ -150,7 +150,7 @@ def _roles(job: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
 def named(states: States, key: str) -> dict[str, str]:
     """A run by its name; a link where the page tells of it."""
     job = states.get(key)
-    text = f"{job['step']} {job['name']}" if job else "a run that is told elsewhere"
+    text = f"{job['step']} {job['called']}" if job else "a run that is told elsewhere"
     return {"text": text, "href": f"#{anchor(key)}" if job else "", "key": key}
 
 

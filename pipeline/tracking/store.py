@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.store.durable import sync
 from pipeline.store.files import write_json, write_text
+from pipeline.store.variations import Variations, said
 from pipeline.terminal.errors import InputError
 from pipeline.tracking.database import identity, prepare, put_aside, quiet, sqlite_file
 from pipeline.tracking.labels import (
@@ -26,7 +27,6 @@ from pipeline.tracking.labels import (
     title,
 )
 from pipeline.tracking.options import TrackingOptions, tracking_uri, without_secrets
-from pipeline.tracking.variations import Variations, said
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

@@ -97,14 +97,18 @@ def _read_then(kept: Kept, results: Path) -> Needs:
     """What the run read, or what holds the same now."""
     needs = run_record(kept.then)["needs"]
 
-    def place(key: str) -> Path:
+    def place(role: str, key: str) -> Path:
         found = finished(key, results)
         if found is None:
-            raise RunFailedError(f"results/runs/{key}, which it read, is gone")
+            raise RunFailedError(
+                f"the run that it read as {role} is gone (results/runs/{key})"
+            )
         return found
 
     return {
-        role: place(key) if isinstance(key, str) else [*map(place, key)]
+        role: place(role, key)
+        if isinstance(key, str)
+        else [place(role, one) for one in key]
         for role, key in needs.items()
     }
 

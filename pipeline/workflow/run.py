@@ -28,6 +28,7 @@ from pipeline.store.runs import (
     run_record,
 )
 from pipeline.store.standing import AGAIN_FAILED, job_of, table_key
+from pipeline.store.variations import Variations
 from pipeline.studies.members import study_directory
 from pipeline.terminal.errors import (
     FAILED,
@@ -79,7 +80,7 @@ def _run_of(name: str, document: Document) -> Made:
     return receipt.runs[int(number) if number else 0]
 
 
-def _directory(key: str) -> Path:
+def _directory(role: str, key: str) -> Path:
     directory = finished(key)
     if directory is not None:
         return directory
@@ -90,12 +91,17 @@ def _directory(key: str) -> Path:
             f"it needs {record['step']} {record['name']}, which failed: "
             f"{record['reason']}"
         )
-    raise InputError(f"results/runs/{key}, which it needs, is gone: run make figures")
+    raise InputError(
+        f"the run that it needs as {role} is gone (results/runs/{key}): "
+        "run make figures"
+    )
 
 
 def _needs(job: Job) -> Needs:
     return {
-        role: _directory(key) if isinstance(key, str) else [*map(_directory, key)]
+        role: _directory(role, key)
+        if isinstance(key, str)
+        else [_directory(role, one) for one in key]
         for role, key in job.needs.items()
     }
 
@@ -120,7 +126,8 @@ def _performed(job: Job, *, retry: bool) -> Made | None:
             raise RunFailedError(f"{run_record(before[-1])['reason']} {AS_BEFORE}")
         return Made(content_digest(perform_planned(job)), job.key)
     except RunFailedError as error:
-        print(f"error: {job.step} {job.name}: {one_line(error)}", file=sys.stderr)
+        name = Variations(RESULTS).beside(job.name, job.tags.get("study"), job.key)
+        print(f"error: {job.step} {name}: {one_line(error)}", file=sys.stderr)
         by_itself = of_study and failed_attempts(job.key)  # else it is tried again
         return Made(FAILED_RUN, job.key) if by_itself else None
 

@@ -10,6 +10,7 @@ from typing import Any
 from pipeline.store.leases import is_alive, owner, running_directories
 from pipeline.store.receipts import receipt_path
 from pipeline.store.runs import RESULTS, run_record
+from pipeline.store.variations import Variations
 from pipeline.terminal.board import Doing, Going
 from pipeline.terminal.errors import InputError
 
@@ -77,6 +78,7 @@ class PlanWatch:
         self._began = time.time()
         self._walls = last_walls(results)
         self._at_once = 1
+        self._variations = Variations(results)
         self.finished: list[str] = []
 
     def look(self) -> Going:
@@ -146,7 +148,8 @@ class PlanWatch:
     def _doing(self, directory: Path, record: Mapping[str, Any]) -> Doing:
         seconds = _since(str(record.get("started", "")))
         study = str(record.get("tags", {}).get("study", ""))
-        name = spoken(f"{record['step']}/{record['name']}")
+        called = self._variations.beside(record["name"], study, record.get("key", ""))
+        name = spoken(f"{record['step']}/{called}")
         said = _step_of(directory / "steps.csv")
         return Doing(f"{name} (study {study})" if study else name, seconds, said)
 

@@ -209,10 +209,9 @@ class Why:
         if failed:
             return (f"failed: {run_record(failed[-1])['reason']}",)
         if then is None:
-            gone = f"gone: results/runs/{before.key} was removed" if before else NEVER
-            return (gone,)
+            return (_gone(before.key) if before else NEVER,)
         if then["key"] == job.key:
-            return (f"gone: results/runs/{job.key} was removed",)
+            return (_gone(job.key),)
         return (*differences(then, job, self._results), *_read_otherwise(then, job))
 
     def _wall(self, name: str, run: ExpectedRun) -> float | None:
@@ -224,6 +223,10 @@ class Why:
     @cached_property
     def _last_walls(self) -> Mapping[str, float]:
         return last_walls(self._results)
+
+
+def _gone(key: str) -> str:
+    return f"gone: its run was removed (results/runs/{key})"
 
 
 def _read_otherwise(then: Record, job: Job) -> Iterator[str]:

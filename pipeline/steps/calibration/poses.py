@@ -68,7 +68,8 @@ def folders_of(comparison: Path) -> PoseFolders:
         directory = finished(key, results)
         if directory is None:
             raise InputError(
-                f"{comparison} compared the run {key}, which is no longer in {results}"
+                f"{comparison} compared {role} that are no longer in {results} "
+                f"(run {key})"
             )
         found[role] = directory
     return PoseFolders(str(record["name"]), comparison, **found)

@@ -1,7 +1,7 @@
 """The runs behind a result, back to the scans, and which of them are out of date."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +25,18 @@ class Link:
     depth : how many runs are between it and the result
     record : run.json; None where the run is not here
     troubles : what is out of date with this run itself
-    reads : keys of the runs it reads
+    reads : role and key of each run that it reads
     scans : SHA-256 of the scan files that it made, by their place
+    role : what its reader reads it as; "" where nobody here reads it
     """
 
     key: str
     depth: int
     record: Record | None
     troubles: tuple[str, ...] = ()
-    reads: tuple[str, ...] = ()
+    reads: tuple[tuple[str, str], ...] = ()
     scans: Mapping[str, str] = field(default_factory=dict)
+    role: str = ""
 
 
 def chain(
@@ -47,13 +49,13 @@ def chain(
     wanted : jobs that conf asks for now, by key; None where conf cannot be planned
     """
     links: dict[str, Link] = {}
-    waiting = [(key, 0) for key in keys]
+    waiting = [("", key, 0) for key in keys]
     while waiting:
-        key, depth = waiting.pop(0)
+        role, key, depth = waiting.pop(0)
         if key in links:
             continue
-        links[key] = _link(key, depth, results, wanted)
-        waiting = [(k, depth + 1) for k in links[key].reads] + waiting
+        links[key] = replace(_link(key, depth, results, wanted), role=role)
+        waiting = [(r, k, depth + 1) for r, k in links[key].reads] + waiting
     return list(links.values())
 
 
@@ -66,7 +68,7 @@ def _link(
     try:
         record = run_record(directory)
         troubles = [*_edited(directory, record), *changes(record, wanted, results)]
-        reads = tuple(_keys(record.get("needs", {})))
+        reads = tuple(_reads(record.get("needs", {})))
     except (InputError, KeyError, TypeError, AttributeError) as error:
         return Link(key, depth, None, (f"its record is unreadable: {one_line(error)}",))
     scans = {
@@ -77,9 +79,9 @@ def _link(
     return Link(key, depth, record, tuple(troubles), reads, scans)
 
 
-def _keys(needs: Mapping[str, Any]) -> Iterator[str]:
-    for value in needs.values():
-        yield from [value] if isinstance(value, str) else value
+def _reads(needs: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for role, value in needs.items():
+        yield from ((role, k) for k in ([value] if isinstance(value, str) else value))
 
 
 def _edited(directory: Path, record: Record) -> list[str]:

@@ -23,11 +23,10 @@ from pipeline.commands import study_table as table_command
 from pipeline.commands import track as track_command
 from pipeline.config import building
 from pipeline.config.workflow_file import read_workflow
-from pipeline.store import case_job
+from pipeline.store import case_job, variations
 from pipeline.store.plan_file import plan_path, read_by, read_document
 from pipeline.store.receipts import receipt_path
 from pipeline.terminal.errors import DONE, FAILED, command
-from pipeline.tracking import variations
 from pipeline.workflow import plan, study, workflow
 from pipeline.workflow.fresh import fresh_plan
 from tests.faults.simulated.calls import REAL, Calls

@@ -148,6 +148,7 @@ def test_a_run_that_is_gone_is_named_and_the_others_are_told(plan, figure, capsy
     shutil.rmtree(Path("results/runs") / plan[0].key)
     said = told(capsys, figure)
     assert f"OUT OF DATE: results/runs/{plan[0].key} is not here" in said
+    assert f"spheres  run {plan[0].key}" in said  # what it was read as
     assert f"simulate circle  run {plan[1].key}" in said
 
 

@@ -206,6 +206,25 @@ def test_hundreds_of_runs_are_told_without_a_dead_link(results, tmp_path):
     assert f"{400 - drawn} more are not drawn here" in page.text
 
 
+def test_runs_are_told_by_names_and_never_by_a_key_alone(results, tmp_path):
+    """Those of a study by the values that tell them apart."""
+    write_plan((job("simulate", "sheet", study="sizes"),), tmp_path)
+    (sized,) = collect_jobs(tmp_path)
+    rows = [{"key": sized["key"], "point": {"case.target.radius": 2.5}}]
+    members = tmp_path / "study" / "sizes" / "members.json"
+    members.parent.mkdir(parents=True)
+    members.write_text(json.dumps({"members": rows}))
+    found = write_report(collect_jobs(tmp_path), [], tmp_path).read_text()
+    link = f'<a href="#run-{sized["key"]}">sheet radius=2.5</a>'
+    assert found.count(link) == 2  # of what is missing, and of all runs
+    jobs = collect_jobs(results)
+    found += write_report(jobs, collect_comparisons(jobs), tmp_path).read_text()
+    links = re.findall("<a .*?</a>", found, re.DOTALL)
+    said = [re.sub("<[^>]*>", "", link).strip() for link in links]
+    assert "circle" in said
+    assert not [one for one in said if re.fullmatch("(run )?[0-9a-f]{16}", one)]
+
+
 def test_a_study_of_thousands_says_what_is_not_told(results, tmp_path):
     jobs, runs = many(results, 3000, "large")
     page = Page(write_report([*jobs, *reversed(runs)], [], tmp_path).read_text())

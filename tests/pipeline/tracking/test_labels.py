@@ -12,12 +12,12 @@ from pipeline.config.hydra import Composer
 from pipeline.store.attempts import code_state, run_once
 from pipeline.store.case_job import planned
 from pipeline.store.files import StepWriter
+from pipeline.store.variations import said
 from pipeline.terminal.errors import InputError
 from pipeline.tracking.labels import LONGEST_NAME, run_name
 from pipeline.tracking.options import read_options
 from pipeline.tracking.store import Store
 from pipeline.tracking.track import Tracker
-from pipeline.tracking.variations import said
 from tests.pipeline.tracking.test_track import client, held, run
 
 

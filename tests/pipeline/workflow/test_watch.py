@@ -56,6 +56,14 @@ def test_what_runs_says_for_how_long_and_how_far_it_is(tmp_path: Path) -> None:
     assert watch.look().doing[0].said == "step 17"
 
 
+def test_a_run_of_a_study_is_told_by_its_values(tmp_path: Path) -> None:
+    begin(tmp_path, "simulate/a", "sizes")
+    rows = [{"key": "a", "point": {"case.target.radius": 2.5}}]
+    put(tmp_path / "study" / "sizes" / "members.json", json.dumps({"members": rows}))
+    (one,) = PlanWatch(PLAN, NAMES, tmp_path).look().doing
+    assert one.name == "simulate a radius=2.5 (study sizes)"
+
+
 def test_the_last_error_of_a_log_is_why_a_name_failed(tmp_path: Path) -> None:
     put(tmp_path / "log" / "compare" / "b.log", "error: compare b: of long ago\n")
     os.utime(tmp_path / "log" / "compare" / "b.log", (1, 1))

@@ -173,7 +173,7 @@ def test_a_run_that_is_gone_and_one_that_failed_say_so(
     shutil.rmtree(run_of(WAY))
     way = told()[WAY]
     assert way[0].startswith("gone")
-    assert re.fullmatch(r"gone: results/runs/\w{16} was removed", way[1])
+    assert re.fullmatch(r"gone: its run was removed \(results/runs/\w{16}\)", way[1])
     simulated = run_of(SIMULATE)
     record = read_json(simulated / "run.json")
     record |= {"status": "failed", "reason": "ValueError: too much"}

@@ -28,11 +28,18 @@ class Variations:
 
     def of(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """The values by dotted name: of its point in a study, else unlike its case."""
-        study = record.get("tags", {}).get("study")
-        point = self._members(study).get(record["key"]) if study else None
+        point = self.of_member(record.get("tags", {}).get("study"), record["key"])
         if point:
-            return dict(point)
+            return point
         return self._unlike_case(record) if record["step"] == "simulate" else {}
+
+    def of_member(self, study: str | None, key: str) -> dict[str, Any]:
+        """The point of a run in its study; empty where it is in none."""
+        return dict(self._members(study).get(key) or {}) if study else {}
+
+    def beside(self, name: str, study: str | None, key: str) -> str:
+        """What a run is called, and after it the values of its point in a study."""
+        return f"{name} {said(self.of_member(study, key), short=True)}".strip()
 
     def _members(self, study: str) -> dict[str, Mapping[str, Any]]:
         path = self._results / "study" / study / "members.json"
