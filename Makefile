@@ -23,14 +23,14 @@ needed = [ "$$(id -u)" = 0 ] || { echo "error: make $@ needs root" >&2; exit 2; 
   "on Debian: apt-get install $(2)" >&2; exit 2; }; done
 
 # All but what has a target of its own.
-SUITE := --ignore tests/browser --ignore tests/faults --ignore tests/cluster
+SUITE := --ignore tests/browser --ignore tests/faults --ignore tests/cluster --ignore tests/shipped
 
 # Small matrices everywhere: threads of the linear algebra only get in each other's way.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := setup
-.PHONY: setup demo figures gallery study status ui paper archive server test lint test-browser test-long test-faults test-cluster bench formats lock clean help
+.PHONY: setup demo figures gallery study status ui paper archive server test lint test-browser test-long test-faults test-cluster test-shipped bench formats lock clean help
 
 setup: $(READY)
 
@@ -144,6 +144,10 @@ test-faults: $(READY_DEV)
 test-cluster: $(READY_DEV)
 	@$(call needed,munged slurmctld slurmd sbatch,slurm-wlm munge)
 	$(RUN) pytest tests/cluster -m "slow or not slow"
+
+# What make demo makes, in a copy: counts, links, traces, and the archive that rebuilds it.
+test-shipped: $(READY_DEV)
+	$(RUN) pytest tests/shipped -m "slow or not slow"
 
 # Readers of LAS, LAZ, E57 and DXF, added to the environment.
 formats: $(READY)

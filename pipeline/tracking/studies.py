@@ -34,10 +34,15 @@ def update_parents(store: Store, results: Path) -> None:
 
 
 def _update_parent(store: Store, path: Path, results: Path) -> bool:
-    """Counts, table and plots of one study; whether all its runs have ended."""
+    """Counts, table and plots of one study; whether all its runs have ended.
+
+    A study of which no run is there yet, planned beside others, has no parent yet.
+    """
     wanted: dict[str, Any] = read_json(path)
     ledger = Ledger(results)
     states = Counter(ledger.state(m["key"]) for m in wanted["members"])
+    if states["missing"] == len(wanted["members"]):
+        return False
     parent = store.parent_run(wanted["study"])
     for state in ("finished", "pruned", "failed", "missing"):
         store.client.log_metric(parent, state, states[state])

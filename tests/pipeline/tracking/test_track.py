@@ -111,15 +111,25 @@ def test_what_a_killed_tracker_left_half_written_is_written_anew(
     }
 
 
-def test_runs_of_a_study_hang_below_its_parent(project: Path) -> None:
-    keys = [str(run(n, study="mine").name) for n in (1, 2)]  # type: ignore[union-attr]
+def write_study(project: Path, keys: list[str]) -> None:
     study = project / "results" / "study" / "mine"
     study.mkdir(parents=True)
     members = [{"key": key, "point": {}} for key in keys]
-    (study / "members.json").write_text(
-        json.dumps({"study": "mine", "members": members})
-    )
+    wanted = {"study": "mine", "members": members}
+    (study / "members.json").write_text(json.dumps(wanted))
     (study / "table.csv").write_text("key\n")
+
+
+def test_a_planned_study_has_a_parent_from_its_first_run_on(project: Path) -> None:
+    write_study(project, ["0" * 16, "1" * 16])
+    fresh(project).conclude()
+
+    assert held(project) == []
+
+
+def test_runs_of_a_study_hang_below_its_parent(project: Path) -> None:
+    keys = [str(run(n, study="mine").name) for n in (1, 2)]  # type: ignore[union-attr]
+    write_study(project, keys)
     tracker = fresh(project)
     tracker.conclude()
     (parent,) = [r for r in held(project) if r.data.tags["step"] == "study"]
