@@ -6,6 +6,7 @@ from typing import Any
 
 from pipeline.config.building import build
 from pipeline.config.hydra import Composer
+from pipeline.config.listed import no_case
 from pipeline.steps.recording import Case, record_steps
 from pipeline.steps.simulate import perform
 from pipeline.store.attempts import run_once
@@ -57,6 +58,8 @@ def case_arguments(name: str, text: str | None) -> OneLineParser:
 def named_case(words: Sequence[str]) -> str:
     """The one case that the words of a command line name."""
     named = [word.partition("=")[2] for word in words if word.startswith("case=")]
+    if not named:
+        raise no_case(words)
     if len(named) != 1:
         raise InputError(f"name one case, not {len(named)}: add case=<case>")
     return named[0]

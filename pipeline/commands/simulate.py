@@ -17,7 +17,7 @@ from pipeline.config.hydra import (
     raise_hydra_errors,
     told_words,
 )
-from pipeline.config.listed import case_names, check_cases, listed
+from pipeline.config.listed import check_cases, listed, no_case
 from pipeline.results.told_run import PAGE, PICTURE, shown_path, told
 from pipeline.steps.simulate import DEFAULT_RUN_DIR, perform, run_in
 from pipeline.store.attempts import run_once
@@ -112,8 +112,7 @@ def _check_choice(words: Sequence[str]) -> None:
     """Refuse a command line without a case, or with one that conf/case lacks."""
     naming = ("case=", "hydra.sweeper.")  # a sweeper may name the cases itself
     if not any(word.lstrip("+").startswith(naming) for word in words):
-        names = ", ".join(case_names())
-        raise InputError(f"no case is named: add case=<one of {names}>")
+        raise no_case(words)
     check_cases(words)
 
 

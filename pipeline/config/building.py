@@ -5,9 +5,13 @@ Only this project's own: frozen dataclasses that check themselves.
 
 import pydoc
 import re
-from collections.abc import Mapping, Sequence
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from typing import Any
 
+from pipeline.config.checking import no_key
 from pipeline.config.hydra import said_by
 from pipeline.terminal.errors import InputError, one_line
 
@@ -60,22 +64,76 @@ def build(config: Any, where: str) -> Any:
     from hydra.utils import instantiate
 
     _check_targets(config, where)
+    _check_kinds(config, where)
     try:
         return instantiate(config, _convert_="object")
     except InstantiationException as error:
-        raise InputError(_said(error, where)) from error
+        raise InputError(_said(error, where, config)) from error
 
 
-def _said(error: BaseException, where: str) -> str:
+def _check_kinds(config: Any, where: str) -> None:
+    """Refuse a word or a number in place of what is described by keys of its own."""
+    if isinstance(config, Mapping):
+        for key, value in config.items():
+            _check_kinds(value, f"{where}.{key}")
+        for key, hint in _hints(str(config.get("_target_", ""))).items():
+            if isinstance(config.get(key), str | int | float) and not _is_plain(hint):
+                raise InputError(
+                    f"{where}.{key} is {config[key]!r}, and is made of keys of its "
+                    f"own: see them with --cfg job, write {where}.{key}.KEY=VALUE"
+                )
+    elif isinstance(config, Sequence) and not isinstance(config, str):
+        for i, value in enumerate(config):
+            _check_kinds(value, f"{where}[{i}]")
+
+
+def _hints(target: str) -> dict[str, Any]:
+    """What the parameters of a class or function are said to be."""
+    made: Any = pydoc.locate(target) if target else None
+    if made is None:
+        return {}
+    return typing.get_type_hints(made)
+
+
+def _is_plain(hint: Any) -> bool:
+    """Whether a word or a number may stand where this is asked for."""
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return any(_is_plain(one) for one in typing.get_args(hint))
+    if isinstance(hint, type):
+        return issubclass(hint, str | int | float | Enum) or hint is object
+    return typing.get_origin(hint) not in (
+        Sequence, Mapping, Callable, list, dict, tuple,
+    )  # fmt: skip
+
+
+def _said(error: BaseException, where: str, config: Any) -> str:
     """What the object that could not be built says, and which node described it."""
     found = re.search(r"full_key: (\S+)", str(error))
-    node = f"{where}.{found.group(1)}" if found else where
+    node, here = _place_of(found.group(1) if found else "", where, config)
     cause = error.__cause__
     if isinstance(cause, TypeError):
         extra = re.search(r"unexpected keyword argument '(\w+)'", str(cause))
         lacks = re.search(r"missing .* argument.?: '(\w+)'", str(cause))
         if extra:
-            return f"{node} has no key {extra.group(1)!r}: remove it, or correct it"
+            known = [k for k in _hints(str(here.get("_target_", ""))) if k != "return"]
+            return f"{node} {no_key(extra.group(1), known)}"
         if lacks:
-            return f"{node} has no {lacks.group(1)}: add one"
+            name = lacks.group(1)
+            return (
+                f"{node} has no {name}, which it needs: add it, or leave out "
+                f"~{node}.{name}"
+            )
     return f"{node}: {said_by(error) if cause is None else one_line(cause)}"
+
+
+def _place_of(key: str, where: str, config: Any) -> tuple[str, Mapping[str, Any]]:
+    """The name of a node and what describes it; Hydra writes phases[0] as phases0."""
+    for part in filter(None, key.split(".")):
+        name, number = part, ""
+        if isinstance(config, Mapping) and part not in config:
+            name, number = re.fullmatch(r"(.*?)(\d*)", part).groups()  # type: ignore
+        config = config.get(name, {}) if isinstance(config, Mapping) else {}
+        where = f"{where}.{name}"
+        if number and isinstance(config, Sequence) and int(number) < len(config):
+            config, where = config[int(number)], f"{where}[{number}]"
+    return where, config if isinstance(config, Mapping) else {}

@@ -42,7 +42,8 @@ def _least(limit: Any) -> str:
     return f"{limit:g} or more"
 
 
-def _no_key(key: str, known: list[str]) -> str:
+def no_key(key: str, known: list[str]) -> str:
+    """What is said of a key that is none of `known`."""
     return f"has no key {key!r}: it knows {', '.join(known)}{did_you_mean(key, known)}"
 
 
@@ -50,7 +51,7 @@ def refuse_unknown(given: Iterable[str], known: list[str], where: str) -> None:
     """Refuse a key that nobody reads."""
     for key in given:
         if key not in known:
-            raise InputError(f"{where} {_no_key(key, known)}")
+            raise InputError(f"{where} {no_key(key, known)}")
 
 
 def _kind(error: ErrorDetails) -> str:
@@ -78,7 +79,7 @@ def _said(error: ErrorDetails, file: str, known: Callable[[Any], list[str]]) -> 
         within = within.removesuffix(":") if len(loc) == 1 else within
         if error["type"] == "missing":
             return f"{within} has no {loc[-1]}: add one"
-        return f"{within} {_no_key(str(loc[-1]), known(loc[:-1]))}"
+        return f"{within} {no_key(str(loc[-1]), known(loc[:-1]))}"
     return f"{file}: {_place(loc)} {_kind(error)}"
 
 

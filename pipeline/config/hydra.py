@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from pipeline.config.checking import did_you_mean
 from pipeline.config.listed import CONF, check_cases
 from pipeline.config.old_names import with_present_names
-from pipeline.config.words import refusal_of
+from pipeline.config.words import refusal_of, without_value
 from pipeline.terminal.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def conf_directory() -> Path:
 def said_by(error: BaseException) -> str:
     """What Hydra or OmegaConf says of a configuration, on one line, without advice."""
     if type(error).__name__ == "MissingMandatoryValue":
-        return f"{getattr(error, 'full_key', '')} has no value yet: give it one"
+        return without_value(str(getattr(error, "full_key", "")))
     if "interpolation type oc.env" in str(error):
         return (
             f"{getattr(error, 'full_key', '')} is ${{oc.env:...}}: run.json, MLflow "
@@ -175,9 +176,11 @@ def overridden(config: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any
                 raise InputError(f"{word.input_line}: give one value, as in {key}=1")
             there = OmegaConf.select(held, key, default=ABSENT) is not ABSENT
             if not (there or word.is_add()):
-                raise InputError(
-                    f"{word.input_line}: there is no {key}; to add it, write +{key}=..."
-                )
+                above, _, last = key.rpartition(".")
+                beside = OmegaConf.select(held, above) if above else held
+                close = did_you_mean(last, [str(k) for k in beside or ()])
+                remedy = close or f"; to add it, write +{key}=..."
+                raise InputError(f"{word.input_line}: there is no {key}{remedy}")
             OmegaConf.update(held, key, word.value(), merge=False)
         return plain_config(held)
 

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 
+from pipeline.terminal.errors import InputError
 from pipeline.terminal.names import no_such
 
 CONF = Path("conf")
@@ -37,10 +39,39 @@ def study_names() -> list[str]:
 
 
 def check_cases(words: Iterable[str]) -> None:
-    """Refuse a word case=NAME, or case=NAME,NAME, that names what conf/case lacks."""
+    """Refuse a word case=NAME, or case=NAME,NAME, that names what conf/case lacks.
+
+    So is a word that takes the case out, or a value of it that says nothing.
+    """
+    words = list(words)
+    if sum(word.startswith("case=") for word in words) > 1:
+        raise InputError("two cases are named: leave all but one out")
     for word in words:
-        key, _, value = word.partition("=")
-        if key == "case" and PLAIN.fullmatch(value):
+        key, equals, value = word.partition("=")
+        if key == "~case":
+            raise InputError(f"{word}: a case is needed: leave the word out")
+        if key.startswith("case.") and equals and not value:
+            raise InputError(f"{word} says no value: write {word}VALUE, null for none")
+        if key != "case":
+            continue
+        if "/" in value and not PLAIN.fullmatch(value):
+            name = Path(value).stem
+            if name in case_names():
+                raise InputError(f"{word} is a path: write case={name}")
+            raise no_such("conf/case has no case", name, case_names())
+        if equals and not value:
+            raise no_case(words)
+        if PLAIN.fullmatch(value):
             for name in value.split(","):
                 if name not in case_names():
                     raise no_such("conf/case has no case", name, case_names())
+
+
+def no_case(words: Iterable[str]) -> InputError:
+    """The refusal of words that name no case; one may be a case without `case=`."""
+    names = case_names()
+    for word in words:
+        near = get_close_matches(word.rpartition("=")[2], names, 1)
+        if near and not word.startswith("case."):
+            return InputError(f"no case is named: did you mean case={near[0]}?")
+    return InputError(f"no case is named: add case=<one of {', '.join(names)}>")

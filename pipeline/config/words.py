@@ -1,11 +1,23 @@
 """Words key=value that a case does not take: which one, why, and what it takes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.config.checking import did_you_mean
+from pipeline.config.listed import case_names
 from pipeline.terminal.errors import InputError
 
+# A file, where a case waits for one.
+SUCH_AS = {
+    "case.structure.path": "conf/structure/four_bar.yaml",
+    "case.path": "conf/robot/arch.yaml",
+    "case.pattern.path": "mine.svg, which `morphtrack new pattern mine` writes",
+    "case.body.path": "a structure file with `springs` and `loads`",
+}
+# What Hydra says of words that are sound by themselves, and what is meant.
+SEVERAL = "gives several values: choose one, or add --multirun to run each"
+SECOND = re.compile(r"\s[+~]?[\w.]+=")
 CLOSING = {"]": "[", "}": "{", ")": "("}
 
 
@@ -19,26 +31,52 @@ def refusal_of(words: Iterable[str], config: Mapping[str, Any]) -> str:
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
+    several = bool({"-m", "--multirun"} & set(words))
     for word in words:
+        if word.startswith("-"):
+            continue
         key = word.partition("=")[0].lstrip("+~")
         if not key:
             return f"{word} names no key: write case.KEY=VALUE"
+        if word in case_names():
+            return f"{word} says no value: did you mean case={word}?"
         if "=" not in word and not word.startswith("~"):
             return f"{word} says no value: write {_known(key, config) or key}=..."
         try:
             OverridesParser.create().parse_override(word)
         except HydraException:
             return f"{word} cannot be read: {_unread(word.partition('=')[2])}"
+        if not several and _is_several(word):
+            return f"{word} {SEVERAL}"
         if "@" in key:
             return f"{word}: @ is for the defaults of a file: name a key of the case"
-        unknown = "" if word.startswith("+") else _unknown(key, config)
+        if word.startswith("+"):
+            if not word.startswith("++") and not _unknown(key, config):
+                return f"{word}: there is a {key} already: write it without +"
+            continue
+        unknown = _unknown(key, config)
         if unknown:
             return f"{word}: {unknown}"
     return ""
 
 
+def _is_several(word: str) -> bool:
+    """Whether a word that can be read asks for a run of each of its values."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    return OverridesParser.create().parse_override(word).is_sweep_override()
+
+
+def without_value(key: str) -> str:
+    """What is said of a key that waits for a value."""
+    value = f"FILE, such as {SUCH_AS[key]}" if key in SUCH_AS else "..."
+    return f"{key} has no value yet: write {key}={value}"
+
+
 def _unread(value: str) -> str:
     """Why no value can be made of a text."""
+    if SECOND.search(value):
+        return "it is two words: put them apart, without quotation marks around both"
     quote, opened = "", []
     for letter in value:
         if quote:
@@ -88,9 +126,20 @@ def _remedy(part: str, path: list[str], here: Mapping[str, Any]) -> str:
         return f"it stands at its default: write +{'.'.join([*path, part])}=..."
     if not path and part in here.get("case", {}):
         return f"did you mean case.{part}?"
+    deeper = [".".join([*path, *below]) for below in _below(here) if below[-1] == part]
+    if len(deeper) == 1:
+        return f"did you mean {deeper[0]}?"
     known = [str(key) for key in here if not str(key).startswith("_")]
     close = did_you_mean(part, known + defaults)
     return f"it knows {', '.join(known + defaults)}{close}"
+
+
+def _below(here: Any) -> Iterator[list[str]]:
+    """The keys below a part of a configuration, each with those on the way."""
+    if isinstance(here, Mapping):
+        for key, value in here.items():
+            yield [str(key)]
+            yield from ([str(key), *rest] for rest in _below(value))
 
 
 def _left_out(here: Mapping[str, Any]) -> list[str]:

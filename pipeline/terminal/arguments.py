@@ -30,6 +30,8 @@ class OneLineParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         strange = re.match(r"unrecognized arguments: (--[^\s=]+)", message)
         near = close_to(strange.group(1), options_of(self)) if strange else ""
+        if strange and strange.group(1) == "--case":
+            near = "cases are named without dashes, as case=NAME"
         raise InputError(
             f"{message}: {near or f'{self.prog} --help says what there is'}"
         )

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.arrays import Floats, Ints
+from sim.limits import is_count
 from sim.origami.model.mesh import BarHingeMesh
 
 Rows = Sequence[Sequence[float]]
 
 
 def _check_increments(increments: int) -> None:
-    if increments < 1:
-        raise ValueError(f"increments must be 1 or more, not {increments}")
+    if not is_count(increments):
+        raise ValueError(
+            f"increments must be 1 or more, a whole number, not {increments}"
+        )
 
 
 def _check_tolerance(tolerance: float) -> None:
