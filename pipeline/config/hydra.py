@@ -100,7 +100,8 @@ def told_words(name: str, words: Sequence[str]) -> Iterator[None]:
         with hydra_errors():
             yield
     except (InputError, ValueError) as error:
-        said = refusal_of(words, _composed_without(name, words))
+        once = "--multirun" in str(error)  # Hydra was asked for one run
+        said = refusal_of(words, _composed_without(name, words), once=once)
         if not said:
             raise
         raise InputError(said) from error

@@ -21,20 +21,20 @@ SECOND = re.compile(r"\s[+~]?[\w.]+=")
 CLOSING = {"]": "[", "}": "{", ")": "("}
 
 
-def refusal_of(words: Iterable[str], config: Mapping[str, Any]) -> str:
+def refusal_of(
+    words: Iterable[str], config: Mapping[str, Any], *, once: bool = False
+) -> str:
     """What is wrong with the first word that cannot be taken; empty where all can.
 
     Parameters
     ----------
     config : what is composed without these words; empty where nothing is
+    once : whether several values of a word are the reason
     """
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
-    several = bool({"-m", "--multirun"} & set(words))
     for word in words:
-        if word.startswith("-"):
-            continue
         key = word.partition("=")[0].lstrip("+~")
         if not key:
             return f"{word} names no key: write case.KEY=VALUE"
@@ -46,7 +46,7 @@ def refusal_of(words: Iterable[str], config: Mapping[str, Any]) -> str:
             OverridesParser.create().parse_override(word)
         except HydraException:
             return f"{word} cannot be read: {_unread(word.partition('=')[2])}"
-        if not several and _is_several(word):
+        if once and _is_several(word):
             return f"{word} {SEVERAL}"
         if "@" in key:
             return f"{word}: @ is for the defaults of a file: name a key of the case"
