@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from analysis.validation.comparison import Acceptance
-from analysis.validation.uncertainty import UncertaintyOptions
+from analysis.validation.uncertainty import SCAN_SCALE, UncertaintyOptions
 from analysis.validation.verdicts import (
     Judged,
     LabelledScan,
@@ -19,7 +19,10 @@ def with_scanner_scale_told(
     uncertainty: UncertaintyOptions,
     acceptance: Acceptance,
 ) -> Judged:
-    """The same; where a scanner of perfect scale gave another verdict, it says so.
+    """The same; where the verdict or its remedy hangs on the scale, it says so.
+
+    That is where a scanner of perfect scale gave another verdict, and where its scale
+    is the uncertainty to be reduced first.
 
     Parameters
     ----------
@@ -28,11 +31,11 @@ def with_scanner_scale_told(
     perfect = replace(uncertainty, scan_scale_sd=0.0)
     other = judge_scan(simulation, scan, perfect, acceptance).comparison.verdict
     compared = judged.comparison
-    if other is compared.verdict:
+    if other is compared.verdict and SCAN_SCALE not in compared.why:
         return judged
     return judged.because(
         "the scanner's scale is not stated, with "
         f"{100 * uncertainty.scan_scale_sd:g} % assumed the verdict is "
         f"{compared.verdict.value}, with none {other.value}: give scan_scale_sd, or "
-        "scan_mpe_mm and scan_mpe_length_mm of its certificate"
+        "scan_mpe_mm and scan_mpe_length_mm, or its certificate in conf/lab.yaml"
     )

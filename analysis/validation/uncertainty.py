@@ -15,6 +15,7 @@ CENTRES = "sphere centres"
 SCATTER = "scatter of rigid lengths beyond what was stated"
 VIEWS = "registration of views"
 SCAN_SCALE = "scale of the scanner"
+FORM = "form error of the scanner"
 STOP = "stop of the simulation"
 PRINT_SCALE = "scale of the print"
 PRINTING = "printing of bodies"
@@ -24,7 +25,7 @@ POSE = "pose of the target"
 SCAN_SCALE_SD = 1e-3  # relative: 0.05 to 0.1 % is usual of scanners
 SLOWEST = 0.99  # ratio of successive changes up to which they are summed to the end
 REPEATED = 1e-6  # of the largest singular value of the gradients of rigid lengths
-SCAN_SOURCES = (CENTRES, SCATTER, VIEWS, SCAN_SCALE)  # of S; of E, POSE too
+SCAN_SOURCES = (CENTRES, SCATTER, VIEWS, SCAN_SCALE, FORM)  # of S; of E, POSE too
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class UncertaintyOptions:
     print_scale_sd : relative, of the printer
     printing_sd_mm : of a node's place on its bodies, along each axis
     joint_play_sd_mm : of a node in the directions that rigid bodies leave it
+    scan_form_sd_mm : of a centre along each axis, from the scanner's certified form
+        error
     """
 
     registration_sd_mm: float = 0.0
@@ -47,6 +50,7 @@ class UncertaintyOptions:
     print_scale_sd: float = 1e-3
     printing_sd_mm: float = 0.03
     joint_play_sd_mm: float = 0.1
+    scan_form_sd_mm: float = 0.0
 
     def __post_init__(self) -> None:
         for name in vars(self):
@@ -74,6 +78,16 @@ def certified_scale_sd(mpe_mm: float, length_mm: float) -> float:
     return float(mpe_mm / (np.sqrt(3.0) * length_mm))
 
 
+def certified_form_sd_mm(mpe_mm: float) -> float:
+    """Sd along each axis of a sphere's centre, from a permitted probing form error.
+
+    PF is the range of radial residuals on one ball (VDI/VDE 2634, ISO 10360-13): a part
+    of half of it may be shared by all that is seen of a ball and then moves its centre
+    as much, which is taken as uniform [JCGM 100:2008, 4.3.7].
+    """
+    return float(mpe_mm / (2.0 * np.sqrt(3.0)))
+
+
 def independent(n: int, sd_mm: float) -> Floats:
     """The same error of each node along each axis, each on its own."""
     covariance: Floats = sd_mm**2 * np.eye(3 * n)
@@ -86,6 +100,7 @@ def length_sd_mm(
     """(p,) standard deviation of rigid lengths from all but the sphere centres."""
     variance = 2 * options.printing_sd_mm**2
     variance += 2 * options.registration_sd_mm**2 + 2 * scatter_sd_mm**2
+    variance += 2 * options.scan_form_sd_mm**2
     scale = np.hypot(options.print_scale_sd, options.scan_scale_sd)
     sd: Floats = np.sqrt(variance + (scale * lengths_mm) ** 2)
     return sd
@@ -173,6 +188,8 @@ def sources(
         SCAN_SCALE: scale_covariance(scanned_mm, options.scan_scale_sd),
         STOP: np.outer(stop_mm.ravel(), stop_mm.ravel()),
     }
+    if options.scan_form_sd_mm:
+        found[FORM] = independent(n, options.scan_form_sd_mm)
     if input_covariance is not None:
         found[INPUT] = input_covariance
     return found | {

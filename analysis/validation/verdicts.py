@@ -160,7 +160,7 @@ def judge_scan(
     loose = len(scan.centres_mm) - len(scan.labels.confirmed)
     judged = _withhold(compared, used, scan.labels, loose)
     moved = _moved_bodies(simulation, scan, compared, pairs)
-    of_scan = np.sum([found[name] for name in SCAN_SOURCES], axis=0)
+    of_scan = np.sum([found[name] for name in SCAN_SOURCES if name in found], axis=0)
     return Judged(
         used,
         nodes,

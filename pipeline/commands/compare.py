@@ -6,12 +6,17 @@ E, node distances, verdict), budget.csv (u_val by source), nodes.csv, labels.csv
 labels.png and labels.html: the scan with the node on every sphere.
 """
 
+from argparse import Namespace
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from pipeline.formats.printed_scale import SCALE_HELP, scale_mm
+from pipeline.scans.spheres import read_spheres
 from pipeline.steps.compare import ComparisonSettings, MeasuredInputs, run_step
 from pipeline.steps.measured_options import said
+from pipeline.steps.scanner_certificate import with_bench
+from pipeline.store.bench import bench_named
 from pipeline.store.named_runs import RUN_HELP, simulated_run
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import command
@@ -35,12 +40,26 @@ def arguments() -> OneLineParser:
         )
     for field in fields(ComparisonSettings):
         flag, own = "--" + field.name.replace("_", "-"), field.name == "scale_mm"
-        default = None if own else field.default
+        default = None if own else field.default or None
         parser.add_argument(
-            flag, dest=field.name, type=float, default=default, metavar="X",
+            flag, dest=field.name, default=default, metavar="X",
+            type=str if field.default == "" else float,
             help=SCALE_HELP if own else said(field.name, default),
         )  # fmt: skip
+    parser.add_argument(
+        "--lab", type=Path, metavar="FILE",
+        help="the bench; conf/lab.yaml if not given and the scan is real",
+    )  # fmt: skip
     return parser
+
+
+def _stated(given: Namespace) -> dict[str, Any]:
+    """The settings that were given, and those of the bench beside them."""
+    own = {f.name: getattr(given, f.name) for f in fields(ComparisonSettings)}
+    own = {name: value for name, value in own.items() if value is not None}
+    if given.lab is None and read_spheres(given.spheres).synthetic:
+        return own
+    return with_bench(own, bench_named(given.lab).settings)
 
 
 @command
@@ -48,9 +67,7 @@ def main(argv: list[str] | None = None) -> int:
     """Compare once and print the verdict."""
     given = arguments().parse_args(argv)
     given.scale_mm = scale_mm(given.scale_mm, given.simulated)
-    config = ComparisonSettings(
-        **{f.name: getattr(given, f.name) for f in fields(ComparisonSettings)}
-    )
+    config = ComparisonSettings(**_stated(given))
     measured = MeasuredInputs(given.input_uncertainty, given.deviation)
     row = run_step(config, given.spheres, given.simulated, given.out, measured)
     print(

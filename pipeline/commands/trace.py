@@ -1,10 +1,11 @@
 """From a figure, table or macro file to what it stands on: morphtrack trace.
 
-Prints every run behind FILE down to the scans: configuration, code state, package
-versions, SHA-256, MLflow id; and says of each link whether it is out of date. A copy
-of a PDF or PNG serves as well: its metadata hold the id. In place of FILE a number as
-it is printed, such as 0.86567 or 0.8662(17), leads to the results that hold it, and an
-address of the report, index.html#run-KEY, to that run. Run it inside the project.
+Prints every run behind FILE down to the scans and, where conf/lab.yaml stated it, the
+scanner's serial number: configuration, code state, package versions, SHA-256, MLflow
+id; and says of each link whether it is out of date. A copy of a PDF or PNG serves as
+well: its metadata hold the id. In place of FILE a number as it is printed, such as
+0.86567 or 0.8662(17), leads to the results that hold it, and an address of the report,
+index.html#run-KEY, to that run. Run it inside the project.
 """
 
 import contextlib
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.config.hydra import Composer
+from pipeline.store.bench_tags import TAG, bench_in, said_of
 from pipeline.store.leaves import flat
 from pipeline.store.provenance.chain import Link, chain
 from pipeline.store.provenance.origin import Found, find_origin
@@ -92,7 +94,11 @@ def _of_number(what: str, numbers: Sequence[PrintedNumber]) -> tuple[Found, list
 
 
 def told(
-    lines: list[str], found: Found, links: Sequence[Link], results: Path
+    lines: list[str],
+    found: Found,
+    links: Sequence[Link],
+    results: Path,
+    wanted: Mapping[str, Job] | None,
 ) -> list[str]:
     """The lines that are printed, after the first ones."""
     ids, names = mlflow_ids(results), Variations(results)
@@ -109,6 +115,8 @@ def told(
         else:
             for link in several:
                 lines += _run(link, ids.get(link.key, ""), names)
+                now = (wanted or {}).get(link.key)
+                lines += _bench(link, {} if now is None else now.tags)
     return [*lines, _conclusion(found, links)]
 
 
@@ -144,6 +152,19 @@ def _scans(record: Mapping[str, Any], made: Mapping[str, str]) -> list[tuple[str
     """
     read = zip(record["paths"], record["identity"]["files"], strict=False)
     return [*read, *made.items()]
+
+
+def _bench(link: Link, tags_now: Mapping[str, str]) -> Iterator[str]:
+    """The bench of a scan as it was when it was read, else as conf states it now."""
+    record, indent = link.record or {}, "  " * (link.depth + 1)
+    if record.get("step") != "ingest":
+        return
+    try:
+        then = said_of(bench_in(record.get("tags") or {}))
+    except ValueError:
+        then = [f"its bench is unreadable: {TAG}... in the tags of run.json"]
+    now = [f"{line} (stated after the run)" for line in said_of(bench_in(tags_now))]
+    yield from (f"{indent}{line}" for line in then or now)
 
 
 def _code(record: Mapping[str, Any]) -> str:
@@ -216,7 +237,7 @@ def main(argv: list[str] | None = None) -> int:
     found, first = origin_of(given.what, given.results)
     wanted, trouble = wanted_now(found.origin.study, given.results)
     links = chain(found.origin.all_keys, given.results, wanted)
-    lines = told(first, found, links, given.results)
+    lines = told(first, found, links, given.results, wanted)
     if wanted is None:
         lines.append(f"conf was not asked, since it cannot be planned: {trouble}")
     with contextlib.suppress(BrokenPipeError):  # as head and less leave it

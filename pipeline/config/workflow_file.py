@@ -44,6 +44,7 @@ class Compared(Entry):
         do to the shape; 0 leaves that to the covariance of rigid lengths
     settings : of pipeline.steps.compare.ComparisonSettings
     ingest : further settings of pipeline.steps.ingest.Ingest, such as decimal_comma
+    lab : what differs from conf/lab.yaml
     expect : verdict that a control must get, or ""
     """
 
@@ -58,6 +59,7 @@ class Compared(Entry):
     expect: Literal["", "agrees", "differs", "cannot tell"] = ""
     settings: Settings = Field(default_factory=dict)
     ingest: Settings = Field(default_factory=dict)
+    lab: Settings = Field(default_factory=dict)
 
 
 class MeasuredSeries(Entry):

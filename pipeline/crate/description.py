@@ -20,6 +20,7 @@ from rocrate.model.contextentity import (  # type: ignore[import-untyped]
 )
 from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 
+from pipeline.crate.bench import add_benches
 from pipeline.crate.contents import Contents
 from pipeline.store.digests import DIGESTS
 from pipeline.store.files import read_json
@@ -243,7 +244,8 @@ def _actions(
     whole = _whole_run(crate, workflow, held, span)
     organise = _organisation(crate, _controls(crate, held.jobs, made), span)
     organise["result"] = whole
-    crate.root_dataset["mentions"] = [whole, organise, *made]
+    benches = add_benches(crate, held.jobs, records)
+    crate.root_dataset["mentions"] = [whole, organise, *made, *benches]
 
 
 def _whole_run(

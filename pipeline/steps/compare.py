@@ -9,25 +9,34 @@ import pandas as pd
 
 from analysis.labels.assign import Labels
 from analysis.labels.evidence import NOT_ASSIGNED
-from analysis.labels.mechanism import Mechanism
 from analysis.validation.comparison import Acceptance, Contribution
 from analysis.validation.printing_error import with_printing_error_told
 from analysis.validation.scanner_scale import with_scanner_scale_told
 from analysis.validation.target_distance import TargetInScan
-from analysis.validation.uncertainty import SCAN_SCALE_SD, UncertaintyOptions
+from analysis.validation.uncertainty import (
+    SCAN_SCALE_SD,
+    UncertaintyOptions,
+    certified_form_sd_mm,
+)
 from analysis.validation.verdicts import Judged, LabelledScan, Simulation, judge_scan
 from pipeline.results.simulated_run import SimulatedRun, read_simulated
 from pipeline.results.target_file import TargetFile, read_target
-from pipeline.scans.labels import label_scan
 from pipeline.scans.spheres import SphereTable, read_spheres
 from pipeline.steps import label_picture
+from pipeline.steps.bar_in_scan import SeenBar, structure_in
 from pipeline.steps.input_uncertainty import PrintedAgain, read_printed_again
 from pipeline.steps.run_goals import goals_of
-from pipeline.steps.scanner_certificate import stated_scale_sd
+from pipeline.steps.scanner_certificate import (
+    learnt_from,
+    stated_bar,
+    stated_scale_sd,
+)
 from pipeline.store.files import replacing
 from pipeline.store.runs import Job, Needs, Numbers
 from pipeline.terminal.errors import InputError
+from sim.arrays import Floats
 
+NO_BAR = SeenBar()
 NOT_MEASURED = TargetFile(None, "morphtrack deviation has not looked for the target")
 
 
@@ -45,6 +54,10 @@ class ComparisonSettings:
         that is not stated is assumed, and named where it decides
     scan_mpe_mm, scan_mpe_length_mm : in place of scan_scale_sd, see
         analysis.validation.uncertainty.certified_scale_sd
+    scan_form_mpe_mm : see analysis.validation.uncertainty.certified_form_sd_mm
+    scan_certificate : what these were read from
+    ball_bar_mm, ball_bar_u_mm, ball_bar : length, its standard uncertainty and name of
+        two balls in the scene that are none of the structure
     """
 
     scale_mm: float
@@ -56,6 +69,11 @@ class ComparisonSettings:
     scan_scale_sd: float | None = None
     scan_mpe_mm: float | None = None
     scan_mpe_length_mm: float | None = None
+    scan_form_mpe_mm: float | None = None
+    scan_certificate: str = ""
+    ball_bar_mm: float | None = None
+    ball_bar_u_mm: float | None = None
+    ball_bar: str = ""
     print_scale_sd: float = UncertaintyOptions.print_scale_sd
     printing_sd_mm: float = UncertaintyOptions.printing_sd_mm
     joint_play_sd_mm: float = UncertaintyOptions.joint_play_sd_mm
@@ -63,7 +81,7 @@ class ComparisonSettings:
     def __post_init__(self) -> None:
         if not 0 < self.scale_mm < np.inf:
             raise ValueError(f"scale_mm must be positive, not {self.scale_mm}")
-        _ = self.acceptance, self.uncertainty  # they check themselves
+        _ = self.acceptance, self.uncertainty, stated_bar(asdict(self))  # they check
 
     @property
     def acceptance(self) -> Acceptance:
@@ -73,10 +91,15 @@ class ComparisonSettings:
     @property
     def uncertainty(self) -> UncertaintyOptions:
         """What is known of scanner, printer and joints."""
-        given = {f.name: getattr(self, f.name) for f in fields(UncertaintyOptions)}
+        names = {f.name for f in fields(UncertaintyOptions)}
+        given = {k: v for k, v in asdict(self).items() if k in names}
         scale_sd = stated_scale_sd(asdict(self))
         return UncertaintyOptions(
-            **given | {"scan_scale_sd": SCAN_SCALE_SD if scale_sd is None else scale_sd}
+            **given
+            | {
+                "scan_scale_sd": SCAN_SCALE_SD if scale_sd is None else scale_sd,
+                "scan_form_sd_mm": certified_form_sd_mm(self.scan_form_mpe_mm or 0.0),
+            }
         )
 
 
@@ -114,37 +137,36 @@ def run_step(
     """
     table, run = read_spheres(spheres), read_simulated(simulated)
     try:
-        mechanism = Mechanism(config.scale_mm * run.r[-1], run.bodies)
-        labels = label_scan(mechanism, table, config.uncertainty, config.scale_mm)
+        nodes = config.scale_mm * run.r[-1]
         again, target = _read_measured(
-            measured or MeasuredInputs(), mechanism, config.scale_mm, spheres
+            measured or MeasuredInputs(), nodes, config.scale_mm, spheres
         )
-        steps = config.scale_mm * run.r
+        seen = structure_in(asdict(config), config.uncertainty, table, run)
+        table, labels = seen.table, seen.labels
+        placed = _in_scan(target, again, simulated, seen.scale_mm)
         given = (
-            Simulation(steps, mechanism, again.covariance),
-            LabelledScan(
-                labels,
-                table.centres_mm,
-                table.covariance_mm2,
-                _in_scan(target, again, simulated, config.scale_mm),
-            ),
-            config.uncertainty,
+            Simulation(seen.scale_mm * run.r, seen.mechanism, again.covariance),
+            LabelledScan(labels, table.centres_mm, table.covariance_mm2, placed),
+            seen.uncertainty,
             config.acceptance,
         )
         judged = with_printing_error_told(judge_scan(*given), *given)
-        if stated_scale_sd(asdict(config)) is None:
+        if seen.bar.scale is None and stated_scale_sd(asdict(config)) is None:
             judged = with_scanner_scale_told(judged, *given)
-        judged = judged.because(table.remark)
+        judged = judged.because(seen.bar.remark).because(table.remark)
     except ValueError as error:
         raise InputError(str(error)) from error
     row = comparison_row(config, table, labels, judged) | distance_columns(
         config, run, target, judged
     )
-    out.mkdir(parents=True, exist_ok=True)
-    _write(pd.DataFrame([row]), out / "comparison.csv")
-    _write(budget_table(judged, config), out / "budget.csv")
-    _write(nodes_table(judged), out / "nodes.csv")
-    _write(labels_table(labels, table), out / "labels.csv")
+    row |= seen.bar.columns
+    tables = {
+        "comparison": pd.DataFrame([row]),
+        "budget": budget_table(judged, config, seen.bar),
+        "nodes": nodes_table(judged),
+        "labels": labels_table(labels, table),
+    }
+    _write(tables, out)
     if pictured and (spheres / "points.npy").is_file():
         label_picture.run_step(spheres, out, out)
     return row
@@ -158,12 +180,12 @@ def perform(job: Job, needs: Needs, out: Path) -> Numbers:
 
 
 def _read_measured(
-    measured: MeasuredInputs, mechanism: Mechanism, scale_mm: float, spheres: Path
+    measured: MeasuredInputs, nodes_mm: Floats, scale_mm: float, spheres: Path
 ) -> tuple[PrintedAgain, TargetFile]:
     """What printing errors do to the shape, and the target as it was found."""
     again, target = PrintedAgain(), NOT_MEASURED
     if measured.input_uncertainty is not None:
-        again = read_printed_again(measured.input_uncertainty, mechanism.nodes_mm)
+        again = read_printed_again(measured.input_uncertainty, nodes_mm)
     if measured.deviation is not None:
         target = read_target(measured.deviation, scale_mm, spheres)
     return again, target
@@ -287,7 +309,9 @@ def _worst_pair(judged: Judged) -> dict[str, Any]:
     }
 
 
-def budget_table(judged: Judged, config: ComparisonSettings) -> pd.DataFrame:
+def budget_table(
+    judged: Judged, config: ComparisonSettings, bar: SeenBar = NO_BAR
+) -> pd.DataFrame:
     """u_val by source: of S, of a node's distance (rms over the nodes), of E."""
     checks = judged.comparison.checks
     total = Contribution(
@@ -300,8 +324,10 @@ def budget_table(judged: Judged, config: ComparisonSettings) -> pd.DataFrame:
     expanded = Contribution(
         f"k = {k:g} times u_val", k * total.S_u, k * total.node_u_mm, k * total.E_u
     )
+    learnt = bar.also_learnt(learnt_from(asdict(config)))
     lines = [*judged.comparison.budget, total, expanded]
-    return pd.DataFrame([asdict(line) for line in lines])
+    table = pd.DataFrame([asdict(line) for line in lines])
+    return table.assign(learnt=[learnt.get(line.source, "") for line in lines])
 
 
 def nodes_table(judged: Judged) -> pd.DataFrame:
@@ -339,6 +365,8 @@ def labels_table(labels: Labels, table: SphereTable) -> pd.DataFrame:
     )
 
 
-def _write(table: pd.DataFrame, path: Path) -> None:
-    with replacing(path) as temporary:
-        table.to_csv(temporary, index=False, lineterminator="\n")
+def _write(tables: dict[str, pd.DataFrame], out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    for name, table in tables.items():
+        with replacing(out / f"{name}.csv") as temporary:
+            table.to_csv(temporary, index=False, lineterminator="\n")

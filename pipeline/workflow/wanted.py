@@ -18,7 +18,9 @@ from pipeline.config.workflow_file import (
     VirtualScan,
 )
 from pipeline.steps.figure_names import module_of
-from pipeline.steps.scanner_certificate import MPE, stated_scale_sd
+from pipeline.steps.scanner_certificate import MPE, stated_scale_sd, with_bench
+from pipeline.store.bench import LAB, Lab, read_lab
+from pipeline.store.bench_tags import bench_tags
 from pipeline.store.runs import Job
 from pipeline.terminal.errors import InputError, one_line
 from pipeline.workflow.measured_set import set_config, tags_of
@@ -31,7 +33,8 @@ def compared(planner: Planner, wanted: Compared) -> tuple[Job, Job, Job]:
     case = f"case={wanted.case}"
     name = wanted.name if wanted.overrides else wanted.case
     simulated = planner.simulation(name, [case, *wanted.overrides])
-    spheres = _ingest(planner, wanted, simulated)
+    bench = bench_tags(bench_of(wanted))
+    spheres = _ingest(planner, wanted, simulated, bench)
     reads: dict[str, Job] = {"spheres": spheres, "simulated": simulated}
     tags = {"case": wanted.case}
     of_target = _checked("deviation", wanted, _deviation_config(wanted))
@@ -40,7 +43,7 @@ def compared(planner: Planner, wanted: Compared) -> tuple[Job, Job, Job]:
     if wanted.input_draws:
         reads["input_uncertainty"] = _printed_anew(planner, wanted, simulated)
     config = _checked("compare", wanted, _comparison_config(wanted))
-    tags = tags | {"expect": wanted.expect}
+    tags = tags | {"expect": wanted.expect} | bench
     compared = planner.add(job_for("compare", wanted.name, config, reads, tags=tags))
     return simulated, spheres, compared
 
@@ -103,9 +106,11 @@ def _printed_anew(planner: Planner, wanted: Compared, simulated: Job) -> Job:
     )
 
 
-def _ingest(planner: Planner, wanted: Compared, simulated: Job) -> Job:
+def _ingest(
+    planner: Planner, wanted: Compared, simulated: Job, bench: dict[str, str]
+) -> Job:
     config = _checked("ingest", wanted, _ingest_config(wanted))
-    tags = {"case": wanted.case}
+    tags = {"case": wanted.case} | bench
     if not isinstance(wanted.scan, VirtualScan):
         paths = wanted.scan
         return planner.add(job_for("ingest", wanted.name, config, {}, paths, tags))
@@ -116,7 +121,7 @@ def _ingest(planner: Planner, wanted: Compared, simulated: Job) -> Job:
         wanted.name,
         _checked("virtual_scan", wanted, _scanner_config(wanted, wanted.scan)),
         {"simulated": simulated},
-        tags=tags | {"synthetic": "true"},
+        tags={"case": wanted.case, "synthetic": "true"},
     )
     reads = {"scan": planner.add(scan)}
     tags = tags | {"synthetic": "true"}
@@ -154,13 +159,17 @@ def _deviation_config(wanted: Compared) -> dict[str, Any]:
 
 
 def _comparison_config(wanted: Compared) -> dict[str, Any]:
-    """The settings, and the scale that a virtual scanner's certificate states."""
-    certificate: dict[str, Any] = {}
-    if isinstance(wanted.scan, VirtualScan) and not any(
-        name in wanted.settings for name in ("scan_scale_sd", *MPE)
-    ):
-        certificate = {"scan_scale_sd": _lab_settings()["certified_scale_sd"]}
-    return {"scale_mm": wanted.scale_mm, **certificate, **wanted.settings}
+    """The settings, and what the bench or the virtual scanner's certificate states."""
+    given, own = bench_of(wanted).settings, wanted.settings
+    if isinstance(wanted.scan, VirtualScan) and not any(name in given for name in MPE):
+        given |= {"scan_scale_sd": _lab_settings()["certified_scale_sd"]}
+    return {"scale_mm": wanted.scale_mm, **with_bench(own, given)}
+
+
+def bench_of(wanted: Compared) -> Lab:
+    """The bench of a real scan; of a virtual one, what its entry itself states."""
+    path = Path() if isinstance(wanted.scan, VirtualScan) else LAB
+    return read_lab(path, wanted.lab, f"{WORKFLOW}: comparisons.{wanted.name}.lab")
 
 
 def _lab_settings() -> dict[str, Any]:

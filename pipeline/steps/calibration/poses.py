@@ -199,7 +199,8 @@ def settings_of(pose: ScannedPose) -> ComparisonSettings:
     if (comparison / "run.json").is_file():
         return ComparisonSettings(**run_record(comparison)["config"])
     names = ("scale_mm", "k", "S_margin", "node_margin_mm", "E_margin")
-    return ComparisonSettings(**{name: float(pose.row[name]) for name in names})
+    known: dict[str, Any] = {name: float(pose.row[name]) for name in names}
+    return ComparisonSettings(**known)
 
 
 def _table(path: Path, column: str) -> pd.DataFrame:

@@ -1,0 +1,221 @@
+"""conf/lab.yaml, composed and checked: the bench that a real scan comes from."""
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from pipeline.config.checking import checked
+from pipeline.config.hydra import composed_file
+from pipeline.config.models import Entry, Positive
+from pipeline.terminal.errors import InputError
+
+LAB = Path("conf/lab.yaml")
+ORCID = re.compile(r"(\d{4}-){3}\d{3}[\dX]")
+
+
+def _orcid(text: str) -> str:
+    """An ORCID whose check digit holds [ISO 7064, MOD 11-2]."""
+    total = 0
+    for digit in text.replace("-", "")[:-1] if ORCID.fullmatch(text) else "":
+        total = (total + int(digit)) * 2
+    if not ORCID.fullmatch(text) or "0123456789X"[(12 - total % 11) % 11] != text[-1]:
+        raise ValueError(f"is {text!r}: no ORCID ends so, such as 0000-0002-1825-0097")
+    return text
+
+
+def _day(text: str) -> str:
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError as error:
+        raise ValueError(f"is {text!r}: give a day as '2026-01-15'") from error
+
+
+def _joined(between: str, *texts: str | None) -> str:
+    return between.join(filter(None, texts))
+
+
+Word = Annotated[str, Field(min_length=1)]
+Orcid = Annotated[str, AfterValidator(_orcid)]
+Day = Annotated[str, AfterValidator(_day)]
+
+
+class Operator(Entry):
+    """Who scanned."""
+
+    name: Word
+    orcid: Orcid | None = None
+
+    @property
+    def called(self) -> str:
+        """Name and ORCID."""
+        return _joined(" ", self.name, self.orcid)
+
+
+class Instrument(Entry):
+    """A printer or scanner as its plate says."""
+
+    serial_number: Word
+    maker: str = ""
+    model: str = ""
+
+    @property
+    def called(self) -> str:
+        """Maker, model and serial number."""
+        return _joined(
+            " ", self.maker, self.model, f"serial number {self.serial_number}"
+        )
+
+
+class PrintJob(Entry):
+    """What was printed, and when."""
+
+    name: Word
+    date: Day | None = None
+
+    @property
+    def called(self) -> str:
+        """Name and day."""
+        return _joined(" of ", self.name, self.date)
+
+
+class Material(Entry):
+    """What it was printed of."""
+
+    name: Word
+    maker: str = ""
+    batch: str = ""
+
+    @property
+    def called(self) -> str:
+        """Name and batch."""
+        return _joined(", batch ", self.name, self.batch)
+
+
+class Permitted(Entry):
+    """A largest permissible error, and the longest length it was tested on, mm."""
+
+    mpe_mm: Positive
+    length_mm: Positive
+
+
+class Certificate(Entry):
+    """What a laboratory says of the scanner.
+
+    Attributes
+    ----------
+    probing_form_mpe_mm : PF, of the range of radial residuals on one ball
+    sphere_spacing, length : SD and E
+    """
+
+    number: Word
+    date: Day
+    laboratory: str = ""
+    kind: Literal["VDI/VDE 2634-2", "VDI/VDE 2634-3", "ISO 10360-13"]
+    probing_form_mpe_mm: Positive | None = None
+    sphere_spacing: Permitted | None = None
+    length: Permitted | None = None
+
+    @property
+    def called(self) -> str:
+        """Number and date."""
+        return f"certificate {self.number} of {self.date}"
+
+    @property
+    def of_scale(self) -> Permitted | None:
+        """The error of lengths that permits more, relative to its length."""
+        given = [one for one in (self.sphere_spacing, self.length) if one is not None]
+        return max(given, key=lambda one: one.mpe_mm / one.length_mm, default=None)
+
+
+class BallBar(Entry):
+    """Two balls at a calibrated distance; U is expanded by k."""
+
+    name: Word
+    length_mm: Positive
+    U_mm: Positive
+    k: Positive = 2.0
+    certificate: str = ""
+
+    @property
+    def called(self) -> str:
+        """Name and certificate."""
+        return _joined(", certificate ", self.name, self.certificate)
+
+
+class Conditions(Entry):
+    """What was noted of the room and of the surface."""
+
+    temperature_c: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    note: str = ""
+
+
+class Lab(Entry):
+    """Everything the bench states; None where it states nothing."""
+
+    operator: Operator | None = None
+    printer: Instrument | None = None
+    print_job: PrintJob | None = None
+    material: Material | None = None
+    scanner: Instrument | None = None
+    certificate: Certificate | None = None
+    ball_bar: BallBar | None = None
+    conditions: Conditions | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What of it a comparison assumes: see ComparisonSettings."""
+        found: dict[str, Any] = {}
+        if self.certificate is not None:
+            scale, form = (
+                self.certificate.of_scale,
+                self.certificate.probing_form_mpe_mm,
+            )
+            if scale is not None:
+                found |= {"scan_mpe_mm": scale.mpe_mm}
+                found |= {"scan_mpe_length_mm": scale.length_mm}
+            if form is not None:
+                found |= {"scan_form_mpe_mm": form}
+            if found:
+                found |= {"scan_certificate": self.certificate.called}
+        if self.ball_bar is not None:
+            bar = self.ball_bar
+            found |= {"ball_bar_mm": bar.length_mm, "ball_bar_u_mm": bar.U_mm / bar.k}
+            found |= {"ball_bar": bar.name}
+        return found
+
+
+def _over(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+    """`base` with the values of `change`, down to the leaves."""
+    merged = dict(base)
+    for name, value in change.items():
+        below = merged.get(name)
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            value = _over(below, value)
+        merged[name] = value
+    return merged
+
+
+def read_lab(
+    path: Path = LAB, change: Mapping[str, Any] | None = None, where: str = ""
+) -> Lab:
+    """The bench as a file states it; of no file, nothing.
+
+    Parameters
+    ----------
+    change : what one comparison states of its own, key by key
+    where : it states it
+    """
+    stated = composed_file(path) if path.is_file() else {}
+    checked(Lab, stated, str(path))
+    return checked(Lab, _over(stated, change or {}), where or str(path))
+
+
+def bench_named(path: Path | None) -> Lab:
+    """The bench in a file that was named, or in conf/lab.yaml where it is there."""
+    if path is not None and not path.is_file():
+        raise InputError(f"{path} does not exist: name a file such as {LAB}")
+    return read_lab(path or LAB)
