@@ -20,6 +20,7 @@ from sim.origami.folding.sheet import Sheet, StartError, check_phase
 from sim.origami.folding.stability import smallest_eigenvalues
 from sim.origami.loading.phases import Fold, Phase
 from sim.origami.loading.sequences import parse_sequence
+from sim.origami.mechanics.modes import Probe, eigenmodes, stiffness_along
 from sim.origami.model.compliant import compliant_mesh
 from sim.origami.model.concentrated import concentrated_mesh
 from sim.origami.model.contact import Contact
@@ -66,7 +67,9 @@ class OrigamiCase:
     lock : the panels whose end state gives the verdict
     imperfections : of the sheets whose ends together give the verdict; without any it
         is that of the sheet as drawn
-    eigenvalues : how many of the tangent's smallest eigenvalues are recorded
+    eigenvalues : how many of the tangent's smallest eigenvalues, and their modes, are
+        recorded
+    probes : forces along which the stiffness of each increment is recorded
     max_iterations : linear solves of an increment; 0 for the solver's own limit
     accept_unconverged : with the paper's rules, go on as the paper does
     strain_limit : above it the result warns that linear elasticity ends; where none is
@@ -86,6 +89,7 @@ class OrigamiCase:
     lock: Lock | None = None
     imperfections: Imperfections | None = None
     eigenvalues: int = 0
+    probes: Sequence[Probe] = ()
     max_iterations: int = 0
     accept_unconverged: bool = False
     strain_limit: float | None = None
@@ -114,6 +118,8 @@ class OrigamiCase:
         refuse_unless_positive(self, "fold_tolerance")
         for phase in self.phases:
             check_phase(self.sheet, phase)
+        for probe in self.probes:
+            probe.check(len(self.mesh.rest))
 
     def _divide_edges(self) -> None:
         """More vertices on free edges; creases keep their places, not their numbers."""
@@ -206,14 +212,25 @@ class OrigamiRecorder:
             "converged": int(step.converged),
             **self._fold.row(step),
         }
-        if self.case.eigenvalues:
-            sheet, phase = self.case.sheet, self.case.phases[step.phase]
-            values = smallest_eigenvalues(sheet, phase, step, self.case.eigenvalues)
+        return found | self._tangent(step)
+
+    def _tangent(self, step: OrigamiStep) -> Row:
+        """The smallest eigenvalues, and the stiffness along probes, where asked for."""
+        case, phase, found = self.case, self.case.phases[step.phase], Row()
+        if case.eigenvalues:
+            values = smallest_eigenvalues(case.sheet, phase, step, case.eigenvalues)
             found |= {f"eigenvalue_{i}": value for i, value in enumerate(values)}
+        for i, probe in enumerate(case.probes):
+            found[f"stiffness_{i}"] = stiffness_along(case.sheet, phase, step, probe)
         return found
 
     def arrays(self, step: OrigamiStep) -> Arrays:
-        return {
+        case, phase = self.case, self.case.phases[step.phase]
+        modes: Arrays = {}
+        if case.eigenvalues:
+            soft = eigenmodes(case.sheet, phase, step, case.eigenvalues)
+            modes = {"modes": soft.shapes}
+        return modes | {
             "x": step.x,
             "contact_force": step.contact_force,
             "support_force": support_forces(
@@ -269,4 +286,5 @@ class OrigamiRecorder:
         if self.case.lock is not None:
             done |= end_of(self.case.sheet, self.case.phases, step.x,
                            asdict(self.case.lock), self.case.imperfections)  # fmt: skip
-        return done | self._fold.summary() | self._strain.summary(step)
+        return {**done, **self._tangent(step), **self._fold.summary(),
+                **self._strain.summary(step)}  # fmt: skip

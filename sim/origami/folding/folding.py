@@ -21,7 +21,7 @@ from sim.origami.folding.sheet import (
     flat_state,
     smallest_distance,
 )
-from sim.origami.loading.phases import Load, Path, Phase
+from sim.origami.loading.phases import Displace, Load, Path, Phase
 from sim.origami.model.assembly import largest_strain
 from sim.origami.model.contact import Rules
 
@@ -173,14 +173,15 @@ def _increment(
     """
     divisible = sheet.contact.rules is Rules.FULL and not isinstance(phase, Path)
     ahead, parts, iterations = [goal], 0, 0
+    done = goal - 1.0 if isinstance(phase, Displace) else state.factor
     while ahead:
         reached, out = advance(state, ahead[-1])
         iterations += out.iterations
         if out.converged or sheet.accept_unconverged:
             state, parts = reached, parts + 1
-            ahead.pop()
+            done = ahead.pop()
         elif divisible and len(ahead) <= HALVINGS:
-            ahead.append(0.5 * (state.factor + ahead[-1]))
+            ahead.append(0.5 * (done + ahead[-1]))
         else:
             raise NotConvergedError(
                 f"the unbalanced force is {out.residual:.1e} after {out.iterations} "

@@ -7,7 +7,7 @@ from scipy.sparse.linalg import eigsh
 
 from sim.arrays import Floats
 from sim.origami.folding.folding import OrigamiStep
-from sim.origami.folding.problem import near_at
+from sim.origami.folding.problem import FoldingProblem, near_at
 from sim.origami.folding.sheet import Sheet, build_problem, hinge_angles
 from sim.origami.loading.phases import Phase
 from sim.origami.model.assembly import EquilibriumSystem, assemble
@@ -27,6 +27,16 @@ def stiffness_matrix(system: EquilibriumSystem) -> csc_array:
     return csc_array(lower + strict.T)
 
 
+def tangent_at(
+    sheet: Sheet, phase: Phase, step: OrigamiStep
+) -> tuple[FoldingProblem, csc_array]:
+    """The phase's problem, and the tangent stiffness of its unknowns there, N/m."""
+    problem = build_problem(sheet, phase)
+    near = near_at(problem, step.x, problem.skin)
+    system = assemble(problem.model, near.pairs, problem.ke, step.x, step.angles)
+    return problem, stiffness_matrix(system)
+
+
 def smallest_eigenvalues(
     sheet: Sheet, phase: Phase, step: OrigamiStep, count: int
 ) -> Floats:
@@ -35,10 +45,7 @@ def smallest_eigenvalues(
     One that falls to zero announces a limit point or a bifurcation; below zero the
     equilibrium is unstable.
     """
-    problem = build_problem(sheet, phase)
-    near = near_at(problem, step.x, problem.skin)
-    system = assemble(problem.model, near.pairs, problem.ke, step.x, step.angles)
-    K = stiffness_matrix(system)
+    _, K = tangent_at(sheet, phase, step)
     if K.shape[0] <= DENSE_UP_TO:
         return np.asarray(
             eigvalsh(K.toarray(), subset_by_index=(0, min(count, K.shape[0]) - 1))

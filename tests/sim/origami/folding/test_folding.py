@@ -16,6 +16,7 @@ from sim.origami.model.concentrated import concentrated_mesh
 from sim.origami.model.contact import Contact, Rules, panel_length
 from sim.origami.model.mesh import BarHingeMesh
 from sim.origami.pattern.pattern import CreasePattern
+from sim.origami.pattern.pyramid import pyramid
 from tests.sim.origami.sheets import (
     MATERIAL,
     compliant_strip,
@@ -362,3 +363,14 @@ def test_held_nodes_do_not_move() -> None:
     for node, *axes in held_at(mesh):
         held = np.array(axes, dtype=bool)
         assert (step.x[node][held] == mesh.rest[node][held]).all()
+
+
+def test_a_push_that_is_divided_goes_on_by_its_way_not_by_its_load() -> None:
+    mesh = concentrated_mesh(pyramid(6, radius=0.02, height=0.004), MATERIAL)
+    ring = [[k, 1, 1, 1] for k in range(1, 7)]
+    off = Contact(rules="full", enabled=False)
+    push = Displace([0], [0, 0, -1.0], 3, 1e-8, watch=0, distance=-3e-3)
+    steps = list(run(Sheet(mesh, ring, off, max_iterations=6), [push]))
+    assert [step.parts for step in steps] == [1, 2, 2, 2]
+    moved = [step.displacement for step in steps]
+    assert moved == pytest.approx([0, -3e-3, -6e-3, -9e-3], rel=1e-8)
