@@ -15,10 +15,10 @@ from sim.rod.actuation.actuation import Actuator, Schedule
 from sim.rod.contact.ground import Ground
 from sim.rod.contact.touching import PlaneTouching
 from sim.rod.gravity import GRAVITY
+from sim.rod.moving.from_plane import half_thickness, in_space
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.rod.paths import centroid
 from sim.rod.rod.rod import PASSIVE, Rod, RodMaterial, hold, network, pieces_of
-from sim.rod.space.lifted import lifted
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, NodeLoad, World
@@ -87,17 +87,12 @@ class OwnRodCase:
     @cached_property
     def space_world(self) -> SpaceWorld:
         """The same in space, in the plane z = 0 at the start."""
-        for name in ("ground", "schedule", "load", "touching"):
-            if getattr(self, name) is not None:
-                raise ValueError(f"dimension is 3: leave {name} out, or choose 2")
-        world = self.world
-        rod = lifted(world.rod, self.material)
-        return SpaceWorld(rod, (*world.gravity, 0.0), self.damping)
+        return in_space(self.world, self.material)
 
     @property
     def radii(self) -> Floats:
         """Half the thickness of each edge, m."""
-        return np.full(len(self.space_world.rod.edges), 0.5 * self.material.thickness)
+        return half_thickness(len(self.space_world.rod.edges), self.material)
 
     def _rod(self) -> Rod:
         nodes = _table("nodes", self.nodes, 2)

@@ -58,7 +58,7 @@ class StarCase:
         refuse_times(self.duration, self.every)
         refuse_unless_count(self, "refinement", of="star")
         refuse_unless_finite(self, "first", of="star")
-        _ = self._unsettled
+        _ = self.unsettled
 
     @cached_property
     def height(self) -> float:
@@ -66,7 +66,8 @@ class StarCase:
         return float(np.ptp(star(self.shape, self.material).nodes[:, 1]))
 
     @cached_property
-    def _unsettled(self) -> World:
+    def unsettled(self) -> World:
+        """As it is built, before its weight bends it."""
         robot = star(self.shape.refined(self.refinement), self.material)
         return World(
             standing(robot, self.ground, self.first),
@@ -79,8 +80,8 @@ class StarCase:
 
     @cached_property
     def world(self) -> World:
-        rest = settle(replace(self._unsettled, schedule=None), tolerance=1e-7)
-        return replace(self._unsettled, rod=replace(self._unsettled.rod, nodes=rest.x))
+        rest = settle(replace(self.unsettled, schedule=None), tolerance=1e-7)
+        return replace(self.unsettled, rod=replace(self.unsettled.rod, nodes=rest.x))
 
     def steps(self) -> Iterator[RodStep]:
         return moving(self)

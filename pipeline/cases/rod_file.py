@@ -3,12 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import Any
 
 from pipeline.cases.record import State, Summary
 from pipeline.cases.rod_record import RodRecorder, moving, refuse_times, rod_state
+from pipeline.cases.space_motion import SpaceMotionRecorder, moving_in_space
 from pipeline.formats.rod_file import DrawnRod, read_rod
+from sim.arrays import Floats
 from sim.limits import refuse_unless_positive
 from sim.rod.actuation.actuation import Actuator
+from sim.rod.moving.from_plane import half_thickness, in_space
+from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.rod.paths import centroid
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.step import RodStep
@@ -20,6 +25,7 @@ class RodFileCase:
     """A file of `pipeline.formats.rod_file`, and how it is stepped.
 
     lasts : s, in place of the file's duration
+    dimension : 2, or 3: the same rods are free to leave their plane
     """
 
     path: str
@@ -29,12 +35,15 @@ class RodFileCase:
     lasts: float | None = None
     every: int = 10
     options: StepOptions = field(default_factory=StepOptions)
+    dimension: int = 2
 
     def __post_init__(self) -> None:
         if self.lasts is not None:
             refuse_unless_positive(self, "lasts", of="rod file")
         refuse_times(self.duration, self.every)
-        _ = self.world
+        if self.dimension not in (2, 3):
+            raise ValueError(f"dimension is {self.dimension}: choose 2 or 3")
+        _ = self.space_world if self.dimension == 3 else self.world
 
     @cached_property
     def _drawn(self) -> DrawnRod:
@@ -58,13 +67,33 @@ class RodFileCase:
             load=drawn.load,
         )
 
-    def steps(self) -> Iterator[RodStep]:
-        return moving(self)
+    @cached_property
+    def space_world(self) -> SpaceWorld:
+        """The same in space, in the plane z = 0 at the start."""
+        return in_space(self.world, self._drawn.sections)
 
-    def continued(self, state: State) -> tuple[RodRecorder, Iterator[RodStep]]:
-        return self.recorder(), moving(self, state)
+    @property
+    def radii(self) -> Floats:
+        """Half the thickness of each edge, m."""
+        sections = self._drawn.sections
+        return half_thickness(len(sections), sections)
 
-    def recorder(self) -> RodRecorder:
+    def steps(self) -> Iterator[Any]:
+        return self._steps(None)
+
+    def _steps(self, state: State | None) -> Iterator[Any]:
+        if self.dimension == 3:
+            return moving_in_space(self, state)
+        return moving(self, state)
+
+    def continued(
+        self, state: State
+    ) -> tuple[RodRecorder | SpaceMotionRecorder, Iterator[Any]]:
+        return self.recorder(), self._steps(state)
+
+    def recorder(self) -> RodRecorder | SpaceMotionRecorder:
+        if self.dimension == 3:
+            return SpaceMotionRecorder(self, lambda _: {})
         state = partial(rod_state, self)
         return RodRecorder(self, "duration", self._ends, state=state)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
 from sim.arrays import Floats, Ints
-from sim.rod.space.frames import SpaceState, second_directors
+from sim.rod.space.frames import SpaceState, run_ends, second_directors
 from sim.rod.space.path import SpaceSetting, SpaceStep, followed
 from sim.rod.space.space_rod import SpaceRod
 
@@ -62,7 +62,10 @@ def skin_faces(bends: Ints) -> Ints:
 
 def skin_fixed_arrays(rod: SpaceRod) -> Arrays:
     """Lines along the first corners, which show the twist, and the skin's triangles."""
-    return {"edges": CORNERS * rod.bends, "triangles": skin_faces(rod.bends)}
+    ends = run_ends(rod.edges, rod.bends)
+    forward = (rod.bends < len(rod.edges)).all(axis=1)
+    along = rod.bends[forward & (ends[:, 0, 1] == ends[:, 1, 0])]
+    return {"edges": CORNERS * along, "triangles": skin_faces(along)}
 
 
 @dataclass(eq=False)

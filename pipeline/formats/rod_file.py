@@ -181,9 +181,13 @@ class RodFile(Entry):
 
 @dataclass(frozen=True, eq=False)
 class DrawnRod:
-    """What a rod file describes, in m."""
+    """What a rod file describes, in m.
+
+    sections : of each edge
+    """
 
     rod: Rod
+    sections: list[Section]
     load: NodeLoad | None
     ground: GroundPlane | None
     schedule: Pulses | None
@@ -221,6 +225,7 @@ class _Drawing:
         draft.masses += [(self._node(m.at), m.mass) for m in content.masses]
         return DrawnRod(
             draft.rod(),
+            draft.all_sections(),
             self._load(),
             self._ground(),
             self._pulses(),

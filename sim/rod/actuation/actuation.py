@@ -13,6 +13,7 @@ The constants are not in the text of [Hu20] (they are in its supplement): those 
 are stated assumptions, known from simulators derived from the paper's.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Real
 from typing import NamedTuple
@@ -144,3 +145,27 @@ class LeftOfContact:
 
 
 Schedule = Pulses | LeftOfContact
+
+
+class Pulse(NamedTuple):
+    """A limb that is switched on, by its number or counted from the contact limb."""
+
+    time: float
+    limb: int
+    from_contact: bool
+
+
+def pulses_due(
+    schedule: Schedule | None, after: float, until: float
+) -> Iterator[Pulse]:
+    """The pulses that begin in (after, until], in the order of time."""
+    if isinstance(schedule, Pulses):
+        for t, limb in zip(schedule.times, schedule.limbs, strict=True):
+            if after < t <= until:
+                yield Pulse(t, limb, False)
+    if isinstance(schedule, LeftOfContact):
+        first, period = schedule.first, schedule.period
+        k = max(0, int(np.floor((after - first) / period)) + 1)
+        while (t := first + k * period) <= until:
+            yield Pulse(t, -schedule.left(k), True)
+            k += 1

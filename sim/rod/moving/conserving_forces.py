@@ -29,7 +29,7 @@ import numpy as np
 from sim.arrays import Floats
 from sim.kernels import kernel
 from sim.rod.compiled import inner
-from sim.rod.space.elastic import SpaceElements
+from sim.rod.space.elastic import SpaceElements, edge_of
 from sim.rod.space.frames import (
     SpaceState,
     angle_between,
@@ -61,6 +61,17 @@ def _frames(
 
 
 @inner
+def _run_frame(frames: Floats, k: int, out: Floats) -> None:
+    """out <- the frame (t, d1, d2) of run k: edge k, or edge k - m backwards."""
+    e = edge_of(k, len(frames))
+    way = 1.0 if k == e else -1.0
+    for a in range(3):
+        out[0, a] = way * frames[e, 0, a]
+        out[1, a] = way * frames[e, 1, a]
+        out[2, a] = frames[e, 2, a]
+
+
+@inner
 def _strains(a: Floats, b: Floats, out: Floats) -> None:
     """out <- C1, C2, X, Y, chi of frames a and b."""
     out[0] = dot(a[0], b[2]) - dot(b[0], a[2])
@@ -73,11 +84,14 @@ def _strains(a: Floats, b: Floats, out: Floats) -> None:
 @inner
 def _bend_moment(
     part: SpaceElements, j: int, twist: tuple[float, float], viscous: float,
-    s: Floats, old: Floats, new: Floats, slope: Floats,
+    s: Floats, pair: Floats, slope: Floats,
 ) -> float:  # fmt: skip
-    """slope <- dU by C1, C2, X, Y, chi of bend j; what damps it, J."""
-    _strains(old[part.bends[j, 0]], old[part.bends[j, 1]], s[0])
-    _strains(new[part.bends[j, 0]], new[part.bends[j, 1]], s[1])
+    """slope <- dU by C1, C2, X, Y, chi of bend j; what damps it, J.
+
+    pair : (4, 3, 3) frames of both runs before, then after
+    """
+    _strains(pair[0], pair[1], s[0])
+    _strains(pair[2], pair[3], s[1])
     both, dl, damped = s[0, 4] * s[1, 4], part.voronoi[j], 0.0
     slope[4] = 0.0
     for k in range(2):
@@ -160,13 +174,17 @@ def add_step_forces(
     m = len(part.edges)
     old, new, size = np.empty((m, 3, 3)), np.empty((m, 3, 3)), np.empty((m, 3))
     moment, v, s = np.zeros((m, 3)), np.empty((5, 3)), np.empty((2, 5))
-    slope, damped = np.empty(5), 0.0
+    slope, pair, damped = np.empty(5), np.empty((4, 3, 3)), 0.0
     _frames(before, after, part, old, new, size, v)
     for j in range(len(part.bends)):
         e, f = part.bends[j]
+        for k in range(2):
+            _run_frame(old, part.bends[j, k], pair[k])
+            _run_frame(new, part.bends[j, k], pair[2 + k])
         twist = before.twist[j], after.twist[j]
-        damped += _bend_moment(part, j, twist, viscous, s, old, new, slope)
-        _add_moment(old[e], new[e], old[f], new[f], slope, v, moment[e], moment[f])
+        damped += _bend_moment(part, j, twist, viscous, s, pair, slope)
+        both = moment[edge_of(e, m)], moment[edge_of(f, m)]
+        _add_moment(pair[0], pair[2], pair[1], pair[3], slope, v, both[0], both[1])
     for e in range(m):
         spin[e] = size[e, 2]
         for i in range(3):

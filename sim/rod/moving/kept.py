@@ -15,8 +15,9 @@ CLOCK = ("step", "time", "length", "last")
 def moving_arrays(moving: SpaceMoving) -> dict[str, NDArray[Any]]:
     """The arrays of a rod in motion by name."""
     clock = np.array([float(getattr(moving, name)) for name in CLOCK])
-    kept = {"v": moving.v, "acceleration": moving.acceleration, "clock": clock}
-    return {**moving.state._asdict(), **kept, "ledger": np.array(moving.ledger)}
+    kept = {"v": moving.v, "acceleration": moving.acceleration, "pulse": moving.pulse}
+    clocks = {"clock": clock, "ledger": np.array(moving.ledger)}
+    return {**moving.state._asdict(), **kept, **clocks}
 
 
 def moving_from(arrays: Mapping[str, NDArray[Any]]) -> SpaceMoving:
@@ -31,4 +32,5 @@ def moving_from(arrays: Mapping[str, NDArray[Any]]) -> SpaceMoving:
         length,
         last,
         SpaceLedger(*arrays["ledger"].tolist()),
+        arrays["pulse"],
     )

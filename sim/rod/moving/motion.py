@@ -7,6 +7,7 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
+from sim.rod.actuation.actuation import Pulse, pulses_due
 from sim.rod.moving.one_step import (
     Effort,
     SpaceLedger,
@@ -14,7 +15,7 @@ from sim.rod.moving.one_step import (
     kinetic_energy,
     made,
 )
-from sim.rod.moving.space_world import SpaceWorld
+from sim.rod.moving.space_world import SpaceWorld, lowest_limb
 from sim.rod.space.elastic import energies
 from sim.rod.space.space_rod import edge_tangents
 from sim.rod.stepping.loop import FIRST, LEAST, MOST, SAFETY, SHORTEST
@@ -75,8 +76,9 @@ def at_start(world: SpaceWorld, options: StepOptions) -> SpaceMoving:
     v[~world.system.free] = 0.0
     length = options.h * (FIRST if options.accuracy > 0.0 else 1.0)
     return SpaceMoving(
-        rod.state, v, np.zeros_like(v), 0, 0.0, length, length, SpaceLedger()
-    )
+        rod.state, v, np.zeros_like(v), 0, 0.0, length, length, SpaceLedger(),
+        np.full(0 if world.limbs is None else world.limbs.count, np.inf),
+    )  # fmt: skip
 
 
 class SpaceLoop:
@@ -101,6 +103,36 @@ class SpaceLoop:
                 return at
             parts *= 2
         return None
+
+    def switch_on(self, end: float) -> float:
+        """Let pulses that are due begin; the time by which steps must end.
+
+        One between two steps of fixed length begins to act with the later one. Where
+        eq. (7) jumps, its energy is given.
+        """
+        options, schedule, now = self.options, self.world.schedule, self.now
+        near, adapted = 1e-6 * options.h, options.accuracy > 0.0
+        window = near if adapted else options.h - near
+        for due in pulses_due(schedule, now.time - window, now.time + near):
+            self._begin(due)
+        later = next(pulses_due(schedule, now.time + near, end), None)
+        return later.time if adapted and later is not None else end
+
+    def _begin(self, due: Pulse) -> None:
+        world, now = self.world, self.now
+        assert world.limbs is not None  # or the schedule was refused
+        pulse = now.pulse.copy()
+        limb = due.limb
+        if due.from_contact:
+            limb += lowest_limb(world, now.state.x)
+        pulse[limb % len(pulse)] = due.time
+        stored = [
+            sum(energies(now.state, world.part(now.time, own)))
+            for own in (now.pulse, pulse)
+        ]
+        ledger = now.ledger
+        told = ledger._replace(given=ledger.given + stored[1] - stored[0])
+        self.now = now._replace(pulse=pulse, ledger=told)
 
     def step(self, stop: float) -> bool:
         """One step, none beyond a time; whether it was made."""
@@ -152,7 +184,7 @@ class SpaceLoop:
         """What is there now."""
         world, now, effort = self.world, self.now, self.effort
         rod, n = world.rod, world.rod.nodes.size
-        part = world.system.part._replace(curvature=world.curvature(now.time))
+        part = world.part(now.time, now.pulse)
         stretching, bending, twisting = energies(now.state, part)
         carried = rod.mass[:, None] * now.v[:n].reshape(-1, 3)
         spun = (rod.inertia * now.v[n:])[:, None] * edge_tangents(
@@ -218,7 +250,7 @@ def moves(
         yield loop.record()
     near = 1e-6 * options.h
     while loop.now.time < duration - near:
-        if not loop.step(duration):
+        if not loop.step(loop.switch_on(duration)):
             raise loop.failure()
         if loop.now.step % every == 0 or loop.now.time >= duration - near:
             yield loop.record()

@@ -83,6 +83,7 @@ class SpaceMoving(NamedTuple):
     v : (3 n + m,) velocities of nodes and spins of edges, m/s, rad/s
     acceleration : (3 n + m,) mean of the last step
     step, time, length, last : steps made; s; next and last length of a step, s
+    pulse : (limbs,) s, when each limb was last switched on; inf if never
     """
 
     state: SpaceState
@@ -93,6 +94,7 @@ class SpaceMoving(NamedTuple):
     length: float
     last: float
     ledger: SpaceLedger
+    pulse: Floats
 
 
 @dataclass
@@ -111,6 +113,7 @@ class _Trial(NamedTuple):
     ----------
     part, softened : elements as actuated at its end; those of Newton's matrix
     earlier : as actuated at its start
+    pull : (3 n + m,) weight and forces, N
     """
 
     now: SpaceMoving
@@ -119,6 +122,7 @@ class _Trial(NamedTuple):
     softened: SpaceElements
     earlier: SpaceElements
     conserving: bool
+    pull: Floats
 
 
 class _Forces(NamedTuple):
@@ -154,17 +158,24 @@ def _set_up(
     world: SpaceWorld, options: StepOptions, now: SpaceMoving, h: float
 ) -> _Trial:
     conserving = options.integrator is Integrator.ENERGY_MOMENTUM
-    part = world.system.part._replace(curvature=world.curvature(now.time + h))
+    part = world.part(now.time + h, now.pulse)
     viscous = world.damping.beta / h
     softened = _softened(part, now.state, viscous)
-    earlier = part._replace(curvature=world.curvature(now.time))
-    return _Trial(now, h, part, softened, earlier, conserving)
+    earlier = world.part(now.time, now.pulse)
+    pull = world.loaded(now.time, h)
+    return _Trial(now, h, part, softened, earlier, conserving, pull)
+
+
+def _stiffness(part: SpaceElements) -> Floats:
+    """(b, 3) about d1, d2 and t, N m^2."""
+    return np.column_stack([part.bending, part.twisting])
 
 
 def _ends(world: SpaceWorld, trial: _Trial, after: SpaceState) -> tuple[Floats, float]:
     """(3 n + m,) mean forces of both ends, by Newmark's rule; what damps, J.
 
-    Its viscous part, beta / h k (e1 - e0), has the mean slope of both.
+    Its viscous part, beta / h k (e1 - e0), has the mean slope of both, and k as
+    actuated at the end.
     """
     viscous, system = world.damping.beta / trial.h, world.system
     both, parts = (trial.now.state, after), (trial.earlier, trial.part)
@@ -174,15 +185,17 @@ def _ends(world: SpaceWorld, trial: _Trial, after: SpaceState) -> tuple[Floats, 
     faster, longer = turn[1] - turn[0], (size[1] - size[0]) / trial.part.rest
     total = np.zeros(len(trial.now.v))
     for state, part in zip(both, parts, strict=True):
-        shorter = 1.0 - viscous * longer
+        shorter = 1.0 - viscous * longer * (trial.part.stretching / part.stretching)
+        stiffer = _stiffness(trial.part) / _stiffness(part)
+        flown = viscous * faster / part.voronoi[:, None] * stiffer
         pulled = part._replace(
             rest=part.rest * shorter,
             stretching=part.stretching * shorter,
-            curvature=part.curvature - viscous * faster / part.voronoi[:, None],
+            curvature=part.curvature - flown,
         )
         total -= 0.5 * system.elastic(state, pulled)[0]
     part = trial.part
-    stiff = np.column_stack([part.bending, part.twisting]) / part.voronoi[:, None]
+    stiff = _stiffness(part) / part.voronoi[:, None]
     bent = np.sum(stiff * faster**2)
     stretched = np.sum(part.stretching * part.rest * longer**2)
     return total, float(viscous * (bent + stretched))
@@ -223,7 +236,7 @@ def _forces(world: SpaceWorld, trial: _Trial, after: SpaceState) -> _Forces:
         inner += _gyration(world, trial, after, moves[n:])
     drag = world.damping.alpha * world.inertia * moves / h
     pushed = 2.0 * world.inertia * (moves - h * now.v) / h**2
-    return _Forces(inner, inner + world.pull - drag - pushed, moves, damped)
+    return _Forces(inner, inner + trial.pull - drag - pushed, moves, damped)
 
 
 def _guess(world: SpaceWorld, trial: _Trial) -> SpaceState:
@@ -281,7 +294,7 @@ def _solved(
             )
             places, fresh = pushed.contacts, fresh - 1
         if small and _balanced(world, options, trial, found):
-            overlapping = what_overlaps(world, at.x)
+            overlapping = what_overlaps(world, at)
             if not overlapping.contacts:
                 return at, found
             if found_near is None or not found_near.holds(overlapping):
@@ -385,7 +398,7 @@ def made(
     ):
         return None
     return SpaceMoving(
-        after, v, acceleration, now.step, now.time + h, now.length, h, ledger
+        after, v, acceleration, now.step, now.time + h, now.length, h, ledger, now.pulse
     )
 
 
@@ -429,7 +442,8 @@ def _accounted(
     told = sum(energies(now.state, trial.part)) - stored[0]
     moved = stored[1] - sum(energies(after, earlier))
     given = told if trial.conserving else 0.5 * (told + moved)
-    given -= float(np.sum((found.inner * found.moves)[~free]))
+    loaded = np.sum(((trial.pull - world.pull) * found.moves)[free])
+    given += float(loaded - np.sum((found.inner * found.moves)[~free]))
     drag = world.damping.alpha * world.inertia * found.moves**2 / h
     damped = found.damped + float(drag[free].sum())
     raised = -float(np.sum((world.pull * found.moves)[free]))
@@ -442,15 +456,8 @@ def _accounted(
         given -= float((found.pushed.rows.T @ end.kick * v)[~free].sum())
     left = kinetic[1] - kinetic[0] + stored[1] - stored[0] + raised - given
     left += damped + friction + impact
-    scale = (
-        0.5 * sum(kinetic)
-        + abs(raised)
-        + abs(given)
-        + damped
-        + abs(friction)
-        + abs(impact)
-    )
-    scale += abs(stored[1] - stored[0])
+    scale = 0.5 * sum(kinetic) + abs(raised) + abs(given) + damped
+    scale = scale + abs(friction) + abs(impact) + abs(stored[1] - stored[0])
     force = float(np.abs(found.inner / world.system.sizes).max())
     rounding = ROUNDING * sum(stored) + options.tolerance * force
     over = max(0.0, abs(left) - rounding) / max(scale, 1e-300)

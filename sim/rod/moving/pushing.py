@@ -76,16 +76,16 @@ def what_is_near(
     way = float(np.linalg.norm(guess.x - state.x, axis=1).max())
     way += h * h * float(np.linalg.norm(world.gravity))
     reach = AHEAD * (2.0 * way + SLACK * float(world.touching.radius.min()))
-    found = near(world.rod, world.touching, state.x, reach)
+    found = near(world.rod, world.touching, state.x, reach, state.d)
     return found if found.contacts else None
 
 
-def what_overlaps(world: SpaceWorld, x: Floats) -> Near:
+def what_overlaps(world: SpaceWorld, at: SpaceState) -> Near:
     """All skins that are within each other by more than `WITHIN`."""
     if world.touching is None:
         return Near(NO_PAIRS, NO_NODES)
     least = WITHIN * float(world.touching.radius.min())
-    return near(world.rod, world.touching, x, -least)
+    return near(world.rod, world.touching, at.x, -least, at.d)
 
 
 def pushed_at(
@@ -99,7 +99,7 @@ def pushed_at(
     known : contacts whose places on their edges are kept
     """
     assert world.touching is not None
-    contacts = contacts_of(world.rod, world.touching, found, at.x, known)
+    contacts = contacts_of(world.rod, world.touching, found, at.x, known, at.d)
     rows = contact_rows(world.rod, world.touching, at, contacts)
     free = world.system.free
     light = np.sum(rows[:, free] ** 2 / world.inertia[free], axis=1).reshape(-1, 3)

@@ -7,12 +7,15 @@ from functools import cached_property
 import numpy as np
 
 from sim.arrays import Floats
+from sim.rod.actuation.actuation import Schedule
 from sim.rod.gravity import GRAVITY
-from sim.rod.moving.touching import Touching, refuse_overlap
+from sim.rod.moving.touching import LevelGround, Touching, refuse_overlap
+from sim.rod.space.elastic import SpaceElements
+from sim.rod.space.limbs import SpaceLimbs
 from sim.rod.space.loads import SpaceLoads, no_loads
 from sim.rod.space.space_rod import SpaceRod, StretchLaw
 from sim.rod.space.system import SpaceSystem
-from sim.rod.stepping.world import Damping
+from sim.rod.stepping.world import Damping, NodeLoad
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +52,8 @@ class SpaceWorld:
     velocity, spin : (n, 3) m/s, (m,) rad/s at the start
     drive : of what is held
     touching : contact; None lets rods pass through each other
+    limbs, schedule : what actuates a rod as in the plane, and when
+    load : on nodes for a time, along x and y
     """
 
     rod: SpaceRod
@@ -60,6 +65,9 @@ class SpaceWorld:
     spin: Floats | None = None
     drive: MovingSupports | None = None
     touching: Touching | None = None
+    limbs: SpaceLimbs | None = None
+    schedule: Schedule | None = None
+    load: NodeLoad | None = None
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.gravity).all():
@@ -95,13 +103,42 @@ class SpaceWorld:
         on_nodes = self.loads.on_nodes(self.rod).ravel()
         return np.concatenate([on_nodes, np.zeros(len(self.rod.edges))])
 
-    def curvature(self, time: float) -> Floats:
-        """(b, 3) natural, 1/m."""
+    def loaded(self, time: float, h: float) -> Floats:
+        """(3 n + m,) `pull`, and the mean of `load` over a step from `time`, N."""
+        if self.load is None:
+            return self.pull
+        start, end = self.load.start, self.load.start + self.load.duration
+        on = max(0.0, min(end, time + h) - max(start, time)) / h
+        force = np.zeros_like(self.rod.nodes)
+        force[self.load.nodes, :2] = on * np.array(self.load.force)
+        total = self.pull.copy()
+        total[: force.size] += force.ravel()
+        return total
+
+    def part(self, time: float, pulse: Floats) -> SpaceElements:
+        """Elements as actuated at a time.
+
+        Parameters
+        ----------
+        pulse : (limbs,) s, when each was last switched on; inf if never
+        """
+        own = self.system.part
+        if self.limbs is not None:
+            return self.limbs.part(own, time, pulse)
         if self.natural is None:
-            return self.system.part.curvature
+            return own
         found = np.ascontiguousarray(self.natural(time), dtype=np.float64)
         _refuse_unless_like("natural curvature", found, self.rod.curvature.shape)
-        return found
+        return own._replace(curvature=found)
+
+
+def lowest_limb(world: SpaceWorld, x: Floats) -> int:
+    """The limb whose actuated edges lie lowest above the ground."""
+    assert world.limbs is not None
+    edges, limb = world.rod.edges, world.limbs.rod.edge_limb
+    ground = world.touching.ground if world.touching else None
+    height = x[edges].mean(axis=1) @ np.array((ground or LevelGround()).normal)
+    return int(np.argmin([height[limb == k].mean() for k in range(world.limbs.count)]))
 
 
 def _refuse_unfitting(world: SpaceWorld) -> None:
@@ -111,6 +148,12 @@ def _refuse_unfitting(world: SpaceWorld) -> None:
         ("velocity", world.velocity, nodes),
         ("spin", world.spin, edges),
     ]
+    if world.schedule is not None and world.limbs is None:
+        raise ValueError(
+            "actuation: a schedule needs limbs: give them, or leave it out"
+        )
+    if world.natural is not None and world.limbs is not None:
+        raise ValueError("motion: natural and limbs both actuate: leave one out")
     if world.drive is not None:
         given.append(("drive: velocity", world.drive.velocity, nodes))
         given.append(("drive: spin", world.drive.spin, edges))

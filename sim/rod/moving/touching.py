@@ -57,11 +57,16 @@ class Touching:
     radius : (m,) of edges, m
     friction : coefficient, at all contacts
     ground : or None
+    rims : (m,) half widths along d2 of flat edges, m: both rims of each node feel the
+        ground in place of a round skin; None where edges are round
+    skins : edges feel edges
     """
 
     radius: Floats
     friction: float = 0.0
     ground: LevelGround | None = None
+    rims: Floats | None = None
+    skins: bool = True
 
     def __post_init__(self) -> None:
         refuse_negative(self, "friction", of="contact")
@@ -77,7 +82,7 @@ class Contacts(NamedTuple):
 
     Attributes
     ----------
-    edge : (c, 2) A and B; B is -1 at the ground
+    edge : (c, 2) A and B; B is -1 at the ground, or -2 for the rim against d2
     share : (c, 2) places on them
     gap : (c,) m
     frame : (c, 3, 3) n and two directions across it
@@ -135,6 +140,8 @@ def _along(n: int, edges: bytes, length: bytes) -> Floats:
 
 def near_pairs(rod: SpaceRod, touching: Touching, x: Floats, reach: float) -> Ints:
     """(k, 2) edges whose skins may be closer than `reach`, joined ones left out."""
+    if not touching.skins:
+        return NO_PAIRS
     r = touching.radius
     margin = float(r.max()) + 0.5 * reach
     box = boxes(np.ascontiguousarray(rod.edges), x, margin)
@@ -156,7 +163,10 @@ def _frames(n: Floats) -> Floats:
 
 
 class Near(NamedTuple):
-    """What may touch in a step: (k, 2) pairs of edges, and (g,) nodes at the ground."""
+    """What may touch in a step: (k, 2) pairs of edges, and (g,) nodes at the ground.
+
+    Of rims, k is that of node k along d2, n + k that against it.
+    """
 
     pairs: Ints
     nodes: Ints
@@ -173,11 +183,14 @@ class Near(NamedTuple):
         return inside and bool(np.isin(other.nodes, self.nodes).all())
 
 
-def near(rod: SpaceRod, touching: Touching, x: Floats, reach: float) -> Near:
-    """All whose skins may be closer than `reach`, m."""
+def near(
+    rod: SpaceRod, touching: Touching, x: Floats, reach: float,
+    d: Floats | None = None,
+) -> Near:  # fmt: skip
+    """All whose skins may be closer than `reach`, m; d (m, 3) of flat edges."""
     pairs = near_pairs(rod, touching, x, reach)
     found = contacts_of(rod, touching, Near(pairs, NO_NODES), x, None)
-    nodes = np.flatnonzero(_above(rod, touching, x) < reach)
+    nodes = np.flatnonzero(_above(rod, touching, x, d) < reach)
     return Near(pairs[found.gap < reach], nodes)
 
 
@@ -190,7 +203,7 @@ def once(rod: SpaceRod, found: Contacts) -> Bools:
     at = np.where(share > 0.5, rod.edges[edge, 1], rod.edges[edge, 0])
     ends = (share <= AT_END) | (share >= 1.0 - AT_END)
     ends[:, 1] &= edge[:, 1] >= 0
-    place = np.sort(np.where(ends, -2 - at, edge), axis=1)
+    place = np.sort(np.where(ends, -3 - at, edge), axis=1)
     chosen = np.zeros(len(edge), dtype=np.bool_)
     chosen[np.unique(place, axis=0, return_index=True)[1]] = True
     number = {frozenset(pair): k for k, pair in enumerate(edge.tolist())}
@@ -205,13 +218,15 @@ def once(rod: SpaceRod, found: Contacts) -> Bools:
 
 
 def contacts_of(
-    rod: SpaceRod, touching: Touching, near: Near, x: Floats, known: Contacts | None
-) -> Contacts:
+    rod: SpaceRod, touching: Touching, near: Near, x: Floats, known: Contacts | None,
+    d: Floats | None = None,
+) -> Contacts:  # fmt: skip
     """The contacts of all that is near, edges first.
 
     Parameters
     ----------
     known : where they are on their edges; None looks for the closest points
+    d : (m, 3) directors of flat edges
     """
     k = len(near.pairs)
     share = np.empty((k, 2)) if known is None else known.share[:k].copy()
@@ -222,11 +237,12 @@ def contacts_of(
     n = apart / far[:, None]
     if not len(near.nodes):
         return Contacts(near.pairs, share, gap, _frames(n))
-    edge, end = (own[near.nodes] for own in _edge_at(rod))
+    edge, end = (own[near.nodes % len(x)] for own in _edge_at(rod))
+    below = -1 - near.nodes // len(x)
     return Contacts(
-        np.concatenate([near.pairs, np.column_stack([edge, np.full(len(edge), -1)])]),
+        np.concatenate([near.pairs, np.column_stack([edge, below])]),
         np.concatenate([share, np.column_stack([end, end])]),
-        np.concatenate([gap, _above(rod, touching, x)[near.nodes]]),
+        np.concatenate([gap, _above(rod, touching, x, d)[near.nodes]]),
         _frames(np.concatenate([n, np.tile(_up(touching), (len(edge), 1))])),
     )
 
@@ -246,12 +262,16 @@ def _edge_at(rod: SpaceRod) -> tuple[Ints, Floats]:
     return edge, end
 
 
-def _above(rod: SpaceRod, touching: Touching, x: Floats) -> Floats:
-    """(n,) height of each node's skin above the ground, m."""
+def _above(rod: SpaceRod, touching: Touching, x: Floats, d: Floats | None) -> Floats:
+    """(n,) height of each node's skin above the ground, m; (2 n,) of both its rims."""
     if touching.ground is None:
         return np.full(len(x), np.inf)
-    height = x @ _up(touching) - touching.ground.height
-    return np.asarray(height - touching.radius[_edge_at(rod)[0]])
+    height, edge = x @ _up(touching) - touching.ground.height, _edge_at(rod)[0]
+    if touching.rims is None or d is None:
+        return np.asarray(height - touching.radius[edge])
+    second = np.cross(edge_tangents(x, rod.edges), d)
+    across = (touching.rims * (second @ _up(touching)))[edge]
+    return np.concatenate([height + across, height - across])
 
 
 def refuse_overlap(rod: SpaceRod, touching: Touching, x: Floats) -> None:
@@ -261,7 +281,8 @@ def refuse_overlap(rod: SpaceRod, touching: Touching, x: Floats) -> None:
             f"contact: {len(touching.radius)} radii for {len(rod.edges)} edges: give "
             "one an edge"
         )
-    found = contacts_of(rod, touching, near(rod, touching, x, 0.0), x, None)
+    d = rod.directors
+    found = contacts_of(rod, touching, near(rod, touching, x, 0.0, d), x, None, d)
     for k in np.flatnonzero(found.gap < -REACHED * touching.radius.min()).tolist():
         e, f = found.edge[k].tolist()
         other = "the ground" if f < 0 else f"edge {f}"
@@ -284,6 +305,11 @@ def contact_rows(
         e, s = contacts.edge[k, side], contacts.share[k, side]
         v = contacts.frame[k]
         arm = -sign * touching.radius[e][:, None, None] * np.cross(n[k], v)
+        if side == 0 and touching.rims is not None:
+            rim = np.flatnonzero(contacts.edge[k, 1] < 0)
+            across = np.cross(t, state.d)[e[rim]] * touching.rims[e[rim], None]
+            across[contacts.edge[k[rim], 1] == -2] *= -1.0
+            arm[rim] = np.cross(across[:, None], v[rim])
         bent = np.cross(arm, t[e][:, None]) / size[e][:, None, None]
         spun = np.sum(arm * t[e][:, None], axis=2)
         for end, weight in ((0, 1.0 - s), (1, s)):

@@ -138,6 +138,10 @@ class RodDraft:
             mass[k] += kg
         return hold(replace(rod, mass=mass), self.pins)
 
+    def all_sections(self) -> list[Section]:
+        """Of each edge of `rod`: those behind clamps come last."""
+        return self.sections + [self._section_at(at) for at, _ in self.clamps]
+
     def _around(self) -> dict[int, list[int]]:
         """The neighbours of each node."""
         around: dict[int, list[int]] = {k: [] for k in range(len(self.points))}

@@ -28,7 +28,14 @@ from sim.rod.space.bends import (
     turn_slopes,
     twist_slopes,
 )
-from sim.rod.space.frames import SpaceState, cross, dot, tangent
+from sim.rod.space.frames import (
+    SpaceState,
+    cross,
+    dot,
+    run_director,
+    run_tangent,
+    tangent,
+)
 from sim.rod.space.space_rod import SpaceRod, StretchLaw
 
 OF_BEND, OF_EDGE = LOCAL + 3, 6
@@ -97,24 +104,33 @@ def _twisting(rubber: bool, lam: float) -> tuple[float, float, float]:
     return (1.0 / lam, -(lam**-2.0), 2.0 * lam**-3.0) if rubber else (1.0, 0.0, 0.0)
 
 
+@inner
+def edge_of(run: int, m: int) -> int:
+    """Of m edges that which a run goes along, one way or the other."""
+    return run if run < m else run - m
+
+
 @kernel
 def energies(state: SpaceState, part: SpaceElements) -> tuple[float, float, float]:
     """Of stretching, bending and twisting, J."""
     x, d = state.x, state.d
-    t, s, k, w, a, b = np.empty((6, 3))
+    t, s, k, w, a, b, first_d, second_d = np.empty((8, 3))
     stretch = bend = twist = 0.0
+    m = len(part.edges)
     for e in range(len(part.edges)):
         lam = tangent(x, part.edges[e], t) / part.rest[e]
         stretch += part.stretching[e] * _stretch(part.rubber, lam)[0] * part.rest[e]
     for j in range(len(part.bends)):
         e, f = part.bends[j]
-        size = tangent(x, part.edges[e], t) + tangent(x, part.edges[f], s)
-        lam = size / (part.rest[e] + part.rest[f])
+        size = run_tangent(x, part.edges, e, t) + run_tangent(x, part.edges, f, s)
+        lam = size / (part.rest[edge_of(e, m)] + part.rest[edge_of(f, m)])
         bend_binormal(t, s, k, w)
-        cross(t, d[e], a)
-        cross(s, d[f], b)
+        run_director(d, e, first_d)
+        run_director(d, f, second_d)
+        cross(t, first_d, a)
+        cross(s, second_d, b)
         dl, rest = part.voronoi[j], part.curvature[j]
-        first = 0.5 * (dot(d[e], k) + dot(d[f], k)) - rest[0] * dl
+        first = 0.5 * (dot(first_d, k) + dot(second_d, k)) - rest[0] * dl
         second = 0.5 * (dot(a, k) + dot(b, k)) - rest[1] * dl
         about = part.bending[j, 0] * first**2 + part.bending[j, 1] * second**2
         bend += 0.5 * _bending(part.rubber, lam)[0] * about / dl
@@ -171,8 +187,12 @@ def _bend(
     """G[0], K[0] <- gradient and Hessian of bend j, by e, angle, f, angle."""
     e, f = part.bends[j]
     t, s, k, w, a, b = v[0], v[1], v[2], v[3], v[4], v[5]
-    size = tangent(state.x, part.edges[e], t), tangent(state.x, part.edges[f], s)
-    L0 = part.rest[e] + part.rest[f]
+    size = (
+        run_tangent(state.x, part.edges, e, t),
+        run_tangent(state.x, part.edges, f, s),
+    )
+    m = len(part.edges)
+    L0 = part.rest[edge_of(e, m)] + part.rest[edge_of(f, m)]
     lam = (size[0] + size[1]) / L0
     chi = bend_binormal(t, s, k, w)
     dl, rest = part.voronoi[j], part.curvature[j]
@@ -180,11 +200,13 @@ def _bend(
     K[:] = 0.0
     U = 0.0
     for axis in range(2):
-        for i in range(3):
-            a[i], b[i] = state.d[e, i], state.d[f, i]
+        run_director(state.d, e, a)
+        run_director(state.d, f, b)
         if axis == 1:
-            cross(t, state.d[e], a)
-            cross(s, state.d[f], b)
+            for i in range(3):
+                v[6, i], v[7, i] = a[i], b[i]
+            cross(t, v[6], a)
+            cross(s, v[7], b)
         q = turn_slopes(t, s, k, w, chi, size, a, b, g, H, v[6:])
         U += _add_strain(
             part.bending[j, axis] / dl, q - rest[axis] * dl, g, H, G[0], K[0]
@@ -214,16 +236,54 @@ def keep_triangle(matrix: Floats, values: Floats) -> None:
 
 
 @inner
+def joined_at(edges: Ints, e: int, f: int) -> tuple[int, int, int]:
+    """The node of run e alone, that of both runs, that of run f alone."""
+    m = len(edges)
+    one, other = edges[edge_of(e, m)], edges[edge_of(f, m)]
+    tail, middle = (one[0], one[1]) if e < m else (one[1], one[0])
+    if middle != other[0] and middle != other[1]:
+        tail, middle = middle, tail
+    return tail, middle, other[1] if other[0] == middle else other[0]
+
+
+@inner
+def _reversed_at(G: Floats, K: Floats, start: int, stop: int) -> None:
+    """G, K <- derivatives by these unknowns with the other sign."""
+    for p in range(start, stop):
+        G[p] = -G[p]
+        for c in range(LOCAL):
+            K[p, c] = -K[p, c]
+        for c in range(LOCAL):
+            K[c, p] = -K[c, p]
+
+
+@inner
+def _from_middle(edges: Ints, e: int, f: int, G: Floats, K: Floats) -> None:
+    """From both runs' vectors and angles to edges from tail to middle to head."""
+    m, middle = len(edges), joined_at(edges, e, f)[1]
+    if edges[edge_of(e, m), 1 if e < m else 0] != middle:
+        _reversed_at(G, K, 0, 3)
+    if edges[edge_of(f, m), 0 if f < m else 1] != middle:
+        _reversed_at(G, K, 4, 7)
+    if e >= m:
+        _reversed_at(G, K, 3, 4)
+    if f >= m:
+        _reversed_at(G, K, 7, 8)
+
+
+@inner
 def add_to(
     gradient: Floats, own: Floats, edges: Ints, e: int, f: int, angles: int
 ) -> None:
-    """gradient += (11,) of a pair of edges; angles come after 3 n coordinates."""
+    """gradient += (11,) of a pair of runs; angles come after 3 n coordinates."""
+    tail, middle, head = joined_at(edges, e, f)
+    m = len(edges)
     for a in range(3):
-        gradient[3 * edges[e, 0] + a] += own[a]
-        gradient[3 * edges[e, 1] + a] += own[4 + a]
-        gradient[3 * edges[f, 1] + a] += own[8 + a]
-    gradient[angles + e] += own[3]
-    gradient[angles + f] += own[7]
+        gradient[3 * tail + a] += own[a]
+        gradient[3 * middle + a] += own[4 + a]
+        gradient[3 * head + a] += own[8 + a]
+    gradient[angles + edge_of(e, m)] += own[3]
+    gradient[angles + edge_of(f, m)] += own[7]
 
 
 @kernel
@@ -263,6 +323,7 @@ def add_elastic(
         keep_triangle(small, of_edges[e])
     for j in range(len(part.bends)):
         _bend(state, part, j, v, g, H, G, K)
+        _from_middle(part.edges, part.bends[j, 0], part.bends[j, 1], G[0], K[0])
         to_nodes(G[0], K[0], own, matrix, M)
         add_to(gradient, own, part.edges, part.bends[j, 0], part.bends[j, 1], angles)
         keep_triangle(matrix, of_bends[j])

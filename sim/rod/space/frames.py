@@ -58,6 +58,23 @@ def tangent(x: Floats, edge: Ints, t: Floats) -> float:
 
 
 @inner
+def run_tangent(x: Floats, edges: Ints, k: int, t: Floats) -> float:
+    """t <- the unit vector along run k: edge k, or edge k - m backwards; its length."""
+    size = tangent(x, edges[k % len(edges)], t)
+    if k >= len(edges):
+        for a in range(3):
+            t[a] = -t[a]
+    return size
+
+
+@inner
+def run_director(d: Floats, k: int, out: Floats) -> None:
+    """out <- d1 of run k; backwards, a frame is turned by half a turn about d2."""
+    for a in range(3):
+        out[a] = d[k, a] if k < len(d) else -d[k - len(d), a]
+
+
+@inner
 def transport(d: Floats, t: Floats, to: Floats, out: Floats) -> None:
     """out <- d, across t, turned by the smallest rotation from t to `to`."""
     share = dot(d, to) / (1.0 + dot(t, to))
@@ -75,13 +92,15 @@ def angle_between(d: Floats, to: Floats, t: Floats, across: Floats) -> float:
 @kernel
 def _twists(x: Floats, d: Floats, edges: Ints, bends: Ints, twist: Floats) -> None:
     """twist <- that of the bends, as near to what it was as full turns allow."""
-    t, s, u, w = np.empty((4, 3))
+    t, s, u, w, first, second = np.empty((6, 3))
     for b in range(len(bends)):
         e, f = bends[b, 0], bends[b, 1]
-        tangent(x, edges[e], t)
-        tangent(x, edges[f], s)
-        transport(d[e], t, s, u)
-        angle = angle_between(u, d[f], s, w)
+        run_tangent(x, edges, e, t)
+        run_tangent(x, edges, f, s)
+        run_director(d, e, first)
+        run_director(d, f, second)
+        transport(first, t, s, u)
+        angle = angle_between(u, second, s, w)
         twist[b] = angle + FULL * np.round((twist[b] - angle) / FULL)
 
 
@@ -151,6 +170,18 @@ def second_directors(state: SpaceState, edges: Ints) -> Floats:
     return np.cross(t, state.d)
 
 
+def of_runs(bends: Ints, m: int) -> tuple[Ints, Floats]:
+    """The edges of runs, and -1 where one is backwards, of m edges; both (b, 2)."""
+    return bends % m, np.where(bends >= m, -1.0, 1.0)
+
+
+def run_ends(edges: Ints, bends: Ints) -> Ints:
+    """(b, 2, 2) tail and head of both runs of each bend."""
+    number, way = of_runs(bends, len(edges))
+    ends = edges[number]
+    return np.asarray(np.where(way[..., None] < 0.0, ends[..., ::-1], ends))
+
+
 def turning(state: SpaceState, edges: Ints, bends: Ints) -> Floats:
     """(b, 3) turning at each bend about d1, d2 and t, rad for small angles.
 
@@ -159,8 +190,9 @@ def turning(state: SpaceState, edges: Ints, bends: Ints) -> Floats:
     """
     e = state.x[edges[:, 1]] - state.x[edges[:, 0]]
     t = e / np.linalg.norm(e, axis=1, keepdims=True)
-    a, b = t[bends[:, 0]], t[bends[:, 1]]
+    number, way = of_runs(bends, len(edges))
+    a, b = (way[:, [k]] * t[number[:, k]] for k in (0, 1))
     axis = 2.0 * np.cross(a, b) / (1.0 + np.sum(a * b, axis=1, keepdims=True))
-    both = (state.d, np.cross(t, state.d))
-    seen = [0.5 * np.sum(d[bends].sum(axis=1) * axis, axis=1) for d in both]
+    both = (way[..., None] * state.d[number], np.cross(t, state.d)[number])
+    seen = [0.5 * np.sum(d.sum(axis=1) * axis, axis=1) for d in both]
     return np.column_stack([*seen, state.twist])

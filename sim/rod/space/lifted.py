@@ -1,18 +1,28 @@
-"""A planar rod as one in space: in the plane z = 0, with the sections of a ribbon."""
+"""A planar rod or network as one in space: in the plane z = 0, with its sections."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
-from sim.arrays import Bools, Ints
+from sim.arrays import Bools, Floats, Ints
 from sim.rod.rod.rod import Rod, RodMaterial
-from sim.rod.space.sections import SpaceMaterial, rectangle
+from sim.rod.rod.sections import RoundSection, Section
+from sim.rod.space.sections import RodSection, SpaceMaterial, disc, rectangle
 from sim.rod.space.space_rod import SpaceRod, edge_tangents
 
 
-def lifted(rod: Rod, material: RodMaterial, poisson: float = 0.5) -> SpaceRod:
-    """The same nodes, masses, edges and bends; d2 of every edge is along z.
+def lifted(
+    rod: Rod, sections: Section | Sequence[Section], poisson: float = 0.5
+) -> SpaceRod:
+    """The same nodes, masses, edges, bends and rigid joints; d2 of edges is along z.
 
-    Across the plane it bends and twists as a ribbon of this material's section does.
+    About z it bends as in the plane; across the plane and about its edges it bends and
+    twists stiffer or softer by what the sections say, the half edges at joints too.
     Held nodes stay in the plane, and frames of edges between two of them are held.
+
+    Parameters
+    ----------
+    sections : of all edges, or of each
 
     Raises
     ------
@@ -20,14 +30,14 @@ def lifted(rod: Rod, material: RodMaterial, poisson: float = 0.5) -> SpaceRod:
         where rods are joined so that an edge would have to run both ways
     """
     edges, bends = _directed(rod)
-    flat = np.zeros(len(rod.nodes))
-    nodes = np.column_stack([rod.nodes, flat])
-    section = rectangle(material.thickness, material.width)
-    across, about = section.second
-    shear = SpaceMaterial(material.modulus, material.density, poisson).shear
+    m = len(edges)
+    nodes = np.column_stack([rod.nodes, np.zeros(len(rod.nodes))])
+    own = list(sections) if isinstance(sections, Sequence) else [sections] * m
+    each = [_in_space(section) for section in own]
+    line = np.array([s.line_density for s in own]) * rod.rest_length
+    across, about = _of_bends(each, bends % m, poisson)
     held = np.column_stack([rod.held, rod.held.any(axis=1)])
     whole: Bools = np.asarray(held.all(axis=1))
-    line = material.line_density * rod.rest_length
     return SpaceRod(
         nodes=nodes,
         directors=np.cross((0.0, 0.0, 1.0), edge_tangents(nodes, edges)),
@@ -36,26 +46,51 @@ def lifted(rod: Rod, material: RodMaterial, poisson: float = 0.5) -> SpaceRod:
         rest_length=rod.rest_length,
         voronoi=rod.voronoi,
         stretching=rod.stretching,
-        bending=rod.bending[:, None] * np.array([across / about, 1.0]),
-        twisting=rod.bending * shear * section.torsion / (material.modulus * about),
+        bending=rod.bending[:, None] * np.column_stack([across, np.ones(len(bends))]),
+        twisting=rod.bending * about,
         curvature=np.column_stack(
             [0 * rod.curvature, rod.curvature, 0 * rod.curvature]
         ),
         mass=rod.mass,
-        inertia=line * section.polar / section.area,
+        inertia=line * np.array([s.polar / s.area for s in each]),
         held=held,
         held_frames=np.asarray(whole[edges].all(axis=1)),
     )
 
 
+def _in_space(section: Section) -> RodSection:
+    """Its second moments about d1, across the plane, and about d2 = z."""
+    if isinstance(section, RodMaterial):
+        return rectangle(section.thickness, section.width)
+    if isinstance(section, RoundSection):
+        full, bore = disc(0.5 * section.diameter), 0.5 * section.bore
+        hole = disc(bore) if bore > 0.0 else RodSection(0.0, (0.0, 0.0), 0.0)
+        second = full.second[0] - hole.second[0]
+        return RodSection(section.area, (second, second), 2.0 * second)
+    raise ValueError(f"rod: {type(section).__name__} has no section in space")
+
+
+def _of_bends(
+    each: Sequence[RodSection], pairs: Ints, poisson: float
+) -> tuple[Floats, Floats]:
+    """(b,) EI across the plane and GJ of bends over their EI in it: means of pairs."""
+    shear = SpaceMaterial(1.0, 1.0, poisson).shear
+    across = np.array([s.second[0] / s.second[1] for s in each])
+    about = np.array([shear * s.torsion / s.second[1] for s in each])
+    first, second = pairs.T
+    return 0.5 * (across[first] + across[second]), 0.5 * (about[first] + about[second])
+
+
 def _directed(rod: Rod) -> tuple[Ints, Ints]:
-    """Edges turned so that bends run from tail to head, and bends as pairs of them."""
-    if len(rod.joints.turn):
-        raise ValueError("rod: joints are of the plane only: leave dimension at 2")
+    """Edges turned so that rods run from tail to head, and bends as pairs of runs.
+
+    A bend of a joint that folds back begins with its first edge backwards.
+    """
+    m, plain = len(rod.edges), len(rod.bends) - len(rod.joints.fold)
     of = {frozenset(ends): e for e, ends in enumerate(rod.edges.tolist())}
     way: dict[int, tuple[int, int]] = {}
     pairs = []
-    for b, (i, j, k) in enumerate(rod.bends.tolist()):
+    for b, (i, j, k) in enumerate(rod.bends[:plain].tolist()):
         pair = of[frozenset((i, j))], of[frozenset((j, k))]
         for e, ends in zip(pair, ((i, j), (j, k)), strict=True):
             if way.setdefault(e, ends) != ends:
@@ -65,4 +100,12 @@ def _directed(rod: Rod) -> tuple[Ints, Ints]:
                 )
         pairs.append(pair)
     edges = [way.get(e, tuple(ends)) for e, ends in enumerate(rod.edges.tolist())]
-    return np.array(edges), np.array(pairs).reshape(-1, 2)
+    for (i, j, k), fold in zip(
+        rod.bends[plain:].tolist(), rod.joints.fold.tolist(), strict=True
+    ):
+        runs = (i, j) if fold > 0.0 else (j, i), (j, k)
+        e, f = (of[frozenset(run)] for run in runs)
+        pairs.append(
+            (e if edges[e] == runs[0] else m + e, f if edges[f] == runs[1] else m + f)
+        )
+    return np.array(edges), np.array(pairs, dtype=np.int64).reshape(-1, 2)

@@ -3,14 +3,18 @@
 import numpy as np
 
 from sim.arrays import Bools, Ints
+from sim.rod.space.frames import of_runs, run_ends
 from sim.rod.space.space_rod import SpaceRod
 
 
 def pair_places(rod: SpaceRod, bends: Ints) -> Ints:
-    """(b, 11) unknowns of pairs of edges that follow each other."""
-    n, first, second = len(rod.nodes), bends[:, 0], bends[:, 1]
-    tail, middle, head = rod.edges[first, 0], rod.edges[first, 1], rod.edges[second, 1]
-    axes = np.arange(3)
+    """(b, 11) unknowns of pairs of runs that meet at a node."""
+    n, axes, ends = len(rod.nodes), np.arange(3), run_ends(rod.edges, bends)
+    first, second = of_runs(bends, len(rod.edges))[0].T
+    follow = (ends[:, 0, 1, None] == ends[:, 1]).any(axis=1)
+    middle = np.where(follow, ends[:, 0, 1], ends[:, 0, 0])
+    tail = np.where(follow, ends[:, 0, 0], ends[:, 0, 1])
+    head = np.where(ends[:, 1, 0] == middle, ends[:, 1, 1], ends[:, 1, 0])
     return np.hstack(
         [
             3 * tail[:, None] + axes,

@@ -14,7 +14,7 @@ import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
 from sim.choice import Choice
-from sim.rod.space.frames import SpaceState, start, turning
+from sim.rod.space.frames import SpaceState, of_runs, run_ends, start, turning
 from sim.rod.space.sections import RodSection, SpaceMaterial, stiffness
 
 ACROSS = 1e-6  # of a director, which may be along its edge
@@ -37,7 +37,8 @@ class SpaceRod:
     nodes : (n, 3) m, start positions
     directors : (m, 3) d1 of each edge, of unit length and across it
     edges : (m, 2) nodes of each edge, from tail to head
-    bends : (b, 2) edges: the head of the first is the tail of the second
+    bends : (b, 2) runs that meet at a node: edge e, or m + e, edge e backwards. Along
+        a rod the head of the first is the tail of the second
     rest_length : (m,) m
     voronoi : (b,) m, the length of rod that a bend stands for
     stretching : (m,) EA, N
@@ -130,18 +131,22 @@ def _refuse_bad_directors(rod: SpaceRod) -> None:
 
 
 def _refuse_bad_bends(nodes: Floats, edges: Ints, bends: Ints) -> None:
-    _refuse_unless_there(bends, "bend", "edge", len(edges))
+    number, way = of_runs(bends, len(edges))
+    backwards = (bends >= len(edges)) & (bends < 2 * len(edges))
+    there = np.where(backwards, number, bends)
+    _refuse_unless_there(there, "bend", "edge", len(edges))
     t = edge_tangents(nodes, edges)
-    for b, (e, f) in enumerate(bends.tolist()):
-        if edges[e, 1] != edges[f, 0]:
+    for b, ((tail, end), (begin, head)) in enumerate(run_ends(edges, bends).tolist()):
+        (e, f), (one, other) = number[b].tolist(), way[b]
+        if not {tail, end} & {begin, head}:
             raise ValueError(
-                f"rod: bend {b}: edge {e} ends at node {edges[e, 1]}, edge {f} begins "
-                f"at node {edges[f, 0]}: name edges that follow each other"
+                f"rod: bend {b}: edge {e} ends at node {end}, edge {f} begins at node "
+                f"{begin}: name edges that follow each other"
             )
-        if 1.0 + t[e] @ t[f] <= FOLDED:
+        if 1.0 + one * other * (t[e] @ t[f]) <= FOLDED:
             raise ValueError(
-                f"rod: bend {b} at node {edges[e, 1]} turns back by 180 degrees: move "
-                f"node {edges[f, 1]}"
+                f"rod: bend {b} at node {end} turns back by 180 degrees: move node "
+                f"{head}"
             )
 
 
@@ -252,7 +257,11 @@ def together(*rods: SpaceRod) -> SpaceRod:
         [rod.edges + k for rod, k in zip(rods, nodes[:-1], strict=True)]
     )
     joined["bends"] = np.concatenate(
-        [rod.bends + k for rod, k in zip(rods, edges[:-1], strict=True)]
+        [
+            rod.bends
+            + np.where(rod.bends < len(rod.edges), k, k + edges[-1] - len(rod.edges))
+            for rod, k in zip(rods, edges[:-1], strict=True)
+        ]
     )
     return SpaceRod(**joined, law=rods[0].law)
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 from sim.pointed import pointed
-from sim.rod.actuation.actuation import LeftOfContact, Pulses, actuate
+from sim.rod.actuation.actuation import Pulse, actuate, pulses_due
 from sim.rod.contact.ground import GroundPlane, gaps
 from sim.rod.energy.blocks import BlockPattern, analyse
 from sim.rod.energy.elastic import energies, join, passive
@@ -27,14 +27,6 @@ from sim.rod.stepping.state import (
 )
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import World
-
-
-class Pulse(NamedTuple):
-    """A limb that is switched on, by its number or counted from the contact limb."""
-
-    time: float
-    limb: int
-    from_contact: bool
 
 
 class Loop:
@@ -79,12 +71,12 @@ class Loop:
         """
         clear(self.work.report)
         h = self.options.h
-        near = 1e-6 * h
+        near, schedule = 1e-6 * h, self.world.schedule
         window = near if self.options.accuracy > 0.0 else h - near
         while self.step < step and self.time < end - near:
-            for due in _pulses(self.world, self.time - window, self.time + near):
+            for due in pulses_due(schedule, self.time - window, self.time + near):
                 self._switch_on(due)
-            later = next(_pulses(self.world, self.time + near, end), None)
+            later = next(pulses_due(schedule, self.time + near, end), None)
             stop = end if later is None else later.time
             if not self.steps(step - self.step, stop, end):
                 return False
@@ -210,21 +202,6 @@ def contact_limb(world: World, x: Floats) -> int:
     height = gaps(world.ground or GroundPlane(), middle)
     limbs = range(rod.last_limb + 1)
     return int(np.argmin([height[rod.edge_limb == k].mean() for k in limbs]))
-
-
-def _pulses(world: World, after: float, until: float) -> Iterator[Pulse]:
-    """The pulses that begin in (after, until], in the order of time."""
-    schedule = world.schedule
-    if isinstance(schedule, Pulses):
-        for t, limb in zip(schedule.times, schedule.limbs, strict=True):
-            if after < t <= until:
-                yield Pulse(t, limb, False)
-    if isinstance(schedule, LeftOfContact):
-        first, period = schedule.first, schedule.period
-        k = max(0, int(np.floor((after - first) / period)) + 1)
-        while (t := first + k * period) <= until:
-            yield Pulse(t, -schedule.left(k), True)
-            k += 1
 
 
 def simulate(

@@ -82,6 +82,9 @@ ARM = {
 }
 
 
+TOUCH = {"_target_": "sim.rod.contact.touching.PlaneTouching", "thickness": 1e-4}
+
+
 def test_a_planar_case_runs_in_space_and_goes_on_from_its_checkpoint() -> None:
     flat, _ = recorded(build("own_rod", **ARM))
     case = build("own_rod", **ARM, dimension=3)
@@ -158,7 +161,7 @@ def test_a_slack_wire_winds_about_itself() -> None:
         ("capstan", {"edges": 4}, "give 8 edges or more and a thin rope"),
         ("capstan", {"speed": 0.0}, "speed must be positive"),
         ("own_rod", {**ARM, "dimension": 4}, "dimension is 4: choose 2 or 3"),
-        ("own_rod", {"dimension": 3}, "dimension is 3: leave ground out"),
+        ("own_rod", {**ARM, "dimension": 3, "touching": TOUCH}, "of the plane only"),
         ("tendon_arm", {"law": "foam"}, "choose one of hooke, rubber"),
         ("tendon_arm", {"profile": [[0.1, 0.01], [0.0, 0.01]]}, "must rise"),
     ],

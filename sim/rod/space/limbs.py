@@ -1,0 +1,57 @@
+"""Limbs of a rod in space that are actuated as in the plane: eq. (7) of [Hu20]."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.rod.actuation.actuation import Actuator, actuate
+from sim.rod.energy.elastic import Actuated, Elements, elements, join
+from sim.rod.rod.rod import Rod
+from sim.rod.space.elastic import SpaceElements
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceLimbs:
+    """What drives a rod that was lifted from the plane.
+
+    Attributes
+    ----------
+    rod : the planar one, whose edges and bends have limbs
+    """
+
+    rod: Rod
+    actuator: Actuator = field(default_factory=Actuator)
+
+    @property
+    def count(self) -> int:
+        """Limbs."""
+        return self.rod.last_limb + 1
+
+    @cached_property
+    def _element(self) -> Elements:
+        return elements(self.rod)
+
+    def part(self, passive: SpaceElements, time: float, pulse: Floats) -> SpaceElements:
+        """Elements as actuated at a time: moduli, and natural curvature in the plane.
+
+        Parameters
+        ----------
+        passive : the rod lifted, no limb actuated
+        pulse : (limbs,) s, when each was last switched on; inf if never
+        """
+        own = self._element
+        ones = np.ones(self.count + 1 + len(own.joint_half))
+        actuated = Actuated(ones, ones.copy())
+        actuate(time, pulse, self.actuator.law, actuated)
+        join(own, actuated)
+        stiffer = actuated.modulus[own.bend_limb]
+        natural = passive.curvature.copy()
+        natural[:, 1] = own.curvature * actuated.curvature[own.bend_limb]
+        return passive._replace(
+            stretching=passive.stretching * actuated.modulus[own.edge_limb],
+            bending=passive.bending * stiffer[:, None],
+            twisting=passive.twisting * stiffer,
+            curvature=natural,
+        )

@@ -1,0 +1,113 @@
+"""The star robot and robots of files, free to leave their plane."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline.cases.own_rod import OwnRodCase
+from pipeline.cases.rod import StarCase
+from pipeline.cases.rod_file import RodFileCase
+from pipeline.cases.star_space import StarSpaceCase
+from sim.rod.actuation.actuation import Pulses
+from sim.rod.rod.star import StarShape
+from sim.rod.stepping.options import StepOptions
+from tests.pipeline.conftest import ROOT
+from tests.recorded import recorded
+
+COARSE = StarShape(arc_edges=4, tail_edges=2)
+
+
+def _star(push: float, duration: float, **more: Any) -> dict[str, Any]:
+    case = StarSpaceCase(
+        StarCase(COARSE, **more), push, duration, every=4, options=StepOptions(4e-3)
+    )
+    _, recorder = recorded(case)
+    return recorder.summary()
+
+
+def test_a_pushed_star_falls_over_its_rims() -> None:
+    """A rigid body tips at push 1."""
+    falls = _star(1.3, 0.16, schedule=None)
+    assert falls["fallen"]
+    assert falls["out_of_plane_over_H"] > 0.5
+    assert falls["contact_gap"] < 1e-9
+
+
+@pytest.mark.long
+def test_the_threshold_of_falling_is_that_of_a_rigid_body() -> None:
+    """Of the robot as it is shipped; a tenth less and more."""
+    ends = []
+    for push in (0.9, 1.2):
+        case = StarSpaceCase(StarCase(schedule=None), push, 0.2, every=8)
+        _, recorder = recorded(case)
+        ends.append(recorder.summary())
+    assert not ends[0]["fallen"]
+    assert ends[0]["tilt"] < 20.9  # arctan(b / h)
+    assert ends[1]["tilt"] > 30.0
+
+
+@pytest.mark.parametrize(
+    ("shape", "duration", "near"),
+    [
+        (COARSE, 0.08, 0.02),
+        pytest.param(StarShape(), 1.0, 0.01, marks=pytest.mark.long),
+    ],
+)
+def test_a_star_rolls_in_space_as_in_its_plane(
+    shape: StarShape, duration: float, near: float
+) -> None:
+    """But for how contacts are made: nodes land apart there, in a step here."""
+    robot = StarCase(shape, duration=duration)
+    *_, plane = robot.steps()
+    *_, space = StarSpaceCase(robot, duration=duration).steps()
+    way = float(np.abs(plane.x - robot.world.rod.nodes).max())
+    assert way > 5e-3
+    assert np.abs(space.x[:, :2] - plane.x).max() <= near * way
+    assert np.abs(space.x[:, 2]).max() <= 1e-5
+
+
+BRIDGE = {
+    "nodes": [[0.0, 0.006], [0.01, 0.016], [0.02, 0.018], [0.03, 0.016], [0.04, 0.006]],
+    "limbs": [-1, 0, 0, -1],
+    "duration": 0.1,
+    "every": 100,
+}
+
+
+def test_one_option_takes_a_rod_of_ones_own_into_space() -> None:
+    """Its limb, its weight and a pull; and until it lands, its ground."""
+    values = BRIDGE | {
+        "schedule": Pulses([0.011], [0]),
+        "options": StepOptions(tolerance=1e-12),
+    }
+    flat, free = (OwnRodCase(dimension=k, **values) for k in (2, 3))
+    ends = [list(case.steps())[-1].x for case in (flat, free)]
+    assert np.abs(ends[0] - np.array(BRIDGE["nodes"])).max() > 0.02
+    assert np.abs(ends[1][:, :2] - ends[0]).max() <= 1e-9
+
+
+@pytest.mark.parametrize("name", ["tree", "gripper"])
+def test_one_option_takes_a_robot_of_a_file_into_space(name: str) -> None:
+    """Its joints, sections, soft clamps and limbs."""
+    path = str(Path(ROOT) / f"conf/robot/{name}.yaml")
+    options = StepOptions(tolerance=1e-12)
+    cases = [
+        RodFileCase(path, lasts=0.14, every=100, options=options, dimension=k)
+        for k in (2, 3)
+    ]
+    ends = [list(case.steps())[-1].x for case in cases]
+    way = np.abs(ends[0] - cases[0].world.rod.nodes).max()
+    assert way > 1e-4
+    assert np.abs(ends[1][:, :2] - ends[0]).max() <= 1e-6 * way + 1e-11
+    _, recorder = recorded(cases[1])
+    assert recorder.summary()["stop"] == "duration"
+
+
+def test_a_dimension_that_is_none_is_refused() -> None:
+    path = str(Path(ROOT) / "conf/robot/tree.yaml")
+    with pytest.raises(ValueError, match="dimension is 4: choose 2 or 3"):
+        RodFileCase(path, dimension=4)
+    with pytest.raises(ValueError, match="push must be a finite number"):
+        StarSpaceCase(StarCase(COARSE), float("nan"))
