@@ -45,7 +45,7 @@ from analysis.measured.model_error import (
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 
-ROUNDS = 4  # of parameters and model error
+ROUNDS = 8  # of parameters and model error
 FEWER_STEPS = 60  # of a fit to fewer records
 STILL = 0.02  # of its standard uncertainty, by which an input may still move
 SAME = 0.05  # relative change of a model error's deviation that ends them
@@ -136,6 +136,11 @@ def posterior(
     errors : kinds of the model error, with deviations to begin from
     aims : scale of each family's model error beforehand
     blurred : expected fall of chi2, in units of chi2 / (m - P), that slopes cannot tell
+
+    Raises
+    ------
+    NotConvergedError
+        where a model error still changes by more than `SAME` after ROUNDS rounds
     """
     values = {i.name: i.value for i in inputs}
     known = information(inputs)
@@ -144,9 +149,14 @@ def posterior(
         near = linear_about(of, values, inputs)
         before = errors
         errors = relearnt(of, near, errors, aims, known)
-        if all(_same(before[name], errors[name]) for name in errors):
-            break
-    return told(of, near, inputs, errors), near
+        moving = [name for name in errors if not _same(before[name], errors[name])]
+        if not moving:
+            return told(of, near, inputs, errors), near
+    raise NotConvergedError(
+        f"the model error of {', '.join(moving)} still changes by more than "
+        f"{SAME:.0%} after {ROUNDS} rounds of it and the fit: state its u, or hold inputs",
+        best=values,
+    )
 
 
 def learnt_beside(

@@ -11,13 +11,13 @@ import argparse
 import shutil
 from typing import Any
 
-from pipeline.config.measured_file import read_set
+from pipeline.config.measured_file import MeasuredSet, read_set
 from pipeline.config.project import project_folder
 from pipeline.store.files import point_to, read_json
 from pipeline.store.runs import RESULTS
 from pipeline.terminal.arguments import OneLineParser, set_parser
 from pipeline.terminal.errors import command
-from pipeline.workflow.measured_set import measured_by_hand
+from pipeline.workflow.measured_set import code_of_prediction, measured_by_hand
 
 WRITTEN = ("measured.csv", "verdict.csv", "verdict.json")
 
@@ -34,6 +34,28 @@ def told(row: dict[str, Any]) -> str:
         f"{row['quantity']} ({row['part']}): {row['verdict']}; {row['why']}; {within}; "
         f"{inside} ({row['coverage_low']:.0%} to {row['coverage_high']:.0%})"
     )
+
+
+def _which(said: dict[str, Any], of: MeasuredSet) -> str:
+    """Which prediction was compared, and whether code has changed since it was made."""
+    by = said["prediction"]
+    how = "committed" if by["committed"] else "made now"
+    lines = [
+        f"prediction  {of.name}, {how} (run {by['key']}, SHA-256 {by['sha256'][:16]})"
+    ]
+    others = {n: k for n, k in said["compared_with"].items() if k != by["key"]}
+    if others:
+        lines.append(
+            f"            of other inputs than these are {', '.join(others)}: predicted "
+            f"now (run {', '.join(sorted(set(others.values())))})"
+        )
+    made, now = by["code"], code_of_prediction(of)
+    if made != now:
+        lines.append(
+            f"code        {made[:16] or 'not known'} made it, {now[:16]} is here now: "
+            "a prediction stays as it was made"
+        )
+    return "\n".join(lines)
 
 
 @command
@@ -57,10 +79,6 @@ def _compare(given: argparse.Namespace) -> int:
         print(f"{name} has no rows: {reason}")
     for row in said["verdicts"]:
         print(told(row))
-    by = said["prediction"]
-    how = "committed" if by["committed"] else "made now"
-    print(
-        f"prediction  {of.name}, {how} (run {by['key']}, SHA-256 {by['sha256'][:16]})"
-    )
+    print(_which(said, of))
     print(f"tables      {given.out or run}")
     return 0

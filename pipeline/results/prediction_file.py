@@ -2,7 +2,8 @@
 
 prediction.json says which run made it, the SHA-256 of prediction.csv, and of every
 record a digest of the inputs that it was predicted from: a record is the same wherever
-its file lies if its inputs are.
+its file lies if its inputs are. The digest of the code that made it stands there too: a
+prediction stays what it was when code changes later, and is compared all the same.
 """
 
 import hashlib
@@ -38,6 +39,7 @@ class Prediction:
     fitted : names of those that were fitted
     refused : why a record has none
     notes : of records that some runs with moved inputs leave a quantity of out
+    code : digest of the modules that made it
     """
 
     table: pd.DataFrame
@@ -47,6 +49,7 @@ class Prediction:
     fitted: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
+    code: str = ""
 
     def holds(self, inputs: RecordInputs) -> bool:
         """Whether a record was predicted from these inputs."""
@@ -109,6 +112,7 @@ def write_prediction(
     fitted: tuple[str, ...],
     refused: Mapping[str, str],
     notes: Mapping[str, str],
+    code: str = "",
 ) -> None:
     """Write both files."""
     out.mkdir(parents=True, exist_ok=True)
@@ -116,6 +120,7 @@ def write_prediction(
     write_text(path, table_text(shortened(table)))
     said = {
         "key": key,
+        "code": code,
         "sha256": file_digest(path),
         "records": {name: digest_of(one) for name, one in inputs.items()},
         "fitted": list(fitted),
@@ -151,6 +156,7 @@ def read_prediction(folder: Path) -> Prediction:
             tuple(said["fitted"]),
             dict(said["refused"]),
             dict(said.get("notes", {})),
+            str(said.get("code", "")),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{folder} holds no prediction: {one_line(error)}") from error

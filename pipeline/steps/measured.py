@@ -132,6 +132,7 @@ def _prediction_said(
     said = {
         "key": of.key if of else "",
         "sha256": of.sha256 if of else "",
+        "code": of.code if of else "",
         "committed": before is not None,
         "notes": dict(of.notes) if of else {},
     }

@@ -37,7 +37,8 @@ def perform(job: Job, needs: Needs, out: Path) -> Numbers:
     """Predict the records of a planned job: those of its folder, and kept ones."""
     at = sound_set(job.config)
     place = needs["fit"] / POSTERIOR if "fit" in needs else committed_posterior(job)
-    return run_step(at, Path(job.tags["folder"]), read_posterior(place), job.key, out)
+    folder, code = Path(job.tags["folder"]), str(job.identity["code"])
+    return run_step(at, folder, read_posterior(place), job.key, out, code)
 
 
 def committed_posterior(job: Job) -> Path:
@@ -49,9 +50,14 @@ def committed_posterior(job: Job) -> Path:
 
 
 def run_step(
-    at: SetAtHand, folder: Path, after: Posterior, key: str, out: Path
+    at: SetAtHand, folder: Path, after: Posterior, key: str, out: Path, code: str = ""
 ) -> Numbers:
-    """Predict every record of a folder; of the shipped one, kept records too."""
+    """Predict every record of a folder; of the shipped one, kept records too.
+
+    Parameters
+    ----------
+    code : digest of the modules that do it
+    """
     at = replace(at, repeat_sd=after.repeat_sd)
     records = records_in(at, folder)
     if folder == at.folder:
@@ -83,5 +89,5 @@ def run_step(
     there = records.found if folder == at.folder else {}
     fitted = tuple(name for name in made if name in there and at.is_fitted(name))
     notes = {n: note for n, note in notes.items() if note}
-    write_prediction(out, table, key, made, fitted, refused, notes)
+    write_prediction(out, table, key, made, fitted, refused, notes, code)
     return {"records": len(made), "rows": len(table), "refused": len(refused)}

@@ -76,6 +76,11 @@ def predicted_by_hand(of: MeasuredSet, folder: Path | None) -> Path:
     return by_hand("predict", of, folder, files, {"fit": fitted_by_hand(of)})
 
 
+def code_of_prediction(of: MeasuredSet) -> str:
+    """Digest of the modules that would predict a set now."""
+    return str(identity("predict", set_config(of))["code"])
+
+
 def measured_by_hand(of: MeasuredSet, folder: Path | None) -> Path:
     """The run that compares a folder's records.
 

@@ -2,10 +2,11 @@
 
     python -m tests.bench.lattice_levels
 
-Level A takes strips alone; B two factors on their strain; C one length that nodes take
-of every strut; D that length and a lag of temperature. Each of B, C, D is fitted by
-least squares on mean shapes of the four open designs at the temperatures shown, then
-on three of them for the fourth. Printed: rms node distance in mm of single specimens.
+Level A takes strips alone; N nodes as large as the drawing says; B two factors on
+their strain; C one length that nodes take of every strut; D that length and a lag of
+temperature. Each of B, C, D is fitted by least squares on mean shapes of the four open
+designs at the temperatures shown, then on three of them for the fourth. Printed: rms
+node distance in mm of single specimens.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,6 +26,7 @@ from sim.arrays import Floats, Ints
 from sim.morph.library.triangle_lattice import triangle_lattice
 
 SHOWN = (25.0, 40.0, 50.0, 60.0, 80.0, 100.0, 110.0, 130.0)
+DRAWN = 0.25 / np.tan(np.pi / 6)  # mm: struts 0.25 mm wide at 60 degrees overlap
 DESIGNS = ("HTNI_all", "LTNI_all", "LTNI_teeth", "HTNI_pacman")
 
 
@@ -42,6 +44,7 @@ def _factors(p: Floats) -> dict[str, float]:
 
 LEVELS = (
     Level("A strips only", (), lambda _: {"node_diameter_mm": 0.0, "lag_C": 0.0}),
+    Level("N nodes as drawn", (), lambda _: {"node_diameter_mm": DRAWN, "lag_C": 0.0}),
     Level("B two factors", (0.75, 0.75), lambda p: {**_factors(p), "lag_C": 0.0}),
     Level("C one length", (0.75,), lambda p: {"node_diameter_mm": p[0], "lag_C": 0.0}),
     Level(

@@ -134,10 +134,7 @@ class TendonTentacle:
         self, parameters: Mapping[str, float], record: RecordInputs
     ) -> Quantities:
         """marker_1_x to marker_4_z, mm, in the model's frame."""
-        told = [parameters[name] for name in PHYSICAL]
-        for k in (0, 1):
-            told[2 + k] *= record.numbers["pull"] * record.numbers[f"tension_{k + 1}_N"]
-        centres, frames = _markers(self, tuple(map(float, told)))
+        centres, frames = _markers(self, _physical(parameters, record))
         setup = record.words["setup"]
         tilt = [parameters[f"tilt_{axis}_{setup}"] for axis in "xyz"]
         more = [
@@ -257,6 +254,28 @@ def _by_name(places: Floats) -> Quantities:
         for k in range(1, MARKERS + 1)
         for a, axis in enumerate("xyz")
     }
+
+
+def _physical(
+    parameters: Mapping[str, float], record: RecordInputs
+) -> tuple[float, ...]:
+    """Values of PHYSICAL, the tensions that arrive in place of pulls.
+
+    Of a tension commanded `lost` does not arrive, of what is left a share: both are of
+    a set-up, whose motors and pulleys were put up anew. What tendons have in common
+    and by how much each departs from it are inputs of their own.
+    """
+    setup = record.words["setup"]
+    told = {name: float(parameters[name]) for name in PHYSICAL}
+    share = parameters["pull"] * record.numbers["pull"]
+    share *= parameters.get(f"pull_{setup}", 1.0)
+    for k in (1, 2):
+        commanded = record.numbers[f"tension_{k}_N"]
+        arrives = max(commanded - parameters[f"lost_{setup}"], 0.0) if commanded else 0
+        told[f"pull_{k}"] *= share * arrives
+        told[f"root_{k}"] += parameters["root"]
+        told[f"tie_{k}"] += parameters["tie"]
+    return tuple(told.values())
 
 
 def _coarse(told: Sequence[float]) -> tuple[float, ...]:

@@ -134,6 +134,17 @@ def test_a_fit_to_fewer_records_that_comes_to_no_end_says_so() -> None:
         left_out(of, wrong, FREE, {"force": NONE}, AIMS, ["c"])
 
 
+def test_model_errors_that_have_not_settled_are_refused(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One round sees them change once: that is no end."""
+    of = fitted(records(LOADS), data(rng, LOADS), U)
+    posterior(of, FREE, {"force": NONE}, {"force": 0.1})
+    monkeypatch.setattr("analysis.measured.posterior.ROUNDS", 1)
+    with pytest.raises(NotConvergedError, match="model error of force still changes"):
+        posterior(of, FREE, {"force": NONE}, {"force": 0.1})
+
+
 def test_scatter_beside_uncertain_inputs_of_records_is_refused() -> None:
     of = fitted(records(LOADS, 0.1), {n: load * AT for n, load in LOADS.items()}, U)
     each = {"force": replace(NONE, kind=Departure.SCATTER)}

@@ -128,13 +128,24 @@ def test_what_is_kept_aside_does_not_count_as_fitted() -> None:
 
 
 def test_a_set_is_compared_from_any_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """By whatever code it was predicted: it says so where that was another."""
     centres(tmp_path / "r", {"SPH101": GOOD})
+    before = committed(spheres().folder)
+    assert before is not None
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("pipeline.commands.measured.measured_by_hand", elsewhere)
     assert measured(["nist_spheres", "--records", "r", "--out", "out"]) == 0
     assert len(pd.read_csv(tmp_path / "out" / "measured.csv")) == 4
+    capsys.readouterr()
+    for now, said in ((before.code, False), ("0", True)):
+        monkeypatch.setattr(
+            "pipeline.commands.measured.code_of_prediction", lambda _, now=now: now
+        )
+        assert measured(["nist_spheres", "--records", "r", "--out", "out"]) == 0
+        line = f"code        {before.code[:16]} made it, 0 is here now"
+        assert (line in capsys.readouterr().out) is said
 
 
 def elsewhere(of: MeasuredSet, folder: Path) -> Path:

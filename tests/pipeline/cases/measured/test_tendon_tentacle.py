@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.measured.series import RecordInputs
 from pipeline.cases.measured.tendon_tentacle import TendonTentacle, torques_of
 from pipeline.config.building import build
 from pipeline.config.measured_file import read_set
@@ -143,10 +144,40 @@ def test_forces_scale_out_of_the_shape() -> None:
     """E, density and tension times one factor: the same places."""
     inputs = MODEL.inputs(record())
     first = MODEL.predict(STATED, inputs)
-    twice = {n: 2.0 * STATED[n] for n in ("modulus_kPa", "density", "pull_1", "pull_2")}
+    twice = {n: 2.0 * STATED[n] for n in ("modulus_kPa", "density", "pull")}
     again = MODEL.predict({**STATED, **twice}, inputs)
     for name, series in first.items():
         assert series.value[0] == pytest.approx(again[name].value[0], abs=1e-4)
+
+
+def places(inputs: RecordInputs, **changed: float) -> list[float]:
+    found = MODEL.predict({**STATED, **changed}, inputs)
+    return [series.value[0] for series in found.values()]
+
+
+def test_tension_arrives_less_what_is_lost_times_shares() -> None:
+    """0.18 N m at 240 Hz, of which 1 N is lost and 0.9 x 0.8 x 1.25 passed on."""
+    inputs = MODEL.inputs(record())
+    passed = {"pull": 0.9, "pull_1": 0.8, "pull_240": 1.25}
+    arrives = 0.9 * 0.8 * 1.25 * (0.18 / 0.0325 - 1.0)
+    there = replace(inputs, numbers={**inputs.numbers, "tension_1_N": arrives})
+    expected = pytest.approx(places(there), abs=1e-4)
+    assert places(inputs, lost_240=1.0, **passed) == expected
+    assert places(inputs, lost_240=1.0, lost_200=0.5, pull_2=2.0, **passed) == expected
+
+
+def test_a_tendon_that_gets_less_than_is_lost_does_not_pull() -> None:
+    inputs = MODEL.inputs(record("m2_u005"))
+    slack = replace(inputs, numbers={**inputs.numbers, "tension_2_N": 0.0})
+    expected = pytest.approx(places(slack), abs=1e-4)
+    assert places(inputs, lost_240=2.0) == expected
+
+
+def test_routes_are_what_tendons_share_and_what_they_differ_by() -> None:
+    inputs = MODEL.inputs(record())
+    expected = pytest.approx(places(inputs, root_1=1.5, tie_1=-0.5), abs=1e-4)
+    split = {"root": 1.0, "root_1": 0.5, "tie": -1.0, "tie_1": 0.5}
+    assert places(inputs, **split) == expected
 
 
 def test_half_the_edge_moves_markers_by_little() -> None:
