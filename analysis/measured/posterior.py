@@ -154,7 +154,8 @@ def posterior(
             return told(of, near, inputs, errors), near
     raise NotConvergedError(
         f"the model error of {', '.join(moving)} still changes by more than "
-        f"{SAME:.0%} after {ROUNDS} rounds of it and the fit: state its u, or hold inputs",
+        f"{SAME:.0%} after {ROUNDS} rounds of it and the fit: state its u, or hold "
+        "inputs",
         best=values,
     )
 

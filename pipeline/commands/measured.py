@@ -46,7 +46,7 @@ def _which(said: dict[str, Any], of: MeasuredSet) -> str:
     others = {n: k for n, k in said["compared_with"].items() if k != by["key"]}
     if others:
         lines.append(
-            f"            of other inputs than these are {', '.join(others)}: predicted "
+            f"            of other inputs are {', '.join(others)}: predicted "
             f"now (run {', '.join(sorted(set(others.values())))})"
         )
     made, now = by["code"], code_of_prediction(of)
