@@ -6,8 +6,7 @@ is many runs, one after the other. The Snakefile calls this, and so may a person
 
 from pipeline.terminal.arguments import OneLineParser, add_overrides
 from pipeline.terminal.errors import command
-from pipeline.workflow.fresh import plan_without_compiling
-from pipeline.workflow.run import perform_name
+from pipeline.workflow.handing import handed_over
 
 
 def arguments() -> OneLineParser:
@@ -21,6 +20,13 @@ def arguments() -> OneLineParser:
 def main(argv: list[str] | None = None) -> int:
     """Make what the command line names."""
     given = arguments().parse_intermixed_args(argv)
+    if not given.words:
+        status = handed_over([given.name])
+        if status is not None:
+            return status
+    from pipeline.workflow.fresh import plan_without_compiling  # what a job imports
+    from pipeline.workflow.run import perform_name
+
     if given.words:
         plan_without_compiling(words=given.words)
     return perform_name(given.name)

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pipeline.store.runs import RESULTS
@@ -38,12 +38,19 @@ def call_silently(name: str, *words: str) -> int:
 
 
 @contextlib.contextmanager
-def to_log(log: Path, words: Sequence[str]) -> Iterator["subprocess.Popen[bytes]"]:
-    """A process that says what it says to a file; Ctrl-C waits for its end."""
+def to_log(
+    log: Path, words: Sequence[str], names: Mapping[str, str]
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that says what it says to a file; Ctrl-C waits for its end.
+
+    Parameters
+    ----------
+    names : that it finds in its environment beside the usual ones
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as file:
         process = subprocess.Popen(
-            words, env=environment(), stdout=file, stderr=subprocess.STDOUT
+            words, env={**environment(), **names}, stdout=file, stderr=subprocess.STDOUT
         )
         try:
             yield process
@@ -53,7 +60,7 @@ def to_log(log: Path, words: Sequence[str]) -> Iterator["subprocess.Popen[bytes]
             process.terminate()
 
 
-def _deaf_to_ctrl_c() -> None:
+def deaf_to_ctrl_c() -> None:
     """Leave Ctrl-C to the caller: the end of the input is what ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -77,7 +84,7 @@ def followed() -> Iterator["subprocess.Popen[str]"]:
             stderr=file,
             env=environment(),
             text=True,
-            preexec_fn=_deaf_to_ctrl_c,
+            preexec_fn=deaf_to_ctrl_c,
         )
         try:
             yield tracker

@@ -32,6 +32,7 @@ from pipeline.workflow.processes import (
     to_log,
 )
 from pipeline.workflow.seen import Seen
+from pipeline.workflow.warm import is_local, wanted_modules, warm
 from pipeline.workflow.watch import PlanWatch
 
 PROFILE = Path("conf/profile/local")
@@ -127,11 +128,18 @@ def fan_out(
         words += ["--cores", str(options.cores)]
     if len(names) < len(plan["names"]):
         words += ["--", *(str(receipt_path(name)) for name in names)]
-    watch = PlanWatch(plan, undone(plan, names))
+    left = undone(plan, names)
+    watch = PlanWatch(plan, left)
+    modules = wanted_modules(plan, left) if is_local(options.profile) else []
     if options.verbose:
-        subprocess.run(words, env=environment(), check=False)
+        with warm(modules) as beside:
+            subprocess.run(words, env={**environment(), **beside}, check=False)
         return watch.failures()
-    with to_log(LOG, words) as snakemake, board(options.title) as shown:
+    with (
+        warm(modules) as beside,
+        to_log(LOG, words, beside) as snakemake,
+        board(options.title) as shown,
+    ):
         while True:
             ended = snakemake.poll() is not None
             shown.show(watch.look())
