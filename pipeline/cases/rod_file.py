@@ -9,11 +9,14 @@ from pipeline.cases.record import State, Summary
 from pipeline.cases.rod_record import RodRecorder, moving, refuse_times, rod_state
 from pipeline.cases.space_motion import SpaceMotionRecorder, moving_in_space
 from pipeline.formats.rod_file import DrawnRod, read_rod
+from pipeline.formats.rod_space import SpaceRobot
 from sim.arrays import Floats
 from sim.limits import refuse_unless_positive
 from sim.rod.actuation.actuation import Actuator
 from sim.rod.moving.from_plane import half_thickness, in_space
+from sim.rod.moving.motion import SpaceMotionStep
 from sim.rod.moving.space_world import SpaceWorld
+from sim.rod.moving.touching import Touching
 from sim.rod.rod.paths import centroid
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.step import RodStep
@@ -25,7 +28,8 @@ class RodFileCase:
     """A file of `pipeline.formats.rod_file`, and how it is stepped.
 
     lasts : s, in place of the file's duration
-    dimension : 2, or 3: the same rods are free to leave their plane
+    dimension : 2, or 3: rods of the plane are free to leave it; a file may be in space
+        by itself
     """
 
     path: str
@@ -43,11 +47,20 @@ class RodFileCase:
         refuse_times(self.duration, self.every)
         if self.dimension not in (2, 3):
             raise ValueError(f"dimension is {self.dimension}: choose 2 or 3")
-        _ = self.space_world if self.dimension == 3 else self.world
+        _ = self.space_world if self.goes_into_space else self.world
 
     @cached_property
-    def _drawn(self) -> DrawnRod:
+    def _drawn(self) -> DrawnRod | SpaceRobot:
         return read_rod(self.path)
+
+    @property
+    def goes_into_space(self) -> bool:
+        return self.dimension == 3 or isinstance(self._drawn, SpaceRobot)
+
+    @property
+    def _plane(self) -> DrawnRod:
+        assert isinstance(self._drawn, DrawnRod)  # asked for nowhere else
+        return self._drawn
 
     @property
     def duration(self) -> float:
@@ -55,7 +68,7 @@ class RodFileCase:
 
     @cached_property
     def world(self) -> World:
-        drawn = self._drawn
+        drawn = self._plane
         return World(
             drawn.rod,
             drawn.ground,
@@ -69,20 +82,30 @@ class RodFileCase:
 
     @cached_property
     def space_world(self) -> SpaceWorld:
-        """The same in space, in the plane z = 0 at the start."""
-        return in_space(self.world, self._drawn.sections)
+        """Of rods of the plane the same, in the plane z = 0 at the start."""
+        drawn = self._drawn
+        if isinstance(drawn, DrawnRod):
+            return in_space(self.world, drawn.sections)
+        touching = None
+        if drawn.ground is not None:
+            touching = Touching(drawn.radii, self.friction, drawn.ground)
+        return SpaceWorld(
+            drawn.rod, drawn.gravity, self.damping, drawn.force, touching=touching
+        )
 
     @property
     def radii(self) -> Floats:
         """Half the thickness of each edge, m."""
-        sections = self._drawn.sections
-        return half_thickness(len(sections), sections)
+        drawn = self._drawn
+        if isinstance(drawn, SpaceRobot):
+            return drawn.radii
+        return half_thickness(len(drawn.sections), drawn.sections)
 
     def steps(self) -> Iterator[Any]:
         return self._steps(None)
 
     def _steps(self, state: State | None) -> Iterator[Any]:
-        if self.dimension == 3:
+        if self.goes_into_space:
             return moving_in_space(self, state)
         return moving(self, state)
 
@@ -92,11 +115,16 @@ class RodFileCase:
         return self.recorder(), self._steps(state)
 
     def recorder(self) -> RodRecorder | SpaceMotionRecorder:
-        if self.dimension == 3:
-            return SpaceMotionRecorder(self, lambda _: {})
+        if self.goes_into_space:
+            return SpaceMotionRecorder(self, self._ends_in_space)
         state = partial(rod_state, self)
         return RodRecorder(self, "duration", self._ends, state=state)
 
     def _ends(self, last: RodStep) -> Summary:
         x_c, y_c = centroid(last.x, self.world.rod.mass)
         return {"x_c": float(x_c), "y_c": float(y_c), "nodes": len(last.x)}
+
+    def _ends_in_space(self, last: SpaceMotionStep) -> Summary:
+        mass = self.space_world.rod.mass
+        place = mass @ last.x / mass.sum()
+        return {f"{a}_c": float(v) for a, v in zip("xyz", place, strict=True)}

@@ -12,7 +12,7 @@ import json
 from pydantic import BaseModel
 
 from pipeline.cases.loaded import LoadedFile
-from pipeline.formats.rod_file import RodFile
+from pipeline.formats.rod_entries import RodFile
 from pipeline.formats.structure_file import StructureFile
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, command

@@ -39,6 +39,18 @@ def disc(radius: float) -> RodSection:
     return RodSection(np.pi * radius**2, (second, second), 2.0 * second)
 
 
+def tube(radius: float, bore: float) -> RodSection:
+    """A circle with a hole in its middle, radii in m; without one, a full circle."""
+    if not 0.0 <= bore < radius:
+        raise ValueError(
+            f"section: a bore of radius {bore:g} m in one of {radius:g} m leaves "
+            "nothing: make it smaller"
+        )
+    second = 0.25 * np.pi * (radius**4 - bore**4)
+    area = np.pi * (radius**2 - bore**2)
+    return RodSection(area, (second, second), 2.0 * second)
+
+
 def rectangle(along_1: float, along_2: float) -> RodSection:
     """A rectangle with its sides, m, along d1 and d2.
 

@@ -1,0 +1,197 @@
+"""What a rod file may say: robots of rods, drawn as curves.
+
+    unit      mm, cm, m or inch: of all lengths of the file
+    section   {rectangular: {thickness: 2, width: 18}} or {round: {diameter: 3}}
+    material  {modulus: 3.0e6 (Pa), density: 1912 (kg/m^3)}
+    spacing   between nodes
+    rods      [{line: [[x, y], ...]}, {arc: {...}}, {curve: [[x, y], ...]}], one each;
+              beside it limb, section, material, spacing, closed of its own
+    hinges    [[x, y], ...] where rods turn freely; else they are joined rigidly
+    pins      [[x, y], ...] held in place
+    clamps    [{at: [x, y], stiffness: 0.1 (N m/rad)}]: ends held in direction too
+    masses    [{at: [x, y], mass: 0.005 (kg)}]
+    load      {at: [[x, y], ...], force: [0, -0.1] (N, each), start: 0, duration: 1 (s)}
+    ground    {height: 0, angle: 0 (degrees)}, {wave: {amplitude: 6, wavelength: 200}}
+              or {points: [[x, y], ...]}, a smooth curve through points from left to
+              right, level beyond them
+    gravity   [0, -9.81] (m/s^2)
+    pulses    [{limb: 0, time: 0.5 (s)}]
+    duration  s
+
+With `dimension: 3` places, forces and gravity have three numbers and z is up; a rod
+may say `across`, the direction of its thickness where it begins (z, or x where the rod
+rises more than it runs), and `twist`, degrees by which its section is turned from there
+to its end, and material a `poisson` (0.5). Rods have no point in common there, and no
+arcs, hinges, limbs or pulses; loads act all the time; the ground is a plane, and where
+there is one, rods touch it and each other as round ones of half their thickness.
+
+The shape that is drawn is the one at rest. Places name nodes: half a spacing away is
+near enough. `name`, `description` and `source` are notes.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from pipeline.config.models import Entry, Point, Positive, Rows, numbers
+from sim.rod.rod.rod import PASSIVE
+
+Place = Annotated[tuple[float, float, float | None], numbers(3, 2)]
+Places = Annotated[list[Place], Field(min_length=2)]
+
+
+class RectangularEntry(Entry):
+    """Thickness in the plane of motion, width out of it."""
+
+    thickness: Positive
+    width: Positive
+
+
+class RoundEntry(Entry):
+    """A round rod, or a tube with a bore."""
+
+    diameter: Positive
+    bore: float = 0.0
+
+
+class SectionEntry(Entry):
+    """One of them."""
+
+    rectangular: RectangularEntry | None = None
+    round: RoundEntry | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.rectangular is None) == (self.round is None):
+            raise ValueError("says no section or two: give rectangular or round")
+        return self
+
+
+class MaterialEntry(Entry):
+    """Young's modulus in Pa, density in kg/m^3; Poisson's ratio counts in space."""
+
+    modulus: Positive
+    density: Positive
+    poisson: float = 0.5
+
+
+class ArcEntry(Entry):
+    """Angles in degrees from the x axis; 180 to 0 is the upper half, to the right."""
+
+    centre: Place
+    radius: Positive
+    start: float
+    end: float
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if not 0.0 < abs(self.end - self.start) <= 360.0:
+            raise ValueError(
+                f"goes from {self.start:g} to {self.end:g} degrees: turn by more than "
+                "0 and at most 360"
+            )
+        return self
+
+
+class RodEntry(Entry):
+    """A rod along one of three kinds of curve."""
+
+    line: Places | None = None
+    arc: ArcEntry | None = None
+    curve: Places | None = None
+    closed: bool = False
+    limb: Annotated[int, Field(ge=PASSIVE)] = PASSIVE
+    section: SectionEntry | None = None
+    material: MaterialEntry | None = None
+    spacing: Positive | None = None
+    across: Point | None = None
+    twist: float = 0.0
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        said = [n for n in ("line", "arc", "curve") if getattr(self, n) is not None]
+        if len(said) != 1:
+            raise ValueError(
+                f"is drawn as {' and '.join(said) or 'nothing'}: give one of line, arc "
+                "and curve"
+            )
+        return self
+
+
+class ClampEntry(Entry):
+    """An end held in place, and in direction with a stiffness in N m/rad."""
+
+    at: Place
+    stiffness: Positive | None = None
+
+
+class MassEntry(Entry):
+    """A point mass, kg."""
+
+    at: Place
+    mass: Positive
+
+
+class LoadEntry(Entry):
+    """A force in N on each node named, for a time in s."""
+
+    at: Annotated[list[Place], Field(min_length=1)]
+    force: Place
+    start: float = 0.0
+    duration: float | None = None
+
+
+class WaveEntry(Entry):
+    """amplitude sin(2 pi (x + start) / wavelength)."""
+
+    amplitude: Positive
+    wavelength: Positive
+    start: float = 0.0
+
+
+class GroundEntry(Entry):
+    """A plane through (0, height) that rises by `angle` degrees towards +x; or else."""
+
+    height: float = 0.0
+    angle: float = 0.0
+    wave: WaveEntry | None = None
+    points: Places | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        plane = bool({"height", "angle"} & self.model_fields_set)
+        if plane + (self.wave is not None) + (self.points is not None) > 1:
+            raise ValueError(
+                "says two grounds: give height and angle, or wave, or points"
+            )
+        return self
+
+
+class PulseEntry(Entry):
+    """A limb switched on at a time, s."""
+
+    limb: Annotated[int, Field(ge=0)]
+    time: Annotated[float, Field(ge=0.0)]
+
+
+class RodFile(Entry):
+    """The content of a rod file."""
+
+    unit: Literal["mm", "cm", "m", "inch"]
+    dimension: Literal[2, 3] = 2
+    section: SectionEntry
+    material: MaterialEntry
+    spacing: Positive
+    rods: Annotated[list[RodEntry], Field(min_length=1)]
+    hinges: Rows[Place]
+    pins: Rows[Place]
+    clamps: Rows[ClampEntry]
+    masses: Rows[MassEntry]
+    load: LoadEntry | None = None
+    ground: GroundEntry | None = None
+    gravity: Place | None = None
+    pulses: Rows[PulseEntry]
+    duration: Positive = 1.0
+    name: Any = None
+    description: Any = None
+    source: Any = None

@@ -1,0 +1,55 @@
+"""Places and curves of a rod file in m, in the plane or in space."""
+
+import numpy as np
+
+from pipeline.formats.rod_entries import Place, RodEntry, RodFile
+from pipeline.scans.reading.units import unit_named
+from sim.arrays import Floats
+from sim.rod.rod.draft import along_arc, along_curve, along_line
+
+MOST_NODES = 5000
+
+
+class RodPlaces:
+    """What a file says of places, in m."""
+
+    def __init__(self, content: RodFile) -> None:
+        self.content = content
+        self.m = unit_named(content.unit).mm / 1000.0
+
+    def numbers_of(self, given: Place) -> list[float]:
+        """Two numbers, or three in space."""
+        found = [value for value in given if value is not None]
+        wanted = self.content.dimension
+        if len(found) == wanted:
+            return found
+        if wanted == 2:
+            raise ValueError(
+                f"{found} has three numbers: say `dimension: 3` for rods in space"
+            )
+        raise ValueError(f"{found} has two numbers: give x, y and z in space")
+
+    def place(self, at: Place) -> list[float]:
+        """The same in m."""
+        return [self.m * value for value in self.numbers_of(at)]
+
+    def points(self, rod: RodEntry) -> Floats:
+        """(n, 2 or 3) nodes of a rod."""
+        spacing = self.m * (rod.spacing or self.content.spacing)
+        if rod.line is not None:
+            corners = list(rod.line) + ([rod.line[0]] if rod.closed else [])
+            return along_line(np.array([self.place(at) for at in corners]), spacing)
+        if rod.curve is not None:
+            return along_curve(np.array([self.place(at) for at in rod.curve]), spacing)
+        assert rod.arc is not None  # one of the three is there
+        x, y = self.place(rod.arc.centre)
+        start, end = np.radians(rod.arc.start), np.radians(rod.arc.end)
+        radius = self.m * rod.arc.radius
+        return along_arc((x, y), radius, float(start), float(end), spacing)
+
+    def refuse_many(self, where: str, rod: RodEntry, nodes: int) -> None:
+        if nodes > MOST_NODES:
+            raise ValueError(
+                f"{where}: spacing {rod.spacing or self.content.spacing:g} asks for "
+                f"more than {MOST_NODES} nodes: make it larger"
+            )

@@ -1,0 +1,202 @@
+"""Rods in space and grounds from rod files: closed forms, and what is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pipeline.cases.rod_file import RodFileCase
+from pipeline.commands.schema import main as schema
+from pipeline.terminal.errors import InputError
+from sim.arrays import Floats
+from sim.rod.contact.ground import surface
+from sim.rod.gravity import GRAVITY
+from sim.rod.space.balance import rest
+
+BEAM: dict[str, Any] = {
+    "unit": "mm",
+    "dimension": 3,
+    "section": {"rectangular": {"thickness": 2, "width": 10}},
+    "material": {"modulus": 3e8, "density": 1000},
+    "spacing": 5,
+    "rods": [{"line": [[0, 0, 0], [0, 50, 0]]}],
+    "clamps": [{"at": [0, 0, 0]}],
+}
+LENGTH, SIDES = 0.05, (2e-3, 10e-3)
+
+
+def made(folder: Path, content: dict[str, Any], **case: Any) -> RodFileCase:
+    path = folder / "rod.json"
+    path.write_text(json.dumps(content))
+    return RodFileCase(str(path), **case)
+
+
+def sunk(case: RodFileCase) -> Floats:
+    """(3,) how far the node that was farthest along y is from where it was, m."""
+    world = case.space_world
+    tip = int(np.argmax(world.rod.nodes[:, 1]))
+    return np.asarray(rest(world.rod, world.loads).state.x[tip] - world.rod.nodes[tip])
+
+
+@pytest.mark.parametrize("upright", [False, True])
+@pytest.mark.parametrize("far", [False, True])
+def test_a_cantilever_sinks_by_its_weight_as_beams_do(
+    upright: bool, far: bool, tmp_path: Path
+) -> None:
+    """q L^4 / (8 EI), whichever end is clamped and side is up, of second order."""
+    along, across = SIDES if upright else SIDES[::-1]
+    EI = 3e8 * along * across**3 / 12.0
+    expected = -1000.0 * SIDES[0] * SIDES[1] * GRAVITY * LENGTH**4 / (8.0 * EI)
+    line = [[0, 50, 0], [0, 0, 0]] if far else [[0, 0, 0], [0, 50, 0]]
+    rod = {"line": line, "across": [1, 0, 0] if upright else [0, 0, 1]}
+    off = []
+    for spacing in (5, 2.5):
+        content = {**BEAM, "rods": [rod], "spacing": spacing}
+        down = sunk(made(tmp_path, content))
+        assert abs(down[0]) < 1e-12
+        off.append(down[2] / expected - 1.0)
+    assert abs(off[1]) < 3e-3
+    assert off[0] / off[1] == pytest.approx(4.0, rel=0.05)
+
+
+def test_a_clamp_gives_by_its_stiffness(tmp_path: Path) -> None:
+    """A tip load F: F L^3 / (3 EI) + F L^2 / k."""
+    load = {"at": [[0, 50, 0]], "force": [0, 0, -0.01]}
+    clamps = [{"at": [0, 0, 0], "stiffness": 0.2}]
+    content = {**BEAM, "clamps": clamps, "load": load, "gravity": [0, 0, 0]}
+    EI = 3e8 * SIDES[1] * SIDES[0] ** 3 / 12.0
+    expected = -0.01 * (LENGTH**3 / (3.0 * EI) + LENGTH**2 / 0.2)
+    assert sunk(made(tmp_path, content))[2] == pytest.approx(expected, rel=5e-3)
+
+
+def test_a_section_that_is_built_twisted_turns_evenly_and_is_at_rest(
+    tmp_path: Path,
+) -> None:
+    """A right-handed quarter about y takes z to x; bent down, it moves aside too."""
+    rod = {"line": [[0, 0, 0], [0, 50, 0]], "twist": 90}
+    case = made(tmp_path, {**BEAM, "rods": [rod], "gravity": [0, 0, 0]})
+    world = case.space_world
+    assert_allclose(world.rod.directors[0], [0, 0, 1], atol=1e-12)
+    assert_allclose(world.rod.directors[9], [1, 0, 0], atol=1e-12)
+    assert_allclose(rest(world.rod, world.loads).state.x, world.rod.nodes, atol=1e-12)
+    down = sunk(made(tmp_path, {**BEAM, "rods": [rod]}))
+    plain = sunk(made(tmp_path, BEAM))
+    assert plain[2] < down[2] < 0.5 * plain[2]  # stiffer where it stands on edge
+    assert down[0] < -0.1 * abs(down[2])
+
+
+SLAB = {
+    "unit": "mm",
+    "section": {"round": {"diameter": 2}},
+    "material": {"modulus": 3e6, "density": 1000},
+    "spacing": 5,
+    "duration": 0.05,
+}
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("angle", [15.0, 20.0])
+def test_a_rod_slides_down_a_slope_iff_it_is_steeper_than_friction_holds(
+    angle: float, dimension: int, tmp_path: Path
+) -> None:
+    """mu = 0.3: at 15 degrees it rests, at 20 it goes by g (sin - mu cos) t^2 / 2."""
+    c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+    lifted = 1.0 / c if dimension == 3 else 0.0  # of an axis above the ground
+    top, low = [0.0, lifted], [-20.0 * c, lifted - 20.0 * s]
+    if dimension == 3:
+        top, low = [0.0, 0.0, lifted], [low[0], 0.0, low[1]]
+    content = {
+        **SLAB, "dimension": dimension, "rods": [{"line": [low, top]}],
+        "ground": {"angle": angle},
+    }  # fmt: skip
+    case = made(tmp_path, content, friction=0.3, every=1000)
+    first, *_, last = case.steps()
+    gone = last.x.mean(axis=0) - first.x.mean(axis=0)
+    way = 0.5 * GRAVITY * 0.05**2 * (s - 0.3 * c)
+    if way < 0.0:
+        assert np.linalg.norm(gone) < 1e-8
+    else:
+        down = np.array([-c, -s] if dimension == 2 else [-c, 0.0, -s])
+        assert_allclose(gone, way * down, atol=1e-6 * way)
+
+
+def test_waves_and_steps_are_grounds_in_the_unit_of_the_file(tmp_path: Path) -> None:
+    content = {**SLAB, "rods": [{"line": [[0, 40], [40, 40]]}], "duration": 0.02}
+    steps = [[-50, 0], [9, 0], [10, 15], [50, 15]]
+    case = made(tmp_path, {**content, "ground": {"points": steps}})
+    assert case.world.ground is not None
+    relief = case.world.ground.relief
+    for x, y in [*steps, [-99, 0], [99, 15]]:  # level beyond its ends
+        assert surface(relief, 1e-3 * x)[0] == pytest.approx(1e-3 * y, abs=1e-12)
+    wave = {"wave": {"amplitude": 6, "wavelength": 200, "start": 50}}
+    case = made(tmp_path, {**content, "ground": wave})
+    assert case.world.ground is not None
+    for x, y in ((0.0, 6.0), (50.0, 0.0), (100.0, -6.0)):
+        assert surface(case.world.ground.relief, 1e-3 * x)[0] == pytest.approx(
+            1e-3 * y, abs=1e-12
+        )
+
+
+def test_a_rod_lands_on_a_step(tmp_path: Path) -> None:
+    steps = [[-50, 0], [-1, 0], [1, 15], [80, 15]]
+    rod = {"line": [[30, 15.5], [60, 15.5]]}
+    content = {**SLAB, "rods": [rod], "ground": {"points": steps}, "duration": 0.03}
+    *_, last = made(tmp_path, content, every=1000).steps()
+    assert_allclose(last.x[:, 1], 15e-3, atol=1e-6)
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"rods": [{"line": [[0, 0], [50, 0]]}]}, "[0.0, 0.0] has two numbers: give x, y"),
+    ({"dimension": 4}, "choose one of 2, 3"),
+    ({"dimension": 2}, "[0.0, 0.0, 0.0] has three numbers: say `dimension: 3`"),
+    ({"hinges": [[0, 0, 0]]}, "hinges are of the plane: leave them out in space"),
+    ({"pulses": [{"limb": 0, "time": 1}]}, "pulses are of the plane"),
+    ({"ground": {"wave": {"amplitude": 1, "wavelength": 9}}}, "in space it is a plane"),
+    ({"ground": {"angle": 85}}, "angle is 85: choose -80 to 80"),
+    ({"ground": {"angle": 5, "points": [[0, 0], [1, 1]]}}, "says two grounds"),
+    ({"clamps": [{"at": [0, 25, 0]}]}, "no rod ends at (0, 0.025, 0) m"),
+    ({"clamps": [{"at": [0, 0, 0]}] * 2}, "2 edges meet at node 0: end a rod there"),
+    ({"pins": [[9, 9, 9]]}, "there is no node at (0.009, 0.009, 0.009) m: the nearest"),
+    (
+        {"load": {"at": [[0, 50, 0]], "force": [0, 0, 1], "duration": 1}},
+        "in space it acts all the time",
+    ),
+    ({"rods": BEAM["rods"] * 2}, "rods[1] and rods[0] meet at (0, 0, 0) m"),
+    (
+        {"rods": [{**BEAM["rods"][0], "across": [0, 1, 0]}]},
+        "rods[0]: rod: the first director",
+    ),
+    ({"rods": [{**BEAM["rods"][0], "limb": 0}]}, "limbs are of the plane"),
+    ({"material": {"modulus": 1, "density": 1, "poisson": 0.7}}, "poisson is 0.7"),
+    ({"section": {"round": {"diameter": 1, "bore": 2}}}, "leaves nothing"),
+    ({"spacing": 50}, "a chain needs 3 nodes or more, not 2"),
+]
+
+
+@pytest.mark.parametrize(("values", "words"), BAD)
+def test_what_rods_in_space_cannot_say_is_refused_in_one_line(
+    values: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises((ValueError, InputError)) as refused:
+        made(tmp_path, {**BEAM, **values})
+    assert "rod.json" in str(refused.value)
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_twist_and_across_are_refused_in_the_plane(tmp_path: Path) -> None:
+    rod = {"line": [[0, 0], [50, 0]], "twist": 5}
+    content = {**SLAB, "rods": [rod]}
+    with pytest.raises(ValueError, match=r"rods\[0\]: across and twist are of space"):
+        made(tmp_path, content)
+
+
+def test_the_schema_knows_both(capsys: pytest.CaptureFixture[str]) -> None:
+    assert schema(["robot"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["properties"]["dimension"]["enum"] == [2, 3]
+    assert {"wave", "points"} <= found["$defs"]["GroundEntry"]["properties"].keys()
+    assert {"across", "twist"} <= found["$defs"]["RodEntry"]["properties"].keys()
