@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -119,3 +119,18 @@ class SpaceMotionRecorder:
             "contact_gap": ledger.gap,
             **self.ends(step),
         }
+
+
+class RunsInSpace:
+    """How a case about a rod that moves in space is run; `ends` is what it tells."""
+
+    def steps(self: Any) -> Iterator[SpaceMotionStep]:
+        return moving_in_space(self)
+
+    def continued(
+        self: Any, state: State
+    ) -> tuple[SpaceMotionRecorder, Iterator[SpaceMotionStep]]:
+        return self.recorder(), moving_in_space(self, state)
+
+    def recorder(self: Any) -> SpaceMotionRecorder:
+        return SpaceMotionRecorder(self, self.ends)
