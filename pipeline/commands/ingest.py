@@ -48,6 +48,14 @@ def arguments() -> argparse.ArgumentParser:
         "--repeatability-mm", type=float, default=0.0, metavar="SD",
         help="how far apart the centres of repeated scans are",
     )  # fmt: skip
+    add(
+        "--scanner-at-mm", type=float, nargs=3, metavar=("X", "Y", "Z"),
+        help="where the scanner stood; poses in E57 and PTX files say it",
+    )  # fmt: skip
+    add(
+        "--derived-points", action="store_true",
+        help="centres by the procedure of ASTM E3125, of one scan",
+    )  # fmt: skip
     add("--decimal-comma", action="store_true", help="numbers such as 1,25")
     add("--salvage", action="store_true", help="keep the good points of damaged files")
     return parser
@@ -67,6 +75,8 @@ def _config(options: argparse.Namespace) -> Ingest:
         decimal_comma=options.decimal_comma,
         salvage=options.salvage,
         seeds_path=options.seeds,
+        scanner_at_mm=options.scanner_at_mm and tuple(options.scanner_at_mm),
+        derived_points=options.derived_points,
     )
 
 

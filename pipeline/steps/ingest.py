@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from analysis.figures.scan_picture import scan_picture, thinned
+from analysis.spheres.derived import with_derived_points
 from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions, Picks
 from pipeline.scans.hints import (
@@ -19,6 +20,7 @@ from pipeline.scans.hints import (
 )
 from pipeline.scans.page import scan_page
 from pipeline.scans.picks import write_tables
+from pipeline.scans.places import contradicted, stated_places
 from pipeline.scans.reading.cloud import Cloud
 from pipeline.scans.reading.source import Choices, ScanFileError
 from pipeline.scans.reading.units import unit_named
@@ -34,6 +36,7 @@ from pipeline.store.files import replacing, write_text
 from pipeline.store.runs import Job, Needs, Numbers
 from pipeline.terminal.errors import InputError, one_line
 from sim.arrays import Floats, Ints
+from sim.convergence import NotConvergedError
 
 SEED_REACH = 1.6  # radii from a seed, which lies on the sphere or at its centre
 CROP_REACH = 3.5  # radii around a seed that are searched
@@ -52,10 +55,27 @@ class Ingest:
     decimal_comma: bool = False
     salvage: bool = False  # keep the good points of damaged files
     seeds_path: str | None = None  # places where spheres are; elsewhere none is sought
+    scanner_at_mm: tuple[float, float, float] | None = None  # of a single scan
+    derived_points: bool = False  # centres after ASTM E3125
 
     def __post_init__(self) -> None:
         unit_named(self.unit)
         _ = self.options
+        if self.scanner_at_mm is not None and (
+            len(self.scanner_at_mm) != 3 or not np.isfinite(self.scanner_at_mm).all()
+        ):
+            raise ValueError(f"scanner_at_mm is {self.scanner_at_mm}: give x, y, z")
+
+    def places(self, clouds: list[Cloud]) -> Floats | None:
+        """(v, 3) where the scanner stood for each view, as stated here or in files."""
+        if self.scanner_at_mm is None:
+            return stated_places(clouds)
+        if len(clouds) > 1:
+            raise InputError(
+                f"scanner_at_mm is one place, and {len(clouds)} views were read: give "
+                "one scan, or files that hold their poses (E57, PTX)"
+            )
+        return np.array([self.scanner_at_mm], dtype=np.float64)
 
     @property
     def options(self) -> PickOptions:
@@ -82,7 +102,7 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
     points, clouds = merged(clouds)
     view = np.repeat(np.arange(len(clouds)), sizes) if len(clouds) > 1 else None
     options = replace(config.options, fused=any(cloud.is_mesh for cloud in clouds))
-    picks = pick(points, view, config, options)
+    picks, more = _placed_picks(clouds, points, view, config, options)
     wrong = doubt(picks, points, unit, options)
     if wrong:
         code, _, problem = wrong.partition(" ")
@@ -90,7 +110,7 @@ def run_step(config: Ingest, scans: list[Path], out: Path) -> dict[str, Any]:
         raise InputError(f"{code} {scans[0]}: {problem}{lost}")
     check_overlap(clouds, picks.seen)
     ignored = left_out(picks, points, config.options)
-    numbers = _numbers(clouds, picks, config, ignored)
+    numbers = _numbers(clouds, picks, config, [*more, *[ignored] * bool(ignored)])
     if view is not None:
         points = settled(points, view, picks.motions)
     _write(out, points, picks, numbers)
@@ -107,12 +127,53 @@ def perform(job: Job, needs: Needs, out: Path) -> Numbers:
         raise InputError(one_line(error)) from error
 
 
+def _placed_picks(
+    clouds: list[Cloud],
+    points: Floats,
+    view: Ints | None,
+    config: Ingest,
+    options: PickOptions,
+) -> tuple[Picks, list[str]]:
+    """The spheres as seen from where the scanner stood, and what is to be said of it.
+
+    A place from which balls would show their back is not used.
+    """
+    places = config.places(clouds)
+    picks = pick(points, view, config, options, places)
+    wrong = [] if places is None else contradicted(places, points, view, picks)
+    if wrong:
+        names = ", ".join(clouds[v].name for v in wrong)
+        said = f"{names}: seen from where the file says, balls would show their back"
+        return pick(points, view, config, options), [f"{said}: its places are not used"]
+    if not config.derived_points:
+        return picks, []
+    if places is None or len(places) > 1:
+        raise InputError(
+            "derived points are those of one scan from a known place: give one scan, "
+            "and --scanner-at-mm where its file has no pose"
+        )
+    try:
+        derived = with_derived_points(picks, points, places[0])
+    except (ValueError, NotConvergedError) as error:
+        raise InputError(f"{clouds[0].path}: {error}") from error
+    return derived, ["centres are derived points after ASTM E3125"]
+
+
 def pick(
-    points: Floats, view: Ints | None, config: Ingest, options: PickOptions
+    points: Floats,
+    view: Ints | None,
+    config: Ingest,
+    options: PickOptions,
+    places: Floats | None = None,
 ) -> Picks:
-    """The spheres of a scan; with a seeds file, those at its seeds only."""
+    """The spheres of a scan; with a seeds file, those at its seeds only.
+
+    Parameters
+    ----------
+    places : (v, 3) where the scanner stood for each view, mm, if known
+    """
     if config.seeds_path is None:
-        return find_spheres(points, options, view)
+        return find_spheres(points, options, view, places)
     seeds = read_seeds(Path(config.seeds_path))
     largest = config.largest_radius_mm or config.sphere_radius_mm
     near = near_any(points, seeds, CROP_REACH * largest)
@@ -122,7 +183,9 @@ def pick(
             f"{CROP_REACH * largest:g} mm of a seed: are the seeds in mm?"
         )
     crop = None if view is None else view[near]
-    picks = find_spheres(points[near], options, crop)
+    if crop is not None and places is not None:
+        places = places[: int(crop.max()) + 1]
+    picks = find_spheres(points[near], options, crop, places)
     return at_seeds(picks, seeds, SEED_REACH * largest)
 
 
@@ -150,7 +213,7 @@ def _write(out: Path, points: Floats, picks: Picks, numbers: dict[str, Any]) -> 
 
 
 def _numbers(
-    clouds: list[Cloud], picks: Picks, config: Ingest, ignored: str
+    clouds: list[Cloud], picks: Picks, config: Ingest, more: list[str]
 ) -> dict[str, Any]:
     free_radius, free_radius_sd = own_radius(picks)
     notes = _remarks(clouds) + blind_views(clouds, picks.seen)
@@ -170,7 +233,7 @@ def _numbers(
         "views": len(clouds),
         "unit": clouds[0].unit.value,
         "synthetic": any(cloud.synthetic for cloud in clouds),
-        "notes": "; ".join([*notes, ignored] if ignored else notes),
+        "notes": "; ".join([*notes, *more]),
     }
 
 

@@ -1,0 +1,124 @@
+"""Poses in files are where the scanner stood, unless what it saw says otherwise."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.spheres.find import find_spheres
+from analysis.spheres.picks import PickOptions
+from pipeline.scans.places import stated_places
+from pipeline.scans.reading.cloud import Cloud, read_clouds
+from pipeline.scans.reading.units import Unit
+from pipeline.scans.spheres import read_spheres
+from pipeline.steps.ingest import Ingest, run_step
+from pipeline.terminal.errors import InputError
+from sim.arrays import Floats
+from tests.pipeline.scans.reading.test_several_scans import ptx
+
+CENTRES = np.array(
+    [[0.0, 0, 0], [40, 5, 0], [10, 35, 8], [45, 40, -5], [22, 20, 30], [60, 15, 20]]
+)
+R = 6.0
+PLACES = np.array([[300.0, -60.0, 260.0], [-260.0, 180.0, 240.0]])
+
+
+def seen_from(place: Floats, rng: np.random.Generator) -> Floats:
+    """Points on the balls as a scanner there sees them, with noise along its rays."""
+    u = rng.standard_normal((len(CENTRES), 2500, 3))
+    u /= np.linalg.norm(u, axis=-1, keepdims=True)
+    x = (CENTRES[:, None] + R * u).reshape(-1, 3)
+    ray = x - place
+    ray /= np.linalg.norm(ray, axis=1)[:, None]
+    cos = -np.einsum("ij,ij->i", u.reshape(-1, 3), ray)
+    kept = rng.random(len(x)) < np.where(cos > 0.3, cos, 0.0)
+    return x[kept] + 0.1 * rng.standard_normal((int(kept.sum()), 1)) * ray[kept]
+
+
+def write_scans(path: Path, stated: Floats, rng: np.random.Generator) -> None:
+    """Two scans in the common frame, from the places that are stated."""
+    scans = [seen_from(place, rng) for place in PLACES]
+    turns = [np.eye(3), np.eye(3)]
+    path.write_text(
+        "".join(
+            ptx(scan - at, turn, at)
+            for scan, turn, at in zip(scans, turns, stated, strict=True)
+        )
+    )
+
+
+def centres_of(path: Path, places: Floats | None) -> Floats:
+    clouds = read_clouds(path, Unit.MM)
+    view = np.repeat([0, 1], [len(cloud.points) for cloud in clouds])
+    points = np.concatenate([cloud.points for cloud in clouds])
+    return find_spheres(points, PickOptions(R), view, places).centres
+
+
+@pytest.mark.parametrize("stated", [PLACES, np.array([[0.0, 0, 0], [20, 20, 5]])])
+def test_places_are_used_unless_balls_were_seen_from_behind(
+    tmp_path: Path, rng: np.random.Generator, stated: Floats
+) -> None:
+    path = tmp_path / "a.ptx"
+    write_scans(path, stated, rng)
+    numbers = run_step(Ingest(R, "mm"), [path], tmp_path / "out")
+    found = read_spheres(tmp_path / "out").centres_mm
+    right = stated is PLACES
+    np.testing.assert_allclose(
+        found, centres_of(path, PLACES if right else None), atol=1e-6
+    )
+    other = centres_of(path, None if right else PLACES)
+    assert np.abs(found - other).max() > 1e-5
+    told = "a.ptx #1, a.ptx #2: seen from where the file says, balls would show their"
+    assert (told in numbers["notes"]) != right
+
+
+def test_a_single_posed_scan_is_seen_from_its_place(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    path = tmp_path / "a.ptx"
+    points = seen_from(PLACES[0], rng)
+    path.write_text(ptx(points - PLACES[0], np.eye(3), PLACES[0]))
+    run_step(Ingest(R, "mm"), [path], tmp_path / "out")
+    (cloud,) = read_clouds(path, Unit.MM)
+    expected = find_spheres(cloud.points, PickOptions(R), None, PLACES[:1]).centres
+    found = read_spheres(tmp_path / "out").centres_mm
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_only_files_with_poses_state_places() -> None:
+    def cloud(form: str, at: tuple[float, float, float] | None) -> Cloud:
+        empty = np.empty((0, 3))
+        return Cloud(empty, Path("a"), Unit.MM, form, 0, False, (), at)
+
+    posed = [cloud("e57", (1.0, 2.0, 3.0)), cloud("ptx", (4.0, 5.0, 6.0))]
+    np.testing.assert_array_equal(stated_places(posed), [[1, 2, 3], [4, 5, 6]])
+    assert stated_places([*posed, cloud("e57", None)]) is None
+    assert stated_places([*posed, cloud("ply", (1.0, 2.0, 3.0))]) is None
+
+
+def test_derived_points_are_an_option_of_one_scan_from_a_known_place(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    points, path = seen_from(PLACES[0], rng), tmp_path / "a.npy"
+    np.save(path, points)
+    plain = Ingest(R, "mm", scanner_at_mm=(300.0, -60.0, 260.0))
+    asked = replace(plain, derived_points=True)
+    run_step(plain, [path], tmp_path / "ours")
+    numbers = run_step(asked, [path], tmp_path / "theirs")
+    assert "derived points after ASTM E3125" in numbers["notes"]
+    ours, theirs = (read_spheres(tmp_path / w).centres_mm for w in ("ours", "theirs"))
+    apart = np.linalg.norm(ours - theirs, axis=1)
+    assert 1e-4 < apart.max() < 0.05
+    with pytest.raises(InputError, match="give one scan, and --scanner-at-mm"):
+        run_step(replace(asked, scanner_at_mm=None), [path], tmp_path / "none")
+    two = tmp_path / "b.npy"
+    np.save(two, points + 0.01)
+    with pytest.raises(InputError, match="and 2 views were read"):
+        run_step(plain, [path, two], tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_place_is_three_numbers() -> None:
+    with pytest.raises(ValueError, match="give x, y, z"):
+        Ingest(R, "mm", scanner_at_mm=(0.0, 0.0, float("nan")))
