@@ -7,6 +7,7 @@
     target    {sphere: {radius: 2}}, see `pipeline.formats.structure_target`
     unit      mm, cm, m or inch: of all lengths of the file
     radii, capsules, triangles, ranges: see `pipeline.formats.structure_volume`
+    masses    [{nodes: [0, 1], mass: 2}], see `pipeline.formats.structure_masses`
 
 Only `nodes` must be there; without `leading` every node leads. The elementary rows of
 [dJ23], Fig. 4, may stand beside them or in their place:
@@ -37,6 +38,11 @@ from pipeline.config.models import Entry, Point, Rows, numbers
 from pipeline.formats.dxf_file import dxf_structure
 from pipeline.formats.json_file import read_entries, read_text
 from pipeline.formats.structure_joints import StructureParts, drawn_up
+from pipeline.formats.structure_masses import (
+    StructureMasses,
+    masses_document,
+    masses_of,
+)
 from pipeline.formats.structure_start import check_start
 from pipeline.formats.structure_target import TargetEntry
 from pipeline.formats.structure_volume import (
@@ -47,6 +53,7 @@ from pipeline.formats.structure_volume import (
 )
 from pipeline.formats.urdf_file import urdf_entries
 from sim.arrays import Floats
+from sim.morph.dynamics.masses import RigidMass
 from sim.morph.structure.constraints import (
     NODES,
     Constraint,
@@ -68,11 +75,13 @@ class OwnStructure(Structure):
     target : the shape it is to take, None where the file names none
     unit : of all lengths, "" where the file names none
     joints : those that bodies turn about in common nodes, by these nodes
+    masses : of its bodies, links and nodes
     """
 
     target: Target | None = None
     unit: str = ""
     joints: Mapping[frozenset[int], str] = field(default_factory=dict)
+    masses: tuple[RigidMass, ...] = ()
 
 
 OwnedRow = Annotated[tuple[str, int], numbers(2)]
@@ -93,7 +102,7 @@ class ElementaryRows(Entry):
     __annotations__ = {kind.name.lower(): _rows_of(kind) for kind in ConstraintKind}
 
 
-class StructureFile(ElementaryRows, StructureVolume, StructureParts):
+class StructureFile(ElementaryRows, StructureVolume, StructureMasses, StructureParts):
     """The content of a structure file."""
 
     nodes: Annotated[list[Point], Field(min_length=1)]
@@ -175,6 +184,7 @@ def structure_of(content: StructureFile) -> Structure:
         None if content.target is None else content.target.shape,
         content.unit or "",
         draft.turns,
+        masses_of(content, made.r0),
     )
     check_start(structure)
     return structure
@@ -259,4 +269,6 @@ def document(structure: Structure) -> dict[str, object]:
         content["owners"] = owners
     if isinstance(structure, OwnStructure) and structure.unit:
         content["unit"] = structure.unit
+    if isinstance(structure, OwnStructure) and structure.masses:
+        content["masses"] = masses_document(structure.masses)
     return content | volume_document(structure.solids, structure.ranges)

@@ -12,8 +12,8 @@ import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.morph.equations.system import linearise, state, system_of
-from sim.morph.mobility.mobility import rigid_motions
 from sim.morph.structure.constraints import ROWS, Constraint, ConstraintTable
+from sim.morph.structure.measures import rigid_motions
 from sim.morph.structure.structure import Structure
 
 ALWAYS = -1  # group of a row that is taken in any case

@@ -4,7 +4,8 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.morph.equations.system import LinearConstraints
-from sim.morph.mobility.mobility import rigid_motions, unit_rows
+from sim.morph.mobility.mobility import unit_rows
+from sim.morph.structure.measures import rigid_motions
 
 
 def motions_of_the_whole(linear: LinearConstraints, r: Floats) -> Floats:

@@ -19,7 +19,7 @@ from sim.morph.equations.system import (
     system_of,
 )
 from sim.morph.mobility.units import in_own_unit, own_unit
-from sim.morph.structure.measures import characteristic_length
+from sim.morph.structure.measures import characteristic_length, rigid_motions
 from sim.morph.structure.structure import Structure
 
 DEPENDENT = 1e-10  # of a row, what is left of it beside those before it
@@ -187,12 +187,3 @@ def _unused(n: int, k: int) -> Ints:
     """Columns of a state that hold no unknown."""
     second = 3 * n + 3 * np.arange(k) + 1
     return np.concatenate([second, second + 1])
-
-
-def rigid_motions(r: Floats) -> Floats:
-    """(3n, 6) orthonormal motions of the whole; fewer where nodes are in line."""
-    columns = [np.tile(e, len(r)) for e in np.eye(3)]
-    columns += [np.cross(e, r - r.mean(axis=0)).ravel() for e in np.eye(3)]
-    basis, sizes, _ = np.linalg.svd(np.array(columns).T, full_matrices=False)
-    kept: Floats = basis[:, sizes > 1e-9 * sizes[0]]
-    return kept

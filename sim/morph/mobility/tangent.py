@@ -17,8 +17,8 @@ import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.morph.equations.system import ConstraintSystem, linearise
-from sim.morph.mobility.mobility import LARGEST, dense_rows, rigid_motions
-from sim.morph.structure.measures import characteristic_length
+from sim.morph.mobility.mobility import LARGEST, dense_rows
+from sim.morph.structure.measures import characteristic_length, rigid_motions
 
 LOST = 1e-7  # singular value, over the largest, that counts as zero
 

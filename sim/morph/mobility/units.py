@@ -1,4 +1,4 @@
-"""Structures and targets in another unit of length.
+"""Structures in another unit of length.
 
 A multiplier lambda is a pure number, and lengths are not: how much a change of one
 counts beside a change of the other depends on the unit. In metres a part of a few
@@ -8,39 +8,14 @@ unit close to L of eq. (13) of [dJ23]: a power of two, so that scaling to and fr
 nothing.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from sim.arrays import Floats
 from sim.morph.structure.constraints import DEGREE
 from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.structure import Structure
-from sim.morph.targets.protocol import Target, Wireframe, slopes_of, smoothed
 from sim.once import once_per_owner
-
-
-@dataclass(frozen=True, eq=False)
-class Rescaled:
-    """`target` for nodes in a unit of length `unit`, which the target is not in."""
-
-    target: Target
-    unit: float
-
-    def closest(self, points: Floats) -> Floats:
-        goals: Floats = self.target.closest(self.unit * points) / self.unit
-        return goals
-
-    @property
-    def smooth(self) -> Target:
-        return replace(self, target=smoothed(self.target))
-
-    def slopes(self, points: Floats, goals: Floats) -> Floats | None:
-        return slopes_of(self.target, self.unit * points, self.unit * goals)
-
-    def wireframe(self, around: Floats) -> Wireframe:
-        vertices, edges = self.target.wireframe(self.unit * around)
-        return Wireframe(vertices / self.unit, edges)
 
 
 def own_unit(structure: Structure) -> float:

@@ -28,7 +28,7 @@ from sim.morph.equations.descent import (
 from sim.morph.equations.projection import admissible
 from sim.morph.equations.retraction import retract
 from sim.morph.mobility.near_dependence import near_dependence
-from sim.morph.mobility.units import Rescaled, own_unit, rescaled
+from sim.morph.mobility.units import own_unit, rescaled
 from sim.morph.morphing.curved import CurvedModel, curved_model
 from sim.morph.morphing.morph import MorphStep, Stop
 from sim.morph.morphing.problem import (
@@ -41,6 +41,7 @@ from sim.morph.morphing.problem import (
 from sim.morph.structure.measures import distance_error, shape_factor
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
+from sim.morph.targets.rescaled import Rescaled
 
 PLAIN = 4  # steps before the size of negative curvature is used
 CORRECTIONS = 8  # back to the floor of a valley, with one basis

@@ -15,7 +15,7 @@ from sim.arrays import Floats
 from sim.morph.equations.descent import constraint_forces
 from sim.morph.mobility.mobility import LARGEST
 from sim.morph.mobility.tangent import LOST, dense_jacobian
-from sim.morph.mobility.units import Rescaled, in_own_unit, own_unit
+from sim.morph.mobility.units import in_own_unit, own_unit
 from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.newton_morph import morph_newton
 from sim.morph.morphing.problem import (
@@ -28,6 +28,7 @@ from sim.morph.morphing.problem import (
 )
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
+from sim.morph.targets.rescaled import Rescaled
 
 AWAY = 1e-2  # of L, displacement to either side of a saddle
 LONGEST = 5e-2  # of L, step of the morphs that go on from there

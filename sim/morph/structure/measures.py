@@ -63,3 +63,12 @@ def principal_extents(r: Floats) -> Floats:
     extents[: len(axes)] = np.ptp(d @ axes.T, axis=0)
     ordered: Floats = np.sort(extents)[::-1]
     return ordered
+
+
+def rigid_motions(r: Floats) -> Floats:
+    """(3n, 6) orthonormal motions of the whole; fewer where nodes are in line."""
+    columns = [np.tile(e, len(r)) for e in np.eye(3)]
+    columns += [np.cross(e, r - r.mean(axis=0)).ravel() for e in np.eye(3)]
+    basis, sizes, _ = np.linalg.svd(np.array(columns).T, full_matrices=False)
+    kept: Floats = basis[:, sizes > 1e-9 * sizes[0]]
+    return kept

@@ -72,6 +72,7 @@ def words(tmp_path: Path) -> Callable[[str], list[str]]:
             "case.supports=[[0,1,1,1],[1,0,1,1],[3,0,0,1]]",
         ],
         "loaded_file": [f"case.body.path={spring}"],
+        "mechanism_motion": ["case.body.path=conf/structure/double_pendulum.yaml"],
         "rod_file": ["case.path=conf/robot/gripper.yaml"],
         "structure_file": ["case.structure.path=conf/structure/finger.json"],
     }

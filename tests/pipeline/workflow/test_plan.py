@@ -27,6 +27,7 @@ OPEN = {  # what is left to the user
     "structure_file": ["case.structure.path=pyproject.toml"],
     "fold_file": ["case.pattern.path=pyproject.toml"],
     "loaded_file": ["case.body.path=pyproject.toml"],
+    "mechanism_motion": ["case.body.path=pyproject.toml"],
     "rod_file": ["case.path=pyproject.toml"],
 }
 

@@ -7,7 +7,6 @@ from scipy.spatial import ConvexHull
 
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
-from sim.morph.mobility.units import Rescaled
 from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.newton_morph import morph_newton
 from sim.morph.morphing.problem import NewtonOptions
@@ -17,6 +16,7 @@ from sim.morph.targets.ellipsoid import Ellipsoid, closest_on_ellipsoid
 from sim.morph.targets.mesh import MeshTarget
 from sim.morph.targets.pose import Moved
 from sim.morph.targets.protocol import Target, slopes_of, smoothed
+from sim.morph.targets.rescaled import Rescaled
 from sim.morph.targets.smooth_cloud import SmoothCloud
 from sim.morph.targets.surfaces import on_sphere
 from tests.sim.morph.random_structures import random_structure

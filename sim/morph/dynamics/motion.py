@@ -1,0 +1,348 @@
+"""The motion of a mechanism in time: its start, its steps, what they record.
+
+A step whose equations are not solved is cut in two, at most `halvings` times. Where
+rows depend on others, those that are farthest from doing so at its start stand in its
+equations, and the others are met all the same: if one is not at its end, as where a
+singular configuration was left, rows are chosen anew. Nothing is yielded that violates
+a row by more than `residual`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.arrays import Bools, Floats
+from sim.convergence import NotConvergedError
+from sim.limits import is_count, refuse_unless_positive
+from sim.morph.dynamics.constraint_rows import unknowns_at
+from sim.morph.dynamics.mechanism import MovingMechanism, equations_with
+from sim.morph.dynamics.step import Span, StepEnd, StepFailedError
+
+
+@dataclass(frozen=True)
+class MotionOptions:
+    """How a motion is stepped.
+
+    Attributes
+    ----------
+    h : length of a step
+    residual : largest violation of a row at the end of a step, dimensionless
+    halvings : how often a step may be cut in two
+    """
+
+    h: float
+    residual: float = 1e-10
+    halvings: int = 12
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(self, "h", "residual")
+        if not is_count(self.halvings, least=0):
+            raise ValueError(f"halvings is {self.halvings}: give 0 or more")
+
+
+class MotionState(NamedTuple):
+    """All that later steps depend on.
+
+    Attributes
+    ----------
+    step : full steps that were made
+    z, v : (N,) unknowns and their rates
+    lam, mu : (m,) of the last step, mean forces of the rows and what stabilises them
+    kept : (m,) rows that stand in the equations
+    energy : at the start
+    driven, damped : energy brought by drivers and taken by dampers since
+    worst : largest violation of a row so far
+    """
+
+    step: int
+    z: Floats
+    v: Floats
+    lam: Floats
+    mu: Floats
+    kept: Bools
+    energy: float
+    driven: float
+    damped: float
+    worst: float
+
+
+@dataclass(frozen=True, eq=False)
+class MotionStep:
+    """A moment of a motion.
+
+    Attributes
+    ----------
+    r, v : (n, 3) nodes and velocities
+    kinetic, potential : energy
+    momentum, angular : (3,) about the origin
+    driven, damped : energy brought by drivers and taken by dampers so far
+    balance : energy that nothing accounts for so far
+    residual, hidden : largest violation of a row, and of a rate of one, in units of the
+        fastest node over L
+    worst : the largest residual so far
+    reaction : (parts,) largest force that the rows of a part put on a node, mean over
+        the step; nan where it may as well be another
+    effort : (drivers,) of each driver, mean over the step
+    iterations, substeps : of Newton's method in the last full step, and its parts
+    """
+
+    state: MotionState
+    time: float
+    r: Floats
+    v: Floats
+    kinetic: float
+    potential: float
+    momentum: Floats
+    angular: Floats
+    driven: float
+    damped: float
+    balance: float
+    residual: float
+    hidden: float
+    worst: float
+    reaction: Floats
+    effort: Floats
+    iterations: int
+    substeps: int
+
+
+@dataclass(eq=False)
+class Steps:
+    """How a full step was made."""
+
+    iterations: int = 0
+    substeps: int = 0
+
+
+def start_state(
+    mechanism: MovingMechanism,
+    options: MotionOptions,
+    velocities: dict[int, Floats] | None = None,
+) -> MotionState:
+    """The mechanism at the start.
+
+    Parameters
+    ----------
+    velocities : (3,) of the nodes that have a given one; all others move with the least
+        kinetic energy that constraints and drivers allow
+
+    Raises
+    ------
+    ValueError
+        where constraints contradict each other or the velocities.
+    """
+    rows, s = mechanism.rows, mechanism.numbers(0.0)[0]
+    z = unknowns_at(mechanism.structure, mechanism.structure.r0)
+    for _ in range(20):
+        c = rows.values(z, s)
+        if np.abs(c).max(initial=0.0) <= 1e-14:
+            break
+        z = z - np.linalg.lstsq(rows.dense(z, s), c, rcond=1e-10)[0]
+    worst = float(np.abs(rows.values(z, s)).max(initial=0.0))
+    if not worst <= options.residual:
+        raise ValueError(
+            f"constraints contradict each other by {worst:.1e} at the start: correct "
+            "their constants, or hold fewer nodes"
+        )
+    v = _start_velocities(mechanism, z, velocities or {})
+    energy = mechanism.forces.energy(z) + 0.5 * float(v @ (mechanism.mass @ v))
+    if not energy < np.inf:
+        raise ValueError("bodies overlap at the start, or a range is left: move them")
+    nothing, kept = np.zeros(rows.count), mechanism.independent(z, 0.0)
+    return MotionState(0, z, v, nothing, nothing, kept, energy, 0.0, 0.0, worst)
+
+
+def _start_velocities(
+    mechanism: MovingMechanism, z: Floats, velocities: dict[int, Floats]
+) -> Floats:
+    rows, N = mechanism.rows, mechanism.rows.unknowns
+    s, ds = mechanism.numbers(0.0)
+    given = np.array([3 * j + a for j in velocities for a in range(3)], dtype=np.int64)
+    pick = np.zeros((len(given), N))
+    pick[np.arange(len(given)), given] = 1.0
+    G = np.vstack([rows.dense(z, s), pick / mechanism.size])
+    wanted = np.concatenate(list(velocities.values()) or [np.empty(0)])
+    rates = np.concatenate([-rows.values(z, ds), wanted / mechanism.size])
+    v = np.linalg.lstsq(G, rates, rcond=1e-10)[0]
+    scale = max(float(np.abs(rates).max(initial=0.0)), 1e-300)
+    left = float(np.abs(G @ v - rates).max(initial=0.0))
+    if left > 1e-8 * scale:
+        raise ValueError(
+            f"the velocities at the start contradict constraints or drivers by "
+            f"{left / scale:.1e} of the largest: give fewer of them, or correct them"
+        )
+    _, sizes, axes = np.linalg.svd(G)
+    rank = int(np.count_nonzero(sizes > 1e-10 * sizes.max(initial=1e-300)))
+    free = axes[rank:].T
+    M = mechanism.mass
+    best = np.linalg.lstsq(free.T @ (M @ free), free.T @ (M @ v), rcond=1e-12)[0]
+    least: Floats = v - free @ best
+    return least
+
+
+def motion(
+    mechanism: MovingMechanism,
+    options: MotionOptions,
+    start: MotionState,
+    duration: float,
+    every: int = 1,
+) -> Iterator[MotionStep]:
+    """The motion from a state on; a start at time 0 is the first that is yielded.
+
+    Parameters
+    ----------
+    every : full steps from one that is yielded to the next; the last is yielded too
+
+    Raises
+    ------
+    NotConvergedError
+        where a step is not solved, with the state before it.
+    """
+    state, last = start, max(1, round(duration / options.h))
+    if state.step == 0:
+        yield _seen(mechanism, options, state, Steps())
+    while state.step < last:
+        made, t = Steps(), state.step * options.h
+        state = _advanced(mechanism, options, state, t, options.h, made)
+        state = state._replace(step=state.step + 1)
+        if state.step % every == 0 or state.step == last:
+            yield _seen(mechanism, options, state, made)
+
+
+def _advanced(
+    mechanism: MovingMechanism,
+    options: MotionOptions,
+    state: MotionState,
+    t: float,
+    h: float,
+    made: Steps,
+) -> MotionState:
+    """The state after h, in one step or in two halves."""
+    try:
+        after = _solved(mechanism, options, state, t, h, made)
+    except StepFailedError as error:
+        if h <= options.h * 0.5**options.halvings * 1.5:
+            raise NotConvergedError(
+                f"no step of {h:.1e} is solved at time {t:.6g} ({error}): take a "
+                "smaller h, or look for a singular configuration there",
+                best=state,
+            ) from None
+        for begin in (t, t + 0.5 * h):
+            state = _advanced(mechanism, options, state, begin, 0.5 * h, made)
+        return state
+    made.substeps += 1
+    return after
+
+
+def _solved(
+    mechanism: MovingMechanism,
+    options: MotionOptions,
+    state: MotionState,
+    t: float,
+    h: float,
+    made: Steps,
+) -> MotionState:
+    """The state after one step; rows are chosen anew where that is needed."""
+    kept, z1 = state.kept, state.z
+    if not kept.all():  # those that were the best may be nearly dependent by now
+        kept = mechanism.independent(z1, t)
+    for _ in range(2):
+        try:
+            end = _step(mechanism, state, kept, t, h)
+        except StepFailedError as error:
+            why = str(error)
+        else:
+            made.iterations += end.iterations
+            z1 = end.span.z1
+            worst = _violation(mechanism, z1, t + h)
+            if worst <= options.residual:
+                return _after(state, kept, end, max(worst, state.worst))
+            why = f"a row is off by {worst:.1e}"
+        again = mechanism.independent(z1, t + h)
+        if (again == kept).all():
+            break
+        kept = again
+    raise StepFailedError(why)
+
+
+def _step(
+    mechanism: MovingMechanism, state: MotionState, kept: Bools, t: float, h: float
+) -> StepEnd:
+    time = mechanism.time_numbers(t, t + h)
+    guess = state.z + h * state.v
+    span = Span(
+        h, time, state.z, state.v, guess, state.v, h * state.lam[kept],
+        h * state.mu[kept],
+    )  # fmt: skip
+    return equations_with(mechanism, kept.tobytes()).solve(span)
+
+
+def _after(state: MotionState, kept: Bools, end: StepEnd, worst: float) -> MotionState:
+    lam, mu = np.zeros(len(kept)), np.zeros(len(kept))
+    lam[kept], mu[kept] = end.span.lam / end.span.h, end.span.mu / end.span.h
+    return state._replace(
+        z=end.span.z1,
+        v=end.span.v1,
+        lam=lam,
+        mu=mu,
+        kept=kept,
+        driven=state.driven + end.driven,
+        damped=state.damped + end.damped,
+        worst=worst,
+    )
+
+
+def _violation(mechanism: MovingMechanism, z: Floats, t: float) -> float:
+    rows = mechanism.rows.values(z, mechanism.numbers(t)[0])
+    return float(np.abs(rows).max(initial=0.0))
+
+
+def _seen(
+    mechanism: MovingMechanism, options: MotionOptions, state: MotionState, made: Steps
+) -> MotionStep:
+    t, rows = state.step * options.h, mechanism.rows
+    n = len(mechanism.structure.r0)
+    r, v = (x[: 3 * n].reshape(n, 3) for x in (state.z, state.v))
+    p = mechanism.node_mass @ v
+    kinetic, potential = 0.5 * float(np.sum(v * p)), mechanism.forces.energy(state.z)
+    s, ds = mechanism.numbers(t)
+    rates = rows.along(state.z, s, state.v) + rows.values(state.z, ds)
+    fastest = max(float(np.linalg.norm(v, axis=1).max()), 1e-300) / mechanism.size
+    hidden = float(np.abs(rates).max(initial=0.0)) / fastest if p.any() else 0.0
+    gained = kinetic + potential - state.energy
+    reaction, effort = _reactions(mechanism, state, t)
+    return MotionStep(
+        state, t, r, v, kinetic, potential, p.sum(axis=0),
+        np.cross(r, p).sum(axis=0), state.driven, state.damped,
+        gained - state.driven + state.damped, _violation(mechanism, state.z, t),
+        hidden, state.worst, reaction, effort, made.iterations, made.substeps,
+    )  # fmt: skip
+
+
+def _reactions(
+    mechanism: MovingMechanism, state: MotionState, t: float
+) -> tuple[Floats, Floats]:
+    """Largest force on a node of each part, and the effort of each driver."""
+    rows, (names, of) = mechanism.rows, mechanism.parts
+    s, n = mechanism.numbers(t)[0], len(mechanism.structure.r0)
+    row, col = rows.slope_places
+    force = np.zeros((len(names), rows.unknowns))
+    np.add.at(force, (of[row], col), rows.slopes(state.z, s) * state.lam[row])
+    on_nodes = np.linalg.norm(force[:, : 3 * n].reshape(-1, n, 3), axis=2)
+    reaction = on_nodes.max(axis=1, initial=0.0)
+    unsure = mechanism.sharing(state.z, t, state.kept, state.lam)
+    reaction[np.unique(of[unsure])] = np.nan
+    first, r = rows.count - len(mechanism.drivers), state.z[: 3 * n].reshape(n, 3)
+    effort = np.array(
+        [
+            state.lam[i] * driver.lever(r, start + driver.law.change(t))
+            / mechanism.units[i]
+            for i, (driver, start) in enumerate(
+                zip(mechanism.drivers, mechanism.starts, strict=True), first
+            )
+        ]
+    )  # fmt: skip
+    effort[unsure[first:]] = np.nan
+    return reaction, effort
