@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.scans.reading import e57, las, mesh, npy, pcd, ply, solid_files, text
+from pipeline.scans.reading import e57, las, mesh, npy, pcd, ply, solid_files, text, vtk
 from pipeline.scans.reading.source import (
     Choices,
     Fault,
@@ -32,6 +32,7 @@ READERS: dict[str, Reader] = {
     ".obj": mesh.read_obj,
     ".glb": solid_files.read_glb,
     ".3mf": solid_files.read_3mf,
+    ".vtk": vtk.read,
 }
 for _suffix in (".xyz", ".txt", ".csv", ".tsv", ".asc", ".pts", ".ptx", ".dat"):
     READERS[_suffix] = text.read
