@@ -19,6 +19,8 @@ STILL = 1e-6  # a number that moves by less of the largest shown stands still
 MOUNTAIN, VALLEY = "#c1121f", "#1d4ed8"  # as crease patterns are drawn
 PENS = ("#000000", SHAPE)
 MISSING = ("#009E73", "#D55E00", "#CC79A7", "#000000")  # by reason, of Okabe and Ito
+# The same behind creases: pale bands that neither red nor blue is lost on.
+BANDS = ("#ffd60a", "#c4c4c4", "#b7e4a0", "#e8c39e")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +93,8 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
         if len(ends):
             axes.add_collection(lines(list(_segments(ends, flat)), **look))
 
+    if drawing.folds and not flat:
+        axes.computed_zorder = False  # creases stand on their bands from all sides
     add(drawing.fixed, colors=TARGET, linewidths=0.4)
     add(drawing.first[links], colors=FAINT, linewidths=0.4, alpha=0.5)
     if len(drawing.faces) and not flat:
@@ -99,10 +103,10 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
         axes.add_collection3d(Poly3DCollection(list(corners), **look))
     plain = FAINT if drawing.folds else SHAPE
     add(drawing.last[links], colors=plain, linewidths=0.6 if drawing.folds else 1.0)
-    behind = {"linewidths": 4.0, "alpha": 0.4} if drawing.folds else {"linewidths": 2.0}
-    for (name, pairs), pen in zip(drawing.missing.items(), MISSING, strict=False):
-        told = f"missing, held by {name}"
-        add(drawing.last[pairs], colors=pen, label=told, zorder=3, **behind)
+    pens, width = (BANDS, 6.0) if drawing.folds else (MISSING, 2.0)
+    for (name, pairs), pen in zip(drawing.missing.items(), pens, strict=False):
+        look = {"colors": pen, "linewidths": width, "zorder": 3}
+        add(drawing.last[pairs], label=f"missing, held by {name}", **look)
     for name, pairs in drawing.folds.items():
         pen = MOUNTAIN if name.startswith("mountain") else VALLEY
         add(drawing.last[pairs], colors=pen, linewidths=1.6, label=name, zorder=4)

@@ -1,0 +1,38 @@
+"""Pictures of runs: what must be seen on them is there, in its own colour."""
+
+import io
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.image import imread
+
+from analysis.figures.run_picture import BANDS, MOUNTAIN, VALLEY, Drawing, run_picture
+from sim.arrays import Floats
+
+
+def pixels(image: Floats, colour: str) -> int:
+    return int((np.abs(image[..., :3] - to_rgb(colour)).max(axis=2) < 0.02).sum())
+
+
+@pytest.mark.parametrize("turned", [-60.0, 30.0, 120.0])
+def test_creases_keep_their_colours_on_the_band_of_what_is_missing(
+    turned: float,
+) -> None:
+    x = np.array([[0, 0, 0], [1, 0, 0.1], [1, 1, 0], [0, 1, 0.1]], dtype=float)
+    rim = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
+    folds = {"mountain: 9°": np.array([[0, 2]]), "valley: 9°": np.array([[1, 3]])}
+    missing = {"closure: 5° at most": np.array([[0, 2], [1, 3]])}
+    faces = np.array([[0, 1, 2], [0, 2, 3]])
+    box = np.array([x.min(axis=0), x.max(axis=0)])
+    drawing = Drawing(
+        x, x, rim, faces, np.empty((0, 2, 3)), box, missing=missing,
+        view=(60.0, turned), folds=folds,
+    )  # fmt: skip
+    file = io.BytesIO()
+    run_picture(drawing, {}, "").savefig(file, format="png", dpi=200)
+    file.seek(0)
+    image = imread(file)
+    seen = {colour: pixels(image, colour) for colour in (MOUNTAIN, VALLEY, BANDS[0])}
+    assert min(seen.values()) > 300, seen
+    assert seen[BANDS[0]] > seen[MOUNTAIN]
