@@ -18,11 +18,13 @@ from pipeline.formats.structure_file import (
     structure_file,
 )
 from pipeline.results.told_run import told
+from pipeline.steps.recording import record_steps
 from pipeline.terminal.errors import InputError
 from sim.morph.equations.system import state
 from sim.morph.mobility.mobility import mobility, nearby_mobility
 from sim.morph.obstacles.volume import Obstacles
 from tests.helpers.cases import composed
+from tests.helpers.tables import rows_of
 from tests.recorded import recorded
 
 # A Sarrus linkage: base and top, two chains of two plates, six hinges.
@@ -90,6 +92,23 @@ def test_flat_bodies_of_distances_alone_are_named() -> None:
     said = report(found, made, nearby_mobility(made))[-1]
     assert "sets lie in one plane and distances alone hold them" in said
     assert "`bodies`" in said
+
+
+def test_reactions_are_told_by_body_and_joint(tmp_path: Path) -> None:
+    """A bar on a hinge of two axes, held against its target."""
+    nodes = [[0, 0, 0], [0, 0, 1], [1, 0, 0], [0, 0, 0], [0, 0, 1], [0, 2, 0]]
+    made = structure_entries(
+        nodes=nodes,
+        bodies=[[0, 1, 2], [3, 4, 5]],
+        joints=[{"hinge": {"axis": [0, 1], "other": [3, 4]}}],
+        fixed=[0, 1, 2],
+        target={"nodes": [[5, 1, 1, 0]]},
+    )
+    record_steps(MorphCase(made, method="newton", reactions=True), "bar", tmp_path)
+    said = [row["constraint"] for row in rows_of(tmp_path / "reactions.csv")]
+    assert {name.split(": ")[0] for name in said if ": " in name} == {
+        "body 1", "hinge 0",
+    }  # fmt: skip
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {

@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from pipeline.commands import compare, deviation
 from pipeline.scans.spheres import read_spheres
@@ -11,6 +12,7 @@ from pipeline.steps.compare import ComparisonSettings, run_step
 from pipeline.terminal.errors import InputError
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
+from tests.pipeline.conftest import ROOT
 
 CONFIG = ComparisonSettings(SCALE_MM, joint_play_sd_mm=0.05, node_margin_mm=1.0)
 
@@ -145,6 +147,24 @@ def test_a_verdict_that_hangs_on_the_printer_says_from_which_error_on(
     assert 0.04 <= enough <= 0.2
     again = replace(CONFIG, printing_sd_mm=enough)
     assert run_step(again, ingest, *folders[1:])["verdict"] == "agrees"
+
+
+def test_what_a_verdict_hangs_on_has_one_default_which_the_guides_name():
+    """The command line, conf/workflow.yaml, README.md and docs/own.md say the same."""
+    parser = compare.arguments()
+    settings = ComparisonSettings(40.0)
+    shared = yaml.safe_load((ROOT / "conf/workflow.yaml").read_text())["shared"]
+    for name in ("printing_sd_mm", "joint_play_sd_mm", "S_margin", "node_margin_mm"):
+        default = getattr(settings, name)
+        assert parser.get_default(name) == default
+        assert shared["settings"].get(name, default) == default
+    own = (ROOT / "docs/own.md").read_text()
+    assert f"| `--printing-sd-mm` | {settings.printing_sd_mm} in both |" in own
+    assert f"| `--joint-play-sd-mm` | {settings.joint_play_sd_mm} in both |" in own
+    margins = f"{settings.S_margin} and {settings.node_margin_mm:g} mm in both"
+    assert f"| `--S-margin`, `--node-margin-mm` | {margins} |" in own
+    said = f"`printing_sd_mm` ({settings.printing_sd_mm} unless told"
+    assert said in (ROOT / "README.md").read_text()
 
 
 def test_a_verdict_that_hangs_on_an_unstated_scale_names_it(
