@@ -7,9 +7,10 @@ until its first comparison and its first figure stand on the disk; prints the ta
 docs/benchmarks.md as it grows, and on standard errors what goes on.
 
 PART is one of those that `--help` lists; what it needs is made first, and read too.
-Without any, all of them: half an hour on two idle cores. `--keep FOLDER` makes the clone
-there and leaves it, or goes on in one that is there. `--commit` checks out another one.
-It needs no package: `env -i HOME=$HOME PATH=/usr/bin:/bin python3 -m ...` will do.
+Without any, all of them: half an hour on two idle cores. `--keep FOLDER` makes the
+clone there and leaves it, or goes on in one that is there; `--commit` checks out
+another. `env -i HOME=$HOME PATH=/usr/bin:/bin python3 -m ...` will do: no package is
+needed.
 """
 
 import argparse
@@ -176,7 +177,8 @@ def main() -> None:
         if not clone.exists():
             cloned(clone, given.commit)
         print(f"load {os.getloadavg()[0]:.1f}", file=sys.stderr)
-        print("| part | wall, s | CPU, s | from its start, s |\n|---|---|---|---|")
+        head = "| part | wall, s | CPU, s | from its start, s |\n|---|---|---|---|"
+        print(head, flush=True)
         for reading in readings(with_needed(given.parts, clone), clone):
             print(reading.row(), flush=True)
         print(f"load {os.getloadavg()[0]:.1f}", file=sys.stderr)
