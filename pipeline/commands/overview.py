@@ -9,8 +9,8 @@ GROUPS = {
     "begin with something of your own": "new schema",
     "see what there is, and what came of it": "cases studies figures see film report "
     "paper trace ui",
-    "from a scan to a verdict": "ingest inspect pick compare deviation label_picture "
-    "input_uncertainty compare_series repeatability virtual_scan",
+    "from a scan to a verdict": "ingest markers inspect pick compare deviation "
+    "label_picture input_uncertainty compare_series repeatability virtual_scan",
     "predict an experiment, then look": "predict measured",
     "to the printer and back": "parts calibrate",
     "mechanisms": "mobility branches actuation envelope",
