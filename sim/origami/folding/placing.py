@@ -6,12 +6,14 @@ import numpy as np
 
 from sim.arrays import Bools, Floats, Ints, cross
 from sim.origami.model.mesh import BarHingeMesh
-from sim.origami.pattern.pattern import CreasePattern
+from sim.origami.pattern.pattern import CreasePattern, polygon_area
 
 ALIGNMENTS = 8  # Newton steps of a rigid motion towards what is held
 
 
-def panel_motions(pattern: CreasePattern, folds: Floats) -> tuple[Floats, Floats]:
+def panel_motions(
+    pattern: CreasePattern, folds: Floats, heights: Floats | None = None
+) -> tuple[Floats, Floats]:
     """Rotations (p, 3, 3) and shifts (p, 3) m of panels; x becomes R x + t.
 
     From the first panel of each part on, which stays, panels are turned about the
@@ -20,9 +22,11 @@ def panel_motions(pattern: CreasePattern, folds: Floats) -> tuple[Floats, Floats
     Parameters
     ----------
     folds : (c,) added to those of the pattern, rad, valleys positive
+    heights : (c,) m, of the hinges along the panels' normals; on the panels without any
     """
-    fold = np.zeros(len(pattern.edges))
+    fold, height = np.zeros((2, len(pattern.edges)))
     fold[pattern.creases] = folds
+    height[pattern.creases] = 0.0 if heights is None else heights
     beside: list[list[tuple[int, int]]] = [[] for _ in pattern.panels]
     for edge, panels in enumerate(pattern.edge_panels):
         if len(panels) == 2:
@@ -40,7 +44,7 @@ def panel_motions(pattern: CreasePattern, folds: Floats) -> tuple[Floats, Floats
             panel = ahead.popleft()
             for other, edge in beside[panel]:
                 if not placed[other]:
-                    turn, shift = _about(pattern, panel, edge, fold[edge])
+                    turn, shift = _about(pattern, panel, edge, fold[edge], height[edge])
                     R[other] = R[panel] @ turn
                     t[other] = R[panel] @ shift + t[panel]
                     placed[other] = True
@@ -49,7 +53,7 @@ def panel_motions(pattern: CreasePattern, folds: Floats) -> tuple[Floats, Floats
 
 
 def _about(
-    pattern: CreasePattern, panel: int, edge: int, fold: float
+    pattern: CreasePattern, panel: int, edge: int, fold: float, height: float
 ) -> tuple[Floats, Floats]:
     """Rotation and shift of what lies beyond an edge of a panel."""
     a, b = (int(v) for v in pattern.edges[edge])
@@ -58,6 +62,9 @@ def _about(
         a, b = b, a
     x, y = pattern.vertices[a], pattern.vertices[b]
     u = (x - y) / np.linalg.norm(x - y)  # valleys rise along the panel's normal
+    if height:
+        normal = polygon_area(pattern.vertices[around])
+        x = x + height * normal / np.linalg.norm(normal)
     about = cross(np.eye(3), u)
     turn = np.eye(3) + np.sin(fold) * about + (1 - np.cos(fold)) * about @ about
     return turn, x - turn @ x
