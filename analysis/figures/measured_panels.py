@@ -19,7 +19,7 @@ from analysis.figures.style import (
 )
 from sim.arrays import Floats
 
-LETTERS = 18  # of a line above or below a panel
+LETTERS = 22  # of a line above or below a panel
 FITTED_COLOUR, PREDICTED_COLOUR = TARGET, SIMULATED
 
 
@@ -59,6 +59,7 @@ class Series:
     names : of records as they are printed; of "" that of the whole panel
     aim : largest acceptable error
     lines : records of a panel of single values, from above
+    left_out : rows of records as those of other groups predict them
     half_measured, half_predicted : half the difference of two branches, about the
         quantity, if there is one
     """
@@ -73,6 +74,7 @@ class Series:
     half_measured: pd.DataFrame = field(default_factory=pd.DataFrame)
     half_predicted: pd.DataFrame = field(default_factory=pd.DataFrame)
     lines: Sequence[str] = ()
+    left_out: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def first(self) -> pd.DataFrame:
@@ -90,10 +92,31 @@ class Series:
         error = _rms(self.measured["E"])
         met = "within" if error <= self.aim else "beyond"
         inside = self.measured["inside95"].mean()
-        return _folded(
+        said = _folded(
             f"{self.names['']}: {what}, {inside:.0%} inside, "
             f"rms $E$ {error:.2g}, {met} {self.aim:.2g} {self.unit}"
         )
+        apart = self._told("left out", self.left_out)
+        return f"{said}\n{apart}" if apart else said
+
+    def heads(self, look: Look) -> str:
+        """How a panel of single values ended: a line for each part that it has."""
+        of_fit = self.measured["record"].isin(list(look.fitted))
+        parts = {
+            "predicted": self.measured[~of_fit],
+            "fitted": self.measured[of_fit],
+            "left out": self.left_out,
+        }
+        told = [self._told(what, rows) for what, rows in parts.items()]
+        return "\n".join(line for line in told if line) or "not yet measured"
+
+    def _told(self, what: str, rows: pd.DataFrame) -> str:
+        """Share inside and rms of E of some rows; nothing where there are none."""
+        if rows.empty:
+            return ""
+        unit = "" if self.unit == "1" else f" {self.unit}"
+        inside, error = rows["inside95"].mean(), _rms(rows["E"])
+        return f"{what}: {inside:.0%} inside,\nrms $E$ {error:.2g}{unit}"
 
 
 def curves(panels: list[Axes], of: Series, look: Look, _: bool) -> str:
@@ -215,10 +238,13 @@ def one_values(panels: list[Axes], of: Series, look: Look, names: bool) -> str:
         panel.set_yticks(range(len(records)), lines, fontsize=size(6.0))
     panel.set_ylim(len(records) - 0.4, -0.6)
     less = " less the predicted" if several else ""
-    seen = "" if both["measured"].notna().any() else "not yet measured"
+    for row in of.left_out.to_dict("records"):
+        line = records.index(str(row["record"]))
+        at = row["measured"] - row["predicted"] if several else row["predicted"]
+        panel.plot(at, line, "x", color=PREDICTED_COLOUR, ms=2.5, mew=0.6)
     said = f"{_words(of.quantity)}{less} ({_unit(of.unit)})"
     panel.set_xlabel(_folded(said))
-    return seen
+    return of.heads(look)
 
 
 def _folded(text: str) -> str:

@@ -43,7 +43,7 @@ from analysis.figures.style import (
 
 WIDTH = 43.0  # mm of a panel
 HEIGHT = 60.0  # mm of a panel and the residuals below
-LEAST, HEAD = 36.0, 20.0  # mm of a panel of single values, and of its title and axis
+LEAST, HEAD = 48.0, 32.0  # mm of a panel of single values, and of its title and axis
 LAYOUTS = 3
 LINE = 3.2  # mm of a record in a panel of single values
 
@@ -60,6 +60,7 @@ class ShownFamily:
     aim : largest acceptable error
     verdicts : by part, fitted or predicted
     about : the quantity about which this is half the difference of two branches
+    left_out : rows of left_out.csv that belong to it
     """
 
     name: str
@@ -70,6 +71,7 @@ class ShownFamily:
     aim: float
     verdicts: Mapping[str, str] = field(default_factory=dict)
     about: str = ""
+    left_out: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def kind(self) -> Callable[..., str]:
@@ -137,6 +139,13 @@ def measured_set(of: ShownSet) -> Figure:
                 [], [], color=SCANNED_EDGE, ls=":", label="measured branches"
             )
             marks.append(branch)
+        if any(f.kind is one_values and len(f.left_out) for f in of.families):
+            marks.append(
+                Line2D(
+                    [], [], color=PREDICTED_COLOUR, marker="x", ls="", ms=size(3.5),
+                    label="left out of its fit",
+                )
+            )  # fmt: skip
         legend_below(figure, marks)
         runs = provenance(of.runs, synthetic=False)
         say_below(figure, runs, _foot(of))
@@ -211,8 +220,9 @@ def _values(block: Sequence[ShownFamily], of: ShownSet) -> Iterator[Cell]:
             pd.concat([f.prediction for f in own]),
         )
         names, aim = short_names(list(of.groups)), own[0].aim
+        apart = pd.concat([f.left_out for f in own])
         shown = Series(quantity, unit, "", names, measured, prediction, aim)
-        yield one_values, replace(shown, lines=lines)
+        yield one_values, replace(shown, lines=lines, left_out=apart)
 
 
 def _tests(block: Sequence[ShownFamily], of: ShownSet) -> Iterator[Cell]:
@@ -235,6 +245,9 @@ def _tests(block: Sequence[ShownFamily], of: ShownSet) -> Iterator[Cell]:
                 family.quantity, family.unit, family.along, {"": names[str(group)]},
                 seen, own, family.aim, *halves,
             )  # fmt: skip
+            if len(family.left_out):
+                apart = family.left_out["record"].isin(records)
+                series = replace(series, left_out=family.left_out[apart])
             found.append((order, (family.kind, series)))
     yield from (cell for _, cell in sorted(found, key=lambda one: one[0]))
 

@@ -14,7 +14,8 @@ from pipeline.terminal.errors import InputError
 CAPTION = r"""
 **{{ title }}.** {{ letters | spanned }}: measured (marks with standard uncertainty;
 open where the record was fitted) beside predicted (blue) and fitted (grey), bands and
-bars: 95 %; below, error $E$ = predicted minus measured, with $\pm{{ '%g' | format(k)
+bars: 95 %{% if left %}; left out (crosses): as the other records predict it{% endif
+%}; below, error $E$ = predicted minus measured, with $\pm{{ '%g' | format(k)
 }}\,u_{\mathrm{val}}$. {{ records }} records, {{ held }} of them used in no fit; models
 tried: {{ tried }}. Verdicts of validation: {{ verdicts | listed }}. Measured by others:
 {{ source }}.
@@ -35,12 +36,15 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     prediction = pd.read_csv(of / "prediction.csv", dtype=text)
     unread = prediction["record"].isin(list(said["refused"]))
     prediction = prediction[~unread]
+    path = of / "left_out.csv"
+    apart = pd.read_csv(path, dtype=text) if path.is_file() else measured.iloc[:0]
+    apart = apart[apart["record"].isin(prediction["record"])]
     runs = [("compared", key), ("predicted", str(said["prediction"]["key"]))]
     shown = ShownSet(
         str(said["set"]),
         str(said["title"]),
         [
-            _family(one, measured, prediction, said)
+            _family(one, measured, prediction, apart, said)
             for one in said["families"]
             if one["records"]
         ],
@@ -52,7 +56,8 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     )
     keys = [key for _, key in runs if key]
     tables = {"measured": measured, "verdicts": pd.DataFrame(said["verdicts"])}
-    return DrawnFigure(measured_set(shown), tables, keys, said=_said(said, prediction))
+    words = _said(said, prediction) | {"left": len(apart) > 0}
+    return DrawnFigure(measured_set(shown), tables, keys, said=words)
 
 
 def _said(of: Mapping[str, Any], prediction: pd.DataFrame) -> dict[str, Any]:
@@ -80,7 +85,11 @@ def _belongs(rows: pd.DataFrame, family: dict[str, Any]) -> "pd.Series[bool]":
 
 
 def _family(
-    one: dict[str, Any], measured: pd.DataFrame, prediction: pd.DataFrame, said: Any
+    one: dict[str, Any],
+    measured: pd.DataFrame,
+    prediction: pd.DataFrame,
+    left_out: pd.DataFrame,
+    said: Any,
 ) -> ShownFamily:
     verdicts = {
         str(row["part"]): str(row["verdict"])
@@ -96,6 +105,7 @@ def _family(
         float(one["aim"]),
         verdicts,
         str(one["about"]),
+        left_out[_belongs(left_out, one)],
     )
 
 

@@ -271,9 +271,15 @@ def shown_groups(
     said = {**at.of.records.kept, **shipped, **{n: r.said for n, r in found.items()}}
     names = dict.fromkeys(name for own in whose.values() for name in own)
     return {
-        name: "|".join(said[name].get(k, "") for k in by) if by else name
+        name: "|".join(_with_unit(k, said[name].get(k, "")) for k in by) if by else name
         for name in names
     }
+
+
+def _with_unit(key: str, value: str) -> str:
+    """A word of a record; a number with the unit that ends its key: mass_g, "52 g"."""
+    name, _, unit = key.rpartition("_")
+    return f"{value} {unit}" if name and value.isdecimal() else value
 
 
 def shipped_inputs(at: SetAtHand) -> dict[str, RecordInputs]:

@@ -1,5 +1,7 @@
 """Small multiples of a measured set: which panels there are, and what they say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -59,13 +61,33 @@ def test_every_test_has_a_panel_that_says_how_it_ended() -> None:
         "test b: predicted, 40% inside, rms $E$ 0.1, within 0.15 N",
         "test a: fitted, 60% inside, rms $E$ 0.1, within 0.15 N",
         "kept c: predicted, not yet measured",
-        "",
+        "predicted: 0% inside, rms $E$ 0.1 mJ fitted: 100% inside, rms $E$ 0.1 mJ",
     ]
     names = [label.get_text() for label in figure.axes[-1].get_yticklabels()]
     assert figure.axes[-1].get_xlabel() == "work (mJ)"
     assert names == ["test a", "test b", "kept c"]
     said = " ".join(lines_below(figure)[NOTE].split())
     assert "work (fitted) agrees" in said
+
+
+def test_records_left_out_of_their_fit_are_drawn_and_told() -> None:
+    """0.4 mJ too much, where the others predict it: a cross there."""
+    of = shown()
+    measured, _ = rows(["test_a"], "work", 9.0, np.zeros(1))
+    apart = measured.assign(predicted=9.3, E=0.4, inside95=False)
+    loops = of.families[0].measured.assign(E=0.3)
+    families = [
+        replace(of.families[0], left_out=loops[loops["record"] == "test_a"]),
+        *of.families[1:3],
+        replace(of.families[3], left_out=apart),
+    ]
+    axes = measured_set(replace(of, families=families)).axes
+    titles = [" ".join(one.get_title().split()) for one in axes]
+    assert titles[-1].endswith("left out: 0% inside, rms $E$ 0.4 mJ")
+    assert titles[1].endswith("left out: 60% inside, rms $E$ 0.3 N")
+    assert "left out" not in titles[0]
+    crosses = [line for line in axes[-1].get_lines() if line.get_marker() == "x"]
+    assert [list(line.get_xdata()) for line in crosses] == [[9.3]]
 
 
 def test_branches_lie_half_their_difference_about_the_mean() -> None:
