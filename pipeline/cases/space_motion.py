@@ -97,7 +97,10 @@ class SpaceMotionRecorder:
         return {}
 
     def fixed_arrays(self) -> Arrays:
-        return skin_fixed_arrays(self.case.space_world.rod)
+        world = self.case.space_world
+        gravity = np.array(world.gravity)
+        up = {"up": -gravity / np.linalg.norm(gravity)} if gravity.any() else {}
+        return {**skin_fixed_arrays(world.rod), **up}
 
     def tables(self) -> Tables:
         return {}

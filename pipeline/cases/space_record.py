@@ -65,7 +65,8 @@ def skin_fixed_arrays(rod: SpaceRod) -> Arrays:
     ends = run_ends(rod.edges, rod.bends)
     forward = (rod.bends < len(rod.edges)).all(axis=1)
     along = rod.bends[forward & (ends[:, 0, 1] == ends[:, 1, 0])]
-    return {"edges": CORNERS * along, "triangles": skin_faces(along)}
+    skin_of = {"edges": CORNERS * along, "triangles": skin_faces(along)}
+    return {**skin_of, "node_edges": rod.edges}
 
 
 @dataclass(eq=False)

@@ -1,0 +1,94 @@
+"""Rods in space as tubes: where they began and where they end, their twist marked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from analysis.figures.scene import PaintedScene
+from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.style import (
+    SCANNED,
+    SIMULATED,
+    TARGET,
+    legend_below,
+    provenance,
+    put_letter,
+    round_length,
+    say_below,
+    scale_bar,
+    styled,
+)
+from sim.arrays import Floats, Ints
+
+VIEW = (35.0, -62.0)  # elevation and azimuth, degrees
+MM = 1000.0
+
+
+@dataclass(frozen=True, eq=False)
+class Tubes:
+    """One run.
+
+    Attributes
+    ----------
+    first, last : (n, 3) corners of sections at the start and at the end, m, z up
+    nodes : (2, k, 3) then and then, m
+    edges : (m, 2) nodes
+    marks : (q, 2) corners of the line along each rod
+    triangles : (t, 3) corners of its skin
+    """
+
+    label: str
+    key: str
+    first: Floats
+    last: Floats
+    nodes: Floats
+    edges: Ints
+    marks: Ints
+    triangles: Ints
+
+
+def upright(r: Floats, up: Floats) -> Floats:
+    """(..., 3) turned so that `up` is z; x stays where up is y."""
+    if abs(float(up[1])) <= abs(float(up[2])):
+        return r
+    return np.stack([r[..., 0], -r[..., 2], r[..., 1]], axis=-1)
+
+
+def tubes_of_runs(runs: Sequence[Tubes]) -> Figure:
+    """A panel a run."""
+    with styled():
+        grid = PanelGrid(len(runs), 42.0, 44.0, most=3)
+        figure, (panels,) = sheet(grid, more=8.0)
+        for letter, run, ax in zip("abcdefgh", runs, panels, strict=False):
+            _draw(ax, letter, run)
+        _legend(figure)
+        named = [(run.label, run.key) for run in runs]
+        say_below(figure, provenance(named, synthetic=False))
+    return figure
+
+
+def _draw(ax: Axes, letter: str, run: Tubes) -> None:
+    both = np.concatenate([run.first, run.last])
+    scene = PaintedScene(VIEW, float(np.ptp(both, axis=0).max()))
+    scene.lines(run.nodes[0][run.edges], TARGET, 0.8, lift=0.0)
+    scene.lines(run.nodes[1][run.edges], SIMULATED, 1.0, lift=0.0)
+    scene.faces(
+        list(run.last[run.triangles]), SIMULATED, edge=None, width=0.1, lit=True
+    )
+    scene.lines(run.last[run.marks], SCANNED, 0.7)
+    scene.paint(ax, both)
+    put_letter(ax, letter, run.label.replace("_", " "))
+    scale_bar(ax, round_length(scene.span), "mm", times=MM)
+
+
+def _legend(figure: Figure) -> None:
+    looks = [
+        Line2D([], [], color=TARGET, linewidth=0.8, label="start"),
+        Line2D([], [], color=SIMULATED, linewidth=2.5, label="end"),
+        Line2D([], [], color=SCANNED, linewidth=0.7, label="one side of the rod"),
+    ]
+    legend_below(figure, looks)
