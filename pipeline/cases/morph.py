@@ -185,8 +185,8 @@ class MorphCase:
         if target is None:
             if self.structure.goals is None:
                 raise ValueError(
-                    "the case has no target and its structure no goals: give one of "
-                    "them"
+                    "the case has no target and its structure no goals: give one, in a "
+                    "structure file as `target: {nodes: [[node, x, y, z]]}`"
                 )
             target = Goals(self.structure.goals)
         if self.perturb is None:

@@ -133,7 +133,8 @@ def read_dxf(path: str) -> DxfDrawing:
     everywhere = np.vstack([*(piece.corners for piece in pieces), *points])
     if not np.isfinite(everywhere).all():
         raise ValueError("the drawing has lines that end nowhere: export it again")
-    unit = UNITS.get(int(document.header.get("$INSUNITS", 0)))
+    named = b"$INSUNITS" in Path(path).read_bytes()  # else ezdxf takes metres
+    unit = UNITS.get(int(document.header.get("$INSUNITS", 0))) if named else None
     return DxfDrawing(pieces, np.array(points).reshape(-1, 3), unit)
 
 

@@ -72,6 +72,16 @@ def test_a_four_bar_of_lines_has_one_motion(tmp_path: Path) -> None:
     assert (len(made.r0), len(made.bodies), made.unit) == (4, 3, "mm")
 
 
+def test_a_drawing_that_names_no_unit_is_given_none(tmp_path: Path) -> None:
+    bar = line((0, 0), (1, 0))
+    units = []
+    for drawing in (dxf(bar), dxf(bar, unit=0), dxf(bar, unit=5)):
+        made = structure_file(written(tmp_path, drawing))
+        assert isinstance(made, OwnStructure)
+        units.append(made.unit)
+    assert units == ["", "", "cm"]
+
+
 def test_closed_polylines_are_bodies_that_turn_about_their_corners(
     tmp_path: Path,
 ) -> None:
