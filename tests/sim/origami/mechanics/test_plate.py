@@ -69,6 +69,30 @@ def test_a_pull_turns_its_creases_alone() -> None:
     assert found == pytest.approx(energy / area, rel=2e-3)
 
 
+def test_a_pleated_sheet_bends_by_its_creases_alone() -> None:
+    """Curvature k over a period p turns its two creases by k p / 2 each."""
+    wide, deep, w = 0.012, 0.008, 0.02
+    x, y = np.meshgrid(np.arange(5) * wide / 2, np.arange(4) * w)
+    z = np.broadcast_to([0.0, deep, 0.0, deep, 0.0], x.shape) - deep / 2
+    corner = np.arange(20).reshape(4, 5)
+    panels = [
+        [corner[j, i], corner[j, i + 1], corner[j + 1, i + 1], corner[j + 1, i]]
+        for j in range(3)
+        for i in range(4)
+    ]
+    places = np.column_stack([x.ravel(), y.ravel(), z.ravel()])
+    periods = np.array([[wide, 0.0], [0.0, w]])
+    pleats = CreasePattern(places, [[int(v) for v in panel] for panel in panels])
+    crease = STIFF.whole_crease(w)
+    for shift in (0.0, 3 * wide):
+        moved = replace(pleats, vertices=places + np.array([shift, 0, 0]))
+        plate = plate_of(FoldedCell(np.zeros(1), moved, periods), STIFF)
+        found = plate.moduli()[2]
+        assert found == pytest.approx(
+            2 * crease * (wide / 2) ** 2 / (wide * w), rel=1e-3
+        )
+
+
 def test_larger_sheets_have_the_same_ratios() -> None:
     large = miura(5, 6, width=a, height=b, angle=ACUTE)
     fold = Fold(fraction=0.7, increments=2)
