@@ -96,14 +96,14 @@ def _hints(target: str) -> dict[str, Any]:
 
 
 def _is_plain(hint: Any) -> bool:
-    """Whether a word or a number may stand where this is asked for."""
+    """Whether a word or a number, or several, may stand where this is asked for."""
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         return any(_is_plain(one) for one in typing.get_args(hint))
     if isinstance(hint, type):
         return issubclass(hint, str | int | float | Enum) or hint is object
-    return typing.get_origin(hint) not in (
-        Sequence, Mapping, Callable, list, dict, tuple,
-    )  # fmt: skip
+    if typing.get_origin(hint) in (Sequence, list, tuple):
+        return all(_is_plain(one) for one in typing.get_args(hint) if one is not ...)
+    return typing.get_origin(hint) not in (Mapping, Callable, dict)
 
 
 def _said(error: BaseException, where: str, config: Any) -> str:

@@ -138,8 +138,11 @@ def structure_content(path: str) -> dict[str, Any]:
             return dxf_structure(path)
         return urdf_entries(read_text(path, "robot in URDF"))
     except ValueError as error:
-        said = str(error)
-        raise ValueError(said if said.startswith(path) else f"{path}: {said}") from None
+        raise ValueError(_with_name(str(error), path)) from None
+
+
+def _with_name(said: str, path: str) -> str:
+    return said if said.startswith(path) else f"{path}: {said}"
 
 
 def structure_file(path: str) -> Structure:

@@ -248,11 +248,12 @@ def _solved(
     kept, z1 = state.kept, state.z
     if not kept.all():  # those that were the best may be nearly dependent by now
         kept = mechanism.independent(z1, t)
+    why: StepFailedError | str = ""
     for _ in range(2):
         try:
             end = _step(mechanism, state, kept, t, h)
         except StepFailedError as error:
-            why = str(error)
+            why = error
         else:
             made.iterations += end.iterations
             z1 = end.span.z1
@@ -264,7 +265,7 @@ def _solved(
         if (again == kept).all():
             break
         kept = again
-    raise StepFailedError(why)
+    raise StepFailedError(str(why))
 
 
 def _step(
