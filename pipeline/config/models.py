@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -63,11 +64,21 @@ class numbers:  # noqa: N801 - stands in annotations, as a function would
         return (*value, *[None] * (self.most - len(value)))
 
 
+LARGEST_COORDINATE = 1e50  # its sixth power is still a number
+
+
+def _coordinate(value: float) -> float:
+    if not abs(value) <= LARGEST_COORDINATE:
+        raise ValueError(f"is {value}: give a number up to {LARGEST_COORDINATE:g}")
+    return value
+
+
 T = TypeVar("T")
 Rows = Annotated[list[T], Field(default_factory=list)]
 Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 Settings = Annotated[dict[str, Any], BeforeValidator(_mapping)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Point = Annotated[tuple[float, float, float], numbers(3)]
+Coordinate = Annotated[float, AfterValidator(_coordinate)]
+Point = Annotated[tuple[Coordinate, Coordinate, Coordinate], numbers(3)]
 Count = Annotated[int, Field(ge=0)]
 AtLeastOne = Annotated[int, Field(ge=1)]

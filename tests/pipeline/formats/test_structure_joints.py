@@ -162,6 +162,10 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"joints": [{"hinge": {"bodies": [0, 1], "axis": [2, 2]}}]},
         "joints[0].hinge: the axis [2, 2] has its nodes at one place",
     ),
+    "a node without end": (
+        {"nodes": [[0, 0, float("inf")], [1, 0, 0]]},
+        "nodes[0][2] is inf: give a number up to 1e+50",
+    ),
     "unit": ({"unit": "miles"}, "choose one of mm, cm, m, inch"),
 }
 
