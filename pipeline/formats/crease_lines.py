@@ -6,7 +6,8 @@ A CP file (ORIPA, Oriedita, Box Pleating Studio) has a line each: kind x1 y1 x2 
 An SVG file has colours as Origami Simulator reads them: mountains red, valleys blue,
 rim black, cuts green, lines that only divide a panel yellow, undriven creases magenta;
 greys and white are left out, other colours refused. The opacity of a mountain or valley
-is its fold over 180 degrees.
+is its fold over 180 degrees. Strokes and opacities stand in attributes, in a style, or
+in a <style> (`pipeline.formats.svg_styles`); a class without a stroke is refused.
 Lines, polylines, polygons, rectangles and paths of straight pieces are read, in groups
 with transforms; y is turned upwards, so that the visible side stays up.
 """
@@ -19,6 +20,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from pipeline.formats.svg_styles import apply_styles, declared, tag_of
 from sim.arrays import Floats
 
 CP_LETTERS = {"1": "B", "2": "M", "3": "V"}
@@ -31,10 +33,11 @@ NAMES = {
     "lime": (0, 255, 0), "green": (0, 255, 0), "yellow": (255, 255, 0),
     "magenta": (255, 0, 255), "fuchsia": (255, 0, 255),
 }  # fmt: skip
-STYLED: tuple[str, ...] = ("stroke", "stroke-opacity", "opacity")
+STYLED: tuple[str, ...] = ("stroke", "stroke-opacity", "opacity", "fill")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 LENGTH = re.compile(rf"({NUMBER.pattern})\s*(?:px|pt|mm|cm|in)?")
 DRAWN = ("line", "polyline", "polygon", "rect", "path")
+HIDDEN = ("defs", "clipPath", "mask", "symbol", "pattern", "marker")
 GREYS = ("white", "gray", "grey", "lightgray", "lightgrey", "darkgray", "darkgrey")
 TRANSFORM = re.compile(r"(\w+)\s*\(([^)]*)\)")
 PIECE = re.compile(r"([a-zA-Z])([^a-zA-Z]*(?:[eE][-+]?\d+[^a-zA-Z]*)*)")
@@ -81,7 +84,9 @@ def svg_entries(text: str) -> dict[str, Any]:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         raise ValueError(f"the file is not SVG: {error}") from None
+    apply_styles(root, STYLED)
     try:
+        _check_classes(list(_classes_without_stroke(root, {})))
         strokes = list(_strokes(root, np.eye(3), {}))
     except RecursionError:
         raise ValueError(
@@ -108,8 +113,8 @@ def _strokes(
     element: ElementTree.Element, placed: Floats, inherited: dict[str, str]
 ) -> Iterator[Stroke]:
     """Lines of an element and of what is within."""
-    kind = element.tag.rpartition("}")[2]
-    if kind in ("defs", "clipPath", "mask", "symbol", "pattern", "marker"):
+    kind = tag_of(element)
+    if kind in HIDDEN:
         return
     placed = placed @ _transform(element.get("transform", ""))
     style = inherited | _style(element)
@@ -128,15 +133,37 @@ def _strokes(
 
 
 def _style(element: ElementTree.Element) -> dict[str, str]:
-    """Stroke and opacities, from attributes or from a style."""
+    """Stroke, opacities and fill, from attributes or from a style."""
     found: dict[str, str] = {
         name: element.attrib[name] for name in STYLED if name in element.attrib
     }
-    for part in element.get("style", "").split(";"):
-        name, _, value = part.partition(":")
-        if name.strip() in STYLED:
-            found[name.strip()] = value.strip()
-    return found
+    return found | declared(element.get("style", ""), STYLED)
+
+
+def _classes_without_stroke(
+    element: ElementTree.Element, inherited: dict[str, str]
+) -> Iterator[str]:
+    """The class of each line that has one, and no stroke; what is filled is no line."""
+    kind = tag_of(element)
+    if kind in HIDDEN:
+        return
+    style = inherited | _style(element)
+    style |= {"class": element.get("class", "")} if element.get("class") else {}
+    filled = kind not in ("line", "polyline") and style.get("fill", "none") != "none"
+    if kind in DRAWN and "class" in style and "stroke" not in style and not filled:
+        yield style["class"]
+    for child in element:
+        yield from _classes_without_stroke(child, style)
+
+
+def _check_classes(bare: list[str]) -> None:
+    if bare:
+        many = "1 line has" if len(bare) == 1 else f"{len(bare)} lines have"
+        called = ", ".join(repr(name) for name in dict.fromkeys(bare))
+        raise ValueError(
+            f"{many} a class without a stroke ({called[:80]}): say the stroke in the "
+            "file's <style> or on the lines, and stroke none of what is no line"
+        )
 
 
 def _letter(stroke: str) -> str | None:

@@ -134,11 +134,12 @@ def _of_two(one: DrawnLine, other: DrawnLine, place: Floats) -> DrawnLine:
 def traced(drawn: Arranged) -> list[list[int]]:
     """Faces between the lines, counter-clockwise; none where the rim goes all around.
 
-    A face whose lines are all rim is a hole, unless there is no other.
+    A face whose lines are all rim is a hole, unless there is no other or one of its
+    lines is the outline: that is a piece cut off.
     """
     around = _neighbours(drawn)
     _check_one_part(drawn, around)
-    faces = []
+    faces, outside = [], set()
     left = {(a, b) for a, near in around.items() for b in near}
     while left:
         start = min(left)
@@ -152,8 +153,18 @@ def traced(drawn: Arranged) -> list[list[int]]:
             face.append(a)
         if _area(drawn.vertices[face]) > 0:
             faces.append(face)
-    solid = [face for face in faces if not _is_hole(face, drawn.lines)]
+        else:
+            outside |= {(b, a) for a, b in _sides(face)}
+    holes = [
+        _is_hole(face, drawn.lines) and outside.isdisjoint(_sides(face))
+        for face in faces
+    ]
+    solid = [face for face, hole in zip(faces, holes, strict=True) if not hole]
     return solid or faces
+
+
+def _sides(face: Sequence[int]) -> list[tuple[int, int]]:
+    return list(zip(face, [*face[1:], face[0]], strict=True))
 
 
 def _neighbours(drawn: Arranged) -> dict[int, list[int]]:
@@ -215,8 +226,7 @@ def _area(corners: Floats) -> float:
 
 
 def _is_hole(face: Sequence[int], lines: Mapping[tuple[int, int], DrawnLine]) -> bool:
-    pairs = zip(face, [*face[1:], face[0]], strict=True)
-    return all(lines[min(p), max(p)].letter in RIM for p in pairs)
+    return all(lines[min(p), max(p)].letter in RIM for p in _sides(face))
 
 
 def is_convex(corners: Floats) -> Bools:

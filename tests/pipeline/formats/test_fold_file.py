@@ -181,6 +181,45 @@ def test_the_largest_panel_is_held_and_strains_nothing(tmp_path: Path) -> None:
 
 
 RIM = '<rect stroke="black" width="4" height="4"/>'
+LINES = """
+<line class="m one" x1="1" y1="0" x2="1" y2="4"/>
+<line class="m" id="two" stroke="lime" x2="2" y2="4" x1="2" y1="0"/>
+<g class="v"><path class="pale" d="M3 0V4"/></g>"""
+STYLES = {
+    "classes": ".m{stroke:#f00} .v{stroke:blue}.pale { opacity: 0.5 }",
+    "commented": "/* .m{stroke:lime} */ .m { fill:none; stroke : red; } "
+    "path{stroke:blue; stroke-opacity:.5}",
+    "listed": "@import url(a.css); * {stroke:black} line, .none {stroke:lime} "
+    ".m.one, #two{stroke:red} path.pale {stroke:#00f;opacity:0.5}",
+    "later": ".m{stroke:lime} .m{stroke:rgb(255,0,0)} .v{stroke:blue;opacity:.5}",
+}
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_lines_have_the_strokes_of_their_style_sheet(name: str, tmp_path: Path) -> None:
+    text = f"<svg><defs><style>{STYLES[name]}</style></defs>{RIM}{LINES}</svg>"
+    found = read("styled.svg", tmp_path, text)
+    folds = found.assignment[found.creases]
+    assert len(found.panels) == 4
+    assert sorted(folds.tolist()) == [-1.0, -1.0, 0.5]
+
+
+def test_a_style_of_its_own_stands_over_the_class_of_a_line(tmp_path: Path) -> None:
+    line = '<line class="m" style="stroke:blue" x1="1" y1="0" x2="1" y2="4"/>'
+    text = f"<svg><style>.m{{stroke:red}}</style>{RIM}{line}</svg>"
+    found = read("own.svg", tmp_path, text)
+    assert found.assignment[found.creases].tolist() == [1.0]
+
+
+def test_what_a_style_sheet_fills_without_a_stroke_is_no_line(tmp_path: Path) -> None:
+    page = '<rect class="page" width="9" height="9"/>'
+    crease = '<line stroke="red" x1="1" y1="0" x2="1" y2="4"/>'
+    text = f"<svg><style>.page{{fill:#eee}}</style>{page}{RIM}{crease}</svg>"
+    assert len(read("page.svg", tmp_path, text).panels) == 2
+
+
+CUT_OFF = [*drawn.rim(0, 0, 150, 90), (30, 0, 30, 90, "B"), (60, 0, 60, 90, "V"),
+           (100, 0, 100, 90, "M")]  # fmt: skip
 BAD: dict[str, tuple[str, str]] = {
     "ends.cp": (
         drawn.as_cp([*drawn.rim(0, 0, 4, 4), (1, 0, 1, 2, "M")]),
@@ -220,6 +259,32 @@ BAD: dict[str, tuple[str, str]] = {
     "halves.fold": (
         drawn.as_edges([*drawn.rim(0, 0, 2, 2), (1, 0, 1, 2, "C")]),
         "the sheet is in 2 parts that share no edge",
+    ),
+    "cut_off.svg": (
+        drawn.as_svg(CUT_OFF),
+        "the sheet is in 2 parts that share no edge",
+    ),
+    "bare_middle.cp": (
+        drawn.as_cp(
+            [*CUT_OFF, (20, 0, 20, 90, "B"), (10, 0, 10, 90, "M")],
+        ),
+        "the sheet is in 3 parts that share no edge",
+    ),
+    "classes.svg": (
+        f"<svg>{RIM}{LINES}</svg>",
+        "2 lines have a class without a stroke ('m one', 'pale'): ",
+    ),
+    "in_groups.svg": (
+        f"<svg><style>g > .m{{stroke:red}}</style>{RIM}</svg>",
+        "chooses 'g > .m', which is not read: choose lines by a tag, a class",
+    ),
+    "printed.svg": (
+        f"<svg><style>@media print {{.m{{stroke:red}}}}</style>{RIM}</svg>",
+        "has a rule under '@media print': choose lines by a tag, a class",
+    ),
+    "important.svg": (
+        f"<svg><style>.m{{stroke:red !important}}</style>{RIM}</svg>",
+        "says stroke: red !important of '.m': leave out what follows the !",
     ),
     "nothing.fold": (
         '{"vertices_coords": [[0, 0]]}',
