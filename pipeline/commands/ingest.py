@@ -21,8 +21,12 @@ import argparse
 from pathlib import Path
 
 from pipeline.steps.ingest import Ingest, run_step
+from pipeline.store.files import write_json
+from pipeline.store.keys import file_digest
 from pipeline.terminal.arguments import OneLineParser, output_directory
 from pipeline.terminal.errors import InputError, command
+
+READ_FILES = "scans.json"  # of an ingest by hand: names and SHA-256 of what it read
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -86,6 +90,8 @@ def main(argv: list[str] | None = None) -> int:
     """Ingest one scan."""
     options = arguments().parse_intermixed_args(argv)
     numbers = run_step(_config(options), options.scans, options.out)
+    read = [(str(path), file_digest(path)) for path in options.scans]
+    write_json(options.out / READ_FILES, read)
     for name, value in numbers.items():
         if name == "radius_remark":
             continue

@@ -13,13 +13,15 @@ Examples:
 import argparse
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 
+from pipeline.commands.ingest import READ_FILES
 from pipeline.pages.inspection import inspection_page
 from pipeline.steps import ingest
 from pipeline.store.bench import Lab, bench_named
 from pipeline.store.bench_tags import bench_in
-from pipeline.store.files import write_text
+from pipeline.store.files import read_json, write_text
 from pipeline.store.keys import file_digest
 from pipeline.store.runs import run_record
 from pipeline.terminal.arguments import OneLineParser, output_directory
@@ -58,10 +60,12 @@ def main(argv: list[str] | None = None) -> int:
     browser = _browser() if given.pdf else ""
     ingested, files = _ingested(given)
     lab = _lab(given.lab, ingested)
-    page = inspection_page(ingested, lab, files, given.tolerances)
+    page, decided = inspection_page(ingested, lab, files, given.tolerances)
     given.out.mkdir(parents=True, exist_ok=True)
     write_text(given.out / PAGE, page)
     print(f"{given.out / PAGE}: {len(page) / 1e6:.1f} MB, one file")
+    for answer, many in Counter(decided).items():
+        print(f"{many} of {len(decided)} toleranced lengths: {answer}")
     return _printed(browser, given.out) if browser else 0
 
 
@@ -83,7 +87,9 @@ def _ingested(given: argparse.Namespace) -> tuple[Path, Digests]:
 
 
 def _recorded(directory: Path) -> Digests:
-    """The files that a run of the plan read; of an ingest by hand, none is known."""
+    """The files that an ingest read, by hand or as a run of the plan."""
+    if (directory / READ_FILES).is_file():
+        return [(name, digest) for name, digest in read_json(directory / READ_FILES)]
     if not (directory / "run.json").is_file():
         return []
     record = run_record(directory)

@@ -135,8 +135,8 @@ def inspection_page(
     lab: Lab,
     files: Sequence[tuple[str, str]],
     tolerances: Path | None = None,
-) -> str:
-    """The report of what an ingest found.
+) -> tuple[str, list[str]]:
+    """The report of what an ingest found, and its answer on each toleranced length.
 
     Parameters
     ----------
@@ -146,10 +146,7 @@ def inspection_page(
     if not len(table.names):
         raise InputError(f"{ingest}/spheres.csv has no sphere: nothing to report")
     rows = pd.read_csv(ingest / "spheres.csv", dtype={"sphere": str})
-    try:
-        points = np.load(ingest / "points.npy", allow_pickle=False).astype(np.float64)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{ingest} has no points.npy: ingest again") from error
+    points = _points(ingest)
     asked = [] if tolerances is None else read_tolerances(tolerances, table.names)
     scanner = known_scanner(lab, table)
     radii = rows["radius_mm"].to_numpy(np.float64)
@@ -165,7 +162,7 @@ def inspection_page(
         asked,
         scanner.factor,
     )
-    return environment().get_template("inspection.html").render(
+    page = environment().get_template("inspection.html").render(
         title=f"Inspection of {', '.join(name for name, _ in files) or ingest.name}",
         synthetic=table.synthetic,
         bench=_bench(lab),
@@ -181,6 +178,18 @@ def inspection_page(
         k=K,
         pictures=_pictures(ingest, points, table, radii, forms),
     )  # fmt: skip
+    return page, [one.conformity.value for one in lengths if one.conformity]
+
+
+def _points(ingest: Path) -> Floats:
+    try:
+        points: Floats = np.load(ingest / "points.npy", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{ingest} has no points.npy: give the folder of an ingest; of markers, "
+            "which have no surface, there is no report"
+        ) from error
+    return points.astype(np.float64)
 
 
 def _bench(lab: Lab) -> list[tuple[str, str]]:

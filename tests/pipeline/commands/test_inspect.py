@@ -72,13 +72,21 @@ def test_a_ball_bar_scales_the_lengths(ingest):
     assert "no pairs of spheres are as far apart as bar-1" in report(ingest)
 
 
-def test_conformity_is_decided_where_limits_are_given(ingest):
+def test_files_of_an_ingest_by_hand_are_named_with_their_digests(ingest):
+    (ingest / "scans.json").write_text('[["front.ply", "%s"]]' % ("0f" * 32))
+    said = report(ingest)
+    assert "Inspection of front.ply" in said
+    assert "0f" * 32 in said
+
+
+def test_conformity_is_decided_where_limits_are_given(ingest, capsys):
     (ingest.parent / "limits.csv").write_text(
         "from,to,lower_mm,upper_mm\n0,1,149.9,150.1\n0,2,50.01,50.2\n0,3,50.2,50.4\n"
     )
     said = report(ingest, "--tolerances", "limits.csv")
     decisions = re.findall(r'"text">(conforms|does not conform|not decided)<', said)
     assert decisions == ["conforms", "not decided", "does not conform"]
+    assert "1 of 3 toleranced lengths: not decided" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
