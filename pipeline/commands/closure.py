@@ -11,6 +11,10 @@ from sim.origami.pattern.fold_format import Unassigned
 from sim.origami.pattern.rigid import closure_errors
 
 CLOSED = 1e-6  # norm of R_1 R_2 ... R_n - I
+OF = (
+    "(rotations by the fold angles given; whether mountains and valleys fold flat is "
+    "not judged: morphtrack layers does)"
+)
 
 
 def arguments() -> OneLineParser:
@@ -33,5 +37,5 @@ def main(argv: list[str] | None = None) -> int:
     still_open = {v: e for v, e in errors.items() if not e <= given.tolerance}
     for v, error in sorted(still_open.items()):
         print(f"vertex {v} stays open by {error:.1e}")
-    print(f"{len(errors) - len(still_open)} of {len(errors)} inner vertices close")
+    print(f"{len(errors) - len(still_open)} of {len(errors)} inner vertices close {OF}")
     return FAILED if still_open else DONE

@@ -9,11 +9,13 @@ face is a rigid body; a POINT on an end holds it. Ends are one node within the d
 of `sim.origami.pattern.drawing`. A drawing in one z is planar. $INSUNITS is the unit.
 
 A crease pattern: the letter of a line is that of its layer's name (mountain, valley,
-border, cut, join, unassigned, auxiliary, or their first letters), else that of its
-colour, as in SVG.
+border, cut, join, unassigned, auxiliary, or their first letters; or with mountain,
+valley, border or cut among its words, as Mountain_folds), else that of its colour, as
+in SVG. Black on a layer that says nothing (but 0) is refused where names say creases.
 """
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -37,6 +39,7 @@ LAYERS = {
     "cut": "C", "join": "J", "unassigned": "U", "auxiliary": "", "aux": "",
     "m": "M", "v": "V", "b": "B", "c": "C", "j": "J", "u": "U", "a": "",
 }  # fmt: skip
+WORDS = ("mountain", "valley", "border", "cut")  # in a longer name, or with an s
 
 
 class DxfPiece(NamedTuple):
@@ -89,6 +92,7 @@ def dxf_creases(path: str) -> dict[str, Any]:
     """The entries of a FOLD file that a drawn crease pattern stands for."""
     drawing = read_dxf(path)
     strokes = []
+    _check_layers(drawing.pieces)
     for piece in drawing.pieces:
         letter = _letter(piece)
         if letter:
@@ -234,12 +238,43 @@ def _colour(document: Any, entity: Any) -> tuple[int, int, int]:
 
 def _letter(piece: DxfPiece) -> str | None:
     """The assignment by the layer's name, else by the colour."""
-    found = LAYERS.get(piece.layer.strip().lower())
+    found = _letter_of_layer(piece.layer)
     if found is not None:
         return found
     return letter_of(
         piece.colour, f"{piece.colour} on layer {piece.layer!r}", "the drawing"
     )
+
+
+def _letter_of_layer(layer: str) -> str | None:
+    """The assignment that a layer's name says, None where it says none."""
+    name = layer.strip().lower()
+    if name in LAYERS:
+        return LAYERS[name]
+    words = {word.removesuffix("s") for word in re.split(r"[_\-\s]+", name)}
+    said = [LAYERS[word] for word in WORDS if word in words]
+    if len(said) > 1:
+        raise ValueError(
+            f"the drawing's layer {layer!r} says two kinds: name it after one of "
+            f"{', '.join(WORDS)}"
+        )
+    return said[0] if said else None
+
+
+def _check_layers(pieces: Sequence[DxfPiece]) -> None:
+    """Refuse black lines on a layer that says nothing where names say creases."""
+    if not {_letter_of_layer(piece.layer) for piece in pieces} & {"M", "V"}:
+        return
+    for piece in pieces:
+        if piece.colour != (0, 0, 0) or piece.layer == "0":
+            continue
+        if _letter_of_layer(piece.layer) is None:
+            many = sum(len(one.ends) for one in pieces if one.layer == piece.layer)
+            raise ValueError(
+                f"the drawing has {many} line{'s' * (many > 1)} in black on layer "
+                f"{piece.layer!r}, whose name says no kind: name it after one of "
+                f"{', '.join(WORDS)}, or draw them in the colour of their kind on 0"
+            )
 
 
 def _one_node_each(ends: Floats, points: Floats) -> tuple[Floats, Any]:

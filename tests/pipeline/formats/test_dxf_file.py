@@ -147,6 +147,24 @@ def test_a_miura_in_dxf_is_the_one_in_cp(by: str, tmp_path: Path) -> None:
     assert_allclose(found.assignment, expected.assignment)
 
 
+@pytest.mark.parametrize(
+    ("layer", "fold"),
+    [
+        ("Mountain_folds", -1.0),
+        ("folds-MOUNTAIN", -1.0),
+        ("valleys", 1.0),
+        ("valley lines 2", 1.0),
+    ],
+)
+def test_a_layer_is_known_by_a_word_of_its_name(
+    layer: str, fold: float, tmp_path: Path
+) -> None:
+    sides = [line(a[:2], a[2:4], layer="sheet_border") for a in drawn.rim(0, 0, 4, 2)]
+    drawing = dxf(*sides, line((2, 0), (2, 2), layer=layer))
+    found = fold_file(written(tmp_path, drawing))
+    assert found.assignment[found.creases].tolist() == [fold]
+
+
 def test_a_pattern_has_the_unit_of_its_header(tmp_path: Path) -> None:
     rim = polygon([(0, 0), (4, 0), (4, 2), (0, 2)])
     crease = line((2, 0), (2, 2), colour=1)
@@ -175,6 +193,14 @@ BAD: dict[str, tuple[Any, str, str]] = {
     "a colour": (fold_file, dxf(line((0, 0), (1, 0), colour=30)), "stand for nothing"),
     "a loose end": (fold_file, dxf(line((0, 0), (1, 0), colour=1)), "the rim of the"),
     "only help": (fold_file, dxf(line((0, 0), (1, 0), layer="aux")), "no lines of the"),
+    "a word inside a word": (
+        fold_file,
+        dxf(BAR, line((0, 0), (0, 1), "mountainous"), line((0, 0), (1, 1), "Valley")),
+        "1 line in black on layer 'mountainous', whose name says no kind: name it "
+    ),
+    "two kinds": (
+        fold_file, dxf(line((0, 0), (0, 1), "mountain_valley")), "says two kinds: name"
+    ),
     "in space": (
         fold_file, dxf(BAR.replace("31\n0.0", "31\n2.0")), "2 deep along z: draw"
     ),
