@@ -15,6 +15,7 @@ from analysis.validation.input_uncertainty import (
     draw_shapes,
     shape_covariance,
 )
+from analysis.validation.loose_joints import closing_with_errors
 from analysis.validation.uncertainty import UncertaintyOptions
 from pipeline.results.simulated_run import read_simulated
 from pipeline.steps.run_goals import goals_of
@@ -76,7 +77,14 @@ def run_step(config: InputUncertainty, simulated: Path, out: Path) -> dict[str, 
 
     sd = config.length_sd_mm / config.scale_mm
     rng = np.random.default_rng(config.seed)
-    shapes = list(draw_shapes(case.structure, solve, sd, config.draws, rng))
+    closing = closing_with_errors(case.structure, run.r)
+    try:
+        shapes = list(draw_shapes(closing, solve, sd, config.draws, rng))
+    except ValueError as error:
+        raise InputError(
+            f"a print with errors of {config.length_sd_mm:.2g} mm a length cannot "
+            f"begin: {error}; or lower printing_sd_mm and joint_play_sd_mm"
+        ) from error
     found = [x for x in shapes if x is not None]
     lost = config.draws - len(found)
     if lost > LARGEST_LOSS * config.draws:

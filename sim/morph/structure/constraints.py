@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.arrays import Floats, Ints
+from sim.arrays import Bools, Floats, Ints
 
 
 class ConstraintKind(IntEnum):
@@ -141,6 +141,16 @@ class ConstraintTable:
             np.append(self.nodes, more.nodes, axis=0),
             np.append(self.constant, more.constant),
             self._all_owners + more._all_owners if self.owners or more.owners else (),
+        )
+
+    def only(self, held: Bools) -> "ConstraintTable":
+        """Those of these constraints that `held` (q,) marks."""
+        owners = tuple(np.array(self._all_owners)[held].tolist())
+        return ConstraintTable(
+            self.kind[held],
+            self.nodes[held],
+            self.constant[held],
+            owners if self.owners else (),
         )
 
     @property

@@ -1,7 +1,9 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from pipeline.commands.input_uncertainty import main
 from pipeline.steps.input_uncertainty import (
@@ -12,6 +14,8 @@ from pipeline.steps.input_uncertainty import (
 from pipeline.store.case_job import sound_case
 from pipeline.terminal.errors import InputError
 
+GALLERY = Path("conf/structure")
+RANGES = [("bricard", [2, 10, 0.8, 1.2]), ("four_bar", [0, 2, 3.0, 4.0])]
 SCALE_MM = 40.0
 CONFIG = InputUncertainty(SCALE_MM, draws=6)
 CASE = {
@@ -34,9 +38,25 @@ CASE = {
 @pytest.fixture
 def run(tmp_path):
     """A finished run of a small sheet."""
-    directory = tmp_path / "run"
+    return finished(tmp_path / "run", CASE)
+
+
+def of_file(path):
+    """The case of a structure file."""
+    return {
+        "_target_": "pipeline.cases.morph.MorphCase",
+        "structure": {
+            "_target_": "pipeline.formats.structure_file.structure_file",
+            "path": str(path),
+        },
+        "method": "newton",
+    }
+
+
+def finished(directory, described):
+    """A finished run of a case."""
     directory.mkdir()
-    config = {"case": CASE}
+    config = {"case": described}
     case = sound_case(config)
     r = np.array([step.r for step in case.steps()])
     np.savez(directory / "steps.npz", r=r)
@@ -71,6 +91,30 @@ def test_a_covariance_of_another_scale_is_refused(run, tmp_path):
     nodes = np.load(run / "steps.npz")["r"][-1]
     with pytest.raises(InputError, match="another run or another scale_mm"):
         read_printed_again(tmp_path / "out", 39.0 * nodes)
+
+
+@pytest.mark.parametrize("name", ["sarrus", "bennett", "bricard"])
+def test_a_loop_that_is_held_once_too_often_closes_and_moves_in_every_print(
+    name, tmp_path
+):
+    run = finished(tmp_path / "run", of_file(GALLERY / f"{name}.yaml"))
+    config = InputUncertainty(SCALE_MM, draws=4)
+    numbers = run_step(config, run, tmp_path / "out")
+    assert numbers["not_converged"] == 0
+    assert 0.1 < numbers["node_u_mm"] / config.length_sd_mm < 10.0
+
+
+@pytest.mark.parametrize(("name", "between"), RANGES)
+def test_the_range_of_a_printed_loop_is_not_left_at_its_start(name, between, tmp_path):
+    content = yaml.safe_load((GALLERY / f"{name}.yaml").read_text())
+    content["unit"] = "mm"
+    content["ranges"] = {"length": [between]}
+    path = tmp_path / "ranged.yaml"
+    path.write_text(yaml.safe_dump(content))
+    run = finished(tmp_path / "run", of_file(path))
+    config = InputUncertainty(SCALE_MM, 0.099, 0.0, draws=4)
+    numbers = run_step(config, run, tmp_path / "out")
+    assert numbers["not_converged"] == 0
 
 
 @pytest.mark.parametrize(
