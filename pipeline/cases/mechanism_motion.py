@@ -8,6 +8,8 @@ drivers     [{angle: [a, b, c], rate: 360}, ...]: a length [a, b], an angle at b
             Angles in degrees
 dampers     [{length: [a, b], viscosity: 2}, ...]: a length, an angle [a, b, c] or
             a hinge [i, j, k, l]; moments per rad / s
+
+All in SI units. Lengths of a file are in its `unit`, and in m where it names none.
 """
 
 import re
@@ -19,6 +21,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from pipeline.cases.in_metres import in_metres
 from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
 from pipeline.config.checking import checked
 from pipeline.config.models import Entry, Point, Rows, numbers
@@ -120,7 +123,8 @@ class MechanismMotionCase:
 
     Attributes
     ----------
-    body : structure with springs, hinges, loads and supports: `pipeline.cases.loaded`
+    body : structure with springs, hinges, loads and supports: `pipeline.cases.loaded`;
+        it moves in m, see `pipeline.cases.in_metres`
     duration, h : s, of the whole and of a step
     every : steps between two records
     gravity : (3,) acceleration
@@ -165,14 +169,12 @@ class MechanismMotionCase:
 
     @cached_property
     def mechanism(self) -> MovingMechanism:
-        structure, masses = (
-            self.body.structure,
-            tuple(m.made for m in self.entries.masses),
-        )
+        body = in_metres(self.body)
+        structure, masses = body.structure, tuple(m.made for m in self.entries.masses)
         if not masses and isinstance(structure, OwnStructure):
             masses = structure.masses
         return MovingMechanism(
-            self.body,
+            body,
             masses,
             np.array(self.gravity, dtype=np.float64),
             self.entries.made_dampers,
@@ -265,7 +267,8 @@ class MechanismMotionRecorder:
 
     def documents(self) -> Documents:
         told = masses_document(self.case.mechanism.masses)
-        return {"structure.json": document(self.case.body.structure) | {"masses": told}}
+        structure = document(self.case.mechanism.loaded.structure)
+        return {"structure.json": structure | {"masses": told}}
 
     def fixed_arrays(self) -> Arrays:
         return {"mass": self.case.mechanism.node_mass.toarray()}

@@ -45,7 +45,7 @@ bodies: # nodes that move as one; a body of nodes in one plane, or in line, is r
 planar: z # every node keeps its z; leave it out for a mechanism in space
 fixed: [0, 3] # nodes that stay; [3, xy] holds x and y only
 # ranges: {angle: [[0, 1, 1, 2, 20, 160]]} # degrees between two links
-# masses: [{nodes: [2, 3, 4], mass: 1}] # what case=mechanism_motion asks for
+# masses: [{nodes: [2, 3, 4], mass: 1}] # kg, what case=mechanism_motion asks for
 target: # where nodes are to go, or a shape: {sphere: {radius: 50, centre: [0, 0, 0]}}
   nodes: [[2, 70, 60, 0]]
 """

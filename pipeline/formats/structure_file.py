@@ -52,6 +52,7 @@ from pipeline.formats.structure_volume import (
     volume_document,
 )
 from pipeline.formats.urdf_file import urdf_entries
+from pipeline.scans.reading.units import unit_named
 from sim.arrays import Floats
 from sim.morph.dynamics.masses import RigidMass
 from sim.morph.structure.constraints import (
@@ -82,6 +83,11 @@ class OwnStructure(Structure):
     unit: str = ""
     joints: Mapping[frozenset[int], str] = field(default_factory=dict)
     masses: tuple[RigidMass, ...] = ()
+
+    @property
+    def metres(self) -> float:
+        """How long its unit is in m, 1 where the file names none."""
+        return unit_named(self.unit).mm / 1000.0 if self.unit else 1.0
 
 
 OwnedRow = Annotated[tuple[str, int], numbers(2)]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pipeline.cases.in_metres import in_metres
 from pipeline.cases.loaded import loaded_file
 from pipeline.cases.mechanism_motion import MechanismMotionCase
 from pipeline.formats.structure_file import OwnStructure, document, structure_file
@@ -104,3 +105,112 @@ def test_a_given_velocity_moves_others_with_the_least_energy() -> None:
 def test_what_makes_no_motion_is_refused(more: Mapping[str, Any], words: str) -> None:
     with pytest.raises((ValueError, InputError), match=words):
         list(islice(case(**more).steps(), 1))
+
+
+UNITS = {"mm": 1000.0, "cm": 100.0, "inch": 1000.0 / 25.4}
+
+
+def in_unit(folder: Path, k: float, unit: str | None, **more: Any) -> str:
+    """A pendulum of 0.248 m, written with k units to a metre."""
+    said = {} if unit is None else {"unit": unit}
+    content = {
+        "nodes": [[0, 0, 0], [0.025 * k, -0.247 * k, 0]],
+        "links": [[0, 1]],
+        "planar": "z",
+        "fixed": [0],
+        "masses": [{"nodes": [1], "mass": 0.1}],
+    }
+    path = folder / f"{unit}.json"
+    path.write_text(json.dumps(content | said | more), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_pendulum_moves_alike_in_every_unit(tmp_path: Path, unit: str) -> None:
+    more = {"gravity": [0, -9.81, 0], "duration": 2.0}
+    plain = case(in_unit(tmp_path, 1.0, None), **more)
+    other = case(in_unit(tmp_path, UNITS[unit], unit), **more)
+    assert plain.mechanism.loaded is plain.body
+    pairs = list(zip(plain.steps(), other.steps(), strict=True))
+    energy = pairs[0][0].potential + pairs[0][0].kinetic
+    assert energy == pytest.approx(-0.1 * 9.81 * 0.247, rel=1e-12)
+    for a, b in pairs:
+        assert b.potential + b.kinetic == pytest.approx(energy, rel=1e-12)
+        np.testing.assert_allclose(b.r, a.r, rtol=0.0, atol=0.248e-12)
+    assert min(b.r[1, 0] for _, b in pairs) < -0.0249  # it swings across
+    written = other.recorder().documents()["structure.json"]
+    assert isinstance(written, dict)
+    assert written["unit"] == "m"
+    np.testing.assert_allclose(written["nodes"], plain.body.structure.r0, rtol=1e-15)
+
+
+def test_rows_solids_ranges_and_goals_are_taken_to_metres(tmp_path: Path) -> None:
+    def parts(k: float) -> dict[str, Any]:
+        nodes = [[0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3], [4, 4, 4]]
+        return {
+            "nodes": (k * np.array(nodes)).tolist(),
+            "fixed": [],
+            "links": [[0, 1], [0, 2], [0, 3], [1, 2, 5.0**0.5 * k]],
+            "dot": [[0, 1, 0, 2, 0.1 * k**2]],
+            "triple": [[0, 1, 0, 2, 0, 3, 6 * k**3]],
+            "fix": [[4, 2, 4 * k]],
+            "planar": None,
+            "radii": [[4, 0.1 * k]],
+            "capsules": [[0, 3, 0.2 * k]],
+            "triangles": [[0, 1, 2, 0.3 * k]],
+            "ranges": {
+                "length": [[0, 4, 6 * k, 8 * k]],
+                "angle": [[0, 1, 0, 3, 20, 160]],
+                "triple": [[0, 1, 0, 2, 0, 4, k**3, None]],
+            },
+            "leading": [4],
+            "goals": [[5 * k, 4 * k, 4 * k]],
+        }
+
+    made = [
+        document(
+            in_metres(loaded_file(in_unit(tmp_path, k, unit, **parts(k)))).structure
+        )
+        for k, unit in ((1.0, "m"), (1000.0, "mm"))
+    ]
+    same(*made)
+
+
+def same(a: Any, b: Any) -> None:
+    """Equal but for rounding."""
+    if isinstance(a, dict):
+        assert a.keys() == b.keys()
+        for key in a:
+            same(a[key], b[key])
+    elif isinstance(a, list):
+        assert len(a) == len(b)
+        for one, other in zip(a, b, strict=True):
+            same(one, other)
+    else:
+        assert b == (pytest.approx(a, rel=1e-12) if isinstance(a, float) else a)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"springs": [[0, 1, 5.0]]}, "is in mm and has springs.* give the file in m"),
+        (
+            {
+                "masses": [
+                    {
+                        "nodes": [1],
+                        "mass": 1,
+                        "centre": [25, -247, 0],
+                        "inertia": [[0, 0, 0]] * 3,
+                    }
+                ]
+            },
+            "has masses with an inertia",
+        ),
+    ],
+)
+def test_numbers_that_hold_lengths_beside_others_are_refused_in_mm(
+    tmp_path: Path, more: Mapping[str, Any], words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        case(in_unit(tmp_path, 1000.0, "mm", **more))
