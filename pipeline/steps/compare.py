@@ -19,8 +19,10 @@ from analysis.validation.uncertainty import (
     certified_form_sd_mm,
 )
 from analysis.validation.verdicts import Judged, LabelledScan, Simulation, judge_scan
+from pipeline.formats.printed_scale import unit_of
 from pipeline.results.simulated_run import SimulatedRun, read_simulated
 from pipeline.results.target_file import TargetFile, read_target
+from pipeline.scans.reading.units import unit_named
 from pipeline.scans.spheres import SphereTable, read_spheres
 from pipeline.steps import label_picture
 from pipeline.steps.bar_in_scan import SeenBar, structure_in
@@ -155,7 +157,8 @@ def run_step(
             judged = with_scanner_scale_told(judged, *given)
         judged = judged.because(seen.bar.remark).because(table.remark)
     except ValueError as error:
-        raise InputError(str(error)) from error
+        said = f"{error}{_other_unit(config.scale_mm, simulated)}"
+        raise InputError(said) from error
     row = comparison_row(config, table, labels, judged) | distance_columns(
         config, run, target, judged
     )
@@ -177,6 +180,18 @@ def perform(job: Job, needs: Needs, out: Path) -> Numbers:
     measured = MeasuredInputs(needs.get("input_uncertainty"), needs.get("deviation"))
     config = ComparisonSettings(**job.config)
     return run_step(config, needs["spheres"], needs["simulated"], out, measured)
+
+
+def _other_unit(scale_mm: float, simulated: Path) -> str:
+    """What to say where scale_mm is not the unit that the structure was written in."""
+    unit = unit_of(simulated)
+    if not unit or np.isclose(unit_named(unit).mm, scale_mm):
+        return ""
+    mm = unit_named(unit).mm
+    return (
+        f"; the structure is written in {unit}: scale_mm {mm:g} in place of "
+        f"{scale_mm:g}, a factor of {mm / scale_mm:g}?"
+    )
 
 
 def _read_measured(

@@ -1,3 +1,4 @@
+import json
 import re
 from dataclasses import replace
 
@@ -113,6 +114,15 @@ def test_a_scan_in_metres_is_named_as_such(mechanism, folders, tmp_path, rng):
     ingest = write_ingest(tmp_path / "metres", scan)
     with pytest.raises(InputError, match="multiplied by 1000"):
         run_step(CONFIG, ingest, *folders[1:])
+
+
+def test_a_scale_that_is_not_the_unit_of_the_structure_is_named(folders):
+    spheres, simulated, out = folders
+    path = simulated / "structure.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"unit": "mm"}))
+    said = "labelled.*in mm: scale_mm 1 in place of 1600, a factor of 0.000625"
+    with pytest.raises(InputError, match=said):
+        run_step(replace(CONFIG, scale_mm=40 * SCALE_MM), spheres, simulated, out)
 
 
 def test_a_scan_of_a_print_in_another_size_says_the_scale(
