@@ -6,6 +6,7 @@ import numpy as np
 
 from pipeline.config.checking import checked
 from pipeline.formats.json_file import read_entries
+from pipeline.formats.rod_ends import refuse_apart
 from pipeline.formats.rod_entries import Place, RodEntry, RodFile
 from pipeline.formats.rod_places import RodPlaces
 from pipeline.formats.rod_space import DrawnInSpace, SpaceRobot
@@ -51,11 +52,13 @@ class _Drawing(RodPlaces):
     def __init__(self, content: RodFile) -> None:
         super().__init__(content)
         self.draft = RodDraft()
+        self.chains: list[list[int]] = []
 
     def drawn(self) -> DrawnRod:
         content, draft, given = self.content, self.draft, self.content.gravity
         for k, rod in enumerate(content.rods):
             self._draw(f"rods[{k}]", rod)
+        refuse_apart(self.chains, np.array(draft.points) / self.m, content.unit)
         draft.hinges |= {self._node(at) for at in content.hinges}
         draft.pins += [self._node(at) for at in content.pins]
         draft.clamps += [
@@ -82,7 +85,10 @@ class _Drawing(RodPlaces):
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
         self.refuse_many(where, rod, len(self.draft.points) + len(points))
+        first = len(self.draft.edges)
         self.draft.curve(points, section, limb=rod.limb, closed=rod.closed)
+        edges = self.draft.edges[first:]
+        self.chains.append([edges[0][0], *(j for _, j in edges)])
 
     def _section(self, rod: RodEntry) -> Section:
         size = rod.section or self.content.section

@@ -1,5 +1,6 @@
 """Rod files: the shipped ones, and what is wrong with others in one line."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from pipeline.cases.rod_file import RodFileCase
 from pipeline.formats.rod_file import DrawnRod, read_rod
 from pipeline.terminal.errors import InputError
 from sim.rod.rod.rod import PASSIVE
+from tests.pipeline.shipped_cases import config_of
 
 SHIPPED = sorted((Path(__file__).parents[3] / "conf" / "robot").glob("*.yaml"))
 BEAM = """\
@@ -81,3 +83,29 @@ def test_what_is_wrong_is_told_with_the_file_and_the_place(
     assert str(path) in str(refused.value)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ("[5.000024, 0]", "the end of rods[1] is 2.4e-05 cm from that of rods[0]: use"),
+        ("[2.5, 0.25]", "the end of rods[1] is 0.25 cm from a node of rods[0]: use"),
+    ],
+)
+def test_rods_that_miss_each_other_are_named_with_the_gap(
+    start: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "two.yaml"
+    path.write_text(
+        "unit: cm\nsection: {round: {diameter: 0.2}}\nspacing: 0.5\n"
+        "material: {modulus: 1.0e6, density: 1000}\n"
+        f"rods: [{{line: [[0, 0], [5, 0]]}}, {{line: [{start}, [5, 5]]}}]\n"
+    )
+    with pytest.raises(ValueError, match=re.escape(said)):
+        read_rod(str(path))
+    path.write_text(path.read_text().replace(start, "[5, 0]"))
+    assert drawn(path).rod.pieces == 1
+
+
+def test_a_rod_file_leaves_its_plane_by_a_key_that_its_case_has() -> None:
+    assert config_of("rod_file")["dimension"] == 2
