@@ -1,5 +1,7 @@
 """What a finished run came to, as a person is told it."""
 
+import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,8 @@ ABOUT = (  # say how, not what
 LEAST_SHORT = 1.0  # degrees
 SAID = {"fold_why": "because", "doubled_nodes": "warning"}
 STEPS = ("steps", "iterations", "samples")
+PATTERN = "pattern.fold"  # the sheet of a run that has one
+KINDS = {"M": "mountain", "V": "valley", "F": "flat", "J": "join", "B": "border"}
 
 
 def told(record: Mapping[str, Any]) -> list[str]:
@@ -45,6 +49,18 @@ def told(record: Mapping[str, Any]) -> list[str]:
                 f"{SAID.get(name, name)}: {result[name]}{_short(name, result)}"
             )
     return lines
+
+
+def told_sheet(directory: Path) -> list[str]:
+    """A line of how many panels and edges of each kind a run's sheet has, or none."""
+    path = directory / PATTERN
+    if not path.is_file():
+        return []
+    sheet = json.loads(path.read_text(encoding="utf-8"))
+    many = Counter(sheet["edges_assignment"])
+    kinds = [f"{many[letter]} {kind}" for letter, kind in KINDS.items() if many[letter]]
+    panels = len(sheet["faces_vertices"])
+    return [f"sheet: {', '.join([f'{panels} panels', *kinds])}"]
 
 
 def _short(name: str, result: Mapping[str, Any]) -> str:

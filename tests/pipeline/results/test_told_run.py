@@ -1,6 +1,11 @@
 """What a person is told of a finished run."""
 
-from pipeline.results.told_run import told
+import json
+from pathlib import Path
+
+from pipeline.results.told_run import told, told_sheet
+from sim.origami.pattern.fold_format import pattern_document
+from sim.origami.pattern.tessellations import miura
 
 
 def test_a_fold_says_how_far_its_softest_crease_stays_behind() -> None:
@@ -14,3 +19,14 @@ def test_a_fold_says_how_far_its_softest_crease_stays_behind() -> None:
 def test_how_near_a_contact_is_does_not_come_before_what_moved() -> None:
     result = {"contact_gap": 4e-8, "out_of_balance": 1e-9, "x_c": 0.5, "y_c": 0.1}
     assert told({"result": result, "wall_s": 1.0})[0] == "x_c = 0.5, y_c = 0.1"
+
+
+def test_a_sheet_is_told_by_its_panels_and_the_kinds_of_its_lines(
+    tmp_path: Path,
+) -> None:
+    """Four panels around one vertex: three creases alike, one that is not."""
+    assert told_sheet(tmp_path) == []
+    sheet = pattern_document(miura(2, 2, width=0.02, height=0.02, angle=60.0))
+    (tmp_path / "pattern.fold").write_text(json.dumps(sheet))
+    (said,) = told_sheet(tmp_path)
+    assert said == "sheet: 4 panels, 3 mountain, 1 valley, 8 border"
