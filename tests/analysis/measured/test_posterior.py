@@ -190,3 +190,28 @@ def test_a_parameter_that_must_be_positive_stays_so() -> None:
     inputs = [Input("E", 0.5, 0.01, fitted=True, positive=True), FREE[1]]
     after, _ = posterior(fitted(records(LOADS), y, 1.0), inputs, {"force": NONE}, AIMS)
     assert after.inputs["E"] > 0
+
+
+@pytest.mark.parametrize(("jump", "ends"), [(0.004, True), (0.03, False)])
+def test_a_prediction_that_jumps_where_the_fit_lies_is_met_to_a_tenth(
+    jump: float, ends: bool
+) -> None:
+    """Above level 0.3 forces are higher: on neither side is a place that is right."""
+
+    def jumping(parameters: Mapping[str, float], record: RecordInputs) -> Quantities:
+        above = 0.5 if parameters["level"] > 0.3 else -0.5
+        moved = {**parameters, "level": parameters["level"] + above * jump}
+        return line(moved, record)
+
+    y = {n: 2.0 * load * AT + 0.3 for n, load in LOADS.items()}
+    y["c"] = y["c"] + 1.0
+    of = fitted(records(LOADS), y, U)
+    _, near = posterior(of, FREE, {"force": NONE}, AIMS)
+    rows = replace(of, predict=jumping)
+    if ends:
+        without = left_out(rows, near, FREE, {"force": NONE}, AIMS, ["c"])
+        assert without.inputs["level"] == pytest.approx(0.3, abs=2 * jump)
+        assert without.inputs["E"] == pytest.approx(2.0, abs=1e-3)
+    else:
+        with pytest.raises(NotConvergedError, match="without c the fit still moves"):
+            left_out(rows, near, FREE, {"force": NONE}, AIMS, ["c"])
