@@ -157,8 +157,7 @@ def run_step(
             judged = with_scanner_scale_told(judged, *given)
         judged = judged.because(seen.bar.remark).because(table.remark)
     except ValueError as error:
-        said = f"{error}{_other_unit(config.scale_mm, simulated)}"
-        raise InputError(said) from error
+        raise InputError(f"{error}{_other_unit(config.scale_mm, simulated)}") from error
     row = comparison_row(config, table, labels, judged) | distance_columns(
         config, run, target, judged
     )

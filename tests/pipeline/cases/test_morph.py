@@ -220,7 +220,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "negative length": ({"dist": [[0, 1, -2.0]]}, "has the length squared -2: it must"),
     "nobody leads": ({"leading": [], "goals": []}, "`leading` is empty: name a node"),
     "link to itself": ({"dist": [[1, 1, 1.0]]}, "dist(1, 1) has length zero"),
-    "not a number": ({"nodes": [[0, 0, float("nan")]]}, "node 0 is at"),
+    "not a number": ({"nodes": [[0, 0, float("nan")]]}, "nodes[0][2] is nan: give a"),
     "flat nodes": ({"nodes": [[0, 0]]}, "nodes[0] is [0, 0]: it needs 3 numbers"),
     "no nodes": ({"nodes": []}, "nodes must be a list with an entry or more"),
     "short entry": ({"dist": [[0, 1]]}, "dist[0] is [0, 1]: it needs 3 numbers"),
@@ -261,12 +261,12 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "line to itself": ({"par": [[0, 1, 2, 2]]}, "par(0, 1, 2, 2) joins node 2 to its"),
     "projection on itself": ({"dot": [[0, 0, 1, 2, 0.0]]}, "joins node 0 to itself"),
     "joint with itself": ({"coin": [[1, 1]]}, "coin(1, 1) joins node 1 to itself"),
-    "far away": ({"nodes": [[0, 0, 1e200]] * 3}, "node 0 is at [0.0, 0.0, 1e+200]"),
+    "far away": ({"nodes": [[0, 0, 1e200]] * 3}, "nodes[0][2] is 1e+200: give a"),
     "too many digits": ({"leading": [10**30]}, "a number is 100000000000000000..."),
     "leading": ({"leading": [7]}, "leading node 7 is not there"),
     "leading twice": ({"leading": [2, 2], "goals": [[0, 0, 0]] * 2}, "named twice"),
     "goals": ({"goals": [[0, 0, 0]] * 3}, "3 goals for 1 leading nodes"),
-    "goal": ({"goals": [[0, 0, float("inf")]]}, "goal 0 is at"),
+    "goal": ({"goals": [[0, 0, float("inf")]]}, "goals[0][2] is inf: give a"),
 }
 
 
