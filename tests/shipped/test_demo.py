@@ -113,7 +113,9 @@ def test_every_figure_and_table_is_traced_to_what_it_stands_on(made):
 
 
 def test_the_archive_is_whole(made, archive):
-    morphtrack(made, "archive", "--check", str(archive))
+    told = morphtrack(made, "archive", "--check", str(archive)).split()
+    assert told[-2:] == ["digests", "hold"]
+    assert int(told[-3]) > 1000, "code, configurations, data and results"
 
 
 def test_what_the_archive_holds_makes_the_same_results_anew(made, archive):
