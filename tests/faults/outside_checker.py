@@ -19,6 +19,7 @@ import sys
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 KEY = re.compile(r"[0-9a-f]{16}")
@@ -98,7 +99,7 @@ def mlflow_runs(results: Path) -> list[dict]:
     database = results / "mlflow" / "mlflow.db"
     if not database.exists():
         return []
-    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as tables:
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as tables:
         rows = tables.execute(
             "SELECT run_uuid, name, status FROM runs WHERE lifecycle_stage = 'active'"
         ).fetchall()
