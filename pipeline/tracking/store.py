@@ -33,7 +33,11 @@ if TYPE_CHECKING:
 
 ENDED = ("FINISHED", "FAILED", "KILLED")
 STUDY_TAG = "morphtrack.study"
-SET_TAG = "morphtrack.measured_set"
+# Tags of runs that belong together, the parent's own tag, its step and first words.
+GROUPS = {
+    "measured_set": ("morphtrack.measured_set", "measured", "measured set"),
+    "comparison": ("morphtrack.comparison", "compare", "comparison"),
+}
 PROJECT_TAG = "morphtrack.project"
 
 
@@ -201,8 +205,9 @@ class Store:
         parent = {}
         if tags.get("study"):
             parent = {PARENT: self.parent_run(tags["study"])}
-        elif tags.get("measured_set"):
-            parent = {PARENT: self.set_run(tags["measured_set"])}
+        for group in GROUPS:
+            if tags.get(group) and not parent:
+                parent = {PARENT: self.group_run(group, tags[group])}
         values = self._variations.of(record)
         own = {NAME: run_name(record, said(values, short=True))}
         own |= {DIFFERS: said(values)} if values else {}
@@ -217,27 +222,33 @@ class Store:
             ) or self._new_parent(study)
         return self._parents[study]
 
-    def set_run(self, name: str) -> str:
-        """The id of a measured set's parent run, made and ended where it is missing.
+    def group_run(self, group: str, name: str) -> str:
+        """The id of the parent of runs that belong together, ended as it is made.
 
-        Fit, predictions and comparisons are its children.
+        Of a measured set: fit, predictions and comparisons; of a comparison: scan,
+        ingest, deviation and compare.
         """
-        note = f"set {name}"
-        if note not in self._parents:
-            held = next(self.runs(**{SET_TAG: name}), None)
-            self._parents[note] = (
-                held.info.run_id if held is not None else self._new_set(name)
-            )
-        return self._parents[note]
+        key = f"{group} {name}"
+        if key not in self._parents:
+            held = next(self.runs(**{GROUPS[group][0]: name}), None)
+            parent = str(held.info.run_id) if held else self._new_group(group, name)
+            if held is None or held.info.status not in ENDED:
+                self.client.set_terminated(parent, "FINISHED")
+            self._parents[key] = parent
+        return self._parents[key]
 
-    def _new_set(self, name: str) -> str:
-        tags = {SET_TAG: name, "step": "measured", "measured_set": name, **self.mark}
-        tags |= columns("measured", self._place)
-        tags[NOTE] = title(Path("conf/measured") / f"{name}.yaml")
-        run = self.client.create_run(
-            self.experiment, tags=tags, run_name=f"measured set {name}"
+    def _new_group(self, group: str, name: str) -> str:
+        own, step, words = GROUPS[group]
+        tags = {own: name, "step": step, group: name, **self.mark}
+        tags |= columns(step, self._place)
+        tags[NOTE] = (
+            title(Path("conf/measured") / f"{name}.yaml")
+            if group == "measured_set"
+            else f"What `comparisons.{name}` of conf/workflow.yaml made."
         )
-        self.client.set_terminated(run.info.run_id, "FINISHED")
+        run = self.client.create_run(
+            self.experiment, tags=tags, run_name=f"{words} {name}"
+        )
         return str(run.info.run_id)
 
     def _new_parent(self, study: str) -> str:

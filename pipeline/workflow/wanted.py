@@ -36,7 +36,7 @@ def compared(planner: Planner, wanted: Compared) -> tuple[Job, Job, Job]:
     bench = bench_tags(bench_of(wanted))
     spheres = _ingest(planner, wanted, simulated, bench)
     reads: dict[str, Job] = {"spheres": spheres, "simulated": simulated}
-    tags = {"case": wanted.case}
+    tags = tags_of_comparison(wanted)
     of_target = _checked("deviation", wanted, _deviation_config(wanted))
     placed = job_for("deviation", wanted.name, of_target, dict(reads), tags=tags)
     reads["deviation"] = planner.add(placed)
@@ -46,6 +46,11 @@ def compared(planner: Planner, wanted: Compared) -> tuple[Job, Job, Job]:
     tags = tags | {"expect": wanted.expect} | bench
     compared = planner.add(job_for("compare", wanted.name, config, reads, tags=tags))
     return simulated, spheres, compared
+
+
+def tags_of_comparison(wanted: Compared) -> dict[str, str]:
+    """What the runs of one comparison are found by, in MLflow as its children."""
+    return {"case": wanted.case, "comparison": wanted.name}
 
 
 def measured_series(planner: Planner, wanted: MeasuredSeries) -> Job:
@@ -110,7 +115,7 @@ def _ingest(
     planner: Planner, wanted: Compared, simulated: Job, bench: dict[str, str]
 ) -> Job:
     config = _checked("ingest", wanted, _ingest_config(wanted))
-    tags = {"case": wanted.case} | bench
+    tags = tags_of_comparison(wanted) | bench
     if not isinstance(wanted.scan, VirtualScan):
         paths = wanted.scan
         return planner.add(job_for("ingest", wanted.name, config, {}, paths, tags))
@@ -121,7 +126,7 @@ def _ingest(
         wanted.name,
         _checked("virtual_scan", wanted, _scanner_config(wanted, wanted.scan)),
         {"simulated": simulated},
-        tags={"case": wanted.case, "synthetic": "true"},
+        tags=tags_of_comparison(wanted) | {"synthetic": "true"},
     )
     reads = {"scan": planner.add(scan)}
     tags = tags | {"synthetic": "true"}

@@ -89,6 +89,25 @@ def test_synthetic_scans_say_so_everywhere(made: Path) -> None:
     assert said["virtual_scan"] == said["ingest"] == said["compare"] == "true"
 
 
+def test_scan_ingest_deviation_and_comparison_have_one_parent_in_mlflow(
+    made: Path,
+) -> None:
+    held = runs_in(made)
+    names = {run.info.run_id: run.info.run_name for run in held}
+    children: dict[str, list[str]] = {}
+    for run in held:
+        parent = run.data.tags.get("mlflow.parentRunId")
+        if parent:
+            children.setdefault(names[parent], []).append(run.data.tags["step"])
+    steps = ["compare", "deviation", "ingest", "virtual_scan"]
+    assert {name: sorted(found) for name, found in children.items()} == {
+        "comparison same": steps,
+        "comparison control": steps,
+    }
+    parents = [run for run in held if run.info.run_name in children]
+    assert [run.info.status for run in parents] == ["FINISHED"] * 2
+
+
 def test_mlflow_holds_one_finished_run_a_job_with_metrics_by_step(made: Path) -> None:
     from mlflow import MlflowClient
 
