@@ -6,6 +6,8 @@ boundary value problem, or the limit of order 2 by the last two. Parts:
   ring        height of a heavy ring of Gamma 1 and 2 at rest, in N
   cantilever  tip at rest under its weight, in N; tip of a damped beam that is let go, h
   wave        energy of a rod that swings without friction in a trough for 8 s, in h
+  reversal    way of a block thrown up a slope, place of a rod that swings in a trough
+              with friction, with reversals located and without, in h
 """
 
 import argparse
@@ -26,6 +28,7 @@ from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
 from tests.recorded import summary
 from tests.sim.rod.known import SOFT, table
+from tests.sim.rod.stepping.test_reversals import in_the_trough, slid, thrown_up
 
 STEPS = (10e-3, 5e-3, 2.5e-3, 1.25e-3, 0.625e-3)
 
@@ -113,11 +116,25 @@ def of_wave() -> None:
     show("energy of a rod that swings in a trough, share kept, in h", STEPS, kept, 1.0)
 
 
+def of_reversal() -> None:
+    for located in (False, True):
+        how = "reversals located" if located else "as by default"
+        ways = [
+            thrown_up(0.2, 0.5, 0.4, h=h, locate_reversals=located).mean()
+            for h in STEPS
+        ]
+        show(f"block thrown up a slope, {how}, in h", STEPS, ways, slid(0.2, 0.5, 0.4))
+        places = [in_the_trough(h=h, locate_reversals=located) for h in STEPS]
+        limit = in_the_trough(h=0.3125e-3, locate_reversals=True)
+        show(f"place in a trough after 1.7 s, {how}, in h", STEPS, places, limit)
+
+
 PARTS = {
     "star": of_star,
     "ring": of_ring,
     "cantilever": of_cantilever,
     "wave": of_wave,
+    "reversal": of_reversal,
 }
 
 

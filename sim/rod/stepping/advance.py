@@ -6,6 +6,8 @@ So a step in which a node meets the ground at time T (found on its path: continu
 collision detection) is cut into two: one that ends h_2 / 2 before T, one of length h_2
 with the node in contact from its start. Nodes that would land within `landing` of the
 ground need no cut.
+
+With `reversals` a step in which a contact stops to slide as it did is cut there too.
 """
 
 from sim.arrays import Floats
@@ -25,7 +27,9 @@ from sim.rod.stepping.energy_balance import (
     is_sound,
     keep_flow,
 )
+from sim.rod.stepping.many_contacts import MANY
 from sim.rod.stepping.newmark import guess
+from sim.rod.stepping.reversals import reversal_time
 from sim.rod.stepping.rules import solve_with_contacts
 from sim.rod.stepping.state import (
     RodState,
@@ -126,7 +130,7 @@ def attempt(
     """Solve a step of length h, and find all that lands in it.
 
     Returns h and the number of contacts; or the length of a step that is to be made
-    first, because a node lands; or 0, if the step cannot be solved.
+    first, because a node lands or sliding reverses; or 0, if it cannot be solved.
     """
     bare = not setting.grounded and touch is None
     count = 0 if bare else closed_contacts(setting, touch, state, work)
@@ -149,6 +153,11 @@ def attempt(
         if work.memo.full != 0:
             return 0.0, count
         if listed == count:
+            if scheme.reversals:
+                many = count > MANY and touch is None
+                rest = reversal_time(setting, state, work, count, h, many)
+                if shortest < rest < h - shortest:
+                    return rest, count
             found = 0.0
             if touch is not None:
                 found = contact_gap(setting, touch, state, work, count)

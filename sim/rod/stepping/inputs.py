@@ -73,6 +73,7 @@ def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Sche
         strain=float(options.strain),
         balance=float(options.balance),
         length=float(options.h),
+        reversals=bool(options.locate_reversals) and gamma < 1.0,
     )
 
 

@@ -31,6 +31,8 @@ class StepOptions:
     residual : of the largest force on a node, which may be unbalanced after a step
     strain : largest stretch of an edge
     balance : of the energies at work, which a step, or all of them, may make or lose
+    locate_reversals : cut steps where sliding reverses, in place of an error of first
+        order in h
     reuse : contraction up to which a factorisation is kept; 0 renews it always
     """
 
@@ -49,6 +51,7 @@ class StepOptions:
     residual: float = 1e-6
     strain: float = 1.0
     balance: float = 0.1
+    locate_reversals: bool = False
 
     def __post_init__(self) -> None:
         for name, kind in (("contact", ContactRule), ("integrator", Integrator)):
@@ -60,6 +63,11 @@ class StepOptions:
         refuse_unless_positive(self, "residual", "strain", "balance", of="steps")
         refuse_negative(self, "accuracy", "reuse", "closing", of="steps")
         refuse_unless_count(self, "max_newton", of="steps")
+        if self.locate_reversals and self.contact is not ContactRule.EXACT:
+            raise ValueError(
+                "steps: locate_reversals is of contact exact, not "
+                f"{self.contact.value}: leave it out"
+            )
         for name in ("shortest", "closing"):
             value = getattr(self, name)
             if value > 1.0:

@@ -72,6 +72,7 @@ class Scheme(NamedTuple):
     strain : largest stretch of an edge
     balance : of the energies at work, that steps may leave out of balance
     length : s, of a full step
+    reversals : whether steps are cut where sliding reverses
     """
 
     conserving: bool
@@ -91,6 +92,7 @@ class Scheme(NamedTuple):
     strain: float
     balance: float
     length: float
+    reversals: bool
 
 
 Numbers = TypeVar("Numbers")

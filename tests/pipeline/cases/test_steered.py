@@ -1,6 +1,7 @@
 """The robot that is steered, its figure, and the code in docs/control.md."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from pipeline.figures.steering import draw
 from pipeline.results.shown import Row
 from pipeline.steps.recording import record_steps
 from pipeline.terminal.errors import InputError
+from tests.recorded import summary
 
 ROOT = Path(__file__).parents[3]
-HALF_A_STRIDE = 0.155  # H
+HALF_A_STRIDE = 0.1325  # H
 
 
 def steered(**values: Any) -> SteeredCase:
@@ -41,6 +43,13 @@ def test_robot_stops_where_it_is_wanted(
     assert np.ptp(late) < 1e-3  # and stays
     drawn = draw([Row("steered", tmp_path)])
     assert (drawn.tables["ways"]["goal_over_H"] == goal).all()
+
+
+def test_the_stride_is_the_way_of_a_cycle_of_the_robot_that_is_steered() -> None:
+    robot = replace(steered().robot, duration=3.0, every=10**6)
+    assert steered().stride == SteeredCase().stride == 2.0 * HALF_A_STRIDE
+    way = summary(robot)["way_over_H"]
+    assert way == pytest.approx(SteeredCase().stride, rel=5e-3)
 
 
 def test_figure_says_what_is_no_run_of_the_robot(tmp_path: Path) -> None:
