@@ -141,6 +141,9 @@ class ViewThresholds:
     fewest: int = 4  # spheres from which views can be placed; law
     seen: int = 200  # points on spheres that tell where a view was taken from; custom
     most_points: int = 3_000  # that are asked; speed
+    # mean cosine of the steepest twentieth of what one place sees, least; .149 where
+    # points are as dense as the rays of a scanner up to grazing ones; law
+    grazing: float = 0.1
     farthest: float = 20.0  # scanner's distance over the reach of the spheres; custom
     rounds: int = 5  # of centres and motions in turn; one view needs but two; views
 

@@ -62,7 +62,9 @@ def scanner_places(
     """Return where the scanner stood for each view, from the normals it saw.
 
     It saw no surface from behind, so it stood where the steepest twentieth of all
-    normals on spheres looks towards it best. None where a view sees too little.
+    normals on spheres looks towards it best. None where a view sees too little, or
+    shows balls from more sides than there are from one place, as a file of several
+    merged views does: its errors have no lines of sight.
 
     Returns
     -------
@@ -80,12 +82,17 @@ def scanner_places(
         if len(seen) < VIEWS.seen:
             return None
         seen = seen[:: 1 + len(seen) // VIEWS.most_points]
-        places[v] = _best_seen_from(points[at[seen]], u[seen])
+        places[v], steepest = _best_seen_from(points[at[seen]], u[seen])
+        if steepest < VIEWS.grazing:
+            return None
     return places
 
 
-def _best_seen_from(x: Floats, u: Floats) -> Floats:
-    """Place (3,) from which the worst seen twentieth of the normals is seen best."""
+def _best_seen_from(x: Floats, u: Floats) -> tuple[Floats, float]:
+    """Place (3,) from which the worst seen twentieth of the normals is seen best.
+
+    And the mean cosine of the angles at which that twentieth is seen.
+    """
     steep = len(x) // 20 + 1
     middle = x.mean(axis=0)
     reach = float(np.linalg.norm(x - middle, axis=1).max())
@@ -99,7 +106,7 @@ def _best_seen_from(x: Floats, u: Floats) -> Floats:
     best = minimize(
         worst, 5.0 * way, method="Nelder-Mead", options={"xatol": 0.02, "fatol": 1e-4}
     )
-    return np.asarray(middle + reach * _kept_near(best.x))
+    return np.asarray(middle + reach * _kept_near(best.x)), -float(best.fun)
 
 
 def _kept_near(place: Floats) -> Floats:

@@ -83,16 +83,20 @@ def radius_remark(used: float, own: float, sd: float, slack: float = 0.0) -> str
 
 
 def told_radius(picks: Picks, options: PickOptions) -> str:
-    """The same of a scan; caps of one view seem smaller the noisier they are."""
+    """The same of a scan; caps seem smaller or larger the noisier they are."""
     used = used_radius(picks, options)
-    slack = HINT.caps * picks.noise**2 / used if picks.joint_radius is None else 0.0
-    return radius_remark(used, *own_radius(picks), slack)
+    return radius_remark(used, *own_radius(picks), _of_noise(picks, used))
+
+
+def _of_noise(picks: Picks, used: float) -> float:
+    """By how much noise of a direction that is not known may change radii, mm."""
+    return HINT.caps * picks.noise**2 / used
 
 
 def _wrong_radius(picks: Picks, R: float) -> str:
     """Why centres fitted with R would be wrong: a cap seen from one side slides."""
     own, sd = own_radius(picks)
-    if abs(own - R) < max(HINT.wrong * R, HINT.certain * sd):
+    if abs(own - R) < max(HINT.wrong * R, HINT.certain * sd, _of_noise(picks, R)):
         return ""
     return (
         f"E-RADIUS {len(picks.spheres)} spheres have the radius {own:.4g} +- {sd:.2g} "

@@ -54,7 +54,9 @@ class HintThresholds:
     certain: float = 5.0
     odd: float = 0.003  # of the radius, and `sure` sd: so far off is told
     sure: float = 3.0
-    caps: float = 16.0  # noise^2 / radius by which caps of one view come out smaller
+    # noise^2 / radius by which caps come out smaller without lines of sight, or larger
+    # where noise is not along them
+    caps: float = 16.0
 
 
 SIZE = SizeThresholds()

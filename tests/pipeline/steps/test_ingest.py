@@ -7,12 +7,16 @@ import numpy as np
 import pytest
 import trimesh
 
-from analysis.spheres.picks import ViewMotion
+from analysis.spheres.find import find_spheres
+from analysis.spheres.picks import PickOptions, ViewMotion
 from pipeline.commands.ingest import main
-from pipeline.scans.thresholds import HintThresholds, SizeThresholds
+from pipeline.scans.hints import doubt, own_radius, told_radius
+from pipeline.scans.reading.units import Unit
+from pipeline.scans.thresholds import HINT, HintThresholds, SizeThresholds
 from pipeline.scans.views import settled
 from pipeline.steps.ingest import Ingest, run_step
 from sim.arrays import Floats
+from tests.helpers.isotropic_cloud import RADIUS, isotropic
 from tests.helpers.tables import rows_of
 
 CENTRES = np.array(
@@ -361,6 +365,19 @@ def test_spheres_a_little_smaller_than_said_are_refused(
     assert "6 spheres have the radius 5.8" in said
     assert main([*words(scan, out), "--sphere-radius-mm", "5.8"]) == 0
     assert farthest(centres_of(out / "spheres.csv"), CENTRES) < 0.01
+
+
+def test_noise_that_is_not_along_lines_of_sight_is_not_taken_for_another_radius(
+    rng: np.random.Generator,
+) -> None:
+    """Views are placed as if it were, and balls come out 13 noise^2 / R too large."""
+    _, points, number = isotropic(rng, 0.1, 2, "scanner", balls=6, each=1000)
+    options = PickOptions(radius_mm=RADIUS)
+    picks = find_spheres(points, options, number)
+    own, sd = own_radius(picks)
+    assert own > RADIUS + max(HINT.odd * RADIUS, HINT.sure * sd)
+    assert told_radius(picks, options) == ""
+    assert doubt(picks, points, Unit.MM, options) == ""
 
 
 def test_a_refused_scan_says_that_rows_were_dropped(
