@@ -6,6 +6,8 @@ boundary value problem, or the limit of order 2 by the last two. Parts:
   ring        height of a heavy ring of Gamma 1 and 2 at rest, in N
   cantilever  tip at rest under its weight, in N; tip of a damped beam that is let go, h
   wave        energy of a rod that swings without friction in a trough for 8 s, in h
+  hoop        spin that a stiff hoop keeps in 1.67 rounds, on its nodes and on its arcs,
+              in N; on arcs of 100 nodes in h
   reversal    way of a block thrown up a slope, place of a rod that swings in a trough
               with friction, with reversals located and without, in h
 """
@@ -28,6 +30,7 @@ from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
 from tests.recorded import summary
 from tests.sim.rod.known import SOFT, table
+from tests.sim.rod.stepping.test_arcs import rolled
 from tests.sim.rod.stepping.test_reversals import in_the_trough, slid, thrown_up
 
 STEPS = (10e-3, 5e-3, 2.5e-3, 1.25e-3, 0.625e-3)
@@ -116,6 +119,16 @@ def of_wave() -> None:
     show("energy of a rod that swings in a trough, share kept, in h", STEPS, kept, 1.0)
 
 
+def of_hoop() -> None:
+    nodes = (25, 50, 100, 200, 400)
+    kept = [rolled(n, touching=None)[1] for n in nodes]
+    show("spin of a hoop that rolls on its nodes, in N", nodes, kept, 1.0)
+    kept = [rolled(n)[1] for n in nodes]
+    show("spin of a hoop that rolls on its arcs, in N", nodes, kept, 1.0)
+    kept = [rolled(100, h=h)[1] for h in STEPS[1:]]
+    show("spin of a hoop on arcs, N = 100, in h", STEPS[1:], kept, 1.0)
+
+
 def of_reversal() -> None:
     for located in (False, True):
         how = "reversals located" if located else "as by default"
@@ -134,6 +147,7 @@ PARTS = {
     "ring": of_ring,
     "cantilever": of_cantilever,
     "wave": of_wave,
+    "hoop": of_hoop,
     "reversal": of_reversal,
 }
 

@@ -19,6 +19,7 @@ from sim.rod.rod.rod import Rod
 
 SKIN = 4.0  # over the gap that a step may leave, where rods have no thickness
 ALONG = 2.0  # thicknesses, within which a rod does not touch itself along its axis
+FLAT = 4.0  # gaps that a step may leave, below whose sagitta an arc counts as flat
 POINTS = 17  # of an edge, at which its start is compared with the ground
 
 
@@ -27,6 +28,8 @@ class PlaneTouching:
     """Edges feel the ground; rods feel rods and themselves, by the same friction.
 
     ground, rods : whether edges feel the ground, and nodes the edges of rods
+    arcs : whether the ground feels no edges, but arcs through a node and its neighbours
+        (`sim.rod.stepping.arcs`), on which a smooth rod rolls without an impact
     thickness : m, the least distance of two axes; 0 is a skin of 4 `gap`
     gap : of the shortest edge, by which a contact may be open or deep after a step;
         it also holds for nodes on the ground
@@ -36,6 +39,7 @@ class PlaneTouching:
 
     ground: bool = True
     rods: bool = True
+    arcs: bool = False
     thickness: float = 0.0
     gap: float = 1e-4
 
@@ -52,13 +56,20 @@ class TouchSetting(NamedTuple):
     """What the compiled loop reads of it.
 
     ground, rods : whether edges feel the ground, and nodes edges
+    arcs : whether the ground feels arcs
     distance : m
+    flat : m, of the middle of two neighbours above a node, below which an arc is flat
+    before, after : (n,) neighbours of each node with which it spans an arc, or -1
     first, own : (n + 1,), (k,) the edges beside each node, which it does not feel
     """
 
     ground: bool
     rods: bool
+    arcs: bool
     distance: float
+    flat: float
+    before: Ints
+    after: Ints
     first: Ints
     own: Ints
 
@@ -69,13 +80,29 @@ def touch_of(
     """What the loop reads; a level ground touches no edge before a node."""
     if touching is None:
         empty = np.zeros(0, dtype=np.int64)
-        return TouchSetting(False, False, 0.0, empty, empty)
+        return TouchSetting(False, False, False, 0.0, 0.0, *4 * (empty,))
     curved = ground is not None and (
         ground.relief.amplitude != 0.0 or len(ground.relief.knots) > 1
     )
     first, own = _beside(rod, ALONG * touching.thickness)
-    edges = touching.ground and curved
-    return TouchSetting(edges, touching.rods, touching.distance(rod), first, own)
+    arcs = touching.ground and touching.arcs and ground is not None
+    edges = touching.ground and curved and not arcs
+    flat = FLAT * touching.gap * float(rod.rest_length.min())
+    before, after = _neighbours(rod)
+    return TouchSetting(
+        edges, touching.rods, arcs, touching.distance(rod), flat, before, after,
+        first, own,
+    )  # fmt: skip
+
+
+def _neighbours(rod: Rod) -> tuple[Ints, Ints]:
+    """Of each node those beside it; -1 at ends, and where more than two edges meet."""
+    n = len(rod.nodes)
+    before, after = np.full(n, -1), np.full(n, -1)
+    i, j, k = rod.bends.T
+    single = np.bincount(rod.edges.ravel(), minlength=n)[j] == 2
+    before[j[single]], after[j[single]] = i[single], k[single]
+    return before, after
 
 
 def _beside(rod: Rod, reach: float) -> tuple[Ints, Ints]:
@@ -105,6 +132,14 @@ def refuse_start_inside(
                 f"touching: node {node} starts {away[k]:.3g} m from edge {k}, closer "
                 f"than {touch.distance:.3g} m: move them apart or make the rod thinner"
             )
+    if touch.arcs and ground is not None:
+        for k in range(len(rod.nodes)):
+            deep = -arc_gap(touch, rod.nodes, k, ground)
+            if deep > touching.gap * float(rod.rest_length.min()):
+                raise ValueError(
+                    f"touching: the arc of node {k} starts {deep:.3g} m below the "
+                    "ground: lift the rod"
+                )
     if touch.ground and ground is not None:
         for k in range(len(a)):
             deep = -edge_gap(rod.edges[k : k + 1], rod.nodes, ground)
@@ -112,6 +147,16 @@ def refuse_start_inside(
                 raise ValueError(
                     f"touching: edge {k} starts {deep:.3g} m below the ground: lift it"
                 )
+
+
+def arc_gap(touch: TouchSetting, x: Floats, node: int, ground: Ground) -> float:
+    """The least gap above the ground at 17 points of the arc of a node, m."""
+    j, k = touch.before[node], touch.after[node]
+    if j < 0:
+        return float(gaps(ground, x[node : node + 1]).min())
+    s = np.linspace(-0.5, 0.5, POINTS)[:, None]
+    along, bent = 0.5 * (x[k] - x[j]), 0.5 * (x[j] + x[k]) - x[node]
+    return float(gaps(ground, x[node] + s * along + s * s * bent).min())
 
 
 def edge_gap(edges: Ints, x: Floats, ground: Ground) -> float:

@@ -80,7 +80,14 @@ def copy_strain(source: Strains, target: Strains) -> None:
 
 
 @inner
-def accept(state: RodState, work: Work, count: int, h: float) -> None:
+def accept(
+    setting: Setting,
+    touch: TouchSetting | None,
+    state: RodState,
+    work: Work,
+    count: int,
+    h: float,
+) -> None:
     """The end of the step becomes the state."""
     changed = 0
     for c in range(count):
@@ -93,7 +100,7 @@ def accept(state: RodState, work: Work, count: int, h: float) -> None:
             state.v[i, a] = work.v[i, a]
             state.gradient[i, a] = work.elastic[i, a]
     copy_strain(work.strain, state.strain)
-    keep_contacts(state, work, count)
+    keep_contacts(setting, touch, state, work, count)
     keep_flow(state, work)
     state.clock.time += h
     state.clock.last_step = h
@@ -208,7 +215,7 @@ def advance(
         elif made < h:
             h = made
         else:
-            accept(state, work, count, h)
+            accept(setting, touch, state, work, count, h)
             if touch is not None:
                 keep_pairs(state, work, count)
             work.memo.unsound, work.memo.apart = 0, 0

@@ -24,6 +24,13 @@ from sim.rod.contact.coulomb import (
 from sim.rod.contact.ground import gap, surface
 from sim.rod.contact.touching import TouchSetting
 from sim.rod.energy.blocks import unit_forward, weighted_product
+from sim.rod.stepping.arcs import (
+    arc_gap,
+    find_arcs,
+    hand_over,
+    lowest_place,
+    place_arc,
+)
 from sim.rod.stepping.state import RodState, Scheme, Setting, Work
 from sim.rod.stepping.touches import (
     closed_pairs,
@@ -122,6 +129,9 @@ def place_frames(
     for c in range(count):
         if touch is not None and work.edge[c] != ON_GROUND:
             place_pair(setting, scheme, state, work, c, h)
+            continue
+        if touch is not None and touch.arcs:
+            place_arc(setting, scheme, state, work, c, count, h)
             continue
         i = work.who[c]
         end = state.x[i, 0] + h * ((1.0 - g) * state.v[i, 0] + g * work.v[i, 0])
@@ -346,7 +356,11 @@ def find_landings(
     for c in range(count):
         if work.edge[c] == ON_GROUND:
             work.listed[work.who[c]] = True
-    for i in range(len(state.contact) if setting.grounded else 0):
+    nodes = len(state.contact) if setting.grounded else 0
+    if touch is not None and touch.arcs:
+        listed, first = find_arcs(setting, scheme, state, work, listed, h, uncut)
+        nodes = 0
+    for i in range(nodes):
         if gap(setting.relief, work.x[i, 0], work.x[i, 1]) >= 0.0:
             continue
         if work.listed[i] or (setting.held[i, 0] and setting.held[i, 1]):
@@ -385,14 +399,25 @@ def contact_gap(
             continue
         i = work.who[c]
         off = gap(setting.relief, work.x[i, 0], work.x[i, 1])
+        if touch is not None and touch.arcs:
+            s = lowest_place(setting, work.x, i)
+            off = arc_gap(setting, work.x, i, s)[0]
         largest = max(largest, -off if work.state[c] == OPEN else abs(off))
     return largest
 
 
 @inner
-def keep_contacts(state: RodState, work: Work, count: int) -> None:
+def keep_contacts(
+    setting: Setting,
+    touch: TouchSetting | None,
+    state: RodState,
+    work: Work,
+    count: int,
+) -> None:
     """Write the states of the contacts with the ground into the state of the rod."""
     state.contact[:] = OPEN
     for c in range(count):
         if work.edge[c] == ON_GROUND:
+            if touch is not None and touch.arcs:
+                hand_over(setting, work, c, count)
             state.contact[work.who[c]] = work.state[c]

@@ -45,7 +45,14 @@ def settle(
     tolerance : on the unbalanced force of any node, as a fraction of all outer forces
     minimum : whether to leave saddles; else the first equilibrium is told
     higher : leave a saddle for the higher of the two minima beside it
+
+    Raises
+    ------
+    ValueError
+        for `touching` with arcs, whose rests are not told from saddles.
     """
+    if world.touching is not None and world.touching.arcs:
+        raise ValueError("touching: arcs are of motions: settle without them")
     found = TOLERANCE if world.touching is None else TOUCHING
     options = StepOptions(tolerance=found, reuse=0.0, h=FIRST)
     loop = Loop(replace(world, damping=Damping(beta=0.0)), options, None)

@@ -5,12 +5,12 @@ velocity then errs by up to 2 mu g times the part of it on the other side, at fi
 order in h. A step that is cut at the reversal keeps its order.
 """
 
-from sim.rod.compiled import inner
+from sim.rod.compiled import spine
 from sim.rod.contact.coulomb import FORTH, OPEN, STICK
 from sim.rod.stepping.state import RodState, Setting, Work
 
 
-@inner
+@spine
 def reversal_time(
     setting: Setting, state: RodState, work: Work, count: int, h: float, many: bool
 ) -> float:
@@ -40,7 +40,7 @@ def reversal_time(
     return first
 
 
-@inner
+@spine
 def unreversed(setting: Setting, work: Work, count: int, c: int) -> float:
     """What contact c would gain in velocity if none had changed its friction, m/s.
 
@@ -56,7 +56,7 @@ def unreversed(setting: Setting, work: Work, count: int, c: int) -> float:
     return gained
 
 
-@inner
+@spine
 def stops(work: Work, c: int) -> bool:
     """Whether a contact slid before the step, and after it does not slide that way."""
     was, now = work.was[c], work.state[c]

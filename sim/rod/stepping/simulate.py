@@ -44,7 +44,7 @@ class Loop:
         self.setting = setting_of(world, pattern)
         self.scheme = scheme_of(options, world)
         touch = self.setting.touch
-        self.touch = touch if touch.ground or touch.rods else None
+        self.touch = touch if touch.ground or touch.rods or touch.arcs else None
         self._pointed: dict[str, tuple[Any, Any]] = {}
         velocity = np.zeros_like(world.rod.nodes)
         if world.velocity is not None:
