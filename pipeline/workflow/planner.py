@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,13 @@ class Planner:
             self._names.add((job.step, name))
         self.jobs[job.key] = job
         return job
+
+    @cached_property
+    def virtual_lab(self) -> dict[str, Any]:
+        """The settings of virtual scans, composed once for all comparisons."""
+        from pipeline.steps.virtual_scan import scanner_settings
+
+        return scanner_settings()
 
     def shown(self, figure: str, label: str, words: Sequence[str]) -> Job:
         """The run that a figure shows; a case as it is has the case's name."""

@@ -37,12 +37,12 @@ def compared(planner: Planner, wanted: Compared) -> tuple[Job, Job, Job]:
     spheres = _ingest(planner, wanted, simulated, bench)
     reads: dict[str, Job] = {"spheres": spheres, "simulated": simulated}
     tags = tags_of_comparison(wanted)
-    of_target = _checked("deviation", wanted, _deviation_config(wanted))
+    of_target = _checked("deviation", wanted, _deviation_config(planner, wanted))
     placed = job_for("deviation", wanted.name, of_target, dict(reads), tags=tags)
     reads["deviation"] = planner.add(placed)
     if wanted.input_draws:
         reads["input_uncertainty"] = _printed_anew(planner, wanted, simulated)
-    config = _checked("compare", wanted, _comparison_config(wanted))
+    config = _checked("compare", wanted, _comparison_config(planner, wanted))
     tags = tags | {"expect": wanted.expect} | bench
     compared = planner.add(job_for("compare", wanted.name, config, reads, tags=tags))
     return simulated, spheres, compared
@@ -124,7 +124,7 @@ def _ingest(
     scan = job_for(
         "virtual_scan",
         wanted.name,
-        _checked("virtual_scan", wanted, _scanner_config(wanted, wanted.scan)),
+        _checked("virtual_scan", wanted, _scanner_config(planner, wanted, wanted.scan)),
         {"simulated": simulated},
         tags=tags_of_comparison(wanted) | {"synthetic": "true"},
     )
@@ -150,12 +150,12 @@ def _printing_config(wanted: Compared) -> dict[str, Any]:
     return {"scale_mm": wanted.scale_mm, "draws": wanted.input_draws, **given}
 
 
-def _deviation_config(wanted: Compared) -> dict[str, Any]:
+def _deviation_config(planner: Planner, wanted: Compared) -> dict[str, Any]:
     """How spheres are told apart where the target is sought: as in the comparison."""
     shared = ("registration_sd_mm", "print_scale_sd", "printing_sd_mm")
     given = {k: wanted.settings[k] for k in shared if k in wanted.settings}
     try:
-        scale_sd = stated_scale_sd(_comparison_config(wanted))
+        scale_sd = stated_scale_sd(_comparison_config(planner, wanted))
     except (TypeError, ValueError):
         scale_sd = None  # the comparison itself is refused for it
     if scale_sd is not None:
@@ -163,11 +163,11 @@ def _deviation_config(wanted: Compared) -> dict[str, Any]:
     return {"scale_mm": wanted.scale_mm, **given}
 
 
-def _comparison_config(wanted: Compared) -> dict[str, Any]:
+def _comparison_config(planner: Planner, wanted: Compared) -> dict[str, Any]:
     """The settings, and what the bench or the virtual scanner's certificate states."""
     given, own = bench_of(wanted).settings, wanted.settings
     if isinstance(wanted.scan, VirtualScan) and not any(name in given for name in MPE):
-        given |= {"scan_scale_sd": _lab_settings()["certified_scale_sd"]}
+        given |= {"scan_scale_sd": planner.virtual_lab["certified_scale_sd"]}
     return {"scale_mm": wanted.scale_mm, **with_bench(own, given)}
 
 
@@ -177,20 +177,16 @@ def bench_of(wanted: Compared) -> Lab:
     return read_lab(path, wanted.lab, f"{WORKFLOW}: comparisons.{wanted.name}.lab")
 
 
-def _lab_settings() -> dict[str, Any]:
-    from pipeline.steps.virtual_scan import scanner_settings
-
-    return scanner_settings()
-
-
 def _ingest_config(wanted: Compared) -> dict[str, Any]:
     own = {"sphere_radius_mm": wanted.sphere_radius_mm, "unit": wanted.unit}
     return {**wanted.ingest, **own}
 
 
-def _scanner_config(wanted: Compared, scan: VirtualScan) -> dict[str, Any]:
+def _scanner_config(
+    planner: Planner, wanted: Compared, scan: VirtualScan
+) -> dict[str, Any]:
     return {
-        **_lab_settings(),
+        **planner.virtual_lab,
         "scale_mm": wanted.scale_mm,
         "ball_radius_mm": wanted.sphere_radius_mm,
         "seed": scan.seed,
