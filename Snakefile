@@ -37,7 +37,7 @@ rule simulate:
         "results/log/simulate/{case}.log",
     priority: plan.priority("simulate")
     shell:
-        "morphtrack run simulate/{wildcards.case:q} 2>&1 | tee {log:q}"
+        "morphtrack run --planned simulate/{wildcards.case:q} 2>&1 | tee {log:q}"
 
 
 # A printed end state, scanned in the virtual lab.
@@ -51,7 +51,7 @@ rule virtual_scan:
         "results/log/virtual_scan/{comparison}.log",
     priority: plan.priority("virtual_scan")
     shell:
-        "morphtrack run virtual_scan/{wildcards.comparison:q} 2>&1 | tee {log:q}"
+        "morphtrack run --planned virtual_scan/{wildcards.comparison:q} 2>&1 | tee {log:q}"
 
 
 # The spheres in a scan.
@@ -65,7 +65,7 @@ rule ingest:
         "results/log/ingest/{comparison}.log",
     priority: plan.priority("ingest")
     shell:
-        "morphtrack run ingest/{wildcards.comparison:q} 2>&1 | tee {log:q}"
+        "morphtrack run --planned ingest/{wildcards.comparison:q} 2>&1 | tee {log:q}"
 
 
 # What printing errors do to the shape.
@@ -79,7 +79,7 @@ rule input_uncertainty:
         "results/log/input_uncertainty/{case}.log",
     priority: plan.priority("input_uncertainty")
     shell:
-        "morphtrack run input_uncertainty/{wildcards.case:q} 2>&1 | tee {log:q}"
+        "morphtrack run --planned input_uncertainty/{wildcards.case:q} 2>&1 | tee {log:q}"
 
 
 # The target in the scan, and the distance from it.
@@ -94,7 +94,7 @@ rule deviation:
         "results/log/deviation/{comparison}.log",
     priority: plan.priority("deviation")
     shell:
-        "morphtrack run deviation/{wildcards.comparison:q} 2>&1 | tee {log:q}"
+        "morphtrack run --planned deviation/{wildcards.comparison:q} 2>&1 | tee {log:q}"
 
 
 # Scan beside simulation.
@@ -111,7 +111,7 @@ rule compare:
         "results/log/compare/{comparison}.log",
     priority: plan.priority("compare")
     shell:
-        "morphtrack run compare/{wildcards.comparison:q} 2>&1 | tee {log:q}"
+        "morphtrack run --planned compare/{wildcards.comparison:q} 2>&1 | tee {log:q}"
 
 
 # A measured series beside a run.
@@ -125,7 +125,7 @@ rule compare_series:
         "results/log/compare_series/{series}.log",
     priority: plan.priority("compare_series")
     shell:
-        "morphtrack run compare_series/{wildcards.series:q} 2>&1 | tee {log:q}"
+        "morphtrack run --planned compare_series/{wildcards.series:q} 2>&1 | tee {log:q}"
 
 
 # Lengths of a print, from several of its poses.
@@ -138,7 +138,7 @@ rule calibrate:
         "results/log/calibrate/{calibration}.log",
     priority: plan.priority("calibrate")
     shell:
-        "morphtrack run calibrate/{wildcards.calibration:q} 2>&1 | tee {log:q}"
+        "morphtrack run --planned calibrate/{wildcards.calibration:q} 2>&1 | tee {log:q}"
 
 
 # Files for the printer.
@@ -152,7 +152,7 @@ rule parts:
         "results/log/parts/{case}.log",
     priority: plan.priority("parts")
     shell:
-        "morphtrack run parts/{wildcards.case:q} 2>&1 | tee {log:q}"
+        "morphtrack run --planned parts/{wildcards.case:q} 2>&1 | tee {log:q}"
 
 
 # An adaptive study: its workers are threads here.
@@ -166,7 +166,7 @@ rule search:
     priority: plan.priority("search")
     threads: plan.threads("search")
     shell:
-        "morphtrack run search/{wildcards.study:q} 2>&1 | tee {log:q}"
+        "morphtrack run --planned search/{wildcards.study:q} 2>&1 | tee {log:q}"
 
 
 # What the fitted records of a measured set tell.
@@ -178,7 +178,7 @@ rule fit_measured:
     log:
         "results/log/fit_measured/{set}.log",
     shell:
-        "morphtrack run fit_measured/{wildcards.set:q} 2>&1 | tee {log:q}"
+        "morphtrack run --planned fit_measured/{wildcards.set:q} 2>&1 | tee {log:q}"
 
 
 # Its records, predicted from their inputs.
@@ -191,7 +191,7 @@ rule predict:
     log:
         "results/log/predict/{set}.log",
     shell:
-        "morphtrack run predict/{wildcards.set:q} 2>&1 | tee {log:q}"
+        "morphtrack run --planned predict/{wildcards.set:q} 2>&1 | tee {log:q}"
 
 
 # What was measured beside what was predicted.
@@ -205,7 +205,7 @@ rule measured:
     log:
         "results/log/measured/{set}.log",
     shell:
-        "morphtrack run measured/{wildcards.set:q} 2>&1 | tee {log:q}"
+        "morphtrack run --planned measured/{wildcards.set:q} 2>&1 | tee {log:q}"
 
 
 # What came of the runs of a study.
@@ -219,7 +219,7 @@ rule study_table:
         "results/log/study_table/{study}.log",
     priority: plan.priority("study_table")
     shell:
-        "morphtrack run study_table/{wildcards.study:q} 2>&1 | tee {log:q}"
+        "morphtrack run --planned study_table/{wildcards.study:q} 2>&1 | tee {log:q}"
 
 
 # A figure of a paper, or of ours.
@@ -235,4 +235,4 @@ rule figure:
         "results/log/figure/{figure}.log",
     priority: plan.priority("figure")
     shell:
-        "morphtrack run figure/{wildcards.figure:q} 2>&1 | tee {log:q}"
+        "morphtrack run --planned figure/{wildcards.figure:q} 2>&1 | tee {log:q}"

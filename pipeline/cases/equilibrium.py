@@ -195,7 +195,7 @@ class EquilibriumRecorder:
         last = self.seen[-1]
         tables: Tables = {"reactions.csv": _reactions(last, self._near)}
         if last.body.structure.is_limited:
-            tables["contacts.csv"] = [touch._asdict() for touch in self._touching]
+            tables["contacts.csv"] = [touch.row() for touch in self._touching]
         return tables
 
     @property

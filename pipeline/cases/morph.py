@@ -47,6 +47,7 @@ from sim.morph.targets.smooth_cloud import SmoothCloud
 CLOSED_BY_ROUNDING = 1e-6  # of L, up to which closing a start changes it unsaid
 NOTHING = np.empty(0)
 TOUCHING = 1e-4  # of L, force from which a contact counts
+NAMED = 5  # pairs in contact, the strongest
 
 
 class Method(Choice):
@@ -266,7 +267,7 @@ class MorphRecorder:
         if self._attempts:
             tables["starts.csv"] = [a._asdict() for a in self._attempts]
         if self.case.obstacles is not None:
-            tables["contacts.csv"] = [touch._asdict() for touch in self._touching]
+            tables["contacts.csv"] = [touch.row() for touch in self._touching]
         return tables
 
     @property
@@ -328,6 +329,7 @@ class MorphRecorder:
         }
         if self.start_moved > CLOSED_BY_ROUNDING * self._L:
             ended["start_moved"] = self.start_moved
+            ended |= {"unit": self._unit} if self._unit else {}
         ended |= self._starts() | self._where_the_target_went()
         ended |= self._surface() | self._held_by()
         if self.case.reactions:
@@ -382,11 +384,29 @@ class MorphRecorder:
         }
 
     def _held_by(self) -> Summary:
-        """Overlaps, and the obstacles that carry a force."""
+        """Overlaps, and by name the limits and pairs that carry a force."""
         if self.case.obstacles is None:
             return {}
         held: Summary = {"overlaps": self.case.obstacles.overlaps(self.last.r)}
         if self._touching:
             held["smallest_gap"] = min(touch.room for touch in self._touching)
         carry = [t for t in self._touching if t.force > TOUCHING * self._L]
+        limits = [self._limit(touch) for touch in carry if touch.bound]
+        pairs = [touch.name for touch in carry if not touch.bound]
+        for name, found in (("limits", limits), ("touching", pairs[:NAMED])):
+            if found:
+                held |= {name: "; ".join(found)}
         return held | {"contacts": len(carry)}
+
+    def _limit(self, touch: Touch) -> str:
+        """A bound that is reached, with its value."""
+        is_length = touch.name.startswith("length")
+        return (
+            f"{touch.name} of {touch.bound} {self._unit if is_length else ''}".rstrip()
+        )
+
+    @property
+    def _unit(self) -> str:
+        """Of lengths, "" where none was told."""
+        structure = self.case.structure
+        return structure.unit if isinstance(structure, OwnStructure) else ""

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.formats.printed_scale import SCALE_HELP, scale_mm
+from pipeline.results.verdicts import told_comparison
 from pipeline.scans.spheres import read_spheres
 from pipeline.steps.compare import ComparisonSettings, MeasuredInputs, run_step
 from pipeline.steps.measured_options import said
 from pipeline.steps.scanner_certificate import with_bench
 from pipeline.store.bench import bench_named
-from pipeline.store.named_runs import RUN_HELP, simulated_run
+from pipeline.store.named_runs import RUN_HELP, printable_run
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import command
 
@@ -28,7 +29,7 @@ def arguments() -> OneLineParser:
         "--spheres", type=Path, required=True, help="folder of an ingest"
     )
     parser.add_argument(
-        "--simulated", type=simulated_run, required=True, metavar="RUN", help=RUN_HELP
+        "--simulated", type=printable_run, required=True, metavar="RUN", help=RUN_HELP
     )
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
     for step in fields(MeasuredInputs):
@@ -69,12 +70,6 @@ def main(argv: list[str] | None = None) -> int:
     given.scale_mm = scale_mm(given.scale_mm, given.simulated)
     config = ComparisonSettings(**_stated(given))
     measured = MeasuredInputs(given.input_uncertainty, given.deviation)
-    row = run_step(config, given.spheres, given.simulated, given.out, measured)
-    print(
-        f"{row['verdict']}: {row['why']}\n"
-        f"S simulated {row['S_simulated']:.5f}, scanned {row['S_scanned']:.5f} +- "
-        f"{row['S_scanned_u']:.5f}; node rms {row['rms_mm']:.3f} mm; "
-        f"{row['labelled']} of {row['nodes']} nodes labelled; "
-        f"{'synthetic scan; ' if row['synthetic'] else ''}tables in {given.out}"
-    )
+    run_step(config, given.spheres, given.simulated, given.out, measured)
+    print(told_comparison(given.out))
     return 0

@@ -15,7 +15,7 @@ from pathlib import Path
 from pipeline.formats.printed_scale import SCALE_HELP, scale_mm
 from pipeline.steps.deviation import Deviation, run_step
 from pipeline.steps.measured_options import said
-from pipeline.store.named_runs import RUN_HELP, simulated_run
+from pipeline.store.named_runs import RUN_HELP, printable_run
 from pipeline.terminal.arguments import OneLineParser, output_directory
 from pipeline.terminal.errors import command
 
@@ -24,7 +24,7 @@ def arguments() -> OneLineParser:
     parser = OneLineParser("deviation", __doc__)
     add = parser.add_argument
     add("--spheres", type=Path, required=True, help="directory of an ingest")
-    add("--simulated", type=simulated_run, required=True, metavar="RUN", help=RUN_HELP)
+    add("--simulated", type=printable_run, required=True, metavar="RUN", help=RUN_HELP)
     add("--out", type=output_directory, required=True, help="directory for results")
     add("--scale-mm", type=float, help=SCALE_HELP)
     for field in fields(Deviation)[1:]:

@@ -1,4 +1,4 @@
-"""A finished origami run as a FOLD file: morphtrack fold_file RUN OUT.fold
+"""A finished origami run as a FOLD file: morphtrack fold_file RUN --out FILE.fold
 
 One frame an increment, with faces_vertices, edges_vertices and edges_foldAngle, for
 viewers of origami; how each crease ended as morphtrack:creases. The crease pattern
@@ -47,7 +47,8 @@ def _outcome(run: Path) -> dict[str, object]:
 def arguments() -> OneLineParser:
     parser = OneLineParser("fold_file", __doc__)
     parser.add_argument("run", type=simulated_run, help=f"of origami: {RUN_HELP}")
-    parser.add_argument("out", type=Path, help="the FOLD file to write")
+    parser.add_argument("--out", type=Path, help="the FOLD file to write")
+    parser.add_argument("place", type=Path, nargs="?", metavar="FILE", help="the same")
     parser.add_argument(
         "--every", type=int, default=1, help="write every n-th increment and the last"
     )
@@ -57,7 +58,9 @@ def arguments() -> OneLineParser:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Write one FOLD file."""
-    given = arguments().parse_args(argv)
-    frames = write_fold_file(given.run, given.out, given.every)
-    print(f"wrote {given.out}: {frames} frames")
+    given = arguments().parse_intermixed_args(argv)
+    if (given.out is None) == (given.place is None):
+        raise InputError("name one file to write: --out FILE.fold")
+    out = given.out or given.place
+    print(f"wrote {out}: {write_fold_file(given.run, out, given.every)} frames")
     return 0

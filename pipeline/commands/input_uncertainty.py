@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pipeline.formats.printed_scale import SCALE_HELP, scale_mm
 from pipeline.steps.input_uncertainty import InputUncertainty, run_step
-from pipeline.store.named_runs import RUN_HELP, simulated_run
+from pipeline.store.named_runs import RUN_HELP, printable_run
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import command
 
@@ -19,7 +19,7 @@ from pipeline.terminal.errors import command
 def arguments() -> OneLineParser:
     parser = OneLineParser("input_uncertainty", __doc__)
     parser.add_argument(
-        "--simulated", type=simulated_run, required=True, metavar="RUN", help=RUN_HELP
+        "--simulated", type=printable_run, required=True, metavar="RUN", help=RUN_HELP
     )
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
     parser.add_argument("--scale-mm", type=float, help=SCALE_HELP)

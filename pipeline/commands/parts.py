@@ -10,17 +10,19 @@ from typing import Any
 
 from pipeline.config.building import build
 from pipeline.config.hydra import Composer
+from pipeline.formats.printed_scale import SCALE_HELP
+from pipeline.scans.reading.units import unit_named
 from pipeline.steps.part_sizes import FILE
 from pipeline.steps.parts import case_of_run, parts_of, parts_settings, run_step
-from pipeline.store.named_runs import simulated_run
+from pipeline.store.named_runs import printable_run
 from pipeline.terminal.arguments import OneLineParser, output_directory
 from pipeline.terminal.errors import command
 
 
 def _case(words: list[str]) -> Any:
     """The case of a finished run's folder, or of Hydra overrides."""
-    if len(words) == 1 and "=" not in words[0]:
-        return case_of_run(simulated_run(words[0]))
+    if len(words) == 1 and not words[0].lstrip("+").startswith("case"):
+        return case_of_run(printable_run(words[0]))
     with Composer() as composer:
         return build(composer.compose("simulate", words)["case"], "case")
 
@@ -30,7 +32,7 @@ def arguments() -> OneLineParser:
     parser.add_argument("case", nargs="+", metavar="case=... or RUN")
     parser.add_argument("--out", type=output_directory, required=True)
     parser.add_argument("--parts", type=Path, default=FILE, help="file of conf/parts")
-    parser.add_argument("--scale-mm", type=float)
+    parser.add_argument("--scale-mm", type=float, help=SCALE_HELP)
     parser.add_argument("--spacing-mm", type=float)
     return parser
 
@@ -40,11 +42,12 @@ def main(argv: list[str] | None = None) -> int:
     """Make the parts once and say what they are."""
     given = arguments().parse_args(argv)
     settings = parts_settings(given.parts)
+    case = _case(given.case)
+    if own_unit := getattr(getattr(case, "structure", None), "unit", ""):
+        settings["scale_mm"] = unit_named(own_unit).mm
     for name in ("scale_mm", "spacing_mm"):
         if getattr(given, name) is not None:
             settings[name] = getattr(given, name)
-    for name, value in run_step(
-        parts_of(settings), _case(given.case), given.out
-    ).items():
+    for name, value in run_step(parts_of(settings), case, given.out).items():
         print(f"{name}: {value}")
     return 0

@@ -18,7 +18,7 @@ from pipeline.config.hydra import (
     told_words,
 )
 from pipeline.config.listed import check_cases, listed, no_case
-from pipeline.results.told_run import PAGE, PICTURE, shown_path, told, told_sheet
+from pipeline.results.told_run import PAGE, PICTURE, meant, shown_path, told, told_sheet
 from pipeline.steps.simulate import DEFAULT_RUN_DIR, perform, run_in
 from pipeline.store.attempts import run_once
 from pipeline.store.case_job import planned, sound_case
@@ -87,7 +87,8 @@ def _show_by_name(name: str, directory: Path, words: Sequence[str]) -> None:
 
 def _show(directory: Path, name: str) -> None:
     """Say what came out, where it is and what to type next; draw it."""
-    print("\n".join([*told(run_record(directory)), *told_sheet(directory)]))
+    record = run_record(directory)
+    print("\n".join([*told(record), *told_sheet(directory), *meant(record)]))
     print(f"run      {shown_path(directory)}")
     if _drawn(directory):
         print(f"picture  {shown_path(directory / PICTURE)}")

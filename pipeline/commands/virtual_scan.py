@@ -5,12 +5,13 @@ files, one a view, in mm, in a pose that nobody is told. Every file says that it
 synthetic.
 """
 
+import shlex
 from pathlib import Path
 
 from pipeline.formats.printed_scale import SCALE_HELP, scale_mm, unit_of
 from pipeline.steps.part_sizes import FILE
 from pipeline.steps.virtual_scan import SETTINGS, run_step, scanner_settings
-from pipeline.store.named_runs import RUN_HELP, simulated_run
+from pipeline.store.named_runs import RUN_HELP, printable_run
 from pipeline.terminal.arguments import OneLineParser, output_directory
 from pipeline.terminal.errors import command
 from sim.lab.scanner import VirtualLab
@@ -18,7 +19,7 @@ from sim.lab.scanner import VirtualLab
 
 def arguments() -> OneLineParser:
     parser = OneLineParser("virtual_scan", __doc__)
-    parser.add_argument("simulated", type=simulated_run, metavar="RUN", help=RUN_HELP)
+    parser.add_argument("simulated", type=printable_run, metavar="RUN", help=RUN_HELP)
     parser.add_argument(
         "--out", type=output_directory, required=True, help="directory for views"
     )
@@ -42,4 +43,9 @@ def main(argv: list[str] | None = None) -> int:
     config = VirtualLab.from_mapping(settings)
     for name, value in run_step(config, options.simulated, options.out).items():
         print(f"{name}: {value}")
+    views = shlex.quote(str(options.out))
+    print(
+        f"next: morphtrack ingest {views}/*.ply "
+        f"--sphere-radius-mm {config.ball_radius_mm:g} --unit mm --out spheres"
+    )
     return 0

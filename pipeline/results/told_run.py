@@ -20,9 +20,33 @@ ABOUT = (  # say how, not what
     "time",
 )
 LEAST_SHORT = 1.0  # degrees
-SAID = {"fold_why": "because", "doubled_nodes": "warning"}
+SAID = {
+    "limits": "limits reached",
+    "fold_why": "because",
+    "doubled_nodes": "warning",
+}
 STEPS = ("steps", "iterations", "samples")
 PATTERN = "pattern.fold"  # the sheet of a run that has one
+NUMBER_UNITS = {  # where a solver is in SI units
+    "J": "energy strain_energy contact_energy actuation_work driven damped ke",
+    "m": "x_c y_c z_c x_first y_first displacement d0_edge d0_centre",
+    "kg": "mass",
+}
+UNITS = {name: unit for unit, names in NUMBER_UNITS.items() for name in names.split()}
+OF_A_FILE = ("EquilibriumCase",)  # in the units of a structure file instead
+MEANT = {  # once, below the numbers that it is about
+    "E": "E is how far the leading nodes are from the target, S how spread out all "
+    "nodes are, both over L, their size at rest",
+    "strain_energy": "strain_energy is in panels and creases, contact_energy in what "
+    "touches",
+    "x_c": "x_c and the like are the centre of mass at the end",
+}
+BY_STOP = {
+    "change": "a step changes it no more",
+    "gradient": "nothing that is allowed brings it nearer",
+    "duration": "the time that was asked for is over",
+    "minimum": "everything is in balance, and stable",
+}
 KINDS = {"M": "mountain", "V": "valley", "F": "flat", "J": "join", "B": "border"}
 
 
@@ -36,19 +60,25 @@ def told(record: Mapping[str, Any]) -> list[str]:
     result = dict(record.get("result") or {})
     stop = result.pop("stop", "")
     steps = [f"{result.pop(k)} {k}" for k in STEPS if k in result]
-    numbers = [f"{k} = {short(result[k])}" for k in FIRST if k in result]
     ended = [*steps[:1], f"{record.get('wall_s', 0.0):.1f} s"]
-    lines = [f"{', '.join(numbers)}" if numbers else _others(result)]
-    lines.append(f"stopped by: {stop or 'its end'}, after {', '.join(ended)}")
+    lines = [", ".join(_numbers(record)) or "no numbers"]
+    why = f": {BY_STOP[stop]}" if stop in BY_STOP else ""
+    lines.append(f"stopped by: {stop or 'its end'}, after {', '.join(ended)}{why}")
     if "start_moved" in result:
-        moved = short(result["start_moved"])
+        moved = f"{short(result['start_moved'])} {result.get('unit', '')}".rstrip()
         lines.append(f"start: a node moved by {moved} to fit the constraints")
-    for name in ("fold", "fold_why", "warning", "doubled_nodes"):
+    for name in ("limits", "touching", "fold", "fold_why", "warning", "doubled_nodes"):
         if result.get(name):
             lines.append(
                 f"{SAID.get(name, name)}: {result[name]}{_short(name, result)}"
             )
     return lines
+
+
+def meant(record: Mapping[str, Any]) -> list[str]:
+    """A line of what the first of the numbers are, where they have no plain name."""
+    said = [number.partition(" = ")[0] for number in _numbers(record)]
+    return [MEANT[name] for name in said if name in MEANT][:1]
 
 
 def told_sheet(directory: Path) -> list[str]:
@@ -76,12 +106,23 @@ def short(value: Any) -> str:
     return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
-def _others(result: Mapping[str, Any]) -> str:
-    """The first numbers of a solver that has neither E nor S."""
-    numbers = [
-        (k, v) for k, v in result.items() if isinstance(v, float) and k not in ABOUT
+def _numbers(record: Mapping[str, Any]) -> list[str]:
+    """E and S, or the first numbers of a solver that has neither, with their units."""
+    result = dict(record.get("result") or {})
+    first = [k for k in FIRST if k in result]
+    found = [k for k, v in result.items() if isinstance(v, float) and k not in ABOUT]
+    units = {} if _in_units_of_a_file(record) else UNITS
+    return [
+        f"{k} = {short(result[k])} {units.get(k, '')}".rstrip()
+        for k in first or found[:4]
     ]
-    return ", ".join(f"{k} = {short(v)}" for k, v in numbers[:4]) or "no numbers"
+
+
+def _in_units_of_a_file(record: Mapping[str, Any]) -> bool:
+    """Whether lengths and forces are those of a structure file, whatever they are."""
+    identity = record.get("identity") or {}
+    case = (identity.get("config") or {}).get("case") or {}
+    return str(case.get("_target_", "")).endswith(OF_A_FILE)
 
 
 def shown_path(directory: Path) -> Path:

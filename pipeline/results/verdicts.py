@@ -1,9 +1,12 @@
 """Verdicts read back from finished comparisons."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+VERDICTS = "compare"  # the step that comes to them
+TABLE = "comparison.csv"
 
 
 @dataclass(frozen=True)
@@ -26,18 +29,39 @@ class ToldVerdict:
 
 def read_verdicts(names: Iterable[str], results: Path) -> list[ToldVerdict]:
     """Those of `names` that are there, in their order."""
-    paths = [results / "compare" / name / "comparison.csv" for name in names]
+    paths = [results / VERDICTS / name / TABLE for name in names]
     return [_read(path) for path in paths if path.is_file()]
 
 
-def _read(path: Path) -> ToldVerdict:
+def told_comparison(directory: Path) -> str:
+    """What a person is told of a finished comparison: verdict, reason and numbers."""
+    row = _row(directory / TABLE)
+    numbers = {k: float(row[k]) for k in ("S_simulated", "S_scanned", "S_scanned_u")}
+    return (
+        f"{row['verdict']}: {row['why']}\n"
+        f"S simulated {numbers['S_simulated']:.5f}, scanned {numbers['S_scanned']:.5f} "
+        f"+- {numbers['S_scanned_u']:.5f}; node rms {float(row['rms_mm']):.3f} mm; "
+        f"{row['labelled']} of {row['nodes']} nodes labelled; "
+        f"{'synthetic scan; ' if _is_synthetic(row) else ''}tables in {directory}"
+    )
+
+
+def _row(path: Path) -> dict[str, str]:
     with path.open(newline="", encoding="utf-8") as file:
-        row = next(csv.DictReader(file))
+        return next(csv.DictReader(file))
+
+
+def _is_synthetic(row: Mapping[str, str]) -> bool:
+    return row["synthetic"].lower() == "true"
+
+
+def _read(path: Path) -> ToldVerdict:
+    row = _row(path)
     return ToldVerdict(
         path.parent.name,
         row["verdict"],
         float(row["S_simulated"]),
         float(row["S_scanned"]),
         float(row["S_scanned_u"]),
-        row["synthetic"].lower() == "true",
+        _is_synthetic(row),
     )

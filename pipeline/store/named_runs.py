@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pipeline.store.own_runs import OWN
 from pipeline.store.runs import RESULTS
+from pipeline.terminal.errors import InputError
 from pipeline.terminal.names import no_such
 
 SIMULATED = ("simulate", OWN)
@@ -36,3 +37,17 @@ def found_run(
 def simulated_run(name: str) -> Path:
     """The folder of a simulation; one without run.json is taken as it is."""
     return Path(name) if Path(name).is_dir() else found_run(name, places=SIMULATED)
+
+
+def printable_run(name: str) -> Path:
+    """The folder of the simulation of a mechanism, whose nodes become printed balls."""
+    path = simulated_run(name)
+    if not (path / "run.json").is_file() or (path / "structure.json").is_file():
+        return path  # one without run.json is refused where it lacks something
+    other = "what was measured of it, a CSV file, goes into `morphtrack compare_series`"
+    if (path / "pattern.fold").is_file():
+        other = "`morphtrack fold_file RUN --out FILE.fold` writes a sheet"
+    raise InputError(
+        f"{path} has no nodes to print and scan, which mechanisms have, such as those "
+        f"of case=structure_file; {other}"
+    )

@@ -216,13 +216,24 @@ def read_plan(results: Path = RESULTS, name: str = "plan") -> dict[str, Any]:
     return plan
 
 
+def sound_reference(reference: str) -> None:
+    """Refuse what is no <step>/<name>, and so might be the path of another file."""
+    if not STEP_AND_NAME.fullmatch(reference):
+        raise _not_planned(reference)
+
+
+def _not_planned(reference: str) -> InputError:
+    return InputError(
+        f"the plan has no {reference!r}: morphtrack plan lists the names it has"
+    )
+
+
 def read_document(reference: str, results: Path = RESULTS) -> Document:
     """What the plan says of <step>/<name>."""
+    sound_reference(reference)
     path = plan_path(reference, results)
-    if not STEP_AND_NAME.fullmatch(reference) or not path.is_file():
-        raise InputError(
-            f"the plan has no {reference!r}: morphtrack plan lists the names it has"
-        )
+    if not path.is_file():
+        raise _not_planned(reference)
     document: Document = read_json(path)
     return document
 

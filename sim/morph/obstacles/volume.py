@@ -62,11 +62,17 @@ class Touch(NamedTuple):
     name : of the bodies, or of the range with its bound
     room : the clearance that is left: a length, for a range in the unit of its row
     force : that keeps them apart, -dB/d(room), of all their parts
+    bound : of a range, as it is said; "" of bodies
     """
 
     name: str
     room: float
     force: float
+    bound: str = ""
+
+    def row(self) -> dict[str, str | float]:
+        """Of contacts.csv."""
+        return {"name": self.name, "room": self.room, "force": self.force}
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,7 +345,9 @@ def _touched_bounds(
                 1
             ]
             told = least_angle[word] if ranges.is_angle(i) else word
-            yield Touch(f"{ranges.name(i)} at its {told}", float(clearance[i]), force)
+            bound = ranges.shown_bound(i, getattr(ranges, word)[i])
+            name = f"{ranges.name(i)} at its {told}"
+            yield Touch(name, float(clearance[i]), force, bound)
 
 
 def _pattern_with(topology: Topology, nodes: bytes) -> HessianPattern:

@@ -70,6 +70,11 @@ class Ranges:
             return float(np.sqrt(max(value, 0.0)))
         return value
 
+    def shown_bound(self, i: int, value: float) -> str:
+        """A value of h as it is said."""
+        unit = " degrees" if self.is_angle(i) else ""
+        return f"{self.shown(i, value):.6g}{unit}"
+
     def check(self, n: int) -> None:
         """Refuse rows without nodes, bounds with nothing between them."""
         table = self.table

@@ -81,7 +81,7 @@ def _fan_out(calls: Calls) -> Callable[..., list[tuple[str, str]]]:
             if ready and not _is_made(name):
                 with suppress(FileNotFoundError):  # so does Snakemake
                     REAL["unlink"](receipt_path(name))
-                _process(calls, "run", name)
+                _process(calls, "run", "--planned", name)
         return []
 
     return fanned

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 
 from pipeline.cases.morph import MorphCase
 from pipeline.formats.structure_file import document, structure_file
+from pipeline.results.told_run import told
 from pipeline.terminal.errors import InputError
 from sim.morph.library.sheets import triangle_sheet
 from sim.morph.targets.goals import Goals
@@ -125,6 +126,22 @@ def test_structure_file_is_solved_towards_its_goals(tmp_path: Path) -> None:
     assert_allclose(last.r[2], SQUARE["goals"][0], atol=1e-8)  # type: ignore[index]
     assert result["stop"] == "gradient"
     assert float(result["projected_gradient"]) <= 1e-9
+
+
+def test_limits_that_a_morph_ends_at_are_told_with_their_bounds(
+    tmp_path: Path,
+) -> None:
+    """A diagonal of 1.45 of a square of side 1, whose corner is drawn to (1.5, 1)."""
+    ranges = {"length": [[0, 2, None, 1.45], [1, 3, 0.5, None]]}
+    held = {"unit": "mm", "fixed": [0], "planar": "z", "ranges": ranges}
+    path = written(tmp_path / "square.json", **held)
+    (*_, last), recorder = recorded(MorphCase(structure_file(path), method="newton"))
+    assert_allclose(np.linalg.norm(last.r[2] - last.r[0]), 1.45, rtol=1e-6)
+    result = recorder.summary()
+    assert result["limits"] == "length(0, 2) at its most of 1.45 mm"
+    assert "touching" not in result
+    said = told({"result": result, "wall_s": 1.0})
+    assert "limits reached: length(0, 2) at its most of 1.45 mm" in said
 
 
 def test_perturbation_moves_the_target_by_its_seed_and_is_recorded() -> None:

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from pipeline.results.told_run import told, told_sheet
+from pipeline.results.told_run import meant, told, told_sheet
 from sim.origami.pattern.fold_format import pattern_document
 from sim.origami.pattern.tessellations import miura
 
@@ -18,7 +18,7 @@ def test_a_fold_says_how_far_its_softest_crease_stays_behind() -> None:
 
 def test_how_near_a_contact_is_does_not_come_before_what_moved() -> None:
     result = {"contact_gap": 4e-8, "out_of_balance": 1e-9, "x_c": 0.5, "y_c": 0.1}
-    assert told({"result": result, "wall_s": 1.0})[0] == "x_c = 0.5, y_c = 0.1"
+    assert told({"result": result, "wall_s": 1.0})[0] == "x_c = 0.5 m, y_c = 0.1 m"
 
 
 def test_a_sheet_is_told_by_its_panels_and_the_kinds_of_its_lines(
@@ -30,3 +30,14 @@ def test_a_sheet_is_told_by_its_panels_and_the_kinds_of_its_lines(
     (tmp_path / "pattern.fold").write_text(json.dumps(sheet))
     (said,) = told_sheet(tmp_path)
     assert said == "sheet: 4 panels, 3 mountain, 1 valley, 8 border"
+
+
+def test_numbers_in_si_units_have_them_and_words_are_told_once() -> None:
+    record = {"result": {"stop": "duration", "energy": 0.5, "x_c": 0.25}, "wall_s": 1.0}
+    assert told(record)[0] == "energy = 0.5 J, x_c = 0.25 m"
+    assert told(record)[1].endswith(": the time that was asked for is over")
+    (said,) = meant({"result": {"E": 0.1, "S": 1.0}})
+    assert said.startswith("E is how far the leading nodes are from the target")
+    case = {"_target_": "pipeline.cases.equilibrium.EquilibriumCase"}
+    of_a_file = record | {"identity": {"config": {"case": case}}}
+    assert told(of_a_file)[0] == "energy = 0.5, x_c = 0.25"

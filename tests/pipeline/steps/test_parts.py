@@ -176,6 +176,21 @@ def test_files_of_parts_that_are_no_more_are_gone(tmp_path: Path) -> None:
     assert [path.name for path in out.glob("*.3mf")] == ["print_1.3mf"]
 
 
+def test_a_structure_that_names_its_unit_is_printed_as_large_as_it_says(
+    tmp_path: Path,
+) -> None:
+    own = Path("conf/structure/four_bar.yaml").read_text()
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"unit: inch\n{own}")
+    words = ["case=structure_file", f"case.structure.path={path}"]
+    assert parts.main([*words, "--out", str(tmp_path / "p")]) == 0
+    table = pd.read_csv(tmp_path / "p" / "parts.csv")
+    lengths = np.sqrt([1.0, 10.0, 5.0])  # inch
+    np.testing.assert_allclose(
+        np.sort(table["length_mm"].dropna()), 25.4 * np.sort(lengths), rtol=1e-3
+    )
+
+
 def test_the_structure_that_is_printed_is_a_structure_file(made: Path) -> None:
     content = json.loads((made / "structure.json").read_text())
     assert len(content["nodes"]) == 18

@@ -276,7 +276,9 @@ def test_the_command_line_scans_a_run(
     out = tmp_path / "scan"
     words = [str(simulated), "--out", str(out), "--config", str(lab)]
     assert main([*words, "--scale-mm", "30", "--seed", "5"]) == 0
-    assert "views: 2" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "views: 2" in said
+    assert f"ingest {out}/*.ply --sphere-radius-mm 6 --unit mm" in said
     truth = json.loads((out / "truth.json").read_text())
     assert truth["lab"]["seed"] == 5
     centres = np.array(truth["centres_mm"])

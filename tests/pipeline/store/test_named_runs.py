@@ -49,3 +49,31 @@ def test_a_simulation_is_found_by_its_name_or_its_folder(results: Path) -> None:
         results / "simulate" / "pentapod"
     }
     assert simulated_run("gripper,starts=3").name == "gripper,starts=3"
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"), [("rod", "compare_series"), ("sheet", "fold_file RUN --out")]
+)
+def test_a_run_without_nodes_to_print_is_refused_with_what_takes_it(
+    results: Path, name: str, remedy: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for own in ("rod", "sheet"):
+        (results / "own" / own).mkdir()
+        (results / "own" / own / "run.json").write_text("{}")
+    (results / "own" / "sheet" / "pattern.fold").write_text("{}")
+    for command in ("compare", "deviation", "input_uncertainty", "virtual_scan"):
+        words = [name if word == "NAME" else word for word in COMMANDS[command]]
+        assert import_module(f"pipeline.commands.{command}").main(words) == 2
+        said = capsys.readouterr().err
+        assert "has no nodes to print and scan" in said
+        assert remedy in said
+    assert import_module("pipeline.commands.parts").main([name, *OUT]) == 2
+    assert remedy in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("results")
+def test_a_run_whose_name_has_values_is_a_run_for_parts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert import_module("pipeline.commands.parts").main(["sheet,a=1", *OUT]) == 2
+    assert "there is no run 'sheet,a=1'" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """Results by name, as those who know Snakemake expect them."""
 
+import json
 import os
 import re
 import shutil
@@ -13,11 +14,13 @@ import pytest
 import yaml
 
 from pipeline.commands.plan import main as plan_command
+from pipeline.commands.run import main as run_command
 from pipeline.store import keys
 from pipeline.store.plan_file import read_documents, read_plan
 from pipeline.store.receipts import content_digest, read_receipt
 from pipeline.store.runs import finished
 from pipeline.store.standing import standings
+from pipeline.workflow import fresh
 from pipeline.workflow.fresh import fresh_plan
 from pipeline.workflow.run import perform_name
 from tests.pipeline.conftest import ROOT, furnish
@@ -251,6 +254,26 @@ def test_code_that_leaves_a_run_as_it_was_makes_nothing_after_it_run(
     for name in NAMES:
         assert perform_name(name) == 0  # each finds its run and ends at once
     assert {p.name for p in set(Path("results/runs").iterdir()) - runs} == new
+
+
+def test_a_name_that_a_person_runs_is_planned_again_where_its_case_changed(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone = {"figures": WORKFLOW["figures"]}
+    (project / "conf" / "workflow.yaml").write_text(yaml.safe_dump(alone))
+    monkeypatch.setattr(fresh, "plan_without_compiling", fresh.fresh_plan)
+    fresh_plan()
+    case = Path("conf/case/actuator_law.yaml")
+    case.write_text(case.read_text().replace("duration: 3.0", "duration: 4.0"))
+    ends = Path("results/simulate/actuator_law/run.json")
+    asked = {}
+    for words in (["--planned", SIMULATE], [SIMULATE]):
+        assert run_command(words) == 0
+        asked[len(words)] = json.loads(ends.read_text())["config"]["case"]["duration"]
+    assert asked == {2: 3.0, 1: 4.0}
+    said = capsys.readouterr().out
+    assert said.count("curvature_at_end = ") == 1  # a job of a workflow says nothing
+    assert said.endswith("run      results/simulate/actuator_law\n")
 
 
 @pytest.mark.usefixtures("in_process")
