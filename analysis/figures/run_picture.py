@@ -37,6 +37,7 @@ class Drawing:
     missing : (q, 2) nodes of lines that are not where they should be, by reason
     view : elevation and azimuth, degrees, of what is not flat
     folds : (q, 2) nodes of creases by how they fold, mountains red, valleys blue
+    axes : (3, 3) directions of x, y and z
     """
 
     first: Floats
@@ -49,6 +50,7 @@ class Drawing:
     missing: Mapping[str, Ints] = field(default_factory=dict)
     view: tuple[float, float] = (25.0, -60.0)
     folds: Mapping[str, Ints] = field(default_factory=dict)
+    axes: Floats = field(default_factory=lambda: np.eye(3))
 
 
 def run_picture(
@@ -143,10 +145,23 @@ def _frame(axes: Any, drawing: Drawing) -> None:
         return
     axes.set_ylim(low[1], high[1])
     axes.set_zlim(low[2], high[2])
-    axes.set_box_aspect(span, zoom=1.0)
+    axes.set_box_aspect(tuple(span), zoom=1.0)
     axes.set_proj_type("ortho")
     axes.view_init(*drawing.view)
     axes.set_axis_off()
+    _draw_axes(axes, drawing.axes, low, span)
+
+
+def _draw_axes(axes: Any, directions: Floats, corner: Floats, span: Floats) -> None:
+    """Arrows along x, y and z at a corner, of a round length that is written there."""
+    reach = 0.25 * float(span.max())
+    size = float(10.0 ** np.floor(np.log10(reach)))
+    size *= max(times for times in (1.0, 2.0, 5.0) if times * size <= reach)
+    for name, along in zip("xyz", directions, strict=True):
+        end = corner + size * along
+        axes.plot(*np.stack([corner, end]).T, color=FAINT, linewidth=0.8)
+        axes.text(*(corner + 1.2 * size * along), name, fontsize=6, ha="center")
+    axes.text2D(0.01, 0.01, f"axes {size:g} long", transform=axes.transAxes, fontsize=6)
 
 
 def _draw_numbers(axes: Axes, columns: Mapping[str, Floats]) -> None:

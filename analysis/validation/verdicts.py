@@ -47,6 +47,7 @@ from analysis.validation.uncertainty import (
 from sim.arrays import Bools, Floats, Ints
 from sim.morph.structure.measures import characteristic_length, shape_factor
 
+MANY = 1.5  # spheres a node, from which on they are those of something else
 ENOUGH = 0.8  # share of the nodes below which the whole shape is not judged
 FEWEST = 4  # nodes without which an alignment leaves nothing to compare
 FAR = 3.0  # times what chance gives the worst node: so far off is a body elsewhere
@@ -185,10 +186,18 @@ def _known_nodes(
     nodes = complete_rigidly(seen, mechanism, typical)
     if nodes.known.sum() < FEWEST:
         raise ValueError(
-            f"only {int(nodes.known.sum())} of {mechanism.n} nodes could be labelled: "
-            "scan again from more sides, or check scale_mm and the structure"
+            f"only {int(nodes.known.sum())} of {mechanism.n} nodes could be labelled "
+            f"among {len(scan.centres_mm)} spheres: {_remedy(mechanism, scan)}, or "
+            "check scale_mm and the structure"
         )
     return nodes
+
+
+def _remedy(mechanism: Mechanism, scan: LabelledScan) -> str:
+    """What to do where hardly a node is found: of spheres there may be too many."""
+    if len(scan.centres_mm) >= MANY * mechanism.n:
+        return "is it another structure's scan, or are other parts in it? take them out"
+    return "scan again from more sides"
 
 
 def _rigid_lengths(
@@ -281,11 +290,12 @@ def _withhold(
     n, known = len(used), int(used.sum())
     if compared.verdict is not Verdict.AGREES:
         return compared
-    if loose and labels.unconfirmed.size:
+    lost = labels.unconfirmed
+    if loose and lost.size:
         why = (
-            f"nodes {listed(labels.unconfirmed)} have no sphere, and {loose} spheres "
-            "have no node: is a part on the wrong joint, or are the spheres not balls "
-            "of this part? look at labels.csv"
+            f"{_have('node', len(lost))} no sphere: {listed(lost)}; "
+            f"{_have('sphere', loose)} no node: is a part on the wrong joint, or are "
+            "the spheres not balls of this part? look at labels.csv"
         )
         return replace(compared, verdict=Verdict.CANNOT_TELL, why=why)
     if known >= ENOUGH * n:
@@ -296,6 +306,11 @@ def _withhold(
         f"that {ENOUGH:.0%} are seen"
     )
     return replace(compared, verdict=Verdict.CANNOT_TELL, why=why)
+
+
+def _have(thing: str, many: int) -> str:
+    """How many have, in the singular of one."""
+    return f"1 {thing} has" if many == 1 else f"{many} {thing}s have"
 
 
 def listed(nodes: Ints, most: int = 12) -> str:

@@ -40,6 +40,18 @@ def moving_in_space(
     )
 
 
+def _ground_of(world: SpaceWorld) -> Arrays:
+    """The plane normal . x = height as four numbers, where there is one."""
+    ground = None if world.touching is None else world.touching.ground
+    if ground is None:
+        return {}
+    size = float(np.linalg.norm(ground.normal))
+    return {
+        "ground_plane": np.array([*ground.normal, ground.height])
+        / [size, size, size, 1.0]
+    }
+
+
 @dataclass(eq=False)
 class SpaceMotionRecorder:
     """Records a motion.
@@ -100,7 +112,7 @@ class SpaceMotionRecorder:
         world = self.case.space_world
         gravity = np.array(world.gravity)
         up = {"up": -gravity / np.linalg.norm(gravity)} if gravity.any() else {}
-        return {**skin_fixed_arrays(world.rod), **up}
+        return {**skin_fixed_arrays(world.rod), **up, **_ground_of(world)}
 
     def tables(self) -> Tables:
         return {}

@@ -101,6 +101,8 @@ def _drawn(directory: Path) -> bool:
     if not all((directory / name).is_file() for name in (PICTURE, PAGE)):
         from pipeline.pages.one_run import write_pictures
 
+        if sys.stderr.isatty():
+            print("drawing: picture and page take seconds", file=sys.stderr)
         try:
             write_pictures(directory)
         except OSError as error:

@@ -53,6 +53,7 @@ def drawn(shape: MovingShape, step: int) -> "Drawing":
         shape.flat,
         shape.missing,
         folds=shape.folds,
+        axes=shape.axes,
     )
 
 

@@ -14,7 +14,9 @@ from sim.morph.structure.faces import body_faces
 
 POSITIONS = ("r", "x")  # names of the array that holds (steps, n, 2 or 3) positions
 FOLDS = "folds.csv"  # a row for each crease of a folded sheet
+UP = np.array([0.0, 0.0, 1.0])  # unless a run says otherwise
 FLAT = 1.0  # degrees by which a crease folds that is drawn as one
+PIECES = 6  # of a plane as it is drawn, along each side
 LINES = ("bars", "edges")  # names of arrays (q, 2) of lines between nodes
 
 
@@ -29,6 +31,7 @@ class MovingShape:
     faces : (t, 3) nodes of triangles
     goals : (steps, n, 3) where leading nodes are drawn to, or None
     fixed : (q, 2, 3) ends of lines that stay: the target's wireframe, or the ground
+    axes : (3, 3) directions of x, y and z as they are drawn, where up is z
     folds : (q, 2) nodes of creases that fold at the end, mountains and valleys
     missing : (q, 2) nodes of creases that are not where they were asked to fold to, by
         what holds them
@@ -41,6 +44,7 @@ class MovingShape:
     fixed: Floats
     missing: Mapping[str, Ints] = field(default_factory=dict)
     folds: Mapping[str, Ints] = field(default_factory=dict)
+    axes: Floats = field(default_factory=lambda: np.eye(3))
 
     @property
     def flat(self) -> bool:
@@ -57,13 +61,39 @@ def read_moving_shape(directory: Path) -> MovingShape | None:
     moving = [n for n in POSITIONS if n in arrays and arrays[n].ndim == 3]
     if not moving or arrays[moving[0]].shape[2] not in (2, 3):
         return None
-    r = in_space(arrays[moving[0]])
+    from analysis.figures.space_rods import upright  # imports what draws
+
+    up = arrays.get("up", UP)
+    r = upright(in_space(arrays[moving[0]]), up)
     goals = arrays.get("g")
     links, faces = _connections(directory, arrays, r[0])
     if goals is not None and goals.shape != r.shape:
         goals = None
     missing, folds = _missing_folds(directory, arrays), _folds(directory, arrays)
-    return MovingShape(r, links, faces, goals, _fixed_lines(arrays), missing, folds)
+    fixed, axes = _fixed_lines(arrays), upright(np.eye(3), up)
+    if "ground_plane" in arrays:
+        fixed = plane_lines(
+            upright(arrays["ground_plane"][:3], up), arrays["ground_plane"][3], r
+        )
+    return MovingShape(r, links, faces, goals, fixed, missing, folds, axes)
+
+
+def plane_lines(normal: Floats, height: float, r: Floats) -> Floats:
+    """(q, 2, 3) lines on the points x with normal . x = height, below all that moves.
+
+    Parameters
+    ----------
+    r : (..., 3) places
+    """
+    normal = normal / np.linalg.norm(normal)
+    across = np.linalg.svd(normal[None])[2][1:]
+    places = r[np.isfinite(r).all(axis=-1)] @ across.T
+    low, high = places.min(axis=0), places.max(axis=0)
+    away = 0.1 * float((high - low).max())
+    a, b = np.linspace(low - away, high + away, PIECES + 1).T
+    pairs = [[[x, b[0]], [x, b[-1]]] for x in a] + [[[a[0], y], [a[-1], y]] for y in b]
+    lines: Floats = np.array(pairs) @ across + height * normal
+    return lines
 
 
 def _folds(directory: Path, arrays: Mapping[str, Any]) -> dict[str, Ints]:

@@ -11,6 +11,7 @@ from analysis.labels.checks import (
 )
 from analysis.labels.evidence import LabelOptions
 from analysis.labels.mechanism import Mechanism
+from analysis.validation.mirror_image import MIRROR
 from analysis.validation.uncertainty import UncertaintyOptions, length_sd_mm
 from analysis.validation.verdicts import ENOUGH, listed
 from pipeline.scans.spheres import SphereTable
@@ -50,6 +51,7 @@ def label_scan(
                 "scale_mm"
             )
         _check_scale(mechanism, table, options, scale_mm)
+        _check_mirror(mechanism, table, options, len(labels.labelled))
     if few and m < n:
         raise InputError(
             f"the scan has {m} spheres for {n} nodes, and only {len(labels.labelled)} "
@@ -72,4 +74,18 @@ def _check_scale(
         raise InputError(
             f"links come out {scale:.3f} times as long as simulated: scale_mm "
             f"{scale * scale_mm:.4g} in place of {scale_mm:g}?"
+        )
+
+
+def _check_mirror(
+    mechanism: Mechanism, table: SphereTable, options: LabelOptions, known: int
+) -> None:
+    """Refuse a scan of which the mirror image fits, and it does not."""
+    turned = MIRROR @ table.covariances_mm2 @ MIRROR
+    labels = label_spheres(mechanism, table.centres_mm @ MIRROR, turned, options)
+    if len(labels.labelled) >= max(ENOUGH * mechanism.n, known + 1):
+        raise InputError(
+            f"as a mirror image the scan fits, {len(labels.labelled)} of {mechanism.n} "
+            f"nodes in place of {known}: check the order and signs of the axes in the "
+            "scanner's export"
         )

@@ -9,7 +9,8 @@ import pandas as pd
 
 from analysis.labels.assign import Labels
 from analysis.labels.evidence import NOT_ASSIGNED
-from analysis.validation.comparison import Acceptance, Contribution
+from analysis.validation.comparison import Acceptance, Contribution, Verdict
+from analysis.validation.mirror_image import mirror_remark
 from analysis.validation.printing_error import with_printing_error_told
 from analysis.validation.scanner_scale import with_scanner_scale_told
 from analysis.validation.target_distance import TargetInScan
@@ -155,6 +156,7 @@ def run_step(
         judged = with_printing_error_told(judge_scan(*given), *given)
         if seen.bar.scale is None and stated_scale_sd(asdict(config)) is None:
             judged = with_scanner_scale_told(judged, *given)
+        judged = _mirror_told(judged, seen.scale_mm * run.r[-1])
         judged = judged.because(seen.bar.remark).because(table.remark)
     except ValueError as error:
         raise InputError(f"{error}{_other_unit(config.scale_mm, simulated)}") from error
@@ -172,6 +174,14 @@ def run_step(
     if pictured and (spheres / "points.npy").is_file():
         label_picture.run_step(spheres, out, out)
     return row
+
+
+def _mirror_told(judged: Judged, nodes_mm: Floats) -> Judged:
+    """The same; where it does not agree, with what its mirror image would say."""
+    if judged.comparison.verdict is Verdict.AGREES:
+        return judged
+    scanned = judged.nodes.positions_mm[judged.used]
+    return judged.because(mirror_remark(nodes_mm[judged.used], scanned))
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:

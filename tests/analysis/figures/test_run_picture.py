@@ -36,3 +36,12 @@ def test_creases_keep_their_colours_on_the_band_of_what_is_missing(
     seen = {colour: pixels(image, colour) for colour in (MOUNTAIN, VALLEY, BANDS[0])}
     assert min(seen.values()) > 300, seen
     assert seen[BANDS[0]] > seen[MOUNTAIN]
+
+
+def test_a_picture_in_space_has_axes_of_a_round_length() -> None:
+    x = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.12, 0.02]])
+    rim, none = np.array([[0, 1], [1, 2]]), np.empty((0, 3), dtype=np.int64)
+    box = np.array([x.min(axis=0), x.max(axis=0)])
+    figure = run_picture(Drawing(x, x, rim, none, np.empty((0, 2, 3)), box), {}, "")
+    said = [text.get_text() for text in figure.axes[0].texts]
+    assert said == ["x", "y", "z", "axes 0.02 long"]

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 from pipeline.cases.rod_file import RodFileCase
 from pipeline.commands.schema import main as schema
+from pipeline.results.moving_shape import read_moving_shape
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
 from sim.rod.contact.ground import surface
@@ -121,6 +122,24 @@ def test_a_rod_slides_down_a_slope_iff_it_is_steeper_than_friction_holds(
     else:
         down = np.array([-c, -s] if dimension == 2 else [-c, 0.0, -s])
         assert_allclose(gone, way * down, atol=1e-6 * way)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_the_ground_of_a_rod_in_space_is_drawn_below_it(
+    dimension: int, tmp_path: Path
+) -> None:
+    """A slope of 30 degrees; its lines lie on it, upright, whichever axis was up."""
+    rod = [[0, 0, 40], [40, 0, 40]] if dimension == 3 else [[0, 40], [40, 40]]
+    content = {**SLAB, "rods": [{"line": rod}], "ground": {"angle": 30}}
+    content |= {"dimension": 3} if dimension == 3 else {}
+    recorder = made(tmp_path, content, dimension=3).recorder()
+    fixed = recorder.fixed_arrays()
+    np.savez(tmp_path / "steps.npz", r=fixed["up"] * np.ones((1, 9, 3)), **fixed)
+    shape = read_moving_shape(tmp_path)
+    assert shape is not None
+    x, _, z = shape.fixed.reshape(-1, 3).T
+    assert_allclose(z - z[0], np.tan(np.radians(30.0)) * (x - x[0]), atol=1e-12)
+    assert abs(shape.axes[2 if dimension == 3 else 1] @ [0, 0, 1]) == 1.0
 
 
 def test_waves_and_steps_are_grounds_in_the_unit_of_the_file(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from analysis.labels.mechanism import Mechanism
+from analysis.validation.verdicts import _have
 from pipeline.commands import compare, deviation
 from pipeline.scans.spheres import read_spheres
 from pipeline.steps.compare import ComparisonSettings, run_step
@@ -222,6 +224,42 @@ def test_a_mirrored_scan_is_refused(mechanism, folders, tmp_path, rng):
     ingest = write_ingest(tmp_path / "mirror", scan)
     with pytest.raises(InputError, match="mirror image"):
         run_step(CONFIG, ingest, *folders[1:])
+
+
+CHAIN = np.array([[0, 0, 0], [60, 0, 0], [80, 50, 10], [20, 60, 40.0]])
+STRIP = np.vstack([CHAIN[:3], [[90, 60, -10], [130, 10, 30], [10, 90, -30.0]]])
+FLAT = ((0, 1, 2), (1, 2, 3), (1, 3, 4), (2, 3, 5))  # no body tells left from right
+
+
+@pytest.mark.parametrize(
+    ("nodes", "bodies", "seen", "said"),
+    [
+        (CHAIN, ((0, 1), (1, 2), (2, 3)), CHAIN * [1, 1, -1], "as a mirror image"),
+        (STRIP, FLAT, STRIP * [1, 1, -1], "its mirror image fits far better"),
+        (CHAIN, ((0, 1), (1, 2), (2, 3)), None, "another structure's scan"),
+    ],
+)
+def test_a_mirrored_scan_and_one_of_something_else_are_told(
+    nodes, bodies, seen, said, tmp_path, rng
+):
+    run = write_run(tmp_path / "run", Mechanism(nodes, bodies), nodes * [1.0, 1.1, 0.9])
+    other = np.random.default_rng(1).uniform(-60.0, 60.0, (12, 3))
+    ingest = write_ingest(
+        tmp_path / "in", scanned(other if seen is None else seen, rng)
+    )
+    try:
+        told = run_step(CONFIG, ingest, run, tmp_path / "out", pictured=False)["why"]
+    except InputError as error:
+        told = str(error)
+    assert said in told
+
+
+def test_a_scan_that_agrees_says_nothing_of_mirrors(folders):
+    assert "mirror" not in run_step(CONFIG, *folders, pictured=False)["why"]
+
+
+def test_one_node_without_a_sphere_is_told_in_the_singular():
+    assert [_have("node", 1), _have("sphere", 2)] == ["1 node has", "2 spheres have"]
 
 
 def spoil_column(table):
