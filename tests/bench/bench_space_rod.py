@@ -18,7 +18,7 @@ from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.world import Damping
 
 NODES, LENGTH, DURATION = 100, 0.5, 0.48
-STEPS = (5e-4, 1e-3, 2e-3, 4e-3, 8e-3)
+STEPS = (5e-4, 1e-3, 2e-3, 4e-3, 5.6e-3, 8e-3)
 
 
 def _world() -> SpaceWorld:

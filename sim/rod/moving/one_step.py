@@ -30,6 +30,7 @@ from sim.rod.moving.pushing import (
     what_is_near,
     what_overlaps,
 )
+from sim.rod.moving.softened import changes, softened_at_end, softened_midway
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import Contacts
 from sim.rod.space.elastic import SpaceElements, energies
@@ -111,15 +112,13 @@ class _Trial(NamedTuple):
 
     Attributes
     ----------
-    part, softened : elements as actuated at its end; those of Newton's matrix
-    earlier : as actuated at its start
+    part, earlier : elements as actuated at its end and its start
     pull : (3 n + m,) weight and forces, N
     """
 
     now: SpaceMoving
     h: float
     part: SpaceElements
-    softened: SpaceElements
     earlier: SpaceElements
     conserving: bool
     pull: Floats
@@ -135,35 +134,14 @@ class _Forces(NamedTuple):
     pushed: Pushed | None = None
 
 
-def _softened(part: SpaceElements, state: SpaceState, viscous: float) -> SpaceElements:
-    """Elements whose force is that of a step, at its end or in its middle.
-
-    Strain e acts as (1 + 2 viscous) e - 2 viscous e0 - natural.
-    """
-    more = 1.0 + 2.0 * viscous
-    share = 2.0 * viscous / more
-    turn = turning(state, part.edges, part.bends) / part.voronoi[:, None]
-    stretch = edge_lengths(state.x, part.edges) / part.rest
-    longer = 1.0 + share * (stretch - 1.0)
-    return part._replace(
-        rest=part.rest * longer,
-        stretching=part.stretching * more * longer,
-        bending=part.bending * more,
-        twisting=part.twisting * more,
-        curvature=part.curvature / more + share * turn,
-    )
-
-
 def _set_up(
     world: SpaceWorld, options: StepOptions, now: SpaceMoving, h: float
 ) -> _Trial:
     conserving = options.integrator is Integrator.ENERGY_MOMENTUM
     part = world.part(now.time + h, now.pulse)
-    viscous = world.damping.beta / h
-    softened = _softened(part, now.state, viscous)
     earlier = world.part(now.time, now.pulse)
     pull = world.loaded(now.time, h)
-    return _Trial(now, h, part, softened, earlier, conserving, pull)
+    return _Trial(now, h, part, earlier, conserving, pull)
 
 
 def _stiffness(part: SpaceElements) -> Floats:
@@ -258,11 +236,15 @@ def _factor(world: SpaceWorld, trial: _Trial, at: SpaceState, found: _Forces) ->
     Contacts need it positive: where a guess presses edges it is shifted until it is.
     """
     system, h, rod = world.system, trial.h, world.rod
+    before, part, viscous = trial.now.state, trial.part, world.damping.beta / h
     if trial.conserving:
         n, half = rod.nodes.size, 0.5 * found.moves
-        before = trial.now.state
+        end = at
         at = moved_on(before, rod.edges, rod.bends, half[:n].reshape(-1, 3), half[n:])
-    values = 0.5 * system.kept(system.elastic(at, trial.softened)[1])
+        soft = softened_midway(part, (before, at, end), viscous)
+    else:
+        soft = softened_at_end(part, before, viscous)
+    values = 0.5 * system.kept(system.elastic(at, soft)[1])
     shift = (world.inertia * (2.0 / h**2 + world.damping.alpha / h))[system.free]
     factor = system.factor(values, shift)
     while found.pushed and factor.negative:
@@ -406,14 +388,10 @@ def _sound(
     world: SpaceWorld, options: StepOptions, before: SpaceState, after: SpaceState
 ) -> bool:
     """Whether strains stay those of a rod, and nothing turns by a quarter turn."""
-    edges = world.rod.edges
-    stretch = edge_lengths(after.x, edges) / world.rod.rest_length - 1.0
-    t = [edge_tangents(state.x, edges) for state in (before, after)]
+    part = world.system.part
+    stretched, ahead = changes(before.x, after.x, part.edges, part.rest)
     twisted = np.abs(after.twist - before.twist).max(initial=0.0)
-    kept = bool((np.abs(stretch) <= options.strain).all())
-    return (
-        kept and bool((np.sum(t[0] * t[1], axis=1) > 0.0).all()) and twisted <= QUARTER
-    )
+    return bool(stretched <= options.strain and ahead > 0.0 and twisted <= QUARTER)
 
 
 def kinetic_energy(world: SpaceWorld, v: Floats) -> float:
@@ -439,9 +417,11 @@ def _accounted(
     after, found, v = end.after, end.found, end.v
     earlier = trial.earlier
     stored = [sum(energies(now.state, earlier)), sum(energies(after, trial.part))]
-    told = sum(energies(now.state, trial.part)) - stored[0]
-    moved = stored[1] - sum(energies(after, earlier))
-    given = told if trial.conserving else 0.5 * (told + moved)
+    given = 0.0
+    if earlier is not trial.part:  # natural strains changed
+        told = sum(energies(now.state, trial.part)) - stored[0]
+        moved = stored[1] - sum(energies(after, earlier))
+        given = told if trial.conserving else 0.5 * (told + moved)
     loaded = np.sum(((trial.pull - world.pull) * found.moves)[free])
     given += float(loaded - np.sum((found.inner * found.moves)[~free]))
     drag = world.damping.alpha * world.inertia * found.moves**2 / h

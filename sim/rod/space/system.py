@@ -8,6 +8,7 @@ from scipy.sparse import coo_array
 
 from sim.arrays import Bools, Floats, Ints
 from sim.linear.sparse import Factor, SparsityPattern, analyse, factorise
+from sim.rod.compiled import kernel
 from sim.rod.space.edge_fit import EdgeFit, edge_fit
 from sim.rod.space.elastic import (
     OF_BEND,
@@ -194,12 +195,24 @@ class SpaceSystem:
 
     def largest_turn(self, state: SpaceState, change: Floats) -> float:
         """Of an edge in a change of all unknowns, rad, or its stretch."""
-        n = self.rod.nodes.size
-        ends = change[:n].reshape(-1, 3)[self.rod.edges]
-        edge = state.x[self.rod.edges]
-        move = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
-        length = np.linalg.norm(edge[:, 1] - edge[:, 0], axis=1)
-        return float(max((move / length).max(), np.abs(change[n:]).max()))
+        return _largest_turn(state.x, self.part.edges, change)
+
+
+@kernel
+def _largest_turn(x: Floats, edges: Ints, change: Floats) -> float:
+    """inf where a change is not finite."""
+    largest = 0.0
+    for e in range(len(edges)):
+        by = size = 0.0
+        for a in range(3):
+            tail, head = edges[e, 0], edges[e, 1]
+            by += (change[3 * head + a] - change[3 * tail + a]) ** 2
+            size += (x[head, a] - x[tail, a]) ** 2
+        turn = max(np.sqrt(by) / np.sqrt(size), abs(change[x.size + e]))
+        if not turn < np.inf:
+            return float(np.inf)
+        largest = max(largest, turn)
+    return float(largest)
 
 
 def _triangle(n: int) -> int:

@@ -89,6 +89,16 @@ def test_steps_of_half_the_length_leave_a_quarter_of_the_error(
     assert slope == pytest.approx(2.0, abs=0.15)
 
 
+def test_a_slender_wire_swings_in_long_steps_that_are_not_cut() -> None:
+    """Edges turn by a tenth of a rad in a step, at an EA of 1e5 times EI / L^2."""
+    rod = clamped(along_x(0.5, 20), 0)
+    world = SpaceWorld(rod, (0.0, 1.0, -GRAVITY), Damping(beta=2e-3))
+    last = _last(world, _options(8e-3), 0.32)
+    assert last.moving.step == 40
+    assert last.substeps <= 44
+    assert last.iterations <= 400
+
+
 def _period(world: SpaceWorld, options: StepOptions, of: str, guess: float) -> float:
     """Of a mode let go at its largest velocity: four times its way to rest."""
     before = after = None
