@@ -1,4 +1,4 @@
-"""Rods in space at rest: a ring, a shaft, a hanging helix, an arm with tendons."""
+"""Rods in space at rest: a shaft, a hanging helix, an arm with tendons."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -76,71 +76,6 @@ def _left(seen: Sequence[SpaceStep], size: float) -> float:
         if np.abs(step.rest.state.x - first).max() > FAR * size:
             return step.share
     return float("nan")
-
-
-@dataclass(frozen=True)
-class MichellRingCase:
-    """A naturally straight wire closed to a ring, twisted until it leaves its plane.
-
-    Its ends turned against each other by 2 pi sqrt(3) B / C before it was closed, the
-    flat ring is stable no longer (Michell 1889). Nothing keeps the wire from passing
-    through itself afterwards.
-
-    Parameters
-    ----------
-    twist : at the end, over Michell's
-    """
-
-    wire: Wire
-    radius: float = 0.1
-    edges: int = 60
-    twist: float = 1.3
-    rests: int = 26
-
-    def __post_init__(self) -> None:
-        refuse_unless_positive(self, "radius", "twist", of="ring")
-        _refuse_few(self, 8, "ring")
-
-    @property
-    def radii(self) -> Floats:
-        return np.full(self.edges, self.wire.radius)
-
-    @property
-    def critical(self) -> float:
-        """Michell's twist, rad."""
-        return float(
-            2.0 * np.pi * np.sqrt(3.0) * self.wire.bending / self.wire.twisting
-        )
-
-    @cached_property
-    def ring(self) -> SpaceRod:
-        """As many coordinates held as there are rigid motions: they carry nothing."""
-        angle = 2.0 * np.pi * np.arange(self.edges) / self.edges
-        x = self.radius * np.column_stack([np.cos(angle), np.sin(angle), 0.0 * angle])
-        rod = self.wire.through(x, closed=True)
-        rod.held[0] = rod.held_frames[0] = True
-        rod.held[self.edges // 2, 1:] = rod.held[self.edges // 4, 2] = True
-        return replace(rod, curvature=np.zeros_like(rod.curvature))
-
-    def setting(self, share: float) -> SpaceSetting:
-        twist = share * self.twist * self.critical
-        natural = np.zeros_like(self.ring.curvature)
-        natural[:, 2] = -twist / self.ring.length
-        rod = replace(self.ring, curvature=natural)
-        return settled(rod, no_loads(rod))
-
-    def steps(self) -> Iterator[SpaceStep]:
-        return rests_of(self)
-
-    def recorder(self) -> SpaceRecorder:
-        return SpaceRecorder(self, self._ends)
-
-    def _ends(self, seen: list[SpaceStep]) -> Summary:
-        return {
-            "michell_twist": self.critical,
-            "buckled_over_michell": self.twist * _left(seen, self.radius),
-            "height_over_R": float(np.ptp(seen[-1].rest.state.x[:, 2]) / self.radius),
-        }
 
 
 @dataclass(frozen=True)

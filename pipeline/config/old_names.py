@@ -62,6 +62,7 @@ pipeline.cases.gait.GaitCase            pipeline.cases.gait.star_gait
 pipeline.cases.origami.fold_file        pipeline.formats.fold_file.fold_file
 pipeline.cases.ribbon.Ribbon            sim.rod.rod.ribbon.Ribbon
 pipeline.cases.rod_fit.ClampedBeam      pipeline.cases.specimen.ClampedBeam
+pipeline.cases.space_rod.MichellRingCase pipeline.cases.michell_ring.MichellRingCase
 sim.morph.morphing.morph.Projection     sim.morph.morphing.morph.ProjectionOptions
 sim.morph.morphing.problem.Newton       sim.morph.morphing.problem.NewtonOptions
 sim.morph.statics.equilibrium.Balance   sim.morph.statics.equilibrium.EquilibriumOptions

@@ -2,5 +2,6 @@
 
 Read `space_rod` (what a rod is), `frames` (how its frames are carried), `bends` (its
 strains and their derivatives), `elastic` (energy, gradient, Hessian), `tendons`, then
-`balance` and `path`; `clamping` holds ends. How they move: `sim.rod.moving`.
+`balance` and `path`; `clamping` holds ends, `linking` counts the turns of rings. How
+they move: `sim.rod.moving`.
 """

@@ -85,6 +85,25 @@ def test_a_rod_slides_down_two_rods_from_its_cone_on(degrees: float) -> None:
     _sound(last, 0.012)
 
 
+@pytest.mark.parametrize("degrees", [26.4, 26.7])
+def test_a_straight_stack_of_rods_slides_exactly_at_its_cone(degrees: float) -> None:
+    """Two along the slope on two across it on two that are held: all contacts share."""
+    size = 0.04
+    rails = [_wire((0.0, y, 0.0), (size, y, 0.0), 5) for y in (0.002, 0.010)]
+    across = [_wire((x, -0.001, 2 * R), (x, 0.013, 2 * R), 4) for x in (0.0123, 0.0183)]
+    top = [_wire((0.008, y, 4 * R), (0.024, y, 4 * R), 5) for y in (0.0034, 0.0089)]
+    rod = together(*rails, *across, *top)
+    m = len(rod.edges)
+    rod = replace(rod, held_frames=np.ones(m, dtype=np.bool_))
+    rod.held[:12] = True
+    rod = replace(rod, bending=10.0 * rod.bending)
+    world = SpaceWorld(rod, _slope(degrees), touching=Touching(np.full(m, R), MU))
+    last = _end(world, 2e-3, 0.04)
+    slid = (last.x - rod.nodes)[12:, 0]
+    assert slid == pytest.approx(_slid(degrees, 0.04), abs=1e-6)
+    _sound(last, size / 5)
+
+
 def test_what_falls_does_not_rebound_and_friction_brings_it_to_rest() -> None:
     """It falls by 1 mm at 0.3 m/s; impact takes mu v_n off, then it brakes."""
     fall, speed = 1e-3, 0.3

@@ -11,10 +11,16 @@ from scipy.spatial.transform import Rotation
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 from sim.rod.space.balance import SpaceOptions, rest
-from sim.rod.space.frames import moved_on, second_directors
+from sim.rod.space.frames import moved_on, second_directors, start
 from sim.rod.space.loads import no_loads
 from sim.rod.space.path import followed, settled
-from sim.rod.space.space_rod import SpaceRod, clamped, edge_tangents, through
+from sim.rod.space.space_rod import (
+    SpaceRod,
+    carried_directors,
+    clamped,
+    edge_tangents,
+    through,
+)
 from sim.rod.space.system import SpaceSystem
 from tests.sim.rod.space.made import (
     ROUND,
@@ -239,3 +245,111 @@ def test_what_has_no_rest_is_said() -> None:
     loads = with_force(rod, 6, np.array([0.0, 0.0, 100.0]))
     with pytest.raises(NotConvergedError, match="unbalanced force"):
         rest(rod, loads, options=SpaceOptions(max_steps=3))
+
+
+def _localised(edges: int, m: float, width: float) -> tuple[float, float, float]:
+    """Errors of tension and moment, relative, and of the cosine of the tangent.
+
+    A long shaft of thrust -T that is turned until it coils in one place, with
+    m = M / sqrt(B T) < 2, has there (Coyne, IEEE J. Oceanic Eng. 15, 1990; van der
+    Heijden and Thompson, Nonlinear Dynamics 21, 2000)
+
+        1 - cos theta = (2 - m^2 / 2) / cosh^2(s sqrt(1 - m^2 / 4) sqrt(T / B))
+
+    and its tangent turns by M / (B (1 + cos theta)) about its line. The start is that
+    curve; its clamps stay.
+    """
+    T = B / width**2
+    M, fade = m * np.sqrt(B * T), np.sqrt(1.0 - 0.25 * m * m) / width
+    rod = clamped(along_x(1.0, edges), 0, edges - 1)
+    h = float(rod.rest_length[0])
+    s, step = np.linspace(-0.5, 0.5, 20_001, retstep=True)
+
+    def cosine(s: Floats, m: float, fade: float) -> Floats:
+        return 1.0 - (2.0 - 0.5 * m * m) / np.cosh(fade * s) ** 2
+
+    def summed(rate: Floats) -> Floats:
+        mean = 0.5 * (rate[1:] + rate[:-1])
+        return np.concatenate([0.0 * mean[:1], np.cumsum(mean, axis=0)]) * step
+
+    along = cosine(s, m, fade)
+    psi, away = summed(M / B / (1.0 + along)), np.sqrt(1.0 - along**2)
+    t = np.column_stack([along, away * np.cos(psi), away * np.sin(psi)])
+    line, at = summed(t), h * (np.arange(edges + 1) - 0.5) - 0.5
+    x = np.column_stack([np.interp(at, s, line[:, a]) for a in range(3)])
+    for end, node in ((0, 0), (-1, edges - 1)):
+        x[[node, node + 1]] = line[end] + [[-0.5 * h, 0.0, 0.0], [0.5 * h, 0.0, 0.0]]
+    d = carried_directors(x, rod.edges, np.array([0.0, 1.0, 0.0]))
+    turned = Rotation.from_rotvec(
+        (M / C * h * np.arange(edges))[:, None] * edge_tangents(x, rod.edges)
+    ).apply(d)
+    state = start(x, turned, rod.edges, rod.bends)
+    found = rest(rod, no_loads(rod), state, SpaceOptions(tolerance=1e-7))
+    pull = -found.reaction[: x.size].reshape(-1, 3)[:2, 0].sum()
+    moment = C * float(np.mean(found.state.twist / rod.voronoi))
+    m_found = moment / np.sqrt(B * pull)
+    law = cosine(
+        h * np.arange(edges) - 0.5, m_found,
+        np.sqrt(1.0 - 0.25 * m_found**2) * np.sqrt(pull / B),
+    )  # fmt: skip
+    off = edge_tangents(found.state.x, rod.edges)[:, 0] - law
+    return pull / T - 1.0, moment / M - 1.0, float(np.abs(off).max())
+
+
+def test_a_twisted_shaft_coils_in_one_place_within_its_envelope() -> None:
+    counts = (80, 120, 180)
+    errors = np.abs([_localised(n, 1.6, 0.05) for n in counts])
+    assert errors[-1] == pytest.approx(0.0, abs=0.02)
+    for k in range(3):
+        slope = -np.polyfit(np.log(counts), np.log(errors[:, k]), 1)[0]
+        assert slope == pytest.approx(2.0, abs=0.3)
+
+
+def _hung(turns: int, heaviest: float, each: int) -> float:
+    """Error of the height of a hanging helix, relative.
+
+    A wire of natural curvature k is a helix that changes slowly (Miller, Lazarus,
+    Audoly and Reis, PRL 112, 2014, 068103): with F the weight below and no moment about
+    its line, slope a and turning p = B k cos a / (B cos^2 a + C sin^2 a) make
+
+        B (p cos a - k)^2 / 2 + C p^2 sin^2 a / 2 - F sin a
+
+    least at each height; from F = B^2 k^2 / C on it is straight. The start is that
+    curve, of one hand.
+
+    Parameters
+    ----------
+    heaviest : the whole weight over that force
+    each : edges of a turn
+    """
+    edges, k = each * turns, 2.0 * np.pi * turns
+    share = 1.0 - (np.arange(edges) + 0.5) / edges
+    weight = heaviest * B**2 * k**2 / C
+    a = np.linspace(0.0, 0.5 * np.pi, 10_001)
+    p = B * k * np.cos(a) / (B * np.cos(a) ** 2 + C * np.sin(a) ** 2)
+    bent = 0.5 * B * (p * np.cos(a) - k) ** 2 + 0.5 * C * (p * np.sin(a)) ** 2
+    j = np.array([np.argmin(bent - weight * f * np.sin(a)) for f in share])
+    rise, about = np.sin(a[j]), np.cumsum(p[j]) / edges
+    flat = np.cos(a[j])[:, None] * np.column_stack([np.cos(about), np.sin(about)])
+    t = np.column_stack([flat, -rise])
+    x = np.concatenate([np.zeros((1, 3)), np.cumsum(t, axis=0) / edges])
+    axis = np.cross(t, np.gradient(t, axis=0))
+    axis -= np.sum(axis * t, axis=1, keepdims=True) * t
+    axis /= np.linalg.norm(axis, axis=1, keepdims=True)
+    rod = clamped(along_x(1.0, edges, first=0.0), 0)
+    rod.curvature[:, 0] = k
+    loads = replace(
+        no_loads(rod), gravity=np.array([0.0, 0.0, -weight / rod.mass.sum()])
+    )
+    hung = replace(rod, nodes=x, directors=axis, stretching=100.0 * rod.stretching)
+    found = rest(hung, loads, options=SpaceOptions(tolerance=1e-7))
+    return float(-found.state.x[-1, 2] / rise.mean()) - 1.0
+
+
+@pytest.mark.parametrize("heaviest", [0.5, 0.9, 1.5])
+def test_a_curved_wire_hangs_as_a_helix_that_changes_slowly(heaviest: float) -> None:
+    """To the error of edges where it is loose, which is of order 2."""
+    assert abs(_hung(10, heaviest, 32)) < 0.003
+    if heaviest < 0.9:
+        errors = [_hung(40, heaviest, each) for each in (8, 16)]
+        assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.5)
