@@ -1,6 +1,6 @@
 """Rods in space that move.
 
 Read `space_world` (what acts on a rod), `conserving_forces` (inner forces of a step),
-`softened` (its matrix), `one_step`, then `motion`; of contact `touching` (where, and
-how it follows moves), `cones` (Coulomb's law), `pushing`.
+`softened` (its matrix), `pulled` (tendons), `one_step`, then `motion`; of contact
+`touching` (where, and how it follows moves), `cones` (Coulomb's law), `pushing`.
 """

@@ -20,6 +20,7 @@ import numpy as np
 from sim.arrays import Floats
 from sim.linear.sparse import Factor
 from sim.rod.moving.conserving_forces import add_step_forces
+from sim.rod.moving.pulled import tendon_slopes, tensions_at
 from sim.rod.moving.pushing import (
     Pushed,
     passes_through,
@@ -114,6 +115,7 @@ class _Trial(NamedTuple):
     ----------
     part, earlier : elements as actuated at its end and its start
     pull : (3 n + m,) weight and forces, N
+    tension : (q,) of pieces of tendons, N
     """
 
     now: SpaceMoving
@@ -122,12 +124,15 @@ class _Trial(NamedTuple):
     earlier: SpaceElements
     conserving: bool
     pull: Floats
+    tension: Floats
 
 
 class _Forces(NamedTuple):
-    """Of a step, (3 n + m,): inner ones, what is unbalanced; its moves; J; contacts."""
+    """Of a step, (3 n + m,): inner ones, those of tendons, what is unbalanced; moves;
+    what damps, J; contacts."""
 
     inner: Floats
+    drawn: Floats
     unbalanced: Floats
     moves: Floats
     damped: float
@@ -141,7 +146,8 @@ def _set_up(
     part = world.part(now.time + h, now.pulse)
     earlier = world.part(now.time, now.pulse)
     pull = world.loaded(now.time, h)
-    return _Trial(now, h, part, earlier, conserving, pull)
+    tension = tensions_at(world, now.time + 0.5 * h)
+    return _Trial(now, h, part, earlier, conserving, pull, tension)
 
 
 def _stiffness(part: SpaceElements) -> Floats:
@@ -214,7 +220,29 @@ def _forces(world: SpaceWorld, trial: _Trial, after: SpaceState) -> _Forces:
         inner += _gyration(world, trial, after, moves[n:])
     drag = world.damping.alpha * world.inertia * moves / h
     pushed = 2.0 * world.inertia * (moves - h * now.v) / h**2
-    return _Forces(inner, inner + trial.pull - drag - pushed, moves, damped)
+    drawn = _drawn(world, trial, after, moves)
+    unbalanced = inner + drawn + trial.pull - drag - pushed
+    return _Forces(inner, drawn, unbalanced, moves, damped)
+
+
+def _midway(world: SpaceWorld, trial: _Trial, moves: Floats) -> SpaceState:
+    """The state in the middle of a step."""
+    rod, n, half = world.rod, world.rod.nodes.size, 0.5 * moves
+    move = half[:n].reshape(-1, 3)
+    return moved_on(trial.now.state, rod.edges, rod.bends, move, half[n:])
+
+
+def _drawn(
+    world: SpaceWorld, trial: _Trial, after: SpaceState, moves: Floats
+) -> Floats:
+    """(3 n + m,) what tendons do in a step."""
+    if not len(trial.tension):
+        return np.zeros(len(moves))
+    if trial.conserving:
+        middle = _midway(world, trial, moves)
+        return -tendon_slopes(world, trial.tension, middle)[0]
+    start = tendon_slopes(world, trial.tension, trial.now.state)[0]
+    return -0.5 * (start + tendon_slopes(world, trial.tension, after)[0])
 
 
 def _guess(world: SpaceWorld, trial: _Trial) -> SpaceState:
@@ -235,16 +263,18 @@ def _factor(world: SpaceWorld, trial: _Trial, at: SpaceState, found: _Forces) ->
 
     Contacts need it positive: where a guess presses edges it is shifted until it is.
     """
-    system, h, rod = world.system, trial.h, world.rod
+    system, h = world.system, trial.h
     before, part, viscous = trial.now.state, trial.part, world.damping.beta / h
     if trial.conserving:
-        n, half = rod.nodes.size, 0.5 * found.moves
-        end = at
-        at = moved_on(before, rod.edges, rod.bends, half[:n].reshape(-1, 3), half[n:])
+        end, at = at, _midway(world, trial, found.moves)
         soft = softened_midway(part, (before, at, end), viscous)
     else:
         soft = softened_at_end(part, before, viscous)
-    values = 0.5 * system.kept(system.elastic(at, soft)[1])
+    values = system.elastic(at, soft)[1]
+    if len(trial.tension):
+        of_tendons = tendon_slopes(world, trial.tension, at)[1]
+        values = np.concatenate([values, of_tendons])
+    values = 0.5 * system.kept(values)
     shift = (world.inertia * (2.0 / h**2 + world.damping.alpha / h))[system.free]
     factor = system.factor(values, shift)
     while found.pushed and factor.negative:
@@ -336,6 +366,7 @@ def _share(world: SpaceWorld, found: _Forces) -> float:
     sizes = world.system.sizes
     forces = [
         found.inner,
+        found.drawn,
         world.pull,
         found.pushed.push if found.pushed else 0.0 * sizes,
     ]
@@ -424,6 +455,7 @@ def _accounted(
         given = told if trial.conserving else 0.5 * (told + moved)
     loaded = np.sum(((trial.pull - world.pull) * found.moves)[free])
     given += float(loaded - np.sum((found.inner * found.moves)[~free]))
+    given += float(np.sum((found.drawn * found.moves)[free]))
     drag = world.damping.alpha * world.inertia * found.moves**2 / h
     damped = found.damped + float(drag[free].sum())
     raised = -float(np.sum((world.pull * found.moves)[free]))

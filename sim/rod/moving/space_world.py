@@ -15,6 +15,7 @@ from sim.rod.space.limbs import SpaceLimbs
 from sim.rod.space.loads import SpaceLoads, no_loads
 from sim.rod.space.space_rod import SpaceRod, StretchLaw
 from sim.rod.space.system import SpaceSystem
+from sim.rod.space.tendons import Tendon
 from sim.rod.stepping.world import Damping, NodeLoad
 
 
@@ -54,6 +55,8 @@ class SpaceWorld:
     touching : contact; None lets rods pass through each other
     limbs, schedule : what actuates a rod as in the plane, and when
     load : on nodes for a time, along x and y
+    tendons : within the rod, without friction along them
+    pulling : (tendons,) shares of their tensions by time; 1 if None
     """
 
     rod: SpaceRod
@@ -68,6 +71,8 @@ class SpaceWorld:
     limbs: SpaceLimbs | None = None
     schedule: Schedule | None = None
     load: NodeLoad | None = None
+    tendons: tuple[Tendon, ...] = ()
+    pulling: Callable[[float], Floats] | None = None
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.gravity).all():
@@ -78,6 +83,8 @@ class SpaceWorld:
             raise ValueError("motion: the stretch law is rubber: choose hooke")
         if self.damping.rayleigh:
             raise ValueError("damping: rayleigh is of the plane only: leave it out")
+        if any(tendon.friction > 0.0 for tendon in self.tendons):
+            raise ValueError("motion: friction along tendons is of rests: set it to 0")
         _refuse_unfitting(self)
         if self.touching is not None:
             refuse_overlap(self.rod, self.touching, self.rod.nodes)
@@ -90,7 +97,9 @@ class SpaceWorld:
     def loads(self) -> SpaceLoads:
         force = np.zeros_like(self.rod.nodes) if self.force is None else self.force
         gravity = np.array(self.gravity, dtype=np.float64)
-        return replace(no_loads(self.rod), gravity=gravity, force=force)
+        return replace(
+            no_loads(self.rod), gravity=gravity, force=force, tendons=self.tendons
+        )
 
     @cached_property
     def inertia(self) -> Floats:
