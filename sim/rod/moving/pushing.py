@@ -18,6 +18,7 @@ import numpy as np
 from sim.arrays import Bools, Floats
 from sim.linear.sparse import Factor
 from sim.rod.moving.cones import cone_residual, coulomb_in_space
+from sim.rod.moving.contact_rows import contact_rows
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import (
     NO_NODES,
@@ -26,7 +27,6 @@ from sim.rod.moving.touching import (
     Contacts,
     Near,
     clear_way,
-    contact_rows,
     contacts_of,
     near,
     near_pairs,

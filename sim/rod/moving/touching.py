@@ -21,7 +21,7 @@ from sim.contact.distance import closest_on_edges
 from sim.contact.safe_step import pair_step
 from sim.kernels import kernel
 from sim.limits import refuse_negative, refuse_unless_finite
-from sim.rod.space.frames import SpaceState, edge_lengths
+from sim.rod.space.frames import cross, dot
 from sim.rod.space.space_rod import SpaceRod, edge_tangents
 
 JOINED = 2.0  # thicknesses of rod between edges that may be close without contact
@@ -154,12 +154,24 @@ def near_pairs(rod: SpaceRod, touching: Touching, x: Floats, reach: float) -> In
     return np.asarray(found[least > JOINED * thick])
 
 
+@kernel
 def _frames(n: Floats) -> Floats:
     """(c, 3, 3) normals and two directions across each."""
-    axis = np.eye(3)[np.argmin(np.abs(n), axis=1)]
-    first = np.cross(n, axis)
-    first /= np.linalg.norm(first, axis=1, keepdims=True)
-    return np.stack([n, first, np.cross(n, first)], axis=1)
+    frame = np.empty((len(n), 3, 3))
+    for k in range(len(n)):
+        u, v, w = frame[k, 0], frame[k, 1], frame[k, 2]
+        least = 0
+        for a in range(3):
+            u[a], w[a] = n[k, a], 0.0
+            if abs(n[k, a]) < abs(n[k, least]):
+                least = a
+        w[least] = 1.0
+        cross(u, w, v)
+        size = np.sqrt(dot(v, v))
+        for a in range(3):
+            v[a] /= size
+        cross(u, v, w)
+    return frame
 
 
 class Near(NamedTuple):
@@ -290,31 +302,3 @@ def refuse_overlap(rod: SpaceRod, touching: Touching, x: Floats) -> None:
             f"contact: edge {e} starts {-found.gap[k]:.3g} m within {other}: move "
             "them apart, or give smaller radii"
         )
-
-
-def contact_rows(
-    rod: SpaceRod, touching: Touching, state: SpaceState, contacts: Contacts
-) -> Floats:
-    """(3 c, 3 n + m) J: how skins move past each other along the contacts' frames."""
-    c, nodes = len(contacts.gap), rod.nodes.size
-    rows = np.zeros((c, 3, nodes + len(rod.edges)))
-    t, size = edge_tangents(state.x, rod.edges), edge_lengths(state.x, rod.edges)
-    n = contacts.frame[:, :1]
-    for side, sign in ((0, 1.0), (1, -1.0)):
-        k = np.flatnonzero(contacts.edge[:, side] >= 0)
-        e, s = contacts.edge[k, side], contacts.share[k, side]
-        v = contacts.frame[k]
-        arm = -sign * touching.radius[e][:, None, None] * np.cross(n[k], v)
-        if side == 0 and touching.rims is not None:
-            rim = np.flatnonzero(contacts.edge[k, 1] < 0)
-            across = np.cross(t, state.d)[e[rim]] * touching.rims[e[rim], None]
-            across[contacts.edge[k[rim], 1] == -2] *= -1.0
-            arm[rim] = np.cross(across[:, None], v[rim])
-        bent = np.cross(arm, t[e][:, None]) / size[e][:, None, None]
-        spun = np.sum(arm * t[e][:, None], axis=2)
-        for end, weight in ((0, 1.0 - s), (1, s)):
-            part = weight[:, None, None] * v + (2 * end - 1) * bent
-            for a in range(3):
-                rows[k, :, 3 * rod.edges[e, end] + a] += sign * part[:, :, a]
-        rows[k, :, nodes + e] += sign * spun
-    return rows.reshape(3 * c, -1)
