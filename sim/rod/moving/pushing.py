@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Bools, Floats
+from sim.linear.columns import solve_each
 from sim.linear.sparse import Factor
 from sim.rod.moving.cones import cone_residual, coulomb_in_space
 from sim.rod.moving.contact_rows import contact_rows
@@ -144,7 +145,7 @@ def pushed_further(
     if not near_by.any():
         return change, force
     J = pushed.rows.reshape(len(b), 3, -1)[near_by].reshape(-1, len(free))
-    back = factor.solve(J[:, free].T)
+    back = np.ascontiguousarray(solve_each(factor, J[:, free]).T)
     W = J[:, free] @ back
     force[near_by], _ = coulomb_in_space(
         0.5 * (W + W.T), b[near_by], world.touching.friction, pushed.force[near_by],

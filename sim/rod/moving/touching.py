@@ -216,8 +216,11 @@ def once(rod: SpaceRod, found: Contacts) -> Bools:
     ends = (share <= AT_END) | (share >= 1.0 - AT_END)
     ends[:, 1] &= edge[:, 1] >= 0
     place = np.sort(np.where(ends, -3 - at, edge), axis=1)
+    first: dict[tuple[int, int], int] = {}
+    for k, pair in enumerate(place.tolist()):
+        first.setdefault(tuple(pair), k)
     chosen = np.zeros(len(edge), dtype=np.bool_)
-    chosen[np.unique(place, axis=0, return_index=True)[1]] = True
+    chosen[list(first.values())] = True
     number = {frozenset(pair): k for k, pair in enumerate(edge.tolist())}
     for k, side in np.argwhere(ends & chosen[:, None] & (edge[:, 1:] >= 0)).tolist():
         node, own, other = at[k, side], edge[k, side], edge[k, 1 - side]
