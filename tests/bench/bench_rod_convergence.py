@@ -3,9 +3,11 @@
 Each line has a number at several N or h, and its errors: relative to a closed form, a
 boundary value problem, or the limit of order 2 by the last two. Parts:
   star        sag at rest, and way of a cycle on the plane, in N; the way in h
-  ring        height of a heavy ring of Gamma 1 and 2 at rest, in N
+  ring        height of a heavy ring of Gamma 1 and 2 at rest, in N; a damped free ring
+              after two periods of its lowest mode, in N and in h
   cantilever  tip at rest under its weight, in N; tip of a damped beam that is let go, h
-  wave        energy of a rod that swings without friction in a trough for 8 s, in h
+  wave        energy of a rod that swings without friction in a trough for 8 s, in N
+              and in h
   hoop        spin that a stiff hoop keeps in 1.67 rounds, on its nodes and on its arcs,
               in N; on arcs of 100 nodes in h
   reversal    way of a block thrown up a slope, place of a rod that swings in a trough
@@ -22,7 +24,7 @@ from pipeline.cases.rod import StarCase
 from sim.rod.contact.ground import Wave
 from sim.rod.contact.standing import standing
 from sim.rod.gravity import GRAVITY
-from sim.rod.rod.rod import RodMaterial, cantilever, moved, straight
+from sim.rod.rod.rod import RodMaterial, cantilever, moved, ring, straight
 from sim.rod.rod.star import star
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import simulate
@@ -85,6 +87,25 @@ def of_ring() -> None:
             float(summary(HeavyRingCase(gamma, n))["height_over_R"]) for n in nodes
         ]
         show(f"height of a ring of Gamma {gamma:g}, in N", nodes, found, known[gamma])
+    nodes, sizes = (24, 48, 96, 192), [8e-4 / 2**k for k in range(5)]
+    wide = [vibrating(n, 1e-4) for n in nodes]
+    show("half width of a free ring after two periods over R, in N", nodes, wide, None)
+    wide = [vibrating(48, h) for h in sizes]
+    show("half width of a free ring after two periods over R, in h", sizes, wide, None)
+
+
+def vibrating(n: int, h: float) -> float:
+    """How wide a ring is that was set off in its lowest mode, two periods later."""
+    radius, material = 0.05, SOFT
+    rod = ring(radius, n, material)
+    arm = rod.nodes - rod.nodes.mean(axis=0)
+    x, y = (arm / radius).T
+    v = 0.2 * np.column_stack([x * x * x, -y * y * y])
+    stiff = material.bending / (material.line_density * radius**4)
+    period = 2.0 * np.pi / np.sqrt(7.2 * stiff)  # of an inextensible ring
+    world = World(rod, gravity=(0.0, 0.0), damping=Damping(beta=1e-3), velocity=v)
+    end = last(world, StepOptions(h=h, tolerance=1e-13), 2.0 * period).x
+    return float(np.abs(end[:, 0] - end[:, 0].mean()).max() / radius)
 
 
 def of_cantilever() -> None:
@@ -104,19 +125,23 @@ def of_cantilever() -> None:
     show("drop of a beam let go, after 96 ms, in h", sizes, tip, None)
 
 
-def of_wave() -> None:
+def kept_in_trough(n: int, h: float) -> float:
+    """Share of its energy that a rod of n nodes keeps which swings in a trough, 8 s."""
     wave = Wave(start=0.15)
-    middle = np.array([-0.005, 0.0])
-    rod = moved(straight(0.01, 3, RodMaterial()), by=middle)
+    rod = moved(straight(0.01, n, RodMaterial()), by=np.array([-0.005, 0.0]))
     rod = standing(rod, wave, 0.04)
     world = World(rod, wave, friction=0.0, damping=Damping(beta=0.0))
-    kept = []
-    for h in STEPS:
-        options = StepOptions(h=h, tolerance=1e-12)
-        first, *_, end = simulate(world, options, 8.0, every=10**9)
-        depth = first.gravity + rod.mass.sum() * GRAVITY * wave.amplitude
-        kept.append(1.0 + (end.energy - first.energy) / depth)
-    show("energy of a rod that swings in a trough, share kept, in h", STEPS, kept, 1.0)
+    options = StepOptions(h=h, tolerance=1e-12)
+    first, *_, end = simulate(world, options, 8.0, every=10**9)
+    depth = first.gravity + rod.mass.sum() * GRAVITY * wave.amplitude
+    return float(1.0 + (end.energy - first.energy) / depth)
+
+
+def of_wave() -> None:
+    what, nodes = "energy of a rod that swings in a trough, share kept", (3, 5, 9, 17)
+    kept = [kept_in_trough(n, 2.5e-3) for n in nodes]
+    show(f"{what}, in N", nodes, kept, 1.0)
+    show(f"{what}, in h", STEPS, [kept_in_trough(3, h) for h in STEPS], 1.0)
 
 
 def of_hoop() -> None:
