@@ -115,7 +115,7 @@ def accept(
     clock.worst_complementarity = max(clock.worst_complementarity, left)
 
 
-@inner
+@spine
 def add_reactions(work: Work, count: int, full: float, reaction: Floats) -> None:
     """Add the impulses of a step to the mean forces on the nodes in `full` seconds."""
     for s in range(work.memo.nodes if count > 0 else 0):

@@ -26,7 +26,7 @@ FIRST = 1e-3  # adapted step, as a fraction of the longest
 SHORTEST = 1e-6  # adapted step, as a fraction of the longest
 
 
-@inner
+@spine
 def step_error(before: RodState, state: RodState) -> float:
     """Error of the last step, m; negative where contacts changed."""
     rate, rate_before = 0.0, 0.0
@@ -62,7 +62,7 @@ def copy_motion(source: RodState, target: RodState) -> None:
     copy_flow(source.clock, target.clock)
 
 
-@inner
+@spine
 def next_length(trial: float, h: float, error: float, accuracy: float) -> float:
     """The length that brings the error of a step to `accuracy`, with some safety."""
     factor = SAFETY * (accuracy / max(error, 1e-3 * accuracy)) ** (1.0 / 3.0)

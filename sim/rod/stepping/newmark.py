@@ -229,7 +229,7 @@ def solve_step(
     return False
 
 
-@inner
+@spine
 def _paper_stiffness(setting: Setting, state: RodState, work: Work) -> None:
     """K at the start of the step: then d(K v)/dv1 is known exactly.
 

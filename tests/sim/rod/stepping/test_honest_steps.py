@@ -58,7 +58,7 @@ def _ground(rng: Random, size: float) -> Ground | None:
     return grounds[rng.integers(4)]
 
 
-def _trial(rng: Random) -> Trial:
+def random_trial(rng: Random) -> Trial:
     rod = _rod(rng)
     n, size = len(rod.nodes), float(np.ptp(rod.nodes, axis=0).max())
     ground = _ground(rng, size)
@@ -82,7 +82,7 @@ def _trial(rng: Random) -> Trial:
     return Trial(world, options, h * rng.uniform(0.3, 40.0))
 
 
-def _finished(trial: Trial) -> list[RodStep]:
+def finished_run(trial: Trial) -> list[RodStep]:
     """All records of a run; none if it says that it has not converged."""
     try:
         return list(simulate(trial.world, trial.options, trial.duration))
@@ -90,7 +90,7 @@ def _finished(trial: Trial) -> list[RodStep]:
         return []
 
 
-def _faults(trial: Trial, steps: list[RodStep]) -> Iterator[str]:
+def faults(trial: Trial, steps: list[RodStep]) -> Iterator[str]:
     """What is impossible in a motion, told from its positions and velocities alone."""
     world, first, last = trial.world, steps[0], steps[-1]
     rod, x = world.rod, np.array([step.x for step in steps])
@@ -125,11 +125,11 @@ def _fuzz(seed: int, count: int) -> tuple[int, list[str]]:
     """How many of `count` random motions finish, and what is wrong with them."""
     finished, wrong = 0, []
     for k in range(count):
-        trial = _trial(np.random.default_rng([seed, k]))
-        steps = _finished(trial)
+        trial = random_trial(np.random.default_rng([seed, k]))
+        steps = finished_run(trial)
         finished += bool(steps)
         if steps:
-            wrong += [f"trial {k}: {fault}" for fault in _faults(trial, steps)]
+            wrong += [f"trial {k}: {fault}" for fault in faults(trial, steps)]
     return finished, wrong
 
 
