@@ -23,7 +23,7 @@ from sim.limits import (
     refuse_unless_positive,
 )
 from sim.rod.contact.ground import GroundPlane
-from sim.rod.contact.touching import PlaneTouching
+from sim.rod.contact.touching import PlaneTouching, lowest_arc
 from sim.rod.gravity import GRAVITY
 from sim.rod.rod.paths import centroid, route_ratio
 from sim.rod.rod.ribbon import Ribbon, lying_edges, polygon_loss
@@ -34,6 +34,7 @@ from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
 
 ALONE = 0.6  # gamma from which on the top of a ring stays off its bottom
+ARCS = PlaneTouching(rods=False, arcs=True, gap=1e-3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,9 +134,11 @@ class RibbonCase:
 
     ratio : mu / tan(theta); angle : theta, degrees, down towards +x
     every : steps between two records
+    arcs : roll on the arcs between nodes, not over the nodes
 
     A ribbon of nodes has corners, on which it loses spin as it rolls: `polygon_loss` of
-    run.json is the part that a rigid polygon would have lost on the same way.
+    run.json is the part that a rigid polygon would have lost on the same way. On arcs
+    there is none.
     """
 
     ribbon: Ribbon = field(default_factory=Ribbon)
@@ -143,6 +146,7 @@ class RibbonCase:
     angle: float = 10.0
     duration: float = 3.0
     every: int = 10
+    arcs: bool = False
     damping: Damping = field(default_factory=lambda: Damping(beta=1.0e-3))
     options: StepOptions = field(default_factory=lambda: StepOptions(h=1.0e-3))
 
@@ -164,11 +168,17 @@ class RibbonCase:
         flat = World(rod, GroundPlane(), friction=0.0, gravity=across)
         settled = replace(rod, nodes=settle(flat, minimum=False).x)
         start = moved(settled, by=np.zeros(2), angle=-float(theta))
+        ground = GroundPlane(-self.angle)
+        touching = ARCS if self.arcs else None
+        if touching is not None:
+            depth = max(0.0, -lowest_arc(touching, start, ground))
+            start = moved(start, by=depth * np.array([np.sin(theta), np.cos(theta)]))
         return World(
             start,
-            GroundPlane(-self.angle),
+            ground,
             friction=self.ratio * float(np.tan(theta)),
             damping=self.damping,
+            touching=touching,
         )
 
     def steps(self) -> Iterator[RodStep]:
@@ -210,7 +220,9 @@ class RibbonRecorder(OfEveryRod):
             "ratio": case.ratio,
             "delta": route_ratio(self.shapes, rod.mass),
             "travelled": float(np.hypot(*way)),
-            "polygon_loss": polygon_loss(
+            "polygon_loss": 0.0
+            if case.arcs
+            else polygon_loss(
                 case.ribbon.nodes, float(np.hypot(*way)) / case.ribbon.perimeter
             ),
             "friction": case.world.friction,

@@ -159,6 +159,13 @@ def arc_gap(touch: TouchSetting, x: Floats, node: int, ground: Ground) -> float:
     return float(gaps(ground, x[node] + s * along + s * s * bent).min())
 
 
+def lowest_arc(touching: PlaneTouching, rod: Rod, ground: Ground) -> float:
+    """The least gap above the ground of all arcs of a rod, m."""
+    touch = touch_of(touching, rod, ground)
+    nodes = range(len(rod.nodes))
+    return min(arc_gap(touch, rod.nodes, node, ground) for node in nodes)
+
+
 def edge_gap(edges: Ints, x: Floats, ground: Ground) -> float:
     """The least gap above the ground at 17 points of each of the edges (m, 2), m."""
     s = np.linspace(0.0, 1.0, POINTS)[:, None, None]
