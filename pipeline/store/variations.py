@@ -7,7 +7,7 @@ from typing import Any
 from pipeline.config.hydra import Composer
 from pipeline.store.files import read_json
 from pipeline.store.leaves import flat
-from pipeline.terminal.errors import InputError
+from pipeline.terminal.errors import InputError, lacks_machine
 
 LONGEST_VALUE = 30
 MOST_VALUES = 8
@@ -48,7 +48,9 @@ class Variations:
             if known not in self._points:
                 rows = read_json(path)["members"]
                 self._points[known] = {row["key"]: row["point"] for row in rows}
-        except (OSError, InputError, KeyError, TypeError):
+        except (OSError, InputError, KeyError, TypeError) as error:
+            if lacks_machine(error):  # else a run would be called by other values
+                raise
             return {}
         return self._points[known]
 

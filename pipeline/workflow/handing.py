@@ -39,29 +39,40 @@ def handed_over(words: Sequence[str], streams: Sequence[int] = (0, 1, 2)) -> int
     ):
         connection.settimeout(PATIENCE_SECONDS)
         connection.connect(place)
-        with _ctrl_c_for(connection):
+        with _ctrl_c_for(connection) as handed_on:
             socket.send_fds(connection, [json.dumps(message).encode()], [*streams])
             if connection.recv(LONGEST) == STARTED:
                 connection.settimeout(None)
                 status = connection.recv(LONGEST)
                 if status:
                     return int(status)
+                if handed_on:
+                    raise KeyboardInterrupt
                 print("note: its process is lost: made here", file=sys.stderr)
     return None
 
 
 @contextlib.contextmanager
-def _ctrl_c_for(connection: socket.socket) -> Iterator[None]:
-    """Leave it to the job to answer Ctrl-C."""
+def _ctrl_c_for(connection: socket.socket) -> Iterator[list[int]]:
+    """Leave it to the job to answer Ctrl-C; the second one is answered here.
 
-    def hand_on(*_: object) -> None:
+    Yields
+    ------
+    what was handed on
+    """
+    handed_on: list[int] = []
+
+    def hand_on(number: int, _: object) -> None:
         try:
+            if handed_on:
+                raise KeyboardInterrupt
+            handed_on.append(number)
             connection.send(INTERRUPT)
         except OSError:
             raise KeyboardInterrupt from None
 
     before = signal.signal(signal.SIGINT, hand_on)
     try:
-        yield
+        yield handed_on
     finally:
         signal.signal(signal.SIGINT, before)

@@ -35,13 +35,14 @@ import yaml
 from pipeline.store.keys import named_modules
 from pipeline.store.plan_file import TABLE, read_documents
 from pipeline.store.runs import RESULTS
-from pipeline.terminal.errors import DONE, FAILED, command
+from pipeline.terminal.errors import DONE, FAILED, command, one_line
 from pipeline.terminal.streams import outlive_readers
 from pipeline.workflow.fresh import state_of_inputs
 from pipeline.workflow.handing import INTERRUPT, LONGEST, OFF, STARTED, WARM
-from pipeline.workflow.processes import deaf_to_ctrl_c, environment
+from pipeline.workflow.processes import environment
 
 LOG = RESULTS / "log" / "warm.log"
+SOCKET = "jobs"
 FEWEST = 4  # jobs, for which it is worth while
 STREAMS = 3
 LARGEST = 200_000  # bytes of a message: words and environment
@@ -116,6 +117,7 @@ class Warm:
         message: Mapping[str, Any],
         streams: Sequence[int],
     ) -> None:
+        connection.send(STARTED)  # fails where whoever gave it is gone
         process = os.fork()
         if process == 0:
             self._events.close()
@@ -127,8 +129,6 @@ class Warm:
         self._jobs[process] = job
         self._watch(job.handle, partial(self._end, job))
         self._watch(connection, partial(self._heed, job))
-        with contextlib.suppress(OSError):
-            connection.send(STARTED)
 
     def _heed(self, job: Given) -> None:
         """Hand on Ctrl-C; a job whose giver is gone goes too."""
@@ -218,34 +218,65 @@ def warm(modules: Sequence[str], log: Path = LOG) -> Iterator[dict[str, str]]:
     ------
     what the environment of jobs must hold
     """
-    if not (modules and is_possible()):
+    begun = _begun(modules, log) if modules and is_possible() else None
+    if begun is None:
         yield {WARM: OFF}
         return
-    folder = Path(tempfile.mkdtemp(prefix="morphtrack-"))
+    folder, process = begun
+    try:
+        yield {WARM: str(folder / SOCKET)}
+    finally:
+        _end(process)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _begun(
+    modules: Sequence[str], log: Path
+) -> tuple[Path, "subprocess.Popen[bytes]"] | None:
+    """The folder of its socket and the process; None where it cannot be had."""
+    folder: Path | None = None
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="morphtrack-"))
+        return folder, _listening(folder, modules, log)
+    except OSError as error:  # no room, no process, a name too long for a socket
+        print(f"note: each job imports by itself: {one_line(error)}", file=sys.stderr)
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+    return None
+
+
+def _listening(
+    folder: Path, modules: Sequence[str], log: Path
+) -> "subprocess.Popen[bytes]":
+    """Such a process, begun; jobs can be given to it from now on.
+
+    It has a session of its own: where the terminal hangs up or the whole group of the
+    command is killed, it is there to end the jobs.
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-        listener.bind(str(folder / "jobs"))
+        listener.bind(str(folder / SOCKET))
         listener.listen()
         number = str(listener.fileno())
         line = [sys.executable, "-m", __name__, str(folder), number, *modules]
         with log.open("w") as file:
-            process = subprocess.Popen(
+            return subprocess.Popen(
                 line,
                 stdin=subprocess.PIPE,
                 stdout=file,
                 stderr=file,
                 env=environment(),
                 pass_fds=[listener.fileno()],
-                preexec_fn=deaf_to_ctrl_c,
+                start_new_session=True,
             )
-    try:
-        yield {WARM: str(folder / "jobs")}
-    finally:
-        with contextlib.suppress(subprocess.TimeoutExpired, OSError):
-            process.communicate(timeout=END_SECONDS)  # the end of its input
-        process.terminate()
-        process.wait()
-        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Let it end its jobs; one that does not, such as a stopped one, is killed."""
+    with contextlib.suppress(subprocess.TimeoutExpired, OSError):
+        process.communicate(timeout=END_SECONDS)  # the end of its input
+    process.kill()
+    process.wait()
 
 
 @command

@@ -29,6 +29,7 @@ SEEDS = [
     ("EIO", "create .SHA256SUMS.tmp"),  # a finished run was put among the failed
     ("EIO", "open SHA256SUMS"),  # a receipt held the digest of a run without files
     ("EIO", "open run.json"),  # a study's run in MLflow never ended
+    ("EIO", "open members.json"),  # a run was called by other values
     ("EIO", "open mine.1"),  # the table's receipt was of other receipts
     ("crash before", "create .SHA256SUMS.tmp"),  # in runs without digests
     ("torn write", "write steps.csv"),  # half a row among the whole steps that are kept

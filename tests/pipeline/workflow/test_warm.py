@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ import yaml
 
 from pipeline.store.receipts import read_receipt
 from pipeline.store.runs import finished
+from pipeline.workflow import warm as warm_process
 from pipeline.workflow.fresh import fresh_plan
 from pipeline.workflow.handing import OFF, WARM, handed_over
 from pipeline.workflow.warm import FEWEST, is_local, wanted_modules, warm
@@ -22,11 +24,25 @@ from tests.pipeline.conftest import ROOT, command_in, furnish
 
 GIVER = """
 import sys
+from pipeline.terminal.errors import command
 from pipeline.workflow.handing import handed_over
-status = handed_over(sys.argv[1:])
+status = command(handed_over)(sys.argv[1:])
 sys.exit({} if status is None else status)"""
 NOBODY = 99  # took a job
 NAME = "simulate/dejong-3.small"
+
+COMMAND = """
+import os, subprocess, sys
+from pipeline.workflow.warm import WARM, warm
+with warm(["sleeper"]) as beside:
+    print(beside[WARM], flush=True)
+    line = [sys.executable, "-c", sys.argv[1], "simulate/it"]
+    subprocess.run(line, env={**os.environ, **beside})"""
+
+SLEEPER = """
+import time
+from pipeline.workflow import run
+run.perform_name = lambda name: time.sleep(60)"""
 
 Give = Callable[..., "subprocess.Popen[str]"]
 
@@ -93,6 +109,21 @@ def imported(*words: str) -> str:
     line = [sys.executable, "-X", "importtime", "-m", "pipeline", *words]
     done = subprocess.run(line, stderr=subprocess.PIPE, text=True, check=True)
     return done.stderr
+
+
+def processes_of(socket: str, number: int) -> list[int]:
+    """Those that take jobs at a socket and their forks, once there are so many."""
+    found: list[int] = []
+    for _ in range(2000):
+        found = []
+        for line in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                if str(Path(socket).parent).encode() in line.read_bytes():
+                    found.append(int(line.parent.name))
+        if len(found) == number:
+            return found
+        time.sleep(0.01)
+    raise AssertionError(f"{len(found)} processes at {socket}")
 
 
 def is_gone(process: int) -> bool:
@@ -167,6 +198,90 @@ def test_ctrl_c_ends_a_job_as_it_ends_one_here(given: Give, tmp_path: Path) -> N
     _, err = job.communicate(timeout=20)
     assert (job.returncode, err) == (130, "interrupted\n")
     assert is_gone(process)
+
+
+@pytest.mark.usefixtures("taker")
+def test_a_job_that_is_killed_by_ctrl_c_is_not_made_again(
+    given: Give, tmp_path: Path
+) -> None:
+    job = given("stubborn", str(tmp_path / "it"))
+    process = written(tmp_path / "it")
+    job.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    os.kill(process, signal.SIGKILL)
+    _, err = job.communicate(timeout=20)
+    assert (job.returncode, err) == (130, "interrupted\n")
+
+
+def test_a_second_ctrl_c_is_answered_though_the_process_is_stopped(
+    taker: "subprocess.Popen[str]", given: Give, tmp_path: Path
+) -> None:
+    job = given("sleep", str(tmp_path / "it"))
+    process = written(tmp_path / "it")
+    taker.send_signal(signal.SIGSTOP)
+    job.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    assert job.poll() is None
+    job.send_signal(signal.SIGINT)
+    assert job.wait(20) == 130
+    taker.send_signal(signal.SIGCONT)
+    assert is_gone(process)
+
+
+def test_a_job_whose_giver_is_gone_is_not_begun(
+    taker: "subprocess.Popen[str]", given: Give, tmp_path: Path
+) -> None:
+    taker.send_signal(signal.SIGSTOP)
+    job = given("note", str(tmp_path / "it"))
+    time.sleep(1.0)  # in which it is given
+    job.kill()
+    job.wait()
+    taker.send_signal(signal.SIGCONT)
+    assert given("note").wait(20) == 0  # which was taken after it
+    assert not (tmp_path / "it").exists()
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGHUP, signal.SIGKILL])
+def test_a_job_ends_though_the_whole_group_of_its_command_is_gone(
+    project: Path, signal_number: int
+) -> None:
+    (project / "sleeper.py").write_text(SLEEPER)
+    line = [sys.executable, "-c", COMMAND, GIVER.format(NOBODY)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(line, stdout=pipe, text=True, start_new_session=True) as own:
+        assert own.stdout is not None
+        socket = own.stdout.readline().strip()
+        before = processes_of(socket, 2)  # the job is a fork
+        os.killpg(own.pid, signal_number)
+    assert all(map(is_gone, before))
+
+
+@pytest.mark.usefixtures("project")
+def test_one_that_is_stopped_does_not_hold_up_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(warm_process, "END_SECONDS", 0.2)
+    with warm(["json"]) as beside:
+        [process] = processes_of(beside[WARM], 1)
+        os.kill(process, signal.SIGSTOP)
+    assert is_gone(process)
+    assert not Path(beside[WARM]).parent.exists()
+
+
+@pytest.mark.parametrize("place", ["nowhere", "long/" + "x" * 120])
+def test_where_no_socket_can_be_made_each_job_imports_by_itself(
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    place: str,
+) -> None:
+    if place != "nowhere":
+        (project / place).mkdir(parents=True)
+    monkeypatch.setattr(tempfile, "tempdir", str(project / place))
+    with warm(["json"]) as beside:
+        assert beside == {WARM: OFF}
+    assert capsys.readouterr().err.startswith("note: each job imports by itself: ")
+    assert not list((project / place).glob("*"))
 
 
 def test_it_ends_with_the_command_that_began_it_after_its_last_job(

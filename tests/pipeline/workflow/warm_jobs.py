@@ -22,7 +22,9 @@ def perform(words: list[str]) -> int:
         return 7
     if what == "die" or "/" in what:
         os.kill(os.getpid(), signal.SIGKILL)
-    if what == "sleep":
+    if what == "stubborn":
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if what in ("sleep", "stubborn"):
         time.sleep(30.0)
     if what == "fault":
         raise RuntimeError("a defect")
