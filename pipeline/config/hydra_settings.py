@@ -17,6 +17,7 @@ from hydra.core.utils import JobRuntime
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
+from pipeline.config.yaml_aliases import guard_yaml
 from pipeline.terminal.errors import InputError
 
 PLUGINS = "hydra._internal.core_plugins"
@@ -29,6 +30,7 @@ SOUND: dict[str, tuple[object, ...]] = {
     "job.chdir": (None, False),
     "launcher._target_": (f"{PLUGINS}.basic_launcher.BasicLauncher",),
     "sweeper._target_": (f"{PLUGINS}.basic_sweeper.BasicSweeper",),
+    "sweeper.params": (None,),  # a file's would count as typed
     "searchpath": ([],),
     "callbacks": (None,),
     "job.env_copy": ([],),
@@ -37,7 +39,7 @@ SOUND: dict[str, tuple[object, ...]] = {
 DATA = (
     "help.", "hydra_help.", "job.config.", "job.config_name", "job.id", "job.num",
     "job.override_dirname", "mode", "overrides.", "runtime.", "sweeper.max_batch_size",
-    "sweeper.params", "verbose",
+    "verbose",
 )  # fmt: skip
 # Places that whoever types a command may choose, and no file.
 TYPED = ("run.dir", "sweep.dir", "sweep.subdir", "output_subdir", "job.name")
@@ -128,5 +130,6 @@ class _JudgingLoader(ConfigLoaderImpl):
 
 def guard_hydra() -> None:
     """Have whatever Hydra composes from now on judged; `${oc.env:X}` is no more."""
+    guard_yaml()
     start_of_hydra.ConfigLoaderImpl = _JudgingLoader  # type: ignore[attr-defined]
     OmegaConf.clear_resolver("oc.env")

@@ -60,6 +60,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
         }
     },
     "job.env_set.LD_PRELOAD": {"job": {"env_set": {"LD_PRELOAD": "evil.so"}}},
+    "sweeper.params.hydra.run.dir": {
+        "sweeper": {"params": {"hydra.run.dir": "exploded"}}
+    },
     "run.dir": {"run": {"dir": "exploded"}},
     "output_subdir": {"output_subdir": "../exploded"},
     "job.name": {"job": {"name": "../exploded"}},

@@ -1,0 +1,92 @@
+"""YAML whose aliases unfold to more than memory holds, refused before it is built.
+
+A few lines can stand for billions of values (`a: &a [x, x]`, `b: &b [*a, *a]`, ...):
+OmegaConf, which reads every file of this project, gives each of them an object.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import omegaconf._utils as of_omegaconf
+from yaml import MappingNode, Node, ScalarNode
+from yaml.constructor import ConstructorError
+
+MOST_UNFOLDED = 100_000  # values beyond those that are written: some 10 s, 100 MB
+LETTERS = 64  # of a text, which count as one more value
+
+
+def _own_size(node: Node) -> int:
+    return 1 + (len(node.value) // LETTERS if isinstance(node, ScalarNode) else 0)
+
+
+def _parts(node: Node) -> list[Node]:
+    if isinstance(node, ScalarNode):
+        return []
+    pairs = isinstance(node, MappingNode)
+    return [part for pair in node.value for part in pair] if pairs else node.value
+
+
+def _unfolded(node: Node, known: dict[int, int]) -> int:
+    """How many values a node stands for, each alias being what it names.
+
+    Parameters
+    ----------
+    known : sizes by identity; 0 while one is being counted
+    """
+    size = known.get(id(node))
+    if size == 0:
+        raise _refused("an alias (*name) stands within what it names", node)
+    if size is None:
+        known[id(node)] = 0
+        size = _own_size(node) + sum(_unfolded(part, known) for part in _parts(node))
+        known[id(node)] = size
+    return size
+
+
+def _written(node: Node, seen: set[int]) -> int:
+    """How many values a node holds as it is written, aliases apart."""
+    if id(node) in seen:
+        return 0
+    seen.add(id(node))
+    return _own_size(node) + sum(_written(part, seen) for part in _parts(node))
+
+
+def _refused(why: str, node: Node) -> ConstructorError:
+    return ConstructorError(None, None, why, node.start_mark)
+
+
+def guarded(shipped: Callable[[], Any]) -> Callable[[], Any]:
+    """Makes readers of YAML as `shipped` does, which refuse what unfolds too far."""
+
+    def loader() -> Any:
+        made = shipped()
+
+        class Guarded(made):  # type: ignore[misc]
+            def get_single_node(self) -> Node | None:
+                try:
+                    node: Node | None = super().get_single_node()
+                except RecursionError:
+                    raise ConstructorError(
+                        None, None, "it is nested too deep", self.get_mark()
+                    ) from None
+                if node is not None:
+                    _check(node)
+                return node
+
+        return Guarded
+
+    loader.guarded = True  # type: ignore[attr-defined]
+    return loader
+
+
+def _check(root: Node) -> None:
+    more = _unfolded(root, {}) - _written(root, set())
+    if more > MOST_UNFOLDED:
+        most = f"at most {MOST_UNFOLDED:,} are read"
+        raise _refused(f"its aliases (*name) stand for {more:,} values: {most}", root)
+
+
+def guard_yaml() -> None:
+    """Have whatever OmegaConf reads from now on judged."""
+    if not hasattr(of_omegaconf.get_yaml_loader, "guarded"):
+        of_omegaconf.get_yaml_loader = guarded(of_omegaconf.get_yaml_loader)

@@ -1,0 +1,67 @@
+"""Aliases of YAML stand for what they name, and never for more than can be held."""
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.commands.simulate import main as simulate
+from pipeline.config import yaml_aliases
+from pipeline.config.hydra import composed_file
+from pipeline.formats.json_file import read_entries
+from pipeline.terminal.errors import InputError
+
+LAUGHS = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 9)
+)
+KEYS = "a0: &a0 {k: 1, l: 1, m: 1}\n" + "".join(
+    f"a{i}: &a{i} {{k: *a{i - 1}, l: *a{i - 1}, m: *a{i - 1}}}\n" for i in range(1, 13)
+)
+LONG = f"a: &a '{'x' * 100_000}'\nb: [{','.join(['*a'] * 1000)}]\n"
+MERGED = "a0: &a0 {k: [1]}\n" + "".join(
+    f"a{i}: &a{i} {{<<: *a{i - 1}, k{i}: [*a{i - 1}, *a{i - 1}]}}\n"
+    for i in range(1, 20)
+)
+BOMBS = {"lists": LAUGHS, "keys": KEYS, "text": LONG, "merged": MERGED}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_few_lines_that_stand_for_billions_of_values_are_refused(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "bomb.yaml").write_text(BOMBS[name])
+    with pytest.raises(InputError, match=r"bomb.yaml .*\(\*name\) stand for .* values"):
+        composed_file(tmp_path / "bomb.yaml")
+    with pytest.raises(InputError, match=r"values: at most 100,000 are read"):
+        read_entries(str(tmp_path / "bomb.yaml"), "structure file", "nodes")
+
+
+def test_a_case_of_others_is_refused_in_one_line(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "conf" / "case" / "bomb.yaml").write_text(f"# laughs\n{LAUGHS}")
+    assert simulate(["case=bomb"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: conf/case/bomb.yaml")
+    assert said.count("\n") == 1
+
+
+def test_what_stands_within_itself_or_too_deep_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "deep.yaml"
+    file.write_text("a: &a [*a]\n")
+    with pytest.raises(InputError, match="stands within what it names"):
+        composed_file(file)
+    file.write_text("a: " + "[" * 1000 + "]" * 1000)
+    with pytest.raises(InputError, match="nested too deep"):
+        composed_file(file)
+
+
+def test_values_that_are_written_count_for_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(yaml_aliases, "MOST_UNFOLDED", 6)  # those of two points
+    file, many = tmp_path / "large.yaml", [*range(100)]
+    file.write_text(f"at: &at [1.0, 2.0]\nagain: [*at, *at]\nmany: {many}\n")
+    assert composed_file(file)["again"] == [[1.0, 2.0], [1.0, 2.0]]
+    file.write_text(f"at: &at [1.0, 2.0]\nagain: [*at, *at, *at]\nmany: {many}\n")
+    with pytest.raises(InputError, match="stand for 9 values"):
+        composed_file(file)
