@@ -61,7 +61,7 @@ def guarded(shipped: Callable[[], Any]) -> Callable[[], Any]:
     def loader() -> Any:
         made = shipped()
 
-        class Guarded(made):  # type: ignore[misc]
+        class Guarded(made):  # type: ignore[misc, valid-type]
             def get_single_node(self) -> Node | None:
                 try:
                     node: Node | None = super().get_single_node()
