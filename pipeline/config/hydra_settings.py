@@ -104,6 +104,12 @@ class _JudgingLoader(ConfigLoaderImpl):
         from_shell: bool = True,
         validate_sweep_overrides: bool = True,
     ) -> DictConfig:
+        for word in overrides:
+            if "oc.env" in word:
+                raise InputError(
+                    f"{word}: run.json, MLflow and archives would show a variable of "
+                    "yours: write the value itself"
+                )
         config = super().load_configuration(
             config_name, overrides, run_mode, from_shell, validate_sweep_overrides
         )

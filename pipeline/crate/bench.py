@@ -1,7 +1,9 @@
 """The bench in an archive: who printed and scanned what, with which instrument.
 
 Before each ingest of a real scan stand two actions, the print and the scan, so that the
-chain of an archive ends at a serial number.
+chain of an archive ends at a serial number. They are plain actions: a CreateAction is,
+by the profile of runs, what software did. Makers and laboratories are known by name
+alone, and stand as text.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,7 +42,7 @@ def _bench(crate: ROCrate, job: Job, lab: Lab) -> list[ContextEntity]:
     name = job.name if lab.print_job is None else lab.print_job.name
     part = _entity(crate, f"#part-{name}", "IndividualProduct", {"name": name})
     scan = {"name": f"scan of {name}", "description": _conditions(lab)}
-    scanned = _entity(crate, f"#scan-{job.name}", "CreateAction", scan)
+    scanned = _entity(crate, f"#scan-{job.name}", "Action", scan)
     scanned["object"] = part
     scanned["result"] = files[0] if len(files) == 1 else files
     if lab.scanner is not None:
@@ -68,7 +70,7 @@ def _print(crate: ROCrate, lab: Lab, part: ContextEntity) -> list[ContextEntity]
     about = {"name": f"print of {part['name']}"}
     if lab.print_job is not None and lab.print_job.date is not None:
         about["endTime"] = lab.print_job.date
-    printed = _entity(crate, f"#print-{part['name']}", "CreateAction", about)
+    printed = _entity(crate, f"#print-{part['name']}", "Action", about)
     printed["result"] = part
     if lab.printer is not None:
         printed["instrument"] = _instrument(crate, "printer", lab.printer)
@@ -83,11 +85,9 @@ def _instrument(crate: ROCrate, kind: str, one: Instrument) -> ContextEntity:
         "category": kind,
         "serialNumber": one.serial_number,
         "model": one.model,
+        "manufacturer": one.maker,
     }
-    found = _entity(crate, f"#{kind}-{one.serial_number}", "IndividualProduct", about)
-    if one.maker:
-        found["manufacturer"] = _house(crate, one.maker)
-    return found
+    return _entity(crate, f"#{kind}-{one.serial_number}", "IndividualProduct", about)
 
 
 def _certificate(crate: ROCrate, one: Certificate) -> ContextEntity:
@@ -100,32 +100,23 @@ def _certificate(crate: ROCrate, one: Certificate) -> ContextEntity:
         "name": one.called,
         "identifier": one.number,
         "datePublished": one.date,
+        "publisher": one.laboratory,
         "description": "; ".join(
             [one.kind, *(f"{k} {v}" for k, v in permitted.items())]
         ),
     }
-    found = _entity(crate, f"#certificate-{one.number}", "CreativeWork", about)
-    if one.laboratory:
-        found["publisher"] = _house(crate, one.laboratory)
-    return found
+    return _entity(crate, f"#certificate-{one.number}", "CreativeWork", about)
 
 
 def _material(crate: ROCrate, one: Material) -> ContextEntity:
     name = " batch ".join(filter(None, (one.name, one.batch)))
-    about = {"name": name, "productID": one.batch}
-    found = _entity(crate, f"#material-{name}", "IndividualProduct", about)
-    if one.maker:
-        found["manufacturer"] = _house(crate, one.maker)
-    return found
+    about = {"name": name, "productID": one.batch, "manufacturer": one.maker}
+    return _entity(crate, f"#material-{name}", "IndividualProduct", about)
 
 
 def _operator(crate: ROCrate, one: Operator) -> ContextEntity:
     address = f"https://orcid.org/{one.orcid}" if one.orcid else f"#operator-{one.name}"
     return _entity(crate, address, "Person", {"name": one.name})
-
-
-def _house(crate: ROCrate, name: str) -> ContextEntity:
-    return _entity(crate, f"#organization-{name}", "Organization", {"name": name})
 
 
 def _entity(

@@ -7,6 +7,7 @@ runs' files are told by their folder; SHA256SUMS in it holds their digests.
 import platform
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar
@@ -110,16 +111,18 @@ def _describe(crate: ROCrate, held: Contents) -> None:
         for address, name in PROFILES.items()
     ]
     crate.root_dataset["conformsTo"] = profiles
-    authors = [_author(crate, number, one) for number, one in enumerate(_cited())]
+    cited = enumerate(_cited()["authors"])
+    authors = [_author(crate, number, one) for number, one in cited]
     crate.root_dataset["author"] = _one_or_all(authors)
     houses = [one for one in authors if one.type == "Organization"]
     crate.root_dataset["publisher"] = _one_or_all(houses)
 
 
-def _cited() -> list[dict[str, str]]:
-    """The authors in CITATION.cff: an entity has a name, a person two."""
+@cache
+def _cited() -> dict[str, Any]:
+    """What CITATION.cff says; of the authors, an entity has a name, a person two."""
     text = (SOURCE_ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    return list(yaml.safe_load(text)["authors"])
+    return dict(yaml.safe_load(text))
 
 
 def _author(crate: ROCrate, number: int, one: Mapping[str, str]) -> ContextEntity:
@@ -128,6 +131,8 @@ def _author(crate: ROCrate, number: int, one: Mapping[str, str]) -> ContextEntit
         "@type": "Person" if person else "Organization",
         "name": person or one["name"],
     }
+    if "website" in one:
+        about["url"] = one["website"]
     address = one.get("orcid") or one.get("website")
     return crate.add(ContextEntity(crate, address or f"#author-{number + 1}", about))
 
@@ -204,7 +209,7 @@ def _tool(crate: ROCrate, step: str, records: Mapping[str, Entity]) -> ContextEn
     return crate.add(
         ContextEntity(
             crate,
-            f"#pipeline.{step}",
+            _tool_id(step),
             {
                 "@type": "SoftwareApplication",
                 "name": f"morphtrack {step}",
@@ -215,6 +220,11 @@ def _tool(crate: ROCrate, step: str, records: Mapping[str, Entity]) -> ContextEn
             },
         )
     )
+
+
+def _tool_id(step: str) -> str:
+    """A name of a step: of the whole world where CITATION.cff has an address."""
+    return f"{_cited().get('url', '')}#pipeline.{step}"
 
 
 def _version() -> str:
@@ -266,6 +276,7 @@ def _whole_run(
         object=_one_or_all([conf, *scans]),
         result=_one_or_all(folders),
         properties={
+            "agent": crate.root_dataset["author"],
             "name": "run of the workflow",
             "description": f"{len(folders)} runs, made by make figures",
             **span,
@@ -339,9 +350,10 @@ def _action(crate: ROCrate, job: Job, record: Entity) -> ContextEntity:
         "startTime": record["started"],
         "endTime": record["ended"],
         "actionStatus": "http://schema.org/CompletedActionStatus",
+        "agent": crate.root_dataset["author"],
     }
     return crate.add_action(
-        crate.get(f"#pipeline.{job.step}"),
+        crate.get(_tool_id(job.step)),
         f"#run-{job.key}",
         object=_one_or_all([e for e in [*read, *files] if e is not None]),
         result=crate.get(f"results/runs/{job.key}/"),

@@ -17,23 +17,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline.commands.archive import main as archive
 from pipeline.config.measured_file import read_set
+from pipeline.config.paper_file import read_paper
 from pipeline.config.workflow_file import read_workflow
 from pipeline.formats.fold_file import fold_file
 from pipeline.formats.mesh_files import mesh_file
 from pipeline.formats.motion.force import read_force
 from pipeline.formats.motion.markers import read_motion
+from pipeline.formats.rod_file import read_rod
 from pipeline.formats.series_file import read_series
 from pipeline.formats.structure_file import structure_file
 from pipeline.scans.reading.cloud import read_cloud
 from pipeline.scans.reading.units import Unit
+from pipeline.store.bench import read_lab
 from pipeline.studies.file import read_study
 from pipeline.terminal.errors import is_told
 from tests.pipeline.conftest import ROOT
+from tests.pipeline.formats.test_dxf_file import dxf, line, point, polygon
+from tests.pipeline.formats.test_urdf_file import joint, robot
+from tests.pipeline.store.test_bench import WHOLE
 
 pytestmark = pytest.mark.slow
 
@@ -44,6 +51,7 @@ STRUCTURES, SERIES = ROOT / "conf" / "structure", ROOT / "conf" / "series"
 SCRAPS = [
     b"", b"9" * 18, b"-1", b"0", b"nan", b"1e999", b"1e18", b"-1e-320", b"\n", b"\0",
     b"[]", b"{}", b"null", b",", b"\xff", b"true", b'"', b"[[[[", b"&a [*a]", b"!!",
+    b"/", b"<", b"*a", b"[*a,*a]", b"&a ",
 ]  # fmt: skip
 FOLD = {
     "file_spec": 1.1,
@@ -62,6 +70,15 @@ SVG = (
 )
 MARKERS = b"time_s,a_x_mm,a_y_mm,a_z_mm\n0,0,0,0\n0.1,1,0,0\n0.2,2,0,0\n"
 FORCE = b"time_s,position_mm,force_N\n0,0,0\n1,1,2\n2,2,3.5\n"
+DXF = dxf(
+    polygon([(0, 0), (1, 0), (1, 1), (0, 1)]), line((0, 0), (1, 1), "M", 1), unit=4
+).encode()
+LINKS = dxf(line((0, 0), (1, 0)), line((1, 0), (1, 1)), point(1, 0), unit=4).encode()
+URDF = robot(
+    "bah",
+    joint("shoulder", "revolute", "b", "a"),
+    joint("wrist", "prismatic", "a", "h", rpy="0.1 0 0"),
+).encode()
 STL = b"solid\nfacet\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendsolid\n"
 OBJ = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
 
@@ -139,6 +156,15 @@ READERS = {
     "structure, YAML": Reader(
         "a.yaml", _files(*sorted(STRUCTURES.glob("*.yaml"))), _structure
     ),
+    "structure, DXF": Reader("a.dxf", [LINKS], _structure, costly=4),
+    "structure, URDF": Reader("a.urdf", [URDF], _structure),
+    "creases, DXF": Reader("a.dxf", [DXF], _fold, costly=4),
+    "rods": Reader(
+        "a.yaml",
+        _files(*sorted((ROOT / "conf/robot").glob("*.yaml"))),
+        lambda p: read_rod(str(p)),
+        costly=4,
+    ),
     "series": Reader("a.csv", _files(*sorted(SERIES.glob("*.csv"))), read_series),
     "markers": Reader("a.csv", [MARKERS], read_motion),
     "force": Reader("a.csv", [FORCE], read_force),
@@ -157,6 +183,15 @@ READERS = {
         _files(ROOT / "conf/workflow.yaml"),
         lambda p: _in_conf(p, read_workflow),
         costly=8,
+    ),
+    "bench": Reader(
+        "lab.yaml", [yaml.safe_dump(WHOLE).encode()], read_lab, costly=4
+    ),
+    "manuscript": Reader(
+        "conf/paper/mine.yaml",
+        _files(*sorted((ROOT / "conf/paper").glob("*.yaml"))),
+        lambda p: _in_conf(p, lambda: read_paper("mine")),
+        costly=4,
     ),
     "measured set": Reader(
         "conf/measured/mine.yaml",
@@ -205,7 +240,7 @@ def place(tmp_path: Path) -> Path:
     for path in (ROOT / "conf").iterdir():
         own = tmp_path / "conf" / path.name
         own.parent.mkdir(exist_ok=True)
-        if path.name in {"study", "measured"}:
+        if path.name in {"study", "measured", "paper"}:
             own.mkdir()
         elif path.name != "workflow.yaml":
             own.symlink_to(path)

@@ -141,3 +141,14 @@ def test_a_pickle_is_not_run_again(exploded: Path, capsys: Capture) -> None:
     words = [CASE, "--experimental-rerun", "steps.pkl"]
     assert "--experimental-rerun steps.pkl" in refused(words, capsys)
     assert not exploded.exists()
+
+
+@pytest.mark.parametrize(
+    "word", ["case.target.radius=${oc.env:HOME}", "+case.a=[1,{b: '${oc.env:HOME}'}]"]
+)
+def test_a_word_that_names_the_environment_is_told(word: str, capsys: Capture) -> None:
+    for words in ([CASE, word], ["-m", f"{CASE},box", word]):
+        assert refused(words, capsys) == (
+            f"error: {word}: run.json, MLflow and archives would show a variable of "
+            "yours: write the value itself"
+        )

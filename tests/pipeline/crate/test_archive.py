@@ -13,6 +13,8 @@ import pytest
 import yaml
 
 from pipeline.commands.archive import main
+from pipeline.crate import description
+from pipeline.crate.description import _tool_id
 from pipeline.crate.reading import climbs_out
 from pipeline.store.digests import write_digests
 from tests.pipeline.conftest import command_in, furnish
@@ -145,6 +147,7 @@ def test_the_description_follows_the_workflow_run_profile(archive: Path) -> None
     for run in runs:
         assert run["@type"] == "CreateAction"
         assert run["instrument"]["@id"] in tools
+        assert run["agent"] == root["author"]
         assert f"results/runs/{run['identifier']}/run.json" in names
         assert run["startTime"] <= run["endTime"]
     drawn = next(r for r in runs if r["name"] == "figure huang-3")
@@ -160,6 +163,15 @@ def test_the_description_follows_the_workflow_run_profile(archive: Path) -> None
             for item in _list(value):
                 if isinstance(item, dict) and not item["@id"].startswith("http"):
                     assert item["@id"] in known
+
+
+def test_steps_are_known_by_the_address_of_the_project_where_it_has_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert _tool_id("ingest") == "#pipeline.ingest"
+    cited = {"url": "https://example.org/morph"}
+    monkeypatch.setattr(description, "_cited", lambda: cited)
+    assert _tool_id("ingest") == "https://example.org/morph#pipeline.ingest"
 
 
 def _list(value: object) -> list[object]:
