@@ -100,7 +100,7 @@ def test_a_wrong_override_is_named(tmp_path: Path, word: str, said: str) -> None
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize("label", ["../../notes.txt", "a/b", ".hidden", ""])
+@pytest.mark.parametrize("label", ["../../notes.txt", "a/b", ".hidden", "", "é" * 51])
 @pytest.mark.parametrize("kind", ["cases", "parts"])
 def test_a_label_that_leads_out_of_its_folder_is_refused(
     tmp_path: Path, kind: str, label: str
