@@ -33,6 +33,7 @@ NAMES = {
     "lime": (0, 255, 0), "green": (0, 255, 0), "yellow": (255, 255, 0),
     "magenta": (255, 0, 255), "fuchsia": (255, 0, 255),
 }  # fmt: skip
+FARTHEST = 1e100  # of a coordinate: products of two of them are still numbers
 STYLED: tuple[str, ...] = ("stroke", "stroke-opacity", "opacity", "fill")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 LENGTH = re.compile(rf"({NUMBER.pattern})\s*(?:px|pt|mm|cm|in)?")
@@ -99,6 +100,12 @@ def stroke_entries(strokes: list[Stroke], what: str) -> dict[str, Any]:
     """The entries of a FOLD file for lines alone."""
     if not strokes:
         raise ValueError(f"the drawing has no {what}: export the crease pattern itself")
+    for end in (end for stroke in strokes for end in (stroke.a, stroke.b)):
+        if not all(abs(x) < FARTHEST for x in end):
+            raise ValueError(
+                f"a line ends at ({end[0]:g}, {end[1]:g}): give coordinates below "
+                f"{FARTHEST:g}"
+            )
     return {
         "vertices_coords": [
             list(p) for stroke in strokes for p in (stroke.a, stroke.b)
