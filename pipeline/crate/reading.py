@@ -1,7 +1,8 @@
 """Reading an archive of others: refused before anything of it is unpacked or written.
 
 E-FORMAT   no archive of this kind
-E-PATH     a name that climbs out of the folder it is unpacked into, or a link
+E-PATH     a name that climbs out of the folder it is unpacked into, a link, or two
+           members that cannot both be there
 E-SIZE     more than there is room for, or than is read: see the limits below
 E-DIGEST   a file that is not the one whose digest it carries
 """
@@ -33,6 +34,7 @@ RATIO = 100  # bytes unpacked for each of the archive
 RECORD = 16_000_000  # bytes of a JSON file: some 20 times that is held when it is read
 TABLE = 32_000_000  # bytes of a table
 DIGEST_LISTS = 64_000_000  # bytes of all lists of digests together
+NAME = 255  # bytes of each part of a path, as file systems hold
 
 
 @contextmanager
@@ -51,6 +53,7 @@ def opened_zip(archive: Path) -> Iterator[zipfile.ZipFile]:
             for entry in file.infolist():
                 _check_entry(archive, entry)
             _check_sizes(archive, file)
+            _check_each_once(archive, file)
             yield file
     except FileNotFoundError as error:
         raise InputError(
@@ -78,6 +81,32 @@ def _check_entry(archive: Path, entry: zipfile.ZipInfo) -> None:
         )
     if stat.S_ISLNK(entry.external_attr >> 16):
         raise InputError(f"E-PATH {archive}: {name!r} is a link: do not trust it")
+    if any(len(part.encode()) > NAME for part in name.split("/")) or any(
+        ord(letter) < 32 for letter in name
+    ):
+        raise InputError(
+            f"E-PATH {archive}: {name[:40]!r} is too long for a name or has letters "
+            "that none has: do not trust it"
+        )
+
+
+def _check_each_once(archive: Path, file: zipfile.ZipFile) -> None:
+    """Refuse a member that is there twice, and a file that is a folder too."""
+    seen: set[str] = set()
+    above: set[str] = set()
+    for name in file.namelist():
+        plain = name.rstrip("/")
+        if plain in seen:
+            raise InputError(
+                f"E-PATH {archive}: {plain!r} is there twice: do not trust it"
+            )
+        seen.add(plain)
+        above.update(map(str, PurePosixPath(name).parents))
+    both = sorted(above & {name for name in file.namelist() if not name.endswith("/")})
+    if both:
+        raise InputError(
+            f"E-PATH {archive}: {both[0]!r} is a file and a folder: do not trust it"
+        )
 
 
 def _check_sizes(archive: Path, file: zipfile.ZipFile) -> None:

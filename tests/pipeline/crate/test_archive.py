@@ -6,6 +6,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -255,6 +256,28 @@ def test_a_path_that_climbs_out_is_refused(archive, tmp_path, capsys, name) -> N
     assert "E-PATH" in said
     assert "climbs out" in said
     assert not (tmp_path / "outside.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["a.txt", "a.txt"], "'a.txt' is there twice"),
+        (["a", "a/b"], "'a' is a file and a folder"),
+        (["a/", "a"], "'a' is there twice"),
+        (["n" * 300], "is too long for a name"),
+        (["a\x1b[31m.txt"], "letters that none has"),
+    ],
+)
+def test_members_that_no_folder_can_hold_are_refused(
+    tmp_path, capsys, names, said
+) -> None:
+    with (
+        warnings.catch_warnings(action="ignore"),
+        zipfile.ZipFile(tmp_path / "bad.zip", "w") as file,
+    ):
+        for name in names:
+            file.writestr(name, "")
+    assert said in refused(tmp_path / "bad.zip", tmp_path, capsys)
 
 
 def test_a_link_is_refused(archive, tmp_path, capsys) -> None:
