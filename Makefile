@@ -87,7 +87,7 @@ figure-%: $(READY)
 # the structures of docs/gallery.md with their motions, in results/mobility
 gallery: $(READY)
 	@for file in conf/structure/*.yaml conf/structure/joint/*.yaml; do \
-	  $(RUN) pipeline mobility case=structure_file case.structure.path=$$file \
+	  $(RUN) pipeline mobility case=structure_file case.path=$$file \
 	    --name $$(basename $$file .yaml) || exit $$?; done
 
 # make study NAME=sheet_size; RETRY=failed repeats the runs that failed by themselves;

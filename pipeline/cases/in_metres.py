@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from pipeline.formats.structure_file import OwnStructure
+from sim.morph.dynamics.masses import RigidMass
 from sim.morph.statics.loaded import LoadedStructure
 from sim.morph.structure.constraints import DEGREE
 
@@ -11,18 +12,23 @@ def in_metres(body: LoadedStructure) -> LoadedStructure:
     """The same body with lengths in m; as it is where it names no unit, or m.
 
     A row's constant is multiplied by the power of a length that it holds, as are
-    ranges; forces in N and masses in kg stay, the shape of the file's target does not.
+    ranges, springs in force / length, hinges in force x length / rad and inertias in
+    mass x length^2. Forces are N and masses kg; the shape of the file's target is left
+    out.
 
     Raises
     ------
     ValueError
-        where springs, hinges or an inertia hold lengths in a unit that nobody names
+        of elastic panels, which no file has
     """
     structure = body.structure
     if not isinstance(structure, OwnStructure) or structure.metres == 1.0:
         return body
-    _refuse_mixed(body, structure)
-    m, table = structure.metres, structure.constraints
+    if len(body.elastic.panels):
+        raise ValueError(
+            f"the structure is in {structure.unit}, its panels not: give m"
+        )
+    m, table, elastic = structure.metres, structure.constraints, body.elastic
     made = replace(
         structure,
         r0=m * structure.r0,
@@ -30,22 +36,22 @@ def in_metres(body: LoadedStructure) -> LoadedStructure:
         goals=None if structure.goals is None else m * structure.goals,
         solids=structure.solids.scaled(m),
         ranges=structure.ranges.scaled(m),
+        masses=tuple(_mass_in_metres(mass, m) for mass in structure.masses),
         target=None,
         unit="m",
     )
-    return replace(body, structure=made)
+    taken = replace(
+        elastic,
+        link_stiffness=elastic.link_stiffness / m,
+        rest_length=m * elastic.rest_length,
+        hinge_stiffness=m * elastic.hinge_stiffness,
+    )
+    return replace(body, structure=made, elastic=taken)
 
 
-def _refuse_mixed(body: LoadedStructure, structure: OwnStructure) -> None:
-    named = {
-        "springs": len(body.elastic.links),
-        "hinges": len(body.elastic.hinges),
-        "panels": len(body.elastic.panels),
-        "masses with an inertia": any(m.inertia is not None for m in structure.masses),
-    }
-    for what, found in named.items():
-        if found:
-            raise ValueError(
-                f"the structure is in {structure.unit} and has {what}, whose numbers "
-                "hold lengths too: give the file in m, with N/m, N m/rad and kg m^2"
-            )
+def _mass_in_metres(mass: RigidMass, m: float) -> RigidMass:
+    return replace(
+        mass,
+        centre=None if mass.centre is None else m * mass.centre,
+        inertia=None if mass.inertia is None else m**2 * mass.inertia,
+    )

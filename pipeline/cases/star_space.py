@@ -29,7 +29,8 @@ class StarSpaceCase:
     Attributes
     ----------
     robot : the star, its ground and its schedule; how long and in what steps is here
-    push : speed of turning, over that which just tips a rigid body
+    push : speed of turning, over that which just tips a rigid body; below zero about
+        the other rims, to the other side
     """
 
     robot: StarCase = field(default_factory=StarCase)

@@ -83,6 +83,9 @@ def main(argv: list[str] | None = None) -> int:
         numbers = run_step(Settings(**values), folders, given.out, given.candidate)
     for name, value in numbers.items():
         print(f"{name}: {value}")
+    if (sd := numbers.get("printing_sd_mm")) and not numbers["synthetic"]:
+        stated = f"printing: {{sd_mm: {sd:.2g}, learnt: {given.out}}}"
+        print(f"for conf/lab.yaml, which comparisons then take it from: {stated}")
     return 0
 
 

@@ -41,11 +41,10 @@ def arguments() -> OneLineParser:
         )
     for field in fields(ComparisonSettings):
         flag, own = "--" + field.name.replace("_", "-"), field.name == "scale_mm"
-        default = None if own else field.default or None
         parser.add_argument(
-            flag, dest=field.name, default=default, metavar="X",
+            flag, dest=field.name, metavar="X",
             type=str if field.default == "" else float,
-            help=SCALE_HELP if own else said(field.name, default),
+            help=SCALE_HELP if own else said(field.name, field.default or None),
         )  # fmt: skip
     parser.add_argument(
         "--lab", type=Path, metavar="FILE",
@@ -54,7 +53,7 @@ def arguments() -> OneLineParser:
     return parser
 
 
-def _stated(given: Namespace) -> dict[str, Any]:
+def stated(given: Namespace) -> dict[str, Any]:
     """The settings that were given, and those of the bench beside them."""
     own = {f.name: getattr(given, f.name) for f in fields(ComparisonSettings)}
     own = {name: value for name, value in own.items() if value is not None}
@@ -68,7 +67,7 @@ def main(argv: list[str] | None = None) -> int:
     """Compare once and print the verdict."""
     given = arguments().parse_args(argv)
     given.scale_mm = scale_mm(given.scale_mm, given.simulated)
-    config = ComparisonSettings(**_stated(given))
+    config = ComparisonSettings(**stated(given))
     measured = MeasuredInputs(given.input_uncertainty, given.deviation)
     run_step(config, given.spheres, given.simulated, given.out, measured)
     print(told_comparison(given.out))

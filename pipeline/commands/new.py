@@ -116,13 +116,13 @@ KINDS = {
     "mechanism": (
         "{name}.yaml",
         MECHANISM,
-        "morphtrack mobility case=structure_file case.structure.path={path}\n"
-        "morphtrack simulate case=structure_file case.structure.path={path}",
+        "morphtrack mobility case=structure_file case.path={path}\n"
+        "morphtrack simulate case=structure_file case.path={path}",
     ),
     "pattern": (
         "{name}.svg",
         PATTERN,
-        "morphtrack simulate case=fold_file case.pattern.path={path}",
+        "morphtrack simulate case=fold_file case.path={path}",
     ),
     "robot": (
         "{name}.yaml",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pipeline.config.checking import did_you_mean
 from pipeline.config.listed import CONF, check_cases
-from pipeline.config.old_names import with_present_names
+from pipeline.config.old_names import with_own_file, with_present_names
 from pipeline.config.words import refusal_of, without_value
 from pipeline.terminal.errors import InputError
 
@@ -216,8 +216,9 @@ class Composer:
         from hydra import compose
 
         check_cases(overrides)
-        with told_words(name, overrides):
-            return plain_config(compose(name, overrides=list(overrides)))
+        words = with_own_file(overrides)
+        with told_words(name, words):
+            return plain_config(compose(name, overrides=words))
 
     def sources(self, name: str, overrides: Sequence[str] = ()) -> list[Path]:
         """The files of conf that `compose` reads, relative to it."""
@@ -226,7 +227,8 @@ class Composer:
 
         with hydra_errors():
             loader = GlobalHydra.instance().config_loader()
-            found = loader.compute_defaults_list(name, list(overrides), RunMode.RUN)
+            words = with_own_file(overrides)
+            found = loader.compute_defaults_list(name, words, RunMode.RUN)
         return [Path(f"{one.config_path}.yaml") for one in found.defaults]
 
     def outline(self, name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -235,7 +237,7 @@ class Composer:
         from omegaconf import OmegaConf
 
         with hydra_errors():
-            config = compose(name, overrides=list(overrides))
+            config = compose(name, overrides=with_own_file(overrides))
             plain = OmegaConf.to_container(config, resolve=True)
         assert isinstance(plain, dict)  # the root of a configuration is a mapping
         return {str(k): with_present_names(v) for k, v in plain.items()}
@@ -252,8 +254,9 @@ class Composer:
         from omegaconf import OmegaConf
 
         check_cases(overrides)
-        with told_words(name, overrides):
-            base = compose(name, overrides=list(overrides))
+        words = with_own_file(overrides)
+        with told_words(name, words):
+            base = compose(name, overrides=words)
             left_open = OmegaConf.missing_keys(base)
             plain: Any = None
             if "${" not in OmegaConf.to_yaml(base):

@@ -1,9 +1,10 @@
 """Names that objects had before: `_target_` of users' case files hold them.
 
-A `_target_` is a module and an object in it; either can be an old one.
+A `_target_` is a module and an object in it; either can be an old one. A file of one's
+own is `case.path` on every command line; the keys that it stands for hold as well.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 # Package, then the folder in it that holds the modules which once stood beside it.
@@ -79,6 +80,26 @@ sim.rod.stepping.world.Load             sim.rod.stepping.world.NodeLoad
 """
 
 NEW_OBJECTS = dict(row.split() for row in OBJECTS.split("\n") if row)
+
+
+OWN_FILE = "case.path"
+FILE_OF_CASE = {  # where a case of a file has it
+    "structure_file": "case.structure.path",
+    "fold_file": "case.pattern.path",
+    "loaded_file": "case.body.path",
+    "mechanism_motion": "case.body.path",
+}
+
+
+def with_own_file(words: Sequence[str]) -> list[str]:
+    """Words of a command line with `case.path` as the key that the case has for it."""
+    named = [word.removeprefix("case=") for word in words if word.startswith("case=")]
+    key = FILE_OF_CASE.get(named[-1], OWN_FILE) if named else OWN_FILE
+    whole = f"{OWN_FILE}="
+    return [
+        f"{key}={word.removeprefix(whole)}" if word.startswith(whole) else word
+        for word in words
+    ]
 
 
 def present_name(target: str) -> str:

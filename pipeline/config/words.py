@@ -6,6 +6,7 @@ from typing import Any
 
 from pipeline.config.checking import did_you_mean
 from pipeline.config.listed import case_names
+from pipeline.config.old_names import OWN_FILE
 from pipeline.terminal.errors import InputError
 
 # A file, where a case waits for one.
@@ -16,6 +17,7 @@ SUCH_AS = {
     "case.body.path": "a structure file with `springs` and `loads`",
 }
 # What Hydra says of words that are sound by themselves, and what is meant.
+SAME = ({"duration", "lasts"}, {"path", "file"})  # for what other cases call so
 SEVERAL = "gives several values: choose one, or add --multirun to run each"
 SECOND = re.compile(r"\s[+~]?[\w.]+=")
 CLOSING = {"]": "[", "}": "{", ")": "("}
@@ -70,7 +72,8 @@ def _is_several(word: str) -> bool:
 def without_value(key: str) -> str:
     """What is said of a key that waits for a value."""
     value = f"FILE, such as {SUCH_AS[key]}" if key in SUCH_AS else "..."
-    return f"{key} has no value yet: write {key}={value}"
+    shown = OWN_FILE if key in SUCH_AS else key
+    return f"{key} has no value yet: write {shown}={value}"
 
 
 def _unread(value: str) -> str:
@@ -130,6 +133,9 @@ def _remedy(part: str, path: list[str], here: Mapping[str, Any]) -> str:
     if len(deeper) == 1:
         return f"did you mean {deeper[0]}?"
     known = [str(key) for key in here if not str(key).startswith("_")]
+    for alike in SAME:
+        if part in alike and (other := alike.intersection(known)):
+            return f"did you mean {'.'.join([*path, *other])}?"
     close = did_you_mean(part, known + defaults)
     return f"it knows {', '.join(known + defaults)}{close}"
 

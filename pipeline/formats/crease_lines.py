@@ -9,7 +9,7 @@ greys and white are left out, other colours refused. The opacity of a mountain o
 is its fold over 180 degrees. Strokes and opacities stand in attributes, in a style, or
 in a <style> (`pipeline.formats.svg_styles`); a class without a stroke is refused.
 Lines, polylines, polygons, rectangles and paths of straight pieces are read, in groups
-with transforms; y is turned upwards, so that the visible side stays up.
+and copies (<use>) with transforms; y is turned upwards: the visible side stays up.
 """
 
 import itertools
@@ -21,6 +21,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from pipeline.formats.svg_styles import apply_styles, declared, tag_of
+from pipeline.formats.svg_uses import with_copies
 from sim.arrays import Floats
 
 CP_LETTERS = {"1": "B", "2": "M", "3": "V"}
@@ -87,6 +88,7 @@ def svg_entries(text: str) -> dict[str, Any]:
         raise ValueError(f"the file is not SVG: {error}") from None
     apply_styles(root, STYLED)
     try:
+        root = with_copies(root)
         _check_classes(list(_classes_without_stroke(root, {})))
         strokes = list(_strokes(root, np.eye(3), {}))
     except RecursionError:
@@ -214,8 +216,19 @@ def _angle(letter: str, style: dict[str, str]) -> float | None:
         return None
     opacity = 1.0
     for name in ("stroke-opacity", "opacity"):
-        opacity *= float(style.get(name, "1").rstrip("%") or 1.0)
+        opacity *= _share(name, style.get(name, "1").strip())
     return None if opacity >= 1.0 else (180.0 if letter == "V" else -180.0) * opacity
+
+
+def _share(name: str, text: str) -> float:
+    """A number from 0 to 1, or as many percent."""
+    found = NUMBER.fullmatch(text.removesuffix("%").strip())
+    share = float(found[0]) * (0.01 if text.endswith("%") else 1.0) if found else -1.0
+    if not 0.0 <= share <= 1.0:
+        raise ValueError(
+            f"the SVG file has {name}={text!r}: give 0 to 1, or 0% to 100%"
+        )
+    return share
 
 
 def _transform(text: str) -> Floats:
@@ -224,6 +237,8 @@ def _transform(text: str) -> Floats:
     for name, values in TRANSFORM.findall(text):
         given = [float(n) for n in NUMBER.findall(values)]
         one = np.eye(3)
+        if not given:
+            raise ValueError(f"the SVG file has a transform {name}() without numbers")
         if name == "matrix" and len(given) == 6:
             one[:2] = np.array(given).reshape(3, 2).T
         elif name == "translate":

@@ -70,6 +70,30 @@ class Instrument(Entry):
         )
 
 
+class PrintingError(Entry):
+    """What a first print of this printer taught, mm; both standard deviations.
+
+    Attributes
+    ----------
+    sd_mm : of a node's place on its bodies, along each axis
+    joint_play_sd_mm : of a node in the directions that rigid bodies leave it
+    learnt : what from, such as the folder of a calibration
+    """
+
+    sd_mm: Positive | None = None
+    joint_play_sd_mm: Positive | None = None
+    learnt: str = ""
+
+    @property
+    def settings(self) -> dict[str, float]:
+        """What a comparison assumes in place of its own defaults."""
+        found = {
+            "printing_sd_mm": self.sd_mm,
+            "joint_play_sd_mm": self.joint_play_sd_mm,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+
 class PrintJob(Entry):
     """What was printed, and when."""
 
@@ -158,6 +182,7 @@ class Lab(Entry):
 
     operator: Operator | None = None
     printer: Instrument | None = None
+    printing: PrintingError | None = None
     print_job: PrintJob | None = None
     material: Material | None = None
     scanner: Instrument | None = None
@@ -168,7 +193,7 @@ class Lab(Entry):
     @property
     def settings(self) -> dict[str, Any]:
         """What of it a comparison assumes: see ComparisonSettings."""
-        found: dict[str, Any] = {}
+        found: dict[str, Any] = dict(self.printing.settings if self.printing else {})
         if self.certificate is not None:
             scale, form = (
                 self.certificate.of_scale,
@@ -179,7 +204,7 @@ class Lab(Entry):
                 found |= {"scan_mpe_length_mm": scale.length_mm}
             if form is not None:
                 found |= {"scan_form_mpe_mm": form}
-            if found:
+            if scale is not None or form is not None:
                 found |= {"scan_certificate": self.certificate.called}
         if self.ball_bar is not None:
             bar = self.ball_bar

@@ -146,14 +146,20 @@ def _checked(step: str, wanted: Compared, config: dict[str, Any]) -> dict[str, A
 def _printing_config(wanted: Compared) -> dict[str, Any]:
     """How the case is printed anew: by the errors that the comparison assumes."""
     shared = ("printing_sd_mm", "joint_play_sd_mm")
-    given = {k: wanted.settings[k] for k in shared if k in wanted.settings}
+    given = _shared(wanted, shared)
     return {"scale_mm": wanted.scale_mm, "draws": wanted.input_draws, **given}
+
+
+def _shared(wanted: Compared, names: Sequence[str]) -> dict[str, Any]:
+    """Of these settings those that a comparison states, or else its bench."""
+    stated = with_bench(wanted.settings, bench_of(wanted).settings)
+    return {name: stated[name] for name in names if name in stated}
 
 
 def _deviation_config(planner: Planner, wanted: Compared) -> dict[str, Any]:
     """How spheres are told apart where the target is sought: as in the comparison."""
     shared = ("registration_sd_mm", "print_scale_sd", "printing_sd_mm")
-    given = {k: wanted.settings[k] for k in shared if k in wanted.settings}
+    given = _shared(wanted, shared)
     try:
         scale_sd = stated_scale_sd(_comparison_config(planner, wanted))
     except (TypeError, ValueError):

@@ -190,27 +190,38 @@ def same(a: Any, b: Any) -> None:
         assert b == (pytest.approx(a, rel=1e-12) if isinstance(a, float) else a)
 
 
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        ({"springs": [[0, 1, 5.0]]}, "is in mm and has springs.* give the file in m"),
-        (
-            {
-                "masses": [
-                    {
-                        "nodes": [1],
-                        "mass": 1,
-                        "centre": [25, -247, 0],
-                        "inertia": [[0, 0, 0]] * 3,
-                    }
-                ]
-            },
-            "has masses with an inertia",
-        ),
-    ],
-)
-def test_numbers_that_hold_lengths_beside_others_are_refused_in_mm(
-    tmp_path: Path, more: Mapping[str, Any], words: str
+@pytest.mark.parametrize("unit", UNITS)
+def test_springs_hinges_and_inertias_hold_the_unit_of_their_file(
+    tmp_path: Path, unit: str
 ) -> None:
-    with pytest.raises(ValueError, match=words):
-        case(in_unit(tmp_path, 1000.0, "mm", **more))
+    """A plate on a soft hinge and a spring of 40 N/m: nodes to 1e-10 of its size."""
+
+    def content(k: float) -> dict[str, Any]:
+        nodes = [[0, 0, 0], [0, 0.1, 0], [0.1, 0, 0], [-0.1, 0, 0.05], [0, 0, 0.1]]
+        about = np.diag([2e-4, 3e-4, 4e-4]) * k**2
+        return {
+            "nodes": (k * np.array(nodes)).tolist(),
+            "links": [],
+            "bodies": [[0, 1, 2, 4]],
+            "planar": None,
+            "fixed": [0, 1, 3],
+            "springs": [[2, 3, 40.0 / k, 0.15 * k]],
+            "hinges": [[2, 0, 1, 3, 0.05 * k, 150.0]],
+            "masses": [
+                {
+                    "nodes": [0, 1, 2, 4],
+                    "mass": 0.2,
+                    "centre": [0.03 * k, 0.03 * k, 0],
+                    "inertia": about.tolist(),
+                }
+            ],
+        }
+
+    more = {"duration": 0.05}
+    plain = case(in_unit(tmp_path, 1.0, "m", **content(1.0)), **more)
+    other = case(in_unit(tmp_path, UNITS[unit], unit, **content(UNITS[unit])), **more)
+    pairs = list(zip(plain.steps(), other.steps(), strict=True))
+    for a, b in pairs:
+        np.testing.assert_allclose(b.r, a.r, rtol=0.0, atol=1e-11)
+        assert b.potential == pytest.approx(a.potential, rel=1e-9)
+    assert np.abs(pairs[-1][0].r - pairs[0][0].r).max() > 0.01

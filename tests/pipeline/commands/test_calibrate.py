@@ -12,6 +12,7 @@ import yaml
 from pipeline.commands import calibrate, simulate
 from pipeline.formats.structure_file import structure_file
 from pipeline.steps.calibration.file import composed
+from pipeline.steps.calibration.run import printing
 from pipeline.terminal.errors import InputError
 
 SHIPPED = Path("conf/calibration/ring_of_triangles.yaml")
@@ -47,6 +48,17 @@ def pose_words(built: Path, names: tuple[str, ...] = POSES) -> list[str]:
 
 def folders_of(pose: Path) -> list[str]:
     return ["--pose", *(str(pose / n) for n in ("comparison", "spheres", "simulated"))]
+
+
+def test_the_error_of_a_printer_is_learnt_from_lengths_as_built() -> None:
+    """Both ends of 400 lengths err by 0.05 mm; scans add 0.04 mm, which is known."""
+    rng = np.random.default_rng(3)
+    lengths = 0.05 * rng.standard_normal((400, 2)).sum(axis=1)
+    scanned = lengths + 0.04 * rng.standard_normal(400)
+    found = pd.DataFrame({"role": "link", "deviation_mm": scanned, "u_mm": 0.04})
+    assert printing(found)["printing_sd_mm"] == pytest.approx(0.05, rel=0.1)
+    assert printing(found[:5]) == {}
+    assert printing(found.assign(role="scanner")) == {}
 
 
 def test_true_errors_are_recovered_from_scans(built: Path) -> None:

@@ -23,13 +23,13 @@ def begun(kind: str, capsys: pytest.CaptureFixture[str]) -> str:
 def test_a_new_mechanism_is_one_that_moves(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "case.structure.path=mine.yaml" in begun("mechanism", capsys)
+    assert "case.path=mine.yaml" in begun("mechanism", capsys)
     made = structure_file(str(project / "mine.yaml"))
     assert mobility(made).mobility == 1
 
 
 def test_a_new_pattern_folds(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "case.pattern.path=mine.svg" in begun("pattern", capsys)
+    assert "case.path=mine.svg" in begun("pattern", capsys)
     pattern = fold_file(str(project / "mine.svg"))
     assert (len(pattern.panels), len(pattern.creases)) == (6, 6)
 

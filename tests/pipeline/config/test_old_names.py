@@ -8,9 +8,11 @@ import pytest
 from pipeline.config.building import build
 from pipeline.config.hydra import Composer
 from pipeline.config.old_names import (
+    FILE_OF_CASE,
     NEW_MODULES,
     NEW_OBJECTS,
     present_name,
+    with_own_file,
     with_present_names,
 )
 from pipeline.store.keys import identity
@@ -52,3 +54,15 @@ def test_names_in_lists_are_brought_up_to_date() -> None:
     old = {"a": [{"_target_": "sim.rod.ground.Plane", "angle": 3}]}
     new = {"a": [{"_target_": "sim.rod.contact.ground.GroundPlane", "angle": 3}]}
     assert with_present_names(old) == new
+
+
+@pytest.mark.parametrize("case", FILE_OF_CASE)
+def test_a_file_of_one_s_own_has_one_name_and_its_old_ones(case: str) -> None:
+    file = "pyproject.toml"
+    with Composer() as composer:
+        both = [
+            composer.compose("simulate", [f"case={case}", f"{key}={file}"])
+            for key in ("case.path", FILE_OF_CASE[case])
+        ]
+    assert both[0] == both[1]
+    assert with_own_file(["case=rod_file", "case.path=a"])[1] == "case.path=a"

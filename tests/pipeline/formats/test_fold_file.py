@@ -98,6 +98,26 @@ def test_a_sheet_with_slits_folds_out_of_its_plane(tmp_path: Path) -> None:
     assert np.ptp(last.x[:, 2]) > 0.02 * case.pattern.size
 
 
+@pytest.mark.parametrize("opacity", ["0.5", "50%", " 50 %"])
+def test_half_an_opacity_folds_by_half_however_it_is_written(
+    opacity: str, tmp_path: Path
+) -> None:
+    line = f'<line stroke="blue" opacity="{opacity}" x1="0" y1="0" x2="4" y2="4"/>'
+    found = read("a.svg", tmp_path, f"<svg>{RIM}{line}</svg>")
+    assert_allclose(np.asarray(found.assignment)[found.creases], 0.5)
+
+
+def test_a_copy_by_use_is_drawn_where_it_is_put(tmp_path: Path) -> None:
+    """Half a rim and its mirror image; a symbol is drawn by its copies alone."""
+    half = '<symbol id="h"><path stroke="black" d="M2 0H0V4H2"/></symbol>'
+    copies = '<use href="#h"/><use href="#h" x="-4" transform="scale(-1 1)"/>'
+    crease = '<line id="l" stroke="red" x1="0" y1="0" x2="0" y2="4"/>'
+    moved = "<defs>" + crease + '</defs><use href="#l" x="2"/>'
+    found = read("a.svg", tmp_path, f"<svg>{half}{copies}{moved}</svg>", scale=1.0)
+    assert len(found.panels) == 2
+    assert np.ptp(found.vertices[:, 0]) == 4.0
+
+
 def test_colours_and_opacity_of_an_svg_are_letters_and_angles(tmp_path: Path) -> None:
     pattern = read("curved_crease.svg", tmp_path)
     folds = np.asarray(pattern.assignment)[pattern.creases]
@@ -239,6 +259,27 @@ BAD: dict[str, tuple[str, str]] = {
     "purple.svg": (
         f'<svg>{RIM}<line stroke="purple" x1="0" y1="0" x2="4" y2="4"/></svg>',
         "lines in 'purple', which stand for nothing: draw them in red",
+    ),
+    "opacity.svg": (
+        f'<svg>{RIM}<line stroke="red" opacity="half" x2="4" y2="4"/></svg>',
+        "opacity='half': give 0 to 1, or 0% to 100%",
+    ),
+    "turned.svg": (f'<svg><g transform="rotate()">{RIM}</g></svg>', "without numbers"),
+    "absent.svg": (f'<svg>{RIM}<use href="#gone"/></svg>', "a copy of 'gone'"),
+    "within.svg": (
+        f'<svg>{RIM}<g id="a"><use href="#a"/></g></svg>',
+        "draws 'a' by <use> within itself",
+    ),
+    "laughs.svg": (
+        "<svg>"
+        + "".join(
+            f'<g id="a{k}">' + 10 * f'<use href="#a{k - 1}"/>' + "</g>"
+            if k
+            else '<g id="a0"><line/></g>'
+            for k in range(9)
+        )
+        + "</svg>",
+        "more than 100000 elements",
     ),
     "letter.svg": (
         f'<svg>{RIM}<line stroke="red" x1="0" y1="0" x2="4" y2="3O"/></svg>',

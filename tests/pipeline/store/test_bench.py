@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pipeline.commands.compare import arguments, stated
 from pipeline.store.bench import LAB, Lab, read_lab
 from pipeline.store.bench_tags import bench_in, bench_tags
 from pipeline.terminal.errors import InputError
@@ -54,6 +55,18 @@ def test_a_comparison_takes_the_error_that_permits_more(tmp_path):
         "ball_bar_u_mm": 0.002,
         "ball_bar": "bar-1",
     }
+
+
+def test_a_printing_error_that_was_learnt_is_what_comparisons_assume(tmp_path):
+    printing = {"sd_mm": 0.05, "joint_play_sd_mm": 0.2, "learnt": "results/as_built"}
+    lab = written(tmp_path, {"printing": printing})
+    assumed = {"printing_sd_mm": 0.05, "joint_play_sd_mm": 0.2}
+    assert read_lab(lab).settings == assumed
+    words = ["--spheres", "s", "--simulated", str(tmp_path), "--out", "o"]
+    for more, sd in ([], 0.05), (["--printing-sd-mm", "0.03"], 0.03):
+        given = arguments().parse_args([*words, *more, "--lab", str(lab)])
+        assert stated(given) == assumed | {"printing_sd_mm": sd}
+    assert bench_in(bench_tags(read_lab(lab))) == read_lab(lab)
 
 
 def test_one_comparison_may_state_another_print_job(tmp_path):
