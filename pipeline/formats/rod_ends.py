@@ -35,7 +35,7 @@ def refuse_apart(rods: Sequence[Sequence[int]], points: Floats, unit: str) -> No
     what = "that" if node in (rods[b][0], rods[b][-1]) else "a node"
     raise ValueError(
         f"the end of rods[{-minus_a}] is {distance:.2g} {unit} from {what} of "
-        f"rods[{b}]: use the same point"
+        f"rods[{b}]: use the same point, in the line or curve of both"
     )
 
 

@@ -40,12 +40,24 @@ class RodPlaces:
             corners = list(rod.line) + ([rod.line[0]] if rod.closed else [])
             return along_line(np.array([self.place(at) for at in corners]), spacing)
         if rod.curve is not None:
-            return along_curve(np.array([self.place(at) for at in rod.curve]), spacing)
+            through = np.array([self.place(at) for at in rod.curve])
+            return along_curve(through, spacing, self._stops(rod))
         assert rod.arc is not None  # one of the three is there
         x, y = self.place(rod.arc.centre)
         start, end = np.radians(rod.arc.start), np.radians(rod.arc.end)
         radius = self.m * rod.arc.radius
         return along_arc((x, y), radius, float(start), float(end), spacing)
+
+    def _stops(self, rod: RodEntry) -> list[int]:
+        """Inner points of a curve that other rods have too, and so become nodes."""
+        others = {
+            tuple(at)
+            for one in self.content.rods
+            if one is not rod
+            for at in one.curve or one.line or ()
+        }
+        inner = (rod.curve or [])[1:-1]
+        return [k for k, at in enumerate(inner, 1) if tuple(at) in others]
 
     def refuse_many(self, where: str, rod: RodEntry, nodes: int) -> None:
         if nodes > MOST_NODES:

@@ -18,6 +18,7 @@ ABOUT = (  # say how, not what
     "out_of_balance",
     "balance",
     "time",
+    "ke",
 )
 LEAST_SHORT = 1.0  # degrees
 SAID = {
@@ -28,7 +29,7 @@ SAID = {
 STEPS = ("steps", "iterations", "samples")
 PATTERN = "pattern.fold"  # the sheet of a run that has one
 NUMBER_UNITS = {  # where a solver is in SI units
-    "J": "energy strain_energy contact_energy actuation_work driven damped ke",
+    "J": "energy strain_energy contact_energy actuation_work driven damped",
     "m": "x_c y_c z_c x_first y_first displacement d0_edge d0_centre",
     "kg": "mass",
 }

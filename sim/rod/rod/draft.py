@@ -1,5 +1,6 @@
 """Networks of planar rods drawn as curves, where one need not count nodes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -36,18 +37,26 @@ def along_arc(
     return centre + radius * np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-def along_curve(through: Floats, spacing: float) -> Floats:
-    """(n, 2) points on a smooth curve: a natural cubic spline by length of chord."""
+def along_curve(through: Floats, spacing: float, stops: Sequence[int] = ()) -> Floats:
+    """(n, 2) points on a smooth curve: a natural cubic spline by length of chord.
+
+    Parameters
+    ----------
+    stops : those of `through`, inner ones, that are to be among the points
+    """
     chord = np.linalg.norm(np.diff(through, axis=0), axis=1)
     if not chord.all():
         raise ValueError("two points of a curve in a row are the same: leave one out")
     at = np.concatenate([[0.0], np.cumsum(chord)])
     spline = CubicSpline(at, through, bc_type="natural")
-    fine = spline(np.linspace(0.0, at[-1], 50 * len(through)))
+    shares = np.linspace(0.0, at[-1], 50 * len(through))
+    fine = spline(shares)
     length = np.cumsum([0.0, *np.linalg.norm(np.diff(fine, axis=0), axis=1)])
-    wanted = np.linspace(0.0, length[-1], _pieces(length[-1], spacing) + 1)
-    share = np.interp(wanted, length, np.linspace(0.0, at[-1], len(fine)))
-    return np.asarray(spline(share))
+    ends = [0.0, *np.interp(at[list(stops)], shares, length), length[-1]]
+    wanted = [np.zeros(1)]
+    for a, b in pairwise(ends):
+        wanted.append(np.linspace(a, b, _pieces(b - a, spacing) + 1)[1:])
+    return np.asarray(spline(np.interp(np.concatenate(wanted), length, shares)))
 
 
 def _pieces(length: float, spacing: float) -> int:

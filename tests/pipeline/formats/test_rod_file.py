@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pipeline.cases.rod_file import RodFileCase
@@ -109,3 +110,21 @@ def test_rods_that_miss_each_other_are_named_with_the_gap(
 
 def test_a_rod_file_leaves_its_plane_by_a_key_that_its_case_has() -> None:
     assert config_of("rod_file")["dimension"] == 2
+
+
+def test_a_point_of_a_curve_that_another_rod_has_joins_them(tmp_path: Path) -> None:
+    """A mast on an arch, at a point through which it is drawn and no division falls."""
+    rods = (
+        "rods:\n  - curve: [[0, 0], [20, 31], [50, 40], [79, 31], [100, 0]]\n"
+        "  - line: [[20, 31], [20, 60]]\n"
+    )
+    path = tmp_path / "mast.yaml"
+    path.write_text(BEAM.replace("rods:\n  - line: [[0, 0], [50, 0]]\n", rods))
+    rod = drawn(path).rod
+    away = np.linalg.norm(rod.nodes - [0.020, 0.031], axis=1)
+    node = int(away.argmin())
+    assert away[node] < 1e-12
+    assert np.count_nonzero(rod.edges == node) == 3
+    path.write_text(path.read_text().replace("[[20, 31], [20", "[[21, 32], [20"))
+    with pytest.raises(ValueError, match="same point, in the line or curve of both"):
+        read_rod(str(path))
