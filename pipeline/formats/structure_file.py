@@ -53,6 +53,7 @@ from pipeline.formats.structure_volume import (
 )
 from pipeline.formats.urdf_file import urdf_entries
 from pipeline.scans.reading.units import unit_named
+from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
 from sim.morph.dynamics.masses import RigidMass
 from sim.morph.structure.constraints import (
@@ -64,6 +65,7 @@ from sim.morph.structure.constraints import (
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
 
+LOADING = ("springs", "hinges", "loads", "supports")  # of pipeline.cases.loaded
 WITHOUT_CONSTANT = (ConstraintKind.PAR, ConstraintKind.COIN)
 
 
@@ -131,7 +133,14 @@ Content = TypeVar("Content", bound=StructureFile)
 
 def read_content(path: str, model: type[Content]) -> Content:
     """A structure file, or one that holds more."""
-    return checked(model, structure_content(path), path)
+    entries = structure_content(path)
+    for key in LOADING:
+        if key in entries and key not in model.model_fields:
+            raise InputError(
+                f"{path} has {key}: a morph has none; case=loaded_file brings it into "
+                "balance, and case=mechanism_motion moves it"
+            )
+    return checked(model, entries, path)
 
 
 def structure_content(path: str) -> dict[str, Any]:

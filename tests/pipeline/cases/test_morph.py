@@ -144,6 +144,14 @@ def test_limits_that_a_morph_ends_at_are_told_with_their_bounds(
     assert "limits reached: length(0, 2) at its most of 1.45 mm" in said
 
 
+def test_springs_in_a_morph_are_answered_with_the_cases_that_take_them(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path / "square.json", springs=[[0, 2, 1.0]])
+    with pytest.raises(InputError, match="case=loaded_file brings it into balance"):
+        structure_file(path)
+
+
 def test_perturbation_moves_the_target_by_its_seed_and_is_recorded() -> None:
     asked = {"seed": 4, "turn": 0.01, "shift": 0.02}
     results = []
