@@ -75,6 +75,7 @@ class MorphCase:
         Balls, capsules and triangles cannot overlap, nor pass each other
     starts : newton: morphs from so many configurations, the first the structure's own;
         the lowest is kept, starts.csv lists all
+    hops : of several starts, tried from the end of each towards lower minima
     seed : of random starts, and of the displacement that leaves a saddle
     reactions : write the forces of the constraints at the end to reactions.csv
     """
@@ -91,6 +92,7 @@ class MorphCase:
     perturb: Mapping[str, Any] | None = None
     ball_radius: float = 0.0
     starts: int = 1
+    hops: int = 100
     seed: int = 0
     reactions: bool = False
 
@@ -100,6 +102,8 @@ class MorphCase:
                 f"ball_radius must not be negative, not {self.ball_radius}"
             )
         refuse_unless_count(self, "starts")
+        if not is_count(self.hops, least=0):
+            raise ValueError(f"hops must be a whole number from 0 up, not {self.hops}")
         if not is_count(self.seed, least=0):
             raise ValueError(f"seed must be a whole number from 0 up, not {self.seed}")
         _ = self.options, self.shape
@@ -212,7 +216,8 @@ class MorphCase:
         elif self.starts == 1:
             yield from morph_newton(self.solid, self.shape, self.options)
         else:
-            yield from lowest(self.solid, self.shape, self.options, self.starts)
+            searched = self.starts, self.hops
+            yield from lowest(self.solid, self.shape, self.options, *searched)
 
     def recorder(self) -> "MorphRecorder":
         return MorphRecorder(self)

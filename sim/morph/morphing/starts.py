@@ -3,11 +3,12 @@
 f has many minima on the constraints, and a descent ends in the valley it begins in.
 Multi-start (Rinnooy Kan and Timmer, Math. Programming 39, 1987) begins in several: the
 first in the structure's own configuration, the others where a random walk along the
-constraints has led, past no body and out of no range. It finds no proof that nothing is
-lower; it says what was found.
+constraints has led, past no body and out of no range. From the end of each, hops go on
+to lower minima. It finds no proof that nothing is lower; it says what was found.
 
-Every step of every start is yielded as it is made; where the last start is not the one
-that ends lowest, the lowest end is yielded once more, so that it is the last.
+Every step of every start is yielded as it is made, the hops as far as they lower E;
+where the last start is not the one that ends lowest, the lowest end is yielded once
+more, so that it is the last.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,6 +20,7 @@ from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 from sim.morph.equations.projection import admissible
 from sim.morph.mobility.units import in_own_unit, own_unit
+from sim.morph.morphing.hopping import hopped
 from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.newton_morph import morph_newton
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions, nearest_free
@@ -27,6 +29,7 @@ from sim.morph.targets.protocol import Target
 
 WALKED = 6  # steps of a random walk, in one direction as far as the constraints let it
 STRIDE = 0.15  # of them, root mean square over the nodes / L
+HOPPING = 1  # a stream of random numbers apart from that of the walks
 ALIKE = 1e-6  # difference in E and in S of one minimum
 
 
@@ -51,7 +54,11 @@ class Attempt(NamedTuple):
 
 
 def lowest(
-    structure: Structure, target: Target, options: NewtonOptions, starts: int
+    structure: Structure,
+    target: Target,
+    options: NewtonOptions,
+    starts: int,
+    hops: int = 0,
 ) -> Iterator[MorphStep]:
     """Yield the steps from each start, and at last the lowest end.
 
@@ -60,6 +67,7 @@ def lowest(
     Parameters
     ----------
     starts : morphs, each of which is determined by its number and `options.seed`
+    hops : tried from the end of each, of which those that lower E are kept
 
     Raises
     ------
@@ -70,7 +78,7 @@ def lowest(
     step, s, error = None, 0, None
     for i, begun in enumerate(_configurations(structure, target, options, starts)):
         try:
-            for step in morph_newton(structure, target, options, begun):
+            for step in _from(structure, target, options, begun, i, hops):
                 step = step._replace(s=s, start=i)
                 yield step
                 s += 1
@@ -83,6 +91,31 @@ def lowest(
         raise error
     if best is not None and best is not step:
         yield best._replace(s=s)
+
+
+def _from(
+    structure: Structure,
+    target: Target,
+    options: NewtonOptions,
+    begun: Floats | None,
+    start: int,
+    hops: int,
+) -> Iterator[MorphStep]:
+    """The steps of one start: to a minimum, to lower ones, and the last once more."""
+    found = morph_newton(structure, target, options, begun)
+    if hops == 0:
+        yield from found
+        return
+    best: MorphStep | None = None
+    for step in found:
+        yield step._replace(stop=None)
+        best = step
+    assert best is not None
+    rng = np.random.default_rng([options.seed, start, HOPPING])
+    for step in hopped(structure, target, options, best, hops, rng):
+        yield step._replace(stop=None)
+        best = step
+    yield best
 
 
 def attempts_of(seen: Iterable[MorphStep]) -> list[Attempt]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.arrays import Floats
+from sim.kernels import kernel
 from sim.morph.targets.lattice import lattice
 from sim.morph.targets.protocol import Wireframe
 from sim.morph.targets.surfaces import Vector, on_sphere, positive, vector
@@ -29,16 +30,7 @@ def closest_on_ellipsoid(points: Floats, a: Floats) -> Floats:
     """
     t = np.max(a * np.abs(points) - a**2, axis=1)
     shortest = int(np.argmin(a))
-    for _ in range(100):
-        shifted = t[:, None] + a**2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(points == 0.0, 0.0, a * points / shifted)
-            slope = np.where(points == 0.0, 0.0, terms**2 / shifted).sum(axis=1)
-            step = np.where(slope > 0.0, ((terms**2).sum(axis=1) - 1.0) / slope, 0.0)
-        step = np.maximum(0.5 * step, 0.0)
-        t = t + step
-        if np.all(step <= 4e-16 * (np.abs(t) + a.min() ** 2)):
-            break
+    _rise_to_roots(points, a, t)
     shifted = t[:, None] + a**2
     on_plane = shifted <= 0.0
     x = np.where(on_plane, 0.0, a**2 * points / np.where(on_plane, 1.0, shifted))
@@ -46,6 +38,30 @@ def closest_on_ellipsoid(points: Floats, a: Floats) -> Floats:
     lift = on_plane[:, shortest] & (missing > 0.0)
     x[lift, shortest] = a[shortest] * np.sqrt(missing[lift])
     return x
+
+
+@kernel
+def _rise_to_roots(points: Floats, a: Floats, t: Floats) -> None:
+    """Newton's method for F, of all points until each has arrived."""
+    least, arrived = a.min() ** 2, False
+    term, share = np.empty(3), np.empty(3)
+    for _ in range(100):
+        if arrived:
+            break
+        arrived = True
+        for j in range(len(points)):
+            for i in range(3):
+                term[i] = share[i] = 0.0
+                if points[j, i] != 0.0:
+                    shifted = t[j] + a[i] ** 2
+                    term[i] = a[i] * points[j, i] / shifted
+                    share[i] = term[i] ** 2 / shifted
+            slope = share[0] + share[1] + share[2]
+            if slope > 0.0:
+                F = term[0] ** 2 + term[1] ** 2 + term[2] ** 2 - 1.0
+                step = max(0.5 * (F / slope), 0.0)
+                t[j] += step
+                arrived &= step <= 4e-16 * (abs(t[j]) + least)
 
 
 @dataclass(frozen=True)

@@ -203,7 +203,7 @@ def test_forces_that_hang_on_the_residual_are_left_out_and_said(
 
 
 def test_several_starts_are_listed_and_the_lowest_is_kept() -> None:
-    steps, recorder = recorded(build("triangles_ellipsoid", **NEWTON, starts=3))
+    steps, recorder = recorded(build("triangles_ellipsoid", **NEWTON, starts=3, hops=2))
     rows, result = list(recorder.tables()["starts.csv"]), recorder.summary()
     last = steps[-1]
     assert {recorder.row(step)["start"] for step in steps} == {0, 1, 2}
@@ -217,6 +217,7 @@ def test_several_starts_are_listed_and_the_lowest_is_kept() -> None:
     ("values", "said"),
     [
         ({"starts": 3}, "starts is 3: several starts need `method: newton`"),
+        ({"hops": -1}, "hops must be a whole number from 0 up, not -1"),
         ({"starts": 0}, "starts must be a whole number from 1 up, not 0"),
         ({"seed": -1}, "seed must be a whole number from 0 up, not -1"),
     ],
