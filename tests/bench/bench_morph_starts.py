@@ -46,7 +46,7 @@ def searched(seed: int, name: str, asked: argparse.Namespace) -> list[float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("targets", nargs="*", choices=TARGETS, default=list(TARGETS))
+    parser.add_argument("--targets", nargs="+", default=list(TARGETS))
     parser.add_argument("--structures", type=int, default=20)
     parser.add_argument("--many", type=int, default=16)
     parser.add_argument("--hops", type=int, default=100)

@@ -20,6 +20,8 @@ from sim.morph.dynamics.constraint_rows import unknowns_at
 from sim.morph.dynamics.mechanism import MovingMechanism, equations_with
 from sim.morph.dynamics.step import Span, StepEnd, StepFailedError
 
+FASTER = 30.0  # than all masses: a node that is stopped by a dead centre
+
 
 @dataclass(frozen=True)
 class MotionOptions:
@@ -225,8 +227,8 @@ def _advanced(
     except StepFailedError as error:
         if h <= options.h * 0.5**options.halvings * 1.5:
             raise NotConvergedError(
-                f"no step of {h:.1e} is solved at time {t:.6g} ({error}): take a "
-                "smaller h, or look for a singular configuration there",
+                f"no step of {h:.1e} is solved at time {t:.6g} ({error}): "
+                f"{_remedy(mechanism, state)}",
                 best=state,
             ) from None
         for begin in (t, t + 0.5 * h):
@@ -234,6 +236,25 @@ def _advanced(
         return state
     made.substeps += 1
     return after
+
+
+def _remedy(mechanism: MovingMechanism, state: MotionState) -> str:
+    """What to do where no step is solved.
+
+    A node without mass has to be infinitely fast where two links come into line and the
+    masses go on: an impact, which no smooth motion passes.
+    """
+    n = len(mechanism.structure.r0)
+    speed = np.linalg.norm(state.v[: 3 * n].reshape(n, 3), axis=1)
+    heavy = mechanism.node_mass.diagonal() > 0.0
+    light, fastest = np.where(heavy, 0.0, speed), max(speed[heavy].max(), 1e-300)
+    if not light.max() > FASTER * fastest:
+        return "take a smaller h, or look for a singular configuration there"
+    node, times = int(np.argmax(light)), light.max() / fastest
+    return (
+        f"node {node} has no mass and moves {times:.0f} times as fast as those that "
+        "have one, as where two links come into line: give it a mass"
+    )
 
 
 def _solved(

@@ -152,8 +152,12 @@ class FourierBlob:
         polar, around = np.arccos(1.0 - i / 2500.0), np.pi * (1.0 + 5.0**0.5) * i
         return self._shell(on_sphere(polar, around))
 
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self._samples)
+
     def closest(self, points: Floats) -> Floats:
-        _, near = cKDTree(self._samples).query(points)
+        _, near = self._tree.query(points)
         return closest_on_level_set(points, self._samples[near], self._level)
 
     def wireframe(self, around: Floats) -> Wireframe:

@@ -10,6 +10,7 @@ from scipy.special import ellipj, ellipk
 
 from pipeline.formats.structure_file import structure_file
 from sim.arrays import Floats
+from sim.convergence import NotConvergedError
 from sim.morph.dynamics.drivers import Driver, DriverKind, MotionLaw
 from sim.morph.dynamics.forces import Dampers
 from sim.morph.dynamics.masses import RigidMass
@@ -279,3 +280,19 @@ def test_a_slide_between_limits_turns_round_at_both_with_its_speed() -> None:
     free = [abs(a) for a, place in zip(v, x, strict=True) if 1.2 < place < 1.65]
     assert len(free) > 40
     assert free == pytest.approx([free[0]] * len(free), abs=1e-12)
+
+
+def test_a_crank_without_mass_stops_its_slider_at_the_dead_centre_and_says_so() -> None:
+    knee, far = [0.5, 0.75**0.5, 0.0], 0.5 + 3.25**0.5
+    draft = Draft([[0.0, 0, 0], knee, [far, 0, 0]]).held(0).held(1, "z").held(2, "yz")
+    crank = draft.link(0, 1).link(1, 2).structure()  # of 1, and its rod of 2
+    slider, outward = RigidMass((2,), 1.0), {2: np.array([1.0, 0, 0])}
+    with pytest.raises(NotConvergedError, match="node 1 has no mass and moves") as told:
+        moved(moving(crank, [slider], NOWHERE), 0.02, 2.0, outward)
+    assert "give it a mass" in str(told.value)
+    assert told.value.best.z[6] == pytest.approx(3.0, abs=1e-4)  # 1 + 2, in line
+    pin = RigidMass((1,), 0.1)
+    steps = moved(moving(crank, [slider, pin], NOWHERE), 0.02, 2.0, outward)
+    assert largest(steps, "balance") < 1e-10
+    assert max(step.r[2, 0] for step in steps) == pytest.approx(3.0, abs=1e-2)
+    assert steps[-1].r[2, 0] < 2.5
