@@ -7,7 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.scans.reading import e57, las, mesh, npy, pcd, ply, solid_files, text, vtk
+from pipeline.scans.reading import (
+    e57,
+    las,
+    mesh,
+    npy,
+    pcd,
+    ply,
+    solid_files,
+    text,
+    vtk,
+    vtp,
+)  # fmt: skip
 from pipeline.scans.reading.source import (
     Choices,
     Fault,
@@ -33,6 +44,7 @@ READERS: dict[str, Reader] = {
     ".glb": solid_files.read_glb,
     ".3mf": solid_files.read_3mf,
     ".vtk": vtk.read,
+    ".vtp": vtp.read,
 }
 for _suffix in (".xyz", ".txt", ".csv", ".tsv", ".asc", ".pts", ".ptx", ".dat"):
     READERS[_suffix] = text.read

@@ -124,14 +124,14 @@ def _ascii(path: Path, said: _Opened, held: int, choices: Choices) -> Iterator[F
     with path.open("rb") as file:
         file.seek(said.offset)
         while left:
-            numbers = _numbers(file, left)
-            left -= len(numbers)
-            kept = np.concatenate([kept, numbers])
+            found_here = numbers(file, left)
+            left -= len(found_here)
+            kept = np.concatenate([kept, found_here])
             whole = len(kept) - len(kept) % 3
             if whole:
                 yield kept[:whole].reshape(-1, 3)
             kept = kept[whole:]
-            if not len(numbers):
+            if not len(found_here):
                 break
     found = said.count - (left + 2) // 3
     if left and not choices.salvage:
@@ -144,8 +144,8 @@ def _ascii(path: Path, said: _Opened, held: int, choices: Choices) -> Iterator[F
         )
 
 
-def _numbers(file: BinaryIO, most: int) -> Floats:
-    """Up to `most` of the next numbers; none where something else stands."""
+def numbers(file: BinaryIO, most: int) -> Floats:
+    """Up to `most` of the next numbers of text; none where something else stands."""
     start = file.tell()
     data = file.read(TEXT_BYTES)
     cut = max(data.rfind(b" "), data.rfind(b"\n"))
@@ -187,7 +187,7 @@ def _polygons(path: Path, size: int, said: _Opened) -> Ints:
                 break
             cells, corners = _cells(file, int(words[1]), int(words[2]), said, size)
             if words[0] == "POLYGONS":
-                return _fans(cells, corners)
+                return fans(cells, corners)
     return np.empty((0, 3), np.int64)
 
 
@@ -225,14 +225,20 @@ def _taken(
         return np.fromfile(file, kind, count).astype(np.float64)
     parts: list[Floats] = []
     while (left := count - sum(map(len, parts))) > 0:
-        parts.append(_numbers(file, left))
+        parts.append(numbers(file, left))
         if not len(parts[-1]):
             raise ValueError(f"{left} of {count} numbers are missing")
     return np.concatenate([np.empty(0), *parts])
 
 
-def _fans(bounds: NDArray[np.int64], corners: NDArray[np.int64]) -> Ints:
-    """Polygons as triangles."""
+def fans(bounds: NDArray[np.int64], corners: NDArray[np.int64]) -> Ints:
+    """Polygons as triangles (t, 3).
+
+    Parameters
+    ----------
+    bounds : (m + 1,) where each polygon begins, and the last one ends
+    corners : of all polygons
+    """
     sides = np.diff(bounds)
     if (sides < 0).any() or (bounds < 0).any() or (bounds > len(corners)).any():
         raise ValueError("offsets that lead nowhere")
