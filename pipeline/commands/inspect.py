@@ -75,6 +75,11 @@ def _ingested(given: argparse.Namespace) -> tuple[Path, Digests]:
     if first.is_dir():
         if len(given.what) > 1:
             raise InputError(f"{given.what[1]} is one too many: give one ingest")
+        if given.sphere_radius_mm is not None or given.unit is not None:
+            raise InputError(
+                f"{first} is an ingest, which knows its radius and its unit: leave "
+                "--sphere-radius-mm and --unit out, or name files of points"
+            )
         return first, _recorded(first)
     if given.sphere_radius_mm is None:
         raise InputError(

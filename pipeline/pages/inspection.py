@@ -46,6 +46,7 @@ from sim.arrays import Floats
 MOST_LENGTHS, MOST_BALLS = 40, 12
 NOT_STATED = "not stated"
 COLUMNS = ("from", "to", "lower_mm", "upper_mm")
+NEAR = 5.0  # times a limit: lengths so far off were limited in another unit
 DOTS_AN_INCH = 150
 
 
@@ -120,14 +121,30 @@ def read_tolerances(path: Path, names: Sequence[str]) -> list[Tolerance]:
         for name in (a, b):
             if name not in names:
                 raise InputError(f"{path}: the scan has no sphere {name!r}")
-        if a == b or not -np.inf < float(low) < float(high) < np.inf:
+        if a == b or not 0.0 <= float(low) < float(high) < np.inf:
             raise InputError(
-                f"{path}: {a} to {b}, {low} to {high} mm: give two spheres and a lower "
-                "limit below the upper one"
+                f"{path}: {a} to {b}, {low} to {high} mm: give two spheres and limits "
+                "of the length, a lower limit below the upper one"
             )
         pair = names.index(a), names.index(b)
         found.append(Tolerance(pair, float(low), float(high)))
+    if not found:
+        raise InputError(f"{path} has no row: give {','.join(COLUMNS)} of a length")
     return found
+
+
+def _check_unit(path: Path, asked: Sequence[Tolerance], table: SphereTable) -> None:
+    """Refuse limits none of which is near its length: they are in another unit."""
+    ratios = []
+    for one in asked:
+        i, j = one.pair
+        scanned = np.linalg.norm(table.centres_mm[i] - table.centres_mm[j])
+        ratios.append(float(scanned / one.upper_mm))
+    if min(ratios) > NEAR or max(ratios) < 1.0 / NEAR:
+        raise InputError(
+            f"{path}: lengths are {min(ratios):.3g} to {max(ratios):.3g} times their "
+            "upper limits: give limits in mm, of the lengths and not of deviations"
+        )
 
 
 def inspection_page(
@@ -148,6 +165,8 @@ def inspection_page(
     rows = pd.read_csv(ingest / "spheres.csv", dtype={"sphere": str})
     points = _points(ingest)
     asked = [] if tolerances is None else read_tolerances(tolerances, table.names)
+    if tolerances is not None:
+        _check_unit(tolerances, asked, table)
     scanner = known_scanner(lab, table)
     radii = rows["radius_mm"].to_numpy(np.float64)
     forms = [

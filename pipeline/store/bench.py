@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from pipeline.config.checking import checked
 from pipeline.config.hydra import composed_file
@@ -14,6 +14,9 @@ from pipeline.config.models import Entry, Positive
 from pipeline.terminal.errors import InputError
 
 LAB = Path("conf/lab.yaml")
+LEAST, MOST = 1e-7, 0.02  # errors over lengths that instruments have
+SHORTEST_MM, LARGEST_FORM_MM = 1.0, 5.0
+COLDEST_C, WARMEST_C = -20.0, 60.0
 ORCID = re.compile(r"(\d{4}-){3}\d{3}[\dX]")
 
 
@@ -34,10 +37,40 @@ def _day(text: str) -> str:
         raise ValueError(f"is {text!r}: give a day as '2026-01-15'") from error
 
 
+def _check_share(error_mm: float, length_mm: float) -> None:
+    """Refuse an error of a length that was written in another unit than the length."""
+    share = error_mm / length_mm
+    if length_mm < SHORTEST_MM or not LEAST <= share <= MOST:
+        raise ValueError(
+            f"says {error_mm:g} mm over {length_mm:g} mm, {100 * share:.2g} %: give "
+            f"both in mm, {100 * LEAST:g} to {100 * MOST:g} %, of {SHORTEST_MM:g} mm "
+            "or more"
+        )
+
+
+def _form(value: float) -> float:
+    if value > LARGEST_FORM_MM:
+        raise ValueError(
+            f"is {value:g}: give it in mm, {LARGEST_FORM_MM:g} at most; certificates "
+            "may say micrometres"
+        )
+    return value
+
+
+def _celsius(value: float) -> float:
+    if not COLDEST_C <= value <= WARMEST_C:
+        raise ValueError(
+            f"is {value:g}: give degrees Celsius, {COLDEST_C:g} to {WARMEST_C:g}"
+        )
+    return value
+
+
 def _joined(between: str, *texts: str | None) -> str:
     return between.join(filter(None, texts))
 
 
+Form = Annotated[Positive, AfterValidator(_form)]
+Celsius = Annotated[float, Field(allow_inf_nan=False), AfterValidator(_celsius)]
 Word = Annotated[str, Field(min_length=1)]
 Orcid = Annotated[str, AfterValidator(_orcid)]
 Day = Annotated[str, AfterValidator(_day)]
@@ -125,6 +158,11 @@ class Permitted(Entry):
     mpe_mm: Positive
     length_mm: Positive
 
+    @model_validator(mode="after")
+    def _in_mm(self) -> Self:
+        _check_share(self.mpe_mm, self.length_mm)
+        return self
+
 
 class Certificate(Entry):
     """What a laboratory says of the scanner.
@@ -139,7 +177,7 @@ class Certificate(Entry):
     date: Day
     laboratory: str = ""
     kind: Literal["VDI/VDE 2634-2", "VDI/VDE 2634-3", "ISO 10360-13"]
-    probing_form_mpe_mm: Positive | None = None
+    probing_form_mpe_mm: Form | None = None
     sphere_spacing: Permitted | None = None
     length: Permitted | None = None
 
@@ -164,6 +202,11 @@ class BallBar(Entry):
     k: Positive = 2.0
     certificate: str = ""
 
+    @model_validator(mode="after")
+    def _in_mm(self) -> Self:
+        _check_share(self.U_mm, self.length_mm)
+        return self
+
     @property
     def called(self) -> str:
         """Name and certificate."""
@@ -173,7 +216,7 @@ class BallBar(Entry):
 class Conditions(Entry):
     """What was noted of the room and of the surface."""
 
-    temperature_c: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    temperature_c: Celsius | None = None
     note: str = ""
 
 

@@ -95,6 +95,9 @@ def test_conformity_is_decided_where_limits_are_given(ingest, capsys):
         ("from,to,lower_mm\n", "has no column upper_mm"),
         ("from,to,lower_mm,upper_mm\n0,9,1,2\n", "has no sphere '9'"),
         ("from,to,lower_mm,upper_mm\n0,1,2,1\n", "a lower limit below the upper one"),
+        ("from,to,lower_mm,upper_mm\n0,1,-0.1,0.1\n", "limits of the length"),
+        ("from,to,lower_mm,upper_mm\n", "has no row"),
+        ("from,to,lower_mm,upper_mm\n0,1,.149,.151\n0,2,.04,.06\n", "limits in mm"),
     ],
 )
 def test_limits_that_are_none_are_refused_in_one_line(ingest, capsys, rows, said):
@@ -120,6 +123,11 @@ def test_the_bench_that_a_run_recorded_stands_before_that_of_now(ingest):
 def test_files_without_a_radius_are_refused(ingest, capsys):
     assert main([str(ingest / "points.npy"), "--out", "out"]) == 2
     assert "give --sphere-radius-mm and --unit too" in capsys.readouterr().err
+
+
+def test_a_radius_for_an_ingest_that_knows_its_own_is_refused(ingest, capsys):
+    assert main([str(ingest), "--out", "out", "--sphere-radius-mm", "5"]) == 2
+    assert "which knows its radius" in capsys.readouterr().err
 
 
 def test_it_is_printed_where_a_browser_is_there(ingest, capsys, monkeypatch):

@@ -97,6 +97,12 @@ def test_tags_hold_the_bench(tmp_path):
         ("certificate.length.length_mm", 0.0, "must be a positive number, not 0.0"),
         ("ball_bar.U_mm", float("inf"), "must be a finite number"),
         ("conditions.temperature_c", "warm", "must be a number, not 'warm'"),
+        ("conditions.temperature_c", 293.15, "is 293.15: give degrees Celsius"),
+        ("certificate.probing_form_mpe_mm", 20.0, "is 20: give it in mm, 5 at most"),
+        ("certificate.length.mpe_mm", 50.0, "says 50 mm over 250 mm, 20 %: give both"),
+        ("certificate.sphere_spacing.length_mm", 0.3, "says 0.03 mm over 0.3 mm"),
+        ("ball_bar.length_mm", 0.150012, "ball_bar says 0.004 mm over 0.150012 mm"),
+        ("ball_bar.U_mm", 4.0, "ball_bar says 4 mm over 150.012 mm, 2.7 %"),
     ],
 )
 def test_what_no_bench_states_is_refused_at_its_place(tmp_path, place, value, said):
