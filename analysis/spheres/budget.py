@@ -9,7 +9,7 @@ whose lines of sight are lost, and where too few balls tell, variances are multi
 
 import numpy as np
 
-from analysis.spheres.components import Components, learnt
+from analysis.spheres.components import learnt
 from analysis.spheres.fused import of_radii as of_fused_radii
 from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.patches import Patches, patches
@@ -67,9 +67,12 @@ def with_shared_errors(
         cut = patches(accepted, *seen, origins)
         found = learnt(cut, _motions(cut, joint))
         if found is not None:
-            covariance = _spread(found, accepted, joint) + doubt
-            ratio = float(np.trace(covariance) / np.trace(plain))
+            gain, beside = _gain(found.patches, accepted, joint)
+            each, likeliest = found.likeliest(gain, beside + doubt)
+            ratio = float(np.trace(likeliest) / np.trace(plain))
             if max(SHARED.surer * telling.ratio, ratio) >= SHARED.surer * SHARED.strong:
+                covariance = found.doubted(each, likeliest)
+                ratio = float(np.trace(covariance) / np.trace(plain))
                 excess = Excess("what is left on balls", ratio, 0.0)
                 return covariance, excess, found.told
     if telling.ratio >= SHARED.strong:
@@ -87,13 +90,13 @@ def _motions(p: Patches, joint: tuple[Placement, Sums] | None) -> Floats:
     return np.asarray((p.share[:, :, None] * each[:, None]).reshape(len(each), -1))
 
 
-def _spread(
-    found: Components,
+def _gain(
+    p: Patches,
     accepted: list[SphereCandidate],
     joint: tuple[Placement, Sums] | None,
-) -> Floats:
-    """(3 m, 3 m) what the errors of patches make of the centres."""
-    p, m = found.patches, len(accepted)
+) -> tuple[Floats, Floats]:
+    """(n, 3 m) what errors of patches make of centres, (3 m, 3 m) what views add."""
+    m = len(accepted)
     score = p.weight[:, None] * p.u
     J = np.zeros((len(p.ball), 3 * m))
     for i, c in enumerate(accepted):
@@ -109,11 +112,10 @@ def _spread(
         gains = placed.gain[3 * m :].reshape(-1, 6, 3 * m)
         for v, gain in enumerate(gains):
             J[rows] -= p.share[rows, v : v + 1] * (s @ K @ gain)
-    covariance = found.covariance(J)
-    if joint is not None:
-        motions = joint[0].gain[3 * m :]
-        covariance += motions.T @ (joint[0].prior[:, None] * motions)
-    return covariance
+    if joint is None:
+        return J, np.zeros((3 * m, 3 * m))
+    motions = joint[0].gain[3 * m :]
+    return J, motions.T @ (joint[0].prior[:, None] * motions)
 
 
 def budget(

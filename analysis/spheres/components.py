@@ -17,7 +17,16 @@ found by minorising and maximising [Zhou, Hu, Zhou, Lange, J. Comput. Graph. Sta
     t_k <- t_k sqrt(y' P C_k P y / tr(P C_k))
 
 where P takes from y what X explains, and C^-1 weighs the rest. Centres that follow from
-y by a matrix J then err by J C J'. What moves a ball as a whole does not show on it
+y by a matrix J then err by J C J' = S. Few balls tell the t_k badly, and a squared
+error over a variance that is itself estimated is more than one in the mean: of k
+squares, k / (k - 2). To second order in what the t_k err by, of covariance V, it is one
+with
+
+    S + sum V_kl S_k S^-1 S_l,  V^-1 = tr(P C_k P C_l) / 2
+
+where the S_k are what t_k = 1 makes of centres; of one variance that is the factor
+1 + 2 / k. Estimates of fixed effects are corrected by the like [Kenward, Roger,
+Biometrics 53:983 (1997)]. What moves a ball as a whole does not show on it
 alone, but between views, between balls, and by the lengths over which the rest is
 correlated.
 """
@@ -40,16 +49,33 @@ class Components:
 
     patches: Patches
     sizes: Floats  # (k,) t_k; the first is a factor of the noise, others are mm^2
+    doubt: Floats | None = None  # (k, k) V; None where the sizes are known
 
-    def covariance(self, J: Floats) -> Floats:
-        """(q, q) mm^2 of J' y.
+    def covariance(self, J: Floats, beside: Floats | float = 0.0) -> Floats:
+        """(q, q) mm^2 of J' y, larger by what is not known of the sizes.
 
         Parameters
         ----------
         J : (n, q) weights of the patches
+        beside : (q, q) mm^2 that is known and adds to it
         """
-        found = zip(self.sizes, _each(self.patches, J), strict=True)
-        return np.asarray(sum(t * C for t, (_, C) in found))
+        each, likeliest = self.likeliest(J, beside)
+        return self.doubted(each, likeliest)
+
+    def likeliest(
+        self, J: Floats, beside: Floats | float = 0.0
+    ) -> tuple[Floats, Floats]:
+        """(k, q, q) S_k, and (q, q) S with what stands beside it, mm^2."""
+        each = np.array([C for _, C in _each(self.patches, J)])
+        return each, np.asarray(np.tensordot(self.sizes, each, 1) + beside)
+
+    def doubted(self, each: Floats, likeliest: Floats) -> Floats:
+        """S (q, q) with what is not known of the sizes, mm^2."""
+        if self.doubt is None:
+            return likeliest
+        weighed = np.linalg.solve(likeliest, each)
+        told = np.tensordot(self.doubt, weighed, 1)
+        return np.asarray(likeliest + (each @ told).sum(axis=0))
 
     @property
     def told(self) -> tuple[ErrorComponent, ...]:
@@ -81,8 +107,8 @@ def learnt(patches: Patches, known: Floats) -> Components | None:
         X[np.arange(len(X)), 3 * some.ball + a] = some.u[:, a]
     free = _free_of(T.T @ np.hstack([X, known[: len(X)]]))
     each = np.array([free.T @ C @ free for _, C in _each(some, T)])
-    sizes = _likeliest(free.T @ T.T @ some.height, each)
-    return None if sizes is None else Components(patches, sizes)
+    found = _likeliest(free.T @ T.T @ some.height, each)
+    return None if found is None else Components(patches, *found)
 
 
 def _free_of(X: Floats) -> Floats:
@@ -91,8 +117,8 @@ def _free_of(X: Floats) -> Floats:
     return np.asarray(u[:, int((s > PATCHES.rank * s[0]).sum()) :])
 
 
-def _likeliest(z: Floats, each: Floats) -> Floats | None:
-    """The t (k,) for which z (m,) ~ N(0, sum t_k C_k) is most likely."""
+def _likeliest(z: Floats, each: Floats) -> tuple[Floats, Floats] | None:
+    """The t (k,) for which z (m,) ~ N(0, sum t_k C_k) is most likely, and V (k, k)."""
     traces = np.einsum("kii->k", each)
     shown = traces > PATCHES.rank * traces.max(initial=0.0)
     start = np.divide(float(z @ z), traces, out=np.zeros(len(each)), where=shown)
@@ -102,13 +128,29 @@ def _likeliest(z: Floats, each: Floats) -> Floats | None:
         factor = cho_factor(np.tensordot(sizes, each, 1), lower=True)
         a = cho_solve(factor, z)
         deviance = 2.0 * float(np.log(np.diag(factor[0])).sum()) + float(z @ a)
-        if before - deviance < PATCHES.settled:
-            return np.asarray(sizes)
-        before = deviance
         inverse = cho_solve(factor, np.eye(len(z)))
+        if before - deviance < PATCHES.settled:
+            return sizes, _in_doubt(sizes, each, inverse)
+        before = deviance
         traces[shown] = np.tensordot(each[shown], inverse, 2)
         sizes = sizes * np.sqrt((each @ a) @ a / traces)
     return None
+
+
+def _in_doubt(sizes: Floats, each: Floats, inverse: Floats) -> Floats:
+    """V (k, k); zero of components that are told worse than to their own size.
+
+    Of these t_k^2 tr(C^-1 C_k C^-1 C_k) / 2 < 1: less than two squares tell them, and
+    an expansion in what they err by means nothing.
+    """
+    doubt = np.zeros((len(sizes), len(sizes)))
+    most = (sizes * np.tensordot(each, inverse, 2)) ** 2 / 2.0
+    on = np.flatnonzero(most >= 1.0)
+    weighed = np.array([inverse @ C for C in each[on]]).reshape(-1, *inverse.shape)
+    told = np.einsum("kij,lji->kl", weighed, weighed, optimize=True) / 2.0
+    kept = sizes[on] ** 2 * np.diag(told) >= 1.0
+    doubt[np.ix_(on[kept], on[kept])] = np.linalg.inv(told[np.ix_(kept, kept)])
+    return doubt
 
 
 def _bases(patches: Patches) -> Iterator[Floats]:

@@ -94,6 +94,35 @@ def test_what_centres_err_by_is_learnt_from_what_is_left_on_balls(
     assert told == pytest.approx(spread, rel=0.45)
 
 
+def test_squared_errors_over_variances_that_are_learnt_are_one_in_the_mean(
+    rng: np.random.Generator,
+) -> None:
+    """Over the likeliest variances alone they are a tenth more."""
+    p, over, over_likeliest = seen(merged=False), [], []
+    J = centres(p)
+    sizes = {"noise of points": 1.0, NAMES[5]: 4e-4, "balls, sizes": 1e-4}
+    true = Components(p, np.array([sizes.get(name, 0.0) for name in NAMES[:11]]))
+    spread = true.covariance(J)
+    for _ in range(10):
+        found = learnt(with_errors(rng, p, sizes), np.empty((len(p.ball), 0)))
+        assert found is not None
+        over.append(np.trace(np.linalg.solve(found.covariance(J), spread)) / len(J.T))
+        likeliest = found.likeliest(J)[1]
+        over_likeliest.append(np.trace(np.linalg.solve(likeliest, spread)) / len(J.T))
+    assert np.mean(over) == pytest.approx(1.0, abs=0.25)
+    assert np.mean(over_likeliest) > 1.05 * np.mean(over)
+
+
+def test_a_variance_of_k_squares_is_taken_one_and_two_over_k_times() -> None:
+    p = seen(merged=False)
+    J, sizes, k = centres(p), 3.0 * np.eye(11)[0], 8.0
+    doubt = np.zeros((11, 11))
+    doubt[0, 0] = 2.0 * sizes[0] ** 2 / k
+    found = Components(p, sizes, doubt).covariance(J)
+    likeliest = Components(p, sizes).covariance(J)
+    np.testing.assert_allclose(found, (1.0 + 2.0 / k) * likeliest)
+
+
 def test_noise_that_is_independent_has_no_other_component(
     rng: np.random.Generator,
 ) -> None:
