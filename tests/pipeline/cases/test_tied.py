@@ -66,6 +66,20 @@ def test_the_determinant_tells_a_trefoil_from_a_loop() -> None:
     assert _determinant(trefoil * [1.0, 1.0, 0.0] + t[:, None] * [0.0, 0.0, 1.0]) == 1
 
 
+def _pulls_by_bending_and_friction(case: Any, steps: list[SpaceMotionStep]) -> None:
+    """F - B k^2 / 2 is what friction takes over the way on which strands slide.
+
+    Both go through the braid at the speed of the ends, against each other. The mean of
+    both over the swinging of the knot.
+    """
+    first, last = steps[0], steps[-1]
+    taken = last.moving.ledger.friction - first.moving.ledger.friction
+    slid = 2.0 * case.speed * (last.time - first.time)
+    bent = [0.5 * case.wire.bending * case.across(step) ** 2 for step in steps]
+    more = np.mean([case.pull(step) for step in steps]) - np.mean(bent)
+    assert more == pytest.approx(taken / slid, rel=0.06)
+
+
 @pytest.mark.parametrize(
     ("values", "tightened"),
     [
@@ -86,6 +100,7 @@ def test_a_knot_stays_a_knot_and_nothing_passes_through(
     if tightened:
         told = recorder.summary()
         assert told["R_over_h"] < 25.0
+        _pulls_by_bending_and_friction(case, [s for s in steps if s.time > 0.199])
         assert 0.65 < told["F_R2_over_B"] < 1.1
 
 
