@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pipeline.cases.actuated_folds import actuated_arrays, actuated_row
 from pipeline.cases.fold_outcome import FoldOutcome, StrainWarning
 from pipeline.cases.lock_share import end_of
 from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
@@ -23,11 +24,12 @@ from sim.origami.loading.sequences import parse_sequence
 from sim.origami.mechanics.modes import Probe, eigenmodes, stiffness_along
 from sim.origami.model.compliant import compliant_mesh
 from sim.origami.model.concentrated import concentrated_mesh
+from sim.origami.model.conduction import HeatTransfer, heat_model
 from sim.origami.model.contact import Contact
 from sim.origami.model.material import SheetMaterial
 from sim.origami.model.mesh import BarHingeMesh
 from sim.origami.pattern.fold_format import pattern_document
-from sim.origami.pattern.holding import largest_panel_held
+from sim.origami.pattern.holding import largest_panel, largest_panel_held
 from sim.origami.pattern.pattern import CreasePattern
 from sim.origami.pattern.tessellations import subdivided
 
@@ -75,6 +77,7 @@ class OrigamiCase:
     strain_limit : above it the result warns that linear elasticity ends; where none is
         given, 2 % in panels, and in creases the elastic limit of their material
     fold_tolerance : degrees within which a crease has reached what is asked
+    heating : plies of creases and what conducts heat, where a phase heats them
     """
 
     pattern: CreasePattern
@@ -94,6 +97,7 @@ class OrigamiCase:
     accept_unconverged: bool = False
     strain_limit: float | None = None
     fold_tolerance: float = FOLD_TOLERANCE
+    heating: HeatTransfer | None = None
 
     def __post_init__(self) -> None:
         if not self.phases:
@@ -146,14 +150,21 @@ class OrigamiCase:
     @cached_property
     def sheet(self) -> Sheet:
         """The mesh with its supports, and contact with every default filled in."""
-        held = self.supports
+        held, heating = self.supports, self.heating
         return Sheet(
             self.mesh,
-            largest_panel_held(self.pattern) if isinstance(held, str) else held,
+            self._largest_held() if isinstance(held, str) else held,
             self.contact.filled(self.mesh),
             self.max_iterations,
             self.accept_unconverged,
+            None if heating is None else heat_model(self.mesh, self.material, heating),
         )
+
+    def _largest_held(self) -> list[tuple[int, ...]]:
+        """Rows (node, x, y, z); panels between creases with a width have own nodes."""
+        held, mesh = largest_panel(self.pattern), self.mesh
+        rows = largest_panel_held(self.pattern)
+        return [(mesh.corner_node(held, vertex), *axes) for vertex, *axes in rows]
 
     def steps(self) -> Iterator[OrigamiStep]:
         try:
@@ -212,7 +223,8 @@ class OrigamiRecorder:
             "converged": int(step.converged),
             **self._fold.row(step),
         }
-        return found | self._tangent(step)
+        driven = actuated_row(self.case.mesh, self.case.phases, step)
+        return found | driven | self._tangent(step)
 
     def _tangent(self, step: OrigamiStep) -> Row:
         """The smallest eigenvalues, and the stiffness along probes, where asked for."""
@@ -230,16 +242,21 @@ class OrigamiRecorder:
         if case.eigenvalues:
             soft = eigenmodes(case.sheet, phase, step, case.eigenvalues)
             modes = {"modes": soft.shapes}
-        return modes | {
-            "x": step.x,
-            "contact_force": step.contact_force,
-            "support_force": support_forces(
-                self._unsupported[step.phase],
-                self.case.sheet,
-                self.case.phases[step.phase],
-                step,
-            ),
-        }
+        driven = actuated_arrays(case.mesh, case.phases, step)
+        return (
+            modes
+            | driven
+            | {
+                "x": step.x,
+                "contact_force": step.contact_force,
+                "support_force": support_forces(
+                    self._unsupported[step.phase],
+                    self.case.sheet,
+                    self.case.phases[step.phase],
+                    step,
+                ),
+            }
+        )
 
     @cached_property
     def _unsupported(self) -> list[FoldingProblem]:
@@ -286,5 +303,6 @@ class OrigamiRecorder:
         if self.case.lock is not None:
             done |= end_of(self.case.sheet, self.case.phases, step.x,
                            asdict(self.case.lock), self.case.imperfections)  # fmt: skip
-        return {**done, **self._tangent(step), **self._fold.summary(),
+        driven = actuated_row(self.case.mesh, self.case.phases, step)
+        return {**done, **driven, **self._tangent(step), **self._fold.summary(),
                 **self._strain.summary(step)}  # fmt: skip

@@ -1,4 +1,7 @@
-"""Ways to advance a sheet: by rest angles, by load, by displacement, along its path."""
+"""Ways to advance a sheet: by rest angles, by load, by displacement, along its path.
+
+Those of heat and moments stand in `sim.origami.folding.actuated`.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -6,25 +9,21 @@ from dataclasses import replace
 import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
+from sim.origami.folding.actuated import heating, turning
 from sim.origami.folding.equilibrium import (
     NewtonResult,
     continuation_step,
-    full_newton,
     tangent_move,
 )
 from sim.origami.folding.leaving import folds_together
-from sim.origami.folding.minimum import minimise
-from sim.origami.folding.prediction import extrapolated_move, remembered
 from sim.origami.folding.problem import FoldingProblem
+from sim.origami.folding.resting import MOST_NEWTON, Advance, equilibrate
 from sim.origami.folding.sheet import Sheet, SheetState, hinge_angles
+from sim.origami.loading.actuation import Heat, Moments
 from sim.origami.loading.phases import Displace, Fold, Load, Path, Phase
 from sim.origami.model.mesh import BarHingeMesh
 
-MOST_NEWTON = 29  # linear solves of an increment with full steps, as in [ZF19]
 MOST_CONTINUED = 60  # linear solves of an increment along a path
-MOST_SEARCHES = 500  # linear solves of an increment that searches for a minimum
-
-Advance = Callable[[SheetState, float], tuple[SheetState, NewtonResult]]
 
 
 def stages(
@@ -33,6 +32,12 @@ def stages(
     """Number, the way to advance, and the norm of the load (N) of each stage."""
     if isinstance(phase, Fold):
         yield from _fold_stages(sheet, phase, problem)
+        return
+    if isinstance(phase, Heat):
+        yield 0, heating(sheet, phase, problem, state), 0.0
+        return
+    if isinstance(phase, Moments):
+        yield 0, turning(sheet, phase, problem, state), 0.0
         return
     P = load_vector(sheet.mesh, phase, problem)
     norm = float(np.sqrt(len(phase.nodes)) * np.linalg.norm(phase.force))
@@ -53,28 +58,6 @@ def load_vector(mesh: BarHingeMesh, phase: Load, problem: FoldingProblem) -> Flo
     out = np.zeros(len(problem.model.first))
     out[unknown[unknown >= 0]] = f[unknown >= 0]
     return out
-
-
-def equilibrate(
-    sheet: Sheet,
-    problem: FoldingProblem,
-    state: SheetState,
-    part: float,
-    angles: Floats,
-    load: Floats,
-    tolerance: float,
-    by_move: float = 0.0,
-) -> tuple[SheetState, NewtonResult]:
-    """Equilibrium at the given rest angles and load, by the sheet's rules."""
-    near, x, most = state.near, state.x, sheet.max_iterations
-    if problem.safe:
-        ahead, most = extrapolated_move(*state.past, part), most or MOST_SEARCHES
-        out = minimise(problem, near, x, ahead, angles, load, tolerance, most)
-    else:
-        limit, most = by_move or tolerance, most or MOST_NEWTON
-        out = full_newton(problem, near, x, angles, load, limit, most, by_move > 0)
-    past = remembered(*state.past, part, out.x)
-    return SheetState(out.x, angles, out.near, part, past), out
 
 
 def _fold_stages(

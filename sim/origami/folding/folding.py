@@ -7,10 +7,11 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
-from sim.origami.folding.controls import Advance, stages
+from sim.origami.folding.controls import stages
 from sim.origami.folding.equilibrium import NewtonResult
 from sim.origami.folding.leaving import left_flat
-from sim.origami.folding.problem import near_at
+from sim.origami.folding.problem import FoldingProblem, near_at
+from sim.origami.folding.resting import Advance
 from sim.origami.folding.sheet import (
     Sheet,
     SheetState,
@@ -36,7 +37,7 @@ class OrigamiStep:
     ----------
     s, phase, stage, increment : numbers from 0; the increment counts from 1
     x : (n, 3) m
-    angles : (h,) rest angles, rad
+    angles : (h,) rest angles, rad; with moments, those that have the same effect
     energies : (6,) J, see `sim.origami.model.assembly.EquilibriumSystem`
     contact_force : (n, 3) N
     factor : load factor, or part of the stage that is done
@@ -48,6 +49,8 @@ class OrigamiStep:
     iterations : linear solves, of all parts of the increment
     parts : into how many the increment was divided
     unconverged : increments so far that were let through without convergence
+    rise : (n,) K by which nodes are warmer than when the sheet was flat; None of a
+        sheet that was never heated
     """
 
     s: int
@@ -68,6 +71,7 @@ class OrigamiStep:
     parts: int
     converged: bool
     unconverged: int
+    rise: Floats | None = None
 
 
 def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
@@ -91,9 +95,7 @@ def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
     state = left_flat(sheet, phases[0], problem, state)
     for number, phase in enumerate(phases):
         problem = build_problem(sheet, phase)
-        state = replace(
-            state, near=near_at(problem, state.x, problem.skin), along=None, sign=1.0
-        )
+        state = begun(problem, state)
         start = state.x
         for stage, advance, load in stages(sheet, phase, problem, state):
             state = replace(state, factor=0.0, past=(np.zeros(1), state.x[None]))
@@ -118,8 +120,16 @@ def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
                     parts=parts,
                     converged=out.converged,
                     unconverged=step.unconverged + (not out.converged),
+                    rise=None if state.rise is None else state.rise[: len(state.x)],
                 )
                 yield step
+
+
+def begun(problem: FoldingProblem, state: SheetState) -> SheetState:
+    """The state at the beginning of a phase; moments of the last have left."""
+    near = near_at(problem, state.x, problem.skin)
+    angles = state.angles if state.unloaded is None else state.unloaded
+    return replace(state, near=near, angles=angles, unloaded=None, along=None, sign=1.0)
 
 
 def goals(phase: Phase) -> Floats:

@@ -21,8 +21,9 @@ from sim.origami.folding.folding import OrigamiStep
 from sim.origami.folding.leaving import asked_folds, crease_stiffness, rigid_sheet
 from sim.origami.folding.problem import near_at
 from sim.origami.folding.sheet import Sheet, build_problem, hinge_angles, part_at
+from sim.origami.loading.actuation import Heat
 from sim.origami.loading.phases import Fold, Phase
-from sim.origami.model.compliant import CENTRE_SHARE
+from sim.origami.model.compliant import CENTRE_SHARE, fold_weights
 from sim.origami.model.mesh import BarHingeMesh
 from sim.origami.pattern.rigid_path import RigidFolds, RigidSheet
 
@@ -83,10 +84,17 @@ def reached_folds(mesh: BarHingeMesh, x: Floats) -> Floats:
     Of a crease with a width: the sum over its rims and its middle, which is two lines.
     """
     folding = mesh.hinge_share > 0
-    turn = hinge_angles(mesh, x, folding) - np.pi
-    lines = np.where(mesh.hinge_share[folding] == CENTRE_SHARE, 0.5, 1.0)
+    turns = np.zeros(len(folding))
+    turns[folding] = hinge_angles(mesh, x, folding) - np.pi
+    return by_crease(mesh, turns)
+
+
+def by_crease(mesh: BarHingeMesh, turns: Floats) -> Floats:
+    """(c,) what turns (h,) of all hinges are together as folds."""
+    folding = mesh.hinge_share > 0
     whole = np.zeros(len(mesh.pattern.edges))
-    np.add.at(whole, mesh.hinge_crease[folding], lines * turn)
+    each = fold_weights(mesh)[folding] * turns[folding]
+    np.add.at(whole, mesh.hinge_crease[folding], each)
     return whole[mesh.pattern.creases]
 
 
@@ -96,14 +104,30 @@ def crease_lines(mesh: BarHingeMesh) -> Ints:
     return np.column_stack([mesh.hinge[middle, 1:3], mesh.hinge_crease[middle]])
 
 
-def asked_until(mesh: BarHingeMesh, phases: Sequence[Phase], last: int) -> Floats:
-    """(c,) what the phases up to number `last` ask for, rad; nan where nothing."""
+def asked_until(sheet: Sheet, phases: Sequence[Phase], step: OrigamiStep) -> Floats:
+    """(c,) what the phases up to that of a step ask for, rad; nan where nothing.
+
+    Heat asks for the folds that creases made of plies would have by themselves.
+    """
+    mesh = sheet.mesh
     out = np.full(len(mesh.pattern.creases), np.nan)
-    for phase in phases[: last + 1]:
+    for phase in phases[: step.phase + 1]:
+        folds = np.full(len(out), np.nan)
         if isinstance(phase, Fold):
             folds = asked_folds(mesh, phase)
-            out = np.where(np.isnan(folds), out, folds)
+        elif isinstance(phase, Heat) and phase is phases[step.phase]:
+            folds = _warm_folds(sheet, step)
+        out = np.where(np.isnan(folds), out, folds)
     return out
+
+
+def _warm_folds(sheet: Sheet, step: OrigamiStep) -> Floats:
+    """(c,) rad at rest of the creases made of plies, nan of the others."""
+    mesh, heat = sheet.mesh, sheet.heat
+    assert heat is not None  # a phase has heated it
+    plies = np.unique(mesh.hinge_crease[heat.curls])
+    folds = by_crease(mesh, step.angles - np.pi)
+    return np.where(np.isin(mesh.pattern.creases, plies), folds, np.nan)
 
 
 def wrong_side(asked: Floats, reached: Floats) -> Bools:
@@ -130,7 +154,7 @@ def fold_report(
     tolerance : rad within which a crease has reached what is asked
     """
     mesh = sheet.mesh
-    asked = asked_until(mesh, phases, step.phase)
+    asked = asked_until(sheet, phases, step)
     reached = reached_folds(mesh, step.x)
     away = np.abs(missing_folds(asked, reached)) > tolerance
     rigid = rigid_sheet(mesh, asked) if away.any() else None

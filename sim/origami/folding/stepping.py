@@ -20,10 +20,10 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
-from sim.origami.folding.controls import equilibrate
 from sim.origami.folding.driving import crease_folds
 from sim.origami.folding.equilibrium import NewtonResult
 from sim.origami.folding.leaving import left_flat
+from sim.origami.folding.resting import equilibrate
 from sim.origami.folding.sheet import (
     Sheet,
     SheetState,

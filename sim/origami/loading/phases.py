@@ -6,22 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.limits import is_count
+from sim.origami.loading.actuation import Heat, Moments
+from sim.origami.loading.checks import Rows, check_increments, check_tolerance
 from sim.origami.model.mesh import BarHingeMesh
-
-Rows = Sequence[Sequence[float]]
-
-
-def _check_increments(increments: int) -> None:
-    if not is_count(increments):
-        raise ValueError(
-            f"increments must be 1 or more, a whole number, not {increments}"
-        )
-
-
-def _check_tolerance(tolerance: float) -> None:
-    if not tolerance > 0:
-        raise ValueError(f"tolerance must be positive, not {tolerance}")
 
 
 @dataclass(frozen=True)
@@ -62,8 +49,8 @@ class Fold:
     elastic: Rows = ()
 
     def __post_init__(self) -> None:
-        _check_increments(self.increments)
-        _check_tolerance(self.tolerance)
+        check_increments(self.increments)
+        check_tolerance(self.tolerance)
         if isinstance(self.fraction, bool | str) or not 0 <= self.fraction <= 1:
             raise ValueError(
                 f"fraction must lie between 0 and 1, not {self.fraction}: it is a part "
@@ -172,9 +159,9 @@ class Load:
     axis: int = 2
 
     def __post_init__(self) -> None:
-        _check_increments(self.increments)
-        _check_tolerance(self.tolerance)
-        _check_tolerance(self.move_tolerance)
+        check_increments(self.increments)
+        check_tolerance(self.tolerance)
+        check_tolerance(self.move_tolerance)
         if not self.nodes:
             raise ValueError("load has no nodes: name those that carry the force")
         if len(self.force) != 3:
@@ -227,4 +214,4 @@ class Path(Load):
             raise ValueError(f"first_factor must be positive, not {self.first_factor}")
 
 
-Phase = Fold | Load
+Phase = Fold | Load | Heat | Moments

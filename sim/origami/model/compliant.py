@@ -91,6 +91,15 @@ def drawn_in(pattern: CreasePattern, number: int, width: float) -> Floats:
     return out
 
 
+def fold_weights(mesh: BarHingeMesh) -> Floats:
+    """(h,) by which the angles of its hinges add up to the fold of a crease.
+
+    The middle of a crease with a width is two lines, which turn together.
+    """
+    middle = mesh.hinge_share == CENTRE_SHARE
+    return np.where(middle, 0.5, (mesh.hinge_share > 0).astype(np.float64))
+
+
 def _unit(v: Floats) -> Floats:
     return np.asarray(v / np.linalg.norm(v))
 

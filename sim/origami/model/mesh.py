@@ -51,6 +51,11 @@ class BarHingeMesh:
         """How many of the triangles belong to panels; they come first."""
         return int(np.count_nonzero(self.triangle_panel < len(self.pattern.panels)))
 
+    def corner_node(self, panel: int, vertex: int) -> int:
+        """Node at a corner of a panel, by the vertex of the pattern."""
+        own = self.corner[self.corner_panel == panel]
+        return int(own[list(self.pattern.panels[panel]).index(vertex)])
+
     def adjusted(self, rest: Floats | Sequence[Sequence[float]]) -> "BarHingeMesh":
         """The same model with its nodes moved by hand; stiffness stays as it is.
 

@@ -9,26 +9,31 @@ from sim.origami.pattern.pattern import CreasePattern, polygon_area
 Row = tuple[int, int, int, int]
 
 
+def largest_panel(pattern: CreasePattern) -> int:
+    """Its number; of equally large panels the first."""
+    normals = [polygon_area(pattern.vertices[list(p)]) for p in pattern.panels]
+    areas = np.linalg.norm(normals, axis=1)
+    return int(np.argmax(np.round(areas / areas.max(), 9)))  # not by rounding
+
+
 def largest_panel_held(pattern: CreasePattern) -> list[Row]:
-    """Six supports at three corners of the largest panel, rows (node, x, y, z).
+    """Six supports at three corners of the largest panel, rows (vertex, x, y, z).
 
     The first is held in x, y and z, the second along the panel across the line to the
     first and out of the panel, the third out of the panel: the panel cannot move, and
-    its corners are free to come closer to each other. Of equally large panels it is
-    the first; its corners are those that span the largest triangle.
+    its corners are free to come closer to each other. They are those that span the
+    largest triangle.
     """
-    normals = [polygon_area(pattern.vertices[list(p)]) for p in pattern.panels]
-    areas = np.linalg.norm(normals, axis=1)
-    size = float(areas.max())
-    largest = int(np.argmax(np.round(areas / size, 9)))  # not by rounding
-    panel = pattern.panels[largest]
+    panel = pattern.panels[largest_panel(pattern)]
+    normal = polygon_area(pattern.vertices[list(panel)])
+    size = float(np.linalg.norm(normal))
 
     def spanned(corners: tuple[int, ...]) -> float:
         a, b, c = pattern.vertices[list(corners)]
         return round(float(np.linalg.norm(np.cross(b - a, c - a))) / size, 9)
 
     a, b, c = max(combinations(panel, 3), key=spanned)
-    out = int(np.argmax(np.abs(normals[largest])))
+    out = int(np.argmax(np.abs(normal)))
     along = np.abs(pattern.vertices[b] - pattern.vertices[a])
     along[out] = np.inf
     across = int(np.argmin(along))
