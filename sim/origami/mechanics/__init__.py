@@ -1,5 +1,6 @@
 """What a designer asks of a folded sheet: modes, stiffness, Poisson's ratios, energies.
 
 Read `modes` (a state of a run), `plate` (a sheet that repeats), `landscape` (energy by
-folds that are held) and `basins`, its minima; `thick` (rigid panels with volume).
+folds that are held) and `basins`, its minima; `thick` (rigid panels with volume);
+`motion` (a sheet that is let go).
 """

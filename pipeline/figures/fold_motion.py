@@ -1,0 +1,75 @@
+"""A crease that rings, a pyramid that snaps with damping and without: three runs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from analysis.figures.fold_motion import RingingCrease, moving_folds
+from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.store.files import read_json
+from pipeline.terminal.errors import InputError
+
+CAPTION = """
+**Sheets in motion.** **a**, fold of a crease with a panel on it that is turned by a
+moment and let go, and the closed form of a spring and a rigid panel (line), which it
+leaves by at most {{ off | times(100) | sig(2) }} % of the first fold. **b**, height of
+the apex of a pyramid that is pushed past its barrier and let go: it snaps through,
+overshoots, and with damping comes to rest at {{
+rows[1].result.watched | times(1000) | sig(4) }} mm. **c**, its energies and what
+damping took; their sum is kept within {{ rows[1].result.imbalance | times(100) | sig(1)
+}} % of the largest kinetic energy.
+"""
+
+
+def draw(rows: Sequence[Row]) -> DrawnFigure:
+    """Three rows: a ringing crease, a pyramid with damping, one without."""
+    if len(rows) != 3:
+        raise InputError(
+            f"this figure shows three runs, not {len(rows)}: a ringing crease, a "
+            "pyramid with damping, one without"
+        )
+    ringing = _ringing(rows[0].simulated)
+    snaps = {row.label: _steps(row.simulated) for row in rows[1:]}
+    keys = [key_of_run(row.simulated) for row in rows]
+    runs = [(row.label, key) for row, key in zip(rows, keys, strict=True)]
+    known = ringing.known(ringing.time)
+    off = np.abs(ringing.fold - known).max() / np.abs(ringing.fold[0])
+    folds = {"time": ringing.time, "fold": ringing.fold, "known": known}
+    tables = {"ringing": pd.DataFrame(folds)} | {
+        f"snap-{k}": table for k, table in enumerate(snaps.values())
+    }
+    figure = moving_folds(ringing, snaps, runs)
+    return DrawnFigure(figure, tables, keys, said={"off": float(off)})
+
+
+def _steps(folder: Path) -> pd.DataFrame:
+    path = folder / "steps.csv"
+    table = pd.read_csv(path) if path.is_file() else pd.DataFrame()
+    if "kinetic_energy" not in table:
+        raise InputError(f"{path} tells no motion: give the runs in their order")
+    return table
+
+
+def _ringing(folder: Path) -> RingingCrease:
+    """One crease across the sheet, whose second panel moves as a rigid one."""
+    time = _steps(folder)["time"].to_numpy()
+    with np.load(folder / "steps.npz", allow_pickle=False) as arrays:
+        fold = arrays["folds"][:, 0]
+        rest, triangles = arrays["rest"], arrays["triangles"]
+        of, lines = arrays["triangle_panel"], arrays["crease_lines"]
+    case = read_json(folder / "run.json")["config"]["case"]
+    made, moves = case["of"]["material"], case["motion"]
+    ends = rest[lines[0, :2].astype(int)]
+    corners = rest[triangles[of == 1]]
+    sides = corners[:, 1:] - corners[:, :1]
+    area = 0.5 * np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
+    third = moves["panel_density"] * made["panel_thickness"] * area / 3.0
+    arm = corners[:, :, 0] - ends[0, 0]
+    inertia = float((third[:, None] * arm**2).sum())
+    stiffness = (
+        made["crease_modulus"] * made["crease_thickness"] ** 3
+        * float(np.linalg.norm(ends[1] - ends[0])) / (12.0 * made["crease_width"])
+    )  # fmt: skip
+    return RingingCrease(time, fold, float(np.sqrt(stiffness / inertia)))

@@ -1,0 +1,271 @@
+"""A sheet with mass that moves: from rest or from speeds, with damping and contact.
+
+Newmark's rule with constant mean acceleration (J. Eng. Mech. Div. ASCE 85, 1959), of
+second order, over a step h:
+
+    v1 = 2 (x1 - x0) / h - v0,    a1 = 2 (v1 - v0) / h - a0
+    m a1 + A m v1 + f(x1) + sum over hinges of B k w1 dtheta/dx = m g
+
+with the inner forces f, contact's among them, the mass m of nodes (a third of each
+triangle's), and w the rate of a hinge's angle theta, by the same rule. A hinge with its
+dashpot is one of stiffness k (1 + 2 B / h) with another rest angle, so that Newton's
+matrix is exact. Contact is without friction. A step is divided where it does not
+converge, or where the energies, with what damping took, do not keep their sum: the rule
+keeps it to second order only, and the barrier of contact is stiff.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.convergence import NotConvergedError
+from sim.limits import is_count, refuse_negative, refuse_unless_positive
+from sim.origami.folding.equilibrium import spread
+from sim.origami.folding.problem import (
+    FoldingProblem,
+    NearbyPairs,
+    farthest,
+    near_at,
+    refreshed,
+    safe_step_length,
+)
+from sim.origami.folding.sheet import hinge_angles
+from sim.origami.model.assembly import assemble, energies_at
+from sim.origami.model.material import SheetMaterial
+from sim.origami.model.mesh import BarHingeMesh
+from sim.origami.model.skyline import factorise, solve
+
+MOST_NEWTON = 30  # linear solves of a step before it is divided
+HALVINGS = 16
+ROUNDING = 1e-15  # of positions, of the sheet's size
+
+
+@dataclass(frozen=True)
+class MotionSettings:
+    """How a sheet moves.
+
+    Parameters
+    ----------
+    panel_density, crease_density : kg/m^3
+    gravity : m/s^2 against z
+    mass_damping : A, 1/s
+    hinge_damping : B, s, in proportion to the stiffness of hinges
+    duration, steps : s, and into how many equal steps it is divided
+    tolerance : on the unbalanced force, N
+    balance : share of the energies by which a part of a step may change their sum
+    """
+
+    panel_density: float
+    crease_density: float
+    duration: float
+    steps: int
+    gravity: float = 0.0
+    mass_damping: float = 0.0
+    hinge_damping: float = 0.0
+    tolerance: float = 1e-9
+    balance: float = 1e-5
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(
+            self, "panel_density", "duration", "tolerance", "balance"
+        )
+        refuse_negative(
+            self, "crease_density", "gravity", "mass_damping", "hinge_damping"
+        )
+        if not is_count(self.steps):
+            raise ValueError(f"steps is {self.steps}: give 1 or more")
+
+
+@dataclass(frozen=True, eq=False)
+class MotionState:
+    """A sheet at one time.
+
+    Attributes
+    ----------
+    time : s
+    x, v, a : (n, 3) m, m/s, m/s^2
+    theta, rate : (h,) angles of hinges, rad, and rad/s
+    kinetic, height : J, of speeds, and of masses in gravity
+    energies : (6,) J, see `sim.origami.model.assembly.EquilibriumSystem`
+    lost : J, by damping since the beginning
+    parts, iterations : of the last step
+    """
+
+    time: float
+    x: Floats
+    v: Floats
+    a: Floats
+    theta: Floats
+    rate: Floats
+    kinetic: float
+    height: float
+    energies: Floats
+    lost: float = 0.0
+    parts: int = 1
+    iterations: int = 0
+
+    @property
+    def total(self) -> float:
+        """J: what there is, and what damping took; the same at all times."""
+        return float(self.kinetic + self.height + self.energies.sum() + self.lost)
+
+
+def node_masses(
+    mesh: BarHingeMesh, material: SheetMaterial, settings: MotionSettings
+) -> Floats:
+    """(n,) kg: a third of each triangle at each of its corners."""
+    panels = len(mesh.pattern.panels)
+    thick = np.append(material.thicknesses(panels), material.crease_thickness)
+    density = np.append(np.full(panels, settings.panel_density),
+                        settings.crease_density)  # fmt: skip
+    kind = np.minimum(mesh.triangle_panel, panels)
+    a, b, c = (mesh.rest[mesh.triangle[:, i]] for i in range(3))
+    area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    each = (thick * density)[kind] * area / 3.0
+    corners, nodes = mesh.triangle.ravel(), len(mesh.rest)
+    return np.asarray(np.bincount(corners, np.repeat(each, 3), nodes), np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class MovingSheet:
+    """What stays the same during a motion.
+
+    Attributes
+    ----------
+    angles : (h,) rest angles, rad
+    mass : (n,) kg; nodes without any may only be held
+    """
+
+    mesh: BarHingeMesh
+    problem: FoldingProblem
+    angles: Floats
+    mass: Floats
+    settings: MotionSettings
+
+    def at_rest(self, x: Floats, v: Floats | None = None) -> MotionState:
+        """A state at time zero that is let go at x, with speeds v if there are any."""
+        free = self.problem.model.unknown >= 0
+        speed = np.where(free, 0.0 if v is None else v, 0.0)
+        near = near_at(self.problem, x, self.problem.skin)
+        theta, rate = hinge_angles(self.mesh, x), np.zeros(len(self.angles))
+        if speed.any():
+            scale = 1e-6 * self.mesh.pattern.size / np.abs(speed).max()
+            ahead = hinge_angles(self.mesh, x + scale * speed)
+            rate = (ahead - hinge_angles(self.mesh, x - scale * speed)) / (2.0 * scale)
+        model, ke = self.problem.model, self.problem.ke
+        r = -assemble(model, near.pairs, ke, x, self._eased(theta, rate, 0.0)).force
+        given = self._given(speed)
+        a = np.where(free, (spread(model, r) + given) / self.mass[:, None], 0.0)
+        return self._state(0.0, x, speed, a, theta, rate, near, 0.0)
+
+    def _eased(self, theta: Floats, rate: Floats, span: float) -> Floats:
+        """(h,) rest angles at which stiffer hinges do what dashpots and hinges do."""
+        B = self.settings.hinge_damping
+        stiffer = 1.0 + (2.0 * B / span if span else 0.0)
+        return np.asarray(theta - (theta - self.angles + B * rate) / stiffer)
+
+    def _given(self, v: Floats) -> Floats:
+        """(n, 3) N: weight, less what damping by mass takes."""
+        down = np.array([0.0, 0.0, self.settings.gravity])
+        pull = down + self.settings.mass_damping * v
+        return np.asarray(-self.mass[:, None] * pull)
+
+    def _state(
+        self, time: float, x: Floats, v: Floats, a: Floats, theta: Floats,
+        rate: Floats, near: NearbyPairs, lost: float,
+    ) -> MotionState:  # fmt: skip
+        model, ke = self.problem.model, self.problem.ke
+        energies = energies_at(model, near.pairs, ke, x, self.angles)
+        kinetic = 0.5 * float(self.mass @ (v * v).sum(axis=1))
+        height = self.settings.gravity * float(self.mass @ x[:, 2])
+        return MotionState(time, x, v, a, theta, rate, kinetic, height, energies, lost)
+
+    def _power(self, state: MotionState) -> float:
+        """W that damping takes."""
+        k, s = self.mesh.hinge_stiffness, self.settings
+        turning = s.hinge_damping * float(k @ state.rate**2)
+        return turning + 2.0 * s.mass_damping * state.kinetic
+
+    def after(
+        self, before: MotionState, near: NearbyPairs, h: float
+    ) -> tuple[MotionState | None, NearbyPairs, int]:
+        """One step of h seconds, None where it does not converge; linear solves."""
+        model, ke, s = self.problem.model, self.problem.ke, self.settings
+        stiffer = model._replace(
+            hinge_stiffness=model.hinge_stiffness * (1.0 + 2.0 * s.hinge_damping / h)
+        )
+        inertia = self.mass * (4.0 / h**2 + 2.0 * s.mass_damping / h)
+        free = model.unknown >= 0
+        order = model.unknown[free]
+        diagonal = np.empty(len(model.first))
+        diagonal[order] = np.broadcast_to(inertia[:, None], free.shape)[free]
+        rounding = ROUNDING * self.mesh.pattern.size * float(np.linalg.norm(diagonal))
+        x, last = before.x, 0.0
+        for iteration in range(MOST_NEWTON):
+            v = 2.0 * (x - before.x) / h - before.v
+            a = 2.0 * (v - before.v) / h - before.a
+            theta = hinge_angles(self.mesh, x)
+            rate = 2.0 * (theta - before.theta) / h - before.rate
+            near = refreshed(self.problem, near, x, last or np.inf)
+            eased = self._eased(theta, rate, h)
+            system = assemble(stiffer, near.pairs, ke, x, eased)
+            r = -system.force
+            r[order] += (self._given(v) - self.mass[:, None] * a)[free]
+            residual = float(np.linalg.norm(r))
+            if residual <= s.tolerance + rounding:
+                end = self._state(before.time + h, x, v, a, theta, rate, near, 0.0)
+                lost = 0.5 * h * (self._power(before) + self._power(end))
+                return replace(end, lost=before.lost + lost), near, iteration
+            values = system.values
+            values[system.start[1:] - 1] += diagonal
+            factorise(values, system.start, system.first)
+            solve(values, system.start, system.first, r)
+            near, step = safe_step_length(self.problem, near, x, spread(model, r))
+            moved = x + step * spread(model, r)
+            x, last = moved, farthest(moved, x)
+        return None, near, MOST_NEWTON
+
+
+def motion(sheet: MovingSheet, start: MotionState) -> Iterator[MotionState]:
+    """Yield the start, then a state after each step.
+
+    Raises
+    ------
+    NotConvergedError
+        where a step does not converge in small parts, with the last state as `best`.
+    """
+    settings, state, most = sheet.settings, start, 0.0
+    near = near_at(sheet.problem, start.x, sheet.problem.skin)
+    whole = settings.duration / settings.steps
+    yield state
+    for number in range(1, settings.steps + 1):
+        ahead, done, parts, solves = [1.0], 0.0, 0, 0
+        while ahead:
+            reached, near, count = sheet.after(state, near, (ahead[-1] - done) * whole)
+            solves += count
+            if reached is not None and _balanced(state, reached, settings, most):
+                most = max(most, reached.kinetic)
+                state, done, parts = reached, ahead.pop(), parts + 1
+            elif len(ahead) <= HALVINGS:
+                ahead.append(0.5 * (done + ahead[-1]))
+            else:
+                raise NotConvergedError(
+                    f"no motion is found after {state.time:.3e} s: take more steps, or "
+                    "a larger tolerance or balance",
+                    best=state,
+                )
+        state = replace(state, time=number * whole, parts=parts, iterations=solves)
+        yield state
+
+
+def _balanced(
+    before: MotionState, after: MotionState, settings: MotionSettings, most: float
+) -> bool:
+    """Whether a part of a step keeps the sum of energies.
+
+    most : the largest kinetic energy so far, J
+    """
+    there = max(most, after.kinetic + float(after.energies.sum()))
+    return abs(after.total - before.total) <= settings.balance * there
