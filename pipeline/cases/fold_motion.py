@@ -19,8 +19,8 @@ from sim.origami.folding.sheet import StartError, build_problem
 from sim.origami.loading.actuation import Moments
 from sim.origami.mechanics.motion import (
     MotionSettings,
-    MotionState,
     MovingSheet,
+    MovingState,
     motion,
     node_masses,
 )
@@ -70,14 +70,14 @@ class FoldMotionCase:
         )  # fmt: skip
         return moving, steps[-1].x
 
-    def steps(self) -> Iterator[tuple[int, MotionState]]:
+    def steps(self) -> Iterator[tuple[int, MovingState]]:
         moving, x = self._let_go
         yield from enumerate(motion(moving, moving.at_rest(x)))
 
     def recorder(self) -> "FoldMotionRecorder":
         return FoldMotionRecorder(self)
 
-    def distance(self, state: MotionState) -> float:
+    def distance(self, state: MovingState) -> float:
         """Of the pairs that touch, m; inf where there is none."""
         problem = self._let_go[0].problem
         pairs = near_at(problem, state.x, 0.0).pairs
@@ -91,10 +91,10 @@ class FoldMotionRecorder:
     case: FoldMotionCase
     rows: list[Row] = field(default_factory=list)
 
-    def see(self, step: tuple[int, MotionState]) -> None:
+    def see(self, step: tuple[int, MovingState]) -> None:
         self.rows.append(self.row(step))
 
-    def row(self, step: tuple[int, MotionState]) -> Row:
+    def row(self, step: tuple[int, MovingState]) -> Row:
         number, state = step
         folds = reached_folds(self.case.of.mesh, state.x)
         return {
@@ -114,12 +114,12 @@ class FoldMotionRecorder:
             "iterations": state.iterations,
         }
 
-    def arrays(self, step: tuple[int, MotionState]) -> Arrays:
+    def arrays(self, step: tuple[int, MovingState]) -> Arrays:
         _, state = step
         folds = reached_folds(self.case.of.mesh, state.x)
         return {"x": state.x, "v": state.v, "folds": folds}
 
-    def progress(self, step: tuple[int, MotionState]) -> str:
+    def progress(self, step: tuple[int, MovingState]) -> str:
         return f"{step[1].time:.3e} s"
 
     def documents(self) -> Documents:

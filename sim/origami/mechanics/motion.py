@@ -79,7 +79,7 @@ class MotionSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class MotionState:
+class MovingState:
     """A sheet at one time.
 
     Attributes
@@ -144,7 +144,7 @@ class MovingSheet:
     mass: Floats
     settings: MotionSettings
 
-    def at_rest(self, x: Floats, v: Floats | None = None) -> MotionState:
+    def at_rest(self, x: Floats, v: Floats | None = None) -> MovingState:
         """A state at time zero that is let go at x, with speeds v if there are any."""
         free = self.problem.model.unknown >= 0
         speed = np.where(free, 0.0 if v is None else v, 0.0)
@@ -175,22 +175,22 @@ class MovingSheet:
     def _state(
         self, time: float, x: Floats, v: Floats, a: Floats, theta: Floats,
         rate: Floats, near: NearbyPairs, lost: float,
-    ) -> MotionState:  # fmt: skip
+    ) -> MovingState:  # fmt: skip
         model, ke = self.problem.model, self.problem.ke
         energies = energies_at(model, near.pairs, ke, x, self.angles)
         kinetic = 0.5 * float(self.mass @ (v * v).sum(axis=1))
         height = self.settings.gravity * float(self.mass @ x[:, 2])
-        return MotionState(time, x, v, a, theta, rate, kinetic, height, energies, lost)
+        return MovingState(time, x, v, a, theta, rate, kinetic, height, energies, lost)
 
-    def _power(self, state: MotionState) -> float:
+    def _power(self, state: MovingState) -> float:
         """W that damping takes."""
         k, s = self.mesh.hinge_stiffness, self.settings
         turning = s.hinge_damping * float(k @ state.rate**2)
         return turning + 2.0 * s.mass_damping * state.kinetic
 
     def after(
-        self, before: MotionState, near: NearbyPairs, h: float
-    ) -> tuple[MotionState | None, NearbyPairs, int]:
+        self, before: MovingState, near: NearbyPairs, h: float
+    ) -> tuple[MovingState | None, NearbyPairs, int]:
         """One step of h seconds, None where it does not converge; linear solves."""
         model, ke, s = self.problem.model, self.problem.ke, self.settings
         stiffer = model._replace(
@@ -228,7 +228,7 @@ class MovingSheet:
         return None, near, MOST_NEWTON
 
 
-def motion(sheet: MovingSheet, start: MotionState) -> Iterator[MotionState]:
+def motion(sheet: MovingSheet, start: MovingState) -> Iterator[MovingState]:
     """Yield the start, then a state after each step.
 
     Raises
@@ -261,7 +261,7 @@ def motion(sheet: MovingSheet, start: MotionState) -> Iterator[MotionState]:
 
 
 def _balanced(
-    before: MotionState, after: MotionState, settings: MotionSettings, most: float
+    before: MovingState, after: MovingState, settings: MotionSettings, most: float
 ) -> bool:
     """Whether a part of a step keeps the sum of energies.
 

@@ -14,8 +14,8 @@ from sim.origami.folding.sheet import build_problem, hinge_angles
 from sim.origami.loading.phases import Fold
 from sim.origami.mechanics.motion import (
     MotionSettings,
-    MotionState,
     MovingSheet,
+    MovingState,
     motion,
     node_masses,
 )
@@ -54,7 +54,7 @@ def arms(sheet: MovingSheet) -> tuple[float, float]:
     return float(sheet.mass @ arm), float(sheet.mass @ arm**2)
 
 
-def folds_of(sheet: MovingSheet, states: list[MotionState]) -> Floats:
+def folds_of(sheet: MovingSheet, states: list[MovingState]) -> Floats:
     return np.array([reached_folds(sheet.mesh, state.x) for state in states])
 
 
@@ -156,4 +156,4 @@ def test_a_motion_that_cannot_keep_its_energy_ends_with_what_it_has() -> None:
     falls = moving(2, 0, STIFF, settings)
     with pytest.raises(NotConvergedError, match="no motion is found") as told:
         list(motion(falls, falls.at_rest(falls.mesh.rest)))
-    assert isinstance(told.value.best, MotionState)
+    assert isinstance(told.value.best, MovingState)
