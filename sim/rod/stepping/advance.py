@@ -149,6 +149,7 @@ def attempt(
         if bare:
             return h, count
         uncut = h <= 2.0 * shortest or scheme.gamma == 1.0
+        work.memo.crossed = 0
         listed, first = find_landings(
             setting, scheme, touch, state, work, count, h, uncut
         )
@@ -160,6 +161,8 @@ def attempt(
         if work.memo.full != 0:
             return 0.0, count
         if listed == count:
+            if work.memo.crossed != 0:
+                return 0.0, count
             if scheme.reversals:
                 many = count > MANY and touch is None
                 rest = reversal_time(setting, state, work, count, h, many)

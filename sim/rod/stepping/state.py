@@ -207,6 +207,7 @@ class ColumnsKnown:
     full : 1 if contacts ran out of space
     unsound : 1 if the last step tried was out of balance
     apart : 1 if contacts ended off the ground
+    crossed : 1 if edges began to cross in the last step tried
     """
 
     count: int
@@ -214,6 +215,7 @@ class ColumnsKnown:
     full: int
     unsound: int
     apart: int
+    crossed: int
 
 
 class RodState(NamedTuple):

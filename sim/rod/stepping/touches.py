@@ -8,6 +8,7 @@ of each contact, far below the tolerances, then shares the impulse between them.
 
 import numpy as np
 
+from sim.arrays import Floats, Ints
 from sim.rod.compiled import inner
 from sim.rod.contact.coulomb import OPEN, STICK
 from sim.rod.contact.ground import surface
@@ -282,11 +283,51 @@ def find_touches(
                 own = int(np.floor(x / size)) == p and int(np.floor(y / size)) == q
                 x, y = x - state.x[i, 0], y - state.x[i, 1]
                 if own and x * x + y * y <= reach and not is_own(setting, i, e):
+                    if begins_to_cross(setting, state, work, i, e):
+                        work.memo.crossed = 1
                     count, first = land(
                         setting, scheme, state, work, i, e, count, h, uncut, first
                     )
                 e = work.next[e]
     return count, first
+
+
+@inner
+def begins_to_cross(
+    setting: Setting, state: RodState, work: Work, i: int, e: int
+) -> bool:
+    """Whether an edge beside node i crosses edge e after the step, but not before.
+
+    Contact of nodes with edges keeps them from it, but where nodes pass each other's
+    corners by more than the step knows of.
+    """
+    touch, edge = setting.touch, setting.element.edge
+    found = False
+    for m in range(touch.first[i], touch.first[i + 1]):
+        f = touch.own[m]
+        if f != e and not (
+            edge[f, 0] == edge[e, 0]
+            or edge[f, 0] == edge[e, 1]
+            or edge[f, 1] == edge[e, 0]
+            or edge[f, 1] == edge[e, 1]
+        ):
+            crossed = edges_cross(work.x, edge[f], edge[e])
+            found = found or (crossed and not edges_cross(state.x, edge[f], edge[e]))
+    return found
+
+
+@inner
+def edges_cross(x: Floats, one: Ints, other: Ints) -> bool:
+    """Whether two edges have a point between their ends in common."""
+    a, b, p, q = one[0], one[1], other[0], other[1]
+    dx, dy = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1]
+    fx, fy = x[q, 0] - x[p, 0], x[q, 1] - x[p, 1]
+    rx, ry = x[p, 0] - x[a, 0], x[p, 1] - x[a, 1]
+    under = dx * fy - dy * fx
+    if under == 0.0:
+        return False
+    s, t = (rx * fy - ry * fx) / under, (rx * dy - ry * dx) / under
+    return bool(0.0 < s < 1.0 and 0.0 < t < 1.0)
 
 
 @inner
