@@ -1,15 +1,15 @@
 """Computing time of the star robot, Fig. 6 of [Hu20]."""
 
-import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
 from pipeline.cases.rod import StarCase
+from pipeline.store.machine import machine
 from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.rod.contact.ground import Ground
 from sim.rod.stepping.options import StepOptions
@@ -17,7 +17,6 @@ from sim.rod.stepping.simulate import Loop
 from sim.rod.stepping.world import World
 
 MOST = "_most"  # ends the columns of the slowest repeats
-CPUINFO = Path("/proc/cpuinfo")
 REAL_TIME_STEP = 2.5e-3  # s, at which the paper's simulator is as fast as the robot
 
 
@@ -27,20 +26,29 @@ class TimingStep:
 
     Attributes
     ----------
-    ratios, most : the least and the largest of the repeats
+    repeats : of each ground
     """
 
     step: int
     h: float
-    ratios: dict[str, float]
-    most: dict[str, float]
+    repeats: dict[str, tuple[float, ...]]
+
+    def table(self) -> pd.DataFrame:
+        """A line a repeat: scenario, h (s), repeat, ratio."""
+        rows = [
+            (name, self.h, k, ratio)
+            for name, ratios in self.repeats.items()
+            for k, ratio in enumerate(ratios)
+        ]
+        return pd.DataFrame(rows, columns=["scenario", "h", "repeat", "ratio"])
 
 
 @dataclass(frozen=True, eq=False)
 class ComputingTimeCase:
     """CPU time of the compiled loop with N = 84, the least and the largest of repeats.
 
-    Its numbers are those of the machine, which it names, and of the hour that ran it.
+    Its numbers are those of the machine, which it names, and of the hour that ran it:
+    figures show those of `morphtrack timings`, which keeps every repeat.
 
     grounds : by name; step_lengths : s; duration : s, simulated each time
     """
@@ -68,23 +76,26 @@ class ComputingTimeCase:
         self._cost(next(iter(worlds.values())), self.step_lengths[-1])  # compiles
         for k, h in enumerate(self.step_lengths):
             costs = {name: self._cost(world, h) for name, world in worlds.items()}
-            ratios, most = (
-                {name: both[end] for name, both in costs.items()} for end in (0, 1)
-            )
-            yield TimingStep(k, h, ratios, most)
+            yield TimingStep(k, h, costs)
 
-    def _cost(self, world: World, h: float) -> tuple[float, float]:
+    def _cost(self, world: World, h: float) -> tuple[float, ...]:
         taken = []
         for _ in range(self.repeats):
             loop = Loop(world, StepOptions(h=h), None)
             start = time.process_time()
             if not loop.run_to(1 << 40, self.duration):
                 raise loop.failure()
-            taken.append(time.process_time() - start)
-        return min(taken) / self.duration, max(taken) / self.duration
+            taken.append((time.process_time() - start) / self.duration)
+        return tuple(taken)
 
     def recorder(self) -> "TimingRecorder":
         return TimingRecorder()
+
+
+def extremes(repeats: Mapping[str, Sequence[float]]) -> Row:
+    """The least and the largest of the repeats of each ground, in columns."""
+    least: Row = {name: min(taken) for name, taken in repeats.items()}
+    return least | {f"{name}{MOST}": max(taken) for name, taken in repeats.items()}
 
 
 @dataclass(eq=False)
@@ -97,11 +108,10 @@ class TimingRecorder:
         self.last = step
 
     def row(self, step: TimingStep) -> Row:
-        most = {f"{name}{MOST}": value for name, value in step.most.items()}
-        return {"step": step.step, "h": step.h, **step.ratios, **most}
+        return {"step": step.step, "h": step.h, **extremes(step.repeats)}
 
     def arrays(self, step: TimingStep) -> Arrays:
-        return {"ratios": np.array(list(step.ratios.values()))}
+        return {"ratios": np.array([min(taken) for taken in step.repeats.values()])}
 
     def progress(self, step: TimingStep) -> str:
         return f"h {1e3 * step.h:g} ms"
@@ -118,12 +128,3 @@ class TimingRecorder:
     def summary(self) -> Summary:
         lengths = self.last.step + 1
         return {"stop": "measured", "step_lengths": lengths, "machine": machine()}
-
-
-def machine() -> str:
-    """What this machine calls its processor."""
-    if CPUINFO.is_file():
-        for line in CPUINFO.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()

@@ -1,5 +1,6 @@
-"""Draw a figure: morphtrack figure NAME --row ... --out DIR.
+"""Draw a figure: morphtrack figure NAME [--width 89] [--out DIR] [--row ...].
 
+Without rows, what make figures drew is drawn again, of the same runs.
 Writes NAME.pdf, NAME.png, the plotted numbers as CSV, motions as SVG that play in a
 browser, the caption as caption.md and caption.tex, and for each of them the keys of the
 runs behind it as .trace.json.
@@ -9,8 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.results.shown import Row
-from pipeline.steps.figure import FigureConfig, run_step
-from pipeline.steps.figure_names import figure_names
+from pipeline.steps.figure import FigureConfig, rows_of, run_step
+from pipeline.steps.figure_names import figure_names, module_of
+from pipeline.store.runs import RESULTS, run_record
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import InputError, command
 
@@ -25,6 +27,23 @@ def _rows(given: Sequence[Sequence[str]]) -> list[Row]:
     return [Row(label, *map(Path, folders)) for label, *folders in given]
 
 
+def _rows_drawn(figure: str) -> list[Row]:
+    """The rows of the figure in results/figure."""
+    module_of(figure)
+    folder = RESULTS / "figure" / figure
+    if not (folder / "run.json").is_file():
+        raise InputError(
+            f"{figure} is not drawn yet: make figure-{figure} makes what it shows, or "
+            "give its runs by --row"
+        )
+    record = run_record(folder)
+    needs = {
+        role: [RESULTS / "runs" / key for key in keys]
+        for role, keys in record["needs"].items()
+    }
+    return rows_of(record["config"]["labels"], needs)
+
+
 def arguments() -> OneLineParser:
     parser = OneLineParser("figure", __doc__)
     parser.add_argument("figure", help=f"one of {', '.join(figure_names())}")
@@ -32,7 +51,7 @@ def arguments() -> OneLineParser:
         "--row",
         nargs="+",
         action="append",
-        required=True,
+        default=[],
         metavar="LABEL SIMULATED",
         help="a name, the folder of a simulation and, where the figure shows scans, "
         "those of the comparison and of the ingest; once for each row",
@@ -45,7 +64,9 @@ def arguments() -> OneLineParser:
     )
     parser.add_argument("--svg", action="store_true", help="write NAME.svg as well")
     parser.add_argument(
-        "--out", type=Path, required=True, help="folder to write into, one a figure"
+        "--out",
+        type=Path,
+        help="folder to write into, one a figure (results/drawn/NAME-WIDTH)",
     )
     return parser
 
@@ -54,7 +75,8 @@ def arguments() -> OneLineParser:
 def main(argv: list[str] | None = None) -> int:
     """Draw one figure from the folders of finished runs."""
     given = arguments().parse_args(argv)
-    rows = _rows(given.row)
+    rows = _rows(given.row) or _rows_drawn(given.figure)
+    out = given.out or RESULTS / "drawn" / f"{given.figure}-{given.width}"
     config = FigureConfig(
         given.figure,
         tuple(row.label for row in rows),
@@ -62,8 +84,8 @@ def main(argv: list[str] | None = None) -> int:
         not given.no_identity,
         given.svg,
     )
-    result = run_step(config, rows, given.out)
-    print(f"wrote {given.out / given.figure}.pdf, .png and its numbers as CSV")
+    result = run_step(config, rows, out)
+    print(f"wrote {out / given.figure}.pdf, .png and its numbers as CSV")
     if result["faults"]:
         print(f"{result['faults']} faults, the first: {result['first_fault']}")
     return 0

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 GROUPS = {
-    "make all that conf/workflow.yaml wants": "make plan status run accept figure",
+    "make all that conf/workflow.yaml wants": "make plan status run accept figure "
+    "timings",
     "run a case, or many": "simulate study study_table",
     "begin with something of your own": "new schema",
     "see what there is, and what came of it": "cases studies figures see film report "

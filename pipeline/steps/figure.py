@@ -110,18 +110,17 @@ def _tables(drawn: DrawnFigure, stem: Path) -> list[Path]:
     return files
 
 
+def rows_of(labels: Sequence[str], needs: Needs) -> list[Row]:
+    """The rows of a figure: their labels, with the directories of what it reads."""
+    nothing = repeat(None)
+    compared = (needs.get(role) or nothing for role in ("comparisons", "spheres"))
+    return [
+        Row(*row) for row in zip(labels, needs["simulated"], *compared, strict=False)
+    ]
+
+
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
     """Draw the figure of a planned job."""
     config = FigureConfig(**{**job.config, "labels": tuple(job.config["labels"])})
-    nothing = repeat(None)
-    rows = [
-        Row(*row)
-        for row in zip(
-            config.labels,
-            needs["simulated"],
-            needs.get("comparisons") or nothing,
-            needs.get("spheres") or nothing,
-            strict=False,
-        )
-    ]
+    rows = rows_of(config.labels, needs)
     return run_step(config, rows, out, Origin(tuple(needed_keys(job)), run=job.key))

@@ -13,6 +13,7 @@ from pipeline.config.listed import CONF
 from pipeline.config.workflow_file import read_workflow
 from pipeline.store.files import read_json
 from pipeline.store.keys import WHERE_IMPORTED, files_named, versions
+from pipeline.store.machine import KEPT
 from pipeline.store.plan_file import Document, is_own, read_documents, read_plan
 from pipeline.store.runs import RESULTS, Job
 from pipeline.store.standing import settle, standings
@@ -37,7 +38,7 @@ def state_of_inputs(files: set[str]) -> Read:
     ----------
     files : from outside, which configurations name
     """
-    paths = [*_files_below(CONF), *map(Path, sorted(files))]
+    paths = [*_files_below(CONF), *_files_below(KEPT), *map(Path, sorted(files))]
     for package in PACKAGES:
         paths += _files_below(SOURCE_ROOT / package, ".py")
     states = {}

@@ -21,6 +21,7 @@ from pipeline.steps.figure_names import module_of
 from pipeline.steps.scanner_certificate import MPE, stated_scale_sd, with_bench
 from pipeline.store.bench import LAB, Lab, read_lab
 from pipeline.store.bench_tags import bench_tags
+from pipeline.store.machine import kept_path
 from pipeline.store.runs import Job
 from pipeline.terminal.errors import InputError, one_line
 from pipeline.workflow.measured_set import set_config, tags_of
@@ -91,6 +92,15 @@ def _measured_set(planner: Planner, name: str) -> Job:
         reads[role] = planner.add(job)
     own = job_for("measured", name, config, reads, (*shipped, *before), tags)
     return planner.add(own)
+
+
+def _timing(planner: Planner, name: str) -> Job:
+    """What is kept of the times that a case measures; the file stands in no key."""
+    from pipeline.steps.timings import timing_of
+
+    config, path = timing_of(name, planner.composer), kept_path(name)
+    kept = [str(path)] if path.is_file() else []
+    return planner.add(job_for("timings", name, config, {}, kept))
 
 
 def _parts(planner: Planner, figure: str, name: str, overrides: Sequence[str]) -> Job:
@@ -216,6 +226,7 @@ def figure(
     alone += planner.study(drawn.study) if drawn.study else []
     alone += [(name, _calibration(planner, name)) for name in drawn.calibrations]
     alone += [(name, _measured_set(planner, name)) for name in drawn.sets]
+    alone += [(name, _timing(planner, name)) for name in drawn.timings]
     alone += [
         (label, _parts(planner, drawn.name, label, words))
         for label, words in drawn.parts.items()

@@ -15,6 +15,7 @@ from typing import Any
 from pipeline.config.workflow_file import Workflow
 from pipeline.store.files import point_to
 from pipeline.store.leases import sweep_dead
+from pipeline.store.machine import kept_path
 from pipeline.store.plan_file import TABLE, closure, read_documents
 from pipeline.store.receipts import receipt_path
 from pipeline.store.runs import RESULTS, finished
@@ -181,6 +182,7 @@ def make(
     with only_one():
         sweep_dead(RESULTS)
         check_figure(figure, workflow.figures)
+        _time_first(workflow, figure)
         plan = plan_without_compiling(words=words, goal=goal_of(figure))
         if options.retry_failed:
             settle(read_documents(plan), retry=True)
@@ -194,6 +196,15 @@ def make(
             return FAILED if any(after) else 0, []
         failed, after = _made(plan, names, options)
         return FAILED if any(after) or undone(plan, names) else 0, failed
+
+
+def _time_first(workflow: Workflow, figure: str) -> None:
+    """Measure what this machine has no times of yet, while nothing else runs."""
+    drawn = [d for name, d in workflow.figures.items() if figure in ("", name)]
+    for case in dict.fromkeys(case for one in drawn for case in one.timings):
+        if not kept_path(case).is_file():
+            print(f"timing {case} once on this machine, before anything else runs")
+            call_silently("timings", case)  # its run tries again, and says why
 
 
 def _embedded() -> Seen | None:

@@ -1,12 +1,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from pipeline.commands.figure import main
 from pipeline.results.shown import Row
 from pipeline.steps.compare import ComparisonSettings
 from pipeline.steps.compare import run_step as compare
 from pipeline.steps.figure import FigureConfig, run_step
+from pipeline.store.files import write_json
 from pipeline.terminal.errors import InputError
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
@@ -98,3 +100,22 @@ def test_the_command_draws_from_folders(row, tmp_path, capsys):
     words = ["dejong-3", "--row", "circle", *map(str, row), "--out", str(tmp_path)]
     assert main(words) == 0
     assert "dejong-3.pdf" in capsys.readouterr().out
+
+
+def test_a_figure_that_is_drawn_is_drawn_again_by_its_name_at_another_width(
+    row, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["dejong-3", "--width", "89"]) == 2
+    assert "dejong-3 is not drawn yet: make figure-dejong-3" in capsys.readouterr().err
+    keys = dict(zip(("simulated", "comparisons", "spheres"), "abc", strict=True))
+    for key, folder in zip("abc", row, strict=True):
+        (tmp_path / "results/runs").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "results/runs" / key).symlink_to(folder)
+    record = {"key": "d", "config": {"labels": ["circle"]}}
+    record["needs"] = {role: [key] for role, key in keys.items()}
+    write_json(tmp_path / "results/figure/dejong-3/run.json", record)
+    assert main(["dejong-3", "--width", "89"]) == 0
+    assert "wrote results/drawn/dejong-3-89/dejong-3.pdf" in capsys.readouterr().out
+    with Image.open("results/drawn/dejong-3-89/dejong-3.png") as picture:
+        assert picture.width / picture.info["dpi"][0] * 25.4 == pytest.approx(89, abs=1)
