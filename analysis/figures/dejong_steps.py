@@ -22,7 +22,6 @@ from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
     ERROR,
     SCANNED_EDGE,
-    SHAPE,
     SIMULATED,
     TARGET,
     UNIT,
@@ -41,7 +40,7 @@ COLUMNS = 4
 WIDTH, HEIGHT = 42.0, 44.0  # mm of a panel
 GOAL = "#D55E00"
 BALL = "#56B4E9"
-MODES = (SIMULATED, SCANNED_EDGE, SHAPE)
+MODES = (SIMULATED, SCANNED_EDGE, "#009E73")
 
 
 def no_balls() -> Floats:
@@ -141,12 +140,18 @@ def _legend(figure: Figure, paths: Sequence[MorphHistory], first: bool) -> None:
     }
     if any(len(path.capsules) for path in paths):
         looks["bar, true thickness"] = {"color": TARGET, "lw": 5.0, "alpha": 0.3}
+        looks["bar, true thickness"]["solid_capstyle"] = "butt"
     if any((path.radii > 0).any() for path in paths):
         ball = {"marker": "o", "ms": 6.0, "lw": 0.0, "color": BALL, "mec": "#303030"}
         looks["ball, true size"] = ball
     if first:
         looks["way to a goal"] = {"color": GOAL, "marker": ">", "ms": 2.5}
-        looks["admissible motion, 1 to 3"] = {"color": SCANNED_EDGE}
+        for k, colour in enumerate(MODES):
+            looks[f"admissible motion {k + 1}"] = {
+                "color": colour,
+                "marker": ">",
+                "ms": 2.5,
+            }
         looks["after eq. (11)"] = {"color": ERROR}
     handles = [Line2D([], [], label=name, **look) for name, look in looks.items()]
     legend_below(figure, handles)

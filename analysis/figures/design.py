@@ -24,6 +24,7 @@ from analysis.figures.style import (
     SIMULATED,
     TARGET,
     UNIT,
+    colour_bar,
     legend_below,
     number,
     own_ranges,
@@ -67,18 +68,13 @@ def lengths_for_targets(shown: LengthSearch) -> Figure:
     with styled():
         figure, groups = sheet(
             *[PanelGrid(3, 44.0, 46.0)] * len(shown.targets),
-            PanelGrid(1, 60.0, 10.0),
-            more=5.0,
+            more=13.0,
         )
         span = 100.0 * max(float(np.abs(shown.change).max()), 1e-9)
         colours = ScalarMappable(Normalize(-span, span), MAP)
-        for t, panels in enumerate(groups[:-1]):
+        for t, panels in enumerate(groups):
             _draw_row(panels, t, shown, colours)
-        (below,) = groups[-1]
-        below.set_axis_off()
-        place = below.inset_axes((0.25, 0.6, 0.5, 0.25))
-        bar = figure.colorbar(colours, cax=place, orientation="horizontal")
-        bar.set_label("change of length of a link (%)", labelpad=1)
+        colour_bar(groups[-1][1], colours, "change of length of a link (%)")
         node: dict[str, Any] = {
             "marker": "o",
             "color": SIMULATED,

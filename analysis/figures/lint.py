@@ -28,6 +28,7 @@ from analysis.figures.style import (
     COMPARED,
     IDENTITY,
     LETTER,
+    MM,
     NOTE,
     OWN,
     SMALL,
@@ -45,6 +46,7 @@ NEAR, NEAR_GREY = (
 )  # Delta E and L* between lines that colour alone tells apart
 TOUCH = 0.7  # pt by which boxes of texts may reach into each other
 ALIKE = 1e-6  # of a range
+FLAT_MM = 0.5  # of axes that have no room left
 
 
 def faults(figure: Figure) -> list[str]:
@@ -60,6 +62,7 @@ def faults(figure: Figure) -> list[str]:
             *_powers(texts),
             *_overlaps(texts, float(figure.dpi)),
             *_outside(figure, texts),
+            *_flat(figure),
             *_labels(figure),
             *_marks(figure),
             *_ranges(figure),
@@ -191,6 +194,15 @@ def _outside(figure: Figure, texts: Sequence[Text]) -> Iterator[str]:
     for what, box in boxes:
         if not (frame.contains(box.x0, box.y0) and frame.contains(box.x1, box.y1)):
             yield f"{what} lies outside of the frame"
+
+
+def _flat(figure: Figure) -> Iterator[str]:
+    """Axes that the layout left no room, such as a colour bar that became a line."""
+    for ax in figure.findobj(Axes):
+        least = min(ax.get_window_extent().size) / figure.dpi / MM
+        if ax.axison and ax.get_visible() and least < FLAT_MM:
+            said = ax.get_xlabel() or ax.get_ylabel() or _letter(ax) or "?"
+            yield f"the axes of {said!r} are flat: {least:.1f} mm"
 
 
 def _labels(figure: Figure) -> Iterator[str]:

@@ -29,11 +29,13 @@ from analysis.figures.measured_panels import (
 )
 from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
+    A_LETTER_MM,
     FAINT,
     SCANNED,
     SCANNED_EDGE,
     legend_below,
     own_ranges,
+    page,
     provenance,
     put_letter,
     say_below,
@@ -45,6 +47,7 @@ WIDTH = 43.0  # mm of a panel
 HEIGHT = 60.0  # mm of a panel and the residuals below
 LEAST, HEAD = 48.0, 32.0  # mm of a panel of single values, and of its title and axis
 LAYOUTS = 3
+VALUES = 32.0  # mm of a panel of single values beside the names of its lines
 LINE = 3.2  # mm of a record in a panel of single values
 
 
@@ -168,8 +171,11 @@ def _laid_out(figure: Figure) -> None:
 def _panels(cells: Sequence["Cell"]) -> PanelGrid:
     """Room for the panels of a block."""
     if cells[0][0] is one_values:
-        height = max(HEAD + LINE * len(cells[0][1].lines), LEAST)
-        return PanelGrid(len(cells), WIDTH, height, most=4)
+        lines, names = cells[0][1].lines, cells[0][1].names
+        height = max(HEAD + LINE * len(lines), LEAST)
+        named = A_LETTER_MM * max(len(names.get(line, line)) for line in lines)
+        side_by_side = max(1, int((page().room_mm - named) / VALUES))
+        return PanelGrid(len(cells), WIDTH, height, most=min(4, side_by_side))
     return PanelGrid(len(cells), WIDTH, HEIGHT)
 
 

@@ -122,7 +122,8 @@ def behaviour_of_contact(
             ),
             Line2D([], [], color=SERIES[4], ls=":", label="reach of contact"),
         ]
-        legend_below(figure, [*sheet_marks(), *marks])
+        of_reactions = reactions[0].get_legend_handles_labels()[0]
+        legend_below(figure, [*sheet_marks(), *marks, *of_reactions])
         say_runs(figure, [p.run for p in (single, double, *loaded)])
     return figure
 
@@ -232,18 +233,15 @@ def _reactions(ax: Axes, name: str, rows: pd.DataFrame, letter: str) -> None:
         rows.groupby("support"), SERIES, MARKS, strict=False
     ):
         ax.plot(own["x_over_L"], 1e3 * own["statics"], color=colour, lw=0.8,
-                label=f"{support}, statics")  # fmt: skip
+                label=f"{support} (j, k), statics")  # fmt: skip
         ax.plot(
             own["x_over_L"],
             1e3 * own["simulated"],
             mark,
             color=colour,
             mfc="none",
-            label=str(support),
+            label=f"{support} (j, k)",
         )
     ax.set_xlabel("$x/L$ (-)")
     ax.set_ylabel("reaction (mN)")
-    low, high = ax.get_ylim()
-    ax.set_ylim(low, high + 0.55 * (high - low))  # room for the legend
-    ax.legend(loc="upper center", ncols=2)
     put_letter(ax, letter, name)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
 from pipeline.cases.rod import StarCase
-from pipeline.store.machine import machine
+from pipeline.terminal.machine import machine
 from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.rod.contact.ground import Ground
 from sim.rod.stepping.options import StepOptions

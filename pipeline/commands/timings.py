@@ -9,7 +9,7 @@ from pipeline.config.hydra import Composer
 from pipeline.config.project import project_folder
 from pipeline.results.timings_file import read_kept, repeats_of_each
 from pipeline.steps.timings import measure, timing_of
-from pipeline.store.machine import kept_path
+from pipeline.store.timings_place import kept_path
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import command
 from pipeline.terminal.progress import progress

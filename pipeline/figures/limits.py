@@ -8,7 +8,7 @@ from pipeline.results.shown import DrawnFigure, Row
 CAPTION = r"""
 **A finger whose links and joints have ranges, and the same one free**, drawn to one
 point (cross). Blue: nodes and links; grey: the volume of the links, which may not
-overlap. Below: step $s$, distance error $\mathcal{E}$, eq. (5), and shape factor
+overlap. Above: step $s$, distance error $\mathcal{E}$, eq. (5), and shape factor
 $\mathcal{S}$, eq. (6) of [dJ23], both without unit. The last drawing of a row is larger
 by the factor beside it.
 {% for row in rows -%}

@@ -10,9 +10,10 @@ from pipeline.results.simulated_run import read_simulated
 from pipeline.terminal.errors import InputError
 
 CAPTION = r"""
-**Mechanisms with masses in motion.** **a**, `{{ rows[0].label }}`, two rods let go at
-the height of their pivot, and the way of the free end in {{ rows[0].result.time | sig
-}} s (later configurations darker). **b**, `{{ rows[1].label }}`: moment that turns the
+**Mechanisms with masses in motion** (circles: nodes; lines and faces: rods and bodies,
+darker at later times). **a**, `{{ rows[0].label }}`, two rods let go at the height of
+their pivot, and the way of the free end in {{ rows[0].result.time | sig }} s (grey).
+**b**, `{{ rows[1].label }}`: moment that turns the
 crank evenly and force across the slide, by time. **c**, `{{ rows[2].label }}`, with {{
 rows[2].result.redundant }} redundant row, swings to its other end and back under
 gravity. **d**, energy that neither the start nor work accounts for (left over), over

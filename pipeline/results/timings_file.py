@@ -20,8 +20,8 @@ import pandas as pd
 from pipeline.store.attempts import code_state
 from pipeline.store.files import replacing
 from pipeline.store.keys import canonical
-from pipeline.store.machine import machine
 from pipeline.terminal.errors import InputError
+from pipeline.terminal.machine import machine
 
 SESSION = ("case", "machine", "taken", "load", "commit")
 COLUMNS = (*SESSION, "scenario", "h", "repeat", "ratio")

@@ -16,8 +16,8 @@ from pipeline.results.timings_file import (
     session_now,
 )
 from pipeline.store.files import replacing
-from pipeline.store.machine import kept_path
 from pipeline.store.runs import Job, Needs, Numbers
+from pipeline.store.timings_place import kept_path
 from pipeline.terminal.errors import InputError
 
 

@@ -13,10 +13,10 @@ from pipeline.config.listed import CONF
 from pipeline.config.workflow_file import read_workflow
 from pipeline.store.files import read_json
 from pipeline.store.keys import WHERE_IMPORTED, files_named, versions
-from pipeline.store.machine import KEPT
 from pipeline.store.plan_file import Document, is_own, read_documents, read_plan
 from pipeline.store.runs import RESULTS, Job
 from pipeline.store.standing import settle, standings
+from pipeline.store.timings_place import KEPT
 from pipeline.studies.members import read_members
 from pipeline.terminal.arguments import goal_and_overrides
 from pipeline.terminal.errors import DONE, REFUSED, InputError, command

@@ -21,8 +21,8 @@ from pipeline.steps.figure_names import module_of
 from pipeline.steps.scanner_certificate import MPE, stated_scale_sd, with_bench
 from pipeline.store.bench import LAB, Lab, read_lab
 from pipeline.store.bench_tags import bench_tags
-from pipeline.store.machine import kept_path
 from pipeline.store.runs import Job
+from pipeline.store.timings_place import kept_path
 from pipeline.terminal.errors import InputError, one_line
 from pipeline.workflow.measured_set import set_config, tags_of
 from pipeline.workflow.planner import Planner, job_for, label_in_name

@@ -15,11 +15,11 @@ from typing import Any
 from pipeline.config.workflow_file import Workflow
 from pipeline.store.files import point_to
 from pipeline.store.leases import sweep_dead
-from pipeline.store.machine import kept_path
 from pipeline.store.plan_file import TABLE, closure, read_documents
 from pipeline.store.receipts import receipt_path
 from pipeline.store.runs import RESULTS, finished
 from pipeline.store.standing import DONE, settle, standings
+from pipeline.store.timings_place import kept_path
 from pipeline.terminal.board import board
 from pipeline.terminal.errors import FAILED, InputError
 from pipeline.workflow.fresh import plan_without_compiling

@@ -15,9 +15,10 @@ from pipeline.config.workflow_file import read_workflow
 from pipeline.results.timings_file import read_kept
 from pipeline.steps.timings import measure, perform, timing_of
 from pipeline.store.keys import identity
-from pipeline.store.machine import KEPT, kept_path, machine
 from pipeline.store.runs import Job
+from pipeline.store.timings_place import KEPT, kept_path
 from pipeline.terminal.errors import REFUSED, InputError
+from pipeline.terminal.machine import machine
 from pipeline.workflow import workflow
 from pipeline.workflow.fresh import state_of_inputs
 from pipeline.workflow.planner import Planner

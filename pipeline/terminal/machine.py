@@ -1,12 +1,8 @@
-"""The machine by name, and where the times are kept that were taken on it."""
+"""What this machine is called."""
 
 import platform
-import re
 from pathlib import Path
 
-from pipeline.store.runs import RESULTS
-
-KEPT = RESULTS / "timings"
 CPUINFO = Path("/proc/cpuinfo")
 
 
@@ -17,9 +13,3 @@ def machine() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
-
-
-def kept_path(name: str) -> Path:
-    """Where the timings of a case are kept that were taken on this machine."""
-    folder = re.sub(r"[^\w.+-]+", "_", machine()).strip("_.")
-    return KEPT / folder / f"{name}.csv"
