@@ -19,7 +19,7 @@ from analysis.figures.style import (
 )
 from sim.arrays import Floats
 
-LETTERS = 22  # of a line above or below a panel
+LETTERS = 20  # of a line above or below a panel
 FITTED_COLOUR, PREDICTED_COLOUR = TARGET, SIMULATED
 
 

@@ -122,8 +122,12 @@ def behaviour_of_contact(
             ),
             Line2D([], [], color=SERIES[4], ls=":", label="reach of contact"),
         ]
-        of_reactions = reactions[0].get_legend_handles_labels()[0]
-        legend_below(figure, [*sheet_marks(), *marks, *of_reactions])
+        of_plots = [
+            handle
+            for ax in (plots[2], reactions[0])
+            for handle in ax.get_legend_handles_labels()[0]
+        ]
+        legend_below(figure, [*sheet_marks(), *marks, *of_plots])
         say_runs(figure, [p.run for p in (single, double, *loaded)])
     return figure
 
@@ -217,14 +221,13 @@ def _heights(
 
 def _force_shares(ax: Axes, ratio: pd.DataFrame) -> None:
     for column, colour, mark, label in (
-        ("centre", SERIES[0], MARKS[0], "centres $I_c$"),
-        ("edge", SERIES[1], MARKS[1], "edges $I_e$"),
+        ("centre", SERIES[0], MARKS[0], "centres $I_c$ (i)"),
+        ("edge", SERIES[1], MARKS[1], "edges $I_e$ (i)"),
     ):
         ax.plot(ratio["ratio"], ratio[column], mark + "-", color=colour, label=label)
     ax.set_xlabel("$d_{0c}/d_{0e}$ (-)")
     ax.set_ylabel("share of the contact force (-)")
     ax.set_ylim(-0.05, 1.05)
-    ax.legend(loc="center left")
     put_letter(ax, "i")
 
 

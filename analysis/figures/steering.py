@@ -59,7 +59,7 @@ def ways_to_goals(runs: Sequence[SteeredRun]) -> Figure:
                     textcoords="offset points",
                 )
         ax.set_xlabel("time $t$ (s)")
-        ax.set_ylabel(r"way of the centroid $(x_c - x_c(0)) / H$ (-)")
+        ax.set_ylabel(r"way $(x_c - x_c(0)) / H$ (-)")
         nothing = Line2D([], [], ls="")
         marks = [*ax.get_legend_handles_labels()[0], nothing]
         names = [*(run.label for run in runs), "marks: a limb is switched on"]

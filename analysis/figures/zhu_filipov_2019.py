@@ -102,7 +102,8 @@ def _node_over_panel(ax: Axes, way: Floats, heights: Sequence[float]) -> None:
         ax.annotate(
             f"$x_{k}$", tuple(scene.seen(corner)), (0, -8), textcoords="offset points"
         )
-    ax.annotate("$x_0$", tuple(scene.seen(way[0])), (3, 2), textcoords="offset points")
+    ax.annotate("$x_0$", tuple(scene.seen(way[0])), (-4, 3), ha="right",
+                textcoords="offset points")  # fmt: skip
     scene.paint(ax, everything)
     scale_bar(ax, 0.5, "half a side", times=None, loc="upper right")
 
