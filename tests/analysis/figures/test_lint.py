@@ -59,6 +59,10 @@ PLANTED: dict[str, tuple[Fault, str]] = {
         "overlap",
     ),
     "outside": (lambda f, _: f.text(0.99, 0.5, "far too long"), "outside"),
+    "flat": (
+        lambda _, p: p[0].inset_axes((0.1, 0.5, 0.5, 0.001)).set_xlabel("depth (mm)"),
+        "axes of 'depth (mm)' are flat",
+    ),
     "unit": (lambda _, p: p[0].set_xlabel("time"), "quantity (unit)"),
     "no label": (lambda _, p: p[1].set_xlabel(""), "has no label"),
     "no legend": (
