@@ -178,7 +178,7 @@ rule timings:
     log:
         "results/log/timings/{case}.log",
     shell:
-        "morphtrack run timings/{wildcards.case:q} 2>&1 | tee {log:q}"
+        "morphtrack run --planned timings/{wildcards.case:q} 2>&1 | tee {log:q}"
 
 
 # What the fitted records of a measured set tell.
