@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -197,9 +198,9 @@ class MechanismMotionCase:
 
     def _from(self, state: State | None) -> Iterator[MotionStep]:
         start = self.start if state is None else state_from(state)
-        yield from motion(
-            self.mechanism, self.options, start, self.duration, self.every
-        )
+        made = motion(self.mechanism, self.options, start, self.duration, self.every)
+        recorded = 0 if state is None or start.step else 1  # the start itself
+        yield from islice(made, recorded, None)
 
     def recorder(self) -> "MechanismMotionRecorder":
         return MechanismMotionRecorder(self)

@@ -119,6 +119,7 @@ KINDS = {
     "jumper": ["case=jumper", "case.duration=0.3"],
     "ribbon": ["case=ribbon_incline", "case.duration=0.2", "case.ribbon.nodes=40"],
     "own rod": ["case=own_rod", "case.duration=0.3"],
+    "mechanism": ["case=double_pendulum", "case.duration=0.1"],
     "envelope": ["case=reachable_sheet", "case.samples=300"],
 }
 
@@ -134,6 +135,14 @@ def test_each_kind_goes_on_whatever_step_it_is_killed_after(
     last = sum(1 for _ in case.steps()) - 1
     for after in sorted({0, 1, last - 1, *random.Random(kind).sample(range(last), 3)}):
         _goes_on(lambda: sound_case(config), tmp_path / str(after), after)
+
+
+def test_a_motion_that_is_killed_after_its_start_records_it_once(
+    tmp_path: Path,
+) -> None:
+    with Composer() as composer:
+        config = composer.compose("simulate", KINDS["mechanism"])
+    _goes_on(lambda: sound_case(config), tmp_path, 0)
 
 
 def test_a_run_that_had_time_to_end_its_files_is_continued_too(tmp_path: Path) -> None:
