@@ -146,8 +146,18 @@ def fan_out(
             shown.show(watch.look())
             changed()
             if ended:
-                return watch.failures()
+                failed = watch.failures()
+                if snakemake.returncode and not failed:
+                    print(f"error: {_last_said(LOG)}", file=sys.stderr)
+                return failed
             select.select([], [], [], LOOK_SECONDS)  # a clock set back is none of its
+
+
+def _last_said(log: Path) -> str:
+    """Why Snakemake ended and blamed no job, such as a full disk."""
+    lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
+    said = [line.strip() for line in lines if line.strip()]
+    return f"Snakemake ended: {said[-1] if said else 'without a word'} ({log})"
 
 
 def point_names(plan: Mapping[str, Any], results: Path = RESULTS) -> None:

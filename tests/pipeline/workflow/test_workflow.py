@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from pipeline.workflow.workflow import _last_said
 from tests.helpers.mlflow_runs import runs_in
 from tests.helpers.tables import rows_of
 from tests.pipeline.conftest import ROOT, command_in, furnish
@@ -213,3 +214,12 @@ def test_a_killed_workflow_goes_on_where_it_was(tmp_path: Path) -> None:
     ended = Counter(run.info.status for run in tracked(tmp_path))
     assert ended["FINISHED"] == len(JOBS)
     assert set(ended) <= {"FINISHED", "KILLED"}
+
+
+def test_snakemake_that_ends_by_itself_says_why(tmp_path: Path) -> None:
+    log = tmp_path / "snakemake.log"
+    log.write_text("Traceback\n\nOSError: [Errno 28] No space left on device\n\n")
+    said = "Snakemake ended: OSError: [Errno 28] No space left on device"
+    assert _last_said(log) == f"{said} ({log})"
+    log.write_text("")
+    assert "without a word" in _last_said(log)
