@@ -165,10 +165,14 @@ def test_what_a_verdict_hangs_on_has_one_default_which_the_guides_name():
     """The command line, conf/workflow.yaml, README.md and docs/own.md say the same."""
     parser = compare.arguments()
     settings = ComparisonSettings(40.0)
+    words = ["--spheres", "s", "--simulated", str(ROOT), "--out", "o"]
+    given = parser.parse_args([*words, "--lab", str(ROOT / "conf/lab.yaml")])
+    assert ComparisonSettings(40.0, **compare.stated(given)) == settings
+    told = " ".join(parser.format_help().split())
     shared = yaml.safe_load((ROOT / "conf/workflow.yaml").read_text())["shared"]
     for name in ("printing_sd_mm", "joint_play_sd_mm", "S_margin", "node_margin_mm"):
         default = getattr(settings, name)
-        assert parser.get_default(name) == default
+        assert f"; {default} if not given" in told
         assert shared["settings"].get(name, default) == default
     own = (ROOT / "docs/own.md").read_text()
     assert f"| `--printing-sd-mm` | {settings.printing_sd_mm} in both |" in own
