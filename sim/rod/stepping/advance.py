@@ -158,11 +158,9 @@ def attempt(
             if touch is not None and 2.0 * first - h < EARLY * h:
                 cut = first
             return min(max(cut, shortest), h - shortest), count
-        if work.memo.full != 0:
+        if work.memo.full != 0 or (listed == count and work.memo.crossed != 0):
             return 0.0, count
         if listed == count:
-            if work.memo.crossed != 0:
-                return 0.0, count
             if scheme.reversals:
                 many = count > MANY and touch is None
                 rest = reversal_time(setting, state, work, count, h, many)

@@ -44,7 +44,7 @@ def test_a_rule_reads_what_its_step_reads_and_is_called_as_it_is(step: Step) -> 
     assert given == [(role, step.name, role) for role in step.inputs]
     (kind,) = re.findall(rf"\"results/made/{step.name}/{{(\w+)}}\"", rule)
     assert f'plan="results/plan/{step.name}/{{{kind}}}.json"' in rule
-    assert f"run {step.name}/{{wildcards.{kind}:q}} " in rule
+    assert f"run --planned {step.name}/{{wildcards.{kind}:q}} " in rule
 
 
 def test_what_rebuilds_a_case_is_known_by_what_it_imports() -> None:
