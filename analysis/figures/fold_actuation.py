@@ -138,7 +138,7 @@ def _draw_profiles(ax: Axes, strip: HeatedStrip) -> None:
     shown = [t for t in TIMES if np.isclose(strip.time, t).any()]
     for time, colour in zip(shown, COLOURS, strict=False):
         s = int(np.argmin(np.abs(strip.time - time)))
-        ax.plot(1e3 * along, strip.fin.rise(np.abs(along), time), color=colour, lw=0.8)
+        ax.plot(1e3 * along, strip.fin.rise(np.abs(along), time), color="black", lw=0.8)
         ax.plot(
             1e3 * strip.x, strip.rise[s], "o", color=colour, mfc="white",
             ms=size(3.0), label=f"{time:g} s (a)",
@@ -150,7 +150,9 @@ def _draw_profiles(ax: Axes, strip: HeatedStrip) -> None:
 def _draw_time(ax: Axes, strip: HeatedStrip) -> None:
     fine = np.linspace(0.0, strip.time[-1], 201)
     known = [strip.turn * strip.fin.rise(np.zeros(1), t)[0] for t in fine]
-    ax.plot(fine, np.degrees(known), color="black", lw=0.8, label="closed forms (b, d)")
+    ax.plot(
+        fine, np.degrees(known), color="black", lw=0.8, label="closed forms (a, b, d)"
+    )
     ax.plot(
         strip.time, np.degrees(strip.fold), "o", color=SIMULATED, mfc="white",
         ms=size(3.0), label="simulated (b, d)",
