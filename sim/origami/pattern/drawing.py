@@ -75,7 +75,7 @@ def _crossings(a: Floats, b: Floats, close: float) -> Floats:
     for i in range(len(a)):
         side = _cross(d[i], d[i + 1 :])
         apart = a[i + 1 :] - a[i]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             t = _cross(apart, d[i + 1 :]) / side
             s = _cross(apart, d[i]) / side
         within = (t > 0) & (t < 1) & (s > 0) & (s < 1)

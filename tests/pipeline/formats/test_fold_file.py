@@ -402,6 +402,12 @@ def test_what_cannot_be_folded_is_refused_for_its_reason(
     assert "\n" not in str(caught.value)
 
 
+def test_lines_that_are_all_but_parallel_cross_far_away(tmp_path: Path) -> None:
+    lines = [*drawn.rim(0, 0, 1, 1), (0, -1e-320, 1, 0, "B")]
+    pattern = read("all_but_parallel.cp", tmp_path, drawn.as_cp(lines))
+    assert len(pattern.panels) == 1
+
+
 @pytest.mark.parametrize("rules", ["full", "paper"])
 def test_a_panel_that_is_not_flat_is_refused_before_anything_runs(
     rules: str, tmp_path: Path
