@@ -6,7 +6,7 @@ every configuration is judged where it is composed, for one run and for each of 
 and no other object is ever named.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -71,9 +71,18 @@ def _unsound(settings: dict[str, Any], typed: Sequence[str]) -> tuple[str, Any] 
     for key, value in _leaves(settings):
         sound = key.startswith(DATA) or value in SOUND.get(key, ())
         sound = sound or (key == "job.name" and value == JobRuntime().get("name"))
-        if not (sound or (key in TYPED and f"hydra.{key}" in names)):
+        if not (sound or _is_typed(key, names)):
             return key, value
     return None
+
+
+def _is_typed(key: str, names: Collection[str]) -> bool:
+    """Whether a setting that may be typed was; of the sweeper's values, all may."""
+    if key.startswith("sweeper.params."):
+        above = key.split(".")
+        ways = (".".join(above[:n]) for n in range(2, len(above) + 1))
+        return any(f"hydra.{way}" in names for way in ways)
+    return key in TYPED and f"hydra.{key}" in names
 
 
 def _named(config_name: str | None, choices: Mapping[str, Any]) -> str:
