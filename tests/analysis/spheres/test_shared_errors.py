@@ -16,7 +16,7 @@ from analysis.spheres.shared_errors import (
 )
 from sim.arrays import Floats
 from tests.analysis.spheres.scenes import Scanner, scan, tree
-from tests.bench.bench_spheres_stereo import picked
+from tests.bench.bench_spheres_stereo import outcome
 from tests.helpers.stereo_scanner import StereoScan, StereoScanner, mechanism, scanned
 
 OPTIONS = PickOptions(radius_mm=6.0)
@@ -33,10 +33,11 @@ def test_correlated_errors_are_seen_and_counted(
     stereo: StereoScan, merged: bool
 ) -> None:
     view = None if merged else stereo.view
-    excess = find_spheres(stereo.points, OPTIONS, view).excess
+    picks = find_spheres(stereo.points, OPTIONS, view)
+    excess = picks.excess
     assert excess is not None
     assert "variances of centres are taken" in excess.told
-    found = picked(stereo, 6.0, view)
+    found = outcome(stereo.centres, picks, 0.0)
     assert (found.found, found.false) == (12, 0)
     assert excess.ratio * found.nees > 4.0  # by points alone
     assert found.nees < 2.2
