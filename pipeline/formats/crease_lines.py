@@ -103,11 +103,7 @@ def stroke_entries(strokes: list[Stroke], what: str) -> dict[str, Any]:
     if not strokes:
         raise ValueError(f"the drawing has no {what}: export the crease pattern itself")
     for end in (end for stroke in strokes for end in (stroke.a, stroke.b)):
-        if not all(abs(x) < FARTHEST for x in end):
-            raise ValueError(
-                f"a line ends at ({end[0]:g}, {end[1]:g}): give coordinates below "
-                f"{FARTHEST:g}"
-            )
+        _near(*end)
     return {
         "vertices_coords": [
             list(p) for stroke in strokes for p in (stroke.a, stroke.b)
@@ -118,6 +114,14 @@ def stroke_entries(strokes: list[Stroke], what: str) -> dict[str, Any]:
     }
 
 
+def _near(x: float, y: float) -> None:
+    """Refuse a place that is too far away to compute with."""
+    if not (abs(x) < FARTHEST and abs(y) < FARTHEST):
+        raise ValueError(
+            f"a line ends at ({x:g}, {y:g}): give coordinates below {FARTHEST:g}"
+        )
+
+
 def _strokes(
     element: ElementTree.Element, placed: Floats, inherited: dict[str, str]
 ) -> Iterator[Stroke]:
@@ -125,14 +129,18 @@ def _strokes(
     kind = tag_of(element)
     if kind in HIDDEN:
         return
-    placed = placed @ _transform(element.get("transform", ""))
+    with np.errstate(over="ignore", invalid="ignore"):  # refused with its lines
+        placed = placed @ _transform(element.get("transform", ""))
     style = inherited | _style(element)
     stroke = style.get("stroke", "none").strip().lower()
     letter = _letter(stroke) if kind in DRAWN else None
     if letter is not None:
         angle = _angle(letter, style)
         for points in _polylines(kind, element):
-            flat = np.column_stack([points, np.ones(len(points))]) @ placed.T
+            for x, y in points:
+                _near(x, y)
+            with np.errstate(over="ignore", invalid="ignore"):
+                flat = np.column_stack([points, np.ones(len(points))]) @ placed.T
             places = [(float(x), -float(y)) for x, y, _ in flat]
             for a, b in itertools.pairwise(places):
                 if a != b:

@@ -264,6 +264,14 @@ BAD: dict[str, tuple[str, str]] = {
         f'<svg>{RIM}<line stroke="red" opacity="half" x2="4" y2="4"/></svg>',
         "opacity='half': give 0 to 1, or 0% to 100%",
     ),
+    "endless.svg": (
+        f'<svg>{RIM}<path d="M1e9990 0 L1 1" stroke="red"/></svg>',
+        "a line ends at (inf, 0): give coordinates below 1e+100",
+    ),
+    "enlarged.svg": (
+        f'<svg><g transform="scale(1e999)">{RIM}</g></svg>',
+        "give coordinates below 1e+100",
+    ),
     "turned.svg": (f'<svg><g transform="rotate()">{RIM}</g></svg>', "without numbers"),
     "absent.svg": (f'<svg>{RIM}<use href="#gone"/></svg>', "a copy of 'gone'"),
     "within.svg": (
