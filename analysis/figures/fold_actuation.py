@@ -11,6 +11,7 @@ from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
     SCANNED,
     SIMULATED,
+    labelled_lines,
     legend_below,
     own_ranges,
     provenance,
@@ -122,13 +123,7 @@ def driven_folds(
         own_ranges(plots)
         for letter, ax in zip("abcd", plots, strict=True):
             put_letter(ax, letter)
-        marks = [
-            line
-            for ax in plots
-            for line in ax.get_lines()
-            if not str(line.get_label()).startswith("_")
-        ]
-        legend_below(figure, marks)
+        legend_below(figure, labelled_lines(plots))
         say_below(figure, provenance(runs, synthetic=False))
     return figure
 

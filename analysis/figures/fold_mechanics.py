@@ -13,6 +13,7 @@ from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
     SCANNED,
     SIMULATED,
+    labelled_lines,
     legend_below,
     own_ranges,
     provenance,
@@ -71,13 +72,7 @@ def mechanics_of_folds(
         own_ranges(plots[3:])
         for letter, ax in zip("abcde", plots, strict=True):
             put_letter(ax, letter)
-        marks = [
-            line
-            for ax in plots
-            for line in ax.get_lines()
-            if not str(line.get_label()).startswith("_")
-        ]
-        legend_below(figure, marks)
+        legend_below(figure, labelled_lines(plots))
         say_below(figure, provenance(runs, synthetic=False))
     return figure
 

@@ -4,7 +4,7 @@ The colours are of Okabe and Ito's set, told apart with every common colour
 blindness; where two series meet they also differ in lightness and in shape.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -231,6 +231,12 @@ def legend_below(
         handles, named, loc="outside lower center", ncols=-(-len(named) // rows),
         columnspacing=1.2, handletextpad=0.5, borderaxespad=0.1, **look,
     )  # fmt: skip
+
+
+def labelled_lines(axes: Iterable[Axes]) -> list[Artist]:
+    """The lines of these panels that a legend names, panel by panel."""
+    lines = (line for ax in axes for line in ax.get_lines())
+    return [line for line in lines if not str(line.get_label()).startswith("_")]
 
 
 def provenance(runs: Sequence[tuple[str, str]], synthetic: bool) -> str:
