@@ -10,14 +10,9 @@ each view fields along its lines of sight that are correlated over lengths of a 
 of a radius to five radii; balls of a form of their own (degree 2, or over a third of a
 radius) or size; and what all views err by alike, by the angle at which they see the
 surface. Where views are merged, their misplacements are a component as well. The t_k
-are those of restricted maximum likelihood: what is left of y is most likely. It is
-found by minorising and maximising [Zhou, Hu, Zhou, Lange, J. Comput. Graph. Stat.
-28:350 (2019)]:
-
-    t_k <- t_k sqrt(y' P C_k P y / tr(P C_k))
-
-where P takes from y what X explains, and C^-1 weighs the rest. Centres that follow from
-y by a matrix J then err by J C J' = S. Few balls tell the t_k badly, and a squared
+are those of restricted maximum likelihood: what is left of y, when what X explains is
+taken from it, is most likely (`likeliest`). Centres that follow from y by a matrix J
+then err by J C J' = S. Few balls tell the t_k badly, and a squared
 error over a variance that is itself estimated is more than one in the mean: of k
 squares, k / (k - 2). To second order in what the t_k err by, of covariance V, it is one
 with
@@ -35,8 +30,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import block_diag, cho_factor, cho_solve
+from scipy.linalg import block_diag
 
+from analysis.spheres.likeliest import likeliest
 from analysis.spheres.patches import Patches
 from analysis.spheres.picks import ErrorComponent
 from analysis.spheres.thresholds import PATCHES
@@ -101,56 +97,26 @@ def learnt(patches: Patches, known: Floats) -> Components | None:
     balls = max(int(np.searchsorted(ends, PATCHES.most)), PATCHES.fewest)
     if len(bases) < PATCHES.fewest:
         return None
-    some, T = patches.of(balls), block_diag(*bases[:balls])
-    X = np.zeros((len(some.ball), 3 * int(some.ball[-1] + 1)))
-    for a in range(3):
-        X[np.arange(len(X)), 3 * some.ball + a] = some.u[:, a]
-    free = _free_of(T.T @ np.hstack([X, known[: len(X)]]))
-    each = np.array([free.T @ C @ free for _, C in _each(some, T)])
-    found = _likeliest(free.T @ T.T @ some.height, each)
-    return None if found is None else Components(patches, *found)
+    some = patches.of(balls)
+    T = block_diag(*_without_centres(some, bases[:balls]))
+    each = np.array([C for _, C in _each(some, T)])
+    motions = _spanned(T.T @ known[: len(T)])
+    found = likeliest(T.T @ some.height, each, motions)
+    return None if found is None else Components(patches, *found[:2])
 
 
-def _free_of(X: Floats) -> Floats:
-    """(n, n - rank) orthonormal columns that X has no part in."""
-    u, s, _ = np.linalg.svd(X)
-    return np.asarray(u[:, int((s > PATCHES.rank * s[0]).sum()) :])
+def _without_centres(p: Patches, bases: list[Floats]) -> Iterator[Floats]:
+    """Of each ball the functions that no place of its centre has a part in."""
+    for i, basis in enumerate(bases):
+        moved = basis.T @ p.u[p.ball == i]
+        u, s, _ = np.linalg.svd(moved)
+        yield basis @ u[:, int((s > PATCHES.rank * s[0]).sum()) :]
 
 
-def _likeliest(z: Floats, each: Floats) -> tuple[Floats, Floats] | None:
-    """The t (k,) for which z (m,) ~ N(0, sum t_k C_k) is most likely, and V (k, k)."""
-    traces = np.einsum("kii->k", each)
-    shown = traces > PATCHES.rank * traces.max(initial=0.0)
-    start = np.divide(float(z @ z), traces, out=np.zeros(len(each)), where=shown)
-    sizes, before = start / max(len(each), 1), np.inf
-    traces = np.ones(len(each))
-    for _ in range(PATCHES.rounds if shown.any() else 0):
-        factor = cho_factor(np.tensordot(sizes, each, 1), lower=True)
-        a = cho_solve(factor, z)
-        deviance = 2.0 * float(np.log(np.diag(factor[0])).sum()) + float(z @ a)
-        inverse = cho_solve(factor, np.eye(len(z)))
-        if before - deviance < PATCHES.settled:
-            return sizes, _in_doubt(sizes, each, inverse)
-        before = deviance
-        traces[shown] = np.tensordot(each[shown], inverse, 2)
-        sizes = sizes * np.sqrt((each @ a) @ a / traces)
-    return None
-
-
-def _in_doubt(sizes: Floats, each: Floats, inverse: Floats) -> Floats:
-    """V (k, k); zero of components that are told worse than to their own size.
-
-    Of these t_k^2 tr(C^-1 C_k C^-1 C_k) / 2 < 1: less than two squares tell them, and
-    an expansion in what they err by means nothing.
-    """
-    doubt = np.zeros((len(sizes), len(sizes)))
-    most = (sizes * np.tensordot(each, inverse, 2)) ** 2 / 2.0
-    on = np.flatnonzero(most >= 1.0)
-    weighed = np.array([inverse @ C for C in each[on]]).reshape(-1, *inverse.shape)
-    told = np.einsum("kij,lji->kl", weighed, weighed, optimize=True) / 2.0
-    kept = sizes[on] ** 2 * np.diag(told) >= 1.0
-    doubt[np.ix_(on[kept], on[kept])] = np.linalg.inv(told[np.ix_(kept, kept)])
-    return doubt
+def _spanned(X: Floats) -> Floats:
+    """(n, rank) orthonormal columns that span those of X (n, p)."""
+    u, s, _ = np.linalg.svd(X, full_matrices=False)
+    return np.asarray(u[:, s > PATCHES.rank * s.max(initial=0.0)])
 
 
 def _bases(patches: Patches) -> Iterator[Floats]:
@@ -187,8 +153,8 @@ def _monomials(u: Floats, degree: int) -> Floats:
 def _each(p: Patches, A: Floats | None) -> Iterator[tuple[str, Floats]]:
     """Name and covariance (q, q) of A' f of each component where t_k is one."""
     A = np.zeros((len(p.ball), 0)) if A is None else A
-    yield "noise of points", A.T @ (p.white[:, None] * A)
-    yield "patches apart", A.T @ ((p.seen**2).sum(axis=1)[:, None] * A)
+    yield "noise of points", _apart(p, A, p.white)
+    yield "patches apart", _apart(p, A, (p.seen**2).sum(axis=1))
     for length in PATCHES.lengths:
         yield f"lines of sight, over {length:g} radii", _fields(p, A, length)
     for name, function in FORMS.items():
@@ -204,6 +170,16 @@ def _each(p: Patches, A: Floats | None) -> Iterator[tuple[str, Floats]]:
         reach = float(np.sqrt((arm**2).mean()))
         turn = A.T @ _of_views(p, np.cross(arm, p.u) / reach)
         yield "views, misturned", turn @ turn.T
+
+
+def _apart(p: Patches, A: Floats, variance: Floats) -> Floats:
+    """Of what each patch errs by alone, (n,) mm^2."""
+    C = np.zeros((A.shape[1], A.shape[1]))
+    for i in np.unique(p.ball):
+        rows = np.flatnonzero(p.ball == i)
+        own, on = _reached(A[rows])
+        C[on] += own.T @ (variance[rows, None] * own)
+    return C
 
 
 def _of_views(p: Patches, each: Floats) -> Floats:

@@ -179,8 +179,12 @@ class PatchThresholds:
     most: int = 500  # functions from which components are learnt; speed
     fewest: int = 5  # balls; custom
     rank: float = 1e-8  # singular value of an unknown over the largest; custom
-    settled: float = 0.01  # fall of the deviance in a round that ends them; custom
-    rounds: int = 1000  # at most; custom
+    # fall of the deviance that a step promises, below which none is made; custom
+    settled: float = 1e-12
+    rounds: int = 100  # at most; custom
+    shortened: int = 30  # times that a step may be; custom
+    damped: float = 1e-3  # of the curvature: what shortens it first; custom
+    bent: float = 1e-10  # of the curvature, so that there is one; custom
 
 
 @dataclass(frozen=True)
