@@ -25,7 +25,7 @@ def release_frame(time: Floats, height: Floats) -> int:
     if not falling.any():
         raise ValueError(
             f"the tip never falls faster than {FASTEST_HELD:g} m/s: is its height "
-            "upwards, and in m?"
+            "upwards, in m, and time in s?"
         )
     frame = int(np.argmax(falling))
     if frame == 0:

@@ -19,6 +19,7 @@ import pandas as pd
 from pipeline.terminal.errors import InputError, one_line
 
 RECORDS = "records.csv"
+SEPARATORS = {";": "semicolons", "\t": "tabs"}  # in place of commas
 
 
 @dataclass(frozen=True)
@@ -104,13 +105,25 @@ class FoundRecord:
 
 
 def header_of(path: Path) -> list[str]:
-    """Names of the columns of a CSV file; lines that begin with # are remarks."""
+    """Names of the columns of a CSV file; lines that begin with # are remarks.
+
+    Raises
+    ------
+    InputError
+        where it cannot be read, or commas do not separate its columns
+    """
     try:
-        return [str(c) for c in pd.read_csv(path, comment="#", nrows=0).columns]
+        found = pd.read_csv(path, comment="#", nrows=0).columns
     except (OSError, UnicodeDecodeError, pd.errors.EmptyDataError) as error:
         raise InputError(f"{path} cannot be read: {one_line(error)}") from error
     except pd.errors.ParserError as error:
         raise InputError(f"{path} is no table: {one_line(error)}") from error
+    for sign, name in SEPARATORS.items():
+        if len(found) == 1 and sign in found[0]:
+            raise InputError(
+                f"{path}: {name} separate its columns: give commas, and decimal points"
+            )
+    return [str(column).strip() for column in found]
 
 
 def read_columns(path: Path, names: Sequence[str]) -> pd.DataFrame:
@@ -121,8 +134,12 @@ def read_columns(path: Path, names: Sequence[str]) -> pd.DataFrame:
             raise InputError(f"{path} has no column {name}: it has {', '.join(there)}")
     try:
         table = pd.read_csv(
-            path, comment="#", usecols=list(names), dtype=str, keep_default_na=False
-        )
+            path,
+            comment="#",
+            usecols=lambda column: column.strip() in names,
+            dtype=str,
+            keep_default_na=False,
+        ).rename(columns=str.strip)
     except (pd.errors.ParserError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is no table: {one_line(error)}") from error
     return pd.DataFrame({name: table[name].str.strip() for name in names})
@@ -148,8 +165,9 @@ def find_records(
 ) -> tuple[list[FoundRecord], list[str]]:
     """The records of a folder in the order of their names, and what is odd about it.
 
-    Of two records of one name the form that stands first in `sources` counts. A file
-    that is called as one but cannot be told into records is a broken record.
+    A file has one form, and of two records of one name the form that stands first in
+    `sources` counts. A file that is called as one but cannot be told into records is a
+    broken record.
 
     Raises
     ------
@@ -161,7 +179,10 @@ def find_records(
     listed = _listed(folder)
     found: dict[str, FoundRecord] = {}
     for source in sources:
+        beside = [one for one in sources if one.within == source.within]
         for path in sorted((folder / source.within).glob("*")):
+            if _form_of(path, beside, listed) is not source:
+                continue
             for record in _told_or_broken(path, source, listed):
                 found.setdefault(record.name, record)
     if not found:
@@ -196,6 +217,21 @@ def _listed(folder: Path) -> dict[str, dict[str, str]]:
         Path(str(file)).name: {str(k): str(v) for k, v in row.items() if v != ""}
         for file, row in rows.items()
     }
+
+
+def _form_of(
+    path: Path, sources: Sequence[RecordSource], listed: Mapping[str, object]
+) -> RecordSource | None:
+    """The form of a file: by its name; if it is only listed, by its columns."""
+    named = [one for one in sources if re.fullmatch(one.files, path.name)]
+    if named or path.name not in listed or not path.is_file():
+        return named[0] if named else None
+    try:
+        there = set(header_of(path))
+    except InputError:
+        there = set()
+    tables = [one for one in sources if one.columns and set(one.columns) <= there]
+    return [*tables, *sources][0]
 
 
 def _told_or_broken(

@@ -47,11 +47,21 @@ def by_hand(
         step,
         config,
         upstream={role: content_digest(place) for role, place in needs.items()},
-        files=[file_digest(Path(path)) for path in paths],
+        files=[_told(Path(path), folder, of) for path in paths],
     )
     keys = {role: place.name for role, place in needs.items()}
     job = Job(step, of.name, known, config, keys, tuple(paths), tags_of(of, folder))
     return run_once(job, lambda out: STEPS[step].perform(job, needs, out))
+
+
+def _told(path: Path, folder: Path, of: MeasuredSet) -> str:
+    """The digest of a file; of one in another folder its name too, which is a record's.
+
+    A shipped file's is left out: planned runs have the same key.
+    """
+    digest = file_digest(path)
+    own = folder != Path(of.records.folder) and path.is_relative_to(folder)
+    return f"{digest} {path.relative_to(folder)}" if own else digest
 
 
 def fitted_by_hand(of: MeasuredSet) -> Path:

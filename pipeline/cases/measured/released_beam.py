@@ -29,6 +29,7 @@ from sim.rod.thick.thick_rod import Clamp, Prism, ThickRod, TipMass
 
 TIP, BASE = ("tip_2", "tip_3"), ("base_1", "base_2", "base_3")
 REACH = (0.05, 0.2)  # m, between tip and clamp
+STEEP = 0.7  # of that, by which the held tip may be higher or lower
 EVEN = 1e-3  # of a frame, by which times may differ
 HALVES = 13  # half periods that are simulated: ten are looked at
 LOADS = ("own weight", "added mass")
@@ -85,6 +86,11 @@ def heights_of(record: FoundRecord) -> Heights:
             "m has them 0.1 m apart: give coordinates in metres"
         )
     height = tip[:, 0] - base[:, 0]
+    if abs(height[0]) > STEEP * apart:
+        raise InputError(
+            f"{record.path}: the tip is held {height[0]:.3g} m above the clamp, "
+            f"{apart:.3g} m from it: give x upwards, z along the beam"
+        )
     try:
         return Heights(time, height, release_frame(time, tip[:, 0]))
     except ValueError as error:

@@ -94,7 +94,7 @@ class SphereScans:
         """A sphere found elsewhere than its scan, or of another size, is no measure."""
         for name, one in found.items():
             apart = abs(float(one.value[0] - predicted[name].value[0]))
-            if apart > self.radius_mm:
+            if apart > self.radius_mm / 2:
                 raise InputError(
                     f"{record.path}: {name} of {record.name} is {apart:.4g} mm from "
                     "where its scan has it: give centres in metres, radii in mm"

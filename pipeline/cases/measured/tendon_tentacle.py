@@ -44,6 +44,7 @@ MARKERS = 4
 FIRST_BELOW = (0.05, 0.20)  # m, of marker 1 below the root
 FARTHEST = 0.6  # m, of a marker from the root
 LONGEST_GAP = 3.0  # in frames
+LONGEST = 300.0  # s of a record
 PRECISE = SpaceOptions(tolerance=1e-9)
 COARSE = 2  # significant digits of the inputs from whose rest a rest is sought
 PHYSICAL = (
@@ -238,13 +239,20 @@ def _refuse_gaps(record: FoundRecord, time: Floats) -> None:
             f"{time[k + 1]:g}, other frames are {frame:g} s apart: fill the gap, or "
             "begin after it"
         )
+    if np.ptp(time) > LONGEST:
+        raise InputError(
+            f"{record.path}: time_s goes on for {np.ptp(time):g}, records last some "
+            "seconds: give s"
+        )
 
 
 def _of_means(record: FoundRecord) -> Floats:
     """(4, 3) places in the model's frame, m, as a table of means has them."""
     columns = [f"marker_{k}_{axis}_m" for k in range(1, MARKERS + 1) for axis in "xyz"]
-    row = record.columns(columns).iloc[0].to_numpy(np.float64)
-    return np.asarray(row.reshape(-1, 3))
+    rows = record.columns(columns).to_numpy(np.float64)
+    if len(rows) > 1:
+        raise InputError(f"{record.path} has {len(rows)} rows of {record.name}")
+    return rows.reshape(-1, 3)
 
 
 def _by_name(places: Floats) -> Quantities:

@@ -107,6 +107,8 @@ def test_a_column_that_is_missing_is_said_by_name_or_table(tmp_path: Path) -> No
         ("x_mm\n0.5\n", "has no column specimen"),
         ("", "cannot be read"),
         ("design,specimen,x_mm\n", "has no row"),
+        ("design;specimen;x_mm\nA;1;0,5\n", "semicolons separate its columns"),
+        ("design\tspecimen\tx_mm\nA\t1\t0.5\n", "tabs separate its columns"),
     ],
 )
 def test_a_file_that_cannot_be_told_into_records_leaves_others_alone(
@@ -117,6 +119,21 @@ def test_a_file_that_cannot_be_told_into_records_leaves_others_alone(
     assert [one.name for one in found] == ["B_1", "tracks_A"]
     assert not found[0].broken
     assert words in found[1].broken
+
+
+def test_blanks_beside_commas_do_not_count(tmp_path: Path) -> None:
+    write(tmp_path, tracks_A="design , specimen, x_mm \n A, 1 , 0.5 \n")
+    (record,), _ = find_records(tmp_path, [TRACKS])
+    assert record.name == "A_1"
+    assert record.columns(["x_mm"])["x_mm"].tolist() == [0.5]
+
+
+def test_a_file_is_a_record_of_one_form_only(tmp_path: Path) -> None:
+    write(tmp_path, frames="time_s\n0\n", table="level,value\na,1\nb,2\n")
+    (tmp_path / "records.csv").write_text("file,level\nframes.csv,c\ntable.csv,\n")
+    forms = [RecordSource("run_.*"), RecordSource("means.csv", ("level",))]
+    found, _ = find_records(tmp_path, forms)
+    assert [one.name for one in found] == ["a", "b", "frames"]
 
 
 def test_a_table_without_rows_is_one_line(tmp_path: Path) -> None:

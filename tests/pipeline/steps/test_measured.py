@@ -20,6 +20,7 @@ from pipeline.steps.fit_measured import run_step as fit
 from pipeline.steps.measured import run_step as compare
 from pipeline.steps.predict import run_step as predict
 from pipeline.terminal.errors import InputError
+from pipeline.workflow import measured_set
 
 
 def test_specimens_of_one_design_are_left_out_together() -> None:
@@ -92,6 +93,7 @@ def test_records_of_a_folder_are_compared_with_the_committed_prediction(
     [
         ("-5895.832,3628.941,-1561.256,50.05", "give centres in metres"),
         ("-5.895832,3.628941,-1.561256,0.05005", "radius of SPH101 is 50.0"),
+        ("-5.895832,3.628941,-1.561256,5.005", "radius of SPH101 is 45.0"),
         ("-5.895832,3.628941,,50.05", "z_m is ''"),
         (f"{GOOD}\nSPH101,n,{GOOD}", "has 2 rows of SPH101"),
     ],
@@ -153,6 +155,21 @@ def elsewhere(of: MeasuredSet, folder: Path) -> Path:
     at = at_hand(of.model_dump(mode="json"))
     compare(at, folder, None, folder.parent / "run", folder.parent)
     return folder.parent / "run"
+
+
+def test_a_file_under_another_name_is_another_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it holds does not tell which record it is: the name says its load."""
+    keys = []
+    monkeypatch.setattr(measured_set, "run_once", lambda job, _: keys.append(job.key))
+    of = read_set("tendon_tentacle")
+    for name in ("m1_u013", "m1_u014"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / f"{name}.csv").write_text("time_s\n0\n")
+        measured_set.predicted_by_hand(of, folder)
+    assert keys[0] != keys[1]
 
 
 def test_a_prediction_does_not_read_what_was_measured(tmp_path: Path) -> None:

@@ -41,6 +41,11 @@ PLACES = {
     "tip_3": (-0.009, 0.01, 0.07), "base_1": (-0.01, 0.06, -0.02),
     "base_2": (0.017, 0.01, -0.02), "base_3": (-0.007, 0.01, -0.02),
 }  # fmt: skip
+TURNED = {
+    f"{name}_{axis}_m": f"{name}_{turned}_m"
+    for name in PLACES
+    for axis, turned in (("x", "z"), ("z", "x"))
+}
 
 
 def table(height: Floats) -> pd.DataFrame:
@@ -165,6 +170,8 @@ def test_half_the_step_changes_little(beam: ReleasedBeam) -> None:
         (lambda t: t.assign(**{c: 1e3 * t[c] for c in t if c != "time_s"}), "metres"),
         (lambda t: t.drop(index=range(80, 90)), "row 82: time_s goes from 0.79 to 0.9"),
         (lambda t: t.assign(**{c: -t[c] for c in t if c != "time_s"}), "upwards"),
+        (lambda t: t.rename(columns=TURNED), "give x upwards, z along the beam"),
+        (lambda t: t.assign(time_s=1e3 * t["time_s"]), "and time in s"),
         (lambda t: t.iloc[60:], "still held"),
         (lambda t: t.iloc[:60], "60 frames"),
     ],

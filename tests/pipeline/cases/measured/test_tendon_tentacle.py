@@ -20,6 +20,7 @@ MODEL: TendonTentacle = build(SET.model, "model")
 STATED = {name: one.value for name, one in SET.inputs.items()}
 MEANS = pd.read_csv(FOLDER / "static_means.csv").set_index("level")
 LEVEL = "m1_u018"
+FRAMES = len(pd.read_csv(FOLDER / f"{LEVEL}.csv"))
 
 
 def record(name: str = LEVEL, **said: str) -> FoundRecord:
@@ -91,6 +92,9 @@ def test_means_in_another_unit_are_refused(tmp_path: Path) -> None:
     (1e3 * MEANS[places]).to_csv(path)
     with pytest.raises(InputError, match="give metres"):
         MODEL.measured(FoundRecord(LEVEL, path, {}, {"level": LEVEL}), {})
+    MEANS.loc[[LEVEL, LEVEL]].to_csv(path)
+    with pytest.raises(InputError, match=f"has 2 rows of {LEVEL}"):
+        MODEL.measured(FoundRecord(LEVEL, path, {}, {"level": LEVEL}), {})
 
 
 @pytest.mark.parametrize(
@@ -101,6 +105,7 @@ def test_means_in_another_unit_are_refused(tmp_path: Path) -> None:
         ({"marker_1_y_m": 125.0}, "give metres, y down"),
         ({"marker_2_y_m": "lost"}, "no finite number"),
         ({"time_s": 0.0}, "fill the gap"),
+        ({"time_s": np.linspace(0.0, 4e3, FRAMES)}, "last some seconds: give s"),
     ],
 )
 def test_frames_that_cannot_be_are_refused(
