@@ -35,6 +35,7 @@ from sim.morph.morphing.problem import NewtonOptions
 from sim.morph.morphing.reactions import Reactions, reactions
 from sim.morph.morphing.starts import Attempt, attempts_of, lowest
 from sim.morph.obstacles.volume import BARRIER_PARAMETERS, Obstacles, Touch
+from sim.morph.structure.joints import limits_of
 from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.same_places import told_same_places
 from sim.morph.structure.structure import Structure
@@ -46,6 +47,7 @@ from sim.morph.targets.smooth_cloud import SmoothCloud
 
 CLOSED_BY_ROUNDING = 1e-6  # of L, up to which closing a start changes it unsaid
 NOTHING = np.empty(0)
+AT_LIMIT = 1e-3  # of the range of a joint, within which it is at a limit
 TOUCHING = 1e-4  # of L, force from which a contact counts
 NAMED = 5  # pairs in contact, the strongest
 
@@ -390,25 +392,38 @@ class MorphRecorder:
 
     def _held_by(self) -> Summary:
         """Overlaps, and by name the limits and pairs that carry a force."""
-        if self.case.obstacles is None:
-            return {}
-        held: Summary = {"overlaps": self.case.obstacles.overlaps(self.last.r)}
+        held: Summary = {}
+        if self.case.obstacles is not None:
+            held = {"overlaps": self.case.obstacles.overlaps(self.last.r)}
         if self._touching:
             held["smallest_gap"] = min(touch.room for touch in self._touching)
         carry = [t for t in self._touching if t.force > TOUCHING * self._L]
         limits = [self._limit(touch) for touch in carry if touch.bound]
         pairs = [touch.name for touch in carry if not touch.bound]
-        for name, found in (("limits", limits), ("touching", pairs[:NAMED])):
-            if found:
-                held |= {name: "; ".join(found)}
-        return held | {"contacts": len(carry)}
+        found = {"limits": limits + self._of_joints(), "touching": pairs[:NAMED]}
+        held |= {name: "; ".join(told) for name, told in found.items() if told}
+        counted = self.case.obstacles is not None
+        return held | ({"contacts": len(carry)} if counted else {})
 
     def _limit(self, touch: Touch) -> str:
         """A bound that is reached, with its value."""
-        is_length = touch.name.startswith("length")
+        is_length = "length(" in touch.name
         return (
             f"{touch.name} of {touch.bound} {self._unit if is_length else ''}".rstrip()
         )
+
+    def _of_joints(self) -> list[str]:
+        """Joints that keep two nodes between limits, where they are at one."""
+        found = [
+            (one, one.reached(self.last.r, AT_LIMIT))
+            for one in limits_of(self.case.structure.constraints)
+        ]
+        return [
+            f"{one.name} (nodes {one.nodes[0]} and {one.nodes[1]}) at its {word} "
+            f"{self._unit}".rstrip()
+            for one, word in found
+            if word
+        ]
 
     @property
     def _unit(self) -> str:

@@ -198,7 +198,7 @@ def structure_of(content: StructureFile) -> Structure:
         made.bodies,
         made.goals,
         solids_of(content),
-        ranges_of(content, made),
+        ranges_of(content, made, draft),
         None if content.target is None else content.target.shape,
         content.unit or "",
         draft.turns,

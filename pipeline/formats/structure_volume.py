@@ -21,6 +21,7 @@ from pydantic import Field
 
 from pipeline.config.models import Entry, Rows, numbers
 from sim.arrays import Floats, Ints
+from sim.morph.library.draft import Draft
 from sim.morph.structure.constraints import (
     NODES,
     Constraint,
@@ -73,20 +74,27 @@ def solids_of(content: StructureVolume) -> Solids:
     return Solids(ball, radius, capsule, capsule_radius, panel, thickness)
 
 
-def ranges_of(content: StructureVolume, structure: Structure) -> Ranges:
+def ranges_of(
+    content: StructureVolume, structure: Structure, draft: Draft
+) -> Ranges:
     """The ranges of a file with the constraints and bodies of `structure`."""
     rows: list[tuple[Constraint, float, float]] = []
+    joints: list[str] = []
     for name, entries in content.ranges:
         for i, entry in enumerate(entries):
             *nodes, least, most = entry
             where = f"ranges.{name}[{i}]"
             bounds = _in_unit(where, name, nodes, structure, (least, most))
             rows.append((Constraint(RANGES[name], tuple(nodes)), *bounds))
+            half = len(nodes) // 2
+            pair = nodes[:half], nodes[half:]
+            joints.append("" if name == "triple" else draft.joint_between(*pair))
     return Ranges(
         ConstraintTable.of([row for row, _, _ in rows]),
         np.array([least for _, least, _ in rows], dtype=np.float64),
         np.array([most for _, _, most in rows], dtype=np.float64),
         _products(content, structure),
+        tuple(joints),
     )
 
 

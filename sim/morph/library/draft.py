@@ -48,11 +48,15 @@ class Draft:
     ----------
     bodies : nodes of each rigid body; joints may add to them
     turns : the joints that bodies turn about in common nodes, by these nodes
+    sides : of each joint by its name, the bodies on either side
     """
 
     nodes: Floats | Sequence[Sequence[float]]
     bodies: list[list[int]] = field(default_factory=list, init=False)
     turns: dict[frozenset[int], str] = field(default_factory=dict, init=False)
+    sides: dict[str, tuple[set[int], set[int]]] = field(
+        default_factory=dict, init=False
+    )
     _rows: list[DraftRow] = field(default_factory=list, init=False)
     _groups: list[tuple[Ints, list[Ints]]] = field(default_factory=list, init=False)
     _links: list[list[int]] = field(default_factory=list, init=False)
@@ -136,18 +140,19 @@ class Draft:
         """Fig. 4e: a node stays at its height over a plane."""
         self._check(*plane, point)
         rows = joints.plane_point(self.r, plane, point)
-        return self._joint("plane_point", rows)
+        return self._joint("plane_point", rows, None, plane, (point,))
 
     def line_point(self, line: Pair, point: int) -> Self:
         """Fig. 4f: a node stays on a line."""
         self._check(*line, point)
-        return self._joint("line_point", joints.line_point(line, point))
+        rows = joints.line_point(line, point)
+        return self._joint("line_point", rows, None, line, (point,))
 
     def parallel_plane_line(self, plane: joints.Plane, line: Pair) -> Self:
         """Fig. 4h: a line keeps its slope against a plane."""
         self._check(*plane, *line)
         rows = joints.parallel_plane_line(self.r, plane, line)
-        return self._joint("parallel_plane_line", rows)
+        return self._joint("parallel_plane_line", rows, None, plane, line)
 
     def parallel_planes(
         self, plane: joints.Plane, other: joints.Plane, bodies: Pair | None = None
@@ -248,6 +253,8 @@ class Draft:
         for body in self._both(bodies):
             self._with(body, nodes, name)
         self.turns[frozenset(nodes)] = name
+        if bodies is not None:
+            self.sides[name] = {bodies[0]}, {bodies[1]}
         self._joints += 1
         return self
 
@@ -259,14 +266,35 @@ class Draft:
         *sides: Sequence[int],
     ) -> Self:
         """A joint of rows; its sides become part of the bodies that are named."""
+        name = f"{kind} {self._joints}"
         for side in sides:
             self._check(*side)
         if bodies is not None:
             for body, side in zip(self._both(bodies), sides, strict=True):
-                self._with(body, side, f"{kind} {self._joints}")
-        self.rows(f"{kind} {self._joints}", rows)
+                self._with(body, side, name)
+        if sides:
+            self.sides[name] = self._with_all(sides[0]), self._with_all(sides[1])
+        self.rows(name, rows)
         self._joints += 1
         return self
+
+    def _with_all(self, nodes: Iterable[int]) -> set[int]:
+        """The bodies that have all of these nodes."""
+        own = set(nodes)
+        return {k for k, body in enumerate(self.bodies) if own <= set(body)}
+
+    def joint_between(self, one: Iterable[int], other: Iterable[int]) -> str:
+        """The joint of a body with all of the first nodes and one with all of the others.
+
+        "" where there is none or more than one.
+        """
+        first, second = self._with_all(one), self._with_all(other)
+        found = [
+            name
+            for name, (a, b) in self.sides.items()
+            if (a & first and b & second) or (a & second and b & first)
+        ]
+        return found[0] if len(found) == 1 else ""
 
     def _with(self, body: int, nodes: Iterable[int], owner: str) -> Self:
         """A body with more nodes; its rows are thinned out in the end."""

@@ -6,12 +6,15 @@ by two. The count in each first line is what remains of the twelve degrees of fr
 two bodies, or the six of one.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sim.arrays import Floats
 from sim.morph.structure.constraints import (
     Constraint,
     ConstraintKind,
+    ConstraintTable,
     coin,
     dist,
     dot,
@@ -191,6 +194,34 @@ def limited(
         Constraint(ConstraintKind.DIST, (a, extra), upper**2),
         Constraint(ConstraintKind.DIST, (b, extra), lower**2),
     ]
+
+
+class Limit(NamedTuple):
+    """The limits of a joint that `limited` made, by its name."""
+
+    name: str
+    nodes: Line
+    least: float
+    most: float
+
+    def reached(self, r: Floats, share: float) -> str:
+        """Which limit the nodes r (n, 3) are at, within a share of the range, or ""."""
+        near = share * (self.most - self.least)
+        distance = float(np.linalg.norm(np.subtract(*r[list(self.nodes)])))
+        if distance <= self.least + near:
+            return f"least of {self.least:.6g}"
+        return f"most of {self.most:.6g}" if distance >= self.most - near else ""
+
+
+def limits_of(table: ConstraintTable) -> list[Limit]:
+    """Those of a table whose rows name their joints."""
+    found = []
+    for name in dict.fromkeys(o for o in table.owners if o.startswith("limited ")):
+        one, other = (i for i, owner in enumerate(table.owners) if owner == name)
+        long, short = np.sqrt(table.constant[[one, other]]).tolist()
+        nodes = int(table.nodes[one, 0]), int(table.nodes[other, 0])
+        found.append(Limit(name, nodes, long - short, long + short))
+    return found
 
 
 def check_plane(r: Floats, nodes: Plane) -> None:

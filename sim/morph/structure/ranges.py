@@ -39,12 +39,14 @@ class Ranges:
     least, most : (q,) of h; infinite where there is no bound
     product : (q,) product of the lengths of two edges whose angle is what a person
         named, else nan; empty where nobody named angles
+    joints : (q,) the joint that each limits, "" where it is none's; or none at all
     """
 
     table: ConstraintTable = field(default_factory=lambda: ConstraintTable.of([]))
     least: Floats = field(default_factory=lambda: np.empty(0))
     most: Floats = field(default_factory=lambda: np.empty(0))
     product: Floats = field(default_factory=lambda: np.empty(0))
+    joints: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.table)
@@ -55,7 +57,8 @@ class Ranges:
         kind = ConstraintKind(self.table.kind[i])
         word = "length" if kind is ConstraintKind.DIST else kind.name.lower()
         word = "angle" if self.is_angle(i) else word
-        return f"{word}({', '.join(map(str, nodes))})"
+        joint = self.joints[i] if self.joints else ""
+        return f"{joint} {word}({', '.join(map(str, nodes))})".lstrip()
 
     def is_angle(self, i: int) -> bool:
         """Whether range i was named as an angle; it falls where h rises."""

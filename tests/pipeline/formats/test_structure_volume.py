@@ -130,3 +130,50 @@ def test_volume_needs_newton_steps(tmp_path: Path) -> None:
     made = structure_file(written(tmp_path / "elbow.json"))
     with pytest.raises(ValueError, match="triangles and ranges need `method: newton`"):
         MorphCase(made)
+
+
+PLATES: dict[str, Any] = {
+    "nodes": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.5, -0.7, 0.7], [1, -0.7, 0.7]],
+    "bodies": [[0, 1, 2], [0, 1, 3, 4]],
+    "fixed": [0, 1, 2],
+    "unit": "mm",
+    "leading": [3],
+    "goals": [[0.5, 0.7, 0.7]],
+}
+
+
+def limits_at_end(folder: Path, content: dict[str, Any]) -> str:
+    path = folder / "limits.json"
+    path.write_text(json.dumps(content))
+    _, recorder = recorded(MorphCase(structure_file(str(path)), method="newton"))
+    return str(recorder.summary().get("limits", ""))
+
+
+def test_a_limit_that_is_reached_names_its_joint(tmp_path: Path) -> None:
+    """A hinge between 80 and 150 degrees, drawn to 45, and what it is without."""
+    hinge = {"hinge": {"bodies": [0, 1], "axis": [0, 1]}}
+    angle = [0, 2, 1, 4, 80.0, 150.0]
+    content = {**PLATES, "joints": [hinge], "ranges": {"angle": [angle]}}
+    told = "hinge 0 angle(0, 2, 1, 4) at its least of 80 degrees"
+    assert limits_at_end(tmp_path, content) == told
+    length = {"length": [[2, 3, 1.0, None]]}
+    told = "hinge 0 length(2, 3) at its least of 1 mm"
+    assert limits_at_end(tmp_path, {**content, "ranges": length}) == told
+    told = "length(2, 3) at its least of 1 mm"
+    assert limits_at_end(tmp_path, {**PLATES, "ranges": length}) == told
+
+
+@pytest.mark.parametrize(
+    ("goal", "word"), [(0.7, "least of 1.2 mm"), (-1.4, "most of 2 mm")]
+)
+def test_a_joint_that_keeps_a_distance_is_named_at_its_limit(
+    goal: float, word: str, tmp_path: Path
+) -> None:
+    joints = [
+        {"hinge": {"bodies": [0, 1], "axis": [0, 1]}},
+        {"limited": {"nodes": [2, 3], "least": 1.2, "most": 2.0}},
+    ]
+    goals = [[0.5, goal, abs(goal) if goal > 0 else -0.2]]
+    content = {**PLATES, "joints": joints, "goals": goals}
+    told = limits_at_end(tmp_path, content)
+    assert told == f"limited 1 (nodes 2 and 3) at its {word}"
