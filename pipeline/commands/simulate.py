@@ -120,6 +120,26 @@ def _check_choice(words: Sequence[str]) -> None:
     check_cases(words)
 
 
+def _check_sweeper(words: Sequence[str], *, many: bool) -> None:
+    """Refuse values of the sweeper that one run, or Hydra, would not take."""
+    above = "hydra.sweeper.params"
+    for word in words:
+        key, _, value = word.lstrip("+").partition("=")
+        if key != above and not key.startswith(f"{above}."):
+            continue
+        name = key.removeprefix(above).lstrip(".") or "KEY"
+        if not many:
+            raise InputError(
+                f"{word} is for many runs: write {name}=... for one, or add --multirun"
+            )
+        if "." in name:
+            plain = value.strip("\"'")
+            raise InputError(
+                f"{word}: the sweeper takes no key with a dot: write {name}={plain} "
+                "beside --multirun"
+            )
+
+
 def _run_all(folder: str, words: Sequence[str]) -> dict[str, Exception]:
     """Let Hydra run what sys.argv asks for; what was raised, by overrides."""
     import hydra
@@ -164,6 +184,7 @@ def main(argv: list[str] | None = None) -> int:
     folder = str(conf_directory())
     if not (given.hydra_help or given.shell_completion):
         _check_choice(given.overrides)
+        _check_sweeper(given.overrides, many=given.multirun)
     failures = _run_all(folder, given.overrides)
     for error in failures.values():
         if len(failures) == 1 or not is_told(error):

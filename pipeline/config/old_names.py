@@ -91,10 +91,15 @@ FILE_OF_CASE = {  # where a case of a file has it
 }
 
 
+def own_file_key(case: str) -> str:
+    """Where a case has the file that `case.path` names."""
+    return FILE_OF_CASE.get(case, OWN_FILE)
+
+
 def with_own_file(words: Sequence[str]) -> list[str]:
     """Words of a command line with `case.path` as the key that the case has for it."""
     named = [word.removeprefix("case=") for word in words if word.startswith("case=")]
-    key = FILE_OF_CASE.get(named[-1], OWN_FILE) if named else OWN_FILE
+    key = own_file_key(named[-1]) if named else OWN_FILE
     whole = f"{OWN_FILE}="
     return [
         f"{key}={word.removeprefix(whole)}" if word.startswith(whole) else word

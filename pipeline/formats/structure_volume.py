@@ -74,9 +74,7 @@ def solids_of(content: StructureVolume) -> Solids:
     return Solids(ball, radius, capsule, capsule_radius, panel, thickness)
 
 
-def ranges_of(
-    content: StructureVolume, structure: Structure, draft: Draft
-) -> Ranges:
+def ranges_of(content: StructureVolume, structure: Structure, draft: Draft) -> Ranges:
     """The ranges of a file with the constraints and bodies of `structure`."""
     rows: list[tuple[Constraint, float, float]] = []
     joints: list[str] = []

@@ -284,10 +284,7 @@ class Draft:
         return {k for k, body in enumerate(self.bodies) if own <= set(body)}
 
     def joint_between(self, one: Iterable[int], other: Iterable[int]) -> str:
-        """The joint of a body with all of the first nodes and one with all of the others.
-
-        "" where there is none or more than one.
-        """
+        """The only joint of bodies with all of these nodes each, "" where there is none."""
         first, second = self._with_all(one), self._with_all(other)
         found = [
             name

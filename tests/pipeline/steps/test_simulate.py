@@ -145,11 +145,32 @@ def test_a_sweep_tells_every_failure_and_runs_the_rest(
         ["--multirun", "case=glob(pent*)"],
         ["case=pentapod", "--multirun", "hydra.sweeper.max_batch_size=1"],
         ["--multirun", "+hydra.sweeper.params.case='pentapod'"],
+        ["--multirun", "case=pentapod", "+hydra.sweeper.params={record_every:100}"],
     ],
 )
 def test_what_hydra_offers_is_not_refused(command: Command, words: list[str]) -> None:
     done = command("simulate", *words)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        (
+            ["+hydra.sweeper.params.case.radius='2,3'"],
+            "is for many runs: write case.radius=... for one, or add --multirun",
+        ),
+        (["+hydra.sweeper.params={case.radius:2}"], "write KEY=... for one, or add"),
+        (
+            ["--multirun", "+hydra.sweeper.params.case.radius='2,3'"],
+            "takes no key with a dot: write case.radius=2,3 beside --multirun",
+        ),
+    ],
+)
+def test_values_of_the_sweeper_are_answered_with_what_runs(
+    words: list[str], remedy: str, command: Command
+) -> None:
+    assert remedy in refusal(command("simulate", CASE, *words))
 
 
 def test_runs_that_failed_outweigh_those_that_were_refused(

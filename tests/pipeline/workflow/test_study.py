@@ -268,3 +268,18 @@ def test_more_samples_of_a_sobol_sequence_keep_the_first_ones() -> None:
 def test_a_study_s_name_leads_nowhere_else() -> None:
     with pytest.raises(InputError, match="choose one of"):
         read_study("../case/triangles_circle")
+
+
+@pytest.mark.parametrize("case", ["structure_file", "rod_file"])
+def test_files_may_vary_by_the_name_that_a_command_takes(
+    case: str, project: Path
+) -> None:
+    """`case.path` stands for the key that each case has for its file."""
+    source = {"structure_file": "structure", "rod_file": "robot"}[case]
+    files = [str(p) for p in sorted((project / "conf" / source).glob("*.yaml"))[:2]]
+    write_study(project, case=case, vary={"case.path": files})
+    found = planned_members()
+    assert [m.label for m in found] == [f"path={file}" for file in files]
+    assert len({m.job.key for m in found}) == 2
+    Path(files[0]).write_text(Path(files[0]).read_text() + "name: mine\n")
+    assert planned_members()[0].job.key != found[0].job.key
