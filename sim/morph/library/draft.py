@@ -284,7 +284,7 @@ class Draft:
         return {k for k, body in enumerate(self.bodies) if own <= set(body)}
 
     def joint_between(self, one: Iterable[int], other: Iterable[int]) -> str:
-        """The only joint of bodies with all of these nodes each, "" where there is none."""
+        """The only joint of bodies with all of these nodes, or "" where none is."""
         first, second = self._with_all(one), self._with_all(other)
         found = [
             name
