@@ -196,7 +196,7 @@ def limited(
     ]
 
 
-class Limit(NamedTuple):
+class JointLimits(NamedTuple):
     """The limits of a joint that `limited` made, by its name."""
 
     name: str
@@ -213,14 +213,14 @@ class Limit(NamedTuple):
         return f"most of {self.most:.6g}" if distance >= self.most - near else ""
 
 
-def limits_of(table: ConstraintTable) -> list[Limit]:
+def limits_of(table: ConstraintTable) -> list[JointLimits]:
     """Those of a table whose rows name their joints."""
     found = []
     for name in dict.fromkeys(o for o in table.owners if o.startswith("limited ")):
         one, other = (i for i, owner in enumerate(table.owners) if owner == name)
         long, short = np.sqrt(table.constant[[one, other]]).tolist()
         nodes = int(table.nodes[one, 0]), int(table.nodes[other, 0])
-        found.append(Limit(name, nodes, long - short, long + short))
+        found.append(JointLimits(name, nodes, long - short, long + short))
     return found
 
 
