@@ -11,6 +11,8 @@ from pipeline.scans.reading import rows
 from pipeline.scans.reading.source import Choices, Fault, ScanFileError, shown
 from sim.arrays import Ints
 
+CORNERS = ("vertex_indices", "vertex_index")
+
 
 class List(NamedTuple):
     """A list property of a PLY file."""
@@ -20,9 +22,29 @@ class List(NamedTuple):
     length: str  # numpy types
     item: str
 
-    def ordered(self, order: str) -> "List":
+
+class Row(NamedTuple):
+    """What a face of a PLY file is made of."""
+
+    kinds: tuple[str, ...]  # numpy types of its scalar properties
+    lists: tuple[List, ...]  # one of them of corners, others as of texture
+
+    @property
+    def fields(self) -> list["str | List"]:
+        """Scalars and lists as they follow each other."""
+        found: list[str | List] = []
+        for k, kind in enumerate((*self.kinds, "")):
+            found += [one for one in self.lists if one.place == k]
+            found += [kind] if kind else []
+        return found
+
+    def ordered(self, order: str) -> "Row":
         """The same with the byte order."""
-        return self._replace(length=order + self.length, item=order + self.item)
+        lists = (
+            one._replace(length=order + one.length, item=order + one.item)
+            for one in self.lists
+        )
+        return Row(tuple(order + kind for kind in self.kinds), tuple(lists))
 
 
 def of_obj(path: Path, choices: Choices) -> Ints:
@@ -52,73 +74,100 @@ def _corners(text: str, vertices: int) -> list[int] | None:
 
 
 def of_text(
-    path: Path, offset: int, skip: int, count: int, place: int, salvage: bool
+    path: Path, offset: int, skip: int, count: int, row: Row, salvage: bool
 ) -> Ints:
-    """Of the ascii lines after `skip` others, the list after `place` numbers."""
+    """Of the ascii lines after `skip` others."""
     found: list[tuple[int, int, int]] = []
     read = 0
     for block in rows.blocks(path, offset):
         lines = [line for line in block.lines if line.strip()]
         for line in lines[skip : skip + count - read]:
-            words = line.split()[place:]
-            try:
-                corners = [int(word) for word in words[1 : 1 + int(words[0])]]
-                whole = len(corners) == int(words[0])
-            except (ValueError, IndexError):
-                whole = False
-            if not whole and not salvage:
+            corners = _corners_of(line.split(), row)
+            if corners is None and not salvage:
                 raise _no_face(path, f"face {read}", line)
-            found += _fan(corners) if whole else []
+            found += _fan(corners or [])
             read += 1
         skip = max(skip - len(lines), 0)
     _check_count(path, read, count, salvage)
     return _array(found)
 
 
-def of_records(
-    path: Path, offset: int, count: int, kinds: list[str], corners: List, salvage: bool
-) -> Ints:
-    """Of the binary records from `offset` on: `kinds` of scalars, and one list."""
+def _corners_of(words: list[str], row: Row) -> list[int] | None:
+    """Of one line; None where it ends before them, or holds other things."""
+    at = 0
+    try:
+        for field in row.fields:
+            many = int(words[at]) if isinstance(field, List) else 0
+            if isinstance(field, List) and field.name in CORNERS:
+                corners = [int(word) for word in words[at + 1 : at + 1 + many]]
+                return corners if len(corners) == many else None
+            at += 1 + many
+    except (ValueError, IndexError):
+        pass
+    return None
+
+
+def of_records(path: Path, offset: int, count: int, row: Row, salvage: bool) -> Ints:
+    """Of the binary records from `offset` on."""
     data = np.fromfile(path, np.uint8, offset=offset)
-    size = np.dtype(corners.length).itemsize
-    before = sum(np.dtype(kind).itemsize for kind in kinds[: corners.place])
-    if len(data) >= before + size:
-        sides = int(data[before : before + size].view(corners.length)[0])
-        if 3 <= sides <= MOST_SIDES:
-            record = _record(kinds, corners, sides)
-            held = min(len(data) // record.itemsize, count)
-            found = data[: held * record.itemsize].view(record)
-            if held == count and (found["sides"] == sides).all():
-                return _fans(found["corners"].astype(np.int64))
-    return _one_by_one(path, data.tobytes(), count, kinds, corners, salvage)
+    record = _record(data, row)
+    if record is not None:
+        held = min(len(data) // record.itemsize, count)
+        found = data[: held * record.itemsize].view(record)
+        lengths = [name for name in record.names or () if name.startswith("length ")]
+        if held == count and all((found[n] == found[n][0]).all() for n in lengths):
+            corners = next(name for name in CORNERS if name in (record.names or ()))
+            return _fans(found[corners].astype(np.int64))
+    return _one_by_one(path, data.tobytes(), count, row, salvage)
 
 
 MOST_SIDES = 64  # of a polygon
 
 
-def _record(kinds: list[str], corners: List, sides: int) -> np.dtype[Any]:
-    """A face of so many sides."""
-    fields: list[Any] = [(f"other{k}", kind) for k, kind in enumerate(kinds)]
-    own = [("sides", corners.length), ("corners", corners.item, (sides,))]
-    return np.dtype([*fields[: corners.place], *own, *fields[corners.place :]])
+def _record(data: NDArray[np.uint8], row: Row) -> np.dtype[Any] | None:
+    """A face with lists as long as those of the first; None where that is none."""
+    fields: list[Any] = []
+    for k, field in enumerate(row.fields):
+        if isinstance(field, str):
+            fields.append((f"other {k}", field))
+            continue
+        at, size = np.dtype(fields).itemsize, np.dtype(field.length).itemsize
+        if len(data) < at + size:
+            return None
+        many = int(data[at : at + size].view(field.length)[0])
+        least = 3 if field.name in CORNERS else 0
+        if not least <= many <= 2 * MOST_SIDES:
+            return None
+        name = field.name if field.name in CORNERS else f"items {k}"
+        fields += [(f"length {k}", field.length), (name, field.item, (many,))]
+    return np.dtype(fields)
 
 
-def _one_by_one(
-    path: Path, data: bytes, count: int, kinds: list[str], corners: List, salvage: bool
-) -> Ints:
+def _one_by_one(path: Path, data: bytes, count: int, row: Row, salvage: bool) -> Ints:
     """Faces of different numbers of sides."""
-    first, item = np.dtype(corners.length), np.dtype(corners.item)
-    widths = [np.dtype(kind).itemsize for kind in kinds]
-    before, after = sum(widths[: corners.place]), sum(widths[corners.place :])
+    fields = [
+        (
+            np.dtype(field if isinstance(field, str) else field.length),
+            None if isinstance(field, str) else np.dtype(field.item),
+            isinstance(field, List) and field.name in CORNERS,
+        )
+        for field in row.fields
+    ]
     found: list[tuple[int, int, int]] = []
     at = read = 0
-    while read < count and at + before + first.itemsize <= len(data):
-        sides = int(np.frombuffer(data, first, 1, at + before)[0])
-        start = at + before + first.itemsize
-        at = start + sides * item.itemsize + after
-        if sides < 0 or at > len(data):
+    while read < count:
+        corners: list[int] = []
+        for first, item, wanted in fields:
+            start = at + first.itemsize
+            if item is not None and start <= len(data):
+                many = max(int(np.frombuffer(data, first, 1, at)[0]), 0)
+                at, start = start, start + many * item.itemsize
+                if wanted and start <= len(data):
+                    corners = np.frombuffer(data, item, many, at).tolist()
+            at = start
+        if at > len(data):
             break
-        found += _fan(np.frombuffer(data, item, sides, start).tolist())
+        found += _fan(corners)
         read += 1
     _check_count(path, read, count, salvage)
     return _array(found)

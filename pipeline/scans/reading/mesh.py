@@ -43,7 +43,7 @@ def read_stl(path: Path, size: int, choices: Choices) -> Source:
         start = file.read(STL_HEADER)
     triangles = int.from_bytes(start[80:84], "little")
     binary = len(start) == STL_HEADER and size == STL_HEADER + 50 * triangles
-    if start.lstrip().startswith(b"solid") and not binary and _is_text(path):
+    if start.lstrip().lower().startswith(b"solid") and not binary and _is_text(path):
         return _ascii_stl(path, size, start, choices)
     if len(start) < STL_HEADER:
         raise ScanFileError(
@@ -91,7 +91,7 @@ def _whole(path: Path, blocks: Iterator[Floats], choices: Choices) -> Iterator[F
         yield block
     with path.open("rb") as file:
         file.seek(max(file.seek(0, 2) - 1024, 0))
-        ended = b"endsolid" in file.read()
+        ended = b"endsolid" in file.read().lower()
     if (corners % 3 or not ended) and not choices.salvage:
         raise ScanFileError(
             Fault.TRUNCATED,

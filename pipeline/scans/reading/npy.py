@@ -1,12 +1,14 @@
 """NPY arrays of numpy, three columns or more."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from pipeline.scans.reading import records
 from pipeline.scans.reading.source import Choices, Fault, ScanFileError, Source, shown
+from sim.arrays import Floats
 
 COLUMNS = 1 << 10  # more of them are no points
 MAGIC = b"\x93NUMPY"
@@ -29,15 +31,31 @@ def read(path: Path, size: int, choices: Choices) -> Source:
     shape = [text for text in header["shape"].replace(" ", "").split(",") if text]
     if len(shape) != 2 or len(shape[1]) > 4 or not 3 <= int(shape[1]) <= COLUMNS:
         raise _wrong(path, f"has shape ({shown(header['shape'])}), not (n, 3)")
-    if header["order"] == "True":
-        raise _wrong(path, "is stored column by column")
     promised = int(shape[0][:15])
     record = np.dtype([(str(i), kind[1]) for i in range(int(shape[1]))])
+    if header["order"] == "True":  # a file that is cut short lacks all z
+        room = size - offset
+        records.whole_records(path, room, record.itemsize, promised, Choices())
+        return Source(
+            "npy", _of_columns(path, offset, kind[1], promised), promised, promised
+        )
     count = records.whole_records(
         path, size - offset, record.itemsize, promised, choices
     )
     blocks = records.blocks(path, offset, record, count, ("0", "1", "2"))
     return Source("npy", blocks, count, promised)
+
+
+def _of_columns(path: Path, offset: int, kind: str, count: int) -> Iterator[Floats]:
+    """The points of an array that is stored column by column."""
+    size = np.dtype(kind).itemsize
+    with path.open("rb") as file:
+        for start in range(0, count, records.BLOCK):
+            block = np.empty((min(records.BLOCK, count - start), 3))
+            for axis in range(3):
+                file.seek(offset + size * (axis * count + start))
+                block[:, axis] = np.fromfile(file, kind, len(block))
+            yield block
 
 
 def _wrong(path: Path, problem: str) -> ScanFileError:

@@ -27,7 +27,6 @@ TYPES = {
 }  # fmt: skip
 BYTE_ORDER = {"binary_little_endian": "<", "binary_big_endian": ">", "ascii": "="}
 AXES = ("x", "y", "z")
-CORNERS = ("vertex_indices", "vertex_index")
 
 
 @dataclass
@@ -71,21 +70,16 @@ def _faces(
     face = next(iter(header.elements[len(skipped) :]), None)
     if face is None or face.name != "face" or face.count == 0:
         return None
-    corners = [one for one in face.lists if one.name in CORNERS]
-    if len(face.lists) != 1 or len(corners) != 1:
-        raise _wrong(path, "its faces have other lists than one of their corners")
+    if sum(one.name in faces.CORNERS for one in face.lists) != 1:
+        raise _wrong(path, "its faces have no list of their corners, or several")
     kept = choices.salvage
+    row = faces.Row(tuple(face.properties.values()), tuple(face.lists))
     if header.format == "ascii":
         lines = sum(element.count for element in skipped)
-        return lambda: faces.of_text(
-            path, header.bytes, lines, face.count, corners[0].place, kept
-        )
+        return lambda: faces.of_text(path, header.bytes, lines, face.count, row, kept)
     order = BYTE_ORDER[header.format]
     offset = header.bytes + sum(e.count * _record(e, order).itemsize for e in skipped)
-    kinds = [order + kind for kind in face.properties.values()]
-    return lambda: faces.of_records(
-        path, offset, face.count, kinds, corners[0].ordered(order), kept
-    )
+    return lambda: faces.of_records(path, offset, face.count, row.ordered(order), kept)
 
 
 def _wrong(path: Path, problem: str) -> ScanFileError:
@@ -138,11 +132,16 @@ def _header_line(path: Path, header: _Header, text: str) -> None:
         case ["property", kind, name] if (
             header.elements
             and kind in TYPES
-            and name not in header.elements[-1].properties
+            and (name := _lower_axis(name)) not in header.elements[-1].properties
         ):
             header.elements[-1].properties[name] = TYPES[kind]
         case _:
             raise _wrong(path, f"header line {header.lines} is {shown(text)}")
+
+
+def _lower_axis(name: str) -> str:
+    """X, Y and Z are x, y and z."""
+    return name.lower() if name.lower() in AXES else name
 
 
 def _vertex(path: Path, header: _Header) -> tuple[_Element, list[_Element]]:

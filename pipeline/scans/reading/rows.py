@@ -63,10 +63,18 @@ class Layout:
             return None
 
 
+# what C libraries of Windows write for no number: 1.#QNAN, -1.#IND00, -nan(ind)
+NO_NUMBER = re.compile(r"[-+]?(1\.#(QNAN|SNAN|IND|INF)0*|nan\((ind|snan)\))", re.I)
+
+
 def _number(text: str) -> float:
+    """Of a cell, in quotes or not; Fortran's exponents have a D."""
+    text = text.strip("\"'")
     if "_" in text or not text.isascii():  # float() would take 1_000
         raise ValueError(text)
-    return float(text)
+    if NO_NUMBER.fullmatch(text):
+        return float("nan")
+    return float(text.replace("D", "E").replace("d", "e"))
 
 
 def blocks(path: Path, offset: int = 0, stop: int | None = None) -> Iterator[Block]:
@@ -175,7 +183,7 @@ def holds_point(line: str, layout: Layout) -> bool:
     """Whether a line claims to hold a point: it is neither blank nor a comment."""
     stripped = line.strip()
     if layout.keyword:
-        return stripped.split(None, 1)[:1] == [layout.keyword]
+        return stripped[: len(layout.keyword) + 1].lower().split() == [layout.keyword]
     return bool(stripped) and not stripped.startswith(("#", "//"))
 
 
@@ -197,10 +205,10 @@ def _parse(
             comments=None,
         )
     except ValueError:
-        if choices.salvage:
-            found = (layout.point(line) for line in data)
-            return np.array([p if p else [np.nan] * 3 for p in found])
-        raise _bad_line(path, layout, block, start) from None
+        found = [layout.point(line) for line in data]
+        if None in found and not choices.salvage:
+            raise _bad_line(path, layout, block, start) from None
+        return np.array([p if p else [np.nan] * 3 for p in found])
 
 
 def _bad_line(

@@ -5,6 +5,7 @@ A decimal comma is never guessed: it must be chosen, and is refused otherwise.
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from pipeline.scans.reading import ptx, rows
@@ -21,6 +22,11 @@ from pipeline.scans.reading.source import (
 HEADER_LINES = 50  # a longer header is no header
 SAMPLE_LINES = 20  # that decide what the separator means
 AXIS_NAME = re.compile(r"([xyz])(?:$|[^a-z0-9])")  # x, x_mm, x [mm], but not x1
+# Points:0 as ParaView writes it, Point X, coord_x, position.x
+POINT_NAME = re.compile(
+    r"(?:points?|coord|coordinates?|pos|position|vertex)[ _.:-]*([xyz012])$"
+)
+COUNTED = 5  # lines whose first column counts: the points are numbered
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+$")
 
 
@@ -32,6 +38,7 @@ class _Start:
     count: int | None = None  # a count of points, as PTS files begin with
     comments: list[str] = field(default_factory=list)
     layout: Layout | None = None
+    named: bool = False  # whether a header says which columns are x, y and z
 
 
 def read(path: Path, size: int, choices: Choices) -> list[Source]:
@@ -49,6 +56,7 @@ def read(path: Path, size: int, choices: Choices) -> list[Source]:
         raise _no_points(path, head, choices)
     sample = head[start.lines : start.lines + SAMPLE_LINES]
     _refuse_ambiguous(path, sample, start)
+    _refuse_numbered(path, sample, start)
     if start.count is not None:
         return _counted(path, start, choices)
     blocks = rows.points(path, start.layout, choices, skip=start.lines)
@@ -101,8 +109,9 @@ def _start(head: list[str], choices: Choices) -> _Start:
     for line in head[:HEADER_LINES]:
         text = line.strip()
         if rows.holds_point(text, Layout()):
-            start.layout = _layout(text, start.comments, choices)
-            if start.layout is not None:
+            found = _layout(text, start.comments, choices)
+            if found is not None:
+                start.layout, start.named = found
                 return start
         if text.isascii() and text.isdigit() and start.count is None:
             start.count = int(text[:15])
@@ -112,29 +121,33 @@ def _start(head: list[str], choices: Choices) -> _Start:
     return start
 
 
-def _layout(line: str, header: list[str], choices: Choices) -> Layout | None:
-    """The first way to cut `line` that gives three numbers."""
+def _layout(
+    line: str, header: list[str], choices: Choices
+) -> tuple[Layout, bool] | None:
+    """The first way to cut `line` that gives three numbers, and if they have names."""
     delimiters = (";", "\t", None) if choices.decimal_comma else (";", ",", "\t", None)
     for delimiter in delimiters:
         if delimiter is not None and delimiter not in line:
             continue
-        names = header[-1] if header else ""
-        layout = Layout(delimiter, _columns(names, delimiter), choices.decimal_comma)
+        named = _columns(header[-1] if header else "", delimiter)
+        layout = Layout(delimiter, named or (0, 1, 2), choices.decimal_comma)
         if layout.point(line) is not None:
-            return layout
+            return layout, named is not None
     return None
 
 
-def _columns(names: str, delimiter: str | None) -> tuple[int, int, int]:
-    """Columns called x, y and z, or the first three."""
-    found: dict[str, int] = {}
-    for column, name in enumerate(names.split(delimiter)):
-        match = AXIS_NAME.match(name.strip().strip("\"'").lower())
-        if match:
-            found.setdefault(match.group(1), column)
-    if len(found) < 3:
-        return (0, 1, 2)
-    return (found["x"], found["y"], found["z"])
+def _columns(names: str, delimiter: str | None) -> tuple[int, int, int] | None:
+    """Columns called x, y and z, or points 0, 1 and 2."""
+    cells = [name.strip().strip("\"'").lower() for name in names.split(delimiter)]
+    for pattern in (AXIS_NAME, POINT_NAME):
+        found: dict[str, int] = {}
+        for column, match in enumerate(map(pattern.match, cells)):
+            if match:
+                found.setdefault(match.group(1), column)
+        for axes in ("xyz", "012"):
+            if set(axes) <= set(found):
+                return (found[axes[0]], found[axes[1]], found[axes[2]])
+    return None
 
 
 def _no_points(path: Path, head: list[str], choices: Choices) -> ScanFileError:
@@ -182,4 +195,26 @@ def _refuse_ambiguous(path: Path, sample: list[str], start: _Start) -> None:
             path,
             f"may hold decimal commas between commas: {shown(data[0])}",
             "separate the columns by semicolons or blanks",
+        )
+
+
+def _refuse_numbered(path: Path, sample: list[str], start: _Start) -> None:
+    """Refuse a first column that counts the points, unless a header calls it x."""
+    assert start.layout is not None  # the caller has found the first point
+    if start.named:
+        return
+    data = [line for line in sample if rows.holds_point(line, start.layout)]
+    cells = [[c for c in start.layout.cells(line) if c] for line in data]
+    if len(data) < COUNTED or not all(
+        len(row) > 3 and re.fullmatch(r"\d{1,15}", row[0]) for row in cells
+    ):
+        return
+    numbers = [int(row[0]) for row in cells]
+    if all(b == a + 1 for a, b in pairwise(numbers)):
+        raise ScanFileError(
+            Fault.FORMAT,
+            path,
+            f"its first column counts from {numbers[0]}, as numbers of points do: "
+            f"{shown(data[0])}",
+            "write a first line that names the columns, as: number x y z",
         )

@@ -144,7 +144,6 @@ def test_a_line_without_end_is_refused(
         (np.zeros(12), "shape"),
         (np.zeros((4, 3), dtype=complex), "real numbers"),
         (np.array([[1, 2, "c"]], dtype=object), "real numbers"),
-        (np.asfortranarray(np.ones((4, 3))), "column by column"),
     ],
 )
 def test_an_array_that_is_no_point_cloud_is_refused(

@@ -47,6 +47,36 @@ def text_ply() -> bytes:
     return (HEADER.format("ascii") + "\n".join(rows) + "\n").encode()
 
 
+TEXTURED = HEADER.replace(
+    "end_header",
+    "property list uchar float texcoord\nproperty int texnumber\nend_header",
+)
+
+
+def textured(sides: list[list[int]] = SIDES) -> bytes:
+    """As scanners write a mesh with a picture on it."""
+    faces = b"".join(
+        b"\7" + bytes([len(side)]) + np.array(side, "<i4").tobytes()
+        + bytes([2 * len(side)]) + np.full(2 * len(side), 0.5, "<f4").tobytes()
+        + np.int32(9).tobytes()
+        for side in sides
+    )  # fmt: skip
+    head = TEXTURED.format("binary_little_endian").replace(
+        "face 4", f"face {len(sides)}"
+    )
+    return head.encode() + CORNERS.tobytes() + faces
+
+
+def text_textured() -> bytes:
+    """The same as text, with the texture first."""
+    head = HEADER.format("ascii").replace(
+        "property uchar", "property list uchar float texcoord\nproperty uchar"
+    )
+    rows = [" ".join(map(str, row)) for row in CORNERS]
+    rows += [" ".join(map(str, [2, 0.5, 0.5, 7, 3, *side])) for side in SIDES]
+    return (head + "\n".join(rows) + "\n").encode()
+
+
 def obj() -> bytes:
     rows = [f"v {x} {y} {z}" for x, y, z in CORNERS]
     rows += ["f 1/1 3/1 2/1", "f 1//4 2//4 4//4", "f -4 -1 -2", "f 2 3 4"]
@@ -64,6 +94,8 @@ def solid(suffix: str) -> bytes:
         ("a.ply", ply("<")),
         ("b.ply", ply(">")),
         ("c.ply", text_ply()),
+        ("d.ply", textured()),
+        ("e.ply", text_textured()),
         ("a.obj", obj()),
         ("a.stl", solid("stl")),
         ("b.stl", solid("stl_ascii")),
@@ -96,8 +128,10 @@ def test_3mf_brings_parts_in_their_places_and_their_unit(tmp_path: Path) -> None
 def test_polygons_are_cut_into_fans(tmp_path: Path) -> None:
     path = tmp_path / "a.ply"
     path.write_bytes(ply("<", [[0, 1, 2, 3], [0, 1, 2]]))
-    found = read_cloud(path, Unit.MM).triangles
-    np.testing.assert_array_equal(found, [[0, 1, 2], [0, 2, 3], [0, 1, 2]])
+    fans = [[0, 1, 2], [0, 2, 3], [0, 1, 2]]
+    np.testing.assert_array_equal(read_cloud(path, Unit.MM).triangles, fans)
+    path.write_bytes(textured([[0, 1, 2, 3], [0, 1, 2]]))
+    np.testing.assert_array_equal(read_cloud(path, Unit.MM).triangles, fans)
 
 
 def test_points_that_are_no_mesh_have_no_triangles(tmp_path: Path) -> None:
@@ -112,6 +146,13 @@ def test_points_that_are_no_mesh_have_no_triangles(tmp_path: Path) -> None:
     ("name", "data", "code", "words"),
     [
         ("a.ply", ply("<")[:-3], "E-TRUNCATED", "promises 4 faces, the file holds 3"),
+        ("a.ply", textured()[:-3], "E-TRUNCATED", "promises 4 faces, the file holds 3"),
+        (
+            "a.ply",
+            textured().replace(b"vertex_indices", b"corner_numbers"),
+            "E-FORMAT",
+            "no list of their corners",
+        ),
         ("a.ply", text_ply()[:-14], "E-FORMAT", "holds no corners of a face"),
         ("a.ply", ply("<", [[0, 1, 9]]), "E-FORMAT", "corner 9, but there are 4"),
         ("a.obj", obj() + b"\nf 1 two 3", "E-FORMAT", "line 9 holds no corners"),

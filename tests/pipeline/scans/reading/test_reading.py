@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pipeline.scans.reading import lzf
 from pipeline.scans.reading.cloud import read_cloud
-from pipeline.scans.reading.source import Choices
+from pipeline.scans.reading.source import Choices, ScanFileError
 from pipeline.scans.reading.units import Unit
 
 POINTS = np.array([[0.5, -1.25, 2.0], [3.0, 4.5, -6.75], [7.0, 8.0, 9.125]])
@@ -70,6 +70,13 @@ def test_ascii_ply_with_columns_in_another_order(tmp_path: Path) -> None:
     properties = (
         "property float z\nproperty uchar red\nproperty float x\nproperty float y\n"
     )
+    path = ply(tmp_path / "a.ply", "ascii", lines.encode(), properties)
+    np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, POINTS)
+
+
+def test_ply_with_axes_in_capitals(tmp_path: Path) -> None:
+    lines = "".join(f"{x} {y} {z}\n" for x, y, z in POINTS)
+    properties = "property float X\nproperty float Y\nproperty float Z\n"
     path = ply(tmp_path / "a.ply", "ascii", lines.encode(), properties)
     np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, POINTS)
 
@@ -143,6 +150,11 @@ def row(template: str) -> Callable[[NDArray[np.float64]], str]:
         ("a.csv", "\n", "{},{},{}\n  \n"),
         ("a.csv", "x,y,z\n", "{},{},{}\n# between\n"),
         ("a.pts", "3\n", "{} {} {} -12 1 2 3\n"),
+        ("a.csv", '"x","y","z"\n', '"{}","{}","{}"\n'),
+        ("a.csv", '"p","Points:0","Points:1","Points:2"\n', "7.5,{},{},{}\n"),
+        ("a.csv", "Normal X,Point X,Point Y,Point Z\n", "0.5,{},{},{}\n"),
+        ("a.txt", "number x y z\n", "1 {} {} {}\n"),
+        ("a.txt", "", "{}D+00 {}d0 {}D-00\n"),
     ],
 )
 def test_text_with_any_separator_and_header(
@@ -152,6 +164,37 @@ def test_text_with_any_separator_and_header(
     text = header + "".join(map(row(template), POINTS))
     path.write_bytes(text.encode("latin-1"))
     np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, POINTS)
+
+
+@pytest.mark.parametrize("nothing", ["-nan(ind)", "1.#QNAN", "-1.#IND00", "nan(snan)"])
+def test_what_windows_writes_for_no_number_is_none(
+    tmp_path: Path, nothing: str
+) -> None:
+    path = tmp_path / "a.xyz"
+    lines = [*map(row("{} {} {}"), POINTS), " ".join([nothing] * 3)]
+    path.write_text("\n".join(lines))
+    cloud = read_cloud(path, Unit.MM)
+    np.testing.assert_array_equal(cloud.points, POINTS)
+    assert cloud.dropped == 1
+
+
+def test_a_first_column_that_counts_is_no_x_unless_a_header_says_so(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.xyz"
+    lines = "".join(f"{k} {k / 4} {k / 8} 3.5\n" for k in range(1, 9))
+    path.write_text(lines)
+    with pytest.raises(ScanFileError, match=r"E-FORMAT .* counts from 1.*names"):
+        read_cloud(path, Unit.MM)
+    expected = np.array([[k / 4, k / 8, 3.5] for k in range(1, 9)])
+    path.write_text("number x y z\n" + lines)
+    np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, expected)
+    path.write_text("x y z intensity\n" + lines)
+    np.testing.assert_array_equal(
+        read_cloud(path, Unit.MM).points[:, 1:], expected[:, :2]
+    )
+    path.write_text(lines.replace(" 3.5", ""))  # three numbers are a point
+    assert len(read_cloud(path, Unit.MM).points) == 8
 
 
 @pytest.mark.parametrize("separator", [" ", "\t", ";", "; "])
@@ -183,10 +226,12 @@ def test_a_mesh_gives_each_vertex_once(tmp_path: Path) -> None:
     ascii_stl = tmp_path / "b.stl"
     facet = f"facet normal 0 0 1\nouter loop\n{facet}endloop\nendfacet\n"
     ascii_stl.write_text(f"solid part\n{2 * facet}endsolid part\n")
+    shouted = tmp_path / "d.stl"
+    shouted.write_text(ascii_stl.read_text().upper())
     obj = tmp_path / "c.obj"
     vertices = "".join(f"v {x} {y} {z}\nvn 0 0 1\n" for x, y, z in POINTS)
     obj.write_text(f"# part\n{vertices}f 1 2 3\n")
-    for path in (binary, ascii_stl, obj):
+    for path in (binary, ascii_stl, shouted, obj):
         np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, POINTS)
 
 
@@ -198,6 +243,19 @@ def test_npy_arrays_of_numbers(tmp_path: Path, kind: str) -> None:
     found = read_cloud(path, Unit.MM).points
     np.testing.assert_array_equal(found, np.round(POINTS))
     assert found.dtype == np.float64
+
+
+def test_npy_arrays_that_are_stored_column_by_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of np.array([x, y, z]).T."""
+    monkeypatch.setattr("pipeline.scans.reading.records.BLOCK", 2)
+    path = tmp_path / "a.npy"
+    np.save(path, np.asfortranarray(np.hstack([POINTS, np.ones((3, 1))])))
+    np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, POINTS)
+    path.write_bytes(path.read_bytes()[:-8])
+    with pytest.raises(ScanFileError, match="E-TRUNCATED"):
+        read_cloud(path, Unit.MM, Choices(salvage=True))
 
 
 @pytest.mark.parametrize(
