@@ -9,6 +9,7 @@ Parts:
   solves
              the rod in three dimensions; needs the bench extra (pyelastica)
   many       64 parameter sets in one call, by the number of threads
+  touches    two rods that lie on each other and on a plane, by the number of contacts
 
 Set OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1. CPU time of the process without
 compilation and building; "times real time" is simulated time over that. The part
@@ -36,6 +37,7 @@ from sim.rod.rod.star import StarShape, star
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import Loop, simulate_many
 from sim.rod.stepping.world import Damping, World
+from tests.sim.rod.stepping.test_many_touches import stack
 
 REPEATS = 5
 GROUNDS: dict[str, Ground] = {
@@ -276,6 +278,23 @@ def many() -> None:
     print(f"scaling a core: {walls[1] / (2 * walls[2]):.2f}")
 
 
+def touches() -> None:
+    print("nodes   contacts   ms a step   us a contact   factorisations a step")
+    for nodes in (10, 20, 40, 78, 160, 320, 960):
+        world, taken = stack(nodes), []
+        for _ in range(3):
+            loop = Loop(world, StepOptions(), None)
+            loop.run_to(20, np.inf)
+            start = time.process_time()
+            loop.run_to(60, np.inf)
+            taken.append((time.process_time() - start) / 40)
+        end, cost = loop.record(), statistics.median(taken)
+        count = np.count_nonzero(end.contact) + np.count_nonzero(end.state.pair[:, 2])
+        made = end.factorisations / 40
+        print(f"{2 * nodes:5d}   {count:8d}   {1e3 * cost:9.3f}   "
+              f"{1e6 * cost / count:12.2f}   {made:8.1f}")  # fmt: skip
+
+
 PARTS = {
     "star": star_by_step,
     "grounds": star_by_ground,
@@ -283,6 +302,7 @@ PARTS = {
     "factor": one_factorisation,
     "beam": beam,
     "many": many,
+    "touches": touches,
 }
 
 

@@ -162,8 +162,7 @@ def attempt(
             return 0.0, count
         if listed == count:
             if scheme.reversals:
-                many = count > MANY and touch is None
-                rest = reversal_time(setting, state, work, count, h, many)
+                rest = reversal_time(setting, state, work, count, h, count > MANY)
                 if shortest < rest < h - shortest:
                     return rest, count
             found = 0.0

@@ -33,6 +33,8 @@ from sim.rod.stepping.arcs import (
 )
 from sim.rod.stepping.state import RodState, Scheme, Setting, Work
 from sim.rod.stepping.touches import (
+    SOFTER,
+    SOFTNESS,
     closed_pairs,
     closing,
     find_touches,
@@ -41,8 +43,6 @@ from sim.rod.stepping.touches import (
 )
 
 ON_GROUND = -1  # the edge of a contact of a node with the ground
-SOFTNESS = 1e-5  # of contacts of edges, of which several may be the same
-SOFTER = (1.0, 10.0, 100.0)  # times that, where eq. (3) is not met
 
 
 @inner

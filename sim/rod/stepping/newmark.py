@@ -29,6 +29,7 @@ from sim.rod.energy.stiffness import add_mass, add_stiffness, multiply, set_mult
 from sim.rod.stepping.conserving import conserving_gradient
 from sim.rod.stepping.contacts import add_impulses, place_frames
 from sim.rod.stepping.many_contacts import MANY, solve_many
+from sim.rod.stepping.many_touches import solve_many_touches
 from sim.rod.stepping.state import (
     RodState,
     Scheme,
@@ -99,12 +100,13 @@ def overlap(window: Floats, time: float, h: float) -> float:
 def renew_factor(
     setting: Setting,
     scheme: Scheme,
+    touch: TouchSetting | None,
     state: RodState,
     work: Work,
     h: float,
     many: bool,
 ) -> None:
-    """Assemble A at the present iterate; factorise it, if contacts are not many."""
+    """Assemble A at the present iterate; factorise it, or keep it for many contacts."""
     g = scheme.gamma
     matrix = state.factor
     if setting.rayleigh:
@@ -126,7 +128,7 @@ def renew_factor(
     )
     if many:
         set_multiple(1.0, matrix, work.matrix)
-    else:
+    if touch is not None or not many:
         factorise(setting.pattern, matrix)
     state.clock.factor_step = h
     work.memo.count = -1
@@ -150,8 +152,11 @@ def improve(
         j = place[i]
         z[j, 0], z[j, 1] = -work.r[i, 0], -work.r[i, 1]
     left = 0.0
-    if scheme.exact and count > MANY and touch is None:
-        left = solve_many(setting, work, count)
+    if scheme.exact and count > MANY:
+        if touch is not None:
+            left = solve_many_touches(setting, scheme, touch, state.factor, work, count)
+        else:
+            left = solve_many(setting, work, count)
     elif work.memo.nodes > len(work.known) and count > 0:
         work.memo.full = 1
         return np.inf, np.inf
@@ -197,7 +202,7 @@ def solve_step(
     place_frames(setting, scheme, touch, state, work, count, h)
     if setting.rayleigh:
         _paper_stiffness(setting, state, work)
-    many = scheme.exact and count > MANY and touch is None
+    many = scheme.exact and count > MANY
     renew = state.clock.factor_step != h or scheme.reuse <= 0.0 or many
     done = False
     left = 0.0
@@ -214,7 +219,7 @@ def solve_step(
         if iteration == scheme.max_newton:
             break
         if renew:
-            renew_factor(setting, scheme, state, work, h, many)
+            renew_factor(setting, scheme, touch, state, work, h, many)
         move, left = improve(setting, scheme, touch, state, work, count, h)
         if not np.isfinite(move) or not np.isfinite(left):
             break

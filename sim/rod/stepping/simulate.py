@@ -165,8 +165,9 @@ class Loop:
     def failure(self) -> NotConvergedError:
         time, h = self.state.clock.time, self.options.h
         if self.work.memo.full:
-            why = f"more than {len(self.work.known)} nodes touch something"
-            remedy = "choose contact exact without touching, or use fewer nodes"
+            room = len(self.work.known if self.touch is None else self.work.friction)
+            why = f"contacts have no room: there is room for {room} of them"
+            remedy = "choose contact exact, or use fewer nodes"
         elif self.work.memo.apart:
             gap = self.scheme.contact_gap / self.world.rod.rest_length.min()
             why = (

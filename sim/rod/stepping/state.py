@@ -21,6 +21,7 @@ from sim.rod.rod.rod import Rod
 MAX_CONTACTS = 512  # with columns of their own: by the rules of [Hu20], or of rods
 MAX_PAIRED = 1024  # contacts on so many nodes, where rods touch rods
 ARMS = 3  # nodes that a contact acts on, at most
+WIDTH = 96  # blocks of an envelope's row, on the mean, that there is space for
 
 
 class Setting(NamedTuple):
@@ -246,6 +247,63 @@ class RodState(NamedTuple):
     clock: Clock
 
 
+class Envelope(NamedTuple):
+    """Space for the system of `many_touches`: n nodes, c contacts, k = n + c rows.
+
+    Attributes
+    ----------
+    rank : (k,) places of the nodes, then of the contacts
+    queue, seen : (n,) nodes by their distance from one; whether they are placed
+    head, next : (n,), (c, 3) arms of contacts by nodes; first of a node, next of an arm
+    first, begin : (k,), (k + 1,) the first block of each row, and where it stands
+    below, above : (s, 4) blocks of L by rows, of U by columns
+    diagonal, z : (k, 4), (k, 2) inverses of the diagonal; right-hand side and solution
+    W, u : (c, 2) 1/kg, m/s, normal and along: what an impulse moves its own contact by;
+        velocities at the end of the step
+    y, at, block : (n, 4), (3,), (4,) a column, where its paths are, and a product
+    """
+
+    rank: Ints
+    queue: Ints
+    seen: Ints
+    head: Ints
+    next: Ints
+    first: Ints
+    begin: Ints
+    below: Floats
+    above: Floats
+    diagonal: Floats
+    z: Floats
+    W: Floats
+    u: Floats
+    y: Floats
+    at: Ints
+    block: Floats
+
+
+def envelope(n: int, c: int) -> Envelope:
+    """Space for n nodes and up to c contacts; touched only as far as they need."""
+    k, stored = n + c, WIDTH * (n + c)
+    return Envelope(
+        rank=np.zeros(k, dtype=np.int64),
+        queue=np.zeros(n, dtype=np.int64),
+        seen=np.zeros(n, dtype=np.int64),
+        head=np.zeros(n, dtype=np.int64),
+        next=np.zeros((c, ARMS), dtype=np.int64),
+        first=np.zeros(k, dtype=np.int64),
+        begin=np.zeros(k + 1, dtype=np.int64),
+        below=np.empty((stored, 4)),
+        above=np.empty((stored, 4)),
+        diagonal=np.zeros((k, 4)),
+        z=np.zeros((k, 2)),
+        W=np.zeros((c, 2)),
+        u=np.zeros((c, 2)),
+        y=np.zeros((n, 4)),
+        at=np.zeros(ARMS, dtype=np.int64),
+        block=np.zeros(4),
+    )
+
+
 class Work(NamedTuple):
     """Space for a step; nothing here outlives it.
 
@@ -273,10 +331,12 @@ class Work(NamedTuple):
     place : (n,) -1; while `node` is filled, where each node stands there
     free : (2n,) m/s, their velocities without impulses
     head, next : (2n,), (m,) edges by cells of a grid; first of a cell, next of an edge
+    of_edge, after : (m,), (c,) contacts by edges; first of an edge, next of a contact
     matrix : A, and row, diagonal, below, above : (n, 4), (n, 4), (l, 4), (l, 4) its
         rows as many contacts change them, see `many_contacts`
     listed : (n,) whether a node is among `who`
     columns : (2n, n, 2) L^-1 of the unit vectors at these nodes
+    envelope : the system of many contacts of edges, see `many_touches`
     xy, W, b, p : Delassus matrix by coordinates and by frames, velocities, impulses
     impulse : (n, 2) N s
     report : what steps took
@@ -310,6 +370,8 @@ class Work(NamedTuple):
     free: Floats
     head: Ints
     next: Ints
+    of_edge: Ints
+    after: Ints
     state: Ints
     frame: Floats
     middle: Floats
@@ -327,6 +389,7 @@ class Work(NamedTuple):
     p: Floats
     friction: Floats
     space: Scratch
+    envelope: Envelope
     impulse: Floats
     report: StepReport
     memo: ColumnsKnown
@@ -398,6 +461,7 @@ def work_space(rod: Rod, pattern: BlockPattern, pairs: int = 0) -> Work:
         free=np.zeros(2 * n),
         head=np.zeros(2 * n, dtype=np.int64),
         next=np.zeros(len(rod.edges), dtype=np.int64),
+        of_edge=np.full(len(rod.edges), -1, dtype=np.int64),
         matrix=empty(pattern),
         row=np.zeros((n, 4)),
         diagonal=np.zeros((n, 4)),
@@ -408,8 +472,9 @@ def work_space(rod: Rod, pattern: BlockPattern, pairs: int = 0) -> Work:
         xy=np.empty((2 * nodes, 2 * nodes)),
         W=np.empty((2 * c, 2 * c)),
         b=np.empty(2 * c),
-        friction=np.zeros(c),
+        friction=np.zeros(most if pairs else c),
         space=scratch(c),
+        envelope=envelope(n if pairs else 0, most if pairs else 0),
         impulse=np.zeros((n, 2)),
         report=zeros(StepReport),
         memo=zeros(ColumnsKnown),
@@ -421,6 +486,7 @@ def _of_each_contact(most: int) -> dict[str, Any]:
     return {
         "who": np.zeros(most, dtype=np.int64),
         "edge": np.zeros(most, dtype=np.int64),
+        "after": np.zeros(most, dtype=np.int64),
         "was": np.zeros(most, dtype=np.int64),
         "arms": np.zeros(most, dtype=np.int64),
         "arm": np.zeros((most, ARMS), dtype=np.int64),

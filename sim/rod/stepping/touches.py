@@ -17,12 +17,15 @@ from sim.rod.stepping.state import RodState, Scheme, Setting, Work
 
 HALVINGS = 40  # of the time of a landing
 EMPTY = -1  # cell
+SOFTNESS = 1e-5  # of contacts of edges, of which several may be the same
+SOFTER = (1.0, 10.0, 100.0)  # times that, where eq. (3) is not met
 CORNER = 1e-3  # of an edge, from its end, within which its node is touched
 
 
 @inner
 def closed_pairs(setting: Setting, state: RodState, work: Work, count: int) -> int:
     """List the contacts of edges at the end of the last step after `count` others."""
+    work.of_edge[:] = EMPTY
     for m in range(len(state.pair)):
         if state.pair[m, 2] == OPEN:
             break
@@ -56,6 +59,7 @@ def touches_inside(setting: Setting, state: RodState, e: int) -> bool:
 @inner
 def list_pair(work: Work, c: int, node: int, e: int, was: int) -> None:
     work.who[c], work.edge[c] = node, e
+    work.after[c], work.of_edge[e] = work.of_edge[e], c
     work.was[c] = was
     work.state[c] = was if was != OPEN else STICK
 
@@ -211,17 +215,15 @@ def is_own(setting: Setting, i: int, e: int) -> bool:
 
 
 @inner
-def is_listed(work: Work, count: int, node: int, e: int) -> bool:
-    found = False
-    for c in range(count):
-        found = found or (work.edge[c] == e and work.who[c] == node)
-    return found
+def is_listed(work: Work, node: int, e: int) -> bool:
+    c = work.of_edge[e]
+    while c != EMPTY and work.who[c] != node:
+        c = work.after[c]
+    return bool(c != EMPTY)
 
 
 @inner
-def says_the_same(
-    setting: Setting, work: Work, count: int, node: int, e: int, s: float
-) -> bool:
+def says_the_same(setting: Setting, work: Work, node: int, e: int, s: float) -> bool:
     """Whether a contact at an end of an edge is of two nodes that touch already.
 
     Two nodes that meet are four contacts: of each with both edges of the other.
@@ -229,15 +231,22 @@ def says_the_same(
     if node < 0 or CORNER < s < 1.0 - CORNER:
         return False
     other = setting.element.edge[e, 0 if s < 0.5 else 1]
-    found = False
-    for c in range(count):
-        if work.edge[c] < 0 or work.who[c] < 0:
-            continue
-        near = 1 if work.lever[c, 1] < work.lever[c, 2] else 2
-        i, j = work.arm[c, 0], work.arm[c, near]
-        corner = work.lever[c, near] <= CORNER - 1.0
-        same = (i == node and j == other) or (i == other and j == node)
-        found = found or (corner and same)
+    return ends_at(setting, work, node, other) or ends_at(setting, work, other, node)
+
+
+@inner
+def ends_at(setting: Setting, work: Work, node: int, other: int) -> bool:
+    """Whether a contact of a node with an edge stands at the other node, its end."""
+    touch, found = setting.touch, False
+    for m in range(touch.first[other], touch.first[other + 1]):
+        c = work.of_edge[touch.own[m]]
+        while c != EMPTY:
+            near = 1 if work.lever[c, 1] < work.lever[c, 2] else 2
+            corner = work.lever[c, near] <= CORNER - 1.0
+            found = found or (
+                work.who[c] == node and work.arm[c, near] == other and corner
+            )
+            c = work.after[c]
     return found
 
 
@@ -347,11 +356,11 @@ def land(
     j, k = setting.element.edge[e, 0], setting.element.edge[e, 1]
     if node >= 0 and not passes(setting, state, work, node, j, k):
         return count, first
-    if is_listed(work, count, node, e) or count >= len(work.friction):
+    if is_listed(work, node, e) or count >= len(work.friction):
         work.memo.full = 1 if count >= len(work.friction) else work.memo.full
         return count, first
     low, s, nx, ny = meeting(setting, state, work, node, e)
-    if says_the_same(setting, work, count, node, e, s):
+    if says_the_same(setting, work, node, e, s):
         return count, first
     set_arms(setting, work, count, node, e, s)
     apart, still = 0.0, True

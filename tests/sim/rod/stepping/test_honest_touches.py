@@ -25,7 +25,7 @@ from tests.sim.rod.stepping.test_honest_steps import (
 KEPT = 1.1  # gaps that a step may leave
 
 
-def _touching(rng: np.random.Generator) -> Trial | None:
+def random_touch(rng: np.random.Generator) -> Trial | None:
     """A motion that may be anything, with touch; none where that refuses the start."""
     trial = random_trial(rng)
     arcs, rods = rng.random() < 0.25, rng.random() < 0.8
@@ -51,7 +51,7 @@ def _depth(world: World, x: np.ndarray) -> float:
     return -low / float(rod.rest_length.min())
 
 
-def _wrong(trial: Trial, steps: list[RodStep]) -> Iterator[str]:
+def wrong_in(trial: Trial, steps: list[RodStep]) -> Iterator[str]:
     """What is impossible, where rods and ground feel each other."""
     yield from faults(trial, steps)
     world, last, touching = trial.world, steps[-1], trial.world.touching
@@ -68,11 +68,11 @@ def _fuzz(seed: int, count: int) -> tuple[int, list[str]]:
     """How many of `count` random motions finish, and what is wrong with them."""
     finished, wrong = 0, []
     for k in range(count):
-        trial = _touching(np.random.default_rng([seed, k]))
+        trial = random_touch(np.random.default_rng([seed, k]))
         steps = finished_run(trial) if trial else []
         finished += bool(steps)
         if trial and steps:
-            wrong += [f"trial {k}: {fault}" for fault in _wrong(trial, steps)]
+            wrong += [f"trial {k}: {fault}" for fault in wrong_in(trial, steps)]
     return finished, wrong
 
 
@@ -84,11 +84,11 @@ def test_no_random_run_with_touch_that_finishes_has_diverged() -> None:
 
 def test_a_fast_star_does_not_pass_its_own_corner() -> None:
     """Its limbs met end on, 0.9 edges a step: a crossing that nodes alone let by."""
-    trial = _touching(np.random.default_rng([2, 360]))
+    trial = random_touch(np.random.default_rng([2, 360]))
     assert trial is not None
     steps = finished_run(trial)
     assert steps
-    assert not list(_wrong(trial, steps))
+    assert not list(wrong_in(trial, steps))
 
 
 @pytest.mark.long
