@@ -9,10 +9,15 @@ BIN := $(VENV)/bin
 PACKAGES := $(VENV)/.packages
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --require-hashes
+# Of an environment that was moved, programs name the place of before; $(READY) says which.
+MOVED := $(if $(wildcard $(READY)),$(shell [ -L $(VENV) ] || [ "$$(cat $(READY))" = "$(CURDIR)" ] || echo moved))
+# Packages are kept in the home, for the next time, unless it is not there or cannot be written.
+KEEP := $(shell [ -z "$$HOME" ] || [ -w "$$HOME" ] || echo --no-cache-dir)
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --require-hashes $(KEEP)
 # By uv, and by pip where uv cannot: it reads no mirror that pip was told of. Both hold to the hashes.
-install = $(BIN)/uv pip install --quiet --system-certs --require-hashes --python $(BIN)/python $(1) 2> $(VENV)/uv.log \
-  || $(PIP) --use-pep517 $(1)
+install = $(BIN)/uv pip install --quiet --system-certs --require-hashes $(KEEP) --python $(BIN)/python $(1) 2> $(VENV)/uv.log \
+  || { [ ! -x $(BIN)/uv ] || echo "uv could not ($$(tail -n 1 $(VENV)/uv.log | sed 's/^ *//')): pip takes some minutes"; \
+  $(PIP) --use-pep517 $(1); }
 ON = $(if $(PROFILE),--profile conf/profile/$(PROFILE))
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH= $(BIN)/python -m
 
@@ -37,6 +42,7 @@ setup: $(READY)
 # One lock for Python 3.11 to 3.13, pinned by hash. The stamp is written last, so that an
 # interrupted installation is taken up again.
 $(PACKAGES): requirements.lock
+	@command -v $(PYTHON) > /dev/null || { echo "error: there is no $(PYTHON): Python 3.11, 3.12 or 3.13 is needed" >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(not (3, 11) <= v <= (3, 13))' \
 	  || { echo "error: $(PYTHON) is $$($(PYTHON) --version 2>&1): Python 3.11, 3.12 or 3.13 is needed, e.g. make PYTHON=python3.12" >&2; exit 2; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null \
@@ -50,11 +56,12 @@ $(PACKAGES): requirements.lock
 	@touch $@
 
 # The command morphtrack, which runs the code of this folder; nothing is fetched for it.
-$(READY): $(PACKAGES) pyproject.toml
+.PHONY: moved
+$(READY): $(PACKAGES) pyproject.toml $(MOVED)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --no-index \
 	  --no-deps --no-build-isolation --editable .
 	@$(RUN) pipeline system
-	@touch $@
+	@printf '%s' "$(CURDIR)" > $@
 
 # What the checks and tests need beside it.
 $(READY_DEV): $(READY) tests/requirements.lock

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pipeline.commands.overview import COMMANDS, overview
 from pipeline.terminal.errors import DONE, REFUSED, command
+from pipeline.terminal.homes import keep_out_of_a_missing_home
 from pipeline.terminal.names import no_such
 from pipeline.terminal.streams import outlive_readers
 
@@ -27,6 +28,7 @@ def _called(words: list[str]) -> int:
 def main() -> int:
     """Run the command that the command line names."""
     outlive_readers()
+    keep_out_of_a_missing_home()
     words = sys.argv[1:]
     if not words:
         print(overview(), file=sys.stderr)

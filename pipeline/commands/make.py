@@ -65,7 +65,7 @@ def in_words(told: ToldVerdict, expect: str) -> str:
     if expect:
         same = told.verdict == expect
         words += ", as it should" if same else f", but should be: {expect}"
-    return f"{words} (synthetic scan)" if told.synthetic else words
+    return f"{words} (synthetic)" if told.synthetic else words
 
 
 def summary(workflow: Workflow, figure: str, width: int) -> list[str]:

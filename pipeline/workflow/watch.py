@@ -154,7 +154,10 @@ class PlanWatch:
         return Doing(f"{name} (study {study})" if study else name, seconds, said)
 
     def _seconds_left(self, records: Mapping[Path, Mapping[str, Any]]) -> float | None:
-        """From what the same took last time, else from what the others took."""
+        """From what the same took last time, else from what the others took.
+
+        None where nobody knows: too few are made, or what runs took longer than that.
+        """
         if len(self.finished) < ENOUGH:
             return None
         left = [name for name in self._names if name not in self.finished]
@@ -163,7 +166,7 @@ class PlanWatch:
         usual = median(known) if known else each
         spent = sum(_since(str(r.get("started", ""))) for r in records.values())
         whole = sum(self._walls.get(name, max(usual, each)) for name in left)
-        return max(0.0, whole - spent) / self._at_once
+        return (whole - spent) / self._at_once if whole > spent else None
 
 
 def _said(line: str, name: str) -> str:

@@ -25,8 +25,8 @@ def compared(expect: str) -> Compared:
     )  # fmt: skip
 
 
-def test_a_verdict_is_told_with_its_numbers_in_words() -> None:
-    head, line = verdict_lines([CONTROL], {"control": compared("differs")}, 100)
+def test_a_verdict_is_told_with_its_numbers_in_words_on_eighty_columns() -> None:
+    head, line = verdict_lines([CONTROL], {"control": compared("differs")}, 80)
     assert head.split() == [
         "comparison",
         "S",
@@ -39,7 +39,7 @@ def test_a_verdict_is_told_with_its_numbers_in_words() -> None:
     ]
     assert line.split(maxsplit=5) == [
         "control", "0.7123", "0.7533", "±", "0.0002",
-        "differs, as it should (synthetic scan)",
+        "differs, as it should (synthetic)",
     ]  # fmt: skip
 
 

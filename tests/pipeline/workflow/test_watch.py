@@ -109,6 +109,8 @@ def test_the_time_left_is_what_the_same_took_last_time(tmp_path: Path) -> None:
     left = watch.look().seconds_left
     assert left is not None
     assert 240.0 < left <= 300.0
+    begin(tmp_path, "simulate/d", seconds=500.0)
+    assert watch.look().seconds_left is None
 
 
 def test_names_are_words() -> None:

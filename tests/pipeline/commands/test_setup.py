@@ -1,0 +1,110 @@
+"""What the Makefile does to set up: where it was moved, and where it cannot."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline.terminal.homes import keep_out_of_a_missing_home
+from pipeline.terminal.programs import SETTINGS, name_this_place
+from tests.pipeline.conftest import ROOT
+
+SAYS = "import sys; print(sys.prefix)\n"
+
+
+@pytest.fixture
+def moved(tmp_path: Path) -> Path:
+    """An environment with a program, moved to a place with a space that ends alike."""
+    old = tmp_path / "old" / ".venv"
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", "--clear", old], check=True
+    )
+    cfg = old / SETTINGS  # as `make setup` has it
+    cfg.write_text(cfg.read_text().replace("--without-pip ", ""))
+    for name, first in (
+        ("plain", f"#!{old}/bin/python"),
+        ("long", f"#!/bin/sh\n'''exec' \"{old}/bin/python\" \"$0\" \"$@\"\n' '''"),
+    ):
+        (old / "bin" / name).write_text(f"{first}\n{SAYS}")
+        (old / "bin" / name).chmod(0o755)
+    (old / "bin" / "binary").write_bytes(b"\0" + str(old).encode())
+    place = Path(f"{tmp_path}/a new place{old.parent}")
+    place.parent.mkdir(parents=True)
+    shutil.move(old.parent, place)
+    return place / ".venv"
+
+
+def said(*words: object, **names: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [str(word) for word in words],
+        env={**os.environ, **names},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_programs_of_a_moved_environment_run_in_its_new_place(moved: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        said(moved / "bin" / "plain")
+    assert name_this_place(moved) > 2  # activate and the like beside them
+    for name in ("plain", "long"):
+        assert said(moved / "bin" / name).stdout == f"{moved}\n"
+    shown = f'. "{moved}/bin/activate"; command -v plain'
+    assert said("sh", "-c", shown).stdout == f"{moved}/bin/plain\n"
+    assert (moved / "bin" / "binary").read_bytes().startswith(b"\0")
+    assert (moved / "bin" / "python").is_symlink()
+    assert name_this_place(moved) == 0
+
+
+def made(folder: Path, *words: str, **names: str) -> str:
+    """What make would do, or says, in a folder that was set up."""
+    shutil.copy(ROOT / "Makefile", folder)
+    done = said("make", "-C", folder, *words, **{"MAKEFLAGS": "", **names})
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("place", "again"), [("", False), ("/elsewhere", True)])
+def test_a_moved_folder_is_linked_anew_and_installs_nothing(
+    tmp_path: Path, place: str, again: bool
+) -> None:
+    (tmp_path / ".venv").mkdir()
+    for name in ("requirements.lock", "pyproject.toml", ".venv/.packages"):
+        (tmp_path / name).touch()
+    (tmp_path / ".venv" / ".ready").write_text(place or str(tmp_path.resolve()))
+    would = made(tmp_path, "-n", "demo")
+    assert ("--editable" in would) == again
+    assert "-m venv" not in would
+
+
+def test_a_python_that_is_not_there_is_named_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "requirements.lock").touch()
+    told = made(tmp_path, "setup", "PYTHON=python3.99").splitlines()
+    assert [line for line in told if "python3.99" in line] == [
+        "error: there is no python3.99: Python 3.11, 3.12 or 3.13 is needed"
+    ]
+
+
+def test_a_home_that_is_not_there_keeps_no_packages(tmp_path: Path) -> None:
+    for name in ("requirements.lock", "pyproject.toml"):
+        (tmp_path / name).touch()
+    assert "--no-cache-dir" in made(tmp_path, "-n", "setup", HOME=f"{tmp_path}/none")
+    assert "--no-cache-dir" not in made(tmp_path, "-n", "setup", HOME=str(tmp_path))
+
+
+@pytest.mark.parametrize(("home", "kept"), [("none", ".snakemake/home"), ("", "")])
+def test_what_would_go_into_a_home_that_is_not_there_stays_in_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str, kept: str
+) -> None:
+    from matplotlib import _get_xdg_cache_dir
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / home))
+    for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)  # put back as it was, whatever is set here
+    keep_out_of_a_missing_home()
+    assert Path(_get_xdg_cache_dir()) == tmp_path / (kept or ".cache")
