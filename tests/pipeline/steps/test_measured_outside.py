@@ -1,0 +1,159 @@
+"""Tables of measured sets checked from outside: by what they hold and conf says only.
+
+Nothing of analysis.measured is used: limits of half widths, coverage and the interval
+score are worked out again from measured.csv, left_out.csv and conf/measured.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from pipeline.cases.set_records import at_hand
+from pipeline.config.measured_file import read_set
+from pipeline.results.prediction_file import committed
+from pipeline.steps.measured import run_step as compare
+
+COLUMNS = (
+    "record,quantity,at,measured,u_measured,predicted,u_predicted,half_width,"
+    "inside95,E,u_val"
+)
+SETS = {  # records that are predicted without themselves
+    "nist_spheres": 11,
+    "lce_lattices": 12,
+    "circle_square_morpher": 3,
+    "silicone_beam": 4,
+    "tendon_tentacle": 14,
+}
+REPEATED = ("silicone_beam", "lce_lattices")  # their names end in _a, _b or _1 to _3
+Set = tuple[dict[str, Any], pd.DataFrame, Path]
+
+
+@pytest.fixture(scope="module", params=[
+    pytest.param(name, marks=[pytest.mark.long] if name == "lce_lattices" else [])
+    for name in SETS
+])  # fmt: skip
+def compared(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Set:
+    """A shipped set beside its committed prediction: conf, all rows, folder."""
+    name, out = str(request.param), tmp_path_factory.mktemp("compared")
+    at = at_hand(read_set(name).model_dump(mode="json"))
+    compare(at, at.folder, committed(at.folder), out, at.folder / "prediction")
+    conf = yaml.safe_load(Path(f"conf/measured/{name}.yaml").read_text())
+    tables = [pd.read_csv(out / "measured.csv").assign(part="predicted")]
+    if (out / "left_out.csv").is_file():
+        tables.append(pd.read_csv(out / "left_out.csv").assign(part="left out"))
+    return {"name": name, **conf}, pd.concat(tables, ignore_index=True), out
+
+
+def conf_kept(conf: dict[str, Any]) -> list[str]:
+    """Records that are not there, so that they have no rows."""
+    return list(conf["records"].get("kept", {}))
+
+
+def word(record: str, key: str) -> str:
+    """What a record says of itself, by its name."""
+    if key == "load":
+        return "own weight" if record.startswith("own_weight") else "added mass"
+    if key == "specimen":
+        starts = {"L2_": "L2", "T1_rubber": "T1", "T1_plastic": "T1-r"}
+        return next(v for start, v in starts.items() if record.startswith(start))
+    assert key == "support"
+    return "free" if "freefloating" in record else "base"
+
+
+def entry_of(conf: dict[str, Any], record: str, quantity: str) -> str:
+    """The first entry of conf whose pattern and words a row meets."""
+    for name, one in conf["quantities"].items():
+        if re.fullmatch(one.get("rows", re.escape(name)), quantity) and all(
+            word(record, key) == value for key, value in one.get("where", {}).items()
+        ):
+            return str(name)
+    raise AssertionError(f"{record}: {quantity}")
+
+
+def entries(conf: dict[str, Any], rows: pd.DataFrame) -> pd.Series:
+    """The entry of each row."""
+    pairs = [f"{record} {q}" for record, q in rows[["record", "quantity"]].to_numpy()]
+    by = {pair: entry_of(conf, *pair.split()) for pair in set(pairs)}
+    return pd.Series([by[pair] for pair in pairs], index=rows.index)
+
+
+def pooled(rows: pd.DataFrame, entry: pd.Series) -> dict[str, float]:
+    """Standard deviation between repeats: records whose names differ in the end."""
+    group = rows["record"].str.rpartition("_")[0]
+    found = {}
+    for name, own in rows.groupby(entry):
+        each = own.groupby([group[own.index], "quantity", "at"])["measured"]
+        left = own["measured"] - each.transform("mean")
+        freedom = len(own) - each.ngroups
+        found[str(name)] = float(np.sqrt((left**2).sum() / freedom))
+    return found
+
+
+def test_columns_say_what_they_hold(compared: Set) -> None:
+    conf, rows, out = compared
+    assert (out / "measured.csv").read_text().startswith(COLUMNS + "\n")
+    E = rows["predicted"] - rows["measured"]
+    np.testing.assert_allclose(
+        rows["E"], E, rtol=0, atol=2e-8 * rows["predicted"].abs().max()
+    )
+    inside = (rows["measured"] - rows["predicted"]).abs() <= rows["half_width"]
+    assert (inside == rows["inside95"]).all()
+    assert (rows["u_val"] >= rows["u_measured"] * (1 - 1e-9)).all()
+    assert (rows["half_width"] > 0).all()
+    shipped = json.loads(
+        Path(f"data/{conf['name']}/prediction/prediction.json").read_text()
+    )
+    assert set(rows["record"]) <= set(shipped["records"]) - set(conf_kept(conf))
+    assert conf["variants_tried"] >= 1
+
+
+def test_no_interval_is_wider_than_the_rule_lets_it(compared: Set) -> None:
+    """Three deviations between repeats, or twice the aim."""
+    conf, rows, _ = compared
+    entry = entries(conf, rows)
+    own = rows["part"] == "predicted"
+    sd = pooled(rows[own], entry[own]) if conf["name"] in REPEATED else {}
+    said = json.loads(
+        Path(f"data/{conf['name']}/prediction/posterior.json").read_text()
+    )["repeat_sd"]
+    for name in said:
+        assert sd[name] == pytest.approx(said[name], rel=0.03)
+    aim = np.array([conf["quantities"][e]["aim"] for e in entry])
+    relative = np.array([conf["quantities"][e].get("relative", False) for e in entry])
+    twice = 2.0 * aim * np.where(relative, rows["predicted"].abs(), 1.0)
+    most = np.maximum(3.0 * np.array([said.get(e, 0.0) for e in entry]), twice)
+    assert (rows["half_width"] <= most * (1.0 + 1e-6)).all()
+
+
+def test_coverage_counts_each_record_once_and_scores_stand_beside(
+    compared: Set,
+) -> None:
+    conf, rows, out = compared
+    entry, verdicts = entries(conf, rows), pd.read_csv(out / "verdict.csv")
+    said = json.loads((out / "verdict.json").read_text())
+    fitted = set(said["fitted"])
+    part = rows["part"].where(
+        ~(rows["record"].isin(fitted) & (rows["part"] == "predicted")), "fitted"
+    )
+    for row in verdicts.itertuples():
+        own = rows[(entry == row.quantity) & (part == row.part)]
+        by_record = [one["inside95"].mean() for _, one in own.groupby("record")]
+        assert np.mean(by_record) == pytest.approx(row.coverage)
+        out_by = (own["measured"] - own["predicted"]).abs() - own["half_width"]
+        score = 2.0 * own["half_width"] + 2.0 / 0.05 * out_by.clip(lower=0.0)
+        assert score.mean() == pytest.approx(row.interval_score)
+    alone = rows[part != "fitted"]
+    shares = {n: one["inside95"].mean() for n, one in alone.groupby("record")}
+    assert said["inside"] == pytest.approx(shares)
+    assert len(shares) == SETS[conf["name"]]
+    mean = 100 * np.mean([*shares.values()])
+    told = f"| {conf['name']} | {len(shares)} | {mean:.0f} % ("
+    assert told in Path("docs/measured.md").read_text()
