@@ -31,7 +31,7 @@ from sim.rod.stepping.many_contacts import (
     times,
     wanted,
 )
-from sim.rod.stepping.state import Envelope, Scheme, Setting, Work
+from sim.rod.stepping.state import Scheme, Setting, TouchSystem, Work
 from sim.rod.stepping.touches import SOFTER, SOFTNESS
 
 UNPLACED = -1
@@ -105,7 +105,7 @@ def measure_softness(
 
 
 @inner
-def first_column(space: Envelope) -> int:
+def first_column(space: TouchSystem) -> int:
     """The first of the columns at which the paths of a contact's nodes are."""
     first = UNPLACED
     for j in space.at:
@@ -116,7 +116,7 @@ def first_column(space: Envelope) -> int:
 
 @inner
 def leave_column(
-    pattern: BlockPattern, factor: BlockMatrix, space: Envelope, j: int
+    pattern: BlockPattern, factor: BlockMatrix, space: TouchSystem, j: int
 ) -> None:
     """Eliminate column j of y, and follow the paths that are there to the next."""
     v, begin, end = space.y[j], pattern.start[j], pattern.start[j + 1]
@@ -306,7 +306,7 @@ def fill_contact(setting: Setting, work: Work, c: int, soft: float) -> None:
 
 
 @inner
-def eliminate(space: Envelope, size: int) -> None:
+def eliminate(space: TouchSystem, size: int) -> None:
     """Overwrite the blocks by L, U and the inverses of its diagonal; solve for z."""
     below, above, diagonal, z = space.below, space.above, space.diagonal, space.z
     for p in range(size):

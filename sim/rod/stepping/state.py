@@ -247,7 +247,7 @@ class RodState(NamedTuple):
     clock: Clock
 
 
-class Envelope(NamedTuple):
+class TouchSystem(NamedTuple):
     """Space for the system of `many_touches`: n nodes, c contacts, k = n + c rows.
 
     Attributes
@@ -281,10 +281,10 @@ class Envelope(NamedTuple):
     block: Floats
 
 
-def envelope(n: int, c: int) -> Envelope:
+def envelope(n: int, c: int) -> TouchSystem:
     """Space for n nodes and up to c contacts; touched only as far as they need."""
     k, stored = n + c, WIDTH * (n + c)
-    return Envelope(
+    return TouchSystem(
         rank=np.zeros(k, dtype=np.int64),
         queue=np.zeros(n, dtype=np.int64),
         seen=np.zeros(n, dtype=np.int64),
@@ -389,7 +389,7 @@ class Work(NamedTuple):
     p: Floats
     friction: Floats
     space: Scratch
-    envelope: Envelope
+    envelope: TouchSystem
     impulse: Floats
     report: StepReport
     memo: ColumnsKnown
