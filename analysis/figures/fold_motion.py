@@ -1,5 +1,6 @@
-"""Sheets that are let go: a crease that rings, a pyramid that snaps, its energies."""
+"""Sheets let go: a crease that rings, a pyramid that snaps, leaves on a slope."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,14 +45,37 @@ class RingingCrease:
         return np.asarray(self.fold[0] * np.cos(self.frequency * time))
 
 
+@dataclass(frozen=True, eq=False)
+class SlidingLeaf:
+    """A leaf on a slope: time (s,) s, way (s,) m down it; what friction is, degrees."""
+
+    time: Floats
+    way: Floats
+    friction: float
+    slope: float
+    gravity: float
+
+    @property
+    def acceleration(self) -> float:
+        """Of a rigid leaf by Coulomb's law, m/s^2; 0 where it sticks."""
+        lean = np.radians(self.slope)
+        left = float(np.sin(lean) - self.friction * np.cos(lean))
+        return self.gravity * max(left, 0.0)
+
+    def known(self, time: Floats) -> Floats:
+        """(t,) m."""
+        return np.asarray(0.5 * self.acceleration * time**2)
+
+
 def moving_folds(
     ringing: RingingCrease,
     snaps: dict[str, pd.DataFrame],
+    leaves: Sequence[SlidingLeaf],
     runs: list[tuple[str, str]],
 ) -> Figure:
-    """Three panels; the energies are those of the first of `snaps`."""
+    """Four panels; the energies are those of the first of `snaps`."""
     with styled():
-        figure, (plots,) = sheet(PanelGrid(3, 56.0, 46.0), more=8.0)
+        figure, (plots,) = sheet(PanelGrid(4, 56.0, 46.0), more=8.0)
         _draw_ringing(plots[0], ringing)
         for (name, table), (colour, line) in zip(
             snaps.items(), ((SIMULATED, "-"), (SCANNED, "--")), strict=False
@@ -63,10 +87,11 @@ def moving_folds(
         plots[1].set_xlabel("time (ms)")
         plots[1].set_ylabel("height of the apex (mm)")
         _draw_energies(plots[2], next(iter(snaps.values())))
-        for ax in plots[1:]:
+        _draw_leaves(plots[3], leaves)
+        for ax in plots[1:3]:
             ax.set_xlim(0.0, SHOWN * 1e3 * next(iter(snaps.values()))["time"].max())
         own_ranges(plots)
-        for letter, ax in zip("abc", plots, strict=True):
+        for letter, ax in zip("abcd", plots, strict=True):
             put_letter(ax, letter)
         legend_below(figure, labelled_lines(plots))
         say_below(figure, provenance(runs, synthetic=False))
@@ -94,3 +119,17 @@ def _draw_energies(ax: Axes, table: pd.DataFrame) -> None:
         ax.plot(1e3 * table["time"], energy, line, color=colour, lw=0.9, label=label)
     ax.set_xlabel("time (ms)")
     ax.set_ylabel("energy (mJ)")
+
+
+def _draw_leaves(ax: Axes, leaves: Sequence[SlidingLeaf]) -> None:
+    markers = zip(leaves, ("o", "s", "^"), (SIMULATED, SCANNED, "#009E73"), strict=True)
+    for leaf, marker, colour in markers:
+        fine = np.linspace(0.0, leaf.time[-1], 101)
+        ax.plot(1e3 * fine, 1e3 * leaf.known(fine), color="black", lw=0.7)
+        ax.plot(
+            1e3 * leaf.time[::10], 1e3 * leaf.way[::10], marker, color=colour,
+            mfc="white", ms=size(2.5), label=f"\N{GREEK SMALL LETTER MU} = "
+            f"{leaf.friction:g} (d)",
+        )  # fmt: skip
+    ax.set_xlabel("time (ms)")
+    ax.set_ylabel("way down the slope (mm)")

@@ -1,7 +1,7 @@
 """A sheet that is brought to a state at rest, let go, and moves in time."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,8 +15,9 @@ from sim.limits import is_count
 from sim.origami.folding.folding import run
 from sim.origami.folding.outcome import reached_folds
 from sim.origami.folding.problem import near_at
-from sim.origami.folding.sheet import StartError, build_problem
+from sim.origami.folding.sheet import StartError, build_problem, check_phase
 from sim.origami.loading.actuation import Moments
+from sim.origami.loading.phases import Phase
 from sim.origami.mechanics.motion import (
     MotionSettings,
     MovingSheet,
@@ -35,6 +36,8 @@ class FoldMotionCase:
     of : its phases bring the sheet to where it is let go; loads and moments leave then,
         rest angles and the supports of the last phase stay
     motion : masses, damping, and the time
+    supports : rows (node, x, y, z) of the sheet once it is let go, without springs;
+        those of the last phase, with its springs, where nothing is given
     watch, axis : the node and the coordinate (0, 1, 2) that is recorded
     """
 
@@ -42,6 +45,7 @@ class FoldMotionCase:
     motion: MotionSettings
     watch: int = 0
     axis: int = 2
+    supports: Sequence[Sequence[float]] | None = None
 
     def __post_init__(self) -> None:
         nodes = len(self.of.mesh.rest)
@@ -51,6 +55,15 @@ class FoldMotionCase:
             )
         if self.axis not in (0, 1, 2):
             raise ValueError(f"axis is {self.axis}: it must be 0, 1 or 2")
+        check_phase(self.of.sheet, self._last)
+
+    @property
+    def _last(self) -> Phase:
+        """The last phase, with the supports of the sheet that moves."""
+        last = self.of.phases[-1]
+        if self.supports is None:
+            return last
+        return replace(last, supports=self.supports, elastic=())
 
     @cached_property
     def _let_go(self) -> tuple[MovingSheet, Floats]:
@@ -65,7 +78,7 @@ class FoldMotionCase:
             s.angles for s, moments in zip(steps, turned, strict=True) if not moments
         ]
         moving = MovingSheet(
-            of.mesh, build_problem(of.sheet, of.phases[-1]), own[-1],
+            of.mesh, build_problem(of.sheet, self._last), own[-1],
             node_masses(of.mesh, of.material, self.motion), self.motion,
         )  # fmt: skip
         return moving, steps[-1].x
@@ -108,8 +121,10 @@ class FoldMotionRecorder:
             "support_energy": float(state.energies[5]),
             "weight_energy": state.height,
             "lost_energy": state.lost,
+            "friction_energy": state.rubbed,
             "total_energy": state.total,
             "smallest_distance": self.case.distance(state),
+            "complementarity": state.residual,
             "parts": state.parts,
             "iterations": state.iterations,
         }
@@ -136,7 +151,8 @@ class FoldMotionRecorder:
         total = np.array([row["total_energy"] for row in self.rows], dtype=np.float64)
         kinetic = max(float(row["kinetic_energy"]) for row in self.rows)
         away = float(np.abs(total - total[0]).max())
-        names = ("time", "watched", "kinetic_energy", "strain_energy", "lost_energy")
+        names = ("time", "watched", "kinetic_energy", "strain_energy", "lost_energy",
+                 "friction_energy")  # fmt: skip
         return {
             "stop": "all steps done",
             "steps": len(self.rows) - 1,

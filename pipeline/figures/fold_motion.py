@@ -1,4 +1,4 @@
-"""A crease that rings, a pyramid that snaps with damping and without: three runs."""
+"""A crease that rings, a pyramid that snaps, a leaf on a slope: six runs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.figures.fold_motion import RingingCrease, moving_folds
+from analysis.figures.fold_motion import RingingCrease, SlidingLeaf, moving_folds
 from pipeline.results.shown import DrawnFigure, Row, key_of_run
 from pipeline.store.files import read_json
 from pipeline.terminal.errors import InputError
@@ -19,19 +19,23 @@ the apex of a pyramid that is pushed past its barrier and let go: it snaps throu
 overshoots, and with damping comes to rest at {{
 rows[1].result.watched | times(1000) | sig(4) }} mm. **c**, its energies and what
 damping took; their sum is kept within {{ rows[1].result.imbalance | times(100) | sig(1)
-}} % of the largest kinetic energy.
+}} % of the largest kinetic energy. **d**, a loose leaf on a slope of {{
+rows[3].config.case.motion.slope | sig(2) }}° with three coefficients of
+friction, one of them above the slope's tangent, and what Coulomb's law says of a rigid
+leaf (lines), which it leaves by at most {{ slid | times(1e6) | sig(1) }} µm.
 """
 
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
-    """Three rows: a ringing crease, a pyramid with damping, one without."""
-    if len(rows) != 3:
+    """Six rows: a ringing crease, two pyramids, three leaves on a slope."""
+    if len(rows) != 6:
         raise InputError(
-            f"this figure shows three runs, not {len(rows)}: a ringing crease, a "
-            "pyramid with damping, one without"
+            f"this figure shows six runs, not {len(rows)}: a ringing crease, a pyramid "
+            "with damping, one without, a leaf with three coefficients of friction"
         )
     ringing = _ringing(rows[0].simulated)
-    snaps = {row.label: _steps(row.simulated) for row in rows[1:]}
+    snaps = {row.label: _steps(row.simulated) for row in rows[1:3]}
+    leaves = [_leaf(row.simulated) for row in rows[3:]]
     keys = [key_of_run(row.simulated) for row in rows]
     runs = [(row.label, key) for row, key in zip(rows, keys, strict=True)]
     known = ringing.known(ringing.time)
@@ -40,8 +44,13 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     tables = {"ringing": pd.DataFrame(folds)} | {
         f"snap-{k}": table for k, table in enumerate(snaps.values())
     }
-    figure = moving_folds(ringing, snaps, runs)
-    return DrawnFigure(figure, tables, keys, said={"off": float(off)})
+    for k, leaf in enumerate(leaves):
+        ways = {"time": leaf.time, "way": leaf.way, "known": leaf.known(leaf.time)}
+        tables[f"leaf-{k}"] = pd.DataFrame(ways)
+    slid = max(np.abs(leaf.way - leaf.known(leaf.time)).max() for leaf in leaves)
+    figure = moving_folds(ringing, snaps, leaves, runs)
+    said = {"off": float(off), "slid": float(slid)}
+    return DrawnFigure(figure, tables, keys, said=said)
 
 
 def _steps(folder: Path) -> pd.DataFrame:
@@ -50,6 +59,16 @@ def _steps(folder: Path) -> pd.DataFrame:
     if "kinetic_energy" not in table:
         raise InputError(f"{path} tells no motion: give the runs in their order")
     return table
+
+
+def _leaf(folder: Path) -> SlidingLeaf:
+    table, moves = _steps(folder), read_json(folder / "run.json")["config"]["case"]
+    moves = moves["motion"]
+    way = table["watched"].to_numpy()
+    return SlidingLeaf(
+        table["time"].to_numpy(), way - way[0], moves["friction"], moves["slope"],
+        moves["gravity"],
+    )  # fmt: skip
 
 
 def _ringing(folder: Path) -> RingingCrease:

@@ -2,13 +2,14 @@
 
     Pi_pair = m(c) Pi(d - thickness)
 
-with m = 1 for a node and a triangle, and `mollifier` for two edges.
+with m = 1 for a node and a triangle, and `mollifier` for two edges; or the barrier of
+IPC in the square of the distance in place of Pi.
 """
 
 import numpy as np
 
 from sim.arrays import Floats
-from sim.contact.barrier import barrier, mollifier
+from sim.contact.barrier import barrier, mollifier, squared_barrier
 from sim.contact.distance import distance_slopes, pair_distance, pair_weights
 from sim.contact.surface import ContactPairs, apart, gather
 from sim.kernels import inner, kernel
@@ -40,11 +41,11 @@ def _cross(x: Floats, gradient: Floats, hessian: Floats) -> float:
                     hessian[6 + 3 * a + c, 6 + 3 * b + e] = sign * hvv
                     hessian[3 * a + c, 6 + 3 * b + e] = sign * huv
                     hessian[6 + 3 * b + e, 3 * a + c] = sign * huv
-    return _cross_square(x)
+    return cross_square(x)
 
 
 @inner
-def _cross_square(x: Floats) -> float:
+def cross_square(x: Floats) -> float:
     """c = |u x v|^2 of two edges."""
     out = 0.0
     for c in range(3):
@@ -53,6 +54,17 @@ def _cross_square(x: Floats) -> float:
         n -= (x[1, f] - x[0, f]) * (x[3, e] - x[2, e])
         out += n * n
     return float(out)
+
+
+@inner
+def pair_barrier(
+    pairs: ContactPairs, k: int, d: float, scale: float
+) -> tuple[float, float, float]:
+    """Pi and its first two derivatives at the distance d of pair k, by its law."""
+    least, activation = pairs.min_distance[k], pairs.activation[k]
+    if pairs.squared:
+        return squared_barrier(d, least, activation, scale)
+    return barrier(d - least, activation, scale)
 
 
 @inner
@@ -71,9 +83,9 @@ def pair_energy(
     d = pair_distance(y, first)
     if d <= min_distance:
         return np.inf, d
-    energy = pairs.weight[k] * barrier(d - min_distance, activation, ke)[0]
+    energy = pairs.weight[k] * pair_barrier(pairs, k, d, ke)[0]
     if first == 2 and energy > 0.0:
-        energy *= mollifier(_cross_square(y), pairs.mollifier_scale[k])[0]
+        energy *= mollifier(cross_square(y), pairs.mollifier_scale[k])[0]
     return energy, d
 
 
@@ -152,9 +164,7 @@ def pair_terms(
     free = pair_weights(y, first, w, dw)
     distance_slopes(y, w, dw, free, gradient, hessian)
     scale = ke * pairs.weight[k]
-    value, slope, curvature = barrier(
-        d - pairs.min_distance[k], pairs.activation[k], scale
-    )
+    value, slope, curvature = pair_barrier(pairs, k, d, scale)
     _of_potential(slope, curvature, gradient, hessian)
     if first == 2:
         _mollified(y, pairs.mollifier_scale[k], value, gradient, hessian)

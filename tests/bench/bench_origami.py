@@ -111,7 +111,7 @@ def contact_share(composer: Composer) -> None:
     for step in steps:
         if step.phase == 1 and step.increment > 0:
             near = near_at(problem, step.x, skin)
-            none = ContactPairs(0, *(values[:0] for values in near.pairs[1:]))
+            none = ContactPairs(0, *(values[:0] for values in near.pairs[1:7]))
             seconds = [
                 median_seconds(partial(_assembled, problem, pairs, step), 20)
                 for pairs in (near.pairs, none)

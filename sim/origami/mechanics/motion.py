@@ -9,17 +9,20 @@ second order, over a step h:
 with the inner forces f, contact's among them, the mass m of nodes (a third of each
 triangle's), and w the rate of a hinge's angle theta, by the same rule. A hinge with its
 dashpot is one of stiffness k (1 + 2 B / h) with another rest angle, so that Newton's
-matrix is exact. Contact is without friction. A step is divided where it does not
-converge, or where the energies, with what damping took, do not keep their sum: the rule
-keeps it to second order only, and the barrier of contact is stiff.
+matrix is exact. Where panels rub, `rubbing` adds its impulses. A step is divided where
+it does not converge, or where the energies, with what damping and friction took, do not
+keep their sum: the rule keeps it to second order only, and the barrier of contact is
+stiff.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
+from sim.contact.safe_step import largest_step
 from sim.convergence import NotConvergedError
 from sim.limits import is_count, refuse_negative, refuse_unless_positive
 from sim.origami.folding.equilibrium import spread
@@ -32,9 +35,11 @@ from sim.origami.folding.problem import (
     safe_step_length,
 )
 from sim.origami.folding.sheet import hinge_angles
-from sim.origami.model.assembly import assemble, energies_at
+from sim.origami.mechanics.rubbing import Rubbed, rubbed_at, rubbed_further
+from sim.origami.model.assembly import EquilibriumSystem, assemble, energies_at
 from sim.origami.model.material import SheetMaterial
 from sim.origami.model.mesh import BarHingeMesh
+from sim.origami.model.model import BarHingeModel
 from sim.origami.model.skyline import factorise, solve
 
 MOST_NEWTON = 30  # linear solves of a step before it is divided
@@ -50,11 +55,14 @@ class MotionSettings:
     ----------
     panel_density, crease_density : kg/m^3
     gravity : m/s^2 against z
+    slope : degrees by which gravity leans from there towards x
     mass_damping : A, 1/s
     hinge_damping : B, s, in proportion to the stiffness of hinges
     duration, steps : s, and into how many equal steps it is divided
     tolerance : on the unbalanced force, N
     balance : share of the energies by which a part of a step may change their sum
+    friction : mu of Coulomb's law between panels
+    complementarity : residual of that law that a step may leave, m/s
     """
 
     panel_density: float
@@ -66,16 +74,31 @@ class MotionSettings:
     hinge_damping: float = 0.0
     tolerance: float = 1e-9
     balance: float = 1e-5
+    friction: float = 0.0
+    complementarity: float = 1e-9
+    slope: float = 0.0
 
     def __post_init__(self) -> None:
         refuse_unless_positive(
-            self, "panel_density", "duration", "tolerance", "balance"
-        )
+            self, "panel_density", "duration", "tolerance", "balance",
+            "complementarity",
+        )  # fmt: skip
         refuse_negative(
-            self, "crease_density", "gravity", "mass_damping", "hinge_damping"
-        )
+            self, "crease_density", "gravity", "mass_damping", "hinge_damping",
+            "friction",
+        )  # fmt: skip
         if not is_count(self.steps):
             raise ValueError(f"steps is {self.steps}: give 1 or more")
+        if not -90.0 <= self.slope <= 90.0:
+            raise ValueError(
+                f"slope is {self.slope} degrees: it must lie between -90 and 90"
+            )
+
+    @property
+    def up(self) -> Floats:
+        """(3,) unit vector against gravity."""
+        lean = np.radians(self.slope)
+        return np.array([-np.sin(lean), 0.0, np.cos(lean)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +112,9 @@ class MovingState:
     theta, rate : (h,) angles of hinges, rad, and rad/s
     kinetic, height : J, of speeds, and of masses in gravity
     energies : (6,) J, see `sim.origami.model.assembly.EquilibriumSystem`
-    lost : J, by damping since the beginning
+    lost, rubbed : J, by damping and by friction since the beginning
     parts, iterations : of the last step
+    residual : of Coulomb's law, the largest of a part of the last step, m/s
     """
 
     time: float
@@ -103,13 +127,50 @@ class MovingState:
     height: float
     energies: Floats
     lost: float = 0.0
+    rubbed: float = 0.0
     parts: int = 1
     iterations: int = 0
+    residual: float = 0.0
 
     @property
     def total(self) -> float:
-        """J: what there is, and what damping took; the same at all times."""
-        return float(self.kinetic + self.height + self.energies.sum() + self.lost)
+        """J: what there is, and what was taken; the same at all times."""
+        there = self.kinetic + self.height + self.energies.sum()
+        return float(there + self.lost + self.rubbed)
+
+
+class StepMatrix(NamedTuple):
+    """What a step of h seconds adds to the sheet's own stiffness.
+
+    Attributes
+    ----------
+    stiffer : hinges with their dashpots
+    order, diagonal : (u,) numbers of the unknowns as the nodes have them; inertia, N/m
+    rounding : N, of forces
+    """
+
+    h: float
+    stiffer: BarHingeModel
+    order: Ints
+    diagonal: Floats
+    rounding: float
+
+
+class StepTrial(NamedTuple):
+    """A step as if it ended at x.
+
+    Attributes
+    ----------
+    r : (u,) what is unbalanced, without friction, N
+    """
+
+    x: Floats
+    v: Floats
+    a: Floats
+    theta: Floats
+    rate: Floats
+    system: EquilibriumSystem
+    r: Floats
 
 
 def node_masses(
@@ -168,7 +229,7 @@ class MovingSheet:
 
     def _given(self, v: Floats) -> Floats:
         """(n, 3) N: weight, less what damping by mass takes."""
-        down = np.array([0.0, 0.0, self.settings.gravity])
+        down = self.settings.gravity * self.settings.up
         pull = down + self.settings.mass_damping * v
         return np.asarray(-self.mass[:, None] * pull)
 
@@ -179,7 +240,8 @@ class MovingSheet:
         model, ke = self.problem.model, self.problem.ke
         energies = energies_at(model, near.pairs, ke, x, self.angles)
         kinetic = 0.5 * float(self.mass @ (v * v).sum(axis=1))
-        height = self.settings.gravity * float(self.mass @ x[:, 2])
+        high = x @ self.settings.up if self.settings.slope else x[:, 2]
+        height = self.settings.gravity * float(self.mass @ high)
         return MovingState(time, x, v, a, theta, rate, kinetic, height, energies, lost)
 
     def _power(self, state: MovingState) -> float:
@@ -188,11 +250,8 @@ class MovingSheet:
         turning = s.hinge_damping * float(k @ state.rate**2)
         return turning + 2.0 * s.mass_damping * state.kinetic
 
-    def after(
-        self, before: MovingState, near: NearbyPairs, h: float
-    ) -> tuple[MovingState | None, NearbyPairs, int]:
-        """One step of h seconds, None where it does not converge; linear solves."""
-        model, ke, s = self.problem.model, self.problem.ke, self.settings
+    def _matrix(self, h: float) -> StepMatrix:
+        model, s = self.problem.model, self.settings
         stiffer = model._replace(
             hinge_stiffness=model.hinge_stiffness * (1.0 + 2.0 * s.hinge_damping / h)
         )
@@ -202,30 +261,99 @@ class MovingSheet:
         diagonal = np.empty(len(model.first))
         diagonal[order] = np.broadcast_to(inertia[:, None], free.shape)[free]
         rounding = ROUNDING * self.mesh.pattern.size * float(np.linalg.norm(diagonal))
+        return StepMatrix(h, stiffer, order, diagonal, rounding)
+
+    def _tried(
+        self, step: StepMatrix, before: MovingState, near: NearbyPairs, x: Floats
+    ) -> StepTrial:
+        h, free = step.h, self.problem.model.unknown >= 0
+        v = 2.0 * (x - before.x) / h - before.v
+        a = 2.0 * (v - before.v) / h - before.a
+        theta = hinge_angles(self.mesh, x)
+        rate = 2.0 * (theta - before.theta) / h - before.rate
+        eased = self._eased(theta, rate, h)
+        system = assemble(step.stiffer, near.pairs, self.problem.ke, x, eased)
+        r = -system.force
+        r[step.order] += (self._given(v) - self.mass[:, None] * a)[free]
+        return StepTrial(x, v, a, theta, rate, system, r)
+
+    def _ended(
+        self, before: MovingState, h: float, at: StepTrial, near: NearbyPairs
+    ) -> MovingState:
+        end = self._state(
+            before.time + h, at.x, at.v, at.a, at.theta, at.rate, near, 0.0
+        )
+        lost = 0.5 * h * (self._power(before) + self._power(end))
+        return replace(end, lost=before.lost + lost, rubbed=before.rubbed)
+
+    def after(
+        self, before: MovingState, near: NearbyPairs, h: float
+    ) -> tuple[MovingState | None, NearbyPairs, int]:
+        """One step of h seconds, None where it does not converge; linear solves."""
+        if self.settings.friction:
+            return self._after_rubbing(before, near, h)
+        model, step = self.problem.model, self._matrix(h)
         x, last = before.x, 0.0
         for iteration in range(MOST_NEWTON):
-            v = 2.0 * (x - before.x) / h - before.v
-            a = 2.0 * (v - before.v) / h - before.a
-            theta = hinge_angles(self.mesh, x)
-            rate = 2.0 * (theta - before.theta) / h - before.rate
             near = refreshed(self.problem, near, x, last or np.inf)
-            eased = self._eased(theta, rate, h)
-            system = assemble(stiffer, near.pairs, ke, x, eased)
-            r = -system.force
-            r[order] += (self._given(v) - self.mass[:, None] * a)[free]
-            residual = float(np.linalg.norm(r))
-            if residual <= s.tolerance + rounding:
-                end = self._state(before.time + h, x, v, a, theta, rate, near, 0.0)
-                lost = 0.5 * h * (self._power(before) + self._power(end))
-                return replace(end, lost=before.lost + lost), near, iteration
-            values = system.values
-            values[system.start[1:] - 1] += diagonal
-            factorise(values, system.start, system.first)
-            solve(values, system.start, system.first, r)
-            near, step = safe_step_length(self.problem, near, x, spread(model, r))
-            moved = x + step * spread(model, r)
+            at = self._tried(step, before, near, x)
+            residual = float(np.linalg.norm(at.r))
+            if residual <= self.settings.tolerance + step.rounding:
+                return self._ended(before, h, at, near), near, iteration
+            values, start, first = at.system.values, at.system.start, at.system.first
+            values[start[1:] - 1] += step.diagonal
+            factorise(values, start, first)
+            solve(values, start, first, at.r)
+            move = spread(model, at.r)
+            near, share = safe_step_length(self.problem, near, x, move)
+            moved = x + share * move
             x, last = moved, farthest(moved, x)
         return None, near, MOST_NEWTON
+
+    def _after_rubbing(
+        self, before: MovingState, near: NearbyPairs, h: float
+    ) -> tuple[MovingState | None, NearbyPairs, int]:
+        """The same with friction; nodes stay within the skin of one list of pairs."""
+        problem, s, step = self.problem, self.settings, self._matrix(h)
+        if farthest(before.x, near.base) > 0.5 * near.skin or near.skin < problem.skin:
+            near = near_at(problem, before.x, problem.skin)
+        allowed = max(s.complementarity * h, ROUNDING * self.mesh.pattern.size)
+        x, friction = before.x, np.zeros((len(near.pairs.node), 2))
+        for iteration in range(MOST_NEWTON):
+            at = self._tried(step, before, near, x)
+            rubbed = rubbed_at(
+                problem, near, (before.x, x), 0.5 * h * at.v, friction, s.friction,
+                step.diagonal,
+            )  # fmt: skip
+            off = float(np.linalg.norm(at.r + rubbed.force))
+            if off <= s.tolerance + step.rounding and rubbed.residual <= allowed:
+                end = self._ended(before, h, at, near)
+                return self._rubbed(before, end, rubbed, h), near, iteration
+            found = rubbed_further(
+                rubbed, at.system, at.r, s.friction, step.diagonal, 0.5 * allowed
+            )
+            if found is None:
+                break
+            move, friction[rubbed.pair] = spread(problem.model, found[0]), found[1]
+            longest, room = farthest(x + move, x), near.skin - farthest(x, near.base)
+            share = 1.0 if longest <= room else room / longest
+            if problem.safe:
+                share = largest_step(near.pairs, x, move, share)
+            x = x + share * move
+        return None, near, MOST_NEWTON
+
+    def _rubbed(
+        self, before: MovingState, end: MovingState, rubbed: Rubbed, h: float
+    ) -> MovingState:
+        """The end of a step, whose a is that of all other forces."""
+        force = spread(self.problem.model, rubbed.force)
+        free = self.problem.model.unknown >= 0
+        slower = np.divide(force, self.mass[:, None], np.zeros_like(force), where=free)
+        taken = -0.5 * float(np.sum(force * (end.x - before.x)))
+        return replace(
+            end, a=end.a - slower, rubbed=before.rubbed + taken,
+            residual=rubbed.residual / h,
+        )  # fmt: skip
 
 
 def motion(sheet: MovingSheet, start: MovingState) -> Iterator[MovingState]:
@@ -241,12 +369,12 @@ def motion(sheet: MovingSheet, start: MovingState) -> Iterator[MovingState]:
     whole = settings.duration / settings.steps
     yield state
     for number in range(1, settings.steps + 1):
-        ahead, done, parts, solves = [1.0], 0.0, 0, 0
+        ahead, done, parts, solves, worst = [1.0], 0.0, 0, 0, 0.0
         while ahead:
             reached, near, count = sheet.after(state, near, (ahead[-1] - done) * whole)
             solves += count
             if reached is not None and _balanced(state, reached, settings, most):
-                most = max(most, reached.kinetic)
+                most, worst = max(most, reached.kinetic), max(worst, reached.residual)
                 state, done, parts = reached, ahead.pop(), parts + 1
             elif len(ahead) <= HALVINGS:
                 ahead.append(0.5 * (done + ahead[-1]))
@@ -256,7 +384,8 @@ def motion(sheet: MovingSheet, start: MovingState) -> Iterator[MovingState]:
                     "a larger tolerance or balance",
                     best=state,
                 )
-        state = replace(state, time=number * whole, parts=parts, iterations=solves)
+        state = replace(state, time=number * whole, parts=parts, iterations=solves,
+                        residual=worst)  # fmt: skip
         yield state
 
 

@@ -2,5 +2,5 @@
 
 Read `space_world` (what acts on a rod), `conserving_forces` (inner forces of a step),
 `softened` (its matrix), `pulled` (tendons), `one_step`, then `motion`; of contact
-`touching` (where, and how it follows moves), `cones` (Coulomb's law), `pushing`.
+`touching` (where, and how it follows moves), then `pushing` by Coulomb's law.
 """

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Bools, Floats
+from sim.contact.cones import cone_residual, coulomb_in_space
 from sim.linear.columns import solve_each
 from sim.linear.sparse import Factor
-from sim.rod.moving.cones import cone_residual, coulomb_in_space
 from sim.rod.moving.contact_rows import contact_rows
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import (

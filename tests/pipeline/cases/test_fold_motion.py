@@ -37,12 +37,31 @@ def test_a_crease_that_is_let_go_has_no_moment_left() -> None:
     assert "imbalance" in recorder.summary()
 
 
+@pytest.mark.parametrize("mu", [0.3, 0.4])
+def test_a_leaf_on_a_slope_slides_by_coulombs_law_or_sticks(mu: float) -> None:
+    words = f"case.motion.friction={mu}", "case.motion.steps=20"
+    _, recorder = recorded(case("sliding_leaf", *words))
+    slope, rows = np.radians(20.0), recorder.rows
+    speeding = 9.81 * (np.sin(slope) - mu * np.cos(slope))
+    way = rows[-1]["watched"] - rows[0]["watched"]
+    known = 0.5 * max(speeding, 0.0) * rows[-1]["time"] ** 2
+    assert way == pytest.approx(known, rel=1e-4, abs=1e-8)
+    assert max(row["complementarity"] for row in rows) <= 1e-9
+    weight = 9.81 * 1200.0 * 0.001 * 0.02**2
+    taken = mu * weight * np.cos(slope) * way
+    found = recorder.summary()["friction_energy"]
+    assert found == pytest.approx(taken, rel=1e-3, abs=1e-11)
+
+
 @pytest.mark.parametrize(
     ("word", "said"),
     [
         ("case.watch=99", "watch is node 99"),
         ("+case.axis=3", "axis is 3"),
         ("case.motion.steps=0", "steps is 0"),
+        ("+case.motion.friction=-1", "friction must be 0 or more"),
+        ("+case.motion.slope=120", "slope is 120"),
+        ("+case.supports=[[99,1,1,1]]", "support names node 99"),
     ],
 )
 def test_what_cannot_be_watched_is_refused(word: str, said: str) -> None:

@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from sim.arrays import Floats
+from sim.contact.cones import coulomb_in_space
 from sim.rod.gravity import GRAVITY
-from sim.rod.moving.cones import coulomb_in_space
 from sim.rod.moving.contact_rows import contact_rows
 from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.moving.space_world import SpaceWorld
