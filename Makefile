@@ -166,6 +166,10 @@ bench: $(READY_DEV)
 	@$(call install,--no-deps -r tests/bench/requirements.lock)
 	@ls tests/bench/bench_*.py | sed 's|^|$(BIN)/python |'
 
+# This software beside NumPy and SciPy in turns; ratios are printed, counts of steps decide.
+ratios: $(READY_DEV)
+	$(RUN) tests.bench.bench_ratios
+
 clean:
 	rm -rf .numba_cache .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
@@ -188,6 +192,7 @@ help:
 	@echo "make test-cluster a study on a Slurm of one node (as root, needs slurm-wlm, munge)"
 	@echo "make test-browser the report in a real browser, the picking window (needs chromium, xvfb, xdotool)"
 	@echo "make bench        install the peers, print the benchmarks, a command each"
+	@echo "make ratios       this software beside NumPy and SciPy, and the ratios that were kept"
 	@echo "make formats      adds the readers of LAS, LAZ, E57 and DXF"
 	@echo "make lock         make the locks again from pyproject.toml (needs uv); versions that fit stay"
 	@echo "make clean        remove caches; results stay"

@@ -4,9 +4,9 @@ Parts:
   star       the actuated star robot on the plane, by step length
   grounds    the same on each ground of Fig. 5, at 2.5 ms (Fig. 6)
   nodes      the star with 84, 840 and 8,400 nodes at 2.5 ms
-  factor     one factorisation and solution: 2 x 2 blocks, sim.linear.sparse, SciPy's
-  splu beam       a planar cantilever under sudden gravity beside PyElastica, which
-  solves
+  factor     one factorisation and solution: 2 x 2 blocks, sim.linear.sparse,
+             SciPy's splu
+  beam       a planar cantilever under sudden gravity beside PyElastica, which solves
              the rod in three dimensions; needs the bench extra (pyelastica)
   many       64 parameter sets in one call, by the number of threads
   touches    two rods that lie on each other and on a plane, by the number of contacts
@@ -107,12 +107,12 @@ def one_factorisation() -> None:
     for refinement in (1, 10, 100):
         rod = star(StarShape().refined(refinement), RodMaterial())
         repeats = 51 if refinement < 100 else 5
-        times = [1e6 * cpu(work, repeats) for work in _solvers(rod)]
+        times = [1e6 * cpu(work, repeats) for work in solvers(rod)]
         n = len(rod.nodes)
         print(f"{n:5d}   {times[0]:10.1f}   {times[1]:12.1f}   {times[2]:10.1f}")
 
 
-def _solvers(rod: Rod) -> list[Callable[[], object]]:
+def solvers(rod: Rod) -> list[Callable[[], object]]:
     """Factorise the matrix of a step of 2.5 ms and solve, in three ways."""
     n, h = len(rod.nodes), 2.5e-3
     pattern = analyse(n, rod.edges, rod.bends)

@@ -100,7 +100,9 @@ class StepDamping:
     rotation : weight of link rotations in D
     wait, delay : steps to go before curvature is next taken as it is far from the end
     indefinite : steps in a row at which it was negative close to the end
-    bent : whether the last step left negative curvature out
+    bent : whether a step has left negative curvature out
+    exact : whether the last direction has all curvature as it is
+    gradient : along the constraints before the last step, over L
     taken : steps since the first
     radius : of the trust region, root mean square / L
     """
@@ -110,6 +112,8 @@ class StepDamping:
     delay: int = 1
     indefinite: int = 0
     bent: bool = False
+    exact: bool = False
+    gradient: float = 0.0
     taken: int = 0
     radius: float = 0.1
 
@@ -398,7 +402,12 @@ def _inertia_corrected(
         if safe.negative == 0:
             indefinite = damping.indefinite + local
             return safe, replace(
-                damping, wait=wait, delay=delay, indefinite=indefinite, bent=True
+                damping,
+                wait=wait,
+                delay=delay,
+                indefinite=indefinite,
+                bent=True,
+                exact=False,
             )
         shift = max(4.0 * shift, 1e-3)
 
@@ -423,6 +432,7 @@ def _as_it_is(
                 delay=1,
                 indefinite=damping.indefinite + 1 if i > 0 else 0,
                 bent=damping.bent or i > 0,
+                exact=i == 0,
             )
         rotation = max(8.0 * rotation, 1e-4)
         shift = max(shift, rotation)

@@ -43,6 +43,7 @@ from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
 from sim.morph.targets.rescaled import Rescaled
 
+FAST = 0.1  # gradient over that before, below which Newton's own step is taken
 PLAIN = 4  # steps before the size of negative curvature is used
 CORRECTIONS = 8  # back to the floor of a valley, with one basis
 CORRECTIONS_AMONG_OBSTACLES = 2
@@ -157,7 +158,8 @@ def _next_point(
     direction, damping = newton_direction(
         problem.pattern, point, W, forces, L, damping, contacts
     )
-    if damping.bent and damping.taken >= PLAIN and problem.is_small:
+    fast = damping.exact and forces.size / L < FAST * damping.gradient
+    if damping.bent and not fast and damping.taken >= PLAIN and problem.is_small:
         return _curved_point(problem, point, forces, damping, direction)
     found = _line_search(problem, point, forces, direction.dz, direction)
     if found is not None:
@@ -219,7 +221,8 @@ def _next_damping(
         weight *= min(0.5 / alpha, 64.0)
     if gradient < 1e-3:
         weight = min(weight, gradient)
-    return replace(damping, rotation=weight, taken=damping.taken + 1)
+    taken = damping.taken + 1
+    return replace(damping, rotation=weight, taken=taken, gradient=gradient)
 
 
 def _stuck(
@@ -260,7 +263,8 @@ def _curved_point(
             moved = alpha * float(np.sqrt(inner(dz, dz))) / unit
             there = _on_the_floor(problem, point.z, there, model, moved * unit)
             radius = _next_radius(radius, moved, alpha)
-            return there, replace(damping, taken=damping.taken + 1, radius=radius)
+            taken, slope = damping.taken + 1, forces.size / problem.L
+            return there, replace(damping, taken=taken, radius=radius, gradient=slope)
         radius *= 0.1
     raise _stuck(problem, point, forces)
 

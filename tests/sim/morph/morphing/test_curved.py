@@ -7,11 +7,14 @@ from numpy.testing import assert_allclose
 from sim.convergence import NotConvergedError
 from sim.morph.equations.descent import constraint_forces
 from sim.morph.equations.system import linearise
+from sim.morph.library.sheets import triangle_sheet
+from sim.morph.morphing import newton_morph as newton
 from sim.morph.morphing.curved import CurvedModel, curved_model
 from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.newton_morph import morph_newton
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions
 from sim.morph.targets.ellipsoid import Ellipsoid
+from sim.morph.targets.goals import Goals
 from tests.sim.morph.random_structures import random_structure
 
 BESIDE = Ellipsoid((1.6, 1.3, 1.0), (0.0, 0.0, -1.2))
@@ -31,6 +34,21 @@ def test_morphs_inside_an_ellipsoid_take_few_steps(seed: int) -> None:
     assert end.stop is not None
     assert end.gradient < 1e-9
     assert end.s <= FEW
+
+
+def test_no_dense_curvature_where_newtons_own_steps_are_fast(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+    monkeypatch.setattr(newton, "curved_model", lambda *at: asked.append(at))
+    sheet = triangle_sheet(3, 3, side=0.606, link=0.35)
+    x, y, _ = 1.08 * sheet.r0.T
+    R = 0.35 * np.ptp(sheet.r0[:, 1])
+    rolled = np.column_stack([x, R * np.sin(y / R), R * np.cos(y / R) - R])
+    *_, end = morph_newton(sheet, Goals(rolled), NewtonOptions())
+    assert end.gradient < 1e-9
+    assert end.s <= 7
+    assert asked == []
 
 
 @pytest.mark.long
