@@ -23,7 +23,7 @@ from sim.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class _Trial:
+class _VarianceTrial:
     """The deviance of some variances."""
 
     sizes: Floats  # (k,) t
@@ -78,13 +78,15 @@ def likeliest(
     return None
 
 
-def _falls(now: _Trial, after: _Trial, expected: float) -> bool:
+def _falls(now: _VarianceTrial, after: _VarianceTrial, expected: float) -> bool:
     """Whether the deviance falls, up to its rounding."""
     rounding = 1e-12 * abs(now.deviance)
     return after.deviance < now.deviance - 1e-4 * expected + rounding
 
 
-def _tried(z: Floats, each: Floats, known: Floats, sizes: Floats) -> _Trial | None:
+def _tried(
+    z: Floats, each: Floats, known: Floats, sizes: Floats
+) -> _VarianceTrial | None:
     """None where C is not positive definite."""
     try:
         factor, _ = cho_factor(
@@ -96,10 +98,10 @@ def _tried(z: Floats, each: Floats, known: Floats, sizes: Floats) -> _Trial | No
     taken, shown = np.linalg.qr(whole[:, :-1])
     left = whole[:, -1] - taken @ (taken.T @ whole[:, -1])
     volume = np.log(np.diag(factor)).sum() + np.log(np.abs(np.diag(shown))).sum()
-    return _Trial(sizes, factor, taken, left, float(2.0 * volume + left @ left))
+    return _VarianceTrial(sizes, factor, taken, left, float(2.0 * volume + left @ left))
 
 
-def _quadric(now: _Trial, each: Floats) -> _Quadric:
+def _quadric(now: _VarianceTrial, each: Floats) -> _Quadric:
     """Of the deviance about the variances that were tried."""
     lower = np.tril(dpotri(now.factor, lower=1)[0])
     inverse = lower + lower.T - np.diag(np.diag(lower))

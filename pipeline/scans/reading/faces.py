@@ -23,7 +23,7 @@ class List(NamedTuple):
     item: str
 
 
-class Row(NamedTuple):
+class FaceProperties(NamedTuple):
     """What a face of a PLY file is made of."""
 
     kinds: tuple[str, ...]  # numpy types of its scalar properties
@@ -38,13 +38,13 @@ class Row(NamedTuple):
             found += [kind] if kind else []
         return found
 
-    def ordered(self, order: str) -> "Row":
+    def ordered(self, order: str) -> "FaceProperties":
         """The same with the byte order."""
         lists = (
             one._replace(length=order + one.length, item=order + one.item)
             for one in self.lists
         )
-        return Row(tuple(order + kind for kind in self.kinds), tuple(lists))
+        return FaceProperties(tuple(order + kind for kind in self.kinds), tuple(lists))
 
 
 def of_obj(path: Path, choices: Choices) -> Ints:
@@ -74,7 +74,7 @@ def _corners(text: str, vertices: int) -> list[int] | None:
 
 
 def of_text(
-    path: Path, offset: int, skip: int, count: int, row: Row, salvage: bool
+    path: Path, offset: int, skip: int, count: int, row: FaceProperties, salvage: bool
 ) -> Ints:
     """Of the ascii lines after `skip` others."""
     found: list[tuple[int, int, int]] = []
@@ -92,7 +92,7 @@ def of_text(
     return _array(found)
 
 
-def _corners_of(words: list[str], row: Row) -> list[int] | None:
+def _corners_of(words: list[str], row: FaceProperties) -> list[int] | None:
     """Of one line; None where it ends before them, or holds other things."""
     at = 0
     try:
@@ -107,7 +107,9 @@ def _corners_of(words: list[str], row: Row) -> list[int] | None:
     return None
 
 
-def of_records(path: Path, offset: int, count: int, row: Row, salvage: bool) -> Ints:
+def of_records(
+    path: Path, offset: int, count: int, row: FaceProperties, salvage: bool
+) -> Ints:
     """Of the binary records from `offset` on."""
     data = np.fromfile(path, np.uint8, offset=offset)
     record = _record(data, row)
@@ -124,7 +126,7 @@ def of_records(path: Path, offset: int, count: int, row: Row, salvage: bool) -> 
 MOST_SIDES = 64  # of a polygon
 
 
-def _record(data: NDArray[np.uint8], row: Row) -> np.dtype[Any] | None:
+def _record(data: NDArray[np.uint8], row: FaceProperties) -> np.dtype[Any] | None:
     """A face with lists as long as those of the first; None where that is none."""
     fields: list[Any] = []
     for k, field in enumerate(row.fields):
@@ -143,7 +145,9 @@ def _record(data: NDArray[np.uint8], row: Row) -> np.dtype[Any] | None:
     return np.dtype(fields)
 
 
-def _one_by_one(path: Path, data: bytes, count: int, row: Row, salvage: bool) -> Ints:
+def _one_by_one(
+    path: Path, data: bytes, count: int, row: FaceProperties, salvage: bool
+) -> Ints:
     """Faces of different numbers of sides."""
     fields = [
         (

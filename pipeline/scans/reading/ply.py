@@ -73,7 +73,7 @@ def _faces(
     if sum(one.name in faces.CORNERS for one in face.lists) != 1:
         raise _wrong(path, "its faces have no list of their corners, or several")
     kept = choices.salvage
-    row = faces.Row(tuple(face.properties.values()), tuple(face.lists))
+    row = faces.FaceProperties(tuple(face.properties.values()), tuple(face.lists))
     if header.format == "ascii":
         lines = sum(element.count for element in skipped)
         return lambda: faces.of_text(path, header.bytes, lines, face.count, row, kept)
