@@ -41,7 +41,9 @@ def find_spheres(
             return Picks((), (), np.zeros((0, 0)), np.nan)
         options = replace(options, radius_mm=radius, radius_max_mm=None)
     accepted, rejected = search(points, options.radius_mm, options)
-    bias = fusion_bias(accepted, options.radius_mm) if options.fused else None
+    bias = None
+    if options.fused:
+        bias = fusion_bias(accepted, options.radius_mm, options.fused)
     if bias is not None:
         options = replace(options, radius_mm=bias.radius_mm)
         accepted, rejected = search(points, bias.radius_mm, options)

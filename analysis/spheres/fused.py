@@ -16,7 +16,9 @@ from analysis.spheres.thresholds import FUSED
 from sim.arrays import Floats
 
 
-def fusion_bias(accepted: list[SphereCandidate], stated_mm: float) -> FusionBias | None:
+def fusion_bias(
+    accepted: list[SphereCandidate], stated_mm: float, cause: str = "fused mesh"
+) -> FusionBias | None:
     """The common radius of the spheres of a mesh; None where no ball tells one.
 
     The mean of the free radii near their median with weights 1 / (sd^2 + t^2), where t
@@ -26,6 +28,7 @@ def fusion_bias(accepted: list[SphereCandidate], stated_mm: float) -> FusionBias
     Parameters
     ----------
     stated_mm : radius that was given
+    cause : what made the mesh
     """
     told = np.array([(c.fit.free_radius, c.fit.free_radius_sd) for c in accepted])
     told = told.reshape(-1, 2)
@@ -41,7 +44,7 @@ def fusion_bias(accepted: list[SphereCandidate], stated_mm: float) -> FusionBias
     shares = float(weight @ weight)  # one over how many balls count
     scatter = float(weight @ (radius - mean) ** 2) / max(1.0 - shares, 1e-9)
     sd_mm = float(np.sqrt(shares * max(scatter, typical**2)))
-    return FusionBias(stated_mm, mean, sd_mm)
+    return FusionBias(stated_mm, mean, sd_mm, cause)
 
 
 def of_radii(accepted: list[SphereCandidate], bias: FusionBias) -> Floats:

@@ -48,7 +48,7 @@ def main(scenes: int, first: int) -> None:
                 mesh = fused(points, view, places, PITCH, how)
                 start = time.process_time()
                 spread = points_on(*mesh, 0.4, 36.0)
-                picks = find_spheres(spread, PickOptions(6.0, fused=True))
+                picks = find_spheres(spread, PickOptions(6.0, fused="fused mesh"))
                 found = outcome(centres, picks, time.process_time() - start)
                 bias = picks.fusion.radius_mm / 6.0 - 1.0 if picks.fusion else np.nan
                 kinds.setdefault(how, []).append((found, bias, len(centres)))

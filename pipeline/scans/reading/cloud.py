@@ -16,6 +16,7 @@ from pipeline.scans.reading import (
     ply,
     solid_files,
     text,
+    volumes,
     vtk,
     vtp,
 )  # fmt: skip
@@ -45,11 +46,18 @@ READERS: dict[str, Reader] = {
     ".3mf": solid_files.read_3mf,
     ".vtk": vtk.read,
     ".vtp": vtp.read,
+    ".nii": volumes.read_nifti,
+    ".gz": volumes.read_nifti,
+    ".tif": volumes.read_tiff,
+    ".tiff": volumes.read_tiff,
+    ".dcm": volumes.read_dicom,
+    ".zip": volumes.read_dicom,
 }
 for _suffix in (".xyz", ".txt", ".csv", ".tsv", ".asc", ".pts", ".ptx", ".dat"):
     READERS[_suffix] = text.read
 
 DROPPED_WARNING, DROPPED_LIMIT = 0.01, 0.5  # shares of rows that are not finite
+MESH_BIAS = "fused mesh"
 SYNTHETIC = re.compile(r"\bsynthetic\b", re.IGNORECASE)
 VIEWPOINT = re.compile(r"^viewpoint\s+(\S+)\s+(\S+)\s+(\S+)$")
 
@@ -67,8 +75,13 @@ class Cloud:
     notes: tuple[str, ...]  # what a reader of the results should know
     viewpoint: tuple[float, float, float] | None  # of the scanner, mm
     part: int | None = None  # number of the scan in a file of several
-    is_mesh: bool = False
+    bias: str = ""  # what makes all balls too large by the same
     triangles: Ints | None = None  # (m, 3) of a mesh, while points are its vertices
+
+    @property
+    def is_mesh(self) -> bool:
+        """Whether its points are of a surface that software made of many views."""
+        return bool(self.bias)
 
     def only(self, kept: Bools) -> "Cloud":
         """The cloud with some of its points (n,), and the triangles between them."""
@@ -172,7 +185,7 @@ def _cloud(
         notes + thinned_to,
         _viewpoint(source, unit),
         part,
-        triangles is not None,
+        source.bias if triangles is None else MESH_BIAS,
         triangles,
     )
 

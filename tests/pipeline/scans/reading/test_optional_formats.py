@@ -114,7 +114,15 @@ def test_a_las_file_that_promises_more_than_it_can_hold_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("suffix", "package"), [("las", "laspy"), ("laz", "laspy"), ("e57", "pye57")]
+    ("suffix", "package"),
+    [
+        ("las", "laspy"),
+        ("laz", "laspy"),
+        ("e57", "pye57"),
+        ("nii", "nibabel"),
+        ("tif", "tifffile"),
+        ("dcm", "pydicom"),
+    ],
 )
 def test_without_its_package_a_format_is_refused_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, package: str
