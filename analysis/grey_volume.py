@@ -22,7 +22,7 @@ SLAB = 16  # slices at a time
 
 
 @dataclass(frozen=True)
-class Materials:
+class TwoMaterials:
     """Two materials of a volume."""
 
     low: float  # grey values: medians
@@ -35,7 +35,7 @@ class Materials:
         return (self.low + self.high) / 2.0
 
 
-def materials(values: NDArray[Any]) -> Materials:
+def materials(values: NDArray[Any]) -> TwoMaterials:
     """The two materials of a volume.
 
     Raises
@@ -65,7 +65,7 @@ def materials(values: NDArray[Any]) -> Materials:
             f"its grey values are no two heaps: {low:.4g} and {high:.4g} with a "
             f"scatter of {scatter:.2g}"
         )
-    return Materials(low, high, scatter)
+    return TwoMaterials(low, high, scatter)
 
 
 def surface_points(values: NDArray[Any], level: float) -> Iterator[Floats]:
