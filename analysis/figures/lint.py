@@ -24,6 +24,7 @@ from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
 
 from analysis.captions.lint import POWER
 from analysis.figures.colours import contrast, distance, lightness
+from analysis.figures.crossings import crossed
 from analysis.figures.style import (
     COMPARED,
     IDENTITY,
@@ -61,7 +62,9 @@ def faults(figure: Figure) -> list[str]:
             *_sizes(texts),
             *_powers(texts),
             *_overlaps(texts, float(figure.dpi)),
+            *_crossed(figure, texts),
             *_outside(figure, texts),
+            *_clipped(figure, texts),
             *_flat(figure),
             *_labels(figure),
             *_marks(figure),
@@ -194,6 +197,26 @@ def _outside(figure: Figure, texts: Sequence[Text]) -> Iterator[str]:
     for what, box in boxes:
         if not (frame.contains(box.x0, box.y0) and frame.contains(box.x1, box.y1)):
             yield f"{what} lies outside of the frame"
+
+
+def _clipped(figure: Figure, texts: Sequence[Text]) -> Iterator[str]:
+    """Texts of which a panel shows a part."""
+    touch = TOUCH * figure.dpi / 72.0
+    for text in texts:
+        seen, box = text.get_clip_box(), _extent(text)
+        if text.get_clip_on() and seen is not None:
+            frame = seen.padded(touch)
+            corners = [(box.x0, box.y0), (box.x1, box.y1)]
+            if not all(frame.contains(*corner) for corner in corners):
+                yield f"{_said(text)} is cut at the edge of its panel"
+
+
+def _crossed(figure: Figure, texts: Sequence[Text]) -> Iterator[str]:
+    """Texts that lines or marks run across."""
+    touch = TOUCH * figure.dpi / 72.0
+    boxes = [(text, _extent(text).padded(-touch)) for text in texts]
+    for text, what in crossed(figure, boxes):
+        yield f"{what} crosses {_said(text)}"
 
 
 def _flat(figure: Figure) -> Iterator[str]:

@@ -116,6 +116,7 @@ OTHERS: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "legend.frameon": False,
     "mathtext.fontset": "dejavusans",
+    "text.hinting": "none",  # as wide at the dots an inch of the layout as in print
     "axes.formatter.use_mathtext": True,
     "axes.formatter.limits": (-4, 5),
     "pdf.fonttype": 42,

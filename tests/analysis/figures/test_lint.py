@@ -58,6 +58,19 @@ PLANTED: dict[str, tuple[Fault, str]] = {
         lambda _, p: [p[0].text(0.9, 2.5, word) for word in ("here", "there")],
         "overlap",
     ),
+    "crossed": (lambda _, p: p[0].text(1.1, 1.0, "on a line"), "line 'one' crosses"),
+    "marks": (
+        lambda _, p: [p[0].text(0.2, 2.5, "on dots"), p[0].scatter([0.4, 1], [2.6, 0])],
+        "crosses text 'on dots'",
+    ),
+    "outlines": (
+        lambda _, p: [p[0].text(0.2, 2.5, "bars"), p[0].vlines([0.1, 0.4], 0, 3)],
+        "crosses text 'bars'",
+    ),
+    "clipped": (
+        lambda _, p: p[1].text(1.9, 2.9, "a name that is cut", clip_on=True),
+        "is cut at the edge",
+    ),
     "outside": (lambda f, _: f.text(0.99, 0.5, "far too long"), "outside"),
     "flat": (
         lambda _, p: p[0].inset_axes((0.1, 0.5, 0.5, 0.001)).set_xlabel("depth (mm)"),
@@ -92,6 +105,25 @@ def test_a_planted_fault_is_found(name: str) -> None:
     with styled():
         plant(figure, panels)
     assert said in " ".join(faults(figure))
+
+
+def test_a_text_with_a_ground_of_its_own_may_stand_on_a_line() -> None:
+    figure, panels = sound()
+    with styled():
+        panels[0].text(1.1, 1.0, "on", bbox={"fc": "white", "ec": "none", "pad": 0.5})
+    assert not [one for one in faults(figure) if "crosses" in one]
+
+
+def test_texts_are_as_wide_where_they_are_laid_out_as_in_print() -> None:
+    """Hinted, a long name is 5 % narrower at 100 dots an inch than at 600."""
+    widths = []
+    for dpi in (100.0, 600.0):
+        with styled():
+            figure = Figure(dpi=dpi)
+            text = figure.text(0.0, 0.0, "L2 rubber opentoclose test5 part1")
+            figure.draw_without_rendering()
+            widths.append(text.get_window_extent().width / dpi)
+    assert widths[0] == pytest.approx(widths[1], abs=0.015)  # a pixel and a half
 
 
 def test_lines_below_the_art_lie_outside_of_it_and_are_saved() -> None:
