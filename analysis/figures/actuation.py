@@ -10,6 +10,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from analysis.figures.colours import ON_WHITE
 from analysis.figures.shapes import best_view, scene_of
 from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
@@ -146,9 +147,8 @@ def _draw_snap(ax: Axes, snap: Snap) -> None:
 
 def _draw_folds(ax: Axes, folds: Folds) -> ScalarMappable:
     ratio = folds.gain / folds.gain[folds.chosen].max()
-    colours = ScalarMappable(
-        Normalize(float(ratio.min()), float(ratio.max())), "viridis"
-    )
+    span = Normalize(float(ratio.min()), float(ratio.max()))
+    colours = ScalarMappable(span, ON_WHITE)
     scene = scene_of(folds.r, best_view(folds.r, folds.r))
     rims = [folds.r[[*panel, panel[0]]] for panel in folds.panels]
     sides = np.concatenate([np.stack([rim[:-1], rim[1:]], axis=1) for rim in rims])

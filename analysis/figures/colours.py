@@ -8,10 +8,12 @@ CIE 1976 L*a*b*, white D65, Delta E of 1976.
 from typing import Any
 
 import numpy as np
-from matplotlib.colors import to_rgb
+from matplotlib import colormaps
+from matplotlib.colors import ListedColormap, to_rgb
 
 from sim.arrays import Floats
 
+ON_WHITE = ListedColormap(colormaps["viridis"](np.linspace(0.0, 0.8, 256)))  # no yellow
 GREY = np.array([0.2126, 0.7152, 0.0722])
 SEEN = {
     "everyone": np.eye(3),

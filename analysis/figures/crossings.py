@@ -35,7 +35,8 @@ def crossed(
     for ax in figure.findobj(Axes):
         if not ax.get_visible():
             continue
-        for artist in (*ax.lines, *ax.collections):
+        drawn: list[Line2D | Collection] = [*ax.lines, *ax.collections]
+        for artist in drawn:
             if not artist.get_visible():
                 continue
             seen = _clip(artist)
@@ -72,7 +73,8 @@ def _meets(artist: Line2D | Collection, box: Bbox) -> bool:
     path = artist.get_transform().transform_path(artist.get_path())
     if str(artist.get_linestyle()) != "None" and artist.get_linewidth() > 0.0:
         return _strikes(path, box)
-    return str(artist.get_marker()) != "None" and _holds(box, path.vertices)
+    places = np.asarray(path.vertices, dtype=np.float64)
+    return str(artist.get_marker()) != "None" and _holds(box, places)
 
 
 def _outlined(of: Collection) -> bool:
@@ -84,7 +86,8 @@ def _outlined(of: Collection) -> bool:
 def _meets_one_of(many: Collection, box: Bbox) -> bool:
     """Whether a mark of a collection stands in a box, or a line of it enters."""
     if isinstance(many, PathCollection):  # of a scatter: one path, at many places
-        return _holds(box, many.get_offset_transform().transform(many.get_offsets()))
+        places = np.asarray(many.get_offsets(), dtype=np.float64)
+        return _holds(box, many.get_offset_transform().transform(places))
     way = many.get_transform()
     return any(_strikes(way.transform_path(path), box) for path in many.get_paths())
 

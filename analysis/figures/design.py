@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from analysis.figures.colours import ON_WHITE
 from analysis.figures.shapes import (
     LineDrawing,
     draw_mechanism,
@@ -38,7 +39,6 @@ from analysis.figures.style import (
 )
 from sim.arrays import Floats, Ints
 
-MAP = "viridis"
 REACHED = 1e-8  # E below which a target counts as met
 
 
@@ -71,7 +71,7 @@ def lengths_for_targets(shown: LengthSearch) -> Figure:
             more=13.0,
         )
         span = 100.0 * max(float(np.abs(shown.change).max()), 1e-9)
-        colours = ScalarMappable(Normalize(-span, span), MAP)
+        colours = ScalarMappable(Normalize(-span, span), ON_WHITE)
         for t, panels in enumerate(groups):
             _draw_row(panels, t, shown, colours)
         colour_bar(groups[-1][1], colours, "change of length of a link (%)")
@@ -126,9 +126,9 @@ def _draw_error(ax: Axes, E: Floats) -> None:
     above = np.where(E > REACHED, E, np.nan)
     if np.isfinite(above).any():
         ax.semilogy(above, "-o", color="black", mfc="white", ms=size(3.0))
+    else:
+        ax.set_axis_off()
     if not (E > REACHED).all():
         said = rf"{int((E <= REACHED).sum())} of {len(E)} steps:"
         said += "\n" rf"$\mathcal{{E}}$ < {number(REACHED, 1)}"
         ax.text(0.5, 0.5, said, transform=ax.transAxes, ha="center", va="center")
-    if not np.isfinite(above).any():
-        ax.set_yticks([])

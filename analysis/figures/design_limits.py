@@ -53,7 +53,7 @@ def design_limits(table: pd.DataFrame, foot: str) -> Figure:
         right.yaxis.set_major_locator(MaxNLocator(integer=True))
         for ax, letter in ((left, "a"), (right, "b")):
             ax.set_xlabel("limit of a change of length (%)")
-            ax.legend(title="radius of the circle (unit)", loc="lower left")
             put_letter(ax, letter)
+        left.legend(title="radius of the circle (unit)", loc="lower left")
         say_below(figure, foot)
         return figure

@@ -152,7 +152,7 @@ def _draw_time(ax: Axes, strip: HeatedStrip) -> None:
         strip.time, np.degrees(strip.fold), "o", color=SIMULATED, mfc="white",
         ms=size(3.0), label="simulated (b, d)",
     )  # fmt: skip
-    ax.set_xlabel("time (s)")
+    ax.set_xlabel("time $t$ (s)")
     ax.set_ylabel(f"fold of the crease {DEGREES}")
 
 

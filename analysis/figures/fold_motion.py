@@ -84,7 +84,7 @@ def moving_folds(
                 1e3 * table["time"], 1e3 * table["watched"], line, color=colour,
                 label=f"{name} (b)",
             )  # fmt: skip
-        plots[1].set_xlabel("time (ms)")
+        plots[1].set_xlabel("time $t$ (ms)")
         plots[1].set_ylabel("height of the apex (mm)")
         _draw_energies(plots[2], next(iter(snaps.values())))
         _draw_leaves(plots[3], leaves)
@@ -108,7 +108,7 @@ def _draw_ringing(ax: Axes, ringing: RingingCrease) -> None:
         1e3 * ringing.time[::4], np.degrees(ringing.fold[::4]), "o", color=SIMULATED,
         mfc="white", ms=size(2.5), label="every fourth step (a)",
     )  # fmt: skip
-    ax.set_xlabel("time (ms)")
+    ax.set_xlabel("time $t$ (ms)")
     ax.set_ylabel("fold (\N{DEGREE SIGN})")
 
 
@@ -117,7 +117,7 @@ def _draw_energies(ax: Axes, table: pd.DataFrame) -> None:
         label = f"{name.split('_', maxsplit=1)[0]} (c)"
         energy = 1e3 * table[name]
         ax.plot(1e3 * table["time"], energy, line, color=colour, lw=0.9, label=label)
-    ax.set_xlabel("time (ms)")
+    ax.set_xlabel("time $t$ (ms)")
     ax.set_ylabel("energy (mJ)")
 
 

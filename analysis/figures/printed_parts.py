@@ -101,8 +101,8 @@ def _bed(ax: Axes, shapes: Sequence[DrawnPart], bed: tuple[float, float]) -> Non
     ax.set_xlim(-3, bed[0] + 3)
     ax.set_ylim(-3, bed[1] + 3)
     ax.set_aspect("equal")
-    ax.set_xlabel("x (mm)", labelpad=1)
-    ax.set_ylabel("y (mm)", labelpad=2)
+    ax.set_xlabel("$x$ (mm)", labelpad=1)
+    ax.set_ylabel("$y$ (mm)", labelpad=2)
 
 
 def _shaded(ax: Axes, shapes: Sequence[DrawnPart], view: Floats) -> Floats:

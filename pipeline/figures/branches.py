@@ -14,7 +14,7 @@ from pipeline.terminal.errors import InputError
 CAPTION = r"""
 **Ways out of singular and of resting configurations.** A row a structure: the motions
 among which it may choose at the configuration in black, the branches followed both ways
-(later configurations fainter), and all of them in two coordinates of the motion, root
+(later configurations darker), and all of them in two coordinates of the motion, root
 mean square of the nodes in the structure's unit of length, about the configuration
 (dot).
 {% for row in rows -%}

@@ -14,7 +14,9 @@ CAPTION = r"""
 rows | length }} searches, a mark each: **a**, distance error $\mathcal{E}$ of the
 circle, eq. (5) of [dJ23], without unit, with the lengths found, **b**, how many of the
 {{ groups }} groups of links end at the limit of their change; a series a radius of the
-circle, in units of a link. Values below $10^{-5}$ are drawn there.
+circle, in units of a link. An
+arrow stands for a value below $10^{-5}$; in **b** equal numbers are drawn a little
+apart.
 {% for radius, limit in enough -%}
 Radius {{ radius | sig(2) }} is met ($\mathcal{E} < 10^{-3}$) from {{ limit | times(100)
 | sig(2) }} % on.

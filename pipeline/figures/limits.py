@@ -9,8 +9,8 @@ CAPTION = r"""
 **A finger whose links and joints have ranges, and the same one free**, drawn to one
 point (cross). Blue: nodes and links; grey: the volume of the links, which may not
 overlap. Above: step $s$, distance error $\mathcal{E}$, eq. (5), and shape factor
-$\mathcal{S}$, eq. (6) of [dJ23], both without unit. The last drawing of a row is larger
-by the factor beside it.
+$\mathcal{S}$, eq. (6) of [dJ23], both without unit. The last drawing of a row has
+a scale of its own.
 {% for row in rows -%}
 **{{ 'abcdefghijkl'[loop.index0] }}**, `{{ row.label }}` ends at $\mathcal{E}$ = {{
 row.result.E | sig(2) }}, $\mathcal{S}$ = {{ row.result.S | sig }} {%- if

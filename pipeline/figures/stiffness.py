@@ -16,7 +16,7 @@ CAPTION = """
 **A sheet of elastic links and hinges at rest, and the limit of rigid links.** **a**,
 the sheet drawn by springs to a cylinder (grey), its {{ r.links }} links coloured by
 tension (in the case's unit of force, {{ r.smallest_tension | sig }} to {{
-r.largest_tension | sig }} with rigid links); grey lines: where it began; squares: nodes
+r.largest_tension | sig }} with rigid links); black dots: nodes
 held. **b**, difference of elastic to rigid links by the compliance of the links,
 relative to the case's: nodes (root mean square over $L$) and tensions (relative), both
 without unit; the legend has the observed orders, the dotted line slope 1. Each of the

@@ -7,9 +7,9 @@ from pipeline.results.shown import DrawnFigure, Row
 
 CAPTION = r"""
 **Sheets whose parts cannot overlap, and one whose parts can**, morphed into an
-ellipsoid (grey). Blue: nodes, links and bodies; below: step $s$, distance error
+ellipsoid (grey). Blue: nodes, links and bodies; above: step $s$, distance error
 $\mathcal{E}$, eq. (5), and shape factor $\mathcal{S}$, eq. (6) of [dJ23], both without
-unit. The last drawing of a row is larger by the factor beside it.
+unit. The last drawing of a row has a scale of its own.
 {% for row in rows -%}
 **{{ 'abcdefghijkl'[loop.index0] }}**, `{{ row.label }}` ({{ row.result.nodes }} nodes):
 {{ 'contacts not watched' if row.result.overlaps is not defined else    '%d overlaps and

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.figures.colours import contrast, distance, lightness
+from analysis.figures.colours import ON_WHITE, contrast, distance, lightness
 from analysis.figures.lint import faults
 from analysis.figures.scene import PaintedScene
 from analysis.figures.sheet import PanelGrid, sheet
@@ -174,6 +174,12 @@ def test_colours_have_the_published_contrast_and_distance() -> None:
     assert far[0] == pytest.approx(100.0, abs=0.1)
     red_green = distance("#D00000", "#6C6C00")
     assert red_green[1] in ("protanopes", "deuteranopes")
+
+
+def test_no_line_coloured_by_a_number_is_too_pale_on_white() -> None:
+    assert (
+        min(map(contrast, ON_WHITE.colors)) > 1.8 > contrast("#fde725")
+    )  # viridis' end
 
 
 def test_what_is_nearer_is_painted_later() -> None:
