@@ -40,6 +40,7 @@ def gait_map(table: pd.DataFrame, best: Sequence[int], foot: str) -> Figure:
             axes[-1].plot(
                 *place, "o", ms=size(8.0), mfc="none", color="black", label="best"
             )
+        axes[-1].margins(y=0.12)
         title = "limbs left of the contact limb"
         handles, names = axes[-1].get_legend_handles_labels()
         figure.legend(handles, names, title=title, ncols=5, loc="outside lower center")

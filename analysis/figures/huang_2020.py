@@ -15,6 +15,7 @@ from analysis.figures.scene import show
 from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
     legend_below,
+    page,
     provenance,
     put_letter,
     round_length,
@@ -25,6 +26,7 @@ from analysis.figures.style import (
 )
 from sim.arrays import Floats, Ints
 
+ROLLS = 1.0  # mu / tan(theta) from which [Hu20] prints rolling without sliding
 CYCLOID = 8.0 / (2.0 * np.pi)  # delta of a rigid ring that rolls
 SERIES = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"]
 MARKS = ["o", "s", "^", "D", "v", "P"]
@@ -84,6 +86,7 @@ def ribbon_routes(table: pd.DataFrame, runs: Runs = ()) -> Figure:
             ax.annotate(name, (place, level), (0, 1), textcoords="offset points",
                         xycoords=("axes fraction", "data"), va="bottom",
                         ha=side)  # fmt: skip
+        ax.axvline(ROLLS, color=INK, lw=0.6, ls=":", label="[Hu20]: rolls from here")
         for k, (gamma, rows) in enumerate(table.groupby("gamma")):
             rows = rows.sort_values("ratio")
             color, mark = SERIES[k % 6], MARKS[k % 6]
@@ -136,7 +139,8 @@ class RollingRibbon:
 def boundary_paths(ribbons: Sequence[RollingRibbon], runs: Runs = ()) -> Figure:
     """Fig. 2a: patterns of motion, each in a panel, with the route of a point."""
     with styled():
-        figure, (axes,) = sheet(PanelGrid(len(ribbons), 89.0, 42.0, most=1), more=6.0)
+        height = 13.0 + 0.155 * page().room_mm  # of axes with equal scales, and labels
+        figure, (axes,) = sheet(PanelGrid(len(ribbons), 89.0, height, most=1), more=6.0)
         for letter, ax, ribbon in zip("abcdefgh", axes, ribbons, strict=False):
             ax.axhline(0.0, color=GROUND, lw=0.8)
             for x in ribbon.shapes:
@@ -198,8 +202,9 @@ def _scale(ax: Axes, x: Floats) -> None:
 
 def _marks(shapes: Sequence[RodShape]) -> list[Line2D]:
     """What the lines of shapes are."""
-    looks = [("limb", LIMB, 1.0)]
-    if any(len(shape.actuated) for shape in shapes):
+    driven = any(len(shape.actuated) for shape in shapes)
+    looks = [("limb" if driven else "rod", LIMB, 1.0)]
+    if driven:
         looks.append(("limb switched on", ACTUATED, 1.6))
     if any(len(shape.ground) for shape in shapes):
         looks.append(("ground", GROUND, 0.8))
@@ -318,7 +323,7 @@ def computing_times(table: pd.DataFrame, runs: Runs = ()) -> Figure:
                     ha="left", va="bottom")  # fmt: skip
         ax.plot(2.5, 1.0, "kx", label="[Hu20], their processor")
         ax.set_xlabel("time step $h$ (ms)")
-        ax.set_ylabel("computing time / simulated time (-)")
+        ax.set_ylabel("computing / simulated time (-)")
         ticks = sorted(1e3 * table["h"].unique())
         ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.minorticks_off()

@@ -46,6 +46,7 @@ NEAR, NEAR_GREY = (
     10.0,
 )  # Delta E and L* between lines that colour alone tells apart
 TOUCH = 0.7  # pt by which boxes of texts may reach into each other
+ROUND = 0.15  # pt, of a pixel, by which a text may leave the frame
 ALIKE = 1e-6  # of a range
 FLAT_MM = 0.5  # of axes that have no room left
 
@@ -190,7 +191,7 @@ def _overlaps(texts: Sequence[Text], dpi: float) -> Iterator[str]:
 
 
 def _outside(figure: Figure, texts: Sequence[Text]) -> Iterator[str]:
-    frame = figure.bbox.padded(TOUCH * figure.dpi / 72.0)
+    frame = figure.bbox.padded(ROUND * figure.dpi / 72.0)
     legends = [legend for legend in figure.findobj(Legend) if legend.get_visible()]
     boxes = [(_said(text), _extent(text)) for text in texts]
     boxes += [("a legend", legend.get_window_extent()) for legend in legends]

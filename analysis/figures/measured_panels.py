@@ -87,15 +87,14 @@ class Series:
         """Whose panel it is, what it was for, and how it ended."""
         first = str(self.prediction["record"].iloc[0])
         what = "fitted" if first in look.fitted else "predicted"
+        whose = _folded(f"{self.names['']}:")
         if self.measured.empty:
-            return _folded(f"{self.names['']}: {what}, not yet measured")
+            return f"{whose}\n{what}, not yet measured"
         error = _rms(self.measured["E"])
         met = "within" if error <= self.aim else "beyond"
         inside = self.measured["inside95"].mean()
-        said = _folded(
-            f"{self.names['']}: {what}, {inside:.0%} inside, "
-            f"rms $E$ {error:.2g}, {met} {self.aim:.2g} {self.unit}"
-        )
+        aim = f"{met} {self.aim:.2g}{_after(self.unit)}"
+        said = f"{whose}\n{what}, {inside:.0%} inside,\nrms $E$ {error:.2g}, {aim}"
         apart = self._told("left out", self.left_out)
         return f"{said}\n{apart}" if apart else said
 
@@ -114,9 +113,8 @@ class Series:
         """Share inside and rms of E of some rows; nothing where there are none."""
         if rows.empty:
             return ""
-        unit = "" if self.unit == "1" else f" {self.unit}"
         inside, error = rows["inside95"].mean(), _rms(rows["E"])
-        return f"{what}: {inside:.0%} inside,\nrms $E$ {error:.2g}{unit}"
+        return f"{what}: {inside:.0%} inside,\nrms $E$ {error:.2g}{_after(self.unit)}"
 
 
 def curves(panels: list[Axes], of: Series, look: Look, _: bool) -> str:
@@ -260,6 +258,11 @@ def _words(name: str) -> str:
 def _unit(unit: str) -> str:
     """A unit as it is printed: of numbers, "-"."""
     return "-" if unit in ("", "1") else unit
+
+
+def _after(unit: str) -> str:
+    """A unit behind a value; nothing behind a number."""
+    return "" if unit in ("", "1") else f" {unit}"
 
 
 def _axis(along: str) -> str:

@@ -291,7 +291,7 @@ def lines_below(figure: Figure) -> Mapping[str, str]:
 def room_below(figure: Figure) -> float:
     """Inches that the lines below the art need."""
     lines = sum(text.count("\n") + 1 for text in lines_below(figure).values())
-    return (lines * LINE_MM + 1.0 * (lines > 0)) * MM * page().enlarged
+    return (lines * LINE_MM + 1.5 * (lines > 0)) * MM * page().enlarged
 
 
 def lay_out(figure: Figure) -> None:

@@ -12,7 +12,8 @@ CAPTION = """
 **How far the star robot comes on each ground**, after Fig. 5 of [Hu20]. Above ({{
 letters[:-(rows | length)] | spanned }}): the robot at rest and after each cycle of 3 s
 (darker) on three grounds. Below ({{ letters[-(rows | length):] | spanned }}): way of
-the centroid over the body length $H$ = 5 cm by time $t$ (s). After {{ '%g' |
+the centroid over the body length $H$ = 5 cm by time $t$ (s; vertical lines: the next
+limb is switched on). After {{ '%g' |
 format(rows[0].case.duration / 3.0) }} cycles the way is {% for row in rows %}{{
 row.result.way_over_H | sig }} $H$ (`{{ row.label }}`) {{- ', ' if not loop.last else
 '.' }} {% endfor -%}

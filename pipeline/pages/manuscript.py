@@ -79,6 +79,7 @@ def as_latex(of: Manuscript) -> str:
         r"\usepackage{textcomp,graphicx,amsmath}",
         r"\usepackage[margin=25mm]{geometry}",
         r"\usepackage[hidelinks]{hyperref}",
+        r"\setlength{\belowcaptionskip}{6pt}\renewcommand{\arraystretch}{1.15}",
         r"\input{numbers}",
         r"\sloppy",
         rf"\title{{{latex_text(of.title)}}}",
@@ -109,7 +110,7 @@ def _latex_block(block: Block) -> str:
         case Paragraph(text):
             return _latex(text)
         case PaperFigure(name, caption):
-            shown = rf"\includegraphics[width=\linewidth]{{figures/{name}.pdf}}"
+            shown = rf"\makebox[\linewidth]{{\includegraphics{{figures/{name}.pdf}}}}"
             label = rf"\caption{{{_latex(caption)}}}\label{{fig:{name}}}"
             return f"\\begin{{figure}}\n\\centering{shown}\n{label}\n\\end{{figure}}"
         case PaperTable(name, caption, heads, rows):

@@ -143,7 +143,10 @@ def _table(name: str, caption: str, rows: Jobs) -> PaperTable:
         for row in rows
     ]
     body = [
-        [source, *(rounded(float(one.get(source, np.nan)), 2) for one in each)]
+        [
+            source.replace("u_val", r"$u_{\mathrm{val}}$"),
+            *(rounded(float(one.get(source, np.nan)), 2) for one in each),
+        ]
         for source in sources
     ]
     return PaperTable(name, caption, ["source", *(row["name"] for row in rows)], body)

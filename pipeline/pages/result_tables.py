@@ -23,7 +23,7 @@ COLUMNS: Columns = {  # of the table of comparisons: heading and form, by column
     "S_scanned": (r"$\mathcal{S}$ scanned", ToItsU("S_scanned_u")),
     "S_error": (r"error of $\mathcal{S}$", ToItsU("S_u_val", sign=True)),
     "E_error": (r"error of $\mathcal{E}$", ToItsU("E_u_val", sign=True)),
-    "rms_mm": ("nodes, mm", "{:.2f}"),
+    "rms_mm": ("nodes (mm)", "{:.2f}"),
     "verdict": ("verdict", "{}"),
 }
 MACROS: dict[str, Form] = {  # of numbers.tex: form, by column

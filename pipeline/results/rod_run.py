@@ -47,7 +47,7 @@ class RodRun:
         """The shape at the recorded time nearest to `time`, one limb in red."""
         k = int(np.argmin(np.abs(self.table["time"].to_numpy() - time)))
         on = np.flatnonzero(self.edge_limb == (-2 if actuated is None else actuated))
-        label = f"t = {self.table['time'].iloc[k]:.3g} s"
+        label = rf"$t$ = {self.table['time'].iloc[k]:.3g} s"
         return RodShape(label, self.x[k], self.edges, self.ground, on)
 
 
