@@ -90,9 +90,10 @@ def _draw_row(panels: Sequence[Axes], one: ShownFit, letters: Iterator[str]) -> 
         below = ax.inset_axes((0.0, -0.5, 1.0, 0.38))
         _draw_quantity(ax, below, one, name)
         put_letter(ax, next(letters), one.label if name == names[0] else "")
-    table = panels[-1]
-    table.set_axis_off()
-    table.text(0.0, 1.0, "\n".join(_numbers(one)), va="top", fontsize=size(6.0))
+    table, beside = panels[-1], _panels(len(names)).rows == 1
+    table.set_axis_off()  # below panels its numbers may be wider than one of them
+    said = "\n".join(_numbers(one))
+    table.text(0.0, 1.0, said, va="top", fontsize=size(6.0), in_layout=beside)
 
 
 def _draw_quantity(above: Axes, below: Axes, one: ShownFit, name: str) -> None:
@@ -139,8 +140,8 @@ def _numbers(one: ShownFit) -> list[str]:
         said = "not determined"
         if row["determined"] == "yes":
             digits = max(0, 1 - int(np.floor(np.log10(u)))) if u > 0 else 3
-            said = rf"{value:.{digits}f} $\pm$ {u:.{digits}f} {unit}".rstrip()
-        lines.append(f"{symbol} = {said} ({float(row['nominal']) / size:.3g})")
+            said = rf"= {value:.{digits}f} $\pm$ {u:.{digits}f} {unit}".rstrip()
+        lines.append(f"{symbol} {said} ({float(row['nominal']) / size:.3g})")
     lines += ["", "rms error: fit / nominal / mean; $u$"]
     for row in one.errors.to_dict("records"):
         ratio = row["quantity"] in QUANTITIES

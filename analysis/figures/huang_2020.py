@@ -86,12 +86,12 @@ def ribbon_routes(table: pd.DataFrame, runs: Runs = ()) -> Figure:
             ax.annotate(name, (place, level), (0, 1), textcoords="offset points",
                         xycoords=("axes fraction", "data"), va="bottom",
                         ha=side)  # fmt: skip
-        ax.axvline(ROLLS, color=INK, lw=0.6, ls=":", label="[Hu20]: rolls from here")
         for k, (gamma, rows) in enumerate(table.groupby("gamma")):
             rows = rows.sort_values("ratio")
             color, mark = SERIES[k % 6], MARKS[k % 6]
             label = rf"$\Gamma_g = {gamma:g}$"
             ax.plot(rows["ratio"], rows["delta"], label=label, color=color, marker=mark)
+        ax.axvline(ROLLS, color=INK, lw=0.6, ls=":", label="[Hu20]: rolls from here")
         ax.set_xlabel(r"normalized friction coefficient $\mu/\tan\theta$ (-)")
         ax.set_ylabel(r"route ratio $\delta = s_b/s_c$ (-)")
         ax.set_ylim(0.98, 1.31)

@@ -119,6 +119,12 @@ class ShownSet:
     runs: Sequence[tuple[str, str]]
     caption: str
 
+    @property
+    def along(self) -> bool:
+        """Whether anything measured has an error along something, drawn below it."""
+        known = (f for f in self.families if len(f.measured) and not f.about)
+        return any(f.kind is not one_values for f in known)
+
 
 def measured_set(of: ShownSet) -> Figure:
     """Panels quantity by quantity; what their marks mean stands below them."""
@@ -136,20 +142,7 @@ def measured_set(of: ShownSet) -> Figure:
                 put_letter(ax, next(letters), text)
         own_ranges([ax for ax in figure.findobj(Axes) if ax.axison])
         figure.suptitle(of.title, fontsize=size(7.0), wrap=True)
-        marks = _marks(of)
-        if any(family.about for family in of.families):
-            branch = Line2D(
-                [], [], color=SCANNED_EDGE, ls=":", label="measured branches"
-            )
-            marks.append(branch)
-        if any(f.kind is one_values and len(f.left_out) for f in of.families):
-            marks.append(
-                Line2D(
-                    [], [], color=PREDICTED_COLOUR, marker="x", ls="", ms=size(3.5),
-                    label="left out of its fit",
-                )
-            )  # fmt: skip
-        legend_below(figure, marks)
+        legend_below(figure, _marks(of))
         runs = provenance(of.runs, synthetic=False)
         say_below(figure, runs, _foot(of))
         _laid_out(figure)
@@ -180,18 +173,38 @@ def _panels(cells: Sequence["Cell"]) -> PanelGrid:
 
 
 def _marks(of: ShownSet) -> list[Line2D | Patch]:
-    """What lines, bands and points are."""
-    measured: dict[str, Any] = {"ls": "", "color": SCANNED_EDGE, "ms": size(3.5)}
-    return [
-        Line2D([], [], color=PREDICTED_COLOUR, label="predicted"),
-        Line2D([], [], color=FITTED_COLOUR, label="fitted"),
-        Patch(fc=PREDICTED_COLOUR, alpha=0.25, label="95 % of either"),
-        Line2D([], [], marker="o", mfc=SCANNED, label="measured, with $u$", **measured),
-        Line2D(
-            [], [], marker="s", mfc="white", label="measured, of the fit", **measured
-        ),
-        Patch(fc=FAINT, alpha=0.2, label=rf"$\pm\,{of.k:g}\,u_{{val}}$ of $E$"),
+    """What the lines, bands and points are that this set has."""
+    families = of.families
+    records = {r for f in families for r in f.measured["record"]}
+    of_fit, others = records & of.fitted, records - of.fitted
+    dots: dict[str, Any] = {"ls": "", "color": SCANNED_EDGE, "ms": size(3.5)}
+    u = dots | {"marker": "o", "mfc": SCANNED, "label": "measured, with $u$"}
+    fit = dots | {"marker": "s", "mfc": "white", "label": "measured, of the fit"}
+    apart: dict[str, Any] = {
+        "color": PREDICTED_COLOUR,
+        "marker": "x",
+        "ls": "",
+        "ms": size(3.5),
+    }
+    bands = rf"$\pm\,{of.k:g}\,u_{{val}}$ of $E$"
+    branch: dict[str, Any] = {
+        "color": SCANNED_EDGE,
+        "ls": ":",
+        "label": "measured branches",
+    }
+    left_out = any(f.kind is one_values and len(f.left_out) for f in families)
+    either = "95 % of either" if of.fitted else "95 %"
+    seen: list[tuple[bool, Line2D | Patch]] = [
+        (True, Line2D([], [], color=PREDICTED_COLOUR, label="predicted")),
+        (bool(of.fitted), Line2D([], [], color=FITTED_COLOUR, label="fitted")),
+        (True, Patch(fc=PREDICTED_COLOUR, alpha=0.25, label=either)),
+        (bool(others), Line2D([], [], **u)),
+        (bool(of_fit), Line2D([], [], **fit)),
+        (of.along, Patch(fc=FAINT, alpha=0.2, label=bands)),
+        (any(f.about for f in families), Line2D([], [], **branch)),
+        (left_out, Line2D([], [], **apart, label="left out of its fit")),
     ]
+    return [mark for there, mark in seen if there]
 
 
 Cell = tuple[Callable[[list[Axes], Series, Look, bool], str], Series]
@@ -272,5 +285,7 @@ def _foot(of: ShownSet) -> str:
         for family in of.families
         for part, verdict in family.verdicts.items()
     )
-    more = "E = predicted - measured. Lines about a mean: both branches."
-    return f"{more} Verdicts of validation: {told or 'none yet'}. {of.caption}"
+    more = "E = predicted - measured. "
+    if any(family.about for family in of.families):
+        more += "Lines about a mean: both branches. "
+    return f"{more}Verdicts of validation: {told or 'none yet'}. {of.caption}"

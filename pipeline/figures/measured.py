@@ -12,11 +12,12 @@ from pipeline.store.files import read_json
 from pipeline.terminal.errors import InputError
 
 CAPTION = r"""
-**{{ title }}.** {{ letters | spanned }}: measured (marks with standard uncertainty;
-open where the record was fitted) beside predicted (blue) and fitted (grey), bands and
-bars: 95 %{% if left %}; left out (crosses): as the other records predict it{% endif
-%}; below, error $E$ = predicted minus measured, with $\pm{{ '%g' | format(k)
-}}\,u_{\mathrm{val}}$. {{ records }} records, {{ held }} of them used in no fit; models
+**{{ title }}.** {{ letters | spanned }}: measured (marks with standard uncertainty{%
+if fitted %}; open where the record was fitted{% endif %}) beside predicted (blue){% if
+fitted %} and fitted (grey){% endif %}, bands and bars: 95 %{% if left %}; left out
+(crosses): as the other records predict it{% endif %}{% if along %}; below, error $E$ =
+predicted minus measured, with $\pm{{ '%g' | format(k) }}\,u_{\mathrm{val}}${% endif
+%}. {{ records }} records, {{ held }} of them used in no fit; models
 tried: {{ tried }}. Verdicts of validation: {{ verdicts | listed }}. Measured by others:
 {{ source }}.
 """
@@ -56,7 +57,7 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     )
     keys = [key for _, key in runs if key]
     tables = {"measured": measured, "verdicts": pd.DataFrame(said["verdicts"])}
-    words = _said(said, prediction) | {"left": len(apart) > 0}
+    words = _said(said, prediction) | {"left": len(apart) > 0, "along": shown.along}
     return DrawnFigure(measured_set(shown), tables, keys, said=words)
 
 
@@ -73,6 +74,7 @@ def _said(of: Mapping[str, Any], prediction: pd.DataFrame) -> dict[str, Any]:
         "k": float(of["k"]),
         "tried": of["variants_tried"],
         "records": len(records),
+        "fitted": bool(of["fitted"]),
         "held": len(records - set(of["fitted"])),
         "verdicts": verdicts or ["none yet"],
     }

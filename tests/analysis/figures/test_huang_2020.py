@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from analysis.figures.huang_2020 import (
     CYCLOID,
+    ROLLS,
     RobotDistance,
     RodShape,
     RollingRibbon,
@@ -41,7 +42,9 @@ def test_each_gamma_has_its_series_of_delta_between_the_two_limits() -> None:
         {"gamma": [1.0, 1.0, 5.0], "ratio": [1.0, 0.0, 0.5], "delta": [1.2, 1.0, 1.1]}
     )
     (ax,) = ribbon_routes(table, RUNS).axes
-    limits, series = ax.lines[:2], ax.lines[2:]
+    *limits, one, other, printed = ax.lines
+    series = [one, other]
+    assert set(printed.get_xdata()) == {ROLLS}  # type: ignore[arg-type]
     assert [float(line.get_ydata()[0]) for line in limits] == [1.0, CYCLOID]  # type: ignore[index]
     assert [list(line.get_xdata()) for line in series] == [[0.0, 1.0], [0.5]]  # type: ignore[arg-type]
     assert [list(line.get_ydata()) for line in series] == [[1.0, 1.2], [1.1]]  # type: ignore[arg-type]
