@@ -89,12 +89,12 @@ class Series:
         what = "fitted" if first in look.fitted else "predicted"
         whose = _folded(f"{self.names['']}:")
         if self.measured.empty:
-            return f"{whose}\n{what}, not yet measured"
+            return f"{whose}\n{what},\nnot yet measured"
         error = _rms(self.measured["E"])
         met = "within" if error <= self.aim else "beyond"
         inside = self.measured["inside95"].mean()
         aim = f"{met} {self.aim:.2g}{_after(self.unit)}"
-        said = f"{whose}\n{what}, {inside:.0%} inside,\nrms $E$ {error:.2g}, {aim}"
+        said = f"{whose}\n{what}, {inside:.0%} inside,\nrms $E$ {error:.2g},\n{aim}"
         apart = self._told("left out", self.left_out)
         return f"{said}\n{apart}" if apart else said
 

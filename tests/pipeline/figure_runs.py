@@ -6,12 +6,16 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.config.hydra import Composer
+from pipeline.config.measured_file import read_set
 from pipeline.config.workflow_file import read_workflow
+from pipeline.results.prediction_file import FOLDER as PREDICTION
 from pipeline.results.shown import Row
 from pipeline.steps.calibrate import SyntheticPoses, run_synthetic
 from pipeline.steps.calibration.file import FOLDER, composed
 from pipeline.steps.compare import ComparisonSettings
 from pipeline.steps.compare import run_step as compare
+from pipeline.steps.measured import run_step as measured
+from pipeline.steps.measured import sound_set
 from pipeline.steps.parts import parts_of, parts_settings
 from pipeline.steps.parts import run_step as make_parts
 from pipeline.steps.recording import record_steps
@@ -71,6 +75,16 @@ def parts_row(label: str, words: tuple[str, ...], out: Path) -> Row:
     return Row(label, out)
 
 
+def measured_row(name: str, out: Path) -> Row:
+    """The records of a measured set beside the prediction committed of them."""
+    config = {"set": read_set(name).model_dump(mode="json")}
+    at = sound_set(config)
+    result = measured(at, at.folder, None, out, at.folder / PREDICTION)
+    record = {"key": "0123456789abcdef", "status": "finished", "config": config}
+    write_json(out / "run.json", record | {"result": result})
+    return Row(name, out)
+
+
 def cut_short(words: tuple[str, ...]) -> tuple[str, ...]:
     """The words of a run, with those that make it short."""
     more = [m for case, m in SHORT.items() if f"case={case}" in words]
@@ -80,6 +94,8 @@ def cut_short(words: tuple[str, ...]) -> tuple[str, ...]:
 def rows_of(name: str, folder: Path) -> list[Row]:
     """The rows that conf/workflow.yaml gives a figure, the longest runs cut short."""
     drawn = WORKFLOW.figures[name]
+    if drawn.sets:
+        return [measured_row(one, folder / one) for one in drawn.sets]
     if not drawn.comparisons:
         cases = {k: cut_short(words) for k, words in drawn.cases.items()}
         rows = [run_of(k, words, folder / k) for k, words in cases.items()]
