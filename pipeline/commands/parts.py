@@ -11,9 +11,8 @@ from typing import Any
 from pipeline.config.building import build
 from pipeline.config.hydra import Composer
 from pipeline.formats.printed_scale import SCALE_HELP
-from pipeline.scans.reading.units import unit_named
 from pipeline.steps.part_sizes import FILE
-from pipeline.steps.parts import case_of_run, parts_of, parts_settings, run_step
+from pipeline.steps.parts import case_of_run, parts_for, parts_settings, run_step
 from pipeline.store.named_runs import printable_run
 from pipeline.terminal.arguments import OneLineParser, output_directory
 from pipeline.terminal.errors import command
@@ -43,11 +42,9 @@ def main(argv: list[str] | None = None) -> int:
     given = arguments().parse_args(argv)
     settings = parts_settings(given.parts)
     case = _case(given.case)
-    if own_unit := getattr(getattr(case, "structure", None), "unit", ""):
-        settings["scale_mm"] = unit_named(own_unit).mm
-    for name in ("scale_mm", "spacing_mm"):
-        if getattr(given, name) is not None:
-            settings[name] = getattr(given, name)
-    for name, value in run_step(parts_of(settings), case, given.out).items():
+    if given.spacing_mm is not None:
+        settings["spacing_mm"] = given.spacing_mm
+    parts = parts_for(case, settings, given.scale_mm)
+    for name, value in run_step(parts, case, given.out).items():
         print(f"{name}: {value}")
     return 0

@@ -15,6 +15,7 @@ from pipeline.config.hydra import composed_file
 from pipeline.formats.printed_files import write_3mf, write_stl
 from pipeline.formats.solids import PrintedPiece, mesh_of
 from pipeline.formats.structure_file import document
+from pipeline.scans.reading.units import unit_named
 from pipeline.steps.part_sizes import FILE
 from pipeline.store.files import replacing, write_json
 from pipeline.store.runs import Job, Needs, Numbers, run_record
@@ -95,6 +96,21 @@ def parts_of(settings: dict[str, Any]) -> Parts:
     return Parts(sizes=Sizes.among(settings), **given | {"bed_mm": tuple(bed)})
 
 
+def parts_for(
+    case: Any, settings: dict[str, Any], scale_mm: float | None = None
+) -> Parts:
+    """What such a file describes for a case.
+
+    Parameters
+    ----------
+    scale_mm : mm per unit of the case; None: what its structure's unit is, and the
+        file's where it names none
+    """
+    unit = getattr(getattr(case, "structure", None), "unit", "")
+    own = unit_named(unit).mm if unit else settings["scale_mm"]
+    return parts_of({**settings, "scale_mm": own if scale_mm is None else scale_mm})
+
+
 @dataclass(frozen=True, eq=False)
 class PrintedMechanism:
     """A case as it is printed.
@@ -166,6 +182,7 @@ def run_step(parts: Parts, case: Any, out: Path) -> dict[str, Any]:
     with replacing(out / "parts.csv") as temporary:
         table.to_csv(temporary, index=False, lineterminator="\n")
     numbers: dict[str, Any] = {
+        "scale_mm": parts.scale_mm,
         "parts": int(table["count"].sum()),
         "different_parts": len(table),
         "beds": beds,
@@ -290,4 +307,5 @@ def case_of_run(directory: Path) -> Any:
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
     """Make the parts of the simulation that a planned job names."""
-    return run_step(parts_of(dict(job.config)), case_of_run(needs["simulated"]), out)
+    case = case_of_run(needs["simulated"])
+    return run_step(parts_for(case, dict(job.config)), case, out)

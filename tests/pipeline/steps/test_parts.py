@@ -10,9 +10,13 @@ import pandas as pd
 import pytest
 
 from pipeline.commands import parts
+from pipeline.config.hydra import Composer
 from pipeline.formats.printed_files import write_3mf
 from pipeline.formats.structure_file import structure_file
 from pipeline.steps.part_sizes import FILE
+from pipeline.steps.parts import parts_settings, perform
+from pipeline.store.files import write_json
+from pipeline.store.runs import Job
 from pipeline.terminal.locales import kept_locale
 
 RING = [
@@ -194,3 +198,25 @@ def test_a_structure_that_names_its_unit_is_printed_as_large_as_it_says(
 def test_the_structure_that_is_printed_is_a_structure_file(made: Path) -> None:
     content = json.loads((made / "structure.json").read_text())
     assert len(content["nodes"]) == 18
+
+
+@pytest.mark.parametrize("unit", ["inch", ""])
+def test_the_step_of_a_plan_prints_as_large_as_the_command(
+    unit: str, tmp_path: Path
+) -> None:
+    """By the unit of the structure; `scale_mm` of conf/parts is for one without."""
+    own = Path("conf/structure/four_bar.yaml").read_text()
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"unit: {unit}\n{own}" if unit else own)
+    words = ["case=structure_file", f"case.path={path}"]
+    assert parts.main([*words, "--out", str(tmp_path / "command")]) == 0
+    with Composer() as composer:
+        config = {"case": composer.compose("simulate", words)["case"]}
+    write_json(tmp_path / "run" / "run.json", {"key": "0", "config": config})
+    job = Job("parts", "mine", {}, parts_settings())
+    told = perform(job, {"simulated": tmp_path / "run"}, tmp_path / "step")
+    assert told["scale_mm"] == (25.4 if unit else 40.0)
+    by_command, by_step = (
+        (tmp_path / where / "parts.csv").read_text() for where in ("command", "step")
+    )
+    assert by_command == by_step
