@@ -90,8 +90,9 @@ class RodFileCase:
         if drawn.ground is not None:
             touching = Touching(drawn.radii, self.friction, drawn.ground)
         return SpaceWorld(
-            drawn.rod, drawn.gravity, self.damping, drawn.force, touching=touching
-        )
+            drawn.rod, drawn.gravity, self.damping, drawn.force, touching=touching,
+            tendons=drawn.tendons, pulling=drawn.pulling,
+        )  # fmt: skip
 
     @property
     def radii(self) -> Floats:

@@ -21,9 +21,14 @@
 With `dimension: 3` places, forces and gravity have three numbers and z is up; a rod
 may say `across`, the direction of its thickness where it begins (z, or x where the rod
 rises more than it runs), and `twist`, degrees by which its section is turned from there
-to its end, and material a `poisson` (0.5). Rods have no point in common there, and no
-arcs, hinges, limbs or pulses; loads act all the time; the ground is a plane, and where
-there is one, rods touch it and each other as round ones of half their thickness.
+to its end, and material a `poisson` (0.5). Rods with a point in common are joined
+rigidly there, or by a ball where `hinges` name it. There are no arcs, limbs or pulses;
+loads act all the time; the ground is a plane, and where there is one, rods touch it and
+each other as round ones of half their thickness. Cables pull them:
+
+    tendons   [{rod: 0, offset: [4, 0], tension: 3 (N), rise: 0.5 (s)}], along a rod:
+              its distances from the axis, along `across` and beside it, or rows of arc
+              length and both; from `begin` (0) to `end` (that of the rod); `start`, s
 
 The shape that is drawn is the one at rest. Places name nodes: half a spacing away is
 near enough. `name`, `description` and `source` are notes.
@@ -38,6 +43,9 @@ from sim.rod.rod.rod import PASSIVE
 
 Place = Annotated[tuple[float, float, float | None], numbers(3, 2)]
 Places = Annotated[list[Place], Field(min_length=2)]
+Tapering = Annotated[
+    list[Annotated[tuple[float, float, float], numbers(3)]], Field(min_length=2)
+]
 
 
 class RectangularEntry(Entry):
@@ -59,6 +67,16 @@ class SectionEntry(Entry):
 
     rectangular: RectangularEntry | None = None
     round: RoundEntry | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_tape(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "tape" in value:
+            raise ValueError(
+                "is a tape: one that is curved across flattens where it folds, which "
+                "sections here do not; a flat one is rectangular"
+            )
+        return value
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -167,6 +185,18 @@ class GroundEntry(Entry):
         return self
 
 
+class TendonEntry(Entry):
+    """A cable within a rod, pulled to a tension in N."""
+
+    rod: Annotated[int, Field(ge=0)]
+    tension: Annotated[float, Field(ge=0.0)]
+    offset: Annotated[tuple[float, float], numbers(2)] | Tapering
+    begin: Annotated[float, Field(ge=0.0)] = 0.0
+    end: Positive | None = None
+    start: Annotated[float, Field(ge=0.0)] = 0.0
+    rise: Annotated[float, Field(ge=0.0)] = 0.0
+
+
 class PulseEntry(Entry):
     """A limb switched on at a time, s."""
 
@@ -191,6 +221,7 @@ class RodFile(Entry):
     ground: GroundEntry | None = None
     gravity: Place | None = None
     pulses: Rows[PulseEntry]
+    tendons: Rows[TendonEntry]
     duration: Positive = 1.0
     name: Any = None
     description: Any = None

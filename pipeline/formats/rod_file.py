@@ -56,6 +56,8 @@ class _Drawing(RodPlaces):
 
     def drawn(self) -> DrawnRod:
         content, draft, given = self.content, self.draft, self.content.gravity
+        if content.tendons:
+            raise ValueError("tendons are of space: say `dimension: 3`")
         for k, rod in enumerate(content.rods):
             self._draw(f"rods[{k}]", rod)
         refuse_apart(self.chains, np.array(draft.points) / self.m, content.unit)

@@ -1,20 +1,37 @@
 """Robots of rods in space from a rod file."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from pipeline.formats.rod_entries import RodEntry, RodFile
+from pipeline.formats.rod_pieces import (
+    Piece,
+    joints_of,
+    pieces_of,
+    refuse_missed,
+    shown,
+)
 from pipeline.formats.rod_places import RodPlaces
+from pipeline.formats.rod_tendons import tendon_of
 from sim.arrays import Floats
 from sim.rod.gravity import GRAVITY
 from sim.rod.moving.touching import LevelGround
-from sim.rod.rod.draft import NEAR, SAME
+from sim.rod.rod.draft import NEAR
 from sim.rod.space.clamping import clamped_end, turned_section
+from sim.rod.space.joining import (
+    Stubs,
+    edges_at,
+    holding,
+    joined,
+    settled,
+    with_stubs,
+)
 from sim.rod.space.sections import RodSection, SpaceMaterial, rectangle, tube
-from sim.rod.space.space_rod import SpaceRod, through, together
-
-PLANAR = ("hinges", "pulses")
+from sim.rod.space.space_rod import SpaceRod, clamped, through
+from sim.rod.space.tendons import Tendon
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +42,7 @@ class SpaceRobot:
     ----------
     radii : (m,) half the thickness of each edge
     force : (n, 3) N
+    tendons, pulling : cables, and shares of their tensions by time
     """
 
     rod: SpaceRod
@@ -33,6 +51,8 @@ class SpaceRobot:
     ground: LevelGround | None
     gravity: tuple[float, float, float]
     duration: float
+    tendons: tuple[Tendon, ...] = ()
+    pulling: Callable[[float], Floats] | None = None
 
 
 class DrawnInSpace(RodPlaces):
@@ -40,34 +60,85 @@ class DrawnInSpace(RodPlaces):
 
     def __init__(self, content: RodFile) -> None:
         super().__init__(content)
-        for name in PLANAR:
-            if getattr(content, name):
-                raise ValueError(f"{name} are of the plane: leave them out in space")
-        self.rods = [self._rod(f"rods[{k}]", rod) for k, rod in enumerate(content.rods)]
-        self.ends = [len(rod.nodes) - 1 for rod in self.rods]
-        self._refuse_common()
+        if content.pulses:
+            raise ValueError("pulses are of the plane: leave them out in space")
+        whole = [self._rod(f"rods[{k}]", rod) for k, rod in enumerate(content.rods)]
+        closed = [rod.closed for rod in content.rods]
+        balls = [self.place(at) for at in content.hinges]
+        self.joints, by_node = joints_of(whole, closed, balls)
+        half = [self._half(rod) for rod in content.rods]
+        refuse_missed(whole, closed, by_node, half)
+        self.pieces: list[Piece] = []
+        self.rods: list[SpaceRod] = []
+        for k, (rod, own) in enumerate(zip(whole, by_node, strict=True)):
+            if own:
+                self.pieces += pieces_of(k, rod, closed[k], own)
+            else:
+                free = Piece(k, rod.nodes, rod.directors, 0.0, (-1, -1))
+                self.pieces.append(free)
+        self._cut(whole, by_node)
+        self.lasts = [len(rod.nodes) - 1 for rod in self.rods]
+
+    def _cut(self, whole: list[SpaceRod], by_node: list[dict[int, int]]) -> None:
+        """The rods of all pieces, with stubs where they are joined rigidly."""
+        for p, piece in enumerate(self.pieces):
+            for end, joint in enumerate(piece.joints):
+                if joint >= 0:
+                    self.joints[joint].ends.append((p, end))
+        stubs = {
+            end: stub
+            for joint in self.joints
+            for end, stub in joint.stubs(self.pieces).items()
+        }
+        drafts: list[tuple[SpaceRod, Floats, Stubs] | None] = []
+        ends = range(len(self.pieces))
+        self.stubs: list[Stubs] = [(stubs.get((p, 0)), stubs.get((p, 1))) for p in ends]
+        for piece, at in zip(self.pieces, self.stubs, strict=True):
+            if not by_node[piece.rod]:
+                drafts.append(None)
+                continue
+            nodes, d = with_stubs(piece.points, piece.directors, at)
+            drafts.append(
+                (self._made(self.content.rods[piece.rod], nodes, d[0], False), d, at)
+            )
+        cut = [draft[0] for draft in drafts if draft is not None]
+        self.held = holding(cut) if cut else 0.0
+        for piece, draft in zip(self.pieces, drafts, strict=True):
+            self.rods.append(
+                whole[piece.rod] if draft is None else settled(*draft, self.held)
+            )
 
     def drawn(self) -> SpaceRobot:
         content = self.content
-        for clamp in content.clamps:
-            self._clamp(self.place(clamp.at), clamp.stiffness or np.inf)
-        rod = together(*self.rods)
+        at_joints = [
+            (j, clamp)
+            for clamp in content.clamps
+            for j in self._clamp(self.place(clamp.at), clamp.stiffness or np.inf)
+        ]
+        places = [
+            [(p, self.lasts[p] if end else 0) for p, end in joint.ends]
+            for joint in self.joints
+        ]
+        rigid = [not joint.ball for joint in self.joints]
+        rod, at = joined(self.rods, places, rigid, self.held)
+        for j, _ in at_joints:
+            rod = clamped(rod, edges_at(rod, at[j])[0])
         mass, held, force = rod.mass.copy(), rod.held.copy(), np.zeros(rod.nodes.shape)
         for one in content.masses:
             mass[_node(rod, self.place(one.at))] += one.mass
-        for at in content.pins:
-            held[_node(rod, self.place(at))] = True
+        for pin in content.pins:
+            held[_node(rod, self.place(pin))] = True
         load = content.load
         if load is not None:
             if load.start or load.duration is not None:
                 raise ValueError("load: in space it acts all the time: leave times out")
-            for at in load.at:
-                force[_node(rod, self.place(at))] += self.numbers_of(load.force)
+            for place in load.at:
+                force[_node(rod, self.place(place))] += self.numbers_of(load.force)
         gravity = content.gravity or (0.0, 0.0, -GRAVITY)
         x, y, z = self.numbers_of(gravity)
         radii = [
-            np.full(len(own.edges), self._half(entry))
-            for own, entry in zip(self.rods, content.rods, strict=True)
+            np.full(len(own.edges), self._half(content.rods[piece.rod]))
+            for own, piece in zip(self.rods, self.pieces, strict=True)
         ]
         return SpaceRobot(
             replace(rod, mass=mass, held=held),
@@ -76,7 +147,42 @@ class DrawnInSpace(RodPlaces):
             self._ground(),
             (x, y, z),
             content.duration,
+            tuple(self._tendon(k) for k in range(len(content.tendons))),
+            self._pulling if content.tendons else None,
         )
+
+    def _tendon(self, k: int) -> Tendon:
+        entry = self.content.tendons[k]
+        try:
+            if entry.rod < len(self.content.rods) and self._is_ring(entry.rod):
+                raise ValueError(f"rods[{entry.rod}] is closed: open it for a tendon")
+            reaches = partial(self._reaches, entry.rod)
+            return tendon_of(entry, self.m, self.pieces, self.rods, self.stubs, reaches)
+        except ValueError as error:
+            raise ValueError(f"tendons[{k}]: {error}") from None
+
+    def _is_ring(self, k: int) -> bool:
+        """Whether a rod is closed, and joined to nothing."""
+        own = [piece for piece in self.pieces if piece.rod == k]
+        return self.content.rods[k].closed and own[0].joints[0] < 0
+
+    def _reaches(self, k: int, a: float, b: float) -> bool:
+        """Whether the section of a rod holds what is off its axis by a and b, m."""
+        size = self.content.rods[k].section or self.content.section
+        if size.rectangular is not None:
+            half = size.rectangular.thickness, size.rectangular.width
+            return 2.0 * abs(a) < self.m * half[0] and 2.0 * abs(b) < self.m * half[1]
+        return bool(np.hypot(a, b) < self._half(self.content.rods[k]))
+
+    def _pulling(self, time: float) -> Floats:
+        """(tendons,) shares of their tensions."""
+        shares = [
+            np.clip((time - one.start) / one.rise, 0.0, 1.0)
+            if one.rise > 0.0
+            else float(time >= one.start)
+            for one in self.content.tendons
+        ]
+        return np.array(shares)
 
     def _rod(self, where: str, rod: RodEntry) -> SpaceRod:
         try:
@@ -88,15 +194,18 @@ class DrawnInSpace(RodPlaces):
             if rod.closed and np.allclose(points[0], points[-1]):
                 points = points[:-1]
             self.refuse_many(where, rod, len(points))
-            of = rod.material or self.content.material
-            material = SpaceMaterial(of.modulus, of.density, of.poisson)
-            made = through(
-                points, material, self._section(rod), first=_across(rod, points),
-                closed=rod.closed,
-            )  # fmt: skip
+            made = self._made(rod, points, _across(rod, points), rod.closed)
             return turned_section(made, np.radians(rod.twist)) if rod.twist else made
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
+
+    def _made(
+        self, rod: RodEntry, points: Floats, first: Sequence[float], closed: bool
+    ) -> SpaceRod:
+        of = rod.material or self.content.material
+        material = SpaceMaterial(of.modulus, of.density, of.poisson)
+        section = self._section(rod)
+        return through(points, material, section, first=first, closed=closed)
 
     def _section(self, rod: RodEntry) -> RodSection:
         size = rod.section or self.content.section
@@ -114,28 +223,35 @@ class DrawnInSpace(RodPlaces):
         assert size.round is not None  # one of the two is there
         return 0.5 * self.m * size.round.diameter
 
-    def _clamp(self, at: list[float], stiffness: float) -> None:
-        """Hold the end of a rod that is nearest, and its direction."""
-        places = [(k, end) for k, last in enumerate(self.ends) for end in (0, last)]
-        apart = [np.linalg.norm(self.rods[k].nodes[end] - at) for k, end in places]
-        k, end = places[int(np.argmin(apart))]
-        rod = self.rods[k]
-        if min(apart) > NEAR * rod.rest_length.max():
-            raise ValueError(f"no rod ends at {_shown(at)} m, where a clamp holds one")
-        self.rods[k] = clamped_end(rod, end, stiffness=stiffness)
-
-    def _refuse_common(self) -> None:
-        """Rods in space are not joined: none has a point in common with another."""
-        for k, rod in enumerate(self.rods):
-            for j, other in enumerate(self.rods[:k]):
-                between = rod.nodes[:, None] - other.nodes
-                apart = np.linalg.norm(between, axis=2)
-                if apart.min() <= SAME * max(rod.length, other.length):
-                    i = int(np.argmin(apart)) // len(other.nodes)
-                    raise ValueError(
-                        f"rods[{k}] and rods[{j}] meet at {_shown(rod.nodes[i])} m: "
-                        "rods in space are not joined, move them apart"
-                    )
+    def _clamp(self, at: list[float], stiffness: float) -> list[int]:
+        """Hold the end of a rod that is nearest, or tell the joint that is to be."""
+        free = [
+            (p, end)
+            for p, piece in enumerate(self.pieces)
+            for end in (0, 1)
+            if piece.joints[end] < 0
+        ]
+        nodes = [self.rods[p].nodes[self.lasts[p] if end else 0] for p, end in free]
+        places = np.array([*nodes, *(joint.at for joint in self.joints)])
+        apart = np.linalg.norm(places.reshape(-1, 3) - at, axis=1)
+        k = int(np.argmin(apart))
+        longest = max(float(rod.rest_length.max()) for rod in self.rods)
+        if apart[k] > NEAR * longest:
+            raise ValueError(f"no rod ends at {shown(at)} m, where a clamp holds one")
+        if k >= len(free):
+            joint = self.joints[k - len(free)]
+            if joint.ball or stiffness < np.inf:
+                raise ValueError(
+                    f"rods meet at {shown(at)} m, where a clamp is "
+                    f"{'and a hinge' if joint.ball else 'with a stiffness'}: clamp the "
+                    "end of a rod there, or leave the other out"
+                )
+            return [k - len(free)]
+        p, end = free[k]
+        self.rods[p] = clamped_end(
+            self.rods[p], self.lasts[p] if end else 0, stiffness=stiffness
+        )
+        return []
 
     def _ground(self) -> LevelGround | None:
         given = self.content.ground
@@ -166,11 +282,7 @@ def _node(rod: SpaceRod, at: list[float]) -> int:
     beside = rod.rest_length[(rod.edges == k).any(axis=1)]
     if apart[k] > NEAR * beside.max():
         raise ValueError(
-            f"there is no node at {_shown(at)} m: the nearest is {apart[k]:.3g} m "
-            f"away, at {_shown(rod.nodes[k])}"
+            f"there is no node at {shown(at)} m: the nearest is {apart[k]:.3g} m "
+            f"away, at {shown(rod.nodes[k])}"
         )
     return k
-
-
-def _shown(at: Floats | list[float]) -> str:
-    return f"({', '.join(f'{value:g}' for value in at)})"

@@ -171,7 +171,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"rods": [{"line": [[0, 0], [50, 0]]}]}, "[0.0, 0.0] has two numbers: give x, y"),
     ({"dimension": 4}, "choose one of 2, 3"),
     ({"dimension": 2}, "[0.0, 0.0, 0.0] has three numbers: say `dimension: 3`"),
-    ({"hinges": [[0, 0, 0]]}, "hinges are of the plane: leave them out in space"),
+    ({"hinges": [[0, 0, 0]]}, "one rod ends at (0, 0, 0) m, with nothing that turns"),
+    ({"hinges": [[9, 0, 0]]}, "hinges: there is no node at (0.009, 0, 0) m"),
     ({"pulses": [{"limb": 0, "time": 1}]}, "pulses are of the plane"),
     ({"ground": {"wave": {"amplitude": 1, "wavelength": 9}}}, "in space it is a plane"),
     ({"ground": {"angle": 85}}, "angle is 85: choose -80 to 80"),
@@ -183,7 +184,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"load": {"at": [[0, 50, 0]], "force": [0, 0, 1], "duration": 1}},
         "in space it acts all the time",
     ),
-    ({"rods": BEAM["rods"] * 2}, "rods[1] and rods[0] meet at (0, 0, 0) m"),
+    ({"rods": BEAM["rods"] * 2}, "rods[1] lies on rods[0] from (0, 0, 0) to"),
     (
         {"rods": [{**BEAM["rods"][0], "across": [0, 1, 0]}]},
         "rods[0]: rod: the first director",

@@ -1,0 +1,197 @@
+"""Rods in space that are joined: rigidly, or by balls.
+
+A rigid joint turns as one body. Of each rod that begins there a short piece of its
+first edge, a stub, belongs to that body: stubs are held to each other by bends that are
+stiffer than half an edge by `STIFF`, and the bend at the other end of a stub stands for
+the stub and half of what is left of the edge. A stub whose section is turned far
+against that of the first one there turns in parts, since a bend is measured in the mean
+of both frames. Rods that only have a node in common are joined by a ball: none feels
+how another turns.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.rod.space.frames import start, turning
+from sim.rod.space.space_rod import SpaceRod, edge_tangents, together
+
+STUB = 0.5  # of the edge beside a joint
+STIFF = 300.0  # of the stiffest half edge: how stubs are held to each other
+FAR = np.radians(100.0)  # largest twist at a bend of stubs
+
+Place = Sequence[tuple[int, int]]  # a rod and its node, one each
+
+
+class Stub(NamedTuple):
+    """The end of a rod at a rigid joint.
+
+    Attributes
+    ----------
+    twist : rad, of its section against that of the first rod there, about the way out
+    """
+
+    twist: float = 0.0
+
+    @property
+    def parts(self) -> int:
+        """Edges that it is made of."""
+        return max(1, int(np.ceil(abs(self.twist) / FAR)))
+
+    def directors(self, d: Floats, out: Floats) -> Floats:
+        """(parts, 3) d1 from the joint outwards.
+
+        Parameters
+        ----------
+        d, out : (3,) of the rod's end, and the way out along it
+        """
+        angle = -self.twist * np.linspace(1.0, 0.0, self.parts + 1)[1:, None]
+        return np.asarray(np.cos(angle) * d + np.sin(angle) * np.cross(out, d))
+
+
+Stubs = tuple[Stub | None, Stub | None]  # where a rod begins and where it ends
+
+
+def twist_between(first: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> float:
+    """Of the section of one rod against another's at a joint, rad.
+
+    Parameters
+    ----------
+    first, other : unit vectors along the way out, and d1 of a rod that goes so
+    """
+    (u, d), (out, own) = first, other
+    way = 1.0 if u @ out > 0.0 else -1.0
+    u, d = way * u, way * d
+    carried = d - (d @ out) / (1.0 + u @ out) * (u + out)
+    return float(np.arctan2(np.cross(carried, own) @ out, carried @ own))
+
+
+def with_stubs(
+    points: Floats, directors: Floats, at: Stubs
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """Nodes (n, 3) and directors (n - 1, 3) of a chain with stubs at its ends."""
+    nodes, frames = [points[1:-1]], [directors]
+    for k, (stub, a, b, edge) in enumerate(
+        zip(at, (0, -1), (1, -2), (0, -1), strict=True)
+    ):
+        if stub is None:
+            continue
+        share = STUB * np.linspace(0.0, 1.0, stub.parts + 1)[1:, None]
+        way = points[b] - points[a]
+        more = points[a] + share * way
+        out = way / np.linalg.norm(way)
+        own = stub.directors(directors[edge], out)
+        nodes = [more, *nodes] if k == 0 else [*nodes, more[::-1]]
+        frames = [own, *frames] if k == 0 else [*frames, own[::-1]]
+    found = np.concatenate([points[:1], *nodes, points[-1:]])
+    if len(found) > 2:
+        return found, np.concatenate(frames)
+    middle = 0.5 * (found[:1] + found[1:])
+    return np.concatenate([found[:1], middle, found[1:]]), np.tile(directors, (2, 1))
+
+
+def holding(rods: Sequence[SpaceRod]) -> float:
+    """How stiff stubs of these rods are held to each other, N m."""
+    stiffest = [
+        float((np.column_stack([r.bending, r.twisting]) / r.voronoi[:, None]).max())
+        for r in rods
+    ]
+    return STIFF * max(stiffest)
+
+
+def settled(rod: SpaceRod, directors: Floats, at: Stubs, held: float) -> SpaceRod:
+    """A chain with stubs, at rest with these directors (m, 3).
+
+    Parameters
+    ----------
+    held : N m, see `holding`
+    """
+    voronoi = rod.voronoi.copy()
+    bending, twisting = rod.bending.copy(), rod.twisting.copy()
+    for stub, way in zip(at, (1, -1), strict=True):
+        if stub is None:
+            continue
+        length, n = rod.rest_length[::way], stub.parts
+        voronoi[::way][n - 1] = length[:n].sum() + 0.5 * length[n]
+        within = slice(0, n - 1)
+        stiff = held * voronoi[::way][within]
+        bending[::way][within] = stiff[:, None]
+        twisting[::way][within] = stiff
+    made = replace(
+        rod, directors=directors, voronoi=voronoi, bending=bending, twisting=twisting
+    )
+    return replace(made, curvature=_natural(made))
+
+
+def _natural(rod: SpaceRod) -> Floats:
+    """(b, 3) strains that the rod has as it is drawn, 1/m."""
+    state = start(rod.nodes, rod.directors, rod.edges, rod.bends)
+    return np.asarray(turning(state, rod.edges, rod.bends) / rod.voronoi[:, None])
+
+
+def joined(
+    rods: Sequence[SpaceRod], places: Sequence[Place], rigid: Sequence[bool],
+    held: float,
+) -> tuple[SpaceRod, list[int]]:  # fmt: skip
+    """Rods as one, and the node of each place at which some of them are joined.
+
+    Parameters
+    ----------
+    places : nodes of rods that become one node
+    rigid : (places,) whether the rods there have stubs, which are held to each other
+    held : N m, see `holding`
+    """
+    whole = together(*rods)
+    before = np.cumsum([0, *(len(rod.nodes) for rod in rods)])
+    own = [[int(before[k]) + node for k, node in place] for place in places]
+    of = np.arange(len(whole.nodes))
+    for nodes in own:
+        of[nodes] = nodes[0]
+    kept, number = np.unique(of, return_inverse=True)
+    fixed = np.zeros((len(kept), 3), dtype=np.bool_)
+    np.logical_or.at(fixed, number, whole.held)
+    made = replace(
+        whole,
+        nodes=whole.nodes[kept],
+        edges=number[whole.edges],
+        mass=np.bincount(number, whole.mass).astype(np.float64),
+        held=fixed,
+    )
+    at = [int(number[nodes[0]]) for nodes in own]
+    for node, is_rigid in zip(at, rigid, strict=True):
+        made = _held_together(made, node, held) if is_rigid else made
+    return made, at
+
+
+def edges_at(rod: SpaceRod, node: int) -> list[int]:
+    """The edges at a node."""
+    return [int(e) for e in np.flatnonzero((rod.edges == node).any(axis=1))]
+
+
+def _held_together(rod: SpaceRod, node: int, held: float) -> SpaceRod:
+    """The rod with its stubs at a node held to each other."""
+    around, m, old = edges_at(rod, node), len(rod.edges), len(rod.bends)
+    out = rod.edges[around, 0] == node
+    away = np.where(out, 1.0, -1.0)[:, None] * edge_tangents(
+        rod.nodes, rod.edges[around]
+    )
+    outwards = np.where(out, around, m + np.array(around))
+    inwards = (outwards + m) % (2 * m)
+    more = [
+        (outwards[0] if away[0] @ away[k] > 0.0 else inwards[0], outwards[k])
+        for k in range(1, len(around))
+    ]
+    length = np.full(len(more), float(rod.rest_length[around].mean()))
+    longer = replace(
+        rod,
+        bends=np.vstack([rod.bends, more]),
+        voronoi=np.append(rod.voronoi, length),
+        bending=np.vstack([rod.bending, np.tile(held * length[:, None], (1, 2))]),
+        twisting=np.append(rod.twisting, held * length),
+        curvature=np.vstack([rod.curvature, np.zeros((len(more), 3))]),
+    )
+    natural = np.vstack([rod.curvature, _natural(longer)[old:]])
+    return replace(longer, curvature=natural)
