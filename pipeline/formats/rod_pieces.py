@@ -16,7 +16,7 @@ from sim.rod.space.joining import Stub, twist_between
 from sim.rod.space.space_rod import SpaceRod
 
 
-class Piece(NamedTuple):
+class RodPiece(NamedTuple):
     """A part of a rod between joints.
 
     Attributes
@@ -66,7 +66,7 @@ class SpaceJoint:
     ball: bool
     ends: list[tuple[int, int]] = field(default_factory=list)
 
-    def stubs(self, pieces: Sequence[Piece]) -> dict[tuple[int, int], Stub]:
+    def stubs(self, pieces: Sequence[RodPiece]) -> dict[tuple[int, int], Stub]:
         """Of each end, none at a ball."""
         if self.ball:
             return {}
@@ -196,7 +196,7 @@ def _turning(
 
 def pieces_of(
     number: int, rod: SpaceRod, closed: bool, joints: dict[int, int]
-) -> list[Piece]:
+) -> list[RodPiece]:
     """A rod cut at its joints.
 
     Parameters
@@ -216,6 +216,6 @@ def pieces_of(
         inner = [(k, joints[k]) for k in at if 0 < k < m]
         cuts = [(0, joints.get(0, -1)), *inner, (m, joints.get(m, -1))]
     return [
-        Piece(number, points[a : b + 1], directors[a:b], float(along[a]), (i, j))
+        RodPiece(number, points[a : b + 1], directors[a:b], float(along[a]), (i, j))
         for (a, i), (b, j) in pairwise(cuts)
     ]

@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.formats.rod_entries import RodEntry, RodFile
 from pipeline.formats.rod_pieces import (
-    Piece,
+    RodPiece,
     joints_of,
     pieces_of,
     refuse_missed,
@@ -68,13 +68,13 @@ class DrawnInSpace(RodPlaces):
         self.joints, by_node = joints_of(whole, closed, balls)
         half = [self._half(rod) for rod in content.rods]
         refuse_missed(whole, closed, by_node, half)
-        self.pieces: list[Piece] = []
+        self.pieces: list[RodPiece] = []
         self.rods: list[SpaceRod] = []
         for k, (rod, own) in enumerate(zip(whole, by_node, strict=True)):
             if own:
                 self.pieces += pieces_of(k, rod, closed[k], own)
             else:
-                free = Piece(k, rod.nodes, rod.directors, 0.0, (-1, -1))
+                free = RodPiece(k, rod.nodes, rod.directors, 0.0, (-1, -1))
                 self.pieces.append(free)
         self._cut(whole, by_node)
         self.lasts = [len(rod.nodes) - 1 for rod in self.rods]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pipeline.formats.rod_entries import TendonEntry
-from pipeline.formats.rod_pieces import Piece
+from pipeline.formats.rod_pieces import RodPiece
 from sim.arrays import Floats, Ints
 from sim.rod.space.joining import Stubs
 from sim.rod.space.space_rod import SpaceRod
@@ -29,7 +29,7 @@ class Way(NamedTuple):
 
 
 def tendon_of(
-    entry: TendonEntry, metre: float, pieces: Sequence[Piece],
+    entry: TendonEntry, metre: float, pieces: Sequence[RodPiece],
     rods: Sequence[SpaceRod], stubs: Sequence[Stubs],
     reaches: Callable[[float, float], bool],
 ) -> Tendon:  # fmt: skip
@@ -62,7 +62,7 @@ def tendon_of(
 
 
 def _piece_of(
-    entry: TendonEntry, metre: float, pieces: Sequence[Piece]
+    entry: TendonEntry, metre: float, pieces: Sequence[RodPiece]
 ) -> tuple[int, float, float]:
     """The piece that a tendon runs in, and from where to where in it, m."""
     own = [k for k, piece in enumerate(pieces) if piece.rod == entry.rod]
@@ -88,7 +88,7 @@ def _piece_of(
 
 
 def _way(
-    piece: Piece, rod: SpaceRod, ends: tuple[float, float], turned: Sequence[int]
+    piece: RodPiece, rod: SpaceRod, ends: tuple[float, float], turned: Sequence[int]
 ) -> Way:
     """From one arc length of a piece to another, m.
 

@@ -3,6 +3,5 @@
 Read `space_rod` (what a rod is), `frames` (how its frames are carried), `bends` (its
 strains and their derivatives), `elastic` (energy, gradient, Hessian), `tendons`, then
 `balance` and `path`; `clamping` holds ends, `joining` joins rods, `linking` counts the
-turns of rings. How
-they move: `sim.rod.moving`.
+turns of rings. How they move: `sim.rod.moving`.
 """
