@@ -19,7 +19,7 @@ from sim.rod.moving.from_plane import half_thickness, in_space
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.rod.paths import centroid
 from sim.rod.rod.rod import PASSIVE, Rod, RodMaterial, hold, network, pieces_of
-from sim.rod.stepping.options import StepOptions
+from sim.rod.stepping.options import CONSERVING, StepOptions
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, NodeLoad, World
 
@@ -60,7 +60,7 @@ class OwnRodCase:
     load: NodeLoad | None = None
     duration: float = 1.0
     every: int = 10
-    options: StepOptions = field(default_factory=StepOptions)
+    options: StepOptions = CONSERVING
     dimension: int = 2
 
     def __post_init__(self) -> None:

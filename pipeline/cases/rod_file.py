@@ -18,7 +18,7 @@ from sim.rod.moving.motion import SpaceMotionStep
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import Touching
 from sim.rod.rod.paths import centroid
-from sim.rod.stepping.options import StepOptions
+from sim.rod.stepping.options import CONSERVING, StepOptions
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
 
@@ -38,7 +38,7 @@ class RodFileCase:
     damping: Damping = field(default_factory=Damping)
     lasts: float | None = None
     every: int = 10
-    options: StepOptions = field(default_factory=StepOptions)
+    options: StepOptions = CONSERVING
     dimension: int = 2
 
     def __post_init__(self) -> None:

@@ -12,7 +12,11 @@ from sim.rod.contact.coulomb import ContactRule
 
 
 class Integrator(Choice):
-    """How internal forces are weighted in a step."""
+    """How internal forces are weighted in a step.
+
+    newmark is the rule of [Hu20], which may gain energy where amplitudes are large;
+    energy_momentum keeps energy, and angular momentum, at any amplitude.
+    """
 
     NEWMARK = "newmark"
     ENERGY_MOMENTUM = "energy_momentum"
@@ -72,3 +76,6 @@ class StepOptions:
             value = getattr(self, name)
             if value > 1.0:
                 raise ValueError(f"steps: {name} is {value}: give a fraction up to 1")
+
+
+CONSERVING = StepOptions(integrator=Integrator.ENERGY_MOMENTUM)  # of rods of one's own

@@ -80,7 +80,9 @@ class Fitted(NamedTuple):
 def refuse_what_has_no_tangent(world: World, options: StepOptions) -> None:
     """Only what the derivative above knows of."""
     if options.integrator is not Integrator.NEWMARK:
-        raise ValueError("steps: sensitivities are those of the integrator newmark")
+        raise ValueError(
+            "steps: sensitivities are those of the integrator newmark: choose it"
+        )
     if options.contact is not ContactRule.EXACT:
         raise ValueError("steps: sensitivities are those of contact exact")
     if world.touching is not None:

@@ -14,12 +14,13 @@ from mlflow import MlflowClient
 
 from pipeline.cases.own_rod import OwnRodCase
 from pipeline.cases.ribbon import RibbonCase
+from pipeline.cases.rod_file import RodFileCase
 from pipeline.config.building import build as hydra_build
 from pipeline.terminal.errors import InputError
 from sim.rod.actuation.actuation import LeftOfContact
 from sim.rod.contact.coulomb import ContactRule
 from sim.rod.rod.ribbon import Ribbon
-from sim.rod.stepping.options import StepOptions
+from sim.rod.stepping.options import Integrator, StepOptions
 from tests.helpers.tables import rows_of
 from tests.pipeline.conftest import Command, refusal
 from tests.pipeline.shipped_cases import NAMES, config_of, first_line
@@ -49,6 +50,30 @@ def test_every_rod_case_builds_and_yields_its_first_step(name: str) -> None:
     assert np.isfinite(list(numbers.values())).all()
     for array in recorder.arrays(first).values():
         assert np.isfinite(array).all()
+
+
+def _integrator(name: str) -> Integrator | None:
+    """The rule by which a case steps its rod, or the robot or specimen in it."""
+    case = build(name)
+    for part in ("robot", "specimen"):
+        case = getattr(case, part, case)
+    return case.options.integrator if hasattr(case, "options") else None
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rods_of_ones_own_keep_energy_and_those_of_the_paper_its_rule(
+    name: str,
+) -> None:
+    own = name in ("own_rod", "rod_file")
+    rule = Integrator.ENERGY_MOMENTUM if own else Integrator.NEWMARK
+    assert _integrator(name) in (rule, None)
+
+
+def test_a_rod_of_ones_own_keeps_energy_without_being_told_to() -> None:
+    nodes = [[0.0, 0.1], [0.01, 0.1], [0.02, 0.1]]
+    for case in (OwnRodCase(nodes), RodFileCase(GRIPPER["path"]), build("own_rod")):
+        assert case.options.integrator is Integrator.ENERGY_MOMENTUM
+    assert _integrator("rod_file") is Integrator.ENERGY_MOMENTUM
 
 
 @pytest.mark.parametrize("name", CASES)
