@@ -20,7 +20,7 @@ overshoots, and with damping comes to rest at {{
 rows[1].result.watched | times(1000) | sig(4) }} mm. **c**, its energies and what
 damping took; their sum is kept within {{ rows[1].result.imbalance | times(100) | sig(1)
 }} % of the largest kinetic energy. **d**, a loose leaf on a slope of {{
-rows[3].config.case.motion.slope | sig(2) }}° with three coefficients of
+slope | sig(2) }}° with three coefficients of
 friction, one of them above the slope's tangent, and what Coulomb's law says of a rigid
 leaf (lines), which it leaves by at most {{ slid | times(1e6) | sig(1) }} µm.
 """
@@ -49,7 +49,7 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
         tables[f"leaf-{k}"] = pd.DataFrame(ways)
     slid = max(np.abs(leaf.way - leaf.known(leaf.time)).max() for leaf in leaves)
     figure = moving_folds(ringing, snaps, leaves, runs)
-    said = {"off": float(off), "slid": float(slid)}
+    said = {"off": float(off), "slid": float(slid), "slope": leaves[0].slope}
     return DrawnFigure(figure, tables, keys, said=said)
 
 
