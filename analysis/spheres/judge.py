@@ -112,8 +112,9 @@ def _strip(c: SphereCandidate) -> Rejected | None:
             RejectionReason.STRIP,
             f"as wide as {width:.2f} of a cap, not {JUDGE.narrow}",
         )
-    beyond, most = c.beyond / points, JUDGE.beyond + JUDGE.chance_beyond / points
-    if width < JUDGE.narrow_beyond and beyond > most:
+    most = JUDGE.beyond if width < JUDGE.narrow_beyond else JUDGE.beyond_wide
+    beyond, most = c.beyond / points, most + JUDGE.chance_beyond / points
+    if beyond > most:
         return c.rejected(
             RejectionReason.STRIP,
             f"as wide as {width:.2f} of a cap, and its surface goes on with "

@@ -108,6 +108,8 @@ class JudgeThresholds:
     # points up to `rise` above a sphere over points on it, and how much more with few
     beyond: float = 0.45  # clamps
     chance_beyond: float = 20.0  # over its points; few
+    # the same of what is as wide as a cap: a finger; at most 1.1 on 1,078 balls; few
+    beyond_wide: float = 2.0
     rise: float = 0.3  # radii; clamps
     vague: float = 0.08  # sd of the free radius over the radius: hardly round; clamps
     rough: float = 1.4  # rms over what is typical of the scan's spheres; few

@@ -113,6 +113,21 @@ def test_a_bent_tube_of_the_radius_holds_no_sphere(rng: np.random.Generator) -> 
         assert len(picks.spheres) <= 2
 
 
+def test_a_cap_whose_surface_goes_on_with_more_points_is_the_tip_of_something(
+    rng: np.random.Generator,
+) -> None:
+    c = sphere_of(rng, 3_000)
+    for rising, is_sphere in ((1_500, True), (2_400, False)):
+        height, used = c.fit.height.copy(), c.fit.used.copy()
+        height[:rising], used[:rising] = 1.0, False
+        wrong = fault(
+            replace(c, fit=replace(c.fit, height=height, used=used)), PickOptions(6.0)
+        )
+        assert (wrong is None) == is_sphere
+    assert wrong is not None
+    assert "goes on" in wrong.detail
+
+
 def test_a_strip_goes_on_where_its_surface_faces_the_centre(
     rng: np.random.Generator,
 ) -> None:
