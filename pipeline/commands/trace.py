@@ -4,8 +4,8 @@ Prints every run behind FILE down to the scans and, where conf/lab.yaml stated i
 scanner's serial number: configuration, code state, package versions, SHA-256, MLflow
 id; and says of each link whether it is out of date. A copy of a PDF or PNG serves as
 well: its metadata hold the id. In place of FILE a number as it is printed, such as
-0.86567 or 0.8662(17), leads to the results that hold it, and an address of the report,
-index.html#run-KEY, to that run. Run it inside the project.
+0.86567, 0.8662(17) or "0.8657 ± 0.0002", leads to the results that hold it, and an
+address of the report, index.html#run-KEY, to that run. Run it inside the project.
 """
 
 import contextlib

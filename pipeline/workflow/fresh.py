@@ -1,6 +1,7 @@
 """The plan as it is now: planned again only where something it was made of changed."""
 
 import contextlib
+import hashlib
 import os
 import subprocess
 import sys
@@ -31,21 +32,46 @@ def _files_below(folder: Path, suffix: str = "") -> Iterator[Path]:
         yield from (Path(place, name) for name in names if name.endswith(suffix))
 
 
+def _own_files() -> Iterator[tuple[str, Path]]:
+    """All of conf and of the code, wherever it stands, by names that say not where."""
+    for path in (*_files_below(CONF), *_files_below(KEPT)):
+        yield str(path), path
+    for package in PACKAGES:
+        for path in _files_below(SOURCE_ROOT / package, ".py"):
+            yield path.relative_to(SOURCE_ROOT).as_posix(), path
+
+
+def _stamp(path: Path) -> list[int]:
+    found = path.stat()
+    return [found.st_mtime_ns, found.st_size]
+
+
+def times_of_inputs() -> dict[str, list[int]]:
+    """Sizes and times of conf and code: what a process that runs has read."""
+    states = {}
+    for name, path in _own_files():
+        with contextlib.suppress(OSError):
+            states[name] = _stamp(path)
+    return states
+
+
 def state_of_inputs(files: set[str]) -> Read:
-    """Sizes and times of all that a plan reads, and the versions that it notes.
+    """Digests of all that a plan reads, and the versions that it notes.
+
+    Files that were touched, or moved with their folder, are what they were.
 
     Parameters
     ----------
-    files : from outside, which configurations name
+    files : from outside, which configurations name: by their sizes and times, since
+        they may be large
     """
-    paths = [*_files_below(CONF), *_files_below(KEPT), *map(Path, sorted(files))]
-    for package in PACKAGES:
-        paths += _files_below(SOURCE_ROOT / package, ".py")
-    states = {}
-    for path in paths:
+    states: dict[str, str | list[int]] = {}
+    for name, path in _own_files():
         with contextlib.suppress(OSError):
-            found = path.stat()
-            states[str(path)] = [found.st_mtime_ns, found.st_size]
+            states[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    for name in sorted(files):
+        with contextlib.suppress(OSError):
+            states[name] = _stamp(Path(name))
     return {"states": states, "versions": versions(frozenset(WHERE_IMPORTED))}
 
 

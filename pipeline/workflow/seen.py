@@ -1,8 +1,8 @@
 """Whether anything is new since a command last took in all results.
 
-Told by names, sizes and times of what such a command reads: its own code and conf, and
-every file of runs, receipts and tables. What stands in no such file, such as a server's
-database, is not judged here.
+Told by the contents of code and conf, and by names, sizes and times of what else such a
+command reads: every file of runs, receipts and tables. What stands in no such file,
+such as a server's database, is not judged here.
 """
 
 import contextlib

@@ -37,7 +37,7 @@ from pipeline.store.plan_file import TABLE, read_documents
 from pipeline.store.runs import RESULTS
 from pipeline.terminal.errors import DONE, FAILED, command, one_line
 from pipeline.terminal.streams import outlive_readers
-from pipeline.workflow.fresh import state_of_inputs
+from pipeline.workflow.fresh import times_of_inputs
 from pipeline.workflow.handing import INTERRUPT, LONGEST, OFF, STARTED, WARM
 from pipeline.workflow.processes import environment
 
@@ -72,7 +72,7 @@ class Warm:
 
     def __init__(self, listener: socket.socket, perform: Perform) -> None:
         self._listener, self._perform = listener, perform
-        self._state = state_of_inputs(set())
+        self._state = times_of_inputs()
         self._jobs: dict[int, Given] = {}
         self._events = selectors.DefaultSelector()
         self._watch(listener, self._take)
@@ -101,7 +101,7 @@ class Warm:
         try:
             text, streams, *_ = socket.recv_fds(connection, LARGEST, STREAMS)
             message = json.loads(text)
-            if len(streams) == STREAMS and self._state == state_of_inputs(set()):
+            if len(streams) == STREAMS and self._state == times_of_inputs():
                 self._begin(connection, message, streams)
                 return
         except (OSError, ValueError):

@@ -12,7 +12,7 @@ from pipeline.store.receipts import read_receipt
 from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 
-UNCERTAINTY = re.compile(r"\(\d+\)")  # in the last digits, as in 0.8662(17)
+UNCERTAINTY = re.compile(r"\(\d+\)|\s*(±|\+-)\s*\d\S*$")  # 0.8662(17), 0.866 ± 0.002
 ANCHOR = "#run-"
 
 

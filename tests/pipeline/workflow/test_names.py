@@ -238,7 +238,8 @@ def test_code_that_leaves_a_run_as_it_was_makes_nothing_after_it_run(
 
     monkeypatch.setattr(keys, "_code", other)
     before, runs = read_receipt(SIMULATE), set(Path("results/runs").iterdir())
-    Path("conf/workflow.yaml").touch()
+    with Path("conf/workflow.yaml").open("a") as file:
+        file.write("# planned again\n")
     fresh_plan()
     assert in_process() == NAMES  # until the run is there, nobody can say more
     assert told_by_plan(capsys) == dict.fromkeys(NAMES, "kept") | {SIMULATE: "wanted"}
