@@ -56,6 +56,12 @@ class FoldMotionCase:
         if self.axis not in (0, 1, 2):
             raise ValueError(f"axis is {self.axis}: it must be 0, 1 or 2")
         check_phase(self.of.sheet, self._last)
+        touches = self.of.sheet.contact.enabled and self._last.contact
+        if self.motion.friction and not touches:
+            raise ValueError(
+                f"friction is {self.motion.friction}, but nothing touches: switch "
+                "contact on, in the sheet and its last phase"
+            )
 
     @property
     def _last(self) -> Phase:

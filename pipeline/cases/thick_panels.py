@@ -18,6 +18,7 @@ from sim.choice import Choice
 from sim.limits import is_count, is_finite, refuse_negative, refuse_unless_positive
 from sim.origami.mechanics.thick import (
     ThickFolding,
+    check_cut,
     clearance,
     face_heights,
     panel_solids,
@@ -77,6 +78,7 @@ class ThickPanelsCase:
             raise ValueError(f"increments are {self.increments}: give 1 or more")
         if not len(self.pattern.assignment):
             raise ValueError("the pattern assigns no folds: nothing tells how it folds")
+        check_cut(self.pattern, self.cut)
 
     @cached_property
     def folds(self) -> list[Floats]:

@@ -101,3 +101,12 @@ def test_fig_10e_eight_sequences_lock_in_every_draw(
     ends = verdicts(chosen, tmp_path, *few)
     said = {verdict: set(ends[ends == verdict].index) for verdict in set(ends)}
     assert said == {"lock": LOCK, "undecided": UNDECIDED, "no": NO}
+
+
+@pytest.mark.slow
+def test_fig_10e_four_creases_at_once_do_not_lock_once_400_draws_are_made(
+    tmp_path: Path,
+) -> None:
+    """28 of 400 lock; 61 and 200 draws leave it undecided."""
+    ends = verdicts({"1-1-1-1"}, tmp_path, "case.imperfections.draws=400")
+    assert ends["1-1-1-1"] == "no"

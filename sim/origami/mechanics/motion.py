@@ -24,7 +24,7 @@ import numpy as np
 from sim.arrays import Floats, Ints
 from sim.contact.safe_step import largest_step
 from sim.convergence import NotConvergedError
-from sim.limits import is_count, refuse_negative, refuse_unless_positive
+from sim.limits import is_count, is_finite, refuse_negative, refuse_unless_positive
 from sim.origami.folding.equilibrium import spread
 from sim.origami.folding.problem import (
     FoldingProblem,
@@ -89,9 +89,9 @@ class MotionSettings:
         )  # fmt: skip
         if not is_count(self.steps):
             raise ValueError(f"steps is {self.steps}: give 1 or more")
-        if not -90.0 <= self.slope <= 90.0:
+        if not is_finite(self.slope) or abs(self.slope) > 90.0:
             raise ValueError(
-                f"slope is {self.slope} degrees: it must lie between -90 and 90"
+                f"slope is {self.slope}: give a number of degrees, -90 to 90"
             )
 
     @property

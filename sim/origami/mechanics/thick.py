@@ -122,6 +122,25 @@ def panel_spans(pattern: CreasePattern, heights: Floats, thickness: float) -> Fl
     return spans
 
 
+def check_cut(pattern: CreasePattern, cut: float) -> None:
+    """Refuse a cut (m) after which a side of a panel has no length."""
+    shares = []  # of the shortest side of each panel, falling with the cut in line
+    for number, panel in enumerate(pattern.panels):
+        corners = pattern.vertices[list(panel)]
+        normal = polygon_area(corners)
+        normal /= np.linalg.norm(normal)
+        sides = np.roll(corners, -1, axis=0) - corners
+        inner = _cut_back(pattern, number, corners, normal, cut)
+        left = np.sum((np.roll(inner, -1, axis=0) - inner) * sides, axis=1)
+        shares.append((left / np.sum(sides**2, axis=1)).min())
+    least = int(np.argmin(shares))
+    if shares[least] <= CLOSES:
+        raise ValueError(
+            f"a cut of {cut:g} m leaves nothing of panel {least}, which is gone at "
+            f"{cut / (1.0 - shares[least]):.3g}: take less"
+        )
+
+
 def panel_solids(pattern: CreasePattern, spans: Floats, cut: float) -> list[Floats]:
     """Of each panel its corners (2 m, 3) m, below and above, of the flat sheet.
 

@@ -56,11 +56,24 @@ def test_a_leaf_on_a_slope_slides_by_coulombs_law_or_sticks(mu: float) -> None:
 @pytest.mark.parametrize(
     ("word", "said"),
     [
+        ("case.motion.slope=x", "slope is x: give a number of degrees"),
+        ("+case.of.contact.enabled=false", "friction is 0.3, but nothing touches"),
+        ("+case.of.phases.0.contact=false", "friction is 0.3, but nothing touches"),
+    ],
+)
+def test_what_cannot_rub_is_refused(word: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        case("sliding_leaf", word)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
         ("case.watch=99", "watch is node 99"),
         ("+case.axis=3", "axis is 3"),
         ("case.motion.steps=0", "steps is 0"),
         ("+case.motion.friction=-1", "friction must be 0 or more"),
-        ("+case.motion.slope=120", "slope is 120"),
+        ("+case.motion.slope=120", "slope is 120: give a number of degrees"),
         ("+case.supports=[[99,1,1,1]]", "support names node 99"),
     ],
 )

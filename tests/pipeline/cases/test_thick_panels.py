@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 
 from pipeline.cases.thick_panels import ThickPanelsCase
+from pipeline.terminal.errors import InputError
 from tests.helpers.cases import composed
 from tests.recorded import recorded
 
@@ -42,3 +43,20 @@ def test_a_thick_miura_stays_together_to_the_end() -> None:
 def test_what_makes_no_sense_is_refused(override: str, said: str) -> None:
     with pytest.raises(Exception, match=said):
         thick("thick_fold", override)
+
+
+@pytest.mark.parametrize(
+    ("case", "word", "most"),
+    [
+        ("thick_fold", "+case.cut=0.02", "0.02"),
+        ("thick_miura", "case.cut=0.009", "0.00866"),
+        ("thick_miura", "case.cut=0.02", "0.00866"),
+    ],
+)
+def test_a_cut_that_leaves_nothing_of_a_panel_is_refused(
+    case: str, word: str, most: str
+) -> None:
+    """A rhombus of 20 mm and 60 degrees has sides 17.32 mm apart."""
+    said = f"leaves nothing of panel [0-9], which is gone at {most}"
+    with pytest.raises(InputError, match=said):
+        thick(case, word)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from sim.arrays import Floats
 from sim.contact.crossing import crossings
@@ -18,11 +19,11 @@ ACROSS = np.array([np.sin(SLOPE), 0.0, np.cos(SLOPE)])
 
 
 def slid(
-    count: int, mu: float, *, steps: int = 50, push: float = 0.0
+    count: int, mu: float, *, steps: int = 50, push: Floats | None = None
 ) -> tuple[list[MovingState], Floats]:
     """All states of leaves that lie on a slope, and (count, n) shares of their nodes.
 
-    push : m/s along the slope, at the start
+    push : (3,) m/s at the start
     """
     settings = MotionSettings(1200.0, 1200.0, TIME, steps, gravity=G, friction=mu)
     sheet = leaves(count, SLOPE, settings)
@@ -31,7 +32,7 @@ def slid(
         own = np.unique(sheet.mesh.triangle[sheet.mesh.triangle_panel == panel])
         share[panel - 1, own] = sheet.mass[own] / sheet.mass[own].sum()
     x = lowered(sheet, resting_gaps(sheet, SLOPE), SLOPE)
-    v = push * np.outer(share.sum(axis=0) > 0.0, ALONG)
+    v = np.outer(share.sum(axis=0) > 0.0, 0.0 * ALONG if push is None else push)
     states = list(motion(sheet, sheet.at_rest(x, v)))
     for state in states:
         assert state.residual <= 1.01 * settings.complementarity
@@ -76,12 +77,30 @@ def test_a_pushed_panel_stops_where_friction_has_taken_its_energy() -> None:
     """Deceleration a = g (mu cos - sin): after v / a, and v^2 / 2 a."""
     mu, push = 1.0, 0.2
     slow = G * (mu * np.cos(SLOPE) - np.sin(SLOPE))
-    states, share = slid(1, mu, steps=60, push=push)
+    states, share = slid(1, mu, steps=60, push=push * ALONG)
     assert 0.5 * TIME < push / slow < 0.9 * TIME
     way = [(share[0] @ (state.x - states[0].x)) @ ALONG for state in states]
     assert way[-1] == pytest.approx(0.5 * push**2 / slow, rel=2e-3)
     assert states[-1].kinetic < 1e-6 * states[0].kinetic
     assert imbalance(states) < 1e-4
+
+
+def test_friction_turns_a_panel_pushed_across_the_slope_to_first_order() -> None:
+    """dv/dt = g sin e - mu g cos v / |v|, whose direction turns with v."""
+    mu, fast, off = 0.3, 0.1, []
+    drag = mu * G * np.cos(SLOPE)
+
+    def speeding(_: float, v: Floats) -> Floats:
+        return np.array([G * np.sin(SLOPE), 0.0]) - drag * v / np.hypot(*v)
+
+    known = solve_ivp(speeding, (0.0, TIME), [0.0, fast], rtol=1e-10, atol=1e-12)
+    for steps in (25, 50):
+        states, share = slid(1, mu, steps=steps, push=fast * np.array([0.0, 1.0, 0.0]))
+        v = share[0] @ states[-1].v
+        off.append(np.hypot(v @ ALONG - known.y[0, -1], v[1] - known.y[1, -1]))
+        assert imbalance(states) < 1e-9
+    assert off[1] < 0.01 * fast
+    assert 1.8 < off[0] / off[1] < 2.2
 
 
 @pytest.mark.parametrize("mu", [0.2, 0.5])
