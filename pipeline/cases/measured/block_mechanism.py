@@ -34,6 +34,7 @@ from sim.morph.blocks.equilibrium import BlockOptions
 
 COLUMNS = ("time_s", "position_mm", "force_N")
 TRAVEL = re.compile(r"_(-?\d+\.\d+)_(-?\d+\.\d+)")  # limits of travel in a file's name
+OUTLINE = ("stretch", "compress")  # tests of the whole outline, in a file's name
 BEYOND = 0.098  # mm that the rig goes beyond the lower limit
 LONGEST_GAP = 2.0  # s between two samples
 OTHER_FORCE = 50.0  # times the predicted force, or more, is one in another unit
@@ -255,10 +256,15 @@ def told(record: FoundRecord) -> dict[str, str]:
     if said.get("note", "").startswith("dead"):
         raise InputError(f"{record.path}: {record.said['note']}")
     loading = said.get("loading") or ("centre_clamp" if "centerclamp" in name else "")
+    loading = loading or next((word for word in OUTLINE if word in name), "")
+    if not loading:
+        raise InputError(
+            f"{record.path}: its loading is not known: say centre_clamp in records.csv"
+        )
     if loading not in ("centre_clamp", "center_clamp"):
         raise InputError(
-            f"{record.path}: loading is {loading or 'an outline test'!r}: which blocks "
-            "are held is not stated"
+            f"{record.path}: loading is {loading!r}: which blocks are held is not "
+            "stated"
         )
     clamps = re.sub(r"[^a-z]", "", said.get("clamps", "")) + name
     if "counterrot" in clamps:

@@ -63,7 +63,8 @@ def test_specimen_and_travel_stand_in_the_name_or_in_the_list() -> None:
 @pytest.mark.parametrize(
     ("name", "said", "reason"),
     [
-        ("T1_rubber_stretch_nuts_0.00_-30.50", {}, "which blocks are held"),
+        ("T1_rubber_stretch_nuts_0.00_-30.50", {}, "'stretch': which blocks are held"),
+        ("new_7", {"specimen": "T1"}, "its loading is not known: say centre_clamp"),
         (NAME, {"note": "dead record: not loaded"}, "dead record: not loaded"),
         (NAME, {"clamps": "counter-rotating"}, "counter-rotating clamps"),
         ("new_7", {"loading": "centre_clamp"}, "its specimen is not known"),
