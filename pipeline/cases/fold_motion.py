@@ -21,10 +21,10 @@ from sim.origami.loading.phases import Phase
 from sim.origami.mechanics.motion import (
     MotionSettings,
     MovingSheet,
-    MovingState,
     motion,
     node_masses,
 )
+from sim.origami.mechanics.moving_state import MovingState
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,10 @@ class FoldMotionCase:
 
     def steps(self) -> Iterator[tuple[int, MovingState]]:
         moving, x = self._let_go
-        yield from enumerate(motion(moving, moving.at_rest(x)))
+        try:
+            yield from enumerate(motion(moving, moving.at_rest(x)))
+        except StartError as error:
+            raise InputError(str(error)) from None
 
     def recorder(self) -> "FoldMotionRecorder":
         return FoldMotionRecorder(self)

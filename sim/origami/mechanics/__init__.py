@@ -2,5 +2,5 @@
 
 Read `modes` (a state of a run), `plate` (a sheet that repeats), `landscape` (energy by
 folds that are held) and `basins`, its minima; `thick` (rigid panels with volume);
-`motion` (a sheet that is let go) and `rubbing` (friction in it).
+`moving_state`, `motion` (a sheet that is let go) and `rubbing` (friction in it).
 """

@@ -17,11 +17,10 @@ stiff.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
-from sim.arrays import Floats, Ints
+from sim.arrays import Floats
 from sim.contact.safe_step import largest_step
 from sim.convergence import NotConvergedError
 from sim.limits import is_count, is_finite, refuse_negative, refuse_unless_positive
@@ -34,17 +33,18 @@ from sim.origami.folding.problem import (
     refreshed,
     safe_step_length,
 )
-from sim.origami.folding.sheet import hinge_angles
+from sim.origami.folding.sheet import StartError, hinge_angles
+from sim.origami.mechanics.moving_state import MovingState, StepMatrix, StepTrial
 from sim.origami.mechanics.rubbing import Rubbed, rubbed_at, rubbed_further
-from sim.origami.model.assembly import EquilibriumSystem, assemble, energies_at
+from sim.origami.model.assembly import assemble, energies_at
 from sim.origami.model.material import SheetMaterial
 from sim.origami.model.mesh import BarHingeMesh
-from sim.origami.model.model import BarHingeModel
 from sim.origami.model.skyline import factorise, solve
 
 MOST_NEWTON = 30  # linear solves of a step before it is divided
 HALVINGS = 16
 ROUNDING = 1e-15  # of positions, of the sheet's size
+SMALL = 1e-2  # of what moves a sheet: the largest tolerance
 
 
 @dataclass(frozen=True)
@@ -99,78 +99,6 @@ class MotionSettings:
         """(3,) unit vector against gravity."""
         lean = np.radians(self.slope)
         return np.array([-np.sin(lean), 0.0, np.cos(lean)])
-
-
-@dataclass(frozen=True, eq=False)
-class MovingState:
-    """A sheet at one time.
-
-    Attributes
-    ----------
-    time : s
-    x, v, a : (n, 3) m, m/s, m/s^2
-    theta, rate : (h,) angles of hinges, rad, and rad/s
-    kinetic, height : J, of speeds, and of masses in gravity
-    energies : (6,) J, see `sim.origami.model.assembly.EquilibriumSystem`
-    lost, rubbed : J, by damping and by friction since the beginning
-    parts, iterations : of the last step
-    residual : of Coulomb's law, the largest of a part of the last step, m/s
-    """
-
-    time: float
-    x: Floats
-    v: Floats
-    a: Floats
-    theta: Floats
-    rate: Floats
-    kinetic: float
-    height: float
-    energies: Floats
-    lost: float = 0.0
-    rubbed: float = 0.0
-    parts: int = 1
-    iterations: int = 0
-    residual: float = 0.0
-
-    @property
-    def total(self) -> float:
-        """J: what there is, and what was taken; the same at all times."""
-        there = self.kinetic + self.height + self.energies.sum()
-        return float(there + self.lost + self.rubbed)
-
-
-class StepMatrix(NamedTuple):
-    """What a step of h seconds adds to the sheet's own stiffness.
-
-    Attributes
-    ----------
-    stiffer : hinges with their dashpots
-    order, diagonal : (u,) numbers of the unknowns as the nodes have them; inertia, N/m
-    rounding : N, of forces
-    """
-
-    h: float
-    stiffer: BarHingeModel
-    order: Ints
-    diagonal: Floats
-    rounding: float
-
-
-class StepTrial(NamedTuple):
-    """A step as if it ended at x.
-
-    Attributes
-    ----------
-    r : (u,) what is unbalanced, without friction, N
-    """
-
-    x: Floats
-    v: Floats
-    a: Floats
-    theta: Floats
-    rate: Floats
-    system: EquilibriumSystem
-    r: Floats
 
 
 def node_masses(
@@ -363,7 +291,10 @@ def motion(sheet: MovingSheet, start: MovingState) -> Iterator[MovingState]:
     ------
     NotConvergedError
         where a step does not converge in small parts, with the last state as `best`.
+    StartError
+        where the tolerance is not small beside what moves the sheet
     """
+    _check_tolerance(sheet, start)
     settings, state, most = sheet.settings, start, 0.0
     near = near_at(sheet.problem, start.x, sheet.problem.skin)
     whole = settings.duration / settings.steps
@@ -387,6 +318,20 @@ def motion(sheet: MovingSheet, start: MovingState) -> Iterator[MovingState]:
         state = replace(state, time=number * whole, parts=parts, iterations=solves,
                         residual=worst)  # fmt: skip
         yield state
+
+
+def _check_tolerance(sheet: MovingSheet, start: MovingState) -> None:
+    """Refuse one within which the sheet would stay where it is, or nearly so."""
+    s, free = sheet.settings, sheet.problem.model.unknown >= 0
+    weight = sheet.mass[free.any(axis=1)] * s.gravity
+    pulled = np.where(free, sheet.mass[:, None] * start.a, 0.0)
+    carried = sheet.mass[:, None] * start.v / s.duration
+    moving = sum(float(np.linalg.norm(part)) for part in (weight, pulled, carried))
+    if s.tolerance > SMALL * moving > 0.0:
+        raise StartError(
+            f"tolerance is {s.tolerance} N, but what moves the sheet is "
+            f"{moving:.3g} N: give {SMALL * moving:.1g} or less"
+        )
 
 
 def _balanced(

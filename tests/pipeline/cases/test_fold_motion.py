@@ -53,6 +53,15 @@ def test_a_leaf_on_a_slope_slides_by_coulombs_law_or_sticks(mu: float) -> None:
     assert found == pytest.approx(taken, rel=1e-3, abs=1e-11)
 
 
+@pytest.mark.parametrize("name", ["sliding_leaf", "ringing_crease"])
+def test_a_tolerance_beyond_the_forces_is_refused(name: str) -> None:
+    """Such a sheet hovered where it was let go, all steps done."""
+    with pytest.raises(
+        InputError, match=r"tolerance is 1.0 N, but what moves .* 0.[01]"
+    ):
+        recorded(case(name, "+case.motion.tolerance=1.0"))
+
+
 @pytest.mark.parametrize(
     ("word", "said"),
     [

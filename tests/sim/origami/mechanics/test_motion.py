@@ -15,10 +15,10 @@ from sim.origami.loading.phases import Fold
 from sim.origami.mechanics.motion import (
     MotionSettings,
     MovingSheet,
-    MovingState,
     motion,
     node_masses,
 )
+from sim.origami.mechanics.moving_state import MovingState
 from sim.origami.model.concentrated import concentrated_mesh
 from sim.origami.model.contact import Contact
 from sim.origami.model.material import SheetMaterial

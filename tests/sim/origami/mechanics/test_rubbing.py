@@ -8,7 +8,8 @@ from scipy.integrate import solve_ivp
 
 from sim.arrays import Floats
 from sim.contact.crossing import crossings
-from sim.origami.mechanics.motion import MotionSettings, MovingState, motion
+from sim.origami.mechanics.motion import MotionSettings, motion
+from sim.origami.mechanics.moving_state import MovingState
 from sim.origami.mechanics.rubbing import tangents
 from tests.sim.origami.mechanics.loose import leaves, lowered, pleats, resting_gaps
 
