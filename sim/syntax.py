@@ -12,8 +12,11 @@ holds it), so that they reach a person or a `reason`, and no number.
 import ast
 import functools
 import hashlib
+import os
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+
+from sim.known_code import known_code
 
 PACKAGES = ("sim", "analysis", "pipeline")
 SOURCE_ROOT = Path(__file__).resolve().parent.parent
@@ -76,7 +79,15 @@ def _module(module: str, messages: bool) -> tuple[str, frozenset[str]]:
     """Digest of one module's syntax tree, and the names it imports."""
     file = module_file(module)
     assert file is not None  # callers ask only for modules that exist
-    tree = ast.parse(file.read_bytes())
+    key = module if messages else f"{module} without messages"
+    folder = os.environ.get("NUMBA_CACHE_DIR") or SOURCE_ROOT / ".numba_cache"
+    known = known_code(Path(folder), Path(__file__))
+    return known.told(key, file.read_bytes(), lambda text: _told(text, messages))
+
+
+def _told(text: bytes, messages: bool) -> tuple[str, frozenset[str]]:
+    """Digest of the syntax tree of a file's bytes, and the names it imports."""
+    tree = ast.parse(text)
     imported = frozenset(_imported(tree))
     told = _without_docstrings(tree)
     dumped = ast.dump(told if messages else _without_messages(told))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm, t
+from scipy.special import ndtri, stdtrit
 
 from analysis.measured.fitted_records import Input
 from analysis.measured.posterior import Posterior
@@ -209,7 +209,7 @@ def with_intervals(
 def quantile(records: int) -> float:
     """Half the 95 % interval over its standard deviation; 0 records: that is known."""
     upper = 0.5 + SURE / 2
-    return float(norm.ppf(upper) if records == 0 else t.ppf(upper, records))
+    return float(ndtri(upper) if records == 0 else stdtrit(records, upper))
 
 
 def _root(J: Floats, covariance: Floats) -> Floats:

@@ -50,6 +50,7 @@ CARRIERS = {
     "pipeline.store.leases": "who works on what",
     "pipeline.store.plan_file": "what is wanted, by name",
     "pipeline.store.runs": "where runs are",
+    "sim.known_code": "remembers what tells them apart",
     "sim.syntax": "tells codes apart",
 }
 RECORDS = 1  # how run.json holds a result; another form of it has another number

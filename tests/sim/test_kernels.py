@@ -14,7 +14,8 @@ from sim.kernel_cache import _make_room, is_trusted
 
 HERE = Path(__file__).resolve().parent.parent.parent
 MODULES = (
-    "__init__", "kernels", "kernel_cache", "kernel_parts", "numba_flags", "syntax"
+    "__init__", "kernels", "kernel_cache", "kernel_parts", "known_code", "numba_flags",
+    "syntax"
 )  # fmt: skip
 KERNEL = "from sim.kernels import kernel\n\n\n@kernel\n"
 INNER = KERNEL + "def inner(x):\n    return x + {}\n"
