@@ -110,7 +110,8 @@ def _without_centres(p: Patches, bases: list[Floats]) -> Iterator[Floats]:
     for i, basis in enumerate(bases):
         moved = basis.T @ p.u[p.ball == i]
         u, s, _ = np.linalg.svd(moved)
-        yield basis @ u[:, int((s > PATCHES.rank * s[0]).sum()) :]
+        told = int((s > PATCHES.rank * s.max(initial=0.0)).sum())
+        yield basis @ u[:, told:]
 
 
 def _spanned(X: Floats) -> Floats:
@@ -218,7 +219,9 @@ def _fields(p: Patches, A: Floats, length: float) -> Floats:
     length : over which a field is correlated, radii
     """
     C, balls = np.zeros((A.shape[1], A.shape[1])), int(p.ball[-1]) + 1
-    middle = np.array([p.x[p.ball == i].mean(axis=0) for i in range(balls)])
+    many = np.maximum(np.bincount(p.ball, minlength=balls), 1)
+    whole = [np.bincount(p.ball, column, balls) for column in p.x.T]
+    middle = np.array(whole).T / many[:, None]
     apart = _correlated(middle, length * p.radius) - np.eye(balls)
     for seen in p.seen.T:
         sums = np.zeros((balls, A.shape[1]))

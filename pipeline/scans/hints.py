@@ -57,12 +57,16 @@ def own_radius(picks: Picks) -> tuple[float, float]:
     """The radius that the spheres themselves tell, and its sd, mm.
 
     Of several views it is adjusted along with them, else the spheres' weighted mean.
+    Where neighbouring points share errors, its variance is as much more than points
+    tell as that of centres is.
     """
+    more = np.sqrt(picks.excess.ratio) if picks.excess else 1.0
     if picks.joint_radius is not None:
-        return picks.joint_radius
+        radius, sd = picks.joint_radius
+        return radius, float(more * sd)
     free = np.array([sphere.free_radius for sphere in picks.spheres])
     weight = np.array([sphere.free_radius_sd for sphere in picks.spheres]) ** -2.0
-    return float(weight @ free / weight.sum()), float(weight.sum() ** -0.5)
+    return float(weight @ free / weight.sum()), float(more * weight.sum() ** -0.5)
 
 
 def radius_remark(used: float, own: float, sd: float, slack: float = 0.0) -> str:

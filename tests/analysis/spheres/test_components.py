@@ -181,6 +181,20 @@ def test_a_radius_that_is_wrong_is_counted_as_large_as_it_is(
     assert along == pytest.approx(pulled @ pulled, rel=0.3)
 
 
+def test_a_ball_of_which_no_patch_is_left_tells_nothing(
+    rng: np.random.Generator,
+) -> None:
+    p = with_errors(rng, seen(merged=False), {"noise of points": 1.0})
+    kept = p.ball != 2
+    rest = Patches(
+        p.ball[kept], p.x[kept], p.u[kept], p.weight[kept], p.height[kept],
+        p.white[kept], p.share[kept], p.cos[kept], R, merged=False,
+    )  # fmt: skip
+    found = learnt(rest, np.empty((int(kept.sum()), 0)))
+    assert found is not None
+    assert found.sizes[0] == pytest.approx(1.0, abs=0.4)
+
+
 def test_few_balls_tell_no_components() -> None:
     p = seen(merged=False).of(4)
     assert learnt(p, np.empty((len(p.ball), 0))) is None

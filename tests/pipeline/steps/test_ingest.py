@@ -1,6 +1,7 @@
 """From files of points to a table of sphere centres; bad input leaves nothing."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import trimesh
 
 from analysis.spheres.find import find_spheres
-from analysis.spheres.picks import PickOptions, ViewMotion
+from analysis.spheres.picks import Excess, PickOptions, ViewMotion
 from pipeline.commands.ingest import main
 from pipeline.scans.hints import doubt, own_radius, told_radius
 from pipeline.scans.reading.units import Unit
@@ -378,6 +379,20 @@ def test_noise_that_is_not_along_lines_of_sight_is_not_taken_for_another_radius(
     assert own > RADIUS + max(HINT.odd * RADIUS, HINT.sure * sd)
     assert told_radius(picks, options) == ""
     assert doubt(picks, points, Unit.MM, options) == ""
+
+
+def test_a_radius_is_doubted_no_more_than_shared_errors_let_it_be_told(
+    rng: np.random.Generator,
+) -> None:
+    """Views of a stereo pair tell it 1.2 % too large, 22 sd by points: no E-RADIUS."""
+    points, options = balls(rng), PickOptions(radius_mm=6.0)
+    picks = replace(find_spheres(points, options), joint_radius=(6.071, 0.0032))
+    assert "1.0118 times as large" in told_radius(picks, options)
+    assert "E-RADIUS" in doubt(picks, points, Unit.MM, options)
+    shared = replace(picks, excess=Excess("what is left on balls", 237.0, 0.0))
+    assert told_radius(shared, options) == ""
+    assert doubt(shared, points, Unit.MM, options) == ""
+    assert own_radius(shared)[1] == pytest.approx(0.0032 * np.sqrt(237.0))
 
 
 def test_a_refused_scan_says_that_rows_were_dropped(
