@@ -1,12 +1,26 @@
 """One seeded generator for every test that draws numbers; kernels compiled once."""
 
+import os
+
 import numpy as np
 import pytest
+
+from tests.shares import in_share
 
 
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Of the tests chosen, the share K/N that LONG_SHARE asks for."""
+    if share := os.environ.get("LONG_SHARE"):
+        others = [item for item in items if not in_share(item.nodeid, share)]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if in_share(item.nodeid, share)]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
