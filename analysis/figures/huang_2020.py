@@ -79,7 +79,7 @@ def ribbon_routes(table: pd.DataFrame, runs: Runs = ()) -> Figure:
     table : columns gamma, ratio, delta
     """
     with styled():
-        figure, ((ax,),) = sheet(PanelGrid(1, 89.0, 64.0))
+        figure, ((ax,),) = sheet(PanelGrid(1, 89.0, 64.0), more=9.0)
         for level, name in ((1.0, "sliding: 1"), (CYCLOID, r"cycloid: $8/2\pi$")):
             ax.axhline(level, color=GROUND, lw=0.6, ls="--")
             place, side = (0.98, "right") if level == 1.0 else (0.02, "left")
@@ -95,7 +95,7 @@ def ribbon_routes(table: pd.DataFrame, runs: Runs = ()) -> Figure:
         ax.set_xlabel(r"normalized friction coefficient $\mu/\tan\theta$ (-)")
         ax.set_ylabel(r"route ratio $\delta = s_b/s_c$ (-)")
         ax.set_ylim(0.98, 1.31)
-        ax.legend(loc="center left")
+        legend_below(figure, *ax.get_legend_handles_labels())
         _foot(figure, runs)
         return figure
 

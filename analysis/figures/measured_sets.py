@@ -187,6 +187,8 @@ def _marks(of: ShownSet) -> list[Line2D | Patch]:
         "ms": size(3.5),
     }
     bands = rf"$\pm\,{of.k:g}\,u_{{val}}$ of $E$"
+    aim: dict[str, Any] = {"color": FAINT, "ls": "--", "lw": 0.6}
+    aim["label"] = f"aim of rms $E$; {of.k:g} of $E/u_{{val}}$"
     branch: dict[str, Any] = {
         "color": SCANNED_EDGE,
         "ls": ":",
@@ -201,6 +203,7 @@ def _marks(of: ShownSet) -> list[Line2D | Patch]:
         (bool(others), Line2D([], [], **u)),
         (bool(of_fit), Line2D([], [], **fit)),
         (of.along, Patch(fc=FAINT, alpha=0.2, label=bands)),
+        (any(f.kind is rms_of_many for f in families), Line2D([], [], **aim)),
         (any(f.about for f in families), Line2D([], [], **branch)),
         (left_out, Line2D([], [], **apart, label="left out of its fit")),
     ]

@@ -20,6 +20,8 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox, ScaledTranslation
 from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
 
+from sim.arrays import Floats
+
 SIMULATED = "#0072B2"  # blue
 SCANNED = "#E69F00"  # orange, as the paper's printed spheres
 SCANNED_EDGE = "#7A4B00"
@@ -37,6 +39,7 @@ UNIT = "unit"  # of length of a case
 SMALL = 6.0  # pt, the smallest
 IDENTITY, NOTE = "identity", "note"  # what lines below the art are called
 COMPARED, OWN = "compared", "own range"  # what panels of one quantity are called
+LAYOUTS, STAYS = 6, 1e-4  # at most; what a place may still move, of the figure
 LINE_MM = 2.6  # of a line below the art
 A_LETTER_MM = 1.28  # of small text, on average
 
@@ -295,9 +298,19 @@ def room_below(figure: Figure) -> float:
 
 
 def lay_out(figure: Figure) -> None:
-    """Find places: twice, as what hangs below a panel depends on the size of it."""
-    for _ in range(2 if figure.get_layout_engine() is not None else 1):
+    """Find places: until they stay, as what hangs below a panel depends on its size."""
+    places = np.full((len(figure.axes), 4), np.nan)
+    for _ in range(LAYOUTS if figure.get_layout_engine() is not None else 1):
         figure.draw_without_rendering()
+        before, places = places, _places(figure)
+        if np.allclose(before, places, atol=STAYS):
+            return
+
+
+def _places(figure: Figure) -> Floats:
+    """(axes, 4) where they stand, parts of the figure."""
+    found = [ax.get_position().extents for ax in figure.axes]
+    return np.array(found, dtype=np.float64).reshape(-1, 4)
 
 
 def settle(figure: Figure) -> Bbox:

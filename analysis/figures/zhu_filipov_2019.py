@@ -100,7 +100,7 @@ def _node_over_panel(ax: Axes, way: Floats, heights: Sequence[float]) -> None:
         scene.dots(own[:1], "black", 3.0, lift=0.2)
     for k, corner in enumerate(corners, start=1):
         ax.annotate(
-            f"$x_{k}$", tuple(scene.seen(corner)), (0, -8), textcoords="offset points"
+            f"$x_{k}$", tuple(scene.seen(corner)), (0, -9), textcoords="offset points"
         )
     ax.annotate("$x_0$", tuple(scene.seen(way[0])), (-4, 3), ha="right",
                 textcoords="offset points")  # fmt: skip
@@ -229,8 +229,10 @@ def folding_sequences(
         (flat, *ends), *rest = panels
         scene = picture(flat, runs[0], 0, view=(60.0, -60.0))
         put_letter(flat, "a", "creases")
+        ground = {"boxstyle": "circle", "fc": "white", "ec": "none", "pad": 0.12}
         for name, middle in creases.items():
-            flat.annotate(name, tuple(scene.seen(middle)), ha="center", va="center")
+            place = tuple(scene.seen(middle))
+            flat.annotate(name, place, ha="center", va="center", bbox=ground)
         for letter, ax, run in zip("bcde", ends, runs, strict=False):
             picture(ax, run, -1, view=(38.0, 205.0))
             put_letter(ax, letter, _beside_paper(run.label))

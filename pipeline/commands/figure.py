@@ -27,10 +27,10 @@ def _rows(given: Sequence[Sequence[str]]) -> list[Row]:
     return [Row(label, *map(Path, folders)) for label, *folders in given]
 
 
-def _rows_drawn(figure: str) -> list[Row]:
+def rows_drawn(figure: str, results: Path = RESULTS) -> list[Row]:
     """The rows of the figure in results/figure."""
     module_of(figure)
-    folder = RESULTS / "figure" / figure
+    folder = results / "figure" / figure
     if not (folder / "run.json").is_file():
         raise InputError(
             f"{figure} is not drawn yet: make figure-{figure} makes what it shows, or "
@@ -38,7 +38,7 @@ def _rows_drawn(figure: str) -> list[Row]:
         )
     record = run_record(folder)
     needs = {
-        role: [RESULTS / "runs" / key for key in keys]
+        role: [results / "runs" / key for key in keys]
         for role, keys in record["needs"].items()
     }
     return rows_of(record["config"]["labels"], needs)
@@ -75,7 +75,7 @@ def arguments() -> OneLineParser:
 def main(argv: list[str] | None = None) -> int:
     """Draw one figure from the folders of finished runs."""
     given = arguments().parse_args(argv)
-    rows = _rows(given.row) or _rows_drawn(given.figure)
+    rows = _rows(given.row) or rows_drawn(given.figure)
     out = given.out or RESULTS / "drawn" / f"{given.figure}-{given.width}"
     config = FigureConfig(
         given.figure,

@@ -7,17 +7,22 @@ and references.bib. Where latexmk or pdflatex is installed, it is compiled too.
 
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from pipeline.commands.figure import rows_drawn
 from pipeline.config.paper_file import paper_names, read_paper
 from pipeline.crate.archive import ARCHIVE
 from pipeline.pages.jobs import collect_jobs
+from pipeline.pages.manuscript import PaperFigure
 from pipeline.pages.paper import availability, manuscript, paper_facts, write_paper
 from pipeline.pages.report import collect_comparisons
 from pipeline.pages.result_tables import collect_series, write_result_tables
+from pipeline.steps.figure import FigureConfig, run_step
 from pipeline.store.digests import DIGESTS
 from pipeline.store.keys import file_digest
-from pipeline.store.runs import RESULTS
+from pipeline.store.runs import RESULTS, run_record
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, FAILED, command
 
@@ -73,6 +78,17 @@ def compiled(name: str, out: Path) -> int:
     return DONE
 
 
+def leave_out_runs(name: str, results: Path, out: Path) -> None:
+    """Draw a figure of the draft again, of the same runs, without their keys."""
+    config = FigureConfig(**run_record(results / "figure" / name)["config"])
+    with TemporaryDirectory() as folder:
+        run_step(
+            replace(config, identity=False), rows_drawn(name, results), Path(folder)
+        )
+        for suffix in (".pdf", ".png"):
+            shutil.copyfile(Path(folder) / f"{name}{suffix}", out / f"{name}{suffix}")
+
+
 @command
 def main(argv: list[str] | None = None) -> int:
     """Write one draft."""
@@ -92,4 +108,7 @@ def main(argv: list[str] | None = None) -> int:
     out = results / "paper" / given.name
     for path in write_paper(given.name, draft, results, out):
         print(f"{path.suffix[1:]:8} {path}")
+    for block in draft.blocks:
+        if isinstance(block, PaperFigure):
+            leave_out_runs(block.name, results, out / "figures")
     return compiled(given.name, out)

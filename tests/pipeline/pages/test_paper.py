@@ -5,19 +5,29 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from PIL import Image
 
 from analysis.captions.digits import with_u
-from pipeline.commands.paper import NO_ARCHIVE, archive_said, compilers
+from pipeline.commands.paper import (
+    NO_ARCHIVE,
+    archive_said,
+    compilers,
+    leave_out_runs,
+)
 from pipeline.config.paper_file import paper_names, read_paper
 from pipeline.pages.bibliography import bibtex, references
 from pipeline.pages.manuscript import as_latex, as_markdown, as_page
 from pipeline.pages.paper import availability, manuscript, paper_facts, write_paper
+from pipeline.results import saved_figure
 from pipeline.steps.compare import ComparisonSettings
 from pipeline.steps.compare import run_step as compare
+from pipeline.steps.figure import FigureConfig, run_step
+from pipeline.store.files import write_json
 from pipeline.terminal.errors import InputError
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 from tests.pipeline.conftest import ROOT
+from tests.pipeline.figure_runs import rows_of
 
 CASE = {
     "method": "projection",
@@ -141,6 +151,22 @@ def test_what_is_not_there_is_refused_with_the_remedy(finished):
         drafted(jobs, comparisons, paper | {"abstract": "{{ x }}"})
     with pytest.raises(InputError, match="has no paper 'shape_factor': did you mean"):
         read_paper("shape_factor")
+
+
+def test_the_figures_of_a_draft_have_no_line_of_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(saved_figure, "PNG_DPI", 100)
+    rows = rows_of("huang-3", tmp_path / "runs")
+    config = {"figure": "huang-3", "labels": [row.label for row in rows]}
+    needs = {"simulated": config["labels"]}
+    drawn = tmp_path / "figure" / "huang-3"
+    run_step(FigureConfig(**config), rows, drawn)
+    write_json(drawn / "run.json", {"key": "k", "config": config, "needs": needs})
+    leave_out_runs("huang-3", tmp_path, tmp_path)
+    heights = []
+    for folder in (drawn, tmp_path):
+        with Image.open(folder / "huang-3.png") as picture:
+            heights.append(picture.height)
+    assert 8 <= heights[0] - heights[1] <= 20  # pixels of a line of 2.6 mm
 
 
 def test_every_shipped_draft_can_be_read():
