@@ -139,7 +139,7 @@ class RollingRibbon:
 def boundary_paths(ribbons: Sequence[RollingRibbon], runs: Runs = ()) -> Figure:
     """Fig. 2a: patterns of motion, each in a panel, with the route of a point."""
     with styled():
-        height = 13.0 + 0.155 * page().room_mm  # of axes with equal scales, and labels
+        height = 17.0 + 0.155 * page().room_mm  # of axes with equal scales, and labels
         figure, (axes,) = sheet(PanelGrid(len(ribbons), 89.0, height, most=1), more=6.0)
         for letter, ax, ribbon in zip("abcdefgh", axes, ribbons, strict=False):
             ax.axhline(0.0, color=GROUND, lw=0.8)
