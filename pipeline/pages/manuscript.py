@@ -184,8 +184,9 @@ def as_page(of: Manuscript) -> str:
 
 STYLE = (
     "body{font:16px/1.5 serif;max-width:46rem;margin:2rem auto;padding:0 1rem}"
-    "img{max-width:100%}table{border-collapse:collapse;font-size:.85rem}"
-    "td,th{padding:.2rem .6rem;text-align:right}td:first-child{text-align:left}"
+    "img{max-width:100%}figure,table{margin:1rem 0}table{border-collapse:collapse;"
+    "font-size:.85rem}td,th{padding:.2rem .6rem;text-align:right}"
+    "td:first-child,th:first-child{text-align:left}"
     "figcaption,caption{font-size:.85rem;text-align:left}"
 )
 
