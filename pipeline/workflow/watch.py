@@ -56,6 +56,7 @@ def _tail(path: Path) -> list[str]:
 
 
 def _stamp(name: str, results: Path) -> int:
+    """When its receipt was written; 0 where there is none."""
     try:
         return receipt_path(name, results).stat().st_mtime_ns
     except OSError:
@@ -135,7 +136,7 @@ class PlanWatch:
         return f"{lines[-1]} ({path})" if traced else ""
 
     def _is_made(self, name: str) -> bool:
-        return _stamp(name, self._results) != self._before[name]
+        return _stamp(name, self._results) not in (0, self._before[name])
 
     def _spoken(self, name: str) -> str:
         return spoken(name, self._entries[name]["study"])

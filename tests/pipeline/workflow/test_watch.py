@@ -88,6 +88,20 @@ def test_a_batch_of_a_study_fails_only_when_none_of_its_runs_goes_on(
     assert [name for name, _ in watch.failures()] == ["simulate sizes, batch 2"]
 
 
+def test_what_is_made_anew_is_not_made_while_its_receipt_is_taken_away(
+    tmp_path: Path,
+) -> None:
+    receipt = tmp_path / "made" / NAMES[0]
+    put(receipt, "of before\n")
+    watch = PlanWatch(PLAN, NAMES, tmp_path)
+    receipt.unlink()  # as Snakemake does before it runs a job
+    assert watch.look().finished == []
+    put(tmp_path / "log" / f"{NAMES[0]}.log", "error: no sphere\n")
+    assert len(watch.failures()) == 1
+    put(receipt, "made\n")
+    assert len(watch.look().finished) == 1
+
+
 def test_the_time_left_is_what_the_same_took_last_time(tmp_path: Path) -> None:
     names = [f"simulate/{letter}" for letter in "abcd"]
     plan = {"names": {name: {"study": ""} for name in names}}
