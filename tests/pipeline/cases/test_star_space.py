@@ -35,6 +35,19 @@ def test_a_pushed_star_falls_over_its_rims() -> None:
     assert falls["contact_gap"] < 1e-9
 
 
+def test_a_star_that_is_pushed_the_other_way_falls_as_its_mirror_image() -> None:
+    """Before it has fallen: both ends lift, along z with the sign of the push."""
+    ends = []
+    for push in (1.3, -1.3):
+        case = StarSpaceCase(
+            StarCase(COARSE, schedule=None), push, 0.03, options=StepOptions(4e-3)
+        )
+        *_, last = case.steps()
+        ends.append(last.x)
+    assert np.abs(ends[0][:, 2]).max() > 1e-3
+    assert np.abs(ends[0] * [1.0, 1.0, -1.0] - ends[1]).max() < 1e-7
+
+
 @pytest.mark.long
 def test_the_threshold_of_falling_is_that_of_a_rigid_body() -> None:
     """Of the robot as it is shipped; a tenth less and more."""
