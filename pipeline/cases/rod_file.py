@@ -16,7 +16,7 @@ from sim.rod.actuation.actuation import Actuator
 from sim.rod.moving.from_plane import half_thickness, in_space
 from sim.rod.moving.motion import SpaceMotionStep
 from sim.rod.moving.space_world import SpaceWorld
-from sim.rod.moving.touching import Touching
+from sim.rod.moving.touching import OverlapError, Touching
 from sim.rod.rod.paths import centroid
 from sim.rod.stepping.options import CONSERVING, StepOptions
 from sim.rod.stepping.step import RodStep
@@ -89,6 +89,14 @@ class RodFileCase:
         touching = None
         if drawn.ground is not None:
             touching = Touching(drawn.radii, self.friction, drawn.ground)
+        try:
+            return self._world_in_space(drawn, touching)
+        except OverlapError as error:
+            raise ValueError(f"{self.path}: {drawn.told(error)}") from None
+
+    def _world_in_space(
+        self, drawn: SpaceRobot, touching: Touching | None
+    ) -> SpaceWorld:
         return SpaceWorld(
             drawn.rod, drawn.gravity, self.damping, drawn.force, touching=touching,
             tendons=drawn.tendons, pulling=drawn.pulling,

@@ -41,6 +41,9 @@ from pydantic import Field, model_validator
 from pipeline.config.models import Entry, Point, Positive, Rows, numbers
 from sim.rod.rod.rod import PASSIVE
 
+SOFTEST = 100.0  # Pa, below any gel: a modulus in MPa or GPa
+LIGHTEST = 10.0  # kg/m^3, below any foam: a density in g/cm^3
+
 Place = Annotated[tuple[float, float, float | None], numbers(3, 2)]
 Places = Annotated[list[Place], Field(min_length=2)]
 Tapering = Annotated[
@@ -91,6 +94,20 @@ class MaterialEntry(Entry):
     modulus: Positive
     density: Positive
     poisson: float = 0.5
+
+    @model_validator(mode="after")
+    def _in_si_units(self) -> Self:
+        for name, unit, least, other, factor in (
+            ("modulus", "Pa", SOFTEST, "MPa", 1e6),
+            ("density", "kg/m^3", LIGHTEST, "g/cm^3", 1e3),
+        ):
+            value = getattr(self, name)
+            if value < least:
+                raise ValueError(
+                    f"says {name} {value:g}, in {unit}, less than {least:g}: write "
+                    f"{value * factor:g} if it is in {other}"
+                )
+        return self
 
 
 class ArcEntry(Entry):

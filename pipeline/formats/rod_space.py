@@ -16,9 +16,9 @@ from pipeline.formats.rod_pieces import (
 )
 from pipeline.formats.rod_places import RodPlaces
 from pipeline.formats.rod_tendons import tendon_of
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
 from sim.rod.gravity import GRAVITY
-from sim.rod.moving.touching import LevelGround
+from sim.rod.moving.touching import LevelGround, OverlapError
 from sim.rod.rod.draft import NEAR
 from sim.rod.space.clamping import clamped_end, turned_section
 from sim.rod.space.joining import (
@@ -41,18 +41,32 @@ class SpaceRobot:
     Attributes
     ----------
     radii : (m,) half the thickness of each edge
+    rods : (m,) of the file, of each edge
     force : (n, 3) N
     tendons, pulling : cables, and shares of their tensions by time
     """
 
     rod: SpaceRod
     radii: Floats
+    rods: Ints
     force: Floats
     ground: LevelGround | None
     gravity: tuple[float, float, float]
     duration: float
     tendons: tuple[Tendon, ...] = ()
     pulling: Callable[[float], Floats] | None = None
+
+    def told(self, error: OverlapError) -> str:
+        """What starts within what, as a file names it."""
+        own, at = self.rods[error.edge], self.rod.nodes[self.rod.edges[error.edge, 0]]
+        where = f"rods[{own}] starts {error.depth:.3g} m"
+        if error.other < 0:
+            return f"{where} below the ground, near {shown(at)} m: lift it"
+        return (
+            f"{where} within rods[{self.rods[error.other]}], near {shown(at)} m: move "
+            "them apart, make them thinner, let joined ones part at 60 degrees or "
+            "more, or leave the ground out, without which nothing touches"
+        )
 
 
 class DrawnInSpace(RodPlaces):
@@ -140,9 +154,14 @@ class DrawnInSpace(RodPlaces):
             np.full(len(own.edges), self._half(content.rods[piece.rod]))
             for own, piece in zip(self.rods, self.pieces, strict=True)
         ]
+        whose = [
+            np.full(len(own.edges), piece.rod)
+            for own, piece in zip(self.rods, self.pieces, strict=True)
+        ]
         return SpaceRobot(
             replace(rod, mass=mass, held=held),
             np.concatenate(radii),
+            np.concatenate(whose),
             force,
             self._ground(),
             (x, y, z),

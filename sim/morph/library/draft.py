@@ -230,7 +230,8 @@ class Draft:
         if a == b or not (self.r[a] - self.r[b]).any():
             raise ValueError(
                 f"the axis {list(axis)} has its nodes at one place: name two that are "
-                "apart"
+                "apart; a mechanism in a plane turns about one node that bodies share, "
+                "without a hinge"
             )
 
     def _both(self, bodies: Pair | None) -> Pair:

@@ -77,6 +77,18 @@ class Touching:
             )
 
 
+class OverlapError(ValueError):
+    """An edge that starts within another (`other`), or below the ground (-1), by m."""
+
+    def __init__(self, edge: int, other: int, depth: float) -> None:
+        self.edge, self.other, self.depth = edge, other, depth
+        within = "the ground" if other < 0 else f"edge {other}"
+        super().__init__(
+            f"contact: edge {edge} starts {depth:.3g} m within {within}: move them "
+            "apart, or give smaller radii"
+        )
+
+
 class Contacts(NamedTuple):
     """Of c contacts.
 
@@ -300,8 +312,4 @@ def refuse_overlap(rod: SpaceRod, touching: Touching, x: Floats) -> None:
     found = contacts_of(rod, touching, near(rod, touching, x, 0.0, d), x, None, d)
     for k in np.flatnonzero(found.gap < -REACHED * touching.radius.min()).tolist():
         e, f = found.edge[k].tolist()
-        other = "the ground" if f < 0 else f"edge {f}"
-        raise ValueError(
-            f"contact: edge {e} starts {-found.gap[k]:.3g} m within {other}: move "
-            "them apart, or give smaller radii"
-        )
+        raise OverlapError(e, f, -float(found.gap[k]))

@@ -233,6 +233,26 @@ BAD: list[tuple[dict[str, Any], str]] = [
         },
         "which is joined to others at 25: end it there",
     ),
+    ({"material": {"modulus": 3, "density": 1100}}, "write 3e+06 if it is in MPa"),
+    ({"material": {"modulus": 3e6, "density": 1.1}}, "write 1100 if it is in g/cm^3"),
+    (
+        {
+            "rods": [{"line": [[0, 0, 3], [50, y, 3]]} for y in (8, -8)],
+            "clamps": [],
+            "load": None,
+            "ground": {"height": 0},
+        },
+        "m within rods[1], near (",
+    ),
+    (
+        {
+            "rods": [{"line": [[0, 0, 0.5], [50, 0, 0.5]]}],
+            "clamps": [],
+            "load": None,
+            "ground": {"height": 0},
+        },
+        "rods[0] starts 0.0005 m below the ground, near (0, 0, 0.0005) m: lift it",
+    ),
     ({"section": {"tape": {"width": 9}}}, "a flat one is rectangular"),
     ({"dimension": 2}, "has three numbers: say `dimension: 3`"),
 ]

@@ -190,7 +190,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
         "rods[0]: rod: the first director",
     ),
     ({"rods": [{**BEAM["rods"][0], "limb": 0}]}, "limbs are of the plane"),
-    ({"material": {"modulus": 1, "density": 1, "poisson": 0.7}}, "poisson is 0.7"),
+    ({"material": {"modulus": 1e6, "density": 99, "poisson": 0.7}}, "poisson is 0.7"),
     ({"section": {"round": {"diameter": 1, "bore": 2}}}, "leaves nothing"),
     ({"spacing": 50}, "a chain needs 3 nodes or more, not 2"),
 ]
