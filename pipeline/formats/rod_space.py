@@ -123,10 +123,33 @@ class DrawnInSpace(RodPlaces):
             )
 
     def drawn(self) -> SpaceRobot:
-        content = self.content
+        content, rod = self.content, self._joined()
+        mass, held = rod.mass.copy(), rod.held.copy()
+        for one in content.masses:
+            mass[_node(rod, self.place(one.at))] += one.mass
+        for pin in content.pins:
+            held[_node(rod, self.place(pin))] = True
+        x, y, z = self.numbers_of(content.gravity or (0.0, 0.0, -GRAVITY))
+        whose = np.repeat(
+            [piece.rod for piece in self.pieces], [len(own.edges) for own in self.rods]
+        )
+        return SpaceRobot(
+            replace(rod, mass=mass, held=held),
+            np.array([self._half(one) for one in content.rods])[whose],
+            whose,
+            self._forces(rod),
+            self._ground(),
+            (x, y, z),
+            content.duration,
+            tuple(self._tendon(k) for k in range(len(content.tendons))),
+            self._pulling if content.tendons else None,
+        )
+
+    def _joined(self) -> SpaceRod:
+        """All rods as one, clamped where the file says so."""
         at_joints = [
-            (j, clamp)
-            for clamp in content.clamps
+            j
+            for clamp in self.content.clamps
             for j in self._clamp(self.place(clamp.at), clamp.stiffness or np.inf)
         ]
         places = [
@@ -135,40 +158,20 @@ class DrawnInSpace(RodPlaces):
         ]
         rigid = [not joint.ball for joint in self.joints]
         rod, at = joined(self.rods, places, rigid, self.held)
-        for j, _ in at_joints:
+        for j in at_joints:
             rod = clamped(rod, edges_at(rod, at[j])[0])
-        mass, held, force = rod.mass.copy(), rod.held.copy(), np.zeros(rod.nodes.shape)
-        for one in content.masses:
-            mass[_node(rod, self.place(one.at))] += one.mass
-        for pin in content.pins:
-            held[_node(rod, self.place(pin))] = True
-        load = content.load
-        if load is not None:
-            if load.start or load.duration is not None:
-                raise ValueError("load: in space it acts all the time: leave times out")
-            for place in load.at:
-                force[_node(rod, self.place(place))] += self.numbers_of(load.force)
-        gravity = content.gravity or (0.0, 0.0, -GRAVITY)
-        x, y, z = self.numbers_of(gravity)
-        radii = [
-            np.full(len(own.edges), self._half(content.rods[piece.rod]))
-            for own, piece in zip(self.rods, self.pieces, strict=True)
-        ]
-        whose = [
-            np.full(len(own.edges), piece.rod)
-            for own, piece in zip(self.rods, self.pieces, strict=True)
-        ]
-        return SpaceRobot(
-            replace(rod, mass=mass, held=held),
-            np.concatenate(radii),
-            np.concatenate(whose),
-            force,
-            self._ground(),
-            (x, y, z),
-            content.duration,
-            tuple(self._tendon(k) for k in range(len(content.tendons))),
-            self._pulling if content.tendons else None,
-        )
+        return rod
+
+    def _forces(self, rod: SpaceRod) -> Floats:
+        """(n, 3) N."""
+        force, load = np.zeros(rod.nodes.shape), self.content.load
+        if load is None:
+            return force
+        if load.start or load.duration is not None:
+            raise ValueError("load: in space it acts all the time: leave times out")
+        for at in load.at:
+            force[_node(rod, self.place(at))] += self.numbers_of(load.force)
+        return force
 
     def _tendon(self, k: int) -> Tendon:
         entry = self.content.tendons[k]
