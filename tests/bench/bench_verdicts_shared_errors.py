@@ -43,7 +43,9 @@ def patches_on(nodes_mm: Floats, rng: np.random.Generator) -> Patches:
     )
     u = even_directions(100)
     seen = (u @ ways.T > STEEPEST)[None] & (rng.random((len(nodes_mm), 100, 1)) > 0.1)
-    seen &= rng.random((len(nodes_mm), 1, VIEWS)) > 0.2
+    shown = rng.random((len(nodes_mm), 1, VIEWS)) > 0.2
+    shown[~shown.any(axis=2)[:, 0]] = True  # each is seen by some
+    seen &= shown
     ball, patch, view = np.nonzero(seen)
     n, normal = len(ball), u[patch]
     return Patches(
