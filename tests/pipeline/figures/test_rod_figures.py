@@ -52,7 +52,7 @@ def robot(tmp_path_factory: pytest.TempPathFactory) -> Row:
 
 def test_snapshots_are_at_the_times_of_the_paper(robot: Row) -> None:
     titles = [ax.get_title() for ax in huang_4.draw([robot]).figure.axes]
-    assert titles == [f"t = {t:g} s" for t in huang_4.TIMES]
+    assert titles == [f"$t$ = {t:g} s" for t in huang_4.TIMES]
 
 
 def test_each_ground_has_its_way(robot: Row) -> None:
@@ -162,8 +162,8 @@ def test_any_moving_rod_is_drawn_and_plays(tmp_path: Path) -> None:
     case = OwnRodCase([[0.0, 0.01], [0.01, 0.012], [0.02, 0.01]], duration=0.2, every=8)
     drawn = rod_motion.draw([_row(case, tmp_path / "own", "mine")])
     titles = [ax.get_title() for ax in drawn.figure.axes]
-    assert titles[0] == "t = 0 s"
-    assert titles[-1] == "t = 0.2 s"
+    assert titles[0] == "$t$ = 0 s"
+    assert titles[-1] == "$t$ = 0.2 s"
     root = ElementTree.fromstring(drawn.moving["motion"])
     (move, _) = root.findall(".//{http://www.w3.org/2000/svg}animate")
     heights = [int(frame.split(",")[1].split("l")[0]) for frame in
