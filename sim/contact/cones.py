@@ -159,3 +159,11 @@ def cone_residual(w: Floats, mu: float, scale: Floats, p: Floats) -> float:
     share = np.minimum(1.0, bound / np.maximum(size, 1e-300))
     onto = np.column_stack([np.maximum(q[:, 0], 0.0), share[:, None] * q[:, 1:]])
     return float((np.abs(p - onto) * scale[:, [0, 1, 1]]).max(initial=0.0))
+
+
+def contact_tangents(normal: Floats) -> Floats:
+    """(c, 2, 3) unit vectors across normals (c, 3), and each other."""
+    axis = np.eye(3)[np.abs(normal).argmin(axis=1)]
+    one = np.cross(normal, axis)
+    one /= np.linalg.norm(one, axis=1, keepdims=True)
+    return np.stack([one, np.cross(normal, one)], axis=1)

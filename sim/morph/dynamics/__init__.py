@@ -2,6 +2,7 @@
 
 Read `masses` (what bodies weigh), `rows` and `constraint_rows` (constraints as rows
 with exact discrete gradients), `drivers` (what is moved by a law), `forces` (springs,
-obstacles, dampers), `step` (one energy-momentum step), `mechanism` (all of it
-together); then `motion` (many steps).
+obstacles, dampers), `ground` and `rubbing` (rigid planes with friction), `step` (one
+energy-momentum step), `landing` (which contacts are closed in it), `mechanism` (all of
+it together); then `motion` (many steps).
 """

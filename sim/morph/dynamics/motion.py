@@ -4,7 +4,7 @@ A step whose equations are not solved is cut in two, at most `halvings` times. W
 rows depend on others, those that are farthest from doing so at its start stand in its
 equations, and the others are met all the same: if one is not at its end, as where a
 singular configuration was left, rows are chosen anew. Nothing is yielded that violates
-a row by more than `residual`.
+a row by more than `residual`, or Coulomb's law by more than `complementarity`.
 """
 
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ from sim.arrays import Bools, Floats
 from sim.convergence import NotConvergedError
 from sim.limits import is_count, refuse_unless_positive
 from sim.morph.dynamics.constraint_rows import unknowns_at
+from sim.morph.dynamics.landing import no_contacts, solved_on_ground
 from sim.morph.dynamics.mechanism import MovingMechanism, equations_with
 from sim.morph.dynamics.step import Span, StepEnd, StepFailedError
 
@@ -32,14 +33,16 @@ class MotionOptions:
     h : length of a step
     residual : largest violation of a row at the end of a step, dimensionless
     halvings : how often a step may be cut in two
+    complementarity : largest residual of Coulomb's law, velocity
     """
 
     h: float
     residual: float = 1e-10
     halvings: int = 12
+    complementarity: float = 1e-9
 
     def __post_init__(self) -> None:
-        refuse_unless_positive(self, "h", "residual")
+        refuse_unless_positive(self, "h", "residual", "complementarity")
         if not is_count(self.halvings, least=0):
             raise ValueError(f"halvings is {self.halvings}: give 0 or more")
 
@@ -56,6 +59,10 @@ class MotionState(NamedTuple):
     energy : at the start
     driven, damped : energy brought by drivers and taken by dampers since
     worst : largest violation of a row so far
+    push : (k, 3) impulses of contacts with the ground in the last step
+    rubbed, struck : energy taken by friction and by impacts since
+    contact, below : largest residual of Coulomb's law, velocity, and depth under a
+        plane so far
     """
 
     step: int
@@ -68,6 +75,11 @@ class MotionState(NamedTuple):
     driven: float
     damped: float
     worst: float
+    push: Floats
+    rubbed: float = 0.0
+    struck: float = 0.0
+    contact: float = 0.0
+    below: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +91,8 @@ class MotionStep:
     r, v : (n, 3) nodes and velocities
     kinetic, potential : energy
     momentum, angular : (3,) about the origin
-    driven, damped : energy brought by drivers and taken by dampers so far
+    driven, damped, rubbed, struck : energy brought by drivers, and taken by dampers,
+        friction and impacts so far
     balance : energy that nothing accounts for so far
     residual, hidden : largest violation of a row, and of a rate of one, in units of the
         fastest node over L
@@ -100,6 +113,8 @@ class MotionStep:
     angular: Floats
     driven: float
     damped: float
+    rubbed: float
+    struck: float
     balance: float
     residual: float
     hidden: float
@@ -153,7 +168,9 @@ def start_state(
     if not energy < np.inf:
         raise ValueError("bodies overlap at the start, or a range is left: move them")
     nothing, kept = np.zeros(rows.count), mechanism.independent(z, 0.0)
-    return MotionState(0, z, v, nothing, nothing, kept, energy, 0.0, 0.0, worst)
+    mechanism.contacts.refuse_below(z, mechanism.size)
+    push = np.zeros((len(mechanism.contacts), 3))
+    return MotionState(0, z, v, nothing, nothing, kept, energy, 0.0, 0.0, worst, push)
 
 
 def _start_velocities(
@@ -272,7 +289,7 @@ def _solved(
     why: StepFailedError | str = ""
     for _ in range(2):
         try:
-            end = _step(mechanism, state, kept, t, h)
+            end, push = _step(mechanism, options, state, kept, t, h)
         except StepFailedError as error:
             why = error
         else:
@@ -280,7 +297,7 @@ def _solved(
             z1 = end.span.z1
             worst = _violation(mechanism, z1, t + h)
             if worst <= options.residual:
-                return _after(state, kept, end, max(worst, state.worst))
+                return _after(mechanism, state, kept, end, push, worst)
             why = f"a row is off by {worst:.1e}"
         again = mechanism.independent(z1, t + h)
         if (again == kept).all():
@@ -290,20 +307,31 @@ def _solved(
 
 
 def _step(
-    mechanism: MovingMechanism, state: MotionState, kept: Bools, t: float, h: float
-) -> StepEnd:
-    time = mechanism.time_numbers(t, t + h)
+    mechanism: MovingMechanism, options: MotionOptions, state: MotionState, kept: Bools,
+    t: float, h: float,
+) -> tuple[StepEnd, Floats]:  # fmt: skip
+    """The end of a step, and the pushes of the ground (k, 3)."""
+    time, contacts = mechanism.time_numbers(t, t + h), mechanism.contacts
     guess = state.z + h * state.v
     span = Span(
         h, time, state.z, state.v, guess, state.v, h * state.lam[kept],
-        h * state.mu[kept],
+        h * state.mu[kept], no_contacts(contacts, options.complementarity),
     )  # fmt: skip
-    return equations_with(mechanism, kept.tobytes()).solve(span)
+    equations = equations_with(mechanism, kept.tobytes())
+    if not len(contacts):
+        return equations.solve(span), state.push
+    gap = options.residual * mechanism.size
+    return solved_on_ground(equations, contacts, span, state.push, gap)
 
 
-def _after(state: MotionState, kept: Bools, end: StepEnd, worst: float) -> MotionState:
+def _after(
+    mechanism: MovingMechanism, state: MotionState, kept: Bools, end: StepEnd,
+    push: Floats, worst: float,
+) -> MotionState:  # fmt: skip
     lam, mu = np.zeros(len(kept)), np.zeros(len(kept))
     lam[kept], mu[kept] = end.span.lam / end.span.h, end.span.mu / end.span.h
+    gaps = mechanism.contacts.gaps(end.span.z1)
+    law = end.span.closed.residual(end.span.v1)
     return state._replace(
         z=end.span.z1,
         v=end.span.v1,
@@ -312,7 +340,12 @@ def _after(state: MotionState, kept: Bools, end: StepEnd, worst: float) -> Motio
         kept=kept,
         driven=state.driven + end.driven,
         damped=state.damped + end.damped,
-        worst=worst,
+        worst=max(worst, state.worst),
+        push=push,
+        rubbed=state.rubbed + end.ground.friction,
+        struck=state.struck + end.ground.impact,
+        contact=max(state.contact, law),
+        below=max(state.below, -float(gaps.min(initial=0.0))),
     )
 
 
@@ -337,8 +370,9 @@ def _seen(
     reaction, effort = _reactions(mechanism, state, t)
     return MotionStep(
         state, t, r, v, kinetic, potential, p.sum(axis=0),
-        np.cross(r, p).sum(axis=0), state.driven, state.damped,
-        gained - state.driven + state.damped, _violation(mechanism, state.z, t),
+        np.cross(r, p).sum(axis=0), state.driven, state.damped, state.rubbed,
+        state.struck, gained - state.driven + state.damped + state.rubbed
+        + state.struck, _violation(mechanism, state.z, t),
         hidden, state.worst, reaction, effort, made.iterations, made.substeps,
     )  # fmt: skip
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.contact.cones import cone_residual, coulomb_in_space
+from sim.contact.cones import cone_residual, contact_tangents, coulomb_in_space
 from sim.contact.pressing import pressing_pairs
 from sim.origami.folding.problem import FoldingProblem, NearbyPairs
 from sim.origami.model.assembly import EquilibriumSystem
@@ -60,14 +60,6 @@ class Rubbed(NamedTuple):
     residual: float
 
 
-def tangents(normal: Floats) -> Floats:
-    """(c, 2, 3) unit vectors across normals (c, 3), and each other."""
-    axis = np.eye(3)[np.abs(normal).argmin(axis=1)]
-    one = np.cross(normal, axis)
-    one /= np.linalg.norm(one, axis=1, keepdims=True)
-    return np.stack([one, np.cross(normal, one)], axis=1)
-
-
 def rubbed_at(
     problem: FoldingProblem, near: NearbyPairs, ends: tuple[Floats, Floats],
     turned: Floats, friction: Floats, mu: float, diagonal: Floats,
@@ -88,7 +80,9 @@ def rubbed_at(
     pair, columns, normal = found.pair[moves], columns[moves], found.normal[moves]
     start, end = found.weights[moves, 0], found.weights[moves, 1]
     slope = (end[:, :, None] * normal[:, 1, None, :]).reshape(-1, 12)
-    along = np.einsum("ca,ctx->ctax", start, tangents(normal[:, 0])).reshape(-1, 2, 12)
+    along = np.einsum("ca,ctx->ctax", start, contact_tangents(normal[:, 0])).reshape(
+        -1, 2, 12
+    )
     rows = np.zeros((len(moves), 3, len(model.first)))
     c, i = np.nonzero(columns >= 0)
     rows[c, 0, columns[c, i]] = slope[c, i]

@@ -7,6 +7,7 @@ import numpy as np
 from sim.arrays import Floats
 from sim.morph.dynamics.drivers import Driver
 from sim.morph.dynamics.forces import Dampers
+from sim.morph.dynamics.ground import Ground
 from sim.morph.dynamics.masses import RigidMass
 from sim.morph.dynamics.mechanism import MovingMechanism
 from sim.morph.dynamics.motion import MotionOptions, MotionStep, motion, start_state
@@ -14,6 +15,7 @@ from sim.morph.statics.elastic import Elastic
 from sim.morph.statics.loaded import LoadedStructure
 from sim.morph.structure.structure import Structure
 
+NO_GROUND = Ground()
 DOWN = np.array([0.0, -9.81, 0.0])
 
 
@@ -25,6 +27,7 @@ def moving(
     drivers: Sequence[Driver] = (),
     dampers: Dampers | None = None,
     contact_energy: float | None = None,
+    ground: Ground = NO_GROUND,
 ) -> MovingMechanism:
     """A structure that moves, without loads."""
     n = len(structure.r0)
@@ -38,6 +41,7 @@ def moving(
         dampers or Dampers.none(),
         tuple(drivers),
         contact_energy,
+        ground,
     )
 
 

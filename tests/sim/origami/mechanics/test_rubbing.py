@@ -7,10 +7,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from sim.arrays import Floats
+from sim.contact.cones import contact_tangents
 from sim.contact.crossing import crossings
 from sim.origami.mechanics.motion import MotionSettings, motion
 from sim.origami.mechanics.moving_state import MovingState
-from sim.origami.mechanics.rubbing import tangents
 from tests.sim.origami.mechanics.loose import leaves, lowered, pleats, resting_gaps
 
 SLOPE, G, TIME = np.radians(20.0), 9.81, 0.05  # tan 20 degrees = 0.36397
@@ -144,7 +144,7 @@ def test_pleats_slide_down_a_slope_as_their_weight_and_push_say() -> None:
 def test_tangents_are_across_their_normal(rng: np.random.Generator) -> None:
     normal = rng.normal(size=(20, 3))
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
-    frame = np.concatenate([normal[:, None], tangents(normal)], axis=1)
+    frame = np.concatenate([normal[:, None], contact_tangents(normal)], axis=1)
     assert frame @ frame.transpose(0, 2, 1) == pytest.approx(
         np.broadcast_to(np.eye(3), (20, 3, 3)), abs=1e-12
     )
