@@ -98,6 +98,7 @@ def test_a_scan_becomes_a_table_of_its_spheres(
     assert row["synthetic"] == "false"
     said = capsys.readouterr().out
     assert "spheres: 6" in said
+    assert f"found 6 spheres in 1 view: {out}/scan.html shows them" in said
     assert "free_radius_mm: " in said
     assert (out / "picture.png").stat().st_size > 10_000
     assert np.load(out / "points.npy").shape == (15_000, 3)
