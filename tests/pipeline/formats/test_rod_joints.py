@@ -288,3 +288,18 @@ def test_a_joined_robot_falls_and_keeps_its_energies(tmp_path: Path) -> None:
         np.linalg.norm(np.diff(s.x[edges], axis=1), axis=2) for s in (first, last)
     ]
     assert_allclose(length[1], length[0], rtol=1e-3)
+
+
+@pytest.mark.parametrize("turn", [170.0, -170.0, 80.0])
+def test_a_section_that_is_turned_far_at_a_joint_turns_in_parts(
+    turn: float, tmp_path: Path
+) -> None:
+    """A bend counts in the mean of both frames, which 180 degrees apart have none."""
+    c, s = np.cos(np.radians(turn)), np.sin(np.radians(turn))
+    across = [[0.0, 0.0, 1.0], [0.0, -s, c]]
+    rods = [{"line": line, "across": a} for line, a in zip(LINES, across, strict=True)]
+    rod = made(tmp_path, rods=rods).space_world.rod
+    parts = 2 if abs(turn) > 100.0 else 1
+    twists = np.sort(np.degrees(rod.state.twist) * np.sign(turn))
+    assert_allclose(twists[-parts:], abs(turn) / parts, atol=1e-9)
+    assert_allclose(twists[:-parts], 0.0, atol=1e-9)
