@@ -167,8 +167,8 @@ def _plan_apart(words: Sequence[str]) -> None:
         text=True,
         check=False,
     )
-    if done.returncode == REFUSED:
-        raise InputError(done.stderr.strip().removeprefix("error: "))
+    if done.returncode == REFUSED:  # packages may have warned before
+        raise InputError(f"\n{done.stderr.strip()}".partition("\nerror: ")[2])
     sys.stderr.write(done.stderr)
     if done.returncode:
         raise SystemExit(done.returncode)

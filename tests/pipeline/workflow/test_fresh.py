@@ -1,10 +1,12 @@
 """What a plan was made of is known again by its contents."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from pipeline.terminal.errors import InputError
 from pipeline.workflow import fresh
 from sim.syntax import PACKAGES
 
@@ -52,3 +54,13 @@ def test_a_file_from_outside_is_told_by_its_size_and_time(
     before = state(place, monkeypatch)
     os.utime(place / "scan.ply", (1, 1))
     assert state(place, monkeypatch) != before
+
+
+def test_a_refused_plan_says_why_whatever_packages_warn_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "no home: a folder is taken\nerror: conf/workflow.yaml is empty\n"
+    ended = subprocess.CompletedProcess("", 2, "", said)
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: ended)
+    with pytest.raises(InputError, match=r"^conf/workflow\.yaml is empty$"):
+        fresh.plan_without_compiling(tmp_path)
