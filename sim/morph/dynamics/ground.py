@@ -75,7 +75,7 @@ class GroundContacts:
         """All nodes but those held in place, with the largest radius of their bodies.
 
         Capsules and panels are the hulls of their ends and corners, so that a plane
-        touches them there first.
+        touches them there first. Forces act at the node, not at that distance.
         """
         node = np.flatnonzero(~_held(structure))
         radius, count = node_radii(structure)[node], len(ground.planes)

@@ -1,6 +1,7 @@
 """Bodies and linkages on rigid ground stand, slide, tip and land by Coulomb's law."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -13,6 +14,7 @@ from sim.morph.dynamics.masses import RigidMass
 from sim.morph.dynamics.mechanism import MovingMechanism
 from sim.morph.dynamics.motion import MotionOptions, MotionStep
 from sim.morph.library.draft import Draft
+from sim.morph.structure.solids import Solids
 from tests.sim.morph.dynamics.moving import largest, moved, moving
 
 G = 9.81
@@ -182,6 +184,24 @@ def test_a_chain_that_falls_comes_to_rest_on_the_ground() -> None:
     assert steps[-1].kinetic < 1e-25
     taken = steps[-1].rubbed + steps[-1].struck
     assert taken == pytest.approx(steps[0].potential - steps[-1].potential, rel=1e-12)
+    keep_their_laws(steps)
+
+
+def test_rods_and_balls_stand_on_the_ground_by_their_radius() -> None:
+    """The larger one where a node has both; a held node may be anywhere."""
+    r = [[0.0, 0.0, 0.05], [0.2, 0.0, 0.05], [0.0, 0.0, -0.1]]
+    rod = Draft(r).held(2).link(0, 1).structure()
+    solids = Solids(
+        ball=np.array([[1]]), ball_radius=np.array([0.03]),
+        capsule=np.array([[0, 1]]), capsule_radius=np.array([0.02]),
+    )  # fmt: skip
+    made = moving(
+        replace(rod, solids=solids), [RigidMass((0, 1), 0.1)], -G * UP,
+        contact_energy=1e-3, ground=floor(0.3),
+    )  # fmt: skip
+    steps = moved(made, 0.01, 0.3)
+    assert steps[-1].r[:2, 2] == pytest.approx([0.02, 0.03], abs=1e-10)
+    assert steps[-1].kinetic < 1e-20
     keep_their_laws(steps)
 
 
