@@ -301,6 +301,17 @@ def test_names_are_text_and_the_console_is_silent(page):
     assert page.problems == []
 
 
+@pytest.mark.slow
+def test_a_long_name_in_a_sentence_makes_the_page_no_wider(page):
+    script = (
+        "const p = document.createElement('p'); p.textContent = 'name_'.repeat(300);"
+        " document.querySelector('main').append(p);"
+        " const wide = document.documentElement.scrollWidth; p.remove();"
+        " return wide - innerWidth;"
+    )
+    assert page.run(script) <= 0
+
+
 def test_a_missing_browser_is_named(monkeypatch):
     from tests.browser import page as browser
 
