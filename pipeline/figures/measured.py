@@ -16,7 +16,7 @@ CAPTION = r"""
 if fitted %}; open where the record was fitted{% endif %}) beside predicted (blue){% if
 fitted %} and fitted (grey){% endif %}, bands and bars: 95 %{% if left %}; left out
 (crosses): as the other records predict it{% endif %}{% if along %}; below, error $E$ =
-predicted minus measured, with $\pm{{ '%g' | format(k) }}\,u_{\mathrm{val}}${% endif
+predicted minus measured, with $\pm{{ '%g' | format(k) }}\,u_\mathrm{val}${% endif
 %}. {{ records }} records, {{ held }} of them used in no fit; models
 tried: {{ tried }}. Verdicts of validation: {{ verdicts | listed }}. Measured by others:
 {{ source }}.
