@@ -189,7 +189,7 @@ def rms_of_many(panels: list[Axes], of: Series, look: Look, _: bool) -> str:
         low.axhline(look.k, color=FAINT, lw=0.6, ls="--")
     for panel in panels:
         panel.set_ylim(bottom=0)
-    what = f"{_words(of.quantity)}: rms $E$ ({_unit(of.unit)})"
+    what = f"{_words(of.quantity)}:\nrms $E$ ({_unit(of.unit)})"
     _label(panels, of, what, "$E/u_{val}$ (-)")
     return of.head(look)
 
