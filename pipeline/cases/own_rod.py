@@ -21,6 +21,7 @@ from sim.rod.rod.paths import centroid
 from sim.rod.rod.rod import PASSIVE, Rod, RodMaterial, hold, network, pieces_of
 from sim.rod.stepping.options import CONSERVING, StepOptions
 from sim.rod.stepping.step import RodStep
+from sim.rod.stepping.surroundings import DistributedLoad, Fluid, FollowerForce
 from sim.rod.stepping.world import Damping, NodeLoad, World
 
 Rows = Sequence[Sequence[float]]
@@ -58,6 +59,9 @@ class OwnRodCase:
     actuator: Actuator = field(default_factory=Actuator)
     damping: Damping = field(default_factory=Damping)
     load: NodeLoad | None = None
+    fluid: Fluid | None = None
+    distributed_loads: Sequence[DistributedLoad] = ()
+    follower_forces: Sequence[FollowerForce] = ()
     duration: float = 1.0
     every: int = 10
     options: StepOptions = CONSERVING
@@ -81,6 +85,9 @@ class OwnRodCase:
             actuator=self.actuator,
             schedule=self.schedule,
             load=self.load,
+            fluid=self.fluid,
+            distributed_loads=tuple(self.distributed_loads),
+            follower_forces=tuple(self.follower_forces),
             touching=self.touching,
         )
 

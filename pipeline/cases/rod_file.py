@@ -78,6 +78,9 @@ class RodFileCase:
             actuator=self.actuator,
             schedule=drawn.schedule,
             load=drawn.load,
+            fluid=drawn.fluid,
+            distributed_loads=drawn.distributed_loads,
+            follower_forces=drawn.follower_forces,
         )
 
     @cached_property

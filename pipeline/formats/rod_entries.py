@@ -11,6 +11,11 @@
     clamps    [{at: [x, y], stiffness: 0.1 (N m/rad)}]: ends held in direction too
     masses    [{at: [x, y], mass: 0.005 (kg)}]
     load      {at: [[x, y], ...], force: [0, -0.1] (N, each), start: 0, duration: 1 (s)}
+    distributed_loads  [{rod: 0, force: [0, -1] (N/m)}] of a rod, counted from 0; or
+              {rod: 0, along: 0, across: 2 (N/m)}, which turn with it; start, duration
+    follower_forces    [{at: [x, y], along: -1, across: 0 (N)}]: on an end, out of the
+              rod and to the left of that, as it turns; start, duration
+    fluid     {along: 1, across: 2 (N s/m^2)}: drag on lengths of rods
     ground    {height: 0, angle: 0 (degrees)}, {wave: {amplitude: 6, wavelength: 200}}
               or {points: [[x, y], ...]}, a smooth curve through points from left to
               right, level beyond them
@@ -22,9 +27,10 @@ With `dimension: 3` places, forces and gravity have three numbers and z is up; a
 may say `across`, the direction of its thickness where it begins (z, or x where the rod
 rises more than it runs), and `twist`, degrees by which its section is turned from there
 to its end, and material a `poisson` (0.5). Rods with a point in common are joined
-rigidly there, or by a ball where `hinges` name it. There are no arcs, limbs or pulses;
-loads act all the time; the ground is a plane, and where there is one, rods touch it and
-each other as round ones of half their thickness. Cables pull them:
+rigidly there, or by a ball where `hinges` name it. There are no arcs, limbs or pulses,
+no fluid and no loads that are spread or turn; loads act all the time; the ground is a
+plane, and where there is one, rods touch it and each other as round ones of half their
+thickness. Cables pull them:
 
     tendons   [{rod: 0, offset: [4, 0], tension: 3 (N), rise: 0.5 (s)}], along a rod:
               its distances from the axis, along `across` and beside it, or rows of arc
@@ -176,6 +182,40 @@ class LoadEntry(Entry):
     duration: float | None = None
 
 
+class DistributedEntry(Entry):
+    """N/m along a rod for a time in s; along and across it turn with it."""
+
+    rod: Annotated[int, Field(ge=0)]
+    force: Place = (0.0, 0.0, None)
+    along: float = 0.0
+    across: float = 0.0
+    start: float = 0.0
+    duration: Annotated[float, Field(ge=0.0)] | None = None
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if not {"force", "along", "across"} & self.model_fields_set:
+            raise ValueError("says no load: give force, along or across")
+        return self
+
+
+class FollowerEntry(Entry):
+    """A force in N on an end, out of the rod and to the left of that, for a time."""
+
+    at: Place
+    along: float
+    across: float = 0.0
+    start: float = 0.0
+    duration: Annotated[float, Field(ge=0.0)] | None = None
+
+
+class FluidEntry(Entry):
+    """Drag of resistive-force theory, N s/m^2 along and across a rod."""
+
+    along: Annotated[float, Field(ge=0.0)]
+    across: Annotated[float, Field(ge=0.0)]
+
+
 class WaveEntry(Entry):
     """amplitude sin(2 pi (x + start) / wavelength)."""
 
@@ -235,6 +275,9 @@ class RodFile(Entry):
     clamps: Rows[ClampEntry]
     masses: Rows[MassEntry]
     load: LoadEntry | None = None
+    distributed_loads: Rows[DistributedEntry]
+    follower_forces: Rows[FollowerEntry]
+    fluid: FluidEntry | None = None
     ground: GroundEntry | None = None
     gravity: Place | None = None
     pulses: Rows[PulseEntry]

@@ -7,7 +7,13 @@ import numpy as np
 from pipeline.config.checking import checked
 from pipeline.formats.json_file import read_entries
 from pipeline.formats.rod_ends import refuse_apart
-from pipeline.formats.rod_entries import Place, RodEntry, RodFile
+from pipeline.formats.rod_entries import (
+    DistributedEntry,
+    FollowerEntry,
+    Place,
+    RodEntry,
+    RodFile,
+)
 from pipeline.formats.rod_places import RodPlaces
 from pipeline.formats.rod_space import DrawnInSpace, SpaceRobot
 from sim.rod.actuation.actuation import Pulses
@@ -16,6 +22,12 @@ from sim.rod.gravity import GRAVITY
 from sim.rod.rod.draft import RodDraft
 from sim.rod.rod.rod import Rod, RodMaterial
 from sim.rod.rod.sections import RoundSection, Section
+from sim.rod.stepping.surroundings import (
+    DistributedLoad,
+    Fluid,
+    FollowerForce,
+    end_edge,
+)
 from sim.rod.stepping.world import NodeLoad
 
 
@@ -29,6 +41,9 @@ class DrawnRod:
     rod: Rod
     sections: list[Section]
     load: NodeLoad | None
+    distributed_loads: tuple[DistributedLoad, ...]
+    follower_forces: tuple[FollowerForce, ...]
+    fluid: Fluid | None
     ground: Ground | None
     schedule: Pulses | None
     gravity: tuple[float, float]
@@ -53,6 +68,7 @@ class _Drawing(RodPlaces):
         super().__init__(content)
         self.draft = RodDraft()
         self.chains: list[list[int]] = []
+        self.edges: list[list[int]] = []  # of each rod
 
     def drawn(self) -> DrawnRod:
         content, draft, given = self.content, self.draft, self.content.gravity
@@ -68,10 +84,14 @@ class _Drawing(RodPlaces):
             for c in content.clamps
         ]
         draft.masses += [(self._node(m.at), m.mass) for m in content.masses]
+        whole = draft.rod()
         return DrawnRod(
-            draft.rod(),
+            whole,
             draft.all_sections(),
             self._load(),
+            tuple(self._distributed(of) for of in content.distributed_loads),
+            tuple(self._follower(whole, of) for of in content.follower_forces),
+            self._fluid(),
             self._ground(),
             self._pulses(),
             self._plane((0.0, -GRAVITY, None) if given is None else given),
@@ -90,6 +110,7 @@ class _Drawing(RodPlaces):
         first = len(self.draft.edges)
         self.draft.curve(points, section, limb=rod.limb, closed=rod.closed)
         edges = self.draft.edges[first:]
+        self.edges.append(list(range(first, len(self.draft.edges))))
         self.chains.append([edges[0][0], *(j for _, j in edges)])
 
     def _section(self, rod: RodEntry) -> Section:
@@ -116,8 +137,32 @@ class _Drawing(RodPlaces):
         if given is None:
             return None
         nodes = [self._node(at) for at in given.at]
-        duration = np.inf if given.duration is None else given.duration
-        return NodeLoad(nodes, self._plane(given.force), given.start, duration)
+        lasts = _endless(given.duration)
+        return NodeLoad(nodes, self._plane(given.force), given.start, lasts)
+
+    def _distributed(self, given: DistributedEntry) -> DistributedLoad:
+        if given.rod >= len(self.edges):
+            raise ValueError(
+                f"distributed_loads: there is no rod {given.rod}: choose 0 to "
+                f"{len(self.edges) - 1}"
+            )
+        return DistributedLoad(
+            self.edges[given.rod],
+            self._plane(given.force),
+            given.along,
+            given.across,
+            given.start,
+            _endless(given.duration),
+        )
+
+    def _follower(self, rod: Rod, given: FollowerEntry) -> FollowerForce:
+        node, lasts = self._node(given.at), _endless(given.duration)
+        end_edge(rod, node)
+        return FollowerForce(node, given.along, given.across, given.start, lasts)
+
+    def _fluid(self) -> Fluid | None:
+        given = self.content.fluid
+        return None if given is None else Fluid(given.along, given.across)
 
     def _ground(self) -> Ground | None:
         given = self.content.ground
@@ -137,3 +182,7 @@ class _Drawing(RodPlaces):
         if not given:
             return None
         return Pulses([pulse.time for pulse in given], [pulse.limb for pulse in given])
+
+
+def _endless(duration: float | None) -> float:
+    return np.inf if duration is None else duration

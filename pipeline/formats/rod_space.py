@@ -76,6 +76,9 @@ class DrawnInSpace(RodPlaces):
         super().__init__(content)
         if content.pulses:
             raise ValueError("pulses are of the plane: leave them out in space")
+        for name in ("fluid", "distributed_loads", "follower_forces"):
+            if getattr(content, name):
+                raise ValueError(f"{name}: it is of the plane: leave it out in space")
         whole = [self._rod(f"rods[{k}]", rod) for k, rod in enumerate(content.rods)]
         closed = [rod.closed for rod in content.rods]
         balls = [self.place(at) for at in content.hinges]

@@ -4,8 +4,9 @@ With the mean velocity v of a step, (v0 + v1) / 2, its equation times h v says
 
     change of T + U + V = given - damped - friction - impact + left
 
-    given     h v . (load and force of a support), and change of U by actuation alone
-    damped    alpha: h m v^2; beta: beta / h k (eps1 - eps0)^2, or beta h v . K v
+    given     h v . (loads and force of a support), and change of U by actuation alone
+    damped    alpha: h m v^2; beta: beta / h k (eps1 - eps0)^2, or beta h v . K v; and
+              h v . drag in a fluid
     friction  -v_t p_t of all contacts
     impact    -v_n p_n of all contacts
 
@@ -19,7 +20,7 @@ import numpy as np
 from sim.rod.actuation.actuation import actuate
 from sim.rod.compiled import inner, kernel
 from sim.rod.energy.elastic import bend_law, edge_law, energies, join
-from sim.rod.stepping.newmark import overlap
+from sim.rod.stepping.along import overlap
 from sim.rod.stepping.state import Clock, EnergyFlow, RodState, Scheme, Setting, Work
 
 ROUNDING = 1e-12  # of the elastic energy
@@ -113,9 +114,11 @@ def _add_nodes(
             raised = -m * setting.gravity[a] * h * mean
             gained = m * (v - v0) * mean
             pushed = (loaded * setting.load[i, a] + work.support[i, a]) * mean
+            pushed += work.outer[i, a] * mean
             damped = setting.alpha * m * h * mean * mean
             if setting.rayleigh:
                 damped += setting.beta * h * mean * work.product[place[i], a]
+            damped += work.drag[i, a] * mean
             flow.left += gained + raised
             flow.given += pushed
             flow.damped += damped

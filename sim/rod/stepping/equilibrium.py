@@ -49,13 +49,18 @@ def settle(
     Raises
     ------
     ValueError
-        for `touching` with arcs, whose rests are not told from saddles.
+        for `touching` with arcs, whose rests are not told from saddles, and for loads
+        that are spread or turn.
     """
     if world.touching is not None and world.touching.arcs:
         raise ValueError("touching: arcs are of motions: settle without them")
+    if world.distributed_loads or world.follower_forces:
+        raise ValueError(
+            "loads that are spread or turn are of motions: let them come to rest in one"
+        )
     found = TOLERANCE if world.touching is None else TOUCHING
     options = StepOptions(tolerance=found, reuse=0.0, h=FIRST)
-    loop = Loop(replace(world, damping=Damping(beta=0.0)), options, None)
+    loop = Loop(replace(world, damping=Damping(beta=0.0), fluid=None), options, None)
     loop.scheme = scheme_of(options, world, gamma=1.0)
     outer = float(world.rod.mass.sum() * np.linalg.norm(world.gravity))
     if world.load is not None:

@@ -10,6 +10,7 @@ from sim.rod.energy.elastic import elements
 from sim.rod.rod.rod import Rod
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.state import Scheme, Setting
+from sim.rod.stepping.surroundings import edge_forces
 from sim.rod.stepping.world import World
 
 SHORTEST = 2.0**-14  # part of a step, where edges feel touch
@@ -32,6 +33,9 @@ def setting_of(world: World, pattern: BlockPattern | None = None) -> Setting:
         gravity=np.array(world.gravity, dtype=np.float64),
         load=load,
         load_window=window,
+        along=edge_forces(
+            rod, world.fluid, world.distributed_loads, world.follower_forces
+        ),
         alpha=float(world.damping.alpha),
         beta=float(world.damping.beta),
         mu=float(world.friction),

@@ -19,13 +19,13 @@ keeps that of Newmark's rule, from which it differs by the turning of an edge in
 
 import numpy as np
 
-from sim.arrays import Floats
 from sim.rod.actuation.actuation import actuate
 from sim.rod.compiled import inner, spine
 from sim.rod.contact.touching import TouchSetting
 from sim.rod.energy.blocks import backward, factorise, forward
 from sim.rod.energy.elastic import Rates, gradients, join
 from sim.rod.energy.stiffness import add_mass, add_stiffness, multiply, set_multiple
+from sim.rod.stepping.along import add_drag, find_edge_forces, overlap
 from sim.rod.stepping.conserving import conserving_gradient
 from sim.rod.stepping.contacts import add_impulses, place_frames
 from sim.rod.stepping.many_contacts import MANY, solve_many
@@ -69,6 +69,7 @@ def evaluate(
             state.x, work.x, setting.element, work.actuated, weight, work.viscous
         )
     loaded = overlap(setting.load_window, state.clock.time, h)
+    find_edge_forces(setting, scheme, state, work, h)
     if setting.rayleigh:
         for i in range(len(work.v)):
             for a in range(2):
@@ -85,15 +86,9 @@ def evaluate(
             if setting.rayleigh:
                 force += setting.beta * work.product[setting.pattern.place[i], a]
             r = m * (v - v0) + h * (force - m * setting.gravity[a])
-            r -= loaded * setting.load[i, a]
+            r -= loaded * setting.load[i, a] + work.outer[i, a] - work.drag[i, a]
             work.support[i, a] = r if setting.held[i, a] else 0.0
             work.r[i, a] = 0.0 if setting.held[i, a] else r
-
-
-@inner
-def overlap(window: Floats, time: float, h: float) -> float:
-    """How long of the step from `time` the load acts, s."""
-    return float(max(0.0, min(window[1], time + h) - max(window[0], time)))
 
 
 @spine
@@ -126,6 +121,7 @@ def renew_factor(
         h * h * g,
         matrix,
     )
+    add_drag(setting, scheme, state, work, h)
     if many:
         set_multiple(1.0, matrix, work.matrix)
     if touch is not None or not many:
@@ -272,6 +268,7 @@ def _report(
             inertia = m * abs(work.v[i, a] - state.v[i, a]) / h
             inner_force = max(abs(work.elastic[i, a]), abs(work.viscous[i, a]))
             outer_force = max(m * abs(setting.gravity[a]), abs(p) / h)
+            outer_force = max(outer_force, abs(work.outer[i, a]) / h)
             largest = max(largest, inertia, inner_force, outer_force)
     work.report.found_residual = worst
     work.report.found_share = worst / largest if largest > 0.0 else 0.0

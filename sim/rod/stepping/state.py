@@ -17,6 +17,7 @@ from sim.rod.contact.touching import TouchSetting
 from sim.rod.energy.blocks import BlockMatrix, BlockPattern, empty
 from sim.rod.energy.elastic import Actuated, Elements, Strains, passive, unstrained
 from sim.rod.rod.rod import Rod
+from sim.rod.stepping.surroundings import EdgeForces
 
 MAX_CONTACTS = 512  # with columns of their own: by the rules of [Hu20], or of rods
 MAX_PAIRED = 1024  # contacts on so many nodes, where rods touch rods
@@ -31,6 +32,7 @@ class Setting(NamedTuple):
     ----------
     gravity : (2,) m/s^2
     load : (n, 2) N, between the times load_window (2,) s
+    along : drag and loads of edges
     alpha, beta : 1/s, s, damping
     mu : friction coefficient
     rayleigh : damping in the paper's form, else by strain rate
@@ -47,6 +49,7 @@ class Setting(NamedTuple):
     gravity: Floats
     load: Floats
     load_window: Floats
+    along: EdgeForces
     alpha: float
     beta: float
     mu: float
@@ -312,6 +315,7 @@ class Work(NamedTuple):
     x, v, r : (n, 2) at the end of the step, and the residual of its equation
     elastic, viscous : (n, 2) gradients
     strain, actuated : at the end of the step
+    outer, drag : (n, 2) N s, what loads of edges push in the step, what a fluid takes
     support : (n, 2) N s, what holds held nodes in the step
     earlier : actuation at the start of the step
     flow : energies of the step
@@ -350,6 +354,8 @@ class Work(NamedTuple):
     viscous: Floats
     strain: Strains
     actuated: Actuated
+    outer: Floats
+    drag: Floats
     support: Floats
     earlier: Actuated
     flow: EnergyFlow
@@ -449,6 +455,8 @@ def work_space(rod: Rod, pattern: BlockPattern, pairs: int = 0) -> Work:
         viscous=np.zeros((n, 2)),
         strain=unstrained(rod),
         actuated=passive(rod),
+        outer=np.zeros((n, 2)),
+        drag=np.zeros((n, 2)),
         support=np.zeros((n, 2)),
         earlier=passive(rod),
         flow=zeros(EnergyFlow),

@@ -12,6 +12,12 @@ from sim.rod.contact.ground import Ground, gaps
 from sim.rod.contact.touching import PlaneTouching, refuse_start_inside
 from sim.rod.gravity import GRAVITY
 from sim.rod.rod.rod import PASSIVE, Rod
+from sim.rod.stepping.surroundings import (
+    DistributedLoad,
+    Fluid,
+    FollowerForce,
+    end_edge,
+)
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,9 @@ class World:
     actuator: Actuator = field(default_factory=Actuator)
     schedule: Schedule | None = None
     load: NodeLoad | None = None
+    fluid: Fluid | None = None
+    distributed_loads: tuple[DistributedLoad, ...] = ()
+    follower_forces: tuple[FollowerForce, ...] = ()
     touching: PlaneTouching | None = None  # without it, nodes feel the ground alone
     velocity: Floats | None = None  # (n, 2) m/s at the start; held nodes keep it
 
@@ -91,6 +100,23 @@ class World:
             self._refuse_missing_limbs()
         if self.load and not all(0 <= k < n for k in self.load.nodes):
             raise ValueError(f"load: nodes {self.load.nodes}: choose from 0 to {n - 1}")
+        self._refuse_missing_edges()
+
+    @property
+    def has_spread_forces(self) -> bool:
+        """Whether there is a fluid, or a load that is spread or turns."""
+        spread = bool(self.distributed_loads or self.follower_forces)
+        return spread or self.fluid is not None
+
+    def _refuse_missing_edges(self) -> None:
+        for follower in self.follower_forces:
+            end_edge(self.rod, follower.node)
+        m = len(self.rod.edges)
+        for k in (k for load in self.distributed_loads for k in load.edges):
+            if not 0 <= k < m:
+                raise ValueError(
+                    f"distributed load: there is no edge {k}: choose 0 to {m - 1}"
+                )
 
     def _refuse_missing_limbs(self) -> None:
         """The contact limb is chosen among all limbs by their edges."""

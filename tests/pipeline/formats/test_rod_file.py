@@ -1,6 +1,7 @@
 """Rod files: the shipped ones, and what is wrong with others in one line."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,10 @@ import pytest
 from pipeline.cases.rod_file import RodFileCase
 from pipeline.formats.rod_file import DrawnRod, read_rod
 from pipeline.terminal.errors import InputError
+from sim.rod.rod.paths import centroid
 from sim.rod.rod.rod import PASSIVE
+from sim.rod.stepping.simulate import simulate
+from sim.rod.stepping.surroundings import Fluid
 from tests.pipeline.shipped_cases import config_of
 
 SHIPPED = sorted((Path(__file__).parents[3] / "conf" / "robot").glob("*.yaml"))
@@ -22,6 +26,7 @@ rods:
   - line: [[0, 0], [50, 0]]
 clamps: [{at: [0, 0]}]
 """
+GIVEN = "unit: mm"
 
 
 def drawn(path: Path) -> DrawnRod:
@@ -67,6 +72,23 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(
         ("at: [25, 0]", "at: [0, 0]", "holds an end, but 2 edges meet there"),
         ("line: [[0, 0], [0, 0]]", "line: [[0, 0], [50, 0]]", "move the nodes apart"),
         ("unit: foot", "unit: mm", "choose one of mm, cm, m, inch"),
+        (f"{GIVEN}\nfluid: {{along: 1, across: -1}}", GIVEN, "across"),
+        (
+            f"{GIVEN}\ndistributed_loads: [{{rod: 1, across: 2}}]",
+            GIVEN,
+            "no rod 1: choo",
+        ),
+        (
+            f"{GIVEN}\ndistributed_loads: [{{rod: 0}}]",
+            GIVEN,
+            "give force, along or acr",
+        ),
+        (
+            f"{GIVEN}\nfollower_forces: [{{at: [0, 0], along: 1}}]",
+            GIVEN,
+            "acts on a free",
+        ),
+        (f"dimension: 3\n{GIVEN}\nfluid: {{along: 1, across: 2}}", GIVEN, "the plane"),
         (
             "arc: {centre: [0, 0], radius: 9, start: 5, end: 5}",
             "line: [[0, 0], [50, 0]]",
@@ -128,3 +150,36 @@ def test_a_point_of_a_curve_that_another_rod_has_joins_them(tmp_path: Path) -> N
     path.write_text(path.read_text().replace("[[20, 31], [20", "[[21, 32], [20"))
     with pytest.raises(ValueError, match="same point, in the line or curve of both"):
         read_rod(str(path))
+
+
+def test_a_swimmer_moves_its_centre_by_unequal_drag_only() -> None:
+    """Equal drags on mass that is spread alike: all forces on it sum up to nothing."""
+    swimmer = next(path for path in SHIPPED if path.stem == "swimmer")
+    case = RodFileCase(str(swimmer), lasts=0.7, every=1000)
+    fluid = case.world.fluid
+    assert fluid is not None
+    equal = replace(case.world, fluid=Fluid(fluid.across, fluid.across))
+    moved = []
+    for world in (case.world, equal):
+        *_, last = simulate(world, case.options, 0.7, every=1000)
+        centre = centroid(world.rod.nodes, world.rod.mass)
+        moved.append(np.linalg.norm(centroid(last.x, world.rod.mass) - centre))
+        assert last.damped > 1e-6
+    assert moved[0] > 1e-5
+    assert moved[1] < 1e-9
+
+
+def test_loads_that_are_spread_or_turn_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "beam.yaml"
+    path.write_text(
+        f"{BEAM}distributed_loads: [{{rod: 0, force: [0, -2], duration: 0.5}}]\n"
+        "follower_forces: [{at: [50, 0], along: -0.1, across: 0.2, start: 0.1}]\n"
+        "fluid: {along: 1, across: 2}\n"
+    )
+    world = RodFileCase(str(path)).world
+    (load,), (follower,) = world.distributed_loads, world.follower_forces
+    assert load.edges == list(range(10))  # not that behind the clamp
+    assert (load.force, load.start, load.duration) == ((0.0, -2.0), 0.0, 0.5)
+    assert world.rod.nodes[follower.node] == pytest.approx([0.05, 0.0])
+    assert (follower.along, follower.across, follower.start) == (-0.1, 0.2, 0.1)
+    assert world.fluid == Fluid(1.0, 2.0)
