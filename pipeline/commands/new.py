@@ -87,11 +87,11 @@ duration: 0.4 # s
 """
 COMPARISON = """\
 # A comparison of your own: put this under `comparisons:` in conf/workflow.yaml, then
-# run `make figures`. Its case is a file of conf/case, such as conf/case/{name}.yaml:
-#   defaults: [structure_file, _self_]
-#   structure: {{path: {name}.yaml}}
+# run `snakemake --cores 2 results/made/compare/{name}` and `morphtrack report`.
 {name}:
-  case: triangles_cylinder # put yours here
+  case: triangles_cylinder # of conf/case; for a file of your own these two lines:
+  # case: structure_file
+  # overrides: [case.path=FILE.yaml]
   scan: [scans/front.ply, scans/back.ply] # each file is a view of the same print
   unit: mm # of the numbers in these files: mm, cm, m or inch
   sphere_radius_mm: 6 # of the printed balls
@@ -132,7 +132,8 @@ KINDS = {
     "comparison": (
         "{name}.comparison.yaml",
         COMPARISON,
-        "put it into conf/workflow.yaml, then: morphtrack plan",
+        "put it into conf/workflow.yaml, then:\n"
+        "snakemake --cores 2 results/made/compare/{name}\nmorphtrack report",
     ),
     "study": ("conf/study/{name}.yaml", STUDY, "make study NAME={name}"),
 }

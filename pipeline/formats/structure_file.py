@@ -25,7 +25,7 @@ may also carry notes, which change nothing: name, description, source, evidence,
 the answer that its author expects with its tolerance. Any other key is refused.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -214,6 +214,13 @@ def _aims(content: StructureFile) -> tuple[list[int] | None, Floats | None]:
     if target is not None and target.nodes:
         if leading is not None or goals is not None:
             raise ValueError("`target` names nodes: leave out `leading` and `goals`")
+        seen: set[int] = set()
+        for i, (node, *_) in enumerate(target.nodes):
+            if node in seen:
+                raise ValueError(
+                    f"target.nodes[{i}] names node {node} again: name it once"
+                )
+            seen.add(node)
         leading, goals = (
             [row[0] for row in target.nodes],
             [row[1:] for row in target.nodes],
@@ -227,11 +234,24 @@ def _check_named_nodes(content: StructureFile) -> None:
     if content.leading == []:
         raise ValueError("`leading` is empty: name a node, or leave it out: all lead")
     n = len(content.nodes)
-    for i, body in enumerate(content.bodies or ()):
-        if not all(0 <= node < n for node in body):
+    for where, entry, nodes in _naming_nodes(content):
+        if not all(0 <= node < n for node in nodes):
             raise ValueError(
-                f"bodies[{i}] is {body}: the structure has nodes 0 to {n - 1}"
+                f"{where} is {list(entry)}: the structure has nodes 0 to {n - 1}"
             )
+
+
+def _naming_nodes(
+    content: StructureFile,
+) -> Iterator[tuple[str, Sequence[Any], Sequence[int]]]:
+    """Entries that name nodes, in whole and their nodes, where nobody else checks."""
+    for i, body in enumerate(content.bodies or ()):
+        yield f"bodies[{i}]", body, body
+    for kind, rows in content.ranges:
+        for i, row in enumerate(rows):
+            yield f"ranges.{kind}[{i}]", row, row[:-2]
+    for i, aim in enumerate(content.target.nodes if content.target else ()):
+        yield f"target.nodes[{i}]", aim, aim[:1]
 
 
 def _owners(content: StructureFile) -> list[str]:

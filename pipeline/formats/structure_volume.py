@@ -8,9 +8,10 @@
                 dot: [[a, b, p, q, least, most], ...],
                 triple: [[a, b, p, q, s, t, least, most], ...]}
 
-An angle is that from edge ab to edge pq, in degrees from 0 to 180; both edges must be
-links or lie within a rigid body, so that it is known by their dot product. A bound that
-is null is none.
+An angle is between the directions a to b and p to q, in degrees: 0 where they are the
+same, 180 where they are opposite. With a, b, c in line and b between the others,
+[a, b, b, c] is 0 and [b, a, b, c] is 180. Both edges must be links or lie within a
+rigid body, so that it is known by their dot product. A bound that is null is none.
 """
 
 from collections.abc import Sequence
@@ -48,11 +49,17 @@ Six = Annotated[
 ]
 
 
+ANGLE = (
+    "[a, b, c, d, least, most]: degrees between the directions a to b and c to d, 0 "
+    "where they are the same; at a node b, [b, a, b, c] is 180 if a, b, c are in line"
+)
+
+
 class RangesFile(Entry):
     """Ranges by what they are of."""
 
     length: Rows[Two]
-    angle: Rows[Four]
+    angle: Annotated[Rows[Four], Field(description=ANGLE)]
     dot: Rows[Four]
     triple: Rows[Six]
 

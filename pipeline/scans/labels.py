@@ -47,8 +47,9 @@ def label_scan(
         if factor is not None and factor != 1:
             raise InputError(
                 f"the spheres fit the structure when the scan is multiplied by "
-                f"{factor:g}: run the ingest again with the right --unit, or correct "
-                "scale_mm"
+                f"{factor:g}: is the `unit` of the structure's file right, or "
+                f"--scale-mm {scale_mm / factor:g} in place of {scale_mm:g}, or the "
+                "--unit of the ingest other?"
             )
         _check_scale(mechanism, table, options, scale_mm)
         _check_mirror(mechanism, table, options, len(labels.labelled))
@@ -72,7 +73,7 @@ def _check_scale(
     scale = wrong_scale(mechanism, table.centres_mm, table.covariances_mm2, options)
     if scale is not None and abs(scale - 1.0) > SAME_SCALE:
         raise InputError(
-            f"links come out {scale:.3f} times as long as simulated: scale_mm "
+            f"links come out {scale:.3f} times as long as simulated: --scale-mm "
             f"{scale * scale_mm:.4g} in place of {scale_mm:g}?"
         )
 

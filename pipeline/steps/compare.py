@@ -198,7 +198,7 @@ def _other_unit(scale_mm: float, simulated: Path) -> str:
         return ""
     mm = unit_named(unit).mm
     return (
-        f"; the structure is written in {unit}: scale_mm {mm:g} in place of "
+        f"; the structure is written in {unit}: --scale-mm {mm:g} in place of "
         f"{scale_mm:g}, a factor of {mm / scale_mm:g}?"
     )
 

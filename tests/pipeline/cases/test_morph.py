@@ -291,6 +291,14 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "too many digits": ({"leading": [10**30]}, "a number is 100000000000000000..."),
     "leading": ({"leading": [7]}, "leading node 7 is not there"),
     "leading twice": ({"leading": [2, 2], "goals": [[0, 0, 0]] * 2}, "named twice"),
+    "target": (
+        {"leading": None, "goals": None, "target": {"nodes": [[7, 0, 0, 1]]}},
+        "target.nodes[0] is [7, 0.0, 0.0, 1.0]: the structure has nodes 0 to 3",
+    ),
+    "target twice": (
+        {"leading": None, "goals": None, "target": {"nodes": [[2, 0, 0, 1]] * 2}},
+        "target.nodes[1] names node 2 again: name it once",
+    ),
     "goals": ({"goals": [[0, 0, 0]] * 3}, "3 goals for 1 leading nodes"),
     "goal": ({"goals": [[0, 0, float("inf")]]}, "goals[0][2] is inf: give a"),
 }

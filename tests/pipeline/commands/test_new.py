@@ -48,7 +48,7 @@ def test_a_new_study_and_a_new_comparison_are_read(
 ) -> None:
     begun("study", capsys)
     assert read_study("mine", []).case == "triangles_cylinder"
-    begun("comparison", capsys)
+    assert "results/made/compare/mine" in begun("comparison", capsys)
     text = (project / "mine.comparison.yaml").read_text()
     workflow = project / "conf/workflow.yaml"
     inner = "".join(f"  {line}\n" for line in text.splitlines())
@@ -81,5 +81,7 @@ def test_the_schema_knows_what_a_file_may_hold(
     joints = set(found["$defs"]["JointEntry"]["properties"])
     assert {"hinge", "prismatic", "limited", "planar"} <= joints
     assert len(joints) == 12
+    angle = found["$defs"]["RangesFile"]["properties"]["angle"]["description"]
+    assert "between the directions a to b and c to d" in angle
     assert schema(["loaded"]) == 0
     assert "springs" in json.loads(capsys.readouterr().out)["properties"]

@@ -92,6 +92,14 @@ def test_a_limited_structure_ends_within_its_limits(tmp_path: Path) -> None:
             {"ranges": {"angle": [[1, 2, 2, 3, 0, 90]]}},
             "the edge 2-3, which is no link",
         ),
+        (
+            {"ranges": {"angle": [[0, 1, 1, 9, 0, 90]]}},
+            "ranges.angle[0] is [0, 1, 1, 9, 0.0, 90.0]: the structure has nodes 0 to",
+        ),
+        (
+            {"ranges": {"length": [[0, -1, 1, 2]]}},
+            "ranges.length[0] is [0, -1, 1.0, 2.0]: the structure has nodes 0 to 3",
+        ),
     ],
 )
 def test_impossible_bodies_and_ranges_are_refused(

@@ -114,7 +114,12 @@ def test_too_few_spheres_are_refused_in_one_line(mechanism, folders, tmp_path, r
 def test_a_scan_in_metres_is_named_as_such(mechanism, folders, tmp_path, rng):
     scan = scanned(mechanism[0].nodes_mm / 1000, rng, sd_mm=3e-5)
     ingest = write_ingest(tmp_path / "metres", scan)
-    with pytest.raises(InputError, match="multiplied by 1000"):
+    said = (
+        "multiplied by 1000: is the `unit` of the structure's file right, or "
+        f"--scale-mm {SCALE_MM / 1000:g} in place of {SCALE_MM:g}, or the --unit of "
+        "the ingest other?"
+    )
+    with pytest.raises(InputError, match=re.escape(said)):
         run_step(CONFIG, ingest, *folders[1:])
 
 
@@ -122,7 +127,7 @@ def test_a_scale_that_is_not_the_unit_of_the_structure_is_named(folders):
     spheres, simulated, out = folders
     path = simulated / "structure.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"unit": "mm"}))
-    said = "labelled.*in mm: scale_mm 1 in place of 1600, a factor of 0.000625"
+    said = "labelled.*in mm: --scale-mm 1 in place of 1600, a factor of 0.000625"
     with pytest.raises(InputError, match=said):
         run_step(replace(CONFIG, scale_mm=40 * SCALE_MM), spheres, simulated, out)
 
@@ -133,7 +138,7 @@ def test_a_scan_of_a_print_in_another_size_says_the_scale(
     scan = scanned(0.953 * mechanism[0].nodes_mm, rng)
     ingest = write_ingest(tmp_path / "small", scan)
     said = (
-        r"links come out 0.953 times as long as simulated: scale_mm ([\d.]+) in place"
+        r"links come out 0.953 times as long as simulated: --scale-mm ([\d.]+) in place"
     )
     with pytest.raises(InputError, match=said) as caught:
         run_step(CONFIG, ingest, *folders[1:])
