@@ -22,6 +22,7 @@ from sim.rod.rod.rod import PASSIVE, Rod, RodMaterial, hold, network, pieces_of
 from sim.rod.stepping.options import CONSERVING, StepOptions
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.surroundings import DistributedLoad, Fluid, FollowerForce
+from sim.rod.stepping.turning import TurningEnd
 from sim.rod.stepping.world import Damping, NodeLoad, World
 
 Rows = Sequence[Sequence[float]]
@@ -62,6 +63,7 @@ class OwnRodCase:
     fluid: Fluid | None = None
     distributed_loads: Sequence[DistributedLoad] = ()
     follower_forces: Sequence[FollowerForce] = ()
+    turning: Sequence[TurningEnd] = ()
     duration: float = 1.0
     every: int = 10
     options: StepOptions = CONSERVING
@@ -88,6 +90,7 @@ class OwnRodCase:
             fluid=self.fluid,
             distributed_loads=tuple(self.distributed_loads),
             follower_forces=tuple(self.follower_forces),
+            turning=tuple(self.turning),
             touching=self.touching,
         )
 

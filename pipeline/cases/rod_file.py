@@ -81,6 +81,7 @@ class RodFileCase:
             fluid=drawn.fluid,
             distributed_loads=drawn.distributed_loads,
             follower_forces=drawn.follower_forces,
+            turning=drawn.turning,
         )
 
     @cached_property

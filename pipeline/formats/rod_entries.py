@@ -8,7 +8,8 @@
               beside it limb, section, material, spacing, closed of its own
     hinges    [[x, y], ...] where rods turn freely; else they are joined rigidly
     pins      [[x, y], ...] held in place
-    clamps    [{at: [x, y], stiffness: 0.1 (N m/rad)}]: ends held in direction too
+    clamps    [{at: [x, y], stiffness: 0.1 (N m/rad)}]: ends held in direction too, or
+              turned by it: turns: [[0, 0], [2, 90], ...] (s, degrees to the left)
     masses    [{at: [x, y], mass: 0.005 (kg)}]
     load      {at: [[x, y], ...], force: [0, -0.1] (N, each), start: 0, duration: 1 (s)}
     distributed_loads  [{rod: 0, force: [0, -1] (N/m)}] of a rod, counted from 0; or
@@ -55,6 +56,7 @@ Places = Annotated[list[Place], Field(min_length=2)]
 Tapering = Annotated[
     list[Annotated[tuple[float, float, float], numbers(3)]], Field(min_length=2)
 ]
+Turns = Annotated[list[Annotated[tuple[float, float], numbers(2)]], Field(min_length=1)]
 
 
 class RectangularEntry(Entry):
@@ -160,10 +162,14 @@ class RodEntry(Entry):
 
 
 class ClampEntry(Entry):
-    """An end held in place, and in direction with a stiffness in N m/rad."""
+    """An end held in place, and in direction with a stiffness in N m/rad.
+
+    turns : rows of time, s, and angle to the left, degrees
+    """
 
     at: Place
     stiffness: Positive | None = None
+    turns: Turns | None = None
 
 
 class MassEntry(Entry):

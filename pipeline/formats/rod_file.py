@@ -28,6 +28,7 @@ from sim.rod.stepping.surroundings import (
     FollowerForce,
     end_edge,
 )
+from sim.rod.stepping.turning import TurningEnd
 from sim.rod.stepping.world import NodeLoad
 
 
@@ -44,6 +45,7 @@ class DrawnRod:
     distributed_loads: tuple[DistributedLoad, ...]
     follower_forces: tuple[FollowerForce, ...]
     fluid: Fluid | None
+    turning: tuple[TurningEnd, ...]
     ground: Ground | None
     schedule: Pulses | None
     gravity: tuple[float, float]
@@ -92,6 +94,7 @@ class _Drawing(RodPlaces):
             tuple(self._distributed(of) for of in content.distributed_loads),
             tuple(self._follower(whole, of) for of in content.follower_forces),
             self._fluid(),
+            self._turning(),
             self._ground(),
             self._pulses(),
             self._plane((0.0, -GRAVITY, None) if given is None else given),
@@ -159,6 +162,17 @@ class _Drawing(RodPlaces):
         node, lasts = self._node(given.at), _endless(given.duration)
         end_edge(rod, node)
         return FollowerForce(node, given.along, given.across, given.start, lasts)
+
+    def _turning(self) -> tuple[TurningEnd, ...]:
+        """The ends behind clamps, which come after all that is drawn."""
+        first, found = len(self.draft.points), []
+        for k, clamp in enumerate(self.content.clamps):
+            if clamp.turns is not None:
+                times, degrees = np.array(clamp.turns).T
+                angles = np.radians(degrees).tolist()
+                about = self.draft.clamps[k][0]
+                found.append(TurningEnd(first + k, about, times.tolist(), angles))
+        return tuple(found)
 
     def _fluid(self) -> Fluid | None:
         given = self.content.fluid

@@ -76,6 +76,10 @@ class DrawnInSpace(RodPlaces):
         super().__init__(content)
         if content.pulses:
             raise ValueError("pulses are of the plane: leave them out in space")
+        if any(clamp.turns for clamp in content.clamps):
+            raise ValueError(
+                "turns of a clamp are of the plane: leave them out in space"
+            )
         for name in ("fluid", "distributed_loads", "follower_forces"):
             if getattr(content, name):
                 raise ValueError(f"{name}: it is of the plane: leave it out in space")

@@ -32,6 +32,8 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
     """
     if world.touching is not None:
         raise ValueError("touching is of the plane only: leave it out, or dimension 2")
+    if world.turning:
+        raise ValueError("turns of a clamp are of the plane only: leave them out")
     if world.has_spread_forces:
         raise ValueError(
             "a fluid, and loads that are spread or turn, are of the plane only: leave "

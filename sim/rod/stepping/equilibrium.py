@@ -50,13 +50,14 @@ def settle(
     ------
     ValueError
         for `touching` with arcs, whose rests are not told from saddles, and for loads
-        that are spread or turn.
+        that are spread or turn, and ends that turn.
     """
     if world.touching is not None and world.touching.arcs:
         raise ValueError("touching: arcs are of motions: settle without them")
-    if world.distributed_loads or world.follower_forces:
+    if world.distributed_loads or world.follower_forces or world.turning:
         raise ValueError(
-            "loads that are spread or turn are of motions: let them come to rest in one"
+            "loads that are spread or turn, and ends that turn, are of motions: let "
+            "them come to rest in one"
         )
     found = TOLERANCE if world.touching is None else TOUCHING
     options = StepOptions(tolerance=found, reuse=0.0, h=FIRST)

@@ -85,6 +85,8 @@ def refuse_what_has_no_tangent(world: World, options: StepOptions) -> None:
         )
     if options.contact is not ContactRule.EXACT:
         raise ValueError("steps: sensitivities are those of contact exact")
+    if world.turning:
+        raise ValueError("sensitivities know no ends that turn: leave turns out")
     if world.has_spread_forces:
         raise ValueError(
             "sensitivities know no fluid, and no loads that are spread or turn: leave "

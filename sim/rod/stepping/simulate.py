@@ -39,6 +39,11 @@ class Loop:
         start: RodState | None,
         pattern: BlockPattern | None = None,
     ) -> None:
+        if world.turning and options.accuracy > 0.0:
+            raise ValueError(
+                f"steps: accuracy is {options.accuracy:g}: ends that turn have steps "
+                "of fixed length, set it to 0"
+            )
         self.world = world
         self.options = options
         self.setting = setting_of(world, pattern)
@@ -96,6 +101,29 @@ class Loop:
         self.state.clock.ready = 0.0  # forces at the start of a step are new
 
     def steps(self, steps: int, stop: float, end: float = np.inf) -> bool:
+        if not self.world.turning:
+            return self._run(steps, stop, end)
+        h = self.options.h
+        for _ in range(steps):
+            if self.time > stop - 1e-6 * h:
+                break
+            left = end - self.time
+            self._turn(h if left >= (1.0 - 1e-6) * h else left)
+            if not self._run(1, stop, end):
+                return False
+        return True
+
+    def _turn(self, h: float) -> None:
+        """Set out with the ends that turn to their places at the end of the step."""
+        world, state = self.world, self.state
+        for turn in world.turning:
+            before = float(state.v[turn.node] @ state.v[turn.node])
+            way = turn.place(world.rod.nodes, self.time + h) - state.x[turn.node]
+            state.v[turn.node] = way / h
+            gained = float(state.v[turn.node] @ state.v[turn.node]) - before
+            state.clock.given += 0.5 * float(world.rod.mass[turn.node]) * gained
+
+    def _run(self, steps: int, stop: float, end: float) -> bool:
         return run(
             self._handed("setting"),
             self._handed("scheme"),

@@ -18,6 +18,7 @@ from sim.rod.stepping.surroundings import (
     FollowerForce,
     end_edge,
 )
+from sim.rod.stepping.turning import TurningEnd
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class World:
     fluid: Fluid | None = None
     distributed_loads: tuple[DistributedLoad, ...] = ()
     follower_forces: tuple[FollowerForce, ...] = ()
+    turning: tuple[TurningEnd, ...] = ()
     touching: PlaneTouching | None = None  # without it, nodes feel the ground alone
     velocity: Floats | None = None  # (n, 2) m/s at the start; held nodes keep it
 
@@ -101,6 +103,8 @@ class World:
         if self.load and not all(0 <= k < n for k in self.load.nodes):
             raise ValueError(f"load: nodes {self.load.nodes}: choose from 0 to {n - 1}")
         self._refuse_missing_edges()
+        for turn in self.turning:
+            turn.refuse_unheld(self.rod.held)
 
     @property
     def has_spread_forces(self) -> bool:

@@ -26,7 +26,7 @@ rods:
   - line: [[0, 0], [50, 0]]
 clamps: [{at: [0, 0]}]
 """
-GIVEN = "unit: mm"
+GIVEN, TURNS = "unit: mm", "at: [0, 0]"
 
 
 def drawn(path: Path) -> DrawnRod:
@@ -88,6 +88,7 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(
             GIVEN,
             "acts on a free",
         ),
+        ("at: [0, 0], turns: [[0, 5]]", "at: [0, 0]", "begin at 0 s or later with 0"),
         (f"dimension: 3\n{GIVEN}\nfluid: {{along: 1, across: 2}}", GIVEN, "the plane"),
         (
             "arc: {centre: [0, 0], radius: 9, start: 5, end: 5}",
@@ -169,14 +170,23 @@ def test_a_swimmer_moves_its_centre_by_unequal_drag_only() -> None:
     assert moved[1] < 1e-9
 
 
-def test_loads_that_are_spread_or_turn_are_read(tmp_path: Path) -> None:
+def test_loads_that_are_spread_or_turn_and_ends_that_turn_are_read(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "beam.yaml"
     path.write_text(
         f"{BEAM}distributed_loads: [{{rod: 0, force: [0, -2], duration: 0.5}}]\n"
         "follower_forces: [{at: [50, 0], along: -0.1, across: 0.2, start: 0.1}]\n"
         "fluid: {along: 1, across: 2}\n"
     )
+    path.write_text(
+        path.read_text().replace(TURNS, f"{TURNS}, turns: [[0, 0], [2, 90]]")
+    )
     world = RodFileCase(str(path)).world
+    (turn,) = world.turning
+    assert world.rod.nodes[turn.node] == pytest.approx([-0.005, 0.0])
+    assert world.rod.nodes[turn.about] == pytest.approx([0.0, 0.0])
+    assert (turn.times, turn.angles) == ([0.0, 2.0], [0.0, pytest.approx(0.5 * np.pi)])
     (load,), (follower,) = world.distributed_loads, world.follower_forces
     assert load.edges == list(range(10))  # not that behind the clamp
     assert (load.force, load.start, load.duration) == ((0.0, -2.0), 0.0, 0.5)
