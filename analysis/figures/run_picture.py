@@ -108,7 +108,7 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
     pens, width = (BANDS, 6.0) if drawing.folds else (MISSING, 2.0)
     for (name, pairs), pen in zip(drawing.missing.items(), pens, strict=False):
         look = {"colors": pen, "linewidths": width, "zorder": 3}
-        add(drawing.last[pairs], label=f"missing, held by {name}", **look)
+        add(drawing.last[pairs], label=f"off, {name}", **look)
     for name, pairs in drawing.folds.items():
         pen = MOUNTAIN if name.startswith("mountain") else VALLEY
         add(drawing.last[pairs], colors=pen, linewidths=1.6, label=name, zorder=4)

@@ -11,9 +11,12 @@ from sim.origami.folding.folding import OrigamiStep
 from sim.origami.folding.outcome import (
     FoldReport,
     FoldVerdict,
+    HeldBy,
     asked_until,
     fold_report,
     missing_folds,
+    over_and_short,
+    over_folds,
     reached_folds,
     wrong_side,
 )
@@ -75,6 +78,20 @@ class FoldOutcome:
         said = f"as drawn: {many} of {len(folds)} creases are folded there, crease "
         return {"stress_free": f"{said}{edge} ({a}-{b}) by {folds.max():.0f} degrees"}
 
+    def _off(self) -> Summary:
+        """How many creases are beyond the tolerance, and how far over or short."""
+        report = self._report
+        off = np.array([held is not HeldBy.NOTHING for held in report.held], dtype=bool)
+        if not off.any():
+            return {}
+        over = np.degrees(over_folds(report.asked, report.reached)[off])
+        said = (
+            f"{off.sum()} of {len(off)} creases are more than {self.tolerance:g} "
+            f"degrees from what was asked: {over_and_short(over, ' degrees')}"
+        )
+        folded = report.verdict is FoldVerdict.FOLDED
+        return {"fold_off": said + ("; rigid panels come no nearer" if folded else "")}
+
     def summary(self) -> Summary:
         report = self._report
         done = report.verdict in (FoldVerdict.FOLDED, FoldVerdict.NOTHING)
@@ -85,6 +102,7 @@ class FoldOutcome:
             **self._stress_free(),
             "wrong_way": report.wrong_way,
             "fold_missing_deg": float(np.degrees(away)),
+            **self._off(),
         }
         return said | ({"fold_why": report.why} if report.why else {})
 

@@ -14,7 +14,8 @@ from pipeline.terminal.errors import InputError
 from sim.limits import refuse_unless_positive
 from sim.origami.folding.folding import OrigamiStep, run
 from sim.origami.folding.imperfections import Imperfections
-from sim.origami.folding.outcome import crease_lines
+from sim.origami.folding.leaving import FLAT
+from sim.origami.folding.outcome import crease_lines, reached_folds
 from sim.origami.folding.problem import FoldingProblem
 from sim.origami.folding.reactions import support_forces, unsupported
 from sim.origami.folding.sheet import Sheet, StartError, check_phase
@@ -122,8 +123,22 @@ class OrigamiCase:
         refuse_unless_positive(self, "fold_tolerance")
         for phase in self.phases:
             check_phase(self.sheet, phase)
+        self._refuse_nothing_to_fold()
         for probe in self.probes:
             probe.check(len(self.mesh.rest))
+
+    def _refuse_nothing_to_fold(self) -> None:
+        """Refuse a flat sheet that is only folded, by an assignment of nothing."""
+        mesh, assigned = self.mesh, self.pattern.assignment
+        named = any(not isinstance(p, Fold) or p.creases for p in self.phases)
+        if named or np.any(assigned):
+            return
+        if np.abs(reached_folds(mesh, mesh.rest)).max(initial=0.0) > FLAT:
+            return
+        raise ValueError(
+            "no crease is assigned, nothing folds: write M or V at the creases of the "
+            "pattern, or name creases and angles in phases"
+        )
 
     def _divide_edges(self) -> None:
         """More vertices on free edges; creases keep their places, not their numbers."""

@@ -11,6 +11,7 @@ import pandas as pd
 from pipeline.store.files import read_json
 from sim.arrays import Floats, Ints
 from sim.morph.structure.faces import body_faces
+from sim.origami.folding.outcome import over_and_short, over_folds
 
 POSITIONS = ("r", "x")  # names of the array that holds (steps, n, 2 or 3) positions
 FOLDS = "folds.csv"  # a row for each crease of a folded sheet
@@ -114,15 +115,19 @@ def _folds(directory: Path, arrays: Mapping[str, Any]) -> dict[str, Ints]:
 
 
 def _missing_folds(directory: Path, arrays: Mapping[str, Any]) -> dict[str, Ints]:
-    """(q, 2) nodes of creases by what holds them, with how much they miss at most."""
+    """(q, 2) nodes of creases by what holds them, with how far they are off at most."""
     path = directory / FOLDS
     if "crease_lines" not in arrays or not path.is_file():
         return {}
     lines, table = arrays["crease_lines"], pd.read_csv(path, keep_default_na=False)
-    table["held"] = np.where(table["wrong_way"] == 1, "wrong side", table["held_by"])
-    away = table[table["held"] != ""]
+    reached = table["reached_deg"].astype(float)
+    asked = reached + table["missing_deg"].astype(float)
+    table["over"] = over_folds(asked.to_numpy(), reached.to_numpy())
+    held_by = "held by " + table["held_by"]
+    table["held"] = np.where(table["wrong_way"] == 1, "on the wrong side", held_by)
+    away = table[(table["wrong_way"] == 1) | (table["held_by"] != "")]
     return {
-        f"{held}: {rows['missing_deg'].astype(float).abs().max():.0f}° at most": lines[
+        f"{held}: {over_and_short(rows['over'].to_numpy(), '°')}": lines[
             np.isin(lines[:, 2], rows["crease"])
         ][:, :2]
         for held, rows in away.groupby("held")

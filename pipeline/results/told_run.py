@@ -20,7 +20,6 @@ ABOUT = (  # say how, not what
     "time",
     "ke",
 )
-LEAST_SHORT = 1.0  # degrees
 SAID = {
     "limits": "limits reached",
     "fold_why": "because",
@@ -70,9 +69,8 @@ def told(record: Mapping[str, Any]) -> list[str]:
         lines.append(f"start: a node moved by {moved} to fit the constraints")
     for name in ("limits", "touching", "fold", "fold_why", "warning", "doubled_nodes"):
         if result.get(name):
-            lines.append(
-                f"{SAID.get(name, name)}: {result[name]}{_short(name, result)}"
-            )
+            off = f", {result['fold_off']}" if name + "_off" in result else ""
+            lines.append(f"{SAID.get(name, name)}: {result[name]}{off}")
     return lines
 
 
@@ -92,14 +90,6 @@ def told_sheet(directory: Path) -> list[str]:
     kinds = [f"{many[letter]} {kind}" for letter, kind in KINDS.items() if many[letter]]
     panels = len(sheet["faces_vertices"])
     return [f"sheet: {', '.join([f'{panels} panels', *kinds])}"]
-
-
-def _short(name: str, result: Mapping[str, Any]) -> str:
-    """How far the softest crease stays behind what is asked of it."""
-    degrees = float(result.get("fold_missing_deg") or 0.0)
-    if name != "fold" or not degrees >= LEAST_SHORT:
-        return ""
-    return f", one crease {degrees:.0f} degrees short of what was asked"
 
 
 def short(value: Any) -> str:

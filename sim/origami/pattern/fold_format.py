@@ -273,7 +273,8 @@ def _assignment(
         elif unassigned is Unassigned.REFUSE:
             raise ValueError(
                 f"edge {a}-{b} of the FOLD file has neither fold angle nor assignment: "
-                "assign it, or choose unassigned 'flat'"
+                "assign it M or V, or leave all such edges flat by "
+                "case.pattern.unassigned=flat"
             )
     return out
 

@@ -164,6 +164,22 @@ def test_a_folded_sheet_shows_its_mountains_and_valleys_with_their_angles(
     }
 
 
+def test_creases_that_are_off_are_shown_with_how_far_over_and_short(
+    tmp_path: Path,
+) -> None:
+    lines = np.array([[0, 1, 5], [1, 2, 6], [2, 3, 7]])
+    np.savez(tmp_path / "steps.npz", x=np.zeros((1, 4, 3)), crease_lines=lines)
+    rows = ["crease,reached_deg,missing_deg,wrong_way,held_by"]
+    rows += ["5,158,-50,0,closure", "6,-90,-18,0,closure", "7,-60,100,1,closure"]
+    (tmp_path / "folds.csv").write_text("\n".join(rows) + "\n")
+    shape = read_moving_shape(tmp_path)
+    assert shape is not None
+    assert {name: pairs.tolist() for name, pairs in shape.missing.items()} == {
+        "held by closure: 50° over, 18° short at most": [[0, 1], [1, 2]],
+        "on the wrong side: 100° short at most": [[2, 3]],
+    }
+
+
 def test_a_number_that_stays_zero_is_not_drawn(tmp_path: Path) -> None:
     table = "step,strain_energy,contact_energy,fold_missing_deg\n0,0,0,1\n1,0,0,2\n"
     (tmp_path / "steps.csv").write_text(table)

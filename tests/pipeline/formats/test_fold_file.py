@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 
 from pipeline.cases.origami import OrigamiCase
 from pipeline.formats.fold_file import fold_file
+from pipeline.steps.recording import record_steps
 from pipeline.terminal.errors import InputError
 from sim.origami.pattern.fold_format import (
     Unassigned,
@@ -394,7 +395,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "undriven.svg": (
         drawn.as_svg([*drawn.rim(0, 0, 2, 2), (1, 0, 1, 2, "U")]),
-        "has neither fold angle nor assignment",
+        "by case.pattern.unassigned=flat",
     ),
 }
 
@@ -432,6 +433,47 @@ def test_a_panel_that_is_not_flat_is_refused_before_anything_runs(
     )
     with pytest.raises(InputError, match=r"panel 0 is not flat: vertex \d .*triangles"):
         next(case.steps())
+
+
+def test_a_sheet_of_which_no_crease_is_assigned_is_refused_unless_it_is_driven(
+    tmp_path: Path,
+) -> None:
+    text = BAD["undriven.svg"][0]
+    crease = read("undriven.svg", tmp_path, text, unassigned="flat").creases[0]
+    path = tmp_path / "undriven.svg"
+    words = [f"case.pattern.path={path}", "case.pattern.unassigned=flat"]
+    with pytest.raises(InputError, match="no crease is assigned, nothing folds: write"):
+        composed(OrigamiCase, "fold_file", *words)
+    named = "case.phases=[{_target_: sim.origami.loading.phases.Fold, %s}]"
+    one = named % f"creases: [{crease}], angles: [1.5]"
+    assert composed(OrigamiCase, "fold_file", *words, one).phases
+    with pytest.raises(InputError, match="nothing folds"):
+        composed(OrigamiCase, "fold_file", *words, named % "fraction: 0.5")
+
+
+def test_a_fold_counts_its_creases_beyond_the_tolerance(tmp_path: Path) -> None:
+    path = tmp_path / "sectors.fold"
+    at = np.radians([0, 60, 160, 280])
+    rim = np.column_stack([np.cos(at), np.sin(at)])
+    document = {
+        "vertices_coords": [[0, 0], *rim.tolist()],
+        "edges_vertices": [[0, 1], [0, 2], [0, 3], [0, 4]],
+        "edges_assignment": ["V", "M", "V", "V"],
+        "faces_vertices": [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1]],
+    }
+    path.write_text(json.dumps(document))
+    case = composed(
+        OrigamiCase,
+        "fold_file",
+        f"case.pattern.path={path}",
+        "case.phases.0.fraction=0.6",
+    )
+    result = record_steps(case, "fold_file", tmp_path)
+    assert result["fold"] == "folded"
+    assert result["fold_off"] == (
+        "4 of 4 creases are more than 5 degrees from what was asked: 51 degrees over, "
+        "18 degrees short at most; rigid panels come no nearer"
+    )
 
 
 def test_a_run_says_which_creases_are_folded_where_the_sheet_is_free_of_stress(

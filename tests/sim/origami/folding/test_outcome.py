@@ -11,6 +11,8 @@ from sim.origami.folding.outcome import (
     FoldVerdict,
     HeldBy,
     fold_report,
+    over_and_short,
+    over_folds,
     reached_folds,
 )
 from sim.origami.folding.placing import held_in_place, placed_nodes, turned_by
@@ -88,6 +90,15 @@ def test_closure_holds_what_is_missing_of_a_miura_sheet() -> None:
     assert report.verdict is FoldVerdict.FOLDED
     assert 15 < missing.max() < 25
     assert set(report.held) == {HeldBy.CLOSURE}
+
+
+def test_creases_are_over_or_short_by_the_side_that_is_asked() -> None:
+    asked = np.array([108, 108, -108, -108, 0, np.nan, 108])
+    reached = np.array([158, 70, -146, -101, -9, 30, -2])
+    over = over_folds(asked, reached)
+    assert over.tolist() == [50, -38, 38, -7, 9, 0, -110]
+    assert over_and_short(over[:4], "°") == "50° over, 38° short at most"
+    assert over_and_short(over[:1], "°") == "50° over at most"
 
 
 def test_softness_holds_a_crease_that_a_load_bends_back() -> None:
