@@ -120,14 +120,14 @@ def _missing_folds(directory: Path, arrays: Mapping[str, Any]) -> dict[str, Ints
     if "crease_lines" not in arrays or not path.is_file():
         return {}
     lines, table = arrays["crease_lines"], pd.read_csv(path, keep_default_na=False)
-    reached = table["reached_deg"].astype(float)
-    asked = reached + table["missing_deg"].astype(float)
-    table["over"] = over_folds(asked.to_numpy(), reached.to_numpy())
+    reached = np.asarray(table["reached_deg"], dtype=np.float64)
+    asked = reached + np.asarray(table["missing_deg"], dtype=np.float64)
+    table["over"] = over_folds(asked, reached)
     held_by = "held by " + table["held_by"]
     table["held"] = np.where(table["wrong_way"] == 1, "on the wrong side", held_by)
     away = table[(table["wrong_way"] == 1) | (table["held_by"] != "")]
     return {
-        f"{held}: {over_and_short(rows['over'].to_numpy(), '°')}": lines[
+        f"{held}: {over_and_short(np.asarray(rows['over'], dtype=np.float64), '°')}": lines[
             np.isin(lines[:, 2], rows["crease"])
         ][:, :2]
         for held, rows in away.groupby("held")
