@@ -126,12 +126,12 @@ def _missing_folds(directory: Path, arrays: Mapping[str, Any]) -> dict[str, Ints
     held_by = "held by " + table["held_by"]
     table["held"] = np.where(table["wrong_way"] == 1, "on the wrong side", held_by)
     away = table[(table["wrong_way"] == 1) | (table["held_by"] != "")]
-    return {
-        f"{held}: {over_and_short(np.asarray(rows['over'], dtype=np.float64), '°')}": lines[
-            np.isin(lines[:, 2], rows["crease"])
-        ][:, :2]
-        for held, rows in away.groupby("held")
-    }
+    found = {}
+    for held, rows in away.groupby("held"):
+        far = over_and_short(np.asarray(rows["over"], dtype=np.float64), "°")
+        chosen = np.isin(lines[:, 2], rows["crease"])
+        found[f"{held}: {far}"] = lines[chosen][:, :2]
+    return found
 
 
 def in_space(r: Floats) -> Floats:
