@@ -38,6 +38,7 @@ class Drawing:
     view : elevation and azimuth, degrees, of what is not flat
     folds : (q, 2) nodes of creases by how they fold, mountains red, valleys blue
     axes : (3, 3) directions of x, y and z
+    unit : of all lengths, "" where nobody says
     """
 
     first: Floats
@@ -51,6 +52,7 @@ class Drawing:
     view: tuple[float, float] = (25.0, -60.0)
     folds: Mapping[str, Ints] = field(default_factory=dict)
     axes: Floats = field(default_factory=lambda: np.eye(3))
+    unit: str = ""
 
 
 def run_picture(
@@ -140,8 +142,8 @@ def _frame(axes: Any, drawing: Drawing) -> None:
     if drawing.flat:
         axes.set_ylim(low[2], high[2])
         axes.set_aspect("equal")
-        axes.set_xlabel("x")
-        axes.set_ylabel("y")
+        for name, put in (("x", axes.set_xlabel), ("y", axes.set_ylabel)):
+            put(f"{name} ({drawing.unit})" if drawing.unit else name)
         return
     axes.set_ylim(low[1], high[1])
     axes.set_zlim(low[2], high[2])
@@ -149,19 +151,20 @@ def _frame(axes: Any, drawing: Drawing) -> None:
     axes.set_proj_type("ortho")
     axes.view_init(*drawing.view)
     axes.set_axis_off()
-    _draw_axes(axes, drawing.axes, low, span)
+    _draw_axes(axes, drawing, low, span)
 
 
-def _draw_axes(axes: Any, directions: Floats, corner: Floats, span: Floats) -> None:
+def _draw_axes(axes: Any, drawing: Drawing, corner: Floats, span: Floats) -> None:
     """Arrows along x, y and z at a corner, of a round length that is written there."""
     reach = 0.25 * float(span.max())
     size = float(10.0 ** np.floor(np.log10(reach)))
     size *= max(times for times in (1.0, 2.0, 5.0) if times * size <= reach)
-    for name, along in zip("xyz", directions, strict=True):
+    for name, along in zip("xyz", drawing.axes, strict=True):
         end = corner + size * along
         axes.plot(*np.stack([corner, end]).T, color=FAINT, linewidth=0.8)
         axes.text(*(corner + 1.2 * size * along), name, fontsize=6, ha="center")
-    axes.text2D(0.01, 0.01, f"axes {size:g} long", transform=axes.transAxes, fontsize=6)
+    said = " ".join(["axes", f"{size:g}", *drawing.unit.split(), "long"])
+    axes.text2D(0.01, 0.01, said, transform=axes.transAxes, fontsize=6)
 
 
 def _draw_numbers(axes: Axes, columns: Mapping[str, Floats]) -> None:

@@ -28,6 +28,7 @@ UNITS = {  # of columns of steps.csv, as they are read: quantity and unit
     "time": "time $t$ (s)",
     "x_c": "centroid $x_c$ (m)",
     "y_c": "centroid $y_c$ (m)",
+    "z_c": "centroid $z_c$ (m)",
     "way_over_H": "way / $H$ (-)",
     "x_first": "$x$ of the first node (m)",
     "y_first": "$y$ of the first node (m)",

@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from pipeline.cases.record import State, Summary
+from pipeline.cases.rod_end import rod_end
 from pipeline.cases.rod_record import RodRecorder, moving, refuse_times, rod_state
 from pipeline.cases.space_motion import SpaceMotionRecorder, moving_in_space
 from pipeline.formats.rod_file import DrawnRod, read_rod
@@ -135,9 +136,13 @@ class RodFileCase:
 
     def _ends(self, last: RodStep) -> Summary:
         x_c, y_c = centroid(last.x, self.world.rod.mass)
-        return {"x_c": float(x_c), "y_c": float(y_c), "nodes": len(last.x)}
+        place = {"x_c": float(x_c), "y_c": float(y_c), "nodes": len(last.x)}
+        start = self.world.rod.nodes
+        return place | rod_end(start, last.x, last.v, last.time)
 
     def _ends_in_space(self, last: SpaceMotionStep) -> Summary:
-        mass = self.space_world.rod.mass
-        place = mass @ last.x / mass.sum()
-        return {f"{a}_c": float(v) for a, v in zip("xyz", place, strict=True)}
+        rod = self.space_world.rod
+        place = rod.mass @ last.x / rod.mass.sum()
+        centre = {f"{a}_c": float(c) for a, c in zip("xyz", place, strict=True)}
+        v = last.moving.v[: rod.nodes.size].reshape(-1, 3)
+        return centre | rod_end(rod.nodes, last.x, v, last.time)

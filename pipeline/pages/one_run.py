@@ -3,13 +3,14 @@
 Both are made after the run and are none of its results: its digests leave them out.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pipeline.results.moving_shape import MovingShape, read_moving_shape
-from pipeline.results.told_run import PAGE, PICTURE, told
+from pipeline.results.told_run import PAGE, PICTURE, length_unit, told
 from pipeline.store.files import replacing, write_text
 from pipeline.store.leaves import flat
 from pipeline.store.runs import run_record
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from analysis.figures.run_picture import Drawing
 
 DOTS_AN_INCH = 200
-PREFERRED = ("E", "S", "strain_energy", "contact_energy", "x_c", "y_c")
+PREFERRED = ("E", "S", "strain_energy", "contact_energy")
+CENTRE = ("x_c", "y_c", "z_c")
+STILL = 1e-3  # a coordinate that moves by less of the one that moves most stands still
 AXES = ("time", "step")
 
 
@@ -28,7 +31,10 @@ def write_picture(directory: Path) -> Path:
     from analysis.figures.run_picture import run_picture
 
     record, shape = run_record(directory), read_moving_shape(directory)
-    drawing = None if shape is None else drawn(shape, len(shape.r) - 1)
+    drawing = None
+    if shape is not None:
+        whole = drawn(shape, len(shape.r) - 1)
+        drawing = replace(whole, unit=length_unit(record))
     title = f"{record['step']} {record['name']}: {told(record)[0]}"
     figure = run_picture(drawing, chosen_columns(directory), title)
     path = directory / PICTURE
@@ -66,7 +72,10 @@ def chosen_columns(directory: Path) -> dict[str, Floats]:
     names = list(table.dtype.names or ())
     along = next((name for name in AXES if name in names), names[0])
     others = [n for n in names if n not in AXES and _says(table[n])]
-    known = [name for name in PREFERRED if name in others]
+    moved = {name: np.ptp(table[name]) for name in CENTRE if name in others}
+    seen = [name for name in moved if moved[name] >= STILL * max(moved.values())]
+    most = sorted(sorted(seen, key=lambda name: float(moved[name]))[-2:])
+    known = [name for name in (*PREFERRED, *most) if name in others]
     return {name: table[name] for name in [along, *(known or others)[:2]]}
 
 

@@ -19,6 +19,8 @@ ABOUT = (  # say how, not what
     "balance",
     "time",
     "ke",
+    "largest_displacement",
+    "largest_speed",
 )
 SAID = {
     "limits": "limits reached",
@@ -67,6 +69,13 @@ def told(record: Mapping[str, Any]) -> list[str]:
     if "start_moved" in result:
         moved = f"{short(result['start_moved'])} {result.get('unit', '')}".rstrip()
         lines.append(f"start: a node moved by {moved} to fit the constraints")
+    if "largest_displacement" in result:
+        way, speed = result["largest_displacement"], result["largest_speed"]
+        rest = "at rest" if result["at_rest"] else "still moving"
+        lines.append(
+            f"moved: a node by {short(way)} m, the most; {rest}: the fastest node at "
+            f"{short(speed)} m/s"
+        )
     for name in ("limits", "touching", "fold", "fold_why", "warning", "doubled_nodes"):
         if result.get(name):
             off = f", {result['fold_off']}" if name + "_off" in result else ""
@@ -107,6 +116,15 @@ def _numbers(record: Mapping[str, Any]) -> list[str]:
         f"{k} = {short(result[k])} {units.get(k, '')}".rstrip()
         for k in first or found[:4]
     ]
+
+
+def length_unit(record: Mapping[str, Any]) -> str:
+    """Of a run's coordinates: its file's, else m where its numbers are in SI units."""
+    result = dict(record.get("result") or {})
+    if "unit" in result:
+        return str(result["unit"])
+    known = not _in_units_of_a_file(record) and any(name in UNITS for name in result)
+    return "m" if known else ""
 
 
 def _in_units_of_a_file(record: Mapping[str, Any]) -> bool:

@@ -1,6 +1,7 @@
 """Pictures of runs: what must be seen on them is there, in its own colour."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -42,6 +43,11 @@ def test_a_picture_in_space_has_axes_of_a_round_length() -> None:
     x = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.12, 0.02]])
     rim, none = np.array([[0, 1], [1, 2]]), np.empty((0, 3), dtype=np.int64)
     box = np.array([x.min(axis=0), x.max(axis=0)])
-    figure = run_picture(Drawing(x, x, rim, none, np.empty((0, 2, 3)), box), {}, "")
-    said = [text.get_text() for text in figure.axes[0].texts]
+    drawing = Drawing(x, x, rim, none, np.empty((0, 2, 3)), box)
+    (axes,) = run_picture(drawing, {}, "").axes
+    said = [text.get_text() for text in axes.texts]
     assert said == ["x", "y", "z", "axes 0.02 long"]
+    (axes,) = run_picture(replace(drawing, unit="m"), {}, "").axes
+    assert axes.texts[-1].get_text() == "axes 0.02 m long"
+    (axes,) = run_picture(replace(drawing, unit="m", flat=True), {}, "").axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("x (m)", "y (m)")

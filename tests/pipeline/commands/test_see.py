@@ -148,6 +148,14 @@ def test_the_numbers_that_tell_most_are_drawn(
     assert list(chosen_columns(tmp_path)) == chosen
 
 
+def test_the_coordinates_that_move_most_are_drawn(tmp_path: Path) -> None:
+    table = "time,z_c,y_c,x_c\n0,3,0,1e-8\n1,1,0.2,2e-8\n2,2,0.1,3e-8\n"
+    (tmp_path / "steps.csv").write_text(table)
+    assert list(chosen_columns(tmp_path)) == ["time", "y_c", "z_c"]
+    (tmp_path / "steps.csv").write_text(table.replace("0.", "0.000"))
+    assert list(chosen_columns(tmp_path)) == ["time", "z_c"]
+
+
 def test_a_folded_sheet_shows_its_mountains_and_valleys_with_their_angles(
     tmp_path: Path,
 ) -> None:

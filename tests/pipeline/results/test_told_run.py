@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from pipeline.results.told_run import meant, told, told_sheet
+from pipeline.results.told_run import length_unit, meant, told, told_sheet
 from sim.origami.pattern.fold_format import pattern_document
 from sim.origami.pattern.tessellations import miura
 
@@ -41,3 +41,5 @@ def test_numbers_in_si_units_have_them_and_words_are_told_once() -> None:
     case = {"_target_": "pipeline.cases.equilibrium.EquilibriumCase"}
     of_a_file = record | {"identity": {"config": {"case": case}}}
     assert told(of_a_file)[0] == "energy = 0.5, x_c = 0.25"
+    assert [length_unit(r) for r in (record, of_a_file)] == ["m", ""]
+    assert length_unit({"result": {"E": 0.1, "unit": "mm"}}) == "mm"

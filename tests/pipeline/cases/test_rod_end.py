@@ -1,0 +1,54 @@
+"""How a rod ends: its way and speed, known from a fall, and what is called rest."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.cases.rod_end import rod_end
+from pipeline.cases.rod_file import RodFileCase
+from pipeline.results.told_run import told
+from tests.recorded import summary
+
+FALLING = """\
+unit: mm
+section: {round: {diameter: 2}}
+material: {modulus: 3.0e6, density: 1000}
+spacing: 10
+rods: [{line: [[0, 0], [50, 0]]}]
+gravity: [0, -9.81]
+duration: 0.02
+"""
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_falling_rod_tells_the_way_and_the_speed_of_a_fall(
+    dimension: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "falling.yaml"
+    path.write_text(FALLING)
+    ends = dict(summary(RodFileCase(str(path), dimension=dimension)))
+    time = float(ends["time"])
+    assert time == pytest.approx(0.02, rel=0.01)
+    assert ends["largest_displacement"] == pytest.approx(4.905 * time**2, rel=1e-6)
+    assert ends["largest_speed"] == pytest.approx(9.81 * time, rel=1e-6)
+    assert ends["at_rest"] is False
+    assert any("still moving: the fastest node at 0.19" in s for s in told_of(ends))
+
+
+def told_of(ends: dict[str, object]) -> list[str]:
+    return told({"result": ends, "wall_s": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("way", "speed", "rest"),
+    [(0.1, 4e-4, True), (0.1, 6e-4, False), (0.0, 0.0, True), (1e-9, 1e-9, True)],
+)
+def test_rest_creeps_by_less_than_a_hundredth_of_the_way(
+    way: float, speed: float, rest: bool
+) -> None:
+    start = np.array([[0.0, 0.0], [1.0, 0.0]])
+    moved, fast = np.array([[0, 0], [0, way]]), np.array([[0, speed]] * 2)
+    ends = rod_end(start, start + moved, fast, 2.0)
+    assert ends["at_rest"] is rest
+    assert ends["largest_displacement"] == pytest.approx(way)
