@@ -75,7 +75,24 @@ def _tsdf(points: Floats, view: Ints, places: Floats, pitch: float) -> Any:
             depth, inside, outside, 1.0, 1e4, 4.0
         )
         grid.integrate(blocks, depth, inside, outside, 1.0, 1e4, 4.0)
-    return _without_crumbs(grid.extract_triangle_mesh(0.5).to_legacy())
+    return _without_crumbs(_in_order(grid.extract_triangle_mesh(0.5).to_legacy()))
+
+
+def _in_order(mesh: Any) -> Any:
+    """The same mesh with vertices by their places, and triangles by their vertices:
+    Open3D's threads leave them in another order each time."""
+    o3d = open3d()
+    vertices, faces = np.asarray(mesh.vertices), np.asarray(mesh.triangles)
+    order = np.lexsort(vertices.T)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    faces = rank[faces]
+    turn = (faces.argmin(axis=1)[:, None] + np.arange(3)) % 3
+    faces = np.take_along_axis(faces, turn, axis=1)
+    return o3d.geometry.TriangleMesh(
+        o3d.utility.Vector3dVector(vertices[order]),
+        o3d.utility.Vector3iVector(faces[np.lexsort(faces.T[::-1])]),
+    )
 
 
 def _picture(
