@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from pipeline.formats.rod_pieces import (
     shown,
 )
 from pipeline.formats.rod_places import RodPlaces
-from pipeline.formats.rod_tendons import tendon_of
+from pipeline.formats.rod_tendons import TendonRoom, tendon_of
 from sim.arrays import Floats, Ints
 from sim.rod.gravity import GRAVITY
 from sim.rod.moving.touching import LevelGround, OverlapError
@@ -185,8 +184,8 @@ class DrawnInSpace(RodPlaces):
         try:
             if entry.rod < len(self.content.rods) and self._is_ring(entry.rod):
                 raise ValueError(f"rods[{entry.rod}] is closed: open it for a tendon")
-            reaches = partial(self._reaches, entry.rod)
-            return tendon_of(entry, self.m, self.pieces, self.rods, self.stubs, reaches)
+            pieces, rods, stubs = self.pieces, self.rods, self.stubs
+            return tendon_of(entry, self.m, pieces, rods, stubs, self._room)
         except ValueError as error:
             raise ValueError(f"tendons[{k}]: {error}") from None
 
@@ -195,13 +194,14 @@ class DrawnInSpace(RodPlaces):
         own = [piece for piece in self.pieces if piece.rod == k]
         return self.content.rods[k].closed and own[0].joints[0] < 0
 
-    def _reaches(self, k: int, a: float, b: float) -> bool:
-        """Whether the section of a rod holds what is off its axis by a and b, m."""
+    def _room(self, k: int) -> TendonRoom:
+        """Where in the section of a rod a tendon may run."""
         size = self.content.rods[k].section or self.content.section
         if size.rectangular is not None:
             half = size.rectangular.thickness, size.rectangular.width
-            return 2.0 * abs(a) < self.m * half[0] and 2.0 * abs(b) < self.m * half[1]
-        return bool(np.hypot(a, b) < self._half(self.content.rods[k]))
+            return TendonRoom(0.5 * self.m * half[0], 0.5 * self.m * half[1])
+        half_of = self._half(self.content.rods[k])
+        return TendonRoom(half_of, half_of, round=True)
 
     def _pulling(self, time: float) -> Floats:
         """(tendons,) shares of their tensions."""
@@ -266,7 +266,10 @@ class DrawnInSpace(RodPlaces):
         k = int(np.argmin(apart))
         longest = max(float(rod.rest_length.max()) for rod in self.rods)
         if apart[k] > NEAR * longest:
-            raise ValueError(f"no rod ends at {shown(at)} m, where a clamp holds one")
+            raise ValueError(
+                f"no rod ends at {shown(at)} m, where a clamp holds one: divide a rod "
+                "there into two"
+            )
         if k >= len(free):
             joint = self.joints[k - len(free)]
             if joint.ball or stiffness < np.inf:

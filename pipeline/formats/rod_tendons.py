@@ -28,10 +28,37 @@ class Way(NamedTuple):
     at: Floats
 
 
+class TendonRoom(NamedTuple):
+    """Where a tendon may run in a section, m.
+
+    Attributes
+    ----------
+    across, beside : half of what it is wide along d1 and d2
+    round : whether it is a circle
+    """
+
+    across: float
+    beside: float
+    round: bool = False
+
+    def holds(self, a: float, b: float) -> bool:
+        """Whether it is within."""
+        if self.round:
+            return bool(np.hypot(a, b) < self.across)
+        return abs(a) < self.across and abs(b) < self.beside
+
+    def told(self, metre: float) -> str:
+        """What it may be at most, in the unit of the file."""
+        a, b = self.across / metre, self.beside / metre
+        if self.round:
+            return f"less than {a:g} from it"
+        return f"less than +-{a:g} along `across`, +-{b:g} beside it"
+
+
 def tendon_of(
     entry: TendonEntry, metre: float, pieces: Sequence[RodPiece],
     rods: Sequence[SpaceRod], stubs: Sequence[Stubs],
-    reaches: Callable[[float, float], bool],
+    room_of: Callable[[int], TendonRoom],
 ) -> Tendon:  # fmt: skip
     """A tendon of the file, with edges counted through all rods.
 
@@ -39,7 +66,7 @@ def tendon_of(
     ----------
     metre : the unit of the file, m
     pieces, rods, stubs : of all rods, in which edges that clamps hold come last
-    reaches : whether the section of its rod is as wide along d1 and d2, m
+    room_of : in the section of a rod of the file
 
     Raises
     ------
@@ -50,12 +77,12 @@ def tendon_of(
     turned = [0 if stub is None else stub.parts - 1 for stub in stubs[k]]
     way = _way(pieces[k], rods[k], (begin, end), turned)
     s = way.at + pieces[k].start
-    offset = _offsets(entry, metre, s)
+    offset, room = _offsets(entry, metre, s), room_of(entry.rod)
     for at, (a, b) in zip(s / metre, offset, strict=True):
-        if not reaches(a, b):
+        if not room.holds(a, b):
             raise ValueError(
                 f"at {at:g} of its length it is {a / metre:g} and {b / metre:g} off "
-                "the axis, outside the section: route it within"
+                f"the axis, outside the section: route it {room.told(metre)}"
             )
     before = sum(len(rod.edges) for rod in rods[:k])
     return Tendon(entry.tension, way.edges + before, way.share, offset)

@@ -186,7 +186,7 @@ def _clamped(rod: Rod, at: int, section: Section, stiffness: float) -> Rod:
         x, y = rod.nodes[at]
         raise ValueError(
             f"a clamp at ({x:g}, {y:g}) m holds an end, but {len(first)} edges meet "
-            "there: end a rod there"
+            "there: clamp the free end of a short rod that begins there"
         )
     e = int(first[0])
     after = int(rod.edges[e].sum()) - at

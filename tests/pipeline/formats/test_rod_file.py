@@ -69,7 +69,12 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(
         ("spacing: 0.001", "spacing: 5", "more than 5000 nodes: make it larger"),
         ("section: {}", "section: {rectangular: {thickness: 2, width: 10}}", "round"),
         ("at: [9, 9]", "at: [0, 0]", "there is no node at (0.009, 0.009): the nearest"),
-        ("at: [25, 0]", "at: [0, 0]", "holds an end, but 2 edges meet there"),
+        (
+            "at: [25, 0]",
+            "at: [0, 0]",
+            "a clamp at (0.025, 0) m holds an end, but 2 edges meet there: "
+            "clamp the free end of a short rod that begins there",
+        ),
         ("line: [[0, 0], [0, 0]]", "line: [[0, 0], [50, 0]]", "move the nodes apart"),
         ("unit: foot", "unit: mm", "choose one of mm, cm, m, inch"),
         (f"{GIVEN}\nfluid: {{along: 1, across: -1}}", GIVEN, "across"),
@@ -193,3 +198,23 @@ def test_loads_that_are_spread_or_turn_and_ends_that_turn_are_read(
     assert world.rod.nodes[follower.node] == pytest.approx([0.05, 0.0])
     assert (follower.along, follower.across, follower.start) == (-0.1, 0.2, 0.1)
     assert world.fluid == Fluid(1.0, 2.0)
+
+
+def test_a_short_rod_that_is_clamped_holds_another_in_its_middle(
+    tmp_path: Path,
+) -> None:
+    """Half of such a rod sinks as one that is clamped there does, to 1 %."""
+    ends = []
+    for rods, clamp in (
+        ("[[0, 0], [50, 0]]", "[0, 0]"),
+        ("[[-50, 0], [50, 0]]\n  - line: [[0, 0], [0, 5]]", "[0, 5]"),
+    ):
+        path = tmp_path / f"{len(ends)}.yaml"
+        text = BEAM.replace("[[0, 0], [50, 0]]", rods)
+        path.write_text(
+            text.replace("clamps: [{at: [0, 0]}]", f"clamps: [{{at: {clamp}}}]")
+        )
+        *_, last = RodFileCase(str(path), lasts=0.2).steps()
+        ends.append(last.x[np.argmax(last.x[:, 0])])
+    assert ends[0][1] < -5e-3
+    assert ends[1] == pytest.approx(ends[0], rel=0.01)

@@ -13,6 +13,10 @@ from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
 from sim.rod.space.balance import SpaceRest, rest
 
+ROOM = "outside the section: route it less than +-1 along `across`, +-1.5 beside it"
+NO_END = (
+    "no rod ends at (0.05, 0.009, 0) m, where a clamp holds one: divide a rod there"
+)
 E, NU, SIDES = 3e9, 0.3, (2e-3, 3e-3)
 FRAME: dict[str, Any] = {
     "unit": "mm",
@@ -211,9 +215,9 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"clamps": [{"at": [50, 0, 0], "stiffness": 1}]},
         "is with a stiffness: clamp the",
     ),
-    ({"clamps": [{"at": [50, 9, 0]}]}, "no rod ends at (0.05, 0.009, 0) m"),
+    ({"clamps": [{"at": [50, 9, 0]}]}, NO_END),
     ({"tendons": [{"rod": 2, "offset": [0, 0], "tension": 1}]}, "there is no rods[2]"),
-    ({"tendons": [{"rod": 0, "offset": [2, 0], "tension": 1}]}, "outside the section"),
+    ({"tendons": [{"rod": 0, "offset": [2, 0], "tension": 1}]}, ROOM),
     ({"tendons": [{"rod": 0, "offset": [0, 0], "tension": -1}]}, "tension must be"),
     (
         {"tendons": [{"rod": 0, "offset": [0, 0], "tension": 1, "end": 60}]},
