@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from analysis.figures.series import UNITS
 from analysis.figures.style import FAINT, SHAPE, TARGET, styled
-from sim.arrays import Floats, Ints
+from sim.arrays import Floats, Ints, among
 
 MOST_LINES = 6000
 MOST_NODES = 400  # of which each is a dot
@@ -37,6 +37,7 @@ class Drawing:
     missing : (q, 2) nodes of lines that are not where they should be, by reason
     view : elevation and azimuth, degrees, of what is not flat
     folds : (q, 2) nodes of creases by how they fold, mountains red, valleys blue
+    inner : (q, 2) nodes of sides of triangles that are not drawn
     axes : (3, 3) directions of x, y and z
     unit : of all lengths, "" where nobody says
     """
@@ -51,6 +52,7 @@ class Drawing:
     missing: Mapping[str, Ints] = field(default_factory=dict)
     view: tuple[float, float] = (25.0, -60.0)
     folds: Mapping[str, Ints] = field(default_factory=dict)
+    inner: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     axes: Floats = field(default_factory=lambda: np.eye(3))
     unit: str = ""
 
@@ -91,7 +93,8 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
 
     flat = drawing.flat
     lines = LineCollection if flat else Line3DCollection
-    links = np.concatenate([drawing.links, _sides(drawing.faces)])
+    sides = _sides(drawing.faces)
+    links = np.concatenate([drawing.links, sides[~among(sides, drawing.inner)]])
 
     def add(ends: Floats, **look: Any) -> None:
         if len(ends):

@@ -59,6 +59,7 @@ def drawn(shape: MovingShape, step: int) -> "Drawing":
         shape.flat,
         shape.missing,
         folds=shape.folds,
+        inner=shape.inner,
         axes=shape.axes,
     )
 

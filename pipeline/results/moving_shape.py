@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.store.files import read_json
-from sim.arrays import Floats, Ints
+from sim.arrays import Floats, Ints, among
 from sim.morph.structure.faces import body_faces
 from sim.origami.folding.outcome import over_and_short, over_folds
 
@@ -32,6 +32,7 @@ class MovingShape:
     faces : (t, 3) nodes of triangles
     goals : (steps, n, 3) where leading nodes are drawn to, or None
     fixed : (q, 2, 3) ends of lines that stay: the target's wireframe, or the ground
+    inner : (q, 2) nodes of lines within panels, which are no creases and no links
     axes : (3, 3) directions of x, y and z as they are drawn, where up is z
     folds : (q, 2) nodes of creases that fold at the end, mountains and valleys
     missing : (q, 2) nodes of creases that are not where they were asked to fold to, by
@@ -45,6 +46,7 @@ class MovingShape:
     fixed: Floats
     missing: Mapping[str, Ints] = field(default_factory=dict)
     folds: Mapping[str, Ints] = field(default_factory=dict)
+    inner: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     axes: Floats = field(default_factory=lambda: np.eye(3))
 
     @property
@@ -68,6 +70,8 @@ def read_moving_shape(directory: Path) -> MovingShape | None:
     r = upright(in_space(arrays[moving[0]]), up)
     goals = arrays.get("g")
     links, faces = _connections(directory, arrays, r[0])
+    inner = _within_panels(arrays)
+    links = links[~among(links, inner)]
     if goals is not None and goals.shape != r.shape:
         goals = None
     missing, folds = _missing_folds(directory, arrays), _folds(directory, arrays)
@@ -76,7 +80,7 @@ def read_moving_shape(directory: Path) -> MovingShape | None:
         fixed = plane_lines(
             upright(arrays["ground_plane"][:3], up), arrays["ground_plane"][3], r
         )
-    return MovingShape(r, links, faces, goals, fixed, missing, folds, axes)
+    return MovingShape(r, links, faces, goals, fixed, missing, folds, inner, axes)
 
 
 def plane_lines(normal: Floats, height: float, r: Floats) -> Floats:
@@ -160,6 +164,18 @@ def _connections(
         np.array(links, dtype=np.int64).reshape(-1, 2),
         np.array(faces, dtype=np.int64).reshape(-1, 3),
     )
+
+
+def _within_panels(arrays: Mapping[str, Any]) -> Ints:
+    """(q, 2) sides that two triangles of one panel share, each once."""
+    if "triangle_panel" not in arrays:
+        return np.empty((0, 2), dtype=np.int64)
+    corner, panel = arrays["triangles"], arrays["triangle_panel"]
+    pairs = np.sort(corner[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    of = np.column_stack([np.repeat(panel, 3), pairs])
+    sides, many = np.unique(of, axis=0, return_counts=True)
+    inner: Ints = sides[many > 1, 1:]
+    return inner
 
 
 def _fixed_lines(arrays: Mapping[str, Any]) -> Floats:

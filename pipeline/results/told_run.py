@@ -21,6 +21,11 @@ ABOUT = (  # say how, not what
     "ke",
     "largest_displacement",
     "largest_speed",
+    "d0_edge",
+    "d0_centre",
+    "thickness",
+    "smallest_distance",
+    "fold_missing_deg",  # told in words
 )
 SAID = {
     "limits": "limits reached",
@@ -31,7 +36,7 @@ STEPS = ("steps", "iterations", "samples")
 PATTERN = "pattern.fold"  # the sheet of a run that has one
 NUMBER_UNITS = {  # where a solver is in SI units
     "J": "energy strain_energy contact_energy actuation_work driven damped",
-    "m": "x_c y_c z_c x_first y_first displacement d0_edge d0_centre",
+    "m": "x_c y_c z_c x_first y_first displacement",
     "kg": "mass",
 }
 UNITS = {name: unit for unit, names in NUMBER_UNITS.items() for name in names.split()}
@@ -41,6 +46,8 @@ MEANT = {  # once, below the numbers that it is about
     "nodes are, both over L, their size at rest",
     "strain_energy": "strain_energy is in panels and creases, contact_energy in what "
     "touches",
+    "displacement": "displacement is of the watched coordinate, since the last phase "
+    "began",
     "x_c": "x_c and the like are the centre of mass at the end",
 }
 BY_STOP = {
@@ -84,9 +91,9 @@ def told(record: Mapping[str, Any]) -> list[str]:
 
 
 def meant(record: Mapping[str, Any]) -> list[str]:
-    """A line of what the first of the numbers are, where they have no plain name."""
+    """Lines of what the first two numbers are that have no plain name."""
     said = [number.partition(" = ")[0] for number in _numbers(record)]
-    return [MEANT[name] for name in said if name in MEANT][:1]
+    return [MEANT[name] for name in said if name in MEANT][:2]
 
 
 def told_sheet(directory: Path) -> list[str]:
@@ -110,6 +117,8 @@ def _numbers(record: Mapping[str, Any]) -> list[str]:
     """E and S, or the first numbers of a solver that has neither, with their units."""
     result = dict(record.get("result") or {})
     first = [k for k in FIRST if k in result]
+    if not result.get("displacement"):
+        result.pop("displacement", None)  # of a phase that watches no coordinate
     found = [k for k, v in result.items() if isinstance(v, float) and k not in ABOUT]
     units = {} if _in_units_of_a_file(record) else UNITS
     return [

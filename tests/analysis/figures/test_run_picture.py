@@ -51,3 +51,17 @@ def test_a_picture_in_space_has_axes_of_a_round_length() -> None:
     assert axes.texts[-1].get_text() == "axes 0.02 m long"
     (axes,) = run_picture(replace(drawing, unit="m", flat=True), {}, "").axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("x (m)", "y (m)")
+
+
+def test_the_diagonal_of_a_flat_panel_is_not_drawn() -> None:
+    x = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=float)
+    none, faces = np.empty((0, 2), dtype=np.int64), np.array([[0, 1, 2], [0, 2, 3]])
+    drawn = {}
+    for name, inner in {"all": none, "rim": np.array([[2, 0]])}.items():
+        drawing = Drawing(
+            x, x, none, faces, np.empty((0, 2, 3)), x[[0, 2]], inner=inner
+        )
+        figure = run_picture(drawing, {}, "")
+        lines = [c for c in figure.axes[0].collections if hasattr(c, "_segments3d")]
+        drawn[name] = [len(c._segments3d) for c in lines]
+    assert drawn == {"all": [5, 5], "rim": [4, 4]}

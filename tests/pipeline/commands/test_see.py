@@ -188,6 +188,22 @@ def test_creases_that_are_off_are_shown_with_how_far_over_and_short(
     }
 
 
+def test_lines_within_a_panel_are_not_drawn_as_creases_are(tmp_path: Path) -> None:
+    """Two squares beside each other, each of two triangles."""
+    triangles = [[0, 1, 2], [0, 2, 3], [1, 4, 5], [1, 5, 2]]
+    np.savez(
+        tmp_path / "steps.npz",
+        x=np.zeros((1, 6, 3)),
+        bars=np.array([[0, 1], [2, 0], [1, 5], [1, 2]]),
+        triangles=np.array(triangles),
+        triangle_panel=np.array([0, 0, 1, 1]),
+    )
+    shape = read_moving_shape(tmp_path)
+    assert shape is not None
+    assert shape.inner.tolist() == [[0, 2], [1, 5]]
+    assert shape.links.tolist() == [[0, 1], [1, 2]]
+
+
 def test_a_number_that_stays_zero_is_not_drawn(tmp_path: Path) -> None:
     table = "step,strain_energy,contact_energy,fold_missing_deg\n0,0,0,1\n1,0,0,2\n"
     (tmp_path / "steps.csv").write_text(table)

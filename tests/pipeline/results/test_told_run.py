@@ -16,6 +16,15 @@ def test_a_fold_says_how_many_creases_are_off() -> None:
     assert f"fold: folded, {off['fold_off']}" in said
 
 
+def test_a_fold_leaves_out_what_means_nothing_there() -> None:
+    result = {"strain_energy": 0.5, "displacement": 0.0, "d0_edge": 1e-3}
+    record = {"result": result | {"panel_strain": 0.01}, "wall_s": 1.0}
+    assert told(record)[0] == "strain_energy = 0.5 J, panel_strain = 0.01"
+    record["result"] |= {"displacement": 0.02}
+    assert "displacement = 0.02 m" in told(record)[0]
+    assert meant(record)[1].startswith("displacement is of the watched coordinate")
+
+
 def test_how_near_a_contact_is_does_not_come_before_what_moved() -> None:
     result = {"contact_gap": 4e-8, "out_of_balance": 1e-9, "x_c": 0.5, "y_c": 0.1}
     assert told({"result": result, "wall_s": 1.0})[0] == "x_c = 0.5 m, y_c = 0.1 m"
