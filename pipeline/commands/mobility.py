@@ -25,6 +25,7 @@ from sim.morph.mobility.mobility import (
     modes,
     nearby_mobility,
 )
+from sim.morph.structure.constraints import ConstraintKind
 from sim.morph.structure.same_places import told_same_places
 from sim.morph.structure.structure import Structure
 
@@ -86,14 +87,29 @@ def draw(name: str, structure: Structure, out: Path) -> Path:
     found = modes(structure)
     out.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(out / f"{name}_modes.npz", r=structure.r0, modes=found)
-    title = f"{name}: {len(found)} modes" + (
+    title = f"{name}: {len(found)} mode{'s' * (len(found) != 1)}" + (
         f", the first {DRAWN}" if len(found) > DRAWN else ""
     )
     unit = getattr(structure, "unit", "") or "unit"
-    figure = modes_of_motion(structure.r0, structure.bodies, found[:DRAWN], title, unit)
+    figure = modes_of_motion(
+        structure.r0,
+        structure.bodies,
+        found[:DRAWN],
+        title,
+        unit,
+        held_nodes(structure),
+    )
     path = out / f"{name}.pdf"
     figure.savefig(path)
     return path
+
+
+def held_nodes(structure: Structure) -> list[int]:
+    """Nodes that stay along two axes or three."""
+    table = structure.constraints
+    nodes = table.nodes[table.kind == ConstraintKind.FIX, :2]  # and the axis
+    many = np.bincount(np.unique(nodes, axis=0)[:, 0], minlength=len(structure.r0))
+    return [int(node) for node in np.flatnonzero(many >= 2)]
 
 
 def _structure(case: dict[str, Any]) -> Structure:

@@ -4,11 +4,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.text import Annotation
+from numpy.testing import assert_allclose
 
-from pipeline.commands.mobility import main, report
-from sim.morph.mobility.mobility import mobility
+from analysis.figures.modes import modes_of_motion
+from pipeline.commands.mobility import held_nodes, main, report
+from pipeline.formats.structure_file import structure_file
+from sim.morph.mobility.mobility import mobility, modes
 from sim.morph.structure.constraints import dist
 from tests.sim.morph.mechanisms import of_loops, structure
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_mobility_of_a_case_is_printed_and_its_modes_are_drawn(
@@ -21,6 +27,18 @@ def test_mobility_of_a_case_is_printed_and_its_modes_are_drawn(
     assert (tmp_path / "pentapod.pdf").stat().st_size > 1000
     with np.load(tmp_path / "pentapod_modes.npz") as saved:
         assert saved["modes"].shape == (7, 13, 3)
+
+
+def test_a_planar_linkage_is_drawn_from_above_with_numbers_and_what_is_held() -> None:
+    four_bar = structure_file(str(ROOT / "conf/structure/four_bar.yaml"))
+    assert held_nodes(four_bar) == [0, 3]
+    r, found = four_bar.r0, modes(four_bar)
+    figure = modes_of_motion(r, four_bar.bodies, found, "", "mm", [0, 3])
+    written = [t for t in figure.axes[0].texts if isinstance(t, Annotation)]
+    places = {t.get_text(): t.xy for t in written if t.get_text().isdigit()}
+    assert set(places) == set("0123")
+    assert_allclose(places["2"], r[2, :2], atol=1e-12)
+    assert "held" in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_large_structures_are_counted_and_not_drawn(
