@@ -1,5 +1,7 @@
 """Programs of an environment that was moved: they name the place of before."""
 
+import re
+import shlex
 from pathlib import Path
 
 SETTINGS = "pyvenv.cfg"
@@ -31,9 +33,20 @@ def name_this_place(environment: Path) -> int:
     for path in [*sorted((environment / "bin").iterdir()), settings]:
         content = b"" if path.is_symlink() else path.read_bytes()
         if old in content and new not in content and b"\0" not in content:
-            first, _, rest = content.replace(old, new).partition(b"\n")
+            first, _, rest = _renamed(content, old, new).partition(b"\n")
             if content.startswith(b"#!" + old):
                 first = PYTHON.format(environment).encode().rstrip()
             path.write_bytes(first + b"\n" + rest)
             changed += path != settings
     return changed
+
+
+def _renamed(content: bytes, old: bytes, new: bytes) -> bytes:
+    """The new place for the old, quoted where a shell is given it bare."""
+    quoted = shlex.quote(new.decode()).encode()
+    bare = rb"(?P<set>VIRTUAL_ENV[ =])" + re.escape(old) + rb"(?=\n)"
+
+    def named(found: re.Match[bytes]) -> bytes:
+        return found["set"] + quoted if found["set"] else new
+
+    return re.sub(bare + b"|" + re.escape(old), named, content)

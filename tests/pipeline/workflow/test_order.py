@@ -148,7 +148,8 @@ def test_planning_compiles_no_kernel(project: Path, tmp_path: Path) -> None:
 
     assert f"\n{2 * len(BUILT)} wanted\n" in ran("-m", "pipeline", "plan")
     assert not heard.exists(), heard.read_text()
-    assert not cache.exists()
+    kept = {path.suffix for path in cache.rglob("*") if path.is_file()}
+    assert kept <= {".json"}  # what was read of modules, no machine code
     ran("-c", "import numba; numba.njit(lambda x: x)(1)")
     assert heard.exists()  # whatever is compiled is heard of
 
