@@ -1,7 +1,8 @@
 """What a rod file may say: robots of rods, drawn as curves.
 
     unit      mm, cm, m or inch: of all lengths of the file
-    section   {rectangular: {thickness: 2, width: 18}} or {round: {diameter: 3}}
+    section   {rectangular: {thickness: 2, width: 18}}, {round: {diameter: 3}} or
+              {tape: {thickness: 0.1, width: 12}}, a flat one
     material  {modulus: 3.0e6 (Pa), density: 1912 (kg/m^3)}
     spacing   between nodes
     rods      [{line: [[x, y], ...]}, {arc: {...}}, {curve: [[x, y], ...]}], one each;
@@ -73,26 +74,39 @@ class RoundEntry(Entry):
     bore: float = 0.0
 
 
+class TapeEntry(RectangularEntry):
+    """A flat tape: it bends as a beam does, free to curve across."""
+
+    camber: float = 0.0
+
+    @model_validator(mode="after")
+    def _is_flat(self) -> Self:
+        if self.camber != 0.0:
+            raise ValueError(
+                f"is a tape with a camber of {self.camber:g}: one curved across "
+                "flattens where it folds, which sections here do not; a flat one has 0"
+            )
+        return self
+
+
 class SectionEntry(Entry):
     """One of them."""
 
     rectangular: RectangularEntry | None = None
     round: RoundEntry | None = None
+    tape: TapeEntry | None = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _no_tape(cls, value: Any) -> Any:
-        if isinstance(value, dict) and "tape" in value:
-            raise ValueError(
-                "is a tape: one that is curved across flattens where it folds, which "
-                "sections here do not; a flat one is rectangular"
-            )
-        return value
+    @property
+    def flat(self) -> RectangularEntry | None:
+        """A section with a thickness and a width."""
+        return self.rectangular or self.tape
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if (self.rectangular is None) == (self.round is None):
-            raise ValueError("says no section or two: give rectangular or round")
+        if sum(one is not None for one in (self.flat, self.round)) != 1 or (
+            self.rectangular and self.tape
+        ):
+            raise ValueError("says no section or two: give rectangular, round or tape")
         return self
 
 

@@ -119,9 +119,9 @@ class _Drawing(RodPlaces):
     def _section(self, rod: RodEntry) -> Section:
         size = rod.section or self.content.section
         of = rod.material or self.content.material
-        if size.rectangular is not None:
-            thickness = self.m * size.rectangular.thickness
-            width = self.m * size.rectangular.width
+        if size.flat is not None:
+            thickness = self.m * size.flat.thickness
+            width = self.m * size.flat.width
             return RodMaterial(of.modulus, of.density, thickness, width)
         assert size.round is not None  # one of the two is there
         diameter, bore = self.m * size.round.diameter, self.m * size.round.bore

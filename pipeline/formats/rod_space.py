@@ -197,8 +197,8 @@ class DrawnInSpace(RodPlaces):
     def _room(self, k: int) -> TendonRoom:
         """Where in the section of a rod a tendon may run."""
         size = self.content.rods[k].section or self.content.section
-        if size.rectangular is not None:
-            half = size.rectangular.thickness, size.rectangular.width
+        if size.flat is not None:
+            half = size.flat.thickness, size.flat.width
             return TendonRoom(0.5 * self.m * half[0], 0.5 * self.m * half[1])
         half_of = self._half(self.content.rods[k])
         return TendonRoom(half_of, half_of, round=True)
@@ -238,8 +238,8 @@ class DrawnInSpace(RodPlaces):
 
     def _section(self, rod: RodEntry) -> RodSection:
         size = rod.section or self.content.section
-        if size.rectangular is not None:
-            thickness, width = size.rectangular.thickness, size.rectangular.width
+        if size.flat is not None:
+            thickness, width = size.flat.thickness, size.flat.width
             return rectangle(self.m * thickness, self.m * width)
         assert size.round is not None  # one of the two is there
         return tube(0.5 * self.m * size.round.diameter, 0.5 * self.m * size.round.bore)
@@ -247,8 +247,8 @@ class DrawnInSpace(RodPlaces):
     def _half(self, rod: RodEntry) -> float:
         """Half the thickness, m."""
         size = rod.section or self.content.section
-        if size.rectangular is not None:
-            return 0.5 * self.m * size.rectangular.thickness
+        if size.flat is not None:
+            return 0.5 * self.m * size.flat.thickness
         assert size.round is not None  # one of the two is there
         return 0.5 * self.m * size.round.diameter
 

@@ -257,7 +257,14 @@ BAD: list[tuple[dict[str, Any], str]] = [
         },
         "rods[0] starts 0.0005 m below the ground, near (0, 0, 0.0005) m: lift it",
     ),
-    ({"section": {"tape": {"width": 9}}}, "a flat one is rectangular"),
+    (
+        {"section": {"tape": {"thickness": 0.1, "width": 9, "camber": 1}}},
+        "flattens where it folds, which sections here do not; a flat one has 0",
+    ),
+    (
+        {"section": {k: {"thickness": 1, "width": 9} for k in ("tape", "rectangular")}},
+        "says no section or two: give rectangular, round or tape",
+    ),
     ({"dimension": 2}, "has three numbers: say `dimension: 3`"),
 ]
 
@@ -271,6 +278,16 @@ def test_what_joined_rods_cannot_say_is_refused_in_one_line(
     assert words in str(refused.value)
     assert "rods.json" in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_flat_tape_is_a_rectangle(tmp_path: Path) -> None:
+    size = {"thickness": 0.1, "width": 9}
+    tape, plate = (
+        made(tmp_path, **{**SPAN, "section": {kind: size}}).space_world.rod
+        for kind in ("tape", "rectangular")
+    )
+    for one, other in zip(tape.bending, plate.bending, strict=True):
+        assert_allclose(one, other, rtol=0)
 
 
 def test_a_joined_robot_falls_and_keeps_its_energies(tmp_path: Path) -> None:
