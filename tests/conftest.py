@@ -1,6 +1,7 @@
 """One seeded generator for every test that draws numbers; kernels compiled once."""
 
 import os
+import signal
 
 import numpy as np
 import pytest
@@ -11,6 +12,11 @@ from tests.shares import in_share
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C, and let what tests start take it, in a shell's background too."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(
