@@ -168,7 +168,8 @@ def _plan_apart(words: Sequence[str]) -> None:
         check=False,
     )
     if done.returncode == REFUSED:  # packages may have warned before
-        raise InputError(f"\n{done.stderr.strip()}".partition("\nerror: ")[2])
+        said = f"\n{done.stderr.strip()}"
+        raise InputError(said.partition("\nerror: ")[2] or said.strip())
     sys.stderr.write(done.stderr)
     if done.returncode:
         raise SystemExit(done.returncode)
