@@ -10,12 +10,13 @@ from sim.rod.moving.one_step import SpaceLedger, SpaceMoving
 from sim.rod.space.frames import SpaceState
 
 CLOCK = ("step", "time", "length", "last")
+VECTORS = ("v", "acceleration", "push", "pulse")
 
 
 def moving_arrays(moving: SpaceMoving) -> dict[str, NDArray[Any]]:
     """The arrays of a rod in motion by name."""
     clock = np.array([float(getattr(moving, name)) for name in CLOCK])
-    kept = {"v": moving.v, "acceleration": moving.acceleration, "pulse": moving.pulse}
+    kept = {name: getattr(moving, name) for name in VECTORS}
     clocks = {"clock": clock, "ledger": np.array(moving.ledger)}
     return {**moving.state._asdict(), **kept, **clocks}
 
@@ -27,6 +28,7 @@ def moving_from(arrays: Mapping[str, NDArray[Any]]) -> SpaceMoving:
         SpaceState(*(arrays[name] for name in SpaceState._fields)),
         arrays["v"],
         arrays["acceleration"],
+        arrays["push"],
         int(step),
         time,
         length,

@@ -42,7 +42,7 @@ from sim.rod.stepping.options import Integrator, StepOptions
 ROUNDING = 1e-12  # of the energies
 INERTIAL = 1e-14  # of mass times length over h^2: rounding of inertial forces
 CONTACT_ROUNDING = 1e-3  # of the tolerance of places: residual of contacts
-PLACED = 3  # iterations after which contacts keep their places on edges
+PLACED = 8  # iterations after which contacts keep their places on edges
 QUARTER = 0.5 * np.pi  # rad, largest change of a twist in a step
 LARGEST_SPIN = 2.0  # rad, turn of an edge about itself in a step
 HARDER = 4.0  # of the inertia, by which Newton's matrix is shifted
@@ -83,7 +83,8 @@ class SpaceMoving(NamedTuple):
     Attributes
     ----------
     v : (3 n + m,) velocities of nodes and spins of edges, m/s, rad/s
-    acceleration : (3 n + m,) mean of the last step
+    acceleration : (3 n + m,) mean of the last step, without contacts
+    push : (3 n + m,) what contacts and impulses there added to it
     step, time, length, last : steps made; s; next and last length of a step, s
     pulse : (limbs,) s, when each limb was last switched on; inf if never
     """
@@ -91,6 +92,7 @@ class SpaceMoving(NamedTuple):
     state: SpaceState
     v: Floats
     acceleration: Floats
+    push: Floats
     step: int
     time: float
     length: float
@@ -246,10 +248,15 @@ def _drawn(
 
 
 def _guess(world: SpaceWorld, trial: _Trial) -> SpaceState:
-    """Where the rod would be with the last acceleration, supports where they go."""
+    """Where the rod would be with the last acceleration, supports where they go.
+
+    What rests on others must be thought to be held on: contact forces of a wire may be
+    a thousand times its weight, so that without them its guess is far within the other.
+    """
     now, h, rod = trial.now, trial.h, world.rod
     free, n = world.system.free, rod.nodes.size
-    moves = np.where(free, h * now.v + 0.5 * h * h * now.acceleration, 0.0)
+    acceleration = now.acceleration + now.push
+    moves = np.where(free, h * now.v + 0.5 * h * h * acceleration, 0.0)
     move, turn = moves[:n].reshape(-1, 3), moves[n:]
     if world.drive is not None:
         shift, spun = world.drive.moved(now.time, h)
@@ -396,7 +403,7 @@ def made(
         return None
     v = np.where(world.system.free, 2.0 * found.moves / h - now.v, found.moves / h)
     ending = _End(after, found, v, v, np.empty(0))
-    acceleration = (v - now.v) / h
+    acceleration, push = (v - now.v) / h, np.zeros_like(v)
     if found.pushed:
         kick = settled_kick(world, found.pushed, v)
         pushed = found.pushed.rows.T @ kick / world.inertia
@@ -404,6 +411,7 @@ def made(
         ending = ending._replace(v=v, kick=kick)
         acceleration -= found.pushed.push / world.inertia
         acceleration[~world.system.free] = 0.0
+        push = (v - now.v) / h - acceleration
     ledger = _accounted(world, options, trial, ending)
     if (
         max(ledger.balance, abs(ledger.left) / max(ledger.at_work, 1e-300))
@@ -411,8 +419,9 @@ def made(
     ):
         return None
     return SpaceMoving(
-        after, v, acceleration, now.step, now.time + h, now.length, h, ledger, now.pulse
-    )
+        after, v, acceleration, push, now.step, now.time + h, now.length, h, ledger,
+        now.pulse,
+    )  # fmt: skip
 
 
 def _sound(

@@ -1,6 +1,7 @@
 """Wires that are knotted, that loop each other, and limbs that hold a body."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from pipeline.config.building import build as hydra_build
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
-from sim.rod.moving.motion import SpaceMotionStep
+from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.moving.touching import contacts_of, near
 from tests.pipeline.cases.test_space_rod import build
 from tests.pipeline.shipped_cases import config_of
@@ -120,6 +121,15 @@ def test_two_looped_wires_are_elastica_of_two_legs() -> None:
     assert told["k2_over_elastica"] == pytest.approx(1.0, rel=0.1)
     assert told["touching"] == 1
     assert max(_overlap(case, step) for step in steps) <= 1.001e-6 * case.wire.radius
+
+
+def test_wires_that_press_rest_in_long_steps_that_are_not_cut() -> None:
+    """Their contact force would throw each by two radii in a step of 1 ms."""
+    case = build("lasso")
+    options = replace(case.options, h=1e-3)
+    steps = list(moves(case.space_world, options, 0.02))
+    assert sum(step.substeps for step in steps) == 20
+    assert sum(step.iterations for step in steps) <= 140
 
 
 @pytest.mark.long
