@@ -12,9 +12,8 @@ line of sight pierces the sphere, and e is the distance to that place times |d.u
 
 import numpy as np
 
-from analysis.spheres.cells import cells
 from analysis.spheres.thresholds import BIWEIGHT
-from sim.arrays import Bools, Floats
+from sim.arrays import Bools, Floats, Ints
 from sim.kernels import inner, kernel
 
 BLIND = np.empty((0, 3))  # lines of sight where they are not known
@@ -116,13 +115,13 @@ def sandwich(
     theta: Floats,
     scale: float,
     size: int,
-    side: int,
+    cell: Ints,
 ) -> tuple[Floats, Floats, int]:
     """What the covariance A^-1 B A^-1 of a minimum over `size` unknowns is made of.
 
     Parameters
     ----------
-    side : cells a cube side, within which errors may be correlated
+    cell : (k,) of each point, within which errors may be correlated
 
     Returns
     -------
@@ -135,8 +134,7 @@ def sandwich(
     gate = BIWEIGHT.tukey * scale
     J = np.ones(4)
     A, B = np.zeros((4, 4)), np.zeros((4, 4))
-    cell = cells(x, theta[:3], side)
-    scores = np.zeros((6 * side * side, 4))
+    scores = np.zeros((cell.max() + 1, 4))
     count, weights, slopes = 0, 0.0, 0.0
     for p in range(len(x)):
         if not use[p]:
@@ -185,6 +183,21 @@ def height(x: Floats, p: int, sight: Floats, theta: Floats, J: Floats) -> float:
     for a in range(3):
         J[a] = (J[a] - beyond * sight[p, a]) / R
     return float(-beyond * np.sqrt(depth) / R)
+
+
+@kernel
+def seen_at(x: Floats, sight: Floats, theta: Floats) -> tuple[Floats, Floats]:
+    """Direction u (k, 3) of every point from the centre, and its height e (k,).
+
+    Noise of sd s along lines of sight takes points along a steep surface: by where they
+    came to lie, those at its limb fell behind it, by some s in the mean. Where its line
+    of sight meets the sphere does not tell how a point errs.
+    """
+    u, e, J = np.empty((len(x), 3)), np.empty(len(x)), np.ones(4)
+    for p in range(len(x)):
+        e[p] = height(x, p, sight, theta, J)
+        u[p] = J[:3]
+    return u, e
 
 
 @inner

@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from analysis.spheres.biweight import BLIND, height, sandwich, settle
-from analysis.spheres.cells import hidden
+from analysis.spheres.biweight import BLIND, height, sandwich, seen_at, settle
+from analysis.spheres.cells import cells, hidden
 from analysis.spheres.thresholds import ATTACHED, BIWEIGHT, FIT
 from sim.arrays import Bools, Floats
 from sim.kernels import kernel
@@ -99,11 +99,13 @@ def refine(
         if scale > roughest:
             return None
     spread, side = gate / BIWEIGHT.tukey, BIWEIGHT.clusters
-    A, B, count = sandwich(x, clean, sight, theta, spread, 3, side)
+    A, B, count = sandwich(x, clean, sight, theta, spread, 3, cells(x, theta[:3], side))
     if count < FIT.fewest or np.linalg.eigvalsh(A[:3, :3])[0] <= 0:
         return None
     covariance = _covariance(A[:3, :3], B[:3, :3])
-    _, wide, _ = sandwich(x, clean, sight, theta, spread, 3, BIWEIGHT.wide_clusters)
+    met = seen_at(x, sight, theta)[0] if len(sight) else x - theta[:3]
+    quarter = cells(met, np.zeros(3), BIWEIGHT.wide_clusters)
+    _, wide, _ = sandwich(x, clean, sight, theta, spread, 3, quarter)
     shared = np.trace(np.linalg.solve(A[:3, :3], wide[:3, :3]))
     shared /= np.trace(np.linalg.solve(A[:3, :3], B[:3, :3]))
     free, sd = _free_radius(x, clean, sight, theta, scale)
@@ -119,7 +121,8 @@ def _free_radius(
 ) -> tuple[float, float]:
     """The radius fitted along with the centre, and its sd; inf where it is free."""
     free, step = settle(x, clean, sight, theta, scale, True, FIT.fine)
-    A, B, _ = sandwich(x, clean, sight, free, scale, 4, BIWEIGHT.clusters)
+    cell = cells(x, free[:3], BIWEIGHT.clusters)
+    A, B, _ = sandwich(x, clean, sight, free, scale, 4, cell)
     if np.linalg.eigvalsh(A)[0] > 1e-9 * A[3, 3] > 0:
         sd = float(np.sqrt(_covariance(A, B)[3, 3]))
         if step < max(FIT.fine, FIT.settled * sd / scale):

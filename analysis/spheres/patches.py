@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.spheres.biweight import seen_at
 from analysis.spheres.cells import cells
 from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.thresholds import BIWEIGHT, PATCHES, SIGHTS
@@ -62,7 +63,8 @@ def patches(
     rows = []
     for number, (c, x) in enumerate(zip(accepted, points, strict=True)):
         of_view = np.zeros(len(x), np.int64) if view is None else view[number]
-        rows.append(_cut(number, c, x - c.fit.centre, of_view))
+        sight = None if view is None else x - origins[of_view]
+        rows.append(_cut(number, c, *_heights(c, x, sight), of_view))
     ball, u, weight, height, white, seen = (
         np.concatenate([row[k] for row in rows]) for k in range(6)
     )
@@ -77,17 +79,33 @@ def patches(
     return Patches(ball, at, u, weight, height, white, share, cos, radius, view is None)
 
 
+def _heights(
+    c: SphereCandidate, x: Floats, sight: Floats | None
+) -> tuple[Floats, Floats]:
+    """Directions (k, 3) from a ball's centre and heights (k,) of its points.
+
+    Parameters
+    ----------
+    sight : (k, 3) from the scanner to each, if that is known
+    """
+    if sight is None:
+        u = x - c.fit.centre
+        return u / np.linalg.norm(u, axis=1)[:, None], c.fit.height[c.fit.used]
+    d = sight / np.linalg.norm(sight, axis=1)[:, None]
+    return seen_at(x, d, np.append(c.fit.centre, c.fit.radius))
+
+
 def _cut(
-    number: int, c: SphereCandidate, x: Floats, view: Ints
+    number: int, c: SphereCandidate, u: Floats, e: Floats, view: Ints
 ) -> tuple[Ints, Floats, Floats, Floats, Floats, Ints]:
     """Ball, normal, weight, height, white variance and view of each patch of a ball."""
-    u = x / np.linalg.norm(x, axis=1)[:, None]
-    e = c.fit.height[c.fit.used]
+    within = np.abs(e) < BIWEIGHT.tukey * c.fit.scale
+    u, e, view = u[within], e[within], view[within]
     q = (e / (BIWEIGHT.tukey * c.fit.scale)) ** 2
     w = (1.0 - q) ** 2
     answer = (1.0 - q) @ (1.0 - 5.0 * q) / w.sum()  # of sum w e to an error of all
     each = PATCHES.side**2 * 6
-    number_of = cells(x, np.zeros(3), PATCHES.side) + each * view
+    number_of = cells(u, np.zeros(3), PATCHES.side) + each * view
     found, at = np.unique(number_of, return_inverse=True)
     weight = np.bincount(at, w)
     sums = np.array([np.bincount(at, w * column) for column in u.T]).T
