@@ -98,7 +98,7 @@ def verdict(
 
 
 def share(found: list[list[bool]]) -> str:
-    """Share of prints; 95 % of it by drawing mechanisms again, which their prints share.
+    """Share of prints; 95 % by drawing mechanisms again, which their prints share.
 
     Parameters
     ----------
