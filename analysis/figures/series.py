@@ -25,6 +25,8 @@ UNITS = {  # of columns of steps.csv, as they are read: quantity and unit
     "S": "shape factor $S$ (-)",
     "strain_energy": "strain energy (J)",
     "contact_energy": "energy of contacts (J)",
+    "kinetic": "kinetic energy (J)",
+    "potential": "potential energy (J)",
     "time": "time $t$ (s)",
     "x_c": "centroid $x_c$ (m)",
     "y_c": "centroid $y_c$ (m)",

@@ -319,7 +319,13 @@ class MechanismMotionRecorder:
         return {"structure.json": structure | {"masses": told}}
 
     def fixed_arrays(self) -> Arrays:
-        return {"mass": self.case.mechanism.node_mass.toarray()}
+        """Of each plane of the ground its normal, and the height along it."""
+        planes = [
+            [*plane.unit_normal, plane.unit_normal @ plane.point]
+            for plane in self.case.mechanism.ground.planes
+        ]
+        drawn = {"ground_plane": np.array(planes)} if planes else {}
+        return {"mass": self.case.mechanism.node_mass.toarray()} | drawn
 
     def tables(self) -> Tables:
         return {}

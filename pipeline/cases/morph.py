@@ -30,9 +30,9 @@ from sim.morph.morphing.morph import (
     Watch,
     morph,
 )
-from sim.morph.morphing.newton_morph import morph_newton
 from sim.morph.morphing.problem import NewtonOptions
 from sim.morph.morphing.reactions import Reactions, reactions
+from sim.morph.morphing.rounded_first import morph_rounded_first
 from sim.morph.morphing.starts import Attempt, attempts_of, lowest
 from sim.morph.obstacles.volume import BARRIER_PARAMETERS, Obstacles, Touch
 from sim.morph.structure.joints import limits_of
@@ -216,7 +216,7 @@ class MorphCase:
         if not isinstance(self.options, NewtonOptions):
             yield from morph(self.structure, self.shape, self.options)
         elif self.starts == 1:
-            yield from morph_newton(self.solid, self.shape, self.options)
+            yield from morph_rounded_first(self.solid, self.shape, self.options)
         else:
             searched = self.starts, self.hops
             yield from lowest(self.solid, self.shape, self.options, *searched)

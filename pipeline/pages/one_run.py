@@ -48,6 +48,8 @@ def drawn(shape: MovingShape, step: int) -> "Drawing":
     from analysis.figures.run_picture import Drawing
 
     seen = shape.r[np.isfinite(shape.r).all(axis=-1)].reshape(-1, 3)
+    if shape.on_planes:
+        seen = np.concatenate([seen, shape.fixed.reshape(-1, 3)])
     box = np.array([seen.min(axis=0), seen.max(axis=0)])
     return Drawing(
         shape.r[0],

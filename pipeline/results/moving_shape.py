@@ -34,6 +34,7 @@ class MovingShape:
     fixed : (q, 2, 3) ends of lines that stay: the target's wireframe, or the ground
     inner : (q, 2) nodes of lines within panels, which are no creases and no links
     axes : (3, 3) directions of x, y and z as they are drawn, where up is z
+    on_planes : whether the lines that stay are planes under all that moves
     folds : (q, 2) nodes of creases that fold at the end, mountains and valleys
     missing : (q, 2) nodes of creases that are not where they were asked to fold to, by
         what holds them
@@ -48,6 +49,7 @@ class MovingShape:
     folds: Mapping[str, Ints] = field(default_factory=dict)
     inner: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     axes: Floats = field(default_factory=lambda: np.eye(3))
+    on_planes: bool = False
 
     @property
     def flat(self) -> bool:
@@ -76,11 +78,14 @@ def read_moving_shape(directory: Path) -> MovingShape | None:
         goals = None
     missing, folds = _missing_folds(directory, arrays), _folds(directory, arrays)
     fixed, axes = _fixed_lines(arrays), upright(np.eye(3), up)
-    if "ground_plane" in arrays:
-        fixed = plane_lines(
-            upright(arrays["ground_plane"][:3], up), arrays["ground_plane"][3], r
-        )
-    return MovingShape(r, links, faces, goals, fixed, missing, folds, inner, axes)
+    on_planes = "ground_plane" in arrays
+    if on_planes:
+        planes = np.atleast_2d(arrays["ground_plane"])
+        drawn = [plane_lines(upright(p[:3], up), float(p[3]), r) for p in planes]
+        fixed = np.concatenate(drawn)
+    return MovingShape(
+        r, links, faces, goals, fixed, missing, folds, inner, axes, on_planes
+    )
 
 
 def plane_lines(normal: Floats, height: float, r: Floats) -> Floats:

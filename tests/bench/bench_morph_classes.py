@@ -19,8 +19,8 @@ from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 from sim.morph.equations.descent import ConstraintForces
 from sim.morph.mobility.tangent import dense_jacobian
-from sim.morph.morphing.newton_morph import morph_newton
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions, dense_curvature
+from sim.morph.morphing.rounded_first import morph_rounded_first
 from sim.morph.structure.measures import distance_error
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.cloud import CloudTarget
@@ -68,7 +68,7 @@ class End(NamedTuple):
 def own(made: Structure, target: Target) -> End:
     begin = time.process_time()
     try:
-        *_, last = morph_newton(made, target, OPTIONS)
+        *_, last = morph_rounded_first(made, target, OPTIONS)
     except NotConvergedError:
         return End(np.nan, np.nan, time.process_time() - begin)
     return End(last.s, last.E, time.process_time() - begin)
@@ -203,6 +203,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--targets", nargs="+", default=list(targets()))
     parser.add_argument("--structures", type=int, default=50)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first")
     parser.add_argument("--ipopt", action="store_true")
     asked = parser.parse_args()
     print("| target | solver | converged | steps | 95 % | max | > 60 | > 400 | CPU s |")
@@ -210,12 +211,12 @@ def main() -> None:
         target, found = targets()[name], dict[str, Floats]()
         for solver, solve in solvers(asked.ipopt):
             solve(random_structure(0), target)  # compile
-            seeds = range(asked.structures)
+            seeds = range(asked.first, asked.first + asked.structures)
             ends = np.array([solve(random_structure(seed), target) for seed in seeds])
             found[solver] = ends
             print(f"| {name} | {summary(solver, ends)}", flush=True)
-            slow = [s for s in seeds if not ends[s, 0] <= 60]
-            print(f"  more than 60 steps: {[(s, ends[s, 0]) for s in slow]}")
+            slow = [s for s, end in zip(seeds, ends, strict=True) if not end[0] <= 60]
+            print(f"  more than 60 steps: {slow}")
         if asked.ipopt:
             print(f"  {compared(found['this'], found['IPOPT'])}", flush=True)
 

@@ -48,13 +48,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--targets", nargs="+", default=list(TARGETS))
     parser.add_argument("--structures", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first")
     parser.add_argument("--many", type=int, default=16)
     parser.add_argument("--hops", type=int, default=100)
     asked = parser.parse_args()
     print("| ellipsoid, seed | one | 8 | hops | known | CPU s, 8 | hops | at it |")
     for name in asked.targets:
         rows = []
-        for seed in range(asked.structures):
+        for seed in range(asked.first, asked.first + asked.structures):
             rows.append(searched(seed, name, asked))
             told = " | ".join(f"{value:.4g}" for value in rows[-1])
             print(f"| {name} {seed} | {told} |", flush=True)

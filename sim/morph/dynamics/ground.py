@@ -36,6 +36,12 @@ class PlaneAtRest:
         if not self.normal.any():
             raise ValueError("the normal of a ground is 0: give where it points")
 
+    @property
+    def unit_normal(self) -> Floats:
+        """(3,) of length 1."""
+        normal: Floats = self.normal / np.linalg.norm(self.normal)
+        return normal
+
 
 @dataclass(frozen=True, eq=False)
 class Ground:
@@ -79,8 +85,7 @@ class GroundContacts:
         """
         node = np.flatnonzero(~_held(structure))
         radius, count = node_radii(structure)[node], len(ground.planes)
-        normal = np.array([p.normal for p in ground.planes]).reshape(-1, 3)
-        normal = normal / np.linalg.norm(normal, axis=1, keepdims=True)
+        normal = np.array([p.unit_normal for p in ground.planes]).reshape(-1, 3)
         point = np.array([p.point for p in ground.planes]).reshape(-1, 3)
         frame = np.concatenate([normal[:, None], contact_tangents(normal)], axis=1)
         offset = np.sum(normal * point, axis=1)[:, None] + radius

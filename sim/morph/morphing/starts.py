@@ -22,8 +22,8 @@ from sim.morph.equations.projection import admissible
 from sim.morph.mobility.units import in_own_unit, own_unit
 from sim.morph.morphing.hopping import hopped
 from sim.morph.morphing.morph import MorphStep
-from sim.morph.morphing.newton_morph import morph_newton
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions, nearest_free
+from sim.morph.morphing.rounded_first import morph_rounded_first
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
 
@@ -102,7 +102,7 @@ def _from(
     hops: int,
 ) -> Iterator[MorphStep]:
     """The steps of one start: to a minimum, to lower ones, and the last once more."""
-    found = morph_newton(structure, target, options, begun)
+    found = morph_rounded_first(structure, target, options, begun)
     if hops == 0:
         yield from found
         return

@@ -8,6 +8,9 @@ from scipy.spatial import cKDTree
 
 from sim.arrays import Floats, Ints
 from sim.morph.targets.protocol import Wireframe
+from sim.morph.targets.smooth_cloud import NEIGHBOURS, SmoothCloud
+
+FEWEST, MOST = 200, 20_000  # points that the rounded surface goes through, about
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,12 +74,50 @@ class MeshTarget:
         goals[owner[firsts]] = feet[firsts]
         return goals
 
+    @cached_property
+    def rounded(self) -> SmoothCloud | None:
+        """The smooth surface of its vertices, and of points between where they are far
+        apart; None where these are no surface."""
+        points = spread_points(self._corners)
+        return SmoothCloud.of(points) if len(points) > NEIGHBOURS else None
+
     def wireframe(self, around: Floats) -> Wireframe:
         """The sides of the triangles."""
         del around
         t = self.triangles
         sides = np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]])
         return Wireframe(self.vertices, np.unique(np.sort(sides, axis=1), axis=0))
+
+
+def spread_points(corners: Floats) -> Floats:
+    """(p, 3) points of triangles (t, 3, 3), about as far apart as corners mostly are.
+
+    Triangles are cut in halves across their longest side until that is no longer than
+    1.5 times the median one, and one corner is kept of each cube of half of it.
+    """
+    lengths = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2)
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = 0.5 * float(np.linalg.norm(across, axis=1).sum())
+    spacing = float(np.median(lengths))
+    spacing = float(np.clip(spacing, np.sqrt(area / MOST), np.sqrt(area / FEWEST)))
+    if spacing == 0.0:
+        return np.zeros((0, 3))
+    done: list[Floats] = []
+    while len(corners):
+        lengths = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2)
+        short = lengths.max(axis=1) <= 1.5 * spacing
+        done.append(corners[short].reshape(-1, 3))
+        first = lengths[~short].argmax(axis=1)[:, None] + np.arange(3)
+        a, b, c = np.take_along_axis(
+            corners[~short], (first % 3)[:, :, None], axis=1
+        ).transpose(1, 0, 2)
+        middle = 0.5 * (a + b)
+        corners = np.concatenate(
+            [np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)]
+        )
+    points = np.concatenate(done)
+    cubes = np.floor(points / (0.5 * spacing))
+    return points[np.sort(np.unique(cubes, axis=0, return_index=True)[1])]
 
 
 def closest_on_triangles(p: Floats, corners: Floats) -> Floats:

@@ -7,7 +7,13 @@ from scipy.spatial.transform import Rotation
 
 from sim.arrays import Floats
 from sim.limits import is_count, is_positive
-from sim.morph.targets.protocol import Target, Wireframe, slopes_of, smoothed
+from sim.morph.targets.protocol import (
+    Target,
+    Wireframe,
+    rounded_of,
+    slopes_of,
+    smoothed,
+)
 from sim.morph.targets.surfaces import Vector, vector
 
 
@@ -36,6 +42,11 @@ class Moved:
     @property
     def smooth(self) -> Target:
         return replace(self, target=smoothed(self.target))
+
+    @property
+    def rounded(self) -> Target | None:
+        surface = rounded_of(self.target)
+        return None if surface is None else replace(self, target=surface)
 
     def slopes(self, points: Floats, goals: Floats) -> Floats | None:
         found = slopes_of(self.target, self.into(points), self.into(goals))

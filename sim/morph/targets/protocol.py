@@ -41,6 +41,20 @@ class RoughTarget(Protocol):
         """The same for Newton's steps, whose goals must not jump."""
 
 
+@runtime_checkable
+class FacetedTarget(Protocol):
+    """A target of facets, each of which may hold nodes that would go on."""
+
+    @property
+    def rounded(self) -> Target | None:
+        """A smooth surface close to it, if there is one."""
+
+
+def rounded_of(target: Target) -> Target | None:
+    """A smooth surface close to a target of facets, if it is one and has one."""
+    return target.rounded if isinstance(target, FacetedTarget) else None
+
+
 def smoothed(target: Target) -> Target:
     """What Newton's steps follow in place of a target."""
     return target.smooth if isinstance(target, RoughTarget) else target

@@ -84,6 +84,11 @@ def test_a_block_on_a_slope_comes_to_rest_and_tells_what_the_ground_took(
     assert 0.0 < float(result["contact_residual"]) < 1e-9
     assert float(result["ground_depth"]) < 1e-12
     assert "friction_energy" not in rows_of_pendulum(tmp_path)
+    with np.load(tmp_path / "steps.npz") as arrays:
+        height = -0.08 * SLOPE["normal"][2]
+        assert arrays["ground_plane"] == pytest.approx(
+            np.array([[*SLOPE["normal"], height]]), abs=1e-8
+        )
 
 
 def rows_of_pendulum(folder: Path) -> Mapping[str, str]:

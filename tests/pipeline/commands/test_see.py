@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from pipeline.formats.vtk_series import write_vtk_series
-from pipeline.pages.one_run import chosen_columns
+from pipeline.pages.one_run import chosen_columns, drawn
 from pipeline.results.moving_shape import read_moving_shape
 from pipeline.store.digests import edits
 from pipeline.store.named_runs import found_run
@@ -202,6 +202,24 @@ def test_lines_within_a_panel_are_not_drawn_as_creases_are(tmp_path: Path) -> No
     assert shape is not None
     assert shape.inner.tolist() == [[0, 2], [1, 5]]
     assert shape.links.tolist() == [[0, 1], [1, 2]]
+
+
+def test_planes_of_the_ground_are_drawn_under_what_moves_and_seen_whole(
+    tmp_path: Path,
+) -> None:
+    """A floor at z = -1, and a wall at x = 3."""
+    r = np.random.default_rng(1).uniform(0.0, 1.0, (2, 5, 3))
+    planes = np.array([[0.0, 0.0, 1.0, -1.0], [-1.0, 0.0, 0.0, -3.0]])
+    np.savez(tmp_path / "steps.npz", r=r, ground_plane=planes)
+    shape = read_moving_shape(tmp_path)
+    assert shape is not None
+    floor, wall = np.split(shape.fixed, 2)
+    assert floor[..., 2] == pytest.approx(-1.0)
+    assert wall[..., 0] == pytest.approx(3.0)
+    low, high = drawn(shape, 0).box
+    assert low[2] == pytest.approx(-1.0)
+    assert high[0] == pytest.approx(3.0)
+    assert (floor[..., :2].min(axis=(0, 1)) < r[..., :2].min(axis=(0, 1))).all()
 
 
 def test_a_number_that_stays_zero_is_not_drawn(tmp_path: Path) -> None:

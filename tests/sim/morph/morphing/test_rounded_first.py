@@ -1,0 +1,115 @@
+"""Morphs onto meshes: their facets do not hold what a smooth surface leads on."""
+
+import numpy as np
+import pytest
+from scipy.spatial import ConvexHull
+
+from sim.arrays import Floats
+from sim.convergence import NotConvergedError
+from sim.morph.library.sheets import triangle_sheet
+from sim.morph.morphing.morph import MorphStep
+from sim.morph.morphing.newton_morph import morph_newton
+from sim.morph.morphing.problem import NewtonOptions
+from sim.morph.morphing.rounded_first import morph_rounded_first
+from sim.morph.morphing.starts import attempts_of, lowest
+from sim.morph.structure.structure import Structure
+from sim.morph.targets.mesh import MeshTarget, spread_points
+from sim.morph.targets.pose import Moved
+from sim.morph.targets.protocol import Target
+from tests.bench.bench_morph_classes import targets
+from tests.sim.morph.random_structures import random_structure
+
+MESH, OVAL = targets()["mesh"], targets()["ellipsoid"]
+CORNERS = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)], float)
+OPTIONS = NewtonOptions()
+
+
+def cube(side: float) -> MeshTarget:
+    faces = ConvexHull(CORNERS).simplices.astype(np.int64)
+    return MeshTarget(side * (CORNERS - 0.5), faces)
+
+
+def end_of(made: Structure, target: Target, options: NewtonOptions) -> MorphStep:
+    *_, end = morph_rounded_first(made, target, options)
+    return end
+
+
+def test_facets_do_not_hold_a_structure_that_fits_the_surface() -> None:
+    """At once onto the mesh it stays 0.0096 away; onto the ellipsoid it comes to it."""
+    made = random_structure(44)
+    *_, smooth = morph_newton(made, OVAL, OPTIONS)
+    end = end_of(made, MESH, OPTIONS)
+    assert smooth.E < 1e-6
+    assert end.E < 1e-6
+    assert end.gradient <= OPTIONS.tolerance
+
+
+def test_goals_and_errors_of_every_step_are_those_of_the_mesh() -> None:
+    steps = list(morph_rounded_first(random_structure(2), MESH, OPTIONS))
+    assert [step.s for step in steps] == list(range(len(steps)))
+    assert [step.stop is not None for step in steps].index(True) == len(steps) - 1
+    for step in steps:
+        assert np.array_equal(step.g, MESH.closest(step.r))
+        assert step.residual <= OPTIONS.residual
+
+
+def test_a_moved_mesh_is_rounded_too() -> None:
+    made, pose = random_structure(9), ((0.0, 0.0, 0.3), (0.05, 0.0, 0.0))
+    points = np.random.default_rng(1).normal(size=(20, 3))
+    moved = Moved(MESH, *pose).rounded
+    assert moved is not None
+    assert MESH.rounded is not None
+    plain = Moved(MESH.rounded, *pose).closest(points)
+    assert np.array_equal(moved.closest(points), plain)
+    assert Moved(OVAL, *pose).rounded is None
+    assert end_of(made, Moved(MESH, *pose), OPTIONS).E < 1e-6
+
+
+def test_every_start_of_several_goes_onto_the_rounded_mesh_first() -> None:
+    seen = list(lowest(random_structure(44), MESH, OPTIONS, 2))
+    assert attempts_of(seen)[0].E < 1e-6
+
+
+def test_a_target_without_facets_is_gone_to_at_once() -> None:
+    made = random_structure(3)
+    one = list(morph_rounded_first(made, OVAL, OPTIONS))
+    two = list(morph_newton(made, OVAL, OPTIONS))
+    assert len(one) == len(two)
+    assert np.array_equal(one[-1].r, two[-1].r)
+
+
+@pytest.mark.parametrize("max_steps", [1, 2, 5])
+def test_steps_of_both_descents_are_within_what_is_allowed(max_steps: int) -> None:
+    seen, options = list[int](), NewtonOptions(max_steps=max_steps)
+    with pytest.raises(NotConvergedError):
+        seen.extend(
+            s.s for s in morph_rounded_first(random_structure(0), MESH, options)
+        )
+    assert seen == list(range(max_steps + 1))
+
+
+def test_a_sheet_rests_on_a_cube_of_twelve_triangles() -> None:
+    """Which has eight vertices: points between them make the surface rounded."""
+    sheet = triangle_sheet(2, 2, side=0.3, link=0.2)
+    end = end_of(sheet, cube(0.8), OPTIONS)
+    assert end.stop is not None
+    assert np.array_equal(end.g, cube(0.8).closest(end.r))
+
+
+def spacing(points: Floats) -> Floats:
+    apart = np.linalg.norm(points[:, None] - points, axis=2)
+    np.fill_diagonal(apart, np.inf)
+    return np.asarray(apart.min(axis=1))
+
+
+def test_points_are_spread_over_large_triangles_and_thinned_on_small_ones() -> None:
+    coarse = spread_points(cube(1.0).vertices[cube(1.0).triangles])
+    assert 150 <= len(coarse) <= 800
+    assert np.abs(coarse).max(axis=1) == pytest.approx(0.5)  # on the cube
+    fine = ConvexHull(coarse / np.linalg.norm(coarse, axis=1, keepdims=True))
+    small = fine.points[fine.simplices]
+    far = np.array([[[9.0, 0, 0], [9.0, 5, 0], [9.0, 0, 0.001]]])  # a sliver
+    points = spread_points(np.concatenate([small, far]))
+    on_sliver = points[points[:, 0] > 5]
+    assert 10 < len(on_sliver) < 200
+    assert np.diff(np.sort(on_sliver[:, 1])).max() < 2.0 * spacing(points).mean()
