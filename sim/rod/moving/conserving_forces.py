@@ -160,14 +160,15 @@ def _add_edge(
 @kernel
 def add_step_forces(
     before: SpaceState, after: SpaceState, part: SpaceElements, viscous: float,
-    inertia: Floats, total: Floats, spin: Floats,
+    inertia: Floats, h: float, total: Floats, spin: Floats,
 ) -> float:  # fmt: skip
     """Forces and torques of a step are added to `total`; what damping takes, J.
 
     Parameters
     ----------
     viscous : beta / h
-    inertia : (m,) rotary, about the edge, over h^2, N m
+    inertia : (m,) rotary, about the edge, kg m^2
+    h : s
     total : (3 n + m,) N, N m
     spin : (m,) is overwritten with c = 2 tan(turn / 2)
     """
@@ -188,7 +189,7 @@ def add_step_forces(
     for e in range(m):
         spin[e] = size[e, 2]
         for i in range(3):
-            moment[e, i] -= inertia[e] * spin[e] * (new[e, 0, i] - old[e, 0, i])
+            moment[e, i] -= inertia[e] / h**2 * spin[e] * (new[e, 0, i] - old[e, 0, i])
         torque, taken = _add_edge(
             part, e, old[e], new[e], size[e], moment[e], viscous, v, total
         )

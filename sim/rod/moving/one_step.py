@@ -19,6 +19,7 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.linear.sparse import Factor
+from sim.rod.moving.balancing import INERTIAL, LARGEST_TURN, balance
 from sim.rod.moving.conserving_forces import add_step_forces
 from sim.rod.moving.pulled import tendon_slopes, tensions_at
 from sim.rod.moving.pushing import (
@@ -33,20 +34,19 @@ from sim.rod.moving.pushing import (
 )
 from sim.rod.moving.softened import changes, softened_at_end, softened_midway
 from sim.rod.moving.space_world import SpaceWorld
-from sim.rod.moving.touching import Contacts
+from sim.rod.moving.touching import Contacts, Near
+from sim.rod.moving.workspace import workspace_of
 from sim.rod.space.elastic import SpaceElements, energies
 from sim.rod.space.frames import SpaceState, edge_lengths, moved_on, turning, turns
 from sim.rod.space.space_rod import edge_tangents
 from sim.rod.stepping.options import Integrator, StepOptions
 
 ROUNDING = 1e-12  # of the energies
-INERTIAL = 1e-14  # of mass times length over h^2: rounding of inertial forces
 CONTACT_ROUNDING = 1e-3  # of the tolerance of places: residual of contacts
 PLACED = 8  # iterations after which contacts keep their places on edges
 QUARTER = 0.5 * np.pi  # rad, largest change of a twist in a step
 LARGEST_SPIN = 2.0  # rad, turn of an edge about itself in a step
 HARDER = 4.0  # of the inertia, by which Newton's matrix is shifted
-LARGEST_TURN = 0.5  # of an edge in one iteration, or its stretch
 
 
 class SpaceLedger(NamedTuple):
@@ -214,7 +214,7 @@ def _forces(world: SpaceWorld, trial: _Trial, after: SpaceState) -> _Forces:
         inner = np.zeros(len(moves))
         damped = add_step_forces(
             now.state, after, trial.part, world.damping.beta / h,
-            world.rod.inertia / h**2, inner, moves[n:],
+            world.rod.inertia, h, inner, moves[n:],
         )  # fmt: skip
     else:
         moves[n:] = turns(now.state, after, world.rod.edges)
@@ -247,8 +247,8 @@ def _drawn(
     return -0.5 * (start + tendon_slopes(world, trial.tension, after)[0])
 
 
-def _guess(world: SpaceWorld, trial: _Trial) -> SpaceState:
-    """Where the rod would be with the last acceleration, supports where they go.
+def _guess(world: SpaceWorld, trial: _Trial) -> Floats:
+    """(3 n + m,) moves with the last acceleration, of supports where they go.
 
     What rests on others must be thought to be held on: contact forces of a wire may be
     a thousand times its weight, so that without them its guess is far within the other.
@@ -257,12 +257,11 @@ def _guess(world: SpaceWorld, trial: _Trial) -> SpaceState:
     free, n = world.system.free, rod.nodes.size
     acceleration = now.acceleration + now.push
     moves = np.where(free, h * now.v + 0.5 * h * h * acceleration, 0.0)
-    move, turn = moves[:n].reshape(-1, 3), moves[n:]
     if world.drive is not None:
         shift, spun = world.drive.moved(now.time, h)
-        move = np.where(rod.held, shift, move)
-        turn = np.where(rod.held_frames, spun, turn)
-    return moved_on(now.state, rod.edges, rod.bends, move, turn)
+        moves[:n] = np.where(rod.held, shift, moves[:n].reshape(-1, 3)).ravel()
+        moves[n:] = np.where(rod.held_frames, spun, moves[n:])
+    return moves
 
 
 def _factor(world: SpaceWorld, trial: _Trial, at: SpaceState, found: _Forces) -> Factor:
@@ -274,7 +273,7 @@ def _factor(world: SpaceWorld, trial: _Trial, at: SpaceState, found: _Forces) ->
     before, part, viscous = trial.now.state, trial.part, world.damping.beta / h
     if trial.conserving:
         end, at = at, _midway(world, trial, found.moves)
-        soft = softened_midway(part, (before, at, end), viscous)
+        soft = softened_midway(part, (at, before, end), viscous)
     else:
         soft = softened_at_end(part, before, viscous)
     values = system.elastic(at, soft)[1]
@@ -290,14 +289,49 @@ def _factor(world: SpaceWorld, trial: _Trial, at: SpaceState, found: _Forces) ->
     return factor
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def _solved(
     world: SpaceWorld, options: StepOptions, trial: _Trial, report: Effort
 ) -> tuple[SpaceState, _Forces] | None:
     """The end of a step; None where Newton's method does not converge."""
+    guess = _guess(world, trial)
+    move = guess[: world.rod.nodes.size].reshape(-1, 3)
+    found_near = what_is_near(world, trial.now.state, move, trial.h)
+    if found_near is None and trial.conserving and not len(trial.tension):
+        return _balanced_freely(world, options, trial, report, guess)
+    return _balanced_by_parts(world, options, trial, report, guess, found_near)
+
+
+def _balanced_freely(
+    world: SpaceWorld, options: StepOptions, trial: _Trial, report: Effort,
+    guess: Floats,
+) -> tuple[SpaceState, _Forces] | None:  # fmt: skip
+    """Likewise, of conserving forces only, in one compiled call."""
+    now, damping, space = trial.now, world.damping, workspace_of(world)
+    space.begin(now.state, now.v, trial.part)
+    work = space.work
+    work.pull[...], work.change[...] = trial.pull, guess
+    made = balance(
+        space.handed, trial.h, (damping.alpha, damping.beta),
+        (options.tolerance, options.residual, options.reuse), options.max_newton,
+    )  # fmt: skip
+    report.iterations += made[0]
+    after = space.end()
+    if not made[1] or what_overlaps(world, after).contacts:
+        return None
+    drawn = np.zeros(len(work.moves))
+    return after, _Forces(work.inner, drawn, work.unbalanced, work.moves, made[2])
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def _balanced_by_parts(
+    world: SpaceWorld, options: StepOptions, trial: _Trial, report: Effort,
+    guess: Floats, found_near: Near | None,
+) -> tuple[SpaceState, _Forces] | None:  # fmt: skip
+    """Likewise, of any forces."""
     system, rod, n = world.system, world.rod, world.rod.nodes.size
-    at, factor, before, small = _guess(world, trial), None, np.inf, False
-    found_near = what_is_near(world, trial.now.state, at, trial.h)
+    move, turn = guess[:n].reshape(-1, 3), guess[n:]
+    at = moved_on(trial.now.state, rod.edges, rod.bends, move, turn)
+    factor, before, small = None, np.inf, False
     force = None if found_near is None else np.zeros((found_near.contacts, 3))
     places: Contacts | None = None
     fresh = PLACED  # iterations for which contacts still follow the closest points

@@ -69,12 +69,15 @@ class Pushed(NamedTuple):
 
 
 def what_is_near(
-    world: SpaceWorld, state: SpaceState, guess: SpaceState, h: float
+    world: SpaceWorld, state: SpaceState, move: Floats, h: float
 ) -> Near | None:
-    """What may touch in a step of h seconds; None where nothing may."""
+    """What may touch in a step of h seconds that is guessed to move nodes (n, 3), m.
+
+    None where nothing may.
+    """
     if world.touching is None:
         return None
-    way = float(np.linalg.norm(guess.x - state.x, axis=1).max())
+    way = float(np.linalg.norm(move, axis=1).max())
     way += h * h * float(np.linalg.norm(world.gravity))
     reach = AHEAD * (2.0 * way + SLACK * float(world.touching.radius.min()))
     found = near(world.rod, world.touching, state.x, reach, state.d)

@@ -10,9 +10,10 @@ difference is far more than what bends.
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.rod.compiled import kernel
+from sim.kernels import kernel
+from sim.rod.compiled import inner
 from sim.rod.space.bends import bend_binormal
-from sim.rod.space.elastic import SpaceElements
+from sim.rod.space.elastic import SpaceElements, copied
 from sim.rod.space.frames import (
     SpaceState,
     cross,
@@ -23,7 +24,7 @@ from sim.rod.space.frames import (
 )
 
 
-@kernel
+@inner
 def _add_strains(
     state: SpaceState, part: SpaceElements, share: float, v: Floats, stretch: Floats,
     turn: Floats,
@@ -46,23 +47,43 @@ def _add_strains(
         turn[j, 2] += share * state.twist[j]
 
 
-def _softened(
-    part: SpaceElements, viscous: float, shares: list[tuple[float, SpaceState]]
-) -> SpaceElements:
-    """Of natural strains that are the sum of shares of those of states."""
-    more = 1.0 + 2.0 * viscous
-    stretch, turn = np.zeros(len(part.rest)), np.zeros_like(part.curvature)
+@kernel
+def soften(
+    part: SpaceElements, states: tuple[SpaceState, SpaceState, SpaceState],
+    share: tuple[float, float, float], more: float, soft: SpaceElements,
+) -> None:  # fmt: skip
+    """soft <- elements whose natural strains are moved by shares of those of states.
+
+    Parameters
+    ----------
+    more : by which they are stiffer
+    """
+    stretch, turn = np.zeros(len(part.rest)), np.zeros((len(part.bends), 3))
     v = np.empty((8, 3))
-    for share, state in shares:
-        _add_strains(state, part, share, v, stretch, turn)
-    longer = 1.0 + stretch
-    return part._replace(
-        rest=part.rest * longer,
-        stretching=part.stretching * more * longer,
-        bending=part.bending * more,
-        twisting=part.twisting * more,
-        curvature=part.curvature / more + turn / part.voronoi[:, None],
-    )
+    for k in range(3):
+        if share[k] != 0.0:
+            _add_strains(states[k], part, share[k], v, stretch, turn)
+    for e in range(len(part.edges)):
+        longer = 1.0 + stretch[e]
+        soft.rest[e] = part.rest[e] * longer
+        soft.stretching[e] = part.stretching[e] * more * longer
+    for j in range(len(part.bends)):
+        soft.voronoi[j] = part.voronoi[j]
+        soft.twisting[j] = part.twisting[j] * more
+        for a in range(3):
+            moved = turn[j, a] / part.voronoi[j]
+            soft.curvature[j, a] = part.curvature[j, a] / more + moved
+        for a in range(2):
+            soft.bending[j, a] = part.bending[j, a] * more
+
+
+def _softened(
+    part: SpaceElements, states: tuple[SpaceState, SpaceState, SpaceState],
+    share: tuple[float, float, float], viscous: float,
+) -> SpaceElements:  # fmt: skip
+    soft = copied(part)
+    soften(part, states, share, 1.0 + 2.0 * viscous, soft)
+    return soft
 
 
 def softened_at_end(
@@ -74,7 +95,8 @@ def softened_at_end(
     ----------
     viscous : beta / h
     """
-    return _softened(part, viscous, [(2.0 * viscous / (1.0 + 2.0 * viscous), before)])
+    share = 2.0 * viscous / (1.0 + 2.0 * viscous)
+    return _softened(part, (before, before, before), (share, 0.0, 0.0), viscous)
 
 
 def softened_midway(
@@ -85,14 +107,10 @@ def softened_midway(
 
     Parameters
     ----------
-    states : before the step, in its middle (strains e), and after it
+    states : in the middle of the step (strains e), before and after it
     """
-    before, middle, after = states
-    more = 1.0 + 2.0 * viscous
-    return _softened(
-        part, viscous,
-        [(1.0, middle), ((viscous - 0.5) / more, before), (-0.5, after)],
-    )  # fmt: skip
+    share = 1.0, (viscous - 0.5) / (1.0 + 2.0 * viscous), -0.5
+    return _softened(part, states, share, viscous)
 
 
 @kernel

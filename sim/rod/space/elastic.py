@@ -74,6 +74,18 @@ def space_elements(rod: SpaceRod) -> SpaceElements:
     )
 
 
+def copied(part: SpaceElements) -> SpaceElements:
+    """Elements with arrays of their own."""
+    arrays = {k: v.copy() for k, v in part._asdict().items() if k != "rubber"}
+    return part._replace(**arrays)
+
+
+def refill(own: SpaceElements, given: SpaceElements) -> None:
+    """The arrays of one <- those of the other."""
+    for array, values in zip(own[:-1], given[:-1], strict=True):
+        array[...] = values
+
+
 @inner
 def _stretch(rubber: bool, lam: float) -> tuple[float, float, float]:
     """w and its two derivatives."""

@@ -90,7 +90,7 @@ def angle_between(d: Floats, to: Floats, t: Floats, across: Floats) -> float:
 
 
 @kernel
-def _twists(x: Floats, d: Floats, edges: Ints, bends: Ints, twist: Floats) -> None:
+def twists(x: Floats, d: Floats, edges: Ints, bends: Ints, twist: Floats) -> None:
     """twist <- that of the bends, as near to what it was as full turns allow."""
     t, s, u, w, first, second = np.empty((6, 3))
     for b in range(len(bends)):
@@ -105,7 +105,7 @@ def _twists(x: Floats, d: Floats, edges: Ints, bends: Ints, twist: Floats) -> No
 
 
 @kernel
-def _carry(
+def carry(
     x: Floats, d: Floats, edges: Ints, to: Floats, turn: Floats, out: Floats
 ) -> None:
     """out <- directors when nodes go from x to `to` and edges turn about themselves."""
@@ -128,7 +128,7 @@ def start(x: Floats, d: Floats, edges: Ints, bends: Ints) -> SpaceState:
     """A state with less than half a turn of twist at every bend."""
     twist = np.zeros(len(bends))
     x, d = (np.ascontiguousarray(a, dtype=np.float64) for a in (x, d))
-    _twists(x, d, edges, bends, twist)
+    twists(x, d, edges, bends, twist)
     return SpaceState(x, d, twist)
 
 
@@ -141,8 +141,8 @@ def moved_on(
     """
     x = state.x + move
     d, twist = np.empty_like(state.d), state.twist.copy()
-    _carry(state.x, state.d, edges, x, turn, d)
-    _twists(x, d, edges, bends, twist)
+    carry(state.x, state.d, edges, x, turn, d)
+    twists(x, d, edges, bends, twist)
     return SpaceState(x, d, twist)
 
 

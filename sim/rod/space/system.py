@@ -126,6 +126,11 @@ class SpaceSystem:
         add_elastic(state, part, g, of_edges, of_bends)
         return g, np.concatenate([of_edges.ravel(), of_bends.ravel()])
 
+    @property
+    def entries_kept(self) -> Bools:
+        """(e,) which of the Hessian's entries are of free unknowns only."""
+        return self._places[2]
+
     def kept(self, values: Floats) -> Floats:
         """Of the Hessian's entries of all unknowns, those of free ones."""
         return values[self._places[2]]
@@ -195,12 +200,12 @@ class SpaceSystem:
 
     def largest_turn(self, state: SpaceState, change: Floats) -> float:
         """Of an edge in a change of all unknowns, rad, or its stretch."""
-        return _largest_turn(state.x, self.part.edges, change)
+        return edge_turn(state.x, self.part.edges, change)
 
 
 @kernel
-def _largest_turn(x: Floats, edges: Ints, change: Floats) -> float:
-    """inf where a change is not finite."""
+def edge_turn(x: Floats, edges: Ints, change: Floats) -> float:
+    """Largest of an edge in a change of all unknowns; inf where that is not finite."""
     largest = 0.0
     for e in range(len(edges)):
         by = size = 0.0

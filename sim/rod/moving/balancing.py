@@ -1,0 +1,166 @@
+"""Newton's iteration of a step without contacts or tendons, as one compiled loop."""
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.kernels import inner, kernel
+from sim.linear.fronts import factorise_fronts, solve_fronts
+from sim.linear.sparse import DROP
+from sim.rod.moving.conserving_forces import add_step_forces
+from sim.rod.moving.softened import soften
+from sim.rod.moving.workspace import SpaceWork
+from sim.rod.space.elastic import add_elastic
+from sim.rod.space.frames import SpaceState, carry, twists
+from sim.rod.space.system import edge_turn
+
+INERTIAL = 1e-14  # of mass times length over h^2: rounding of inertial forces
+LARGEST_TURN = 0.5  # of an edge in one iteration, or its stretch
+
+
+@inner
+def _move(work: SpaceWork, state: SpaceState, change: Floats, share: float) -> None:
+    """spare <- a state after a share of a change, but for its twists."""
+    n = len(state.x)
+    for i in range(n):
+        for a in range(3):
+            work.spare.x[i, a] = state.x[i, a] + share * change[3 * i + a]
+    turn = share * change[3 * n :]
+    carry(state.x, state.d, work.part.edges, work.spare.x, turn, work.spare.d)
+
+
+@inner
+def _move_on(work: SpaceWork) -> None:
+    """`at` goes on by `change`."""
+    at, spare = work.at, work.spare
+    _move(work, at, work.change, 1.0)
+    for i in range(len(at.x)):
+        for a in range(3):
+            at.x[i, a] = spare.x[i, a]
+    for e in range(len(at.d)):
+        for a in range(3):
+            at.d[e, a] = spare.d[e, a]
+    twists(at.x, at.d, work.part.edges, work.part.bends, at.twist)
+
+
+@inner
+def _unbalance(work: SpaceWork, h: float, alpha: float, beta: float) -> float:
+    """moves, inner, unbalanced <- those of a step that ends at `at`; damping, J."""
+    n, moves = 3 * len(work.at.x), work.moves
+    for i in range(len(work.at.x)):
+        for a in range(3):
+            moves[3 * i + a] = work.at.x[i, a] - work.before.x[i, a]
+    work.inner[:] = 0.0
+    damped = add_step_forces(
+        work.before, work.at, work.part, beta / h, work.spins, h, work.inner, moves[n:]
+    )
+    for i in range(len(moves)):
+        drag = alpha * work.inertia[i] * moves[i] / h
+        pushed = 2.0 * work.inertia[i] * (moves[i] - h * work.v[i]) / h**2
+        work.unbalanced[i] = work.inner[i] + work.pull[i] - drag - pushed
+    return float(damped)
+
+
+@inner
+def _largest(work: SpaceWork) -> tuple[float, float, float]:
+    """Unbalanced force and force, N, and coordinate, m; inf where one is none."""
+    worst = force = far = 0.0
+    sound = True
+    for i in range(len(work.moves)):
+        left = abs(work.unbalanced[i] / work.sizes[i])
+        if work.free[i]:
+            sound = sound and left < np.inf
+            worst = max(worst, left)
+        force = max(force, abs(work.inner[i] / work.sizes[i]))
+        force = max(force, abs(work.weight[i] / work.sizes[i]))
+    for i in range(len(work.before.x)):
+        for a in range(3):
+            far = max(far, abs(work.before.x[i, a]))
+    return (worst if sound else np.inf), force, far
+
+
+@inner
+def _renew(work: SpaceWork, h: float, alpha: float, beta: float) -> None:
+    """L and pivot <- of Newton's matrix, along the middle of the step."""
+    before, at, part, more = work.before, work.at, work.part, 1.0 + 2.0 * beta / h
+    middle = work.spare
+    _move(work, before, work.moves, 0.5)
+    for j in range(len(before.twist)):
+        middle.twist[j] = before.twist[j]
+    twists(middle.x, middle.d, part.edges, part.bends, middle.twist)
+    share = 1.0, (beta / h - 0.5) / more, -0.5
+    soften(part, (middle, before, at), share, more, work.soft)
+    add_elastic(middle, work.soft, work.change, work.of_edges, work.of_bends)
+    k = len(work.entry)
+    for i in range(k):
+        work.values[i] = 0.5 * work.entries[work.entry[i]]
+    for i in range(len(work.free)):
+        if work.free[i]:
+            work.values[k] = work.inertia[i] * (2.0 / h**2 + alpha / h)
+            k += 1
+    factorise_fronts(work.fronts, work.values, DROP, work.L, work.pivot)
+
+
+@inner
+def _solve(work: SpaceWork) -> None:
+    """change <- that of an iteration."""
+    b, k = np.empty(len(work.pivot)), 0
+    for i in range(len(work.free)):
+        if work.free[i]:
+            b[k] = work.unbalanced[i]
+            k += 1
+    x, k = solve_fronts(work.fronts, work.L, work.pivot, b), 0
+    for i in range(len(work.free)):
+        work.change[i] = 0.0
+        if work.free[i]:
+            work.change[i] = x[k]
+            k += 1
+
+
+@kernel
+def balance(
+    work: SpaceWork, h: float, damping: tuple[float, float],
+    allowed: tuple[float, float, float], iterations: int,
+) -> tuple[int, bool, float, float, float]:  # fmt: skip
+    """Find the end of a step of h seconds from `change`, its first guess.
+
+    Parameters
+    ----------
+    damping : alpha, beta
+    allowed : tolerance of places, m, residual of forces, contraction with one matrix
+
+    Returns
+    -------
+    iterations, whether they converged, energy damped, J, unbalanced force, N, and its
+    share of the largest force
+    """
+    (alpha, beta), (tolerance, residual, reuse) = damping, allowed
+    for own, given in ((work.at.x, work.before.x), (work.at.d, work.before.d)):
+        for i in range(len(own)):
+            for a in range(3):
+                own[i, a] = given[i, a]
+    for j in range(len(work.at.twist)):
+        work.at.twist[j] = work.before.twist[j]
+    _move_on(work)
+    ready, small, before = False, False, np.inf
+    for k in range(iterations):
+        damped = _unbalance(work, h, alpha, beta)
+        if small:
+            worst, force, far = _largest(work)
+            share = worst / max(force, 1e-300)
+            least = INERTIAL * (far + work.reach) * work.heaviest / h**2
+            if worst <= least or share <= residual:
+                return k, True, damped, worst, share
+        if not ready:
+            _renew(work, h, alpha, beta)
+            ready = True
+        _solve(work)
+        turned, size = edge_turn(work.at.x, work.part.edges, work.change), 0.0
+        if not turned < np.inf:
+            return k + 1, False, damped, np.inf, np.inf
+        less = min(1.0, LARGEST_TURN / max(turned, 1e-300))
+        for i in range(len(work.change)):
+            work.change[i] *= less
+            size = max(size, abs(work.change[i] * work.sizes[i]))
+        _move_on(work)
+        small, ready, before = size <= tolerance, size <= reuse * before, size
+    return iterations, False, np.inf, np.inf, np.inf
