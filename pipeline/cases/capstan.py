@@ -71,7 +71,7 @@ class CapstanCase:
         return np.append(rope, np.full(DRUM, self.drum))
 
     @property
-    def _rope(self) -> SpaceRod:
+    def rope(self) -> SpaceRod:
         """Over the top of a drum along y: edges touch it in their middle."""
         turn = np.pi / self.edges
         far = self.drum + self.wire.radius
@@ -95,7 +95,7 @@ class CapstanCase:
         axis = np.column_stack([0 * y, y, 0 * y])
         drum = self.wire.through(axis, first=(0.0, 0.0, 1.0))
         drum.held[:], drum.held_frames[:] = True, True
-        rod = together(self._rope, drum)
+        rod = together(self.rope, drum)
         last = len(rod.nodes) - DRUM - 2
         force, velocity = np.zeros_like(rod.nodes), np.zeros_like(rod.nodes)
         force[0, 2], velocity[last, 2] = -self.holding, -self.speed

@@ -2,5 +2,6 @@
 
 Read `space_world` (what acts on a rod), `conserving_forces` (inner forces of a step),
 `softened` (its matrix), `pulled` (tendons), `one_step`, then `motion`; of contact
-`touching` (where, and how it follows moves), then `pushing` by Coulomb's law.
+`touching` (where, and how it follows moves; of fixed `bodies` `beside`), then `pushing`
+by Coulomb's law.
 """

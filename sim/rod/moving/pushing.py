@@ -19,6 +19,7 @@ from sim.arrays import Bools, Floats
 from sim.contact.cones import cone_residual, coulomb_in_space
 from sim.linear.columns import solve_each
 from sim.linear.sparse import Factor
+from sim.rod.moving.beside import entered
 from sim.rod.moving.contact_rows import contact_rows
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import (
@@ -159,14 +160,19 @@ def pushed_further(
 
 
 def passes_through(world: SpaceWorld, before: SpaceState, after: SpaceState) -> bool:
-    """Whether axes of edges come too close on the straight way of a step."""
+    """Whether axes of edges come too close to others, or bodies, on a straight way."""
     if world.touching is None:
         return False
     move = after.x - before.x
     reach = 2.0 * float(np.linalg.norm(move, axis=1).max())
     pairs = near_pairs(world.rod, world.touching, before.x, reach)
-    least = THIN * world.touching.radius[pairs].sum(axis=1)
-    return clear_way(pairs, world.rod.edges, before.x, move, least) >= 0
+    radius, edges = world.touching.radius, world.rod.edges
+    least = THIN * radius[pairs].sum(axis=1)
+    if clear_way(pairs, edges, before.x, move, least) >= 0:
+        return True
+    return bool(
+        entered(world.touching.bodies, edges, before.x, move, THIN * radius).any()
+    )
 
 
 def settled_kick(world: SpaceWorld, pushed: Pushed, v: Floats) -> Floats:

@@ -21,6 +21,8 @@ from sim.contact.distance import closest_on_edges
 from sim.contact.safe_step import pair_step
 from sim.kernels import kernel
 from sim.limits import refuse_negative, refuse_unless_finite
+from sim.rod.moving.beside import FIRST_BODY, body_of, spots_of, touching_places
+from sim.rod.moving.bodies import Body
 from sim.rod.space.frames import cross, dot
 from sim.rod.space.space_rod import SpaceRod, edge_tangents
 
@@ -30,6 +32,7 @@ REACHED = 1e-3  # of the least radius, by which a start may overlap
 AT_END = 1e-6  # of an edge, from a node that counts as the place of a contact
 NO_NODES = np.empty(0, dtype=np.int64)
 NO_PAIRS = np.empty((0, 2), dtype=np.int64)
+NO_SPOTS = np.empty((0, 3), dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class Touching:
     rims : (m,) half widths along d2 of flat edges, m: both rims of each node feel the
         ground in place of a round skin; None where edges are round
     skins : edges feel edges
+    bodies : that stay where they are
     """
 
     radius: Floats
@@ -67,9 +71,12 @@ class Touching:
     ground: LevelGround | None = None
     rims: Floats | None = None
     skins: bool = True
+    bodies: tuple[Body, ...] = ()
 
     def __post_init__(self) -> None:
         refuse_negative(self, "friction", of="contact")
+        if self.rims is not None and self.bodies:
+            raise ValueError("contact: rims feel a plane only: leave the bodies out")
         fine = (self.radius > 0.0) & np.isfinite(self.radius)
         for k in np.flatnonzero(~fine).tolist():
             raise ValueError(
@@ -78,11 +85,16 @@ class Touching:
 
 
 class OverlapError(ValueError):
-    """An edge that starts within another (`other`), or below the ground (-1), by m."""
+    """An edge that starts within another (`other`), by m.
+
+    -1 is the ground, and what is below it bodies from `FIRST_BODY` down.
+    """
 
     def __init__(self, edge: int, other: int, depth: float) -> None:
         self.edge, self.other, self.depth = edge, other, depth
         within = "the ground" if other < 0 else f"edge {other}"
+        if other <= FIRST_BODY:
+            within = f"body {body_of(other)}"
         super().__init__(
             f"contact: edge {edge} starts {depth:.3g} m within {within}: move them "
             "apart, or give smaller radii"
@@ -94,7 +106,8 @@ class Contacts(NamedTuple):
 
     Attributes
     ----------
-    edge : (c, 2) A and B; B is -1 at the ground, or -2 for the rim against d2
+    edge : (c, 2) A and B; B is -1 at the ground, or -2 for the rim against d2, and
+        from `FIRST_BODY` down at bodies
     share : (c, 2) places on them
     gap : (c,) m
     frame : (c, 3, 3) n and two directions across it
@@ -189,21 +202,25 @@ def _frames(n: Floats) -> Floats:
 class Near(NamedTuple):
     """What may touch in a step: (k, 2) pairs of edges, and (g,) nodes at the ground.
 
-    Of rims, k is that of node k along d2, n + k that against it.
+    Of rims, k is that of node k along d2, n + k that against it. At bodies it is the
+    (q, 3) places of `sim.rod.moving.beside.spots_of`.
     """
 
     pairs: Ints
     nodes: Ints
+    spots: Ints = NO_SPOTS
 
     @property
     def contacts(self) -> int:
         """How many."""
-        return len(self.pairs) + len(self.nodes)
+        return len(self.pairs) + len(self.nodes) + len(self.spots)
 
     def holds(self, other: "Near") -> bool:
         """Whether all of the other is in this."""
-        pairs = set(map(tuple, self.pairs.tolist()))
-        inside = all(tuple(pair) in pairs for pair in other.pairs.tolist())
+        inside = all(
+            set(map(tuple, theirs.tolist())) <= set(map(tuple, own.tolist()))
+            for own, theirs in ((self.pairs, other.pairs), (self.spots, other.spots))
+        )
         return inside and bool(np.isin(other.nodes, self.nodes).all())
 
 
@@ -215,7 +232,21 @@ def near(
     pairs = near_pairs(rod, touching, x, reach)
     found = contacts_of(rod, touching, Near(pairs, NO_NODES), x, None)
     nodes = np.flatnonzero(_above(rod, touching, x, d) < reach)
-    return Near(pairs[found.gap < reach], nodes)
+    return Near(pairs[found.gap < reach], nodes, _near_bodies(rod, touching, x, reach))
+
+
+def _near_bodies(rod: SpaceRod, touching: Touching, x: Floats, reach: float) -> Ints:
+    """(q, 3) places of edges whose skins may be closer to a body than `reach`, m."""
+    if not touching.bodies:
+        return NO_SPOTS
+    spots = spots_of(touching.bodies, _edge_at(rod), len(rod.edges))
+    length = np.linalg.norm(x[rod.edges[:, 1]] - x[rod.edges[:, 0]], axis=1)
+    far = np.array([body.distance(x)[0] for body in touching.bodies])
+    least = far[:, rod.edges].mean(axis=2)
+    least -= 0.5 * length + touching.radius
+    spots = spots[least[spots[:, 0], spots[:, 1]] < reach]
+    _, far, _ = touching_places(touching.bodies, spots, rod.edges, x, None)
+    return np.asarray(spots[far - touching.radius[spots[:, 1]] < reach])
 
 
 def once(rod: SpaceRod, found: Contacts) -> Bools:
@@ -224,11 +255,16 @@ def once(rod: SpaceRod, found: Contacts) -> Bools:
     At a node both edges say so, unless one of them is closer beyond it.
     """
     edge, share = found.edge, found.share
-    at = np.where(share > 0.5, rod.edges[edge, 1], rod.edges[edge, 0])
+    tail, head = (rod.edges[np.maximum(edge, 0), k] for k in range(2))
+    at = np.where(share > 0.5, head, tail)
     ends = (share <= AT_END) | (share >= 1.0 - AT_END)
     ends[:, 1] &= edge[:, 1] >= 0
-    place = np.sort(np.where(ends, -3 - at, edge), axis=1)
-    first: dict[tuple[int, int], int] = {}
+    node = np.minimum(edge.min(initial=0), FIRST_BODY) - 1 - at  # below all bodies
+    place = np.sort(np.where(ends, node, edge), axis=1)
+    within = (edge[:, 1] <= FIRST_BODY) & ~ends[:, 0]
+    part = np.where(within, np.rint(share[:, 0] / AT_END), 0.0)
+    place = np.column_stack([place, part.astype(np.int64)])
+    first: dict[tuple[int, ...], int] = {}
     for k, pair in enumerate(place.tolist()):
         first.setdefault(tuple(pair), k)
     chosen = np.zeros(len(edge), dtype=np.bool_)
@@ -262,15 +298,21 @@ def contacts_of(
     far = np.linalg.norm(apart, axis=1)
     gap = far - touching.radius[near.pairs].sum(axis=1)
     n = apart / far[:, None]
-    if not len(near.nodes):
+    if not len(near.nodes) + len(near.spots):
         return Contacts(near.pairs, share, gap, _frames(n))
     edge, end = (own[near.nodes % len(x)] for own in _edge_at(rod))
     below = -1 - near.nodes // len(x)
+    kept = None if known is None else known.share[k + len(edge) :, 0]
+    at, far, out = touching_places(touching.bodies, near.spots, rod.edges, x, kept)
+    body, own = FIRST_BODY - near.spots[:, 0], near.spots[:, 1]
+    above = _above(rod, touching, x, d)[near.nodes]
+    up = np.tile(_up(touching), (len(edge), 1))
+    columns = (near.pairs[:, 0], edge, own), (near.pairs[:, 1], below, body)
     return Contacts(
-        np.concatenate([near.pairs, np.column_stack([edge, below])]),
-        np.concatenate([share, np.column_stack([end, end])]),
-        np.concatenate([gap, _above(rod, touching, x, d)[near.nodes]]),
-        _frames(np.concatenate([n, np.tile(_up(touching), (len(edge), 1))])),
+        np.column_stack([np.concatenate(parts) for parts in columns]),
+        np.concatenate([share, np.column_stack([end, end]), np.column_stack([at, at])]),
+        np.concatenate([gap, above, far - touching.radius[own]]),
+        _frames(np.concatenate([n, up, out])),
     )
 
 

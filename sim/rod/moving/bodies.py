@@ -1,0 +1,334 @@
+"""Rigid bodies that stay where they are: spheres, bars, height fields, meshes.
+
+A body says how far points are from its surface, and which way is out there. Within it
+the distance is negative, so that what has gone too far comes back.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from scipy.interpolate import RectBivariateSpline
+
+from sim.arrays import Floats, Ints
+from sim.contact.distance import closest_on_triangle
+from sim.convergence import NotConvergedError
+from sim.kernels import kernel
+from sim.limits import refuse_unless_count, refuse_unless_positive
+
+FEET = 60  # iterations to the closest points of a height field
+CLOSE = 1e-13  # of the distance over which a foot was sought
+
+
+class Body(Protocol):
+    """What rods may touch.
+
+    Attributes
+    ----------
+    pieces : of an edge, in each of which it is closest to the body in one place
+    """
+
+    @property
+    def pieces(self) -> int: ...
+
+    def distance(self, x: Floats) -> tuple[Floats, Floats]:
+        """(k,) m from the surface to points (k, 3), and (k, 3) the way out."""
+        ...
+
+
+def _refuse_unless_place(values: Floats, what: str) -> None:
+    if np.shape(values) != (3,) or not np.isfinite(values).all():
+        raise ValueError(f"{what} is {values}: give three finite numbers, m")
+
+
+@dataclass(frozen=True)
+class SphereBody:
+    """m."""
+
+    centre: tuple[float, float, float]
+    radius: float
+    pieces: int = 1
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(self, "radius", of="sphere")
+        _refuse_unless_place(np.array(self.centre, dtype=np.float64), "sphere: centre")
+
+    def distance(self, x: Floats) -> tuple[Floats, Floats]:
+        """As `Body.distance`."""
+        return _from_places(x, np.array(self.centre)[None, :], self.radius)
+
+
+@dataclass(frozen=True)
+class BarBody:
+    """A round cylinder between two points, its ends round; m."""
+
+    start: tuple[float, float, float]
+    end: tuple[float, float, float]
+    radius: float
+    pieces: int = 1
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(self, "radius", of="bar")
+        for name in ("start", "end"):
+            place = np.array(getattr(self, name), dtype=np.float64)
+            _refuse_unless_place(place, f"bar: {name}")
+        if self.start == self.end:
+            raise ValueError(f"bar: it starts and ends at {self.start}: make a sphere")
+
+    def distance(self, x: Floats) -> tuple[Floats, Floats]:
+        """As `Body.distance`."""
+        start, along = np.array(self.start), np.subtract(self.end, self.start)
+        share = np.clip((x - start) @ along / (along @ along), 0.0, 1.0)
+        return _from_places(x, start + share[:, None] * along, self.radius)
+
+
+def _from_places(x: Floats, places: Floats, radius: float) -> tuple[Floats, Floats]:
+    """Distances of points from a skin about the nearest places of an axis."""
+    apart = x - places
+    far = np.maximum(np.linalg.norm(apart, axis=1), 1e-300)
+    return far - radius, apart / far[:, None]
+
+
+Surface = Callable[[Floats, Floats], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class HeightField:
+    """All that is below the surface w = f(u, v).
+
+    The closest point is exact where the surface bends less than the way to it: rods
+    must be thinner than its hollows are narrow.
+
+    Attributes
+    ----------
+    surface : of u and v (k,): f, its slopes by u and v, its second slopes by u u, u v
+        and v v, (6, k)
+    pieces : of an edge, each with at most one place where it is closest
+    axes : (3, 3) directions of u, v and w
+    """
+
+    surface: Surface
+    pieces: int = 4
+    axes: Floats | None = None
+
+    def __post_init__(self) -> None:
+        refuse_unless_count(self, "pieces", of="height field")
+        turn = self._turn
+        if turn.shape != (3, 3) or not np.allclose(turn @ turn.T, np.eye(3)):
+            raise ValueError(
+                "height field: axes are not three unit vectors across each other"
+            )
+
+    @property
+    def _turn(self) -> Floats:
+        return np.eye(3) if self.axes is None else np.asarray(self.axes)
+
+    def distance(self, x: Floats) -> tuple[Floats, Floats]:
+        """As `Body.distance`."""
+        p = x @ self._turn.T
+        foot = self._feet(p)
+        f, fu, fv, *_ = self.surface(foot[:, 0], foot[:, 1])
+        up = np.column_stack([-fu, -fv, np.ones(len(f))])
+        up /= np.linalg.norm(up, axis=1, keepdims=True)
+        apart = p - np.column_stack([foot, f])
+        return np.sum(apart * up, axis=1), up @ self._turn
+
+    def _feet(self, p: Floats) -> Floats:
+        """(k, 2) u and v of the closest points, by Newton's method that descends."""
+        foot = p[:, :2].copy()
+        least = CLOSE * (1.0 + np.abs(p).max(initial=0.0))
+        left = np.arange(len(p))
+        for _ in range(FEET):
+            step = self._towards(p[left], foot[left])
+            foot[left] += step
+            left = left[np.abs(step).max(axis=1) > least]
+            if not len(left):
+                return foot
+        raise NotConvergedError(
+            f"height field: no closest point to {p[left[0]]} m is found: give a "
+            "smoother field",
+            best=foot,
+        )
+
+    def _towards(self, p: Floats, foot: Floats) -> Floats:
+        """(k, 2) steps to closer points, shortened until they are closer."""
+        f, fu, fv, fuu, fuv, fvv = self.surface(foot[:, 0], foot[:, 1])
+        over = f - p[:, 2]
+        g = foot - p[:, :2] + over[:, None] * np.column_stack([fu, fv])
+        flat = np.array([1.0 + fu * fu, fu * fv, 1.0 + fv * fv])
+        a, b, c = flat + over * np.array([fuu, fuv, fvv])
+        bent = (a > 0.0) & (a * c - b * b > 0.0)
+        a, b, c = np.where(bent, [a, b, c], flat)
+        step = -np.column_stack([c * g[:, 0] - b * g[:, 1], a * g[:, 1] - b * g[:, 0]])
+        step /= (a * c - b * b)[:, None]
+        before = np.sum((foot - p[:, :2]) ** 2, axis=1) + over**2
+        for _ in range(30):
+            to = foot + step
+            after = np.sum((to - p[:, :2]) ** 2, axis=1)
+            after += (self.surface(to[:, 0], to[:, 1])[0] - p[:, 2]) ** 2
+            far = after > before * (1.0 + 1e-12)
+            if not far.any():
+                break
+            step[far] *= 0.5
+        return step
+
+
+def table_field(x: Floats, y: Floats, z: Floats, pieces: int = 4) -> HeightField:
+    """A height field through a table, smooth (bicubic); level beyond its ends.
+
+    Parameters
+    ----------
+    x, y : (p,), (q,) ascending, 4 or more of each, m
+    z : (p, q) heights, m
+    """
+    x, y, z = (np.asarray(v, dtype=np.float64) for v in (x, y, z))
+    if z.shape != (len(x), len(y)) or min(z.shape) < 4 or not np.isfinite(z).all():
+        raise ValueError(
+            f"height field: heights of shape {z.shape} for {len(x)} x {len(y)} places: "
+            "give finite ones, a row for each x, at 4 or more x and y"
+        )
+    for name, values in (("x", x), ("y", y)):
+        if not (np.diff(values) > 0.0).all():
+            raise ValueError(f"height field: {name} does not ascend: sort its places")
+    spline = RectBivariateSpline(x, y, z)
+
+    def surface(u: Floats, v: Floats) -> Floats:
+        p, q = np.clip(u, x[0], x[-1]), np.clip(v, y[0], y[-1])
+        inside = p == u, q == v
+        orders = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
+        found = [spline.ev(p, q, dx=i, dy=j) for i, j in orders]
+        for k, (i, j) in enumerate(orders):
+            found[k] = found[k] * np.where(i, inside[0], 1) * np.where(j, inside[1], 1)
+        return np.array(found)
+
+    return HeightField(surface, pieces)
+
+
+@dataclass(frozen=True, eq=False)
+class MeshBody:
+    """A body, or a ground, of triangles.
+
+    Its side is told by the normals of faces, edges and corners, of corners weighted by
+    angles (Baerentzen and Aanaes, IEEE TVCG 11, 2005), so that a mesh is closed, or
+    what it meets stays above it.
+
+    Attributes
+    ----------
+    corners : (n, 3) m
+    faces : (t, 3) corners, counterclockwise from outside
+    pieces : of an edge, each with at most one place where it is closest
+    """
+
+    corners: Floats
+    faces: Ints
+    pieces: int = 2
+
+    def __post_init__(self) -> None:
+        refuse_unless_count(self, "pieces", of="mesh")
+        _refuse_bad_mesh(self.corners, self.faces)
+
+    @cached_property
+    def _triangles(self) -> Floats:
+        return np.ascontiguousarray(self.corners[self.faces], dtype=np.float64)
+
+    @cached_property
+    def _normals(self) -> Floats:
+        """(t, 8, 3) by the corners that are closest, as bits: face, edges, corners."""
+        y = self._triangles
+        face = np.cross(y[:, 1] - y[:, 0], y[:, 2] - y[:, 0])
+        face /= np.linalg.norm(face, axis=1, keepdims=True)
+        found = np.empty((len(y), 8, 3))
+        found[:, 7] = face
+        at = np.zeros_like(self.corners, dtype=np.float64)
+        beside: dict[tuple[int, int], Floats] = {}
+        for k in range(3):
+            i, j = self.faces[:, k], self.faces[:, (k + 1) % 3]
+            a, b = y[:, (k + 1) % 3] - y[:, k], y[:, (k + 2) % 3] - y[:, k]
+            angle = np.arctan2(
+                np.linalg.norm(np.cross(a, b), axis=1), np.sum(a * b, axis=1)
+            )
+            np.add.at(at, i, angle[:, None] * face)
+            pairs = np.sort(np.column_stack([i, j])).tolist()
+            for pair, n in zip(map(tuple, pairs), face, strict=True):
+                beside[pair] = beside.get(pair, 0.0) + n
+        for k, bits in enumerate((3, 6, 5)):
+            pairs = np.sort(self.faces[:, [k, (k + 1) % 3]]).tolist()
+            found[:, bits] = [beside[tuple(pair)] for pair in pairs]
+        for k in range(3):
+            found[:, 1 << k] = at[self.faces[:, k]]
+        found[:, 0] = face
+        return found
+
+    def distance(self, x: Floats) -> tuple[Floats, Floats]:
+        """As `Body.distance`."""
+        x = np.ascontiguousarray(x)
+        face, bits = np.empty((2, len(x)), dtype=np.int64)
+        foot = np.empty_like(x)
+        _closest_faces(x, self._triangles, face, bits, foot)
+        side = self._normals[face, bits]
+        apart = x - foot
+        far = np.linalg.norm(apart, axis=1)
+        sign = np.where(np.sum(apart * side, axis=1) < 0.0, -1.0, 1.0)
+        side /= np.linalg.norm(side, axis=1, keepdims=True)
+        out = sign[:, None] * apart / np.maximum(far, 1e-300)[:, None]
+        return sign * far, np.where(far[:, None] > 1e-12, out, side)
+
+
+@kernel
+def _closest_faces(
+    x: Floats, triangles: Floats, face: Ints, bits: Ints, foot: Floats
+) -> None:
+    """face, bits (k,), foot (k, 3) <- the closest triangle and point of it."""
+    y = np.empty((4, 3))
+    for k in range(len(x)):
+        best = np.inf
+        for t in range(len(triangles)):
+            away = 0.0
+            for a in range(3):
+                low = min(triangles[t, 0, a], triangles[t, 1, a], triangles[t, 2, a])
+                high = max(triangles[t, 0, a], triangles[t, 1, a], triangles[t, 2, a])
+                out = max(low - x[k, a], x[k, a] - high, 0.0)
+                away += out * out
+            if away >= best:
+                continue
+            for a in range(3):
+                y[0, a] = x[k, a]
+                for i in range(3):
+                    y[1 + i, a] = triangles[t, i, a]
+            u, v, w, zone = closest_on_triangle(y)
+            far = 0.0
+            for a in range(3):
+                far += (u * y[1, a] + v * y[2, a] + w * y[3, a] - y[0, a]) ** 2
+            if far < best:
+                best, face[k], bits[k] = far, t, zone
+                for a in range(3):
+                    foot[k, a] = u * y[1, a] + v * y[2, a] + w * y[3, a]
+
+
+def _refuse_bad_mesh(corners: Floats, faces: Ints) -> None:
+    if corners.ndim != 2 or corners.shape[1] != 3 or not np.isfinite(corners).all():
+        raise ValueError("mesh: give finite corners, rows of x y z")
+    if faces.ndim != 2 or faces.shape[1] != 3 or not len(faces):
+        raise ValueError(f"mesh: faces of shape {faces.shape}: give rows of 3 corners")
+    if faces.min() < 0 or faces.max() >= len(corners):
+        raise ValueError(
+            f"mesh: a face names corner {faces.max()}, but corners are numbered 0 to "
+            f"{len(corners) - 1}"
+        )
+    y = corners[faces]
+    area = np.linalg.norm(np.cross(y[:, 1] - y[:, 0], y[:, 2] - y[:, 0]), axis=1)
+    size = np.linalg.norm(y[:, [1, 2, 0]] - y, axis=2).max(axis=1)
+    for k in np.flatnonzero(area <= 1e-9 * size**2).tolist():
+        raise ValueError(f"mesh: face {k} has no area: leave it out")
+    seen: set[tuple[int, int]] = set()
+    for k, face in enumerate(faces.tolist()):
+        for i in range(3):
+            way = face[i], face[(i + 1) % 3]
+            if way in seen:
+                raise ValueError(
+                    f"mesh: two faces run from corner {way[0]} to {way[1]}, one of "
+                    f"them face {k}: turn it over, or part the mesh"
+                )
+            seen.add(way)

@@ -1,0 +1,258 @@
+"""Rods on rigid bodies: spheres, bars, height fields, meshes, against closed forms."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pipeline.cases.capstan import CapstanCase
+from pipeline.cases.space_rod import Wire
+from sim.arrays import Floats
+from sim.rod.gravity import GRAVITY
+from sim.rod.moving.beside import closest, entered
+from sim.rod.moving.bodies import (
+    BarBody,
+    Body,
+    HeightField,
+    MeshBody,
+    SphereBody,
+    table_field,
+)
+from sim.rod.moving.motion import SpaceMotionStep, moves
+from sim.rod.moving.space_world import MovingSupports, SpaceWorld
+from sim.rod.moving.touching import Touching
+from sim.rod.space.frames import edge_lengths
+from sim.rod.space.sections import SpaceMaterial
+from sim.rod.space.space_rod import SpaceRod, edge_tangents, through
+from sim.rod.stepping.options import Integrator, StepOptions
+from tests.sim.rod.space.made import ROUND
+
+R, MU = 1.0e-3, 0.5
+STIFF = SpaceMaterial(1.0e9, 1000.0, 0.3)
+DOWN = (0.0, 0.0, -GRAVITY)
+
+
+def _wire(start: Floats, end: Floats, edges: int) -> SpaceRod:
+    s = np.linspace(0.0, 1.0, edges + 1)[:, None]
+    across = (0.0, 1.0, 0.0) if abs(end[1] - start[1]) < 1e-9 else (1.0, 0.0, 0.0)
+    return through((1.0 - s) * start + s * end, STIFF, ROUND, first=across)
+
+
+def _run(world: SpaceWorld, h: float, duration: float) -> list[SpaceMotionStep]:
+    options = StepOptions(h=h, integrator=Integrator.ENERGY_MOMENTUM)
+    return list(moves(world, options, duration))
+
+
+def _sphere_mesh(radius: float, times: int) -> MeshBody:
+    """An octahedron divided, its corners on a sphere."""
+    corners = np.concatenate([np.eye(3), -np.eye(3)])
+    faces = [[a, b, c] for a in (0, 3) for b in (1, 4) for c in (2, 5)]
+    y = corners[faces]
+    inside = np.linalg.det(y) < 0.0
+    y[inside] = y[inside][:, ::-1]
+    for _ in range(times):
+        m = 0.5 * (y + y[:, [1, 2, 0]])
+        y = np.concatenate([
+            np.stack([y[:, 0], m[:, 0], m[:, 2]], axis=1),
+            np.stack([m[:, 0], y[:, 1], m[:, 1]], axis=1),
+            np.stack([m[:, 2], m[:, 1], y[:, 2]], axis=1),
+            m,
+        ])  # fmt: skip
+        y /= np.linalg.norm(y, axis=2, keepdims=True)
+    places, number = np.unique(y.reshape(-1, 3).round(12), axis=0, return_inverse=True)
+    return MeshBody(radius * places, number.reshape(-1, 3))
+
+
+def _paraboloid(u: Floats, v: Floats) -> Floats:
+    one = np.ones_like(u)
+    return np.array([u * u + 0.5 * v * v, 2.0 * u, v, 2.0 * one, 0.0 * one, one])
+
+
+BODIES = {
+    "sphere": SphereBody((0.1, -0.2, 0.3), 0.5),
+    "bar": BarBody((0.0, 0.0, 0.0), (0.3, 0.4, 0.1), 0.2),
+    "field": HeightField(_paraboloid),
+    "mesh": _sphere_mesh(0.5, 1),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_the_way_out_is_the_slope_of_the_distance(
+    name: str, rng: np.random.Generator
+) -> None:
+    """It has length 1, on both sides of the surface: a distance it is."""
+    body: Body = BODIES[name]
+    x = 0.4 * rng.normal(size=(40, 3))
+    far, out = body.distance(x)
+    x -= (far - 0.05 * np.sign(far))[:, None] * out  # near it, on the same side
+    beyond = far > 0.0
+    far, out = body.distance(x)
+    assert far[beyond] == pytest.approx(0.05, abs=1e-9)
+    assert (far[~beyond] < 0.0).all()
+    assert 0 < np.count_nonzero(beyond) < len(x)
+    step = 1e-6 * rng.normal(size=x.shape)
+    change = (body.distance(x + step)[0] - body.distance(x - step)[0]) / 2.0
+    assert change == pytest.approx(np.sum(out * step, axis=1), abs=1e-10)
+    assert np.linalg.norm(out, axis=1) == pytest.approx(1.0, abs=1e-12)
+
+
+def _slope(degrees: float) -> dict[str, Body]:
+    """A plane that falls towards x, as a field, a table and two triangles."""
+    fall = -float(np.tan(np.radians(degrees)))
+
+    def flat(u: Floats, v: Floats) -> Floats:
+        none = 0.0 * v
+        return np.array([fall * u, fall + none, none, none, none, none])
+
+    x = np.linspace(-0.1, 0.3, 5)
+    z = fall * x[:, None] + 0.0 * x
+    y = np.array([[a, b, fall * a] for a in (-1.0, 1.0) for b in (-1.0, 1.0)])
+    return {
+        "field": HeightField(flat),
+        "table": table_field(x, x - 0.1, z),
+        "mesh": MeshBody(y, np.array([[0, 2, 1], [1, 2, 3]])),
+    }
+
+
+@pytest.mark.parametrize("name", ["field", "table", "mesh"])
+@pytest.mark.parametrize("degrees", [26.5, 26.6])
+def test_a_wire_on_a_slope_of_any_kind_slides_from_its_cone_on(
+    name: str, degrees: float
+) -> None:
+    """arctan 0.5 = 26.565 degrees."""
+    turn, time = np.radians(degrees), 0.06
+    along = np.array([np.cos(turn), 0.0, -np.sin(turn)])
+    up = R * np.array([np.sin(turn), 0.0, np.cos(turn)])
+    rod = _wire(up, up + 0.06 * along, 4)
+    body = _slope(degrees)[name]
+    world = SpaceWorld(rod, DOWN, touching=Touching(np.full(4, R), MU, bodies=(body,)))
+    last = _run(world, 5e-3, time)[-1]
+    pull = GRAVITY * (np.sin(turn) - MU * np.cos(turn))
+    slid = (last.x - rod.nodes) @ along
+    assert slid == pytest.approx(0.5 * max(0.0, pull) * time**2, rel=1e-4, abs=1e-8)
+    assert last.moving.ledger.gap <= 1e-9 * 0.015
+    assert last.moving.ledger.complementarity <= 1e-11
+
+
+def test_a_rod_rocks_on_a_sphere_as_a_plank_does() -> None:
+    """It rolls without sliding: omega^2 = g (R - r) / (L^2 / 12 + r^2), small.
+
+    Its mass sits in nodes: of 6 edges L^2 / 12 is (1 + 2 / 36) times as much. What a
+    contact takes is of order 1 in h, so that two steps lead to none.
+    """
+    size, radius, edges, rate = 0.1, 0.05, 6, 0.4
+    rod = _wire(np.array([-0.5 * size, 0.0, R]), np.array([0.5 * size, 0.0, R]), edges)
+    rod = replace(rod, bending=30.0 * rod.bending)
+    v = np.zeros_like(rod.nodes)
+    v[:, 2] = -rate * rod.nodes[:, 0]
+    sphere = SphereBody((0.0, 0.0, -radius), radius)
+    touching = Touching(np.full(edges, R), 2.0, bodies=(sphere,))
+    world = SpaceWorld(rod, DOWN, velocity=v, touching=touching)
+    gyration = size**2 / 12.0 * (1.0 + 2.0 / edges**2) + R * R
+    omega = np.sqrt(GRAVITY * (radius - R) / gyration)
+    tilts = []
+    for k in (1, 2):
+        seen = _run(world, 4e-3 / k, 0.2)[::k]
+        tilts.append([(s.x[-1] - s.x[0])[2] / size * omega / rate for s in seen])
+        assert seen[-1].moving.ledger.gap <= 1e-9 * size / edges
+    exact = -np.sin(omega * 4e-3 * np.arange(len(seen)))
+    coarse, fine = np.array(tilts) - exact
+    assert np.abs(fine).max() < 0.6 * np.abs(coarse).max()
+    assert 2.0 * fine - coarse == pytest.approx(0.0, abs=0.015)
+
+
+def test_a_rod_leaves_a_bar_at_two_thirds_of_its_height() -> None:
+    """Along the bar, without friction: cos = 2 / 3 (cos of the start + v^2 / 2 g R)."""
+    far, begin, speed = 0.05 + R, 0.3, 0.1
+    out = np.array([np.sin(begin), 0.0, np.cos(begin)])
+    ends = [far * out + [0.0, y, 0.0] for y in (-0.01, 0.01)]
+    rod = _wire(ends[0], ends[1], 2)
+    v = np.tile(speed * np.array([out[2], 0.0, -out[0]]), (3, 1))
+    bar = BarBody((0.0, -0.1, 0.0), (0.0, 0.1, 0.0), 0.05)
+    touching = Touching(np.full(2, R), bodies=(bar,))
+    world = SpaceWorld(rod, DOWN, velocity=v, touching=touching)
+    off = 2.0 / 3.0 * (np.cos(begin) + speed**2 / (2.0 * GRAVITY * far))
+    seen = _run(world, 1e-3, 0.16)
+    apart = np.array([bar.distance(s.x)[0].min() - R for s in seen])
+    last = seen[int(np.flatnonzero(apart > 1e-9)[0]) - 1]
+    assert last.x[:, 2] / far == pytest.approx(off, abs=0.01)  # a step is 0.012
+    assert apart.min() >= -1e-6 * R
+    assert seen[-1].energy == pytest.approx(seen[0].energy, rel=1e-3)  # of order 1 in h
+
+
+def test_a_rope_over_a_bar_is_pulled_as_a_capstan_says() -> None:
+    """All of it slides: T2 / T1 = exp(mu beta), for B / 2 R^2 T2 below 1e-3."""
+    case = CapstanCase(Wire(1.25e-4, 1.0e9))
+    drum, mu = case.drum, case.friction
+    both = case.space_world
+    assert both.drive is not None
+    assert both.force is not None
+    bar = BarBody((0.0, -0.1, 0.0), (0.0, 0.1, 0.0), drum)
+    rod, m = case.rope, len(case.rope.edges)
+    world = SpaceWorld(
+        rod, (0.0, 0.0, 0.0), case.damping, both.force[: m + 1],
+        drive=MovingSupports(both.drive.velocity[: m + 1], np.zeros(m)),
+        touching=Touching(case.radii[:m], mu, bodies=(bar,)),
+    )  # fmt: skip
+    last = _run(world, 1e-4, 0.014)[-1]
+    pull = rod.stretching * (edge_lengths(last.x, rod.edges) / rod.rest_length - 1.0)
+    t = edge_tangents(last.x, rod.edges)
+    beta = np.arccos(t[0] @ t[-1])
+    assert pull[-1] / pull[0] == pytest.approx(np.exp(mu * beta), rel=0.01)
+    assert last.moving.ledger.gap <= 1e-9 * rod.rest_length.min()
+
+
+def test_nothing_passes_through_a_thin_mesh_or_a_bar_in_one_step() -> None:
+    plate = np.array([[a, b, 0.0] for a in (-1.0, 1.0) for b in (-1.0, 1.0)])
+    bodies = (
+        MeshBody(plate, np.array([[0, 2, 1], [1, 2, 3]])),
+        BarBody((0.0, -1.0, 0.0), (0.0, 1.0, 0.0), 1e-3),
+    )
+    x = np.array([[-0.1, 0.0, 0.5], [0.1, 0.0, 0.5]])
+    edges, least = np.array([[0, 1]]), np.array([1e-3])
+    down, beside = np.tile([0.0, 0.0, -1.0], (2, 1)), np.tile([0.0, 0.0, -0.4], (2, 1))
+    for body in bodies:
+        assert entered((body,), edges, x, down, least).all()
+        assert not entered((body,), edges, x, beside, least).any()
+
+
+def test_an_edge_is_closest_to_a_body_where_its_distance_is_least() -> None:
+    sphere = SphereBody((0.3, 0.0, -1.0), 0.5)
+    tail, head = np.array([[0.0, 0.0, 0.0]]), np.array([[1.0, 0.0, 0.0]])
+    zero, one = np.zeros(1), np.ones(1)
+    assert closest(sphere, tail, head, zero, one) == pytest.approx(0.3, abs=1e-12)
+    assert closest(sphere, tail, head, 0.5 * one, one) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: SphereBody((0.0, 0.0, 0.0), -1.0), "sphere: radius must be positive"),
+        (lambda: BarBody((0.0,) * 3, (0.0,) * 3, 1.0), "make a sphere"),
+        (lambda: MeshBody(np.eye(3), np.array([[0, 1, 3]])), "names corner 3"),
+        (
+            lambda: MeshBody(np.eye(3), np.array([[0, 1, 2], [0, 1, 2]])),
+            "two faces run from corner 0 to 1",
+        ),
+        (
+            lambda: table_field(np.arange(4.0), np.arange(4.0), np.zeros((4, 3))),
+            r"heights of shape \(4, 3\) for 4 x 4 places",
+        ),
+        (
+            lambda: HeightField(_paraboloid, axes=np.ones((3, 3))),
+            "three unit vectors across each other",
+        ),
+        (
+            lambda: SpaceWorld(
+                _wire(np.zeros(3), np.array([0.1, 0.0, 0.0]), 2),
+                touching=Touching(
+                    np.full(2, R), bodies=(SphereBody((0.0,) * 3, 0.02),)
+                ),
+            ),
+            r"edge 0 starts 0\.021 m within body 0: move them apart",
+        ),
+    ],
+)
+def test_what_no_body_can_be_is_refused(make, words: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ValueError, match=words):
+        make()
