@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.cases.record import State, Summary
+from pipeline.cases.rod_end import end_in_plane, end_in_space
 from pipeline.cases.rod_record import RodRecorder, moving, refuse_times, rod_state
 from pipeline.cases.space_motion import SpaceMotionRecorder, moving_in_space
 from sim.arrays import Floats, Ints
@@ -16,8 +17,8 @@ from sim.rod.contact.ground import Ground
 from sim.rod.contact.touching import PlaneTouching
 from sim.rod.gravity import GRAVITY
 from sim.rod.moving.from_plane import half_thickness, in_space
+from sim.rod.moving.motion import SpaceMotionStep
 from sim.rod.moving.space_world import SpaceWorld
-from sim.rod.rod.paths import centroid
 from sim.rod.rod.rod import PASSIVE, Rod, RodMaterial, hold, network, pieces_of
 from sim.rod.stepping.options import CONSERVING, StepOptions
 from sim.rod.stepping.step import RodStep
@@ -141,13 +142,15 @@ class OwnRodCase:
 
     def recorder(self) -> RodRecorder | SpaceMotionRecorder:
         if self.dimension == 3:
-            return SpaceMotionRecorder(self, lambda _: {})
+            return SpaceMotionRecorder(self, self._ends_in_space)
         state = partial(rod_state, self)
         return RodRecorder(self, "duration", self._ends, state=state)
 
     def _ends(self, last: RodStep) -> Summary:
-        x_c, y_c = centroid(last.x, self.world.rod.mass)
-        return {"x_c": float(x_c), "y_c": float(y_c), "nodes": len(last.x)}
+        return end_in_plane(self.world.rod, last)
+
+    def _ends_in_space(self, last: SpaceMotionStep) -> Summary:
+        return end_in_space(self.space_world.rod, last)
 
 
 def _table(name: str, rows: Sequence[Sequence[float]], columns: int) -> Floats:

@@ -4,6 +4,11 @@ import numpy as np
 
 from pipeline.cases.record import Summary
 from sim.arrays import Floats
+from sim.rod.moving.motion import SpaceMotionStep
+from sim.rod.rod.paths import centroid
+from sim.rod.rod.rod import Rod
+from sim.rod.space.space_rod import SpaceRod
+from sim.rod.stepping.step import RodStep
 
 REST = 0.01  # of the way moved, that a rest may still creep in as long a time again
 UNMOVED = 1e-6  # of the size, below which nothing moves
@@ -26,3 +31,18 @@ def rod_end(start: Floats, x: Floats, v: Floats, time: float) -> Summary:
     size = float(np.ptp(start, axis=0).max())
     at_rest = speed * time <= max(REST * way, UNMOVED * size)
     return {"largest_displacement": way, "largest_speed": speed, "at_rest": at_rest}
+
+
+def end_in_plane(rod: Rod, last: RodStep) -> Summary:
+    """Where the centre of mass ends, m, how many nodes there are, and `rod_end`."""
+    x_c, y_c = centroid(last.x, rod.mass)
+    place = {"x_c": float(x_c), "y_c": float(y_c), "nodes": len(last.x)}
+    return place | rod_end(rod.nodes, last.x, last.v, last.time)
+
+
+def end_in_space(rod: SpaceRod, last: SpaceMotionStep) -> Summary:
+    """Where the centre of mass ends, m, and `rod_end`."""
+    place = rod.mass @ last.x / rod.mass.sum()
+    centre = {f"{a}_c": float(c) for a, c in zip("xyz", place, strict=True)}
+    v = last.moving.v[: rod.nodes.size].reshape(-1, 3)
+    return centre | rod_end(rod.nodes, last.x, v, last.time)

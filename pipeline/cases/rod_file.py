@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from pipeline.cases.record import State, Summary
-from pipeline.cases.rod_end import rod_end
+from pipeline.cases.rod_end import end_in_plane, end_in_space
 from pipeline.cases.rod_record import RodRecorder, moving, refuse_times, rod_state
 from pipeline.cases.space_motion import SpaceMotionRecorder, moving_in_space
 from pipeline.formats.rod_file import DrawnRod, read_rod
@@ -18,7 +18,6 @@ from sim.rod.moving.from_plane import half_thickness, in_space
 from sim.rod.moving.motion import SpaceMotionStep
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import OverlapError, Touching
-from sim.rod.rod.paths import centroid
 from sim.rod.stepping.options import CONSERVING, StepOptions
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
@@ -135,14 +134,7 @@ class RodFileCase:
         return RodRecorder(self, "duration", self._ends, state=state)
 
     def _ends(self, last: RodStep) -> Summary:
-        x_c, y_c = centroid(last.x, self.world.rod.mass)
-        place = {"x_c": float(x_c), "y_c": float(y_c), "nodes": len(last.x)}
-        start = self.world.rod.nodes
-        return place | rod_end(start, last.x, last.v, last.time)
+        return end_in_plane(self.world.rod, last)
 
     def _ends_in_space(self, last: SpaceMotionStep) -> Summary:
-        rod = self.space_world.rod
-        place = rod.mass @ last.x / rod.mass.sum()
-        centre = {f"{a}_c": float(c) for a, c in zip("xyz", place, strict=True)}
-        v = last.moving.v[: rod.nodes.size].reshape(-1, 3)
-        return centre | rod_end(rod.nodes, last.x, v, last.time)
+        return end_in_space(self.space_world.rod, last)

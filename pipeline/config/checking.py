@@ -33,8 +33,9 @@ def did_you_mean(word: str, known: list[str]) -> str:
 
 
 def _place(parts: tuple[int | str, ...]) -> str:
-    """A dotted name, with numbers of list entries in brackets."""
-    text = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in parts)
+    """A dotted name, with numbers of list entries in brackets; none of kinds of one."""
+    named = [p for p in parts if isinstance(p, int) or not p.startswith("[")]
+    text = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in named)
     return text.removeprefix(".")
 
 

@@ -73,11 +73,19 @@ def _coordinate(value: float) -> float:
     return value
 
 
+def _not_vanishing(value: float) -> float:
+    if not value * LARGEST_COORDINATE >= 1.0:
+        raise ValueError(f"is {value}: give {1.0 / LARGEST_COORDINATE:g} or more")
+    return _coordinate(value)
+
+
 T = TypeVar("T")
 Rows = Annotated[list[T], Field(default_factory=list)]
 Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 Settings = Annotated[dict[str, Any], BeforeValidator(_mapping)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Positive = Annotated[
+    float, Field(gt=0, allow_inf_nan=False), AfterValidator(_not_vanishing)
+]
 Coordinate = Annotated[float, AfterValidator(_coordinate)]
 Point = Annotated[tuple[Coordinate, Coordinate, Coordinate], numbers(3)]
 Count = Annotated[int, Field(ge=0)]

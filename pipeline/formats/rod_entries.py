@@ -44,20 +44,21 @@ near enough. `name`, `description` and `source` are notes.
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
-from pipeline.config.models import Entry, Point, Positive, Rows, numbers
+from pipeline.config.models import Coordinate, Entry, Point, Positive, Rows, numbers
 from sim.rod.rod.rod import PASSIVE
 
 SOFTEST = 100.0  # Pa, below any gel: a modulus in MPa or GPa
+PAIR, ROWS = "[pair]", "[rows]"  # in brackets: no part of a place that is told
 LIGHTEST = 10.0  # kg/m^3, below any foam: a density in g/cm^3
 
-Place = Annotated[tuple[float, float, float | None], numbers(3, 2)]
+Place = Annotated[tuple[Coordinate, Coordinate, Coordinate | None], numbers(3, 2)]
 Places = Annotated[list[Place], Field(min_length=2)]
-Tapering = Annotated[
-    list[Annotated[tuple[float, float, float], numbers(3)]], Field(min_length=2)
-]
-Turns = Annotated[list[Annotated[tuple[float, float], numbers(2)]], Field(min_length=1)]
+FromZero = Annotated[Coordinate, Field(ge=0.0)]
+Pair = Annotated[tuple[Coordinate, Coordinate], numbers(2)]
+Tapering = Annotated[list[Point], Field(min_length=2)]
+Turns = Annotated[list[Pair], Field(min_length=1)]
 
 
 class RectangularEntry(Entry):
@@ -71,13 +72,13 @@ class RoundEntry(Entry):
     """A round rod, or a tube with a bore."""
 
     diameter: Positive
-    bore: float = 0.0
+    bore: Coordinate = 0.0
 
 
 class TapeEntry(RectangularEntry):
     """A flat tape: it bends as a beam does, free to curve across."""
 
-    camber: float = 0.0
+    camber: Coordinate = 0.0
 
     @model_validator(mode="after")
     def _is_flat(self) -> Self:
@@ -115,7 +116,7 @@ class MaterialEntry(Entry):
 
     modulus: Positive
     density: Positive
-    poisson: float = 0.5
+    poisson: Coordinate = 0.5
 
     @model_validator(mode="after")
     def _in_si_units(self) -> Self:
@@ -137,8 +138,8 @@ class ArcEntry(Entry):
 
     centre: Place
     radius: Positive
-    start: float
-    end: float
+    start: Coordinate
+    end: Coordinate
 
     @model_validator(mode="after")
     def _some(self) -> Self:
@@ -162,7 +163,7 @@ class RodEntry(Entry):
     material: MaterialEntry | None = None
     spacing: Positive | None = None
     across: Point | None = None
-    twist: float = 0.0
+    twist: Coordinate = 0.0
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -198,8 +199,8 @@ class LoadEntry(Entry):
 
     at: Annotated[list[Place], Field(min_length=1)]
     force: Place
-    start: float = 0.0
-    duration: float | None = None
+    start: Coordinate = 0.0
+    duration: Coordinate | None = None
 
 
 class DistributedEntry(Entry):
@@ -207,10 +208,10 @@ class DistributedEntry(Entry):
 
     rod: Annotated[int, Field(ge=0)]
     force: Place = (0.0, 0.0, None)
-    along: float = 0.0
-    across: float = 0.0
-    start: float = 0.0
-    duration: Annotated[float, Field(ge=0.0)] | None = None
+    along: Coordinate = 0.0
+    across: Coordinate = 0.0
+    start: Coordinate = 0.0
+    duration: FromZero | None = None
 
     @model_validator(mode="after")
     def _some(self) -> Self:
@@ -223,17 +224,17 @@ class FollowerEntry(Entry):
     """A force in N on an end, out of the rod and to the left of that, for a time."""
 
     at: Place
-    along: float
-    across: float = 0.0
-    start: float = 0.0
-    duration: Annotated[float, Field(ge=0.0)] | None = None
+    along: Coordinate
+    across: Coordinate = 0.0
+    start: Coordinate = 0.0
+    duration: FromZero | None = None
 
 
 class FluidEntry(Entry):
     """Drag of resistive-force theory, N s/m^2 along and across a rod."""
 
-    along: Annotated[float, Field(ge=0.0)]
-    across: Annotated[float, Field(ge=0.0)]
+    along: FromZero
+    across: FromZero
 
 
 class WaveEntry(Entry):
@@ -241,14 +242,14 @@ class WaveEntry(Entry):
 
     amplitude: Positive
     wavelength: Positive
-    start: float = 0.0
+    start: Coordinate = 0.0
 
 
 class GroundEntry(Entry):
     """A plane through (0, height) that rises by `angle` degrees towards +x; or else."""
 
-    height: float = 0.0
-    angle: float = 0.0
+    height: Coordinate = 0.0
+    angle: Coordinate = 0.0
     wave: WaveEntry | None = None
     points: Places | None = None
 
@@ -262,23 +263,31 @@ class GroundEntry(Entry):
         return self
 
 
+def _pair_or_rows(value: Any) -> str:
+    rows = isinstance(value, list | tuple) and any(isinstance(v, list) for v in value)
+    return ROWS if rows else PAIR
+
+
 class TendonEntry(Entry):
     """A cable within a rod, pulled to a tension in N."""
 
     rod: Annotated[int, Field(ge=0)]
-    tension: Annotated[float, Field(ge=0.0)]
-    offset: Annotated[tuple[float, float], numbers(2)] | Tapering
-    begin: Annotated[float, Field(ge=0.0)] = 0.0
+    tension: FromZero
+    offset: Annotated[
+        Annotated[Pair, Tag(PAIR)] | Annotated[Tapering, Tag(ROWS)],
+        Discriminator(_pair_or_rows),
+    ]
+    begin: FromZero = 0.0
     end: Positive | None = None
-    start: Annotated[float, Field(ge=0.0)] = 0.0
-    rise: Annotated[float, Field(ge=0.0)] = 0.0
+    start: FromZero = 0.0
+    rise: FromZero = 0.0
 
 
 class PulseEntry(Entry):
     """A limb switched on at a time, s."""
 
     limb: Annotated[int, Field(ge=0)]
-    time: Annotated[float, Field(ge=0.0)]
+    time: FromZero
 
 
 class RodFile(Entry):

@@ -109,7 +109,6 @@ class _Drawing(RodPlaces):
             section = self._section(rod)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
-        self.refuse_many(where, rod, len(self.draft.points) + len(points))
         first = len(self.draft.edges)
         self.draft.curve(points, section, limb=rod.limb, closed=rod.closed)
         edges = self.draft.edges[first:]

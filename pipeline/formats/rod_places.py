@@ -15,6 +15,7 @@ class RodPlaces:
 
     def __init__(self, content: RodFile) -> None:
         self.content = content
+        self.many = 0  # nodes so far
         self.m = unit_named(content.unit).mm / 1000.0
 
     def numbers_of(self, given: Place) -> list[float]:
@@ -34,19 +35,31 @@ class RodPlaces:
         return [self.m * value for value in self.numbers_of(at)]
 
     def points(self, rod: RodEntry) -> Floats:
-        """(n, 2 or 3) nodes of a rod."""
+        """(n, 2 or 3) nodes of a rod; too many are refused before they are made."""
         spacing = self.m * (rod.spacing or self.content.spacing)
+        if rod.arc is None:
+            found = self._through(rod, spacing)
+        else:
+            x, y = self.place(rod.arc.centre)
+            start, end = np.radians([rod.arc.start, rod.arc.end]).tolist()
+            radius = self.m * rod.arc.radius
+            self._refuse_many(rod, radius * abs(end - start) / spacing)
+            found = along_arc((x, y), radius, start, end, spacing)
+        self._refuse_many(rod, len(found))
+        self.many += len(found)
+        return found
+
+    def _through(self, rod: RodEntry, spacing: float) -> Floats:
+        """Of a line or a curve."""
+        corners = list(rod.line or rod.curve or ())
+        if rod.line is not None and rod.closed:
+            corners.append(corners[0])
+        through = np.array([self.place(at) for at in corners])
+        chord = np.linalg.norm(np.diff(through, axis=0), axis=1)
+        self._refuse_many(rod, float(chord.sum()) / spacing)
         if rod.line is not None:
-            corners = list(rod.line) + ([rod.line[0]] if rod.closed else [])
-            return along_line(np.array([self.place(at) for at in corners]), spacing)
-        if rod.curve is not None:
-            through = np.array([self.place(at) for at in rod.curve])
-            return along_curve(through, spacing, self._stops(rod))
-        assert rod.arc is not None  # one of the three is there
-        x, y = self.place(rod.arc.centre)
-        start, end = np.radians(rod.arc.start), np.radians(rod.arc.end)
-        radius = self.m * rod.arc.radius
-        return along_arc((x, y), radius, float(start), float(end), spacing)
+            return along_line(through, spacing)
+        return along_curve(through, spacing, self._stops(rod))
 
     def _stops(self, rod: RodEntry) -> list[int]:
         """Inner points of a curve that other rods have too, and so become nodes."""
@@ -59,9 +72,9 @@ class RodPlaces:
         inner = (rod.curve or [])[1:-1]
         return [k for k, at in enumerate(inner, 1) if tuple(at) in others]
 
-    def refuse_many(self, where: str, rod: RodEntry, nodes: int) -> None:
-        if nodes > MOST_NODES:
+    def _refuse_many(self, rod: RodEntry, nodes: float) -> None:
+        if not self.many + nodes <= MOST_NODES:
             raise ValueError(
-                f"{where}: spacing {rod.spacing or self.content.spacing:g} asks for "
-                f"more than {MOST_NODES} nodes: make it larger"
+                f"spacing {rod.spacing or self.content.spacing:g} asks for more than "
+                f"{MOST_NODES} nodes: make it larger"
             )

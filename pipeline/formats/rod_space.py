@@ -222,7 +222,6 @@ class DrawnInSpace(RodPlaces):
             points = self.points(rod)
             if rod.closed and np.allclose(points[0], points[-1]):
                 points = points[:-1]
-            self.refuse_many(where, rod, len(points))
             made = self._made(rod, points, _across(rod, points), rod.closed)
             return turned_section(made, np.radians(rod.twist)) if rod.twist else made
         except ValueError as error:

@@ -1,10 +1,12 @@
 """How a rod ends: its way and speed, known from a fall, and what is called rest."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pipeline.cases.own_rod import OwnRodCase
 from pipeline.cases.rod_end import rod_end
 from pipeline.cases.rod_file import RodFileCase
 from pipeline.results.told_run import told
@@ -21,13 +23,24 @@ duration: 0.02
 """
 
 
+def drawn(path: Path, dimension: int) -> RodFileCase:
+    path.write_text(FALLING)
+    return RodFileCase(str(path), dimension=dimension)
+
+
+def counted(_: Path, dimension: int) -> OwnRodCase:
+    nodes = [[0.01 * k, 0.0] for k in range(6)]
+    return OwnRodCase(nodes, duration=0.02, dimension=dimension)
+
+
+@pytest.mark.parametrize("made", [drawn, counted])
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_falling_rod_tells_the_way_and_the_speed_of_a_fall(
-    dimension: int, tmp_path: Path
+    made: Callable[[Path, int], RodFileCase | OwnRodCase],
+    dimension: int,
+    tmp_path: Path,
 ) -> None:
-    path = tmp_path / "falling.yaml"
-    path.write_text(FALLING)
-    ends = dict(summary(RodFileCase(str(path), dimension=dimension)))
+    ends = dict(summary(made(tmp_path / "falling.yaml", dimension)))
     time = float(ends["time"])
     assert time == pytest.approx(0.02, rel=0.01)
     assert ends["largest_displacement"] == pytest.approx(4.905 * time**2, rel=1e-6)

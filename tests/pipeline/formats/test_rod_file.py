@@ -67,6 +67,17 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(
         ("  - {}", "  - line: [[0, 0], [50, 0]]", "give one of line, arc and curve"),
         ("spacing: 0", "spacing: 5", "spacing must be a positive number, not 0"),
         ("spacing: 0.001", "spacing: 5", "more than 5000 nodes: make it larger"),
+        (
+            "spacing: 1.0e-9",
+            "spacing: 5",
+            "spacing 1e-09 asks for more than 5000 nodes",
+        ),
+        ("[[0, 0], [1.0e+60, 0]]", "[[0, 0], [50, 0]]", "is 1e+60: give a number up"),
+        (
+            "thickness: 1.0e-90",
+            "thickness: 2",
+            "thickness is 1e-90: give 1e-50 or more",
+        ),
         ("section: {}", "section: {rectangular: {thickness: 2, width: 10}}", "round"),
         ("at: [9, 9]", "at: [0, 0]", "there is no node at (0.009, 0.009): the nearest"),
         (

@@ -218,6 +218,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"clamps": [{"at": [50, 9, 0]}]}, NO_END),
     ({"tendons": [{"rod": 2, "offset": [0, 0], "tension": 1}]}, "there is no rods[2]"),
     ({"tendons": [{"rod": 0, "offset": [2, 0], "tension": 1}]}, ROOM),
+    (
+        {"tendons": [{"rod": 0, "offset": [[0, 1, 0], [9, "a", 0]], "tension": 1}]},
+        "tendons[0].offset[1][1] must be a number, not 'a'",
+    ),
     ({"tendons": [{"rod": 0, "offset": [0, 0], "tension": -1}]}, "tension must be"),
     (
         {"tendons": [{"rod": 0, "offset": [0, 0], "tension": 1, "end": 60}]},

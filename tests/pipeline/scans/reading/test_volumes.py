@@ -125,7 +125,8 @@ def test_slices_of_dicom_in_any_order(tmp_path: Path) -> None:
     check(dicom(tmp_path / "a.zip", numbers), CENTRE + np.array([100, 0, 0]))
 
 
-def test_frames_of_dicom_in_one_file(tmp_path: Path) -> None:
+def frames(path: Path) -> Path:
+    """One file of all slices."""
     whole = pydicom.dcmread(io.BytesIO(dicom_slice(0)))
     whole.NumberOfFrames = SIZE[0]
     whole.PixelData = GREY.tobytes()
@@ -142,8 +143,12 @@ def test_frames_of_dicom_in_one_file(tmp_path: Path) -> None:
         frame.PlanePositionSequence = pydicom.Sequence([place])
         each.append(frame)
     whole.PerFrameFunctionalGroupsSequence = pydicom.Sequence(each)
-    whole.save_as(tmp_path / "a.dcm")
-    check(tmp_path / "a.dcm", CENTRE + np.array([100, 0, 0]))
+    whole.save_as(path)
+    return path
+
+
+def test_frames_of_dicom_in_one_file(tmp_path: Path) -> None:
+    check(frames(tmp_path / "a.dcm"), CENTRE + np.array([100, 0, 0]))
 
 
 def bare(path: Path) -> Path:
