@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from pipeline.store.digests import DIGESTS
 from pipeline.terminal.errors import InputError
@@ -157,10 +157,10 @@ def read_record(archive: Path, file: zipfile.ZipFile, name: str) -> Any:
 def _check_description(archive: Path, file: zipfile.ZipFile) -> None:
     """What the description calls a file must be inside too."""
     for entity in description(archive, file):
-        kinds = entity.get("@type", [])
-        kinds = {kinds} if isinstance(kinds, str) else set(map(str, kinds))
+        given = entity.get("@type")
+        kinds = set(map(str, given if isinstance(given, list) else [given]))
         name = str(entity.get("@id", ""))
-        address = urlsplit(name)
+        address = _address(archive, name)
         remote = address.scheme in {"http", "https"}
         if not kinds & DATA_TYPES or remote or name.startswith("#"):
             continue
@@ -169,6 +169,16 @@ def _check_description(archive: Path, file: zipfile.ZipFile) -> None:
                 f"E-PATH {archive}: {METADATA} names {name!r}, which climbs out of the "
                 "archive: do not trust it"
             )
+
+
+def _address(archive: Path, name: str) -> SplitResult:
+    try:
+        return urlsplit(name)
+    except ValueError as error:
+        raise InputError(
+            f"E-PATH {archive}: {METADATA} names {name!r}, no address ({error}): "
+            "do not trust it"
+        ) from error
 
 
 def description(archive: Path, file: zipfile.ZipFile) -> list[dict[str, Any]]:

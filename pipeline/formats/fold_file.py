@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pipeline.config.checking import checked
 from pipeline.formats.crease_lines import cp_entries, svg_entries
 from pipeline.formats.dxf_file import dxf_creases
+from pipeline.formats.fold_entries import FoldFile
 from pipeline.formats.json_file import read_entries, read_text
 from sim.origami.pattern.fold_format import Unassigned, read_pattern
 from sim.origami.pattern.pattern import CreasePattern
@@ -48,4 +50,6 @@ def _entries_of(path: str) -> Mapping[str, Any]:
         return dxf_creases(path)
     if suffix in DRAWINGS:
         return DRAWINGS[suffix](read_text(path, "drawing"))
-    return read_entries(path, "FOLD file", "named entries")
+    entries = read_entries(path, "FOLD file", "named entries")
+    checked(FoldFile, entries, path)
+    return entries

@@ -167,6 +167,15 @@ READERS = {
 
 # What once ended in a traceback, a hang or a made-up answer.
 FOUND: dict[str, list[bytes]] = {
+    "FOLD": [
+        good.FOLD.replace(b"[1, 0]", b"[1e300, 0]"),
+        good.FOLD.replace(b'"mm"', b"{}"),
+        b'{"vertices_coords": [[0, 0]], "edges_foldAngle": {"a": 1}}',
+    ],
+    "metadata of an archive": [
+        good.crate().replace(b'"File"', b"null"),
+        good.crate().replace(b'"a.txt"', b'"http://[a"'),
+    ],
     "CP": [
         good.CP.replace(b"1 0 0", b"1 1e9990 0"),
         good.CP.replace(b"1 0 0", b"1 0 9e199"),

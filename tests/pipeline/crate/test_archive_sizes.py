@@ -65,6 +65,16 @@ def test_a_description_that_nests_too_deep_is_refused(
     assert "it nests too deep" in refused(path, capsys)
 
 
+def test_an_entity_of_no_kind_is_left_alone_and_one_without_an_address_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kindless = b'{"@graph": [{"@id": "a", "@type": null}]}'
+    assert reading.check(packed(tmp_path / "odd.zip", {METADATA: kindless})) == 0
+    lost = b'{"@graph": [{"@id": "http://[a", "@type": "File"}]}'
+    path = packed(tmp_path / "lost.zip", {METADATA: lost})
+    assert "names 'http://[a', no address" in refused(path, capsys)
+
+
 def test_lists_of_digests_that_fill_memory_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

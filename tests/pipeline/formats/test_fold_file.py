@@ -389,6 +389,14 @@ BAD: dict[str, tuple[str, str]] = {
         json.dumps(drawn.in_frames() | {"edges_foldAngle": [float("nan"), 0]}),
         "edge 1-2 is to fold by nan degrees",
     ),
+    "words.fold": (
+        json.dumps(drawn.in_frames() | {"edges_foldAngle": {"a": 1}}),
+        "edges_foldAngle must be a list, not",
+    ),
+    "far.fold": (
+        json.dumps(drawn.in_frames() | {"vertices_coords": [[1e300, 0]]}),
+        "give a number up to 1e+50",
+    ),
     "99_of_8.fold": (
         json.dumps(drawn.in_frames() | {"faces_vertices": [[0, 1, 2, 99]]}),
         "face 0 names vertex 99",
@@ -405,7 +413,7 @@ def test_what_cannot_be_folded_is_refused_for_its_reason(
     name: str, tmp_path: Path
 ) -> None:
     text, words = BAD[name]
-    with pytest.raises(ValueError, match=re.escape(words)) as caught:
+    with pytest.raises((ValueError, InputError), match=re.escape(words)) as caught:
         read(name, tmp_path, text)
     assert name in str(caught.value)
     assert "\n" not in str(caught.value)
