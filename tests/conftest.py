@@ -24,9 +24,15 @@ def pytest_collection_modifyitems(
 ) -> None:
     """Of the tests chosen, the share K/N that LONG_SHARE asks for."""
     if share := os.environ.get("LONG_SHARE"):
-        others = [item for item in items if not in_share(item.nodeid, share)]
+        others = [item for item in items if not in_share(drawn_by(item), share)]
         config.hook.pytest_deselected(items=others)
-        items[:] = [item for item in items if in_share(item.nodeid, share)]
+        items[:] = [item for item in items if in_share(drawn_by(item), share)]
+
+
+def drawn_by(item: pytest.Item) -> str:
+    """The name that draws a test's share: its file's where all need one costly run."""
+    whole = item.get_closest_marker("together")
+    return item.nodeid.partition("::")[0] if whole else item.nodeid
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -37,7 +37,7 @@ def command(project: Path) -> Command:
     return command_in(project)
 
 
-def command_in(folder: Path, module: str = "pipeline") -> Command:
+def command_in(folder: Path, module: str = "pipeline", limit_s: float = 900) -> Command:
     """Run `python -m module <words>` in `folder`; of ours, morphtrack <words>."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     environment.pop("MLFLOW_TRACKING_URI", None)
@@ -49,7 +49,7 @@ def command_in(folder: Path, module: str = "pipeline") -> Command:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=900,
+            timeout=limit_s,
             check=False,
         )
 

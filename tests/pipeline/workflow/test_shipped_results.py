@@ -22,7 +22,7 @@ PATTERNS = (
 )
 LARGEST_REPORT_MB = 20.0
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.together]
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the shipped workflow has run."""
     folder = tmp_path_factory.mktemp("shipped")
     furnish(folder)
-    done = command_in(folder)("make")
+    done = command_in(folder, limit_s=3000)("make")
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
