@@ -92,7 +92,7 @@ class RodFileCase:
             return in_space(self.world, drawn.sections)
         touching = None
         if drawn.ground is not None:
-            touching = Touching(drawn.radii, self.friction, drawn.ground)
+            touching = Touching(drawn.radii, self.friction, **drawn.resting)
         try:
             return self._world_in_space(drawn, touching)
         except OverlapError as error:

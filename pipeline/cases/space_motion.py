@@ -10,6 +10,7 @@ from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
 from pipeline.cases.rod_record import TimedCase
 from pipeline.cases.space_record import SLIM, skin, skin_fixed_arrays
 from sim.arrays import Floats
+from sim.rod.moving.bodies import HeightField
 from sim.rod.moving.kept import moving_arrays, moving_from
 from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.moving.space_world import SpaceWorld
@@ -41,10 +42,20 @@ def moving_in_space(
 
 
 def _ground_of(world: SpaceWorld) -> Arrays:
-    """The plane normal . x = height as four numbers, where there is one."""
-    ground = None if world.touching is None else world.touching.ground
-    if ground is None:
+    """What is drawn of the ground, where there is one.
+
+    Of a plane normal . x = height four numbers, of a height field a line along u in the
+    middle of the rod.
+    """
+    touching = world.touching
+    if touching is None:
         return {}
+    for body in touching.bodies:
+        if isinstance(body, HeightField):
+            return {"ground": body.line(world.rod.nodes)}
+    if touching.ground is None:
+        return {}
+    ground = touching.ground
     size = float(np.linalg.norm(ground.normal))
     return {
         "ground_plane": np.array([*ground.normal, ground.height])

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from pipeline.formats.rod_entries import RodEntry, RodFile
+from pipeline.formats.rod_entries import Place, RodEntry, RodFile
 from pipeline.formats.rod_pieces import (
     RodPiece,
     joints_of,
@@ -16,7 +17,10 @@ from pipeline.formats.rod_pieces import (
 from pipeline.formats.rod_places import RodPlaces
 from pipeline.formats.rod_tendons import TendonRoom, tendon_of
 from sim.arrays import Floats, Ints
+from sim.rod.contact.ground import Terrain, Wave
 from sim.rod.gravity import GRAVITY
+from sim.rod.moving.bodies import HeightField
+from sim.rod.moving.swept_ground import swept
 from sim.rod.moving.touching import LevelGround, OverlapError
 from sim.rod.rod.draft import NEAR
 from sim.rod.space.clamping import clamped_end, turned_section
@@ -49,11 +53,18 @@ class SpaceRobot:
     radii: Floats
     rods: Ints
     force: Floats
-    ground: LevelGround | None
+    ground: LevelGround | HeightField | None
     gravity: tuple[float, float, float]
     duration: float
     tendons: tuple[Tendon, ...] = ()
     pulling: Callable[[float], Floats] | None = None
+
+    @property
+    def resting(self) -> dict[str, Any]:
+        """What of `Touching` is below it."""
+        if isinstance(self.ground, HeightField):
+            return {"bodies": (self.ground,)}
+        return {"ground": self.ground}
 
     def told(self, error: OverlapError) -> str:
         """What starts within what, as a file names it."""
@@ -284,17 +295,27 @@ class DrawnInSpace(RodPlaces):
         )
         return []
 
-    def _ground(self) -> LevelGround | None:
+    def _ground(self) -> LevelGround | HeightField | None:
         given = self.content.ground
         if given is None:
             return None
-        if given.wave is not None or given.points is not None:
-            raise ValueError("ground: in space it is a plane: give height and angle")
+        if given.wave is not None:
+            wave = given.wave
+            sizes = wave.amplitude, wave.wavelength, wave.start
+            return swept(Wave(*(self.m * size for size in sizes)))
+        if given.points is not None:
+            return swept(Terrain([self._height(at) for at in given.points]))
         if not abs(given.angle) <= 80.0:
             raise ValueError(f"ground: angle is {given.angle:g}: choose -80 to 80")
         angle = np.radians(given.angle)
         c, s = float(np.cos(angle)), float(np.sin(angle))
         return LevelGround((-s, 0.0, c), c * self.m * given.height)
+
+    def _height(self, at: Place) -> list[float]:
+        x, z, *more = at
+        if more and more[0] is not None:
+            raise ValueError(f"ground: {list(at)} has three numbers: give x and height")
+        return [self.m * x, self.m * z]
 
 
 def _across(rod: RodEntry, points: Floats) -> tuple[float, float, float]:

@@ -78,6 +78,8 @@ def read_moving_shape(directory: Path) -> MovingShape | None:
         goals = None
     missing, folds = _missing_folds(directory, arrays), _folds(directory, arrays)
     fixed, axes = _fixed_lines(arrays), upright(np.eye(3), up)
+    if "ground" in arrays:
+        fixed = upright(fixed, up)
     on_planes = "ground_plane" in arrays
     if on_planes:
         planes = np.atleast_2d(arrays["ground_plane"])

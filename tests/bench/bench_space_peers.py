@@ -386,7 +386,7 @@ def buckling() -> None:
         *_, last = followed(slack, 12, SpaceOptions(tolerance=1e-7))
         cost = time.process_time() - start
         told("this", edges, 0.0, _envelope_error(last.rest.state.x), cost)
-    for edges in (50,):
+    for edges in (100,):  # of 50 each twists by more than pi, and it fails
         x, cost = _buckled_by_elastica(edges)
         told("PyElastica", edges, 1e-3 * LONG / edges, _envelope_error(x), cost)
 

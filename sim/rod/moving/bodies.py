@@ -135,6 +135,14 @@ class HeightField:
         apart = p - np.column_stack([foot, f])
         return np.sum(apart * up, axis=1), up @ self._turn
 
+    def line(self, x: Floats, count: int = 400) -> Floats:
+        """(count, 3) places of it along u, below nodes x (n, 3) and beyond them."""
+        p = x @ self._turn.T
+        away = 0.25 * float(np.ptp(p, axis=0).max())
+        u = np.linspace(p[:, 0].min() - away, p[:, 0].max() + away, count)
+        v = np.full(count, p[:, 1].mean())
+        return np.column_stack([u, v, self.surface(u, v)[0]]) @ self._turn
+
     def _feet(self, p: Floats) -> Floats:
         """(k, 2) u and v of the closest points, by Newton's method that descends."""
         foot = p[:, :2].copy()

@@ -167,6 +167,28 @@ def test_a_rod_lands_on_a_step(tmp_path: Path) -> None:
     assert_allclose(last.x[:, 1], 15e-3, atol=1e-6)
 
 
+def test_a_rod_in_space_lands_on_a_step_of_its_ground(tmp_path: Path) -> None:
+    """Its skin does; what is drawn of the ground is below it."""
+    steps = [[-50, 0], [-1, 0], [1, 15], [80, 15]]
+    rod = {"line": [[30, 0, 16.5], [60, 0, 16.5]]}
+    ground = {"points": steps}
+    content = {
+        **SLAB,
+        "dimension": 3,
+        "rods": [rod],
+        "ground": ground,
+        "duration": 0.03,
+    }
+    case = made(tmp_path, content, every=1000)
+    *_, last = case.steps()
+    assert_allclose(last.x[:, 2], 16e-3, atol=1e-6)
+    drawn = case.recorder().fixed_arrays()
+    np.savez(tmp_path / "steps.npz", r=last.x[None], **drawn)
+    shape = read_moving_shape(tmp_path)
+    assert shape is not None
+    assert_allclose(shape.fixed[..., 2].max(), 15e-3, atol=1e-12)
+
+
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"rods": [{"line": [[0, 0], [50, 0]]}]}, "[0.0, 0.0] has two numbers: give x, y"),
     ({"dimension": 4}, "choose one of 2, 3"),
@@ -174,7 +196,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"hinges": [[0, 0, 0]]}, "one rod ends at (0, 0, 0) m, with nothing that turns"),
     ({"hinges": [[9, 0, 0]]}, "hinges: there is no node at (0.009, 0, 0) m"),
     ({"pulses": [{"limb": 0, "time": 1}]}, "pulses are of the plane"),
-    ({"ground": {"wave": {"amplitude": 1, "wavelength": 9}}}, "in space it is a plane"),
+    ({"ground": {"wave": {"amplitude": 99, "wavelength": 999}}}, "m below the ground"),
     ({"ground": {"angle": 85}}, "angle is 85: choose -80 to 80"),
     ({"ground": {"angle": 5, "points": [[0, 0], [1, 1]]}}, "says two grounds"),
     ({"clamps": [{"at": [0, 25, 0]}]}, "no rod ends at (0, 0.025, 0) m"),

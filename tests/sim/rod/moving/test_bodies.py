@@ -8,6 +8,7 @@ import pytest
 from pipeline.cases.capstan import CapstanCase
 from pipeline.cases.space_rod import Wire
 from sim.arrays import Floats
+from sim.rod.contact.ground import Wave
 from sim.rod.gravity import GRAVITY
 from sim.rod.moving.beside import closest, entered
 from sim.rod.moving.bodies import (
@@ -20,6 +21,7 @@ from sim.rod.moving.bodies import (
 )
 from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.moving.space_world import MovingSupports, SpaceWorld
+from sim.rod.moving.swept_ground import swept
 from sim.rod.moving.touching import Touching
 from sim.rod.space.frames import edge_lengths
 from sim.rod.space.sections import SpaceMaterial
@@ -200,6 +202,26 @@ def test_a_rope_over_a_bar_is_pulled_as_a_capstan_says() -> None:
     beta = np.arccos(t[0] @ t[-1])
     assert pull[-1] / pull[0] == pytest.approx(np.exp(mu * beta), rel=0.01)
     assert last.moving.ledger.gap <= 1e-9 * rod.rest_length.min()
+
+
+def test_a_rod_swings_in_the_trough_of_a_wave_as_its_middle_does() -> None:
+    """Along the trough, without friction: omega^2 = g / (1 / a k^2 - r), small."""
+    size, length, begin = 5e-3, 0.1, 1e-3
+    wave = 2.0 * np.pi / length
+    field = swept(Wave(size, length, 0.75 * length))
+    _, out = field.distance(np.array([[begin, 0.0, 0.0]]))
+    foot = np.array([begin, 0.0, -size * np.cos(wave * begin)])
+    ends = [foot + R * out[0] + [0.0, y, 0.0] for y in (-0.01, 0.01)]
+    touching = Touching(np.full(2, R), bodies=(field,))
+    world = SpaceWorld(_wire(ends[0], ends[1], 2), DOWN, touching=touching)
+    omega = np.sqrt(GRAVITY / (1.0 / (size * wave**2) - R))
+    coarse, fine = (
+        _run(world, h, 0.16)[::every] for h, every in ((4e-3, 1), (2e-3, 2))
+    )
+    way = np.array([[s.x[1, 0] for s in seen] for seen in (coarse, fine)]) / ends[0][0]
+    exact = np.cos(omega * 4e-3 * np.arange(len(coarse)))
+    assert np.abs(way[1] - exact).max() < 0.6 * np.abs(way[0] - exact).max()
+    assert 2.0 * way[1] - way[0] == pytest.approx(exact, abs=0.01)
 
 
 def test_nothing_passes_through_a_thin_mesh_or_a_bar_in_one_step() -> None:
