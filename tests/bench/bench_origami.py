@@ -1,9 +1,10 @@
-"""How long origami takes: python -m tests.bench.bench_origami [--large]
+"""How long origami takes: python -m tests.bench.bench_origami [--large[st]]
 
 Medians over several runs in one process, compilation and case building left out. CPU
 time of the one thread, which is the wall time on a machine that does nothing else.
 Set OMP_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1; our own loops use one thread.
-`--large` adds the Miura sheet of 2,500 panels.
+`--large` reads Miura sheets of 400, 900 and 2,500 panels and nothing else, with
+10,000 as well where `--largest` is said.
 """
 
 import statistics
@@ -22,10 +23,13 @@ from pipeline.config.hydra import Composer
 from sim.contact.candidates import find_pairs
 from sim.contact.potential import contact_energy, pair_terms
 from sim.contact.surface import ContactPairs, ContactSurface
+from sim.linear.sparse import Factor
+from sim.origami.folding import large
 from sim.origami.folding.folding import OrigamiStep
 from sim.origami.folding.problem import THINNEST, FoldingProblem, near_at
 from sim.origami.folding.sheet import build_problem
 from sim.origami.model.assembly import EquilibriumSystem, assemble
+from sim.origami.model.blocks import LargeSystem, SheetFronts
 from tests.sim.contact.surfaces import scattered_triangles, surface_of
 from tests.sim.origami.sheets import weak_orderings
 
@@ -155,31 +159,56 @@ def pair_search(rng: np.random.Generator) -> None:
         print(f"{count:6d} triangles, {active:5d} active: {1e3 * seconds:8.3f} ms")
 
 
-def large_miura(composer: Composer) -> None:
-    """50 x 50 panels folded by half with contact on."""
-    case = build_case(
+def miura_case(composer: Composer, side: int) -> OrigamiCase:
+    """A Miura sheet of side x side panels, held at its first corner."""
+    return build_case(
         composer,
         "case=miura",
-        "case.pattern.rows=50",
-        "case.pattern.columns=50",
-        "case.supports=[[0,1,1,1],[1,0,1,1],[51,0,0,1]]",
+        f"case.pattern.rows={side}",
+        f"case.pattern.columns={side}",
+        f"case.supports=[[0,1,1,1],[1,0,1,1],[{side + 1},0,0,1]]",
     )
-    begin = time.process_time()
-    steps = list(case.steps())
-    solves = sum(step.iterations for step in steps)
-    seconds = time.process_time() - begin
-    print(f"Miura, 2500 panels, {solves} solves: {seconds:.1f} s")
+
+
+def large_miuras(composer: Composer, sides: list[int]) -> None:
+    """Square sheets folded by half with contact on, the exponent from one to next."""
+    list(miura_case(composer, 18).steps())  # compiled
+    factorised, last = large.factorised, (0, 0.0)
+    counted: list[float] = []
+
+    def counting(fronts: SheetFronts, system: LargeSystem, mu: float) -> Factor:
+        counted.append(mu)
+        return factorised(fronts, system, mu)
+
+    large.factorised = counting
+    for side in sides:
+        begin = time.process_time()
+        case = miura_case(composer, side)
+        built = time.process_time()
+        counted.clear()
+        solves = sum(step.iterations for step in case.steps())
+        end = time.process_time()
+        taken, power = end - built, ""
+        if last[0]:
+            power = f", n^{np.log(taken / last[1]) / np.log(side**2 / last[0]):.2f}"
+        print(
+            f"Miura, {side**2:5d} panels: {built - begin:5.1f} s to build, "
+            f"{taken:6.1f} s, {solves} solves, {len(counted)} factorisations{power}"
+        )
+        last = side**2, taken
 
 
 def main(words: list[str]) -> int:
     """Print one line a measurement."""
     with Composer() as composer:
+        if "--large" in words or "--largest" in words:
+            sides = [20, 30, 50] + [100] * ("--largest" in words)
+            large_miuras(composer, sides)
+            return 0
         examples(composer)
         contact_share(composer)
         pair_search(np.random.default_rng(0))
         sequences(composer)
-        if "--large" in words:
-            large_miura(composer)
     return 0
 
 

@@ -24,6 +24,7 @@ from sim.origami.folding.sheet import (
 )
 from sim.origami.loading.phases import Displace, Load, Path, Phase
 from sim.origami.model.assembly import largest_strain
+from sim.origami.model.blocks import fronts_of
 from sim.origami.model.contact import Rules
 
 HALVINGS = 10  # of an increment that does not converge
@@ -88,8 +89,8 @@ def run(sheet: Sheet, phases: Sequence[Phase]) -> Iterator[OrigamiStep]:
     for phase in phases:
         check_phase(sheet, phase)
     problem = build_problem(sheet, phases[0])
-    check_start(sheet.mesh, problem)
     state = flat_state(sheet.mesh, problem)
+    check_start(sheet.mesh, problem, state.fronts)
     step = _first_step(state, smallest_distance(state))
     yield step
     state = left_flat(sheet, phases[0], problem, state)
@@ -129,7 +130,16 @@ def begun(problem: FoldingProblem, state: SheetState) -> SheetState:
     """The state at the beginning of a phase; moments of the last have left."""
     near = near_at(problem, state.x, problem.skin)
     angles = state.angles if state.unloaded is None else state.unloaded
-    return replace(state, near=near, angles=angles, unloaded=None, along=None, sign=1.0)
+    fronts = state.fronts and fronts_of(problem.model, state.fronts)
+    return replace(
+        state,
+        near=near,
+        angles=angles,
+        unloaded=None,
+        along=None,
+        sign=1.0,
+        fronts=fronts,
+    )
 
 
 def goals(phase: Phase) -> Floats:

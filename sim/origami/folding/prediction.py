@@ -5,7 +5,8 @@ import numpy as np
 from sim.arrays import Floats
 from sim.kernels import inner, kernel
 
-MOST_POINTS = 4  # positions from which the next is foretold
+MOST_POINTS = 4  # positions from which the next is foretold,
+OF_LARGE = 6  # and of large sheets, whose iterations cost more
 
 
 @kernel
@@ -47,8 +48,8 @@ def _extrapolated(
 
 
 def remembered(
-    times: Floats, places: Floats, t: float, x: Floats
+    times: Floats, places: Floats, t: float, x: Floats, most: int = MOST_POINTS
 ) -> tuple[Floats, Floats]:
-    """The last places with one more, the oldest forgotten."""
-    keep = slice(max(len(times) + 1 - MOST_POINTS, 0), None)
+    """The last places with one more; the oldest forgotten where there are `most`."""
+    keep = slice(max(len(times) + 1 - most, 0), None)
     return np.append(times[keep], t), np.concatenate([places[keep], x[None]])

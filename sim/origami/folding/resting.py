@@ -5,8 +5,14 @@ from dataclasses import replace
 
 from sim.arrays import Floats
 from sim.origami.folding.equilibrium import NewtonResult, full_newton
+from sim.origami.folding.large import minimise_large
 from sim.origami.folding.minimum import minimise
-from sim.origami.folding.prediction import extrapolated_move, remembered
+from sim.origami.folding.prediction import (
+    MOST_POINTS,
+    OF_LARGE,
+    extrapolated_move,
+    remembered,
+)
 from sim.origami.folding.problem import FoldingProblem
 from sim.origami.folding.sheet import Sheet, SheetState
 
@@ -28,14 +34,27 @@ def equilibrate(
 ) -> tuple[SheetState, NewtonResult]:
     """Equilibrium at the given rest angles and load, by the sheet's rules."""
     near, x, most = state.near, state.x, sheet.max_iterations
-    if problem.safe:
+    fronts, points = state.fronts, MOST_POINTS
+    if fronts is not None:
+        ahead, most = extrapolated_move(*state.past, part), most or MOST_SEARCHES
+        out, fronts = minimise_large(
+            problem, fronts, near, x, ahead, state.angles, angles, load, tolerance, most
+        )
+        points = OF_LARGE
+    elif problem.safe:
         ahead, most = extrapolated_move(*state.past, part), most or MOST_SEARCHES
         out = minimise(problem, near, x, ahead, angles, load, tolerance, most)
     else:
         limit, most = by_move or tolerance, most or MOST_NEWTON
         out = full_newton(problem, near, x, angles, load, limit, most, by_move > 0)
-    past = remembered(*state.past, part, out.x)
+    past = remembered(*state.past, part, out.x, points)
     reached = replace(
-        state, x=out.x, angles=angles, near=out.near, factor=part, past=past
+        state,
+        x=out.x,
+        angles=angles,
+        near=out.near,
+        factor=part,
+        past=past,
+        fronts=fronts,
     )
     return reached, out

@@ -13,6 +13,8 @@ from sim.origami.loading.actuation import Heat
 from sim.origami.loading.checks import Rows
 from sim.origami.loading.phases import Load, Phase
 from sim.origami.model.assembly import assemble, contact_forces
+from sim.origami.model.blocks import SheetFronts, fronts_of, linearised, slopes_at
+from sim.origami.model.blocks import factorised as in_fronts
 from sim.origami.model.conduction import HeatModel
 from sim.origami.model.contact import (
     Contact,
@@ -76,6 +78,7 @@ class SheetState:
     along, sign : of the last increment of a `Path`
     rise : (u,) K of `sim.origami.model.conduction`; None of a cold sheet
     unloaded : (h,) rest angles without the moments of this phase, rad; None without any
+    fronts : of a large sheet with rules "full"
     """
 
     x: Floats
@@ -87,6 +90,7 @@ class SheetState:
     sign: float = 1.0
     rise: Floats | None = None
     unloaded: Floats | None = None
+    fronts: SheetFronts | None = None
 
 
 def hinge_angles(mesh: BarHingeMesh, x: Floats, of: Bools | None = None) -> Floats:
@@ -104,6 +108,7 @@ def flat_state(mesh: BarHingeMesh, problem: FoldingProblem) -> SheetState:
         near=near_at(problem, rest, problem.skin),
         factor=0.0,
         past=(np.zeros(1), rest[None]),
+        fronts=fronts_of(problem.model) if problem.safe else None,
     )
 
 
@@ -149,7 +154,9 @@ def build_problem(sheet: Sheet, phase: Phase) -> FoldingProblem:
     )
 
 
-def check_start(mesh: BarHingeMesh, problem: FoldingProblem) -> None:
+def check_start(
+    mesh: BarHingeMesh, problem: FoldingProblem, fronts: SheetFronts | None
+) -> None:
     """Refuse sheets that can move freely, meet themselves unfolded, or are not flat.
 
     What meets is told first: panels that pass through others are seldom flat.
@@ -159,14 +166,8 @@ def check_start(mesh: BarHingeMesh, problem: FoldingProblem) -> None:
     StartError
     """
     model = problem.model
-    bare = problem._replace(surface=no_surface(mesh.rest))
-    none = near_at(bare, mesh.rest, bare.skin).pairs
-    angles = hinge_angles(mesh, mesh.rest)
-    system = assemble(model, none, problem.ke, mesh.rest, angles)
-    factorise(system.values, system.start, system.first)
-    pivots = system.values[system.start[1:] - 1]
-    stiffest = abs(pivots).max()
-    if pivots.min() < FREE * stiffest:
+    pivots = _pivots_at_rest(mesh, problem, fronts)
+    if pivots.min() < FREE * abs(pivots).max():
         node, axis = np.argwhere(model.unknown == pivots.argmin())[0]
         raise StartError(
             f"the sheet can move without resistance, node {node} along "
@@ -178,6 +179,25 @@ def check_start(mesh: BarHingeMesh, problem: FoldingProblem) -> None:
         mesh.pattern.check_flat()
     except ValueError as error:
         raise StartError(str(error)) from error
+
+
+def _pivots_at_rest(
+    mesh: BarHingeMesh, problem: FoldingProblem, fronts: SheetFronts | None
+) -> Floats:
+    """(u,) pivots of the stiffness of the sheet as drawn, without contact, N/m."""
+    model, rest = problem.model, mesh.rest
+    bare = problem._replace(surface=no_surface(rest))
+    none = near_at(bare, rest, bare.skin).pairs
+    angles = hinge_angles(mesh, rest)
+    if fronts is None:
+        system = assemble(model, none, problem.ke, rest, angles)
+        factorise(system.values, system.start, system.first)
+        return np.asarray(system.values[system.start[1:] - 1])
+    at = slopes_at(model, np.zeros(len(model.bar)), np.zeros(len(model.hinge)))
+    fronts, large = linearised(fronts, none, problem.ke, rest, angles, at)
+    pivots, factor = np.empty(len(model.first)), in_fronts(fronts, large, 0.0)
+    pivots[fronts.pattern.order] = factor.pivot
+    return pivots
 
 
 def _check_apart(mesh: BarHingeMesh, problem: FoldingProblem) -> None:

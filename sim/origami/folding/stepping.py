@@ -83,8 +83,8 @@ class FoldWorld:
     def __init__(self, sheet: Sheet, phase: Fold | None = None) -> None:
         self._sheet, self._phase = sheet, phase or Fold()
         self._problem = build_problem(sheet, self._phase)
-        check_start(sheet.mesh, self._problem)
         self._state = flat_state(sheet.mesh, self._problem)
+        check_start(sheet.mesh, self._problem, self._state.fronts)
         self._told = self._state.angles
         self._seen = self._record(np.zeros(6), 0.0)
         if len(sheet.mesh.pattern.assignment):

@@ -2,6 +2,7 @@
 
 Read `material` (formulas of stiffness), `mesh` with `compliant` or `concentrated`
 creases, `model` (unknowns), `bars` and `sim.hinges` (elements), `assembly` (their
-sums), `skyline` (the factorisation); `contact` says what may touch. Heated creases have
-`laminate` (how far plies curl) and `conduction` (how warm they are).
+sums), `skyline` (the factorisation) and `blocks` (both, of many panels); `contact` says
+what may touch. Heated creases have `laminate` (how far plies curl) and `conduction`
+(how warm they are).
 """
