@@ -1,4 +1,7 @@
-"""Newton's iteration of a step without contacts or tendons, as one compiled loop."""
+"""Newton's iteration of a step without tendons, compiled.
+
+Without contacts it is one loop; with them Python asks for its parts one by one.
+"""
 
 import numpy as np
 
@@ -6,8 +9,9 @@ from sim.arrays import Floats
 from sim.kernels import inner, kernel
 from sim.linear.fronts import factorise_fronts, solve_fronts
 from sim.linear.sparse import DROP
-from sim.rod.moving.conserving_forces import add_step_forces
+from sim.rod.moving.conserving_forces import add_forces_between, fill_frames
 from sim.rod.moving.softened import soften
+from sim.rod.moving.tally import largest_forces
 from sim.rod.moving.workspace import SpaceWork
 from sim.rod.space.elastic import add_elastic
 from sim.rod.space.frames import SpaceState, carry, twists
@@ -15,6 +19,8 @@ from sim.rod.space.system import edge_turn
 
 INERTIAL = 1e-14  # of mass times length over h^2: rounding of inertial forces
 LARGEST_TURN = 0.5  # of an edge in one iteration, or its stretch
+HARDER = 4.0  # of the inertia, by which Newton's matrix is shifted
+START, FORCES, MATRIX, ADVANCE = range(4)
 
 
 @inner
@@ -50,9 +56,10 @@ def _unbalance(work: SpaceWork, h: float, alpha: float, beta: float) -> float:
         for a in range(3):
             moves[3 * i + a] = work.at.x[i, a] - work.before.x[i, a]
     work.inner[:] = 0.0
-    damped = add_step_forces(
-        work.before, work.at, work.part, beta / h, work.spins, h, work.inner, moves[n:]
-    )
+    damped = add_forces_between(
+        work.before, work.at, work.part, beta / h, work.spins, h, work.space,
+        work.inner, moves[n:],
+    )  # fmt: skip
     for i in range(len(moves)):
         drag = alpha * work.inertia[i] * moves[i] / h
         pushed = 2.0 * work.inertia[i] * (moves[i] - h * work.v[i]) / h**2
@@ -61,26 +68,13 @@ def _unbalance(work: SpaceWork, h: float, alpha: float, beta: float) -> float:
 
 
 @inner
-def _largest(work: SpaceWork) -> tuple[float, float, float]:
-    """Unbalanced force and force, N, and coordinate, m; inf where one is none."""
-    worst = force = far = 0.0
-    sound = True
-    for i in range(len(work.moves)):
-        left = abs(work.unbalanced[i] / work.sizes[i])
-        if work.free[i]:
-            sound = sound and left < np.inf
-            worst = max(worst, left)
-        force = max(force, abs(work.inner[i] / work.sizes[i]))
-        force = max(force, abs(work.weight[i] / work.sizes[i]))
-    for i in range(len(work.before.x)):
-        for a in range(3):
-            far = max(far, abs(work.before.x[i, a]))
-    return (worst if sound else np.inf), force, far
+def _renew(
+    work: SpaceWork, h: float, alpha: float, beta: float, positive: bool
+) -> None:
+    """L and pivot <- of Newton's matrix, along the middle of the step.
 
-
-@inner
-def _renew(work: SpaceWork, h: float, alpha: float, beta: float) -> None:
-    """L and pivot <- of Newton's matrix, along the middle of the step."""
+    Where it must be positive, inertia is made larger until it is.
+    """
     before, at, part, more = work.before, work.at, work.part, 1.0 + 2.0 * beta / h
     middle = work.spare
     _move(work, before, work.moves, 0.5)
@@ -93,34 +87,77 @@ def _renew(work: SpaceWork, h: float, alpha: float, beta: float) -> None:
     k = len(work.entry)
     for i in range(k):
         work.values[i] = 0.5 * work.entries[work.entry[i]]
-    for i in range(len(work.free)):
-        if work.free[i]:
-            work.values[k] = work.inertia[i] * (2.0 / h**2 + alpha / h)
-            k += 1
-    factorise_fronts(work.fronts, work.values, DROP, work.L, work.pivot)
+    heavier = 1.0
+    while heavier < np.inf:
+        for i in range(len(work.free)):
+            if work.free[i]:
+                shift = work.inertia[i] * (2.0 / h**2 + alpha / h)
+                work.values[k + work.number[i]] = heavier * shift
+        factorise_fronts(work.fronts, work.values, DROP, work.L, work.pivot)
+        if not positive or work.pivot.min() >= 0.0:
+            break
+        heavier *= HARDER
 
 
 @inner
 def _solve(work: SpaceWork) -> None:
     """change <- that of an iteration."""
-    b, k = np.empty(len(work.pivot)), 0
+    b = np.empty(len(work.pivot))
     for i in range(len(work.free)):
         if work.free[i]:
-            b[k] = work.unbalanced[i]
-            k += 1
-    x, k = solve_fronts(work.fronts, work.L, work.pivot, b), 0
+            b[work.number[i]] = work.unbalanced[i]
+    x = solve_fronts(work.fronts, work.L, work.pivot, b)
     for i in range(len(work.free)):
-        work.change[i] = 0.0
-        if work.free[i]:
-            work.change[i] = x[k]
-            k += 1
+        work.change[i] = x[work.number[i]] if work.free[i] else 0.0
+
+
+@inner
+def _start(work: SpaceWork) -> None:
+    """`at` <- the first guess, which is `change` from where the step begins."""
+    for own, given in ((work.at.x, work.before.x), (work.at.d, work.before.d)):
+        for i in range(len(own)):
+            for a in range(3):
+                own[i, a] = given[i, a]
+    for j in range(len(work.at.twist)):
+        work.at.twist[j] = work.before.twist[j]
+    fill_frames(work.before, work.part.edges, work.space.old, work.space.size[0])
+    _move_on(work)
+
+
+@inner
+def _advance(work: SpaceWork) -> float:
+    """`at` goes on by `change`, or as much as edges may turn; how far, m, or inf."""
+    turned, size = edge_turn(work.at.x, work.part.edges, work.change), 0.0
+    if not turned < np.inf:
+        return float(np.inf)
+    less = min(1.0, LARGEST_TURN / max(turned, 1e-300))
+    for i in range(len(work.change)):
+        work.change[i] *= less
+        size = max(size, abs(work.change[i] * work.sizes[i]))
+    _move_on(work)
+    return size
+
+
+@kernel
+def stage(work: SpaceWork, what: int, h: float, damping: tuple[float, float]) -> float:
+    """One part of an iteration: START, FORCES, MATRIX or ADVANCE."""
+    alpha, beta = damping
+    if what == FORCES:
+        return _unbalance(work, h, alpha, beta)
+    if what == ADVANCE:
+        return _advance(work)
+    if what == START:
+        _start(work)
+    else:
+        _renew(work, h, alpha, beta, True)
+    return 0.0
 
 
 @kernel
 def balance(
     work: SpaceWork, h: float, damping: tuple[float, float],
     allowed: tuple[float, float, float], iterations: int,
-) -> tuple[int, bool, float, float, float]:  # fmt: skip
+) -> tuple[int, bool, float]:  # fmt: skip
     """Find the end of a step of h seconds from `change`, its first guess.
 
     Parameters
@@ -130,37 +167,28 @@ def balance(
 
     Returns
     -------
-    iterations, whether they converged, energy damped, J, unbalanced force, N, and its
-    share of the largest force
+    iterations, whether they converged, and energy damped, J
     """
     (alpha, beta), (tolerance, residual, reuse) = damping, allowed
-    for own, given in ((work.at.x, work.before.x), (work.at.d, work.before.d)):
-        for i in range(len(own)):
-            for a in range(3):
-                own[i, a] = given[i, a]
-    for j in range(len(work.at.twist)):
-        work.at.twist[j] = work.before.twist[j]
-    _move_on(work)
+    _start(work)
     ready, small, before = False, False, np.inf
     for k in range(iterations):
         damped = _unbalance(work, h, alpha, beta)
         if small:
-            worst, force, far = _largest(work)
-            share = worst / max(force, 1e-300)
+            worst, _, force = largest_forces(
+                work.free, work.sizes, work.unbalanced, work.inner, work.weight,
+                work.none, work.none,
+            )  # fmt: skip
+            far = np.abs(work.before.x).max()
             least = INERTIAL * (far + work.reach) * work.heaviest / h**2
-            if worst <= least or share <= residual:
-                return k, True, damped, worst, share
+            if worst <= max(least, residual * force):
+                return k, True, damped
         if not ready:
-            _renew(work, h, alpha, beta)
+            _renew(work, h, alpha, beta, False)
             ready = True
         _solve(work)
-        turned, size = edge_turn(work.at.x, work.part.edges, work.change), 0.0
-        if not turned < np.inf:
-            return k + 1, False, damped, np.inf, np.inf
-        less = min(1.0, LARGEST_TURN / max(turned, 1e-300))
-        for i in range(len(work.change)):
-            work.change[i] *= less
-            size = max(size, abs(work.change[i] * work.sizes[i]))
-        _move_on(work)
+        size = _advance(work)
+        if not size < np.inf:
+            return k + 1, False, damped
         small, ready, before = size <= tolerance, size <= reuse * before, size
-    return iterations, False, np.inf, np.inf, np.inf
+    return iterations, False, np.inf

@@ -24,15 +24,16 @@ ZAMP 43, 1992; Romero and Armero, IJNME 54, 2002) for time-parallel frames. The 
 of a spin omega is the moment - I omega dt / h, which does no work.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
 from sim.kernels import kernel
 from sim.rod.compiled import inner
 from sim.rod.space.elastic import SpaceElements, edge_of
 from sim.rod.space.frames import (
     SpaceState,
-    angle_between,
     cross,
     dot,
     tangent,
@@ -43,21 +44,24 @@ SMALL = 1e-6  # change of twist below which its sine is its own, rad
 
 
 @inner
-def _frames(
-    before: SpaceState, after: SpaceState, part: SpaceElements, old: Floats,
-    new: Floats, size: Floats, v: Floats,
-) -> None:  # fmt: skip
-    """(m, 3, 3) frames; (m, 3) both lengths and the spin c of each edge."""
-    u, w = v[0], v[1]
-    for e in range(len(part.edges)):
-        size[e, 0] = tangent(before.x, part.edges[e], old[e, 0])
-        size[e, 1] = tangent(after.x, part.edges[e], new[e, 0])
+def fill_frames(state: SpaceState, edges: Ints, frames: Floats, size: Floats) -> None:
+    """(m, 3, 3) frames (t, d1, d2) and (m,) lengths of edges."""
+    for e in range(len(edges)):
+        size[e] = tangent(state.x, edges[e], frames[e, 0])
         for a in range(3):
-            old[e, 1, a], new[e, 1, a] = before.d[e, a], after.d[e, a]
-        cross(old[e, 0], old[e, 1], old[e, 2])
-        cross(new[e, 0], new[e, 1], new[e, 2])
-        transport(before.d[e], old[e, 0], new[e, 0], u)
-        size[e, 2] = 2.0 * np.tan(0.5 * angle_between(u, after.d[e], new[e, 0], w))
+            frames[e, 1, a] = state.d[e, a]
+        cross(frames[e, 0], frames[e, 1], frames[e, 2])
+
+
+@inner
+def _fill_spin(old: Floats, new: Floats, spin: Floats, v: Floats) -> None:
+    """spin (m,) <- c of each edge: tan of half an angle of this sine and cosine."""
+    u, w = v[0], v[1]
+    for e in range(len(spin)):
+        transport(old[e, 1], old[e, 0], new[e, 0], u)
+        cross(new[e, 0], u, w)
+        sine, cosine = dot(new[e, 1], w), dot(new[e, 1], u)
+        spin[e] = 2.0 * sine / (cosine + np.sqrt(sine**2 + cosine**2))
 
 
 @inner
@@ -132,8 +136,9 @@ def _add_moment(
 
 @inner
 def _add_edge(
-    part: SpaceElements, e: int, old: Floats, new: Floats, size: Floats,
-    moment: Floats, viscous: float, v: Floats, total: Floats,
+    part: SpaceElements, e: int, old: Floats, new: Floats,
+    size: tuple[float, float, float], moment: Floats, viscous: float, v: Floats,
+    total: Floats,
 ) -> tuple[float, float]:  # fmt: skip
     """total += what stretching and a moment make of an edge; torque, what damps."""
     l0, l1, c = size[0], size[1], size[2]
@@ -157,10 +162,70 @@ def _add_edge(
     return dot(w, moment) + (l1 - l0) * left, damped
 
 
+class ForceSpace(NamedTuple):
+    """Space for the forces of a step.
+
+    Attributes
+    ----------
+    old, new : (m, 3, 3) frames before the step and after it
+    size : (2, m) lengths, likewise, m
+    moment : (m, 3) on edges, N m
+    v, pair, s, slope : (5, 3), (4, 3, 3), (2, 5), (5,) of one bend
+    """
+
+    old: Floats
+    new: Floats
+    size: Floats
+    moment: Floats
+    v: Floats
+    pair: Floats
+    s: Floats
+    slope: Floats
+
+
+def force_space(m: int) -> ForceSpace:
+    """Of m edges."""
+    shapes = (m, 3, 3), (m, 3, 3), (2, m), (m, 3), (5, 3), (4, 3, 3), (2, 5), (5,)
+    return ForceSpace(*(np.empty(shape) for shape in shapes))
+
+
+@inner
+def add_forces_between(
+    before: SpaceState, after: SpaceState, part: SpaceElements, viscous: float,
+    inertia: Floats, h: float, space: ForceSpace, total: Floats, spin: Floats,
+) -> float:  # fmt: skip
+    """As `add_step_forces`, where `space` has the frames before the step."""
+    m, damped = len(part.edges), 0.0
+    old, new, size, moment = space.old, space.new, space.size, space.moment
+    v, pair, s, slope = space.v, space.pair, space.s, space.slope
+    fill_frames(after, part.edges, new, size[1])
+    _fill_spin(old, new, spin, v)
+    moment[:] = 0.0
+    for j in range(len(part.bends)):
+        e, f = part.bends[j]
+        for k in range(2):
+            _run_frame(old, part.bends[j, k], pair[k])
+            _run_frame(new, part.bends[j, k], pair[2 + k])
+        twist = before.twist[j], after.twist[j]
+        damped += _bend_moment(part, j, twist, viscous, s, pair, slope)
+        both = moment[edge_of(e, m)], moment[edge_of(f, m)]
+        _add_moment(pair[0], pair[2], pair[1], pair[3], slope, v, both[0], both[1])
+    for e in range(m):
+        for i in range(3):
+            moment[e, i] -= inertia[e] / h**2 * spin[e] * (new[e, 0, i] - old[e, 0, i])
+        lengths = size[0, e], size[1, e], spin[e]
+        torque, taken = _add_edge(
+            part, e, old[e], new[e], lengths, moment[e], viscous, v, total
+        )
+        total[3 * len(before.x) + e] += torque
+        damped += taken
+    return damped
+
+
 @kernel
 def add_step_forces(
     before: SpaceState, after: SpaceState, part: SpaceElements, viscous: float,
-    inertia: Floats, h: float, total: Floats, spin: Floats,
+    inertia: Floats, h: float, space: ForceSpace, total: Floats, spin: Floats,
 ) -> float:  # fmt: skip
     """Forces and torques of a step are added to `total`; what damping takes, J.
 
@@ -172,27 +237,7 @@ def add_step_forces(
     total : (3 n + m,) N, N m
     spin : (m,) is overwritten with c = 2 tan(turn / 2)
     """
-    m = len(part.edges)
-    old, new, size = np.empty((m, 3, 3)), np.empty((m, 3, 3)), np.empty((m, 3))
-    moment, v, s = np.zeros((m, 3)), np.empty((5, 3)), np.empty((2, 5))
-    slope, pair, damped = np.empty(5), np.empty((4, 3, 3)), 0.0
-    _frames(before, after, part, old, new, size, v)
-    for j in range(len(part.bends)):
-        e, f = part.bends[j]
-        for k in range(2):
-            _run_frame(old, part.bends[j, k], pair[k])
-            _run_frame(new, part.bends[j, k], pair[2 + k])
-        twist = before.twist[j], after.twist[j]
-        damped += _bend_moment(part, j, twist, viscous, s, pair, slope)
-        both = moment[edge_of(e, m)], moment[edge_of(f, m)]
-        _add_moment(pair[0], pair[2], pair[1], pair[3], slope, v, both[0], both[1])
-    for e in range(m):
-        spin[e] = size[e, 2]
-        for i in range(3):
-            moment[e, i] -= inertia[e] / h**2 * spin[e] * (new[e, 0, i] - old[e, 0, i])
-        torque, taken = _add_edge(
-            part, e, old[e], new[e], size[e], moment[e], viscous, v, total
-        )
-        total[3 * len(before.x) + e] += torque
-        damped += taken
-    return damped
+    fill_frames(before, part.edges, space.old, space.size[0])
+    return add_forces_between(
+        before, after, part, viscous, inertia, h, space, total, spin
+    )

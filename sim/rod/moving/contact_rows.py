@@ -1,5 +1,7 @@
 """How skins move past each other where they meet: rows of moves and turns."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sim.arrays import Floats, Ints
@@ -9,26 +11,100 @@ from sim.rod.space.frames import SpaceState, cross, dot, tangent
 from sim.rod.space.space_rod import SpaceRod
 
 NO_RIMS = np.empty(0)
+TOUCHED = 14  # unknowns of a contact: of both edges two nodes and an angle
+
+
+class ContactRows(NamedTuple):
+    """J (3 c, 3 n + m) by the few unknowns that each contact touches.
+
+    Attributes
+    ----------
+    at : (c, 14) unknowns; the first one, with value 0, where there is no edge B
+    value : (c, 3, 14) along the three directions of the contact's frame
+    """
+
+    at: Ints
+    value: Floats
+
+    def along(self, moves: Floats) -> Floats:
+        """(c, 3) J of moves (3 n + m,)."""
+        found = np.empty(self.value.shape[:2])
+        _along(self.at, self.value, moves, found)
+        return found
+
+    def push(self, force: Floats, unknowns: int) -> Floats:
+        """(3 n + m,) J^T of forces (c, 3)."""
+        total = np.zeros(unknowns)
+        _push(self.at, self.value, force.reshape(-1, 3), total)
+        return total
+
+    def light(self, by: Floats) -> Floats:
+        """(c, 3) the diagonal of J by J^T, with `by` (3 n + m,) a diagonal."""
+        return np.asarray(np.einsum("kaj,kj->ka", self.value**2, by[self.at]))
+
+    def some(self, chosen: Ints) -> "ContactRows":
+        """Of some of the contacts."""
+        return ContactRows(self.at[chosen], self.value[chosen])
+
+    def columns(self, number: Ints) -> Floats:
+        """(f, 3 c) J^T of the unknowns that have a number from 0 up, others -1."""
+        found = np.zeros((int(number.max()) + 1, 3 * len(self.at)))
+        _columns(self.at, self.value, number, found)
+        return found
+
+
+@kernel
+def _columns(at: Ints, value: Floats, number: Ints, out: Floats) -> None:
+    """out (f, 3 c) <- J^T of numbered unknowns."""
+    for k in range(len(at)):
+        for j in range(TOUCHED):
+            if number[at[k, j]] >= 0:
+                for row in range(3):
+                    out[number[at[k, j]], 3 * k + row] += value[k, row, j]
+
+
+@kernel
+def _along(at: Ints, value: Floats, moves: Floats, out: Floats) -> None:
+    """out (c, 3) <- J moves."""
+    for k in range(len(at)):
+        for row in range(3):
+            total = 0.0
+            for j in range(TOUCHED):
+                total += value[k, row, j] * moves[at[k, j]]
+            out[k, row] = total
+
+
+@kernel
+def _push(at: Ints, value: Floats, force: Floats, out: Floats) -> None:
+    """out += J^T force."""
+    for k in range(len(at)):
+        for row in range(3):
+            for j in range(TOUCHED):
+                out[at[k, j]] += value[k, row, j] * force[k, row]
 
 
 @kernel
 def _fill(
     state: SpaceState, edges: Ints, radius: Floats, rims: Floats, contacts: Contacts,
-    rows: Floats,
+    at: Ints, value: Floats,
 ) -> None:  # fmt: skip
-    """rows (c, 3, 3 n + m) <- J."""
+    """at, value <- J."""
     arm, t, bent, rim = np.empty((4, 3))
     for k in range(len(contacts.gap)):
         for side in range(2):
             e, s = contacts.edge[k, side], contacts.share[k, side]
             if e < 0:
                 continue
-            sign = 1.0 - 2.0 * side
+            sign, first = 1.0 - 2.0 * side, 7 * side
             size = tangent(state.x, edges[e], t)
             flat = len(rims) > 0 and side == 0 and contacts.edge[k, 1] < 0
             if flat:
                 cross(t, state.d[e], rim)
                 way = -rims[e] if contacts.edge[k, 1] == -2 else rims[e]
+            for a in range(3):
+                at[k, first + a] = 3 * edges[e, 0] + a
+                at[k, first + 3 + a] = 3 * edges[e, 1] + a
+            at[k, first + 6] = state.x.size + e
             for row in range(3):
                 v = contacts.frame[k, row]
                 if flat:
@@ -41,20 +117,21 @@ def _fill(
                 cross(arm, t, bent)
                 for a in range(3):
                     turned = bent[a] / size
-                    tail, head = 3 * edges[e, 0] + a, 3 * edges[e, 1] + a
-                    rows[k, row, tail] += sign * ((1.0 - s) * v[a] - turned)
-                    rows[k, row, head] += sign * (s * v[a] + turned)
-                rows[k, row, state.x.size + e] += sign * dot(arm, t)
+                    value[k, row, first + a] = sign * ((1.0 - s) * v[a] - turned)
+                    value[k, row, first + 3 + a] = sign * (s * v[a] + turned)
+                value[k, row, first + 6] = sign * dot(arm, t)
 
 
 def contact_rows(
     rod: SpaceRod, touching: Touching, state: SpaceState, contacts: Contacts
-) -> Floats:
-    """(3 c, 3 n + m) J: how skins move past each other along the contacts' frames."""
-    unknowns = rod.nodes.size + len(rod.edges)
-    rows = np.zeros((len(contacts.gap), 3, unknowns))
+) -> ContactRows:
+    """How skins move past each other along the contacts' frames."""
+    c = len(contacts.gap)
+    rows = ContactRows(
+        np.zeros((c, TOUCHED), dtype=np.int64), np.zeros((c, 3, TOUCHED))
+    )
     rims = NO_RIMS if touching.rims is None else touching.rims
     edge, share, gap, frame = contacts
     whole = Contacts(np.ascontiguousarray(edge), share, gap, frame)
-    _fill(state, rod.edges, touching.radius, rims, whole, rows)
-    return rows.reshape(-1, unknowns)
+    _fill(state, rod.edges, touching.radius, rims, whole, rows.at, rows.value)
+    return rows

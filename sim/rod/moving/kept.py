@@ -10,7 +10,7 @@ from sim.rod.moving.one_step import SpaceLedger, SpaceMoving
 from sim.rod.space.frames import SpaceState
 
 CLOCK = ("step", "time", "length", "last")
-VECTORS = ("v", "acceleration", "push", "pulse")
+VECTORS = ("v", "acceleration", "push", "drift", "pulse")
 
 
 def moving_arrays(moving: SpaceMoving) -> dict[str, NDArray[Any]]:
@@ -29,6 +29,7 @@ def moving_from(arrays: Mapping[str, NDArray[Any]]) -> SpaceMoving:
         arrays["v"],
         arrays["acceleration"],
         arrays["push"],
+        arrays["drift"],
         int(step),
         time,
         length,

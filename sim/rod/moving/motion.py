@@ -74,10 +74,10 @@ def at_start(world: SpaceWorld, options: StepOptions) -> SpaceMoving:
     if world.spin is not None:
         v[rod.nodes.size :] = world.spin
     v[~world.system.free] = 0.0
-    length = options.h * (FIRST if options.accuracy > 0.0 else 1.0)
+    length, still = options.h * (FIRST if options.accuracy > 0.0 else 1.0), 0.0 * v
     return SpaceMoving(
-        rod.state, v, np.zeros_like(v), np.zeros_like(v), 0, 0.0, length, length,
-        SpaceLedger(), np.full(0 if world.limbs is None else world.limbs.count, np.inf),
+        rod.state, v, still, still, still, 0, 0.0, length, length, SpaceLedger(),
+        np.full(0 if world.limbs is None else world.limbs.count, np.inf),
     )  # fmt: skip
 
 

@@ -19,8 +19,18 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.linear.sparse import Factor
-from sim.rod.moving.balancing import INERTIAL, LARGEST_TURN, balance
-from sim.rod.moving.conserving_forces import add_step_forces
+from sim.rod.moving.balancing import (
+    ADVANCE,
+    FORCES,
+    HARDER,
+    INERTIAL,
+    LARGEST_TURN,
+    MATRIX,
+    START,
+    balance,
+    stage,
+)
+from sim.rod.moving.conserving_forces import add_step_forces, force_space
 from sim.rod.moving.pulled import tendon_slopes, tensions_at
 from sim.rod.moving.pushing import (
     Pushed,
@@ -34,8 +44,9 @@ from sim.rod.moving.pushing import (
 )
 from sim.rod.moving.softened import changes, softened_at_end, softened_midway
 from sim.rod.moving.space_world import SpaceWorld
+from sim.rod.moving.tally import largest_forces, works
 from sim.rod.moving.touching import Contacts, Near
-from sim.rod.moving.workspace import workspace_of
+from sim.rod.moving.workspace import KeptFactor, SpaceWork, Workspace, workspace_of
 from sim.rod.space.elastic import SpaceElements, energies
 from sim.rod.space.frames import SpaceState, edge_lengths, moved_on, turning, turns
 from sim.rod.space.space_rod import edge_tangents
@@ -46,7 +57,6 @@ CONTACT_ROUNDING = 1e-3  # of the tolerance of places: residual of contacts
 PLACED = 8  # iterations after which contacts keep their places on edges
 QUARTER = 0.5 * np.pi  # rad, largest change of a twist in a step
 LARGEST_SPIN = 2.0  # rad, turn of an edge about itself in a step
-HARDER = 4.0  # of the inertia, by which Newton's matrix is shifted
 
 
 class SpaceLedger(NamedTuple):
@@ -85,6 +95,7 @@ class SpaceMoving(NamedTuple):
     v : (3 n + m,) velocities of nodes and spins of edges, m/s, rad/s
     acceleration : (3 n + m,) mean of the last step, without contacts
     push : (3 n + m,) what contacts and impulses there added to it
+    drift : (3 n + m,) change of acceleration in the last step, 0 with contacts
     step, time, length, last : steps made; s; next and last length of a step, s
     pulse : (limbs,) s, when each limb was last switched on; inf if never
     """
@@ -93,6 +104,7 @@ class SpaceMoving(NamedTuple):
     v: Floats
     acceleration: Floats
     push: Floats
+    drift: Floats
     step: int
     time: float
     length: float
@@ -214,7 +226,7 @@ def _forces(world: SpaceWorld, trial: _Trial, after: SpaceState) -> _Forces:
         inner = np.zeros(len(moves))
         damped = add_step_forces(
             now.state, after, trial.part, world.damping.beta / h,
-            world.rod.inertia, h, inner, moves[n:],
+            world.rod.inertia, h, force_space(len(after.d)), inner, moves[n:],
         )  # fmt: skip
     else:
         moves[n:] = turns(now.state, after, world.rod.edges)
@@ -255,7 +267,7 @@ def _guess(world: SpaceWorld, trial: _Trial) -> Floats:
     """
     now, h, rod = trial.now, trial.h, world.rod
     free, n = world.system.free, rod.nodes.size
-    acceleration = now.acceleration + now.push
+    acceleration = now.acceleration + now.push + now.drift * (h / now.last)
     moves = np.where(free, h * now.v + 0.5 * h * h * acceleration, 0.0)
     if world.drive is not None:
         shift, spun = world.drive.moved(now.time, h)
@@ -296,20 +308,23 @@ def _solved(
     guess = _guess(world, trial)
     move = guess[: world.rod.nodes.size].reshape(-1, 3)
     found_near = what_is_near(world, trial.now.state, move, trial.h)
-    if found_near is None and trial.conserving and not len(trial.tension):
-        return _balanced_freely(world, options, trial, report, guess)
-    return _balanced_by_parts(world, options, trial, report, guess, found_near)
+    if len(trial.tension) or not trial.conserving:
+        parts = _ByParts(world, trial, guess)
+        return _balanced_by_parts(world, options, parts, report, found_near)
+    space = workspace_of(world)
+    space.begin(trial.now.state, trial.now.v, trial.part, trial.pull, guess)
+    if found_near is None:
+        return _balanced_freely(world, options, trial, report, space)
+    compiled = _Compiled(world, trial, space)
+    return _balanced_by_parts(world, options, compiled, report, found_near)
 
 
 def _balanced_freely(
     world: SpaceWorld, options: StepOptions, trial: _Trial, report: Effort,
-    guess: Floats,
+    space: Workspace,
 ) -> tuple[SpaceState, _Forces] | None:  # fmt: skip
-    """Likewise, of conserving forces only, in one compiled call."""
-    now, damping, space = trial.now, world.damping, workspace_of(world)
-    space.begin(now.state, now.v, trial.part)
-    work = space.work
-    work.pull[...], work.change[...] = trial.pull, guess
+    """Likewise, without contacts, in one compiled call."""
+    work, damping = space.work, world.damping
     made = balance(
         space.handed, trial.h, (damping.alpha, damping.beta),
         (options.tolerance, options.residual, options.reuse), options.max_newton,
@@ -318,25 +333,92 @@ def _balanced_freely(
     after = space.end()
     if not made[1] or what_overlaps(world, after).contacts:
         return None
-    drawn = np.zeros(len(work.moves))
-    return after, _Forces(work.inner, drawn, work.unbalanced, work.moves, made[2])
+    return after, _of_work(work, made[2])
+
+
+def _of_work(work: SpaceWork, damped: float) -> _Forces:
+    """What a compiled step found."""
+    return _Forces(work.inner, work.none, work.unbalanced, work.moves, damped)
+
+
+class _ByParts:
+    """The end of a step with any forces, and how Newton's method changes it."""
+
+    def __init__(self, world: SpaceWorld, trial: _Trial, guess: Floats) -> None:
+        self.world, self.trial = world, trial
+        self.at = self._moved(trial.now.state, guess)
+
+    def _moved(self, state: SpaceState, change: Floats) -> SpaceState:
+        rod, n = self.world.rod, self.world.rod.nodes.size
+        move, turn = change[:n].reshape(-1, 3), change[n:]
+        return moved_on(state, rod.edges, rod.bends, move, turn)
+
+    def forces(self) -> _Forces:
+        """Without contacts."""
+        return _forces(self.world, self.trial, self.at)
+
+    def matrix(self, found: _Forces) -> Factor:
+        """Newton's, factorised."""
+        return _factor(self.world, self.trial, self.at, found)
+
+    def advance(self, change: Floats) -> float:
+        """Go on by a change, or as much as edges may turn; how far, m, or inf."""
+        system = self.world.system
+        turned = system.largest_turn(self.at, change)
+        if not np.isfinite(turned):
+            return np.inf
+        change *= min(1.0, LARGEST_TURN / max(turned, 1e-300))
+        self.at = self._moved(self.at, change)
+        return float(np.abs(change * system.sizes).max())
+
+    def ended(self) -> SpaceState:
+        """To be kept."""
+        return self.at
+
+
+class _Compiled(_ByParts):
+    """Likewise, of conserving forces without tendons."""
+
+    def __init__(self, world: SpaceWorld, trial: _Trial, space: Workspace) -> None:
+        self.world, self.trial, self.space = world, trial, space
+        self.at = space.work.at
+        self._stage(START)
+
+    def _stage(self, what: int) -> float:
+        damping = self.world.damping
+        rates = damping.alpha, damping.beta
+        return float(stage(self.space.handed, what, self.trial.h, rates))
+
+    def forces(self) -> _Forces:
+        damped = self._stage(FORCES)
+        return _of_work(self.space.work, damped)
+
+    def matrix(self, found: _Forces) -> Factor:
+        assert found.pushed is not None  # so that it is made positive
+        self._stage(MATRIX)
+        work = self.space.work
+        return KeptFactor(self.space.pattern, work.L, work.pivot)
+
+    def advance(self, change: Floats) -> float:
+        self.space.work.change[...] = change
+        return self._stage(ADVANCE)
+
+    def ended(self) -> SpaceState:
+        return self.space.end()
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def _balanced_by_parts(
-    world: SpaceWorld, options: StepOptions, trial: _Trial, report: Effort,
-    guess: Floats, found_near: Near | None,
+    world: SpaceWorld, options: StepOptions, parts: _ByParts, report: Effort,
+    found_near: Near | None,
 ) -> tuple[SpaceState, _Forces] | None:  # fmt: skip
-    """Likewise, of any forces."""
-    system, rod, n = world.system, world.rod, world.rod.nodes.size
-    move, turn = guess[:n].reshape(-1, 3), guess[n:]
-    at = moved_on(trial.now.state, rod.edges, rod.bends, move, turn)
-    factor, before, small = None, np.inf, False
+    """Likewise, with contacts, or of any forces."""
+    trial, factor, before, small = parts.trial, None, np.inf, False
     force = None if found_near is None else np.zeros((found_near.contacts, 3))
     places: Contacts | None = None
     fresh = PLACED  # iterations for which contacts still follow the closest points
     for _ in range(options.max_newton):
-        found = _forces(world, trial, at)
+        found, at = parts.forces(), parts.at
         if found_near is not None and force is not None:
             known = places if fresh < 0 else None
             pushed = pushed_at(
@@ -349,20 +431,17 @@ def _balanced_by_parts(
         if small and _balanced(world, options, trial, found):
             overlapping = what_overlaps(world, at)
             if not overlapping.contacts:
-                return at, found
+                return parts.ended(), found
             if found_near is None or not found_near.holds(overlapping):
                 return None
             places, fresh, small = None, 0, False
             continue
         report.iterations += 1
-        factor = factor or _factor(world, trial, at, found)
+        factor = factor or parts.matrix(found)
         change, force = _change(world, options, trial, factor, found)
-        turned = system.largest_turn(at, change)
-        if not np.isfinite(turned):
+        size = parts.advance(change)
+        if not size < np.inf:
             return None
-        change *= min(1.0, LARGEST_TURN / max(turned, 1e-300))
-        at = moved_on(at, rod.edges, rod.bends, change[:n].reshape(-1, 3), change[n:])
-        size = float(np.abs(change * system.sizes).max())
         small = size <= options.tolerance
         if size > options.reuse * before:
             factor = None
@@ -398,27 +477,17 @@ def _balanced(
         return False
     size = float(np.abs(trial.now.state.x).max()) + world.rod.length
     least = INERTIAL * size * float(world.rod.mass.max()) / trial.h**2
-    worst = _worst(world, found)
-    return worst <= least or _share(world, found) <= options.residual
+    worst, _, force = _largest(world, found)
+    return worst <= max(least, options.residual * force)
 
 
-def _share(world: SpaceWorld, found: _Forces) -> float:
-    """The largest unbalanced force over the largest of all."""
-    sizes = world.system.sizes
-    forces = [
-        found.inner,
-        found.drawn,
-        world.pull,
-        found.pushed.push if found.pushed else 0.0 * sizes,
-    ]
-    scale = max(float(np.abs(one / sizes).max()) for one in forces)
-    return _worst(world, found) / max(scale, 1e-300)
-
-
-def _worst(world: SpaceWorld, found: _Forces) -> float:
-    """The largest unbalanced force, N."""
-    free, sizes = world.system.free, world.system.sizes
-    return float(np.abs((found.unbalanced / sizes)[free]).max(initial=0.0))
+def _largest(world: SpaceWorld, found: _Forces) -> tuple[float, float, float]:
+    """Unbalanced, inner, and of all forces, N."""
+    none = np.zeros_like(found.inner)
+    return largest_forces(
+        world.system.free, world.system.sizes, found.unbalanced, found.inner,
+        world.pull, found.drawn, found.pushed.push if found.pushed else none,
+    )  # fmt: skip
 
 
 def made(
@@ -440,12 +509,14 @@ def made(
     acceleration, push = (v - now.v) / h, np.zeros_like(v)
     if found.pushed:
         kick = settled_kick(world, found.pushed, v)
-        pushed = found.pushed.rows.T @ kick / world.inertia
+        pushed = found.pushed.rows.push(kick, len(v)) / world.inertia
         v = np.where(world.system.free, v + pushed, v)
         ending = ending._replace(v=v, kick=kick)
         acceleration -= found.pushed.push / world.inertia
         acceleration[~world.system.free] = 0.0
         push = (v - now.v) / h - acceleration
+    smooth = now.step > 0 and not found.pushed
+    drift = acceleration - now.acceleration if smooth else np.zeros_like(v)
     ledger = _accounted(world, options, trial, ending)
     if (
         max(ledger.balance, abs(ledger.left) / max(ledger.at_work, 1e-300))
@@ -453,8 +524,8 @@ def made(
     ):
         return None
     return SpaceMoving(
-        after, v, acceleration, push, now.step, now.time + h, now.length, h, ledger,
-        now.pulse,
+        after, v, acceleration, push, drift, now.step, now.time + h, now.length, h,
+        ledger, now.pulse,
     )  # fmt: skip
 
 
@@ -496,32 +567,31 @@ def _accounted(
         told = sum(energies(now.state, trial.part)) - stored[0]
         moved = stored[1] - sum(energies(after, earlier))
         given = told if trial.conserving else 0.5 * (told + moved)
-    loaded = np.sum(((trial.pull - world.pull) * found.moves)[free])
-    given += float(loaded - np.sum((found.inner * found.moves)[~free]))
-    given += float(np.sum((found.drawn * found.moves)[free]))
-    drag = world.damping.alpha * world.inertia * found.moves**2 / h
-    damped = found.damped + float(drag[free].sum())
-    raised = -float(np.sum((world.pull * found.moves)[free]))
-    kinetic = [kinetic_energy(world, u) for u in (now.v, v)]
+    *kinetic, added, drag, fallen = works(
+        free, world.inertia, world.damping.alpha, h, (now.v, v), found.moves,
+        trial.pull, world.pull, found.inner, found.drawn,
+    )  # fmt: skip
+    given, damped, raised = given + added, found.damped + drag, -fallen
     friction, impact = 0.0, 0.0
     if found.pushed:
         both = end.landing, v
         friction, impact = taken(found.pushed, found.moves, end.kick, both)
         given -= float((found.pushed.push * found.moves)[~free].sum())
-        given -= float((found.pushed.rows.T @ end.kick * v)[~free].sum())
+        kicked = found.pushed.rows.push(end.kick, len(v))
+        given -= float((kicked * v)[~free].sum())
     left = kinetic[1] - kinetic[0] + stored[1] - stored[0] + raised - given
     left += damped + friction + impact
     scale = 0.5 * sum(kinetic) + abs(raised) + abs(given) + damped
     scale = scale + abs(friction) + abs(impact) + abs(stored[1] - stored[0])
-    force = float(np.abs(found.inner / world.system.sizes).max())
-    rounding = ROUNDING * sum(stored) + options.tolerance * force
+    worst, inside, force = _largest(world, found)
+    rounding = ROUNDING * sum(stored) + options.tolerance * inside
     over = max(0.0, abs(left) - rounding) / max(scale, 1e-300)
     was = now.ledger
     return SpaceLedger(
         was.given + given, was.damped + damped, was.left + left,
         was.at_work + scale + rounding / options.balance,
-        max(was.residual, _worst(world, found)),
-        max(was.share, _share(world, found)), max(was.balance, over),
+        max(was.residual, worst),
+        max(was.share, worst / max(force, 1e-300)), max(was.balance, over),
         was.friction + friction, was.impact + impact,
         max(was.complementarity, found.pushed.residual if found.pushed else 0.0),
         max(was.gap, found.pushed.gap if found.pushed else 0.0),

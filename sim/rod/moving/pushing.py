@@ -17,10 +17,10 @@ import numpy as np
 
 from sim.arrays import Bools, Floats
 from sim.contact.cones import cone_residual, coulomb_in_space
-from sim.linear.columns import solve_each
+from sim.linear.columns import forward, over_pivots
 from sim.linear.sparse import Factor
 from sim.rod.moving.beside import entered
-from sim.rod.moving.contact_rows import contact_rows
+from sim.rod.moving.contact_rows import ContactRows, contact_rows
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import (
     NO_NODES,
@@ -49,7 +49,7 @@ class Pushed(NamedTuple):
 
     Attributes
     ----------
-    rows : (3 c, 3 n + m) J
+    rows : J, (3 c, 3 n + m)
     force : (c, 3) lam, N
     push : (3 n + m,) J^T lam
     residual : of the contact problem, m
@@ -57,7 +57,7 @@ class Pushed(NamedTuple):
     """
 
     contacts: Contacts
-    rows: Floats
+    rows: ContactRows
     force: Floats
     push: Floats
     residual: float
@@ -107,19 +107,19 @@ def pushed_at(
     contacts = contacts_of(world.rod, world.touching, found, at.x, known, at.d)
     rows = contact_rows(world.rod, world.touching, at, contacts)
     free = world.system.free
-    light = np.sum(rows[:, free] ** 2 / world.inertia[free], axis=1).reshape(-1, 3)
+    light = rows.light(free / world.inertia)
     compliance = 0.5 * h * h * np.maximum(light, LEAST_COMPLIANCE)
     scale = np.column_stack([compliance[:, 0], compliance[:, 1:].max(axis=1)])
     w = _ways(contacts, rows, moves)
     residual = cone_residual(w, world.touching.friction, scale, force)
     pushing = force[:, 0] * scale[:, 0] > np.abs(contacts.gap)
-    push = rows.T @ force.ravel()
+    push = rows.push(force, len(free))
     return Pushed(contacts, rows, force, push, residual, pushing)
 
 
-def _ways(contacts: Contacts, rows: Floats, moves: Floats) -> Floats:
+def _ways(contacts: Contacts, rows: ContactRows, moves: Floats) -> Floats:
     """(c, 3) gaps at the end, and ways of skins past each other, m."""
-    w = (rows @ moves).reshape(-1, 3)
+    w = rows.along(moves)
     w[:, 0] = contacts.gap
     return w
 
@@ -140,7 +140,7 @@ def pushed_further(
     change = np.zeros(len(free))
     change[free] = factor.solve(unbalanced[free])
     b = _ways(pushed.contacts, pushed.rows, moves)
-    b += (pushed.rows @ change).reshape(-1, 3)
+    b += pushed.rows.along(change)
     near_by = b[:, 0] < SLACK * float(world.touching.radius.min())
     near_by |= pushed.force[:, 0] > 0.0
     k, (edge, share, gap, frame) = np.flatnonzero(near_by), pushed.contacts
@@ -148,14 +148,14 @@ def pushed_further(
     force = np.zeros_like(pushed.force)
     if not near_by.any():
         return change, force
-    J = pushed.rows.reshape(len(b), 3, -1)[near_by].reshape(-1, len(free))
-    back = np.ascontiguousarray(solve_each(factor, J[:, free]).T)
-    W = J[:, free] @ back
+    J = pushed.rows.some(np.flatnonzero(near_by)).columns(world.system.number)
+    y = forward(factor, J)
+    W = y.T @ over_pivots(factor, y)
     force[near_by], _ = coulomb_in_space(
         0.5 * (W + W.T), b[near_by], world.touching.friction, pushed.force[near_by],
         0.5 * allowed,
     )  # fmt: skip
-    change[free] += back @ force[near_by].ravel()
+    change[free] += factor.solve(J @ force[near_by].ravel())
     return change, force
 
 
@@ -187,19 +187,24 @@ def settled_kick(world: SpaceWorld, pushed: Pushed, v: Floats) -> Floats:
         f = pushed.force[k]
         sticks = np.hypot(f[1], f[2]) < (1.0 - STUCK) * mu * f[0]
         for a in range(3 if sticks else 1):
-            tests.append(3 * k + a)
-            lean = np.zeros(pushed.force.size)
-            lean[3 * k + a] = 1.0
+            test = 3 * np.count_nonzero(pushed.pushing[:k]) + a
+            tests.append(test)
+            lean = np.zeros(3 * np.count_nonzero(pushed.pushing))
+            lean[test] = 1.0
             if not sticks:
-                lean[3 * k + 1 : 3 * k + 3] = f[1:] / f[0]
+                lean[test + 1 : test + 3] = f[1:] / f[0]
             leans.append(lean)
     if not tests:
         return np.zeros(pushed.force.size)
-    by = np.array(leans)
-    light = pushed.rows[:, free] / world.inertia[free]
-    W = pushed.rows[tests][:, free] @ (by @ light).T
-    found = np.linalg.lstsq(W, -pushed.rows[tests] @ v, rcond=SINGULAR)[0]
-    return np.asarray(found @ by)
+    by, some = np.array(leans), np.flatnonzero(pushed.pushing)
+    rows = pushed.rows.some(some)
+    J = rows.columns(world.system.number).T
+    W = J[tests] @ (by @ (J / world.inertia[free])).T
+    speed = rows.along(v).ravel()[tests]
+    found = np.linalg.lstsq(W, -speed, rcond=SINGULAR)[0]
+    kick = np.zeros_like(pushed.force)
+    kick[some] = (found @ by).reshape(-1, 3)
+    return kick.ravel()
 
 
 def taken(
@@ -212,6 +217,6 @@ def taken(
     kick : (3 c,) impulses at the end of the step
     v : (3 n + m,) before and after them
     """
-    way, speed = pushed.rows @ moves, 0.5 * pushed.rows @ (v[0] + v[1])
-    work = -(pushed.force.ravel() * way + kick * speed).reshape(-1, 3)
+    way, speed = pushed.rows.along(moves), 0.5 * pushed.rows.along(v[0] + v[1])
+    work = -(pushed.force * way + kick.reshape(-1, 3) * speed)
     return float(work[:, 1:].sum()), float(work[:, 0].sum())

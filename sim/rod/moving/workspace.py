@@ -7,7 +7,9 @@ import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
 from sim.linear.fronts import Fronts
+from sim.linear.sparse import Factor
 from sim.pointed import pointed
+from sim.rod.moving.conserving_forces import ForceSpace, force_space
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.space.elastic import OF_BEND, OF_EDGE, SpaceElements, copied, refill
 from sim.rod.space.frames import SpaceState
@@ -24,8 +26,11 @@ class SpaceWork(NamedTuple):
     spins : (m,) rotary inertia of edges
     weight : `SpaceWorld.pull`, without what acts for a time
     moves, inner, unbalanced, change : of an iteration
+    none : zero
+    space : of forces
     entries, of_edges, of_bends : (e,), (m, 21), (b, 66) of the Hessian, in one place
     entry : (k,) entries of free unknowns
+    number : of each unknown among free ones, or -1
     values, L, pivot : of Newton's matrix, and of its factor
     reach : m, length of the rod
     heaviest : kg, of its nodes
@@ -47,10 +52,13 @@ class SpaceWork(NamedTuple):
     inner: Floats
     unbalanced: Floats
     change: Floats
+    none: Floats
+    space: ForceSpace
     entries: Floats
     of_edges: Floats
     of_bends: Floats
     entry: Ints
+    number: Ints
     values: Floats
     fronts: Fronts
     L: Floats
@@ -67,6 +75,7 @@ class Workspace:
 
     def __init__(self, world: SpaceWorld) -> None:
         rod, system = world.rod, world.system
+        self.pattern = system.shortest_pattern
         n, m, b = len(rod.nodes), len(rod.edges), len(rod.bends)
         of_edge, of_bend = (k * (k + 1) // 2 for k in (OF_EDGE, OF_BEND))
         entries, border = np.empty(m * of_edge + b * of_bend), m * of_edge
@@ -88,13 +97,16 @@ class Workspace:
             inner=np.empty(3 * n + m),
             unbalanced=np.empty(3 * n + m),
             change=np.empty(3 * n + m),
+            none=np.zeros(3 * n + m),
+            space=force_space(m),
             entries=entries,
             of_edges=entries[:border].reshape(m, of_edge),
             of_bends=entries[border:].reshape(b, of_bend),
             entry=entry,
+            number=system.number,
             values=np.empty(len(entry) + system.count),
-            fronts=system.pattern.fronts,
-            L=np.empty(system.pattern.fill),
+            fronts=self.pattern.fronts,
+            L=np.empty(self.pattern.fill),
             pivot=np.empty(system.count),
             reach=rod.length,
             heaviest=float(rod.mass.max()),
@@ -102,11 +114,15 @@ class Workspace:
         self.part: SpaceElements | None = None
         self.handed = pointed(self.work)
 
-    def begin(self, state: SpaceState, v: Floats, part: SpaceElements) -> None:
-        """Take over where a step begins, and its elements."""
+    def begin(
+        self, state: SpaceState, v: Floats, part: SpaceElements, pull: Floats,
+        guess: Floats,
+    ) -> None:  # fmt: skip
+        """Take over where a step begins, its elements and a first guess of moves."""
         for own, given in zip(self.work.before, state, strict=True):
             own[...] = given
-        self.work.v[...] = v
+        work = self.work
+        work.v[...], work.pull[...], work.change[...] = v, pull, guess
         if part is not self.part:
             refill(self.work.part, part)
             self.part = part
@@ -114,6 +130,13 @@ class Workspace:
     def end(self) -> SpaceState:
         """A copy of the state at the end of a step."""
         return SpaceState(*(own.copy() for own in self.work.at))
+
+
+class KeptFactor(Factor):
+    """A factor whose memory is kept by a workspace."""
+
+    def __del__(self) -> None:
+        """Nothing is given back."""
 
 
 def _state(n: int, m: int, b: int) -> SpaceState:

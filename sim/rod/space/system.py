@@ -62,6 +62,11 @@ class SpaceSystem:
         return free_unknowns(self.rod)
 
     @cached_property
+    def number(self) -> Ints:
+        """(3 n + m,) of each unknown among free ones; -1 if it is held."""
+        return np.where(self.free, np.cumsum(self.free) - 1, -1)
+
+    @cached_property
     def _places(self) -> tuple[Ints, Ints, Bools]:
         """Rows and columns among free unknowns, and which entries are kept."""
         groups = (
@@ -71,16 +76,31 @@ class SpaceSystem:
         )
         each = [triangle_places(places) for places in groups]
         rows, cols = (np.concatenate([one[k] for one in each]) for k in (0, 1))
-        number = np.where(self.free, np.cumsum(self.free) - 1, -1)
+        number = self.number
         kept = (number[rows] >= 0) & (number[cols] >= 0)
         return number[rows[kept]], number[cols[kept]], kept
 
     @cached_property
     def pattern(self) -> SparsityPattern:
+        return _analysed(self.count, *self._entries, b"")
+
+    @property
+    def _entries(self) -> tuple[bytes, bytes]:
         rows, cols, _ = self._places
         own = np.arange(self.count)
         both = np.concatenate([rows, own]), np.concatenate([cols, own])
-        return _analysed(self.count, both[0].tobytes(), both[1].tobytes())
+        return both[0].tobytes(), both[1].tobytes()
+
+    @cached_property
+    def shortest_pattern(self) -> SparsityPattern:
+        """`pattern`, or that of eliminating along the rod, whichever is less work."""
+        n = len(self.rod.nodes)
+        along = np.concatenate(
+            [np.repeat(np.arange(n), 3), self.rod.edges.mean(axis=1)]
+        )
+        order = np.argsort(along[self.free], kind="stable")
+        other = _analysed(self.count, *self._entries, order.tobytes())
+        return min(self.pattern, other, key=lambda pattern: pattern.work)
 
     @property
     def count(self) -> int:
@@ -154,7 +174,7 @@ class SpaceSystem:
         """The matrix with what moments of fixed direction add: not symmetric."""
         rows, cols, _ = self._places
         off = rows != cols
-        number = np.where(self.free, np.cumsum(self.free) - 1, -1)
+        number = self.number
         loaded = np.flatnonzero(self.loads.moment.any(axis=1))
         angle = self.rod.nodes.size + loaded[:, None]
         places = number[np.hstack([edge_places(self.rod)[loaded], angle])]
@@ -225,6 +245,8 @@ def _triangle(n: int) -> int:
 
 
 @lru_cache(maxsize=16)
-def _analysed(count: int, rows: bytes, cols: bytes) -> SparsityPattern:
-    """One for all rods that are joined and held alike."""
-    return analyse(count, *(np.frombuffer(own, dtype=np.int64) for own in (rows, cols)))
+def _analysed(count: int, rows: bytes, cols: bytes, order: bytes) -> SparsityPattern:
+    """One for all rods that are joined and held alike; in a good order if none is."""
+    places = (np.frombuffer(own, dtype=np.int64) for own in (rows, cols))
+    given = np.frombuffer(order, dtype=np.int64) if order else None
+    return analyse(count, *places, order=given)
