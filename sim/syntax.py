@@ -24,7 +24,12 @@ SOURCE_ROOT = Path(__file__).resolve().parent.parent
 
 def module_file(module: str) -> Path | None:
     """The file of a module of this project, if there is one of that name."""
-    path = SOURCE_ROOT.joinpath(*module.split("."))
+    return _module_file(module, SOURCE_ROOT)
+
+
+@functools.cache  # asked for thousands of times, a look at the disk or two each
+def _module_file(module: str, root: Path) -> Path | None:
+    path = root.joinpath(*module.split("."))
     for candidate in (path.with_suffix(".py"), path / "__init__.py"):
         if candidate.is_file():
             return candidate

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.figures.series import UNITS
 from analysis.figures.style import FAINT, SHAPE, TARGET, styled
+from analysis.figures.units import UNITS
 from sim.arrays import Floats, Ints, among
 
 MOST_LINES = 6000

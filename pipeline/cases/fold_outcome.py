@@ -8,15 +8,13 @@ import numpy as np
 
 from pipeline.cases.record import Row, Summary, TableRow
 from sim.origami.folding.folding import OrigamiStep
+from sim.origami.folding.missing import missing_folds, over_and_short, over_folds
 from sim.origami.folding.outcome import (
     FoldReport,
     FoldVerdict,
     HeldBy,
     asked_until,
     fold_report,
-    missing_folds,
-    over_and_short,
-    over_folds,
     reached_folds,
     wrong_side,
 )

@@ -1,5 +1,6 @@
 """morphtrack COMMAND: finds the module of a command and calls it."""
 
+import gc
 import importlib
 import os
 import sys
@@ -11,6 +12,7 @@ from pipeline.terminal.homes import keep_out_of_a_missing_home
 from pipeline.terminal.names import no_such
 from pipeline.terminal.streams import outlive_readers
 
+SELDOM = 50_000  # new objects between two looks for cycles: what is imported stays
 HERE = Path("pipeline/commands/door.py")  # in a folder that holds the code
 
 
@@ -27,6 +29,7 @@ def _called(words: list[str]) -> int:
 
 def main() -> int:
     """Run the command that the command line names."""
+    gc.set_threshold(SELDOM, *gc.get_threshold()[1:])
     outlive_readers()
     keep_out_of_a_missing_home()
     words = sys.argv[1:]

@@ -6,11 +6,12 @@ The steps that the case's solver yields go to steps.csv (numbers) and steps.npz
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pipeline.config.hydra import (
+    composed_run,
     conf_directory,
     hydra_errors,
     plain_config,
@@ -59,12 +60,8 @@ def arguments() -> OneLineParser:
     )
 
 
-def _simulate(config: Any) -> None:
-    from hydra.core.hydra_config import HydraConfig
-
-    with hydra_errors():
-        plain = plain_config(config)
-    settings = HydraConfig.get()
+def _simulate(plain: Mapping[str, Any], settings: Any) -> None:
+    """Run the case of a composed configuration, with Hydra's settings beside it."""
     name = str(settings.runtime.choices["case"])
     job = planned(name, plain)
     sound_case(job.config)
@@ -140,6 +137,13 @@ def _check_sweeper(words: Sequence[str], *, many: bool) -> None:
             )
 
 
+def _run_one(words: Sequence[str]) -> None:
+    """As Hydra would run it, which composes twice and copies what it composed."""
+    with told_words("simulate", words):
+        plain, settings = composed_run("simulate", words)
+    _simulate(plain, settings)
+
+
 def _run_all(folder: str, words: Sequence[str]) -> dict[str, Exception]:
     """Let Hydra run what sys.argv asks for; what was raised, by overrides."""
     import hydra
@@ -150,7 +154,9 @@ def _run_all(folder: str, words: Sequence[str]) -> dict[str, Exception]:
     def kept_from_hydra(config: Any) -> None:
         """Hydra reports what it sees raised, at length; so it sees nothing raised."""
         try:
-            _simulate(config)
+            with hydra_errors():
+                plain = plain_config(config)
+            _simulate(plain, HydraConfig.get())
         except Exception as error:  # noqa: BLE001 - raised again by the caller
             failures[" ".join(HydraConfig.get().overrides.task)] = error
 
@@ -185,6 +191,10 @@ def main(argv: list[str] | None = None) -> int:
     if not (given.hydra_help or given.shell_completion):
         _check_choice(given.overrides)
         _check_sweeper(given.overrides, many=given.multirun)
+    settings = ("hydra", "+hydra", "~hydra")
+    if not options and not any(w.startswith(settings) for w in given.overrides):
+        _run_one(given.overrides)
+        return DONE
     failures = _run_all(folder, given.overrides)
     for error in failures.values():
         if len(failures) == 1 or not is_told(error):

@@ -133,6 +133,19 @@ def _beside() -> Iterator[None]:
         Singleton.set_state(held)
 
 
+def composed_run(name: str, words: Sequence[str]) -> tuple[dict[str, Any], Any]:
+    """conf/<name>.yaml with overrides as plain data, and Hydra's own settings."""
+    from hydra import compose, initialize_config_dir
+    from hydra.core.hydra_config import HydraConfig
+    from omegaconf import OmegaConf
+
+    with initialize_config_dir(str(conf_directory()), version_base="1.3"):
+        config = compose(name, overrides=list(words), return_hydra_config=True)
+    HydraConfig.instance().set_config(config)  # where ${hydra:...} is looked up
+    own = OmegaConf.masked_copy(config, [str(k) for k in config if k != "hydra"])
+    return plain_config(own), config.hydra
+
+
 def composed_file(path: Path) -> dict[str, Any]:
     """A file that is no case, composed by Hydra as cases are, as plain data."""
     from hydra import compose, initialize_config_dir

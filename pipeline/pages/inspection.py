@@ -36,7 +36,7 @@ from analysis.validation.uncertainty import (
     certified_form_sd_mm,
     certified_scale_sd,
 )
-from pipeline.pages.report import environment
+from pipeline.pages.page_parts import environment
 from pipeline.scans.picks import read_picks
 from pipeline.scans.spheres import SphereTable, read_spheres
 from pipeline.store.bench import Lab

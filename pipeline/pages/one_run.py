@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pipeline.pages.page_parts import TEMPLATES, environment, plotly_script
+from pipeline.pages.scene import finished_scene
 from pipeline.results.moving_shape import MovingShape, read_moving_shape
+from pipeline.results.step_numbers import step_numbers
 from pipeline.results.told_run import PAGE, PICTURE, length_unit, told
 from pipeline.store.files import replacing, write_text
 from pipeline.store.leaves import flat
@@ -68,13 +71,11 @@ def drawn(shape: MovingShape, step: int) -> "Drawing":
 
 def chosen_columns(directory: Path) -> dict[str, Floats]:
     """Time or step, and the two numbers of steps.csv that tell most."""
-    path = directory / "steps.csv"
-    if not path.is_file():
+    table = step_numbers(directory)
+    if not table:
         return {}
-    table = np.genfromtxt(path, delimiter=",", names=True, encoding="utf-8", ndmin=1)
-    names = list(table.dtype.names or ())
-    along = next((name for name in AXES if name in names), names[0])
-    others = [n for n in names if n not in AXES and _says(table[n])]
+    along = next((name for name in AXES if name in table), next(iter(table)))
+    others = [n for n in table if n not in AXES and _says(table[n])]
     moved = {name: np.ptp(table[name]) for name in CENTRE if name in others}
     seen = [name for name in moved if moved[name] >= STILL * max(moved.values())]
     most = sorted(sorted(seen, key=lambda name: float(moved[name]))[-2:])
@@ -89,9 +90,6 @@ def _says(values: Floats) -> bool:
 
 def write_page(directory: Path) -> Path:
     """Write the report's view of one run: one file that needs no network."""
-    from pipeline.pages.report import TEMPLATES, environment
-    from pipeline.pages.sections import finished_scene, plotly_script
-
     record = run_record(directory)
     scene = finished_scene(directory)
     config = record["identity"]["config"]

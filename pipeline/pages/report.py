@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from pipeline.pages.links import records, told_runs
 from pipeline.pages.measured_sets import coverages, measured_sets
+from pipeline.pages.page_parts import TEMPLATES, environment, plotly_script
 from pipeline.pages.sections import (
     MOST_ALONE,
     alone,
@@ -17,23 +17,14 @@ from pipeline.pages.sections import (
     coordinates_each,
     evidence,
     figures,
-    plotly_script,
 )
 from pipeline.store.files import write_text
 
-TEMPLATES = Path(__file__).with_name("templates")
 SCRIPTS = ("report.js", "report_sweeps.js", "report_tables.js")
 MOST_BYTES = 19_700_000  # of the page
 RECORD_BYTES = 7_300  # of what the page tells of a run
 TITLE = "Shape morphing: simulations beside scans"
 TONES = {"agrees": "good", "differs": "bad", "cannot tell": "unsure"}
-
-
-def environment() -> Environment:
-    """What fills the templates; a name that nobody gave is an error."""
-    return Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
-    )
 
 
 def collect_comparisons(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

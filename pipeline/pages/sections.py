@@ -1,11 +1,8 @@
 """The sections of the report: each comparison, each case alone, each figure."""
 
 import base64
-import json
-import math
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -13,67 +10,22 @@ from zipfile import BadZipFile
 from analysis.captions.markup import as_html
 from pipeline.pages.jobs import States, natural
 from pipeline.pages.links import MOST_SHOWN, anchor, links, named, relative, scan_files
-from pipeline.pages.scene import MOST_COORDINATES, scan_over, scene_of
+from pipeline.pages.scan_scene import scan_over
+from pipeline.pages.scene import MOST_COORDINATES, finish, finished_scene, scene_of
 from pipeline.results.saved_figure import SMALL, caption_in
 from pipeline.terminal.errors import InputError, one_line
 
-LIBRARY = Path("package_data") / "plotly.min.js"
 READING = (OSError, ValueError, KeyError, IndexError, InputError, BadZipFile)
 MOST_ALONE = 150  # cases without a scan that are drawn; the others are counted
 PAGE_COORDINATES = 800_000  # of all scenes together: 2 MB in the page
 DRAWN = Path(__file__).parents[1] / "figures"  # their modules say what they show
 CASES = Path("conf/case")
 PAPERS = ("dejong", "zhu-filipov", "huang")
-SHOWN = (  # numbers of steps.csv that follow the slider, by what a case records
-    ("E", "S"),
-    ("strain_energy", "contact_energy"),
-    ("x_c", "y_c"),
-)
-
-
-def plotly_script() -> str:
-    """plotly.js (MIT) as the plotly package carries it, to stand inside the page."""
-    found = find_spec("plotly")
-    if found is None or found.origin is None:
-        raise InputError("the package plotly is missing: delete .venv and run make")
-    text = (Path(found.origin).parent / LIBRARY).read_text(encoding="utf-8")
-    return text.replace("</script", "<\\/script")
-
-
-def as_script(value: Any) -> str:
-    """JSON that may stand inside a script element; what is not finite is null."""
-    text = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _finite(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def coordinates_each(scenes: int) -> int:
     """How many coordinates each scene may send, so that the page stays small."""
     return min(MOST_COORDINATES, PAGE_COORDINATES // max(1, scenes))
-
-
-def _finish(scene: dict[str, Any], fixed_name: str) -> str:
-    columns = scene["columns"]
-    known = [names for names in SHOWN if all(name in columns for name in names)]
-    rest = tuple(c for c in columns if c not in {"step", "time"})[:2]
-    scene["shown"] = list(known[0] if known else rest)
-    scene["fixed_name"] = fixed_name
-    return as_script(scene)
-
-
-def finished_scene(directory: Path, most: int = MOST_COORDINATES) -> str:
-    """The moving shape of a finished run, to stand in a page; "" if it has none."""
-    scene = scene_of(directory, most)
-    return "" if scene is None else _finish(scene, "target or ground")
 
 
 def compared_scene(
@@ -99,7 +51,7 @@ def compared_scene(
             scan_files(states, ingest),
             placed.get("directory"),
         )
-        return _finish(scene, "target"), ""
+        return finish(scene, "target"), ""
     except READING as error:
         return "", f"{type(error).__name__}: {one_line(error)}"
 

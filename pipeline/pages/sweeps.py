@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from pipeline.pages.links import relative
-from pipeline.pages.sections import as_script
+from pipeline.pages.page_parts import as_script
 from pipeline.studies.members import read_members
 from pipeline.studies.table import study_rows
 from pipeline.terminal.errors import InputError, one_line

@@ -6,17 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from pipeline.store.files import read_json
 from sim.arrays import Floats, Ints, among
 from sim.morph.structure.faces import body_faces
-from sim.origami.folding.outcome import over_and_short, over_folds
 
 POSITIONS = ("r", "x")  # names of the array that holds (steps, n, 2 or 3) positions
 FOLDS = "folds.csv"  # a row for each crease of a folded sheet
 UP = np.array([0.0, 0.0, 1.0])  # unless a run says otherwise
-FLAT = 1.0  # degrees by which a crease folds that is drawn as one
 PIECES = 6  # of a plane as it is drawn, along each side
 LINES = ("bars", "edges")  # names of arrays (q, 2) of lines between nodes
 
@@ -76,7 +73,12 @@ def read_moving_shape(directory: Path) -> MovingShape | None:
     links = links[~among(links, inner)]
     if goals is not None and goals.shape != r.shape:
         goals = None
-    missing, folds = _missing_folds(directory, arrays), _folds(directory, arrays)
+    missing: dict[str, Ints] = {}
+    folds: dict[str, Ints] = {}
+    if "crease_lines" in arrays and (directory / FOLDS).is_file():
+        from pipeline.results.drawn_folds import drawn_folds  # imports pandas
+
+        missing, folds = drawn_folds(directory / FOLDS, arrays["crease_lines"])
     fixed, axes = _fixed_lines(arrays), upright(np.eye(3), up)
     if "ground" in arrays:
         fixed = upright(fixed, up)
@@ -106,43 +108,6 @@ def plane_lines(normal: Floats, height: float, r: Floats) -> Floats:
     pairs = [[[x, b[0]], [x, b[-1]]] for x in a] + [[[a[0], y], [a[-1], y]] for y in b]
     lines: Floats = np.array(pairs) @ across + height * normal
     return lines
-
-
-def _folds(directory: Path, arrays: Mapping[str, Any]) -> dict[str, Ints]:
-    """(q, 2) nodes of creases by how they fold, with the least and largest angle."""
-    path = directory / FOLDS
-    if "crease_lines" not in arrays or not path.is_file():
-        return {}
-    lines, table = arrays["crease_lines"], pd.read_csv(path)
-    reached = table["reached_deg"].astype(float)
-    found = {}
-    for kind, own in {"mountain": reached < -FLAT, "valley": reached > FLAT}.items():
-        if own.any():
-            low, high = reached[own].abs().min(), reached[own].abs().max()
-            to = f"{low:.0f}° to {high:.0f}°" if high - low >= 1.0 else f"{high:.0f}°"
-            chosen = np.isin(lines[:, 2], table["crease"][own])
-            found[f"{kind}: {to}"] = lines[chosen][:, :2]
-    return found
-
-
-def _missing_folds(directory: Path, arrays: Mapping[str, Any]) -> dict[str, Ints]:
-    """(q, 2) nodes of creases by what holds them, with how far they are off at most."""
-    path = directory / FOLDS
-    if "crease_lines" not in arrays or not path.is_file():
-        return {}
-    lines, table = arrays["crease_lines"], pd.read_csv(path, keep_default_na=False)
-    reached = np.asarray(table["reached_deg"], dtype=np.float64)
-    asked = reached + np.asarray(table["missing_deg"], dtype=np.float64)
-    table["over"] = over_folds(asked, reached)
-    held_by = "held by " + table["held_by"]
-    table["held"] = np.where(table["wrong_way"] == 1, "on the wrong side", held_by)
-    away = table[(table["wrong_way"] == 1) | (table["held_by"] != "")]
-    found = {}
-    for held, rows in away.groupby("held"):
-        far = over_and_short(np.asarray(rows["over"], dtype=np.float64), "°")
-        chosen = np.isin(lines[:, 2], rows["crease"])
-        found[f"{held}: {far}"] = lines[chosen][:, :2]
-    return found
 
 
 def in_space(r: Floats) -> Floats:

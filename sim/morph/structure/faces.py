@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from sim.arrays import Floats
 
@@ -21,4 +20,6 @@ def body_faces(r: Floats, body: Sequence[int]) -> list[list[int]]:
     if len(nodes) == 3 or extent[2] < FLAT * extent[0]:
         angle = np.arctan2(away @ axes[1], away @ axes[0])
         return [nodes[np.argsort(angle, kind="stable")].tolist()]
+    from scipy.spatial import ConvexHull  # slow to import
+
     return [nodes[corners].tolist() for corners in ConvexHull(r[nodes]).simplices]

@@ -19,6 +19,7 @@ from sim.arrays import Bools, Floats, Ints
 from sim.contact.potential import pair_terms
 from sim.origami.folding.folding import OrigamiStep
 from sim.origami.folding.leaving import asked_folds, crease_stiffness, rigid_sheet
+from sim.origami.folding.missing import missing_folds
 from sim.origami.folding.problem import near_at
 from sim.origami.folding.sheet import Sheet, build_problem, hinge_angles, part_at
 from sim.origami.loading.actuation import Heat
@@ -137,27 +138,6 @@ def wrong_side(asked: Floats, reached: Floats) -> Bools:
     """(c,) which creases fold as mountains in place of valleys, or the other way."""
     side = np.sign(np.nan_to_num(asked))
     return np.asarray(side * reached < -WRONG)
-
-
-def missing_folds(asked: Floats, reached: Floats) -> Floats:
-    """(c,) how far each crease is from what is asked, rad; zero where nothing is."""
-    return np.asarray(np.nan_to_num(asked - reached))
-
-
-def over_folds(asked: Floats, reached: Floats) -> Floats:
-    """(c,) how far each crease is beyond what is asked; negative where it is short.
-
-    What is to stay flat is beyond it on either side. In the unit of both arguments.
-    """
-    side = np.where(np.nan_to_num(asked) == 0.0, np.sign(reached), np.sign(asked))
-    return np.asarray(-side * missing_folds(asked, reached))
-
-
-def over_and_short(over: Floats, unit: str) -> str:
-    """The largest of `over_folds` in degrees either way, in words."""
-    most = {"over": over.max(initial=0.0), "short": (-over).max(initial=0.0)}
-    said = [f"{far:.0f}{unit} {way}" for way, far in most.items() if far > 0.0]
-    return f"{', '.join(said)} at most"
 
 
 def fold_report(

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
 
 from sim.arrays import Floats
 from sim.limits import refuse_unless_finite, refuse_unless_positive
@@ -119,6 +118,8 @@ class Terrain:
 
     @property
     def relief(self) -> Relief:
+        from scipy.interpolate import PchipInterpolator  # slow to import
+
         x, y = np.asarray(self.points, dtype=np.float64).T
         curve = PchipInterpolator(x, y)
         table = (x.copy(), np.ascontiguousarray(curve.c))

@@ -13,5 +13,7 @@ def standing(rod: Rod, ground: Ground, x: float) -> Rod:
     placed = moved(turned, by=np.array([x, surface(ground.relief, x)[0]]))
     for _ in range(50):  # the gap is a distance, a lift is vertical
         lift = -float(gaps(ground, placed.nodes).min()) * np.sqrt(1.0 + slope**2)
+        if lift == 0.0:
+            break
         placed = moved(placed, by=np.array([0.0, lift]))
     return moved(placed, by=np.array([0.0, 1e-12]))

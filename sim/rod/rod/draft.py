@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from sim.arrays import Bools, Floats, Ints
 from sim.rod.rod.rod import PASSIVE, Rod, hold, network, turning
@@ -44,6 +43,8 @@ def along_curve(through: Floats, spacing: float, stops: Sequence[int] = ()) -> F
     ----------
     stops : those of `through`, inner ones, that are to be among the points
     """
+    from scipy.interpolate import CubicSpline  # slow to import
+
     chord = np.linalg.norm(np.diff(through, axis=0), axis=1)
     if not chord.all():
         raise ValueError("two points of a curve in a row are the same: leave one out")

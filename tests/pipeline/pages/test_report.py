@@ -11,8 +11,9 @@ import pytest
 
 from pipeline.commands.report import main
 from pipeline.pages.jobs import collect_jobs, collect_own, natural
+from pipeline.pages.page_parts import as_script
 from pipeline.pages.report import collect_comparisons, write_report
-from pipeline.pages.sections import DRAWN, as_script, caption
+from pipeline.pages.sections import DRAWN, caption
 from pipeline.results.shown import Row
 from pipeline.steps.compare import ComparisonSettings
 from pipeline.steps.compare import run_step as compare

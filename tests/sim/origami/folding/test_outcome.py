@@ -7,12 +7,11 @@ import pytest
 
 from sim.origami.folding.folding import run
 from sim.origami.folding.leaving import asked_folds
+from sim.origami.folding.missing import over_and_short, over_folds
 from sim.origami.folding.outcome import (
     FoldVerdict,
     HeldBy,
     fold_report,
-    over_and_short,
-    over_folds,
     reached_folds,
 )
 from sim.origami.folding.placing import held_in_place, placed_nodes, turned_by
