@@ -6,6 +6,9 @@ is a step of Newton's method on the equilibrium, held back by the mass as long a
 short. h grows from step to step until F is in balance. Where that is a saddle, the rod
 is pushed along the motion that falls fastest, to either side, and goes on in steps so
 short that M / h^2 + K is positive definite at their ends: each lowers the energy.
+
+Loads that turn with the rod have no energy: what balances them is told as it is. A
+fluid does nothing at rest.
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +23,8 @@ from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import Loop
 from sim.rod.stepping.state import RodState, clear, copied
 from sim.rod.stepping.step import RodStep
-from sim.rod.stepping.world import Damping, World
+from sim.rod.stepping.surroundings import DistributedLoad, FollowerForce
+from sim.rod.stepping.world import Damping, NodeLoad, World
 
 GROWTH = 2.0
 FIRST, LONGEST = 2e-3, 1e4  # s
@@ -49,16 +53,10 @@ def settle(
     Raises
     ------
     ValueError
-        for `touching` with arcs, whose rests are not told from saddles, and for loads
-        that are spread or turn, and ends that turn.
+        for `touching` with arcs, whose rests are not told from saddles, for ends that
+        turn, and loads for a time; unless `minimum` is false, for loads that turn.
     """
-    if world.touching is not None and world.touching.arcs:
-        raise ValueError("touching: arcs are of motions: settle without them")
-    if world.distributed_loads or world.follower_forces or world.turning:
-        raise ValueError(
-            "loads that are spread or turn, and ends that turn, are of motions: let "
-            "them come to rest in one"
-        )
+    _refuse_what_has_no_rest(world, minimum=minimum)
     found = TOLERANCE if world.touching is None else TOUCHING
     options = StepOptions(tolerance=found, reuse=0.0, h=FIRST)
     loop = Loop(replace(world, damping=Damping(beta=0.0), fluid=None), options, None)
@@ -66,6 +64,11 @@ def settle(
     outer = float(world.rod.mass.sum() * np.linalg.norm(world.gravity))
     if world.load is not None:
         outer += float(np.linalg.norm(world.load.force) * len(world.load.nodes))
+    for load in world.distributed_loads:
+        size = np.hypot(*load.force) + np.hypot(load.along, load.across)
+        outer += float(size * world.rod.rest_length[load.edges].sum())
+    for follower in world.follower_forces:
+        outer += float(np.hypot(follower.along, follower.across))
     at = _Equilibrium(loop, tolerance, outer, max_steps)
     at.sink()
     for _ in range(SADDLES):
@@ -74,6 +77,26 @@ def settle(
             return at.told()
         at.leave(falling, higher=higher)
     raise at.failure()
+
+
+def _refuse_what_has_no_rest(world: World, *, minimum: bool) -> None:
+    if world.touching is not None and world.touching.arcs:
+        raise ValueError("touching: arcs are of motions: settle without them")
+    if world.turning:
+        raise ValueError("ends that turn are of motions: let them come to rest in one")
+    spread, followers = world.distributed_loads, world.follower_forces
+    loads: list[NodeLoad | DistributedLoad | FollowerForce] = [*spread, *followers]
+    for load in [*loads, world.load] if world.load else loads:
+        if (load.start, load.duration) != (0.0, np.inf):
+            raise ValueError(
+                f"a load acts from {load.start:g} s for {load.duration:g} s: at rest "
+                "loads act all the time, leave out start and duration"
+            )
+    if minimum and (followers or any(load.along or load.across for load in spread)):
+        raise ValueError(
+            "loads that turn have no energy, whose minimum a rest would be: settle "
+            "with minimum=False, or let the rod come to rest in a motion"
+        )
 
 
 @dataclass(eq=False)
@@ -137,6 +160,10 @@ class _Equilibrium:
         energy -= float(world.rod.mass @ (x @ np.array(world.gravity)))
         if world.load is not None:
             energy -= float(np.sum(x[world.load.nodes] @ np.array(world.load.force)))
+        for load in world.distributed_loads:
+            middle = x[world.rod.edges[load.edges]].mean(axis=1)
+            weight = world.rod.rest_length[load.edges]
+            energy -= float(weight @ (middle @ np.array(load.force)))
         return energy
 
     def told(self) -> RodStep:

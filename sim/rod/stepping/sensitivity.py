@@ -42,6 +42,7 @@ from sim.rod.energy.elastic import (
 )
 from sim.rod.energy.stiffness import add_mass, add_stiffness
 from sim.rod.energy.tangent import Directions, gradient_tangents, solve_each
+from sim.rod.stepping.along_tangent import add_drag_tangent, force_tangents
 from sim.rod.stepping.equilibrium import settle
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.parameters import Parameter, limb_tangents
@@ -87,11 +88,6 @@ def refuse_what_has_no_tangent(world: World, options: StepOptions) -> None:
         raise ValueError("steps: sensitivities are those of contact exact")
     if world.turning:
         raise ValueError("sensitivities know no ends that turn: leave turns out")
-    if world.has_spread_forces:
-        raise ValueError(
-            "sensitivities know no fluid, and no loads that are spread or turn: leave "
-            "them out"
-        )
     if world.touching is not None:
         raise ValueError(
             "touching: contacts of edges have no sensitivities: leave it out"
@@ -129,7 +125,8 @@ def tangents(
     follower = _Follower(loop, fitted, dx)
     yield follower.now()
     while loop.time < duration - 1e-6 * options.h:
-        before = loop.state.x.copy(), _copied(loop.state.strain)
+        state = loop.state
+        before = state.x.copy(), state.v.copy(), _copied(state.strain)
         time, pulse = loop.time, loop.state.pulse.copy()
         if not loop.run_to(loop.step + 1, duration):
             raise loop.failure()
@@ -198,24 +195,27 @@ class _Follower:
         )  # fmt: skip
         return elastic, damping
 
-    def step(self, x0: Floats, strain: Strains) -> None:
-        """Follow the step that the loop has just made from x0 and its strains."""
-        loop, h = self.loop, self.loop.options.h
+    def step(self, x0: Floats, v0: Floats, strain: Strains) -> None:
+        """Follow the step that the loop has just made from x0, v0 and its strains."""
+        loop, h = self.loop, float(self.loop.state.clock.last_step)
         setting, x1 = loop.setting, loop.state.x
         dx0, dv0 = self.dx, self.dv
         change, viscous = self.change(h, loop.time), setting.beta / h
-        self._factorise(x1, strain, h)
+        mean = _mean(x1, x0), _mean(loop.state.v, v0)
+        self._factorise(x1, mean[0], strain, h)
         holds = _Contacts(self, dx0 + h * (1.0 - GAMMA) * dv0, h)
         mass, free = setting.element.mass[:, None], ~setting.held
         dv = dv0.copy()
         scale = max(float(np.abs(dv).max()), float(np.abs(dx0).max()) / h)
         for _ in range(CORRECTIONS):
-            dx1 = dx0 + h * ((1.0 - GAMMA) * dv0 + GAMMA * dv)
+            dx1 = dx0 + h * _mean(dv, dv0)
             elastic, damping = self.forces(x0, dx0, x1, dx1, change, viscous)
-            rate = GAMMA * dv + (1.0 - GAMMA) * dv0
+            rate = _mean(dv, dv0)
             force = damping + GAMMA * elastic + (1.0 - GAMMA) * self.dgradient
             force += setting.alpha * mass * rate
-            z = -(mass * (dv - dv0) + h * force) * free
+            dmean = _mean(dx1, dx0), rate
+            taken = force_tangents(setting, loop.time - h, h, mean, dmean)
+            z = -(mass * (dv - dv0) + h * force + taken) * free
             move = holds.solve(z, dv)
             dv = dv + move
             scale = max(scale, float(np.abs(dv).max()))
@@ -227,10 +227,10 @@ class _Follower:
                 "smaller h",
                 best=self.now(),
             )
-        self.dx, self.dv = dx0 + h * ((1.0 - GAMMA) * dv0 + GAMMA * dv), dv
+        self.dx, self.dv = dx0 + h * _mean(dv, dv0), dv
         self.dgradient = self.forces(x0, dx0, x1, self.dx, change, viscous)[0]
 
-    def _factorise(self, x: Floats, strain: Strains, h: float) -> None:
+    def _factorise(self, x: Floats, middle: Floats, strain: Strains, h: float) -> None:
         """The matrix of Newton's iteration at the end of the step."""
         setting, matrix = self.loop.setting, self.matrix
         matrix.diagonal[:], matrix.lower[:] = 0.0, 0.0
@@ -241,12 +241,18 @@ class _Follower:
             x, setting.element, self.actuated, rates, strain, setting.pattern,
             h * h * GAMMA, matrix,
         )  # fmt: skip
+        add_drag_tangent(setting, middle, h * GAMMA, matrix)
         factorise(setting.pattern, matrix)
 
     def solve(self, r: Floats) -> Floats:
         """A^-1 r for each of r (P, n, 2), in place."""
         solve_each(self.loop.setting.pattern, self.matrix, self.space, r)
         return r
+
+
+def _mean(after: Floats, before: Floats) -> Floats:
+    """Of a step, as its equation takes it."""
+    return GAMMA * after + (1.0 - GAMMA) * before
 
 
 def _where(
@@ -336,6 +342,11 @@ def hung(world: World, load: NodeLoad, fitted: Fitted) -> tuple[World, Floats]:
         raise ValueError(
             "released_from: where a rod settles on a ground depends on the way: "
             "leave the ground out, or start from the shape of the rod at rest"
+        )
+    if world.distributed_loads or world.follower_forces:
+        raise ValueError(
+            "released_from: a rod hangs by its weight and one load: leave out loads "
+            "that are spread or turn, or start from the shape at rest"
         )
     loaded = replace(world, load=load, schedule=None)
     x = settle(loaded).x

@@ -16,6 +16,7 @@ from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.parameters import Parameter
 from sim.rod.stepping.sensitivity import Fitted, Tangents, hung, tangents
 from sim.rod.stepping.simulate import simulate
+from sim.rod.stepping.surroundings import DistributedLoad, Fluid, FollowerForce
 from sim.rod.stepping.world import Damping, NodeLoad, World
 
 EXACT = StepOptions(h=2.5e-3, tolerance=1e-14, reuse=0.0)
@@ -106,7 +107,19 @@ def _difference(
     return difference
 
 
-@pytest.mark.parametrize("made", [_limb, _limb_with_a_foot])
+def _limb_in_a_fluid(values: Values) -> World:
+    """The arc with drag, a dead load for a time, a pressure, and a turning force."""
+    spread = DistributedLoad([3, 4, 5], (0.02, 0.05), start=0.011, duration=0.1)
+    pressure = DistributedLoad(list(range(2, 12)), along=0.01, across=0.3)
+    return replace(
+        _limb(values),
+        fluid=Fluid(20.0, 90.0),
+        distributed_loads=(spread, pressure),
+        follower_forces=(FollowerForce(12, -1e-3, 2e-3),),
+    )
+
+
+@pytest.mark.parametrize("made", [_limb, _limb_with_a_foot, _limb_in_a_fluid])
 def test_derivatives_of_an_actuated_limb_match_differences(
     made: Callable[[Values], World],
 ) -> None:
@@ -115,6 +128,12 @@ def test_derivatives_of_an_actuated_limb_match_differences(
         expected = _difference(made, 0.3, parameter)
         error = np.abs(last.dx[p] - expected).max()
         assert error < 1e-6 * np.abs(expected).max(), parameter
+
+
+def test_a_last_step_that_is_cut_to_the_end_has_its_own_length() -> None:
+    last = _last(_limb(NOMINAL), 0.0513, [Parameter.BETA])
+    expected = _difference(_limb, 0.0513, Parameter.BETA)
+    assert np.abs(last.dx[0] - expected).max() < 1e-6 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("friction", [0.8, 0.05, 0.0])

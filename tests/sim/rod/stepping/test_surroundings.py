@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from sim.arrays import Floats
 from sim.rod.gravity import GRAVITY
@@ -11,11 +12,11 @@ from sim.rod.moving.from_plane import in_space
 from sim.rod.rod.rod import Rod, RodMaterial, cantilever, ring, straight
 from sim.rod.stepping.equilibrium import settle
 from sim.rod.stepping.options import Integrator, StepOptions
-from sim.rod.stepping.sensitivity import refuse_what_has_no_tangent
+from sim.rod.stepping.sensitivity import Fitted, hung
 from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.surroundings import DistributedLoad, Fluid, FollowerForce
-from sim.rod.stepping.world import Damping, World
+from sim.rod.stepping.world import Damping, NodeLoad, World
 from tests.sim.rod.known import SOFT
 
 LENGTH, FREE = 0.1, (0.0, 0.0)
@@ -177,10 +178,13 @@ def test_what_spreads_or_turns_is_refused_where_it_is_not_known() -> None:
     turned = World(rod, follower_forces=(FollowerForce(10, 1.0),))
     with pytest.raises(ValueError, match="dimension 2"):
         in_space(still, SOFT)
-    with pytest.raises(ValueError, match="sensitivities know no fluid"):
-        refuse_what_has_no_tangent(still, StepOptions())
-    with pytest.raises(ValueError, match="let them come to rest in one"):
+    with pytest.raises(ValueError, match="leave out loads that are spread or turn"):
+        hung(turned, NodeLoad([10], (0.0, 1.0)), Fitted([], 1.0))
+    with pytest.raises(ValueError, match="settle with minimum=False"):
         settle(turned)
+    brief = World(rod, load=NodeLoad([10], (0.0, 1.0), duration=0.2))
+    with pytest.raises(ValueError, match=r"0 s for 0.2 s: at rest loads act all the"):
+        settle(brief)
     with pytest.raises(ValueError, match="there is no node 11: choose 0 to 10"):
         replace(turned, follower_forces=(FollowerForce(11, 1.0),))
     with pytest.raises(ValueError, match="2 edges meet there: end a rod there"):
@@ -189,3 +193,53 @@ def test_what_spreads_or_turns_is_refused_where_it_is_not_known() -> None:
         replace(turned, distributed_loads=(DistributedLoad([10]),))
     with pytest.raises(ValueError, match="fluid: across must be 0 or more, not -1"):
         Fluid(1.0, -1.0)
+
+
+def _settled_tip(load: float, edges: int) -> Floats:
+    """Where the tip rests under a force across it that turns with it, over L."""
+    rod = cantilever(LENGTH, edges + 1, SOFT)
+    push = FollowerForce(len(rod.nodes) - 1, 0.0, load * EI / LENGTH**2)
+    world = World(rod, gravity=FREE, fluid=Fluid(1.0, 1.0), follower_forces=(push,))
+    return np.asarray(settle(world, minimum=False).x[-1] / LENGTH)
+
+
+@pytest.mark.parametrize("load", [2.0, 10.0])
+def test_a_rod_settles_under_a_force_that_turns_as_its_elastica_does(
+    load: float,
+) -> None:
+    """EI theta'' = F cos theta from the tip on, in whose frame the force stays."""
+
+    def slope(_: float, at: Floats) -> list[float]:
+        return [at[1], load * np.cos(at[0]), np.cos(at[0]), np.sin(at[0])]
+
+    theta, _, x, y = solve_ivp(slope, (0.0, 1.0), [0.0] * 4, rtol=1e-10).y[:, -1]
+    c, s = np.cos(theta), np.sin(theta)
+    tip = np.array([x * c + y * s, x * s - y * c])
+    coarse, fine = (np.abs(_settled_tip(load, n) - tip).max() for n in (10, 20))
+    assert fine < 4e-3
+    assert coarse / fine == pytest.approx(4.0, abs=0.5)
+
+
+def test_a_distributed_load_settles_a_rod_as_its_weight_does() -> None:
+    rod = cantilever(LENGTH, 13, SOFT)
+    weight = 0.5 * GRAVITY * DENSITY
+    spread = DistributedLoad(list(range(len(rod.edges))), (0.0, -weight))
+    heavy = settle(World(rod, gravity=(0.0, -0.5 * GRAVITY))).x
+    assert settle(World(rod, gravity=FREE, distributed_loads=(spread,))).x == (
+        pytest.approx(heavy, abs=1e-9)
+    )
+
+
+def test_a_column_under_a_spread_load_leaves_its_saddle() -> None:
+    """7.837 EI / L^3: Greenhill, Proc. Camb. Phil. Soc. 4 (1881)."""
+    rod = cantilever(LENGTH, 31, SOFT)
+    upright = replace(rod, nodes=rod.nodes @ np.array([[0.0, 1.0], [-1.0, 0.0]]))
+    edges = list(range(len(rod.edges)))
+
+    def lean(share: float) -> float:
+        load = DistributedLoad(edges, (0.0, -share * 7.837 * EI / LENGTH**3))
+        x = settle(World(upright, gravity=FREE, distributed_loads=(load,))).x
+        return float(np.abs(x[:, 0]).max() / LENGTH)
+
+    assert lean(0.97) < 1e-6
+    assert lean(1.05) > 0.1

@@ -113,7 +113,7 @@ def test_what_cannot_turn_is_refused() -> None:
         TurningEnd(11, 0, [0.0, 2.0, 1.0], [0.0, 0.1, 0.2])
     with pytest.raises(ValueError, match="begin at 0 s or later with 0"):
         TurningEnd(11, 0, [0.0, 1.0], [0.1, 0.2])
-    with pytest.raises(ValueError, match="ends that turn, are of motions"):
+    with pytest.raises(ValueError, match="ends that turn are of motions"):
         settle(world)
     with pytest.raises(ValueError, match="turns of a clamp are of the plane only"):
         in_space(world, SOFT)
