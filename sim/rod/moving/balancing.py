@@ -18,6 +18,7 @@ from sim.rod.space.frames import SpaceState, carry, twists
 from sim.rod.space.system import edge_turn
 
 INERTIAL = 1e-14  # of mass times length over h^2: rounding of inertial forces
+ROUNDED = 1e-15  # of the farthest coordinate: moves that doubles do not hold
 LARGEST_TURN = 0.5  # of an edge in one iteration, or its stretch
 HARDER = 4.0  # of the inertia, by which Newton's matrix is shifted
 START, FORCES, MATRIX, ADVANCE = range(4)
@@ -181,7 +182,8 @@ def balance(
             )  # fmt: skip
             far = np.abs(work.before.x).max()
             least = INERTIAL * (far + work.reach) * work.heaviest / h**2
-            if worst <= max(least, residual * force):
+            at_rounding = worst < np.inf and before <= ROUNDED * far
+            if worst <= max(least, residual * force) or at_rounding:
                 return k, True, damped
         if not ready:
             _renew(work, h, alpha, beta, False)
