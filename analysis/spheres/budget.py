@@ -7,9 +7,11 @@ together (`views`). Where balls or views show that neighbouring points share err
 whose lines of sight are lost, and where too few balls tell, variances are multiplied.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from analysis.spheres.components import learnt
+from analysis.spheres.components import Components, learnt
 from analysis.spheres.fused import of_radii as of_fused_radii
 from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.patches import Patches, patches
@@ -24,6 +26,16 @@ from analysis.spheres.shared_errors import (
 from analysis.spheres.thresholds import PATCHES, SHARED
 from analysis.spheres.views import Placement, lever, noise
 from sim.arrays import Floats, Ints
+
+
+class SharedErrors(NamedTuple):
+    """The covariance of all centres with what points share, and what it is made of."""
+
+    covariance: Floats  # (3 m, 3 m) mm^2
+    excess: Excess | None  # by how much it is more than points tell
+    components: tuple[ErrorComponent, ...]
+    radius_sd: float | None  # of the mean free radius of a merged cloud, mm
+
 
 Seen = tuple[list[Floats], list[Ints] | None]  # points and views of each ball
 Sums = list[tuple[Floats, Floats]]
@@ -46,8 +58,8 @@ def with_shared_errors(
     seen: Seen,
     origins: Floats | None,
     doubt: Floats,
-) -> tuple[Floats, Excess | None, tuple[ErrorComponent, ...]]:
-    """The covariance with shared errors, by how much it is more, and its components.
+) -> SharedErrors:
+    """The covariance with shared errors.
 
     Parameters
     ----------
@@ -62,7 +74,7 @@ def with_shared_errors(
     apart = None if placed is None else of_views(placed.squares, placed.free)
     telling = largest(of_cells(accepted) + of_radii(accepted) + (apart or []))
     if telling is None:
-        return plain, None, ()
+        return SharedErrors(plain, None, (), None)
     if origins is not None and len(accepted) >= PATCHES.fewest:
         cut = patches(accepted, *seen, origins)
         found = learnt(cut, _motions(cut, joint))
@@ -74,11 +86,12 @@ def with_shared_errors(
                 covariance = found.doubted(each, likeliest)
                 ratio = float(np.trace(covariance) / np.trace(plain))
                 excess = Excess("what is left on balls", ratio, 0.0)
-                return covariance, excess, found.told
+                sd = None if joint else _radius_sd(found, accepted)
+                return SharedErrors(covariance, excess, found.told, sd)
     if telling.ratio >= SHARED.strong:
         forms = [x - c.fit.centre for c, x in zip(accepted, seen[0], strict=True)]
         telling = of_degree_1(accepted, forms) or telling
-    return plain * telling.ratio, telling, ()
+    return SharedErrors(plain * telling.ratio, telling, (), None)
 
 
 def _motions(p: Patches, joint: tuple[Placement, Sums] | None) -> Floats:
@@ -116,6 +129,23 @@ def _gain(
         return J, np.zeros((3 * m, 3 * m))
     motions = joint[0].gain[3 * m :]
     return J, motions.T @ (joint[0].prior[:, None] * motions)
+
+
+def _radius_sd(found: Components, accepted: list[SphereCandidate]) -> float:
+    """Of the mean of free radii, weighted as `free_radius_sd` says, mm.
+
+    An error of all views that raises all balls alike is what would be told, and no
+    error of it.
+    """
+    p, weights = found.patches, [c.fit.free_radius_sd**-2.0 for c in accepted]
+    J = np.zeros((len(p.ball), 1))
+    for i, weight in enumerate(weights):
+        rows = np.flatnonzero(p.ball == i)
+        u = np.column_stack([p.u[rows], np.ones(len(rows))])
+        N = u.T @ (p.weight[rows, None] * u)
+        own = np.linalg.solve(N, (p.weight[rows, None] * u).T)[3]
+        J[rows, 0] = weight / sum(weights) * own
+    return float(np.sqrt(found.without("all views alike, radius").covariance(J)[0, 0]))
 
 
 def budget(

@@ -73,6 +73,12 @@ class Components:
         told = np.tensordot(self.doubt, weighed, 1)
         return np.asarray(likeliest + (each @ told).sum(axis=0))
 
+    def without(self, name: str) -> "Components":
+        """The same but one; what is not known of the others is left out."""
+        names = [own for own, _ in _each(self.patches.of(1), None)]
+        others = np.array([own != name for own in names])
+        return Components(self.patches, self.sizes * others)
+
     @property
     def told(self) -> tuple[ErrorComponent, ...]:
         """How large they are, by name."""

@@ -63,7 +63,7 @@ def find_spheres(
         last.excess,
         last.components,
         bias,
-        None if placed is None else placed.radius,
+        last.radius,
     )
 
 

@@ -179,7 +179,8 @@ class Picks:
     excess: Excess | None = None  # of the covariance over that by points
     components: tuple[ErrorComponent, ...] = ()  # it was learnt from
     fusion: FusionBias | None = None  # of a fused mesh
-    # that all balls tell in views placed by it, and its sd, mm; None of one view
+    # that all balls tell, and its sd with shared errors, mm; None where it is no more
+    # than the mean of their own
     joint_radius: tuple[float, float] | None = None
 
     @property

@@ -8,7 +8,12 @@ from scipy.linalg import block_diag
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.budget import Seen, Sums, budget, with_shared_errors
 from analysis.spheres.fit import Fit, refine
-from analysis.spheres.joint_radius import joint_radius
+from analysis.spheres.joint_radius import (
+    joint_radius,
+    mean_radius,
+    shared_radius,
+    unmoved_radius,
+)
 from analysis.spheres.judge import SphereCandidate, fault
 from analysis.spheres.patches import told_apart
 from analysis.spheres.picks import (
@@ -35,6 +40,7 @@ class Polished:
     lost: list[Rejected]  # candidates that turn out to be none
     excess: Excess | None
     components: tuple[ErrorComponent, ...]
+    radius: tuple[float, float] | None  # that all balls tell and its sd, mm
 
 
 def polish(
@@ -86,10 +92,21 @@ def polish(
     )
     if joint is None:
         return found
-    told = joint_radius(
+    free = joint_radius(
         accepted, placed, lambda c, at: _sums(c, points, view, origins, at)
     )
-    return replace(found, placed=replace(placed, radius=told))
+    return replace(found, radius=_as_shared(found, joint, free))
+
+
+def _as_shared(
+    found: Polished, joint: tuple[Placement, Sums], free: tuple[float, float]
+) -> tuple[float, float]:
+    """Radius and its sd, mm: `free` of views that slide, where no errors are shared."""
+    if found.excess is None:
+        return free
+    times = max(found.excess.ratio, 1.0)
+    still = unmoved_radius(found.accepted, joint[1], joint[0], times)
+    return shared_radius((free[0], float(np.sqrt(times)) * free[1]), still)
 
 
 def _polished_merged(
@@ -121,11 +138,15 @@ def _with_budget(
 ) -> Polished:
     """The spheres, the views and what was lost, with the covariance of all centres."""
     accepted, placed, lost = fitted
-    covariance, excess, components = with_shared_errors(
+    shared = with_shared_errors(
         accepted, placed, joint, seen, origins if bias is None else None, doubt
     )
-    covariance = budget(covariance, accepted, joint is not None, options, bias)
-    return Polished(accepted, placed, covariance, lost, excess, components)
+    covariance = budget(shared.covariance, accepted, joint is not None, options, bias)
+    sd = shared.radius_sd
+    radius = None if sd is None else (mean_radius(accepted), sd)
+    return Polished(
+        accepted, placed, covariance, lost, shared.excess, shared.components, radius
+    )
 
 
 def _sorted_out(

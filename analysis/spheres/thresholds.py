@@ -108,10 +108,12 @@ class JudgeThresholds:
     # points up to `rise` above a sphere over points on it, and how much more with few
     beyond: float = 0.45  # clamps
     chance_beyond: float = 20.0  # over its points; few
-    # the same of what is as wide as a cap: a finger; at most 1.1 on 1,078 balls; few
-    beyond_wide: float = 2.0
+    # the same of what is as wide as a cap: ends of tubes and fingers have 0.7 to 2, of
+    # 454 balls of both scanners in one view to three none has more than 0.55; few
+    beyond_wide: float = 0.6
     rise: float = 0.3  # radii; clamps
-    vague: float = 0.08  # sd of the free radius over the radius: hardly round; clamps
+    # sd of the free radius over the radius: hardly round; 2 of 454 balls have more; few
+    vague: float = 0.04
     rough: float = 1.4  # rms over what is typical of the scan's spheres; few
     rougher: float = 1.2  # the same where points hardly tell a sphere; few
     chance: float = 3.0  # of its sd, by which an rms of few points exceeds that; few

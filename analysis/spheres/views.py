@@ -36,8 +36,6 @@ class Placement:
     prior: Floats = field(default_factory=lambda: np.empty(0))  # (6 v,) of the motions
     squares: float = 0.0  # chi squared of the centres that each view sees alone
     free: int = 0  # its degrees of freedom
-    # mm and its sd, adjusted along with centres and motions
-    radius: tuple[float, float] | None = None
 
     def move(self, x: Floats, view: Ints) -> Floats:
         """The points where their views belong."""
@@ -132,7 +130,7 @@ def place(
     own, views = 3 * len(accepted), len(before.motions)
     reach = max(float(np.linalg.norm(c.fit.centre - before.pivot)) for c in accepted)
     H, right = normal_equations(accepted, sums, before.pivot)
-    weight = _misplacement(H, right, own, before.motions, reach) ** -2
+    weight = misplacement(H, right, own, before.motions, reach) ** -2
     prior = np.tile(weight, views)
     H[own:, own:] += np.diag(prior)
     right[own:] -= prior * before.motions.ravel()
@@ -191,7 +189,7 @@ def normal_equations(
     return H, right
 
 
-def _misplacement(
+def misplacement(
     H: Floats, right: Floats, own: int, motions: Floats, reach: float
 ) -> Floats:
     """(6,) sd of the views' motions that makes what is seen most likely.

@@ -56,14 +56,13 @@ def used_radius(picks: Picks, options: PickOptions) -> float:
 def own_radius(picks: Picks) -> tuple[float, float]:
     """The radius that the spheres themselves tell, and its sd, mm.
 
-    Of several views it is adjusted along with them, else the spheres' weighted mean.
-    Where neighbouring points share errors, its variance is as much more than points
+    Of several views `analysis.spheres.joint_radius`, else the spheres' weighted mean:
+    where neighbouring points share errors, its variance is as much more than points
     tell as that of centres is.
     """
-    more = np.sqrt(picks.excess.ratio) if picks.excess else 1.0
     if picks.joint_radius is not None:
-        radius, sd = picks.joint_radius
-        return radius, float(more * sd)
+        return picks.joint_radius
+    more = np.sqrt(picks.excess.ratio) if picks.excess else 1.0
     free = np.array([sphere.free_radius for sphere in picks.spheres])
     weight = np.array([sphere.free_radius_sd for sphere in picks.spheres]) ** -2.0
     return float(weight @ free / weight.sum()), float(more * weight.sum() ** -0.5)
@@ -90,6 +89,23 @@ def told_radius(picks: Picks, options: PickOptions) -> str:
     """The same of a scan; caps seem smaller or larger the noisier they are."""
     used = used_radius(picks, options)
     return radius_remark(used, *own_radius(picks), _of_noise(picks, used))
+
+
+def untold_radius(picks: Picks, options: PickOptions) -> list[str]:
+    """A note on how wrong a radius may be unnoticed, where shared errors hide it."""
+    if picks.excess is None:
+        return []
+    used, (_, sd) = used_radius(picks, options), own_radius(picks)
+    if HINT.certain * sd < HINT.wrong * used:
+        return []
+    share = 100.0 * sd / used
+    said, refused = (100 * HINT.odd, 100 * HINT.wrong)
+    return [
+        f"the balls tell their radius to {share:.2g} % (one standard deviation), since "
+        f"errors are shared: a stated one less than {max(HINT.sure * share, said):.2g} "
+        f"% off is not noticed, one less than {max(HINT.certain * share, refused):.2g} "
+        "% off is not refused"
+    ]
 
 
 def _of_noise(picks: Picks, used: float) -> float:

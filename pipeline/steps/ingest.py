@@ -16,6 +16,7 @@ from pipeline.scans.hints import (
     own_radius,
     reasons,
     told_radius,
+    untold_radius,
     used_radius,
 )
 from pipeline.scans.page import scan_page
@@ -219,6 +220,7 @@ def _numbers(
     free_radius, free_radius_sd = own_radius(picks)
     notes = _remarks(clouds) + blind_views(clouds, picks.seen)
     notes += [told.told for told in (picks.fusion, picks.excess) if told is not None]
+    notes += untold_radius(picks, config.options)
     return {
         "spheres": len(picks.spheres),
         "rejected": len(picks.rejected),

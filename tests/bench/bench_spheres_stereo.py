@@ -13,6 +13,7 @@ from scipy.spatial import KDTree
 
 from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions, Picks
+from pipeline.scans.hints import own_radius
 from sim.arrays import Floats, Ints
 from tests.helpers.mixed_scanner import mixed
 from tests.helpers.stereo_scanner import (
@@ -36,6 +37,7 @@ class Outcome:
     false: int
     seconds: float
     ratio: float = 1.0  # of variances to those by points
+    radius: float = np.nan  # stated (right) one, in sd from what the balls tell
 
 
 def outcome(centres: Floats, picks: Picks, seconds: float) -> Outcome:
@@ -50,7 +52,9 @@ def outcome(centres: Floats, picks: Picks, seconds: float) -> Outcome:
     nees, rms = shape_error(picks.centres[right], true, covariance)
     many = len(np.unique(nearest[right]))
     ratio = picks.excess.ratio if picks.excess else 1.0
-    return Outcome(nees, rms, many, int((~right).sum()), seconds, ratio)
+    told, sd = own_radius(picks)
+    off = (picks.spheres[0].radius - told) / sd
+    return Outcome(nees, rms, many, int((~right).sum()), seconds, ratio, off)
 
 
 def shape_error(found: Floats, true: Floats, covariance: Floats) -> tuple[float, float]:
@@ -128,7 +132,8 @@ def main(scenes: int, first: int, kind: str) -> None:
             f"{name:8} NEES {nees.mean():.2f}, 95 % {low:.2f} to {high:.2f} "
             f"({nees.min():.2f} to {nees.max():.2f}), "
             f"rms {rms:.1f} um, found {sum(run.found for run in found)}, "
-            f"false {sum(run.false for run in found)}, "
+            f"false {sum(run.false for run in found)}, radius off by rms "
+            f"{np.sqrt(np.mean([run.radius**2 for run in found])):.2f} sd, "
             f"CPU {sum(run.seconds for run in found) / len(found):.2f} s"
         )
 

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 from analysis.spheres.find import find_spheres
+from analysis.spheres.joint_radius import shared_radius, unmoved_radius
 from analysis.spheres.picks import PickOptions
+from analysis.spheres.polish import polish
+from analysis.spheres.search import search
+from analysis.spheres.views import blocks
 from tests.analysis.spheres.scenes import SIX_CENTRES, seen_around
 
 
@@ -19,6 +23,41 @@ def test_views_do_not_move_to_hide_a_wrong_radius(
     own, sd = picks.joint_radius
     assert own == pytest.approx(6.0, abs=0.012)
     assert sd < 0.01
+
+
+def told_unmoved(rng: np.random.Generator, off: float) -> tuple[float, float]:
+    """Of views that stand 0.04 mm off towards their scanner, and by `off` anywhere."""
+    towards, stated = np.vstack([np.eye(3), -np.eye(3)]), 6.1
+    points, view = seen_around(rng, noise=0.02, off=off)
+    points += 0.04 * towards[view]
+    options = PickOptions(radius_mm=stated)
+    accepted, _ = search(points, stated, options)
+    found = polish(accepted, points, view, 1e6 * towards, options)
+    assert found.placed is not None
+    sums = []
+    for c in found.accepted:
+        seen, theta = view[c.near], np.append(c.fit.centre, stated)
+        x = found.placed.move(points[c.near], seen)
+        sums.append(blocks(x, c.fit.used, -towards[seen], theta, c.fit.scale, seen, 6))
+    return unmoved_radius(found.accepted, sums, found.placed, 1.0)
+
+
+def test_views_that_may_not_slide_tell_their_place_as_radius(
+    rng: np.random.Generator,
+) -> None:
+    """Off by d, a cap is raised by d cos t, and cos t has the mean 0.65."""
+    told, _ = told_unmoved(rng, 0.0)
+    assert told == pytest.approx(6.0 + 0.65 * 0.04, abs=0.002)
+    told, sd = told_unmoved(rng, 0.05)
+    assert sd == pytest.approx(0.65 * 0.05 / np.sqrt(6.0), rel=0.5)
+    assert abs(told - 6.0 - 0.65 * 0.04) < 3.0 * sd
+
+
+def test_a_radius_that_views_slide_to_tell_counts_as_far_as_others_agree() -> None:
+    assert shared_radius((6.08, 0.008), (5.98, 0.02)) == (5.98, 0.02)
+    told, sd = shared_radius((6.01, 0.02), (5.99, 0.02))
+    assert told == pytest.approx(6.0)
+    assert sd == pytest.approx(0.02 / np.sqrt(2.0))
 
 
 @pytest.mark.long

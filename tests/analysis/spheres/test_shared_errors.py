@@ -41,6 +41,9 @@ def test_correlated_errors_are_seen_and_counted(
     assert (found.found, found.false) == (12, 0)
     assert excess.ratio * found.nees > 4.0  # by points alone
     assert found.nees < 2.2
+    assert picks.joint_radius is not None
+    radius, sd = picks.joint_radius
+    assert abs(radius - 6.0) < 2.0 * sd < 0.15
 
 
 def test_independent_errors_change_nothing() -> None:

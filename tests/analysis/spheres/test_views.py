@@ -8,7 +8,7 @@ import pytest
 from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions, Picks
 from analysis.spheres.thresholds import VIEWS
-from analysis.spheres.views import _misplacement
+from analysis.spheres.views import misplacement
 from tests.analysis.spheres.scenes import (
     Scanner,
     VirtualScan,
@@ -125,7 +125,7 @@ def test_views_that_share_no_sphere_are_not_believed_to_agree() -> None:
     """No sphere tells how they lie, so as little is known as before they were seen."""
     H, right = np.eye(12 + 12), np.zeros(24)  # four centres, two views
     H[12:, 12:] = 0.0
-    sd = _misplacement(H, right, 12, np.zeros((2, 6)), 50.0)
+    sd = misplacement(H, right, 12, np.zeros((2, 6)), 50.0)
     np.testing.assert_allclose(
         sd, [VIEWS.misplaced_mm] * 3 + [VIEWS.misplaced_mm / 50] * 3
     )
