@@ -3,5 +3,5 @@
 Read `space_world` (what acts on a rod), `conserving_forces` (inner forces of a step),
 `softened` (its matrix), `pulled` (tendons), `one_step`, then `motion`; of contact
 `touching` (where, and how it follows moves; of fixed `bodies` `beside`), then `pushing`
-by Coulomb's law.
+by Coulomb's law. `motion_sensitivity` says how motions change with their parameters.
 """
