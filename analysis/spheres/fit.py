@@ -73,6 +73,7 @@ def refine(
     *,
     rounds: int,
     roughest: float = np.inf,
+    judged: bool = True,
 ) -> Fit | None:
     """Fit the centre to the points of cells on which nothing sticks out.
 
@@ -86,6 +87,7 @@ def refine(
     sight : (k, 3) unit vectors from the scanner to each point, or (0, 3) if unknown
     rounds : of scale, hidden points and centre
     roughest : scale above which the points lie on nothing, mm
+    judged : whether the free radius and shared errors are asked for too; else inf, nan
     """
     for k in range(rounds):
         clean = _clean(x, theta, scale, sight)
@@ -103,17 +105,32 @@ def refine(
     if count < FIT.fewest or np.linalg.eigvalsh(A[:3, :3])[0] <= 0:
         return None
     covariance = _covariance(A[:3, :3], B[:3, :3])
-    met = seen_at(x, sight, theta)[0] if len(sight) else x - theta[:3]
-    quarter = cells(met, np.zeros(3), BIWEIGHT.wide_clusters)
-    _, wide, _ = sandwich(x, clean, sight, theta, spread, 3, quarter)
-    shared = np.trace(np.linalg.solve(A[:3, :3], wide[:3, :3]))
-    shared /= np.trace(np.linalg.solve(A[:3, :3], B[:3, :3]))
-    free, sd = _free_radius(x, clean, sight, theta, scale)
+    free, sd, shared = np.nan, np.inf, np.nan
+    if judged:
+        free, sd = _free_radius(x, clean, sight, theta, scale)
+        shared = _shared(x, clean, sight, theta, spread, A, B)
     used = clean & (np.abs(e) < BIWEIGHT.tukey * scale)
     R = float(theta[3])
     last = step * gate / BIWEIGHT.tukey
     slide = np.asarray(-np.linalg.solve(A[:3, :3], A[:3, 3]), np.float64)
     return Fit(theta[:3], R, scale, covariance, free, sd, e, used, last, shared, slide)
+
+
+def _shared(
+    x: Floats,
+    clean: Bools,
+    sight: Floats,
+    theta: Floats,
+    scale: float,
+    A: Floats,
+    B: Floats,
+) -> float:
+    """Covariance by clusters of a quarter over that by small ones, A^-1 B A^-1."""
+    met = seen_at(x, sight, theta)[0] if len(sight) else x - theta[:3]
+    quarter = cells(met, np.zeros(3), BIWEIGHT.wide_clusters)
+    _, wide, _ = sandwich(x, clean, sight, theta, scale, 3, quarter)
+    by_quarters = np.trace(np.linalg.solve(A[:3, :3], wide[:3, :3]))
+    return float(by_quarters / np.trace(np.linalg.solve(A[:3, :3], B[:3, :3])))
 
 
 def _free_radius(
@@ -144,8 +161,17 @@ def _heights(x: Floats, theta: Floats) -> Floats:
 
 def _scale(e: Floats, gate: float) -> float:
     """Median absolute deviation within the gate, as a standard deviation."""
-    inside = np.abs(e[np.abs(e) < gate])
-    return max(MAD * float(np.median(inside)), 1e-9) if len(inside) else gate
+    inside = np.abs(e)
+    inside = inside[inside < gate]
+    return max(MAD * _median(inside), 1e-9) if len(inside) else gate
+
+
+def _median(x: Floats) -> float:
+    """Of many short arrays; numpy's own takes as long to be called as to find it."""
+    middle = len(x) // 2
+    low = middle - 1 + len(x) % 2
+    parted = np.partition(x, (low, middle))
+    return float((parted[low] + parted[middle]) / 2.0)
 
 
 def _clean(x: Floats, theta: Floats, scale: float, sight: Floats) -> Bools:

@@ -72,9 +72,7 @@ def polish(
     lost, joint = [], None
     for round_ in range(VIEWS.rounds):
         last = round_ == VIEWS.rounds - 1
-        fits = [
-            _refit_seen(c, points, view, origins, placed, 1 + last) for c in accepted
-        ]
+        fits = [_refit_seen(c, points, view, origins, placed, last) for c in accepted]
         accepted, more = _sorted_out(accepted, fits, options if last else None)
         lost += more
         joint = None
@@ -192,13 +190,13 @@ def _refit_seen(
     view: Ints,
     origins: Floats | None,
     placed: Placement,
-    rounds: int,
+    last: bool,
 ) -> Fit | None:
     """The same sphere fitted to points moved with their views."""
     x = placed.move(points[c.near], view[c.near])
     theta = np.append(c.fit.centre, c.fit.radius)
     sight = _sight(x, view[c.near], origins)
-    return refine(x, theta, c.fit.scale, sight, rounds=rounds)
+    return refine(x, theta, c.fit.scale, sight, rounds=1 + last, judged=last)
 
 
 def _sums(
