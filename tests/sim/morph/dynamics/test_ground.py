@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from sim.arrays import Floats
 from sim.morph.dynamics.drivers import Driver, DriverKind, MotionLaw
@@ -120,6 +121,73 @@ def test_a_tall_box_tips_where_its_centre_is_past_its_edge(
     assert steps[-1].r[0, 2] == pytest.approx(raised, rel=0.01, abs=1e-12)
     assert np.abs(steps[-1].r[1] - steps[0].r[1]).max() < 1e-6 * b  # its edge sticks
     keep_their_laws(steps)
+
+
+@pytest.mark.parametrize(("height", "mu"), [(0.2, 1.2), (0.5, 0.6), (0.5, 1.2)])
+def test_a_fast_box_that_friction_tips_begins_to_turn_as_it_slides(
+    height: float, mu: float
+) -> None:
+    """About its leading edge, on which the turning itself leans: from mu = b / h on.
+
+    I alpha = N (mu h - b) / 2 and N = m (g + alpha b / 2), I = m (b^2 + h^2) / 12.
+    """
+    h, time, b = 0.0005, 0.003, 0.2
+    tips, size = mu * height - b, b**2 + height**2
+    alpha = 6.0 * G * tips / (size - 3.0 * b * tips)
+    steps = moved(box((b, b, height), mu, -G * UP), h, time, pushed(3.0))
+    raised = 0.5 * alpha * time**2 * b
+    assert steps[-1].r[0, 2] == pytest.approx(raised, rel=0.01)
+    assert steps[-1].r[1, 2] == pytest.approx(0.0, abs=1e-12)
+    keep_their_laws(steps)
+
+
+def leaning_rod(mu: float) -> MovingMechanism:
+    """A uniform rod of 1 kg and 1 m in a plane, 60 degrees over the floor."""
+    a = np.radians(60.0)
+    draft = Draft([[0.0, 0.0, 0.0], [np.cos(a), 0.0, np.sin(a)]])
+    draft.held(0, "y").held(1, "y").link(0, 1)
+    return moving(
+        draft.structure(), [RigidMass((0, 1), 1.0)], -G * UP, ground=floor(mu)
+    )
+
+
+@pytest.mark.parametrize("mu", [1.4, 2.0, 5.0])
+def test_painleves_rod_jams_where_no_force_lets_it_slide(mu: float) -> None:
+    """Slid against its lean from mu = 1.37 on, its tip stops at once, as in an impact.
+
+    What is left is the energy of the turn about the tip that keeps the moment of its
+    momentum there, m v l sin / 2, with m l^2 / 3; with 1.3 it still slides.
+    """
+    turned = 0.5 * 3.0 * (0.5 * np.sin(np.radians(60.0))) ** 2
+    left = []
+    for h in (2e-4, 1e-4):
+        steps = moved(leaning_rod(mu), h, h, {j: -np.eye(3)[0] for j in (0, 1)})
+        assert np.abs(steps[-1].v[0]).max() < 1e-9
+        left.append(steps[-1].kinetic - turned)
+        keep_their_laws(steps)
+    assert left[1] == pytest.approx(0.5 * left[0], rel=0.01)
+    assert left[0] < 1e-3
+    steps = moved(leaning_rod(1.3), 1e-4, 1e-4, {j: -np.eye(3)[0] for j in (0, 1)})
+    assert steps[-1].v[0, 0] < -0.9
+
+
+def test_a_box_that_slides_in_a_curve_errs_at_first_order() -> None:
+    """Friction of a step is along the velocity at its end."""
+    a, mu, time = np.radians(20.0), 0.3, 0.4
+
+    def rates(_: float, y: Floats) -> Floats:
+        along = y[2:] / np.hypot(*y[2:])
+        return np.append(y[2:], [G * np.sin(a), 0.0] - mu * G * np.cos(a) * along)
+
+    exact = solve_ivp(rates, (0, time), [0, 0, 0, 0.5], rtol=1e-10, atol=1e-12).y[:, -1]
+    off = []
+    for h in (0.02, 0.01):
+        made = box((0.2, 0.2, 0.1), mu, leaning(20.0))
+        steps = moved(made, h, time, pushed(0.0, 0.5))
+        off.append(np.hypot(*(steps[-1].v[0, :2] - exact[2:])))
+        keep_their_laws(steps)
+    assert off[1] < 0.01
+    assert off[0] / off[1] == pytest.approx(2.0, abs=0.1)
 
 
 def test_a_tall_box_slides_where_friction_cannot_tip_it() -> None:
