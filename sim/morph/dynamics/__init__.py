@@ -1,8 +1,8 @@
 """Motion of mechanisms with masses: their kinetics, which [dJ23] names as a next step.
 
 Read `masses` (what bodies weigh), `rows` and `constraint_rows` (constraints as rows
-with exact discrete gradients), `drivers` (what is moved by a law), `forces` (springs,
-obstacles, dampers), `ground` and `rubbing` (rigid planes with friction), `step` (one
-energy-momentum step), `landing` (which contacts are closed in it), `mechanism` (all of
-it together); then `motion` (many steps).
+with exact discrete gradients), `sparse_rows` (ranks of many), `drivers` (what is moved
+by a law), `forces` (springs, obstacles, dampers), `ground` and `rubbing` (rigid planes
+with friction), `step` (one energy-momentum step), `landing` (which contacts are closed
+in it), `mechanism` (all of it together); then `motion` (many steps).
 """

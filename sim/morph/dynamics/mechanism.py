@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy.linalg import qr
-from scipy.sparse import csr_array, kron
+from scipy.sparse import csr_array, diags_array, kron
 
 from sim.arrays import Bools, Floats, Ints
 from sim.limits import is_positive
@@ -20,6 +20,11 @@ from sim.morph.dynamics.forces import Dampers, Forces
 from sim.morph.dynamics.ground import Ground, GroundContacts
 from sim.morph.dynamics.masses import RigidMass, mass_matrix
 from sim.morph.dynamics.rows import QuadraticRows
+from sim.morph.dynamics.sparse_rows import (
+    dependent_unknown,
+    independent_rows,
+    shares_of,
+)
 from sim.morph.dynamics.step import StepEquations, TimeNumbers
 from sim.morph.statics.driving import Coordinates, released
 from sim.morph.statics.loaded import LoadedStructure
@@ -29,6 +34,7 @@ from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.structure import Structure
 from sim.once import once_per_owner
 
+DENSE = 400  # rows up to which ranks are found with dense matrices
 INDEPENDENT = 1e-9  # share of a row that is new, from which on it is kept
 SHARES = 1e-6  # of a dropped row, or of the largest force, that is nothing
 
@@ -157,7 +163,12 @@ class MovingMechanism:
         return TimeNumbers(s0, s1, ds0, ds1)
 
     def independent(self, z: Floats, t: float) -> Bools:
-        """(m,) rows at z (N,) that depend on no others, by QR with pivots."""
+        """(m,) rows at z (N,) that depend on no others, by QR with pivots.
+
+        Of many rows those that are farthest from depending are not sought.
+        """
+        if self.is_large:
+            return independent_rows(self._sparse_rows(z, t), INDEPENDENT)
         G = self.rows.dense(z, self.numbers(t)[0]) * self._unit_of_unknowns
         length = np.linalg.norm(G, axis=1)
         G = G / np.where(length > 0.0, length, 1.0)[:, None]
@@ -166,6 +177,20 @@ class MovingMechanism:
             R, order = qr(G.T, mode="r", pivoting=True)
             kept[order[: np.count_nonzero(np.abs(R.diagonal()) > INDEPENDENT)]] = True
         return kept
+
+    @property
+    def is_large(self) -> bool:
+        """Whether ranks are sought without a dense matrix."""
+        return self.rows.count > DENSE
+
+    def _sparse_rows(self, z: Floats, t: float) -> csr_array:
+        """(m, N) G at z (N,) in units of the unknowns."""
+        G = self.rows.sparse(z, self.numbers(t)[0])
+        return self.in_units(G)
+
+    def in_units(self, rows: csr_array) -> csr_array:
+        """Rows (m, N) in units of the unknowns."""
+        return csr_array(rows @ diags_array(self._unit_of_unknowns))
 
     @cached_property
     def _unit_of_unknowns(self) -> Floats:
@@ -187,7 +212,10 @@ class MovingMechanism:
             return shared
         G = self.rows.dense(z, self.numbers(t)[0]) * self._unit_of_unknowns
         carried = np.abs(lam) * np.linalg.norm(G, axis=1)
-        parts = np.linalg.lstsq(G[kept].T, G[~kept].T, rcond=None)[0]
+        if self.is_large:
+            parts = shares_of(csr_array(G[kept]), G[~kept])
+        else:
+            parts = np.asarray(np.linalg.lstsq(G[kept].T, G[~kept].T, rcond=None)[0])
         shared[:] = False
         for row, part in zip(np.flatnonzero(~kept), parts.T, strict=True):
             both = np.append(np.flatnonzero(kept)[np.abs(part) > SHARES], row)
@@ -198,6 +226,12 @@ class MovingMechanism:
     def _refuse_massless_motions(self) -> None:
         """Every motion that the constraints leave must have a kinetic energy."""
         z = unknowns_at(self.structure, self.structure.r0)
+        if self.is_large:
+            rows, mass = self._sparse_rows(z, 0.0), self.in_units(self.mass)
+            unknown = dependent_unknown(rows, mass, INDEPENDENT)
+            if unknown is not None:
+                raise _massless(self._node_of(unknown))
+            return
         G = self.rows.dense(z, self.numbers(0.0)[0]) * self._unit_of_unknowns
         _, sizes, axes = np.linalg.svd(G)
         rank = int(np.count_nonzero(sizes > INDEPENDENT * sizes.max(initial=1e-300)))
@@ -209,10 +243,14 @@ class MovingMechanism:
             return
         n = len(self.structure.r0)
         moved = np.linalg.norm((free @ ways[:, 0])[: 3 * n].reshape(n, 3), axis=1)
-        raise ValueError(
-            f"node {int(np.argmax(moved))} can move where nothing has a mass: add one "
-            "to `masses`, or hold it"
-        )
+        raise _massless(int(np.argmax(moved)))
+
+    def _node_of(self, unknown: int) -> int:
+        """The node of a coordinate, or the first one of what a multiplier is of."""
+        if unknown < 3 * len(self.structure.r0):
+            return unknown // 3
+        row = self.rows.row[(self.rows.i == unknown) | (self.rows.j == unknown)][0]
+        return int(self.rows.i[self.rows.row == row].min()) // 3
 
     @cached_property
     def parts(self) -> tuple[list[str], Ints]:
@@ -233,6 +271,13 @@ class MovingMechanism:
         driven = len(names) + np.arange(len(self.drivers))
         names_of_drivers = [f"driver {driver.name}" for driver in self.drivers]
         return [*names, *names_of_drivers], np.append(of, driven)
+
+
+def _massless(node: int) -> ValueError:
+    return ValueError(
+        f"node {node} can move where nothing has a mass: add one to `masses`, or hold "
+        "it"
+    )
 
 
 @once_per_owner

@@ -12,15 +12,23 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array, eye_array, vstack
 
 from sim.arrays import Bools, Floats
 from sim.convergence import NotConvergedError
 from sim.limits import is_count, refuse_unless_positive
 from sim.morph.dynamics.constraint_rows import unknowns_at
 from sim.morph.dynamics.landing import no_contacts, solved_on_ground
-from sim.morph.dynamics.mechanism import MovingMechanism, equations_with
+from sim.morph.dynamics.mechanism import (
+    INDEPENDENT,
+    MovingMechanism,
+    equations_with,
+)
+from sim.morph.dynamics.sparse_rows import independent_rows, least_change
 from sim.morph.dynamics.step import Span, StepEnd, StepFailedError
 
+ROUNDED = 5.0  # residuals, by which a row may be rounded: mostly it is by far less
+ROUGHEST = 1e-8  # rounding of rows with which steps are solved
 FASTER = 30.0  # than all masses: a node that is stopped by a dead centre
 
 
@@ -148,15 +156,17 @@ def start_state(
     Raises
     ------
     ValueError
-        where constraints contradict each other or the velocities.
+        where constraints contradict each other or the velocities, or are rounded to
+        more than may be left of them.
     """
     rows, s = mechanism.rows, mechanism.numbers(0.0)[0]
     z = unknowns_at(mechanism.structure, mechanism.structure.r0)
+    _refuse_rounding(mechanism, options, z)
     for _ in range(20):
         c = rows.values(z, s)
         if np.abs(c).max(initial=0.0) <= 1e-14:
             break
-        z = z - np.linalg.lstsq(rows.dense(z, s), c, rcond=1e-10)[0]
+        z = z - _least_change(mechanism, z, c)
     worst = float(np.abs(rows.values(z, s)).max(initial=0.0))
     if not worst <= options.residual:
         raise ValueError(
@@ -173,18 +183,47 @@ def start_state(
     return MotionState(0, z, v, nothing, nothing, kept, energy, 0.0, 0.0, worst, push)
 
 
+def _refuse_rounding(
+    mechanism: MovingMechanism, options: MotionOptions, z: Floats
+) -> None:
+    """Structures so long beside their links that rows are not met to the residual."""
+    left = mechanism.rows.rounding(z, mechanism.numbers(0.0)[0]).max(initial=0.0)
+    if left > ROUNDED * options.residual:
+        far = float(np.abs(mechanism.structure.r0).max())
+        more = f", or raise residual ({options.residual:.0e}) to {left:.0e}"
+        more = more if left <= ROUGHEST else ""
+        raise ValueError(
+            f"constraints are rounded by up to {left:.1e} where nodes are {far:.3g} "
+            f"from the origin: put it into their middle{more}"
+        )
+
+
+def _least_change(mechanism: MovingMechanism, z: Floats, c: Floats) -> Floats:
+    """(N,) by which rows at z change by c (m,)."""
+    rows, s = mechanism.rows, mechanism.numbers(0.0)[0]
+    if not mechanism.is_large:
+        return np.asarray(np.linalg.lstsq(rows.dense(z, s), c, rcond=1e-10)[0])
+    kept = mechanism.independent(z, 0.0)
+    return least_change(rows.sparse(z, s)[kept], c[kept])
+
+
 def _start_velocities(
     mechanism: MovingMechanism, z: Floats, velocities: dict[int, Floats]
 ) -> Floats:
     rows, N = mechanism.rows, mechanism.rows.unknowns
     s, ds = mechanism.numbers(0.0)
     given = np.array([3 * j + a for j in velocities for a in range(3)], dtype=np.int64)
-    pick = np.zeros((len(given), N))
-    pick[np.arange(len(given)), given] = 1.0
-    G = np.vstack([rows.dense(z, s), pick / mechanism.size])
+    pick = eye_array(N, format="csr")[given] / mechanism.size
     wanted = np.concatenate(list(velocities.values()) or [np.empty(0)])
     rates = np.concatenate([-rows.values(z, ds), wanted / mechanism.size])
-    v = np.linalg.lstsq(G, rates, rcond=1e-10)[0]
+    G: Floats | csr_array
+    if mechanism.is_large:
+        G = csr_array(vstack([rows.sparse(z, s), pick]))
+        kept = independent_rows(mechanism.in_units(G), INDEPENDENT)
+        v = least_change(G[kept], rates[kept], mechanism.mass)
+    else:
+        G = np.vstack([rows.dense(z, s), pick.toarray()])
+        v = _least_energy(mechanism, G, np.linalg.lstsq(G, rates, rcond=1e-10)[0])
     scale = max(float(np.abs(rates).max(initial=0.0)), 1e-300)
     left = float(np.abs(G @ v - rates).max(initial=0.0))
     if left > 1e-8 * scale:
@@ -192,6 +231,11 @@ def _start_velocities(
             f"the velocities at the start contradict constraints or drivers by "
             f"{left / scale:.1e} of the largest: give fewer of them, or correct them"
         )
+    return v
+
+
+def _least_energy(mechanism: MovingMechanism, G: Floats, v: Floats) -> Floats:
+    """(N,) of all rates with the same G v (m,) that with the least kinetic energy."""
     _, sizes, axes = np.linalg.svd(G)
     rank = int(np.count_nonzero(sizes > 1e-10 * sizes.max(initial=1e-300)))
     free = axes[rank:].T
@@ -384,10 +428,14 @@ def _reactions(
     rows, (names, of) = mechanism.rows, mechanism.parts
     s, n = mechanism.numbers(t)[0], len(mechanism.structure.r0)
     row, col = rows.slope_places
-    force = np.zeros((len(names), rows.unknowns))
-    np.add.at(force, (of[row], col), rows.slopes(state.z, s) * state.lam[row])
-    on_nodes = np.linalg.norm(force[:, : 3 * n].reshape(-1, n, 3), axis=2)
-    reaction = on_nodes.max(axis=1, initial=0.0)
+    on_nodes = col < 3 * n
+    pairs, of_pair = np.unique(
+        of[row[on_nodes]] * n + col[on_nodes] // 3, return_inverse=True
+    )
+    force, carried = np.zeros((len(pairs), 3)), rows.slopes(state.z, s) * state.lam[row]
+    np.add.at(force, (of_pair, col[on_nodes] % 3), carried[on_nodes])
+    reaction = np.zeros(len(names))
+    np.maximum.at(reaction, pairs // n, np.linalg.norm(force, axis=1))
     unsure = mechanism.sharing(state.z, t, state.kept, state.lam)
     reaction[np.unique(of[unsure])] = np.nan
     first, r = rows.count - len(mechanism.drivers), state.z[: 3 * n].reshape(n, 3)

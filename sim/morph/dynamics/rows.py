@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from sim.arrays import Bools, Floats, Ints
 
@@ -44,6 +45,13 @@ class QuadraticRows:
         x = np.append(z, 1.0)
         terms = self.factor * s[self.slot] * x[self.i] * x[self.j]
         return np.bincount(self.row, terms, self.count).astype(np.float64)
+
+    def rounding(self, z: Floats, s: Floats) -> Floats:
+        """(m,) by how much rounding of their products may change c at z."""
+        x = np.append(z, 1.0)
+        terms = np.abs(self.factor * s[self.slot] * x[self.i] * x[self.j])
+        sums = np.bincount(self.row, terms, self.count)
+        return (np.finfo(np.float64).eps * sums).astype(np.float64)
 
     def slopes(self, z: Floats, s: Floats, one: float = 1.0) -> Floats:
         """Entries of G at z; with `one` zero, of what is linear in z of it."""
@@ -93,6 +101,11 @@ class QuadraticRows:
         G = np.zeros((self.count, self.unknowns))
         np.add.at(G, self.slope_places, self.slopes(z, s))
         return G
+
+    def sparse(self, z: Floats, s: Floats) -> csr_array:
+        """(m, N) G."""
+        shape = (self.count, self.unknowns)
+        return csr_array((self.slopes(z, s), self.slope_places), shape=shape)
 
     def chosen(self, kept: Bools) -> "QuadraticRows":
         """The kept rows (m,) alone."""
