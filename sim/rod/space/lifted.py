@@ -23,11 +23,6 @@ def lifted(
     Parameters
     ----------
     sections : of all edges, or of each
-
-    Raises
-    ------
-    ValueError
-        where rods are joined so that an edge would have to run both ways
     """
     edges, bends = _directed(rod)
     m = len(edges)
@@ -84,28 +79,21 @@ def _of_bends(
 def _directed(rod: Rod) -> tuple[Ints, Ints]:
     """Edges turned so that rods run from tail to head, and bends as pairs of runs.
 
-    A bend of a joint that folds back begins with its first edge backwards.
+    Where an edge runs one way in one bend and the other in another it is backwards in
+    the later one, and a bend of a joint that folds back begins with its first edge so.
     """
     m, plain = len(rod.edges), len(rod.bends) - len(rod.joints.fold)
     of = {frozenset(ends): e for e, ends in enumerate(rod.edges.tolist())}
-    way: dict[int, tuple[int, int]] = {}
-    pairs = []
-    for b, (i, j, k) in enumerate(rod.bends[:plain].tolist()):
-        pair = of[frozenset((i, j))], of[frozenset((j, k))]
-        for e, ends in zip(pair, ((i, j), (j, k)), strict=True):
-            if way.setdefault(e, ends) != ends:
-                raise ValueError(
-                    f"rod: bend {b} runs along edge {e} from node {ends[0]} to "
-                    f"{ends[1]}, another bend the other way: leave dimension at 2"
-                )
-        pairs.append(pair)
-    edges = [way.get(e, tuple(ends)) for e, ends in enumerate(rod.edges.tolist())]
-    for (i, j, k), fold in zip(
-        rod.bends[plain:].tolist(), rod.joints.fold.tolist(), strict=True
-    ):
-        runs = (i, j) if fold > 0.0 else (j, i), (j, k)
-        e, f = (of[frozenset(run)] for run in runs)
-        pairs.append(
-            (e if edges[e] == runs[0] else m + e, f if edges[f] == runs[1] else m + f)
-        )
-    return np.array(edges), np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    ways = [((i, j), (j, k)) for i, j, k in rod.bends[:plain].tolist()]
+    edges = {e: tuple(ends) for e, ends in enumerate(rod.edges.tolist())}
+    edges |= {of[frozenset(run)]: run for both in reversed(ways) for run in both[::-1]}
+    folds = zip(rod.bends[plain:].tolist(), rod.joints.fold.tolist(), strict=True)
+    for (i, j, k), fold in folds:
+        ways.append(((i, j) if fold > 0.0 else (j, i), (j, k)))
+    numbers = [[of[frozenset(run)] for run in both] for both in ways]
+    pairs = [
+        [e if edges[e] == run else m + e for e, run in zip(own, both, strict=True)]
+        for own, both in zip(numbers, ways, strict=True)
+    ]
+    directed = np.array([edges[e] for e in range(m)])
+    return directed, np.array(pairs, dtype=np.int64).reshape(-1, 2)

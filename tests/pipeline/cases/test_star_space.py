@@ -101,9 +101,16 @@ def test_one_option_takes_a_rod_of_ones_own_into_space() -> None:
     assert np.abs(ends[1][:, :2] - ends[0]).max() <= 1e-9
 
 
-@pytest.mark.parametrize("name", ["tree", "gripper"])
-def test_one_option_takes_a_robot_of_a_file_into_space(name: str) -> None:
-    """Its joints, sections, soft clamps and limbs."""
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("tree", 1e-6), ("gripper", 1e-6), ("cantilever", 1e-6), ("arch", 1e-6),
+        ("chain", 2e-4), ("ring", 2e-4),
+    ],
+)  # fmt: skip
+def test_one_option_takes_a_robot_of_a_file_into_space(name: str, near: float) -> None:
+    """Its joints, sections, soft clamps and limbs; stiff bars, and what is on a ground,
+    less closely."""
     path = str(Path(ROOT) / f"conf/robot/{name}.yaml")
     options = StepOptions(tolerance=1e-12)
     cases = [
@@ -113,7 +120,7 @@ def test_one_option_takes_a_robot_of_a_file_into_space(name: str) -> None:
     ends = [list(case.steps())[-1].x for case in cases]
     way = np.abs(ends[0] - cases[0].world.rod.nodes).max()
     assert way > 1e-4
-    assert np.abs(ends[1][:, :2] - ends[0]).max() <= 1e-6 * way + 1e-11
+    assert np.abs(ends[1][:, :2] - ends[0]).max() <= near * way + 1e-11
     _, recorder = recorded(cases[1])
     assert recorder.summary()["stop"] == "duration"
 
