@@ -18,7 +18,7 @@ problem itself is at rounding.
 
 import numpy as np
 
-from sim.arrays import Bools, Floats
+from sim.arrays import Floats
 from sim.kernels import kernel
 
 SWEEPS = 30
@@ -54,39 +54,67 @@ def _sweep(
                 p[k, 2] *= bound / size
 
 
+@kernel
+def _project(
+    p: Floats, q: Floats, size: Floats, mu: float, each: Floats, r: Floats
+) -> float:
+    """r <- p less q in the cone; its largest part, m, or nan."""
+    most, sound = 0.0, True
+    for k in range(len(p)):
+        normal = 0.0 if q[k, 0] < 0.0 else q[k, 0]
+        bound = mu * normal
+        share = bound / max(size[k], 1e-300) if size[k] > bound else 1.0
+        r[k, 0] = p[k, 0] - normal
+        for a in range(1, 3):
+            r[k, a] = p[k, a] - share * q[k, a]
+        for a in range(3):
+            part = abs(r[k, a]) * each[k, a]
+            sound = sound and part == part
+            most = max(most, part)
+    return float(most if sound else np.nan)
+
+
 def _projected(
-    b: Floats, W: Floats, mu: float, scale: Floats, p: Floats
-) -> tuple[Floats, Floats, Bools, Bools]:
-    """r (c, 3), q (c, 3), and which contacts are closed, and slide."""
-    w = b + (W @ p.ravel()).reshape(-1, 3)
-    q = p - w / scale[:, [0, 1, 1]]
-    bound = mu * np.maximum(q[:, 0], 0.0)
-    size = np.hypot(q[:, 1], q[:, 2])
-    slides = size > bound
-    share = np.where(slides, bound / np.maximum(size, 1e-300), 1.0)
-    onto = np.column_stack([np.maximum(q[:, 0], 0.0), share[:, None] * q[:, 1:]])
-    return p - onto, q, q[:, 0] > 0.0, slides
+    w: Floats, mu: float, each: Floats, p: Floats
+) -> tuple[Floats, Floats, Floats, float]:
+    """r (c, 3), q (c, 3), the size of q across, and the largest part of r, m."""
+    q = p - w / each
+    size, r = np.hypot(q[:, 1], q[:, 2]), np.empty_like(q)
+    return r, q, size, float(_project(p, q, size, mu, each, r))
+
+
+@kernel
+def _slopes(
+    W: Floats, mu: float, each: Floats, q: Floats, size: Floats, J: Floats
+) -> None:
+    """J (3 c, 3 c) <- dr/dp."""
+    for k in range(len(q)):
+        n, bound, open_now = 3 * k, mu * q[k, 0], not q[k, 0] > 0.0
+        slides = size[k] > bound and not open_now
+        e, f, share = 0.0, 0.0, 1.0
+        if slides:
+            e, f, share = q[k, 1] / size[k], q[k, 2] / size[k], bound / size[k]
+        for j in range(len(W)):
+            d = (1.0 if j == n else 0.0) - W[n, j] / each[k, 0]
+            u = (1.0 if j == n + 1 else 0.0) - W[n + 1, j] / each[k, 1]
+            v = (1.0 if j == n + 2 else 0.0) - W[n + 2, j] / each[k, 2]
+            if open_now:
+                d = u = v = 0.0
+            elif slides:
+                along = e * u + f * v
+                u = mu * e * d + share * (u - e * along)
+                v = mu * f * d + share * (v - f * along)
+            J[n, j] = (1.0 if j == n else 0.0) - d
+            J[n + 1, j] = (1.0 if j == n + 1 else 0.0) - u
+            J[n + 2, j] = (1.0 if j == n + 2 else 0.0) - v
 
 
 def _newton_step(
-    W: Floats, mu: float, scale: Floats, r: Floats, q: Floats, closed: Bools,
-    slides: Bools,
-) -> Floats:  # fmt: skip
+    W: Floats, mu: float, each: Floats, r: Floats, q: Floats, size: Floats
+) -> Floats:
     """(c, 3) change of p that makes the linearised r vanish."""
-    c = len(r)
-    dq = np.eye(3 * c) - W / np.repeat(scale[:, [0, 1, 1]].ravel(), 3 * c).reshape(
-        3 * c, 3 * c
-    )
-    dq = dq.reshape(c, 3, 3 * c)
-    onto = np.zeros_like(dq)
-    onto[closed] = dq[closed]
-    k = np.flatnonzero(closed & slides)
-    size = np.hypot(q[k, 1], q[k, 2])[:, None, None]
-    e = q[k, 1:, None] / size
-    across = dq[k, 1:] - e * np.sum(e * dq[k, 1:], axis=1, keepdims=True)
-    bound = mu * q[k, :1, None]
-    onto[k, 1:] = mu * e * dq[k, :1] + bound / size * across
-    J = np.eye(3 * c) - onto.reshape(3 * c, 3 * c)
+    J = np.empty_like(W)
+    _slopes(W, mu, each, q, size, J)
     try:
         return np.asarray(-np.linalg.solve(J, r.ravel()).reshape(-1, 3))
     except np.linalg.LinAlgError:
@@ -116,26 +144,29 @@ def coulomb_in_space(
             _sweep(softened, there, mu, scale, p, SWEEPS)
         share *= 10.0 if left > 0.1 * allowed else 0.1
         share = min(max(share, SOFTEST[0]), SOFTEST[1])
-        r = _projected(b, W, mu, scale, p)[0]
-        size = float((np.abs(r) * each).max(initial=0.0))
+        size = _projected(_moved(W, b, p), mu, each, p)[3]
         if size <= allowed:
             break
     return p, size
+
+
+def _moved(W: Floats, b: Floats, p: Floats) -> Floats:
+    """(c, 3) what forces p bring."""
+    return b + (W @ p.ravel()).reshape(-1, 3)
 
 
 def _newton(
     W: Floats, b: Floats, mu: float, scale: Floats, p: Floats, allowed: float
 ) -> tuple[Floats, float]:
     """The best p of a few iterations, and the residual that it leaves, m."""
-    best, least = p, np.inf
+    best, least, each = p, np.inf, scale[:, [0, 1, 1]]
     for _ in range(ITERATIONS):
-        r, q, closed, slides = _projected(b, W, mu, scale, p)
-        size = float((np.abs(r) * scale[:, [0, 1, 1]]).max(initial=0.0))
+        r, q, across, size = _projected(_moved(W, b, p), mu, each, p)
         if size < least:
             best, least = p, size
         if size <= allowed or not np.isfinite(size):
             break
-        step = _newton_step(W, mu, scale, r, q, closed, slides)
+        step = _newton_step(W, mu, each, r, q, across)
         if not np.abs(step).max() * scale.min() < FAR:
             break
         p = p + step
@@ -153,12 +184,7 @@ def cone_scale(W: Floats) -> Floats:
 
 def cone_residual(w: Floats, mu: float, scale: Floats, p: Floats) -> float:
     """The largest part of r in m, of forces p and what they bring, w, (c, 3)."""
-    q = p - w / scale[:, [0, 1, 1]]
-    bound = mu * np.maximum(q[:, 0], 0.0)
-    size = np.hypot(q[:, 1], q[:, 2])
-    share = np.minimum(1.0, bound / np.maximum(size, 1e-300))
-    onto = np.column_stack([np.maximum(q[:, 0], 0.0), share[:, None] * q[:, 1:]])
-    return float((np.abs(p - onto) * scale[:, [0, 1, 1]]).max(initial=0.0))
+    return _projected(w, mu, scale[:, [0, 1, 1]], p)[3]
 
 
 def contact_tangents(normal: Floats) -> Floats:

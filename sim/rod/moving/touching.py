@@ -19,7 +19,7 @@ from sim.arrays import Bools, Floats, Ints
 from sim.contact.candidates import boxes, overlaps
 from sim.contact.distance import closest_on_edges
 from sim.contact.safe_step import pair_step
-from sim.kernels import kernel
+from sim.kernels import inner, kernel
 from sim.limits import refuse_negative, refuse_unless_finite
 from sim.rod.moving.beside import FIRST_BODY, body_of, spots_of, touching_places
 from sim.rod.moving.bodies import Body
@@ -254,30 +254,56 @@ def once(rod: SpaceRod, found: Contacts) -> Bools:
 
     At a node both edges say so, unless one of them is closer beyond it.
     """
-    edge, share = found.edge, found.share
-    tail, head = (rod.edges[np.maximum(edge, 0), k] for k in range(2))
-    at = np.where(share > 0.5, head, tail)
-    ends = (share <= AT_END) | (share >= 1.0 - AT_END)
-    ends[:, 1] &= edge[:, 1] >= 0
-    node = np.minimum(edge.min(initial=0), FIRST_BODY) - 1 - at  # below all bodies
-    place = np.sort(np.where(ends, node, edge), axis=1)
-    within = (edge[:, 1] <= FIRST_BODY) & ~ends[:, 0]
-    part = np.where(within, np.rint(share[:, 0] / AT_END), 0.0)
-    place = np.column_stack([place, part.astype(np.int64)])
-    first: dict[tuple[int, ...], int] = {}
-    for k, pair in enumerate(place.tolist()):
-        first.setdefault(tuple(pair), k)
-    chosen = np.zeros(len(edge), dtype=np.bool_)
-    chosen[list(first.values())] = True
-    number = {frozenset(pair): k for k, pair in enumerate(edge.tolist())}
-    for k, side in np.argwhere(ends & chosen[:, None] & (edge[:, 1:] >= 0)).tolist():
-        node, own, other = at[k, side], edge[k, side], edge[k, 1 - side]
-        for beyond in np.flatnonzero((rod.edges == node).any(axis=1)).tolist():
-            j = number.get(frozenset((beyond, int(other))), k)
-            mine = int(edge[j, 1] == beyond)
-            if beyond != own and j != k and not (ends[j, mine] and at[j, mine] == node):
-                chosen[k] = False
+    chosen = np.ones(len(found.edge), dtype=np.bool_)
+    _choose(rod.edges, np.ascontiguousarray(found.edge), found.share, chosen)
     return chosen
+
+
+@kernel
+def _choose(edges: Ints, edge: Ints, share: Floats, chosen: Bools) -> None:
+    """Take those off that are told twice, or closer beyond an end."""
+    c = len(edge)
+    at, place = np.empty((c, 2), dtype=np.int64), np.empty((c, 3), dtype=np.int64)
+    ends = np.zeros((c, 2), dtype=np.bool_)
+    below = FIRST_BODY  # all bodies
+    for k in range(c):
+        below = min(below, edge[k, 0], edge[k, 1])
+    for k in range(c):
+        for side in range(2):
+            e, s = edge[k, side], share[k, side]
+            at[k, side] = edges[max(e, 0), 1 if s > 0.5 else 0]
+            at_end = s <= AT_END or s >= 1.0 - AT_END
+            ends[k, side] = at_end and (side == 0 or e >= 0)
+            place[k, side] = below - 1 - at[k, side] if ends[k, side] else e
+        one, other = place[k, 0], place[k, 1]
+        place[k, 0], place[k, 1], place[k, 2] = min(one, other), max(one, other), 0
+        if edge[k, 1] <= FIRST_BODY and not ends[k, 0]:
+            place[k, 2] = int(np.rint(share[k, 0] / AT_END))
+        for j in range(k):
+            same = place[j, 0] == place[k, 0] and place[j, 1] == place[k, 1]
+            if same and place[j, 2] == place[k, 2]:
+                chosen[k] = False
+    for k in range(c):
+        for side in range(2):
+            if chosen[k] and ends[k, side] and edge[k, 1] >= 0:
+                chosen[k] = not _closer_beyond(edges, edge, at, ends, k, side)
+
+
+@inner
+def _closer_beyond(
+    edges: Ints, edge: Ints, at: Ints, ends: Bools, k: int, side: int
+) -> bool:
+    """Whether an edge beyond the end of contact k is closer, away from that end."""
+    node, own, other = at[k, side], edge[k, side], edge[k, 1 - side]
+    for j in range(len(edge)):
+        for mine in range(2):
+            beyond = edge[j, mine]
+            if j == k or beyond < 0 or beyond == own or edge[j, 1 - mine] != other:
+                continue
+            beside = edges[beyond, 0] == node or edges[beyond, 1] == node
+            if beside and not (ends[j, mine] and at[j, mine] == node):
+                return True
+    return False
 
 
 def contacts_of(
