@@ -27,7 +27,7 @@ from pydantic import Field, model_validator
 from pipeline.cases.in_metres import in_metres
 from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
 from pipeline.config.checking import checked
-from pipeline.config.models import Entry, Point, Rows, numbers
+from pipeline.config.models import Coordinate, Entry, Point, Rows, numbers
 from pipeline.formats.structure_file import OwnStructure, document
 from pipeline.formats.structure_masses import RigidMassEntry, masses_document
 from sim.arrays import Floats
@@ -59,8 +59,8 @@ class DriverEntry(Entry):
     length: Two | None = None
     angle: Three | None = None
     place: Two | None = None
-    rate: float = 0.0
-    table: Rows[Annotated[tuple[float, float], numbers(2)]]
+    rate: Coordinate = 0.0
+    table: Rows[Annotated[tuple[Coordinate, Coordinate], numbers(2)]]
     normal: Point = ABOUT_Z
 
     @model_validator(mode="after")
@@ -91,7 +91,7 @@ class DamperEntry(Entry):
     length: Two | None = None
     angle: Three | None = None
     hinge: Four | None = None
-    viscosity: float
+    viscosity: Coordinate
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -116,7 +116,9 @@ class MotionEntries(Entry):
     """What a case says of a motion besides numbers."""
 
     masses: Rows[RigidMassEntry]
-    velocities: Rows[Annotated[tuple[Node, float, float, float], numbers(4)]]
+    velocities: Rows[
+        Annotated[tuple[Node, Coordinate, Coordinate, Coordinate], numbers(4)]
+    ]
     drivers: Rows[DriverEntry]
     dampers: Rows[DamperEntry]
     ground: Rows[PlaneAtRestEntry]

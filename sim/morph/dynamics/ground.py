@@ -11,6 +11,7 @@ from sim.limits import refuse_negative
 from sim.morph.structure.constraints import ConstraintKind
 from sim.morph.structure.structure import Structure
 
+SHORTEST = 1e-100  # normal, whose square is still a number
 BELOW = 1e-9  # of the size: a node may start so much under a plane
 
 
@@ -33,8 +34,11 @@ class PlaneAtRest:
                 raise ValueError(
                     f"the {name} of a ground is {x.tolist()}: give x, y, z"
                 )
-        if not self.normal.any():
-            raise ValueError("the normal of a ground is 0: give where it points")
+        if not np.abs(self.normal).max() > SHORTEST:
+            raise ValueError(
+                f"the normal of a ground is {self.normal.tolist()}: give where it "
+                "points"
+            )
 
     @property
     def unit_normal(self) -> Floats:
