@@ -5,7 +5,9 @@ part bars and hinges have stresses of their own, those that the last linearisati
 foretold for x + p (mixed integration points: Magisano, Leonetti and Garcea, CMAME 313,
 2017),
 
-    s <- e(x) + b . p,      t <- theta(x) - rest + g . p.
+    s <- e(x) + b . p,      t <- theta(x) - rest + g . p;
+
+at the start of an increment they follow from the last two equilibria.
 
 The stresses at x + p are those of stiff bars that a turn made longer, and would mislead
 the next step. The equations solved are the same.
@@ -49,7 +51,8 @@ from sim.origami.model.blocks import (
     slopes_at,
 )
 
-CLOSE = 1e-3  # of the skin: a state this near has the signs of the pivots of another
+NEARLY = 100.0  # tolerances from which the last factor is tried once more
+CLOSE = 1e-2  # of the skin: a state this near has the signs of the pivots of another
 SINGULAR = 1e-14  # smallest pivot, of the stiffest entry, that counts as one
 
 
@@ -97,6 +100,10 @@ class LargeSearch:
         at = self.stresses
         self.stresses = slopes_at(self.problem.model, at.strain, at.turn)
 
+    def stresses_here(self) -> Floats:
+        """(b + h,) strains, and turns in rad, of the last linearisation."""
+        return np.concatenate([self.stresses.strain, self.stresses.turn])
+
     def foretell(self, move: Floats) -> None:
         """Let the geometric stiffness have the stresses that a move leads to."""
         model, at = self.problem.model, self.stresses
@@ -131,15 +138,15 @@ class LargeSearch:
         self.moved += farthest(self.x, before)
         return part
 
-    def corrected_step(self, system: LargeSystem, r: Floats) -> tuple[Floats, int]:
-        """As in `minimum`: p of (K + mu I) p = r, and negative pivots of K itself."""
+    def corrected(self, system: LargeSystem) -> tuple[Factor, int]:
+        """As in `minimum`: L D L^T = K + mu I, and the negative pivots of K itself."""
         factor = factorised(self.fronts, system, 0.0)
         negative, mu = factor.negative, 1e-9 * system.largest
         while factor.negative > 0 or _smallest(factor) < SINGULAR * system.largest:
             factor = factorised(self.fronts, system, mu)
             mu *= 8.0
         self.moved = 0.0
-        return factor.solve(r), negative
+        return factor, negative
 
     def result(
         self, system: LargeSystem, residual: float, iterations: int, converged: bool
@@ -154,43 +161,54 @@ def _smallest(factor: Factor) -> float:
     return float(np.abs(factor.pivot).min())
 
 
+def foretold_stresses(stresses: Floats, times: Floats, t: float) -> Floats:
+    """(b + h,) at the load factor or part t, on the line through the last two.
+
+    Parameters
+    ----------
+    stresses : (k, b + h) of the last equilibria, k at most 2
+    times : (l,) theirs, and those before; where there is one, the last stresses
+    """
+    if len(times) < 2 or len(stresses) < 2:
+        return np.asarray(stresses[-1])
+    share = (t - times[-1]) / (times[-1] - times[-2])
+    return np.asarray(stresses[-1] + share * (stresses[-1] - stresses[-2]))
+
+
 def minimise_large(
     problem: FoldingProblem,
     fronts: SheetFronts,
     near: NearbyPairs,
     x: Floats,
     ahead: Floats,
-    before: Floats,
+    stresses: Floats,
     angles: Floats,
     load: Floats,
     tolerance: float,
     most: int,
-) -> tuple[NewtonResult, SheetFronts]:
-    """As `minimum.minimise`, with fronts, which may have become more.
+) -> tuple[NewtonResult, SheetFronts, Floats]:
+    """As `minimum.minimise`; also the fronts, which may have become more, and stresses.
 
     Parameters
     ----------
-    before : (h,) rest angles at which x is in equilibrium, whose stresses are the first
+    stresses : (b + h,) with which the geometric stiffness begins
     """
-    room = slopes_at(
-        problem.model, np.zeros(len(problem.model.bar)), np.zeros(len(angles))
-    )
-    search = LargeSearch(problem, fronts, near, x, before, load, room)
-    search.with_own_stresses()
-    search.angles = angles
+    room = slopes_at(problem.model, *np.split(stresses, [len(problem.model.bar)]))
+    search = LargeSearch(problem, fronts, near, x, angles, load, room)
     begin = search.potential()
     search.advance(ahead)
     plain, negative = _full_steps(search, tolerance, min(FULL_STEPS, most))
     at_rest, end = plain.converged, search.potential()
     if at_rest and negative == 0 and end <= begin + ROUNDING * abs(begin):
-        return plain, search.fronts
+        return plain, search.fronts, search.stresses_here()
     if not (at_rest and negative > 0):
         search.x = x
         search.near = near_at(problem, x, GENEROUS * problem.skin)
     left = most - plain.iterations
     searched = _line_search_descent(search, tolerance, left)
     total = plain.iterations + searched.iterations
-    return searched._replace(iterations=total), search.fronts
+    result = searched._replace(iterations=total)
+    return result, search.fronts, search.stresses_here()
 
 
 def _full_steps(
@@ -200,19 +218,21 @@ def _full_steps(
 
     The pivots are those of a state within `CLOSE` of the last.
     """
-    negative = 0
+    factor, negative, fresh = None, 0, False
     for iteration in range(most + 1):
         system, r = search.linearise()
         residual = norm(r)
         done = residual <= tolerance
-        if iteration == most or (
-            done and negative == 0 and search.moved <= CLOSE * search.problem.skin
-        ):
+        known = negative == 0 and search.moved <= CLOSE * search.problem.skin
+        if iteration == most or (done and known):
             break
-        p, negative = search.corrected_step(system, r)
+        again = fresh and known and residual <= NEARLY * tolerance
+        if factor is None or not again:
+            factor, negative = search.corrected(system)
+        fresh = not again
         if done:
             break
-        move = spread(search.problem.model, p)
+        move = spread(search.problem.model, factor.solve(r))
         search.foretell(search.advance(move) * move)
     return search.result(system, residual, iteration, done), negative
 
@@ -229,7 +249,8 @@ def _line_search_descent(
         residual = norm(r)
         if iteration == most:
             break
-        p, negative = search.corrected_step(system, r)
+        factor, negative = search.corrected(system)
+        p = factor.solve(r)
         if residual <= tolerance:
             if negative == 0:
                 return search.result(system, residual, iteration, True)

@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from sim.arrays import Floats
 from sim.origami.folding.equilibrium import NewtonResult, full_newton
-from sim.origami.folding.large import minimise_large
+from sim.origami.folding.large import foretold_stresses, minimise_large
 from sim.origami.folding.minimum import minimise
 from sim.origami.folding.prediction import (
     MOST_POINTS,
@@ -34,12 +36,14 @@ def equilibrate(
 ) -> tuple[SheetState, NewtonResult]:
     """Equilibrium at the given rest angles and load, by the sheet's rules."""
     near, x, most = state.near, state.x, sheet.max_iterations
-    fronts, points = state.fronts, MOST_POINTS
+    fronts, stresses, points = state.fronts, state.stresses, MOST_POINTS
     if fronts is not None:
         ahead, most = extrapolated_move(*state.past, part), most or MOST_SEARCHES
-        out, fronts = minimise_large(
-            problem, fronts, near, x, ahead, state.angles, angles, load, tolerance, most
+        first = foretold_stresses(stresses, state.past[0], part)
+        out, fronts, last = minimise_large(
+            problem, fronts, near, x, ahead, first, angles, load, tolerance, most
         )
+        stresses = np.stack([stresses[-1], last])
         points = OF_LARGE
     elif problem.safe:
         ahead, most = extrapolated_move(*state.past, part), most or MOST_SEARCHES
@@ -56,5 +60,6 @@ def equilibrate(
         factor=part,
         past=past,
         fronts=fronts,
+        stresses=stresses,
     )
     return reached, out

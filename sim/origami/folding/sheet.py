@@ -1,6 +1,6 @@
 """A mesh that is held, touches itself, and is somewhere."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -79,6 +79,8 @@ class SheetState:
     rise : (u,) K of `sim.origami.model.conduction`; None of a cold sheet
     unloaded : (h,) rest angles without the moments of this phase, rad; None without any
     fronts : of a large sheet with rules "full"
+    stresses : (k, b + h) of its bars and hinges at the last k = 1 or 2 equilibria,
+        strains, then turns from the rest angles, rad
     """
 
     x: Floats
@@ -91,6 +93,7 @@ class SheetState:
     rise: Floats | None = None
     unloaded: Floats | None = None
     fronts: SheetFronts | None = None
+    stresses: Floats = field(default_factory=lambda: np.zeros((1, 0)))
 
 
 def hinge_angles(mesh: BarHingeMesh, x: Floats, of: Bools | None = None) -> Floats:
@@ -109,6 +112,7 @@ def flat_state(mesh: BarHingeMesh, problem: FoldingProblem) -> SheetState:
         factor=0.0,
         past=(np.zeros(1), rest[None]),
         fronts=fronts_of(problem.model) if problem.safe else None,
+        stresses=np.zeros((1, len(mesh.bar) + len(mesh.hinge))),
     )
 
 
