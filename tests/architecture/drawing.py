@@ -43,7 +43,7 @@ def _matrix(axes: Axes, folder: str) -> None:
     place = {room: i for i, room in enumerate(rooms)}
     for i in range(len(rooms)):
         axes.plot(i, i, "s", color=DIAGONAL, markersize=9)
-    for importer, imported in found:
+    for importer, imported in sorted(found):
         x, y = place[imported], place[importer]
         axes.plot(x, y, "o", color=DOWN if x < y else UP, markersize=5)
     axes.set_title(f"{folder}: {len(found)} pairs", fontsize=9, loc="left")

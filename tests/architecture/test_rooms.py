@@ -74,6 +74,16 @@ def test_a_picture_says_the_arrows_that_it_was_drawn_with(
     assert said() == words.replace(", named", "")
 
 
+def test_a_picture_is_the_same_file_in_whatever_order_imports_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [("above", "below"), ("above", "named"), ("named", "below")]
+    for name, order in {"one.svg": found, "two.svg": found[::-1]}.items():
+        monkeypatch.setattr("tests.architecture.drawing.arrows", lambda _, o=order: o)
+        draw(tmp_path / name)
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+
+
 def test_names_of_classes_are_counted_over_files(house: Path) -> None:
     held = rooms.classes_of_one_name()
     assert held == {"Same": ["pipeline/above/a.py", "pipeline/below/b.py"]}
