@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pipeline.cases.moved_most import ToldLengths, moved_most
 from pipeline.cases.record import Arrays, Documents, Row, Summary, TableRow, Tables
-from pipeline.formats.structure_file import document
+from pipeline.formats.structure_file import OwnStructure, document
 from sim.arrays import Floats, Ints
 from sim.morph.equations.closing import closed
 from sim.morph.equations.system import system_of
@@ -225,8 +226,28 @@ class EquilibriumRecorder:
             **{name: row[name] for name in told},
             "links": len(_links(last.body)),
             "hinges": len(last.body.elastic.hinges),
+            **self._in_words(bool(unsure)),
             **warning(last.body.structure.constraints, self._near),
         }
+
+    def _in_words(self, unsure: bool) -> Summary:
+        """The node that moved most, the links that are pulled and pressed most."""
+        last, structure = self.seen[-1], self.case.body.structure
+        unit = structure.unit if isinstance(structure, OwnStructure) else ""
+        said: Summary = {
+            "moved": moved_most(structure.r0, last.found.r(), ToldLengths(unit))
+        }
+        tension, links = _tension(last), _links(last.body).tolist()
+        ends = [] if unsure or not len(tension) else [tension.argmax()]
+        ends += [] if unsure or not len(tension) else [tension.argmin()]
+        signs = ("tension", 1.0), ("compression", -1.0)
+        told = [
+            f"link({links[k][0]}, {links[k][1]}) the largest {word}, "
+            f"{sign * tension[k]:.4g}"
+            for k, (word, sign) in zip(ends, signs, strict=False)
+            if sign * tension[k] > 0.0
+        ]
+        return said | ({"bears": "; ".join(told)} if told else {})
 
 
 def _links(body: LoadedStructure) -> Ints:

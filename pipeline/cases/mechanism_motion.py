@@ -11,7 +11,7 @@ dampers     [{length: [a, b], viscosity: 2}, ...]: a length, an angle [a, b, c] 
 ground      [{point: [0, 0, 0], normal: [0, 0, 1]}, ...]: rigid planes through a point,
             which all nodes stay above by the radius of their bodies, with `friction`
 
-All in SI units. Lengths of a file are in its `unit`, and in m where it names none.
+All in SI units. ToldLengths of a file are in its `unit`, and in m where it names none.
 """
 
 import re
@@ -25,6 +25,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from pipeline.cases.in_metres import in_metres
+from pipeline.cases.moved_most import ToldLengths, moved_most
 from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
 from pipeline.config.checking import checked
 from pipeline.config.models import Coordinate, Entry, Point, Rows, numbers
@@ -125,7 +126,7 @@ class MotionEntries(Entry):
 
     @property
     def made_dampers(self) -> Dampers:
-        """Lengths first, then angles, then hinges, as coordinates have them."""
+        """ToldLengths first, then angles, then hinges, as coordinates have them."""
         kinds = ("length", "angle", "hinge")
         chosen = [
             [(getattr(d, kind), d.viscosity) for d in self.dampers if getattr(d, kind)]
@@ -332,6 +333,14 @@ class MechanismMotionRecorder:
     def tables(self) -> Tables:
         return {}
 
+    @property
+    def _lengths(self) -> ToldLengths:
+        """Those of the file."""
+        structure = self.case.body.structure
+        if isinstance(structure, OwnStructure) and structure.unit:
+            return ToldLengths(structure.unit, structure.metres)
+        return ToldLengths()
+
     def summary(self) -> Summary:
         step, mechanism = self.last, self.case.mechanism
         return {
@@ -339,6 +348,7 @@ class MechanismMotionRecorder:
             "nodes": len(step.r),
             "time": step.time,
             "steps": step.state.step,
+            "moved": moved_most(mechanism.loaded.structure.r0, step.r, self._lengths),
             "mass": mechanism.total_mass,
             "energy": step.kinetic + step.potential,
             "driven": step.driven,

@@ -47,6 +47,7 @@ from sim.morph.targets.smooth_cloud import SmoothCloud
 
 CLOSED_BY_ROUNDING = 1e-6  # of L, up to which closing a start changes it unsaid
 NOTHING = np.empty(0)
+REACHED = 1e-3  # of L, up to which a target counts as reached
 AT_LIMIT = 1e-3  # of the range of a joint, within which it is at a limit
 TOUCHING = 1e-4  # of L, force from which a contact counts
 NAMED = 5  # pairs in contact, the strongest
@@ -336,12 +337,27 @@ class MorphRecorder:
         }
         if self.start_moved > CLOSED_BY_ROUNDING * self._L:
             ended["start_moved"] = self.start_moved
-            ended |= {"unit": self._unit} if self._unit else {}
-        ended |= self._starts() | self._where_the_target_went()
+        ended |= {"unit": self._unit} if self._unit else {}
+        ended |= self._aimed() | self._starts() | self._where_the_target_went()
         ended |= self._surface() | self._held_by()
         if self.case.reactions:
             ended |= strongest(structure, self.reactions, self._unsure)
         return ended | warning(table, self._near) | self._doubled()
+
+    def _aimed(self) -> Summary:
+        """How far the leading node is from its goal that is farthest."""
+        lead = self.case.structure.leading
+        away = np.linalg.norm((self.last.r - self.last.g)[lead], axis=1)
+        if not len(away):
+            return {}
+        worst, allowed = int(np.argmax(away)), REACHED * self._L
+        return {
+            "target_reached": bool(away[worst] <= allowed),
+            "target_node": int(lead[worst]),
+            "target_miss": float(away[worst]),
+            "target_allowed": allowed,
+            "target_nodes": len(lead),
+        }
 
     def _doubled(self) -> Summary:
         """Nodes of a file that were written twice."""

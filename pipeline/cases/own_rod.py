@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.cases.moved_most import ToldLengths
 from pipeline.cases.record import State, Summary
 from pipeline.cases.rod_end import end_in_plane, end_in_space
 from pipeline.cases.rod_record import RodRecorder, moving, refuse_times, rod_state
@@ -147,10 +148,10 @@ class OwnRodCase:
         return RodRecorder(self, "duration", self._ends, state=state)
 
     def _ends(self, last: RodStep) -> Summary:
-        return end_in_plane(self.world.rod, last)
+        return end_in_plane(self.world, last, ToldLengths(), "case.duration")
 
     def _ends_in_space(self, last: SpaceMotionStep) -> Summary:
-        return end_in_space(self.space_world.rod, last)
+        return end_in_space(self.space_world, last, ToldLengths(), "case.duration")
 
 
 def _table(name: str, rows: Sequence[Sequence[float]], columns: int) -> Floats:

@@ -1,17 +1,19 @@
-"""How a rod ends: how far it moved from its start, and whether it came to rest."""
+"""How a rod ends: what moved most, and whether it came to rest."""
 
 import numpy as np
 
+from pipeline.cases.moved_most import ToldLengths, moved_most
 from pipeline.cases.record import Summary
 from sim.arrays import Floats
 from sim.rod.moving.motion import SpaceMotionStep
+from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.rod.paths import centroid
-from sim.rod.rod.rod import Rod
-from sim.rod.space.space_rod import SpaceRod
 from sim.rod.stepping.step import RodStep
+from sim.rod.stepping.world import World
 
 REST = 0.01  # of the way moved, that a rest may still creep in as long a time again
 UNMOVED = 1e-6  # of the size, below which nothing moves
+USUAL = 1e-4, 10.0  # m, sizes of robots that nobody doubts
 
 
 def rod_end(start: Floats, x: Floats, v: Floats, time: float) -> Summary:
@@ -33,16 +35,50 @@ def rod_end(start: Floats, x: Floats, v: Floats, time: float) -> Summary:
     return {"largest_displacement": way, "largest_speed": speed, "at_rest": at_rest}
 
 
-def end_in_plane(rod: Rod, last: RodStep) -> Summary:
-    """Where the centre of mass ends, m, how many nodes there are, and `rod_end`."""
+def end_in_plane(
+    world: World, last: RodStep, lengths: ToldLengths, longer: str
+) -> Summary:
+    """Where the centre of mass ends, m, how many nodes there are, `rod_end`, in words.
+
+    Parameters
+    ----------
+    longer : the key of the case that lets it run longer
+    """
+    rod = world.rod
     x_c, y_c = centroid(last.x, rod.mass)
-    place = {"x_c": float(x_c), "y_c": float(y_c), "nodes": len(last.x)}
-    return place | rod_end(rod.nodes, last.x, last.v, last.time)
+    place: Summary = {"x_c": float(x_c), "y_c": float(y_c), "nodes": len(last.x)}
+    loose = not rod.held.any() and world.ground is None and world.fluid is None
+    ends = rod_end(rod.nodes, last.x, last.v, last.time)
+    told = _in_words(rod.nodes, last.x, lengths, f"{longer}={2.0 * last.time:.3g}")
+    return place | ends | told | _doubts(rod.nodes, lengths, loose)
 
 
-def end_in_space(rod: SpaceRod, last: SpaceMotionStep) -> Summary:
-    """Where the centre of mass ends, m, and `rod_end`."""
+def end_in_space(
+    world: SpaceWorld, last: SpaceMotionStep, lengths: ToldLengths, longer: str
+) -> Summary:
+    """Likewise in space, where nodes are not counted."""
+    rod, around = world.rod, world.touching
     place = rod.mass @ last.x / rod.mass.sum()
-    centre = {f"{a}_c": float(c) for a, c in zip("xyz", place, strict=True)}
+    centre: Summary = {f"{a}_c": float(c) for a, c in zip("xyz", place, strict=True)}
     v = last.moving.v[: rod.nodes.size].reshape(-1, 3)
-    return centre | rod_end(rod.nodes, last.x, v, last.time)
+    grounded = around is not None and (around.ground is not None or around.bodies)
+    ends = rod_end(rod.nodes, last.x, v, last.time)
+    told = _in_words(rod.nodes, last.x, lengths, f"{longer}={2.0 * last.time:.3g}")
+    loose = not (rod.held.any() or grounded)
+    return centre | ends | told | _doubts(rod.nodes, lengths, loose)
+
+
+def _in_words(start: Floats, x: Floats, lengths: ToldLengths, longer: str) -> Summary:
+    return {"moved": moved_most(start, x, lengths), "runs_on": longer}
+
+
+def _doubts(start: Floats, lengths: ToldLengths, loose: bool) -> Summary:
+    """A warning of a robot that nothing holds, or of a size that no robot has."""
+    size, doubts = float(np.ptp(start, axis=0).max()), []
+    if loose:
+        doubts.append("no clamp, pin or ground holds the robot: it goes as a whole")
+    if not USUAL[0] <= size <= USUAL[1]:
+        doubts.append(
+            f"the robot is {lengths.said(size)} across: is its unit {lengths.unit}?"
+        )
+    return {"warning": "; ".join(doubts)} if doubts else {}

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
+from pipeline.cases.moved_most import ToldLengths
 from pipeline.cases.record import State, Summary
 from pipeline.cases.rod_end import end_in_plane, end_in_space
 from pipeline.cases.rod_record import RodRecorder, moving, refuse_times, rod_state
@@ -133,8 +134,12 @@ class RodFileCase:
         state = partial(rod_state, self)
         return RodRecorder(self, "duration", self._ends, state=state)
 
+    @property
+    def _lengths(self) -> ToldLengths:
+        return ToldLengths(self._drawn.unit, self._drawn.metres, drawn=True)
+
     def _ends(self, last: RodStep) -> Summary:
-        return end_in_plane(self.world.rod, last)
+        return end_in_plane(self.world, last, self._lengths, "case.lasts")
 
     def _ends_in_space(self, last: SpaceMotionStep) -> Summary:
-        return end_in_space(self.space_world.rod, last)
+        return end_in_space(self.space_world, last, self._lengths, "case.lasts")

@@ -37,6 +37,7 @@ class DrawnRod:
     """What a rod file describes, in m.
 
     sections : of each edge
+    unit, metres : of the file, and how long it is
     """
 
     rod: Rod
@@ -50,6 +51,8 @@ class DrawnRod:
     schedule: Pulses | None
     gravity: tuple[float, float]
     duration: float
+    unit: str
+    metres: float
 
 
 def read_rod(path: str) -> DrawnRod | SpaceRobot:
@@ -99,6 +102,8 @@ class _Drawing(RodPlaces):
             self._pulses(),
             self._plane((0.0, -GRAVITY, None) if given is None else given),
             content.duration,
+            content.unit,
+            self.m,
         )
 
     def _draw(self, where: str, rod: RodEntry) -> None:

@@ -47,6 +47,7 @@ class SpaceRobot:
     rods : (m,) of the file, of each edge
     force : (n, 3) N
     tendons, pulling : cables, and shares of their tensions by time
+    unit, metres : of the file, and how long it is
     """
 
     rod: SpaceRod
@@ -56,6 +57,8 @@ class SpaceRobot:
     ground: LevelGround | HeightField | None
     gravity: tuple[float, float, float]
     duration: float
+    unit: str
+    metres: float
     tendons: tuple[Tendon, ...] = ()
     pulling: Callable[[float], Floats] | None = None
 
@@ -158,6 +161,8 @@ class DrawnInSpace(RodPlaces):
             self._ground(),
             (x, y, z),
             content.duration,
+            content.unit,
+            self.m,
             tuple(self._tendon(k) for k in range(len(content.tendons))),
             self._pulling if content.tendons else None,
         )

@@ -27,7 +27,12 @@ ABOUT = (  # say how, not what
     "smallest_distance",
     "fold_missing_deg",  # told in words
 )
+SENTENCES = (
+    *("bears", "limits", "touching", "fold", "fold_why"),
+    *("warning", "doubled_nodes"),
+)
 SAID = {
+    "bears": "links",
     "limits": "limits reached",
     "fold_why": "because",
     "doubled_nodes": "warning",
@@ -42,8 +47,8 @@ NUMBER_UNITS = {  # where a solver is in SI units
 UNITS = {name: unit for unit, names in NUMBER_UNITS.items() for name in names.split()}
 OF_A_FILE = ("EquilibriumCase",)  # in the units of a structure file instead
 MEANT = {  # once, below the numbers that it is about
-    "E": "E is how far the leading nodes are from the target, S how spread out all "
-    "nodes are, both over L, their size at rest",
+    "E": "E is how far all nodes are from their goals (rms; nodes without a goal count "
+    "as there), S how spread out they are, both over L, their size at rest",
     "strain_energy": "strain_energy is in panels and creases, contact_energy in what "
     "touches",
     "displacement": "displacement is of the watched coordinate, since the last phase "
@@ -71,23 +76,49 @@ def told(record: Mapping[str, Any]) -> list[str]:
     steps = [f"{result.pop(k)} {k}" for k in STEPS if k in result]
     ended = [*steps[:1], f"{record.get('wall_s', 0.0):.1f} s"]
     lines = [", ".join(_numbers(record)) or "no numbers"]
-    why = f": {BY_STOP[stop]}" if stop in BY_STOP else ""
+    at_target = result.get("target_reached", False)
+    why = f": {BY_STOP[stop]}" if stop in BY_STOP and not at_target else ""
     lines.append(f"stopped by: {stop or 'its end'}, after {', '.join(ended)}{why}")
+    lines += _aimed(result)
     if "start_moved" in result:
         moved = f"{short(result['start_moved'])} {result.get('unit', '')}".rstrip()
         lines.append(f"start: a node moved by {moved} to fit the constraints")
-    if "largest_displacement" in result:
-        way, speed = result["largest_displacement"], result["largest_speed"]
-        rest = "at rest" if result["at_rest"] else "still moving"
-        lines.append(
-            f"moved: a node by {short(way)} m, the most; {rest}: the fastest node at "
-            f"{short(speed)} m/s"
-        )
-    for name in ("limits", "touching", "fold", "fold_why", "warning", "doubled_nodes"):
+    if "moved" in result:
+        lines.append(f"moved: {result['moved']}{_rest(result)}")
+    for name in SENTENCES:
         if result.get(name):
             off = f", {result['fold_off']}" if name + "_off" in result else ""
             lines.append(f"{SAID.get(name, name)}: {result[name]}{off}")
     return lines
+
+
+def _aimed(result: Mapping[str, Any]) -> list[str]:
+    """Whether the target is reached, and by which node it is missed most."""
+    if "target_reached" not in result:
+        return []
+    unit, node = result.get("unit", ""), result["target_node"]
+    miss, allowed = (
+        f"{result[name]:.3g} {unit}".rstrip()
+        for name in ("target_miss", "target_allowed")
+    )
+    many = result["target_nodes"]
+    of = f", the farthest of {many}" if many > 1 else ""
+    if result["target_reached"]:
+        return [f"target reached: node {node} within {miss}{of}"]
+    return [
+        f"target missed: node {node} by {miss}{of} (reached is within {allowed}, a "
+        "thousandth of L)"
+    ]
+
+
+def _rest(result: Mapping[str, Any]) -> str:
+    """Whether a robot is at rest, and what to say where it is not."""
+    if "at_rest" not in result:
+        return ""
+    fastest = f"the fastest node at {short(result['largest_speed'])} m/s"
+    if result["at_rest"]:
+        return f"; at rest: {fastest}"
+    return f"; still moving: {fastest}; {result['runs_on']} runs twice as long"
 
 
 def meant(record: Mapping[str, Any]) -> list[str]:

@@ -203,7 +203,12 @@ def test_a_pendulum_moves_alike_in_every_unit(tmp_path: Path, unit: str) -> None
         assert b.potential + b.kinetic == pytest.approx(energy, rel=1e-12)
         np.testing.assert_allclose(b.r, a.r, rtol=0.0, atol=0.248e-12)
     assert min(b.r[1, 0] for _, b in pairs) < -0.0249  # it swings across
-    written = other.recorder().documents()["structure.json"]
+    recorder = other.recorder()
+    recorder.see(pairs[-1][1])
+    way = UNITS[unit] * np.linalg.norm(pairs[-1][1].r[1] - pairs[0][1].r[1])
+    moved = str(recorder.summary()["moved"])
+    assert moved.startswith(f"node 1 by {way:.4g} {unit}, the most, to (")
+    written = recorder.documents()["structure.json"]
     assert isinstance(written, dict)
     assert written["unit"] == "m"
     np.testing.assert_allclose(written["nodes"], plain.body.structure.r0, rtol=1e-15)

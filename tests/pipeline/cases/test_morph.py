@@ -126,6 +126,8 @@ def test_structure_file_is_solved_towards_its_goals(tmp_path: Path) -> None:
     assert_allclose(last.r[2], SQUARE["goals"][0], atol=1e-8)  # type: ignore[index]
     assert result["stop"] == "gradient"
     assert float(result["projected_gradient"]) <= 1e-9
+    assert (result["target_reached"], result["target_node"]) == (True, 2)
+    assert float(result["target_miss"]) < 1e-8
 
 
 def test_limits_that_a_morph_ends_at_are_told_with_their_bounds(
@@ -138,6 +140,10 @@ def test_limits_that_a_morph_ends_at_are_told_with_their_bounds(
     (*_, last), recorder = recorded(MorphCase(structure_file(path), method="newton"))
     assert_allclose(np.linalg.norm(last.r[2] - last.r[0]), 1.45, rtol=1e-6)
     result = recorder.summary()
+    assert (result["target_reached"], result["target_node"]) == (False, 2)
+    missed = np.linalg.norm(last.r[2] - [1.5, 1.0, 0.0])
+    assert result["target_miss"] == pytest.approx(missed)
+    assert result["E"] == pytest.approx(missed / (2.0 * np.sqrt(0.5)))  # L, 4 nodes
     assert result["limits"] == "length(0, 2) at its most of 1.45 mm"
     assert "touching" not in result
     said = told({"result": result, "wall_s": 1.0})

@@ -46,7 +46,24 @@ def test_a_falling_rod_tells_the_way_and_the_speed_of_a_fall(
     assert ends["largest_displacement"] == pytest.approx(4.905 * time**2, rel=1e-6)
     assert ends["largest_speed"] == pytest.approx(9.81 * time, rel=1e-6)
     assert ends["at_rest"] is False
-    assert any("still moving: the fastest node at 0.19" in s for s in told_of(ends))
+    (moved,) = (s for s in told_of(ends) if s.startswith("moved: "))
+    assert "by 1.962 mm, the most, to (" in moved or "0.001962 m, the most" in moved
+    assert "still moving: the fastest node at 0.19" in moved
+    assert moved.endswith("=0.04 runs twice as long")
+    assert "warning: no clamp, pin or ground holds the robot" in told_of(ends)[-1]
+
+
+def test_a_drawn_rod_is_told_in_its_own_unit_and_doubted_where_it_is_huge(
+    tmp_path: Path,
+) -> None:
+    """50 mm as 50 m."""
+    (tmp_path / "huge.yaml").write_text(FALLING.replace("unit: mm", "unit: m"))
+    case = RodFileCase(str(tmp_path / "huge.yaml"))
+    said = dict(summary(case))
+    assert str(said["warning"]).endswith("the robot is 50 m across: is its unit m?")
+    ends = dict(summary(drawn(tmp_path / "falling.yaml", 2)))
+    assert str(ends["moved"]).startswith("the point drawn at (")
+    assert "across" not in str(ends["warning"])
 
 
 def told_of(ends: dict[str, object]) -> list[str]:

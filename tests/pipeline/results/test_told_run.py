@@ -41,12 +41,25 @@ def test_a_sheet_is_told_by_its_panels_and_the_kinds_of_its_lines(
     assert said == "sheet: 4 panels, 3 mountain, 1 valley, 8 border"
 
 
+def test_a_target_is_told_as_reached_or_missed_with_its_farthest_node() -> None:
+    aim = {"target_node": 2, "target_miss": 23.0, "target_allowed": 0.07}
+    result = aim | {"E": 0.1, "stop": "gradient", "unit": "cm", "target_nodes": 4}
+    said = told({"result": result | {"target_reached": False}, "wall_s": 1.0})
+    assert said[1].endswith("nothing that is allowed brings it nearer")
+    assert said[2].startswith("target missed: node 2 by 23 cm, the farthest of 4 (")
+    assert said[2].endswith("(reached is within 0.07 cm, a thousandth of L)")
+    near = result | {"target_miss": 1e-7, "target_nodes": 1, "target_reached": True}
+    said = told({"result": near, "wall_s": 1.0})
+    assert said[1].endswith("1.0 s")
+    assert said[2] == "target reached: node 2 within 1e-07 cm"
+
+
 def test_numbers_in_si_units_have_them_and_words_are_told_once() -> None:
     record = {"result": {"stop": "duration", "energy": 0.5, "x_c": 0.25}, "wall_s": 1.0}
     assert told(record)[0] == "energy = 0.5 J, x_c = 0.25 m"
     assert told(record)[1].endswith(": the time that was asked for is over")
     (said,) = meant({"result": {"E": 0.1, "S": 1.0}})
-    assert said.startswith("E is how far the leading nodes are from the target")
+    assert said.startswith("E is how far all nodes are from their goals")
     case = {"_target_": "pipeline.cases.equilibrium.EquilibriumCase"}
     of_a_file = record | {"identity": {"config": {"case": case}}}
     assert told(of_a_file)[0] == "energy = 0.5, x_c = 0.25"

@@ -1,0 +1,30 @@
+"""What moved most, in a file's own coordinates."""
+
+import numpy as np
+import pytest
+
+from pipeline.cases.moved_most import ToldLengths, moved_most
+
+START = np.array([[0.0, 0.0], [0.1, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("lengths", "said"),
+    [
+        (ToldLengths(), "node 1 by 0.05 m, the most, to (0.07, 0.04) m"),
+        (
+            ToldLengths("mm", 1e-3, drawn=True),
+            "the point drawn at (100, 0) mm by 50 mm, the most, to (70, 40) mm",
+        ),
+        (ToldLengths(""), "node 1 by 0.05, the most, to (0.07, 0.04)"),
+    ],
+)
+def test_the_node_that_moved_most_is_told_with_its_way_and_end(
+    lengths: ToldLengths, said: str
+) -> None:
+    end = START + np.array([[1e-9, 0.0], [-0.03, 0.04]])
+    assert moved_most(START, end, lengths) == said
+
+
+def test_where_nothing_moved_no_node_is_named() -> None:
+    assert moved_most(START, START, ToldLengths()) == "no node"
