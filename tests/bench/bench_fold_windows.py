@@ -1,0 +1,144 @@
+"""How heat, moments, layers and thick panels hang on increments and meshes, as tables.
+
+python -m tests.bench.bench_fold_windows
+"""
+
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from pipeline.cases.thick_panels import ThickPanelsCase
+from pipeline.config.building import build
+from pipeline.config.hydra import Composer
+from sim.origami.folding.folding import run
+from sim.origami.folding.outcome import reached_folds
+from sim.origami.loading.actuation import Moments
+from sim.origami.model.compliant import compliant_mesh
+from sim.origami.pattern.layers import layer_orders
+from sim.origami.pattern.tessellations import miura
+from tests.bench.bench_origami import build_case
+from tests.sim.origami.folding.test_actuated import NO_CONTACT
+from tests.sim.origami.model.test_conduction import (
+    AIR,
+    DEPTH,
+    HEAT,
+    POWER,
+    K,
+    L,
+    M,
+    T,
+    heated,
+    on_a_line,
+)
+from tests.sim.origami.sheets import MATERIAL, sheet, strip
+
+
+def fin() -> None:
+    """A strip heated across its middle, by how often its triangles are divided."""
+    for divided in range(1, 6):
+        heat, mesh, x = on_a_line(2, divided=divided)
+        found = heat.steady(heated(mesh, heat), 0.0)[: len(x)]
+        exact = POWER / (2.0 * K * T * L * M * np.sinh(M * L)) * np.cosh(M * (L - x))
+        off = np.abs(found - exact).max() / exact.max()
+        print(f"fin, divided {divided}: {off:.2%}")
+
+
+def warming() -> None:
+    """The same in time against its Fourier series after 30 s, by spans and division."""
+    k = np.arange(400)
+    rate = K / HEAT * (k * np.pi / L) ** 2 + 2.0 * AIR / (DEPTH * T * HEAT)
+    share = POWER / (2.0 * T * L * L * HEAT) * np.where(k > 0, 2.0, 1.0) / rate
+    for divided in (2, 3, 4):
+        for spans in (1, 4, 16):
+            heat, mesh, x = on_a_line(2, divided=divided)
+            rise = np.zeros(len(heat.C))
+            for _ in range(spans):
+                rise = heat.after(rise, heated(mesh, heat), 0.0, 30.0 / spans)
+            exact = np.cos(np.pi / L * np.outer(x, k)) @ (
+                share * (1.0 - np.exp(-rate * 30.0))
+            )
+            off = np.abs(rise[: len(x)] - exact).max() / exact.max()
+            print(f"warming, divided {divided}, {spans} spans: {off:.3%}")
+
+
+def slab() -> None:
+    """Air that stores heat, by its slices."""
+    values = {"panel_capacity": 1e-3, "air_capacity": 1200.0}
+    k = 2 * np.arange(60) + 1
+    for slices in (5, 10, 20, 40):
+        heat, mesh, _ = on_a_line(
+            2, panel_conductivity=1e4, crease_conductivity=1e4, air_slices=slices,
+            **values,
+        )  # fmt: skip
+        rise = heat.after(np.zeros(len(heat.C)), heated(mesh, heat), 0.0, 0.1)
+        decay = np.exp(-((0.5 * np.pi * k) ** 2) * AIR * 0.1 / (1200.0 * DEPTH**2))
+        exact = POWER * DEPTH / (AIR * 4.0 * L * L)
+        exact *= 1.0 - (8.0 / (np.pi * k) ** 2 * decay).sum()
+        off = rise[: len(mesh.rest)].mean() / exact - 1.0
+        print(f"slab, {slices} slices: {off:.3%}")
+
+
+def turned() -> None:
+    """Two creases of a strip turned by 0.4 and -0.2 rad, by their width, increments."""
+    for width in (4e-3, 2e-3, 1e-3, 5e-4):
+        material = replace(MATERIAL, crease_width=width)
+        mesh = compliant_mesh(strip(3), material)
+        k = material.whole_crease(0.02)
+        creases = [int(crease) for crease in mesh.pattern.creases]
+        for count in (1, 4, 16):
+            phase = Moments(creases, [0.4 * k, -0.2 * k], count, tolerance=1e-10)
+            *_, step = run(sheet(mesh, NO_CONTACT), [phase])
+            off = np.abs(reached_folds(mesh, step.x) / [0.4, -0.2] - 1.0).max()
+            print(f"creases {1e3 * width} mm wide, {count} increments: {off:.1e}")
+
+
+def turned_vertex(composer: Composer) -> None:
+    """The fold that a moment makes at a vertex, and its work, by increments."""
+    for count in (5, 10, 20, 80):
+        case = build_case(
+            composer, "case=turned_vertex", f"case.phases.0.increments={count}"
+        )
+        steps = list(case.steps())
+        fold = np.array([reached_folds(case.sheet.mesh, s.x)[0] for s in steps])
+        moment = 3e-4 * np.array([s.factor for s in steps])
+        work = (0.5 * (moment[1:] + moment[:-1]) * np.diff(fold)).sum()
+        off = steps[-1].energies.sum() / work - 1.0
+        print(f"vertex, {count} increments: {fold[-1]:.6f} rad, energy {off:.1e} off")
+
+
+def thick(composer: Composer) -> None:
+    """To where two thick panels clear each other, by increments; known: 90 degrees."""
+    for count in (9, 36, 144):
+        words = ["case=thick_fold", "+case.hinges=middle", "+case.cut=0.001"]
+        config = composer.compose("simulate", [*words, f"+case.increments={count}"])
+        case = build(config["case"], "case")
+        assert isinstance(case, ThickPanelsCase)
+        steps = [step for step in case.steps() if step.clearance >= 0.0]
+        clear = np.degrees(np.abs(steps[-1].folds).max())
+        print(f"thick fold, {count} increments: clear to {clear:.2f} degrees")
+
+
+def layers() -> None:
+    """Miura sheets, each of which has one order, by their panels."""
+    for side in (3, 5, 7, 9):
+        begin = time.process_time()
+        pattern = miura(side, side, width=1.0, height=1.0, angle=60.0)
+        orders = sum(1 for _ in layer_orders(pattern))
+        taken = time.process_time() - begin
+        print(f"layers of {side * side} panels: {orders} order, {taken:.2f} s")
+
+
+def main() -> int:
+    """Print a line for each reading."""
+    for study in (fin, warming, slab, turned, layers):
+        study()
+    with Composer() as composer:
+        turned_vertex(composer)
+        thick(composer)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
