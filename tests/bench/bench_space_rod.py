@@ -1,14 +1,19 @@
-"""A wire of 100 nodes in space, clamped and let go: CPU time and error by step length.
+"""Rods that move in space, free and in contact: CPU time and error by step length.
 
     python -m tests.bench.bench_space_rod
 
-Errors are those of places at the end, over the length, beside the shortest step.
+A wire of 100 nodes is clamped and let go; two wires loop each other and an overhand
+knot is tightened. Errors are of places over the length: at the end, and the largest at
+times 16 ms apart, beside the shortest step.
 """
 
 import time
+from typing import NamedTuple
 
 import numpy as np
 
+from pipeline.cases.knot import KnotCase
+from pipeline.cases.lasso import LassoCase
 from pipeline.cases.space_rod import Wire
 from sim.arrays import Floats
 from sim.rod.moving.motion import moves
@@ -19,6 +24,17 @@ from sim.rod.stepping.world import Damping
 
 NODES, LENGTH, DURATION = 100, 0.5, 0.48
 STEPS = (5e-4, 1e-3, 2e-3, 4e-3, 5.6e-3, 8e-3)
+TOUCHING_STEPS = (2.5e-4, 5e-4, 1e-3, 2e-3, 4e-3, 8e-3)
+APART = 16e-3  # s, times at which runs with contact are compared
+
+
+class Run(NamedTuple):
+    """Places by time, CPU time (s), iterations, steps with those that were cut."""
+
+    places: dict[int, Floats]
+    cpu: float
+    iterations: int
+    substeps: int
 
 
 def _world() -> SpaceWorld:
@@ -27,23 +43,41 @@ def _world() -> SpaceWorld:
     return SpaceWorld(clamped(wire, 0), (0.0, 1.0, -9.81), Damping(0.0, 2e-3))
 
 
-def _timed(world: SpaceWorld, h: float, duration: float) -> tuple[Floats, float]:
+def _run(world: SpaceWorld, h: float, duration: float, apart: float) -> Run:
     options = StepOptions(h, Integrator.ENERGY_MOMENTUM)
     start = time.process_time()
-    *_, last = moves(world, options, duration, every=10**9)
-    return last.x, time.process_time() - start
+    steps = list(moves(world, options, duration, every=max(1, round(apart / h))))
+    return Run(
+        {round(1e6 * step.time): step.x for step in steps},
+        time.process_time() - start,
+        sum(step.iterations for step in steps),
+        sum(step.substeps for step in steps),
+    )
+
+
+def _table(
+    name: str, world: SpaceWorld, duration: float, steps: tuple[float, ...],
+    apart: float,
+) -> None:  # fmt: skip
+    _run(world, steps[0], 10.0 * steps[0], apart)  # compiles
+    runs = {h: _run(world, h, duration, apart) for h in steps}
+    exact, length = runs[steps[0]].places, world.rod.length
+    for h, run in runs.items():
+        both = [time for time in run.places if time in exact]
+        errors = [np.abs(run.places[t] - exact[t]).max() / length for t in both]
+        print(
+            f"{name}, h {1e3 * h:g} ms: {run.cpu:.3f} s, "
+            f"{duration / run.cpu:.2f} times real time, {run.iterations} iterations "
+            f"of {run.substeps} steps, error {errors[-1]:.1e} at the end, "
+            f"{max(errors):.1e} at most"
+        )
 
 
 def main() -> None:
     """Print a row for each step length."""
-    world = _world()
-    _timed(world, STEPS[0], 0.01)  # compiles
-    ends = {h: _timed(world, h, DURATION) for h in STEPS}
-    for h, (x, cpu) in ends.items():
-        error = np.abs(x - ends[STEPS[0]][0]).max() / LENGTH
-        print(
-            f"h {1e3 * h:g} ms: {DURATION / cpu:.1f} times real time, error {error:.1e}"
-        )
+    _table("free wire", _world(), DURATION, STEPS, DURATION)
+    for name, case in (("lasso", LassoCase(Wire())), ("knot", KnotCase(Wire()))):
+        _table(name, case.space_world, case.duration, TOUCHING_STEPS, APART)
 
 
 if __name__ == "__main__":

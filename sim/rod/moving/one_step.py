@@ -116,11 +116,18 @@ class SpaceMoving(NamedTuple):
 
 @dataclass
 class Effort:
-    """What steps took since the last record."""
+    """What steps took since the last record, and the energy that the last one left."""
 
     iterations: int = 0
     substeps: int = 0
     error: float = 0.0
+    left: tuple[SpaceState, SpaceElements, float] | None = None
+
+    def stored(self, state: SpaceState, part: SpaceElements) -> float:
+        """Of stretching, bending and twisting, J."""
+        if not (self.left and self.left[0] is state and self.left[1] is part):
+            self.left = state, part, sum(energies(state, part))
+        return self.left[2]
 
 
 class _Trial(NamedTuple):
@@ -527,7 +534,7 @@ def made(
         push = (v - now.v) / h - acceleration
     smooth = now.step > 0 and not found.pushed
     drift = acceleration - now.acceleration if smooth else np.zeros_like(v)
-    ledger = _accounted(world, options, trial, ending)
+    ledger = _accounted(world, options, trial, ending, effort)
     if (
         max(ledger.balance, abs(ledger.left) / max(ledger.at_work, 1e-300))
         > options.balance
@@ -565,13 +572,13 @@ class _End(NamedTuple):
 
 
 def _accounted(
-    world: SpaceWorld, options: StepOptions, trial: _Trial, end: _End
+    world: SpaceWorld, options: StepOptions, trial: _Trial, end: _End, effort: Effort
 ) -> SpaceLedger:
     """The ledger after a step: its change of energy, and where that came from."""
     now, free, h = trial.now, world.system.free, trial.h
     after, found, v = end.after, end.found, end.v
     earlier = trial.earlier
-    stored = [sum(energies(now.state, earlier)), sum(energies(after, trial.part))]
+    stored = [effort.stored(now.state, earlier), effort.stored(after, trial.part)]
     given = 0.0
     if earlier is not trial.part:  # natural strains changed
         told = sum(energies(now.state, trial.part)) - stored[0]

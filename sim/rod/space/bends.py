@@ -153,25 +153,16 @@ def to_nodes(G: Floats, K: Floats, gradient: Floats, matrix: Floats, M: Floats) 
     gradient, matrix : (11,), (11, 11), overwritten
     M : (8, 11)
     """
-    M[:] = 0.0
-    gradient[:] = 0.0
-    matrix[:] = 0.0
     for p in range(LOCAL):
-        for c in range(LOCAL):
-            if c == 3 or c == 7:
-                M[p, c] += K[p, c]
-            else:
-                M[p, c] -= K[p, c]
-                M[p, c + 4] += K[p, c]
-    for p in range(LOCAL):
-        if p == 3 or p == 7:
-            gradient[p] += G[p]
-        else:
-            gradient[p] -= G[p]
-            gradient[p + 4] += G[p]
-        for c in range(LOCAL + 3):
-            if p == 3 or p == 7:
-                matrix[p, c] += M[p, c]
-            else:
-                matrix[p, c] -= M[p, c]
-                matrix[p + 4, c] += M[p, c]
+        for c in range(3):
+            M[p, c], M[p, 4 + c] = -K[p, c], K[p, c] - K[p, 4 + c]
+            M[p, 8 + c] = K[p, 4 + c]
+        M[p, 3], M[p, 7] = K[p, 3], K[p, 7]
+    for c in range(3):
+        gradient[c], gradient[4 + c], gradient[8 + c] = -G[c], G[c] - G[4 + c], G[4 + c]
+    gradient[3], gradient[7] = G[3], G[7]
+    for c in range(LOCAL + 3):
+        for p in range(3):
+            matrix[p, c], matrix[4 + p, c] = -M[p, c], M[p, c] - M[4 + p, c]
+            matrix[8 + p, c] = M[4 + p, c]
+        matrix[3, c], matrix[7, c] = M[3, c], M[7, c]

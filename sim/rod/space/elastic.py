@@ -225,12 +225,14 @@ def _bend(
         )
     twist_slopes(t, s, k, w, chi, size, g, H, v[6:])
     apart = state.twist[j] - rest[2] * dl
+    if not part.rubber:
+        _add_strain(part.twisting[j] / dl, apart, g, H, G[0], K[0])
+        return
     Ut = _add_strain(part.twisting[j] / dl, apart, g, H, G[1], K[1])
-    if part.rubber:
-        law = _bending(part.rubber, lam)
-        _follow_stretch(law, U, L0, t, s, size, G[0], K[0], g)
-        law = _twisting(part.rubber, lam)
-        _follow_stretch(law, Ut, L0, t, s, size, G[1], K[1], g)
+    law = _bending(part.rubber, lam)
+    _follow_stretch(law, U, L0, t, s, size, G[0], K[0], g)
+    law = _twisting(part.rubber, lam)
+    _follow_stretch(law, Ut, L0, t, s, size, G[1], K[1], g)
     for p in range(LOCAL):
         G[0, p] += G[1, p]
         for c in range(LOCAL):
