@@ -91,9 +91,7 @@ class RodFileCase:
         drawn = self._drawn
         if isinstance(drawn, DrawnRod):
             return in_space(self.world, drawn.sections)
-        touching = None
-        if drawn.ground is not None:
-            touching = Touching(drawn.radii, self.friction, **drawn.resting)
+        touching = drawn.touching(self.friction)
         try:
             return self._world_in_space(drawn, touching)
         except OverlapError as error:

@@ -10,7 +10,6 @@ from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
 from pipeline.cases.rod_record import TimedCase
 from pipeline.cases.space_record import SLIM, skin, skin_fixed_arrays
 from sim.arrays import Floats
-from sim.rod.moving.bodies import HeightField
 from sim.rod.moving.kept import moving_arrays, moving_from
 from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.moving.space_world import SpaceWorld
@@ -42,25 +41,21 @@ def moving_in_space(
 
 
 def _ground_of(world: SpaceWorld) -> Arrays:
-    """What is drawn of the ground, where there is one.
-
-    Of a plane normal . x = height four numbers, of a height field a line along u in the
-    middle of the rod.
+    """What is drawn of what stays: lines on bodies, and of a plane normal . x = height
+    four numbers.
     """
+    found: Arrays = {}
     touching = world.touching
     if touching is None:
-        return {}
-    for body in touching.bodies:
-        if isinstance(body, HeightField):
-            return {"ground": body.line(world.rod.nodes)}
-    if touching.ground is None:
-        return {}
-    ground = touching.ground
-    size = float(np.linalg.norm(ground.normal))
-    return {
-        "ground_plane": np.array([*ground.normal, ground.height])
-        / [size, size, size, 1.0]
-    }
+        return found
+    if touching.bodies:
+        lines = [body.lines(world.rod.nodes) for body in touching.bodies]
+        found["ground_lines"] = np.concatenate(lines)
+    if touching.ground is not None:
+        normal, height = np.array(touching.ground.normal), touching.ground.height
+        size = float(np.linalg.norm(normal))
+        found["ground_plane"] = np.array([*(normal / size), height])
+    return found
 
 
 @dataclass(eq=False)

@@ -30,10 +30,13 @@ may say `across`, the direction of its thickness where it begins (z, or x where 
 rises more than it runs), and `twist`, degrees by which its section is turned from there
 to its end, and material a `poisson` (0.5). Rods with a point in common are joined
 rigidly there, or by a ball where `hinges` name it. There are no arcs, limbs or pulses,
-no fluid and no loads that are spread or turn; loads act all the time; the ground is a
-plane, and where there is one, rods touch it and each other as round ones of half their
-thickness. Cables pull them:
+no fluid and no loads that are spread or turn; loads act all the time; a ground by wave
+or points is that curve of x and height, level along y. Where there is a ground, or
+bodies, rods touch them and each other as round ones of half their thickness. Cables
+pull them, and bodies stay where they are:
 
+    bodies    [{sphere: {centre: [x, y, z], radius: 5}}, {bar: {begin: [x, y, z],
+              end: [x, y, z], radius: 5}}], bars with round ends
     tendons   [{rod: 0, offset: [4, 0], tension: 3 (N), rise: 0.5 (s)}], along a rod:
               its distances from the axis, along `across` and beside it, or rows of arc
               length and both; from `begin` (0) to `end` (that of the rod); `start`, s
@@ -283,6 +286,34 @@ class TendonEntry(Entry):
     rise: FromZero = 0.0
 
 
+class FixedSphereEntry(Entry):
+    """A ball that stays where it is."""
+
+    centre: Place
+    radius: Positive
+
+
+class FixedBarEntry(Entry):
+    """A round bar that stays where it is, its ends round."""
+
+    begin: Place
+    end: Place
+    radius: Positive
+
+
+class FixedBodyEntry(Entry):
+    """What rods in space touch, and what stays."""
+
+    sphere: FixedSphereEntry | None = None
+    bar: FixedBarEntry | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.sphere is None) == (self.bar is None):
+            raise ValueError("give a sphere or a bar, one each")
+        return self
+
+
 class PulseEntry(Entry):
     """A limb switched on at a time, s."""
 
@@ -311,6 +342,7 @@ class RodFile(Entry):
     gravity: Place | None = None
     pulses: Rows[PulseEntry]
     tendons: Rows[TendonEntry]
+    bodies: Rows[FixedBodyEntry]
     duration: Positive = 1.0
     name: Any = None
     description: Any = None

@@ -79,6 +79,8 @@ class _Drawing(RodPlaces):
         content, draft, given = self.content, self.draft, self.content.gravity
         if content.tendons:
             raise ValueError("tendons are of space: say `dimension: 3`")
+        if self.content.bodies:
+            raise ValueError("bodies are of space: say `dimension: 3`")
         for k, rod in enumerate(content.rods):
             self._draw(f"rods[{k}]", rod)
         refuse_apart(self.chains, np.array(draft.points) / self.m, content.unit)

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from pipeline.formats.rod_entries import Place, RodEntry, RodFile
+from pipeline.formats.rod_entries import FixedBodyEntry, Place, RodEntry, RodFile
 from pipeline.formats.rod_pieces import (
     RodPiece,
     joints_of,
@@ -19,9 +18,10 @@ from pipeline.formats.rod_tendons import TendonRoom, tendon_of
 from sim.arrays import Floats, Ints
 from sim.rod.contact.ground import Terrain, Wave
 from sim.rod.gravity import GRAVITY
-from sim.rod.moving.bodies import HeightField
+from sim.rod.moving.beside import body_of
+from sim.rod.moving.bodies import BarBody, Body, HeightField, SphereBody
 from sim.rod.moving.swept_ground import swept
-from sim.rod.moving.touching import LevelGround, OverlapError
+from sim.rod.moving.touching import LevelGround, OverlapError, Touching
 from sim.rod.rod.draft import NEAR
 from sim.rod.space.clamping import clamped_end, turned_section
 from sim.rod.space.joining import (
@@ -48,6 +48,7 @@ class SpaceRobot:
     force : (n, 3) N
     tendons, pulling : cables, and shares of their tensions by time
     unit, metres : of the file, and how long it is
+    bodies : that stay, besides a ground
     """
 
     rod: SpaceRod
@@ -61,18 +62,24 @@ class SpaceRobot:
     metres: float
     tendons: tuple[Tendon, ...] = ()
     pulling: Callable[[float], Floats] | None = None
+    bodies: tuple[Body, ...] = ()
 
-    @property
-    def resting(self) -> dict[str, Any]:
-        """What of `Touching` is below it."""
-        if isinstance(self.ground, HeightField):
-            return {"bodies": (self.ground,)}
-        return {"ground": self.ground}
+    def touching(self, friction: float) -> Touching | None:
+        """What rods touch; nothing where there is neither a ground nor a body."""
+        field = (self.ground,) if isinstance(self.ground, HeightField) else ()
+        bodies: tuple[Body, ...] = (*self.bodies, *field)
+        level = self.ground if isinstance(self.ground, LevelGround) else None
+        if level is None and not bodies:
+            return None
+        return Touching(self.radii, friction, level, bodies=bodies)
 
     def told(self, error: OverlapError) -> str:
         """What starts within what, as a file names it."""
         own, at = self.rods[error.edge], self.rod.nodes[self.rod.edges[error.edge, 0]]
         where = f"rods[{own}] starts {error.depth:.3g} m"
+        body = body_of(error.other)
+        if 0 <= body < len(self.bodies):
+            return f"{where} within bodies[{body}], near {shown(at)} m: move them apart"
         if error.other < 0:
             return f"{where} below the ground, near {shown(at)} m: lift it"
         return (
@@ -165,6 +172,7 @@ class DrawnInSpace(RodPlaces):
             self.m,
             tuple(self._tendon(k) for k in range(len(content.tendons))),
             self._pulling if content.tendons else None,
+            tuple(self._body(body) for body in content.bodies),
         )
 
     def _joined(self) -> SpaceRod:
@@ -315,6 +323,14 @@ class DrawnInSpace(RodPlaces):
         angle = np.radians(given.angle)
         c, s = float(np.cos(angle)), float(np.sin(angle))
         return LevelGround((-s, 0.0, c), c * self.m * given.height)
+
+    def _body(self, given: FixedBodyEntry) -> Body:
+        if given.sphere is not None:
+            x, y, z = self.place(given.sphere.centre)
+            return SphereBody((x, y, z), self.m * given.sphere.radius)
+        assert given.bar is not None  # or the file was refused
+        (a, b, c), (x, y, z) = self.place(given.bar.begin), self.place(given.bar.end)
+        return BarBody((a, b, c), (x, y, z), self.m * given.bar.radius)
 
     def _height(self, at: Place) -> list[float]:
         x, z, *more = at

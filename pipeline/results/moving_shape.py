@@ -80,13 +80,13 @@ def read_moving_shape(directory: Path) -> MovingShape | None:
 
         missing, folds = drawn_folds(directory / FOLDS, arrays["crease_lines"])
     fixed, axes = _fixed_lines(arrays), upright(np.eye(3), up)
-    if "ground" in arrays:
-        fixed = upright(fixed, up)
+    if "ground_lines" in arrays:
+        fixed = upright(arrays["ground_lines"], up)
     on_planes = "ground_plane" in arrays
     if on_planes:
         planes = np.atleast_2d(arrays["ground_plane"])
         drawn = [plane_lines(upright(p[:3], up), float(p[3]), r) for p in planes]
-        fixed = np.concatenate(drawn)
+        fixed = np.concatenate([fixed, *drawn])
     return MovingShape(
         r, links, faces, goals, fixed, missing, folds, inner, axes, on_planes
     )

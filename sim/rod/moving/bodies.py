@@ -13,12 +13,14 @@ import numpy as np
 from scipy.interpolate import RectBivariateSpline
 
 from sim.arrays import Floats, Ints
+from sim.contact.cones import contact_tangents
 from sim.contact.distance import closest_on_triangle
 from sim.convergence import NotConvergedError
 from sim.kernels import kernel
 from sim.limits import refuse_unless_count, refuse_unless_positive
 
 FEET = 60  # iterations to the closest points of a height field
+DRAWN = 400  # places of a line on a height field
 CLOSE = 1e-13  # of the distance over which a foot was sought
 
 
@@ -35,6 +37,10 @@ class Body(Protocol):
 
     def distance(self, x: Floats) -> tuple[Floats, Floats]:
         """(k,) m from the surface to points (k, 3), and (k, 3) the way out."""
+        ...
+
+    def lines(self, x: Floats) -> Floats:
+        """(q, 2, 3) lines on it, to be drawn beside nodes x (n, 3)."""
         ...
 
 
@@ -59,6 +65,11 @@ class SphereBody:
         """As `Body.distance`."""
         return _from_places(x, np.array(self.centre)[None, :], self.radius)
 
+    def lines(self, x: Floats) -> Floats:  # noqa: ARG002
+        """As `Body.lines`: three circles."""
+        around = [_circle(np.array(self.centre), self.radius, a) for a in np.eye(3)]
+        return np.concatenate(around)
+
 
 @dataclass(frozen=True)
 class BarBody:
@@ -82,6 +93,24 @@ class BarBody:
         start, along = np.array(self.start), np.subtract(self.end, self.start)
         share = np.clip((x - start) @ along / (along @ along), 0.0, 1.0)
         return _from_places(x, start + share[:, None] * along, self.radius)
+
+    def lines(self, x: Floats) -> Floats:  # noqa: ARG002
+        """As `Body.lines`: three circles, and lines from the first to the last."""
+        start, along = np.array(self.start), np.subtract(self.end, self.start)
+        around = [
+            _circle(start + s * along, self.radius, along / np.linalg.norm(along))
+            for s in (0.0, 0.5, 1.0)
+        ]
+        beside = np.stack([around[0][::6, 0], around[2][::6, 0]], axis=1)
+        return np.concatenate([*around, beside])
+
+
+def _circle(centre: Floats, radius: float, axis: Floats) -> Floats:
+    """(24, 2, 3) lines."""
+    one, other = contact_tangents(axis[None, :])[0]
+    angle = np.linspace(0.0, 2.0 * np.pi, 25)[:, None]
+    at = centre + radius * (np.cos(angle) * one + np.sin(angle) * other)
+    return np.stack([at[:-1], at[1:]], axis=1)
 
 
 def _from_places(x: Floats, places: Floats, radius: float) -> tuple[Floats, Floats]:
@@ -135,13 +164,14 @@ class HeightField:
         apart = p - np.column_stack([foot, f])
         return np.sum(apart * up, axis=1), up @ self._turn
 
-    def line(self, x: Floats, count: int = 400) -> Floats:
-        """(count, 3) places of it along u, below nodes x (n, 3) and beyond them."""
+    def lines(self, x: Floats) -> Floats:
+        """As `Body.lines`: one along u, below the middle of the nodes."""
         p = x @ self._turn.T
         away = 0.25 * float(np.ptp(p, axis=0).max())
-        u = np.linspace(p[:, 0].min() - away, p[:, 0].max() + away, count)
-        v = np.full(count, p[:, 1].mean())
-        return np.column_stack([u, v, self.surface(u, v)[0]]) @ self._turn
+        u = np.linspace(p[:, 0].min() - away, p[:, 0].max() + away, DRAWN)
+        v = np.full(DRAWN, p[:, 1].mean())
+        at = np.column_stack([u, v, self.surface(u, v)[0]]) @ self._turn
+        return np.stack([at[:-1], at[1:]], axis=1)
 
     def _feet(self, p: Floats) -> Floats:
         """(k, 2) u and v of the closest points, by Newton's method that descends."""
@@ -282,6 +312,11 @@ class MeshBody:
         side /= np.linalg.norm(side, axis=1, keepdims=True)
         out = sign[:, None] * apart / np.maximum(far, 1e-300)[:, None]
         return sign * far, np.where(far[:, None] > 1e-12, out, side)
+
+    def lines(self, x: Floats) -> Floats:  # noqa: ARG002
+        """As `Body.lines`: the edges of all faces."""
+        pairs = np.sort(np.concatenate([self.faces[:, [k, k - 1]] for k in range(3)]))
+        return np.asarray(self.corners[np.unique(pairs, axis=0)], dtype=np.float64)
 
 
 @kernel

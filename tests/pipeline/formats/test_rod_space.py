@@ -189,6 +189,28 @@ def test_a_rod_in_space_lands_on_a_step_of_its_ground(tmp_path: Path) -> None:
     assert_allclose(shape.fixed[..., 2].max(), 15e-3, atol=1e-12)
 
 
+def test_a_rod_of_a_file_comes_to_lie_on_a_bar_and_a_ball(tmp_path: Path) -> None:
+    """Over their tops, half its thickness higher; both are drawn."""
+    ball = {"sphere": {"centre": [60, 0, 0], "radius": 5}}
+    bar = {"bar": {"begin": [20, -30, 0], "end": [20, 30, 0], "radius": 5}}
+    rod = {"line": [[0, 0, 6.3], [80, 0, 6.3]]}
+    content = {
+        **SLAB, "dimension": 3, "rods": [rod], "bodies": [bar, ball], "duration": 0.03,
+    }  # fmt: skip
+    case = made(tmp_path, content, every=1000, friction=1.0)
+    *_, last = case.steps()
+    over = np.interp([20e-3, 60e-3], last.x[:, 0], last.x[:, 2])
+    assert_allclose(over, 6e-3, atol=2e-5)
+    drawn = case.recorder().fixed_arrays()
+    np.savez(tmp_path / "steps.npz", r=last.x[None], **drawn)
+    shape = read_moving_shape(tmp_path)
+    assert shape is not None
+    assert_allclose(shape.fixed[..., 2].max(), 5e-3, rtol=1e-3)
+    flat = {**SLAB, "rods": [{"line": [[0, 9], [80, 9]]}], "bodies": [bar]}
+    with pytest.raises(ValueError, match="bodies are of space: say `dimension: 3`"):
+        made(tmp_path, flat)
+
+
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"rods": [{"line": [[0, 0], [50, 0]]}]}, "[0.0, 0.0] has two numbers: give x, y"),
     ({"dimension": 4}, "choose one of 2, 3"),
@@ -197,6 +219,15 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"hinges": [[9, 0, 0]]}, "hinges: there is no node at (0.009, 0, 0) m"),
     ({"pulses": [{"limb": 0, "time": 1}]}, "pulses are of the plane"),
     ({"ground": {"wave": {"amplitude": 99, "wavelength": 999}}}, "m below the ground"),
+    (
+        {"bodies": [{"sphere": {"centre": [0, 25, 0], "radius": 1}}]},
+        "within bodies[0], near",
+    ),
+    ({"bodies": [{}]}, "give a sphere or a bar, one each"),
+    (
+        {"bodies": [{"bar": {"begin": [9, 9, 9], "end": [9, 9, 9], "radius": 1}}]},
+        "make a sphere",
+    ),
     ({"ground": {"angle": 85}}, "angle is 85: choose -80 to 80"),
     ({"ground": {"angle": 5, "points": [[0, 0], [1, 1]]}}, "says two grounds"),
     ({"clamps": [{"at": [0, 25, 0]}]}, "no rod ends at (0, 0.025, 0) m"),

@@ -65,7 +65,7 @@ def test_a_fit_finds_modulus_damping_and_pull_of_a_motion_again() -> None:
     chosen = P.MODULUS, P.BETA, P.ALPHA, P.TENSION
     seen = [s.x for s in space_tangents(_world({}), OPTIONS, (), H * STEPS)]
     found = np.log([1.2, 0.8, 0.85, 1.15])
-    for _ in range(7):
+    for _ in range(5):
         times = dict(zip(chosen, np.exp(found).tolist(), strict=True))
         run = list(space_tangents(_world(times), OPTIONS, chosen, H * STEPS))
         off = np.ravel([s.x - x for s, x in zip(run, seen, strict=True)])
