@@ -22,8 +22,20 @@ from sim.arrays import Floats
 
 
 def largest(found: list[Excess]) -> Excess | None:
-    """The largest excess that counts."""
-    return max((e for e in found if e.counts), key=lambda e: e.ratio, default=None)
+    """The largest excess that counts, or all together where none does by itself.
+
+    Of k independent ratios with mean 1 and sd s_i the sum of (ratio - 1) / s_i has the
+    sd k^1/2.
+    """
+    alone = max((e for e in found if e.counts), key=lambda e: e.ratio, default=None)
+    if alone is not None or len(found) < 2:
+        return alone
+    ratios = np.array([e.ratio for e in found])
+    weights = 1.0 / np.array([e.sd for e in found])
+    sd = float(np.sqrt(len(found)) / weights.sum())
+    told = " and ".join(e.learnt for e in found)
+    both = Excess(told, float(weights @ ratios / weights.sum()), sd)
+    return both if both.counts else None
 
 
 def of_degree_1(accepted: list[SphereCandidate], points: list[Floats]) -> Excess | None:

@@ -40,8 +40,10 @@ class Outcome:
     radius: float = np.nan  # stated (right) one, in sd from what the balls tell
 
 
-def outcome(centres: Floats, picks: Picks, seconds: float) -> Outcome:
-    """Picks beside the truth."""
+def outcome(
+    centres: Floats, picks: Picks, seconds: float, hidden: Floats | None = None
+) -> Outcome:
+    """Picks beside the truth; those of `hidden` balls are neither right nor false."""
     if not picks.spheres:
         return Outcome(np.nan, np.nan, 0, 0, seconds)
     apart, nearest = KDTree(centres).query(picks.centres)
@@ -54,7 +56,9 @@ def outcome(centres: Floats, picks: Picks, seconds: float) -> Outcome:
     ratio = picks.excess.ratio if picks.excess else 1.0
     told, sd = own_radius(picks)
     off = (picks.spheres[0].radius - told) / sd
-    return Outcome(nees, rms, many, int((~right).sum()), seconds, ratio, off)
+    whole = centres if hidden is None else np.vstack([centres, hidden])
+    false = int((KDTree(whole).query(picks.centres)[0] >= MATCHED).sum())
+    return Outcome(nees, rms, many, false, seconds, ratio, off)
 
 
 def shape_error(found: Floats, true: Floats, covariance: Floats) -> tuple[float, float]:
@@ -84,7 +88,7 @@ def picked(scan: StereoScan, radius: float, view: Ints | None) -> Outcome:
     start = time.process_time()
     options = PickOptions(radius_mm=radius)
     picks = find_spheres(scan.points, options, view)
-    return outcome(scan.centres, picks, time.process_time() - start)
+    return outcome(scan.centres, picks, time.process_time() - start, scan.hidden)
 
 
 def stereo(seed: int) -> dict[str, Outcome]:

@@ -37,9 +37,9 @@ def mixed(rng: np.random.Generator, balls: int = 12, views: int = 6) -> StereoSc
             points[of_view] += size * _waves(rng, points[of_view], length) * ray
     points += _form(rng, seen, rng.uniform(0.0, 0.006))
     scale = 1.0 + 0.001 * rng.normal()
-    kept = seen.cap > 0.12
+    kept, centres = seen.cap > 0.12, scale * seen.parts.centres
     return StereoScan(
-        scale * points, seen.view, seen.label, scale * seen.parts.centres[kept], places
+        scale * points, seen.view, seen.label, centres[kept], places, centres[~kept]
     )
 
 

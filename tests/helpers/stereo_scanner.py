@@ -6,7 +6,7 @@ and back, patches are lost. Balls are printed in layers with a seam, and are not
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -78,6 +78,7 @@ class StereoScan:
     centres : (n, 3) as a scanner of the same scale without other errors would see them
     body : (m,) ball of each point, -1 for anything else
     places : (v, 3) of the camera
+    hidden : (k, 3) centres of balls of which too little is seen to be asked for
     """
 
     points: Floats
@@ -85,6 +86,7 @@ class StereoScan:
     body: Ints
     centres: Floats
     places: Floats
+    hidden: Floats = field(default_factory=lambda: np.empty((0, 3)))
 
 
 class _Camera(NamedTuple):

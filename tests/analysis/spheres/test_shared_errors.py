@@ -60,6 +60,16 @@ def test_the_largest_excess_beyond_chance_is_taken() -> None:
     assert largest([]) is None
 
 
+def test_signs_that_chance_may_lead_to_one_by_one_count_together() -> None:
+    cells, radii = Excess("cells", 1.56, 0.2), Excess("radii", 2.0, 0.4)  # 2.8, 2.5 sd
+    both = largest([cells, radii])
+    assert both is not None
+    assert both.learnt == "cells and radii"
+    assert both.ratio == pytest.approx((1.56 / 0.2 + 2.0 / 0.4) / 7.5)
+    assert (both.ratio - 1.0) / both.sd == pytest.approx((2.8 + 2.5) / np.sqrt(2.0))
+    assert largest([cells, Excess("radii", 1.2, 0.4)]) is None
+
+
 def test_few_degrees_of_freedom_tell_nothing() -> None:
     assert of_views(100.0, 4) == []
     (excess,) = of_views(100.0, 50)
