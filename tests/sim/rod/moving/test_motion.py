@@ -10,7 +10,7 @@ from sim.convergence import NotConvergedError
 from sim.rod.gravity import GRAVITY
 from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.moving.space_world import MovingSupports, SpaceWorld
-from sim.rod.rod.rod import RodMaterial, chain, hold, network
+from sim.rod.rod.rod import RodMaterial, chain, hold
 from sim.rod.space.frames import turning
 from sim.rod.space.lifted import lifted
 from sim.rod.space.sections import disc
@@ -244,12 +244,6 @@ def test_what_no_motion_can_be_is_refused(rng: np.random.Generator) -> None:
         SpaceWorld(rod, damping=Damping(rayleigh=True))
     with pytest.raises(ValueError, match=r"duration is 0\.0 s"):
         next(moves(SpaceWorld(rod), StepOptions(), 0.0))
-    bar = RodMaterial(1e6, 1000.0, 0.01, 0.01)
-    nodes = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.1], [1.0, 1.0]])
-    three = np.array([[0, 1], [1, 2], [1, 3]])
-    both_ways = np.array([[0, 1, 2], [3, 1, 2], [0, 1, 3]])
-    with pytest.raises(ValueError, match="along edge 2 from node 1 to 3"):
-        lifted(network(nodes, three, both_ways, bar), bar)
 
 
 def test_a_step_that_cannot_be_made_ends_in_one_line(rng: np.random.Generator) -> None:

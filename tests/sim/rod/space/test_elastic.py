@@ -10,9 +10,10 @@ from sim.arrays import Floats
 from sim.rod.energy.elastic import elements, passive, unstrained
 from sim.rod.energy.elastic import energies as planar_energies
 from sim.rod.energy.elastic import gradients as planar_gradients
-from sim.rod.rod.rod import RodMaterial, chain
+from sim.rod.rod.rod import RodMaterial, chain, network
 from sim.rod.space.elastic import energies, space_elements
 from sim.rod.space.frames import SpaceState, moved_on
+from sim.rod.space.lifted import lifted
 from sim.rod.space.loads import no_loads
 from sim.rod.space.sections import SpaceMaterial, rectangle
 from sim.rod.space.space_rod import SpaceRod, StretchLaw, clamped, through, together
@@ -83,10 +84,10 @@ def test_in_the_plane_it_is_the_planar_rod(
     angle = np.linspace(0.0, 5.0, 9)
     flat = np.column_stack([np.cos(angle), np.sin(angle)])
     planar = chain(flat, RodMaterial(1e6, 1000.0, t, w), closed=closed)
-    lifted = np.column_stack([flat, np.zeros(len(flat))])
+    raised = np.column_stack([flat, np.zeros(len(flat))])
     rod = through(
-        lifted, SpaceMaterial(1e6, 1000.0), rectangle(t, w),
-        first=tuple(np.cross([0, 0, 1.0], lifted[1] - lifted[0])), closed=closed,
+        raised, SpaceMaterial(1e6, 1000.0), rectangle(t, w),
+        first=tuple(np.cross([0, 0, 1.0], raised[1] - raised[0])), closed=closed,
     )  # fmt: skip
     move = 0.05 * rng.normal(size=flat.shape)
     state = _moved(
@@ -108,6 +109,32 @@ def test_in_the_plane_it_is_the_planar_rod(
     assert np.abs(np.delete(g, within)).max() <= 1e-12 * np.abs(g).max()
     apart = H[np.ix_(within, within)] - dense_stiffness(planar, x)
     assert np.abs(apart).max() <= 1e-12 * np.abs(H).max()
+
+
+def test_bends_that_run_along_an_edge_both_ways_are_those_of_the_plane(
+    rng: np.random.Generator,
+) -> None:
+    """Three edges at a node, of which one is the second of a bend and the first too."""
+    bar = RodMaterial(1e6, 1000.0, 0.01, 0.01)
+    nodes = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.1], [1.0, 1.0]])
+    three = np.array([[0, 1], [1, 2], [1, 3]])
+    both_ways = np.array([[0, 1, 2], [3, 1, 2], [0, 1, 3]])
+    planar = network(nodes, three, both_ways, bar)
+    rod = lifted(planar, bar)
+    move = 0.05 * rng.normal(size=nodes.shape)
+    by = np.column_stack([move, 0.0 * move[:, 0]])
+    state = moved_on(rod.state, rod.edges, rod.bends, by, np.zeros(3))
+    x, off, on = nodes + move, passive(planar), elements(planar)
+    energy = np.array(planar_energies(x, on, off))
+    assert energies(state, space_elements(rod)) == pytest.approx([*energy, 0.0])
+    elastic, viscous = np.empty_like(x), np.empty_like(x)
+    planar_gradients(
+        x, on, off, 0.0, unstrained(planar), unstrained(planar), elastic, viscous
+    )
+    g, _ = dense(SpaceSystem(rod, no_loads(rod)), state)
+    within = g[: rod.nodes.size].reshape(-1, 3)
+    assert np.abs(within[:, :2] - elastic).max() <= 1e-12 * np.abs(g).max()
+    assert np.abs(within[:, 2]).max() <= 1e-12 * np.abs(g).max()
 
 
 def test_twist_is_counted_through_full_turns() -> None:
