@@ -34,15 +34,35 @@ def read_verdicts(names: Iterable[str], results: Path) -> list[ToldVerdict]:
 
 
 def told_comparison(directory: Path) -> str:
-    """What a person is told of a finished comparison: verdict, reason and numbers."""
+    """What a person is told of a finished comparison: verdict, reason and numbers.
+
+    Nodes without a sphere are named: S, and what else is said, is of the others.
+    """
     row = _row(directory / TABLE)
     numbers = {k: float(row[k]) for k in ("S_simulated", "S_scanned", "S_scanned_u")}
     return (
         f"{row['verdict']}: {row['why']}\n"
         f"S simulated {numbers['S_simulated']:.5f}, scanned {numbers['S_scanned']:.5f} "
         f"+- {numbers['S_scanned_u']:.5f}; node rms {float(row['rms_mm']):.3f} mm; "
-        f"{row['labelled']} of {row['nodes']} nodes labelled; "
+        f"{row['labelled']} of {row['nodes']} nodes labelled{_left_out(directory)}; "
         f"{'synthetic scan; ' if _is_synthetic(row) else ''}tables in {directory}"
+    )
+
+
+def _left_out(directory: Path) -> str:
+    """Nodes that are not compared, since no sphere and no body says where they are."""
+    path = directory / "nodes.csv"
+    if not path.is_file():
+        return ""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = [(row["node"], row["basis"]) for row in csv.DictReader(file)]
+    lost = [node for node, basis in rows if basis == "missing"]
+    if not lost:
+        return ""
+    which = f"node {lost[0]}" if len(lost) == 1 else f"nodes {', '.join(lost)}"
+    return (
+        f" (no sphere at {which}: S, E and distances are of the other "
+        f"{len(rows) - len(lost)}, also of the simulation)"
     )
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.labels.assign import Labels, label_spheres
+from analysis.labels.assign import Labels, Refusal, label_spheres
 from analysis.labels.checks import (
     Handedness,
     handedness,
@@ -56,7 +56,9 @@ def label_scan(
     if few and m < n:
         raise InputError(
             f"the scan has {m} spheres for {n} nodes, and only {len(labels.labelled)} "
-            f"could be told (missing: {listed(labels.missing)}): scan again"
+            f"could be told (missing: {listed(labels.missing)}): "
+            f"{_why_few(mechanism, labels)}; nodes cannot be named by hand: see that "
+            "every ball is scanned"
         )
     if handedness(mechanism, labels, table.centres_mm) is Handedness.MIRRORED:
         raise InputError(
@@ -64,6 +66,18 @@ def label_scan(
             "the axes in the scanner's export"
         )
     return labels
+
+
+def _why_few(mechanism: Mechanism, labels: Labels) -> str:
+    """Why spheres that are there are no nodes: too few lengths, or several ways."""
+    n, kept = mechanism.n, len(mechanism.lengths_mm)
+    told = [reason is Refusal.AMBIGUOUS for reason in labels.reason]
+    if any(told):
+        return f"{listed(np.flatnonzero(told))} fit several spheres equally well"
+    return (
+        f"links and bodies keep {kept} of the {n * (n - 1) // 2} distances between "
+        "nodes, and without those of a missing ball no labelling stands out"
+    )
 
 
 def _check_scale(

@@ -216,7 +216,7 @@ def _check_one_part(drawn: Arranged, around: Mapping[int, Sequence[int]]) -> Non
         at = ", ".join(f"{x:.6g}" for x in drawn.vertices[apart[0]])
         raise ValueError(
             f"the lines at ({at}) touch no others: draw one sheet, and from each "
-            "hole a line that is no fold to the lines around it"
+            "hole one line that is no fold (J, yellow) to the lines around it"
         )
 
 

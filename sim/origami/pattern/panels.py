@@ -152,7 +152,10 @@ def _ears(flat: Floats, number: int) -> list[list[int]]:
 
 
 def _ear(flat: Floats, left: list[int], i: int) -> float:
-    """How round the triangle at corner i is, 0 where it is none or holds a corner."""
+    """How round the triangle at corner i is, 0 where it is none or holds a corner.
+
+    At a slit to a hole corners stand twice; such a pair does not hold itself.
+    """
     a, b, c = left[i - 1], left[i], left[(i + 1) % len(left)]
     p, q, r = flat[[a, b, c]]
     sides = np.array([q - p, r - q, p - r])
@@ -166,6 +169,7 @@ def _ear(flat: Floats, left: list[int], i: int) -> float:
         away = others - start
         turn = side[0] * away[:, 1] - side[1] * away[:, 0]
         inside &= turn > -1e-12 * longest
+        inside &= np.abs(away).max(axis=1, initial=0.0) > 0.0
     return 0.0 if inside.any() else area / longest
 
 

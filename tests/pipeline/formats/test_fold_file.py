@@ -185,6 +185,26 @@ def test_faces_that_are_not_convex_become_convex_panels(tmp_path: Path) -> None:
     assert whole == pytest.approx(ring * scale**2, rel=1e-9)
 
 
+def test_a_hole_is_tied_to_the_lines_around_it_by_one_line(tmp_path: Path) -> None:
+    """A sheet of 200 x 100 with a crease and a hole of 20 x 20; the line divides."""
+    path = tmp_path / "hole.svg"
+    tie = '<line stroke="yellow" x1="170" y1="50" x2="200" y2="50"/>'
+    path.write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg">'
+        '<rect stroke="black" width="200" height="100"/>'
+        '<rect stroke="black" x="150" y="40" width="20" height="20"/>'
+        f'<line stroke="blue" x1="120" y1="0" x2="120" y2="100"/>{tie}</svg>'
+    )
+    pattern = fold_file(str(path))
+    areas = [polygon_area(pattern.vertices[list(p)]) for p in pattern.panels]
+    size = (pattern.size / 200.0) ** 2
+    assert sum(np.linalg.norm(a) for a in areas) == pytest.approx(19600 * size)
+    assert min(a[2] for a in areas) > 0.0
+    path.write_text(path.read_text().replace(tie, ""))
+    with pytest.raises((InputError, ValueError), match="hole one line that is no fold"):
+        fold_file(str(path))
+
+
 def test_the_largest_panel_is_held_and_strains_nothing(tmp_path: Path) -> None:
     pattern = read("corner.fold", tmp_path)
     rows = largest_panel_held(pattern)

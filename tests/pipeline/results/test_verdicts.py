@@ -39,3 +39,7 @@ def test_a_comparison_made_by_its_name_says_its_verdict(
     assert "S simulated 0.90000, scanned 0.81000 +- 0.01000; node rms 1.250 mm" in said
     assert "4 of 5 nodes labelled; synthetic scan" in said
     assert told_comparison(Path("results/compare/one")) in said
+    lines = ["node,basis", *(f"{k},seen" for k in range(4)), "4,missing"]
+    (place / "one" / "nodes.csv").write_text("\n".join(lines))
+    lost = "4 of 5 nodes labelled (no sphere at node 4: S, E and distances are of the"
+    assert f"{lost} other 4, also" in told_comparison(Path("results/compare/one"))
