@@ -7,7 +7,8 @@ foretold for x + p (mixed integration points: Magisano, Leonetti and Garcea, CMA
 
     s <- e(x) + b . p,      t <- theta(x) - rest + g . p;
 
-at the start of an increment they follow from the last two equilibria.
+at the start of an increment they follow from the last two equilibria. Where panels
+touch they are those at x: forces of contact change faster than any stress foretells.
 
 The stresses at x + p are those of stiff bars that a turn made longer, and would mislead
 the next step. The equations solved are the same.
@@ -41,6 +42,7 @@ from sim.origami.folding.problem import (
     near_at,
     potential,
 )
+from sim.origami.model.assembly import CONTACT
 from sim.origami.model.blocks import (
     LargeSystem,
     SheetFronts,
@@ -233,7 +235,11 @@ def _full_steps(
         if done:
             break
         move = spread(search.problem.model, factor.solve(r))
-        search.foretell(search.advance(move) * move)
+        part = search.advance(move)
+        if part < 1.0 or system.energies[CONTACT] > 0.0:
+            search.with_own_stresses()
+        else:
+            search.foretell(move)
     return search.result(system, residual, iteration, done), negative
 
 
