@@ -53,7 +53,7 @@ class KnownCode:
         if not self._new:
             return
         aside = self._file.with_suffix(f".{uuid.uuid4().hex}")
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, MemoryError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
             aside.write_text(json.dumps({self._teller: self._known}))
             aside.replace(self._file)

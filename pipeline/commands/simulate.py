@@ -4,6 +4,7 @@ The steps that the case's solver yields go to steps.csv (numbers) and steps.npz
 (arrays); run.json says what ran and how it ended.
 """
 
+import contextlib
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ from pipeline.steps.simulate import DEFAULT_RUN_DIR, perform, run_in
 from pipeline.store.attempts import run_once
 from pipeline.store.case_job import planned, sound_case
 from pipeline.store.files import point_to
+from pipeline.store.leases import sweep_dead
 from pipeline.store.own_runs import keep_own, own_name, remember, remembered
 from pipeline.store.runs import RESULTS, run_record
 from pipeline.terminal.arguments import OneLineParser
@@ -34,6 +36,7 @@ from pipeline.terminal.errors import (
     SeveralRunsError,
     command,
     is_told,
+    lacks_machine,
     one_line,
 )
 
@@ -69,6 +72,8 @@ def _simulate(plain: Mapping[str, Any], settings: Any) -> None:
     if run_dir != DEFAULT_RUN_DIR:
         _show(run_in(Path(run_dir), job), "")
         return
+    with contextlib.suppress(FileNotFoundError):  # another command closes it too
+        sweep_dead(RESULTS, job.key)
     directory = run_once(job, lambda out: perform(job, {}, out))
     words = list(settings.overrides.task)
     own = own_name(name, words)
@@ -103,7 +108,9 @@ def _drawn(directory: Path) -> bool:
             print("drawing: picture and page take seconds", file=sys.stderr)
         try:
             write_pictures(directory)
-        except OSError as error:
+        except Exception as error:
+            if not (isinstance(error, OSError) or lacks_machine(error)):
+                raise
             print(f"no picture: {one_line(error)}", file=sys.stderr)
             return False
     return True

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.pages.one_run import drawn
+from pipeline.pages.one_run import AXES, chosen_columns, drawn
 from pipeline.results.moving_shape import MovingShape
+from pipeline.results.told_run import length_unit
 from pipeline.store.files import replacing
+from pipeline.store.runs import run_record
 
 if TYPE_CHECKING:
     from matplotlib.animation import AbstractMovieWriter
@@ -52,12 +54,14 @@ def write_film(directory: Path, shape: MovingShape, suffix: str = ".gif") -> Pat
     writer, path = _writer(suffix, len(steps)), directory / f"{STEM}{suffix}"
     seen = np.isfinite(shape.r).all(axis=(0, 2))  # nodes that are there at every step
     view = view_of(shape.r[:, seen])
+    unit, said = length_unit(run_record(directory)), stamps(directory, len(shape.r))
     with mpl.rc_context({"savefig.bbox": None}), replacing(path) as part:
         film = part.with_suffix(suffix)
         with writer.saving(figure, str(film), dpi=DOTS_AN_INCH[suffix]):
             for step in steps:
                 axes.clear()
-                draw_shape(axes, replace(drawn(shape, int(step)), view=view))
+                draw_shape(axes, replace(drawn(shape, step), view=view, unit=unit))
+                axes.set_title(said[step], fontsize=7, loc="left", family="monospace")
                 writer.grab_frame()
         film.replace(part)
     return path
@@ -69,6 +73,18 @@ def _writer(suffix: str, count: int) -> "AbstractMovieWriter":
 
     kind = PillowWriter if suffix == ".gif" else FFMpegWriter
     return kind(fps=min(FRAMES_A_SECOND[suffix], max(1, round(count / LEAST_SECONDS))))
+
+
+def stamps(directory: Path, steps: int) -> list[str]:
+    """What stands above each step: its time in s, or its number, as steps.csv says."""
+    name, values = next(iter(chosen_columns(directory).items()), ("", np.empty(0)))
+    if name not in AXES or len(values) != steps:
+        return [""] * steps
+    if name == "step":
+        return [f"step {value:g}" for value in values]
+    largest = float(np.abs(values).max()) or 1.0
+    digits = max(0, 2 - int(np.floor(np.log10(largest))))  # three figures at the end
+    return [f"{value:.{digits}f} s" for value in values]
 
 
 def frames(steps: int, most: int) -> list[int]:

@@ -18,10 +18,9 @@ HEARTBEAT_SECONDS = 5.0
 STALE_SECONDS = 300.0  # without a heartbeat, a run on another host counts as dead
 
 
-def running_directories(results: Path) -> list[Path]:
-    """Run directories that have not been finished."""
-    place = results / "running"
-    return sorted(place.iterdir()) if place.is_dir() else []
+def running_directories(results: Path, key: str = "*") -> list[Path]:
+    """Run directories that have not been finished, of one key or all."""
+    return sorted((results / "running").glob(f"{key}.*"))
 
 
 def owner(directory: Path) -> dict[str, Any] | None:
@@ -142,11 +141,11 @@ def _end_with_a_line(table: Path) -> None:
             file.truncate(len(whole[0]) + len(whole[1]))
 
 
-def sweep_dead(results: Path) -> list[Path]:
-    """Close the runs whose process is gone; return where they are now.
+def sweep_dead(results: Path, key: str = "*") -> list[Path]:
+    """Close the runs whose process is gone, of one key or all; where they are now.
 
     One that was done but for the last rename counts as finished; the others are
     "killed", and the whole steps they made are kept.
     """
-    dead = [d for d in running_directories(results) if not is_alive(d)]
+    dead = [d for d in running_directories(results, key) if not is_alive(d)]
     return [place for d in dead if (place := _close(d, results)) is not None]

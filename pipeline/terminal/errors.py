@@ -16,6 +16,17 @@ from sim.convergence import NotConvergedError
 P = ParamSpec("P")
 
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
+UNMAPPED = "failed to map segment"  # the loader's words of memory it could not have
+RIGHTS = "give this user the right to, or work in a copy of the folder"
+PLACE = "a file or a broken link stands where a folder belongs: move it away"
+BY_HAND = {
+    errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
+    errno.EACCES: RIGHTS,
+    errno.EPERM: RIGHTS,
+    errno.EROFS: RIGHTS,
+    errno.EEXIST: PLACE,
+    errno.ENOTDIR: PLACE,
+}
 TRACEBACK_VARIABLE = "MORPHTRACK_TRACEBACK"
 
 
@@ -46,8 +57,17 @@ def one_line(error: BaseException) -> str:
 
 
 def is_full_disk(error: BaseException) -> bool:
-    """Whether there was no room left to write to."""
-    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    """Whether there was no room left to write to, or a file may not be as large."""
+    full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return isinstance(error, OSError) and error.errno in full
+
+
+def lacks_memory(error: BaseException | None) -> bool:
+    """Whether memory could not be had, also while a library was loaded."""
+    if error is None:
+        return False
+    unmapped = isinstance(error, ImportError | OSError) and UNMAPPED in str(error)
+    return isinstance(error, MemoryError) or unmapped or lacks_memory(error.__context__)
 
 
 def is_failing_disk(error: BaseException) -> bool:
@@ -62,7 +82,7 @@ def lacks_machine(error: BaseException | None) -> bool:
     """
     if error is None:
         return False
-    full = isinstance(error, MemoryError) or is_full_disk(error)
+    full = lacks_memory(error) or is_full_disk(error)
     return full or is_failing_disk(error) or lacks_machine(error.__context__)
 
 
@@ -77,6 +97,7 @@ TOLD = (
     NotConvergedError,
     ValueError,
     FileNotFoundError,
+    FileExistsError,
     IsADirectoryError,
     NotADirectoryError,
     PermissionError,
@@ -113,11 +134,14 @@ def _lines(error: BaseException) -> list[str]:
 
 
 def _remedy(error: BaseException) -> str:
-    if isinstance(error, MemoryError):
+    if lacks_memory(error):
         return ": free memory, or use fewer --cores; the same command tries it again"
     rest = ", then the same command goes on where it was"
     if is_failing_disk(error):
         return f": look at the disk, or the way to it{rest}"
+    number = error.errno if isinstance(error, OSError) else None
+    if number in BY_HAND:
+        return f": {BY_HAND[number]}{rest}"
     return f": make room{rest}" if is_full_disk(error) else ""
 
 

@@ -6,7 +6,7 @@ from PIL import Image
 
 from analysis.figures.shapes import best_view, view_of
 from pipeline.commands.film import NO_FFMPEG, main
-from pipeline.pages.film import frames
+from pipeline.pages.film import frames, stamps
 from tests.analysis.mechanisms import random_mechanism
 from tests.pipeline.comparison_files import write_run
 
@@ -58,3 +58,12 @@ def test_the_first_and_the_last_step_are_shown():
     assert frames(5, 48) == [0, 1, 2, 3, 4]
     assert frames(1000, 3) == [0, 499, 999]
     assert np.diff(frames(1000, 240)).min() >= 1
+
+
+def test_a_step_is_stamped_with_its_time_in_seconds_or_its_number(tmp_path):
+    table = tmp_path / "steps.csv"
+    table.write_text("step,time,energy\n0,0,1\n1,0.005,2\n2,0.25,3\n")
+    assert stamps(tmp_path, 3) == ["0.000 s", "0.005 s", "0.250 s"]
+    assert stamps(tmp_path, 4) == [""] * 4  # not of the same steps
+    table.write_text("step,E\n0,1\n10,2\n")
+    assert stamps(tmp_path, 2) == ["step 0", "step 10"]

@@ -1,0 +1,97 @@
+"""Limits of a shell, users, places and languages: told, nothing lost, gone on with."""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.faults.outside_checker import findings
+from tests.pipeline.conftest import ROOT, furnish
+
+pytestmark = pytest.mark.slow
+
+COMMAND = f"{shlex.quote(sys.executable)} -m pipeline simulate case=cantilever"
+MEDDLING = "--bounding-set=-dac_override --inh-caps=-dac_override"
+# As root has no limits: the same user without the right to write what is not its own.
+ANYBODY = f"setpriv {MEDDLING} {COMMAND}"
+ROOT_ONLY = pytest.mark.skipif(os.getuid() != 0, reason="gives folders to others")
+
+DONE = {
+    "few files open": f"ulimit -n 64; {COMMAND}",
+    "little memory": f"ulimit -v 900000; {COMMAND}",
+    "no home": f"export HOME=/proc/none; {COMMAND}",
+    "no place for what is temporary": f"export TMPDIR=/none/at/all; {COMMAND}",
+    "ASCII": f"export LC_ALL=POSIX PYTHONIOENCODING=ascii PYTHONUTF8=0; {COMMAND}",
+    "no such language": f"export LC_ALL=xx_YY.UTF-9; {COMMAND}",
+    "a day ahead": f"export TZ=Pacific/Kiritimati; {COMMAND}",
+    "no such time": f"export TZ=none/such; {COMMAND}",
+    "for nobody else": f"umask 077; {COMMAND}",
+    "for everybody": f"umask 000; {COMMAND}",
+}
+TOLD = {
+    "files of 1 kB": (f"ulimit -f 1; {COMMAND}", 1, "raise the limit of a file's size"),
+    "memory for libraries": (f"ulimit -v 400000; {COMMAND}", 1, "free memory"),
+    "a file": (f"touch results; {COMMAND}", 2, "a file or a broken link stands"),
+    "a broken link": (f"ln -s /none results; {COMMAND}", 2, "a file or a broken link"),
+    "read only": (f"mkdir -m 555 results; {ANYBODY}", 2, "the right"),
+    "of another user": (
+        f"mkdir results; chown 65534 results; {ANYBODY}",
+        2,
+        "give this user the right to",
+    ),
+    "runs of another user": (
+        f"mkdir -p results/runs; chown 65534 results/runs; {ANYBODY}",
+        2,
+        "give this user the right to",
+    ),
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    furnish(tmp_path)
+    return tmp_path
+
+
+def run(project: Path, words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", words], cwd=project, env={**os.environ, "PYTHONPATH": f"{ROOT}"},
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+
+
+def assert_whole(project: Path) -> None:
+    """One finished run, nothing left, as one who knows the documents alone sees it."""
+    assert len(list((project / "results" / "runs").iterdir())) == 1
+    assert not list((project / "results" / "running").iterdir())
+    wrong = [line for line in findings(project, []) if "mlflow" not in line.lower()]
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", DONE)
+def test_surroundings_that_change_nothing(name: str, project: Path) -> None:
+    done = run(project, DONE[name])
+    assert done.returncode == 0, done.stderr
+    assert_whole(project)
+
+
+@ROOT_ONLY
+@pytest.mark.parametrize("name", TOLD)
+def test_surroundings_are_told_and_the_next_plain_run_goes_on(
+    name: str, project: Path
+) -> None:
+    words, status, said = TOLD[name]
+    done = run(project, words)
+    assert done.returncode == status, done.stderr
+    (line,) = [text for text in done.stderr.splitlines() if text.startswith("error")]
+    assert said in line
+    assert "Traceback" not in done.stderr
+    results = project / "results"
+    if not results.is_dir():
+        results.unlink()
+    run(project, "chown -R 0 results; chmod -R u+w results")
+    assert run(project, COMMAND).returncode == 0
+    assert_whole(project)

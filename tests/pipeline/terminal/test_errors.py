@@ -1,0 +1,57 @@
+"""What is said where the machine gives no room, no memory or no right."""
+
+import errno
+import os
+
+import pytest
+
+from pipeline.terminal.errors import command, lacks_machine
+
+
+def said_of(error: Exception, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    @command
+    def main() -> int:
+        raise error
+
+    status = main()
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    return status, said
+
+
+def _of_import(cause: Exception) -> Exception:
+    """An error of an import that began with another."""
+    error = RuntimeError("problem in a module")
+    error.__context__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "remedy"),
+    [
+        (OSError(errno.EFBIG, "File too large"), 1, "(ulimit -f), then the same"),
+        (OSError(errno.ENOSPC, "No space"), 1, "make room, then the same command"),
+        (ImportError("a.so: failed to map segment from shared object"), 1, "free mem"),
+        (_of_import(OSError("b.so: failed to map segment")), 1, "free memory"),
+        (PermissionError(errno.EACCES, "Permission denied", "results"), 2, "the right"),
+        (OSError(errno.EROFS, "Read-only file system", "results"), 2, "the right"),
+        (FileExistsError(errno.EEXIST, "File exists", "results"), 2, "move it away"),
+    ],
+)
+def test_what_the_machine_refuses_is_one_line_with_a_remedy(
+    error: Exception, status: int, remedy: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    got, said = said_of(error, capsys)
+    assert got == status
+    assert remedy in said
+    assert lacks_machine(error) == (status == 1)
+
+
+def test_an_import_that_fails_for_another_reason_is_a_defect() -> None:
+    @command
+    def main() -> int:
+        raise ImportError("no such name")
+
+    with pytest.raises(ImportError):
+        main()
+    assert os.strerror(errno.EFBIG) == "File too large"
