@@ -9,8 +9,8 @@ Parts, each of them errors against CPU time:
   buckling  PyElastica's helical buckling: the envelope at rest, against that of a long
             rod (minutes: PyElastica takes the 10,500 s of its example)
 
-MuJoCo's cable does not stretch, and is left out of the last two. Needs `make bench` and
-the package mujoco. Set OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1.
+MuJoCo's cable does not stretch, and is left out of the last two. Needs `make bench`.
+Set OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1.
 """
 
 import argparse
