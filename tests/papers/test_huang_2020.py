@@ -24,6 +24,7 @@ from sim.rod.contact.ground import Ground, GroundPlane, Wave
 from sim.rod.rod.ribbon import Ribbon
 from sim.rod.rod.rod import RodMaterial
 from sim.rod.rod.star import StarShape, star
+from sim.rod.stepping.equilibrium import settle
 from sim.rod.stepping.options import StepOptions
 from tests.recorded import summary
 
@@ -193,6 +194,20 @@ def test_sag_and_way_of_the_star_have_converged_at_84_nodes() -> None:
     found = np.array([_sag_and_way(k) for k in (1, 2, 4)])
     errors = np.abs(found / LIMITS - 1.0)
     assert (errors < 0.01 / np.array([[1.0], [4.0], [16.0]])).all()
+
+
+def _sag(refinement: int) -> float:
+    case = StarCase(refinement=refinement)
+    rod = case.unsettled.rod
+    sunk = rod.nodes - settle(case.unsettled, tolerance=1e-9).x
+    return float(rod.mass @ sunk[:, 1] / rod.mass.sum())
+
+
+def test_the_sag_of_the_star_is_of_order_two_in_nodes() -> None:
+    """N = 672, 1344, 2688; about its limit of 475.13 um."""
+    coarse, middle, fine = (_sag(k) for k in (8, 16, 32))
+    assert (middle - coarse) / (fine - middle) == pytest.approx(4.0, abs=0.3)
+    assert fine == pytest.approx(LIMITS[0], rel=5e-5)
 
 
 @pytest.mark.long

@@ -153,6 +153,21 @@ def surface(relief: Relief, x: float) -> tuple[float, float]:
 
 
 @kernel
+def bend(relief: Relief, x: float) -> float:
+    """f''(x), 1/m."""
+    second = 0.0
+    if relief.amplitude != 0.0:
+        angle = relief.wavenumber * x + relief.phase
+        second -= relief.amplitude * relief.wavenumber**2 * np.sin(angle)
+    knots = relief.knots
+    if len(knots) > 1 and knots[0] <= x <= knots[-1]:
+        k = min(int(np.searchsorted(knots, x, side="right")) - 1, len(knots) - 2)
+        c = relief.coefficients[:, k]
+        second += 6.0 * c[0] * (x - knots[k]) + 2.0 * c[1]
+    return float(second)
+
+
+@kernel
 def gap(relief: Relief, x: float, y: float) -> float:
     """Distance of (x, y) above the ground, less the offset, m."""
     f, slope = surface(relief, x)

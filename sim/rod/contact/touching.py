@@ -154,7 +154,11 @@ def arc_gap(touch: TouchSetting, x: Floats, node: int, ground: Ground) -> float:
     j, k = touch.before[node], touch.after[node]
     if j < 0:
         return float(gaps(ground, x[node : node + 1]).min())
-    s = np.linspace(-0.5, 0.5, POINTS)[:, None]
+    low, high = (
+        (-0.5 if touch.before[j] >= 0 else -1.0),
+        (0.5 if touch.before[k] >= 0 else 1.0),
+    )
+    s = np.linspace(low, high, POINTS)[:, None]
     along, bent = 0.5 * (x[k] - x[j]), 0.5 * (x[j] + x[k]) - x[node]
     return float(gaps(ground, x[node] + s * along + s * s * bent).min())
 

@@ -6,9 +6,10 @@ of `PlaneTouching` node i and its neighbours j, k span the parabola
     r(s) = x_i + s (x_k - x_j) / 2 + s^2 (x_j - 2 x_i + x_k) / 2        -1/2 <= s <= 1/2
 
 (the circle through three nodes to third order in an edge), parallel to an edge where
-the next parabola takes over. What touches is the lowest point of the arc, whose
-velocity is that of its nodes, weighted as in r(s). It rolls along the arc without an
-impact, and is handed over to the next node at s = 1/2. A rod that is straight or hollow
+the next parabola takes over; towards an end or a joint, which has none, it reaches all
+the way. What touches is the lowest point of the arc, whose velocity is that of its
+nodes, weighted as in r(s). It rolls along the arc without an impact, and is handed over
+to the next node at s = 1/2. A rod that is straight or hollow, seen from the ground,
 touches with its nodes.
 """
 
@@ -17,12 +18,12 @@ import numpy as np
 from sim.arrays import Floats
 from sim.rod.compiled import inner
 from sim.rod.contact.coulomb import OPEN, STICK
-from sim.rod.contact.ground import gap, surface
+from sim.rod.contact.ground import bend, gap, surface
 from sim.rod.stepping.state import RodState, Scheme, Setting, Work
 from sim.rod.stepping.touches import HALVINGS, at_time, closing
 
 ON_GROUND = -1  # the edge of a contact of a node with the ground
-ITERATIONS = 4  # for the lowest point, exact after one above a plane
+ITERATIONS = 4  # of Newton's method for the lowest point, one above a plane
 OWN = 0.5  # of an edge, how far a node's arc reaches
 REACH = 1.5  # of an edge, how far it is drawn on in a step
 BESIDE = 0.05  # of an edge, from the end of an arc, where the next is not listed too
@@ -38,11 +39,20 @@ def lowest_place(setting: Setting, x: Floats, i: int) -> float:
     bx, by = 0.5 * (x[j, 0] + x[k, 0]) - x[i, 0], 0.5 * (x[j, 1] + x[k, 1]) - x[i, 1]
     s, flat = 0.0, setting.touch.flat
     for _ in range(ITERATIONS):
-        slope = surface(setting.relief, x[i, 0] + s * (ax + s * bx))[1]
-        a, b = ay - slope * ax, by - slope * bx
+        px, along = x[i, 0] + s * (ax + s * bx), ax + 2.0 * s * bx
+        slope = surface(setting.relief, px)[1]
+        hollow = 0.5 * bend(setting.relief, px) * along * along
+        a, b = ay - slope * ax + 2.0 * s * hollow, by - slope * bx - hollow
         s = -0.5 * a * b / (b * b + flat * flat) if b > 0.0 else 0.0
         s = min(max(s, -REACH), REACH)
     return s
+
+
+@inner
+def own_reach(setting: Setting, i: int, s: float) -> float:
+    """How far the arc of node i is its own on the side of s."""
+    n = setting.touch.after[i] if s > 0.0 else setting.touch.before[i]
+    return OWN if n >= 0 and setting.touch.before[n] >= 0 else 1.0
 
 
 @inner
@@ -146,7 +156,9 @@ def find_arcs(
         if work.listed[i] or (setting.held[i, 0] and setting.held[i, 1]):
             continue
         s = lowest_place(setting, work.x, i)
-        if abs(s) > OWN or arc_gap(setting, work.x, i, s)[0] >= 0.0:
+        if abs(s) > own_reach(setting, i, s):
+            continue
+        if arc_gap(setting, work.x, i, s)[0] >= 0.0:
             continue
         if is_handed_on(setting, work, i):
             continue
@@ -187,7 +199,9 @@ def arc_time(setting: Setting, state: RodState, work: Work, i: int, h: float) ->
         if setting.touch.before[i] >= 0:
             at_time(state, work, setting.touch.before[i], s, h)
             at_time(state, work, setting.touch.after[i], s, h)
-        place = min(max(lowest_place(setting, work.r, i), -OWN), OWN)
+        place = lowest_place(setting, work.r, i)
+        reach = own_reach(setting, i, place)
+        place = min(max(place, -reach), reach)
         if arc_gap(setting, work.r, i, place)[0] < 0.0:
             high = s
         else:

@@ -193,7 +193,7 @@ def keep_flow(state: RodState, work: Work) -> None:
     clock.friction += flow.friction
     clock.impact += flow.impact
     clock.left += flow.left
-    clock.rounding += flow.rounding
+    clock.rounding = _together(clock.rounding, flow.rounding)
     clock.at_work += _put_in(flow)
     over = max(0.0, abs(flow.left) - flow.rounding)
     if flow.scale > 0.0:
@@ -215,8 +215,14 @@ def is_sound(scheme: Scheme, state: RodState, work: Work) -> bool:
     if not abs(flow.left) <= scheme.balance * flow.scale + flow.rounding:
         return False
     at_work = clock.at_work + _put_in(flow)
-    rounding = clock.rounding + flow.rounding
+    rounding = _together(clock.rounding, flow.rounding)
     return bool(abs(clock.left + flow.left) <= scheme.balance * at_work + rounding)
+
+
+@inner
+def _together(before: float, rounding: float) -> float:
+    """What rounds off to either side grows as the root of the number of steps."""
+    return float(np.sqrt(before * before + rounding * rounding))
 
 
 @inner

@@ -5,7 +5,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from sim.rod.contact.ground import Ground, GroundPlane, Terrain, Wave, gaps, surface
+from sim.rod.contact.ground import (
+    Ground,
+    GroundPlane,
+    Terrain,
+    Wave,
+    bend,
+    gaps,
+    surface,
+)
 
 HILLS = Terrain([[-1.0, 0.0], [0.0, 0.3], [0.5, 0.1], [2.0, 0.1]])
 GROUNDS: list[Ground] = [GroundPlane(20.0, height=0.1), Wave(0.2, 1.5, 0.3), HILLS]
@@ -20,6 +28,8 @@ def test_the_slope_is_that_of_the_height(ground: Ground) -> None:
             errors.append(abs(surface(ground.relief, x + h)[0] - f - h * slope))
         if max(errors) > 1e-14:  # not a plane
             assert errors[0] / errors[-1] == pytest.approx(16.0, rel=0.2)
+            second = 2.0 * (surface(ground.relief, x + 1e-4)[0] - f - 1e-4 * slope)
+            assert bend(ground.relief, x) == pytest.approx(second / 1e-8, abs=1e-2)
 
 
 def test_a_plane_rises_by_its_angle() -> None:

@@ -9,10 +9,10 @@ import pytest
 from sim.arrays import Floats
 from sim.rod.contact.ground import Ground, GroundPlane, Wave
 from sim.rod.contact.standing import standing
-from sim.rod.contact.touching import PlaneTouching
+from sim.rod.contact.touching import PlaneTouching, arc_gap, touch_of
 from sim.rod.gravity import GRAVITY
 from sim.rod.rod.ribbon import Ribbon
-from sim.rod.rod.rod import Rod, moved, straight
+from sim.rod.rod.rod import Rod, RodMaterial, chain, moved, straight
 from sim.rod.stepping.equilibrium import settle
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.simulate import simulate
@@ -102,6 +102,20 @@ def test_a_straight_rod_touches_with_its_nodes(ground: GroundPlane) -> None:
         for touching in (None, ARCS)
     ]
     assert ends[1].x == pytest.approx(ends[0].x, abs=1e-9)
+
+
+def test_a_bow_lands_on_the_last_half_of_its_last_edge() -> None:
+    """Where its end has no arc, and the next one's reaches to the end."""
+    angle = np.radians(12.0) * (np.arange(7) - 0.25)  # lowest between 0 and 1
+    nodes = 0.05 * np.column_stack([np.sin(angle), 1.0 - np.cos(angle)])
+    stiff = RodMaterial(4.0e9, 1000.0, 2.0e-3, 2.0e-3)
+    bow = moved(chain(nodes, stiff), by=np.array([0.0, 1e-3]))
+    world = World(bow, GroundPlane(), touching=ARCS)
+    touch = touch_of(ARCS, bow, GroundPlane())
+    steps = list(simulate(world, StepOptions(h=1e-3), 0.03))
+    depth = -min(arc_gap(touch, step.x, 1, GroundPlane()) for step in steps)
+    assert any(step.contact.any() for step in steps)
+    assert depth < 1.1e-4 * bow.rest_length.min()
 
 
 def test_a_run_stopped_while_an_arc_touches_continues_to_the_same_bits() -> None:

@@ -82,13 +82,27 @@ def test_no_random_run_with_touch_that_finishes_has_diverged() -> None:
     assert finished > 8
 
 
-def test_a_fast_star_does_not_pass_its_own_corner() -> None:
-    """Its limbs met end on, 0.9 edges a step: a crossing that nodes alone let by."""
-    trial = random_touch(np.random.default_rng([2, 360]))
+def _once_wrong(k: int) -> list[RodStep]:
+    trial = random_touch(np.random.default_rng([2, k]))
     assert trial is not None
     steps = finished_run(trial)
-    assert steps
-    assert not list(wrong_in(trial, steps))
+    assert not (steps and list(wrong_in(trial, steps)))
+    return steps
+
+
+def test_a_fast_star_does_not_pass_its_own_corner() -> None:
+    """Its limbs met end on, 0.9 edges a step: a crossing that nodes alone let by."""
+    assert _once_wrong(360)
+
+
+def test_an_arc_flatter_than_a_hill_does_not_sink_into_it() -> None:
+    assert _once_wrong(613)
+
+
+@pytest.mark.long
+def test_ten_thousand_parts_of_steps_make_no_energy_together() -> None:
+    """Each made less than its tolerance explains."""
+    assert _once_wrong(835)
 
 
 @pytest.mark.long
