@@ -44,6 +44,8 @@ class Loop:
                 f"steps: accuracy is {options.accuracy:g}: ends that turn have steps "
                 "of fixed length, set it to 0"
             )
+        for turn in world.turning:
+            turn.refuse_far(options.h)
         self.world = world
         self.options = options
         self.setting = setting_of(world, pattern)

@@ -11,6 +11,8 @@ import numpy as np
 
 from sim.arrays import Bools, Floats
 
+MOST = 90.0  # degrees in a step, in which the node goes straight from place to place
+
 
 @dataclass(frozen=True, eq=False)
 class TurningEnd:
@@ -49,6 +51,18 @@ class TurningEnd:
         for node in (self.node, self.about):
             if not (0 <= node < len(held) and held[node].all()):
                 raise ValueError(f"turns: node {node} is not held: hold it")
+
+    def refuse_far(self, h: float) -> None:
+        """A ValueError if it turns by more than `MOST` in any step of h seconds."""
+        begin = np.concatenate([self.times, np.subtract(self.times, h)])
+        far = np.interp(begin + h, self.times, self.angles)
+        far -= np.interp(begin, self.times, self.angles)
+        most = float(np.degrees(np.abs(far).max()))
+        if most > MOST * (1.0 + 1e-9):
+            raise ValueError(
+                f"turns: an end turns by {most:g} degrees in a step of {h:g} s: "
+                f"choose h so that it is {MOST:g} at most"
+            )
 
     def place(self, nodes: Floats, time: float) -> Floats:
         """(2,) m, where the node is at a time; nodes (n, 2) as at the start."""

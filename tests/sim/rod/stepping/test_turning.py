@@ -117,5 +117,10 @@ def test_what_cannot_turn_is_refused() -> None:
         settle(world)
     with pytest.raises(ValueError, match="turns of a clamp are of the plane only"):
         in_space(world, SOFT)
+    for last, told in ((2.0 * np.pi, "360"), (-0.6 * np.pi, "108")):
+        round_a_step = TurningEnd(11, 0, [0.0, 0.3, 0.3 + EXACT.h], [0.0, 0.0, last])
+        fast = replace(world, turning=(round_a_step,))
+        with pytest.raises(ValueError, match=f"turns by {told} degrees in a step of 0"):
+            next(simulate(fast, EXACT, 0.1))
     with pytest.raises(ValueError, match="set it to 0"):
         next(simulate(world, replace(EXACT, accuracy=1e-6), 0.1))
