@@ -7,6 +7,11 @@ from pipeline.config.hydra import hydra_errors
 
 YAML = (".yaml", ".yml")
 Content = dict[str, object]
+KINDS = {  # what a file is by the key that no other has, and the case that reads it
+    "`nodes`": ("structure file", "structure_file"),
+    "`rods`": ("rod file", "rod_file"),
+    "`vertices_coords`": ("crease pattern", "fold_file"),
+}
 
 
 def read_entries(path: str, what: str, holds: str) -> Content:
@@ -29,6 +34,10 @@ def read_entries(path: str, what: str, holds: str) -> Content:
         raise ValueError(f"{path}: {error}") from None
     if not isinstance(content, dict):
         raise ValueError(f"{path} is no {what}: give an object with {holds}")
+    if holds in KINDS and holds.strip("`") not in content:
+        for key, (kind, case) in KINDS.items():
+            if key.strip("`") in content:
+                raise ValueError(f"{path} is a {kind}: case={case} reads it")
     return content
 
 

@@ -134,6 +134,7 @@ Content = TypeVar("Content", bound=StructureFile)
 def read_content(path: str, model: type[Content]) -> Content:
     """A structure file, or one that holds more."""
     entries = structure_content(path)
+    _refuse_slips(path, entries)
     for key in LOADING:
         if key in entries and key not in model.model_fields:
             raise InputError(
@@ -141,6 +142,22 @@ def read_content(path: str, model: type[Content]) -> Content:
                 "balance, and case=mechanism_motion moves it"
             )
     return checked(model, entries, path)
+
+
+def _refuse_slips(path: str, entries: Mapping[str, Any]) -> None:
+    """What people write who have not read on: nodes by name, `fix` of nodes."""
+    nodes, fix = entries.get("nodes"), entries.get("fix")
+    if isinstance(nodes, dict):
+        named = ", ".join(str(name) for name in list(nodes)[:3])
+        raise InputError(
+            f"{path}: nodes is a map ({named}, ...): write a list of [x, y, z], of "
+            "which the first is node 0, and count so everywhere"
+        )
+    if isinstance(fix, list) and fix and all(isinstance(node, int) for node in fix):
+        raise InputError(
+            f"{path}: fix holds rows [node, axis, coordinate], not nodes: did you mean "
+            f"`fixed: {fix}`?"
+        )
 
 
 def structure_content(path: str) -> dict[str, Any]:

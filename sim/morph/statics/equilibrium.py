@@ -29,6 +29,7 @@ from sim.morph.equations.closing import closed
 from sim.morph.equations.descent import links_of
 from sim.morph.equations.projection import admissible, satisfy_constraints
 from sim.morph.statics.elastic import Deformed, angles_of
+from sim.morph.statics.falling import falling_motion, told_motion
 from sim.morph.statics.loaded import LoadedStructure, refuse_free_translation
 from sim.morph.statics.newton_step import (
     expanded,
@@ -157,7 +158,9 @@ def approach(
         if found and escapes == MOST_SADDLES:
             raise NotConvergedError(
                 f"{negative} motions still lower the energy after {escapes} saddles "
-                "were left: begin elsewhere, or give another seed",
+                f"were left, most of all {told_motion(falling_motion(problem, point))}"
+                ": hold these there if they cannot move so, as `planar: z` holds all "
+                "along z, or draw them beside this rest",
                 best=point.z[: system.n],
             )
         if found:

@@ -18,6 +18,7 @@ from pipeline.figures.stiffness import draw
 from pipeline.results.shown import Row
 from pipeline.steps.recording import record_steps
 from pipeline.terminal.errors import InputError
+from sim.convergence import NotConvergedError
 from tests.pipeline.shipped_cases import config_of
 
 ROOT = Path(__file__).parents[3]
@@ -105,6 +106,23 @@ def test_file_of_a_truss_gives_the_forces_of_statics(tmp_path: Path) -> None:
     assert "one compliance only" in [
         text.get_text() for text in drawn.figure.axes[-1].texts
     ]
+
+
+def test_a_free_motion_out_of_the_plane_is_named_with_its_nodes(
+    tmp_path: Path,
+) -> None:
+    """A four-bar whose spring holds it in its plane only, unless nodes keep their z."""
+    four_bar = {
+        "nodes": [[0, 0, 0], [0, 40, 0], [60, 60, 0], [80, 0, 0]],
+        "links": [[0, 1], [1, 2], [2, 3]],
+        "fixed": [0, 3],
+        "springs": [[1, 3, 2.0]],
+        "loads": [[2, 5, 0, 0]],
+    }
+    with pytest.raises(NotConvergedError, match="most of all nodes 1, 2 along z: hold"):
+        list(of_file(tmp_path, four_bar).steps())
+    (step,) = of_file(tmp_path, four_bar | {"planar": "z"}).steps()
+    assert step.found.negative == 0
 
 
 def test_contacts_are_listed_beside_the_reactions(tmp_path: Path) -> None:

@@ -150,6 +150,23 @@ def test_limits_that_a_morph_ends_at_are_told_with_their_bounds(
     assert "limits reached: length(0, 2) at its most of 1.45 mm" in said
 
 
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"nodes": {"1": [0, 0, 0], "2": [1, 0, 0]}}, r"nodes is a map \(1, 2, ..."),
+        ({"nodes": [[0, 0, 0]], "fix": [0]}, r"did you mean `fixed: \[0\]`\?"),
+        ({"rods": []}, "is a rod file: case=rod_file reads it"),
+        ({"file_spec": 1, "vertices_coords": []}, "pattern: case=fold_file reads it"),
+    ],
+)
+def test_slips_in_a_structure_file_are_answered_with_what_to_write(
+    content: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "slip.json").write_text(json.dumps(content))
+    with pytest.raises((InputError, ValueError), match=words):
+        structure_file(str(tmp_path / "slip.json"))
+
+
 def test_springs_in_a_morph_are_answered_with_the_cases_that_take_them(
     tmp_path: Path,
 ) -> None:
