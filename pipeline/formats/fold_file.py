@@ -1,5 +1,6 @@
 """Crease patterns from FOLD, CP, SVG and DXF files."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ from pipeline.formats.crease_lines import cp_entries, svg_entries
 from pipeline.formats.dxf_file import dxf_creases
 from pipeline.formats.fold_entries import FoldFile
 from pipeline.formats.json_file import read_entries, read_text
+from pipeline.formats.svg_size import svg_metres
 from sim.origami.pattern.fold_format import Unassigned, read_pattern
 from sim.origami.pattern.pattern import CreasePattern
 
+PLACE = re.compile(r"at \(([-+.e\d]+), ([-+.e\d]+)\)")  # as patterns tell them
 DRAWINGS: dict[str, Callable[[str], dict[str, Any]]] = {
     ".cp": cp_entries,
     ".svg": svg_entries,
@@ -28,20 +31,31 @@ def fold_file(
 
     Parameters
     ----------
-    scale : m per unit of the file; see `sim.origami.pattern.fold_format` for none
+    scale : m per unit of the file; where none is given, that of the paper in an SVG
+        file, else see `sim.origami.pattern.fold_format`
     unassigned : "refuse" or "flat", for creases without angle and assignment
     frame : number of the frame of a FOLD file, 0 for its own entries
     """
     try:
+        entries = _entries_of(path)
+        if scale is None and Path(path).suffix.lower() == ".svg":
+            scale = svg_metres(read_text(path, "drawing"))
         return read_pattern(
-            _entries_of(path),
+            entries,
             scale=scale,
             unassigned=Unassigned(unassigned),
             frame=frame,
         )
     except (TypeError, ValueError, AttributeError) as error:
-        said = str(error)
+        said = _as_drawn(path, str(error))
         raise ValueError(said if said.startswith(path) else f"{path}: {said}") from None
+
+
+def _as_drawn(path: str, said: str) -> str:
+    """A refusal with the places of an SVG file as it has them, y downwards."""
+    if Path(path).suffix.lower() != ".svg":
+        return said
+    return PLACE.sub(lambda at: f"at ({at[1]}, {0.0 - float(at[2]):.6g})", said)
 
 
 def _entries_of(path: str) -> Mapping[str, Any]:

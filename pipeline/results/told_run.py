@@ -88,7 +88,8 @@ def told(record: Mapping[str, Any]) -> list[str]:
     for name in SENTENCES:
         if result.get(name):
             off = f", {result['fold_off']}" if name + "_off" in result else ""
-            lines.append(f"{SAID.get(name, name)}: {result[name]}{off}")
+            share = _asked(record) if name == "fold" else ""
+            lines.append(f"{SAID.get(name, name)}: {result[name]}{share}{off}")
     return lines
 
 
@@ -111,6 +112,16 @@ def _aimed(result: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def _asked(record: Mapping[str, Any]) -> str:
+    """The part of the folds drawn that the last folding asked for; "" of angles."""
+    config = (record.get("identity") or {}).get("config") or {}
+    phases = (config.get("case") or {}).get("phases") or []
+    folding = [p for p in phases if str(p.get("_target_", "")).endswith(".Fold")]
+    if not folding or folding[-1].get("angles"):
+        return ""
+    return f" at {folding[-1].get('fraction', 1.0):g} of the folds assigned"
+
+
 def _rest(result: Mapping[str, Any]) -> str:
     """Whether a robot is at rest, and what to say where it is not."""
     if "at_rest" not in result:
@@ -128,7 +139,7 @@ def meant(record: Mapping[str, Any]) -> list[str]:
 
 
 def told_sheet(directory: Path) -> list[str]:
-    """A line of how many panels and edges of each kind a run's sheet has, or none."""
+    """A line of how many panels and edges of each kind, and how large, or none."""
     path = directory / PATTERN
     if not path.is_file():
         return []
@@ -136,7 +147,12 @@ def told_sheet(directory: Path) -> list[str]:
     many = Counter(sheet["edges_assignment"])
     kinds = [f"{many[letter]} {kind}" for letter, kind in KINDS.items() if many[letter]]
     panels = len(sheet["faces_vertices"])
-    return [f"sheet: {', '.join([f'{panels} panels', *kinds])}"]
+    places = [
+        [1e3 * x for x in axis] for axis in zip(*sheet["vertices_coords"], strict=True)
+    ]
+    sides = [f"{max(axis) - min(axis):.4g}" for axis in places[:2]]
+    large = f"{' x '.join(sides)} mm as drawn"
+    return [f"sheet: {', '.join([f'{panels} panels', *kinds, large])}"]
 
 
 def short(value: Any) -> str:

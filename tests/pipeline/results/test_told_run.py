@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import numpy as np
+
 from pipeline.results.told_run import length_unit, meant, told, told_sheet
 from sim.origami.pattern.fold_format import pattern_document
 from sim.origami.pattern.tessellations import miura
@@ -10,6 +12,10 @@ from sim.origami.pattern.tessellations import miura
 
 def test_a_fold_says_how_many_creases_are_off() -> None:
     result = {"stop": "all increments done", "fold": "folded"}
+    phase = {"_target_": "sim.origami.loading.phases.Fold", "fraction": 0.5}
+    config = {"case": {"phases": [phase]}}
+    half = {"result": result, "wall_s": 1.0, "identity": {"config": config}}
+    assert "fold: folded at 0.5 of the folds assigned" in told(half)
     off = {"fold_off": "2 of 4 creases are more than 5 degrees from what was asked"}
     assert "fold: folded" in told({"result": result, "wall_s": 1.0})
     said = told({"result": result | off, "wall_s": 1.0})
@@ -38,7 +44,9 @@ def test_a_sheet_is_told_by_its_panels_and_the_kinds_of_its_lines(
     sheet = pattern_document(miura(2, 2, width=0.02, height=0.02, angle=60.0))
     (tmp_path / "pattern.fold").write_text(json.dumps(sheet))
     (said,) = told_sheet(tmp_path)
-    assert said == "sheet: 4 panels, 3 mountain, 1 valley, 8 border"
+    assert said.startswith("sheet: 4 panels, 3 mountain, 1 valley, 8 border, ")
+    sides = np.ptp(np.array(sheet["vertices_coords"]), axis=0)
+    assert said.endswith(f", {1e3 * sides[0]:.4g} x {1e3 * sides[1]:.4g} mm as drawn")
 
 
 def test_a_target_is_told_as_reached_or_missed_with_its_farthest_node() -> None:
