@@ -34,6 +34,7 @@ class DesignCase:
         symmetry maps onto each other stay equal in proportion
     limit : largest relative change of a length
     tolerance : on the gradient of F, whose variables are relative changes
+    sharpness : 1 for the mean of E^2 over the targets; larger: nearer to the worst
     max_steps : of the search
     morph_tolerance : on the gradient along the constraints at the end of each morph
     residual : largest violation of a constraint, dimensionless
@@ -44,6 +45,7 @@ class DesignCase:
     symmetries: Sequence[str] = ()
     limit: float = 0.2
     tolerance: float = 1e-6
+    sharpness: float = 1.0
     max_steps: int = 100
     morph_tolerance: float = 1e-9
     residual: float = 1e-10
@@ -65,6 +67,7 @@ class DesignCase:
         return DesignOptions(
             limit=self.limit,
             tolerance=self.tolerance,
+            sharpness=self.sharpness,
             max_steps=self.max_steps,
             morph=morph,
         )

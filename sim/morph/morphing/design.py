@@ -1,14 +1,17 @@
 """Which link lengths bring a structure closest to its targets.
 
-The mean of E^2, eq. (5) of [dJ23], at the ends of the morphs to T targets,
+The power mean of E^2, eq. (5) of [dJ23], at the ends of the morphs to T targets,
 
-    F(p) = 1/T sum_t E_t^2,    l_i = l_i0 (1 + p_g),    link i of group g,
+    F(p) = (1/T sum_t E_t^2q)^(1/q),    l_i = l_i0 (1 + p_g),    link i of group g,
 
-is lowered over the relative changes p of the lengths. A morph ends where E^2 is
-stationary, so that to first order neither the motion of the nodes nor that of their
-nearest points counts, and the forces at the end tell (`sim.morph.morphing.reactions`)
+is lowered over the relative changes p of the lengths. Its sharpness q goes from the
+mean, q = 1, towards the worst case: F <= max E_t^2 <= T^(1/q) F. A morph ends where
+E^2 is stationary, so that to first order neither the motion of the nodes nor that of
+their nearest points counts, and the forces at the end tell
+(`sim.morph.morphing.reactions`)
 
-    dE^2/dp_g = sum_i 2 l_i l_i0 dE^2/d(l_i^2).
+    dE^2/dp_g = sum_i 2 l_i l_i0 dE^2/d(l_i^2),
+    dF/dp_g = 1/T sum_t (E_t^2 / F)^(q - 1) dE_t^2/dp_g.
 
 They balance those of bodies that touch and of ranges that are met, too.
 
@@ -61,7 +64,7 @@ class DesignStep(NamedTuple):
     Attributes
     ----------
     change : (g,) relative change of each group of links
-    F : mean of E^2
+    F : power mean of E^2
     E : (T,) at the end of the morph to each target
     gradient : largest change that the gradient of F asks for within the bounds
     ends : the last step of each morph
@@ -86,11 +89,13 @@ class DesignOptions:
     limit : largest relative change of a length
     tolerance : on the gradient of F, whose variables are relative changes
     reached : F below which every target counts as reached
+    sharpness : q, at least 1, of the power mean
     """
 
     limit: float = 0.2
     tolerance: float = 1e-6
     reached: float = 1e-14
+    sharpness: float = 1.0
     max_steps: int = 100
     morph: NewtonOptions = field(default_factory=NewtonOptions)
 
@@ -98,6 +103,8 @@ class DesignOptions:
         refuse_unless_positive(self, "limit", "tolerance", "reached")
         if not self.limit < 1.0:
             raise ValueError(f"limit must be below 1, not {self.limit}")
+        if not 1.0 <= self.sharpness < np.inf:
+            raise ValueError(f"sharpness must be 1 or more, not {self.sharpness}")
         refuse_unless_count(self, "max_steps")
 
 
@@ -191,7 +198,7 @@ def design(
         raise ValueError("no target to design for: give one or more")
     refuse_redundant(structure)
     change = np.zeros(int(links.group.max()) + 1)
-    here = objective(structure, targets, links, options.morph, change, None)
+    here = objective(structure, targets, links, options, change)
     scale = FIRST / max(float(np.abs(here.slope).max()), 1e-300)
     for s in range(options.max_steps + 1):
         left = float(np.abs(_within(change - here.slope, options) - change).max())
@@ -251,9 +258,7 @@ def _line_search(
     while alpha > SHORTEST_STEP:
         try:
             there = change + alpha * direction
-            after = objective(
-                structure, targets, links, options.morph, there, here.ends
-            )
+            after = objective(structure, targets, links, options, there, here.ends)
         except NotConvergedError as error:
             unclosed, alpha = error, 0.5 * alpha
             continue
@@ -278,7 +283,7 @@ def objective(
     structure: Structure,
     targets: Sequence[Target],
     links: Links,
-    options: NewtonOptions,
+    options: DesignOptions,
     change: Floats,
     before: tuple[MorphStep, ...] | None = None,
 ) -> Objective:
@@ -291,15 +296,21 @@ def objective(
     made = changed(structure, links, change)
     factor = 2.0 * made.constraints.constant[links.constraint]
     factor /= 1.0 + change[links.group]  # 2 l_i l_i0
-    slope, F, ends = np.zeros_like(change), 0.0, []
-    for t, target in enumerate(targets):
-        end = _rest(made, target, options, None if before is None else before[t])
+    first = made.constraints.first_row[links.constraint]
+    starts = before or (None,) * len(targets)
+    ends = tuple(
+        _rest(made, target, options.morph, start)
+        for target, start in zip(targets, starts, strict=True)
+    )
+    q, T = options.sharpness, len(targets)
+    unit = 2.0 ** np.frexp(max(end.E for end in ends) ** 2)[1]  # no power vanishes
+    F = unit * sum((end.E**2 / unit) ** q / T for end in ends) ** (1.0 / q)
+    slope = np.zeros_like(change)
+    for end in ends:
+        share = (end.E**2 / max(F, 1e-300)) ** (q - 1.0)
         worth = _sensitivity(made, end)
-        first = made.constraints.first_row[links.constraint]
-        np.add.at(slope, links.group, factor * worth[first] / len(targets))
-        F += end.E**2 / len(targets)
-        ends.append(end)
-    return Objective(F, slope, tuple(ends))
+        np.add.at(slope, links.group, share * factor * worth[first] / T)
+    return Objective(F, slope, ends)
 
 
 def _rest(

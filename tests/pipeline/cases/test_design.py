@@ -76,6 +76,7 @@ def test_figure_shows_each_target_before_and_after(
         ("limit", 1.5, "limit must be below 1, not 1.5"),
         ("symmetries", ["x"], "no symmetry x"),
         ("symmetries", "xy", "symmetries is 'xy': give a list"),
+        ("sharpness", 0.5, "sharpness must be 1 or more, not 0.5"),
         ("morph_tolerance", 0.0, "tolerance must be positive"),
     ],
 )

@@ -29,20 +29,24 @@ from tests.sim.morph.mechanisms import structure
 from tests.sim.morph.reference import load, structure_of
 from tests.sim.morph.solid_structures import ranges, solids
 
-EXACT = NewtonOptions(tolerance=1e-11, residual=1e-12)
+EXACT = DesignOptions(morph=NewtonOptions(tolerance=1e-11, residual=1e-12))
 SHEET = triangle_sheet(2, 2, leading="tips")
 TARGETS = (Circle(5.5), Sphere(4.0, (0.1, 0.05, -3.0)))
 
 
-def test_slope_of_the_objective_matches_differences(rng: np.random.Generator) -> None:
-    links = links_of(SHEET, ["xy"])
+@pytest.mark.parametrize("sharpness", [1.0, 12.0])
+def test_slope_of_the_objective_matches_differences(
+    rng: np.random.Generator, sharpness: float
+) -> None:
+    links, options = links_of(SHEET, ["xy"]), replace(EXACT, sharpness=sharpness)
+    targets = (*TARGETS, Circle(5.4, (0.1, 0.0, 0.0)))
     change = 0.05 * rng.normal(size=10)
-    found = objective(SHEET, TARGETS, links, EXACT, change)
+    found = objective(SHEET, targets, links, options, change)
     assert found.F > 1e-4
     for group in (0, 4, 9):
         h = np.eye(10)[group] * 1e-4
         ahead, behind = (
-            objective(SHEET, TARGETS, links, EXACT, change + sign * h, found.ends).F
+            objective(SHEET, targets, links, options, change + sign * h, found.ends).F
             for sign in (1.0, -1.0)
         )
         slope = (ahead - behind) / 2e-4
@@ -140,6 +144,21 @@ def test_lengths_that_the_goals_ask_for_are_found() -> None:
     assert last.F < 1e-12
 
 
+@pytest.mark.parametrize("q", [1.0, 2.0, 8.0, 64.0])
+def test_one_link_for_three_goals_has_the_length_of_the_power_mean(q: float) -> None:
+    """Goals 1, 1 and 1.3 apart: E_t^2 = (l - d_t)^2 / 4 L^2, sum_t E_t^2q is least
+    where 2 (l - 1)^(2q - 1) = (1.3 - l)^(2q - 1); near l = 1.15 for the worst case.
+    """
+    r = np.array([[0.0, 0, 0], [1.0, 0, 0]])
+    link = replace(structure(r, [dist(r, 0, 1)]), bodies=((0, 1),))
+    targets = [Goals(r * d) for d in (1.0, 1.0, 1.3)]
+    options = DesignOptions(limit=0.3, tolerance=1e-7, sharpness=q)
+    *_, last = design(link, targets, links_of(link), options)
+    length = 1.0 + 0.3 / (1.0 + 2.0 ** (1.0 / (2.0 * q - 1.0)))
+    assert 1.0 + last.change[0] == pytest.approx(length, abs=1e-6)
+    assert last.F <= (last.E**2).max() <= 3.0 ** (1.0 / q) * last.F
+
+
 def test_lengths_keep_to_their_bounds_and_structures_to_their_constraints() -> None:
     links = links_of(SHEET, ["xy"])
     steps = list(design(SHEET, TARGETS[:1], links, DesignOptions(limit=0.05)))
@@ -183,7 +202,14 @@ def test_structures_without_links_or_with_redundant_rows_are_refused() -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("limit", 0.0), ("limit", 1.0), ("tolerance", -1.0), ("max_steps", 0)],
+    [
+        ("limit", 0.0),
+        ("limit", 1.0),
+        ("tolerance", -1.0),
+        ("max_steps", 0),
+        ("sharpness", 0.5),
+        ("sharpness", np.inf),
+    ],
 )
 def test_impossible_options_are_refused(field: str, value: float) -> None:
     with pytest.raises(ValueError, match=f"{field} must be"):
