@@ -9,6 +9,7 @@ import numpy as np
 import trimesh
 
 from pipeline.scans.memory import available_bytes
+from pipeline.scans.reading.optional import unreadable
 from pipeline.scans.reading.source import Choices, Fault, ScanFileError, Source
 from pipeline.terminal.locales import kept_locale
 from sim.arrays import Floats, Ints
@@ -29,7 +30,7 @@ def read_glb(path: Path, size: int, choices: Choices) -> Source:
     except ScanFileError:
         raise
     except Exception as error:
-        raise _unreadable(path, "GLB", error) from error
+        raise unreadable(path, "GLB", error) from error
     return _source("glb", path, np.array(mesh.vertices), np.array(mesh.faces), ())
 
 
@@ -48,7 +49,7 @@ def read_3mf(path: Path, size: int, choices: Choices) -> Source:
     except ScanFileError:
         raise
     except Exception as error:
-        raise _unreadable(path, "3MF", error) from error
+        raise unreadable(path, "3MF", error) from error
     comments = (f"unit {unit}",) if unit else ()
     return _source("3mf", path, vertices, triangles, comments)
 
@@ -65,7 +66,7 @@ def _check_glb(path: Path, size: int) -> None:
         accessors = json.loads(text).get("accessors", [])
         promised = sum(int(accessor["count"]) for accessor in accessors)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise _unreadable(path, "GLB", error) from error
+        raise unreadable(path, "GLB", error) from error
     if promised > size:
         raise ScanFileError(
             Fault.TRUNCATED,
@@ -91,7 +92,7 @@ def _check_3mf(path: Path, size: int) -> None:
         with zipfile.ZipFile(path) as archive:
             unpacked = sum(item.file_size for item in archive.infolist())
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise _unreadable(path, "3MF", error) from error
+        raise unreadable(path, "3MF", error) from error
     if unpacked > MOST_PACKED * size:
         raise ScanFileError(
             Fault.MEMORY,
@@ -145,12 +146,3 @@ def _source(
     blocks = iter([vertices.astype(np.float64)])
     whole = triangles.astype(np.int64).reshape(-1, 3)
     return Source(kind, blocks, len(vertices), None, comments, faces=lambda: whole)
-
-
-def _unreadable(path: Path, kind: str, error: Exception) -> ScanFileError:
-    return ScanFileError(
-        Fault.FORMAT,
-        path,
-        f"cannot be read as {kind} ({type(error).__name__})",
-        "is it damaged? export it again, or as PLY",
-    )

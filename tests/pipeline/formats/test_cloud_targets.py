@@ -79,15 +79,19 @@ def test_truncated_mesh_files_are_refused(name: str, tmp_path: Path) -> None:
 
 
 def test_files_without_a_mesh_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="give one that ends in stl, obj or ply"):
-        mesh_file("shape.step")
-    with pytest.raises(ValueError, match="No such file"):
+    (tmp_path / "shape.step").write_text("ISO-10303-21;\n")
+    with pytest.raises(ValueError, match=r"shape.step: files called .step are not"):
+        mesh_file(str(tmp_path / "shape.step"))
+    with pytest.raises(ValueError, match="there is no such file"):
         mesh_file(str(tmp_path / "none.stl"))
     (tmp_path / "empty.obj").write_text("# nothing\n")
     with pytest.raises(ValueError, match="no triangles"):
         mesh_file(str(tmp_path / "empty.obj"))
+    (tmp_path / "points.xyz").write_text("0 0 0\n1 0 0\n0 1 0\n")
+    with pytest.raises(ValueError, match=r"points.xyz: .* no triangles: is it a mesh"):
+        mesh_file(str(tmp_path / "points.xyz"))
     (tmp_path / "two.stl").write_text("solid\nvertex 0 0 0\nvertex 1 0 0\nendsolid\n")
-    with pytest.raises(ValueError, match="2 corners are not three a triangle"):
+    with pytest.raises(ValueError, match=r"E-TRUNCATED .* after 2 corners"):
         mesh_file(str(tmp_path / "two.stl"))
 
 
