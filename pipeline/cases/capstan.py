@@ -1,14 +1,13 @@
 """A thin rope that is pulled around a fixed drum."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from pipeline.cases.record import State, Summary
+from pipeline.cases.record import Summary
 from pipeline.cases.rod_record import refuse_times
-from pipeline.cases.space_motion import SpaceMotionRecorder, moving_in_space
+from pipeline.cases.space_motion import RunsInSpace
 from pipeline.cases.space_rod import Wire
 from sim.arrays import Floats
 from sim.limits import refuse_unless_count, refuse_unless_positive
@@ -25,7 +24,7 @@ DRUM = 3  # edges of the drum, whose middle one carries the rope
 
 
 @dataclass(frozen=True, eq=False)
-class CapstanCase:
+class CapstanCase(RunsInSpace):
     """A rope over a drum: a force holds one end, the other is pulled at a given speed.
 
     All of it slides, so the pull is the holding force times exp(mu beta), with beta the
@@ -108,24 +107,13 @@ class CapstanCase:
             touching=Touching(self.radii, self.friction),
         )
 
-    def steps(self) -> Iterator[SpaceMotionStep]:
-        return moving_in_space(self)
-
-    def continued(
-        self, state: State
-    ) -> tuple[SpaceMotionRecorder, Iterator[SpaceMotionStep]]:
-        return self.recorder(), moving_in_space(self, state)
-
-    def recorder(self) -> SpaceMotionRecorder:
-        return SpaceMotionRecorder(self, self._ends)
-
     def tensions(self, step: SpaceMotionStep) -> Floats:
         """(m,) of the rope's edges, from the held end on, N."""
         rod, m = self.space_world.rod, self.edges + 2 * FREE
         longer = edge_lengths(step.x, rod.edges) / rod.rest_length - 1.0
         return np.asarray((rod.stretching * longer)[:m])
 
-    def _ends(self, last: SpaceMotionStep) -> Summary:
+    def ends(self, last: SpaceMotionStep) -> Summary:
         """Tensions of the first and the last edge, and what turns between them."""
         pulled = self.tensions(last)
         t = edge_tangents(last.x, self.space_world.rod.edges)

@@ -7,18 +7,17 @@ import numpy as np
 
 from pipeline.cases.record import Summary
 from pipeline.cases.rod_record import refuse_times
-from pipeline.cases.space_motion import RunsInSpace
+from pipeline.cases.space_motion import NEAR, RunsInSpace, skins_touching
 from pipeline.cases.space_rod import Wire
 from sim.arrays import Floats
 from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.rod.moving.motion import SpaceMotionStep
 from sim.rod.moving.space_world import SpaceWorld
-from sim.rod.moving.touching import Touching, contacts_of, near
+from sim.rod.moving.touching import Touching
 from sim.rod.space.space_rod import SpaceRod, edge_tangents, together
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.world import Damping
 
-NEAR = 0.01  # of the radius: gap of what touches
 ALONG = 0.8  # cosine of an edge with its leg, below which it is of the loop
 
 
@@ -105,11 +104,8 @@ class LassoCase(RunsInSpace):
         bent = along < ALONG
         law = 2.0 * self.force * (1.0 - along) / self.wire.bending
         wide = 2.0 * np.sqrt(2.0 * self.wire.bending / self.force)
-        touching = world.touching or Touching(self.radii)
-        what = near(world.rod, touching, x, NEAR * self.wire.radius)
-        gap = contacts_of(world.rod, touching, what, x, None).gap
         return {
             "width_over_elastica": float(np.linalg.norm(x[0] - x[m]) / wide),
             "k2_over_elastica": float(np.mean(k[bent] ** 2 / law[bent])),
-            "touching": len(gap),
+            "touching": skins_touching(self, x),
         }

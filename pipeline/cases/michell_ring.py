@@ -7,18 +7,16 @@ import numpy as np
 
 from pipeline.cases.record import Summary
 from pipeline.cases.rod_record import refuse_times
-from pipeline.cases.space_motion import RunsInSpace
+from pipeline.cases.space_motion import RunsInSpace, skins_touching
 from pipeline.cases.space_rod import Wire
 from sim.arrays import Floats
 from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.rod.moving.motion import SpaceMotionStep
 from sim.rod.moving.space_world import SpaceWorld
-from sim.rod.moving.touching import Touching, contacts_of, near
+from sim.rod.moving.touching import Touching
 from sim.rod.space.linking import linking_number, writhe
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.world import Damping
-
-NEAR = 0.01  # of the radius: gap of what touches
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,13 +86,10 @@ class MichellRingCase(RunsInSpace):
     def ends(self, last: SpaceMotionStep) -> Summary:
         """How far it coiled; writhe, and change of the linking number, in turns."""
         world, state = self.space_world, last.moving.state
-        touching = world.touching or Touching(self.radii)
-        what = near(world.rod, touching, last.x, NEAR * self.wire.radius)
-        gap = contacts_of(world.rod, touching, what, last.x, None).gap
         return {
             "michell_twist": self.critical,
             "height_over_R": float(np.ptp(last.x[:, 2]) / self.radius),
             "writhe": writhe(last.x),
             "linking_changed": linking_number(state) - linking_number(world.rod.state),
-            "touching": len(gap),
+            "touching": skins_touching(self, last.x),
         }

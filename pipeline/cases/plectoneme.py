@@ -1,27 +1,26 @@
 """A twisted wire that is slackened until it winds about itself."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from pipeline.cases.record import State, Summary
+from pipeline.cases.record import Summary
 from pipeline.cases.rod_record import refuse_times
-from pipeline.cases.space_motion import SpaceMotionRecorder, moving_in_space
+from pipeline.cases.space_motion import RunsInSpace, skins_touching
 from pipeline.cases.space_rod import Wire
 from sim.arrays import Floats
 from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.rod.moving.motion import SpaceMotionStep
 from sim.rod.moving.space_world import MovingSupports, SpaceWorld
-from sim.rod.moving.touching import Touching, contacts_of, near
+from sim.rod.moving.touching import Touching
 from sim.rod.space.space_rod import clamped
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.world import Damping
 
 
 @dataclass(frozen=True, eq=False)
-class PlectonemeCase:
+class PlectonemeCase(RunsInSpace):
     """A straight wire with both ends clamped, one of which comes towards the other.
 
     It holds so much twist that it buckles as soon as it is slack, and pays bending and
@@ -83,27 +82,11 @@ class PlectonemeCase:
             touching=Touching(self.radii, self.friction),
         )
 
-    def steps(self) -> Iterator[SpaceMotionStep]:
-        return moving_in_space(self)
-
-    def continued(
-        self, state: State
-    ) -> tuple[SpaceMotionRecorder, Iterator[SpaceMotionStep]]:
-        return self.recorder(), moving_in_space(self, state)
-
-    def recorder(self) -> SpaceMotionRecorder:
-        return SpaceMotionRecorder(self, self._ends)
-
-    def _ends(self, last: SpaceMotionStep) -> Summary:
+    def ends(self, last: SpaceMotionStep) -> Summary:
         """How far it reaches off the line of its ends, and what touches."""
-        world = self.space_world
-        touching = world.touching or Touching(self.radii)
-        reach = 0.01 * self.wire.radius
-        what = near(world.rod, touching, last.x, reach)
-        gap = contacts_of(world.rod, touching, what, last.x, None).gap
         return {
             "off_axis_over_L": float(np.hypot(*last.x[:, 1:].T).max() / self.length),
-            "touching": len(gap),
+            "touching": skins_touching(self, last.x),
             "twist_over_first": float(
                 (last.moving.state.twist.sum() + 2.0 * np.pi * self.turns)
                 / (2.0 * np.pi * self.turns)

@@ -1,15 +1,14 @@
 """The star robot of [Hu20], free to leave its plane."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from pipeline.cases.record import State, Summary
+from pipeline.cases.record import Summary
 from pipeline.cases.rod import StarCase
 from pipeline.cases.rod_record import refuse_times
-from pipeline.cases.space_motion import SpaceMotionRecorder, moving_in_space
+from pipeline.cases.space_motion import RunsInSpace
 from sim.arrays import Floats
 from sim.limits import refuse_unless_finite
 from sim.rod.gravity import GRAVITY
@@ -21,7 +20,7 @@ from sim.rod.stepping.options import StepOptions
 
 
 @dataclass(frozen=True, eq=False)
-class StarSpaceCase:
+class StarSpaceCase(RunsInSpace):
     """The robot stands on both rims of its limbs, and is pushed sideways at the start.
 
     The push lets it turn about the rims on one side, as a rigid body would.
@@ -80,17 +79,6 @@ class StarSpaceCase:
         """Half the thickness of each edge, m."""
         return half_thickness(len(self.space_world.rod.edges), self.robot.material)
 
-    def steps(self) -> Iterator[SpaceMotionStep]:
-        return moving_in_space(self)
-
-    def continued(
-        self, state: State
-    ) -> tuple[SpaceMotionRecorder, Iterator[SpaceMotionStep]]:
-        return self.recorder(), moving_in_space(self, state)
-
-    def recorder(self) -> SpaceMotionRecorder:
-        return SpaceMotionRecorder(self, self._ends)
-
     def tilt(self, step: SpaceMotionStep) -> float:
         """Of the best plane through its nodes from where it was, degrees."""
         rod: SpaceRod = self.space_world.rod
@@ -98,7 +86,7 @@ class StarSpaceCase:
         normal = np.linalg.svd(centred)[2][2]
         return float(np.degrees(np.arccos(min(1.0, abs(float(normal[2]))))))
 
-    def _ends(self, last: SpaceMotionStep) -> Summary:
+    def ends(self, last: SpaceMotionStep) -> Summary:
         mass, start = self.space_world.rod.mass, self.space_world.rod.nodes
         way = float(mass @ (last.x - start)[:, 0]) / float(mass.sum())
         tilt = self.tilt(last)
