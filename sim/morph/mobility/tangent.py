@@ -53,7 +53,7 @@ def tangent(system: ConstraintSystem, z: Floats) -> Tangent:
         )
     J, used = dense_jacobian(system, z)
     left, sizes, right = np.linalg.svd(J)
-    rank = int(np.count_nonzero(sizes > LOST * sizes.max(initial=1e-300)))
+    rank = _rank(sizes)
     L = characteristic_length(z[: system.n]) or 1.0
     flat, rigid = _without_rigid(system, z, L * J, right[rank:], used)
     motions = np.zeros((len(flat), 3 * len(z)))
@@ -72,6 +72,17 @@ def dense_jacobian(system: ConstraintSystem, z: Floats) -> tuple[Floats, Ints]:
     places: Ints = np.flatnonzero(used.ravel())
     J = dense_rows(linearise(system, z))[:, places]
     return J / system.scale[:, None], places
+
+
+def null_space(J: Floats) -> Floats:
+    """(n - rank, n) unit motions that a dense J leaves, at right angles."""
+    _, sizes, right = np.linalg.svd(J)
+    return right[_rank(sizes) :]
+
+
+def _rank(sizes: Floats) -> int:
+    """How many singular values count as more than zero."""
+    return int(np.count_nonzero(sizes > LOST * sizes.max(initial=1e-300)))
 
 
 def _without_rigid(

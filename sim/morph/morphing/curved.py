@@ -22,7 +22,7 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.morph.equations.descent import ConstraintForces, MorphConfiguration
-from sim.morph.mobility.tangent import LOST, dense_jacobian
+from sim.morph.mobility.tangent import dense_jacobian, null_space
 from sim.morph.morphing.problem import MorphProblem, dense_curvature
 
 LEAST = 1e-8  # curvature that counts as none
@@ -59,8 +59,7 @@ def curved_model(
 ) -> CurvedModel:
     """Curvature at a point on the constraints."""
     J, used = dense_jacobian(problem.system, point.z)
-    _, sizes, right = np.linalg.svd(J)
-    Z = right[np.count_nonzero(sizes > LOST * sizes.max(initial=1e-300)) :]
+    Z = null_space(J)
     H = dense_curvature(problem, point, forces)[np.ix_(used, used)]
     values, V = np.linalg.eigh(Z @ H @ Z.T)
     basis = np.zeros((len(values), point.z.size))

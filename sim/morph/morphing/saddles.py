@@ -14,7 +14,7 @@ import numpy as np
 from sim.arrays import Floats
 from sim.morph.equations.descent import constraint_forces
 from sim.morph.mobility.mobility import LARGEST
-from sim.morph.mobility.tangent import LOST, dense_jacobian
+from sim.morph.mobility.tangent import dense_jacobian, null_space
 from sim.morph.mobility.units import in_own_unit, own_unit
 from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.newton_morph import morph_newton
@@ -73,8 +73,7 @@ def stationary(structure: Structure, target: Target, options: NewtonOptions) -> 
             f"for {LARGEST} unknowns at most, not {3 * len(z)}"
         )
     J, used = dense_jacobian(problem.system, z)
-    _, sizes, right = np.linalg.svd(J)
-    null = right[np.count_nonzero(sizes > LOST * sizes.max(initial=1e-300)) :]
+    null = null_space(J)
     H = dense_curvature(problem, point, forces)[np.ix_(used, used)]
     values, vectors = np.linalg.eigh(null @ H @ null.T)
     chosen = np.flatnonzero(values < -FLAT)[:FOLLOWED]
