@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.actuation import Folds, Snap, Turn, drivers_and_barriers
-from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.results.shown import DrawnFigure, Row, key_of_run, table_with
 from pipeline.store.files import read_json
 from pipeline.terminal.errors import InputError
 
@@ -37,8 +37,8 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     keys = [key_of_run(row.simulated) for row in rows]
     runs = [(row.label, key) for row, key in zip(rows, keys, strict=True)]
     turn, table = _turn(linkage)
-    steps = _table(truss, "steps.csv", "energy")
-    rests = _table(truss, "actuation.csv", "stable")
+    steps = table_with("energy", truss, "steps.csv")
+    rests = table_with("stable", truss, "actuation.csv")
     snap = Snap(steps["moved"].to_numpy(), steps["energy"].to_numpy(), rests)
     folds, creases = _folds(sheet)
     figure = drivers_and_barriers(turn, snap, folds, runs)
@@ -46,24 +46,14 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     return DrawnFigure(figure, tables, keys)
 
 
-def _table(directory: Path, name: str, column: str) -> pd.DataFrame:
-    path = directory / name
-    if not path.is_file():
-        raise InputError(f"{path} does not exist: give a run of an actuation case")
-    table = pd.read_csv(path)
-    if column not in table:
-        raise InputError(f"{path} has no column {column}: give the runs in their order")
-    return table
-
-
 def _turn(directory: Path) -> tuple[Turn, pd.DataFrame]:
-    table = _table(directory, "steps.csv", "condition_3")
+    table = table_with("condition_3", directory, "steps.csv")
     conditions = table[[f"condition_{i}" for i in range(4)]].to_numpy(np.float64)
     return Turn(table["along"].to_numpy(np.float64), conditions, JOINTS), table
 
 
 def _folds(directory: Path) -> tuple[Folds, pd.DataFrame]:
-    creases = _table(directory, "actuation.csv", "gain")
+    creases = table_with("gain", directory, "actuation.csv")
     names = creases["coordinate"].str.extract(r"\((\d+), (\d+)\)").to_numpy(np.int64)
     with np.load(directory / "steps.npz", allow_pickle=False) as arrays:
         r = arrays["r"][-1]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.figures.design import LengthSearch, lengths_for_targets
 from analysis.figures.shapes import LineDrawing
-from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.results.shown import DrawnFigure, Row, key_of_run, only_row
 from pipeline.store.files import read_json
 from pipeline.terminal.errors import InputError
 
@@ -28,11 +28,10 @@ sig(2) }}.
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: a run of a design case."""
-    if len(rows) != 1:
-        raise InputError(f"this figure shows one run, not {len(rows)}: name one")
-    shown = _read(rows[0].label, rows[0].simulated)
-    steps = pd.read_csv(rows[0].simulated / "steps.csv")
-    lengths = pd.read_csv(rows[0].simulated / "lengths.csv")
+    row = only_row(rows)
+    shown = _read(row.label, row.simulated)
+    steps = pd.read_csv(row.simulated / "steps.csv")
+    lengths = pd.read_csv(row.simulated / "lengths.csv")
     tables = {"steps": steps, "lengths": lengths}
     said = {"first": steps["E_0"].iloc[0]}
     return DrawnFigure(lengths_for_targets(shown), tables, [shown.key], said=said)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.fold_mechanics import Landscape, mechanics_of_folds
-from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.results.shown import DrawnFigure, Row, key_of_run, table_with
 from pipeline.store.files import read_json
 from pipeline.terminal.errors import InputError
 
@@ -41,10 +41,10 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     names = ("bending_poisson", "eigenvalue_0", "fold_1_deg", "moved", "fold_0_deg",
              "fold_0_deg")  # fmt: skip
     tables = [
-        _table(row.simulated, "steps.csv", name)
+        table_with(name, row.simulated, "steps.csv")
         for row, name in zip(rows, names, strict=True)
     ]
-    rests = _table(rows[3].simulated, "actuation.csv", "stable")
+    rests = table_with("stable", rows[3].simulated, "actuation.csv")
     keys = [key_of_run(row.simulated) for row in rows]
     cell = tables[3], rests, float(_pattern(rows[3].simulated)["height"])
     twists = {row.label: _least(table, 1) for row, table in
@@ -57,16 +57,6 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
             strict=True)
     )  # fmt: skip
     return DrawnFigure(figure, saved | {"rests": rests}, keys, said={"least": 1e-4})
-
-
-def _table(directory: Path, name: str, column: str) -> pd.DataFrame:
-    path = directory / name
-    if not path.is_file():
-        raise InputError(f"{path} does not exist: give a run of another case")
-    table = pd.read_csv(path)
-    if column not in table:
-        raise InputError(f"{path} has no column {column}: give the runs in their order")
-    return table
 
 
 def _pattern(directory: Path) -> dict[str, Any]:

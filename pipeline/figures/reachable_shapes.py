@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.envelope import Envelope, extremes, reachable_shapes
-from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.results.shown import DrawnFigure, Row, key_of_run, only_row
 from pipeline.store.files import read_json
 from pipeline.terminal.errors import InputError
 
@@ -27,9 +27,8 @@ r.size_least | sig }} to {{ r.size_most | sig }}: inner bounds of what can be re
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: a run of a case such as reachable_sheet."""
-    if len(rows) != 1:
-        raise InputError(f"this figure shows one run, not {len(rows)}: name one")
-    shown = _read(rows[0].label, rows[0].simulated)
+    row = only_row(rows)
+    shown = _read(row.label, row.simulated)
     ends = extremes(shown.table)
     table = shown.table.iloc[list(ends.values())].assign(what=list(ends))
     tables = {"samples": shown.table, "extremes": table}

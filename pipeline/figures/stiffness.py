@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.figures.equilibrium import AtRest, forces_and_limit
 from analysis.figures.shapes import LineDrawing
-from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.results.shown import DrawnFigure, Row, key_of_run, only_row
 from pipeline.terminal.errors import InputError
 
 CAPTION = """
@@ -27,11 +27,10 @@ rows[0].case.residual | sig(1) }}.
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: a run of an equilibrium case."""
-    if len(rows) != 1:
-        raise InputError(f"this figure shows one run, not {len(rows)}: name one")
-    shown = _read(rows[0].label, rows[0].simulated)
-    reactions = pd.read_csv(rows[0].simulated / "reactions.csv")
-    steps = pd.read_csv(rows[0].simulated / "steps.csv")
+    row = only_row(rows)
+    shown = _read(row.label, row.simulated)
+    reactions = pd.read_csv(row.simulated / "reactions.csv")
+    steps = pd.read_csv(row.simulated / "steps.csv")
     tables = {"steps": steps, "reactions": reactions}
     return DrawnFigure(forces_and_limit(shown), tables, [shown.key])
 

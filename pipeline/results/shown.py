@@ -1,5 +1,6 @@
 """What a figure is drawn from, and what drawing it yields."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from pipeline.store.files import read_json
+from pipeline.terminal.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,24 @@ class DrawnFigure:
     keys: list[str] = field(default_factory=list)
     moving: dict[str, str] = field(default_factory=dict)
     said: dict[str, Any] = field(default_factory=dict)
+
+
+def only_row(rows: Sequence[Row]) -> Row:
+    """The row of a figure that shows one run."""
+    if len(rows) != 1:
+        raise InputError(f"this figure shows one run, not {len(rows)}: name one")
+    return rows[0]
+
+
+def table_with(column: str, directory: Path, name: str) -> pd.DataFrame:
+    """A table of a run that must have a column."""
+    path = directory / name
+    if not path.is_file():
+        raise InputError(f"{path} does not exist: give a run of another case")
+    table = pd.read_csv(path)
+    if column not in table:
+        raise InputError(f"{path} has no column {column}: give the runs in their order")
+    return table
 
 
 def key_of_run(directory: Path | None) -> str:
