@@ -13,11 +13,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import block_diag
 
+from analysis.spheres.facing import CONE
 from analysis.spheres.picks import FittedSphere, Picks
 from sim.arrays import Bools, Floats
 from sim.convergence import NotConvergedError
 
-CONE = 60.0  # degrees from the line of sight
 TRUNCATED = 3.0  # standard deviations of the residuals
 NEAR = 0.15  # radii from the surface within which points are the ball's at first
 FEWEST, ROUNDS, STEPS = 20, 50, 50

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from pipeline.pages.links import records, told_runs
-from pipeline.pages.measured_sets import coverages, measured_sets
+from pipeline.pages.measured_sets import TONES, coverages, measured_sets
 from pipeline.pages.page_parts import TEMPLATES, environment, plotly_script
 from pipeline.pages.sections import (
     MOST_ALONE,
@@ -24,7 +24,6 @@ SCRIPTS = ("report.js", "report_sweeps.js", "report_tables.js")
 MOST_BYTES = 19_700_000  # of the page
 RECORD_BYTES = 7_300  # of what the page tells of a run
 TITLE = "Shape morphing: simulations beside scans"
-TONES = {"agrees": "good", "differs": "bad", "cannot tell": "unsure"}
 
 
 def collect_comparisons(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 
 from analysis.captions.template import filled, listed
+from analysis.validation.uncertainty import STOP
 from pipeline.results.shown import Row
 from pipeline.store.files import read_json
 from pipeline.terminal.errors import InputError
 
-STOP = "stop of the simulation"  # the line of a budget
 OF_STUDY = "="  # in the label of a row that a study gives: what varies, and its value
 SYNTHETIC = "Synthetic data: computed by simulation, not measured"
 COMPUTED = "All is computed; nothing is measured."

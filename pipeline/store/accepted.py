@@ -14,9 +14,8 @@ from pipeline.store.attempts import claim, publish
 from pipeline.store.code_parts import keep_code
 from pipeline.store.digests import DIGESTS, write_digests
 from pipeline.store.files import write_json
+from pipeline.store.receipts import RECORD
 from pipeline.store.runs import RESULTS, Job, finished, run_record
-
-RECORD = "run.json"
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from sim.arrays import Floats, Ints
 from sim.choice import Choice
 from sim.convergence import NotConvergedError
 from sim.limits import refuse_unless_count, refuse_unless_positive
+from sim.morph.equations.descent import ARMIJO
 from sim.morph.mobility.mobility import mobility
 from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.newton_morph import morph_newton
@@ -47,7 +48,6 @@ from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
 
 FIRST = 0.02  # largest change of a length in the first step, relative
-ARMIJO = 1e-4  # share of the predicted decrease of F that a step must bring
 SHORTEST_STEP = 1e-6  # step length at which the line search ends
 
 

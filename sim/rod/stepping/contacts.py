@@ -25,6 +25,7 @@ from sim.rod.contact.ground import gap, surface
 from sim.rod.contact.touching import TouchSetting
 from sim.rod.energy.blocks import unit_forward, weighted_product
 from sim.rod.stepping.arcs import (
+    ON_GROUND,
     arc_gap,
     find_arcs,
     hand_over,
@@ -41,8 +42,6 @@ from sim.rod.stepping.touches import (
     pair_gap,
     place_pair,
 )
-
-ON_GROUND = -1  # the edge of a contact of a node with the ground
 
 
 @inner
