@@ -22,6 +22,7 @@ from sim.rod.space.space_rod import SpaceRod, edge_tangents, together
 STUB = 0.5  # of the edge beside a joint
 STIFF = 300.0  # of the stiffest half edge: how stubs are held to each other
 FAR = np.radians(100.0)  # largest twist at a bend of stubs
+ACROSS = 1e-6  # cosine of two rods that stand across each other, but for rounding
 
 Place = Sequence[tuple[int, int]]  # a rod and its node, one each
 
@@ -63,7 +64,7 @@ def twist_between(first: tuple[Floats, Floats], other: tuple[Floats, Floats]) ->
     first, other : unit vectors along the way out, and d1 of a rod that goes so
     """
     (u, d), (out, own) = first, other
-    way = 1.0 if u @ out > 0.0 else -1.0
+    way = 1.0 if u @ out > ACROSS else -1.0
     u, d = way * u, way * d
     carried = d - (d @ out) / (1.0 + u @ out) * (u + out)
     return float(np.arctan2(np.cross(carried, own) @ out, carried @ own))
@@ -181,7 +182,7 @@ def _held_together(rod: SpaceRod, node: int, held: float) -> SpaceRod:
     outwards = np.where(out, around, m + np.array(around))
     inwards = (outwards + m) % (2 * m)
     more = [
-        (outwards[0] if away[0] @ away[k] > 0.0 else inwards[0], outwards[k])
+        (outwards[0] if away[0] @ away[k] > ACROSS else inwards[0], outwards[k])
         for k in range(1, len(around))
     ]
     length = np.full(len(more), float(rod.rest_length[around].mean()))

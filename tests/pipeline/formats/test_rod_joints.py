@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.spatial.transform import Rotation
 
 from pipeline.cases.rod_file import RodFileCase
 from pipeline.terminal.errors import InputError
@@ -100,6 +101,25 @@ def test_a_frame_of_legs_gives_as_a_frame_of_beams_does(
     clamps = [{"at": (1e3 * foot).tolist()} for foot in FEET[:legs]]
     case = made(tmp_path, rods=rods, load=load, clamps=clamps)
     assert_allclose(moved(case, 1e3 * TOP), 1e-2 * expected, rtol=0.01, atol=1e-9)
+
+
+def test_a_frame_with_right_angles_gives_the_same_however_it_is_turned(
+    tmp_path: Path,
+) -> None:
+    """Whether rods go on or come back at 90 degrees is no matter of rounding."""
+    legs = np.array([[[0, 0, 0], [40, 0, 0]], [[40, 0, 0], [40, 30, 0]]], dtype=float)
+    thick, tip, force = np.array([0, 0, 1.0]), legs[1, 1], np.array([0.01, 0.02, 0.03])
+    found = []
+    for turn in Rotation.random(8, np.random.default_rng(1)).as_matrix():
+        rods = [
+            {"line": (line @ turn.T).tolist(), "across": (turn @ thick).tolist()}
+            for line in legs
+        ]
+        load = {"at": [(turn @ tip).tolist()], "force": (turn @ force).tolist()}
+        clamps = [{"at": [0, 0, 0]}]
+        case = made(tmp_path, rods=rods, load=load, clamps=clamps)
+        found.append(turn.T @ moved(case, (turn @ tip).tolist()))
+    assert_allclose(found, [found[0]] * 8, rtol=0.0, atol=1e-9)
 
 
 LENGTH, TIP = 0.05, 1e-3
