@@ -19,7 +19,7 @@ problem itself is at rounding.
 import numpy as np
 
 from sim.arrays import Floats
-from sim.kernels import kernel
+from sim.kernels import inner, kernel
 
 SWEEPS = 30
 ROUNDS = 60
@@ -34,10 +34,9 @@ def _sweep(
     W: Floats, b: Floats, mu: float, scale: Floats, p: Floats, times: int
 ) -> None:
     """p <- projected block Gauss-Seidel; p, b (c, 3), W (3 c, 3 c), scale (c, 2)."""
-    flat = p.ravel()
+    flat, w = p.ravel(), np.empty(3)
     for _ in range(times):
         for k in range(len(p)):
-            w = np.empty(3)
             for a in range(3):
                 w[a] = b[k, a]
                 for j in range(len(flat)):
@@ -55,12 +54,18 @@ def _sweep(
 
 
 @kernel
-def _project(
-    p: Floats, q: Floats, size: Floats, mu: float, each: Floats, r: Floats
+def _projected(
+    w: Floats, mu: float, scale: Floats, p: Floats, q: Floats, size: Floats, r: Floats
 ) -> float:
-    """r <- p less q in the cone; its largest part, m, or nan."""
+    """r, q (c, 3), size (c,) of q across <- of forces p that bring w.
+
+    Returns the largest part of r, m, or nan.
+    """
     most, sound = 0.0, True
     for k in range(len(p)):
+        for a in range(3):
+            q[k, a] = p[k, a] - w[k, a] / scale[k, min(a, 1)]
+        size[k] = np.hypot(q[k, 1], q[k, 2])
         normal = 0.0 if q[k, 0] < 0.0 else q[k, 0]
         bound = mu * normal
         share = bound / max(size[k], 1e-300) if size[k] > bound else 1.0
@@ -68,24 +73,22 @@ def _project(
         for a in range(1, 3):
             r[k, a] = p[k, a] - share * q[k, a]
         for a in range(3):
-            part = abs(r[k, a]) * each[k, a]
+            part = abs(r[k, a]) * scale[k, min(a, 1)]
             sound = sound and part == part
             most = max(most, part)
     return float(most if sound else np.nan)
 
 
-def _projected(
-    w: Floats, mu: float, each: Floats, p: Floats
-) -> tuple[Floats, Floats, Floats, float]:
-    """r (c, 3), q (c, 3), the size of q across, and the largest part of r, m."""
-    q = p - w / each
-    size, r = np.hypot(q[:, 1], q[:, 2]), np.empty_like(q)
-    return r, q, size, float(_project(p, q, size, mu, each, r))
+@kernel
+def largest_left(w: Floats, mu: float, scale: Floats, p: Floats) -> float:
+    """The largest part of r, m."""
+    q, r = np.empty_like(p), np.empty_like(p)
+    return float(_projected(w, mu, scale, p, q, np.empty(len(p)), r))
 
 
 @kernel
 def _slopes(
-    W: Floats, mu: float, each: Floats, q: Floats, size: Floats, J: Floats
+    W: Floats, mu: float, scale: Floats, q: Floats, size: Floats, J: Floats
 ) -> None:
     """J (3 c, 3 c) <- dr/dp."""
     for k in range(len(q)):
@@ -95,9 +98,9 @@ def _slopes(
         if slides:
             e, f, share = q[k, 1] / size[k], q[k, 2] / size[k], bound / size[k]
         for j in range(len(W)):
-            d = (1.0 if j == n else 0.0) - W[n, j] / each[k, 0]
-            u = (1.0 if j == n + 1 else 0.0) - W[n + 1, j] / each[k, 1]
-            v = (1.0 if j == n + 2 else 0.0) - W[n + 2, j] / each[k, 2]
+            d = (1.0 if j == n else 0.0) - W[n, j] / scale[k, 0]
+            u = (1.0 if j == n + 1 else 0.0) - W[n + 1, j] / scale[k, 1]
+            v = (1.0 if j == n + 2 else 0.0) - W[n + 2, j] / scale[k, 1]
             if open_now:
                 d = u = v = 0.0
             elif slides:
@@ -109,15 +112,12 @@ def _slopes(
             J[n + 2, j] = (1.0 if j == n + 2 else 0.0) - v
 
 
-def _newton_step(
-    W: Floats, mu: float, each: Floats, r: Floats, q: Floats, size: Floats
-) -> Floats:
-    """(c, 3) change of p that makes the linearised r vanish."""
-    J = np.empty_like(W)
-    _slopes(W, mu, each, q, size, J)
+@kernel
+def _newton_step(J: Floats, r: Floats) -> Floats:
+    """(c, 3) change of p that makes the linearised r vanish; inf where none does."""
     try:
-        return np.asarray(-np.linalg.solve(J, r.ravel()).reshape(-1, 3))
-    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.solve(J, -r.ravel()).reshape(r.shape))
+    except Exception:  # noqa: BLE001  (kernels know no other)
         return np.full_like(r, np.inf)
 
 
@@ -133,40 +133,59 @@ def coulomb_in_space(
     p : (c, 3) N, a first guess
     allowed : m, residual at which to stop
     """
-    scale = cone_scale(W)
-    each, share = scale[:, [0, 1, 1]], SOFT
-    p, size = np.ascontiguousarray(p).copy(), np.inf
+    W, b, p = (np.ascontiguousarray(given) for given in (W, b, p))
+    return coulomb_forces(W, b, mu, p, allowed)
+
+
+@kernel
+def coulomb_forces(
+    W: Floats, b: Floats, mu: float, p: Floats, allowed: float
+) -> tuple[Floats, float]:
+    """As `coulomb_in_space`, from arrays that are contiguous."""
+    scale, share = np.empty((len(p), 2)), SOFT
+    _fill_scale(W, scale)
+    p, size = p.copy(), np.inf
     _sweep(W, b, mu, scale, p, SWEEPS)
+    softened, there = np.empty_like(W), np.empty_like(b)
     for _ in range(ROUNDS):
-        softened, there = W + share * np.diag(each.ravel()), b - share * each * p
+        softened[...] = W
+        for k in range(len(p)):
+            for a in range(3):
+                own = share * scale[k, min(a, 1)]
+                softened[3 * k + a, 3 * k + a] += own
+                there[k, a] = b[k, a] - own * p[k, a]
         p, left = _newton(softened, there, mu, scale, p, 0.1 * allowed)
         if left > 0.1 * allowed:
             _sweep(softened, there, mu, scale, p, SWEEPS)
         share *= 10.0 if left > 0.1 * allowed else 0.1
         share = min(max(share, SOFTEST[0]), SOFTEST[1])
-        size = _projected(_moved(W, b, p), mu, each, p)[3]
+        size = largest_left(_moved(W, b, p), mu, scale, p)
         if size <= allowed:
             break
     return p, size
 
 
+@inner
 def _moved(W: Floats, b: Floats, p: Floats) -> Floats:
     """(c, 3) what forces p bring."""
-    return b + (W @ p.ravel()).reshape(-1, 3)
+    return b + (W @ p.ravel()).reshape(p.shape)
 
 
+@kernel
 def _newton(
     W: Floats, b: Floats, mu: float, scale: Floats, p: Floats, allowed: float
 ) -> tuple[Floats, float]:
     """The best p of a few iterations, and the residual that it leaves, m."""
-    best, least, each = p, np.inf, scale[:, [0, 1, 1]]
+    best, least = p, np.inf
+    q, r, across, J = np.empty_like(p), np.empty_like(p), p[:, 0].copy(), W.copy()
     for _ in range(ITERATIONS):
-        r, q, across, size = _projected(_moved(W, b, p), mu, each, p)
+        size = _projected(_moved(W, b, p), mu, scale, p, q, across, r)
         if size < least:
             best, least = p, size
         if size <= allowed or not np.isfinite(size):
             break
-        step = _newton_step(W, mu, each, r, q, across)
+        _slopes(W, mu, scale, q, across, J)
+        step = _newton_step(J, r)
         if not np.abs(step).max() * scale.min() < FAR:
             break
         p = p + step
@@ -175,16 +194,25 @@ def _newton(
 
 def cone_scale(W: Floats) -> Floats:
     """(c, 2) compliance of each contact by itself, normal and tangential, m/N."""
-    d = np.diagonal(W).reshape(-1, 3)
-    c = len(d)
-    blocks = W.reshape(c, 3, c, 3)[np.arange(c), 1:, np.arange(c), 1:]
-    twice = np.hypot(0.5 * (d[:, 1] - d[:, 2]), blocks[:, 0, 1])
-    return np.column_stack([d[:, 0], 0.5 * (d[:, 1] + d[:, 2]) + twice])
+    scale = np.empty((len(W) // 3, 2))
+    _fill_scale(W, scale)
+    return scale
+
+
+@kernel
+def _fill_scale(W: Floats, scale: Floats) -> None:
+    """scale (c, 2) <- compliance of each contact by itself."""
+    for k in range(len(scale)):
+        n, u, v = 3 * k, 3 * k + 1, 3 * k + 2
+        twice = np.hypot(0.5 * (W[u, u] - W[v, v]), W[u, v])
+        scale[k, 0] = W[n, n]
+        scale[k, 1] = 0.5 * (W[u, u] + W[v, v]) + twice
 
 
 def cone_residual(w: Floats, mu: float, scale: Floats, p: Floats) -> float:
     """The largest part of r in m, of forces p and what they bring, w, (c, 3)."""
-    return _projected(w, mu, scale[:, [0, 1, 1]], p)[3]
+    w, scale, p = (np.ascontiguousarray(given) for given in (w, scale, p))
+    return largest_left(w, mu, scale, p)
 
 
 def contact_tangents(normal: Floats) -> Floats:

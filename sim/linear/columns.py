@@ -3,12 +3,11 @@
 import numpy as np
 
 from sim.arrays import Floats
-from sim.kernels import kernel
+from sim.kernels import inner
 from sim.linear.fronts import Fronts
-from sim.linear.sparse import Factor
 
 
-@kernel
+@inner
 def _forward(fronts: Fronts, L: Floats, b: Floats, y: Floats) -> None:
     """y (n, k) <- L^-1 P b, columns side by side."""
     n, many = b.shape
@@ -28,15 +27,15 @@ def _forward(fronts: Fronts, L: Floats, b: Floats, y: Floats) -> None:
                     later[c] -= weight * done[c]
 
 
-def forward(factor: Factor, b: Floats) -> Floats:
-    """L^-1 P b (n, k), so that b^T A^-1 b is its product with itself over D."""
+@inner
+def compliance(fronts: Fronts, L: Floats, pivot: Floats, b: Floats) -> Floats:
+    """b^T A^-1 b (k, k) of columns b (n, k); dropped pivots give nothing."""
     y = np.empty(b.shape)
-    _forward(factor.pattern.fronts, factor.L, b, y)
-    return y
-
-
-def over_pivots(factor: Factor, y: Floats) -> Floats:
-    """D^-1 y (n, k), zero where pivots were dropped."""
-    by = np.zeros(len(factor.pivot))
-    np.divide(1.0, factor.pivot, out=by, where=factor.pivot != 0.0)
-    return np.asarray(by[:, None] * y)
+    _forward(fronts, L, b, y)
+    over = np.empty(b.shape)
+    for r in range(len(pivot)):
+        by = 1.0 / pivot[r] if pivot[r] != 0.0 else 0.0
+        for c in range(b.shape[1]):
+            over[r, c] = by * y[r, c]
+    W = y.T @ over
+    return 0.5 * (W + W.T)

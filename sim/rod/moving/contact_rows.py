@@ -29,18 +29,14 @@ class ContactRows(NamedTuple):
     def along(self, moves: Floats) -> Floats:
         """(c, 3) J of moves (3 n + m,)."""
         found = np.empty(self.value.shape[:2])
-        _along(self.at, self.value, moves, found)
+        along_rows(self.at, self.value, moves, found)
         return found
 
     def push(self, force: Floats, unknowns: int) -> Floats:
         """(3 n + m,) J^T of forces (c, 3)."""
         total = np.zeros(unknowns)
-        _push(self.at, self.value, force.reshape(-1, 3), total)
+        push_by_rows(self.at, self.value, force.reshape(-1, 3), total)
         return total
-
-    def light(self, by: Floats) -> Floats:
-        """(c, 3) the diagonal of J by J^T, with `by` (3 n + m,) a diagonal."""
-        return np.asarray(np.einsum("kaj,kj->ka", self.value**2, by[self.at]))
 
     def some(self, chosen: Ints) -> "ContactRows":
         """Of some of the contacts."""
@@ -49,12 +45,12 @@ class ContactRows(NamedTuple):
     def columns(self, number: Ints) -> Floats:
         """(f, 3 c) J^T of the unknowns that have a number from 0 up, others -1."""
         found = np.zeros((int(number.max()) + 1, 3 * len(self.at)))
-        _columns(self.at, self.value, number, found)
+        fill_columns(self.at, self.value, number, found)
         return found
 
 
 @kernel
-def _columns(at: Ints, value: Floats, number: Ints, out: Floats) -> None:
+def fill_columns(at: Ints, value: Floats, number: Ints, out: Floats) -> None:
     """out (f, 3 c) <- J^T of numbered unknowns."""
     for k in range(len(at)):
         for j in range(TOUCHED):
@@ -64,7 +60,7 @@ def _columns(at: Ints, value: Floats, number: Ints, out: Floats) -> None:
 
 
 @kernel
-def _along(at: Ints, value: Floats, moves: Floats, out: Floats) -> None:
+def along_rows(at: Ints, value: Floats, moves: Floats, out: Floats) -> None:
     """out (c, 3) <- J moves."""
     for k in range(len(at)):
         for row in range(3):
@@ -75,7 +71,7 @@ def _along(at: Ints, value: Floats, moves: Floats, out: Floats) -> None:
 
 
 @kernel
-def _push(at: Ints, value: Floats, force: Floats, out: Floats) -> None:
+def push_by_rows(at: Ints, value: Floats, force: Floats, out: Floats) -> None:
     """out += J^T force."""
     for k in range(len(at)):
         for row in range(3):
@@ -131,7 +127,5 @@ def contact_rows(
         np.zeros((c, TOUCHED), dtype=np.int64), np.zeros((c, 3, TOUCHED))
     )
     rims = NO_RIMS if touching.rims is None else touching.rims
-    edge, share, gap, frame = contacts
-    whole = Contacts(np.ascontiguousarray(edge), share, gap, frame)
-    _fill(state, rod.edges, touching.radius, rims, whole, rows.at, rows.value)
+    _fill(state, rod.edges, touching.radius, rims, contacts, rows.at, rows.value)
     return rows

@@ -15,12 +15,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.arrays import Bools, Floats
-from sim.contact.cones import cone_residual, coulomb_in_space
-from sim.linear.columns import forward, over_pivots
+from sim.arrays import Bools, Floats, Ints
+from sim.contact.cones import coulomb_forces, largest_left
+from sim.kernels import inner, kernel
+from sim.linear.columns import compliance
+from sim.linear.fronts import Fronts, solve_fronts
 from sim.linear.sparse import Factor
 from sim.rod.moving.beside import entered
-from sim.rod.moving.contact_rows import ContactRows, contact_rows
+from sim.rod.moving.contact_rows import (
+    ContactRows,
+    along_rows,
+    contact_rows,
+    fill_columns,
+    push_by_rows,
+)
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import (
     NO_NODES,
@@ -28,11 +36,11 @@ from sim.rod.moving.touching import (
     THIN,
     Contacts,
     Near,
+    chosen_once,
     clear_way,
     contacts_of,
     near,
     near_pairs,
-    once,
 )
 from sim.rod.space.frames import SpaceState
 
@@ -106,21 +114,45 @@ def pushed_at(
     assert world.touching is not None
     contacts = contacts_of(world.rod, world.touching, found, at.x, known, at.d)
     rows = contact_rows(world.rod, world.touching, at, contacts)
-    free = world.system.free
-    light = rows.light(free / world.inertia)
-    compliance = 0.5 * h * h * np.maximum(light, LEAST_COMPLIANCE)
-    scale = np.column_stack([compliance[:, 0], compliance[:, 1:].max(axis=1)])
-    w = _ways(contacts, rows, moves)
-    residual = cone_residual(w, world.touching.friction, scale, force)
-    pushing = force[:, 0] * scale[:, 0] > np.abs(contacts.gap)
-    push = rows.push(force, len(free))
+    push, pushing = np.zeros(len(moves)), np.empty(len(force), dtype=np.bool_)
+    residual = _push_at(
+        rows, contacts.gap, force, moves, world.touching.friction, 0.5 * h * h,
+        world.system.free / world.inertia, push, pushing,
+    )  # fmt: skip
     return Pushed(contacts, rows, force, push, residual, pushing)
 
 
-def _ways(contacts: Contacts, rows: ContactRows, moves: Floats) -> Floats:
+@kernel
+def _push_at(
+    rows: ContactRows, gap: Floats, force: Floats, moves: Floats, mu: float,
+    half: float, light: Floats, push: Floats, pushing: Bools,
+) -> float:  # fmt: skip
+    """push, pushing <- of forces; the residual of the contact problem, m.
+
+    Parameters
+    ----------
+    half : s^2, of the square of the step
+    light : (3 n + m,) 1/kg, of unknowns, 0 of held ones
+    """
+    scale = np.empty((len(gap), 2))
+    for k in range(len(gap)):
+        for a in range(3):
+            own = 0.0
+            for j in range(rows.at.shape[1]):
+                own += rows.value[k, a, j] ** 2 * light[rows.at[k, j]]
+            own = half * max(own, LEAST_COMPLIANCE)
+            scale[k, min(a, 1)] = max(own, scale[k, 1]) if a == 2 else own
+        pushing[k] = force[k, 0] * scale[k, 0] > abs(gap[k])
+    push_by_rows(rows.at, rows.value, force, push)
+    return float(largest_left(_ways(rows, gap, moves), mu, scale, force))
+
+
+@inner
+def _ways(rows: ContactRows, gap: Floats, moves: Floats) -> Floats:
     """(c, 3) gaps at the end, and ways of skins past each other, m."""
-    w = rows.along(moves)
-    w[:, 0] = contacts.gap
+    w = np.empty((len(gap), 3))
+    along_rows(rows.at, rows.value, moves, w)
+    w[:, 0] = gap
     return w
 
 
@@ -136,27 +168,55 @@ def pushed_further(
     allowed : m, residual of the contact problem
     """
     assert world.touching is not None
-    free = world.system.free
-    change = np.zeros(len(free))
-    change[free] = factor.solve(unbalanced[free])
-    b = _ways(pushed.contacts, pushed.rows, moves)
-    b += pushed.rows.along(change)
-    near_by = b[:, 0] < SLACK * float(world.touching.radius.min())
-    near_by |= pushed.force[:, 0] > 0.0
-    k, (edge, share, gap, frame) = np.flatnonzero(near_by), pushed.contacts
-    near_by[k] = once(world.rod, Contacts(edge[k], share[k], gap[k], frame[k]))
-    force = np.zeros_like(pushed.force)
-    if not near_by.any():
-        return change, force
-    J = pushed.rows.some(np.flatnonzero(near_by)).columns(world.system.number)
-    y = forward(factor, J)
-    W = y.T @ over_pivots(factor, y)
-    force[near_by], _ = coulomb_in_space(
-        0.5 * (W + W.T), b[near_by], world.touching.friction, pushed.force[near_by],
-        0.5 * allowed,
+    change, slack = np.zeros(len(moves)), SLACK * float(world.touching.radius.min())
+    force = _push_further(
+        factor.pattern.fronts, factor.L, factor.pivot, world.system.number,
+        world.rod.edges, pushed.contacts, pushed.rows, pushed.force, unbalanced, moves,
+        (world.touching.friction, slack, 0.5 * allowed), change,
     )  # fmt: skip
-    change[free] += factor.solve(J @ force[near_by].ravel())
     return change, force
+
+
+@kernel
+def _push_further(
+    fronts: Fronts, L: Floats, pivot: Floats, number: Ints, edges: Ints,
+    contacts: Contacts, rows: ContactRows, before: Floats, unbalanced: Floats,
+    moves: Floats, given: tuple[float, float, float], change: Floats,
+) -> Floats:  # fmt: skip
+    """change (3 n + m,) += that of an iteration; forces after it (c, 3).
+
+    Parameters
+    ----------
+    given : friction, gaps that are solved for, m, and residual allowed, m
+    """
+    mu, slack, allowed = given
+    right = np.empty(len(pivot))
+    for i in range(len(number)):
+        if number[i] >= 0:
+            right[number[i]] = unbalanced[i]
+    _add_free(change, number, solve_fronts(fronts, L, pivot, right))
+    ways, more = _ways(rows, contacts.gap, moves), np.empty(before.shape)
+    along_rows(rows.at, rows.value, change, more)
+    ways += more
+    k = np.flatnonzero((ways[:, 0] < slack) | (before[:, 0] > 0.0))
+    k = k[chosen_once(edges, contacts.edge[k], contacts.share[k])]
+    force = np.zeros(before.shape)
+    if len(k):
+        J = np.zeros((len(pivot), 3 * len(k)))
+        fill_columns(rows.at[k], rows.value[k], number, J)
+        W = compliance(fronts, L, pivot, J)
+        force[k], _ = coulomb_forces(W, ways[k], mu, before[k], allowed)
+        right = J @ force[k].ravel()
+        _add_free(change, number, solve_fronts(fronts, L, pivot, right))
+    return force
+
+
+@inner
+def _add_free(change: Floats, number: Ints, found: Floats) -> None:
+    """change (3 n + m,) += of free unknowns."""
+    for i in range(len(number)):
+        if number[i] >= 0:
+            change[i] += found[number[i]]
 
 
 def passes_through(world: SpaceWorld, before: SpaceState, after: SpaceState) -> bool:

@@ -121,10 +121,11 @@ class Contacts(NamedTuple):
 
 @kernel
 def _closest(
-    pairs: Ints, edges: Ints, x: Floats, known: bool, share: Floats, apart: Floats
-) -> None:
-    """share (k, 2), unless known, and apart (k, 3), B to A <- closest points."""
-    y = np.empty((4, 3))
+    pairs: Ints, edges: Ints, x: Floats, radius: Floats, known: bool, share: Floats,
+    gap: Floats, n: Floats,
+) -> None:  # fmt: skip
+    """share (k, 2), unless known, gap (k,), m, and n (k, 3), B to A <- of pairs."""
+    y, apart = np.empty((4, 3)), np.empty(3)
     for k in range(len(pairs)):
         for i in range(2):
             for j in range(2):
@@ -135,8 +136,12 @@ def _closest(
             s, u = closest_on_edges(y)
             share[k, 0], share[k, 1] = s, u
         for a in range(3):
-            apart[k, a] = (1 - s) * y[0, a] + s * y[1, a]
-            apart[k, a] -= (1 - u) * y[2, a] + u * y[3, a]
+            apart[a] = (1 - s) * y[0, a] + s * y[1, a]
+            apart[a] -= (1 - u) * y[2, a] + u * y[3, a]
+        far = np.sqrt(dot(apart, apart))
+        gap[k] = far - (radius[pairs[k, 0]] + radius[pairs[k, 1]])
+        for a in range(3):
+            n[k, a] = apart[a] / far
 
 
 @kernel
@@ -249,20 +254,14 @@ def _near_bodies(rod: SpaceRod, touching: Touching, x: Floats, reach: float) -> 
     return np.asarray(spots[far - touching.radius[spots[:, 1]] < reach])
 
 
-def once(rod: SpaceRod, found: Contacts) -> Bools:
+@kernel
+def chosen_once(edges: Ints, edge: Ints, share: Floats) -> Bools:
     """(c,) those that are closest beyond the ends of their edges too, each once.
 
     At a node both edges say so, unless one of them is closer beyond it.
     """
-    chosen = np.ones(len(found.edge), dtype=np.bool_)
-    _choose(rod.edges, np.ascontiguousarray(found.edge), found.share, chosen)
-    return chosen
-
-
-@kernel
-def _choose(edges: Ints, edge: Ints, share: Floats, chosen: Bools) -> None:
-    """Take those off that are told twice, or closer beyond an end."""
     c = len(edge)
+    chosen = np.ones(c, dtype=np.bool_)
     at, place = np.empty((c, 2), dtype=np.int64), np.empty((c, 3), dtype=np.int64)
     ends = np.zeros((c, 2), dtype=np.bool_)
     below = FIRST_BODY  # all bodies
@@ -287,6 +286,7 @@ def _choose(edges: Ints, edge: Ints, share: Floats, chosen: Bools) -> None:
         for side in range(2):
             if chosen[k] and ends[k, side] and edge[k, 1] >= 0:
                 chosen[k] = not _closer_beyond(edges, edge, at, ends, k, side)
+    return chosen
 
 
 @inner
@@ -319,11 +319,8 @@ def contacts_of(
     """
     k = len(near.pairs)
     share = np.empty((k, 2)) if known is None else known.share[:k].copy()
-    apart = np.empty((k, 3))
-    _closest(near.pairs, rod.edges, x, known is not None, share, apart)
-    far = np.linalg.norm(apart, axis=1)
-    gap = far - touching.radius[near.pairs].sum(axis=1)
-    n = apart / far[:, None]
+    gap, n, keeps = np.empty(k), np.empty((k, 3)), known is not None
+    _closest(near.pairs, rod.edges, x, touching.radius, keeps, share, gap, n)
     if not len(near.nodes) + len(near.spots):
         return Contacts(near.pairs, share, gap, _frames(n))
     edge, end = (own[near.nodes % len(x)] for own in _edge_at(rod))
@@ -334,9 +331,10 @@ def contacts_of(
     above = _above(rod, touching, x, d)[near.nodes]
     up = np.tile(_up(touching), (len(edge), 1))
     columns = (near.pairs[:, 0], edge, own), (near.pairs[:, 1], below, body)
+    ends = np.concatenate([end, at])
     return Contacts(
-        np.column_stack([np.concatenate(parts) for parts in columns]),
-        np.concatenate([share, np.column_stack([end, end]), np.column_stack([at, at])]),
+        np.ascontiguousarray(np.stack([np.concatenate(own) for own in columns], 1)),
+        np.concatenate([share, np.repeat(ends, 2).reshape(-1, 2)]),
         np.concatenate([gap, above, far - touching.radius[own]]),
         _frames(np.concatenate([n, up, out])),
     )

@@ -84,3 +84,10 @@ def test_the_merit_sees_what_is_no_solution() -> None:
     assert _merit(W, q, 0.2, r) <= 1e-11
     assert _merit(W, q, 0.2, r * [1.0, -1.0, 1.0]) > 1e-3
     assert _merit(W, q, 0.2, 1.1 * r) > 1e-3
+
+
+def test_what_cannot_be_moved_is_told_as_unsolved() -> None:
+    """The matrix of Newton's method is singular there, and nothing is raised."""
+    inside = np.array([[-1e-3, 0.0, 0.0]])
+    _, left = coulomb_in_space(np.zeros((3, 3)), inside, 0.2, np.ones((1, 3)), 1e-12)
+    assert not left <= 1e-12
