@@ -1,5 +1,6 @@
 """Views that are no views: one given twice, some that nothing ties together."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -143,8 +144,15 @@ def saved_views(rng: np.random.Generator, folder: Path) -> list[Path]:
 def test_a_radius_that_the_views_contradict_is_refused(
     rng: np.random.Generator, tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match=r"E-RADIUS .* 6(\.0\d+)? \+- .*1\.03\d times"):
+    told = (
+        r"E-RADIUS .* have the radius ([\d.]+) \+- ([\d.]+) mm, not 5.8, 1\.03\d times"
+    )
+    with pytest.raises(InputError, match=told) as refused:
         run_step(Ingest(5.8, "mm"), saved_views(rng, tmp_path), tmp_path / "found")
+    found = re.search(told, str(refused.value))
+    assert found is not None
+    radius, sd = map(float, found.groups())
+    assert abs(radius - 6.0) < 2 * sd < 0.02
 
 
 def test_a_radius_that_is_a_little_off_is_told_down_to_the_verdict(
