@@ -190,13 +190,22 @@ def overridden(config: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any
                 raise InputError(f"{word.input_line}: give one value, as in {key}=1")
             there = OmegaConf.select(held, key, default=ABSENT) is not ABSENT
             if not (there or word.is_add()):
-                above, _, last = key.rpartition(".")
-                beside = OmegaConf.select(held, above) if above else held
-                close = did_you_mean(last, [str(k) for k in beside or ()])
-                remedy = close or f"; to add it, write +{key}=..."
+                remedy = _near(key, config) or f"; to add it, write +{key}=..."
                 raise InputError(f"{word.input_line}: there is no {key}{remedy}")
             OmegaConf.update(held, key, word.value(), merge=False)
         return plain_config(held)
+
+
+def _near(key: str, config: Mapping[str, Any]) -> str:
+    """A question that names what comes close to the first part that is not there."""
+    here: Any = config
+    for part in key.split("."):
+        if not isinstance(here, Mapping):
+            return ""
+        if part not in here:
+            return did_you_mean(part, [str(known) for known in here])
+        here = here[part]
+    return ""
 
 
 def plain_config(config: Any) -> dict[str, Any]:

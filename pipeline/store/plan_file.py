@@ -12,7 +12,7 @@ is a batch of runs that one process does, and <step>/<study>.<number>:<i> one of
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from pipeline.store.files import read_json, write_text
 from pipeline.store.keys import KEY_LENGTH
 from pipeline.store.runs import RESULTS, Job
 from pipeline.terminal.errors import InputError
+from pipeline.terminal.names import close_to
 
 STEP_AND_NAME = re.compile(r"[a-z_]+/\w[\w.+=\- ]*")
 TABLE = "study_table"
@@ -222,10 +223,9 @@ def sound_reference(reference: str) -> None:
         raise _not_planned(reference)
 
 
-def _not_planned(reference: str) -> InputError:
-    return InputError(
-        f"the plan has no {reference!r}: morphtrack plan lists the names it has"
-    )
+def _not_planned(reference: str, known: Collection[str] = ()) -> InputError:
+    remedy = close_to(reference, known) or "morphtrack plan lists the names it has"
+    return InputError(f"the plan has no {reference!r}: {remedy}")
 
 
 def read_document(reference: str, results: Path = RESULTS) -> Document:
@@ -233,7 +233,9 @@ def read_document(reference: str, results: Path = RESULTS) -> Document:
     sound_reference(reference)
     path = plan_path(reference, results)
     if not path.is_file():
-        raise _not_planned(reference)
+        there = (results / "plan").glob("*/*.json")
+        known = sorted(f"{each.parent.name}/{each.stem}" for each in there)
+        raise _not_planned(reference, known)
     document: Document = read_json(path)
     return document
 

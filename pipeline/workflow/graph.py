@@ -9,6 +9,7 @@ from typing import Any
 
 from pipeline.store.files import read_json
 from pipeline.store.receipts import receipt_path
+from pipeline.terminal.names import close_to
 from pipeline.workflow.fresh import plan_without_compiling
 from pipeline.workflow.order import ranks
 from sim.syntax import SOURCE_ROOT
@@ -63,7 +64,9 @@ class Graph:
     def _entry(self, step: str, wildcards: Wildcards) -> Mapping[str, Any]:
         name = f"{step}/{wildcards[0]}"
         if name not in self._plan["names"]:
-            raise ValueError(f"the plan has no {name}: morphtrack plan lists its names")
+            near = close_to(name, self._plan["names"])
+            remedy = near or "morphtrack plan lists its names"
+            raise ValueError(f"the plan has no {name}: {remedy}")
         entry: Mapping[str, Any] = self._plan["names"][name]
         return entry
 

@@ -87,6 +87,9 @@ def test_an_override_reaches_what_comparisons_share(tmp_path: Path) -> None:
     [
         ("comparisons.one.scale=50", "there is no comparisons.one.scale"),
         ("comparisons.three.scale_mm=50", "there is no comparisons.three.scale_mm"),
+        ("comparisons.onne.scale_mm=50", "onne.scale_mm, did you mean one?"),
+        ("comparison.one.scale_mm=50", "one.scale_mm, did you mean comparisons?"),
+        ("comparisons.one.scale_mm.x=50", "to add it, write +comparisons.one.scale_mm"),
         ("comparisons.one.scale_mm=-1", "must be a positive number, not -1"),
         ("comparisons.one.scale_mm=1,2", "give one value"),
         ("comparisons.one.scale_mm=", "must be a number, not ''"),

@@ -14,6 +14,7 @@ from pipeline.store.plan_file import read_document, read_documents, read_plan
 from pipeline.studies.file import read_study
 from pipeline.terminal.errors import InputError
 from pipeline.workflow.fresh import fresh_plan
+from pipeline.workflow.graph import Graph
 from pipeline.workflow.study import planned_runs, written_plan
 from tests.pipeline.conftest import Command, refusal
 
@@ -79,6 +80,15 @@ STUDIED = (
     "case: triangles_circle\ndesign: grid\nfixed: {case.max_steps: 1}\n"
     "vary: {case.target.radius: [1.8, 2.0, -1.0]}\n"
 )
+
+
+def test_a_name_that_is_not_planned_is_told_from_its_neighbours(project: Path) -> None:
+    write(project, ONE, TWO)
+    fresh_plan()
+    with pytest.raises(InputError, match=r"compare/onne': did you mean compare/one\b"):
+        read_document("compare/onne")
+    with pytest.raises(ValueError, match=r"compare/onne: did you mean compare/one\b"):
+        Graph().made("compare", "spheres")(["onne"])
 
 
 def test_a_study_takes_overrides_and_its_plan_spoils_no_other(project: Path) -> None:
