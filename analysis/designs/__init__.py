@@ -1,1 +1,4 @@
-"""Which values a study tries, and which coordinates a designer drives."""
+"""What a study tries, a designer drives, and a printer spaces.
+
+Begin with `sampling`; `drivers`, `energy_profile` and `spacing` stand by themselves.
+"""
