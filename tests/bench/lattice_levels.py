@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import least_squares
 
-from analysis.labels.track_checks import check_tracks
 from analysis.measured.lattice import label_frames, place_on_model
 from analysis.planar import fit_planar_motion
 from pipeline.cases.measured.lattices import COLUMNS, ROWS, LatticeTracks
@@ -24,6 +23,7 @@ from pipeline.cases.set_records import at_hand, records_in
 from pipeline.config.measured_file import read_set
 from sim.arrays import Floats, Ints
 from sim.morph.library.triangle_lattice import triangle_lattice
+from tests.analysis.labels.track_checks import check_tracks
 
 SHOWN = (25.0, 40.0, 50.0, 60.0, 80.0, 100.0, 110.0, 130.0)
 DRAWN = 0.25 / np.tan(np.pi / 6)  # mm: struts 0.25 mm wide at 60 degrees overlap

@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from analysis.labels.track_checks import check_tracks, triangles
 from analysis.labels.tracks import NotToldError, carry_labels, placements
 from analysis.planar import fit_planar_motion
 from sim.arrays import Floats, Ints
 from sim.morph.library.triangle_lattice import triangle_lattice
+from tests.analysis.labels.track_checks import check_tracks, triangles
 
 NOISE = 0.02  # mm, of finding a node
 LATTICE = triangle_lattice(9, 5, 3.0)

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from analysis.labels.track_checks import check_tracks
 from analysis.labels.tracks import NotToldError, carry_labels
 from analysis.measured.lattice import label_frames, nodes_of
 from analysis.measured.series import RecordInputs
@@ -21,6 +20,7 @@ from pipeline.formats.record_files import FoundRecord, RecordSource, find_record
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
 from sim.morph.library.triangle_lattice import triangle_lattice
+from tests.analysis.labels.track_checks import check_tracks
 
 FOLDER = "data/lce_lattices"
 FORM = RecordSource(r"tracks_(?P<design>.+)\.csv", ("design", "specimen"))
