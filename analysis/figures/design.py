@@ -49,6 +49,7 @@ class LengthSearch:
     Parameters
     ----------
     r : (steps, T, n, 3) ends of the morphs to the T targets
+    bodies, found : at first, and those left
     links, change : (l, 2), (l,) the links and the last relative change of each
     E : (steps, T)
     """
@@ -57,6 +58,7 @@ class LengthSearch:
     key: str
     r: Floats
     bodies: tuple[tuple[int, ...], ...]
+    found: tuple[tuple[int, ...], ...]
     links: Ints
     change: Floats
     E: Floats
@@ -102,7 +104,7 @@ def _draw_row(
     for ax, s in zip(panels, (0, -1), strict=False):
         scene = scene_of(everything, view_of(r))
         draw_target(scene, target)
-        draw_mechanism(scene, r[s], shown.bodies)
+        draw_mechanism(scene, r[s], shown.found if s else shown.bodies)
         if s:
             shades = colours.to_rgba(100.0 * shown.change)
             scene.lines(r[s][shown.links], shades, 2.0, lift=0.012)
@@ -131,4 +133,7 @@ def _draw_error(ax: Axes, E: Floats) -> None:
     if not (E > REACHED).all():
         said = rf"{int((E <= REACHED).sum())} of {len(E)} steps:"
         said += "\n" rf"$\mathcal{{E}}$ < {number(REACHED, 1)}"
-        ax.text(0.5, 0.5, said, transform=ax.transAxes, ha="center", va="center")
+        at, ha, va = (0.5, "center", "center")
+        if above[0] > REACHED:
+            at, ha, va = (0.95, "right", "top")
+        ax.text(at, at, said, transform=ax.transAxes, ha=ha, va=va)

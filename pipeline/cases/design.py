@@ -58,8 +58,11 @@ class DesignCase:
                 f"symmetries is {self.symmetries!r}: give a list, such as [xy]"
             )
         _ = self.options, self.links
-        refuse_redundant(self.structure)
+        self._refuse()
         MorphProblem.at(self.structure, self.targets[0], self.options.morph)
+
+    def _refuse(self) -> None:
+        refuse_redundant(self.structure)
 
     @cached_property
     def options(self) -> DesignOptions:
@@ -122,19 +125,8 @@ class DesignRecorder:
     def documents(self) -> Documents:
         return {"structure.json": document(self.case.structure)}
 
-    @property
-    def _ends(self) -> Ints:
-        """(l, 2) the nodes of each link."""
-        case = self.case
-        return case.structure.constraints.nodes[case.links.constraint, :2]
-
     def fixed_arrays(self) -> Arrays:
-        arrays: Arrays = {"links": self._ends}
-        for t, target in enumerate(self.case.targets):
-            vertices, edges = target.wireframe(self.case.structure.r0)
-            arrays[f"target_{t}_vertices"] = vertices
-            arrays[f"target_{t}_edges"] = edges
-        return arrays
+        return fixed_drawing(self.case)
 
     def tables(self) -> Tables:
         change = self.last.change
@@ -148,7 +140,11 @@ class DesignRecorder:
                 "change": float(after / before - 1.0),
             }
             for (a, b), group, before, after in zip(
-                self._ends.tolist(), self.case.links.group, first, last, strict=True
+                _ends(self.case).tolist(),
+                self.case.links.group,
+                first,
+                last,
+                strict=True,
             )
         ]
         return {"lengths.csv": rows}
@@ -165,3 +161,18 @@ class DesignRecorder:
             "residual": residual,
             "steps": step.s,
         }
+
+
+def _ends(case: DesignCase) -> Ints:
+    """(l, 2) the nodes of each link."""
+    return case.structure.constraints.nodes[case.links.constraint, :2]
+
+
+def fixed_drawing(case: DesignCase) -> Arrays:
+    """Links and targets, which a picture shows and no step changes."""
+    arrays: Arrays = {"links": _ends(case)}
+    for t, target in enumerate(case.targets):
+        vertices, edges = target.wireframe(case.structure.r0)
+        arrays[f"target_{t}_vertices"] = vertices
+        arrays[f"target_{t}_edges"] = edges
+    return arrays

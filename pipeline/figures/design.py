@@ -29,7 +29,7 @@ sig(2) }}.
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: a run of a design case."""
     row = only_row(rows)
-    shown = _read(row.label, row.simulated)
+    shown = read_search(row.label, row.simulated)
     steps = pd.read_csv(row.simulated / "steps.csv")
     lengths = pd.read_csv(row.simulated / "lengths.csv")
     tables = {"steps": steps, "lengths": lengths}
@@ -37,7 +37,8 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     return DrawnFigure(lengths_for_targets(shown), tables, [shown.key], said=said)
 
 
-def _read(label: str, directory: Path) -> LengthSearch:
+def read_search(label: str, directory: Path) -> LengthSearch:
+    """What a run of a case of design, or of removal, found."""
     with np.load(directory / "steps.npz", allow_pickle=False) as arrays:
         if "links" not in arrays:
             raise InputError(f"{directory} has no links: run a case of design")
@@ -48,14 +49,18 @@ def _read(label: str, directory: Path) -> LengthSearch:
         ]
     table = pd.read_csv(directory / "steps.csv")
     E = table[[f"E_{t}" for t in range(r.shape[1])]].to_numpy(np.float64)
-    bodies = read_json(directory / "structure.json")["bodies"]
+    read = read_json(directory / "structure.json")["bodies"]
+    bodies = tuple(tuple(body) for body in read)
+    left = np.isfinite(lengths[-1])
+    gone = {frozenset(pair) for pair in links[~left].tolist()}
     return LengthSearch(
         label,
         key_of_run(directory),
         r,
-        tuple(tuple(body) for body in bodies),
-        links,
-        lengths[-1] / lengths[0] - 1.0,
+        bodies,
+        tuple(body for body in bodies if frozenset(body) not in gone),
+        links[left],
+        (lengths[-1] / lengths[0] - 1.0)[left],
         E,
         targets,
     )

@@ -192,13 +192,19 @@ def design(
     targets: Sequence[Target],
     links: Links,
     options: DesignOptions,
+    before: tuple[MorphStep, ...] | None = None,
 ) -> Iterator[DesignStep]:
-    """Yield ever better lengths, the structure's own first."""
+    """Yield ever better lengths, the structure's own first.
+
+    Parameters
+    ----------
+    before : morphs at whose ends to begin, else from the structure's places
+    """
     if not targets:
         raise ValueError("no target to design for: give one or more")
     refuse_redundant(structure)
     change = np.zeros(int(links.group.max()) + 1)
-    here = objective(structure, targets, links, options, change)
+    here = objective(structure, targets, links, options, change, before)
     scale = FIRST / max(float(np.abs(here.slope).max()), 1e-300)
     for s in range(options.max_steps + 1):
         left = float(np.abs(_within(change - here.slope, options) - change).max())
