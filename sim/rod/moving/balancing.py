@@ -1,6 +1,13 @@
 """Newton's iteration of a step without tendons, compiled.
 
 Without contacts it is one loop; with them Python asks for its parts one by one.
+
+A turn of an edge that is taken at once lengthens it at second order, which stretching
+answers by a force far above all others. It is gone with the next move, but would make
+that move a wrong one, as part of Newton's matrix. With contacts, which bend rods
+suddenly, the matrix therefore takes the strains that the last move foretold at first
+order (Magisano, Leonetti and Garcea, CMAME 313, 2017), those of the start at first, and
+leaves out pressure where it is not positive. What is balanced stays the same.
 """
 
 import numpy as np
@@ -14,7 +21,7 @@ from sim.rod.moving.softened import soften
 from sim.rod.moving.tally import largest_forces
 from sim.rod.moving.workspace import SpaceWork
 from sim.rod.space.elastic import add_elastic
-from sim.rod.space.frames import SpaceState, carry, twists
+from sim.rod.space.frames import SpaceState, carry, tangent, twists
 from sim.rod.space.system import edge_turn
 
 INERTIAL = 1e-14  # of mass times length over h^2: rounding of inertial forces
@@ -74,7 +81,8 @@ def _renew(
 ) -> None:
     """L and pivot <- of Newton's matrix, along the middle of the step.
 
-    Where it must be positive, inertia is made larger until it is.
+    Where it must be positive, strains are foretold ones, and inertia is made larger
+    until it is.
     """
     before, at, part, more = work.before, work.at, work.part, 1.0 + 2.0 * beta / h
     middle = work.spare
@@ -84,11 +92,11 @@ def _renew(
     twists(middle.x, middle.d, part.edges, part.bends, middle.twist)
     share = 1.0, (beta / h - 0.5) / more, -0.5
     soften(part, (middle, before, at), share, more, work.soft)
-    add_elastic(middle, work.soft, work.change, work.of_edges, work.of_bends)
-    k = len(work.entry)
-    for i in range(k):
-        work.values[i] = 0.5 * work.entries[work.entry[i]]
-    heavier = 1.0
+    pressed = positive
+    if positive:
+        _stretch_as_told(work, more, -np.inf)
+    _take_slopes(work)
+    k, heavier = len(work.entry), 1.0
     while heavier < np.inf:
         for i in range(len(work.free)):
             if work.free[i]:
@@ -97,7 +105,54 @@ def _renew(
         factorise_fronts(work.fronts, work.values, DROP, work.L, work.pivot)
         if not positive or work.pivot.min() >= 0.0:
             break
-        heavier *= HARDER
+        if pressed:
+            pressed = False
+            _stretch_as_told(work, more, 0.0)
+            _take_slopes(work)
+        else:
+            heavier *= HARDER
+
+
+@inner
+def _take_slopes(work: SpaceWork) -> None:
+    """values <- half the Hessian of softened elements, in the state `spare`."""
+    add_elastic(work.spare, work.soft, work.change, work.of_edges, work.of_bends)
+    for i in range(len(work.entry)):
+        work.values[i] = 0.5 * work.entries[work.entry[i]]
+
+
+@inner
+def _stretch_as_told(work: SpaceWork, more: float, least: float) -> None:
+    """Softened elements in the state `spare` pull by the strains told, from least up.
+
+    Parameters
+    ----------
+    more : by which they are stiffer
+    """
+    part, t = work.part, np.empty(3)
+    for e in range(len(part.edges)):
+        longer = tangent(work.spare.x, part.edges[e], t) / part.rest[e]
+        longer -= max(work.told[e], least) / more
+        work.soft.rest[e] = part.rest[e] * longer
+        work.soft.stretching[e] = part.stretching[e] * more * longer
+
+
+@inner
+def _foretell(work: SpaceWork, viscous: float) -> None:
+    """told <- (e0 + e1) / 2 + viscous (e1 - e0), with e1 as `change` will make it."""
+    part, old, new = work.part, np.empty(3), np.empty(3)
+    for e in range(len(part.edges)):
+        tail, head = part.edges[e]
+        before = tangent(work.before.x, part.edges[e], old)
+        after = tangent(work.at.x, part.edges[e], new)
+        along = size = 0.0
+        for a in range(3):
+            mean = before * old[a] + after * new[a]
+            along += mean * (work.change[3 * head + a] - work.change[3 * tail + a])
+            size += mean * mean
+        e0 = before / part.rest[e] - 1.0
+        e1 = (after + along / np.sqrt(size)) / part.rest[e] - 1.0
+        work.told[e] = 0.5 * (e0 + e1) + viscous * (e1 - e0)
 
 
 @inner
@@ -122,12 +177,14 @@ def _start(work: SpaceWork) -> None:
     for j in range(len(work.at.twist)):
         work.at.twist[j] = work.before.twist[j]
     fill_frames(work.before, work.part.edges, work.space.old, work.space.size[0])
+    for e in range(len(work.told)):
+        work.told[e] = work.space.size[0, e] / work.part.rest[e] - 1.0
     _move_on(work)
 
 
 @inner
-def _advance(work: SpaceWork) -> float:
-    """`at` goes on by `change`, or as much as edges may turn; how far, m, or inf."""
+def _shorten(work: SpaceWork) -> float:
+    """change <- as much of it as edges may turn; how far that is, m, or inf."""
     turned, size = edge_turn(work.at.x, work.part.edges, work.change), 0.0
     if not turned < np.inf:
         return float(np.inf)
@@ -135,7 +192,6 @@ def _advance(work: SpaceWork) -> float:
     for i in range(len(work.change)):
         work.change[i] *= less
         size = max(size, abs(work.change[i] * work.sizes[i]))
-    _move_on(work)
     return size
 
 
@@ -146,7 +202,11 @@ def stage(work: SpaceWork, what: int, h: float, damping: tuple[float, float]) ->
     if what == FORCES:
         return _unbalance(work, h, alpha, beta)
     if what == ADVANCE:
-        return _advance(work)
+        size = _shorten(work)
+        if size < np.inf:
+            _foretell(work, beta / h)
+            _move_on(work)
+        return size
     if what == START:
         _start(work)
     else:
@@ -189,8 +249,9 @@ def balance(
             _renew(work, h, alpha, beta, False)
             ready = True
         _solve(work)
-        size = _advance(work)
+        size = _shorten(work)
         if not size < np.inf:
             return k + 1, False, damped
+        _move_on(work)
         small, ready, before = size <= tolerance, size <= reuse * before, size
     return iterations, False, np.inf

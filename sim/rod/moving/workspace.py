@@ -28,6 +28,7 @@ class SpaceWork(NamedTuple):
     moves, inner, unbalanced, change : of an iteration
     none : zero
     space : of forces
+    told : (m,) mean strains of the step that the last move foretells
     entries, of_edges, of_bends : (e,), (m, 21), (b, 66) of the Hessian, in one place
     entry : (k,) entries of free unknowns
     number : of each unknown among free ones, or -1
@@ -54,6 +55,7 @@ class SpaceWork(NamedTuple):
     change: Floats
     none: Floats
     space: ForceSpace
+    told: Floats
     entries: Floats
     of_edges: Floats
     of_bends: Floats
@@ -99,6 +101,7 @@ class Workspace:
             change=np.empty(3 * n + m),
             none=np.zeros(3 * n + m),
             space=force_space(m),
+            told=np.empty(m),
             entries=entries,
             of_edges=entries[:border].reshape(m, of_edge),
             of_bends=entries[border:].reshape(b, of_bend),

@@ -132,6 +132,14 @@ def test_wires_that_press_rest_in_long_steps_that_are_not_cut() -> None:
     assert sum(step.iterations for step in steps) <= 140
 
 
+def test_a_move_that_turns_edges_far_does_not_throw_the_next() -> None:
+    """It lengthens them; 574 iterations where Newton's matrix takes that as a pull."""
+    case = build("lasso")
+    options = replace(case.options, h=8e-3)
+    steps = list(moves(case.space_world, options, case.duration))
+    assert sum(step.iterations for step in steps) <= 400
+
+
 @pytest.mark.long
 def test_the_error_of_looped_wires_falls_with_their_edges() -> None:
     left = []
