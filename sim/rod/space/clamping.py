@@ -8,6 +8,8 @@ from sim.arrays import Floats
 from sim.rod.space.frames import start, turning
 from sim.rod.space.space_rod import SpaceRod, clamped, edge_tangents
 
+TURNED = 45.0  # degrees, most of a section from one edge to the next
+
 
 def turned_section(rod: SpaceRod, turn: float) -> SpaceRod:
     """A chain whose section is turned evenly about it from its first edge to its last.
@@ -17,10 +19,22 @@ def turned_section(rod: SpaceRod, turn: float) -> SpaceRod:
     Parameters
     ----------
     turn : rad, by the right hand along the rod
+
+    Raises
+    ------
+    ValueError
+        where it turns so far from edge to edge that bends, which are measured in the
+        mean of both frames, would be softer by more than a seventh
     """
     t = edge_tangents(rod.nodes, rod.edges)
     middle = np.cumsum(rod.rest_length) - 0.5 * rod.rest_length
     share = (middle - middle[0]) / (middle[-1] - middle[0])
+    apart = abs(np.degrees(turn)) * float(np.diff(share).max())
+    if not apart <= TURNED * (1.0 + 1e-9):
+        raise ValueError(
+            f"twist turns the section by {apart:.4g} degrees from edge to edge, where "
+            f"{TURNED:g} is the most: choose a smaller spacing, or twist it less"
+        )
     c, s = np.cos(turn * share)[:, None], np.sin(turn * share)[:, None]
     directors = c * rod.directors + s * np.cross(t, rod.directors)
     state = start(rod.nodes, directors, rod.edges, rod.bends)

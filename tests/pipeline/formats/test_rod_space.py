@@ -260,6 +260,14 @@ def test_what_rods_in_space_cannot_say_is_refused_in_one_line(
     assert "\n" not in str(refused.value)
 
 
+def test_a_section_that_turns_far_from_edge_to_edge_is_refused(tmp_path: Path) -> None:
+    """Half a turn an edge left no stiffness in bending, a whole one was lost."""
+    for twist, told in ((720, "102.9"), (1260, "180"), (2520, "360")):
+        rods = [{"line": [[0, 0, 0], [0, 40, 0]], "twist": twist}]
+        with pytest.raises(ValueError, match=rf"rods\[0\]: twist turns .* by {told} "):
+            made(tmp_path, {**BEAM, "rods": rods})
+
+
 def test_twist_and_across_are_refused_in_the_plane(tmp_path: Path) -> None:
     rod = {"line": [[0, 0], [50, 0]], "twist": 5}
     content = {**SLAB, "rods": [rod]}
