@@ -62,6 +62,9 @@ class Series:
     left_out : rows of records as those of other groups predict them
     half_measured, half_predicted : half the difference of two branches, about the
         quantity, if there is one
+
+    Measured rows and those left out may have a column `margin`, the largest acceptable
+    error of each, where it is not `aim`.
     """
 
     quantity: str
@@ -95,7 +98,7 @@ class Series:
         inside = self.measured["inside95"].mean()
         aim = f"{met} {self.aim:.2g}{_after(self.unit)}"
         said = f"{whose}\n{what}, {inside:.0%} inside,\nrms $E$ {error:.2g},\n{aim}"
-        apart = self._told("left out", self.left_out)
+        apart = self._told("left out", self.left_out, below=True)
         return f"{said}\n{apart}" if apart else said
 
     def heads(self, look: Look) -> str:
@@ -107,14 +110,27 @@ class Series:
             "left out": self.left_out,
         }
         told = [self._told(what, rows) for what, rows in parts.items()]
-        return "\n".join(line for line in told if line) or "not yet measured"
+        awaited = set(self.prediction["record"]) - set(self.measured["record"])
+        if awaited:
+            told.append(f"{len(awaited)} predicted,\nnot yet measured")
+        return "\n".join(line for line in told if line)
 
-    def _told(self, what: str, rows: pd.DataFrame) -> str:
-        """Share inside and rms of E of some rows; nothing where there are none."""
+    def _told(self, what: str, rows: pd.DataFrame, below: bool = False) -> str:
+        """Share inside and rms of E against its aim; nothing where there are no rows.
+
+        Below a head that gives unit and aim, a word says whether it is met.
+        """
         if rows.empty:
             return ""
         inside, error = rows["inside95"].mean(), _rms(rows["E"])
-        return f"{what}: {inside:.0%} inside,\nrms $E$ {error:.2g}{_after(self.unit)}"
+        aim = _rms(rows["margin"]) if "margin" in rows else self.aim
+        said = f"{what}: {inside:.0%} inside,\nrms $E$ {error:.2g}"
+        if below:
+            return f"{said}, {'within' if error <= aim else 'beyond'}"
+        against = f"{aim:.2g}{_after(self.unit)}"
+        room = len(f"rms E {error:.2g} < {against}") <= LETTERS + 1
+        met = r"$\leq$" if error <= aim else "$>$"
+        return f"{said}{' ' if room else chr(10)}{met} {against}"
 
 
 def curves(panels: list[Axes], of: Series, look: Look, _: bool) -> str:
@@ -218,9 +234,11 @@ def one_values(panels: list[Axes], of: Series, look: Look, names: bool) -> str:
     records = list(of.lines)
     each = both["quantity"].nunique()
     several = each > 1
+    places: dict[tuple[str, str], float] = {}
     for k, row in enumerate(both.to_dict("records")):
         record = str(row["record"])
         line = records.index(record) + (k % each) / each - (each - 1) / (2 * each)
+        places[record, str(row["quantity"])] = line
         base = row["value"] if several else 0.0
         wide, colour = row["high"] - row["low"], look.colour(record)
         panel.barh(
@@ -237,7 +255,7 @@ def one_values(panels: list[Axes], of: Series, look: Look, names: bool) -> str:
     panel.set_ylim(len(records) - 0.4, -0.6)
     less = " less the predicted" if several else ""
     for row in of.left_out.to_dict("records"):
-        line = records.index(str(row["record"]))
+        line = places[str(row["record"]), str(row["quantity"])]
         at = row["measured"] - row["predicted"] if several else row["predicted"]
         panel.plot(at, line, "x", color=PREDICTED_COLOUR, ms=2.5, mew=0.6)
     said = f"{_words(of.quantity)}{less} ({_unit(of.unit)})"

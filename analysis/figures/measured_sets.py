@@ -12,6 +12,7 @@ from itertools import chain, product
 from string import ascii_lowercase
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -47,6 +48,7 @@ WIDTH = 43.0  # mm of a panel
 HEIGHT = 60.0  # mm of a panel and the residuals below
 LEAST, HEAD = 48.0, 32.0  # mm of a panel of single values, and of its title and axis
 LAYOUTS = 3
+PARTS = ("predicted", "fitted", "left out")
 VALUES = 32.0  # mm of a panel of single values beside the names of its lines
 LINE = 3.2  # mm of a record in a panel of single values
 
@@ -64,6 +66,7 @@ class ShownFamily:
     verdicts : by part, fitted or predicted
     about : the quantity about which this is half the difference of two branches
     left_out : rows of left_out.csv that belong to it
+    aims : by part, rms of what is acceptable of it, where that is not `aim`
     """
 
     name: str
@@ -75,6 +78,15 @@ class ShownFamily:
     verdicts: Mapping[str, str] = field(default_factory=dict)
     about: str = ""
     left_out: pd.DataFrame = field(default_factory=pd.DataFrame)
+    aims: Mapping[str, float] = field(default_factory=dict)
+
+    def judged(self, fitted: frozenset[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Rows measured and left out, each with the margin of its part."""
+        of_fit = self.measured["record"].isin(list(fitted))
+        by = {part: self.aims.get(part, self.aim) for part in PARTS}
+        margin = np.where(of_fit, by["fitted"], by["predicted"])
+        apart = self.left_out.assign(margin=by["left out"])
+        return self.measured.assign(margin=margin), apart
 
     @property
     def kind(self) -> Callable[..., str]:
@@ -237,12 +249,10 @@ def _values(block: Sequence[ShownFamily], of: ShownSet) -> Iterator[Cell]:
     every = [record for family in block for record in family.prediction["record"]]
     lines = list(dict.fromkeys(every))
     for (quantity, unit), own in alike.items():
-        measured, prediction = (
-            pd.concat([f.measured for f in own]),
-            pd.concat([f.prediction for f in own]),
-        )
+        judged, left_out = zip(*(f.judged(of.fitted) for f in own), strict=True)
+        measured, apart = pd.concat(judged), pd.concat(left_out)
+        prediction = pd.concat([f.prediction for f in own])
         names, aim = short_names(list(of.groups)), own[0].aim
-        apart = pd.concat([f.left_out for f in own])
         shown = Series(quantity, unit, "", names, measured, prediction, aim)
         yield one_values, replace(shown, lines=lines, left_out=apart)
 
@@ -288,7 +298,7 @@ def _foot(of: ShownSet) -> str:
         for family in of.families
         for part, verdict in family.verdicts.items()
     )
-    more = "E = predicted - measured. "
+    more = "E = predicted - measured; its rms is held against the aim. "
     if any(family.about for family in of.families):
         more += "Lines about a mean: both branches. "
     return f"{more}Verdicts of validation: {told or 'none yet'}. {of.caption}"

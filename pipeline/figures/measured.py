@@ -17,8 +17,10 @@ if fitted %}; open where the record was fitted{% endif %}) beside predicted (blu
 fitted %} and fitted (grey){% endif %}, bands and bars: 95 %{% if left %}; left out
 (crosses): as the other records predict it{% endif %}{% if along %}; below, error $E$ =
 predicted minus measured, with $\pm{{ '%g' | format(k) }}\,u_\mathrm{val}${% endif
-%}. {{ records }} records, {{ held }} of them used in no fit; models
-tried: {{ tried }}. Verdicts of validation: {{ verdicts | listed }}. Measured by others:
+%}. {{ records }} records, {{ held }} of them used in no fit{% if awaited %}; not yet
+measured: {{ awaited | listed }}{% endif %}; models tried: {{ tried }}. {% if missed
+%}Aims missed by rms $E$: {{ missed | listed }}{% else %}rms $E$ meets every aim{% endif
+%}. Verdicts of validation: {{ verdicts | listed }}. Measured by others:
 {{ source }}.
 """
 
@@ -57,11 +59,16 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     )
     keys = [key for _, key in runs if key]
     tables = {"measured": measured, "verdicts": pd.DataFrame(said["verdicts"])}
-    words = _said(said, prediction) | {"left": len(apart) > 0, "along": shown.along}
+    words = _said(said, prediction, measured) | {
+        "left": len(apart) > 0,
+        "along": shown.along,
+    }
     return DrawnFigure(measured_set(shown), tables, keys, said=words)
 
 
-def _said(of: Mapping[str, Any], prediction: pd.DataFrame) -> dict[str, Any]:
+def _said(
+    of: Mapping[str, Any], prediction: pd.DataFrame, measured: pd.DataFrame
+) -> dict[str, Any]:
     """What the caption says of a set."""
     verdicts = [
         f"{row['quantity']} ({row['part']}) {row['verdict']}".replace("_", " ")
@@ -77,7 +84,30 @@ def _said(of: Mapping[str, Any], prediction: pd.DataFrame) -> dict[str, Any]:
         "fitted": bool(of["fitted"]),
         "held": len(records - set(of["fitted"])),
         "verdicts": verdicts or ["none yet"],
+        "awaited": _awaited(prediction, measured),
+        "missed": _missed(of["verdicts"]),
     }
+
+
+def _awaited(prediction: pd.DataFrame, measured: pd.DataFrame) -> list[str]:
+    """What was predicted and has no measured value: records, or quantities of all."""
+    records = set(prediction["record"]) - set(measured["record"])
+    names = prediction["quantity"].str.replace("_[xyz]$", "", regex=True)
+    of_some = prediction["record"].isin(set(measured["record"]))
+    seen = set(measured["quantity"].str.replace("_[xyz]$", "", regex=True))
+    quantities = sorted(set(names[of_some]) - seen)
+    told = [f"{len(records)} records"] if records else []
+    return told + [name.replace("_", " ") for name in quantities]
+
+
+def _missed(verdicts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Quantities whose rms of E is beyond its aim, with both."""
+    return [
+        f"{row['quantity']} ({row['part']}), {row['rms_E']:.2g} for".replace("_", " ")
+        + f" {row['aim']:.2g} {row['unit']}".removesuffix(" 1")
+        for row in verdicts
+        if row["rms_E"] > row["aim"]
+    ]
 
 
 def _belongs(rows: pd.DataFrame, family: dict[str, Any]) -> "pd.Series[bool]":
@@ -93,8 +123,8 @@ def _family(
     left_out: pd.DataFrame,
     said: Any,
 ) -> ShownFamily:
-    verdicts = {
-        str(row["part"]): str(row["verdict"])
+    own = {
+        str(row["part"]): row
         for row in said["verdicts"]
         if row["quantity"] == one["name"]
     }
@@ -105,9 +135,10 @@ def _family(
         measured[_belongs(measured, one)],
         prediction[_belongs(prediction, one)],
         float(one["aim"]),
-        verdicts,
+        {part: str(row["verdict"]) for part, row in own.items()},
         str(one["about"]),
         left_out[_belongs(left_out, one)],
+        {part: float(row["aim"]) for part, row in own.items()},
     )
 
 

@@ -61,7 +61,9 @@ def test_every_test_has_a_panel_that_says_how_it_ended() -> None:
         "test b: predicted, 40% inside, rms $E$ 0.1, within 0.15 N",
         "test a: fitted, 60% inside, rms $E$ 0.1, within 0.15 N",
         "kept c: predicted, not yet measured",
-        "predicted: 0% inside, rms $E$ 0.1 mJ fitted: 100% inside, rms $E$ 0.1 mJ",
+        r"predicted: 0% inside, rms $E$ 0.1 $\leq$ 1 mJ"
+        r" fitted: 100% inside, rms $E$ 0.1 $\leq$ 1 mJ"
+        " 1 predicted, not yet measured",
     ]
     names = [label.get_text() for label in figure.axes[-1].get_yticklabels()]
     assert figure.axes[-1].get_xlabel() == "work (mJ)"
@@ -79,12 +81,14 @@ def test_records_left_out_of_their_fit_are_drawn_and_told() -> None:
     families = [
         replace(of.families[0], left_out=loops[loops["record"] == "test_a"]),
         *of.families[1:3],
-        replace(of.families[3], left_out=apart),
+        replace(of.families[3], left_out=apart, aims={"left out": 0.3}),
     ]
     axes = measured_set(replace(of, families=families)).axes
     titles = [" ".join(one.get_title().split()) for one in axes]
-    assert titles[-1].endswith("left out: 0% inside, rms $E$ 0.4 mJ")
-    assert titles[1].endswith("left out: 60% inside, rms $E$ 0.3 N")
+    assert titles[-1].endswith(
+        r"left out: 0% inside, rms $E$ 0.4 $>$ 0.3 mJ 1 predicted, not yet measured"
+    )
+    assert titles[1].endswith("left out: 60% inside, rms $E$ 0.3, beyond")
     assert "left out" not in titles[0]
     crosses = [line for line in axes[-1].get_lines() if line.get_marker() == "x"]
     assert [list(line.get_xdata()) for line in crosses] == [[9.3]]
@@ -100,3 +104,19 @@ def test_names_lose_the_words_that_all_of_them_have() -> None:
     assert short_names(["a_one_z", "a_two_z"]) == {"a_one_z": "one", "a_two_z": "two"}
     assert short_names(["same"]) == {"same": "same"}
     assert short_names(["m|1", "m|2"]) == {"m|1": "1", "m|2": "2"}
+
+
+def test_of_several_quantities_each_cross_stands_on_the_line_of_its_own() -> None:
+    of = shown()
+    one = np.zeros(1)
+    tables = [rows(["test_a"], f"node_{axis}", 1.0, one) for axis in "xyz"]
+    measured, prediction = (pd.concat(part) for part in zip(*tables, strict=True))
+    apart = measured.assign(predicted=1.3, E=0.4, inside95=False)
+    nodes = ShownFamily("node", "mm", "", measured, prediction, 1.0, left_out=apart)
+    (axes,) = measured_set(replace(of, families=[nodes])).axes
+    at: dict[str, list[float]] = {"s": [], "x": []}
+    for line in axes.get_lines():
+        if line.get_marker() in at:
+            at[str(line.get_marker())].append(float(line.get_ydata()[0]))  # type: ignore[index, arg-type]
+    assert at["x"] == at["s"]
+    assert len(set(at["x"])) == 3
