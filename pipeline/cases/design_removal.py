@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class RemovalCase(DesignCase):
             raise ValueError("links go one by one: leave symmetries empty")
         refuse_removal(self.structure, self.removal.count)
 
-    @property
+    @cached_property
     def removal(self) -> RemovalOptions:
         return RemovalOptions(self.remove, self.trials, self.options)
 
