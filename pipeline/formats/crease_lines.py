@@ -38,6 +38,7 @@ FARTHEST = 1e100  # of a coordinate: products of two of them are still numbers
 STYLED: tuple[str, ...] = ("stroke", "stroke-opacity", "opacity", "fill")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 LENGTH = re.compile(rf"({NUMBER.pattern})\s*(?:px|pt|mm|cm|in)?")
+ROUND = ("circle", "ellipse")
 DRAWN = ("line", "polyline", "polygon", "rect", "path")
 HIDDEN = ("defs", "clipPath", "mask", "symbol", "pattern", "marker")
 GREYS = ("white", "gray", "grey", "lightgray", "lightgrey", "darkgray", "darkgrey")
@@ -133,6 +134,8 @@ def _strokes(
         placed = placed @ _transform(element.get("transform", ""))
     style = inherited | _style(element)
     stroke = style.get("stroke", "none").strip().lower()
+    if kind in ROUND:
+        _refuse_round(kind, stroke)
     letter = _letter(stroke) if kind in DRAWN else None
     if letter is not None:
         angle = _angle(letter, style)
@@ -147,6 +150,19 @@ def _strokes(
                     yield Stroke(a, b, letter, angle)
     for child in element:
         yield from _strokes(child, placed, style)
+
+
+def _refuse_round(kind: str, stroke: str) -> None:
+    """Refuse a circle in a colour of folds; in another one it is no line."""
+    try:
+        letter = _letter(stroke)
+    except ValueError:
+        return
+    if letter is not None:
+        raise ValueError(
+            f"the SVG file has {'an' if kind == 'ellipse' else 'a'} {kind}: draw it "
+            "with straight lines, or convert it to a polygon"
+        )
 
 
 def _style(element: ElementTree.Element) -> dict[str, str]:

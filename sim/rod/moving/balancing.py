@@ -26,6 +26,7 @@ from sim.rod.space.system import edge_turn
 
 INERTIAL = 1e-14  # of mass times length over h^2: rounding of inertial forces
 ROUNDED = 1e-15  # of the farthest coordinate: moves that doubles do not hold
+UNBALANCED = 1e-2  # of the largest force: what may be left where moves are rounding
 LARGEST_TURN = 0.5  # of an edge in one iteration, or its stretch
 HARDER = 4.0  # of the inertia, by which Newton's matrix is shifted
 START, FORCES, MATRIX, ADVANCE = range(4)
@@ -242,7 +243,7 @@ def balance(
             )  # fmt: skip
             far = np.abs(work.before.x).max()
             least = INERTIAL * (far + work.reach) * work.heaviest / h**2
-            at_rounding = worst < np.inf and before <= ROUNDED * far
+            at_rounding = worst <= UNBALANCED * force and before <= ROUNDED * far
             if worst <= max(least, residual * force) or at_rounding:
                 return k, True, damped
         if not ready:

@@ -28,6 +28,7 @@ from sim.rod.moving.balancing import (
     MATRIX,
     ROUNDED,
     START,
+    UNBALANCED,
     balance,
     stage,
 )
@@ -483,7 +484,8 @@ def _balanced(
     """Whether no force is left over but by rounding of the places, nor a contact.
 
     Stubs of tapes are held so stiffly that the last digit of a place is a force of
-    1e-4 of the weight: nothing is nearer to balance than what its last move leaves.
+    1e-4 of the weight: nothing is nearer to balance than what its last move leaves,
+    as long as that is little.
 
     Parameters
     ----------
@@ -495,7 +497,7 @@ def _balanced(
     least = INERTIAL * (far + world.rod.length) * float(world.rod.mass.max())
     worst, _, force = _largest(world, found)
     allowed = max(least / trial.h**2, options.residual * force)
-    return worst <= allowed or (worst < np.inf and moved <= ROUNDED * far)
+    return worst <= allowed or (worst <= UNBALANCED * force and moved <= ROUNDED * far)
 
 
 def _largest(world: SpaceWorld, found: _Forces) -> tuple[float, float, float]:

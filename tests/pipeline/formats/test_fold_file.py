@@ -346,6 +346,10 @@ BAD: dict[str, tuple[str, str]] = {
         f'<svg>{RIM}<path stroke="red" d="M0 0 C 1 1 2 2 4 4"/></svg>',
         "has a path with curves (C)",
     ),
+    "hole.svg": (
+        f'<svg>{RIM}<circle stroke="black" cx="2" cy="2" r="1"/></svg>',
+        "has a circle: draw it with straight lines",
+    ),
     "skew.svg": (
         f'<svg><g transform="skewX(3)">{RIM}</g></svg>',
         "has a transform 'skewX'",

@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 from pipeline.cases.rod_file import RodFileCase
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
+from sim.convergence import NotConvergedError
 from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.space.balance import SpaceRest, rest
 from sim.rod.stepping.world import Damping
@@ -357,16 +358,16 @@ TAPE: dict[str, Any] = {
     "section": {"tape": {"thickness": 0.1, "width": 12}},
     "material": {"modulus": 2e11, "density": 7850, "poisson": 0.3},
     "spacing": 10,
-    "clamps": [{"at": [0, 0, 0]}],
     "gravity": [0, 0, -9.81],
     "duration": 0.12,
 }
 
 
 def falling(folder: Path, *ways: list[list[int]]) -> SpaceMotionStep:
-    """The end of tapes of spring steel that are let go, without damping."""
+    """The end of tapes of spring steel, clamped at their start, without damping."""
     rods = [{"line": way, "across": [0, 0, 1]} for way in ways]
-    case = replace(made(folder, **TAPE, rods=rods), damping=Damping(0.0, 0.0))
+    held = {"clamps": [{"at": ways[0][0]}]}
+    case = replace(made(folder, **TAPE | held, rods=rods), damping=Damping(0.0, 0.0))
     *_, last = moves(case.space_world, case.options, case.duration, every=100)
     return last
 
@@ -384,3 +385,13 @@ def test_a_tape_around_a_corner_falls_and_keeps_its_energy(tmp_path: Path) -> No
     last = falling(tmp_path, [[0, 0, 0], [100, 0, 0]], [[100, 0, 0], [100, 80, 0]])
     assert last.x[:, 2].min() < -0.04
     assert abs(last.energy) < 1e-9 * last.kinetic
+
+
+def test_what_places_in_doubles_cannot_balance_is_not_taken(tmp_path: Path) -> None:
+    """1 km off the last digit of a place is more than all forces in a tape's plane."""
+    with pytest.raises(NotConvergedError):
+        falling(
+            tmp_path,
+            [[1_000_000, 0, 0], [1_000_100, 0, 0]],
+            [[1_000_100, 0, 0], [1_000_100, 80, 0]],
+        )
