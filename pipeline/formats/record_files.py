@@ -142,6 +142,8 @@ def read_columns(path: Path, names: Sequence[str]) -> pd.DataFrame:
         ).rename(columns=str.strip)
     except (pd.errors.ParserError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is no table: {one_line(error)}") from error
+    if not isinstance(table.index, pd.RangeIndex):
+        raise InputError(f"{path} has rows of more values than its header has names")
     return pd.DataFrame({name: table[name].str.strip() for name in names})
 
 

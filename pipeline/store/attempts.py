@@ -76,6 +76,8 @@ def claim(job: Job, results: Path) -> Path:
         try:
             directory.mkdir(parents=True)
         except FileExistsError:
+            if not directory.parent.is_dir():
+                raise  # what stands is above it, a link that leads nowhere
             attempt += 1
             continue
         return directory

@@ -33,7 +33,6 @@ DONE = {
 }
 TOLD = {
     "files of 1 kB": (f"ulimit -f 1; {COMMAND}", 1, "raise the limit of a file's size"),
-    "memory for libraries": (f"ulimit -v 400000; {COMMAND}", 1, "free memory"),
     "a file": (f"touch results; {COMMAND}", 2, "a file or a broken link stands"),
     "a broken link": (f"ln -s /none results; {COMMAND}", 2, "a file or a broken link"),
     "read only": (f"mkdir -m 555 results; {ANYBODY}", 2, "the right"),
@@ -93,5 +92,7 @@ def test_surroundings_are_told_and_the_next_plain_run_goes_on(
     if not results.is_dir():
         results.unlink()
     run(project, "chown -R 0 results; chmod -R u+w results")
+    for left in results.glob("running/*"):  # young ones without an owner may be alive
+        os.utime(left, (0, 0))
     assert run(project, COMMAND).returncode == 0
     assert_whole(project)

@@ -171,3 +171,10 @@ def test_a_full_disk_is_no_failure_of_the_run(
     with pytest.raises(RunFailedError, match="No space left"):
         run_once(wanted, body)
     assert Ledger().state(wanted.key) == "missing"  # so that a plain rerun runs it
+
+
+def test_results_that_lead_nowhere_are_refused_at_once(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    results.symlink_to(tmp_path / "none")
+    with pytest.raises(FileExistsError):
+        run_once(job(), lambda _: {}, results)

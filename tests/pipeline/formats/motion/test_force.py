@@ -67,3 +67,9 @@ def test_gaps_and_holes_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=words):
         read_force(write(tmp_path, rows))
+
+
+def test_rows_of_more_values_than_names_are_refused(tmp_path: Path) -> None:
+    longer = write(tmp_path, [(0.0, 1.0, 1.0, 2.0), (1.0, 2.0, 3.5, 2.0)])
+    with pytest.raises(InputError, match="more values than its header has names"):
+        read_force(longer)

@@ -47,7 +47,7 @@ def truss() -> Structure:
 def all_steps(
     made: Structure, targets: tuple[Circle | Sphere | Goals, ...], count: int
 ) -> list[RemovalStep]:
-    options = RemovalOptions(count, design=DesignOptions(limit=0.2))
+    options = RemovalOptions(count, design=DesignOptions(limit=0.2, max_steps=1000))
     return list(remove_links(made, targets, options))
 
 
