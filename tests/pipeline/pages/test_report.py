@@ -161,6 +161,13 @@ def test_the_page_names_what_failed_and_what_is_missing_with_the_reason(page):
     assert "it needs ingest broken, which is failed" in page.text
 
 
+def test_verdicts_stand_between_what_failed_and_what_is_not_made(page):
+    failed = page.text.index("1 failed")
+    verdicts = page.text.index("Simulated beside")
+    assert failed < verdicts < page.text.index("Runs not made")
+    assert {"failed", "verdicts", "missing"} <= page.places
+
+
 def test_every_run_is_named_by_its_key(results, page):
     for one in collect_jobs(results):
         assert one["key"] in page.text
