@@ -127,17 +127,28 @@ def verdict_of(rows: pd.DataFrame, margin: Floats, k: float) -> tuple[Verdict, C
     return (Verdict.AGREES if accepted else Verdict.CANNOT_TELL), check
 
 
-def why(verdict: Verdict, check: Check, aim: float, unit: str) -> str:
-    """A sentence: what decides, and what would have to improve."""
-    sizes = f"rms of E {check.error:.3g} {unit}, k u_val {check.limit:.3g} {unit}"
-    if verdict is Verdict.DIFFERS:
+def why(verdict: Verdict, check: Check, aim: float | None, unit: str) -> str:
+    """A sentence: what decides, and what would have to improve.
+
+    Parameters
+    ----------
+    aim : largest acceptable error, rms; None where nobody said
+    """
+
+    def said(size: float) -> str:
+        return f"{size:.3g} {unit}".rstrip()
+
+    sizes = f"rms of E {said(check.error)}, k u_val {said(check.limit)}"
+    differs = verdict is Verdict.DIFFERS
+    if aim is None:
+        chance = "more than chance explains" if differs else "chance explains it"
+        return f"{sizes}: {chance}" + ("" if differs else ": say a margin to agree in")
+    if differs:
         inside = "within" if check.error <= aim else "beyond"
-        return (
-            f"{sizes}: more than chance explains, {inside} the aim of {aim:.3g} {unit}"
-        )
+        return f"{sizes}: more than chance explains, {inside} the aim of {said(aim)}"
     if verdict is Verdict.AGREES:
-        return f"{sizes}: together within the aim of {aim:.3g} {unit}"
-    return f"{sizes}: together beyond the aim of {aim:.3g} {unit}: measure better"
+        return f"{sizes}: together within the aim of {said(aim)}"
+    return f"{sizes}: together beyond the aim of {said(aim)}: measure better"
 
 
 def judged(

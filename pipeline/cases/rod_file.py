@@ -6,11 +6,12 @@ from functools import cached_property, partial
 from typing import Any
 
 from pipeline.cases.moved_most import ToldLengths
-from pipeline.cases.record import State, Summary
+from pipeline.cases.record import Row, State, Summary
 from pipeline.cases.rod_end import end_in_plane, end_in_space
 from pipeline.cases.rod_record import RodRecorder, moving, refuse_times, rod_state
 from pipeline.cases.space_motion import SpaceMotionRecorder, moving_in_space
 from pipeline.formats.rod_file import DrawnRod, read_rod
+from pipeline.formats.rod_places import in_unit
 from pipeline.formats.rod_space import SpaceRobot
 from sim.arrays import Floats
 from sim.limits import refuse_unless_positive
@@ -29,6 +30,7 @@ class RodFileCase:
     """A file of `pipeline.formats.rod_file`, and how it is stepped.
 
     lasts : s, in place of the file's duration
+    finer : by which every spacing of the file is divided
     dimension : 2, or 3: rods of the plane are free to leave it; a file may be in space
         by itself
     """
@@ -41,18 +43,25 @@ class RodFileCase:
     every: int = 10
     options: StepOptions = CONSERVING
     dimension: int = 2
+    finer: float = 1.0
 
     def __post_init__(self) -> None:
         if self.lasts is not None:
             refuse_unless_positive(self, "lasts", of="rod file")
+        refuse_unless_positive(self, "finer", of="rod file")
         refuse_times(self.duration, self.every)
         if self.dimension not in (2, 3):
             raise ValueError(f"dimension is {self.dimension}: choose 2 or 3")
-        _ = self.space_world if self.goes_into_space else self.world
+        drawn = self._drawn
+        try:
+            _ = self.space_world if self.goes_into_space else self.world
+        except ValueError as error:
+            told = in_unit(str(error), drawn.unit, drawn.metres)
+            raise ValueError(f"{self.path}: {told}") from None
 
     @cached_property
     def _drawn(self) -> DrawnRod | SpaceRobot:
-        return read_rod(self.path)
+        return read_rod(self.path, self.finer)
 
     @property
     def goes_into_space(self) -> bool:
@@ -95,7 +104,7 @@ class RodFileCase:
         try:
             return self._world_in_space(drawn, touching)
         except OverlapError as error:
-            raise ValueError(f"{self.path}: {drawn.told(error)}") from None
+            raise ValueError(drawn.told(error)) from None
 
     def _world_in_space(
         self, drawn: SpaceRobot, touching: Touching | None
@@ -128,9 +137,13 @@ class RodFileCase:
 
     def recorder(self) -> RodRecorder | SpaceMotionRecorder:
         if self.goes_into_space:
-            return SpaceMotionRecorder(self, self._ends_in_space)
+            return SpaceMotionRecorder(self, self._ends_in_space, self._marked)
         state = partial(rod_state, self)
-        return RodRecorder(self, "duration", self._ends, state=state)
+        return RodRecorder(self, "duration", self._ends, self._marked, state)
+
+    def _marked(self, step: RodStep | SpaceMotionStep) -> Row:
+        """Where the markers are; rods lifted into space keep their nodes' numbers."""
+        return self._drawn.markers.columns(step.x)
 
     @property
     def _lengths(self) -> ToldLengths:

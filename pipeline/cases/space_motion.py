@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
-from pipeline.cases.rod_record import TimedCase
+from pipeline.cases.rod_record import TimedCase, nothing
 from pipeline.cases.space_record import SLIM, skin, skin_fixed_arrays
 from sim.arrays import Floats
 from sim.rod.moving.kept import moving_arrays, moving_from
@@ -75,10 +75,12 @@ class SpaceMotionRecorder:
     Attributes
     ----------
     ends : what a case says of its last step, besides
+    columns : of steps.csv, besides
     """
 
     case: MovingSpaceCase
     ends: Callable[[SpaceMotionStep], Summary]
+    columns: Callable[[SpaceMotionStep], Row] = nothing
     last: SpaceMotionStep = field(init=False)
 
     def see(self, step: SpaceMotionStep) -> None:
@@ -105,6 +107,7 @@ class SpaceMotionRecorder:
             "iterations": step.iterations,
             "substeps": step.substeps,
             "h": step.moving.last,
+            **self.columns(step),
         }
 
     def arrays(self, step: SpaceMotionStep) -> Arrays:

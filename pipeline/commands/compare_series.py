@@ -1,9 +1,16 @@
 """Compare a measured series with a run: morphtrack compare_series.
 
-MEASURED is a CSV file with the columns quantity, at, value, u and part ("fit" or
-"held out"); each quantity is a column of the run's steps.csv; lines that begin with #
-are remarks.  Writes series.csv (errors by quantity and part, beside a baseline),
-series-curve.csv (simulated beside measured) and series.pdf and .png.
+MEASURED is a CSV file of markers, with columns such as time_s, tip_x_mm and tip_y_mm,
+or of quantity, at, value, u and part ("fit" or "held out"); each quantity is a column
+of the run's steps.csv; lines that begin with # are remarks.  Says of each marker or
+other quantity whether it agrees, by ASME V&V 20: --u, --u-simulated and --margin are in
+the unit of the measured values.  Writes series-verdicts.csv, series.csv (errors by
+quantity and part, beside a baseline), series-curve.csv (simulated beside measured) and
+series.pdf and .png.
+
+Example:
+  morphtrack compare_series --measured tip.csv --simulated crawler --refined finer \
+      --u 0.3 --margin 1 --out tip
 """
 
 from pathlib import Path
@@ -13,6 +20,12 @@ from pipeline.store.named_runs import RUN_HELP, simulated_run
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import command
 
+TERMS = {
+    "--u": "standard uncertainty of a measured value where its row states none",
+    "--u-simulated": "of a simulated one: modulus, sections, discretisation",
+    "--margin": "largest acceptable error, root mean square",
+}
+
 
 def arguments() -> OneLineParser:
     parser = OneLineParser("compare_series", __doc__)
@@ -21,6 +34,12 @@ def arguments() -> OneLineParser:
         "--simulated", type=simulated_run, required=True, metavar="RUN", help=RUN_HELP
     )
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
+    for name, of in TERMS.items():
+        parser.add_argument(name, type=float, default=0.0, metavar="X", help=of)
+    parser.add_argument(
+        "--refined", type=simulated_run, metavar="RUN",
+        help="the same with half the steps in space and time: what is discretised",
+    )  # fmt: skip
     parser.add_argument("--along", default="time", help="column that `at` refers to")
     parser.add_argument("--synthetic", action="store_true", help="mark as computed")
     return parser
@@ -28,10 +47,13 @@ def arguments() -> OneLineParser:
 
 @command
 def main(argv: list[str] | None = None) -> int:
-    """Compare once and print the errors."""
+    """Compare once and print the errors and the verdicts."""
     given = arguments().parse_args(argv)
-    config = SeriesComparison(given.along, given.synthetic)
-    numbers = run_step(config, given.measured, given.simulated, given.out)
+    terms = given.u, given.u_simulated, given.margin
+    config = SeriesComparison(given.along, given.synthetic, *terms)
+    numbers = run_step(
+        config, given.measured, given.simulated, given.out, given.refined
+    )
     for name, value in numbers.items():
         print(f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}")
     return 0

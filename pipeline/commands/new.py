@@ -81,6 +81,7 @@ rods: # a line, an arc or a smooth curve each, with a section of its own if need
 # clamps: [{at: [0, 0], stiffness: 0.1}] # an end held in direction too; N m/rad
 # masses: [{at: [25, 20], mass: 0.002}] # kg
 # load: {at: [[25, 20]], force: [0, -0.05], start: 0, duration: 1} # N, s
+markers: {top: [25, 20]} # points whose way is recorded: top_x_mm, top_y_mm
 ground: {height: -1, angle: 0} # a plane; leave it out for none
 pulses: [{limb: 0, time: 0.1}] # when a limb is switched on, s
 duration: 0.4 # s

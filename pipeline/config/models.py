@@ -89,4 +89,5 @@ Positive = Annotated[
 Coordinate = Annotated[float, AfterValidator(_coordinate)]
 Point = Annotated[tuple[Coordinate, Coordinate, Coordinate], numbers(3)]
 Count = Annotated[int, Field(ge=0)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 AtLeastOne = Annotated[int, Field(ge=1)]

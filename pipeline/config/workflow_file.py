@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 from pipeline.config.checking import checked
 from pipeline.config.folder_names import folder_name
 from pipeline.config.hydra import composed_file, overridden
-from pipeline.config.models import Count, Entry, Positive, Settings, Words
+from pipeline.config.models import Count, Entry, NotNegative, Positive, Settings, Words
 from pipeline.terminal.errors import InputError, one_line
 from pipeline.terminal.names import no_such
 
@@ -70,6 +70,7 @@ class MeasuredSeries(Entry):
     measured : CSV file, see morphtrack compare_series
     along : column of the run's steps.csv that the measurements are given along
     synthetic : whether they were computed
+    u, u_simulated, margin : of analysis.measured.series_verdict.SeriesTerms
     """
 
     name: str
@@ -77,6 +78,9 @@ class MeasuredSeries(Entry):
     measured: str
     along: str = "time"
     synthetic: bool = False
+    u: NotNegative = 0.0
+    u_simulated: NotNegative = 0.0
+    margin: NotNegative = 0.0
     overrides: Words = ()
 
 

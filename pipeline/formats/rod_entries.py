@@ -22,6 +22,7 @@
               or {points: [[x, y], ...]}, a smooth curve through points from left to
               right, level beyond them
     gravity   [0, -9.81] (m/s^2)
+    markers   {tip: [60, 0]}: points of rods whose way is recorded, by name
     pulses    [{limb: 0, time: 0.5 (s)}]
     duration  s
 
@@ -45,9 +46,10 @@ The shape that is drawn is the one at rest. Places name nodes: half a spacing aw
 near enough. `name`, `description` and `source` are notes.
 """
 
+import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from pipeline.config.models import Coordinate, Entry, Point, Positive, Rows, numbers
 from sim.rod.rod.rod import PASSIVE
@@ -62,6 +64,17 @@ FromZero = Annotated[Coordinate, Field(ge=0.0)]
 Pair = Annotated[tuple[Coordinate, Coordinate], numbers(2)]
 Tapering = Annotated[list[Point], Field(min_length=2)]
 Turns = Annotated[list[Pair], Field(min_length=1)]
+
+
+def _name(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z]\w*", value):
+        raise ValueError(
+            f"is {value!r}: begin with a letter, go on with letters or digits"
+        )
+    return value
+
+
+Name = Annotated[str, AfterValidator(_name)]
 
 
 class RectangularEntry(Entry):
@@ -343,6 +356,7 @@ class RodFile(Entry):
     pulses: Rows[PulseEntry]
     tendons: Rows[TendonEntry]
     bodies: Rows[FixedBodyEntry]
+    markers: dict[Name, Place] = Field(default_factory=dict)
     duration: Positive = 1.0
     name: Any = None
     description: Any = None

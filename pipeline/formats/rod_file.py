@@ -14,8 +14,9 @@ from pipeline.formats.rod_entries import (
     RodEntry,
     RodFile,
 )
-from pipeline.formats.rod_places import RodPlaces
+from pipeline.formats.rod_places import RodMarkers, RodPlaces, in_unit
 from pipeline.formats.rod_space import DrawnInSpace, SpaceRobot
+from pipeline.scans.reading.units import unit_named
 from sim.rod.actuation.actuation import Pulses
 from sim.rod.contact.ground import Ground, GroundPlane, Terrain, Wave
 from sim.rod.gravity import GRAVITY
@@ -37,6 +38,7 @@ class DrawnRod:
     """What a rod file describes, in m.
 
     sections : of each edge
+    markers : points that are recorded
     unit, metres : of the file, and how long it is
     """
 
@@ -51,26 +53,34 @@ class DrawnRod:
     schedule: Pulses | None
     gravity: tuple[float, float]
     duration: float
+    markers: RodMarkers
     unit: str
     metres: float
 
 
-def read_rod(path: str) -> DrawnRod | SpaceRobot:
-    """Read a rod file; whatever is wrong is told with the file's name."""
+def read_rod(path: str, finer: float = 1.0) -> DrawnRod | SpaceRobot:
+    """Read a rod file; whatever is wrong is told with the file's name.
+
+    Parameters
+    ----------
+    finer : by which every spacing is divided
+    """
     content = checked(RodFile, read_entries(path, "rod file", "`rods`"), path)
     try:
         if content.dimension == 3:
-            return DrawnInSpace(content).drawn()
-        return _Drawing(content).drawn()
+            return DrawnInSpace(content, finer).drawn()
+        return _Drawing(content, finer).drawn()
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        metre = unit_named(content.unit).mm / 1000.0
+        told = in_unit(str(error), content.unit, metre)
+        raise ValueError(f"{path}: {told}") from None
 
 
 class _Drawing(RodPlaces):
     """Draws the content of a file in the plane."""
 
-    def __init__(self, content: RodFile) -> None:
-        super().__init__(content)
+    def __init__(self, content: RodFile, finer: float) -> None:
+        super().__init__(content, finer)
         self.draft = RodDraft()
         self.chains: list[list[int]] = []
         self.edges: list[list[int]] = []  # of each rod
@@ -104,6 +114,7 @@ class _Drawing(RodPlaces):
             self._pulses(),
             self._plane((0.0, -GRAVITY, None) if given is None else given),
             content.duration,
+            self.markers(whole.nodes, whole.edges),
             content.unit,
             self.m,
         )

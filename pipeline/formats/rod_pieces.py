@@ -162,8 +162,8 @@ def _refuse_twice(
             if ends in known:
                 raise ValueError(
                     f"rods[{k}] lies on rods[{known[ends]}] from "
-                    f"{shown(points[edge[0]])} to {shown(points[edge[1]])} m: leave "
-                    "one out, or move them apart"
+                    f"{shown(points[edge[0]])} m to {shown(points[edge[1]])} m: "
+                    "leave one out, or move them apart"
                 )
             known[ends] = k
 

@@ -1,20 +1,66 @@
 """Places and curves of a rod file in m, in the plane or in space."""
 
+import re
+from dataclasses import dataclass
+
 import numpy as np
 
 from pipeline.formats.rod_entries import Place, RodEntry, RodFile
 from pipeline.scans.reading.units import unit_named
-from sim.arrays import Floats
-from sim.rod.rod.draft import along_arc, along_curve, along_line
+from sim.arrays import Floats, Ints
+from sim.rod.rod.draft import NEAR, along_arc, along_curve, along_line
 
 MOST_NODES = 5000
+NUMBER = r"-?[\d.]+(?:e[-+]?\d+)?"
+IN_M = re.compile(
+    rf"(?P<at>\((?:{NUMBER}, )*{NUMBER}\)|(?<![\w.]){NUMBER}) m(?![\w/^])"
+)
+
+
+def in_unit(text: str, unit: str, metre: float) -> str:
+    """A message of the solver, its places and lengths in m told in a file's unit."""
+
+    def told(found: re.Match[str]) -> str:
+        place = re.sub(NUMBER, lambda n: f"{float(n[0]) / metre:.6g}", found["at"])
+        return f"{place} {unit}"
+
+    return IN_M.sub(told, text)
+
+
+@dataclass(frozen=True, eq=False)
+class RodMarkers:
+    """Points of rods that are recorded by name.
+
+    Attributes
+    ----------
+    ends : (k, 2) nodes of the edge that each is on
+    share : (k,) of the way along it
+    unit, metre : in which places are told
+    """
+
+    names: tuple[str, ...]
+    ends: Ints
+    share: Floats
+    unit: str
+    metre: float
+
+    def columns(self, x: Floats) -> dict[str, float]:
+        """NAME_x_mm and so on, of nodes (n, 2 or 3) in m."""
+        a, b = x[self.ends[:, 0]], x[self.ends[:, 1]]
+        at = (a + self.share[:, None] * (b - a)) / self.metre
+        return {
+            f"{name}_{axis}_{self.unit}": float(value)
+            for name, place in zip(self.names, at, strict=True)
+            for axis, value in zip("xyz", place, strict=False)
+        }
 
 
 class RodPlaces:
     """What a file says of places, in m."""
 
-    def __init__(self, content: RodFile) -> None:
+    def __init__(self, content: RodFile, finer: float = 1.0) -> None:
         self.content = content
+        self.finer = finer
         self.many = 0  # nodes so far
         self.m = unit_named(content.unit).mm / 1000.0
 
@@ -34,9 +80,36 @@ class RodPlaces:
         """The same in m."""
         return [self.m * value for value in self.numbers_of(at)]
 
+    def markers(self, nodes: Floats, edges: Ints) -> RodMarkers:
+        """On the axes of rods, as near as they are to where the file has them.
+
+        Raises
+        ------
+        ValueError
+            where no axis is nearer than half an edge
+        """
+        a, way = nodes[edges[:, 0]], nodes[edges[:, 1]] - nodes[edges[:, 0]]
+        length = np.linalg.norm(way, axis=1)
+        own, shares = [], []
+        for name, given in self.content.markers.items():
+            at = np.array(self.place(given))
+            share = np.clip(((at - a) * way).sum(axis=1) / length**2, 0.0, 1.0)
+            apart = np.linalg.norm(a + share[:, None] * way - at, axis=1)
+            k = int(np.argmin(apart))
+            if not apart[k] <= NEAR * length[k]:
+                raise ValueError(
+                    f"markers: {name} is {apart[k]:.3g} m from the axis of any rod: "
+                    "name a point of one"
+                )
+            own.append(k)
+            shares.append(share[k])
+        names = tuple(self.content.markers)
+        unit = self.content.unit
+        return RodMarkers(names, edges[own], np.array(shares), unit, self.m)
+
     def points(self, rod: RodEntry) -> Floats:
         """(n, 2 or 3) nodes of a rod; too many are refused before they are made."""
-        spacing = self.m * (rod.spacing or self.content.spacing)
+        spacing = self.m * (rod.spacing or self.content.spacing) / self.finer
         if rod.arc is None:
             found = self._through(rod, spacing)
         else:
@@ -75,6 +148,6 @@ class RodPlaces:
     def _refuse_many(self, rod: RodEntry, nodes: float) -> None:
         if not self.many + nodes <= MOST_NODES:
             raise ValueError(
-                f"spacing {rod.spacing or self.content.spacing:g} asks for more than "
-                f"{MOST_NODES} nodes: make it larger"
+                f"spacing {(rod.spacing or self.content.spacing) / self.finer:g} asks "
+                f"for more than {MOST_NODES} nodes: make it larger"
             )

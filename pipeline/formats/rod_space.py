@@ -13,7 +13,7 @@ from pipeline.formats.rod_pieces import (
     refuse_missed,
     shown,
 )
-from pipeline.formats.rod_places import RodPlaces
+from pipeline.formats.rod_places import RodMarkers, RodPlaces
 from pipeline.formats.rod_tendons import TendonRoom, tendon_of
 from sim.arrays import Floats, Ints
 from sim.rod.contact.ground import Terrain, Wave
@@ -46,6 +46,7 @@ class SpaceRobot:
     radii : (m,) half the thickness of each edge
     rods : (m,) of the file, of each edge
     force : (n, 3) N
+    markers : points that are recorded
     tendons, pulling : cables, and shares of their tensions by time
     unit, metres : of the file, and how long it is
     bodies : that stay, besides a ground
@@ -58,6 +59,7 @@ class SpaceRobot:
     ground: LevelGround | HeightField | None
     gravity: tuple[float, float, float]
     duration: float
+    markers: RodMarkers
     unit: str
     metres: float
     tendons: tuple[Tendon, ...] = ()
@@ -92,8 +94,8 @@ class SpaceRobot:
 class DrawnInSpace(RodPlaces):
     """Draws the content of a file in space."""
 
-    def __init__(self, content: RodFile) -> None:
-        super().__init__(content)
+    def __init__(self, content: RodFile, finer: float) -> None:
+        super().__init__(content, finer)
         if content.pulses:
             raise ValueError("pulses are of the plane: leave them out in space")
         if any(clamp.turns for clamp in content.clamps):
@@ -168,6 +170,7 @@ class DrawnInSpace(RodPlaces):
             self._ground(),
             (x, y, z),
             content.duration,
+            self.markers(rod.nodes, rod.edges),
             content.unit,
             self.m,
             tuple(self._tendon(k) for k in range(len(content.tendons))),
@@ -356,6 +359,6 @@ def _node(rod: SpaceRod, at: list[float]) -> int:
     if apart[k] > NEAR * beside.max():
         raise ValueError(
             f"there is no node at {shown(at)} m: the nearest is {apart[k]:.3g} m "
-            f"away, at {shown(rod.nodes[k])}"
+            f"away, at {shown(rod.nodes[k])} m"
         )
     return k

@@ -58,6 +58,7 @@ SERIES_COLUMNS: Columns = {
     "baseline_rms": ("baseline", "{:.3g}"),
     "skill": ("skill", "{:.3f}"),
     "part": ("part", "{}"),
+    "verdict": ("verdict", "{}"),
 }
 SERIES_MACROS = {
     "count": "{:d}",

@@ -7,7 +7,18 @@ from typing import Any
 import pandas as pd
 
 from analysis.figures.series import measured_series
-from analysis.validation.series import beside, compare_series
+from analysis.measured.series_verdict import (
+    COORDINATE,
+    SeriesTerms,
+    SeriesVerdict,
+    series_verdicts,
+)
+from analysis.validation.series import (
+    FITTED,
+    SeriesError,
+    beside,
+    compare_series,
+)
 from pipeline.formats.series_file import read_series
 from pipeline.results.saved_figure import save
 from pipeline.store.files import read_json, write_text
@@ -23,38 +34,63 @@ class SeriesComparison:
     Parameters
     ----------
     along : column of steps.csv that `at` refers to, such as time or displacement
+    u, u_simulated, margin : see analysis.measured.series_verdict.SeriesTerms
     """
 
     along: str = "time"
     synthetic: bool = False
+    u: float = 0.0
+    u_simulated: float = 0.0
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        _ = self.terms  # checks
+
+    @property
+    def terms(self) -> SeriesTerms:
+        """What a verdict rests on."""
+        return SeriesTerms(self.u, self.u_simulated, self.margin)
 
 
 def run_step(
-    config: SeriesComparison, measured: Path, simulated: Path, out: Path
+    config: SeriesComparison,
+    measured: Path,
+    simulated: Path,
+    out: Path,
+    refined: Path | None = None,
 ) -> dict[str, Any]:
-    """Compare; write the table and the figure into `out`."""
-    series = read_series(measured)
-    steps = simulated / "steps.csv"
-    if not steps.is_file():
-        raise InputError(f"{steps} does not exist: run morphtrack simulate first")
-    table = pd.read_csv(steps)
+    """Compare; write the tables and the figure into `out`.
+
+    Parameters
+    ----------
+    refined : a run with half the steps in space and time, which tells u_num
+    """
+    series, table = read_series(measured), _steps(simulated)
     record = simulated / "run.json"
     key = str(read_json(record).get("key", "")) if record.is_file() else ""
+    along = config.along
     try:
-        errors = compare_series(series, table, config.along)
+        errors = compare_series(series, table, along)
+        rows = beside(series, table, along)
+        finer = None if refined is None else beside(series, _steps(refined), along)
+        verdicts = series_verdicts(rows, config.terms, finer)
     except ValueError as error:
-        raise InputError(str(error)) from error
-    runs = [("simulated", key)]
+        raise InputError(f"{error}{_unmarked(series, table)}") from error
     figure = measured_series(
-        series, table, config.along, errors, runs, synthetic=config.synthetic
+        series, table, along, errors, [("simulated", key)], synthetic=config.synthetic
     )
     out.mkdir(parents=True, exist_ok=True)
-    rows = [{**asdict(e), "synthetic": config.synthetic} for e in errors]
-    _write(out / "series.csv", pd.DataFrame(rows))
-    _write(out / "series-curve.csv", beside(series, table, config.along))
+    told = [_told(error, verdicts) for error in errors]
+    _write(out / "series.csv", [{**t, "synthetic": config.synthetic} for t in told])
+    _write(
+        out / "series-verdicts.csv",
+        [{**asdict(v), "verdict": v.verdict.value} for v in verdicts],
+    )
+    _write(out / "series-curve.csv", rows)
     save(figure, out / "series", Origin((key,) if key else ()))
     found = {f"rms_{e.quantity}_{e.part.replace(' ', '_')}": e.rms for e in errors}
-    return {**found, "synthetic": config.synthetic}
+    answers = {f"verdict_{v.name}": f"{v.verdict.value}: {v.why}" for v in verdicts}
+    return {**found, **answers, "synthetic": config.synthetic}
 
 
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
@@ -63,5 +99,32 @@ def perform(job: Job, needs: Needs, out: Path) -> Numbers:
     return run_step(config, Path(job.paths[0]), needs["simulated"], out)
 
 
-def _write(path: Path, table: pd.DataFrame) -> None:
+def _steps(run: Path) -> pd.DataFrame:
+    path = run / "steps.csv"
+    if not path.is_file():
+        raise InputError(f"{path} does not exist: run morphtrack simulate first")
+    return pd.read_csv(path)
+
+
+def _unmarked(series: pd.DataFrame, steps: pd.DataFrame) -> str:
+    """How a run of rods gets the coordinates that it lacks."""
+    lacking = [q for q in series["quantity"] if q not in steps and COORDINATE.match(q)]
+    if not lacking:
+        return ""
+    name = COORDINATE.sub(r"\g<marker>", lacking[0])
+    return (
+        f"; a file of rods names points to be recorded: `markers: {{{name}: [x, y]}}`"
+    )
+
+
+def _told(error: SeriesError, verdicts: list[SeriesVerdict]) -> dict[str, Any]:
+    """A row of series.csv; what was fitted has no verdict."""
+    of = COORDINATE.fullmatch(error.quantity)
+    name = of["marker"] if of else error.quantity
+    own = [v.verdict.value for v in verdicts if v.name == name and error.part != FITTED]
+    return {**asdict(error), "verdict": own[0] if own else "-"}
+
+
+def _write(path: Path, rows: pd.DataFrame | list[dict[str, Any]]) -> None:
+    table = pd.DataFrame(rows)
     write_text(path, table.to_csv(index=False, lineterminator="\n"))

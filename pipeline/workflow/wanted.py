@@ -59,7 +59,8 @@ def measured_series(planner: Planner, wanted: MeasuredSeries) -> Job:
     case = [f"case={wanted.case}", *wanted.overrides]
     name = wanted.name if wanted.overrides else wanted.case
     simulated = planner.simulation(name, case)
-    config = {"along": wanted.along, "synthetic": wanted.synthetic}
+    terms = {name: getattr(wanted, name) for name in ("u", "u_simulated", "margin")}
+    config = {"along": wanted.along, "synthetic": wanted.synthetic, **terms}
     reads, paths = {"simulated": simulated}, [wanted.measured]
     tags = {"case": wanted.case}
     if wanted.synthetic:

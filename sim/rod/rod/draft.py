@@ -111,8 +111,8 @@ class RodDraft:
         if not distance[k] <= NEAR * edge:
             x, y = self.points[k]
             raise ValueError(
-                f"there is no node at ({at[0]:g}, {at[1]:g}): the nearest is "
-                f"{distance[k]:.3g} m away, at ({x:g}, {y:g})"
+                f"there is no node at ({at[0]:g}, {at[1]:g}) m: the nearest is "
+                f"{distance[k]:.3g} m away, at ({x:g}, {y:g}) m"
             )
         return k
 

@@ -79,14 +79,25 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(
             "thickness is 1e-90: give 1e-50 or more",
         ),
         ("section: {}", "section: {rectangular: {thickness: 2, width: 10}}", "round"),
-        ("at: [9, 9]", "at: [0, 0]", "there is no node at (0.009, 0.009): the nearest"),
+        (
+            "at: [9, 9]",
+            "at: [0, 0]",
+            "no node at (9, 9) mm: the nearest is 9.06 mm away, at (10, 0) mm",
+        ),
         (
             "at: [25, 0]",
             "at: [0, 0]",
-            "a clamp at (0.025, 0) m holds an end, but 2 edges meet there: "
+            "a clamp at (25, 0) mm holds an end, but 2 edges meet there: "
             "clamp the free end of a short rod that begins there",
         ),
         ("line: [[0, 0], [0, 0]]", "line: [[0, 0], [50, 0]]", "move the nodes apart"),
+        (
+            f"{GIVEN}\nground: {{height: 1}}",
+            GIVEN,
+            "node 0 at (0, 0) mm starts 1 mm below",
+        ),
+        (f"{GIVEN}\nmarkers: {{tip: [9, 9]}}", GIVEN, "markers: tip is 9 mm from the"),
+        (f"{GIVEN}\nmarkers: {{a b: [9, 0]}}", GIVEN, "'a b': begin with a letter"),
         ("unit: foot", "unit: mm", "choose one of mm, cm, m, inch"),
         (f"{GIVEN}\nfluid: {{along: 1, across: -1}}", GIVEN, "across"),
         (
@@ -229,3 +240,51 @@ def test_a_short_rod_that_is_clamped_holds_another_in_its_middle(
         ends.append(last.x[np.argmax(last.x[:, 0])])
     assert ends[0][1] < -5e-3
     assert ends[1] == pytest.approx(ends[0], rel=0.01)
+
+
+@pytest.mark.parametrize("more", ["", "dimension: 3"])
+def test_a_marker_is_a_point_of_an_axis_between_nodes_too(
+    more: str, tmp_path: Path
+) -> None:
+    path, given = tmp_path / "beam.yaml", ("[50, 0]", "[0, 0]", "tip: [47, 1]")
+    if more:
+        given = ("[50, 0, 0]", "[0, 0, 0]", "tip: [47, 1, 0]")
+    text = BEAM.replace("[50, 0]", given[0]).replace("[0, 0]", given[1])
+    path.write_text(f"{text}markers: {{{given[2]}}}\n{more}\n")
+    case = RodFileCase(str(path))
+    recorder = case.recorder()
+    first = next(iter(case.steps()))
+    recorder.see(first)
+    row = recorder.row(first)
+    assert row["tip_x_mm"] == pytest.approx(47.0)
+    assert row["tip_y_mm"] == pytest.approx(0.0, abs=1e-12)
+    assert ("tip_z_mm" in row) == bool(more)
+
+
+def test_a_marker_goes_where_its_rod_goes_also_lifted_into_space(
+    tmp_path: Path,
+) -> None:
+    """Half way between two nodes it is half way between where they go."""
+    path = tmp_path / "beam.yaml"
+    path.write_text(f"{BEAM}markers: {{tip: [47.5, 0]}}\nduration: 0.02\n")
+    ends = []
+    for dimension in (2, 3):
+        case = RodFileCase(str(path), dimension=dimension, every=8)
+        last = [*case.steps()][-1]
+        recorder = case.recorder()
+        recorder.see(last)
+        row = recorder.row(last)
+        halfway = 1000.0 * (last.x[9] + last.x[10]) / 2
+        assert row["tip_y_mm"] == pytest.approx(halfway[1], abs=1e-12)
+        assert row["tip_y_mm"] < -0.1
+        ends.append(row["tip_y_mm"])
+    assert ends[0] == pytest.approx(ends[1], rel=0.02)
+
+
+def test_a_finer_robot_has_nodes_twice_as_close(tmp_path: Path) -> None:
+    path = tmp_path / "beam.yaml"
+    path.write_text(BEAM)
+    coarse, fine = (RodFileCase(str(path), finer=f).world.rod for f in (1.0, 2.0))
+    assert fine.rest_length[0] == pytest.approx(coarse.rest_length[0] / 2)
+    with pytest.raises(ValueError, match="finer must be positive"):
+        RodFileCase(str(path), finer=0.0)

@@ -19,9 +19,7 @@ from sim.rod.space.balance import SpaceRest, rest
 from sim.rod.stepping.world import Damping
 
 ROOM = "outside the section: route it less than +-1 along `across`, +-1.5 beside it"
-NO_END = (
-    "no rod ends at (0.05, 0.009, 0) m, where a clamp holds one: divide a rod there"
-)
+NO_END = "no rod ends at (50, 9, 0) mm, where a clamp holds one: divide a rod there"
 E, NU, SIDES = 3e9, 0.3, (2e-3, 3e-3)
 FRAME: dict[str, Any] = {
     "unit": "mm",
@@ -256,7 +254,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
             "rods": [{"line": [[0, 0, 0], [50, 0, 0], [99, 0, 0]]}, SPAN["rods"][1]],
             "tendons": [{"rod": 0, "offset": [0, 0], "tension": 1}],
         },
-        "is 0 m from the axis of rods[1]: to join them use the same point",
+        "is 0 mm from the axis of rods[1]: to join them use the same point",
     ),
     (
         {
@@ -283,7 +281,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
             "load": None,
             "ground": {"height": 0},
         },
-        "rods[0] starts 0.0005 m below the ground, near (0, 0, 0.0005) m: lift it",
+        "rods[0] starts 0.5 mm below the ground, near (0, 0, 0.5) mm: lift it",
     ),
     (
         {"section": {"tape": {"thickness": 0.1, "width": 9, "camber": 1}}},

@@ -215,8 +215,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"rods": [{"line": [[0, 0], [50, 0]]}]}, "[0.0, 0.0] has two numbers: give x, y"),
     ({"dimension": 4}, "choose one of 2, 3"),
     ({"dimension": 2}, "[0.0, 0.0, 0.0] has three numbers: say `dimension: 3`"),
-    ({"hinges": [[0, 0, 0]]}, "one rod ends at (0, 0, 0) m, with nothing that turns"),
-    ({"hinges": [[9, 0, 0]]}, "hinges: there is no node at (0.009, 0, 0) m"),
+    ({"hinges": [[0, 0, 0]]}, "one rod ends at (0, 0, 0) mm, with nothing that turns"),
+    ({"hinges": [[9, 0, 0]]}, "hinges: there is no node at (9, 0, 0) mm"),
     ({"pulses": [{"limb": 0, "time": 1}]}, "pulses are of the plane"),
     ({"ground": {"wave": {"amplitude": 99, "wavelength": 999}}}, "m below the ground"),
     (
@@ -230,14 +230,14 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ),
     ({"ground": {"angle": 85}}, "angle is 85: choose -80 to 80"),
     ({"ground": {"angle": 5, "points": [[0, 0], [1, 1]]}}, "says two grounds"),
-    ({"clamps": [{"at": [0, 25, 0]}]}, "no rod ends at (0, 0.025, 0) m"),
+    ({"clamps": [{"at": [0, 25, 0]}]}, "no rod ends at (0, 25, 0) mm"),
     ({"clamps": [{"at": [0, 0, 0]}] * 2}, "2 edges meet at node 0: end a rod there"),
-    ({"pins": [[9, 9, 9]]}, "there is no node at (0.009, 0.009, 0.009) m: the nearest"),
+    ({"pins": [[9, 9, 9]]}, "there is no node at (9, 9, 9) mm: the nearest"),
     (
         {"load": {"at": [[0, 50, 0]], "force": [0, 0, 1], "duration": 1}},
         "in space it acts all the time",
     ),
-    ({"rods": BEAM["rods"] * 2}, "rods[1] lies on rods[0] from (0, 0, 0) to"),
+    ({"rods": BEAM["rods"] * 2}, "rods[1] lies on rods[0] from (0, 0, 0) mm to"),
     (
         {"rods": [{**BEAM["rods"][0], "across": [0, 1, 0]}]},
         "rods[0]: rod: the first director",

@@ -44,3 +44,57 @@ def test_bad_measurements_end_in_one_line(folders, capsys):
     assert said.count("\n") == 1
     assert "row 1: value is 'abc'" in said
     assert not folders[2].exists()
+
+
+TIP = "time_s,tip_x_mm,tip_y_mm\n0.5,0.25,1\n1,1.1,1\n1.5,2.2,\n"
+
+
+@pytest.fixture
+def tip(folders):
+    """A run whose tip goes along x as t^2, and a file of the tip, once lost in y."""
+    measured, run, _ = folders
+    measured.write_text(TIP)
+    table = pd.read_csv(run / "steps.csv")
+    table.assign(tip_x_mm=table["time"] ** 2, tip_y_mm=1.0).to_csv(run / "steps.csv")
+    return folders
+
+
+def test_a_measured_tip_comes_to_a_verdict(tip, capsys):
+    assert main([*words(tip), "--u", "0.1", "--margin", "0.5"]) == 0
+    assert "verdict_tip agrees: rms of E" in capsys.readouterr().out
+    (row,) = pd.read_csv(tip[2] / "series-verdicts.csv").to_dict("records")
+    assert (row["name"], row["verdict"], row["count"]) == ("tip", "agrees", 5)
+    assert row["rms"] == pytest.approx(np.sqrt((0.1**2 + 0.05**2) / 5), rel=1e-3)
+    assert set(pd.read_csv(tip[2] / "series.csv")["verdict"]) == {"agrees"}
+    assert main([*words(tip), "--u", "0.01"]) == 0
+    assert "verdict_tip differs: " in capsys.readouterr().out
+
+
+def test_a_refined_run_tells_what_is_discretised(tip, capsys):
+    run, finer = tip[1], tip[1].with_name("finer")
+    finer.mkdir()
+    table = pd.read_csv(run / "steps.csv")
+    table.assign(tip_x_mm=table["tip_x_mm"] + 0.1).to_csv(finer / "steps.csv")
+    given = [*words(tip), "--u", "0.01", "--margin", "1", "--refined", str(finer)]
+    assert main(given) == 0
+    assert "verdict_tip agrees" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (TIP.replace("tip", "head"), "names points to be recorded: `markers: {head: ["),
+        (
+            TIP.replace("tip_x_mm", "x"),
+            "the column x is no coordinate of a marker: name",
+        ),
+        (TIP.replace("1.1", "?"), "row 2: tip_x_mm is '?', which is no number"),
+        (TIP.replace("time_s", "time"), "has no column time_s, beside"),
+    ],
+)
+def test_a_file_of_markers_that_cannot_be_compared_is_refused(tip, text, said, capsys):
+    tip[0].write_text(text)
+    assert main(words(tip)) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert said in told
