@@ -108,7 +108,7 @@ def _verdict(name: str, own: pd.DataFrame, terms: SeriesTerms) -> SeriesVerdict:
     unit = _of(str(rows["quantity"].iloc[0]))[1]
     said = [why(verdict, check, terms.margin or None, unit)]
     if verdict is Verdict.DIFFERS:
-        worst = rows.loc[rows["E"].abs().idxmax()]
+        worst = rows.iloc[int(rows["E"].abs().to_numpy().argmax())]
         said.append(f"most {worst['quantity']} at {worst['at']:g}: {worst['E']:+.3g}")
     if len(rows) < len(own):
         said.append(f"{len(own) - len(rows)} of {len(own)} values beyond the run")
