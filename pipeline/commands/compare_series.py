@@ -55,5 +55,6 @@ def main(argv: list[str] | None = None) -> int:
         config, given.measured, given.simulated, given.out, given.refined
     )
     for name, value in numbers.items():
-        print(f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}")
+        said = name.removeprefix("verdict_")
+        print(f"{said} {value:.6g}" if isinstance(value, float) else f"{said} {value}")
     return 0

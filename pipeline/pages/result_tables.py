@@ -94,7 +94,9 @@ def collect_series(jobs: Rows) -> list[dict[str, Any]]:
         if job["step"] == "compare_series" and job["status"] == "finished":
             for row in pd.read_csv(job["directory"] / "series.csv").to_dict("records"):
                 named = {str(column): value for column, value in row.items()}
-                rows.append({"name": job["name"], "key": job["key"], **named})
+                rows.append(
+                    {"name": job["name"], "key": job["key"], "verdict": "-"} | named
+                )
     return rows
 
 

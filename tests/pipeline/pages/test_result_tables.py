@@ -32,7 +32,15 @@ def series_rows():
     """A measured series as the report collects it."""
     row = {"name": "star way", "key": "s1", "quantity": "x_c", "part": "held out"}
     row |= {"count": 18, "bias": -1.4e-3, "rms": 1.5e-3, "u": 3e-4, "outside": 0}
-    return [row | {"baseline_rms": 0.035, "skill": 0.998, "synthetic": True}]
+    return [
+        row
+        | {
+            "baseline_rms": 0.035,
+            "skill": 0.998,
+            "synthetic": True,
+            "verdict": "differs",
+        }
+    ]
 
 
 def test_tables_macros_and_plot_are_written(row, tmp_path):

@@ -61,13 +61,13 @@ def tip(folders):
 
 def test_a_measured_tip_comes_to_a_verdict(tip, capsys):
     assert main([*words(tip), "--u", "0.1", "--margin", "0.5"]) == 0
-    assert "verdict_tip agrees: rms of E" in capsys.readouterr().out
+    assert "tip agrees: rms of E" in capsys.readouterr().out
     (row,) = pd.read_csv(tip[2] / "series-verdicts.csv").to_dict("records")
     assert (row["name"], row["verdict"], row["count"]) == ("tip", "agrees", 5)
     assert row["rms"] == pytest.approx(np.sqrt((0.1**2 + 0.05**2) / 5), rel=1e-3)
     assert set(pd.read_csv(tip[2] / "series.csv")["verdict"]) == {"agrees"}
     assert main([*words(tip), "--u", "0.01"]) == 0
-    assert "verdict_tip differs: " in capsys.readouterr().out
+    assert "tip differs: " in capsys.readouterr().out
 
 
 def test_a_refined_run_tells_what_is_discretised(tip, capsys):
@@ -77,7 +77,7 @@ def test_a_refined_run_tells_what_is_discretised(tip, capsys):
     table.assign(tip_x_mm=table["tip_x_mm"] + 0.1).to_csv(finer / "steps.csv")
     given = [*words(tip), "--u", "0.01", "--margin", "1", "--refined", str(finer)]
     assert main(given) == 0
-    assert "verdict_tip agrees" in capsys.readouterr().out
+    assert "tip agrees" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
