@@ -11,6 +11,7 @@ from sim.rod.space.frames import SpaceState, cross, dot, tangent
 from sim.rod.space.space_rod import SpaceRod
 
 NO_RIMS = np.empty(0)
+MOVED = 0.25  # of an edge, by which the place of a contact moves on; more is another's
 TOUCHED = 14  # unknowns of a contact: of both edges two nodes and an angle
 
 
@@ -116,6 +117,48 @@ def _fill(
                     value[k, row, first + a] = sign * ((1.0 - s) * v[a] - turned)
                     value[k, row, first + 3 + a] = sign * (s * v[a] + turned)
                 value[k, row, first + 6] = sign * dot(arm, t)
+
+
+@kernel
+def _fill_middle(
+    before: Contacts, after: Contacts, slack: float, share: Floats, frame: Floats
+) -> None:
+    """share, frame <- half way from where contacts were to where they are."""
+    for k in range(len(after.gap)):
+        n, u, w = frame[k, 0], frame[k, 1], frame[k, 2]
+        was, now = before.frame[k, 0], after.frame[k, 0]
+        if before.gap[k] > slack or dot(was, now) <= 0.0:
+            continue  # it comes from elsewhere
+        for a in range(3):
+            n[a] = was[a] + now[a]
+        size, along = np.sqrt(dot(n, n)), 0.0
+        for a in range(3):
+            n[a] /= size
+            along += u[a] * n[a]
+        for a in range(3):
+            u[a] -= along * n[a]
+        size = np.sqrt(dot(u, u))
+        for a in range(3):
+            u[a] /= size
+        cross(n, u, w)
+        for side in range(2):
+            if abs(before.share[k, side] - share[k, side]) < MOVED:
+                share[k, side] = 0.5 * (before.share[k, side] + share[k, side])
+
+
+def midway(before: Contacts, after: Contacts, slack: float) -> Contacts:
+    """Where contacts are, and which way they face, in the middle of a step.
+
+    A force along the normal of the end would take or give energy on what is curved,
+    at first order in h: on a circle it is not across the way of a step.
+
+    Parameters
+    ----------
+    slack : m, gap beyond which a contact of before counts as none
+    """
+    share, frame = after.share.copy(), after.frame.copy()
+    _fill_middle(before, after, slack, share, frame)
+    return after._replace(share=share, frame=frame)
 
 
 def contact_rows(

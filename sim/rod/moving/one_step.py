@@ -33,9 +33,11 @@ from sim.rod.moving.balancing import (
     stage,
 )
 from sim.rod.moving.conserving_forces import add_step_forces, force_space
+from sim.rod.moving.contact_rows import ContactRows, contact_rows
 from sim.rod.moving.pulled import tendon_slopes, tensions_at
 from sim.rod.moving.pushing import (
     Pushed,
+    begun,
     passes_through,
     pushed_at,
     pushed_further,
@@ -423,15 +425,18 @@ def _balanced_by_parts(
 ) -> tuple[SpaceState, _Forces] | None:  # fmt: skip
     """Likewise, with contacts, or of any forces."""
     trial, factor, before, small = parts.trial, None, np.inf, False
-    force = None if found_near is None else np.zeros((found_near.contacts, 3))
+    force, start = None, None
+    if found_near is not None:
+        force = np.zeros((found_near.contacts, 3))
+        start = begun(world, found_near, trial.now.state)
     places: Contacts | None = None
     fresh = PLACED  # iterations for which contacts still follow the closest points
     for _ in range(options.max_newton):
         found, at = parts.forces(), parts.at
-        if found_near is not None and force is not None:
+        if found_near is not None and force is not None and start is not None:
             known = places if fresh < 0 else None
             pushed = pushed_at(
-                world, found_near, force, at, found.moves, trial.h, known
+                world, found_near, force, (start, at), found.moves, trial.h, known
             )
             found = found._replace(
                 unbalanced=found.unbalanced + pushed.push, pushed=pushed
@@ -526,11 +531,12 @@ def made(
     v = np.where(world.system.free, 2.0 * found.moves / h - now.v, found.moves / h)
     ending = _End(after, found, v, v, np.empty(0))
     acceleration, push = (v - now.v) / h, np.zeros_like(v)
-    if found.pushed:
-        kick = settled_kick(world, found.pushed, v)
-        pushed = found.pushed.rows.push(kick, len(v)) / world.inertia
+    if found.pushed and world.touching:
+        rows = contact_rows(world.rod, world.touching, after, found.pushed.contacts)
+        kick = settled_kick(world, found.pushed, rows, v)
+        pushed = rows.push(kick, len(v)) / world.inertia
         v = np.where(world.system.free, v + pushed, v)
-        ending = ending._replace(v=v, kick=kick)
+        ending = ending._replace(v=v, kick=kick, rows=rows)
         acceleration -= found.pushed.push / world.inertia
         acceleration[~world.system.free] = 0.0
         push = (v - now.v) / h - acceleration
@@ -571,6 +577,7 @@ class _End(NamedTuple):
     landing: Floats
     v: Floats
     kick: Floats
+    rows: ContactRows | None = None
 
 
 def _accounted(
@@ -592,11 +599,11 @@ def _accounted(
     )  # fmt: skip
     given, damped, raised = given + added, found.damped + drag, -fallen
     friction, impact = 0.0, 0.0
-    if found.pushed:
+    if found.pushed and end.rows:
         both = end.landing, v
-        friction, impact = taken(found.pushed, found.moves, end.kick, both)
+        friction, impact = taken(found.pushed, found.moves, end.rows, end.kick, both)
         given -= float((found.pushed.push * found.moves)[~free].sum())
-        kicked = found.pushed.rows.push(end.kick, len(v))
+        kicked = end.rows.push(end.kick, len(v))
         given -= float((kicked * v)[~free].sum())
     left = kinetic[1] - kinetic[0] + stored[1] - stored[0] + raised - given
     left += damped + friction + impact

@@ -5,10 +5,12 @@ Forces f at contacts act on the rod by J^T f as inner forces do,
     2 M (dq - h v0) / h^2 = F + load + J^T f,     v1 = 2 dq / h - v0,
 
 where places at the end of the step obey the law of contact, gap >= 0 with no gap where
-skins push, and friction opposes the way that skins slide in the step. So what rests or
-slides on keeps its gap, and contact forces give no energy: neither f_n (gap1 - gap0)
-nor f_t . du is positive. Of the velocity at the end, what would part or rub skins that
-push each other is taken off by impulses in the same cone: what meets does not rebound.
+skins push, and friction opposes the way that skins slide in the step. J is that of the
+middle of the step, so that what slides along what is curved keeps its energy at second
+order in h; on what is flat neither f_n (gap1 - gap0) nor f_t . du is positive. What
+rests or slides on keeps its gap. Of the velocity at the end, what would part or rub
+skins that push each other is taken off by impulses in the same cone: what meets does
+not rebound.
 """
 
 from typing import NamedTuple
@@ -27,6 +29,7 @@ from sim.rod.moving.contact_rows import (
     along_rows,
     contact_rows,
     fill_columns,
+    midway,
     push_by_rows,
 )
 from sim.rod.moving.space_world import SpaceWorld
@@ -57,7 +60,7 @@ class Pushed(NamedTuple):
 
     Attributes
     ----------
-    rows : J, (3 c, 3 n + m)
+    rows : J, (3 c, 3 n + m), in the middle of the step
     force : (c, 3) lam, N
     push : (3 n + m,) J^T lam
     residual : of the contact problem, m
@@ -101,9 +104,24 @@ def what_overlaps(world: SpaceWorld, at: SpaceState) -> Near:
     return near(world.rod, world.touching, at.x, -least, at.d)
 
 
+class TouchStart(NamedTuple):
+    """Where a step begins, and the contacts there."""
+
+    state: SpaceState
+    contacts: Contacts
+
+
+def begun(world: SpaceWorld, found: Near, state: SpaceState) -> TouchStart:
+    """All that is near, where a step begins."""
+    assert world.touching is not None
+    contacts = contacts_of(world.rod, world.touching, found, state.x, None, state.d)
+    return TouchStart(state, contacts)
+
+
 def pushed_at(
-    world: SpaceWorld, found: Near, force: Floats, at: SpaceState, moves: Floats,
-    h: float, known: Contacts | None,
+    world: SpaceWorld, found: Near, force: Floats,
+    states: tuple[TouchStart, SpaceState], moves: Floats, h: float,
+    known: Contacts | None,
 ) -> Pushed:  # fmt: skip
     """What forces (c, 3) do where a step of h seconds ends in a state after `moves`.
 
@@ -112,11 +130,17 @@ def pushed_at(
     known : contacts whose places on their edges are kept
     """
     assert world.touching is not None
-    contacts = contacts_of(world.rod, world.touching, found, at.x, known, at.d)
-    rows = contact_rows(world.rod, world.touching, at, contacts)
+    touching, (before, at) = world.touching, states
+    contacts = contacts_of(world.rod, touching, found, at.x, known, at.d)
+    slack = SLACK * float(touching.radius.min())
+    half = SpaceState(
+        0.5 * (before.state.x + at.x), 0.5 * (before.state.d + at.d), at.twist
+    )
+    middle = midway(before.contacts, contacts, slack)
+    rows = contact_rows(world.rod, touching, half, middle)
     push, pushing = np.zeros(len(moves)), np.empty(len(force), dtype=np.bool_)
     residual = _push_at(
-        rows, contacts.gap, force, moves, world.touching.friction, 0.5 * h * h,
+        rows, contacts.gap, force, moves, touching.friction, 0.5 * h * h,
         world.system.free / world.inertia, push, pushing,
     )  # fmt: skip
     return Pushed(contacts, rows, force, push, residual, pushing)
@@ -235,11 +259,17 @@ def passes_through(world: SpaceWorld, before: SpaceState, after: SpaceState) -> 
     )
 
 
-def settled_kick(world: SpaceWorld, pushed: Pushed, v: Floats) -> Floats:
+def settled_kick(
+    world: SpaceWorld, pushed: Pushed, rows: ContactRows, v: Floats
+) -> Floats:
     """(3 c,) impulses at the end of a step, N s, after which skins that push rest.
 
     Where they stick all of their velocity is taken off, where they slide that across
     them, by impulses that lean as the force does.
+
+    Parameters
+    ----------
+    rows : at the end
     """
     free, mu = world.system.free, world.touching.friction if world.touching else 0.0
     tests, leans = [], []
@@ -257,7 +287,7 @@ def settled_kick(world: SpaceWorld, pushed: Pushed, v: Floats) -> Floats:
     if not tests:
         return np.zeros(pushed.force.size)
     by, some = np.array(leans), np.flatnonzero(pushed.pushing)
-    rows = pushed.rows.some(some)
+    rows = rows.some(some)
     J = rows.columns(world.system.number).T
     W = J[tests] @ (by @ (J / world.inertia[free])).T
     speed = rows.along(v).ravel()[tests]
@@ -268,15 +298,17 @@ def settled_kick(world: SpaceWorld, pushed: Pushed, v: Floats) -> Floats:
 
 
 def taken(
-    pushed: Pushed, moves: Floats, kick: Floats, v: tuple[Floats, Floats]
-) -> tuple[float, float]:
+    pushed: Pushed, moves: Floats, rows: ContactRows, kick: Floats,
+    v: tuple[Floats, Floats],
+) -> tuple[float, float]:  # fmt: skip
     """What contacts take along the skins (friction) and across them (impact), J.
 
     Parameters
     ----------
-    kick : (3 c,) impulses at the end of the step
+    rows : at the end of the step
+    kick : (3 c,) impulses there
     v : (3 n + m,) before and after them
     """
-    way, speed = pushed.rows.along(moves), 0.5 * pushed.rows.along(v[0] + v[1])
+    way, speed = pushed.rows.along(moves), 0.5 * rows.along(v[0] + v[1])
     work = -(pushed.force * way + kick.reshape(-1, 3) * speed)
     return float(work[:, 1:].sum()), float(work[:, 0].sum())
