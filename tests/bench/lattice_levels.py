@@ -4,9 +4,11 @@
 
 Level A takes strips alone; N nodes as large as the drawing says; B two factors on
 their strain; C one length that nodes take of every strut; D that length and a lag of
-temperature. Each of B, C, D is fitted by least squares on mean shapes of the four open
-designs at the temperatures shown, then on three of them for the fourth. Printed: rms
-node distance in mm of single specimens.
+temperature; E the same, but strands that go straight through nodes lose what the
+drawing says; F the same without a lag. Each of B to F is fitted by least squares on
+mean shapes of the four open designs at the temperatures shown, then on three of them
+for the fourth. Printed: rms node distance in mm of single specimens, and how far these
+are from their mean.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,20 +40,26 @@ class Level(NamedTuple):
     inputs: Callable[[Floats], dict[str, float]]
 
 
-def _factors(p: Floats) -> dict[str, float]:
-    return {"node_diameter_mm": 0.0, "factor_HTNI": p[0], "factor_LTNI": p[1]}
+def _nodes(
+    d: float, lag: float = 0.0, through: float | None = None
+) -> dict[str, float]:
+    """Inputs: what nodes take of struts that end at them, of those straight through."""
+    straight = d if through is None else through
+    return {"node_diameter_mm": d, "through_mm": straight, "lag_C": lag}
 
 
 LEVELS = (
-    Level("A strips only", (), lambda _: {"node_diameter_mm": 0.0, "lag_C": 0.0}),
-    Level("N nodes as drawn", (), lambda _: {"node_diameter_mm": DRAWN, "lag_C": 0.0}),
-    Level("B two factors", (0.75, 0.75), lambda p: {**_factors(p), "lag_C": 0.0}),
-    Level("C one length", (0.75,), lambda p: {"node_diameter_mm": p[0], "lag_C": 0.0}),
+    Level("A strips only", (), lambda _: _nodes(0.0)),
+    Level("N nodes as drawn", (), lambda _: _nodes(DRAWN)),
     Level(
-        "D length and lag",
-        (0.75, 2.0),
-        lambda p: {"node_diameter_mm": p[0], "lag_C": p[1]},
+        "B two factors",
+        (0.75, 0.75),
+        lambda p: {**_nodes(0.0), "factor_HTNI": p[0], "factor_LTNI": p[1]},
     ),
+    Level("C one length", (0.75,), lambda p: _nodes(p[0])),
+    Level("D length and lag", (0.75, 2.0), lambda p: _nodes(p[0], p[1])),
+    Level("E through, lag", (0.75, 2.0), lambda p: _nodes(p[0], p[1], DRAWN)),
+    Level("F through, no lag", (0.75,), lambda p: _nodes(p[0], 0.0, DRAWN)),
 )
 
 
@@ -107,7 +115,7 @@ def on_model(bench: Bench, record: str, model: Floats) -> tuple[Floats, int]:
 
 def mean_shapes(bench: Bench, design: str) -> Floats:
     """(f, n, 2) of three specimens, placed on the model of one length of 0.75 mm."""
-    model = bench.shapes(design, {"node_diameter_mm": 0.75})
+    model = bench.shapes(design, _nodes(0.75, 2.0))
     of = [name for name in bench.labelled if name.startswith(design)]
     mean: Floats = np.mean([on_model(bench, name, model)[0] for name in of], axis=0)
     return mean
@@ -156,6 +164,14 @@ def main() -> None:
     """Print labels, then levels, fitted on all and with one design left out."""
     bench = opened()
     means = {design: mean_shapes(bench, design) for design in DESIGNS}
+    for design, mean in means.items():
+        apart = [
+            on_model(bench, name, mean)[0] - mean
+            for name in bench.labelled
+            if name.startswith(design)
+        ]
+        rms = np.sqrt(1.5 * np.mean(np.sum(np.square(apart), axis=-1), axis=(0, 2)))
+        print(_told(f"scatter, {design}", np.zeros(0), rms[None], bench.at))
     print("level, design | fitted | rms | " + " | ".join(f"{t:g} C" for t in SHOWN))
     for level in LEVELS:
         p = fitted(bench, level, means)

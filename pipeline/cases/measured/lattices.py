@@ -1,8 +1,9 @@
 """Printed lattices of two liquid crystal elastomers that change shape with temperature.
 
 Struts contract as free strips of their material do, but for the length that nodes take
-of each; one end row is held, the other a bar that moves and turns as it likes. Nodes
-were found anew in every picture: labels are carried from the coldest by continuity.
+of each: less where a strand goes straight through its nodes than where it ends at them.
+One end row is held, the other a bar that moves and turns as it likes. Nodes were found
+anew in every picture: labels are carried from the coldest by continuity.
 """
 
 import re
@@ -28,7 +29,7 @@ from analysis.measured.lattice import (
 from analysis.measured.series import Quantities, RecordInputs
 from pipeline.formats.record_files import FoundRecord, numbers, read_columns
 from pipeline.terminal.errors import InputError
-from sim.arrays import Floats, Ints
+from sim.arrays import Bools, Floats, Ints
 from sim.limits import refuse_unless_positive
 from sim.morph.library.triangle_lattice import triangle_lattice
 from sim.morph.statics.equilibrium import EquilibriumOptions, at_rest
@@ -201,16 +202,31 @@ def _shapes(
     p, materials, lattice = dict(told), _designs(folder)[design], _unit_lattice()
     made, found, start = lattice.structure.r0[:-1, :2], [], None
     # of each strut, in units of the spacing
-    nodes = p["node_diameter_mm"] / p["spacing_mm"]
+    lost = np.where(through(design, folder), p["through_mm"], p["node_diameter_mm"])
+    nodes = lost / p["spacing_mm"]
     for temperature in at:
         free = _free_strips(_strips(folder), temperature, p)
         stretch, modulus = np.array([free[name] for name in materials]).T
         struts = Strut(stretch, modulus, node_diameter=nodes)
-        shrunk = p["bar_share"] * (1.0 - nodes) * (1.0 - float(stretch[0]))
+        shrunk = p["bar_share"] * float((1.0 - nodes[0]) * (1.0 - stretch[0]))
         start = at_rest(lattice.with_struts(struts, shrunk), STEP, start)
         size = p["spacing_mm"] * (1.0 - shrunk)
         found.append(size * in_own_frame(start.r()[:-1, :2], made))
     return np.array(found)
+
+
+@lru_cache(maxsize=64)
+def through(design: str, folder: str) -> Bools:
+    """(l,) which struts are of strands that go straight through their nodes.
+
+    Those of the one direction that is printed of its own material; the rows in a
+    lattice of one material.
+    """
+    way = triangle_lattice(ROWS, COLUMNS, 1.0).direction
+    materials = np.array(_designs(folder)[design])
+    made_of = [set(materials[way == k]) for k in range(3)]
+    lone = [k for k in range(3) if made_of.count(made_of[k]) == 1]
+    return np.asarray(way == (lone[0] if len(lone) == 1 else 0))
 
 
 @lru_cache(maxsize=1)

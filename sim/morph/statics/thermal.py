@@ -8,7 +8,9 @@ is then
     l0 = d + (L - d) lambda,     k = E A / ((L - d) lambda)
 
 long and stiff: its strain is 1 - d/L times that of the material. With d = 0 it is that
-of a pin-jointed truss. The energy is that of `sim.morph.statics.elastic`.
+of a pin-jointed truss. A strand that is printed straight through nodes keeps more of
+its direction there than one that ends at them, so d may differ between struts. The
+energy is that of `sim.morph.statics.elastic`.
 """
 
 from dataclasses import dataclass, replace
@@ -34,13 +36,13 @@ class Strut:
     stretch : (l,) length of the free material over that when it was made, lambda
     modulus : (l,) E, force / length^2
     area : of the cross-section, length^2
-    node_diameter : d, the length of a strut that nodes take
+    node_diameter : () or (l,) d, the length of a strut that nodes take
     """
 
     stretch: Floats
     modulus: Floats
     area: float = 1.0
-    node_diameter: float = 0.0
+    node_diameter: Floats | float = 0.0
 
     def __post_init__(self) -> None:
         for name, values in (("stretch", self.stretch), ("modulus", self.modulus)):
@@ -50,10 +52,11 @@ class Strut:
                     f"{name} of strut {bad[0]} is {values[bad[0]]:g}: give a positive, "
                     "finite number"
                 )
-        if not 0.0 <= self.node_diameter < np.inf or not 0.0 < self.area < np.inf:
+        d = np.ravel(self.node_diameter)
+        if not ((d >= 0.0) & (d < np.inf)).all() or not 0.0 < self.area < np.inf:
             raise ValueError(
-                f"node_diameter {self.node_diameter:g} must be 0 or more, and area "
-                f"{self.area:g} positive"
+                f"node_diameter {d.min():g} must be 0 or more, and area {self.area:g} "
+                "positive"
             )
 
 
@@ -65,12 +68,12 @@ def thermal_links(r: Floats, links: Ints, struts: Strut) -> Elastic:
     links : (l, 2) nodes
     """
     L = np.linalg.norm(r[links[:, 1]] - r[links[:, 0]], axis=1)
-    d = struts.node_diameter
+    d = np.broadcast_to(struts.node_diameter, L.shape)
     short = np.flatnonzero(L - d <= 0.0)
     if len(short):
         raise ValueError(
-            f"strut {short[0]} is {L[short[0]]:g} long and its nodes take {d:g} of it: "
-            "give a smaller node_diameter"
+            f"strut {short[0]} is {L[short[0]]:g} long and its nodes take "
+            f"{d[short[0]]:g} of it: give a smaller node_diameter"
         )
     free = (L - d) * struts.stretch
     nothing = Elastic.none()

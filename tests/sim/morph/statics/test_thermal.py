@@ -81,15 +81,15 @@ def test_modulus_and_area_common_to_all_change_no_shape() -> None:
     assert_allclose(soft, shape(stiff), atol=1e-9)
 
 
-def test_one_length_is_a_factor_on_the_strain_of_every_material(
+def test_lengths_that_nodes_take_are_factors_on_the_strain_of_struts(
     rng: np.random.Generator,
 ) -> None:
     stretch = rng.uniform(0.5, 1.0, 96)
     modulus = rng.uniform(0.2, 2.0, 96)
-    d = 0.6
+    d = rng.uniform(0.2, 0.9, 96)
     scaled = 1.0 - (1.0 - d / 3.0) * (1.0 - stretch)
     # stiffness E A / ((L - d) lambda) against E' A / (L lambda')
-    same = Strut(scaled, modulus * scaled / stretch, 0.0625)
+    same = Strut(scaled, modulus * scaled / stretch / (1.0 - d / 3.0), 0.0625)
     nodes = Strut(stretch, modulus, 0.0625, d)
     assert_allclose(shape(nodes), shape(same), atol=1e-9)
 
