@@ -9,6 +9,12 @@ its curvature is about a' C_k P C_l a: the mean of what it is and of what it is 
 to be, without the traces of products that either asks for [Gilmour, Thompson, Cullis,
 Biometrics 51:1440 (1995)]. Each step goes to the least of that quadric among t >= 0,
 shorter while the deviance does not fall.
+
+Many of the likeliest t are zero, and what they may be instead is on one side. Where
+each t^1/2 >= 0 is as likely beforehand as another [Gelman, Bayesian Analysis 1:515
+(2006)], the density of all is then exp of minus half the deviance, and a squared error
+over the mean of its variance is one in the mean. That mean is taken with the quadric of
+the curvature that is expected, tr(P C_k P C_l).
 """
 
 from dataclasses import dataclass
@@ -19,7 +25,7 @@ from scipy.linalg.lapack import dpotri
 from scipy.optimize import nnls
 
 from analysis.spheres.thresholds import PATCHES
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +49,60 @@ class _Quadric:
     weigh: Floats  # (m, m) P
 
 
-def likeliest(
-    z: Floats, each: Floats, known: Floats
-) -> tuple[Floats, Floats, int] | None:
-    """The t (k,) for which z is most likely, their covariance V (k, k), and rounds.
+@dataclass(frozen=True, eq=False)
+class Likeliest:
+    """Variances that were found."""
+
+    sizes: Floats  # (k,) t where the deviance is least
+    slope: Floats  # (k,) of the deviance there
+    told: Floats  # (k, k) tr(P C_k P C_l) / 2; zero of what is not shown
+    rounds: int
+
+    @property
+    def doubt(self) -> Floats:
+        """V (k, k); zero of components that are told worse than to their own size.
+
+        Of these t_k^2 tr(P C_k P C_k) / 2 < 1: less than two squares tell them, and an
+        expansion in what they err by means nothing.
+        """
+        kept = self.sizes**2 * np.diag(self.told) >= 1.0
+        doubt = np.zeros_like(self.told)
+        doubt[np.ix_(kept, kept)] = np.linalg.inv(self.told[np.ix_(kept, kept)])
+        return doubt
+
+    @property
+    def mean(self) -> Floats:
+        """(k,) of t with the density exp(-slope d / 2 - d told d / 2), d = t - sizes.
+
+        Over t^1/2 >= 0, and by Gibbs' sampler: of many chains each t in turn is drawn
+        anew, the others held, from a table of its density.
+        """
+        shown = np.flatnonzero(np.diag(self.told) > 0.0)
+        scale = np.sqrt(np.diag(self.told)[shown])
+        bend = self.told[np.ix_(shown, shown)] / np.outer(scale, scale)
+        least = (self.sizes[shown] * scale)[:, None]
+        fall = self.slope[shown] / scale / 2.0
+        t, total = np.tile(least, PATCHES.chains), np.zeros(len(shown))
+        drawn = np.random.default_rng(0)
+        steps = (np.arange(PATCHES.table) + 0.5) / PATCHES.table
+        for sweep in range(2 * PATCHES.sweeps):
+            for k, row in enumerate(bend):
+                middle = t[k] - fall[k] - row @ (t - least)
+                widest = np.sqrt(np.maximum(middle, 0.0) + PATCHES.farthest)
+                tried = np.square(np.multiply.outer(steps, widest))
+                below = 0.5 * (tried - middle) ** 2
+                share = np.cumsum(np.exp(below.min(axis=0) - below), axis=0)
+                at = (share < drawn.random(PATCHES.chains) * share[-1]).sum(axis=0)
+                t[k] = tried[at, np.arange(PATCHES.chains)]
+            if sweep >= PATCHES.sweeps:
+                total += t.mean(axis=1) / PATCHES.sweeps
+        mean = np.zeros(len(self.sizes))
+        mean[shown] = total / scale
+        return mean
+
+
+def likeliest(z: Floats, each: Floats, known: Floats) -> Likeliest | None:
+    """The t for which z is most likely, and how well it tells them.
 
     None where the C_k are zero, or no maximum is found in `PATCHES.rounds`.
 
@@ -65,9 +121,7 @@ def likeliest(
             return None
         quadric = _quadric(now, some)
         if _least(now.sizes, quadric, 0.0)[1] < PATCHES.settled:
-            t = np.zeros(len(each))
-            t[shown] = now.sizes
-            return t, _in_doubt(t, each, quadric.weigh), rounds
+            return _told(now.sizes, quadric, each, shown, rounds)
         for _ in range(PATCHES.shortened):
             sizes, fall = _least(now.sizes, quadric, damping)
             after = _tried(z, some, known, sizes)
@@ -129,18 +183,16 @@ def _least(sizes: Floats, quadric: _Quadric, damping: float) -> tuple[Floats, fl
     return found / scale, float(-(rise @ step) - step @ bend @ step / 2.0)
 
 
-def _in_doubt(sizes: Floats, each: Floats, weigh: Floats) -> Floats:
-    """V (k, k); zero of components that are told worse than to their own size.
-
-    Of these t_k^2 tr(P C_k P C_k) / 2 < 1: less than two squares tell them, and an
-    expansion in what they err by means nothing.
-    """
-    doubt = np.zeros((len(sizes), len(sizes)))
-    most = (sizes * np.tensordot(each, weigh, 2)) ** 2 / 2.0
-    on = np.flatnonzero(most >= 1.0)
-    weighed = np.array([weigh @ C for C in each[on]]).reshape(-1, *weigh.shape)
-    flat = weighed.reshape(len(on), -1)
-    told = flat @ weighed.transpose(0, 2, 1).reshape(len(on), -1).T / 2.0
-    kept = sizes[on] ** 2 * np.diag(told) >= 1.0
-    doubt[np.ix_(on[kept], on[kept])] = np.linalg.inv(told[np.ix_(kept, kept)])
-    return doubt
+def _told(
+    sizes: Floats, quadric: _Quadric, each: Floats, shown: Ints, rounds: int
+) -> Likeliest:
+    """Of all components."""
+    weighed = np.array([quadric.weigh @ C for C in each[shown]])
+    flat = weighed.reshape(len(shown), -1)
+    t, slope = np.zeros((2, len(each)))
+    t[shown], slope[shown] = sizes, quadric.slope
+    told = np.zeros((len(each), len(each)))
+    told[np.ix_(shown, shown)] = (
+        flat @ weighed.transpose(0, 2, 1).reshape(len(shown), -1).T / 2.0
+    )
+    return Likeliest(t, slope, told, rounds)
