@@ -22,7 +22,7 @@ from pipeline.config.hydra import (
 from pipeline.config.listed import check_cases, listed, no_case
 from pipeline.config.old_names import with_own_file
 from pipeline.results.told_run import PAGE, PICTURE, meant, shown_path, told, told_sheet
-from pipeline.steps.simulate import DEFAULT_RUN_DIR, perform, run_in
+from pipeline.steps.simulate import DEFAULT_RUN_DIR, run_case, run_in
 from pipeline.store.attempts import run_once
 from pipeline.store.case_job import planned, sound_case
 from pipeline.store.files import point_to
@@ -67,14 +67,14 @@ def _simulate(plain: Mapping[str, Any], settings: Any) -> None:
     """Run the case of a composed configuration, with Hydra's settings beside it."""
     name = str(settings.runtime.choices["case"])
     job = planned(name, plain)
-    sound_case(job.config)
+    case = sound_case(job.config)
     run_dir = str(settings.run.dir)
     if run_dir != DEFAULT_RUN_DIR:
         _show(run_in(Path(run_dir), job), "")
         return
     with contextlib.suppress(FileNotFoundError):  # another command closes it too
         sweep_dead(RESULTS, job.key)
-    directory = run_once(job, lambda out: perform(job, {}, out))
+    directory = run_once(job, lambda out: run_case(case, job, out))
     words = list(settings.overrides.task)
     own = own_name(name, words)
     remember(words, own, job.key, job.config)

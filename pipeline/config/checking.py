@@ -2,14 +2,15 @@
 
 import difflib
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
-
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pipeline.terminal.errors import InputError
 
-Model = TypeVar("Model", bound=BaseModel)
+if TYPE_CHECKING:  # slow to import
+    from pydantic import BaseModel
+    from pydantic_core import ErrorDetails
+
+Model = TypeVar("Model", bound="BaseModel")
 
 # What a value of the wrong kind should have been, by the kind of pydantic's error.
 KINDS = {
@@ -55,7 +56,7 @@ def refuse_unknown(given: Iterable[str], known: list[str], where: str) -> None:
             raise InputError(f"{where} {no_key(key, known)}")
 
 
-def _kind(error: ErrorDetails) -> str:
+def _kind(error: "ErrorDetails") -> str:
     """What the value should have been, and is not."""
     kind, context, value = error["type"], error.get("ctx", {}), error["input"]
     if kind == "value_error":
@@ -72,7 +73,7 @@ def _kind(error: ErrorDetails) -> str:
     return f"must be {sound}, not {value!r}"
 
 
-def _said(error: ErrorDetails, file: str, known: Callable[[Any], list[str]]) -> str:
+def _said(error: "ErrorDetails", file: str, known: Callable[[Any], list[str]]) -> str:
     """One error of a model as a line."""
     loc = error["loc"]
     if error["type"] in ("extra_forbidden", "missing"):
@@ -84,7 +85,7 @@ def _said(error: ErrorDetails, file: str, known: Callable[[Any], list[str]]) -> 
     return f"{file}: {_place(loc)} {_kind(error)}"
 
 
-def _fields_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
+def _fields_at(model: "type[BaseModel]", loc: tuple[int | str, ...]) -> list[str]:
     """Names that the model within `model` at `loc` knows."""
     found: Any = model
     for part in loc:
@@ -96,6 +97,8 @@ def _fields_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
 
 def _inner_model(annotation: Any) -> Any:
     """The model in an annotation such as dict[str, Model]."""
+    from pydantic import BaseModel
+
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     for argument in getattr(annotation, "__args__", ()):
@@ -113,6 +116,8 @@ def checked(model: type[Model], value: Any, file: str) -> Model:
     InputError
         with the first thing that is wrong: where it is, its value, what it should be
     """
+    from pydantic import ValidationError
+
     try:
         return model.model_validate(value)
     except ValidationError as error:

@@ -6,7 +6,7 @@ The steps that the case's solver yields go to steps.csv (numbers) and steps.npz
 
 from pathlib import Path
 
-from pipeline.steps.recording import record_steps
+from pipeline.steps.recording import Case, record_steps
 from pipeline.store.attempts import record_run
 from pipeline.store.case_job import sound_case
 from pipeline.store.runs import Job, Needs, Numbers, run_record
@@ -19,7 +19,11 @@ DEFAULT_RUN_DIR = "results"  # as conf/simulate.yaml says; it means: by key
 def perform(job: Job, needs: Needs, out: Path) -> Numbers:
     """Run a planned job."""
     del needs  # a simulation reads no other run
-    case = sound_case(job.config)
+    return run_case(sound_case(job.config), job, out)
+
+
+def run_case(case: Case, job: Job, out: Path) -> Numbers:
+    """Run the case of a planned job, built already."""
     return record_steps(case, job.name, out, job.config.get("record_every", 1))
 
 

@@ -8,12 +8,10 @@ Parts:
              SciPy's splu
   beam       a planar cantilever under sudden gravity beside PyElastica, which solves
              the rod in three dimensions; needs the bench extra (pyelastica)
-  many       64 parameter sets in one call, by the number of threads
   touches    two rods that lie on each other and on a plane, by the number of contacts
 
 Set OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1. CPU time of the process without
-compilation and building; "times real time" is simulated time over that. The part
-`many` takes wall time too, and needs idle cores.
+compilation and building; "times real time" is simulated time over that.
 """
 
 import argparse
@@ -35,7 +33,7 @@ from sim.rod.energy.stiffness import add_mass, add_stiffness
 from sim.rod.rod.rod import Rod, RodMaterial, cantilever
 from sim.rod.rod.star import StarShape, star
 from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.simulate import Loop, simulate_many
+from sim.rod.stepping.simulate import Loop
 from sim.rod.stepping.world import Damping, World
 from tests.sim.rod.stepping.test_many_touches import stack
 
@@ -254,30 +252,6 @@ def pyelastica(dt: float, seconds: float):  # type: ignore[no-untyped-def]
     return np.array(t), np.array(drop), time.process_time() - start
 
 
-def many() -> None:
-    rng = np.random.default_rng(0)
-    base = StarCase(duration=3.0).world
-    worlds = [
-        World(
-            base.rod,
-            base.ground,
-            float(rng.uniform(0.3, 1.0)),
-            schedule=base.schedule,
-            damping=Damping(beta=float(rng.uniform(4e-3, 1.2e-2))),
-        )
-        for _ in range(64)
-    ]
-    walls = {}
-    for threads in (1, 2):
-        simulate_many(worlds[:2], StepOptions(), 3.0, threads=threads)
-        start, used = time.perf_counter(), time.process_time()
-        simulate_many(worlds, StepOptions(), 3.0, threads=threads)
-        walls[threads] = time.perf_counter() - start
-        used = time.process_time() - used
-        print(f"{threads} threads: {walls[threads]:.2f} s wall, {used:.2f} s CPU")
-    print(f"scaling a core: {walls[1] / (2 * walls[2]):.2f}")
-
-
 def touches() -> None:
     print("nodes   contacts   ms a step   us a contact   factorisations a step")
     for nodes in (10, 20, 40, 78, 160, 320, 960):
@@ -301,7 +275,6 @@ PARTS = {
     "nodes": star_by_nodes,
     "factor": one_factorisation,
     "beam": beam,
-    "many": many,
     "touches": touches,
 }
 

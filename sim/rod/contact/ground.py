@@ -176,5 +176,12 @@ def gap(relief: Relief, x: float, y: float) -> float:
 
 def gaps(ground: Ground, x: Floats) -> Floats:
     """(n,) the gap of each of the nodes x (n, 2)."""
-    relief = ground.relief
-    return np.array([gap(relief, px, py) for px, py in x])
+    found = np.empty(len(x))
+    _find_gaps(ground.relief, np.ascontiguousarray(x), found)
+    return found
+
+
+@kernel
+def _find_gaps(relief: Relief, x: Floats, found: Floats) -> None:
+    for i in range(len(x)):
+        found[i] = gap(relief, x[i, 0], x[i, 1])

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import dijkstra
 
 from sim.arrays import Floats, Ints
 from sim.limits import refuse_negative, refuse_unless_positive
@@ -107,6 +105,9 @@ def _neighbours(rod: Rod) -> tuple[Ints, Ints]:
 
 def _beside(rod: Rod, reach: float) -> tuple[Ints, Ints]:
     """Of each node the edges that begin within `reach` (m) along the rod."""
+    from scipy.sparse import coo_array  # slow to import
+    from scipy.sparse.csgraph import dijkstra
+
     n, (i, j) = len(rod.nodes), rod.edges.T
     graph = coo_array((rod.rest_length, (i, j)), shape=(n, n)).tocsr()
     beside = []

@@ -17,7 +17,6 @@ xy, yy. `place[node]` is the column of a node.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
 
 from sim.arrays import Bools, Floats, Ints
 from sim.linear.ordering import nested_dissection
@@ -96,12 +95,9 @@ def _order(n: int, pairs: Ints) -> Ints:
     own = np.arange(n)
     i = np.concatenate([pairs[:, 0], pairs[:, 1], own])
     j = np.concatenate([pairs[:, 1], pairs[:, 0], own])
-    graph = coo_array((np.ones(len(i), dtype=np.int8), (i, j)), shape=(n, n)).tocsr()
-    graph.sum_duplicates()
-    graph.sort_indices()
-    return nested_dissection(
-        graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
-    )
+    i, neighbours = np.divmod(np.unique(i * n + j), n)
+    start = np.concatenate([[0], np.cumsum(np.bincount(i, minlength=n))])
+    return nested_dissection(start, neighbours)
 
 
 def _fill(n: int, pairs: Ints) -> list[list[int]]:

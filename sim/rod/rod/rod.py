@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from sim.arrays import Bools, Floats, Ints
 from sim.limits import refuse_unless_positive
@@ -157,9 +155,17 @@ def _refuse_broken_chain(n: int, edges: Ints, wanted: int) -> None:
 
 
 def _components(n: int, edges: Ints) -> tuple[int, Ints]:
-    graph = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
-    pieces, piece = connected_components(graph, directed=False)
-    return int(pieces), np.asarray(piece, dtype=np.int64)
+    """Each piece sinks to the least node beside it, and trees are cut short."""
+    piece, before = np.arange(n), np.full(n, -1)
+    i, j = edges.T
+    while not np.array_equal(piece, before):
+        before = piece.copy()
+        least = np.minimum(piece[i], piece[j])
+        np.minimum.at(piece, before[i], least)
+        np.minimum.at(piece, before[j], least)
+        piece = piece[piece]
+    named, piece = np.unique(piece, return_inverse=True)
+    return len(named), piece
 
 
 def pieces_of(n: int, edges: Ints) -> int:

@@ -206,10 +206,8 @@ def is_sound(scheme: Scheme, state: RodState, work: Work) -> bool:
     for k in range(len(work.strain.stretch)):
         if not abs(work.strain.stretch[k]) <= scheme.strain:
             return False
-    for b in range(len(work.strain.turn)):
-        turned = np.arctan(0.5 * work.strain.turn[b])
-        turned -= np.arctan(0.5 * state.strain.turn[b])
-        if not abs(turned) <= 0.5 * np.pi:
+    for b in range(len(work.strain.turn)):  # 2 tan of half the angle: by pi at most
+        if not work.strain.turn[b] * state.strain.turn[b] >= -4.0:
             return False
     flow, clock = work.flow, state.clock
     if not abs(flow.left) <= scheme.balance * flow.scale + flow.rounding:

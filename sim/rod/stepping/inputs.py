@@ -5,7 +5,7 @@ import numpy as np
 from sim.rod.contact.coulomb import ContactRule
 from sim.rod.contact.ground import GroundPlane
 from sim.rod.contact.touching import touch_of
-from sim.rod.energy.blocks import BlockPattern, analyse
+from sim.rod.energy.blocks import analyse
 from sim.rod.energy.elastic import elements
 from sim.rod.rod.rod import Rod
 from sim.rod.stepping.options import Integrator, StepOptions
@@ -16,8 +16,8 @@ from sim.rod.stepping.world import World
 SHORTEST = 2.0**-14  # part of a step, where edges feel touch
 
 
-def setting_of(world: World, pattern: BlockPattern | None = None) -> Setting:
-    """What the compiled loop reads of a world; the pattern, if it is known already."""
+def setting_of(world: World) -> Setting:
+    """What the compiled loop reads of a world."""
     rod = world.rod
     load, window = np.zeros((len(rod.nodes), 2)), np.zeros(2)
     if world.load is not None:
@@ -25,7 +25,7 @@ def setting_of(world: World, pattern: BlockPattern | None = None) -> Setting:
         window[:] = world.load.start, world.load.start + world.load.duration
     return Setting(
         element=elements(rod),
-        pattern=pattern or analyse(len(rod.nodes), rod.edges, rod.bends),
+        pattern=analyse(len(rod.nodes), rod.edges, rod.bends),
         held=rod.held,
         relief=(world.ground or GroundPlane()).relief,
         touch=touch_of(world.touching, world.rod, world.ground),

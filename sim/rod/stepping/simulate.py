@@ -1,7 +1,6 @@
 """Motion of a rod on the ground: the solver, a generator of step records."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from sim.convergence import NotConvergedError
 from sim.pointed import pointed
 from sim.rod.actuation.actuation import Pulse, actuate, pulses_due
 from sim.rod.contact.ground import GroundPlane, gaps
-from sim.rod.energy.blocks import BlockPattern, analyse
 from sim.rod.energy.elastic import energies, join, passive
 from sim.rod.stepping.energy_balance import mechanical_energies
 from sim.rod.stepping.inputs import pairs_of, scheme_of, setting_of
@@ -37,7 +35,6 @@ class Loop:
         world: World,
         options: StepOptions,
         start: RodState | None,
-        pattern: BlockPattern | None = None,
     ) -> None:
         if world.turning and options.accuracy > 0.0:
             raise ValueError(
@@ -48,7 +45,7 @@ class Loop:
             turn.refuse_far(options.h)
         self.world = world
         self.options = options
-        self.setting = setting_of(world, pattern)
+        self.setting = setting_of(world)
         self.scheme = scheme_of(options, world)
         touch = self.setting.touch
         self.touch = touch if touch.ground or touch.rods or touch.arcs else None
@@ -271,33 +268,3 @@ def simulate(
             yield loop.record(failed=not made)
         if not made:
             raise loop.failure()
-
-
-def simulate_many(
-    worlds: list[World],
-    options: StepOptions,
-    duration: float,
-    *,
-    threads: int = 1,
-) -> list[RodStep]:
-    """The last step of each world, several at a time in threads.
-
-    The compiled loop holds no lock of Python's, so threads share the work of as many
-    cores. Rods of the same edges and bends share their analysis.
-    """
-    if not worlds:
-        return []
-    first = worlds[0].rod
-    pattern = analyse(len(first.nodes), first.edges, first.bends)
-
-    def last(world: World) -> RodStep:
-        rod = world.rod
-        same = np.array_equal(rod.edges, first.edges)
-        same = same and np.array_equal(rod.bends, first.bends)
-        loop = Loop(world, options, None, pattern if same else None)
-        if not loop.run_to(1 << 62, duration):
-            raise loop.failure()
-        return loop.record()
-
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(last, worlds))

@@ -101,6 +101,21 @@ def test_a_run_tells_the_largest_residual_of_all_its_steps() -> None:
     assert recorder.summary()["complementarity"] == worst
 
 
+def test_sag_and_way_of_the_star_are_near_their_limits_at_84_nodes() -> None:
+    """Half an edge at a joint by the trapezoidal rule would sag 1.9 % too far."""
+    sag, way = [], []
+    for refinement in (1, 2, 4):
+        case = build("star_robot", duration=3.0, every=10**6, refinement=refinement)
+        sunk = (case.unsettled.rod.nodes - case.world.rod.nodes)[:, 1]
+        sag.append(float(np.average(sunk, weights=case.world.rod.mass)))
+        way.append(float(summary(case)["way_over_H"]))
+    for coarse, middle, fine in (sag, way):
+        limit = fine + (fine - middle) / 3.0
+        assert coarse == pytest.approx(limit, rel=0.005)
+        assert abs(fine - middle) < 1e-3 * limit
+    assert abs(way[1] - way[2]) < 0.3 * abs(way[0] - way[1])
+
+
 @pytest.mark.parametrize("name", ["star_robot_crest", "star_robot_up_6", "jumper"])
 def test_a_robot_starts_at_rest_on_its_ground(name: str) -> None:
     later: dict[str, Any] = {"first_pulse": 1.0}

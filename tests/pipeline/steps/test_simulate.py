@@ -48,6 +48,29 @@ def test_the_same_run_is_not_run_again_and_a_changed_one_is(
     assert {pointer.resolve().name} == before
 
 
+UNUSED = (
+    "mlflow", "open3d", "pandas", "pydantic", "scipy.sparse", "snakemake", "trimesh",
+    "sim.linear.sparse", "sim.morph.equations", "sim.origami", "sim.rod.moving",
+)  # fmt: skip
+
+
+@pytest.mark.usefixtures("project")
+def test_a_robot_of_rods_imports_no_package_that_it_does_not_use() -> None:
+    """Drawn, too: what is imported is half of what a warm run costs."""
+    code = (
+        "import sys\n"
+        "from pipeline.commands.simulate import main\n"
+        "status = main(['case=star_robot', 'case.duration=0.01'])\n"
+        f"print(status, sorted(set({UNUSED}) & set(sys.modules)), len(sys.modules))"
+    )
+    line = [sys.executable, "-c", code]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    assert "picture " in done.stdout, done.stderr
+    said, _, count = done.stdout.splitlines()[-1].rpartition(" ")
+    assert said == "0 []"
+    assert int(count) < 1450
+
+
 def test_a_folder_that_holds_something_else_is_left_alone(
     command: Command, project: Path
 ) -> None:

@@ -19,8 +19,8 @@ def test_the_elastica_are_those_of_the_boundary_value_problem(
     assert ring.on_ground == pytest.approx(row["contact_fraction"], abs=1e-7)
 
 
-def _held_against_the_elastica(gamma: float) -> None:
-    found, known = summary(HeavyRingCase(gamma)), heavy_ring(gamma)
+def _held_against_the_elastica(gamma: float, nodes: int = 480) -> None:
+    found, known = summary(HeavyRingCase(gamma, nodes)), heavy_ring(gamma)
     assert found["height_over_R"] == pytest.approx(known.height, abs=1e-3)
     assert found["highest_over_R"] == pytest.approx(known.highest, abs=1e-3)
     assert found["contact_fraction"] == pytest.approx(known.on_ground, abs=1e-3)
@@ -30,6 +30,10 @@ def _held_against_the_elastica(gamma: float) -> None:
 @pytest.mark.parametrize("gamma", [0.75, 0.6])
 def test_a_ring_whose_top_is_free_rests_as_the_elastica(gamma: float) -> None:
     _held_against_the_elastica(gamma)
+
+
+def test_the_top_of_a_ring_rests_on_its_bottom() -> None:
+    _held_against_the_elastica(0.5, 240)
 
 
 @pytest.mark.long

@@ -13,7 +13,7 @@ from sim.rod.contact.ground import GroundPlane, Wave
 from sim.rod.rod.rod import RodMaterial, cantilever, chain, moved, network, straight
 from sim.rod.rod.star import LIMBS, LOWEST, StarShape, star
 from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.simulate import contact_limb, simulate, simulate_many
+from sim.rod.stepping.simulate import contact_limb, simulate
 from sim.rod.stepping.state import RodState
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.storage import from_arrays, to_arrays
@@ -90,13 +90,6 @@ def test_adapted_steps_save_work_while_the_robot_rests() -> None:
     way = (end.x - ROBOT.nodes)[:, 0].mean() / np.ptp(ROBOT.nodes[:, 1])
     assert way == pytest.approx(WAY, abs=0.005)
     assert end.step < 1280  # those of 2.5 ms
-
-
-def test_many_worlds_in_threads_give_what_each_gives_alone() -> None:
-    worlds = [_actuated(friction=mu) for mu in (0.2, 0.5, 0.8)]
-    together = simulate_many(worlds, StepOptions(), 0.3, threads=2)
-    for world, step in zip(worlds, together, strict=True):
-        assert _arrays_equal(step.state, _last(world, StepOptions(), 0.3).state)
 
 
 def _travel(h: float, **more: object) -> float:
