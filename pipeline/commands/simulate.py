@@ -118,30 +118,40 @@ def _drawn(directory: Path) -> bool:
 
 def _check_choice(words: Sequence[str]) -> None:
     """Refuse a command line without a case, or with one that conf/case lacks."""
-    naming = ("case=", "hydra.sweeper.")  # a sweeper may name the cases itself
-    if not any(word.lstrip("+").startswith(naming) for word in words):
+    if not any(word.lstrip("+").startswith("case=") for word in words):
         raise no_case(words)
     check_cases(words)
 
 
-def _check_sweeper(words: Sequence[str], *, many: bool) -> None:
-    """Refuse values of the sweeper that one run, or Hydra, would not take."""
-    above = "hydra.sweeper.params"
+def _with_swept(words: Sequence[str], *, many: bool) -> list[str]:
+    """The words; those for Hydra's sweeper as KEY=VALUE, which is what it makes of them."""
+    above, swept, own = "hydra.sweeper.params", list[str](), list[str]()
     for word in words:
-        key, _, value = word.lstrip("+").partition("=")
+        key, _, value = word.lstrip("+~").partition("=")
         if key != above and not key.startswith(f"{above}."):
+            own.append(word)
             continue
         name = key.removeprefix(above).lstrip(".") or "KEY"
         if not many:
             raise InputError(
                 f"{word} is for many runs: write {name}=... for one, or add --multirun"
             )
-        if "." in name:
-            plain = value.strip("\"'")
-            raise InputError(
-                f"{word}: the sweeper takes no key with a dot: write {name}={plain} "
-                "beside --multirun"
-            )
+        values = {name: value.strip("\"'")} if key != above else _mapping(value)
+        if word.startswith("~") or not all(values.values()):
+            raise InputError(f"{word}: write {name}=VALUE,... beside --multirun")
+        swept += [f"{k}={v}" for k, v in values.items()]
+    return [*swept, *own]
+
+
+def _mapping(value: str) -> dict[str, str]:
+    """What Hydra reads of {KEY:VALUE, ...}; of anything else a KEY without a value."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    with hydra_errors():
+        read = OverridesParser.create().parse_override(f"values={value}").value()
+    if not isinstance(read, dict):
+        return {"KEY": ""}
+    return {str(k): str(v) for k, v in read.items()}
 
 
 def _run_one(words: Sequence[str]) -> None:
@@ -192,12 +202,12 @@ def main(argv: list[str] | None = None) -> int:
             "which can run code: name its case and values instead"
         )
     options = [word for word in words if word not in given.overrides]
+    given.overrides = _with_swept(given.overrides, many=given.multirun)
     sys.argv = ["morphtrack simulate", *options, *given.overrides]  # as Hydra reads it
     raise_hydra_errors()
     folder = str(conf_directory())
     if not (given.hydra_help or given.shell_completion):
         _check_choice(given.overrides)
-        _check_sweeper(given.overrides, many=given.multirun)
     settings = ("hydra", "+hydra", "~hydra")
     if not options and not any(w.startswith(settings) for w in given.overrides):
         _run_one(given.overrides)

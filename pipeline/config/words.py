@@ -53,7 +53,8 @@ def refusal_of(
         if "@" in key:
             return f"{word}: @ is for the defaults of a file: name a key of the case"
         if word.startswith("+"):
-            if not word.startswith("++") and not _unknown(key, config):
+            told = not key.startswith("hydra") and not _unknown(key, config)
+            if told and not word.startswith("++"):
                 return f"{word}: there is a {key} already: write it without +"
             continue
         unknown = _unknown(key, config)
