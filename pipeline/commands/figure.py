@@ -9,6 +9,7 @@ runs behind it as .trace.json.
 from collections.abc import Sequence
 from pathlib import Path
 
+from pipeline.results.saved_figure import CAPTION_FILE
 from pipeline.results.shown import Row
 from pipeline.steps.figure import FigureConfig, rows_of, run_step
 from pipeline.steps.figure_names import figure_names, module_of
@@ -44,6 +45,15 @@ def rows_drawn(figure: str, results: Path = RESULTS) -> list[Row]:
     return rows_of(record["config"]["labels"], needs)
 
 
+def _check_alone(figure: str, out: Path) -> None:
+    """Refuse a folder whose caption is that of another figure."""
+    if (out / CAPTION_FILE).exists() and not (out / f"{figure}.pdf").exists():
+        raise InputError(
+            f"{out} holds another figure, whose caption would be lost: give {figure} "
+            f"a folder of its own, such as --out {out / figure}"
+        )
+
+
 def arguments() -> OneLineParser:
     parser = OneLineParser("figure", __doc__)
     parser.add_argument("figure", help=f"one of {', '.join(figure_names())}")
@@ -77,6 +87,7 @@ def main(argv: list[str] | None = None) -> int:
     given = arguments().parse_args(argv)
     rows = _rows(given.row) or rows_drawn(given.figure)
     out = given.out or RESULTS / "drawn" / f"{given.figure}-{given.width}"
+    _check_alone(given.figure, out)
     config = FigureConfig(
         given.figure,
         tuple(row.label for row in rows),

@@ -175,6 +175,8 @@ def find_records(
     ------
     InputError
         where there is no folder, or no record in it
+    PermissionError
+        where this user may not list it
     """
     if not folder.is_dir():
         raise InputError(f"{folder} is no folder: name the one that holds the records")
@@ -182,7 +184,8 @@ def find_records(
     found: dict[str, FoundRecord] = {}
     for source in sources:
         beside = [one for one in sources if one.within == source.within]
-        for path in sorted((folder / source.within).glob("*")):
+        place = folder / source.within
+        for path in sorted(place.iterdir()) if place.is_dir() else ():
             if _form_of(path, beside, listed) is not source:
                 continue
             for record in _told_or_broken(path, source, listed):

@@ -63,6 +63,8 @@ def file_digest(path: Path) -> str:
     try:
         found = path.stat()
         return _file_digest(path, found.st_mtime_ns, found.st_size, found.st_ino)
+    except PermissionError:
+        raise
     except OSError as error:
         raise InputError(
             f"{path} cannot be read ({error.strerror}): give the path of a file"

@@ -101,3 +101,29 @@ def test_surroundings_are_told_and_the_next_plain_run_goes_on(
         os.utime(left, (0, 0))
     assert run(project, COMMAND).returncode == 0
     assert_whole(project)
+
+
+@ROOT_ONLY
+@pytest.mark.parametrize(
+    ("folder", "file", "told"),
+    [
+        (0o555, 0o444, ""),
+        (0o111, 0o444, "Permission denied: 'rec': give this user the right to"),
+        (0o444, 0o444, "Permission denied: 'rec/records.csv': give this user"),
+        (0o555, 0o000, "Permission denied: 'rec/own_weight_a.csv': give this user"),
+    ],
+)
+def test_records_that_this_user_may_only_read_are_compared_and_others_told(
+    folder: int, file: int, told: str, project: Path
+) -> None:
+    (project / "data").symlink_to(ROOT / "data")
+    (project / "rec").mkdir()
+    record = project / "rec" / "own_weight_a.csv"
+    record.write_bytes((ROOT / "data/silicone_beam/own_weight_a.csv").read_bytes())
+    record.chmod(file)
+    record.parent.chmod(folder)
+    rights = MEDDLING.replace("dac_override", "dac_override,-dac_read_search")
+    words = "-m pipeline measured silicone_beam --records rec"
+    done = run(project, f"setpriv {rights} {shlex.quote(sys.executable)} {words}")
+    assert done.returncode == (2 if told else 0), done.stderr
+    assert (told in done.stderr) and len(done.stderr.splitlines()) == bool(told)

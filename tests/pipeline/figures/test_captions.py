@@ -9,6 +9,7 @@ from jinja2 import Environment
 from PIL import Image
 
 from analysis.captions.markup import LATEX, as_html, written
+from pipeline.commands.figure import main
 from pipeline.results.caption_facts import caption_of
 from pipeline.results.saved_figure import CAPTION_FILE, caption_in
 from pipeline.results.shown import Row
@@ -101,6 +102,20 @@ def test_the_last_line_alone_names_the_runs_by_key(tmp_path: Path) -> None:
         text = (tmp_path / "figure" / name).read_text()
         assert KEY.search(text)
         assert not KEY.search(IDENTITY.sub("", text))
+
+
+def test_a_folder_holds_one_figure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = run_of("law", ("case=actuator_law",), tmp_path / "law")
+    drawn("huang-3", [run], tmp_path / "out")
+    text = caption_in(tmp_path / "out")
+    rows = ["--row", "law", str(run.simulated), "--out", str(tmp_path / "out")]
+    assert main(["dejong-5", *rows]) == 2
+    own = f"a folder of its own, such as --out {tmp_path / 'out' / 'dejong-5'}"
+    assert own in capsys.readouterr().err
+    assert caption_in(tmp_path / "out") == text
+    assert main(["huang-3", *rows]) == 0  # the same again is drawn over
 
 
 def test_runs_that_leave_out_what_the_caption_names_are_refused(tmp_path: Path) -> None:
