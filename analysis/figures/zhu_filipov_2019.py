@@ -37,7 +37,7 @@ VERDICT_COLOUR = {
 PRINTED = {"1-2-2-3": "lock", "1-1-1-2": "no", "1-2-1-2": "maybe"}  # Fig. 10b to d
 PRINTED_LOCKS = 7  # of 75, Fig. 10e
 JUMP = 4.0  # times the ways of the increments beside: past a limit point
-GROUND = "#8C8C8C"
+GROUND, PANEL = "#8C8C8C", "#9BC4E2"
 
 
 def contact_of_a_node(approach: pd.DataFrame, crossing: pd.DataFrame) -> Figure:
@@ -54,8 +54,8 @@ def contact_of_a_node(approach: pd.DataFrame, crossing: pd.DataFrame) -> Figure:
         a, b, c, d, e, f = panels
         _node_over_panel(a, np.array([[0.2, 0.2, 1.6], [0.2, 0.2, 0.05]]), [])
         _node_over_panel(d, np.array([[-0.6, -0.6, 0.5], [1.4, 1.4, 0.5]]), heights)
-        b.plot(approach["d"], approach["force"], color=SERIES[0])
-        c.plot(approach["d"], approach["stiffness"], color=SERIES[0])
+        b.plot(approach["d"], approach["force"], color="black")
+        c.plot(approach["d"], approach["stiffness"], color="black")
         looks = list(zip(heights, SERIES, ("-", "--", "-."), strict=False))
         for ax, column in ((e, "force"), (f, "stiffness")):
             for z, colour, dash in looks:
@@ -80,11 +80,11 @@ def contact_of_a_node(approach: pd.DataFrame, crossing: pd.DataFrame) -> Figure:
     return figure
 
 
-def _set_up_marks() -> list[Line2D]:
+def _set_up_marks() -> list[Line2D | Patch]:
     return [
-        Line2D([], [], color=SERIES[0], marker="^", label="panel"),
+        Patch(fc=PANEL, ec=SERIES[0], label="panel"),
         Line2D([], [], color="black", marker="o", ls="", label="node"),
-        Line2D([], [], color=ARROW, label="way of the node"),
+        Line2D([], [], color=ARROW, marker=">", ms=size(3.0), label="way of the node"),
     ]
 
 
@@ -94,7 +94,7 @@ def _node_over_panel(ax: Axes, way: Floats, heights: Sequence[float]) -> None:
     ends = [np.column_stack([way[:, :2], [z, z]]) for z in heights]
     everything = np.concatenate([corners, way, *ends])
     scene = PaintedScene((18.0, -30.0), 2.0)
-    scene.faces([corners], "#9BC4E2", edge=SERIES[0], width=0.8)
+    scene.faces([corners], PANEL, edge=SERIES[0], width=0.8)
     for own in ends or [way]:
         scene.arrows(own[:1], own[1:] - own[:1], ARROW, 0.8, lift=0.2)
         scene.dots(own[:1], "black", 3.0, lift=0.2)

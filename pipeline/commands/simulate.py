@@ -124,7 +124,7 @@ def _check_choice(words: Sequence[str]) -> None:
 
 
 def _with_swept(words: Sequence[str], *, many: bool) -> list[str]:
-    """The words; those for Hydra's sweeper as KEY=VALUE, which is what it makes of them."""
+    """The words; those for Hydra's sweeper as what it makes of them, KEY=VALUE."""
     above, swept, own = "hydra.sweeper.params", list[str](), list[str]()
     for word in words:
         key, _, value = word.lstrip("+~").partition("=")

@@ -126,4 +126,5 @@ def test_records_that_this_user_may_only_read_are_compared_and_others_told(
     words = "-m pipeline measured silicone_beam --records rec"
     done = run(project, f"setpriv {rights} {shlex.quote(sys.executable)} {words}")
     assert done.returncode == (2 if told else 0), done.stderr
-    assert (told in done.stderr) and len(done.stderr.splitlines()) == bool(told)
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == bool(told)

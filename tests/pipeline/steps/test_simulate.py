@@ -215,7 +215,7 @@ def test_values_of_the_sweeper_are_the_words_that_hydra_makes_of_them(
 
 @pytest.mark.parametrize("word", ["+hydra.sweeper.params=3", "~hydra.sweeper.params"])
 def test_values_of_the_sweeper_without_a_key_are_refused(word: str) -> None:
-    with pytest.raises(InputError, match="write KEY=VALUE,... beside --multirun"):
+    with pytest.raises(InputError, match=r"write KEY=VALUE,\.\.\. beside --multirun"):
         _with_swept([word], many=True)
 
 
