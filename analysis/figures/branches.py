@@ -31,7 +31,8 @@ from sim.arrays import Floats, Ints
 SHOWN = 2  # branches with a panel of their own
 SHAPES = 4  # configurations drawn each way
 DASHES = ("-", "--", ":", "-.")
-COLOURS = (SIMULATED, SCANNED, ERROR, TARGET)
+COLOURS = (SIMULATED, SCANNED, ERROR, TARGET)  # of branches
+ONE_WAY, OTHER_WAY = "#009E73", "#CC79A7"  # along one of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +90,8 @@ def _legend(figure: Figure) -> None:
     ]
     ways = [
         ("where branches meet", ERROR),
-        ("one way", SIMULATED),
-        ("other way", SCANNED),
+        ("one way", ONE_WAY),
+        ("other way", OTHER_WAY),
     ]
     lines += [Line2D([], [], color=c, marker="o", ms=2.5, mfc="white", label=name)
               for name, c in ways]  # fmt: skip
@@ -115,7 +116,7 @@ def _draw_row(panels: Sequence[Axes], letter: str, run: Branching) -> None:
 def _draw_branch(ax: Axes, run: Branching, branch: int, everything: Floats) -> None:
     scene = scene_of(everything, run.view)
     draw_mechanism(scene, run.r[0], run.bodies, colour=ERROR, alpha=0.35)
-    for way, colour in ((1, SIMULATED), (-1, SCANNED)):
+    for way, colour in ((1, ONE_WAY), (-1, OTHER_WAY)):
         path = run.along(branch, way)
         chosen = np.linspace(0, len(path) - 1, SHAPES).round().astype(int)[1:]
         for i, pale in zip(chosen, (0.3, 0.5, 1.0), strict=True):

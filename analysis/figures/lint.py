@@ -59,6 +59,7 @@ def faults(figure: Figure) -> list[str]:
         texts = list(_texts(figure))
         found = [
             *(f"laid out: {one.message}" for one in said),
+            *_tall(figure),
             *_letters(figure),
             *_sizes(texts),
             *_powers(texts),
@@ -74,6 +75,12 @@ def faults(figure: Figure) -> list[str]:
             *_colours(figure, texts),
         ]
     return list(dict.fromkeys(found))
+
+
+def _tall(figure: Figure) -> Iterator[str]:
+    height = float(figure.get_figheight()) / MM
+    if height > page().tallest_mm + ROUND:
+        yield f"{height:.0f} mm tall: a page has {page().tallest_mm:.0f}"
 
 
 def panels_of(figure: Figure) -> list[Axes]:

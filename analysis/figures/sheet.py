@@ -47,7 +47,7 @@ class PanelGrid:
 
 
 def sheet(*groups: PanelGrid, more: float = 0.0) -> tuple[Figure, list[list[Axes]]]:
-    """A figure of this page, and the panels of each group in order.
+    """A figure of this page, no taller than it, and the panels of each group in order.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def sheet(*groups: PanelGrid, more: float = 0.0) -> tuple[Figure, list[list[Axes
     if sum(group.count for group in groups) == 1:  # a panel alone fills a column
         width = min(width, ALONE * big)
     figure = Figure(
-        figsize=(width * MM, (sum(heights) + more) * MM * big),
+        figsize=(width * MM, min(sum(heights) + more, page().tallest_mm) * MM * big),
         layout="constrained",
     )
     engine = figure.get_layout_engine()

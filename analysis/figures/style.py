@@ -33,6 +33,7 @@ FAINT = "#5A5A5A"
 MM = 1 / 25.4  # inches
 SLIDE = "slide"
 WIDTHS_MM = (89.0, 120.0, 183.0)  # a column, a column and a half, a page
+TALLEST_MM = 235.0  # of a printed page, lines below the art left out
 SLIDE_MM, ENLARGED = 254.0, 2.0  # as wide as a slide, and what letters are enlarged by
 TEXT, LETTER = 7.0, 8.0  # pt at printed size: text, and the letters of panels
 UNIT = "unit"  # of length of a case
@@ -61,6 +62,11 @@ class PageSize:
     def room_mm(self) -> float:
         """The width in units in which letters have their printed size."""
         return self.width_mm / self.enlarged
+
+    @property
+    def tallest_mm(self) -> float:
+        """How tall a figure may be; on a slide there is no telling."""
+        return TALLEST_MM if self.enlarged == 1.0 else float("inf")
 
 
 _page: ContextVar[PageSize] = ContextVar("page", default=PageSize())  # noqa: B039 - it is frozen

@@ -15,7 +15,7 @@ from matplotlib.patches import Patch, Rectangle
 from analysis.figures.origami_runs import SERIES, OrigamiRun, picture, say_runs
 from analysis.figures.scene import PaintedScene, show
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.sheets import ARROW, sheet_marks, show_sheet
+from analysis.figures.sheets import ARROW, PANEL, sheet_marks, show_sheet
 from analysis.figures.style import (
     FAINT,
     legend_below,
@@ -37,7 +37,7 @@ VERDICT_COLOUR = {
 PRINTED = {"1-2-2-3": "lock", "1-1-1-2": "no", "1-2-1-2": "maybe"}  # Fig. 10b to d
 PRINTED_LOCKS = 7  # of 75, Fig. 10e
 JUMP = 4.0  # times the ways of the increments beside: past a limit point
-GROUND, PANEL = "#8C8C8C", "#9BC4E2"
+GROUND = "#8C8C8C"
 
 
 def contact_of_a_node(approach: pd.DataFrame, crossing: pd.DataFrame) -> Figure:

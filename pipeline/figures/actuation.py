@@ -19,7 +19,7 @@ it is large, at its dead centres. Peaks are as high as the {{ rows[0].result.ste
 samples. **b**, energy of a truss of two bars by the way of its driven node: rests
 without the driver (circles: stable; triangle: on the barrier of {{
 rows[1].result.barrier | sig }}), in the case's units. **c**, a folded sheet, each
-crease coloured by how far it turns with the driver (red) `{{ rows[2].result.drivers
+crease coloured by how far it turns with the driver (orange) `{{ rows[2].result.drivers
 }}`.
 """
 

@@ -19,9 +19,9 @@ mean square of the nodes in the structure's unit of length, about the configurat
 (dot).
 {% for row in rows -%}
 **{{ 'abcdefghijkl'[loop.index0] }}**, `{{ row.label }}`: {{ row.result.branches }}
-branches {%- if row.result.configuration == 'saddle' %} from a saddle, where
-$\mathcal{E}$, eq. (5) of [dJ23], is {{ row.result.E_there | sig }}{% endif %}, {{
-row.result.steps }} steps.
+{% if row.result.configuration == 'saddle' %}ways down from a saddle, where
+$\mathcal{E}$, eq. (5) of [dJ23], is {{ row.result.E_there | sig }}
+{%- else %}branches{% endif %}, {{ row.result.steps }} steps.
 {% endfor %}
 """
 

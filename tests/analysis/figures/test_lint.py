@@ -49,6 +49,7 @@ def sound() -> tuple[Figure, list[Axes]]:
 
 
 PLANTED: dict[str, tuple[Fault, str]] = {
+    "tall": (lambda f, _: f.set_figheight(12.0), "305 mm tall"),
     "order": (lambda _, p: p[1].set_title("d", loc="left", weight="bold"), "letters"),
     "bold": (lambda _, p: p[1].set_title("b", loc="left", weight="normal"), "not bold"),
     "small": (lambda _, p: p[0].text(0.5, 1.5, "x", fontsize=5), "has 5.0 pt"),
@@ -145,6 +146,14 @@ def test_a_narrow_page_has_panels_below_each_other() -> None:
         for own in (panels, below)
     ]
     assert rows == [1, 2]
+
+
+def test_many_panels_are_as_tall_as_a_page_and_no_taller() -> None:
+    for width, tall in ((89, 235.0), (183, 120.0)):
+        with drawn_for(width), styled():
+            figure, (panels,) = sheet(PanelGrid(12, 42.0, 40.0))
+        assert figure.get_figheight() * 25.4 == pytest.approx(tall)
+        assert len(panels) == 12
 
 
 def test_a_width_that_is_none_is_refused() -> None:
