@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from analysis.measured.series import RecordInputs
-from pipeline.cases.measured.tendon_tentacle import TendonTentacle, torques_of
+from pipeline.cases.measured.tendon_tentacle import BASE, TendonTentacle, torques_of
 from pipeline.config.building import build
 from pipeline.config.measured_file import read_set
 from pipeline.formats.record_files import FoundRecord
@@ -73,17 +73,36 @@ def test_inputs_read_no_place_of_a_marker(tmp_path: Path) -> None:
     said = {"torque_1_Nm": "0.12", "torque_2_Nm": "0"}
     found = MODEL.inputs(FoundRecord("new_3", bare, said))
     assert found.numbers["tension_1_N"] == pytest.approx(0.12 / 0.0325)
-    assert found.words == {"setup": "200"}
+    assert found.words == {"setup": "200", "mounting": "200a"}
 
 
 def test_thinned_frames_tell_the_set_up_by_the_base_marker(tmp_path: Path) -> None:
     thin = changed(tmp_path)
     said = {"torque_1_Nm": "0.12", "torque_2_Nm": "0"}
     found = MODEL.inputs(replace(thin, said=said))
-    assert found.words == {"setup": "240"}
+    assert found.words == {"setup": "240", "mounting": "240"}
     moved = changed(tmp_path, base_x_m=0.3)
     with pytest.raises(InputError, match="nor is its base marker where they saw it"):
         MODEL.inputs(replace(moved, said=said))
+
+
+def test_the_base_marker_tells_mountings_apart() -> None:
+    """Within one 0.2 mm from their middle at most, 0.6 mm between two at least."""
+    base: dict[str, list[np.ndarray]] = {}
+    told = pd.read_csv(FOLDER / "records.csv", dtype=str)
+    for file, rate in told[["file", "rate_Hz"]].to_numpy().tolist():
+        one = record(file.removesuffix(".csv"), rate_Hz=rate)
+        places = one.columns(BASE).to_numpy().mean(axis=0)
+        base.setdefault(MODEL.inputs(one).words["mounting"], []).append(1e3 * places)
+    assert {name: len(own) for name, own in base.items()} == {
+        "200a": 3, "200b": 4, "240": 7,
+    }  # fmt: skip
+    middle = {name: np.mean(own, axis=0) for name, own in base.items()}
+    for name, own in base.items():
+        assert max(np.linalg.norm(p - middle[name]) for p in own) < 0.2
+    names = list(middle)
+    for i, a in enumerate(names):
+        assert all(np.linalg.norm(middle[a] - middle[b]) > 0.6 for b in names[:i])
 
 
 def test_means_in_another_unit_are_refused(tmp_path: Path) -> None:
@@ -121,6 +140,8 @@ def test_frames_that_cannot_be_are_refused(
         ("arm_7", {}, "its torques are not known"),
         (LEVEL, {"rate_Hz": "100"}, "camera set-ups have 200 and 240 Hz"),
         (LEVEL, {"torque_1_Nm": "-0.1", "torque_2_Nm": "0"}, "give 0 to 1"),
+        ("m12_u002", {"rate_Hz": "200"}, "say mounting, 200a or 200b"),
+        (LEVEL, {"mounting": "3"}, "mounting is 3: give 200a, 200b, 240"),
     ],
 )
 def test_what_cannot_be_predicted_is_named_with_its_reason(
@@ -168,7 +189,15 @@ def test_tension_arrives_less_what_is_lost_times_shares() -> None:
     there = replace(inputs, numbers={**inputs.numbers, "tension_1_N": arrives})
     expected = pytest.approx(places(there), abs=1e-4)
     assert places(inputs, lost_240=1.0, **passed) == expected
-    assert places(inputs, lost_240=1.0, lost_200=0.5, pull_2=2.0, **passed) == expected
+    assert places(inputs, lost_240=1.0, lost_200a=0.5, pull_2=2.0, **passed) == expected
+
+
+def test_tension_of_a_mounting_reaches_its_levels_only() -> None:
+    for name, own, other in (("m1_u02", "200a", "200b"), ("m2_u02", "200b", "200a")):
+        inputs = MODEL.inputs(record(name, rate_Hz="200"))
+        first = places(inputs)
+        assert places(inputs, **{f"pull_{other}": 1.3, f"lost_{other}": 0.5}) == first
+        assert places(inputs, **{f"pull_{own}": 1.1}) != first
 
 
 def test_a_tendon_that_gets_less_than_is_lost_does_not_pull() -> None:
