@@ -1,5 +1,6 @@
 """A ball bar in a scan: two spheres whose distance is calibrated give the scale."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -42,15 +43,32 @@ class ScaleByBar:
     permitted: bool = True
 
 
-def bars_among(
+@dataclass(frozen=True)
+class PairForBar:
+    """Two spheres that may be a bar's.
+
+    Parameters
+    ----------
+    length_mm, u_mm : their distance, its standard uncertainty with that of the bar
+    off_mm, allowed_mm : how far from the bar's length, and how far it may be
+    """
+
+    spheres: tuple[int, int]
+    length_mm: float
+    u_mm: float
+    off_mm: float
+    allowed_mm: float
+
+
+def pairs_for_bar(
     bar: CalibratedBar,
     centres_mm: Floats,
     covariance_mm2: Floats,
     loose: Ints,
     scale_sd: float,
     form_sd_mm: float = 0.0,
-) -> list[ScaleByBar]:
-    """The pairs of loose spheres that are as far apart as the bar is long.
+) -> Iterator[PairForBar]:
+    """The pairs of loose spheres beside a bar.
 
     Parameters
     ----------
@@ -60,7 +78,6 @@ def bars_among(
     scale_sd : relative, what the scanner's scale may be off
     form_sd_mm : of each centre along each axis, beyond its covariance
     """
-    found = []
     for i, j in combinations(map(int, loose), 2):
         apart = centres_mm[j] - centres_mm[i]
         length = float(np.linalg.norm(apart))
@@ -69,9 +86,32 @@ def bars_among(
         gradient[3 * i : 3 * i + 3] = -apart / length
         variance = gradient @ covariance_mm2 @ gradient
         u = float(np.sqrt(variance + 2 * form_sd_mm**2 + bar.u_mm**2))
-        if abs(length - bar.length_mm) <= REACH * np.hypot(u, scale_sd * length):
-            found.append(ScaleByBar((i, j), bar.length_mm / length, u / length))
-    return found
+        allowed = REACH * float(np.hypot(u, scale_sd * length))
+        off = abs(length - bar.length_mm)
+        yield PairForBar((i, j), length, u, off, allowed)
+
+
+def bars_of(bar: CalibratedBar, pairs: Iterable[PairForBar]) -> list[ScaleByBar]:
+    """Those of the pairs that are as far apart as the bar is long."""
+    return [
+        ScaleByBar(p.spheres, bar.length_mm / p.length_mm, p.u_mm / p.length_mm)
+        for p in pairs
+        if p.off_mm <= p.allowed_mm
+    ]
+
+
+def nearest_told(
+    bar: CalibratedBar, pairs: Sequence[PairForBar], scale_sd: float
+) -> str:
+    """Of pairs that are all too long or too short, how far the nearest is off."""
+    if not pairs or bars_of(bar, pairs):
+        return ""
+    near = min(pairs, key=lambda pair: pair.off_mm)
+    return (
+        f": the nearest are {near.length_mm:.3f} mm, {near.off_mm:.3f} mm off, where "
+        f"{near.allowed_mm:.3f} mm is allowed (three standard uncertainties, of scale "
+        f"{100 * scale_sd:g} %): correct the bar's length, or state the scanner's scale"
+    )
 
 
 def with_stated(by_bar: ScaleByBar, stated_sd: float | None) -> ScaleByBar:

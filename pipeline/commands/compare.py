@@ -7,10 +7,11 @@ labels.png and labels.html: the scan with the node on every sphere.
 """
 
 from argparse import Namespace
-from dataclasses import fields
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
+from analysis.validation.uncertainty import UncertaintyOptions
 from pipeline.formats.printed_scale import SCALE_HELP, scale_mm
 from pipeline.results.verdicts import told_comparison
 from pipeline.scans.spheres import read_spheres
@@ -44,13 +45,18 @@ def arguments() -> OneLineParser:
         parser.add_argument(
             flag, dest=field.name, metavar="X",
             type=str if field.default == "" else float,
-            help=SCALE_HELP if own else said(field.name, field.default or None),
+            help=SCALE_HELP if own else said(field.name, _default(field)),
         )  # fmt: skip
     parser.add_argument(
         "--lab", type=Path, metavar="FILE",
         help="the bench; conf/lab.yaml if not given and the scan is real",
     )  # fmt: skip
     return parser
+
+
+def _default(of: Field[Any]) -> object:
+    """What stands for an option that is not given, if that is something."""
+    return of.default or getattr(UncertaintyOptions, of.name, None) or None
 
 
 def stated(given: Namespace) -> dict[str, Any]:

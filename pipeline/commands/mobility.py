@@ -44,6 +44,8 @@ def report(found: Mobility, structure: Structure, nearby: int | None) -> list[st
         f"redundant       {len(found.redundant)}",
         f"mobility        {found.mobility}",
     ]
+    if found.mobility == 0:
+        lines.append("nothing of it can move: a structure, not a mechanism")
     names = [structure.constraints.name_of_row(int(i)) for i in found.redundant[:NAMED]]
     if names:
         more = len(found.redundant) - len(names)

@@ -96,13 +96,14 @@ COMPARISON = """\
   scan: [scans/front.ply, scans/back.ply] # each file is a view of the same print
   unit: mm # of the numbers in these files: mm, cm, m or inch
   sphere_radius_mm: 6 # of the printed balls
-  scale_mm: 40 # mm of the print per unit of the case; 1 for a mechanism in mm
+  scale_mm: 40 # mm of the print per unit of the case; 1 for a file in mm
   settings:
     S_margin: 0.02 # largest acceptable error of the shape factor
     node_margin_mm: 3.0 # and of the nodes, root mean square
     E_margin: 0.02
-    printing_sd_mm: 0.03 # error of a node's place on its bodies, along each axis
-    joint_play_sd_mm: 0.1 # of a node where rigid bodies leave it free
+    # printing_sd_mm: 0.03 # error of a node's place on its bodies, along each axis
+    # joint_play_sd_mm: 0.1 # of a node where rigid bodies leave it free
+    # print_scale_sd: 0.001 # of the printer's scale; these are what else is assumed
 """
 STUDY = """\
 # A study of your own: one case, values of its keys, a run for each combination.

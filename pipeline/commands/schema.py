@@ -13,13 +13,12 @@ from pydantic import BaseModel
 
 from pipeline.cases.loaded import LoadedFile
 from pipeline.formats.rod_entries import RodFile
-from pipeline.formats.structure_file import StructureFile
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, command
 
 MODELS: dict[str, type[BaseModel]] = {
-    "structure": StructureFile,
-    "loaded": LoadedFile,
+    "structure": LoadedFile,
+    "loaded": LoadedFile,  # its name of before
     "robot": RodFile,
 }
 
@@ -29,7 +28,7 @@ def arguments() -> OneLineParser:
     parser.add_argument(
         "kind",
         choices=MODELS,
-        help="structure: a structure file; loaded: one with springs, loads, supports; "
+        help="structure: a structure file, springs, loads and supports among it; "
         "robot: a file of rods",
     )
     return parser

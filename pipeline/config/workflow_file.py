@@ -46,6 +46,7 @@ class Compared(Entry):
     ingest : further settings of pipeline.steps.ingest.Ingest, such as decimal_comma
     lab : what differs from conf/lab.yaml
     expect : verdict that a control must get, or ""
+    scale_is_shared : whether its scale_mm is that of all comparisons
     """
 
     name: str
@@ -57,6 +58,7 @@ class Compared(Entry):
     overrides: Words = ()
     input_draws: Count = 100
     expect: Literal["", "agrees", "differs", "cannot tell"] = ""
+    scale_is_shared: bool = False
     settings: Settings = Field(default_factory=dict)
     ingest: Settings = Field(default_factory=dict)
     lab: Settings = Field(default_factory=dict)
@@ -209,7 +211,10 @@ def with_shared(whole: Mapping[str, Any]) -> dict[str, Any]:
     shared = whole.get("shared") or {}
     comparisons = _section(whole, "comparisons")
     return {k: v for k, v in whole.items() if k != "shared"} | {
-        "comparisons": {n: {**shared, **entry} for n, entry in comparisons.items()},
+        "comparisons": {
+            n: {**shared, "scale_is_shared": "scale_mm" not in entry, **entry}
+            for n, entry in comparisons.items()
+        },
         "series": _section(whole, "series"),
         "figures": _section(whole, "figures"),
     }

@@ -14,6 +14,7 @@ from pipeline.formats.svg_size import svg_metres
 from sim.origami.pattern.fold_format import Unassigned, read_pattern
 from sim.origami.pattern.pattern import CreasePattern
 
+JOIN = "(J, yellow)"
 PLACE = re.compile(r"at \(([-+.e\d]+), ([-+.e\d]+)\)")  # as patterns tell them
 DRAWINGS: dict[str, Callable[[str], dict[str, Any]]] = {
     ".cp": cp_entries,
@@ -52,8 +53,14 @@ def fold_file(
 
 
 def _as_drawn(path: str, said: str) -> str:
-    """A refusal with the places of an SVG file as it has them, y downwards."""
-    if Path(path).suffix.lower() != ".svg":
+    """A refusal with the places of an SVG file as it has them, y downwards.
+
+    A CP file has no kind of line that ties a hole to the sheet.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix == ".cp" and JOIN in said:
+        return f"{said}; CP has no such line: save a sheet with holes as FOLD or SVG"
+    if suffix != ".svg":
         return said
     return PLACE.sub(lambda at: f"at ({at[1]}, {0.0 - float(at[2]):.6g})", said)
 

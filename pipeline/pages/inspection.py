@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,8 +14,9 @@ from analysis.figures.form_map import form_map
 from analysis.figures.scan_picture import scan_picture
 from analysis.validation.ball_bar import (
     CalibratedBar,
-    ScaleByBar,
-    bars_among,
+    bars_of,
+    nearest_told,
+    pairs_for_bar,
     with_stated,
 )
 from analysis.validation.inspection import (
@@ -83,11 +83,18 @@ def known_scanner(lab: Lab, table: SphereTable) -> KnownScanner:
     scale = SCAN_SCALE_SD if stated is None else stated
     if lab.ball_bar is None:
         return KnownScanner(scale, form, 1.0, learnt)
-    found = _bars(given, table, max(scale, SCAN_SCALE_SD), form)
+    bar = CalibratedBar(given["ball_bar_mm"], given["ball_bar_u_mm"])
+    whole, sd = table.covariance_mm2, max(scale, SCAN_SCALE_SD)
+    every = np.arange(len(table.names))
+    pairs = [*pairs_for_bar(bar, table.centres_mm, whole, every, sd, form)]
+    found = bars_of(bar, pairs)
     if len(found) != 1:
         many = "no" if not found else len(found)
-        remark = f"{many} pairs of spheres are as far apart as {lab.ball_bar.name}"
-        return KnownScanner(scale, form, 1.0, learnt, f"{remark}: it is not used")
+        remark = (
+            f"{lab.ball_bar.name} is not used: {many} pairs of spheres are "
+            f"{bar.length_mm:g} mm apart{nearest_told(bar, pairs, sd)}"
+        )
+        return KnownScanner(scale, form, 1.0, learnt, remark)
     by_bar = with_stated(found[0], stated)
     ends = " and ".join(table.names[i] for i in by_bar.spheres)
     learnt[SCAN_SCALE] = f"ball bar {lab.ball_bar.called} (spheres {ends})"
@@ -95,15 +102,6 @@ def known_scanner(lab: Lab, table: SphereTable) -> KnownScanner:
         learnt[SCAN_SCALE] += f", {named}"
     remark = "" if by_bar.permitted else f"the ball bar contradicts {named}"
     return KnownScanner(by_bar.u, form, by_bar.factor, learnt, remark)
-
-
-def _bars(
-    given: Mapping[str, Any], table: SphereTable, scale_sd: float, form_mm: float
-) -> list[ScaleByBar]:
-    bar = CalibratedBar(given["ball_bar_mm"], given["ball_bar_u_mm"])
-    every = np.arange(len(table.names))
-    where = table.centres_mm, table.covariance_mm2, every
-    return bars_among(bar, *where, scale_sd, form_mm)
 
 
 def read_tolerances(path: Path, names: Sequence[str]) -> list[Tolerance]:

@@ -117,7 +117,7 @@ def _filled(template: str, facts: Mapping[str, Any]) -> str:
     except (ValueError, TypeError, KeyError) as error:
         begins = " ".join(template.split()[:6])
         raise InputError(
-            f"the text {begins!r}... cannot be filled ({error}): see docs/own.md for "
+            f"the text {begins!r}... cannot be filled ({error}): docs/own_files.md has "
             "what a draft may name"
         ) from error
 

@@ -8,7 +8,13 @@ import numpy as np
 
 from analysis.labels.assign import Labels
 from analysis.labels.mechanism import Mechanism
-from analysis.validation.ball_bar import ScaleByBar, bars_among, with_stated
+from analysis.validation.ball_bar import (
+    ScaleByBar,
+    bars_of,
+    nearest_told,
+    pairs_for_bar,
+    with_stated,
+)
 from analysis.validation.uncertainty import (
     SCAN_SCALE,
     SCAN_SCALE_SD,
@@ -98,14 +104,15 @@ def seen_bar(
     sd = max(uncertainty.scan_scale_sd, SCAN_SCALE_SD)  # what is stated may be wrong
     form = uncertainty.scan_form_sd_mm
     whole = table.covariance_mm2
-    found = bars_among(bar, table.centres_mm, whole, loose, sd, form)
+    pairs = [*pairs_for_bar(bar, table.centres_mm, whole, loose, sd, form)]
+    found = bars_of(bar, pairs)
     if len(found) != 1:
         many = f"{len(found)} pairs" if found else "no two"
         return SeenBar(
             name,
             None,
             f"the {name} is not used: {many} of the {len(loose)} spheres that are no "
-            f"node's are {bar.length_mm:g} mm apart",
+            f"node's are {bar.length_mm:g} mm apart{nearest_told(bar, pairs, sd)}",
         )
     stated = stated_scale_sd(settings)
     scale = with_stated(found[0], stated)

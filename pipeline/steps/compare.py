@@ -53,8 +53,8 @@ class ComparisonSettings:
     k, S_margin, node_margin_mm, E_margin : see
         analysis.validation.comparison.Acceptance
     registration_sd_mm, scan_scale_sd, print_scale_sd, printing_sd_mm,
-    joint_play_sd_mm : see analysis.validation.uncertainty.UncertaintyOptions; a scale
-        that is not stated is assumed, and named where it decides
+    joint_play_sd_mm : see analysis.validation.uncertainty.UncertaintyOptions,
+        whose defaults stand for what is not stated
     scan_mpe_mm, scan_mpe_length_mm : in place of scan_scale_sd, see
         analysis.validation.uncertainty.certified_scale_sd
     scan_form_mpe_mm : see analysis.validation.uncertainty.certified_form_sd_mm
@@ -68,7 +68,7 @@ class ComparisonSettings:
     S_margin: float = Acceptance.S_margin
     node_margin_mm: float = Acceptance.node_margin_mm
     E_margin: float = Acceptance.E_margin
-    registration_sd_mm: float = UncertaintyOptions.registration_sd_mm
+    registration_sd_mm: float | None = None
     scan_scale_sd: float | None = None
     scan_mpe_mm: float | None = None
     scan_mpe_length_mm: float | None = None
@@ -77,9 +77,9 @@ class ComparisonSettings:
     ball_bar_mm: float | None = None
     ball_bar_u_mm: float | None = None
     ball_bar: str = ""
-    print_scale_sd: float = UncertaintyOptions.print_scale_sd
-    printing_sd_mm: float = UncertaintyOptions.printing_sd_mm
-    joint_play_sd_mm: float = UncertaintyOptions.joint_play_sd_mm
+    print_scale_sd: float | None = None
+    printing_sd_mm: float | None = None
+    joint_play_sd_mm: float | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.scale_mm < np.inf:
@@ -95,7 +95,8 @@ class ComparisonSettings:
     def uncertainty(self) -> UncertaintyOptions:
         """What is known of scanner, printer and joints."""
         names = {f.name for f in fields(UncertaintyOptions)}
-        given = {k: v for k, v in asdict(self).items() if k in names}
+        own = {k: v for k, v in asdict(self).items() if v is not None}
+        given = {k: v for k, v in own.items() if k in names}
         scale_sd = stated_scale_sd(asdict(self))
         return UncertaintyOptions(
             **given
@@ -153,7 +154,8 @@ def run_step(
             seen.uncertainty,
             config.acceptance,
         )
-        judged = with_printing_error_told(judge_scan(*given), *given)
+        judged = _worst_told(judge_scan(*given))
+        judged = with_printing_error_told(judged, *given)
         if seen.bar.scale is None and stated_scale_sd(asdict(config)) is None:
             judged = with_scanner_scale_told(judged, *given)
         judged = _mirror_told(judged, seen.scale_mm * run.r[-1])
@@ -174,6 +176,14 @@ def run_step(
     if pictured and (spheres / "points.npy").is_file():
         label_picture.run_step(spheres, out, out)
     return row
+
+
+def _worst_told(judged: Judged) -> Judged:
+    """The same; where it differs, with the node that is off most."""
+    if judged.comparison.verdict is not Verdict.DIFFERS:
+        return judged
+    node, apart, u = _worst_node(judged)
+    return judged.because(f"most node {node}: {apart:.2f} mm, u {u:.2f} mm")
 
 
 def _mirror_told(judged: Judged, nodes_mm: Floats) -> Judged:
@@ -274,20 +284,27 @@ def _factor_columns(config: ComparisonSettings, judged: Judged) -> dict[str, Any
     }
 
 
+def _worst_node(judged: Judged) -> tuple[int, float, float]:
+    """The node that is farthest for its uncertainty, how far, and its uncertainty."""
+    c = judged.comparison
+    apart = np.linalg.norm(c.alignment.difference, axis=1)
+    worst = int(np.argmax(apart / c.node_u_mm))
+    node = int(np.flatnonzero(judged.used)[worst])
+    return node, float(apart[worst]), float(c.node_u_mm[worst])
+
+
 def _node_columns(config: ComparisonSettings, judged: Judged) -> dict[str, Any]:
     """Node distances: all of them, and the one that is farthest for its uncertainty."""
     c = judged.comparison
-    used = np.flatnonzero(judged.used)
-    apart = np.linalg.norm(c.alignment.difference, axis=1)
-    worst = int(np.argmax(apart / c.node_u_mm))
+    node, apart, u = _worst_node(judged)
     return {
         "rms_mm": c.checks.rms_mm.error,
         "rms_u_val_mm": c.checks.rms_mm.u,
         "rms_limit_mm": c.checks.rms_mm.limit,
         "node_margin_mm": config.node_margin_mm,
-        "worst_node": int(used[worst]),
-        "worst_mm": float(apart[worst]),
-        "worst_u_mm": float(c.node_u_mm[worst]),
+        "worst_node": node,
+        "worst_mm": apart,
+        "worst_u_mm": u,
         "worst_limit_u": c.checks.worst.limit,
     }
 

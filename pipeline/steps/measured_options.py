@@ -7,7 +7,7 @@ HELP = {
     "node_margin_mm": "largest acceptable root mean square of the node distances",
     "E_margin": "largest acceptable error of E",
     "registration_sd_mm": "of each sphere, from merging views, beyond the ingest's own",
-    "scan_scale_sd": "relative, of the scanner's scale; 0.001 is assumed if not given",
+    "scan_scale_sd": "relative, of the scanner's scale",
     "scan_mpe_mm": "in its place: largest error its certificate permits a length",
     "scan_mpe_length_mm": "the longest length of the certificate",
     "scan_form_mpe_mm": "largest probing form error (PF) its certificate permits",

@@ -17,6 +17,7 @@ from analysis.validation.uncertainty import (
     SCATTER,
     STOP,
     VIEWS,
+    UncertaintyOptions,
     certified_scale_sd,
 )
 
@@ -26,13 +27,15 @@ BAR = ("ball_bar_mm", "ball_bar_u_mm")
 LEARNT = {
     CENTRES: "the scan itself, as the ingest says",
     SCATTER: "rigid lengths in the scan",
-    VIEWS: "stated: registration_sd_mm",
     STOP: "last steps of the simulation",
     INPUT: "prints drawn through the solver",
     POSE: "points of the target in the scan",
-    PRINT_SCALE: "stated: print_scale_sd",
-    PRINTING: "stated: printing_sd_mm",
-    PLAY: "stated: joint_play_sd_mm",
+}
+STATED = {
+    VIEWS: "registration_sd_mm",
+    PRINT_SCALE: "print_scale_sd",
+    PRINTING: "printing_sd_mm",
+    PLAY: "joint_play_sd_mm",
 }
 
 
@@ -90,4 +93,11 @@ def learnt_from(settings: Mapping[str, Any]) -> dict[str, str]:
     else:
         scale = f"assumed, {100 * SCAN_SCALE_SD:g} %: nobody stated it"
     form = settings.get("scan_certificate") or "stated: scan_form_mpe_mm"
-    return LEARNT | {SCAN_SCALE: scale, FORM: str(form)}
+    known = {source: _stated(settings, name) for source, name in STATED.items()}
+    return LEARNT | known | {SCAN_SCALE: scale, FORM: str(form)}
+
+
+def _stated(settings: Mapping[str, Any], name: str) -> str:
+    if settings.get(name) is not None:
+        return f"stated: {name}"
+    return f"default {getattr(UncertaintyOptions, name):g}: nobody stated {name}"

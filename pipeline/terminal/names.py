@@ -1,5 +1,6 @@
 """What is said of a name that nothing has: which names come close to it."""
 
+import re
 from collections.abc import Collection
 from difflib import get_close_matches
 
@@ -8,8 +9,13 @@ from pipeline.terminal.errors import InputError
 
 def close_to(name: str, known: Collection[str]) -> str:
     """A question that offers the names nearest to `name`; empty where none is near."""
-    near = get_close_matches(name, known)
+    near = get_close_matches(name, known) or _by_a_part(name, known)[:3]
     return f"did you mean {' or '.join(near)}?" if near else ""
+
+
+def _by_a_part(name: str, known: Collection[str]) -> list[str]:
+    """Those that have a word close to `name`, as rod_file,path=arm.yaml has arm."""
+    return [k for k in known if get_close_matches(name, re.split(r"[^a-zA-Z0-9_]", k))]
 
 
 def no_such(said: str, name: str, known: Collection[str]) -> InputError:

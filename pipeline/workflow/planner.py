@@ -56,6 +56,7 @@ class Planner:
         self.jobs: dict[str, Job] = {}
         self._names: set[tuple[str, str]] = set()
         self.studies: dict[str, tuple[Study, list[Member]]] = {}
+        self.units: dict[str, str] = {}  # of structures, by the key of their run
 
     def add(self, job: Job) -> Job:
         """The job, once; of two that are called the same, the second is numbered.
@@ -93,8 +94,10 @@ class Planner:
     def simulation(self, name: str, overrides: Sequence[str]) -> Job:
         """The run of a case with its overrides."""
         config = self.composer.compose("simulate", overrides)
-        sound_case(config)
-        return self.add(planned_case(name, config))
+        case = sound_case(config)
+        job = self.add(planned_case(name, config))
+        self.units[job.key] = getattr(getattr(case, "structure", None), "unit", "")
+        return job
 
     def study(self, name: str) -> list[tuple[str, Job]]:
         """The runs of a study by label."""

@@ -28,12 +28,15 @@ from pipeline.workflow.measured_set import set_config, tags_of
 from pipeline.workflow.planner import Planner, job_for, label_in_name
 from pipeline.workflow.steps_table import STEPS
 
+MM = {"mm": 1.0, "cm": 10.0, "m": 1000.0, "inch": 25.4}  # of each unit
+
 
 def compared(planner: Planner, wanted: Compared) -> tuple[Job, Job, Job]:
     """Simulation, ingest and comparison that one entry of the workflow wants."""
     case = f"case={wanted.case}"
     name = wanted.name if wanted.overrides else wanted.case
     simulated = planner.simulation(name, [case, *wanted.overrides])
+    _refuse_other_unit(wanted, planner.units[simulated.key])
     bench = bench_tags(bench_of(wanted))
     spheres = _ingest(planner, wanted, simulated, bench)
     reads: dict[str, Job] = {"spheres": spheres, "simulated": simulated}
@@ -47,6 +50,17 @@ def compared(planner: Planner, wanted: Compared) -> tuple[Job, Job, Job]:
     tags = tags | {"expect": wanted.expect} | bench
     compared = planner.add(job_for("compare", wanted.name, config, reads, tags=tags))
     return simulated, spheres, compared
+
+
+def _refuse_other_unit(wanted: Compared, unit: str) -> None:
+    """Refuse a scale that all comparisons share where a structure's unit is another."""
+    if not (unit and wanted.scale_is_shared) or MM[unit] == wanted.scale_mm:
+        return
+    raise InputError(
+        f"{WORKFLOW}: comparisons.{wanted.name}: its structure is written in {unit}, "
+        f"and scale_mm {wanted.scale_mm:g} is that of `shared`: write scale_mm: "
+        f"{MM[unit]:g} into the entry, or what the print is scaled to"
+    )
 
 
 def tags_of_comparison(wanted: Compared) -> dict[str, str]:

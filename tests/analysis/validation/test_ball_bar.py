@@ -6,7 +6,9 @@ import pytest
 from analysis.validation.ball_bar import (
     CalibratedBar,
     ScaleByBar,
-    bars_among,
+    bars_of,
+    nearest_told,
+    pairs_for_bar,
     with_stated,
 )
 
@@ -15,25 +17,41 @@ CENTRES = np.array([[0.0, 0, 0], [0, 0, 150.15], [40, 0, 0], [0, 90, 0]])
 COVARIANCE = 1e-4 * np.eye(12)
 
 
+def among(*known):
+    return bars_of(BAR, pairs_for_bar(BAR, CENTRES, *known))
+
+
 def test_the_pair_as_long_as_the_bar_is_found_and_gives_the_scale():
-    (found,) = bars_among(BAR, CENTRES, COVARIANCE, np.arange(4), 1e-3)
+    (found,) = among(COVARIANCE, np.arange(4), 1e-3)
     assert found.spheres == (0, 1)
     assert found.factor == pytest.approx(150.0 / 150.15, rel=1e-12)
     assert found.u == pytest.approx(np.sqrt(2e-4 + 0.002**2) / 150.15, rel=1e-9)
-    (formed,) = bars_among(BAR, CENTRES, COVARIANCE, np.arange(4), 1e-3, 0.01)
+    (formed,) = among(COVARIANCE, np.arange(4), 1e-3, 0.01)
     assert formed.u == pytest.approx(np.sqrt(4e-4 + 0.002**2) / 150.15, rel=1e-9)
 
 
 def test_what_both_ends_share_moves_no_length():
     """The whole covariance counts, not that of each centre."""
     shared = COVARIANCE + 1e-2 * np.tile(np.eye(3), (4, 4))
-    (found,) = bars_among(BAR, CENTRES, shared, np.arange(4), 1e-3)
+    (found,) = among(shared, np.arange(4), 1e-3)
     assert found.u == pytest.approx(np.sqrt(2e-4 + 0.002**2) / 150.15, rel=1e-6)
 
 
 def test_only_loose_spheres_of_its_length_are_a_bar():
-    assert bars_among(BAR, CENTRES, COVARIANCE, np.array([0, 2, 3]), 1e-3) == []
-    assert bars_among(BAR, CENTRES, COVARIANCE, np.arange(4), 1e-5) == []
+    assert among(COVARIANCE, np.array([0, 2, 3]), 1e-3) == []
+    assert among(COVARIANCE, np.arange(4), 1e-5) == []
+
+
+def test_a_bar_that_no_pair_fits_is_told_the_nearest_distance_and_what_is_allowed():
+    """0.15 mm off; 3 sqrt(2e-4 + 0.002^2 + 0.0015015^2) mm is allowed."""
+    known = CENTRES, COVARIANCE, np.arange(4), 1e-5
+    told = nearest_told(BAR, [*pairs_for_bar(BAR, *known)], 1e-5)
+    assert told.startswith(
+        ": the nearest are 150.150 mm, 0.150 mm off, where 0.043 mm is allowed (three "
+        "standard uncertainties, of scale 0.001 %): correct"
+    )
+    fits = [*pairs_for_bar(BAR, *known[:3], 1e-3)]
+    assert nearest_told(BAR, fits, 1e-3) == nearest_told(BAR, [], 1e-3) == ""
 
 
 def test_bar_and_certificate_are_weighed_by_what_they_do_not_know():

@@ -51,6 +51,19 @@ def test_large_structures_are_counted_and_not_drawn(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_structure_that_cannot_move_is_called_one(tmp_path: Path) -> None:
+    path = tmp_path / "truss.yaml"
+    for links, stiff in (("[0, 2], [1, 2]", True), ("[0, 2]", False)):
+        path.write_text(
+            "nodes: [[0, 0, 0], [1, 0, 0], [0, 1, 0]]\nplanar: z\nfixed: [0, 1]\n"
+            f"links: [{links}]\n"
+        )
+        truss = structure_file(str(path))
+        lines = report(mobility(truss), truss, mobility(truss).mobility)
+        said = "nothing of it can move: a structure, not a mechanism"
+        assert (said in lines) == stiff
+
+
 def test_redundant_rows_are_named() -> None:
     bars = of_loops()["4-bar planar grounded (1 redundant)"]
     lines = report(mobility(bars), bars, 1)

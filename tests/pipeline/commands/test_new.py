@@ -83,5 +83,6 @@ def test_the_schema_knows_what_a_file_may_hold(
     assert len(joints) == 12
     angle = found["$defs"]["RangesFile"]["properties"]["angle"]["description"]
     assert "between the directions a to b and c to d" in angle
+    assert {"springs", "hinges", "loads", "supports"} <= set(found["properties"])
     assert schema(["loaded"]) == 0
-    assert "springs" in json.loads(capsys.readouterr().out)["properties"]
+    assert json.loads(capsys.readouterr().out) == found

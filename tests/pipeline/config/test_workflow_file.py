@@ -26,6 +26,8 @@ def test_files_and_synthetic_scans_are_told_apart(tmp_path: Path) -> None:
     assert read.comparisons["one"].scan == ("a.ply", "b.ply")
     assert read.comparisons["two"].scan == VirtualScan(seed=3)
     assert read.comparisons["two"].scale_mm == 10.0
+    shared = [entry.scale_is_shared for entry in read.comparisons.values()]
+    assert shared == [name != "two" for name in read.comparisons]
     assert read.figures["dejong-3"].comparisons == ("one", "two")
 
 

@@ -299,7 +299,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "apart.cp": (
         drawn.as_cp([*drawn.rim(0, 0, 4, 4), *drawn.rim(1, 1, 2, 2)]),
-        "touch no others: draw one sheet",
+        "CP has no such line: save a sheet with holes as FOLD or SVG",
     ),
     "short.cp": ("2 1.0 0\n", "line 1 is '2 1.0 0'"),
     "kind.cp": ("7 1 0 0 1\n", "line 1 is of kind '7'"),

@@ -79,6 +79,7 @@ def test_without_the_bar_it_is_honest(printed, rng):
     ("scan", "said"),
     [
         ({"length_mm": 149.0}, "no two of the 2 spheres that are no node's are 150 mm"),
+        ({"length_mm": 149.0}, "the nearest are 149.0"),
         ({"scale": 1.02}, "no two of the 2 spheres"),
     ],
 )

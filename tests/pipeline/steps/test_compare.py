@@ -1,6 +1,6 @@
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pandas as pd
@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from analysis.labels.mechanism import Mechanism
+from analysis.validation.uncertainty import PLAY
 from analysis.validation.verdicts import _have
 from pipeline.commands import compare, deviation
 from pipeline.scans.spheres import read_spheres
@@ -175,17 +176,48 @@ def test_what_a_verdict_hangs_on_has_one_default_which_the_guides_name():
     assert ComparisonSettings(40.0, **compare.stated(given)) == settings
     told = " ".join(parser.format_help().split())
     shared = yaml.safe_load((ROOT / "conf/workflow.yaml").read_text())["shared"]
-    for name in ("printing_sd_mm", "joint_play_sd_mm", "S_margin", "node_margin_mm"):
-        default = getattr(settings, name)
+    known = asdict(settings.uncertainty) | asdict(settings.acceptance)
+    for name in (
+        *("printing_sd_mm", "joint_play_sd_mm", "print_scale_sd"),
+        *("S_margin", "node_margin_mm"),
+    ):
+        default = known[name]
         assert f"; {default} if not given" in told
         assert shared["settings"].get(name, default) == default
     own = (ROOT / "docs/own.md").read_text()
-    assert f"| `--printing-sd-mm` | {settings.printing_sd_mm} in both |" in own
-    assert f"| `--joint-play-sd-mm` | {settings.joint_play_sd_mm} in both |" in own
+    for name in ("printing_sd_mm", "joint_play_sd_mm", "print_scale_sd"):
+        flag = "--" + name.replace("_", "-")
+        assert f"| `{flag}` | {known[name]} in both |" in own
     margins = f"{settings.S_margin} and {settings.node_margin_mm:g} mm in both"
     assert f"| `--S-margin`, `--node-margin-mm` | {margins} |" in own
-    said = f"`printing_sd_mm` ({settings.printing_sd_mm} unless told"
+    said = f"`printing_sd_mm` ({known['printing_sd_mm']} unless told"
     assert said in (ROOT / "README.md").read_text()
+
+
+def test_the_budget_calls_a_default_a_default(folders, tmp_path):
+    for config, learnt in (
+        (
+            replace(CONFIG, joint_play_sd_mm=None),
+            "default 0.1: nobody stated joint_play",
+        ),
+        (replace(CONFIG, joint_play_sd_mm=0.1), "stated: joint_play_sd_mm"),
+    ):
+        out = tmp_path / "budget"
+        run_step(config, folders[0], folders[1], out, pictured=False)
+        (said,) = pd.read_csv(out / "budget.csv").set_index("source")["learnt"][[PLAY]]
+        assert said.startswith(learnt)
+
+
+def test_what_differs_names_the_node_that_is_off_most(
+    mechanism, folders, tmp_path, rng
+):
+    true, at = mechanism[0].nodes_mm.copy(), 3
+    true[at] += (0.0, 0.0, 2.0)
+    row = run_step(CONFIG, write_ingest(tmp_path, scanned(true, rng)), *folders[1:])
+    assert row["verdict"] == "differs"
+    assert row["worst_node"] == at
+    told = f"most node {at}: {row['worst_mm']:.2f} mm, u {row['worst_u_mm']:.2f} mm"
+    assert told in row["why"]
 
 
 def test_a_verdict_that_hangs_on_an_unstated_scale_names_it(
