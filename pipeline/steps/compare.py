@@ -154,8 +154,7 @@ def run_step(
             seen.uncertainty,
             config.acceptance,
         )
-        judged = _worst_told(judge_scan(*given))
-        judged = with_printing_error_told(judged, *given)
+        judged = with_printing_error_told(_worst_told(judge_scan(*given)), *given)
         if seen.bar.scale is None and stated_scale_sd(asdict(config)) is None:
             judged = with_scanner_scale_told(judged, *given)
         judged = _mirror_told(judged, seen.scale_mm * run.r[-1])
