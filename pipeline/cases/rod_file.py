@@ -56,8 +56,9 @@ class RodFileCase:
         try:
             _ = self.space_world if self.goes_into_space else self.world
         except ValueError as error:
-            told = in_unit(str(error), drawn.unit, drawn.metres)
-            raise ValueError(f"{self.path}: {told}") from None
+            raise ValueError(
+                f"{self.path}: {in_unit(str(error), drawn.unit, drawn.metres)}"
+            ) from None
 
     @cached_property
     def _drawn(self) -> DrawnRod | SpaceRobot:

@@ -72,8 +72,9 @@ def read_rod(path: str, finer: float = 1.0) -> DrawnRod | SpaceRobot:
         return _Drawing(content, finer).drawn()
     except ValueError as error:
         metre = unit_named(content.unit).mm / 1000.0
-        told = in_unit(str(error), content.unit, metre)
-        raise ValueError(f"{path}: {told}") from None
+        raise ValueError(
+            f"{path}: {in_unit(str(error), content.unit, metre)}"
+        ) from None
 
 
 class _Drawing(RodPlaces):
