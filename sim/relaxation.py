@@ -1,15 +1,11 @@
 """How the modulus of a rubber falls with time: the law of Chasset and Thirion (1965).
 
     E(t) = E_inf (1 + s t^-m)                                 t in s            (1)
-    E*(w) = i w int_0^inf E(t) exp(-i w t) dt
-          = E_inf (1 + s Gamma(1 - m) (i w)^m)                w in rad/s        (2)
 
-Real and imaginary part of (2), storage and loss modulus, are those of one function
-without poles below the real axis, so that each follows from the other (Kramers and
-Kronig): three numbers say stiffness and damping at all rates. In time the power is a
-sum of exponentials, a Prony series, by the trapezoidal rule in u = -ln tau of
+Three numbers say stiffness and damping at all rates. In time the power is a sum of
+exponentials, a Prony series, by the trapezoidal rule in u = -ln tau of
 
-    t^-m = 1 / Gamma(m) int_-inf^inf exp(m u - t exp(u)) du.                    (3)
+    t^-m = 1 / Gamma(m) int_-inf^inf exp(m u - t exp(u)) du.                    (2)
 
 Chasset and Thirion, in Physics of Non-Crystalline Solids (ed. Prins), 1965; the rule:
 McLean, in Contemporary Computational Mathematics (ed. Dick), 2018.
@@ -51,11 +47,6 @@ class Relaxation:
         """E(t), Pa, after a step of strain, eq. (1); t in s."""
         return np.asarray(self.modulus * (1.0 + self.share * t**-self.exponent))
 
-    def dynamic(self, w: Floats | float) -> np.ndarray:
-        """Storage + i loss modulus, Pa, at w rad/s, eq. (2)."""
-        power = gamma(1.0 - self.exponent) * (1j * np.asarray(w)) ** self.exponent
-        return np.asarray(self.modulus * (1.0 + self.share * power))
-
 
 @dataclass(frozen=True, eq=False)
 class PronySeries:
@@ -75,11 +66,6 @@ class PronySeries:
         """E(t), Pa, after a step of strain."""
         left = np.exp(-np.asarray(t)[..., None] / self.time)
         return np.asarray(self.equilibrium + left @ self.weight)
-
-    def dynamic(self, w: Floats | float) -> np.ndarray:
-        """Storage + i loss modulus, Pa, at w rad/s."""
-        iwt = 1j * np.asarray(w)[..., None] * self.time
-        return np.asarray(self.equilibrium + (iwt / (1.0 + iwt)) @ self.weight)
 
 
 def prony(

@@ -33,7 +33,7 @@ from sim.morph.targets.surfaces import Cylinder
 
 SHEETS = {
     90: (3, 3), 114: (3, 4), 330: (6, 7), 1008: (12, 12), 3030: (21, 22),
-    10_080: (40, 40), 30_240: (70, 70), 99_840: (128, 128),
+    10_080: (40, 40), 30_240: (70, 70), 99_840: (128, 128), 1_003_680: (408, 408),
 }  # fmt: skip
 ROLL = 0.35  # radius of the cylinder over the width of the sheet
 

@@ -45,21 +45,16 @@ def hopped(
     ----------
     begun : the first of them, whose `state` is on the constraints
     """
-    rough = replace(
-        options,
-        tolerance=max(options.tolerance, ROUGH),
-        max_steps=min(options.max_steps, MOST_STEPS),
-        leave_saddles=False,
-    )
+    rough = rough_of(options)
     unit = np.ones((len(begun.state), 1))
     unit[: len(begun.r)] = own_unit(structure)
     problem, _ = MorphProblem.at(in_own_unit(structure), target, rough)
     best = begun
     for _ in range(hops):
         away = unit * walked_away(problem, best.state / unit, rng)
-        lower = _descended(structure, target, rough, away, best.E - LOWER)
+        lower = descended(structure, target, rough, away, best.E - LOWER)
         if lower:
-            lower = _descended(structure, target, options, lower[-1].state, best.E)
+            lower = descended(structure, target, options, lower[-1].state, best.E)
         if lower:
             yield from lower
             best = lower[-1]
@@ -79,7 +74,17 @@ def walked_away(problem: MorphProblem, z: Floats, rng: np.random.Generator) -> F
     return z
 
 
-def _descended(
+def rough_of(options: NewtonOptions) -> NewtonOptions:
+    """Those of a descent that only has to tell whether it ends lower."""
+    return replace(
+        options,
+        tolerance=max(options.tolerance, ROUGH),
+        max_steps=min(options.max_steps, MOST_STEPS),
+        leave_saddles=False,
+    )
+
+
+def descended(
     structure: Structure,
     target: Target,
     options: NewtonOptions,

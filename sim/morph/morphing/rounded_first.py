@@ -1,4 +1,4 @@
-"""A morph onto a target of facets, which goes onto a rounded one first.
+"""A morph that goes by way of surfaces which are easier than its target.
 
 Every facet and edge of a mesh may hold a minimum of its own, in which a descent ends
 that a smooth surface would have led on. So the first descent is onto a surface through
@@ -6,6 +6,14 @@ the mesh without them, the second from there onto the mesh itself: continuation 
 smoothed objective (Moré and Wu, SIAM J. Optim. 7, 1997; Blake and Zisserman, Visual
 Reconstruction, 1987). Where there is no such surface, or it is not reached, the second
 begins where the first has come to. Other targets are gone to at once.
+
+From where that ends, small structures go onto the same target made smaller about the
+middle of their goals, and back. Half the squared distance to a surface of curvature
+kappa bends downwards along it where a node is inside, and less upwards than 1 where it
+is outside; with the surface, the share of that shrinks, and what is left of it has
+fewer minima. The way is kept if it ends lower, a hop as those of
+`sim.morph.morphing.hopping`. Among bodies and within ranges all this is left out: these
+hold the nodes, and the way round is long.
 """
 
 from collections.abc import Iterator
@@ -13,15 +21,21 @@ from dataclasses import replace
 
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
+from sim.morph.morphing.hopping import LOWER, descended, rough_of
 from sim.morph.morphing.morph import MorphStep, goals
 from sim.morph.morphing.newton_morph import morph_newton
-from sim.morph.morphing.problem import NewtonOptions
+from sim.morph.morphing.problem import DENSE, NewtonOptions
 from sim.morph.structure.measures import characteristic_length, distance_error
 from sim.morph.structure.structure import Structure
+from sim.morph.targets.goals import Goals
+from sim.morph.targets.pose import Moved
 from sim.morph.targets.protocol import Target, rounded_of
+from sim.morph.targets.rescaled import Rescaled
 
-ROUGH = 1e-5  # gradient at which the first descent ends
-MOST_STEPS = 40  # of it
+ROUGH = 1e-5  # gradient at which a descent onto a rounded surface ends
+ROUGH_WAY = 1e-3  # and onto a smaller one
+MOST_STEPS = 40  # of either
+SMALLER = 0.7  # size of the smaller target
 
 
 def morph_rounded_first(
@@ -32,8 +46,8 @@ def morph_rounded_first(
 ) -> Iterator[MorphStep]:
     """Yield the configurations from the initial one to the matched one.
 
-    Goals and E of all of them are those of the target; a gradient of the first descent
-    is that of the rounded one.
+    Goals and E of all of them are those of the target; a gradient of a descent onto
+    another surface is that of it.
 
     Parameters
     ----------
@@ -42,35 +56,90 @@ def morph_rounded_first(
     Raises
     ------
     NotConvergedError
-        where the second descent does not end within `max_steps` of both.
+        where the descent onto the target does not end within `max_steps`.
     """
     made, last = 0, None
-    for step in _onto_rounded(structure, target, options, start):
-        if last is not None:
-            yield last
-        last = _towards(structure, target, options, step)
+    rounded = None if structure.is_limited else rounded_of(target)
+    if rounded is not None:
+        half = options.max_steps // 2
+        for step in _onto(structure, rounded, options, half, ROUGH, start):
+            if last is not None:
+                yield last
+            last = _towards(structure, target, options, step)
     if last is not None:
         made, start = last.s, last.state
     left = replace(options, max_steps=options.max_steps - made)
     for step in morph_newton(structure, target, left, start):
-        yield step._replace(s=made + step.s)
+        last = step._replace(s=made + step.s)
+        if last.stop is None:
+            yield last
+    assert last is not None
+    hop = _by_way_of_smaller(structure, target, options, last)
+    yield last._replace(stop=None) if hop else last
+    for i, step in enumerate(hop):
+        yield step._replace(s=last.s + 1 + i)
 
 
-def _onto_rounded(
-    structure: Structure, target: Target, options: NewtonOptions, start: Floats | None
+def _by_way_of_smaller(
+    structure: Structure, target: Target, options: NewtonOptions, end: MorphStep
+) -> list[MorphStep]:
+    """The steps onto the smaller target and back, if these end lower."""
+    if (
+        end.E <= LOWER
+        or end.state.size > DENSE
+        or structure.is_limited
+        or isinstance(target, Goals)
+    ):
+        return []
+    shrunk = smaller(target, end.g[structure.leading].mean(axis=0))
+    left = options.max_steps - end.s
+    way = list(_onto(structure, shrunk, options, left, ROUGH_WAY, end.state))
+    if len(way) < 2:
+        return []
+    for rough in (rough_of(options), options):
+        most = min(rough.max_steps, left - len(way))
+        if most < 1:
+            return []
+        aim, begun = replace(rough, max_steps=most), way[-1].state
+        back = descended(structure, target, aim, begun, end.E - LOWER)
+        if not back:
+            return []
+        way = [*way[:-1], *back]
+    return [_towards(structure, target, options, step) for step in way[1:-1]] + way[-1:]
+
+
+def smaller(target: Target, centre: Floats) -> Target:
+    """The target, smaller about a point (3,)."""
+    x, y, z = centre.tolist()
+    about = Rescaled(Moved(target, shift=(-x, -y, -z)), 1.0 / SMALLER)
+    return Moved(about, shift=(x, y, z))
+
+
+def _onto(
+    structure: Structure,
+    target: Target,
+    options: NewtonOptions,
+    most: int,
+    tolerance: float,
+    start: Floats | None,
 ) -> Iterator[MorphStep]:
-    """The steps of the first descent, as far as it comes; not the last ones allowed."""
-    rounded = rounded_of(target)
-    if rounded is None or options.max_steps < 2:
+    """The steps onto another surface, as far as they come; none if none is allowed.
+
+    Parameters
+    ----------
+    most : steps
+    tolerance : on the gradient, at least
+    """
+    if most < 1:
         return
     rough = replace(
         options,
-        tolerance=max(options.tolerance, ROUGH),
-        max_steps=min(options.max_steps // 2, MOST_STEPS),
+        tolerance=max(options.tolerance, tolerance),
+        max_steps=min(most, MOST_STEPS),
         leave_saddles=False,
     )
     try:
-        yield from morph_newton(structure, rounded, rough, start)
+        yield from morph_newton(structure, target, rough, start)
     except NotConvergedError:
         return
 

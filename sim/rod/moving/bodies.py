@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.interpolate import RectBivariateSpline
 
 from sim.arrays import Floats, Ints
 from sim.contact.cones import contact_tangents
@@ -211,37 +210,6 @@ class HeightField:
                 break
             step[far] *= 0.5
         return step
-
-
-def table_field(x: Floats, y: Floats, z: Floats, pieces: int = 4) -> HeightField:
-    """A height field through a table, smooth (bicubic); level beyond its ends.
-
-    Parameters
-    ----------
-    x, y : (p,), (q,) ascending, 4 or more of each, m
-    z : (p, q) heights, m
-    """
-    x, y, z = (np.asarray(v, dtype=np.float64) for v in (x, y, z))
-    if z.shape != (len(x), len(y)) or min(z.shape) < 4 or not np.isfinite(z).all():
-        raise ValueError(
-            f"height field: heights of shape {z.shape} for {len(x)} x {len(y)} places: "
-            "give finite ones, a row for each x, at 4 or more x and y"
-        )
-    for name, values in (("x", x), ("y", y)):
-        if not (np.diff(values) > 0.0).all():
-            raise ValueError(f"height field: {name} does not ascend: sort its places")
-    spline = RectBivariateSpline(x, y, z)
-
-    def surface(u: Floats, v: Floats) -> Floats:
-        p, q = np.clip(u, x[0], x[-1]), np.clip(v, y[0], y[-1])
-        inside = p == u, q == v
-        orders = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
-        found = [spline.ev(p, q, dx=i, dy=j) for i, j in orders]
-        for k, (i, j) in enumerate(orders):
-            found[k] = found[k] * np.where(i, inside[0], 1) * np.where(j, inside[1], 1)
-        return np.array(found)
-
-    return HeightField(surface, pieces)
 
 
 @dataclass(frozen=True, eq=False)

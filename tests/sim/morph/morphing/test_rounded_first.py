@@ -1,4 +1,7 @@
-"""Morphs onto meshes: their facets do not hold what a smooth surface leads on."""
+"""Morphs by way of rounded and of smaller surfaces, which lead on to lower ends."""
+
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,9 +13,12 @@ from sim.morph.library.sheets import triangle_sheet
 from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.newton_morph import morph_newton
 from sim.morph.morphing.problem import NewtonOptions
-from sim.morph.morphing.rounded_first import morph_rounded_first
+from sim.morph.morphing.rounded_first import morph_rounded_first, smaller
 from sim.morph.morphing.starts import attempts_of, lowest
+from sim.morph.structure.solids import Solids
 from sim.morph.structure.structure import Structure
+from sim.morph.targets.ellipsoid import Ellipsoid
+from sim.morph.targets.goals import Goals
 from sim.morph.targets.mesh import MeshTarget, spread_points
 from sim.morph.targets.pose import Moved
 from sim.morph.targets.protocol import Target
@@ -70,10 +76,51 @@ def test_every_start_of_several_goes_onto_the_rounded_mesh_first() -> None:
     assert attempts_of(seen)[0].E < 1e-6
 
 
-def test_a_target_without_facets_is_gone_to_at_once() -> None:
+def test_by_way_of_a_smaller_ellipsoid_a_structure_comes_to_one_that_it_fits() -> None:
+    """At once it stays 0.08 away."""
+    made = random_structure(3101)
+    *_, at_once = morph_newton(made, OVAL, OPTIONS)
+    steps = list(morph_rounded_first(made, OVAL, OPTIONS))
+    assert at_once.E > 0.05
+    assert steps[-1].E < 1e-6
+    assert steps[-1].gradient <= OPTIONS.tolerance
+    assert [step.stop is not None for step in steps].index(True) == len(steps) - 1
+    assert [step.s for step in steps] == list(range(len(steps)))
+    moved = [np.abs(b.r - a.r).max() for a, b in pairwise(steps)]
+    assert max(moved) < 2.0  # each step goes on from the one before
+    for step in steps:
+        assert np.array_equal(step.g, OVAL.closest(step.r))
+        assert step.residual <= OPTIONS.residual
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_way_by_a_smaller_target_never_ends_higher(seed: int) -> None:
+    made = random_structure(seed)
+    *_, at_once = morph_newton(made, OVAL, OPTIONS)
+    assert end_of(made, OVAL, OPTIONS).E <= at_once.E
+
+
+def test_a_smaller_target_is_that_of_a_smaller_ellipsoid_about_its_middle() -> None:
+    points = np.random.default_rng(1).normal(size=(20, 3))
+    same = Ellipsoid((0.7 * 1.6, 0.7 * 1.3, 0.7), (0.0, 0.0, -1.2)).closest(points)
+    about = smaller(OVAL, np.array([0.0, 0.0, -1.2])).closest(points)
+    assert np.abs(about - same).max() < 1e-12
+
+
+def test_given_goals_are_gone_to_at_once() -> None:
     made = random_structure(3)
-    one = list(morph_rounded_first(made, OVAL, OPTIONS))
-    two = list(morph_newton(made, OVAL, OPTIONS))
+    goals = Goals(made.r0 + np.random.default_rng(0).normal(size=made.r0.shape))
+    one = list(morph_rounded_first(made, goals, OPTIONS))
+    two = list(morph_newton(made, goals, OPTIONS))
+    assert len(one) == len(two)
+    assert np.array_equal(one[-1].r, two[-1].r)
+
+
+def test_a_structure_with_bodies_is_led_at_once() -> None:
+    made = random_structure(3)
+    solid = replace(made, solids=Solids().with_balls(len(made.r0), 0.05))
+    one = list(morph_rounded_first(solid, OVAL, OPTIONS))
+    two = list(morph_newton(solid, OVAL, OPTIONS))
     assert len(one) == len(two)
     assert np.array_equal(one[-1].r, two[-1].r)
 

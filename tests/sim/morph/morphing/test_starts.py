@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from sim.convergence import NotConvergedError
 from sim.morph.equations.system import linearise, system_of
 from sim.morph.morphing.morph import MorphStep
-from sim.morph.morphing.newton_morph import morph_newton
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions
+from sim.morph.morphing.rounded_first import morph_rounded_first
 from sim.morph.morphing.starts import Attempt, attempts_of, lowest, walked
 from sim.morph.obstacles.volume import Obstacles
 from sim.morph.structure.constraints import Constraint, ConstraintKind, dist, fix
@@ -40,7 +40,7 @@ def found(
 
 def test_of_two_minima_the_lower_is_kept_and_both_are_listed() -> None:
     made, options = pointer(), NewtonOptions()
-    *_, alone = morph_newton(made, OVAL, options)
+    *_, alone = morph_rounded_first(made, OVAL, options)
     steps, attempts = found(made, options, 6)
     E_per_length = np.sqrt(0.5) / 0.5  # two nodes, L = 1/2
     assert_allclose(alone.E, FAR * E_per_length, rtol=1e-9)
@@ -66,7 +66,7 @@ def test_starts_are_those_of_their_seed_and_more_are_a_superset() -> None:
 def test_each_start_yields_its_steps_as_they_are_made() -> None:
     made, options, asked = pointer(), NewtonOptions(), 4
     steps = lowest(made, OVAL, options, asked)
-    alone = list(morph_newton(made, OVAL, options))
+    alone = list(morph_rounded_first(made, OVAL, options))
     for step in alone:  # those of the first start, before another begins
         assert_allclose(next(steps).r, step.r, rtol=0)
     rest = list(steps)
@@ -77,7 +77,7 @@ def test_each_start_yields_its_steps_as_they_are_made() -> None:
 
 
 def test_a_start_that_fails_is_told_and_the_others_go_on() -> None:
-    made, alone = pointer(), list(morph_newton(pointer(), OVAL, NewtonOptions()))
+    made, alone = pointer(), list(morph_rounded_first(pointer(), OVAL, NewtonOptions()))
     most = len(alone) - 2  # too few for the first start
     steps = lowest(made, OVAL, NewtonOptions(max_steps=most), 12)
     attempts = attempts_of(steps)

@@ -18,7 +18,6 @@ from sim.rod.moving.bodies import (
     HeightField,
     MeshBody,
     SphereBody,
-    table_field,
 )
 from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.moving.space_world import MovingSupports, SpaceWorld
@@ -100,24 +99,21 @@ def test_the_way_out_is_the_slope_of_the_distance(
 
 
 def _slope(degrees: float) -> dict[str, Body]:
-    """A plane that falls towards x, as a field, a table and two triangles."""
+    """A plane that falls towards x, as a field and two triangles."""
     fall = -float(np.tan(np.radians(degrees)))
 
     def flat(u: Floats, v: Floats) -> Floats:
         none = 0.0 * v
         return np.array([fall * u, fall + none, none, none, none, none])
 
-    x = np.linspace(-0.1, 0.3, 5)
-    z = fall * x[:, None] + 0.0 * x
     y = np.array([[a, b, fall * a] for a in (-1.0, 1.0) for b in (-1.0, 1.0)])
     return {
         "field": HeightField(flat),
-        "table": table_field(x, x - 0.1, z),
         "mesh": MeshBody(y, np.array([[0, 2, 1], [1, 2, 3]])),
     }
 
 
-@pytest.mark.parametrize("name", ["field", "table", "mesh"])
+@pytest.mark.parametrize("name", ["field", "mesh"])
 @pytest.mark.parametrize("degrees", [26.5, 26.6])
 def test_a_wire_on_a_slope_of_any_kind_slides_from_its_cone_on(
     name: str, degrees: float
@@ -281,10 +277,6 @@ def test_an_edge_is_closest_to_a_body_where_its_distance_is_least() -> None:
         (
             lambda: MeshBody(np.eye(3), np.array([[0, 1, 2], [0, 1, 2]])),
             "two faces run from corner 0 to 1",
-        ),
-        (
-            lambda: table_field(np.arange(4.0), np.arange(4.0), np.zeros((4, 3))),
-            r"heights of shape \(4, 3\) for 4 x 4 places",
         ),
         (
             lambda: HeightField(_paraboloid, axes=np.ones((3, 3))),
