@@ -13,7 +13,6 @@ from sim.morph.morphing.design import (
     DesignOptions,
     DesignStep,
     Links,
-    changed,
     design,
     links_of,
     refuse_redundant,
@@ -115,7 +114,7 @@ class DesignRecorder:
 
     def _lengths(self, change: Floats) -> Floats:
         case = self.case
-        made = changed(case.structure, case.links, change).constraints.constant
+        made = case.links.changed(case.structure, change).constraints.constant
         lengths: Floats = np.sqrt(made[case.links.constraint])
         return lengths
 

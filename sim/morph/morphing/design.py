@@ -1,12 +1,13 @@
-"""Which link lengths bring a structure closest to its targets.
+"""Which link lengths, or which places of joints, bring a structure closest to targets.
 
 The power mean of E^2, eq. (5) of [dJ23], at the ends of the morphs to T targets,
 
     F(p) = (1/T sum_t E_t^2q)^(1/q),    l_i = l_i0 (1 + p_g),    link i of group g,
 
-is lowered over the relative changes p of the lengths. Its sharpness q goes from the
-mean, q = 1, towards the worst case: F <= max E_t^2 <= T^(1/q) F. A morph ends where
-E^2 is stationary, so that to first order neither the motion of the nodes nor that of
+is lowered over the relative changes p of the lengths, or over other numbers that the
+constants of the constraints follow (`sim.morph.morphing.places`). Its sharpness q goes
+from the mean, q = 1, towards the worst case: F <= max E_t^2 <= T^(1/q) F. A morph ends
+where E^2 is stationary, so that to first order neither the motion of the nodes nor that of
 their nearest points counts, and the forces at the end tell
 (`sim.morph.morphing.reactions`)
 
@@ -23,8 +24,8 @@ constraints with the lengths as they then are.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -121,6 +122,38 @@ class Links:
     constraint: Ints
     group: Ints
 
+    @property
+    def count(self) -> int:
+        return int(self.group.max()) + 1
+
+    def changed(self, structure: Structure, change: Floats) -> Structure:
+        """The structure with other lengths, its nodes where they were."""
+        constant = structure.constraints.constant.copy()
+        constant[self.constraint] *= (1.0 + change[self.group]) ** 2
+        return structure.with_constants(constant)
+
+    def slope(self, structure: Structure, change: Floats, worth: Floats) -> Floats:
+        factor = self.changed(structure, change).constraints.constant[self.constraint]
+        factor *= 2.0 / (1.0 + change[self.group])  # 2 l_i l_i0
+        first = structure.constraints.first_row[self.constraint]
+        slope = np.zeros(self.count)
+        np.add.at(slope, self.group, factor * worth[first])
+        return slope
+
+
+class Variables(Protocol):
+    """What of a structure may change."""
+
+    @property
+    def count(self) -> int:
+        """How many numbers say it."""
+
+    def changed(self, structure: Structure, change: Floats) -> Structure:
+        """The structure after a change (g,), its nodes where they were."""
+
+    def slope(self, structure: Structure, change: Floats, worth: Floats) -> Floats:
+        """(g,) what each changes where a row's constant is worth `worth` (m,)."""
+
 
 class Objective(NamedTuple):
     """F, its slope (g,) in the changes, and the last step of each morph behind it."""
@@ -178,19 +211,10 @@ def _images(r0: Floats, ends: Ints, axes: str) -> Ints:
     return np.array([place[pair] for pair in images], dtype=np.int64)
 
 
-def changed(structure: Structure, links: Links, change: Floats) -> Structure:
-    """The structure with other lengths, its nodes where they were."""
-    constant = structure.constraints.constant.copy()
-    constant[links.constraint] *= (1.0 + change[links.group]) ** 2
-    return replace(
-        structure, constraints=replace(structure.constraints, constant=constant)
-    )
-
-
 def design(
     structure: Structure,
     targets: Sequence[Target],
-    links: Links,
+    variables: Variables,
     options: DesignOptions,
     before: tuple[MorphStep, ...] | None = None,
 ) -> Iterator[DesignStep]:
@@ -203,8 +227,8 @@ def design(
     if not targets:
         raise ValueError("no target to design for: give one or more")
     refuse_redundant(structure)
-    change = np.zeros(int(links.group.max()) + 1)
-    here = objective(structure, targets, links, options, change, before)
+    change = np.zeros(variables.count)
+    here = objective(structure, targets, variables, options, change, before)
     scale = FIRST / max(float(np.abs(here.slope).max()), 1e-300)
     for s in range(options.max_steps + 1):
         left = float(np.abs(_within(change - here.slope, options) - change).max())
@@ -219,7 +243,7 @@ def design(
             return
         direction = _within(change - scale * here.slope, options) - change
         alpha, after = _line_search(
-            structure, targets, links, options, change, here, direction
+            structure, targets, variables, options, change, here, direction
         )
         change_of_slope = float((after.slope - here.slope) @ direction) * alpha
         moved = alpha * direction
@@ -249,7 +273,7 @@ def _within(change: Floats, options: DesignOptions) -> Floats:
 def _line_search(
     structure: Structure,
     targets: Sequence[Target],
-    links: Links,
+    variables: Variables,
     options: DesignOptions,
     change: Floats,
     here: Objective,
@@ -264,7 +288,7 @@ def _line_search(
     while alpha > SHORTEST_STEP:
         try:
             there = change + alpha * direction
-            after = objective(structure, targets, links, options, there, here.ends)
+            after = objective(structure, targets, variables, options, there, here.ends)
         except NotConvergedError as error:
             unclosed, alpha = error, 0.5 * alpha
             continue
@@ -288,7 +312,7 @@ def _line_search(
 def objective(
     structure: Structure,
     targets: Sequence[Target],
-    links: Links,
+    variables: Variables,
     options: DesignOptions,
     change: Floats,
     before: tuple[MorphStep, ...] | None = None,
@@ -299,10 +323,7 @@ def objective(
     ----------
     before : morphs of nearly the same lengths, at whose ends to begin
     """
-    made = changed(structure, links, change)
-    factor = 2.0 * made.constraints.constant[links.constraint]
-    factor /= 1.0 + change[links.group]  # 2 l_i l_i0
-    first = made.constraints.first_row[links.constraint]
+    made = variables.changed(structure, change)
     starts = before or (None,) * len(targets)
     ends = tuple(
         _rest(made, target, options.morph, start)
@@ -314,8 +335,8 @@ def objective(
     slope = np.zeros_like(change)
     for end in ends:
         share = (end.E**2 / max(F, 1e-300)) ** (q - 1.0)
-        worth = _sensitivity(made, end)
-        np.add.at(slope, links.group, share * factor * worth[first] / T)
+        worth = share / T * _sensitivity(made, end)
+        slope += variables.slope(structure, change, worth)
     return Objective(F, slope, ends)
 
 

@@ -34,7 +34,6 @@ from sim.morph.morphing.design import (
     DesignOptions,
     DesignStop,
     Objective,
-    changed,
     design,
     links_of,
     objective,
@@ -145,7 +144,7 @@ def remove_links(
         yield _record(s, here)
     links, ends = links_of(here.structure), here.worth.ends
     for step in design(here.structure, targets, links, options.design, ends):
-        made = changed(here.structure, links, step.change)
+        made = links.changed(here.structure, step.change)
         worth = Objective(step.F, step.change, step.ends)
         last = _Candidate(None, made, worth, _mobility(made, step.ends))
         yield _record(options.count + 1 + step.s, last, step.stop)

@@ -56,6 +56,10 @@ class Structure:
         lam: Floats = np.einsum("ij,ij->i", d, u) / np.einsum("ij,ij->i", u, u)
         return lam
 
+    def with_constants(self, constant: Floats) -> "Structure":
+        """The same with other constants (q,) of its constraints."""
+        return replace(self, constraints=replace(self.constraints, constant=constant))
+
 
 def _check_nodes(r0: Floats) -> None:
     if r0.ndim != 2 or r0.shape[1] != 3 or len(r0) == 0:

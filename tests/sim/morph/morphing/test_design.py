@@ -14,7 +14,6 @@ from sim.morph.morphing.design import (
     DesignOptions,
     DesignStep,
     DesignStop,
-    changed,
     design,
     links_of,
     objective,
@@ -167,7 +166,7 @@ def test_lengths_keep_to_their_bounds_and_structures_to_their_constraints() -> N
     assert np.all(np.diff([step.F for step in steps]) < 0.0)
     for step in steps:
         assert np.abs(step.change).max() <= 0.05
-        system = system_of(changed(SHEET, links, step.change))
+        system = system_of(links.changed(SHEET, step.change))
         assert linearise(system, step.ends[0].state).residual <= 1e-10
     assert np.count_nonzero(steps[-1].change == 0.05) == 10
 

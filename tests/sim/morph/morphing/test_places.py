@@ -1,0 +1,111 @@
+"""Places of joints made for targets: differences, and a hidden linkage found again."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from sim.arrays import Floats
+from sim.morph.library.sheets import triangle_sheet
+from sim.morph.morphing.design import DesignOptions, design, links_of, objective
+from sim.morph.morphing.newton_morph import morph_newton
+from sim.morph.morphing.places import Places
+from sim.morph.morphing.problem import NewtonOptions
+from sim.morph.structure.constraints import (
+    Constraint,
+    ConstraintKind,
+    ConstraintTable,
+    coin,
+    dist,
+    fix,
+)
+from sim.morph.structure.structure import Structure
+from sim.morph.targets.goals import Goals
+from tests.sim.morph.random_structures import random_structure
+
+EXACT = DesignOptions(morph=NewtonOptions(tolerance=1e-11, residual=1e-12))
+SHEET = triangle_sheet(1, 2, leading="tips")
+
+
+def test_a_place_is_worth_what_differences_say(rng: np.random.Generator) -> None:
+    """With fixed angles and volumes beside the lengths; the error falls with h^2."""
+    made, places = random_structure(1), Places(np.arange(0, 16, 3))
+    assert len(set(made.constraints.kind.tolist())) >= 2
+    targets = [Goals(made.r0 + 0.2 * rng.normal(size=made.r0.shape))]
+    change, way = 0.01 * rng.normal(size=18), rng.normal(size=18)
+    found = objective(made, targets, places, EXACT, change)
+    sizes, errors = np.array([4e-3, 2e-3, 1e-3]), []
+    for h in sizes:
+        ahead, behind = (
+            objective(made, targets, places, EXACT, change + by * way, found.ends).F
+            for by in (h, -h)
+        )
+        errors.append(abs((ahead - behind) / (2.0 * h) - found.slope @ way))
+    assert found.F > 1e-4
+    assert errors[-1] < 1e-3 * abs(found.slope @ way)
+    assert np.polyfit(np.log(sizes), np.log(errors), 1)[0] == pytest.approx(2, abs=0.3)
+
+
+def four_bar(pivots: Floats) -> Structure:
+    """Crank and rocker on two pivots (2, 2), a triangle between them that leads."""
+    ground = np.column_stack([pivots, np.zeros(2)])
+    r = np.vstack([ground, [[0.3, 0.95, 0.0], [2.0, 1.4, 0.0], [1.4, 2.2, 0.0]]])
+    rows = [*fix(r, 0), *fix(r, 1)]
+    rows += [Constraint(ConstraintKind.FIX, (node, 2), 0.0) for node in (2, 3, 4)]
+    links = [(0, 2), (1, 3), (2, 3), (3, 4), (4, 2)]
+    rows += [dist(r, *link) for link in links]
+    return Structure(r, ConstraintTable.of(rows), np.arange(2, 5))
+
+
+def circumcentre(points: Floats) -> Floats:
+    """(2,) equally far from three points (3, 2)."""
+    rows = 2.0 * (points[1:] - points[0])
+    squares = np.square(points).sum(axis=1)
+    return np.asarray(np.linalg.solve(rows, squares[1:] - squares[0]))
+
+
+def test_a_hidden_linkage_is_found_again_from_its_three_shapes() -> None:
+    """Its pivots are the middles of the circles through three places of either joint:
+    Burmester, as in Erdman and Sandor, Mechanism Design (1997), sect. 3."""
+    pivots = np.array([[0.0, 0.0], [2.2, 0.1]])
+    hidden, shapes = four_bar(pivots), []
+    for x in (-0.3, 0.3, 0.8):  # the crank's joint is drawn aside
+        away = hidden.r0[2:] + np.array([x, 0.0, 0.0])
+        *_, end = morph_newton(hidden, Goals(away), EXACT.morph)
+        shapes.append(Goals(end.r[2:]))
+    middles = [
+        circumcentre(np.array([s.points[i, :2] for s in shapes])) for i in (0, 1)
+    ]
+    assert_allclose(middles, pivots, atol=1e-8)
+    given, places = (
+        four_bar(pivots + [[0.1, -0.05], [-0.08, 0.12]]),
+        Places(np.arange(2)),
+    )
+    options = DesignOptions(tolerance=1e-9, reached=1e-16, max_steps=500)
+    first, *_, last = design(given, shapes, places, options)
+    assert first.F > 1e-5
+    found = places.changed(given, last.change).constraints.constant
+    assert_allclose(found[[0, 1, 3, 4]], pivots.ravel(), atol=1e-5)
+    wanted = hidden.constraints.constant[-5:]
+    assert_allclose(found[-5:], wanted, rtol=1e-5)
+
+
+def test_a_node_that_is_tied_to_others_is_refused() -> None:
+    tied = Structure(
+        SHEET.r0,
+        SHEET.constraints.followed_by(ConstraintTable.of([coin(0, 1)])),
+        SHEET.leading,
+    )
+    with pytest.raises(ValueError, match="the place of node 1 is tied to others"):
+        Places(np.array([1])).changed(tied, np.zeros(3))
+
+
+def test_lengths_follow_places_as_geometry_has_them() -> None:
+    """A node moved along a link by L / 10 changes its length by as much."""
+    link = links_of(SHEET).constraint[0]
+    a, b = SHEET.constraints.nodes[link, :2]
+    along = SHEET.r0[b] - SHEET.r0[a]
+    length = float(np.linalg.norm(along))
+    from_middle = SHEET.r0 - SHEET.r0.mean(axis=0)
+    L = np.sqrt(np.square(from_middle).sum() / len(SHEET.r0))
+    made = Places(np.array([b])).changed(SHEET, 0.1 * along / length)
+    assert_allclose(np.sqrt(made.constraints.constant[link]), length + 0.1 * L)
