@@ -7,8 +7,8 @@ The power mean of E^2, eq. (5) of [dJ23], at the ends of the morphs to T targets
 is lowered over the relative changes p of the lengths, or over other numbers that the
 constants of the constraints follow (`sim.morph.morphing.places`). Its sharpness q goes
 from the mean, q = 1, towards the worst case: F <= max E_t^2 <= T^(1/q) F. A morph ends
-where E^2 is stationary, so that to first order neither the motion of the nodes nor that of
-their nearest points counts, and the forces at the end tell
+where E^2 is stationary, so that to first order neither the motion of the nodes nor that
+of their nearest points counts, and the forces at the end tell
 (`sim.morph.morphing.reactions`)
 
     dE^2/dp_g = sum_i 2 l_i l_i0 dE^2/d(l_i^2),

@@ -72,14 +72,11 @@ def test_a_hidden_linkage_is_found_again_from_its_three_shapes() -> None:
         away = hidden.r0[2:] + np.array([x, 0.0, 0.0])
         *_, end = morph_newton(hidden, Goals(away), EXACT.morph)
         shapes.append(Goals(end.r[2:]))
-    middles = [
-        circumcentre(np.array([s.points[i, :2] for s in shapes])) for i in (0, 1)
-    ]
+    joints = np.array([shape.points[:2, :2] for shape in shapes])
+    middles = [circumcentre(joints[:, i]) for i in (0, 1)]
     assert_allclose(middles, pivots, atol=1e-8)
-    given, places = (
-        four_bar(pivots + [[0.1, -0.05], [-0.08, 0.12]]),
-        Places(np.arange(2)),
-    )
+    aside = np.array([[0.1, -0.05], [-0.08, 0.12]])
+    given, places = four_bar(pivots + aside), Places(np.arange(2))
     options = DesignOptions(tolerance=1e-9, reached=1e-16, max_steps=500)
     first, *_, last = design(given, shapes, places, options)
     assert first.F > 1e-5
