@@ -133,10 +133,11 @@ def why(verdict: Verdict, check: Check, aim: float | None, unit: str) -> str:
     Parameters
     ----------
     aim : largest acceptable error, rms; None where nobody said
+    unit : "" or "1" where there is none
     """
 
     def said(size: float) -> str:
-        return f"{size:.3g} {unit}".rstrip()
+        return f"{size:.3g} {unit}".removesuffix(" 1").rstrip()
 
     sizes = f"rms of E {said(check.error)}, k u_val {said(check.limit)}"
     differs = verdict is Verdict.DIFFERS

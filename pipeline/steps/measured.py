@@ -107,7 +107,7 @@ def run_step(
         "families": families_said(at, whose),
         "groups": shown_groups(at, records.found, whose),
         "prediction": _prediction_said(before, made),
-        "compared_with": {n: p.key for n, p in chosen.by.items()},
+        "compared_with": {n: chosen.by[n].key for n in read},
         "inside": inside(parts),
         "placed": placings(at, records, read),
         "refused": refused,

@@ -313,7 +313,8 @@ def _refuse_gaps(path: Path, time: Floats) -> None:
         row = int(wrong[0])
         raise InputError(
             f"{path}, row {row + 3}: time_s goes from {time[row]:g} to "
-            f"{time[row + 1]:g}: at most {LONGEST_GAP:g} s may be missing"
+            f"{time[row + 1]:g}: at most {LONGEST_GAP:g} s may be missing: give s, and "
+            "every sample in its order"
         )
 
 
@@ -351,5 +352,6 @@ def _refuse_force(path: Path, closing: Floats, resisting: Floats) -> None:
     if rise < 0:
         raise InputError(
             f"{path}: force_N is {-rise:.3g} N larger closed than open: it must be "
-            "negative where the specimen resists closing: turn its sign"
+            "negative where the specimen resists closing: turn its sign, or that of "
+            "position_mm"
         )

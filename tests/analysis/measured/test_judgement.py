@@ -10,8 +10,10 @@ from analysis.measured.judgement import (
     interval_score,
     judged,
     pooled_deviation,
+    why,
 )
 from analysis.measured.prediction import Family, Limits
+from analysis.validation.comparison import Check, Verdict
 
 
 def rows_of(
@@ -62,6 +64,16 @@ def test_the_three_verdicts(error: float, u_input: float, verdict: str) -> None:
     assert line["verdict"] == verdict
     assert line["mean_E"] == pytest.approx(error)
     assert line["rms_E"] == pytest.approx(abs(error))
+
+
+def test_a_number_without_a_unit_is_said_without_one() -> None:
+    check = Check(0.0022, 0.0035, 0.007)
+    said = why(Verdict.CANNOT_TELL, check, 0.0075, "1")
+    assert said == (
+        "rms of E 0.0022, k u_val 0.007: together beyond the aim of 0.0075: "
+        "measure better"
+    )
+    assert "0.0022 mm, k u_val 0.007 mm" in why(Verdict.CANNOT_TELL, check, 1.0, "mm")
 
 
 def test_one_quantity_is_judged_by_the_family_of_each_record() -> None:

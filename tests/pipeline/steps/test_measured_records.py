@@ -71,7 +71,9 @@ def test_a_shifted_loop_is_measured_as_it_was(tmp_path: Path) -> None:
         (lambda t: t.assign(position_mm=t["position_mm"] / 1e3), "in mm"),
         (lambda t: t.assign(force_N=t["force_N"] / 1e3), "was not loaded"),
         (lambda t: t.assign(force_N=-t["force_N"]), "turn its sign"),
+        (lambda t: t.assign(position_mm=-t["position_mm"]), "or that of position_mm"),
         (lambda t: t.assign(time_s=t["time_s"] + 9 * (t.index > 500)), "may be missin"),
+        (lambda t: t.assign(time_s=t["time_s"] * 1e3), "give s, and every sample"),
         (lambda t: t.assign(force_N=t["force_N"].mask(t.index == 40)), "row 42: force"),
     ],
 )
@@ -82,6 +84,8 @@ def test_a_damaged_loop_has_no_rows_and_one_line(
     assert rows.empty
     assert reason in refused[TEST]
     assert "\n" not in refused[TEST]
+    said = json.loads((tmp_path / "out" / "verdict.json").read_text())
+    assert said["compared_with"] == {}  # only what has rows
 
 
 def test_shifted_tracks_are_measured_and_placed(tmp_path: Path) -> None:
