@@ -22,6 +22,7 @@ from sim.arrays import Floats
 from sim.kernels import inner, kernel
 
 SWEEPS = 30
+WARM = 2  # of them, where forces of before are known
 ROUNDS = 60
 ITERATIONS = 15  # of a round
 FAR = 1.0  # m, by which no contact moves in one iteration
@@ -145,7 +146,7 @@ def coulomb_forces(
     scale, share = np.empty((len(p), 2)), SOFT
     _fill_scale(W, scale)
     p, size = p.copy(), np.inf
-    _sweep(W, b, mu, scale, p, SWEEPS)
+    _sweep(W, b, mu, scale, p, SWEEPS if p.max() <= 0.0 else WARM)
     softened, there = np.empty_like(W), np.empty_like(b)
     for _ in range(ROUNDS):
         softened[...] = W

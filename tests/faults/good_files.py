@@ -37,7 +37,6 @@ SVG = (
     b'<line x1="0" y1="0" x2="10" y2="10" stroke="red"/></svg>'
 )
 MARKERS = b"time_s,a_x_mm,a_y_mm,a_z_mm\n0,0,0,0\n0.1,1,0,0\n0.2,2,0,0\n"
-FORCE = b"time_s,position_mm,force_N\n0,0,0\n1,1,2\n2,2,3.5\n"
 DXF = dxf(
     polygon([(0, 0), (1, 0), (1, 1), (0, 1)]), line((0, 0), (1, 1), "M", 1), unit=4
 ).encode()

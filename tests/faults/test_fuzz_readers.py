@@ -27,7 +27,6 @@ from pipeline.config.paper_file import read_paper
 from pipeline.config.workflow_file import read_workflow
 from pipeline.formats.fold_file import fold_file
 from pipeline.formats.mesh_files import mesh_file
-from pipeline.formats.motion.force import read_force
 from pipeline.formats.motion.markers import read_motion
 from pipeline.formats.series_file import read_series
 from pipeline.formats.structure_file import structure_file
@@ -126,7 +125,6 @@ READERS = {
     ),
     "series": Reader("a.csv", _files(*sorted(SERIES.glob("*.csv"))), read_series),
     "markers": Reader("a.csv", [good.MARKERS], read_motion),
-    "force": Reader("a.csv", [good.FORCE], read_force),
     "mesh, STL": Reader("a.stl", [good.STL], lambda p: mesh_file(str(p))),
     "mesh, OBJ": Reader("a.obj", [good.OBJ], lambda p: mesh_file(str(p))),
     "scan": Reader("a.xyz", [b"1 2 3\n4 5 6\n7 8 9\n"], _cloud),

@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
-from sim.arrays import Floats, Ints
-from sim.morph.targets.cloud import CloudTarget
+from sim.arrays import Floats
 from sim.morph.targets.protocol import Target, Wireframe
 from sim.morph.targets.surfaces import Vector, unit
 
@@ -43,40 +41,3 @@ class AlongAxis:
 
     def wireframe(self, around: Floats) -> Wireframe:
         return self.target.wireframe(around)
-
-
-@dataclass(frozen=True, eq=False)
-class BothWays:
-    """Goals that also cover the target, after the Hausdorff distance.
-
-    Every point of the cloud pulls the node nearest to it, with the weight
-    (distance / largest distance)^power, and every node is pulled with the weight 1 to
-    the point nearest to it; its goal is the weighted mean. Large powers leave only the
-    point that makes the Hausdorff distance.
-    """
-
-    cloud: CloudTarget
-    power: float = 4.0
-
-    def __post_init__(self) -> None:
-        if not self.power >= 0.0:
-            raise ValueError(f"power is {self.power}: it must not be negative")
-
-    def closest(self, points: Floats) -> Floats:
-        distance, owner = _nearest(points, self.cloud.points)
-        weight = (distance / max(float(distance.max()), 1e-300)) ** self.power
-        total = 1.0 + np.bincount(owner, weight, len(points))
-        goals: Floats = self.cloud.closest(points)
-        pulled = self.cloud.points * weight[:, None]
-        for i in range(3):
-            goals[:, i] += np.bincount(owner, pulled[:, i], len(points))
-        return goals / total[:, None]
-
-    def wireframe(self, around: Floats) -> Wireframe:
-        return self.cloud.wireframe(around)
-
-
-def _nearest(points: Floats, asked: Floats) -> tuple[Floats, Ints]:
-    """Distance to, and number of, the nearest of `points` to each of `asked`."""
-    distance, owner = cKDTree(points).query(asked)
-    return np.asarray(distance, dtype=np.float64), np.asarray(owner, dtype=np.int64)

@@ -91,9 +91,25 @@ def what_is_near(
         return None
     way = float(np.linalg.norm(move, axis=1).max())
     way += h * h * float(np.linalg.norm(world.gravity))
-    reach = AHEAD * (2.0 * way + SLACK * float(world.touching.radius.min()))
-    found = near(world.rod, world.touching, state.x, reach, state.d)
+    slack = SLACK * float(world.touching.radius.min())
+    found = near(
+        world.rod, world.touching, state.x, AHEAD * (2.0 * way + slack), state.d
+    )
+    way = float(np.linalg.norm(world.gravity)) * h * h
+    found = found._replace(pairs=_meeting(world, found.pairs, state, move, way + slack))
     return found if found.contacts else None
+
+
+def _meeting(
+    world: SpaceWorld, pairs: Ints, state: SpaceState, move: Floats, more: float
+) -> Ints:
+    """(k, 2) pairs that are closer than how far they are guessed to move past, m."""
+    assert world.touching is not None
+    at = move[world.rod.edges[pairs]]
+    past = np.linalg.norm(at[:, 0, :, None] - at[:, 1, None, :], axis=3)
+    alone = Near(pairs, NO_NODES)
+    gap = contacts_of(world.rod, world.touching, alone, state.x, None).gap
+    return np.asarray(pairs[gap < AHEAD * (past.max(axis=(1, 2)) + more)])
 
 
 def what_overlaps(world: SpaceWorld, at: SpaceState) -> Near:

@@ -1,6 +1,5 @@
 """Fourier surfaces, point clouds, meshes, other norms, moved targets."""
 
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -9,13 +8,10 @@ from numpy.testing import assert_allclose
 from scipy.spatial import cKDTree
 
 from sim.arrays import Floats
-from sim.morph.morphing.morph import ProjectionOptions, morph
-from sim.morph.structure.constraints import ConstraintTable
-from sim.morph.structure.structure import Structure
 from sim.morph.targets.cloud import CloudTarget, normals_of
 from sim.morph.targets.fourier import FourierBlob, FourierCylinder, FourierRelief
 from sim.morph.targets.mesh import MeshTarget, closest_on_triangles
-from sim.morph.targets.norms import AlongAxis, BothWays
+from sim.morph.targets.norms import AlongAxis
 from sim.morph.targets.pose import Moved, perturbed
 from sim.morph.targets.protocol import Target
 from sim.morph.targets.surfaces import Cylinder, Plane, Sphere
@@ -169,30 +165,6 @@ def test_a_node_whose_line_misses_keeps_its_nearest_point() -> None:
     far = np.array([[3.0, 0.0, 1.0]])
     found = AlongAxis(Sphere(1.5), (0.0, 0.0, 1.0)).closest(far)
     assert_allclose(found, Sphere(1.5).closest(far))
-
-
-def test_both_ways_a_target_pulls_a_node_to_what_nothing_covers() -> None:
-    cloud = CloudTarget(np.array([[0.0, 0, 0], [1.0, 0, 0], [5.0, 0, 0]]))
-    nodes = np.array([[0.0, 0, 0], [1.0, 0, 0]])
-    assert_allclose(cloud.closest(nodes), nodes)
-    goals = BothWays(cloud, power=8.0).closest(nodes)
-    assert_allclose(goals[0], nodes[0])
-    assert_allclose(goals[1, 0], 3.0)
-    assert hausdorff_distance(nodes, cloud) == pytest.approx(4.0)
-    assert hausdorff_distance(goals, cloud) < 4.0
-
-
-def test_morph_both_ways_covers_more_of_the_target(rng: np.random.Generator) -> None:
-    angle = np.linspace(0.0, 2.0 * np.pi, 120, endpoint=False)
-    ring = CloudTarget(np.column_stack([np.cos(angle), np.sin(angle), 0.0 * angle]))
-    r0 = np.array([2.0, 0.0, 0.0]) + 0.3 * rng.normal(size=(8, 3))
-    loose = Structure(r0, ConstraintTable.of([]), np.arange(8))
-    ends = []
-    for target in (ring, BothWays(ring, power=1.0)):
-        steps = islice(morph(loose, target, ProjectionOptions(1e-300)), 40)
-        ends.append(list(steps)[-1].r)
-    assert hausdorff_distance(ends[0], ring) > 1.8
-    assert hausdorff_distance(ends[1], ring) < 0.8
 
 
 def test_moved_target_is_the_target_in_another_frame(rng: np.random.Generator) -> None:
