@@ -130,7 +130,8 @@ def _lines(error: BaseException) -> list[str]:
         ]
     if isinstance(error, KeyboardInterrupt):
         return ["interrupted"]
-    return [f"error: {one_line(error)}{_remedy(error)}"]
+    where = "memory ran out: " if lacks_memory(error) else ""
+    return [f"error: {where}{one_line(error).rstrip(': ')}{_remedy(error)}"]
 
 
 def _remedy(error: BaseException) -> str:

@@ -47,6 +47,14 @@ def test_what_the_machine_refuses_is_one_line_with_a_remedy(
     assert lacks_machine(error) == (status == 1)
 
 
+def test_memory_that_ran_out_is_said_first(capsys: pytest.CaptureFixture[str]) -> None:
+    error = RuntimeError("problem in a module - MemoryError: ")
+    error.__context__ = MemoryError()
+    said = said_of(error, capsys)[1]
+    assert said.startswith("error: memory ran out: problem in a module - MemoryError: ")
+    assert "::" not in said
+
+
 def test_an_import_that_fails_for_another_reason_is_a_defect() -> None:
     @command
     def main() -> int:
