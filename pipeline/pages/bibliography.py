@@ -7,8 +7,9 @@ from typing import Any
 import yaml
 
 from analysis.captions.markup import latex_text
+from sim.syntax import SOURCE_ROOT
 
-CITATION = Path("CITATION.cff")
+CITATION = SOURCE_ROOT / "CITATION.cff"
 CITED_AS = "cited as ["  # in the notes of a reference
 
 

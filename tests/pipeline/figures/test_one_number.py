@@ -5,16 +5,19 @@ number changed. Of several runs one holds it: tables of the others stay. Caption
 in numbers alone, and only where a result or the number itself is told.
 """
 
+import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
 import pytest
+import yaml
 from PIL import Image
 
 from pipeline.results import saved_figure
 from pipeline.steps.figure import FigureConfig, run_step
-from tests.pipeline.conftest import ROOT
+from tests.pipeline.conftest import ROOT, Command
 from tests.pipeline.figure_runs import rows_of
 from tests.pipeline.figures.test_captions import IDENTITY
 
@@ -52,6 +55,21 @@ CHANGES = {
     "measured-nist_spheres": Change(
         "measured/nist_spheres", "aim: 0.2\n", "aim: 0.3\n", "verdicts", 0
     ),
+    "design-limits": Change(
+        "study/design_limits", "5.5, 5.7]", "5.5, 5.6]", "limits", 1
+    ),
+}
+WORKFLOW = {
+    "style": {"identity": False},
+    "shared": {"sphere_radius_mm": 6.0, "scale_mm": 40.0, "input_draws": 10},
+    "comparisons": {
+        name: {"case": f"triangles_{name}", "scan": {"virtual": {"seed": seed}}}
+        for seed, name in enumerate(("circle", "cylinder"), start=1)
+    },
+    "figures": {
+        "dejong-3": {"comparisons": ["circle", "cylinder"]},
+        "chain": {"comparisons": ["cylinder"]},
+    },
 }
 
 
@@ -60,12 +78,55 @@ def drawn(name: str, out: Path) -> dict[str, bytes]:
     rows = rows_of(name, out / "runs")
     labels = tuple(row.label for row in rows)
     run_step(FigureConfig(name, labels, identity=False), rows, out / name)
+    return left_in(out / name)
+
+
+def left_in(folder: Path) -> dict[str, bytes]:
+    """The files of a figure, without what names keys."""
     found = {}
-    for path in sorted((out / name).iterdir()):
+    for path in sorted(folder.iterdir()):
         if path.suffix in (".md", ".tex", ".csv"):
             found[path.name] = IDENTITY.sub("", path.read_text()).encode()
-    with Image.open(out / name / f"{name}.png") as picture:
+    with Image.open(folder / f"{folder.name}.png") as picture:
         return found | {"picture": picture.tobytes()}
+
+
+def made(command: Command, project: Path) -> dict[str, dict[str, bytes]]:
+    """What `make` leaves of each figure."""
+    done = command("make")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {
+        name: left_in(project / "results" / "figure" / name)
+        for name in WORKFLOW["figures"]
+    }
+
+
+@pytest.mark.slow
+def test_a_number_of_one_comparison_leaves_the_figures_of_others_to_the_byte(
+    command: Command, project: Path
+) -> None:
+    (project / "conf" / "workflow.yaml").write_text(yaml.safe_dump(WORKFLOW))
+    before = made(command, project)
+    case = project / "conf" / "case" / "triangles_circle.yaml"
+    assert case.read_text().count("radius: 4.2") == 1
+    case.write_text(case.read_text().replace("radius: 4.2", "radius: 4.3"))
+    after = made(command, project)
+    assert before["chain"] == after["chain"]
+    one, other = before["dejong-3"], after["dejong-3"]
+    steps, nodes = "dejong-3-steps.csv", "dejong-3-nodes.csv"
+    changed = {part for part in one if one[part] != other[part]}
+    assert changed == CAPTIONS | {steps, nodes, "picture"}
+    for name in (steps, nodes):
+        tables = [pd.read_csv(io.BytesIO(each[name])) for each in (one, other)]
+        own = [t[t["case"] == "cylinder"].reset_index(drop=True) for t in tables]
+        assert len(own[0]) > 0
+        pd.testing.assert_frame_equal(*own, check_exact=True)
+    words = [each["caption.md"].decode().split() for each in (one, other)]
+    pairs = [pair for pair in zip(*words, strict=True) if pair[0] != pair[1]]
+    assert pairs
+    assert all(re.search(r"\d", word) for pair in pairs for word in pair)
+    rest = [" ".join(w).partition("`cylinder`")[2] for w in words]
+    assert rest[0] == rest[1]
 
 
 @pytest.mark.long

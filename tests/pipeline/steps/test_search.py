@@ -1,5 +1,6 @@
 """Adaptive studies: what is asked, replayed, pruned and tracked."""
 
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import yaml
 
 from pipeline.commands.study import main
 from pipeline.config.hydra import Composer
+from pipeline.store.keys import code_digest, decisive, named_modules
 from pipeline.store.runs import finished, run_record
 from pipeline.studies.file import read_study
 from pipeline.studies.members import read_members
@@ -71,6 +73,18 @@ def test_a_search_finds_the_best_of_its_trials_and_goes_on_from_them(
 
 
 @pytest.mark.slow
+def test_the_key_of_a_search_covers_its_module_and_the_version_of_optuna(
+    project: Path,
+) -> None:
+    write(project)
+    with Composer() as composer:
+        job = planned_search(read_study("mine"), composer)
+    assert job.identity["versions"]["optuna"] == metadata.version("optuna")
+    modules = decisive(named_modules("search", job.config))[0]
+    assert {"pipeline.steps.search", "pipeline.steps.search_workers"} <= set(modules)
+    assert job.identity["code"] == code_digest(modules)
+
+
 def test_trials_that_do_worse_than_the_others_are_ended_early(project: Path) -> None:
     write(project, samples=12, prune_by="E", workers=2)
     result = searched()["result"]
