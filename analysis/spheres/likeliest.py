@@ -55,8 +55,16 @@ class Likeliest:
 
     sizes: Floats  # (k,) t where the deviance is least
     slope: Floats  # (k,) of the deviance there
-    told: Floats  # (k, k) tr(P C_k P C_l) / 2; zero of what is not shown
+    weigh: Floats  # (m, m) P there
+    each: Floats  # (k, m, m) C_k
     rounds: int
+
+    def told(self, on: Ints) -> Floats:
+        """tr(P C_k P C_l) / 2 of some components."""
+        weighed = np.array([self.weigh @ C for C in self.each[on]])
+        flat = weighed.reshape(len(on), -1)
+        other = weighed.transpose(0, 2, 1).reshape(len(on), -1)
+        return np.asarray(flat @ other.T / 2.0)
 
     @property
     def doubt(self) -> Floats:
@@ -65,9 +73,12 @@ class Likeliest:
         Of these t_k^2 tr(P C_k P C_k) / 2 < 1: less than two squares tell them, and an
         expansion in what they err by means nothing.
         """
-        kept = self.sizes**2 * np.diag(self.told) >= 1.0
-        doubt = np.zeros_like(self.told)
-        doubt[np.ix_(kept, kept)] = np.linalg.inv(self.told[np.ix_(kept, kept)])
+        most = (self.sizes * np.tensordot(self.each, self.weigh, 2)) ** 2 / 2.0
+        on = np.flatnonzero(most >= 1.0)
+        told = self.told(on)
+        kept = self.sizes[on] ** 2 * np.diag(told) >= 1.0
+        doubt = np.zeros((len(most), len(most)))
+        doubt[np.ix_(on[kept], on[kept])] = np.linalg.inv(told[np.ix_(kept, kept)])
         return doubt
 
     @property
@@ -77,9 +88,10 @@ class Likeliest:
         Over t^1/2 >= 0, and by Gibbs' sampler: of many chains each t in turn is drawn
         anew, the others held, from a table of its density.
         """
-        shown = np.flatnonzero(np.diag(self.told) > 0.0)
-        scale = np.sqrt(np.diag(self.told)[shown])
-        bend = self.told[np.ix_(shown, shown)] / np.outer(scale, scale)
+        shown = _shown(self.each)
+        told = self.told(shown)
+        scale = np.sqrt(np.diag(told))
+        bend = told / np.outer(scale, scale)
         least = (self.sizes[shown] * scale)[:, None]
         fall = self.slope[shown] / scale / 2.0
         t, total = np.tile(least, PATCHES.chains), np.zeros(len(shown))
@@ -112,16 +124,18 @@ def likeliest(z: Floats, each: Floats, known: Floats) -> Likeliest | None:
     each : (k, m, m) C_k, positive semidefinite, their sum positive definite
     known : (m, b) B, of full rank
     """
-    traces = np.einsum("kii->k", each)
-    shown = np.flatnonzero(traces > PATCHES.rank * traces.max(initial=0.0))
+    shown = _shown(each)
     some, damping = each[shown], 0.0
-    now = _tried(z, some, known, float(z @ z) / len(each) / traces[shown])
+    traces = np.einsum("kii->k", some)
+    now = _tried(z, some, known, float(z @ z) / len(each) / traces)
     for rounds in range(PATCHES.rounds):
         if now is None:
             return None
         quadric = _quadric(now, some)
         if _least(now.sizes, quadric, 0.0)[1] < PATCHES.settled:
-            return _told(now.sizes, quadric, each, shown, rounds)
+            t, slope = np.zeros((2, len(each)))
+            t[shown], slope[shown] = now.sizes, quadric.slope
+            return Likeliest(t, slope, quadric.weigh, each, rounds)
         for _ in range(PATCHES.shortened):
             sizes, fall = _least(now.sizes, quadric, damping)
             after = _tried(z, some, known, sizes)
@@ -130,6 +144,12 @@ def likeliest(z: Floats, each: Floats, known: Floats) -> Likeliest | None:
             after, damping = None, max(4.0 * damping, PATCHES.damped)
         now, damping = after, damping / 4.0 if damping > PATCHES.damped else 0.0
     return None
+
+
+def _shown(each: Floats) -> Ints:
+    """Those whose C_k are not zero."""
+    traces = np.einsum("kii->k", each)
+    return np.flatnonzero(traces > PATCHES.rank * traces.max(initial=0.0))
 
 
 def _falls(now: _VarianceTrial, after: _VarianceTrial, expected: float) -> bool:
@@ -181,18 +201,3 @@ def _least(sizes: Floats, quadric: _Quadric, damping: float) -> tuple[Floats, fl
     found, _ = nnls(root, root @ start - np.linalg.solve(root.T, rise), maxiter=1000)
     step = found - start
     return found / scale, float(-(rise @ step) - step @ bend @ step / 2.0)
-
-
-def _told(
-    sizes: Floats, quadric: _Quadric, each: Floats, shown: Ints, rounds: int
-) -> Likeliest:
-    """Of all components."""
-    weighed = np.array([quadric.weigh @ C for C in each[shown]])
-    flat = weighed.reshape(len(shown), -1)
-    t, slope = np.zeros((2, len(each)))
-    t[shown], slope[shown] = sizes, quadric.slope
-    told = np.zeros((len(each), len(each)))
-    told[np.ix_(shown, shown)] = (
-        flat @ weighed.transpose(0, 2, 1).reshape(len(shown), -1).T / 2.0
-    )
-    return Likeliest(t, slope, told, rounds)

@@ -100,21 +100,25 @@ def test_covariances_of_zero_tell_nothing() -> None:
     assert likeliest(np.ones(3), np.zeros((2, 3, 3)), np.empty((3, 0))) is None
 
 
+def found_at(sizes: Floats, slope: Floats, corner: Floats) -> Likeliest:
+    """C_k are diagonal, tr(P C_k P C_l) / 2 is the product of corners."""
+    each = np.sqrt(2.0) * np.array([np.diag(row) for row in corner])
+    return Likeliest(sizes, slope, np.eye(corner.shape[1]), each, 1)
+
+
 def test_a_size_that_is_not_told_is_the_mean_of_what_it_may_be() -> None:
     """One of a slope alone is exponential, of one half: its root is as likely as any.
 
     Of exp(-t slope / 2) t^-1/2 the mean is 1 / slope; here the slope hardly changes
     where that lies. One far above zero is where it is likeliest.
     """
-    told = np.diag([1.0, 1.0, 0.0])
-    found = Likeliest(
-        np.array([0.0, 30.0, 0.0]), np.array([40.0, 0.0, 0.0]), told, 1
-    ).mean
-    np.testing.assert_allclose(found, [1 / 40.0, 30.0, 0.0], rtol=0.1)
+    corner = np.diag([1.0, 1.0, 0.0])
+    found = found_at(np.array([0.0, 30.0, 0.0]), np.array([40.0, 0.0, 0.0]), corner)
+    np.testing.assert_allclose(found.mean, [1 / 40.0, 30.0, 0.0], rtol=0.1)
 
 
 def test_of_two_that_are_not_told_apart_each_has_a_part() -> None:
-    told = np.array([[1.0, 0.999], [0.999, 1.0]])
-    found = Likeliest(np.array([20.0, 0.0]), np.zeros(2), told, 1).mean
+    corner = np.array([[1.0, 0.0], [0.999, 0.045]])
+    found = found_at(np.array([20.0, 0.0]), np.zeros(2), corner).mean
     assert found.sum() == pytest.approx(20.0, rel=0.03)
     assert found.min() > 5.0
