@@ -11,12 +11,11 @@ of a radius to five radii; balls of a form of their own (degree 2, or over a thi
 radius) or size; and what all views err by alike, by the angle at which they see the
 surface. Where views are merged, their misplacements are a component as well. The t_k
 are those of restricted maximum likelihood: what is left of y, when what X explains is
-taken from it, is most likely (`likeliest`); where views are merged, which tells half of
-the components apart by hardly more than chance, the mean of what they may be instead.
-Centres that follow from y by a matrix J then err by J C J' = S. Few balls tell the t_k
-badly, and a squared error over a variance that is itself estimated is more than one in
-the mean: of k squares, k / (k - 2). To second order in what the t_k err by, of
-covariance V, it is one with
+taken from it, is most likely (`likeliest`). Centres that follow from y by a matrix J
+then err by J C J' = S. Few balls tell the t_k badly, and a squared
+error over a variance that is itself estimated is more than one in the mean: of k
+squares, k / (k - 2). To second order in what the t_k err by, of covariance V, it is one
+with
 
     S + sum V_kl S_k S^-1 S_l,  V^-1 = tr(P C_k P C_l) / 2
 
@@ -109,10 +108,7 @@ def learnt(patches: Patches, known: Floats) -> Components | None:
     each = np.array([C for _, C in _each(some, T)])
     motions = _spanned(T.T @ known[: len(T)])
     found = likeliest(T.T @ some.height, each, motions)
-    if found is None:
-        return None
-    sizes = found.mean if patches.merged else found.sizes
-    return Components(patches, sizes, found.doubt)
+    return None if found is None else Components(patches, *found[:2])
 
 
 def _without_centres(p: Patches, bases: list[Floats]) -> Iterator[Floats]:

@@ -9,12 +9,6 @@ its curvature is about a' C_k P C_l a: the mean of what it is and of what it is 
 to be, without the traces of products that either asks for [Gilmour, Thompson, Cullis,
 Biometrics 51:1440 (1995)]. Each step goes to the least of that quadric among t >= 0,
 shorter while the deviance does not fall.
-
-Many of the likeliest t are zero, and what they may be instead is on one side. Where
-each t^1/2 >= 0 is as likely beforehand as another [Gelman, Bayesian Analysis 1:515
-(2006)], the density of all is then exp of minus half the deviance, and a squared error
-over the mean of its variance is one in the mean. That mean is taken with the quadric of
-the curvature that is expected, tr(P C_k P C_l).
 """
 
 from dataclasses import dataclass
@@ -25,7 +19,7 @@ from scipy.linalg.lapack import dpotri
 from scipy.optimize import nnls
 
 from analysis.spheres.thresholds import PATCHES
-from sim.arrays import Floats, Ints
+from sim.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,72 +43,10 @@ class _Quadric:
     weigh: Floats  # (m, m) P
 
 
-@dataclass(frozen=True, eq=False)
-class Likeliest:
-    """Variances that were found."""
-
-    sizes: Floats  # (k,) t where the deviance is least
-    slope: Floats  # (k,) of the deviance there
-    weigh: Floats  # (m, m) P there
-    each: Floats  # (k, m, m) C_k
-    rounds: int
-
-    def told(self, on: Ints) -> Floats:
-        """tr(P C_k P C_l) / 2 of some components."""
-        weighed = np.array([self.weigh @ C for C in self.each[on]])
-        flat = weighed.reshape(len(on), -1)
-        other = weighed.transpose(0, 2, 1).reshape(len(on), -1)
-        return np.asarray(flat @ other.T / 2.0)
-
-    @property
-    def doubt(self) -> Floats:
-        """V (k, k); zero of components that are told worse than to their own size.
-
-        Of these t_k^2 tr(P C_k P C_k) / 2 < 1: less than two squares tell them, and an
-        expansion in what they err by means nothing.
-        """
-        most = (self.sizes * np.tensordot(self.each, self.weigh, 2)) ** 2 / 2.0
-        on = np.flatnonzero(most >= 1.0)
-        told = self.told(on)
-        kept = self.sizes[on] ** 2 * np.diag(told) >= 1.0
-        doubt = np.zeros((len(most), len(most)))
-        doubt[np.ix_(on[kept], on[kept])] = np.linalg.inv(told[np.ix_(kept, kept)])
-        return doubt
-
-    @property
-    def mean(self) -> Floats:
-        """(k,) of t with the density exp(-slope d / 2 - d told d / 2), d = t - sizes.
-
-        Over t^1/2 >= 0, and by Gibbs' sampler: of many chains each t in turn is drawn
-        anew, the others held, from a table of its density.
-        """
-        shown = _shown(self.each)
-        told = self.told(shown)
-        scale = np.sqrt(np.diag(told))
-        bend = told / np.outer(scale, scale)
-        least = (self.sizes[shown] * scale)[:, None]
-        fall = self.slope[shown] / scale / 2.0
-        t, total = np.tile(least, PATCHES.chains), np.zeros(len(shown))
-        drawn = np.random.default_rng(0)
-        steps = (np.arange(PATCHES.table) + 0.5) / PATCHES.table
-        for sweep in range(2 * PATCHES.sweeps):
-            for k, row in enumerate(bend):
-                middle = t[k] - fall[k] - row @ (t - least)
-                widest = np.sqrt(np.maximum(middle, 0.0) + PATCHES.farthest)
-                tried = np.square(np.multiply.outer(steps, widest))
-                below = 0.5 * (tried - middle) ** 2
-                share = np.cumsum(np.exp(below.min(axis=0) - below), axis=0)
-                at = (share < drawn.random(PATCHES.chains) * share[-1]).sum(axis=0)
-                t[k] = tried[at, np.arange(PATCHES.chains)]
-            if sweep >= PATCHES.sweeps:
-                total += t.mean(axis=1) / PATCHES.sweeps
-        mean = np.zeros(len(self.sizes))
-        mean[shown] = total / scale
-        return mean
-
-
-def likeliest(z: Floats, each: Floats, known: Floats) -> Likeliest | None:
-    """The t for which z is most likely, and how well it tells them.
+def likeliest(
+    z: Floats, each: Floats, known: Floats
+) -> tuple[Floats, Floats, int] | None:
+    """The t (k,) for which z is most likely, their covariance V (k, k), and rounds.
 
     None where the C_k are zero, or no maximum is found in `PATCHES.rounds`.
 
@@ -124,18 +56,18 @@ def likeliest(z: Floats, each: Floats, known: Floats) -> Likeliest | None:
     each : (k, m, m) C_k, positive semidefinite, their sum positive definite
     known : (m, b) B, of full rank
     """
-    shown = _shown(each)
+    traces = np.einsum("kii->k", each)
+    shown = np.flatnonzero(traces > PATCHES.rank * traces.max(initial=0.0))
     some, damping = each[shown], 0.0
-    traces = np.einsum("kii->k", some)
-    now = _tried(z, some, known, float(z @ z) / len(each) / traces)
+    now = _tried(z, some, known, float(z @ z) / len(each) / traces[shown])
     for rounds in range(PATCHES.rounds):
         if now is None:
             return None
         quadric = _quadric(now, some)
         if _least(now.sizes, quadric, 0.0)[1] < PATCHES.settled:
-            t, slope = np.zeros((2, len(each)))
-            t[shown], slope[shown] = now.sizes, quadric.slope
-            return Likeliest(t, slope, quadric.weigh, each, rounds)
+            t = np.zeros(len(each))
+            t[shown] = now.sizes
+            return t, _in_doubt(t, each, quadric.weigh), rounds
         for _ in range(PATCHES.shortened):
             sizes, fall = _least(now.sizes, quadric, damping)
             after = _tried(z, some, known, sizes)
@@ -144,12 +76,6 @@ def likeliest(z: Floats, each: Floats, known: Floats) -> Likeliest | None:
             after, damping = None, max(4.0 * damping, PATCHES.damped)
         now, damping = after, damping / 4.0 if damping > PATCHES.damped else 0.0
     return None
-
-
-def _shown(each: Floats) -> Ints:
-    """Those whose C_k are not zero."""
-    traces = np.einsum("kii->k", each)
-    return np.flatnonzero(traces > PATCHES.rank * traces.max(initial=0.0))
 
 
 def _falls(now: _VarianceTrial, after: _VarianceTrial, expected: float) -> bool:
@@ -201,3 +127,20 @@ def _least(sizes: Floats, quadric: _Quadric, damping: float) -> tuple[Floats, fl
     found, _ = nnls(root, root @ start - np.linalg.solve(root.T, rise), maxiter=1000)
     step = found - start
     return found / scale, float(-(rise @ step) - step @ bend @ step / 2.0)
+
+
+def _in_doubt(sizes: Floats, each: Floats, weigh: Floats) -> Floats:
+    """V (k, k); zero of components that are told worse than to their own size.
+
+    Of these t_k^2 tr(P C_k P C_k) / 2 < 1: less than two squares tell them, and an
+    expansion in what they err by means nothing.
+    """
+    doubt = np.zeros((len(sizes), len(sizes)))
+    most = (sizes * np.tensordot(each, weigh, 2)) ** 2 / 2.0
+    on = np.flatnonzero(most >= 1.0)
+    weighed = np.array([weigh @ C for C in each[on]]).reshape(-1, *weigh.shape)
+    flat = weighed.reshape(len(on), -1)
+    told = flat @ weighed.transpose(0, 2, 1).reshape(len(on), -1).T / 2.0
+    kept = sizes[on] ** 2 * np.diag(told) >= 1.0
+    doubt[np.ix_(on[kept], on[kept])] = np.linalg.inv(told[np.ix_(kept, kept)])
+    return doubt

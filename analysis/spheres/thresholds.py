@@ -189,10 +189,6 @@ class PatchThresholds:
     shortened: int = 30  # times that a step may be; custom
     damped: float = 1e-3  # of the curvature: what shortens it first; custom
     bent: float = 1e-10  # of the curvature, so that there is one; custom
-    chains: int = 32  # that draw what sizes may be; custom
-    sweeps: int = 30  # of each before its draws count, and as many that do; custom
-    table: int = 50  # sizes from which one is drawn; custom
-    farthest: float = 5.0  # sd above its middle up to which a size is drawn; custom
 
 
 @dataclass(frozen=True)
