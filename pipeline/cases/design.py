@@ -1,4 +1,4 @@
-"""A design case: a structure, targets, and link lengths that bring it closest."""
+"""A design case: a structure, targets, and lengths or places that bring it closest."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,11 +13,14 @@ from sim.morph.morphing.design import (
     DesignOptions,
     DesignStep,
     Links,
+    Variables,
     design,
     links_of,
     refuse_redundant,
 )
+from sim.morph.morphing.places import Places
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions
+from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
 
@@ -31,7 +34,8 @@ class DesignCase:
     structure, targets : see `sim.morph.morphing.design`
     symmetries : each the axes whose coordinates change their signs; lengths that a
         symmetry maps onto each other stay equal in proportion
-    limit : largest relative change of a length
+    places : nodes that may be made elsewhere, in place of links of other lengths
+    limit : largest relative change of a length, or displacement of a place over L
     tolerance : on the gradient of F, whose variables are relative changes
     sharpness : 1 for the mean of E^2 over the targets; larger: nearer to the worst
     max_steps : of the search
@@ -42,6 +46,7 @@ class DesignCase:
     structure: Structure
     targets: Sequence[Target]
     symmetries: Sequence[str] = ()
+    places: Sequence[int] = ()
     limit: float = 0.2
     tolerance: float = 1e-6
     sharpness: float = 1.0
@@ -56,7 +61,7 @@ class DesignCase:
             raise ValueError(
                 f"symmetries is {self.symmetries!r}: give a list, such as [xy]"
             )
-        _ = self.options, self.links
+        _ = self.options, self.variables
         self._refuse()
         MorphProblem.at(self.structure, self.targets[0], self.options.morph)
 
@@ -78,8 +83,25 @@ class DesignCase:
     def links(self) -> Links:
         return links_of(self.structure, self.symmetries)
 
+    @cached_property
+    def variables(self) -> Variables:
+        """What may change: places if any are named, else lengths."""
+        if not self.places:
+            return self.links
+        bad = [j for j in self.places if not 0 <= j < len(self.structure.r0)]
+        if bad or len(set(self.places)) < len(self.places):
+            raise ValueError(
+                f"places is {list(self.places)}: name nodes from 0 to "
+                f"{len(self.structure.r0) - 1}, each once"
+            )
+        if self.symmetries:
+            raise ValueError("places move one by one: leave symmetries empty")
+        places = Places(np.array(self.places, dtype=np.int64))
+        places.changed(self.structure, np.zeros(places.count))
+        return places
+
     def steps(self) -> Iterator[DesignStep]:
-        return design(self.structure, self.targets, self.links, self.options)
+        return design(self.structure, self.targets, self.variables, self.options)
 
     def recorder(self) -> "DesignRecorder":
         return DesignRecorder(self)
@@ -114,7 +136,7 @@ class DesignRecorder:
 
     def _lengths(self, change: Floats) -> Floats:
         case = self.case
-        made = case.links.changed(case.structure, change).constraints.constant
+        made = case.variables.changed(case.structure, change).constraints.constant
         lengths: Floats = np.sqrt(made[case.links.constraint])
         return lengths
 
@@ -146,7 +168,17 @@ class DesignRecorder:
                 strict=True,
             )
         ]
-        return {"lengths.csv": rows}
+        places, r0 = list(self.case.places), self.case.structure.r0
+        if not places:
+            return {"lengths.csv": rows}
+        moved = characteristic_length(r0) * change.reshape(-1, 3)
+        return {
+            "lengths.csv": [{k: v for k, v in r.items() if k != "group"} for r in rows],
+            "places.csv": [
+                {"node": j, **dict(zip("xyz", (r0[j] + by).tolist(), strict=True))}
+                for j, by in zip(places, moved, strict=True)
+            ],
+        }
 
     def summary(self) -> Summary:
         step, row = self.last, self.row(self.last)

@@ -43,6 +43,33 @@ def test_lengths_found_bring_a_circle_beyond_reach_within_reach(
     assert result["residual"] <= 1e-10
 
 
+def test_places_found_bring_a_circle_beyond_reach_closer(tmp_path: Path) -> None:
+    case = build(symmetries=[], places=[9, 19], limit=0.1, tolerance=1e-5)
+    record_steps(case, "design_sheet", tmp_path)
+    steps, rows = rows_of(tmp_path / "steps.csv"), rows_of(tmp_path / "places.csv")
+    assert float(steps[-1]["F"]) < 0.7 * float(steps[0]["F"])
+    assert [row["node"] for row in rows] == ["9", "19"]
+    r = case.structure.r0.copy()
+    r[[9, 19]] = [[float(row[axis]) for axis in "xyz"] for row in rows]
+    made = case.links.constraint
+    ends = r[case.structure.constraints.nodes[made, :2]]
+    length = [float(row["length"]) for row in rows_of(tmp_path / "lengths.csv")]
+    assert_allclose(length, np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"places": [0, 999], "symmetries": []}, r"places is \[0, 999\]: name nodes"),
+        ({"places": [3, 3], "symmetries": []}, "each once"),
+        ({"places": [3]}, "leave symmetries empty"),
+    ],
+)
+def test_places_that_are_none_are_refused(values: dict[str, Any], words: str) -> None:
+    with pytest.raises(InstantiationException, match=words):
+        build(**values)
+
+
 def test_lengths_are_written_with_what_they_were(
     run: tuple[Path, dict[str, Any]],
 ) -> None:
