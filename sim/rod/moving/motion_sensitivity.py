@@ -27,8 +27,10 @@ from scipy.sparse import csr_array
 from sim.arrays import Floats
 from sim.choice import Choice
 from sim.convergence import NotConvergedError
+from sim.linear.sparse import Factor
+from sim.rod.moving.contact_sensitivity import RubbedStep
 from sim.rod.moving.motion import at_start
-from sim.rod.moving.one_step import Effort, SpaceMoving, made
+from sim.rod.moving.one_step import Effort, SpaceEnd, SpaceMoving, made
 from sim.rod.moving.pulled import tendon_slopes, tensions_at
 from sim.rod.moving.softened import softened_at_end
 from sim.rod.moving.space_world import SpaceWorld
@@ -52,6 +54,7 @@ class SpaceParameter(Choice):
     DENSITY = "density"
     GRAVITY = "gravity"
     TENSION = "tension"  # of all tendons
+    FRICTION = "friction"  # of contact with a plane
 
 
 class SpaceTangents(NamedTuple):
@@ -144,8 +147,12 @@ class _MadeStep:
     """One step that was made, and the derivative of its equation."""
 
     def __init__(
-        self, world: SpaceWorld, before: SpaceMoving, after: SpaceMoving, h: float
-    ) -> None:
+        self, world: SpaceWorld, before: SpaceMoving, after: SpaceMoving, h: float,
+        end: SpaceEnd | None,
+    ) -> None:  # fmt: skip
+        self.rubbed: RubbedStep | None = None
+        if end and end.found.pushed and end.found.pushed.pushing.any():
+            self.rubbed = RubbedStep(world, before.state.x, end)
         self.world, self.h, self.part = world, h, world.system.part
         self.ends = _At(world, before.state), _At(world, after.state)
         self.tension = tensions_at(world, before.time + 0.5 * h)
@@ -272,6 +279,8 @@ class _MadeStep:
             return weight
         if parameter is SpaceParameter.TENSION:
             return self._mean(1)
+        if parameter is SpaceParameter.FRICTION:
+            return np.zeros(len(self.moves))
         inertial = 2.0 * world.inertia * (self.moves - h * self.v) / h**2
         return np.asarray(weight + drag + self.spun() - inertial)
 
@@ -279,24 +288,49 @@ class _MadeStep:
         """(3 n + m,) mean forces of elements (0) or tendons (1)."""
         return np.asarray(-0.5 * (self._slopes[0][k] + self._slopes[1][k]))
 
-    def solved(self, dx: Floats, dv: Floats, alone: Floats) -> Floats:
-        """(3 n + m,) the change of the state after it, of what is free."""
-        free, system = self.world.system.free, self.world.system
+    @cached_property
+    def _factor(self) -> Factor:
+        world, system = self.world, self.world.system
         soft = softened_at_end(self.part, self.ends[0].state, self.viscous)
         values = system.elastic(self.ends[1].state, soft)[1]
-        more = tendon_slopes(self.world, self.tension, self.ends[1].state)[1]
+        more = tendon_slopes(world, self.tension, self.ends[1].state)[1]
         kept = 0.5 * system.kept(np.concatenate([values, more]))
-        own = self.world.inertia * (2.0 / self.h**2 + self.world.damping.alpha / self.h)
-        factor = system.factor(kept, own[free])
-        after = np.where(free, dx, 0.0)
+        own = world.inertia * (2.0 / self.h**2 + world.damping.alpha / self.h)
+        return system.factor(kept, own[system.free])
+
+    @cached_property
+    def _answers(self) -> tuple[Floats, Floats]:
+        assert self.rubbed is not None
+        return self.rubbed.answers(self._factor)
+
+    def solved(
+        self, dx: Floats, dv: Floats, parameter: SpaceParameter
+    ) -> tuple[Floats, Floats]:
+        """(3 n + m,) the changes of the state after it, of what is free, and of v."""
+        free, sizes = self.world.system.free, self.world.system.sizes
+        alone, rubbed = self.told(parameter), self.rubbed
+        rub = 1.0 if parameter is SpaceParameter.FRICTION else 0.0
+        after, force = np.where(free, dx, 0.0), np.zeros((0, 3))
+        if rubbed is not None:
+            force = np.zeros_like(rubbed.force)
         for _ in range(CORRECTIONS):
-            left = (alone + self.changed((dx, after), dv))[free]
-            step = np.zeros_like(after)
-            step[free] = factor.solve(left)
+            by, step = (dx, after), np.zeros_like(after)
+            left = alone + self.changed(by, dv)
+            if rubbed is not None:
+                left = left + rubbed.pushed(by, force)
+            step[free] = self._factor.solve(left[free])
+            if rubbed is not None:
+                by = dx, after + step
+                beyond = rubbed.law(by, self.moved(by), force, rub).ravel()
+                X, S = self._answers
+                more = np.linalg.solve(S, -beyond)
+                step[free] += X @ more
+                force = force + more.reshape(-1, 3)
             after = after + step
-            sizes = system.sizes
             if np.abs(step * sizes).max() <= ROUNDING * np.abs(after * sizes).max():
-                return after
+                moves = self.moved((dx, after))
+                v = np.where(free, 2.0 * moves / self.h - dv, 0.0)
+                return after, rubbed.landed(after, v, force) if rubbed else v
         raise NotConvergedError(
             f"sensitivities: {CORRECTIONS} corrections leave the derivative of a step "
             "beyond rounding: choose a smaller h",
@@ -333,8 +367,13 @@ def refuse_without_tangents(world: SpaceWorld, options: StepOptions) -> None:
             f"sensitivities: the frame of edge {k} is held, but not its nodes: hold "
             "both, or neither"
         )
-    if world.touching is not None:
-        raise ValueError("contacts in space have no sensitivities: leave touching out")
+    if world.touching is not None and (
+        world.touching.bodies or world.touching.rims is not None
+    ):
+        raise ValueError(
+            "sensitivities in space know contact of round rods with a plane only: "
+            "leave bodies and rims out"
+        )
     if world.schedule is not None or world.natural is not None:
         raise ValueError(
             "sensitivities in space know no limbs and no natural curvature in time: "
@@ -364,23 +403,21 @@ def space_tangents(
     dx = np.zeros((len(parameters), len(free)))
     dv = np.zeros_like(dx)
     n = world.rod.nodes.size
-    yield _told(now, dx, dv, n)
+    yield _told(now, dx.copy(), dv.copy(), n)
     for _ in range(round(duration / options.h)):
-        after = made(world, options, now, options.h, Effort())
+        effort = Effort()
+        after = made(world, options, now, options.h, effort)
         if after is None:
             raise NotConvergedError(
                 f"sensitivities: at t = {now.time:g} s no step of {options.h:g} s "
                 "converges: choose a smaller h",
                 best=now,
             )
-        step, before, moving = _MadeStep(world, now, after, options.h), dx, dv
-        dx, dv = np.zeros_like(dx), np.zeros_like(dv)
+        step = _MadeStep(world, now, after, options.h, effort.end)
         for p, parameter in enumerate(parameters):
-            dx[p] = step.solved(before[p], moving[p], step.told(parameter))
-            moves = step.moved((before[p], dx[p]))
-            dv[p] = np.where(free, 2.0 * moves / options.h - moving[p], 0.0)
+            dx[p], dv[p] = step.solved(dx[p], dv[p], parameter)
         now = after
-        yield _told(now, dx, dv, n)
+        yield _told(now, dx.copy(), dv.copy(), n)
 
 
 def _told(now: SpaceMoving, dx: Floats, dv: Floats, n: int) -> SpaceTangents:

@@ -119,12 +119,14 @@ class SpaceMoving(NamedTuple):
 
 @dataclass
 class Effort:
-    """What steps took since the last record, and the energy that the last one left."""
+    """What steps took since the last record, the energy that the last one left, and
+    how it ended."""
 
     iterations: int = 0
     substeps: int = 0
     error: float = 0.0
     left: tuple[SpaceState, SpaceElements, float] | None = None
+    end: "SpaceEnd | None" = None
 
     def stored(self, state: SpaceState, part: SpaceElements) -> float:
         """Of stretching, bending and twisting, J."""
@@ -529,7 +531,7 @@ def made(
     if passes_through(world, now.state, after):
         return None
     v = np.where(world.system.free, 2.0 * found.moves / h - now.v, found.moves / h)
-    ending = _End(after, found, v, v, np.empty(0))
+    ending = SpaceEnd(after, found, v, v, np.empty(0))
     acceleration, push = (v - now.v) / h, np.zeros_like(v)
     if found.pushed and world.touching:
         rows = contact_rows(world.rod, world.touching, after, found.pushed.contacts)
@@ -540,7 +542,7 @@ def made(
         acceleration -= found.pushed.push / world.inertia
         acceleration[~world.system.free] = 0.0
         push = (v - now.v) / h - acceleration
-    smooth = now.step > 0 and not found.pushed
+    effort.end, smooth = ending, now.step > 0 and not found.pushed
     drift = acceleration - now.acceleration if smooth else np.zeros_like(v)
     ledger = _accounted(world, options, trial, ending, effort)
     if (
@@ -569,7 +571,7 @@ def kinetic_energy(world: SpaceWorld, v: Floats) -> float:
     return 0.5 * float(np.sum((world.inertia * v**2)[world.system.free]))
 
 
-class _End(NamedTuple):
+class SpaceEnd(NamedTuple):
     """Of a step: state, forces, velocities before and after impulses (3 c,) there."""
 
     after: SpaceState
@@ -581,7 +583,11 @@ class _End(NamedTuple):
 
 
 def _accounted(
-    world: SpaceWorld, options: StepOptions, trial: _Trial, end: _End, effort: Effort
+    world: SpaceWorld,
+    options: StepOptions,
+    trial: _Trial,
+    end: SpaceEnd,
+    effort: Effort,
 ) -> SpaceLedger:
     """The ledger after a step: its change of energy, and where that came from."""
     now, free, h = trial.now, world.system.free, trial.h

@@ -275,6 +275,11 @@ def passes_through(world: SpaceWorld, before: SpaceState, after: SpaceState) -> 
     )
 
 
+def sticking(force: Floats, mu: float) -> bool:
+    """Whether a force (3,) is within its cone."""
+    return bool(np.hypot(force[1], force[2]) < (1.0 - STUCK) * mu * force[0])
+
+
 def settled_kick(
     world: SpaceWorld, pushed: Pushed, rows: ContactRows, v: Floats
 ) -> Floats:
@@ -291,7 +296,7 @@ def settled_kick(
     tests, leans = [], []
     for k in np.flatnonzero(pushed.pushing).tolist():
         f = pushed.force[k]
-        sticks = np.hypot(f[1], f[2]) < (1.0 - STUCK) * mu * f[0]
+        sticks = sticking(f, mu)
         for a in range(3 if sticks else 1):
             test = 3 * np.count_nonzero(pushed.pushing[:k]) + a
             tests.append(test)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from sim.arrays import Floats
+from sim.rod.moving.bodies import SphereBody
 from sim.rod.moving.motion import moves
 from sim.rod.moving.motion_sensitivity import SpaceParameter, space_tangents
 from sim.rod.moving.space_world import MovingSupports, SpaceWorld
 from sim.rod.moving.touching import LevelGround, Touching
-from sim.rod.space.sections import SpaceMaterial, rectangle
+from sim.rod.space.sections import SpaceMaterial, disc, rectangle
 from sim.rod.space.space_rod import clamped, through
 from sim.rod.space.tendons import routed
 from sim.rod.stepping.options import Integrator, StepOptions
@@ -18,7 +19,7 @@ from sim.rod.stepping.world import Damping
 
 H, STEPS = 2e-3, 12
 OPTIONS = StepOptions(H, Integrator.NEWMARK, tolerance=1e-13, residual=1e-12)
-ALL = tuple(SpaceParameter)
+ALL = tuple(one for one in SpaceParameter if one is not SpaceParameter.FRICTION)
 
 
 def _world(times: dict[SpaceParameter, float]) -> SpaceWorld:
@@ -41,6 +42,23 @@ def _world(times: dict[SpaceParameter, float]) -> SpaceWorld:
     )  # fmt: skip
 
 
+def _rubbing(times: dict[SpaceParameter, float], mu: float) -> SpaceWorld:
+    """A wire bent in its plane, that slides on level ground and straightens."""
+    at = {one.value: times.get(one, 1.0) for one in SpaceParameter}
+    s = np.linspace(0.0, 1.0, 7)
+    x = 0.08 * np.column_stack([np.sin(s), 1.0 - np.cos(s), 0.0 * s])
+    material = SpaceMaterial(2e7 * at["modulus"], 1100.0 * at["density"], 0.3)
+    rod = through(x, material, [disc(2e-3)] * 6, first=(0.0, 0.0, 1.0))
+    rod = replace(rod, curvature=0.3 * rod.curvature)
+    ground = LevelGround(height=-2e-3)
+    v = np.tile([0.3, 0.1, 0.0], (7, 1)) + 4.0 * np.cross([0.0, 0.0, 1.0], x)
+    return SpaceWorld(
+        rod, (0.0, 0.0, -9.81 * at["gravity"]),
+        Damping(2.0 * at["alpha"], 1e-3 * at["beta"]), velocity=v,
+        touching=Touching(np.full(6, 2e-3), mu * at["friction"], ground),
+    )  # fmt: skip
+
+
 def _end(world: SpaceWorld) -> Floats:
     *_, last = moves(world, OPTIONS, H * STEPS, every=10**9)
     return last.x
@@ -57,6 +75,27 @@ def test_derivatives_by_all_parameters_leave_remainders_of_order_two() -> None:
         assert np.abs(last.dx[k]).max() > 1e-5
         slopes = np.log2(np.divide(left[:-1], left[1:]))
         assert slopes == pytest.approx(2.0, abs=0.1)
+
+
+@pytest.mark.parametrize("mu", [0.3, 3.0])
+def test_derivatives_of_what_slides_and_sticks_leave_remainders_of_order_two(
+    mu: float,
+) -> None:
+    """On a plane, where no contact changes from one to the other; at 3 some stick."""
+    P = SpaceParameter
+    chosen = P.MODULUS, P.BETA, P.ALPHA, P.DENSITY, P.GRAVITY, P.FRICTION
+    *_, last = space_tangents(_rubbing({}, mu), OPTIONS, chosen, H * STEPS)
+    assert last.x == pytest.approx(_end(_rubbing({}, mu)), abs=1e-12)
+    for k, parameter in enumerate(chosen):
+        left = []
+        for e in (5e-4, 2.5e-4):
+            off = _end(_rubbing({parameter: 1.0 + e}, mu)) - last.x - e * last.dx[k]
+            left.append(np.abs(off).max())
+        # beyond 1e-12 m, which steps leave
+        assert left[1] < 1e-12 or np.log2(left[0] / left[1]) == pytest.approx(
+            2.0, abs=0.1
+        )
+        assert left[1] < 1e-2 * 2.5e-4 * np.abs(last.dx[k]).max() + 1e-11
 
 
 def test_a_fit_finds_modulus_damping_and_pull_of_a_motion_again() -> None:
@@ -86,12 +125,13 @@ def test_what_scales_with_modulus_density_and_tension_alike_does_not_move_it() -
 def test_what_has_no_derivative_is_refused() -> None:
     world, grown = _world({}), lambda _: np.zeros((5, 3))
     conserving = replace(OPTIONS, integrator=Integrator.ENERGY_MOMENTUM)
-    ground = Touching(np.full(6, 1e-3), ground=LevelGround(height=-1.0))
+    body = SphereBody((0.0, 0.0, -1.0), 0.1)
+    ground = Touching(np.full(6, 1e-3), bodies=(body,))
     loose = replace(world.rod, held_frames=np.arange(6) == 5)
     for bad, options, words in (
         (replace(world, rod=loose), OPTIONS, "frame of edge 5 is held, but not"),
         (world, conserving, "integrator newmark with accuracy 0"),
-        (replace(world, touching=ground), OPTIONS, "contacts in space"),
+        (replace(world, touching=ground), OPTIONS, "leave bodies and rims out"),
         (replace(world, natural=grown), OPTIONS, "no natural curvature in time"),
     ):
         with pytest.raises(ValueError, match=words):
