@@ -40,6 +40,7 @@ SETUPS = {  # of the cameras, by rate in Hz: where they saw the base marker, m
     240: (0.2482, 0.0567, 0.1798),
 }
 MOUNTINGS = ("200a", "200b", "240")  # at 200 Hz of tendon 1, and of tendon 2
+UNTOLD = "200"  # one of the two at 200 Hz
 BASE_MOVED = 0.005  # m, by less than which a base marker is where it was
 NEAR = 0.02  # share by which a rate may differ
 MARKERS = 4
@@ -124,7 +125,10 @@ class TendonTentacle:
         }
         rate = _rate(record)
         words = {"setup": str(rate), "mounting": _mounting(record, torques, rate)}
-        return RecordInputs(record.name, numbers, {"pull": self.u_pull}, words)
+        u = {"pull": self.u_pull}
+        if words["mounting"] == UNTOLD:
+            numbers["between"], u["between"] = 0.0, 1.0
+        return RecordInputs(record.name, numbers, u, words)
 
     def _torques(self, record: FoundRecord) -> tuple[float, float]:
         if any(name in record.said for name in TORQUES):
@@ -235,10 +239,7 @@ def _mounting(record: FoundRecord, torques: tuple[float, float], rate: int) -> s
     if rate == 240:
         return "240"
     if min(torques) > 0.0:
-        raise InputError(
-            f"{record.path}: at {rate} Hz each tendon was pulled in a mounting of its "
-            "own, here both are: say mounting, 200a or 200b, in records.csv"
-        )
+        return UNTOLD
     return "200b" if torques[1] > 0.0 else "200a"
 
 
@@ -295,19 +296,27 @@ def _physical(
     a mounting, whose motors and pulleys were put up anew. What tendons have in common
     and by how much each departs from it are inputs of their own.
     """
-    mounting = record.words["mounting"]
+    mine, lost = (_of_mounting(parameters, record, of) for of in ("pull", "lost"))
     told = {name: float(parameters[name]) for name in PHYSICAL}
-    share = parameters["pull"] * record.numbers["pull"]
-    share *= parameters[f"pull_{mounting}"]
+    share = parameters["pull"] * record.numbers["pull"] * mine
     for k in (1, 2):
         commanded = record.numbers[f"tension_{k}_N"]
-        arrives = (
-            max(commanded - parameters[f"lost_{mounting}"], 0.0) if commanded else 0
-        )
+        arrives = max(commanded - lost, 0.0) if commanded else 0
         told[f"pull_{k}"] *= share * arrives
         told[f"root_{k}"] += parameters["root"]
         told[f"tie_{k}"] += parameters["tie"]
     return tuple(told.values())
+
+
+def _of_mounting(
+    parameters: Mapping[str, float], record: RecordInputs, of: str
+) -> float:
+    """An input of the record's mounting; of one of two, from the first, -1, to 1."""
+    mounting = record.words["mounting"]
+    if mounting != UNTOLD:
+        return parameters[f"{of}_{mounting}"]
+    first, last = (parameters[f"{of}_{m}"] for m in MOUNTINGS[:2])
+    return (first + last + record.numbers["between"] * (last - first)) / 2.0
 
 
 def _coarse(told: Sequence[float]) -> tuple[float, ...]:

@@ -140,7 +140,6 @@ def test_frames_that_cannot_be_are_refused(
         ("arm_7", {}, "its torques are not known"),
         (LEVEL, {"rate_Hz": "100"}, "camera set-ups have 200 and 240 Hz"),
         (LEVEL, {"torque_1_Nm": "-0.1", "torque_2_Nm": "0"}, "give 0 to 1"),
-        ("m12_u002", {"rate_Hz": "200"}, "say mounting, 200a or 200b"),
         (LEVEL, {"mounting": "3"}, "mounting is 3: give 200a, 200b, 240"),
     ],
 )
@@ -198,6 +197,21 @@ def test_tension_of_a_mounting_reaches_its_levels_only() -> None:
         first = places(inputs)
         assert places(inputs, **{f"pull_{other}": 1.3, f"lost_{other}": 0.5}) == first
         assert places(inputs, **{f"pull_{own}": 1.1}) != first
+
+
+def test_both_tendons_at_200_hz_are_between_its_two_mountings() -> None:
+    """Which of them is not told: it is an input of which nothing else is known."""
+    inputs = MODEL.inputs(record("m12_u002", rate_Hz="200"))
+    assert inputs.words["mounting"] == "200"
+    assert inputs.u["between"] == 1.0
+    told = {"pull_200a": 0.9, "lost_200b": 0.4}
+    for word, by in (("200a", -1.0), ("200b", 1.0)):
+        one = MODEL.inputs(record("m12_u002", rate_Hz="200", mounting=word))
+        end = places(inputs.shifted("between", by), **told)
+        assert end == pytest.approx(places(one, **told), abs=1e-4)
+    middle = {"pull_200a": 0.95, "lost_200a": 0.2}
+    one = MODEL.inputs(record("m12_u002", rate_Hz="200", mounting="200a"))
+    assert places(inputs, **told) == pytest.approx(places(one, **middle), abs=1e-4)
 
 
 def test_a_tendon_that_gets_less_than_is_lost_does_not_pull() -> None:
