@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -158,8 +158,9 @@ def read_inputs(at: SetAtHand, found: Mapping[str, FoundRecord]) -> Records:
 
 def records_in(at: SetAtHand, folder: Path) -> Records:
     """The records of a folder, and what cannot be predicted among them."""
-    found, _ = find_records(folder, forms(at.of))
-    return read_inputs(at, {record.name: record for record in found})
+    found, odd = find_records(folder, forms(at.of))
+    read = read_inputs(at, {record.name: record for record in found})
+    return replace(read, refused={**read.refused, **odd})
 
 
 def kept_records(at: SetAtHand, there: Mapping[str, FoundRecord]) -> Records:

@@ -164,8 +164,8 @@ def numbers(table: pd.DataFrame, path: Path) -> pd.DataFrame:
 
 def find_records(
     folder: Path, sources: Sequence[RecordSource]
-) -> tuple[list[FoundRecord], list[str]]:
-    """The records of a folder in the order of their names, and what is odd about it.
+) -> tuple[list[FoundRecord], dict[str, str]]:
+    """The records of a folder by their names, and why some that it lists are none.
 
     A file has one form, and of two records of one name the form that stands first in
     `sources` counts. A file that is called as one but cannot be told into records is a
@@ -196,11 +196,11 @@ def find_records(
             f"{folder} holds no record: none of its files is called {forms}"
         )
     known = {record.path.name for record in found.values()}
-    odd = [
-        f"{folder / RECORDS} names {n}, which is not there"
+    odd = {
+        Path(n).stem: f"{folder / RECORDS} names {n}, which is not there"
         for n in listed
         if n not in known
-    ]
+    }
     return [found[name] for name in sorted(found)], odd
 
 

@@ -261,21 +261,22 @@ def told(record: FoundRecord) -> dict[str, str]:
         raise InputError(
             f"{record.path}: its loading is not known: say centre_clamp in records.csv"
         )
-    if loading not in ("centre_clamp", "center_clamp"):
+    how = re.sub(r"[^a-z]", "", loading)
+    clamps = re.sub(r"[^a-z]", "", said.get("clamps", "")) + name
+    if "counterrot" in clamps + how:
+        raise InputError(
+            f"{record.path}: how counter-rotating clamps turn the blocks is not stated"
+        )
+    if not re.search("cent(re|er)clamp|freefloat", how):
         raise InputError(
             f"{record.path}: loading is {loading!r}: which blocks are held is not "
             "stated"
-        )
-    clamps = re.sub(r"[^a-z]", "", said.get("clamps", "")) + name
-    if "counterrot" in clamps:
-        raise InputError(
-            f"{record.path}: how counter-rotating clamps turn the blocks is not stated"
         )
     free = said.get("free_floating", "") not in ("", "0", "no", "false")
     return {
         "specimen": _specimen(record, name),
         "clamps": "stiff" if "stiff" in clamps else "as fitted",
-        "support": "free" if free or "freefloat" in name else "base",
+        "support": "free" if free or "freefloat" in name + how else "base",
     }
 
 

@@ -48,7 +48,9 @@ def test_a_table_of_records_names_any_file(tmp_path: Path) -> None:
     )
     found, odd = find_records(tmp_path, [BEAM])
     assert {r.name: r.number("mass_g") for r in found} == {"one": 7.5, "plus_5g_a": 6.0}
-    assert odd == [f"{tmp_path / 'records.csv'} names lost.csv, which is not there"]
+    assert odd == {
+        "lost": f"{tmp_path / 'records.csv'} names lost.csv, which is not there"
+    }
 
 
 def test_only_columns_that_are_asked_for_are_read(tmp_path: Path) -> None:

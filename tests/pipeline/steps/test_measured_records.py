@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline.cases.set_records import SetAtHand, at_hand
+from pipeline.cases.set_records import SetAtHand, at_hand, records_in
 from pipeline.config.measured_file import read_set
 from pipeline.results.prediction_file import committed
 from pipeline.steps.measured import run_step as compare
@@ -86,6 +86,16 @@ def test_a_damaged_loop_has_no_rows_and_one_line(
     assert "\n" not in refused[TEST]
     said = json.loads((tmp_path / "out" / "verdict.json").read_text())
     assert said["compared_with"] == {}  # only what has rows
+
+
+def test_a_record_that_is_only_listed_is_named(tmp_path: Path) -> None:
+    at: SetAtHand = at_hand(read_set("circle_square_morpher").model_dump(mode="json"))
+    loop().to_csv(tmp_path / f"{TEST}.csv", index=False)
+    (tmp_path / "records.csv").write_text("file,specimen\nother.cvs,T1\n")
+    found = records_in(at, tmp_path)
+    assert list(found.inputs) == [TEST]
+    listed = f"{tmp_path / 'records.csv'} names other.cvs, which is not there"
+    assert found.refused == {"other": listed}
 
 
 def test_shifted_tracks_are_measured_and_placed(tmp_path: Path) -> None:

@@ -61,12 +61,24 @@ def test_specimen_and_travel_stand_in_the_name_or_in_the_list() -> None:
 
 
 @pytest.mark.parametrize(
+    ("loading", "support"),
+    [("centre clamp", "base"), ("Center-Clamp", "base"), ("free_floating", "free"),
+     ("centre_clamp, free floating", "free")],
+)  # fmt: skip
+def test_a_loading_is_told_however_it_is_spelt(loading: str, support: str) -> None:
+    """Tests that float freely are gripped by the same two clamps."""
+    found = MECHANISM.inputs(record(specimen="T1", loading=loading))
+    assert found.words["support"] == support
+
+
+@pytest.mark.parametrize(
     ("name", "said", "reason"),
     [
         ("T1_rubber_stretch_nuts_0.00_-30.50", {}, "'stretch': which blocks are held"),
         ("new_7", {"specimen": "T1"}, "its loading is not known: say centre_clamp"),
         (NAME, {"note": "dead record: not loaded"}, "dead record: not loaded"),
         (NAME, {"clamps": "counter-rotating"}, "counter-rotating clamps"),
+        (NAME, {"loading": "counter_rotating_clamp"}, "counter-rotating clamps"),
         ("new_7", {"loading": "centre_clamp"}, "its specimen is not known"),
         ("L2_centerclamp", {}, "its travel is not known"),
     ],

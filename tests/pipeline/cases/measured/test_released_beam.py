@@ -117,7 +117,7 @@ def test_renamed_records_say_their_mass_in_a_table(
     (folder / "records.csv").write_text("file,mass_g\nfirst.csv,52\n")
     (found,), odd = find_records(folder, FORMS)
     assert beam.inputs(found).numbers["mass_kg"] == 0.052
-    assert odd == []
+    assert not odd
 
 
 def test_own_weight_has_no_lowering(beam: ReleasedBeam) -> None:
