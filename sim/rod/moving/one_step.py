@@ -33,7 +33,7 @@ from sim.rod.moving.balancing import (
     stage,
 )
 from sim.rod.moving.conserving_forces import add_step_forces, force_space
-from sim.rod.moving.contact_rows import ContactRows, contact_rows
+from sim.rod.moving.contact_rows import ContactRows
 from sim.rod.moving.pulled import tendon_slopes, tensions_at
 from sim.rod.moving.pushing import (
     Pushed,
@@ -534,7 +534,7 @@ def made(
     ending = SpaceEnd(after, found, v, v, np.empty(0))
     acceleration, push = (v - now.v) / h, np.zeros_like(v)
     if found.pushed and world.touching:
-        rows = contact_rows(world.rod, world.touching, after, found.pushed.contacts)
+        rows = found.pushed.facing
         kick = settled_kick(world, found.pushed, rows, v)
         pushed = rows.push(kick, len(v)) / world.inertia
         v = np.where(world.system.free, v + pushed, v)

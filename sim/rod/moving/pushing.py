@@ -61,6 +61,7 @@ class Pushed(NamedTuple):
     Attributes
     ----------
     rows : J, (3 c, 3 n + m), in the middle of the step
+    facing : at its end, whose rows across skins are the slopes of the gaps
     force : (c, 3) lam, N
     push : (3 n + m,) J^T lam
     residual : of the contact problem, m
@@ -69,6 +70,7 @@ class Pushed(NamedTuple):
 
     contacts: Contacts
     rows: ContactRows
+    facing: ContactRows
     force: Floats
     push: Floats
     residual: float
@@ -154,12 +156,13 @@ def pushed_at(
     )
     middle = midway(before.contacts, contacts, slack)
     rows = contact_rows(world.rod, touching, half, middle)
+    facing = contact_rows(world.rod, touching, at, contacts)
     push, pushing = np.zeros(len(moves)), np.empty(len(force), dtype=np.bool_)
     residual = _push_at(
         rows, contacts.gap, force, moves, touching.friction, 0.5 * h * h,
         world.system.free / world.inertia, push, pushing,
     )  # fmt: skip
-    return Pushed(contacts, rows, force, push, residual, pushing)
+    return Pushed(contacts, rows, facing, force, push, residual, pushing)
 
 
 @kernel
@@ -211,8 +214,8 @@ def pushed_further(
     change, slack = np.zeros(len(moves)), SLACK * float(world.touching.radius.min())
     force = _push_further(
         factor.pattern.fronts, factor.L, factor.pivot, world.system.number,
-        world.rod.edges, pushed.contacts, pushed.rows, pushed.force, unbalanced, moves,
-        (world.touching.friction, slack, 0.5 * allowed), change,
+        world.rod.edges, pushed.contacts, (pushed.rows, pushed.facing), pushed.force,
+        unbalanced, moves, (world.touching.friction, slack, 0.5 * allowed), change,
     )  # fmt: skip
     return change, force
 
@@ -220,30 +223,40 @@ def pushed_further(
 @kernel
 def _push_further(
     fronts: Fronts, L: Floats, pivot: Floats, number: Ints, edges: Ints,
-    contacts: Contacts, rows: ContactRows, before: Floats, unbalanced: Floats,
-    moves: Floats, given: tuple[float, float, float], change: Floats,
+    contacts: Contacts, by: tuple[ContactRows, ContactRows], before: Floats,
+    unbalanced: Floats, moves: Floats, given: tuple[float, float, float],
+    change: Floats,
 ) -> Floats:  # fmt: skip
     """change (3 n + m,) += that of an iteration; forces after it (c, 3).
 
+    Forces act by the rows of the middle, gaps change by those of the end: the forces
+    that are sought are taken to act by the latter, and what that leaves out of those
+    before is added.
+
     Parameters
     ----------
+    by : rows in the middle of the step, and at its end
     given : friction, gaps that are solved for, m, and residual allowed, m
     """
     mu, slack, allowed = given
+    rows, value = by[0], by[0].value.copy()
+    value[:, 0] = by[1].value[:, 0]
+    pushed = unbalanced.copy()
+    push_by_rows(rows.at, rows.value - value, before, pushed)
     right = np.empty(len(pivot))
     for i in range(len(number)):
         if number[i] >= 0:
-            right[number[i]] = unbalanced[i]
+            right[number[i]] = pushed[i]
     _add_free(change, number, solve_fronts(fronts, L, pivot, right))
     ways, more = _ways(rows, contacts.gap, moves), np.empty(before.shape)
-    along_rows(rows.at, rows.value, change, more)
+    along_rows(rows.at, value, change, more)
     ways += more
     k = np.flatnonzero((ways[:, 0] < slack) | (before[:, 0] > 0.0))
     k = k[chosen_once(edges, contacts.edge[k], contacts.share[k])]
     force = np.zeros(before.shape)
     if len(k):
         J = np.zeros((len(pivot), 3 * len(k)))
-        fill_columns(rows.at[k], rows.value[k], number, J)
+        fill_columns(rows.at[k], value[k], number, J)
         W = compliance(fronts, L, pivot, J)
         force[k], _ = coulomb_forces(W, ways[k], mu, before[k], allowed)
         right = J @ force[k].ravel()
