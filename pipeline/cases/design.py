@@ -9,6 +9,7 @@ import numpy as np
 from pipeline.cases.record import Arrays, Documents, Row, Summary, TableRow, Tables
 from pipeline.formats.structure_file import document
 from sim.arrays import Floats, Ints
+from sim.limits import is_count
 from sim.morph.morphing.design import (
     DesignOptions,
     DesignStep,
@@ -36,6 +37,7 @@ class DesignCase:
         symmetry maps onto each other stay equal in proportion
     places : nodes that may be made elsewhere, in place of links of other lengths
     limit : largest relative change of a length, or displacement of a place over L
+        along each of x, y and z
     tolerance : on the gradient of F, whose variables are relative changes
     sharpness : 1 for the mean of E^2 over the targets; larger: nearer to the worst
     max_steps : of the search
@@ -86,14 +88,15 @@ class DesignCase:
     @cached_property
     def variables(self) -> Variables:
         """What may change: places if any are named, else lengths."""
-        if not self.places:
-            return self.links
-        bad = [j for j in self.places if not 0 <= j < len(self.structure.r0)]
-        if bad or len(set(self.places)) < len(self.places):
+        named, n = self.places, len(self.structure.r0)
+        listed = isinstance(named, Sequence) and not isinstance(named, str)
+        nodes = {j for j in named if is_count(j, 0) and j < n} if listed else set()
+        if not listed or len(nodes) < len(named):
             raise ValueError(
-                f"places is {list(self.places)}: name nodes from 0 to "
-                f"{len(self.structure.r0) - 1}, each once"
+                f"places is {named}: list nodes from 0 to {n - 1}, each once"
             )
+        if not named:
+            return self.links
         if self.symmetries:
             raise ValueError("places move one by one: leave symmetries empty")
         places = Places(np.array(self.places, dtype=np.int64))

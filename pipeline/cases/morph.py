@@ -51,6 +51,10 @@ REACHED = 1e-3  # of L, up to which a target counts as reached
 AT_LIMIT = 1e-3  # of the range of a joint, within which it is at a limit
 TOUCHING = 1e-4  # of L, force from which a contact counts
 NAMED = 5  # pairs in contact, the strongest
+NEWTON = "case.method=newton "  # which several starts need
+ONE_START = (
+    "one start leads to one, others may be lower: {}case.starts=8 looks for them"
+)
 
 
 class Method(Choice):
@@ -366,10 +370,16 @@ class MorphRecorder:
         return {"doubled_nodes": said} if said else {}
 
     def _starts(self) -> Summary:
-        """How many starts there were, how many minima they found, which was lowest."""
+        """How many starts there were, how many minima they found, which was lowest.
+
+        Of one start, that others may be lower, where nodes are off their goals.
+        """
         attempts = self._attempts
         if not attempts:
-            return {}
+            if self._aimed().get("target_reached", True):
+                return {}
+            by = "" if Method(self.case.method) is Method.NEWTON else NEWTON
+            return {"minimum": ONE_START.format(by)}
         numbers = [attempt.minimum for attempt in attempts]
         return {
             "starts": len(attempts),

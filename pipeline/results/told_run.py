@@ -29,7 +29,7 @@ ABOUT = (  # say how, not what
 )
 SENTENCES = (
     *("bears", "limits", "touching", "fold", "fold_why"),
-    *("warning", "doubled_nodes"),
+    *("minimum", "warning", "doubled_nodes"),
 )
 SAID = {
     "bears": "links",
@@ -59,7 +59,7 @@ MEANT = {  # once, below the numbers that it is about
 }
 BY_STOP = {
     "change": "a step changes it no more",
-    "gradient": "nothing that is allowed brings it nearer",
+    "gradient": "no small move that is allowed brings it nearer",
     "duration": "the time that was asked for is over",
     "minimum": "everything is in balance, and stable",
 }

@@ -29,7 +29,7 @@ from sim.morph.structure.measures import characteristic_length, distance_error
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.pose import Moved
-from sim.morph.targets.protocol import Target, rounded_of
+from sim.morph.targets.protocol import Target, rounded_of, smoothed
 from sim.morph.targets.rescaled import Rescaled
 
 ROUGH = 1e-5  # gradient at which a descent onto a rounded surface ends
@@ -46,8 +46,8 @@ def morph_rounded_first(
 ) -> Iterator[MorphStep]:
     """Yield the configurations from the initial one to the matched one.
 
-    Goals and E of all of them are those of the target; a gradient of a descent onto
-    another surface is that of it.
+    Goals and E of all of them are those of the target, of a cloud those of its smooth
+    surface; a gradient of a descent onto another surface is that of it.
 
     Parameters
     ----------
@@ -60,6 +60,7 @@ def morph_rounded_first(
     """
     made, last = 0, None
     rounded = None if structure.is_limited else rounded_of(target)
+    target = smoothed(target)
     if rounded is not None:
         half = options.max_steps // 2
         for step in _onto(structure, rounded, options, half, ROUGH, start):
@@ -84,11 +85,12 @@ def _by_way_of_smaller(
     structure: Structure, target: Target, options: NewtonOptions, end: MorphStep
 ) -> list[MorphStep]:
     """The steps onto the smaller target and back, if these end lower."""
+    unmoved = target.target if isinstance(target, Moved) else target
     if (
         end.E <= LOWER
         or end.state.size > DENSE
         or structure.is_limited
-        or isinstance(target, Goals)
+        or isinstance(unmoved, Goals)
     ):
         return []
     shrunk = smaller(target, end.g[structure.leading].mean(axis=0))
@@ -105,7 +107,11 @@ def _by_way_of_smaller(
         if not back:
             return []
         way = [*way[:-1], *back]
-    return [_towards(structure, target, options, step) for step in way[1:-1]] + way[-1:]
+    try:
+        seen = [_towards(structure, target, options, step) for step in way[1:-1]]
+    except NotConvergedError:  # nearest points of a cloud, far from it
+        return []
+    return seen + way[-1:]
 
 
 def smaller(target: Target, centre: Floats) -> Target:

@@ -60,9 +60,13 @@ def test_places_found_bring_a_circle_beyond_reach_closer(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"places": [0, 999], "symmetries": []}, r"places is \[0, 999\]: name nodes"),
+        ({"places": [0, 999], "symmetries": []}, r"places is \[0, 999\]: list nodes"),
         ({"places": [3, 3], "symmetries": []}, "each once"),
         ({"places": [3]}, "leave symmetries empty"),
+        *(
+            ({"places": slip, "symmetries": []}, r"places is .*: list nodes from 0 to ")
+            for slip in ([1.5], [True], ["a"], "9,19", 9, 0, None, [-1])
+        ),
     ],
 )
 def test_places_that_are_none_are_refused(values: dict[str, Any], words: str) -> None:

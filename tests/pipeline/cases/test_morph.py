@@ -17,7 +17,7 @@ from pipeline.terminal.errors import InputError
 from sim.morph.library.sheets import triangle_sheet
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.norms import AlongAxis
-from sim.morph.targets.surfaces import Sphere
+from sim.morph.targets.surfaces import Circle, Sphere
 from tests.helpers.cases import changed
 from tests.pipeline.shipped_cases import NAMES, config_of, first_line
 from tests.recorded import recorded, summary
@@ -234,6 +234,20 @@ def test_several_starts_are_listed_and_the_lowest_is_kept() -> None:
     assert result["starts"] == 3
     assert result["E"] == last.E == min(float(row["E"]) for row in rows)
     assert result["lowest_start"] == [row["minimum"] for row in rows].index(0)
+    assert "minimum" not in result
+
+
+def test_of_one_start_it_is_said_that_other_minima_may_be_lower() -> None:
+    """Where nodes are off their goals, with what looks for them; not at a target."""
+    said = []
+    for radius, values in ((5.3, NEWTON), (5.3, {}), (4.0, NEWTON)):
+        case = build("triangles_circle", **values, target=Circle(radius))
+        said.append(recorded(case)[1].summary().get("minimum", ""))
+    words = (
+        "one start leads to one, others may be lower: {}case.starts=8 looks for them"
+    )
+    newton = "case.method=newton "
+    assert said == [words.format(""), words.format(newton), ""]
 
 
 @pytest.mark.parametrize(

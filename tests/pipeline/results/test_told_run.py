@@ -53,9 +53,11 @@ def test_a_target_is_told_as_reached_or_missed_with_its_farthest_node() -> None:
     aim = {"target_node": 2, "target_miss": 23.0, "target_allowed": 0.07}
     result = aim | {"E": 0.1, "stop": "gradient", "unit": "cm", "target_nodes": 4}
     said = told({"result": result | {"target_reached": False}, "wall_s": 1.0})
-    assert said[1].endswith("nothing that is allowed brings it nearer")
+    assert said[1].endswith("no small move that is allowed brings it nearer")
     assert said[2].startswith("target missed: node 2 by 23 cm, the farthest of 4 (")
     assert said[2].endswith("(reached is within 0.07 cm, a thousandth of L)")
+    one = result | {"target_reached": False, "minimum": "one start leads to one"}
+    assert "minimum: one start leads to one" in told({"result": one, "wall_s": 1.0})
     near = result | {"target_miss": 1e-7, "target_nodes": 1, "target_reached": True}
     said = told({"result": near, "wall_s": 1.0})
     assert said[1].endswith("1.0 s")

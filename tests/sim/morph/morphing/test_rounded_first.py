@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.spatial import ConvexHull
 
 from sim.arrays import Floats
@@ -21,7 +22,7 @@ from sim.morph.targets.ellipsoid import Ellipsoid
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.mesh import MeshTarget, spread_points
 from sim.morph.targets.pose import Moved
-from sim.morph.targets.protocol import Target
+from sim.morph.targets.protocol import Target, smoothed
 from tests.bench.bench_morph_classes import targets
 from tests.sim.morph.random_structures import random_structure
 
@@ -93,6 +94,16 @@ def test_by_way_of_a_smaller_ellipsoid_a_structure_comes_to_one_that_it_fits() -
         assert step.residual <= OPTIONS.residual
 
 
+def test_on_its_way_to_a_cloud_goals_are_on_the_smooth_surface_all_along() -> None:
+    """As those of a descent are, so that E does not jump between two measures."""
+    made, scan = random_structure(3), targets()["scan"]
+    *_, at_once = morph_newton(made, scan, OPTIONS)
+    steps = list(morph_rounded_first(made, scan, OPTIONS))
+    assert steps[-1].E < at_once.E - 1e-3
+    for step in steps:
+        assert_allclose(step.g, smoothed(scan).closest(step.r), atol=1e-9)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_way_by_a_smaller_target_never_ends_higher(seed: int) -> None:
     made = random_structure(seed)
@@ -108,12 +119,13 @@ def test_a_smaller_target_is_that_of_a_smaller_ellipsoid_about_its_middle() -> N
 
 
 def test_given_goals_are_gone_to_at_once() -> None:
-    made = random_structure(3)
+    made = random_structure(10)
     goals = Goals(made.r0 + np.random.default_rng(0).normal(size=made.r0.shape))
-    one = list(morph_rounded_first(made, goals, OPTIONS))
-    two = list(morph_newton(made, goals, OPTIONS))
-    assert len(one) == len(two)
-    assert np.array_equal(one[-1].r, two[-1].r)
+    for target in (goals, Moved(goals, (0.0, 0.0, 0.3))):
+        one = list(morph_rounded_first(made, target, OPTIONS))
+        two = list(morph_newton(made, target, OPTIONS))
+        assert len(one) == len(two)
+        assert np.array_equal(one[-1].r, two[-1].r)
 
 
 def test_a_structure_with_bodies_is_led_at_once() -> None:
