@@ -6,7 +6,7 @@ panel a quantity where it has one value, with a line a test; the rms over its qu
 where a family has many.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, product
 from string import ascii_lowercase
@@ -292,13 +292,35 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     return {n: short or n for n, short in zip(names, kept, strict=True)}
 
 
+def verdicts_in_words(given: Iterable[tuple[str, str, str]]) -> str:
+    """What the verdicts are of: of each, quantities whose parts are alike together.
+
+    Parameters
+    ----------
+    given : quantity, part (fitted, left out, predicted) and verdict
+    """
+    parts: dict[tuple[str, str], list[str]] = {}
+    for quantity, part, verdict in given:
+        parts.setdefault((verdict, quantity.replace("_", " ")), []).append(part)
+    alike: dict[str, dict[str, list[str]]] = {}
+    for (verdict, quantity), own in parts.items():
+        alike.setdefault(verdict, {}).setdefault(", ".join(own), []).append(quantity)
+    return (
+        "; ".join(
+            f"{verdict}: " + ", ".join(f"{', '.join(q)} ({of})" for of, q in by.items())
+            for verdict, by in alike.items()
+        )
+        or "none yet"
+    )
+
+
 def _foot(of: ShownSet) -> str:
-    told = "; ".join(
-        f"{family.name} ({part}) {verdict}"
+    told = verdicts_in_words(
+        (family.name, part, verdict)
         for family in of.families
         for part, verdict in family.verdicts.items()
     )
     more = "E = predicted - measured; its rms is held against the aim. "
     if any(family.about for family in of.families):
         more += "Lines about a mean: both branches. "
-    return f"{more}Verdicts of validation: {told or 'none yet'}. {of.caption}"
+    return f"{more}Verdicts of validation: {told}. {of.caption}"

@@ -6,7 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.figures.measured_sets import ShownFamily, ShownSet, measured_set
+from analysis.figures.measured_sets import (
+    ShownFamily,
+    ShownSet,
+    measured_set,
+    verdicts_in_words,
+)
 from pipeline.results.shown import DrawnFigure, Row, key_of_run
 from pipeline.store.files import read_json
 from pipeline.terminal.errors import InputError
@@ -20,7 +25,7 @@ predicted minus measured, with $\pm{{ '%g' | format(k) }}\,u_\mathrm{val}${% end
 %}. {{ records }} records, {{ held }} of them used in no fit{% if awaited %}; not yet
 measured: {{ awaited | listed }}{% endif %}; models tried: {{ tried }}. {% if missed
 %}Aims missed by rms $E$: {{ missed | listed }}{% else %}rms $E$ meets every aim{% endif
-%}. Verdicts of validation: {{ verdicts | listed }}. Measured by others:
+%}. Verdicts of validation: {{ verdicts }}. Measured by others:
 {{ source }}.
 """
 
@@ -70,10 +75,7 @@ def _said(
     of: Mapping[str, Any], prediction: pd.DataFrame, measured: pd.DataFrame
 ) -> dict[str, Any]:
     """What the caption says of a set."""
-    verdicts = [
-        f"{row['quantity']} ({row['part']}) {row['verdict']}".replace("_", " ")
-        for row in of["verdicts"]
-    ]
+    told = [(r["quantity"], r["part"], r["verdict"]) for r in of["verdicts"]]
     records = set(prediction["record"])
     return {
         "title": of["title"],
@@ -83,7 +85,7 @@ def _said(
         "records": len(records),
         "fitted": bool(of["fitted"]),
         "held": len(records - set(of["fitted"])),
-        "verdicts": verdicts or ["none yet"],
+        "verdicts": verdicts_in_words(told),
         "awaited": _awaited(prediction, measured),
         "missed": _missed(of["verdicts"]),
     }

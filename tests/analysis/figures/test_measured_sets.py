@@ -10,6 +10,7 @@ from analysis.figures.measured_sets import (
     ShownSet,
     measured_set,
     short_names,
+    verdicts_in_words,
 )
 from analysis.figures.style import NOTE, lines_below
 
@@ -69,7 +70,7 @@ def test_every_test_has_a_panel_that_says_how_it_ended() -> None:
     assert figure.axes[-1].get_xlabel() == "work (mJ)"
     assert names == ["test a", "test b", "kept c"]
     said = " ".join(lines_below(figure)[NOTE].split())
-    assert "work (fitted) agrees" in said
+    assert "agrees: work (fitted)" in said
 
 
 def test_records_left_out_of_their_fit_are_drawn_and_told() -> None:
@@ -98,6 +99,19 @@ def test_branches_lie_half_their_difference_about_the_mean() -> None:
     top = measured_set(shown()).axes[0]
     ends = {round(float(line.get_ydata()[0]), 9) for line in top.get_lines()}  # type: ignore[index, arg-type]
     assert {2.0, 2.3, 1.7, 2.1} <= ends
+
+
+def test_verdicts_are_told_together_where_they_are_alike() -> None:
+    told = [
+        ("lowering", "fitted", "cannot tell"), ("lowering", "left out", "cannot tell"),
+        ("tip_height", "fitted", "cannot tell"), ("tip_height", "left out", "differs"),
+        ("period", "fitted", "cannot tell"), ("period", "left out", "cannot tell"),
+    ]  # fmt: skip
+    assert verdicts_in_words(told) == (
+        "cannot tell: lowering, period (fitted, left out), tip height (fitted); "
+        "differs: tip height (left out)"
+    )
+    assert verdicts_in_words([]) == "none yet"
 
 
 def test_names_lose_the_words_that_all_of_them_have() -> None:
