@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.kernels import kernel
+from sim.contact.distance import closest_on_edges
+from sim.kernels import inner, kernel
 from sim.rod.moving.touching import Contacts, Touching
 from sim.rod.space.frames import SpaceState, cross, dot, tangent
 from sim.rod.space.space_rod import SpaceRod
@@ -82,71 +83,137 @@ def push_by_rows(at: Ints, value: Floats, force: Floats, out: Floats) -> None:
 
 @kernel
 def _fill(
-    state: SpaceState, edges: Ints, radius: Floats, rims: Floats, contacts: Contacts,
-    at: Ints, value: Floats,
+    ends: tuple[Floats, Floats], half: SpaceState, edges: Ints, radius: Floats,
+    rims: Floats, contacts: Contacts, at: Ints, value: Floats,
 ) -> None:  # fmt: skip
     """at, value <- J."""
-    arm, t, bent, rim = np.empty((4, 3))
+    arm, t, bent, rim, mean, out = np.empty((6, 3))
     for k in range(len(contacts.gap)):
+        pair = _outward(half.x, edges, radius, contacts, k, out)
         for side in range(2):
             e, s = contacts.edge[k, side], contacts.share[k, side]
             if e < 0:
                 continue
             sign, first = 1.0 - 2.0 * side, 7 * side
-            size = tangent(state.x, edges[e], t)
+            size = tangent(half.x, edges[e], t)
             flat = len(rims) > 0 and side == 0 and contacts.edge[k, 1] < 0
             if flat:
-                cross(t, state.d[e], rim)
+                cross(t, half.d[e], rim)
                 way = -rims[e] if contacts.edge[k, 1] == -2 else rims[e]
             for a in range(3):
                 at[k, first + a] = 3 * edges[e, 0] + a
                 at[k, first + 3 + a] = 3 * edges[e, 1] + a
-            at[k, first + 6] = state.x.size + e
+            at[k, first + 6] = half.x.size + e
             for row in range(3):
                 v = contacts.frame[k, row]
                 if flat:
                     cross(rim, v, arm)
                 else:
-                    cross(contacts.frame[k, 0], v, arm)
+                    cross(out, v, arm)
                     way = -sign * radius[e]
                 for a in range(3):
                     arm[a] *= way
+                spun = dot(arm, t)
+                if pair:
+                    _mean_tangent(ends, edges[e], bent, mean)
+                    spun /= dot(mean, t)
+                    for a in range(3):
+                        arm[a] -= spun * mean[a]
                 cross(arm, t, bent)
                 for a in range(3):
                     turned = bent[a] / size
                     value[k, row, first + a] = sign * ((1.0 - s) * v[a] - turned)
                     value[k, row, first + 3 + a] = sign * (s * v[a] + turned)
-                value[k, row, first + 6] = sign * dot(arm, t)
+                value[k, row, first + 6] = sign * spun
+
+
+@inner
+def _outward(
+    x: Floats, edges: Ints, radius: Floats, contacts: Contacts, k: int, out: Floats
+) -> bool:
+    """out <- from B to A over the radii, so that both arms of a pair end in one place.
+
+    Returns whether it is a pair of edges; at all else out is the normal.
+    """
+    if contacts.edge[k, 1] < 0:
+        for a in range(3):
+            out[a] = contacts.frame[k, 0, a]
+        return False
+    _apart(x, edges, contacts.edge[k], contacts.share[k], out)
+    for a in range(3):
+        out[a] /= radius[contacts.edge[k, 0]] + radius[contacts.edge[k, 1]]
+    return True
+
+
+@inner
+def _mean_tangent(
+    ends: tuple[Floats, Floats], edge: Ints, other: Floats, mean: Floats
+) -> None:
+    """mean <- of both ends of a step: along it a spin gains; other is overwritten."""
+    tangent(ends[0], edge, mean)
+    tangent(ends[1], edge, other)
+    for a in range(3):
+        mean[a] = 0.5 * (mean[a] + other[a])
+
+
+@inner
+def _apart(x: Floats, edges: Ints, pair: Ints, share: Floats, out: Floats) -> None:
+    """out <- from the axis of edge B to that of edge A, at their shares, m."""
+    s, u = share[0], share[1]
+    for a in range(3):
+        out[a] = (1.0 - s) * x[edges[pair[0], 0], a] + s * x[edges[pair[0], 1], a]
+        out[a] -= (1.0 - u) * x[edges[pair[1], 0], a] + u * x[edges[pair[1], 1], a]
 
 
 @kernel
 def _fill_middle(
-    before: Contacts, after: Contacts, slack: float, share: Floats, frame: Floats
-) -> None:
+    before: Contacts, after: Contacts, slack: float, half: Floats, edges: Ints,
+    share: Floats, frame: Floats,
+) -> None:  # fmt: skip
     """share, frame <- half way from where contacts were to where they are."""
+    n, y = np.empty(3), np.empty((4, 3))
     for k in range(len(after.gap)):
-        n, u, w = frame[k, 0], frame[k, 1], frame[k, 2]
         was, now = before.frame[k, 0], after.frame[k, 0]
-        if before.gap[k] > slack or dot(was, now) <= 0.0:
-            continue  # it comes from elsewhere
-        for a in range(3):
-            n[a] = was[a] + now[a]
-        size, along = np.sqrt(dot(n, n)), 0.0
-        for a in range(3):
-            n[a] /= size
-            along += u[a] * n[a]
-        for a in range(3):
-            u[a] -= along * n[a]
-        size = np.sqrt(dot(u, u))
-        for a in range(3):
-            u[a] /= size
-        cross(n, u, w)
-        for side in range(2):
-            if abs(before.share[k, side] - share[k, side]) < MOVED:
-                share[k, side] = 0.5 * (before.share[k, side] + share[k, side])
+        pair = after.edge[k, 1] >= 0
+        jumps = np.abs(before.share[k] - share[k]) >= MOVED
+        follows = before.gap[k] <= slack and dot(was, now) > 0.0
+        if follows and not (pair and jumps.any()):
+            for a in range(3):
+                n[a] = was[a] + now[a]
+            for side in range(2):
+                if not jumps[side]:
+                    share[k, side] = 0.5 * (before.share[k, side] + share[k, side])
+            _turn(frame[k], n)
+        elif pair:  # it comes from elsewhere: where axes are closest half way
+            for i in range(4):
+                for a in range(3):
+                    y[i, a] = half[edges[after.edge[k, i // 2], i % 2], a]
+            s, u = closest_on_edges(y)
+            if abs(s - share[k, 0]) < MOVED and abs(u - share[k, 1]) < MOVED:
+                share[k, 0], share[k, 1] = s, u
+                _apart(half, edges, after.edge[k], share[k], n)
+                if dot(n, now) > 0.5 * np.sqrt(dot(n, n)):
+                    _turn(frame[k], n)
 
 
-def midway(before: Contacts, after: Contacts, slack: float) -> Contacts:
+@inner
+def _turn(frame: Floats, n: Floats) -> None:
+    """frame (3, 3) <- turned so that its first direction is along n."""
+    u, size, along = frame[1], np.sqrt(dot(n, n)), 0.0
+    for a in range(3):
+        frame[0, a] = n[a] / size
+        along += u[a] * frame[0, a]
+    for a in range(3):
+        u[a] -= along * frame[0, a]
+    size = np.sqrt(dot(u, u))
+    for a in range(3):
+        u[a] /= size
+    cross(frame[0], u, frame[2])
+
+
+def midway(
+    before: Contacts, after: Contacts, slack: float, half: Floats, edges: Ints
+) -> Contacts:
     """Where contacts are, and which way they face, in the middle of a step.
 
     A force along the normal of the end would take or give energy on what is curved,
@@ -155,20 +222,33 @@ def midway(before: Contacts, after: Contacts, slack: float) -> Contacts:
     Parameters
     ----------
     slack : m, gap beyond which a contact of before counts as none
+    half : (n, 3) nodes in the middle of the step, m
     """
     share, frame = after.share.copy(), after.frame.copy()
-    _fill_middle(before, after, slack, share, frame)
+    _fill_middle(before, after, slack, half, edges, share, frame)
     return after._replace(share=share, frame=frame)
 
 
 def contact_rows(
-    rod: SpaceRod, touching: Touching, state: SpaceState, contacts: Contacts
-) -> ContactRows:
-    """How skins move past each other along the contacts' frames."""
+    rod: SpaceRod, touching: Touching, ends: tuple[SpaceState, SpaceState],
+    contacts: Contacts,
+) -> ContactRows:  # fmt: skip
+    """How skins move past each other along the contacts' frames, half way between ends.
+
+    Both edges of a pair feel it at one place, and spins gain along the mean of their
+    tangents at both ends, so that a pair has no moment and momenta are kept.
+    """
     c = len(contacts.gap)
     rows = ContactRows(
         np.zeros((c, TOUCHED), dtype=np.int64), np.zeros((c, 3, TOUCHED))
     )
+    before, after = ends
+    half = SpaceState(
+        0.5 * (before.x + after.x), 0.5 * (before.d + after.d), after.twist
+    )
     rims = NO_RIMS if touching.rims is None else touching.rims
-    _fill(state, rod.edges, touching.radius, rims, contacts, rows.at, rows.value)
+    _fill(
+        (before.x, after.x), half, rod.edges, touching.radius, rims, contacts,
+        rows.at, rows.value,
+    )  # fmt: skip
     return rows

@@ -151,12 +151,10 @@ def pushed_at(
     touching, (before, at) = world.touching, states
     contacts = contacts_of(world.rod, touching, found, at.x, known, at.d)
     slack = SLACK * float(touching.radius.min())
-    half = SpaceState(
-        0.5 * (before.state.x + at.x), 0.5 * (before.state.d + at.d), at.twist
-    )
-    middle = midway(before.contacts, contacts, slack)
-    rows = contact_rows(world.rod, touching, half, middle)
-    facing = contact_rows(world.rod, touching, at, contacts)
+    half = 0.5 * (before.state.x + at.x)
+    middle = midway(before.contacts, contacts, slack, half, world.rod.edges)
+    rows = contact_rows(world.rod, touching, (before.state, at), middle)
+    facing = contact_rows(world.rod, touching, (at, at), contacts)
     push, pushing = np.zeros(len(moves)), np.empty(len(force), dtype=np.bool_)
     residual = _push_at(
         rows, contacts.gap, force, moves, touching.friction, 0.5 * h * h,

@@ -152,7 +152,7 @@ def test_rods_that_touch_move_rigidly_together_without_sliding() -> None:
     w, by = np.array([0.3, -0.7, 0.5]), np.array([0.1, 0.2, -0.3])
     moved = by + np.cross(w, rod.nodes)
     spun = edge_tangents(rod.nodes, rod.edges) @ w
-    made, count = contact_rows(rod, touching, rod.state, contacts), 21 + 5
+    made, count = contact_rows(rod, touching, (rod.state,) * 2, contacts), 21 + 5
     rows = made.columns(np.arange(count)).T
     assert np.abs(rows[:, rod.nodes.size :]).max() > 0.1 * R
     assert rows @ np.concatenate([moved.ravel(), spun]) == pytest.approx(0.0, abs=1e-15)
@@ -197,6 +197,22 @@ def test_skins_are_never_within_each_other_and_motions_turn_with_their_start() -
         assert worst <= 1.001e-6 * R
         ends.append(last.x @ way)
     assert np.abs(ends[0] - ends[1]).max() <= 1e-5 * 0.03  # of the way
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.3, 2.0])
+def test_wires_that_meet_keep_both_momenta(friction: float) -> None:
+    """A pair has no moment, spins included."""
+    options = StepOptions(1e-3, Integrator.ENERGY_MOMENTUM, tolerance=1e-12)
+    world = _thrown(np.eye(3))
+    assert world.touching is not None
+    touching = replace(world.touching, friction=friction)
+    first, *later = moves(replace(world, touching=touching), options, 0.02)
+    size = np.abs(first.angular_momentum).max()
+    for step in later:
+        assert step.momentum == pytest.approx(first.momentum, rel=1e-11, abs=1e-13)
+        apart = step.angular_momentum - first.angular_momentum
+        assert np.abs(apart).max() <= 1e-9 * size
+    assert later[-1].moving.ledger.impact > 0.05 * first.energy
 
 
 def _residual(W: Floats, b: Floats, p: Floats) -> tuple[float, float, float]:
