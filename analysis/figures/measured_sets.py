@@ -137,6 +137,12 @@ class ShownSet:
         known = (f for f in self.families if len(f.measured) and not f.about)
         return any(f.kind is not one_values for f in known)
 
+    @property
+    def drawn(self) -> dict[str, str]:
+        """Groups of the records that have a prediction here."""
+        there = {name for f in self.families for name in f.prediction["record"]}
+        return {name: group for name, group in self.groups.items() if name in there}
+
 
 def measured_set(of: ShownSet) -> Figure:
     """Panels quantity by quantity; what their marks mean stands below them."""
@@ -252,7 +258,7 @@ def _values(block: Sequence[ShownFamily], of: ShownSet) -> Iterator[Cell]:
         judged, left_out = zip(*(f.judged(of.fitted) for f in own), strict=True)
         measured, apart = pd.concat(judged), pd.concat(left_out)
         prediction = pd.concat([f.prediction for f in own])
-        names, aim = short_names(list(of.groups)), own[0].aim
+        names, aim = short_names(list(of.drawn)), own[0].aim
         shown = Series(quantity, unit, "", names, measured, prediction, aim)
         yield one_values, replace(shown, lines=lines, left_out=apart)
 
@@ -261,7 +267,7 @@ def _tests(block: Sequence[ShownFamily], of: ShownSet) -> Iterator[Cell]:
     """A panel for each test: predicted, fitted, then those not yet measured."""
     found = []
     about = [f for f in of.families if f.about == block[0].quantity]
-    names = short_names(list(dict.fromkeys(of.groups.values())))
+    names = short_names(list(dict.fromkeys(of.drawn.values())))
     for family in block:
         rows = family.prediction
         groups = rows["record"].map(of.groups).fillna(rows["record"])

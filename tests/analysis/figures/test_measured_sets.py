@@ -73,6 +73,15 @@ def test_every_test_has_a_panel_that_says_how_it_ended() -> None:
     assert "agrees: work (fitted)" in said
 
 
+def test_a_record_that_is_not_drawn_lengthens_no_name() -> None:
+    """What the drawn ones share is told by none of them, whatever others are called."""
+    of = shown()
+    names = {name: f"{name}_11.00" for name in of.groups}
+    more = replace(of, groups={**names, "refused_12.00": "refused_12.00"})
+    first = measured_set(more).axes[0].get_title()
+    assert " ".join(first.split()).startswith("test b:")
+
+
 def test_records_left_out_of_their_fit_are_drawn_and_told() -> None:
     """0.4 mJ too much, where the others predict it: a cross there."""
     of = shown()
