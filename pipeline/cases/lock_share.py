@@ -7,8 +7,9 @@ from pipeline.cases.record import Summary
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 from sim.origami.folding.folding import run
-from sim.origami.folding.imperfections import Imperfections, Tally, drawn
+from sim.origami.folding.imperfections import Imperfections, drawn
 from sim.origami.folding.sheet import Sheet
+from sim.origami.folding.tally import Tally
 from sim.origami.loading.phases import Phase
 from sim.origami.loading.sequences import SequenceVerdict, verdict
 
@@ -37,6 +38,7 @@ def end_of(
         "verdict": tally.verdict.value,
         "verdict_as_drawn": as_drawn.value,
         "draws": len(tally.ends),
+        "stage": tally.stage + 1,
         "lock_share": tally.count(SequenceVerdict.LOCK) / len(tally.ends),
         "lock_share_low": low,
         "lock_share_high": high,
@@ -50,7 +52,7 @@ def tallied(
     imperfections: Imperfections,
 ) -> Tally:
     """Fold one sheet after the other until the verdict hangs on none that is left."""
-    tally = Tally(imperfections.draws)
+    tally = Tally(imperfections.stages)
     while tally.verdict is None:
         other, off = drawn(imperfections, len(tally.ends), sheet, phases)
         tally = tally.with_end(_end(other, off, where))

@@ -1,4 +1,4 @@
-"""How a folding ends if the sheet is not quite as drawn: shares, and what they decide.
+"""Sheets that are not quite as drawn.
 
 Where a panel meets another edge-on, either side is reached without collision, and
 statics does not say which. The folding is therefore repeated with vertices, creases and
@@ -10,17 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import beta
 
 from sim.arrays import Floats
-from sim.limits import refuse_negative, refuse_unless_count
+from sim.limits import is_count, refuse_negative
 from sim.origami.folding.sheet import Sheet
+from sim.origami.folding.tally import LEAST, allowed
 from sim.origami.loading.phases import Fold, Phase
-from sim.origami.loading.sequences import SequenceVerdict
 from sim.origami.model.mesh import BarHingeMesh
-
-SURE = 0.9  # share of draws above which an end is said to be that of the sequence
-RISK = 0.05  # that a share at most as large is taken for one above
 
 
 @dataclass(frozen=True)
@@ -29,7 +25,8 @@ class Imperfections:
 
     Parameters
     ----------
-    draws : at most; fewer where the verdict does not hang on the others any more
+    draws : at most, or made at most after each stage of a group-sequential test; fewer
+        where the verdict does not hang on the others any more
     vertices : standard deviation of each coordinate of a vertex, m
     angles : of the fold that a crease has at rest before it is folded, degrees
     speeds : of the speeds of creases, of their mean
@@ -38,7 +35,7 @@ class Imperfections:
     seed : of the random numbers
     """
 
-    draws: int = 200
+    draws: int | Sequence[int] = 200
     vertices: float = 2e-4
     angles: float = 1.0
     speeds: float = 0.1
@@ -46,77 +43,28 @@ class Imperfections:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        refuse_unless_count(self, "draws", of="imperfections")
+        stages = list(self.stages)
+        if not (all(map(is_count, stages)) and stages == sorted({*stages})):
+            raise ValueError(
+                f"imperfections: draws is {self.draws}: give a whole number from 1 up, "
+                "or the draws made after each stage, rising"
+            )
         refuse_negative(self, "vertices", "angles", "speeds", of="imperfections")
         ends = list(self.reach)
         if ends and not (len(ends) == 2 and 0 < ends[0] <= ends[1] < np.inf):
             raise ValueError(
                 f"imperfections: reach is {ends}: give the least and the greatest d0, m"
             )
-        if needed(self.draws) > self.draws:
+        if not stages or allowed(self.stages)[-1] < 0:
             raise ValueError(
-                f"imperfections: {self.draws} draws decide nothing, even if all end "
-                f"alike: give {LEAST} or more"
+                f"imperfections: {max(stages, default=0)} draws decide nothing, even "
+                f"if all end alike: give {LEAST} or more"
             )
 
-
-def lower_bound(hits: int, draws: int, risk: float = RISK) -> float:
-    """Share that `hits` of `draws` are above, but for this risk: Clopper and Pearson.
-
-    Biometrika 26, 1934; one-sided.
-    """
-    return float(beta.ppf(risk, hits, draws - hits + 1)) if hits else 0.0
-
-
-def needed(draws: int) -> int:
-    """Fewest hits by which a share is above `SURE`; draws + 1 where none are enough."""
-    hits = (h for h in range(draws + 1) if lower_bound(h, draws) > SURE)
-    return next(hits, draws + 1)
-
-
-LEAST = next(n for n in range(1, 200) if needed(n) <= n)  # draws that can decide
-
-
-@dataclass(frozen=True)
-class Tally:
-    """How the draws made so far ended.
-
-    Parameters
-    ----------
-    most : draws at most
-    """
-
-    most: int
-    ends: tuple[SequenceVerdict | None, ...] = ()
-
-    def with_end(self, end: SequenceVerdict | None) -> "Tally":
-        """One draw more; None where it found no equilibrium."""
-        return replace(self, ends=(*self.ends, end))
-
-    def count(self, end: SequenceVerdict) -> int:
-        return self.ends.count(end)
-
     @property
-    def verdict(self) -> SequenceVerdict | None:
-        """What is decided, whatever the draws that are left; None while it is open.
-
-        A test with `most` draws, ended as soon as its outcome is certain, so that its
-        risk is that of the whole test.
-        """
-        enough, left = needed(self.most), self.most - len(self.ends)
-        decided = (SequenceVerdict.LOCK, SequenceVerdict.NO, SequenceVerdict.JAMMED)
-        for end in decided:
-            if self.count(end) >= enough:
-                return end
-        if all(self.count(end) + left < enough for end in decided):
-            return SequenceVerdict.UNDECIDED
-        return None
-
-    def interval(self, end: SequenceVerdict) -> tuple[float, float]:
-        """Bounds of the share of an end, each but for a risk of 2.5 %."""
-        n, hits = len(self.ends), self.count(end)
-        low = lower_bound(hits, n, 0.5 * RISK)
-        return low, 1.0 - lower_bound(n - hits, n, 0.5 * RISK)
+    def stages(self) -> tuple[int, ...]:
+        """Draws made after each, at most."""
+        return tuple(self.draws) if isinstance(self.draws, Sequence) else (self.draws,)
 
 
 def drawn(

@@ -1,4 +1,4 @@
-"""Shares of sheets that are off by a little, and what they decide."""
+"""Sheets that are off by a little."""
 
 from dataclasses import replace
 
@@ -8,79 +8,16 @@ import pytest
 from sim.arrays import Floats
 from sim.origami.folding.folding import run
 from sim.origami.folding.imperfections import (
-    LEAST,
-    SURE,
     Imperfections,
-    Tally,
     drawn,
-    lower_bound,
-    needed,
     node_moves,
 )
 from sim.origami.folding.outcome import reached_folds
 from sim.origami.loading.phases import Fold
-from sim.origami.loading.sequences import SequenceVerdict
 from sim.origami.model.contact import Contact
 from tests.sim.origami.sheets import compliant_strip, concentrated_strip, sheet
 
-LOCK, NO = SequenceVerdict.LOCK, SequenceVerdict.NO
-UNDECIDED = SequenceVerdict.UNDECIDED
 NONE = Imperfections(vertices=0.0, angles=0.0, speeds=0.0)
-
-
-def test_lower_bounds_of_shares_are_those_of_clopper_and_pearson() -> None:
-    assert lower_bound(29, 29) == pytest.approx(0.05 ** (1 / 29))
-    assert lower_bound(0, 29) == 0.0
-    assert lower_bound(95, 100) == pytest.approx(0.8977, abs=2e-4)  # binomial tail 0.05
-    assert [needed(n) for n in (28, 29, 45, 46, 200)] == [29, 29, 45, 45, 188]
-    assert LEAST == 29
-
-
-def after(most: int, ends: str) -> SequenceVerdict | None:
-    """What is decided after draws that ended l(ock), n(o) or without equilibrium."""
-    tally = Tally(most)
-    for end in ends:
-        tally = tally.with_end({"l": LOCK, "n": NO}.get(end))
-    return tally.verdict
-
-
-@pytest.mark.parametrize(
-    ("most", "ends", "verdict"),
-    [
-        (29, "l" * 28, None),
-        (29, "l" * 29, LOCK),
-        (29, "n" * 29, NO),
-        (29, "ln", UNDECIDED),
-        (29, "l", None),
-        (46, "l" * 44 + "n", None),
-        (46, "l" * 45 + "n", LOCK),
-        (200, "l" * 12 + "n" * 13, None),
-        (200, "l" * 13 + "n" * 13, UNDECIDED),
-        (29, "?", UNDECIDED),  # no equilibrium is no end
-    ],
-)
-def test_draws_decide_as_soon_as_the_others_cannot_turn_it(
-    most: int, ends: str, verdict: SequenceVerdict | None
-) -> None:
-    assert after(most, ends) is verdict
-
-
-@pytest.mark.parametrize("most", [29, 46, 200])
-def test_a_share_that_is_not_above_the_limit_is_rarely_taken_for_one(most: int) -> None:
-    """Whole tests of sheets that lock with a share of exactly 0.9."""
-    rng = np.random.default_rng(5)
-    hits = rng.random((4000, most)) < SURE
-    taken = np.mean(hits.sum(axis=1) >= needed(most))
-    assert 0.005 < taken < 0.06  # 5 % at most, and three standard deviations
-    ends = "".join("l" if hit else "n" for hit in hits[0])
-    assert after(most, ends) in (LOCK, UNDECIDED)
-
-
-def test_intervals_of_shares_hold_the_share() -> None:
-    tally = Tally(200, (LOCK,) * 6 + (NO,) * 4)
-    low, high = tally.interval(LOCK)
-    assert low == pytest.approx(0.2624, abs=1e-4)
-    assert high == pytest.approx(0.8784, abs=1e-4)
 
 
 def spread(values: Floats) -> float:
@@ -134,7 +71,11 @@ def test_creases_start_where_they_are_at_rest_before_they_fold() -> None:
     ("change", "said"),
     [
         ({"draws": 28}, "28 draws decide nothing, .* give 29 or more"),
-        ({"draws": 0}, "draws must be a whole number"),
+        ({"draws": 0}, "draws is 0: give a whole number from 1 up, or the draws made"),
+        ({"draws": 61.5}, "draws is 61.5: give a whole number from 1 up"),
+        ({"draws": [200, 61]}, "made after each stage, rising"),
+        ({"draws": [10, 28]}, "28 draws decide nothing"),
+        ({"draws": []}, "0 draws decide nothing"),
         ({"vertices": -1.0}, "vertices must be 0 or more"),
         ({"reach": [2e-3, 1e-3]}, "give the least and the greatest d0"),
     ],
