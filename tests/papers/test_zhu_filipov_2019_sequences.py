@@ -1,10 +1,10 @@
 """What [ZF19] says of its Fig. 10, beside the table that ours plots.
 
 "Only seven out of the 75 possible combinations give the desired configuration" comes
-out as eight that lock whatever the sheet's imperfections, and 22 that these decide. In
-most of the 22 a triangle is pushed edge-on against the wall, where the published
-contact cannot see two edges meet and passes them through each other, or leaves it to
-the increments; docs/features.md counts them. As drawn, 29 lock.
+out as eight that lock whatever the sheet's imperfections, and 21 that these decide. In
+the 21 a triangle is pushed edge-on against the wall, where the published contact cannot
+see two edges meet and passes them through each other, or leaves it to the increments;
+docs/features.md counts them. As drawn, 29 lock.
 """
 
 from collections import Counter
@@ -104,9 +104,9 @@ def test_fig_10e_eight_sequences_lock_in_every_draw(
 
 
 @pytest.mark.slow
-def test_fig_10e_four_creases_at_once_do_not_lock_once_400_draws_are_made(
+def test_fig_10e_what_hangs_on_speeds_does_not_lock_once_enough_draws_are_made(
     tmp_path: Path,
 ) -> None:
-    """28 of 400 lock; 61 and 200 draws leave it undecided."""
-    ends = verdicts({"1-1-1-1"}, tmp_path, "case.imperfections.draws=400")
-    assert ends["1-1-1-1"] == "no"
+    """As shipped: 156 of 1,799 lock; of 1-1-2-1 29 of 40, which is given up."""
+    ends = verdicts({"1-1-1-1", "1-1-2-1"}, tmp_path)
+    assert dict(ends) == {"1-1-1-1": "no", "1-1-2-1": "undecided"}

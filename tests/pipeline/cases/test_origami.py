@@ -256,6 +256,7 @@ def test_a_sequence_that_hangs_on_imperfections_is_undecided() -> None:
     assert result["verdict"] == "undecided"
     assert result["verdict_as_drawn"] == "lock"
     assert 2 <= result["draws"] < 29
+    assert result["stage"] == 1
     low, high = result["lock_share_low"], result["lock_share_high"]
     assert 0 < low < result["lock_share"] < high < 1
     plain = case("folding_sequence", *words, "case.imperfections=null")
