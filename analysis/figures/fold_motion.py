@@ -131,5 +131,5 @@ def _draw_leaves(ax: Axes, leaves: Sequence[SlidingLeaf]) -> None:
             mfc="white", ms=size(2.5), label=f"\N{GREEK SMALL LETTER MU} = "
             f"{leaf.friction:g} (d)",
         )  # fmt: skip
-    ax.set_xlabel("time (ms)")
+    ax.set_xlabel("time $t$ (ms)")
     ax.set_ylabel("way down the slope (mm)")

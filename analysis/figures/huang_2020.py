@@ -92,7 +92,7 @@ def ribbon_routes(table: pd.DataFrame, runs: Runs = ()) -> Figure:
             label = rf"$\Gamma_g = {gamma:g}$"
             ax.plot(rows["ratio"], rows["delta"], label=label, color=color, marker=mark)
         ax.axvline(ROLLS, color=INK, lw=0.6, ls=":", label="[Hu20]: rolls from here")
-        ax.set_xlabel(r"normalized friction coefficient $\mu/\tan\theta$ (-)")
+        ax.set_xlabel(r"normalised friction coefficient $\mu/\tan\theta$ (-)")
         ax.set_ylabel(r"route ratio $\delta = s_b/s_c$ (-)")
         ax.set_ylim(0.98, 1.31)
         legend_below(figure, *ax.get_legend_handles_labels())

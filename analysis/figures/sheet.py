@@ -12,6 +12,7 @@ from analysis.figures.style import MM, WIDTHS_MM, page
 GAP = 0.02  # of the size of a panel, between panels
 EDGE = 1.2  # mm, around all
 ALONE = WIDTHS_MM[0]  # mm, as wide as a panel is that stands alone
+SQUEEZED = 0.2  # of their height, what panels give up at most to stay on the page
 
 
 @dataclass(frozen=True)
@@ -47,19 +48,25 @@ class PanelGrid:
 
 
 def sheet(*groups: PanelGrid, more: float = 0.0) -> tuple[Figure, list[list[Axes]]]:
-    """A figure of this page, no taller than it, and the panels of each group in order.
+    """A figure of this page, and the panels of each group in order.
+
+    Panels give up at most a share SQUEEZED of their heights to stay on the page: with
+    less room none would be left of them. A figure that is taller is one that the lint
+    names.
 
     Parameters
     ----------
     more : mm of height for what stands beside panels, such as a legend below
     """
     heights = [group.height * group.rows for group in groups]
+    asked = sum(heights) + more
+    tall = max(min(asked, page().tallest_mm), (1.0 - SQUEEZED) * asked)
     big = page().enlarged
     width = page().width_mm
     if sum(group.count for group in groups) == 1:  # a panel alone fills a column
         width = min(width, ALONE * big)
     figure = Figure(
-        figsize=(width * MM, min(sum(heights) + more, page().tallest_mm) * MM * big),
+        figsize=(width * MM, tall * MM * big),
         layout="constrained",
     )
     engine = figure.get_layout_engine()

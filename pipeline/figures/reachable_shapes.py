@@ -17,7 +17,7 @@ CAPTION = r"""
 walks along the constraints (seed {{ rows[0].case.seed }}). **a**, shape factor
 $\mathcal{S}$, eq. (6) of [dJ23], and size (largest distance of two nodes over $L$),
 both without unit, coloured by the smallest singular value $\sigma$, the distance from a
-singular configuration; cross: start; rings: the extremes drawn from **d** on. **b**,
+singular configuration; cross: start; rings: the extremes drawn in **d**. **b**,
 cells of side {{ rows[0].case.cell | sig(1) }} in this plane found so far, {{ r.cells }}
 in all; **c**, those new in the last 100 samples, {{ r.new_in_last_100 }} at the end.
 $\mathcal{S}$ spans {{ r.S_least | sig }} to {{ r.S_most | sig }}, the size {{

@@ -15,11 +15,12 @@ CAPTION = """
 {% set r = rows[0].result -%}
 **A sheet of elastic links and hinges at rest, and the limit of rigid links.** **a**,
 the sheet drawn by springs to a cylinder (grey), its {{ r.links }} links coloured by
-tension (in the case's unit of force, {{ r.smallest_tension | sig }} to {{
-r.largest_tension | sig }} with rigid links); black dots: nodes
-held. **b**, difference of elastic to rigid links by the compliance of the links,
-relative to the case's: nodes (root mean square over $L$) and tensions (relative), both
-without unit; the legend has the observed orders, the dotted line slope 1. Each of the
+tension (in the case's unit of force, {{ least | sig }} to {{ most | sig }}; {{
+r.smallest_tension | sig }} to {{ r.largest_tension | sig }} with rigid links); black
+dots: nodes held. **b**, difference of elastic to rigid links by the compliance of the
+links, relative to the case's: nodes (root mean square over $L$) and tensions
+(relative), both without unit; the legend has the observed orders, the dotted line slope
+1. Each of the
 {{ rows[0].case.compliances | length }} equilibria is a minimum with a residual below {{
 rows[0].case.residual | sig(1) }}.
 """
@@ -32,7 +33,8 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     reactions = pd.read_csv(row.simulated / "reactions.csv")
     steps = pd.read_csv(row.simulated / "steps.csv")
     tables = {"steps": steps, "reactions": reactions}
-    return DrawnFigure(forces_and_limit(shown), tables, [shown.key])
+    said = {"least": shown.tension.min(), "most": shown.tension.max()}
+    return DrawnFigure(forces_and_limit(shown), tables, [shown.key], said=said)
 
 
 def _read(label: str, directory: Path) -> AtRest:
