@@ -98,6 +98,24 @@ def test_derivatives_of_what_slides_and_sticks_leave_remainders_of_order_two(
         assert left[1] < 1e-2 * 2.5e-4 * np.abs(last.dx[k]).max() + 1e-11
 
 
+def test_what_is_thrown_at_its_ground_leaves_remainders_of_order_two() -> None:
+    """The impulse leans as friction does, whose direction changes too."""
+
+    def thrown(times: dict[SpaceParameter, float]) -> SpaceWorld:
+        world = _rubbing(times, 0.3)
+        assert world.velocity is not None
+        return replace(world, velocity=world.velocity - [0.0, 0.0, 0.2])
+
+    chosen = SpaceParameter.MODULUS, SpaceParameter.FRICTION
+    *_, last = space_tangents(thrown({}), OPTIONS, chosen, H * STEPS)
+    for k, parameter in enumerate(chosen):
+        left = [
+            np.abs(_end(thrown({parameter: 1.0 + e})) - last.x - e * last.dx[k]).max()
+            for e in (5e-4, 2.5e-4)
+        ]
+        assert np.log2(left[0] / left[1]) == pytest.approx(2.0, abs=0.1)
+
+
 def test_a_fit_finds_modulus_damping_and_pull_of_a_motion_again() -> None:
     """Gauss and Newton's steps in the logarithms, from 20 % off; synthetic markers."""
     P = SpaceParameter
