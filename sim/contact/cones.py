@@ -143,10 +143,23 @@ def coulomb_forces(
     W: Floats, b: Floats, mu: float, p: Floats, allowed: float
 ) -> tuple[Floats, float]:
     """As `coulomb_in_space`, from arrays that are contiguous."""
+    found, size = p, np.inf
+    if p.max() > 0.0:
+        found, size = _forces_from(W, b, mu, p, allowed, WARM)
+    if not size <= allowed:
+        found, size = _forces_from(W, b, mu, p, allowed, SWEEPS)
+    return found, size
+
+
+@kernel
+def _forces_from(
+    W: Floats, b: Floats, mu: float, p: Floats, allowed: float, sweeps: int
+) -> tuple[Floats, float]:
+    """By so many sweeps before Newton's iteration."""
     scale, share = np.empty((len(p), 2)), SOFT
     _fill_scale(W, scale)
     p, size = p.copy(), np.inf
-    _sweep(W, b, mu, scale, p, SWEEPS if p.max() <= 0.0 else WARM)
+    _sweep(W, b, mu, scale, p, sweeps)
     softened, there = np.empty_like(W), np.empty_like(b)
     for _ in range(ROUNDS):
         softened[...] = W

@@ -1,0 +1,25 @@
+"""Storage and loss modulus of a law of relaxation, which simulations need in time only.
+
+    E*(w) = i w int_0^inf E(t) exp(-i w t) dt
+          = E_inf (1 + s Gamma(1 - m) (i w)^m)            of the power law
+
+Real and imaginary part are those of one function without poles below the real axis, so
+that each follows from the other (Kramers and Kronig).
+"""
+
+import numpy as np
+from scipy.special import gamma
+
+from sim.arrays import Floats
+from sim.relaxation import PronySeries, Relaxation
+
+
+def complex_modulus(
+    law: Relaxation | PronySeries, w: Floats | complex | float
+) -> np.ndarray:
+    """Storage + i loss modulus, Pa, at w rad/s."""
+    if isinstance(law, Relaxation):
+        power = gamma(1.0 - law.exponent) * (1j * np.asarray(w)) ** law.exponent
+        return np.asarray(law.modulus * (1.0 + law.share * power))
+    iwt = 1j * np.asarray(w)[..., None] * law.time
+    return np.asarray(law.equilibrium + (iwt / (1.0 + iwt)) @ law.weight)
