@@ -11,6 +11,7 @@ from analysis.validation.verdicts import (
     judge_scan,
 )
 
+ONE_LINK = 2.0  # of what chance allows a length, from which the link is not as drawn
 # Errors of printers that are tried, mm; a worse one is no printer of such parts.
 TRIED_MM = (0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4)
 
@@ -24,6 +25,8 @@ def with_printing_error_told(
 ) -> Judged:
     """The same; where it differs and a worse printer would agree, it says from when.
 
+    Not where a rigid length is off by far more than chance: that link is not as drawn.
+
     Parameters
     ----------
     judged : what `judge_scan` made of the others
@@ -35,7 +38,10 @@ def with_printing_error_told(
 
     tried = [sd for sd in TRIED_MM if sd > uncertainty.printing_sd_mm]
     compared = judged.comparison
+    length = compared.checks.length
     if compared.verdict is not Verdict.DIFFERS or not tried:
+        return judged
+    if length.error > ONE_LINK * length.limit:
         return judged
     if verdict(tried[-1]) is Verdict.DIFFERS:
         return judged

@@ -178,10 +178,12 @@ def run_step(
 
 
 def _worst_told(judged: Judged) -> Judged:
-    """The same; where it differs, with the node that is off most."""
+    """The same; where it differs, with the link and the node that are off most."""
     if judged.comparison.verdict is not Verdict.DIFFERS:
         return judged
     node, apart, u = _worst_node(judged)
+    if judged.comparison.checks.length.differs:
+        judged = judged.because(f"most link {_length_told(judged)[0]}")
     return judged.because(f"most node {node}: {apart:.2f} mm, u {u:.2f} mm")
 
 
@@ -332,21 +334,23 @@ def distance_columns(
 
 
 def _worst_pair(judged: Judged) -> dict[str, Any]:
-    z = judged.pairs.z
+    text, z = _length_told(judged)
     limit = judged.comparison.checks.length.limit
-    if len(z) == 0:
-        return {"worst_length": "", "worst_length_u": 0.0, "length_limit_u": limit}
-    p = int(np.argmax(np.abs(z)))
-    i, j = judged.pairs.pairs[p]
+    return {"worst_length": text, "worst_length_u": z, "length_limit_u": limit}
+
+
+def _length_told(judged: Judged) -> tuple[str, float]:
+    """The rigid length that is off most, in words, and by how many u."""
+    pairs = judged.pairs
+    if len(pairs.z) == 0:
+        return "", 0.0
+    p = int(np.argmax(np.abs(pairs.z)))
+    i, j = pairs.pairs[p]
     text = (
-        f"{i}-{j}: {judged.pairs.scanned_mm[p]:.2f} mm scanned, "
-        f"{judged.pairs.length_mm[p]:.2f} mm simulated"
+        f"{i}-{j}: {pairs.scanned_mm[p]:.2f} mm scanned, "
+        f"{pairs.length_mm[p]:.2f} mm simulated"
     )
-    return {
-        "worst_length": text,
-        "worst_length_u": float(z[p]),
-        "length_limit_u": limit,
-    }
+    return text, float(pairs.z[p])
 
 
 def budget_table(

@@ -220,6 +220,25 @@ def test_what_differs_names_the_node_that_is_off_most(
     assert told in row["why"]
 
 
+def test_a_link_of_another_length_is_named_and_no_printer_in_its_place(
+    mechanism, folders, tmp_path, rng
+):
+    """A node is 0.7 mm off, which prints that err by 0.4 mm would explain."""
+    true = mechanism[0].nodes_mm.copy()
+    true[3] += (0.3, 0.3, 0.55)
+    row = run_step(CONFIG, write_ingest(tmp_path, scanned(true, rng)), *folders[1:])
+    assert row["verdict"] == "differs"
+    assert f"most link {row['worst_length']}; most node 3:" in row["why"]
+    i, j, at, drawn = re.match(
+        r"(\d+)-(\d+): ([\d.]+) mm scanned, ([\d.]+) mm", row["worst_length"]
+    ).groups()
+    assert "3" in (i, j)
+    for said, nodes in ((at, true), (drawn, mechanism[0].nodes_mm)):
+        apart = np.linalg.norm(nodes[int(i)] - nodes[int(j)])
+        assert float(said) == pytest.approx(apart, abs=0.15)
+    assert "printing error" not in row["why"]
+
+
 def test_a_verdict_that_hangs_on_an_unstated_scale_names_it(
     mechanism, folders, tmp_path, rng
 ):
