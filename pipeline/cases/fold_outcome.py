@@ -141,19 +141,25 @@ class StrainWarning:
         return panel_strain(self.sheet.mesh, self.material, step.x)
 
     def largest(self, step: OrigamiStep) -> float:
-        """Of panels and creases, in their planes and in bending."""
+        """Of panels and creases, in their planes so far and in bending now."""
+        return max(self._of_bars(step), self.of_panels(step))
+
+    def _of_bars(self, step: OrigamiStep) -> float:
         bent = bending_strain(self.sheet.mesh, self.material, step.x)
         return max(step.strain, bent)
 
     def summary(self, step: OrigamiStep) -> Summary:
         """The strains, and a warning where one is above its limit."""
-        panels, largest = self.of_panels(step), self.largest(step)
+        panels, bars = self.of_panels(step), self._of_bars(step)
         of_panels = STRAIN_LIMIT if self.limit is None else self.limit
         of_all = self.material.elastic_limit if self.limit is None else self.limit
-        done: Summary = {"largest_strain": largest, "panel_strain": panels}
+        done: Summary = {
+            "largest_strain": max(bars, panels),
+            "panel_strain": panels,
+        }
         for what, strain, limit in (
             ("of a panel", panels, of_panels),
-            ("of a crease", largest, np.inf if of_all is None else of_all),
+            ("of a crease", bars, np.inf if of_all is None else of_all),
         ):
             if strain > limit:
                 done["warning"] = (

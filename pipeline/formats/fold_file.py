@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sim.origami.pattern.fold_format import Unassigned, read_pattern
 from sim.origami.pattern.pattern import CreasePattern
 
 JOIN = "(J, yellow)"
+NUMBERED = re.compile(r"edge \d+-\d+ of the FOLD file")  # by what only FOLD numbers
 PLACE = re.compile(r"at \(([-+.e\d]+), ([-+.e\d]+)\)")  # as patterns tell them
 DRAWINGS: dict[str, Callable[[str], dict[str, Any]]] = {
     ".cp": cp_entries,
@@ -41,12 +43,15 @@ def fold_file(
         entries = _entries_of(path)
         if scale is None and Path(path).suffix.lower() == ".svg":
             scale = svg_metres(read_text(path, "drawing"))
-        return read_pattern(
+        found = read_pattern(
             entries,
             scale=scale,
             unassigned=Unassigned(unassigned),
             frame=frame,
         )
+        if found.drawn and Path(path).suffix.lower() == ".svg":
+            found = replace(found, drawn=(found.drawn[0], -found.drawn[1]))
+        return found
     except (TypeError, ValueError, AttributeError) as error:
         said = _as_drawn(path, str(error))
         raise ValueError(said if said.startswith(path) else f"{path}: {said}") from None
@@ -55,9 +60,15 @@ def fold_file(
 def _as_drawn(path: str, said: str) -> str:
     """A refusal with the places of an SVG file as it has them, y downwards.
 
+    A line of a drawing is named by its ends alone, an unassigned one by its colour.
     A CP file has no kind of line that ties a hole to the sheet.
     """
     suffix = Path(path).suffix.lower()
+    if suffix in (*DRAWINGS, ".dxf"):
+        said = NUMBERED.sub(f"the line of the {suffix[1:].upper()} file", said)
+        said = said.replace(
+            "assign it M or V", "draw it red or blue (magenta says none)"
+        )
     if suffix == ".cp" and JOIN in said:
         return f"{said}; CP has no such line: save a sheet with holes as FOLD or SVG"
     if suffix != ".svg":

@@ -51,8 +51,8 @@ MEANT = {  # once, below the numbers that it is about
     "as there), S how spread out they are, both over L, their size at rest",
     "strain_energy": "strain_energy is in panels and creases, contact_energy in what "
     "touches",
-    "largest_strain": "largest_strain is that of any bar, creases among them, "
-    "panel_strain that of panels alone",
+    "largest_strain": "largest_strain is that of panels and creases, in their "
+    "planes or by bending, panel_strain that of panels alone",
     "displacement": "displacement is of the watched coordinate, since the last phase "
     "began",
     "x_c": "x_c and the like are the centre of mass at the end",

@@ -26,6 +26,7 @@ from sim.origami.loading.actuation import Heat
 from sim.origami.loading.phases import Fold, Phase
 from sim.origami.model.compliant import CENTRE_SHARE, fold_weights
 from sim.origami.model.mesh import BarHingeMesh
+from sim.origami.pattern.pattern import CreasePattern
 from sim.origami.pattern.rigid_path import RigidFolds, RigidSheet
 
 FOLD_TOLERANCE = np.radians(5.0)  # of a crease that has reached what is asked
@@ -39,7 +40,8 @@ SETTLED = 1e-4  # of such a step, rad
 class FoldVerdict(Enum):
     """How a folding ended.
 
-    Folded: creases on their sides, each as asked or held by closure alone.
+    Folded: creases on their sides, each as asked or held by closure alone, and those
+    that are to stay flat as flat as asked.
     """
 
     FOLDED = "folded"
@@ -232,7 +234,10 @@ def _verdict(
         a, b = pattern.edges[pattern.creases[c]]
         here, aim = np.degrees(reached[c]), np.degrees(asked[c])
         crease = f"crease {pattern.creases[c]} ({a}-{b})"
-        return f"{crease} is at {here:.0f} degrees, asked for {aim:.0f}"
+        at = f"{crease} from {pattern.place(a)} to {pattern.place(b)} is at {here:.0f}"
+        if aim == 0.0:
+            return f"{at} degrees, asked to stay flat"
+        return f"{at} degrees, asked for {aim:.0f}"
 
     def by(kind: HeldBy) -> Bools:
         return np.array([h is kind for h in held], dtype=bool)
@@ -241,21 +246,26 @@ def _verdict(
         return FoldVerdict.NOTHING, ""
     if wrong.any():
         why = f"{told(wrong)}; {wrong.sum()} on the wrong side"
-        return FoldVerdict.POPPED, why + _does_not_close(there)
+        return FoldVerdict.POPPED, why + _does_not_close(pattern, there)
     if by(HeldBy.CONTACT).any():
         pair = pressed_pair(sheet, phases[step.phase], step.x)
         return FoldVerdict.CONTACT, f"{pair}; {told(by(HeldBy.CONTACT))}"
     if there.open_vertices:
-        return FoldVerdict.OPEN, told(missing > 0) + _does_not_close(there)
+        return FoldVerdict.OPEN, told(missing > 0) + _does_not_close(pattern, there)
+    bent = (asked == 0.0) & ~by(HeldBy.NOTHING)
+    if bent.any():
+        return FoldVerdict.OPEN, told(bent)
     if by(HeldBy.SOFTNESS).any():
         return FoldVerdict.OPEN, f"{told(by(HeldBy.SOFTNESS))}, held by softness"
     return FoldVerdict.FOLDED, ""
 
 
-def _does_not_close(there: RigidFolds) -> str:
+def _does_not_close(pattern: CreasePattern, there: RigidFolds) -> str:
     """The vertex at which rigid panels cannot fold as asked, in words."""
-    at = there.open_vertices
-    return f"; rigid panels do not fold as asked at vertex {at[0]}" if at else ""
+    if not there.open_vertices:
+        return ""
+    at = there.open_vertices[0]
+    return f"; rigid panels do not fold as asked at vertex {at}, {pattern.place(at)}"
 
 
 def pressed_pair(sheet: Sheet, phase: Phase, x: Floats) -> str:

@@ -73,7 +73,7 @@ def read_pattern(
         faces = one_way_up(vertices, _faces(content, len(vertices)))
     else:
         vertices, lines, faces = _traced(vertices, lines)
-    _check_folds(lines, faces)
+    _check_folds(vertices, lines, faces)
     cut = {pair for pair, line in lines.items() if line.letter in ("B", "C")}
     faces, origin = cut_apart(faces, cut, len(vertices))
     _check_one_sheet(faces)
@@ -81,9 +81,11 @@ def read_pattern(
     used = np.unique(np.concatenate(panels))  # a vertex of no face would hang free
     number = {v: i for i, v in enumerate(used.tolist())}
     origin = [origin[v] for v in number]
+    m = _metres(content, scale, vertices[origin])
     flat = CreasePattern(
-        _metres(content, scale, vertices[origin]) * vertices[origin],
+        m * vertices[origin],
         [[number[v] for v in panel] for panel in panels],
+        drawn=(m, m),
     )
     joined = [(number[a], number[b]) for a, b in divided]
     joined += _joins(flat, origin, lines)
@@ -272,15 +274,18 @@ def _assignment(
             out[crease] = LETTERS[line.letter]
         elif unassigned is Unassigned.REFUSE:
             raise ValueError(
-                f"edge {a}-{b} of the FOLD file has neither fold angle nor assignment: "
-                "assign it M or V, or leave all such edges flat by "
+                f"edge {a}-{b} of the FOLD file with ends at {pattern.place(ends[0])} "
+                f"and at {pattern.place(ends[1])} has neither fold angle nor "
+                "assignment: assign it M or V, or leave all such edges flat by "
                 "case.pattern.unassigned=flat"
             )
     return out
 
 
 def _check_folds(
-    lines: Mapping[Pair, DrawnLine], faces: Sequence[Sequence[int]]
+    vertices: Floats,
+    lines: Mapping[Pair, DrawnLine],
+    faces: Sequence[Sequence[int]],
 ) -> None:
     """Refuse an edge that is to fold but has no panel on both of its sides."""
     count: dict[Pair, int] = {}
@@ -289,9 +294,12 @@ def _check_folds(
             count[min(a, b), max(a, b)] = count.get((min(a, b), max(a, b)), 0) + 1
     for (a, b), (letter, angle) in lines.items():
         if (letter in ("M", "V") or angle) and count.get((a, b), 0) < 2:
+            ends = " and at ".join(
+                f"({x:.5g}, {y:.5g})" for x, y in vertices[[a, b], :2]
+            )
             raise ValueError(
-                f"edge {a}-{b} of the FOLD file folds ({letter}), but does not join "
-                "two panels: add the faces beside it, or assign it B"
+                f"edge {a}-{b} of the FOLD file with ends at {ends} folds ({letter}), "
+                "but does not join two panels: add the faces beside it, or assign it B"
             )
 
 

@@ -27,6 +27,8 @@ class CreasePattern:
     assignment : (e,) fold of each edge in units of pi when it is folded in full:
         above 0 a valley, below 0 a mountain
     joined : creases, by their vertices, that only divide a panel: they bend as it does
+    drawn : m per unit of the file it was drawn in, along x and y (negative where y
+        points down there); nothing where it was not drawn
     tags : (v,) vertices that a cut made of one have the number of one of them, and feel
         no contact there; their own where nothing is given
     """
@@ -36,6 +38,7 @@ class CreasePattern:
     assignment: Floats | Sequence[float] = ()
     joined: Sequence[tuple[int, int]] = ()
     tags: Sequence[int] = ()
+    drawn: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         vertices = np.array(self.vertices, dtype=np.float64)
@@ -98,6 +101,11 @@ class CreasePattern:
                         f"same sense: list the corners of panel {number} backwards"
                     )
                 seen[a, b] = number
+
+    def place(self, vertex: int) -> str:
+        """Where a vertex is as the file has it; in m where there is none."""
+        x, y = self.vertices[vertex, :2] / (self.drawn or (1.0, 1.0))
+        return f"({0.0 + x:.5g}, {0.0 + y:.5g})" + ("" if self.drawn else " m")
 
     def tag(self, vertex: int) -> int:
         """The number of the vertex before the sheet was cut."""

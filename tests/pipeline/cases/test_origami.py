@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pipeline.cases.fold_outcome import StrainWarning
 from pipeline.cases.origami import OrigamiCase
 from pipeline.commands.closure import main as check_closure
 from pipeline.commands.fold_file import write_fold_file
@@ -115,6 +117,20 @@ def test_a_run_says_what_contact_it_had_and_how_it_folded(tmp_path: Path) -> Non
         assert name in header.split(",")
     for name in ("wrong_way", "fold_missing_deg", "panel_strain"):
         assert name in header.split(",")
+
+
+def test_the_largest_strain_is_no_less_than_that_of_panels() -> None:
+    """Panels bend about their spokes where no bar and no crease is strained."""
+    bent = case("single_fold")
+    mesh, material = bent.mesh, bent.material
+    strain = StrainWarning(bent.sheet, material, None)
+    first = next(iter(bent.steps()))
+    x = mesh.rest.copy()
+    x[mesh.centre[0], 2] += 1e-4
+    step = replace(first, x=x, strain=0.0)
+    assert strain.largest(step) >= strain.of_panels(step) > 1e-4
+    told = strain.summary(step)
+    assert told["largest_strain"] == strain.largest(step)
 
 
 def test_a_finished_run_becomes_a_fold_file_with_a_frame_an_increment(

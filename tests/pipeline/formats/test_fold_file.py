@@ -453,7 +453,9 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "undriven.svg": (
         drawn.as_svg([*drawn.rim(0, 0, 2, 2), (1, 0, 1, 2, "U")]),
-        "by case.pattern.unassigned=flat",
+        "the line of the SVG file with ends at (1, 0) and at (1, 2) has neither fold "
+        "angle nor assignment: draw it red or blue (magenta says none), or leave all "
+        "such edges flat by case.pattern.unassigned=flat",
     ),
 }
 

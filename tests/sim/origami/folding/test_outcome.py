@@ -1,5 +1,6 @@
 """What is said of a folding: patterns of which theory knows the end."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -79,8 +80,19 @@ def test_the_pair_at_fault_and_what_holds_each_crease_are_named() -> None:
 def test_the_vertex_at_fault_is_named_where_a_crease_pops() -> None:
     report, _ = folded(star([60, 90, 120, 90], [V] * 4), 0.6)
     assert "1 on the wrong side" in report.why
-    assert report.why.endswith("do not fold as asked at vertex 0")
+    assert report.why.endswith("do not fold as asked at vertex 0, (0, 0) m")
     assert set(report.held) == {HeldBy.CLOSURE}
+
+
+def test_a_crease_that_was_to_stay_flat_and_folds_is_no_folded_sheet() -> None:
+    """Three folds of a vertex cannot close without the fourth (Maekawa, Kawasaki)."""
+    report, _ = folded(star([60, 90, 120, 90], [M, V, V, 0.0]), 0.5)
+    assert report.verdict is FoldVerdict.OPEN
+    assert re.match(
+        r"crease \d+ \(0-4\) from \(0, 0\) m to \([-.\de]+, -0.02\) m is at "
+        r"-?\d+ degrees, asked to stay flat$",
+        report.why.partition(";")[0],
+    )
 
 
 def test_closure_holds_what_is_missing_of_a_miura_sheet() -> None:
