@@ -50,9 +50,9 @@ class PanelGrid:
 def sheet(*groups: PanelGrid, more: float = 0.0) -> tuple[Figure, list[list[Axes]]]:
     """A figure of this page, and the panels of each group in order.
 
-    Panels give up at most a share SQUEEZED of their heights to stay on the page: with
-    less room none would be left of them. A figure that is taller is one that the lint
-    names.
+    Panels give up at most a share SQUEEZED of their heights to stay on the page. Where
+    that is not enough they keep them, as with less room none would be left of them, and
+    the lint names the height.
 
     Parameters
     ----------
@@ -60,7 +60,8 @@ def sheet(*groups: PanelGrid, more: float = 0.0) -> tuple[Figure, list[list[Axes
     """
     heights = [group.height * group.rows for group in groups]
     asked = sum(heights) + more
-    tall = max(min(asked, page().tallest_mm), (1.0 - SQUEEZED) * asked)
+    fits = page().tallest_mm >= (1.0 - SQUEEZED) * asked
+    tall = min(asked, page().tallest_mm) if fits else asked
     big = page().enlarged
     width = page().width_mm
     if sum(group.count for group in groups) == 1:  # a panel alone fills a column
