@@ -27,6 +27,7 @@ from analysis.figures.colours import contrast, distance, lightness
 from analysis.figures.crossings import crossed
 from analysis.figures.style import (
     COMPARED,
+    CONTINUED,
     IDENTITY,
     LETTER,
     MM,
@@ -79,7 +80,7 @@ def faults(figure: Figure) -> list[str]:
 
 def _tall(figure: Figure) -> Iterator[str]:
     height = float(figure.get_figheight()) / MM
-    if height > page().tallest_mm + ROUND:
+    if height > page().tallest_mm + ROUND and figure.get_gid() != CONTINUED:
         yield f"{height:.0f} mm tall: a page has {page().tallest_mm:.0f}"
 
 

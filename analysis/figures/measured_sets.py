@@ -149,7 +149,7 @@ def measured_set(of: ShownSet) -> Figure:
     look = Look(of.fitted, of.k)
     cells = [list(_cells(block, of)) for block in blocks(of)]
     with styled():
-        figure, groups = sheet(*map(_panels, cells), more=30.0)
+        figure, groups = sheet(*map(_panels, cells), more=30.0, continued=True)
         letters = chain(ascii_lowercase, map("".join, product("a", ascii_lowercase)))
         for own, axes in zip(cells, groups, strict=True):
             columns = _panels(own).columns

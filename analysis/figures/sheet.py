@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.figures.style import MM, WIDTHS_MM, page
+from analysis.figures.style import CONTINUED, MM, WIDTHS_MM, page
 
 GAP = 0.02  # of the size of a panel, between panels
 EDGE = 1.2  # mm, around all
@@ -47,7 +47,9 @@ class PanelGrid:
         return -(-self.count // self.columns)
 
 
-def sheet(*groups: PanelGrid, more: float = 0.0) -> tuple[Figure, list[list[Axes]]]:
+def sheet(
+    *groups: PanelGrid, more: float = 0.0, continued: bool = False
+) -> tuple[Figure, list[list[Axes]]]:
     """A figure of this page, and the panels of each group in order.
 
     Panels give up at most a share SQUEEZED of their heights to stay on the page. Where
@@ -57,11 +59,12 @@ def sheet(*groups: PanelGrid, more: float = 0.0) -> tuple[Figure, list[list[Axes
     Parameters
     ----------
     more : mm of height for what stands beside panels, such as a legend below
+    continued : may go on over the page, as a supplement's many tests do
     """
     heights = [group.height * group.rows for group in groups]
     asked = sum(heights) + more
     fits = page().tallest_mm >= (1.0 - SQUEEZED) * asked
-    tall = min(asked, page().tallest_mm) if fits else asked
+    tall = min(asked, page().tallest_mm) if fits and not continued else asked
     big = page().enlarged
     width = page().width_mm
     if sum(group.count for group in groups) == 1:  # a panel alone fills a column
@@ -70,6 +73,8 @@ def sheet(*groups: PanelGrid, more: float = 0.0) -> tuple[Figure, list[list[Axes
         figsize=(width * MM, tall * MM * big),
         layout="constrained",
     )
+    if continued:
+        figure.set_gid(CONTINUED)
     engine = figure.get_layout_engine()
     assert engine is not None
     pad = EDGE * MM * big

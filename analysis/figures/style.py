@@ -40,6 +40,7 @@ UNIT = "unit"  # of length of a case
 SMALL = 6.0  # pt, the smallest
 IDENTITY, NOTE = "identity", "note"  # what lines below the art are called
 COMPARED, OWN = "compared", "own range"  # what panels of one quantity are called
+CONTINUED = "continued"  # what a figure is called that may go on over the page
 LAYOUTS, STAYS = 6, 1e-4  # at most; what a place may still move, of the figure
 LINE_MM = 2.6  # of a line below the art
 A_LETTER_MM = 1.28  # of small text, on average

@@ -105,6 +105,13 @@ def test_panels_keep_room_where_a_page_has_none(rows: int, tall: float) -> None:
     assert figure.get_figheight() * 25.4 == pytest.approx(tall)
 
 
+def test_a_panel_a_test_may_go_on_over_the_page() -> None:
+    figure, _ = sheet(PanelGrid(6, 150.0, 70.0), continued=True)
+    assert not [fault for fault in faults(figure) if "tall" in fault]
+    figure.set_gid("")
+    assert [fault for fault in faults(figure) if "tall" in fault]
+
+
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_fault_is_found(name: str) -> None:
     plant, said = PLANTED[name]
