@@ -6,7 +6,7 @@ import numpy as np
 
 from pipeline.config.checking import checked
 from pipeline.formats.json_file import read_entries
-from pipeline.formats.rod_ends import refuse_apart
+from pipeline.formats.rod_ends import refuse_apart, refuse_folded
 from pipeline.formats.rod_entries import (
     DistributedEntry,
     FollowerEntry,
@@ -94,8 +94,10 @@ class _Drawing(RodPlaces):
             raise ValueError("bodies are of space: say `dimension: 3`")
         for k, rod in enumerate(content.rods):
             self._draw(f"rods[{k}]", rod)
-        refuse_apart(self.chains, np.array(draft.points) / self.m, content.unit)
+        points = np.array(draft.points) / self.m
+        refuse_apart(self.chains, points, content.unit)
         draft.hinges |= {self._node(at) for at in content.hinges}
+        refuse_folded(self.chains, points, content.unit, draft.hinges)
         draft.pins += [self._node(at) for at in content.pins]
         draft.clamps += [
             (self._node(c.at), np.inf if c.stiffness is None else c.stiffness)

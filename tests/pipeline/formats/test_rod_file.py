@@ -158,6 +158,31 @@ def test_rods_that_miss_each_other_are_named_with_the_gap(
     assert drawn(path).rod.pieces == 1
 
 
+@pytest.mark.parametrize(
+    ("back", "said"),
+    [
+        ("arc: {centre: [50, 20], radius: 20, start: -90, end: -180}", "7.5 degrees"),
+        ("line: [[50, 0], [10, 0.7]]", "1 degrees"),
+        ("line: [[50, 0], [20, 0]]", "0 degrees"),
+    ],
+)
+def test_a_rod_that_goes_back_along_another_is_refused_by_its_place(
+    back: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "back.yaml"
+    two = BEAM.replace("[50, 0]]\n", f"[50, 0]]\n  - {back}\n")
+    path.write_text(two)
+    words = f"rods[0] and rods[1] leave (50, 0) mm in the same direction ({said} apart)"
+    with pytest.raises(ValueError, match=re.escape(words)) as caught:
+        read_rod(str(path))
+    assert "\n" not in str(caught.value)
+    if said != "0 degrees":  # at a hinge rods may lie side by side
+        path.write_text(f"{two}hinges: [[50, 0]]\n")
+        assert drawn(path).rod.pieces == 1
+    path.write_text(two.replace(back, "line: [[50, 0], [90, 20]]"))
+    assert len(drawn(path).rod.bends) == 20 - 1
+
+
 def test_a_rod_file_leaves_its_plane_by_a_key_that_its_case_has() -> None:
     assert config_of("rod_file")["dimension"] == 2
 
