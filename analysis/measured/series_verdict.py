@@ -109,7 +109,9 @@ def _verdict(name: str, own: pd.DataFrame, terms: SeriesTerms) -> SeriesVerdict:
     said = [why(verdict, check, terms.margin or None, unit)]
     if verdict is Verdict.DIFFERS:
         worst = rows.iloc[int(rows["E"].abs().to_numpy().argmax())]
-        said.append(f"most {worst['quantity']} at {worst['at']:g}: {worst['E']:+.3g}")
+        most = f"most {worst['quantity']} at {worst['at']:g}"
+        size = f"{worst['E']:+.3g} {unit}".rstrip()
+        said.append(f"{most}: {size}, simulated minus measured")
     if len(rows) < len(own):
         said.append(f"{len(own) - len(rows)} of {len(own)} values beyond the run")
     u_num = float(np.sqrt(np.mean(rows["u_num"] ** 2)))

@@ -17,11 +17,14 @@ import json
 import re
 from pathlib import Path
 
+from pipeline.config.listed import CONF
+from pipeline.config.project import ROOT
 from pipeline.formats.structure_file import structure_content, structure_file
 from pipeline.store.files import write_text
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, InputError, command
 
+TOP = "in the repository's top folder"
 MECHANISM = """\
 # yaml-language-server: $schema=structure.schema.json
 # A mechanism of your own. Nodes, bodies and joints are counted from 0. Editors complete
@@ -173,13 +176,22 @@ def written(kind: str, name: str, begun: str | None = None) -> tuple[Path, str]:
     path = Path(place.format(name=name))
     if path.exists():
         raise InputError(f"{path} is there: give another name, or move it away")
+    if kind == "study" and not CONF.is_dir():
+        raise InputError(f"no folder conf in {Path.cwd()}: {TOP}, type the same")
     whole = text.format(name=name) if kind in ("comparison", "study") else text
     if begun is not None:
         if kind != "mechanism":
             raise InputError(f"--from begins a mechanism, not a {kind}: leave it out")
         whole = written_out(begun)
+    then = then.format(name=name, path=path if CONF.is_dir() else _from_top(path))
     write_text(path, whole)
-    return path, then.format(name=name, path=path)
+    return path, then
+
+
+def _from_top(path: Path) -> Path:
+    """The path as it is typed in the repository's top folder."""
+    whole = path.absolute()
+    return whole.relative_to(ROOT) if whole.is_relative_to(ROOT) else whole
 
 
 def arguments() -> OneLineParser:
@@ -198,5 +210,6 @@ def main(argv: list[str] | None = None) -> int:
     """Write one file."""
     given = arguments().parse_args(argv)
     path, then = written(given.kind, given.name, given.begun)
-    print(f"wrote {path}; next:\n{then}")
+    where = "next" if CONF.is_dir() else f"next, {TOP}"
+    print(f"wrote {path}; {where}:\n{then}")
     return DONE

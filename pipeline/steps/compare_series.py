@@ -25,6 +25,7 @@ from pipeline.store.files import read_json, write_text
 from pipeline.store.provenance.sidecar import Origin
 from pipeline.store.runs import Job, Needs, Numbers
 from pipeline.terminal.errors import InputError
+from pipeline.terminal.names import close_to
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ def run_step(
     try:
         errors = compare_series(series, table, along)
         rows = beside(series, table, along)
+        rows["u"] = rows["u"].where(rows["u"] > 0.0, config.u)
         finer = None if refined is None else beside(series, _steps(refined), along)
         verdicts = series_verdicts(rows, config.terms, finer)
     except ValueError as error:
@@ -107,11 +109,20 @@ def _steps(run: Path) -> pd.DataFrame:
 
 
 def _unmarked(series: pd.DataFrame, steps: pd.DataFrame) -> str:
-    """How a run of rods gets the coordinates that it lacks."""
+    """What the run has in place of coordinates that it lacks, and how it gets them."""
     lacking = [q for q in series["quantity"] if q not in steps and COORDINATE.match(q)]
     if not lacking:
         return ""
+    stem, _, unit = lacking[0].rpartition("_")
+    known = [str(c) for c in steps if COORDINATE.fullmatch(str(c))]
+    of_stem = [c.rpartition("_")[2] for c in known if c.startswith(f"{stem}_")]
+    if of_stem:
+        right = of_stem[0]
+        return f"; the run has {stem}_{right}: give {stem} in {right}, not {unit}"
     name = COORDINATE.sub(r"\g<marker>", lacking[0])
+    near = close_to(name, {COORDINATE.sub(r"\g<marker>", c) for c in known})
+    if near:
+        return f"; {near}"
     return (
         f"; a file of rods names points to be recorded: `markers: {{{name}: [x, y]}}`"
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.cases.rod_file import RodFileCase
+from pipeline.commands import new
 from pipeline.commands.new import KINDS, main
 from pipeline.commands.schema import main as schema
 from pipeline.config.workflow_file import read_workflow
@@ -55,6 +56,22 @@ def test_a_new_study_and_a_new_comparison_are_read(
     whole = workflow.read_text().replace("comparisons:\n", f"comparisons:\n{inner}", 1)
     workflow.write_text(whole)
     assert read_workflow().comparisons["mine"].scale_mm == 40
+
+
+def test_commands_for_a_file_in_a_subfolder_are_those_of_the_top_folder(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    below = project / "robots"
+    below.mkdir()
+    monkeypatch.chdir(below)
+    monkeypatch.setattr(new, "ROOT", project)
+    said = begun("robot", capsys)
+    assert "next, in the repository's top folder:\n" in said
+    assert "case.path=robots/mine.yaml" in said
+    assert (below / "mine.yaml").is_file()
+    assert main(["study", "mine"]) == 2
+    assert "no folder conf in" in capsys.readouterr().err
+    assert not (below / "conf").exists()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -67,7 +67,10 @@ def test_a_measured_tip_comes_to_a_verdict(tip, capsys):
     assert row["rms"] == pytest.approx(np.sqrt((0.1**2 + 0.05**2) / 5), rel=1e-3)
     assert set(pd.read_csv(tip[2] / "series.csv")["verdict"]) == {"agrees"}
     assert main([*words(tip), "--u", "0.01"]) == 0
-    assert "tip differs: " in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "tip differs: " in told
+    assert "most tip_x_mm at 1: -0.1 mm, simulated minus measured" in told
+    assert set(pd.read_csv(tip[2] / "series-curve.csv")["u"]) == {0.01}
 
 
 def test_a_refined_run_tells_what_is_discretised(tip, capsys):
@@ -84,6 +87,11 @@ def test_a_refined_run_tells_what_is_discretised(tip, capsys):
     ("text", "said"),
     [
         (TIP.replace("tip", "head"), "names points to be recorded: `markers: {head: ["),
+        (TIP.replace("tip_x_mm", "tipp_x_mm"), "; did you mean tip?"),
+        (
+            TIP.replace("_mm", "_cm"),
+            "the run has tip_x_mm: give tip_x in mm, not cm",
+        ),
         (
             TIP.replace("tip_x_mm", "x"),
             "the column x is no coordinate of a marker: name",
