@@ -30,6 +30,10 @@ needed = [ "$$(id -u)" = 0 ] || { echo "error: make $@ needs root" >&2; exit 2; 
 # All but what has a target of its own.
 SUITE := --ignore tests/browser --ignore tests/faults --ignore tests/cluster --ignore tests/shipped
 
+# WORKERS=0 runs tests in one process, as a debugger needs it. Files go to workers in the
+# order of their names: sorted by their number of tests, few and long ones would end it.
+SPREAD = -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder
+
 # Small matrices everywhere: threads of the linear algebra only get in each other's way.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
@@ -127,10 +131,8 @@ lint: $(READY_DEV)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# WORKERS=0 runs them in one process, as a debugger needs it. Files go to workers in the
-# order of their names: sorted by their number of tests, few and long ones would end it.
 test: lint
-	$(RUN) pytest $(SUITE) -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder
+	$(RUN) pytest $(SUITE) $(SPREAD)
 
 # The report in a real browser, and the picking window on a screen of its own; on Debian:
 # apt-get install chromium xvfb xdotool libgl1-mesa-dri. Without them it fails.
@@ -139,7 +141,7 @@ test-browser: $(READY_DEV)
 
 # SHARE=3/60 is the third of sixty shares, drawn by the tests' names.
 test-long: $(READY_DEV)
-	LONG_SHARE=$(SHARE) $(RUN) pytest $(SUITE) -m "slow or long"
+	LONG_SHARE=$(SHARE) $(RUN) pytest $(SUITE) $(SPREAD) -m "slow or long"
 
 # Every call of a small study and workflow that fails, of which SHARE=400 of each kind,
 # by the day, and all with ALL=1; killed processes, TRIALS=100, failing servers, full disks.
