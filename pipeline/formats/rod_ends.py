@@ -1,13 +1,13 @@
-"""Rods of a file that miss each other, or fold back where they are joined."""
+"""Rods of a file that miss each other, or lie on each other where they are joined."""
 
 from collections.abc import Collection, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 
 from sim.arrays import Floats
 
-BACK = 10.0  # degrees between two rods at a point, below which one folds back
+LIES = 1e-3  # rad between two rods at a point, below which one lies on the other
 
 
 def refuse_apart(rods: Sequence[Sequence[int]], points: Floats, unit: str) -> None:
@@ -42,16 +42,13 @@ def refuse_apart(rods: Sequence[Sequence[int]], points: Floats, unit: str) -> No
     )
 
 
-def refuse_folded(
+def refuse_overlap(
     rods: Sequence[Sequence[int]],
     points: Floats,
     unit: str,
     hinges: Collection[int],
 ) -> None:
-    """Refuse a rod that goes back along that which it is joined to, by the place.
-
-    A bend of 180 degrees has no curvature, and near it no step converges (`BACK`, of
-    edges, as an arc leaves its tangent by half of what an edge turns).
+    """Refuse rods that lie on each other from the point on at which they are joined.
 
     Parameters
     ----------
@@ -61,26 +58,22 @@ def refuse_folded(
     Raises
     ------
     ValueError
-        with both rods, the place and the angle between them
+        with both rods and the place
     """
-    leaving: dict[int, list[tuple[int, int]]] = {}
+    leaving: dict[int, list[tuple[int, Floats]]] = {}
     for k, chain in enumerate(rods):
         for a, b in pairwise(chain):
-            leaving.setdefault(a, []).append((k, b))
-            leaving.setdefault(b, []).append((k, a))
-    for node, ways in leaving.items():
-        if len(ways) != 2 or node in hinges:
-            continue
-        u, v = (points[b] - points[node] for _, b in ways)
-        angle = np.degrees(np.arctan2(abs(u[0] * v[1] - u[1] * v[0]), u @ v))
-        if angle < BACK and u.any() and v.any():
-            x, y = points[node]
-            one, other = ways[0][0], ways[1][0]
-            raise ValueError(
-                f"rods[{one}] and rods[{other}] leave ({x:.6g}, {y:.6g}) {unit} in the "
-                f"same direction ({angle:.2g} degrees apart): turn one of them (an arc "
-                "by its `end`), or list the point under hinges"
-            )
+            leaving.setdefault(a, []).append((k, points[b] - points[a]))
+            leaving.setdefault(b, []).append((k, points[a] - points[b]))
+    for node in leaving.keys() - hinges:
+        for (one, u), (other, v) in combinations(leaving[node], 2):
+            if abs(u[0] * v[1] - u[1] * v[0]) < LIES * (u @ v):
+                x, y = points[node]
+                raise ValueError(
+                    f"rods[{one}] and rods[{other}] lie on each other from ({x:.6g}, "
+                    f"{y:.6g}) {unit} on: turn one of them (an arc by its `end`), or "
+                    "list the point under hinges"
+                )
 
 
 def _pieces(rods: Sequence[Sequence[int]]) -> list[int]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from pipeline.config.checking import checked
 from pipeline.formats.json_file import read_entries
-from pipeline.formats.rod_ends import refuse_apart, refuse_folded
+from pipeline.formats.rod_ends import refuse_apart, refuse_overlap
 from pipeline.formats.rod_entries import (
     DistributedEntry,
     FollowerEntry,
@@ -97,7 +97,7 @@ class _Drawing(RodPlaces):
         points = np.array(draft.points) / self.m
         refuse_apart(self.chains, points, content.unit)
         draft.hinges |= {self._node(at) for at in content.hinges}
-        refuse_folded(self.chains, points, content.unit, draft.hinges)
+        refuse_overlap(self.chains, points, content.unit, draft.hinges)
         draft.pins += [self._node(at) for at in content.pins]
         draft.clamps += [
             (self._node(c.at), np.inf if c.stiffness is None else c.stiffness)

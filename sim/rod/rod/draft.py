@@ -11,6 +11,8 @@ from sim.rod.rod.rod import PASSIVE, Rod, hold, network, turning
 from sim.rod.rod.sections import Section
 
 NEAR = 0.55  # of the longest edge at a node, how far off it may be named
+CORNER = 25.0  # degrees, by which a rod of no limb turns at a node that is rigid
+UNBENT = 100.0  # degrees, up to which one limb unbends at a corner as on a curve
 SAME = 1e-6  # two points this near, of the size of all, are one node
 
 Point = tuple[float, float]
@@ -68,7 +70,8 @@ def _pieces(length: float, spacing: float) -> int:
 class RodDraft:
     """Curves as they are at rest; where two have a point in common they are joined.
 
-    A node of three edges or more is a rigid joint, unless it is a hinge.
+    A node of three edges or more, or of two at a corner, is a rigid joint, unless it is
+    a hinge: a bend there would be too stiff, by 1 / cos^4 of half its angle.
 
     Attributes
     ----------
@@ -127,19 +130,17 @@ class RodDraft:
 
     def rod(self) -> Rod:
         """The network, with what holds and loads it."""
-        around = self._around()
-        bends = [
-            (near[0], k, near[1])
-            for k, near in around.items()
-            if len(near) == 2 and k not in self.hinges
-        ]
-        rigid = [
-            k for k, near in around.items() if len(near) > 2 and k not in self.hinges
-        ]
+        points, around = np.array(self.points), self._around()
+        rigid = [k for k, near in around.items() if len(near) > 2]
+        bends = _triples([(n[0], k, n[1]) for k, n in around.items() if len(n) == 2])
+        limbs, (i, j, k) = self._limbs_of(bends), points[bends.T]
+        turned = np.abs(np.degrees(_angles(k - j) - _angles(j - i)) + 180.0) % 360.0
+        sharp = np.abs(turned - 180.0) > np.where(limbs == PASSIVE, CORNER, UNBENT)
+        plain = ~sharp & ~np.isin(bends[:, 1], list(self.hinges))
         rod = network(
-            np.array(self.points), np.array(self.edges), _triples(bends), self.sections,
-            edge_limb=np.array(self.limbs), bend_limb=self._limbs_of(bends),
-            joints=rigid,
+            points, np.array(self.edges), bends[plain], self.sections,
+            edge_limb=np.array(self.limbs), bend_limb=limbs[plain],
+            joints=sorted({*rigid, *bends[sharp, 1].tolist()} - self.hinges),
         )  # fmt: skip
         for at, stiffness in self.clamps:
             rod = _clamped(rod, at, self._section_at(at), stiffness)
@@ -160,15 +161,21 @@ class RodDraft:
             around[j].append(i)
         return around
 
-    def _limbs_of(self, bends: list[tuple[int, int, int]]) -> Ints:
+    def _limbs_of(self, bends: Ints) -> Ints:
         """The limb of each bend: that of both its edges, or none."""
         of = {frozenset(e): k for e, k in zip(self.edges, self.limbs, strict=True)}
-        sides = [(of[frozenset((i, j))], of[frozenset((j, k))]) for i, j, k in bends]
+        sides = [
+            (of[frozenset((i, j))], of[frozenset((j, k))]) for i, j, k in bends.tolist()
+        ]
         return np.array([a if a == b else PASSIVE for a, b in sides], dtype=np.int64)
 
     def _section_at(self, node: int) -> Section:
         which = next(m for m, edge in enumerate(self.edges) if node in edge)
         return self.sections[which]
+
+
+def _angles(of: Floats) -> Floats:
+    return np.asarray(np.arctan2(of[:, 1], of[:, 0]))
 
 
 def _triples(bends: list[tuple[int, int, int]]) -> Ints:

@@ -14,6 +14,7 @@ from sim.rod.rod.paths import centroid
 from sim.rod.rod.rod import PASSIVE
 from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.surroundings import Fluid
+from sim.rod.stepping.world import Damping
 from tests.pipeline.shipped_cases import config_of
 
 SHIPPED = sorted((Path(__file__).parents[3] / "conf" / "robot").glob("*.yaml"))
@@ -159,28 +160,41 @@ def test_rods_that_miss_each_other_are_named_with_the_gap(
 
 
 @pytest.mark.parametrize(
-    ("back", "said"),
+    "rods",
     [
-        ("arc: {centre: [50, 20], radius: 20, start: -90, end: -180}", "7.5 degrees"),
-        ("line: [[50, 0], [10, 0.7]]", "1 degrees"),
-        ("line: [[50, 0], [20, 0]]", "0 degrees"),
+        "line: [[50, 0], [20, 0.001]]",
+        "line: [[50, 0], [22, 0]]",
+        "line: [[50, 0], [90, 20]]\n  - line: [[50, 0], [22, 0]]",
+        "line: [[50, 0], [90, 20]]\n  - line: [[50, 0], [72, 11]]",
     ],
 )
-def test_a_rod_that_goes_back_along_another_is_refused_by_its_place(
-    back: str, said: str, tmp_path: Path
+def test_rods_that_lie_on_each_other_are_refused_by_the_place(
+    rods: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "back.yaml"
-    two = BEAM.replace("[50, 0]]\n", f"[50, 0]]\n  - {back}\n")
-    path.write_text(two)
-    words = f"rods[0] and rods[1] leave (50, 0) mm in the same direction ({said} apart)"
-    with pytest.raises(ValueError, match=re.escape(words)) as caught:
+    path.write_text(BEAM.replace("[50, 0]]\n", f"[50, 0]]\n  - {rods}\n"))
+    words = r"rods\[\d\] and rods\[\d\] lie on each other from \(50, 0\) mm on: turn"
+    with pytest.raises(ValueError, match=words) as caught:
         read_rod(str(path))
     assert "\n" not in str(caught.value)
-    if said != "0 degrees":  # at a hinge rods may lie side by side
-        path.write_text(f"{two}hinges: [[50, 0]]\n")
-        assert drawn(path).rod.pieces == 1
-    path.write_text(two.replace(back, "line: [[50, 0], [90, 20]]"))
-    assert len(drawn(path).rod.bends) == 20 - 1
+    path.write_text(f"{path.read_text()}hinges: [[50, 0]]\n")
+    assert drawn(path).rod.pieces == 1
+
+
+@pytest.mark.parametrize("degrees", [0.1, 1.0, 3.0, 10.0])
+def test_a_hairpin_however_narrow_swings_with_all_its_energy(
+    degrees: float, tmp_path: Path
+) -> None:
+    high = 40.0 * np.tan(np.radians(degrees))
+    path = tmp_path / "back.yaml"
+    path.write_text(
+        BEAM.replace("[50, 0]]\n", f"[50, 0]]\n  - line: [[50, 0], [10, {high}]]\n")
+    )
+    case = RodFileCase(str(path), damping=Damping(beta=0.0), lasts=0.5)
+    steps = list(case.steps())
+    moved = max(step.kinetic for step in steps)
+    assert moved > 1e-6
+    assert np.ptp([step.energy for step in steps]) < 1e-4 * moved
 
 
 def test_a_rod_file_leaves_its_plane_by_a_key_that_its_case_has() -> None:

@@ -13,7 +13,7 @@ from sim.rod.stepping.world import NodeLoad, World
 
 THICK = RodMaterial(3.0e6, 1000.0, 2.0e-3, 10.0e-3)
 THIN = RodMaterial(3.0e6, 1000.0, 1.0e-3, 10.0e-3)
-LENGTH, FORCE = 0.06, 1.0e-6
+LENGTH, FORCE, SMALL = 0.06, 1.0e-6, 1.0e-8
 
 
 def beam(spacing: float, stiffness: float = np.inf, tip: float = 0.0) -> RodDraft:
@@ -81,6 +81,44 @@ def test_a_rigid_joint_of_two_sections_carries_the_moment() -> None:
     turned = arm**2 * stem / THICK.bending
     pressed = stem / THICK.stretching
     assert found == pytest.approx(FORCE * (bar + turned + pressed), rel=2e-4)
+
+
+@pytest.mark.parametrize("turn", [30.0, 90.0, 120.0, 150.0, 179.0])
+def test_a_corner_is_as_soft_as_its_arms_at_order_two(turn: float) -> None:
+    """Two arms of one length; unit loads, with the moment of the load along both."""
+    sharp = np.radians(turn)
+    tip = LENGTH * (np.array([1.0, 0.0]) + np.array([np.cos(sharp), np.sin(sharp)]))
+
+    def drop(spacing: float) -> float:
+        draft = RodDraft()
+        root = np.array([[0.0, 0.0], [LENGTH, 0.0]])
+        draft.curve(along_line(root, spacing), THICK)
+        draft.curve(along_line(np.array([root[1], tip]), spacing), THICK)
+        draft.clamps.append((0, np.inf))
+        node = len(draft.points) - 1
+        load = NodeLoad([node], (SMALL, 0.0))
+        world = World(draft.rod(), gravity=(0.0, 0.0), load=load)
+        return float(settle(world, tolerance=1e-13).x[node, 0] - tip[0])
+
+    stem, arm = np.sin(sharp) ** 2 * LENGTH**3, np.sin(sharp) ** 2 * LENGTH**3 / 3.0
+    stretch = LENGTH * (1.0 + np.cos(sharp) ** 2) / THICK.stretching
+    exact = SMALL * ((stem + arm) / THICK.bending + stretch)
+    errors = [drop(h) / exact - 1.0 for h in (0.006, 0.003)]
+    assert abs(errors[1]) < 2e-3
+    assert abs(errors[1]) < 0.4 * abs(errors[0]) + 1e-4
+
+
+def test_a_limb_unbends_at_a_corner_up_to_a_right_angle() -> None:
+    for limb, turn, joints in (
+        (-1, 20.0, 0),
+        (-1, 90.0, 1),
+        (0, 90.0, 0),
+        (0, 120.0, 1),
+    ):
+        draft, on = RodDraft(), np.radians(turn)
+        way = np.array([[-1.0, 0.0], [0.0, 0.0], [np.cos(on), np.sin(on)]])
+        draft.curve(along_line(0.05 * way, 0.005), THICK, limb=limb)
+        assert len(draft.rod().joints.fold) == joints
 
 
 def test_a_hinge_has_no_bend_and_a_closed_curve_no_end() -> None:
