@@ -112,7 +112,7 @@ class DesignCase:
 
 @dataclass(eq=False)
 class DesignRecorder:
-    """Records the search for link lengths, and those it ends with."""
+    """Records the search for lengths or places, and those it ends with."""
 
     case: DesignCase
     last: DesignStep = field(init=False)

@@ -10,11 +10,11 @@ import numpy as np
 from pipeline.cases.reaction_table import reaction_rows, strongest
 from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
 from pipeline.formats.structure_file import OwnStructure, document
-from sim.arrays import Bools
+from sim.arrays import Bools, Floats
 from sim.choice import Choice
 from sim.limits import is_count, is_positive, refuse_unless_count
 from sim.morph.equations.closing import closed
-from sim.morph.equations.system import system_of
+from sim.morph.equations.system import state, system_of
 from sim.morph.mobility.mobility import mobility
 from sim.morph.mobility.near_dependence import (
     NearDependence,
@@ -22,6 +22,7 @@ from sim.morph.mobility.near_dependence import (
     undetermined,
     warning,
 )
+from sim.morph.morphing.design import rest
 from sim.morph.morphing.morph import (
     Followers,
     MorphStep,
@@ -225,6 +226,17 @@ class MorphCase:
         else:
             searched = self.starts, self.hops
             yield from lowest(self.solid, self.shape, self.options, *searched)
+
+    def rest_near(self, r: Floats) -> MorphStep:
+        """Where it rests: a Newton morph if begun next to the configuration r (n, 3).
+
+        So a print with errors keeps to the minimum of the print without.
+        """
+        if not isinstance(self.options, NewtonOptions):
+            *_, last = self.steps()
+            return last
+        begun = state(replace(self.solid, r0=r))
+        return rest(self.solid, self.shape, self.options, begun)
 
     def recorder(self) -> "MorphRecorder":
         return MorphRecorder(self)

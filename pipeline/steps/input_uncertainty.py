@@ -1,7 +1,9 @@
 """What printing errors do to a simulated shape.
 
 The case of a finished simulation runs again with other link lengths, as often as asked:
-the covariance of its last configurations enters the budget of a comparison.
+the covariance of its last configurations enters the budget of a comparison. A Newton
+morph begins each at the end of that run, closed with the lengths drawn, so that none
+ends in another minimum because its way was another.
 """
 
 from dataclasses import dataclass, replace
@@ -17,6 +19,7 @@ from analysis.validation.input_uncertainty import (
 )
 from analysis.validation.loose_joints import closing_with_errors
 from analysis.validation.uncertainty import UncertaintyOptions
+from pipeline.cases.morph import MorphCase
 from pipeline.results.simulated_run import read_simulated
 from pipeline.steps.run_goals import goals_of
 from pipeline.store.case_job import sound_case
@@ -66,14 +69,11 @@ def run_step(config: InputUncertainty, simulated: Path, out: Path) -> dict[str, 
     """Print the case of a finished run again and again; write the covariance."""
     run = read_simulated(simulated)
     case: Any = sound_case(run_record(simulated)["config"])
-    if not isinstance(getattr(case, "structure", None), Structure):
+    if not isinstance(case, MorphCase):
         raise InputError(f"{simulated} is not the run of a morphing case")
 
     def solve(structure: Structure) -> Floats:
-        last: Floats = run.r[-1]
-        for step in replace(case, structure=structure).steps():
-            last = step.r
-        return last
+        return replace(case, structure=structure).rest_near(run.r[-1]).r
 
     sd = config.length_sd_mm / config.scale_mm
     rng = np.random.default_rng(config.seed)

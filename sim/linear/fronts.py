@@ -21,6 +21,8 @@ from sim.arrays import Floats, Ints
 from sim.kernels import inner, kernel
 
 BLOCK = 4  # columns that are subtracted from later ones in one sweep
+PANEL = 64  # and from those after them, of a large front
+TILE = 128  # columns of these at once
 
 
 class Fronts(NamedTuple):
@@ -128,44 +130,76 @@ def _eliminate_columns(
     all later ones in one sweep.
     """
     size = len(F)
-    for low in range(0, width, BLOCK):
-        high = min(low + BLOCK, width)
-        for k in range(low, high):
-            column = F[k]
-            for j in range(low, k):
-                weight = F[j, k] * pivot[j]
-                done = F[j]
-                for i in range(k, size):
-                    column[i] -= weight * done[i]
-            d = column[k]
-            pivot[k] = d if abs(d) > drop * terms[rows[k]] else 0.0
-            inverse = 1.0 / pivot[k] if pivot[k] != 0.0 else 0.0
-            column[k] = 1.0
-            for i in range(k + 1, size):
-                column[i] *= inverse
-                terms[rows[i]] += column[i] * column[i] * abs(pivot[k])
-        if high - low == BLOCK:
-            _subtract_block(F, low, pivot)
-        else:
-            for j in range(low, high):
-                done = F[j]
-                for k in range(high, size):
-                    weight = done[k] * pivot[j]
-                    column = F[k]
-                    for i in range(k, size):
-                        column[i] -= weight * done[i]
+    for begin in range(0, width, PANEL):
+        end = min(begin + PANEL, width)
+        large = end - begin == PANEL and size - end >= PANEL
+        for low in range(begin, end, BLOCK):
+            high = min(low + BLOCK, end)
+            _finish(F, low, high, rows, terms, drop, pivot)
+            _subtract(F, low, high, end if large else size, pivot)
+        if large:
+            _subtract_panel(F, begin, end, pivot)
 
 
 @inner
-def _subtract_block(F: Floats, low: int, pivot: Floats) -> None:
-    """Subtract four finished columns from all later ones."""
+def _finish(
+    F: Floats, low: int, high: int, rows: Ints, terms: Floats, drop: float,
+    pivot: Floats,
+) -> None:  # fmt: skip
+    """Pivots and entries of L of a few columns, one after the other."""
+    size = len(F)
+    for k in range(low, high):
+        column = F[k]
+        for j in range(low, k):
+            weight = F[j, k] * pivot[j]
+            done = F[j]
+            for i in range(k, size):
+                column[i] -= weight * done[i]
+        d = column[k]
+        pivot[k] = d if abs(d) > drop * terms[rows[k]] else 0.0
+        inverse = 1.0 / pivot[k] if pivot[k] != 0.0 else 0.0
+        column[k] = 1.0
+        for i in range(k + 1, size):
+            column[i] *= inverse
+            terms[rows[i]] += column[i] * column[i] * abs(pivot[k])
+
+
+@inner
+def _subtract(F: Floats, low: int, high: int, end: int, pivot: Floats) -> None:
+    """Subtract at most four finished columns from later ones, up to `end`."""
+    if high - low < BLOCK:
+        for j in range(low, high):
+            done = F[j]
+            for k in range(high, end):
+                weight = done[k] * pivot[j]
+                column = F[k]
+                for i in range(k, len(F)):
+                    column[i] -= weight * done[i]
+        return
     a, b, c, d = F[low], F[low + 1], F[low + 2], F[low + 3]
-    for k in range(low + 4, len(F)):
+    for k in range(high, end):
         wa, wb = a[k] * pivot[low], b[k] * pivot[low + 1]
         wc, wd = c[k] * pivot[low + 2], d[k] * pivot[low + 3]
         column = F[k]
         for i in range(k, len(F)):
             column[i] -= wa * a[i] + wb * b[i] + wc * c[i] + wd * d[i]
+
+
+@inner
+def _subtract_panel(F: Floats, low: int, high: int, pivot: Floats) -> None:
+    """Subtract finished columns from all later ones, tile by tile, by BLAS."""
+    left = len(F) - high
+    done = np.empty((left, high - low))
+    for k in range(low, high):
+        for i in range(left):
+            done[i, k - low] = F[k, high + i]
+    for a in range(0, left, TILE):
+        b = min(a + TILE, left)
+        change = np.dot(done[a:b] * pivot[low:high], done[a:].T)
+        for k in range(a, b):
+            column = F[high + k, high + a :]
+            for i in range(k - a, left - a):
+                column[i] -= change[k - a, i]
 
 
 @kernel

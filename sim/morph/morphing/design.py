@@ -25,7 +25,7 @@ constraints with the lengths as they then are.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -60,11 +60,11 @@ class DesignStop(Choice):
 
 
 class DesignStep(NamedTuple):
-    """One set of lengths.
+    """One set of lengths, or of places.
 
     Attributes
     ----------
-    change : (g,) relative change of each group of links
+    change : (g,) relative change of each group of links, or of what else varies
     F : power mean of E^2
     E : (T,) at the end of the morph to each target
     gradient : largest change that the gradient of F asks for within the bounds
@@ -121,6 +121,7 @@ class Links:
 
     constraint: Ints
     group: Ints
+    name: ClassVar[str] = "lengths"
 
     @property
     def count(self) -> int:
@@ -143,6 +144,10 @@ class Links:
 
 class Variables(Protocol):
     """What of a structure may change."""
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
 
     @property
     def count(self) -> int:
@@ -218,7 +223,7 @@ def design(
     options: DesignOptions,
     before: tuple[MorphStep, ...] | None = None,
 ) -> Iterator[DesignStep]:
-    """Yield ever better lengths, the structure's own first.
+    """Yield ever better lengths or places, the structure's own first.
 
     Parameters
     ----------
@@ -260,8 +265,8 @@ def refuse_redundant(structure: Structure) -> None:
     """Rows that hang on each other hold lengths to each other, too."""
     if len(mobility(structure).redundant):
         raise ValueError(
-            "the constraints are redundant: lengths cannot change one by one; leave "
-            "the redundant rows out (morphtrack mobility names them)"
+            "the constraints are redundant: lengths and places cannot change one by "
+            "one; leave the redundant rows out (morphtrack mobility names them)"
         )
 
 
@@ -281,7 +286,7 @@ def _line_search(
 ) -> tuple[float, Objective]:
     """The longest step tried that meets Armijo's condition, and F there.
 
-    Lengths that do not close count as a step that is too long.
+    Lengths or places that do not close count as a step that is too long.
     """
     alpha, slope = 1.0, float(here.slope @ direction)
     unclosed: NotConvergedError | None = None
@@ -297,14 +302,14 @@ def _line_search(
         alpha *= 0.5
     if unclosed is not None:
         raise NotConvergedError(
-            f"lengths that lower F = {here.F:.3e} further do not close ({unclosed}): "
-            "these are at the limit of closure; choose targets within it, or leave "
-            "links out of the loop",
+            f"{variables.name} that lower F = {here.F:.3e} further do not close "
+            f"({unclosed}): these are at the limit of closure; choose targets within "
+            "it, or leave links out of the loop",
             best=change,
         )
     raise NotConvergedError(
-        f"no change of lengths lowers F = {here.F:.3e} although its gradient does not "
-        "vanish: lower the tolerance of the morphs",
+        f"no change of {variables.name} lowers F = {here.F:.3e} although its gradient "
+        "does not vanish: lower the tolerance of the morphs",
         best=change,
     )
 
@@ -317,16 +322,16 @@ def objective(
     change: Floats,
     before: tuple[MorphStep, ...] | None = None,
 ) -> Objective:
-    """F of lengths that differ by `change` (g,).
+    """F of lengths or places that differ by `change` (g,).
 
     Parameters
     ----------
-    before : morphs of nearly the same lengths, at whose ends to begin
+    before : morphs of nearly the same ones, at whose ends to begin
     """
     made = variables.changed(structure, change)
     starts = before or (None,) * len(targets)
     ends = tuple(
-        _rest(made, target, options.morph, start)
+        rest(made, target, options.morph, None if start is None else start.state)
         for target, start in zip(targets, starts, strict=True)
     )
     q, T = options.sharpness, len(targets)
@@ -340,32 +345,30 @@ def objective(
     return Objective(F, slope, ends)
 
 
-def _rest(
-    made: Structure, target: Target, options: NewtonOptions, before: MorphStep | None
+def rest(
+    made: Structure, target: Target, options: NewtonOptions, start: Floats | None
 ) -> MorphStep:
-    """Where a morph from the end of another one comes to rest.
+    """Where a morph from the end of another one, `start` (n + k, 3), comes to rest.
 
     Bodies that touched there, and ranges that were met, need not allow that end with
     other lengths: then it begins where the structure does.
     """
-    limited = len(made.solids) + len(made.ranges) > 0
     try:
-        start = None if before is None else before.state
         *_, end = morph_newton(made, target, options, start)
     except ValueError as error:
-        if before is None or not limited:
+        if start is None or not made.is_limited:
             raise
         try:
             *_, end = morph_newton(made, target, options)
         except ValueError:
-            raise NotConvergedError(str(error), best=before.state) from None
+            raise NotConvergedError(str(error), best=start) from None
     return end
 
 
 def _sensitivity(made: Structure, end: MorphStep) -> Floats:
     """(m,) d(E^2)/d(constant) of each row, with what contacts carry."""
     contacts = None
-    if len(made.solids) + len(made.ranges) > 0:
+    if made.is_limited:
         kappa = BARRIER_PARAMETERS[-1] * characteristic_length(made.r0) ** 2
         contacts = Obstacles.of(made).contacts(end.state, kappa)
     return reactions(made, end.state, end.g, contacts).sensitivity

@@ -9,6 +9,7 @@ chain rule, with the Jacobian of the rows where the structure is made:
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ class Places:
     """Nodes (p,) that may be made elsewhere; three numbers each, displacement / L."""
 
     node: Ints
+    name: ClassVar[str] = "places"
 
     @property
     def count(self) -> int:

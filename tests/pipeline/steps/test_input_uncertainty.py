@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from pipeline.commands.input_uncertainty import main
+from pipeline.formats.structure_file import document
 from pipeline.steps.input_uncertainty import (
     InputUncertainty,
     read_printed_again,
@@ -13,6 +14,7 @@ from pipeline.steps.input_uncertainty import (
 )
 from pipeline.store.case_job import sound_case
 from pipeline.terminal.errors import InputError
+from tests.sim.morph.random_structures import random_structure
 
 GALLERY = Path("conf/structure")
 RANGES = [("bricard", [2, 10, 0.8, 1.2]), ("four_bar", [0, 2, 3.0, 4.0])]
@@ -60,8 +62,8 @@ def finished(directory, described):
     case = sound_case(config)
     r = np.array([step.r for step in case.steps()])
     np.savez(directory / "steps.npz", r=r)
-    for name, document in case.recorder().documents().items():
-        (directory / name).write_text(json.dumps(document, default=np.ndarray.tolist))
+    for name, content in case.recorder().documents().items():
+        (directory / name).write_text(json.dumps(content, default=np.ndarray.tolist))
     record = {"key": "k", "status": "finished", "config": config, "result": {}}
     (directory / "run.json").write_text(json.dumps(record))
     return directory
@@ -84,6 +86,24 @@ def test_twice_the_printing_error_gives_twice_the_uncertainty(run, tmp_path):
         for sd in (0.001, 0.002)
     )
     assert large["node_u_mm"] == pytest.approx(2 * small["node_u_mm"], rel=0.1)
+
+
+def test_the_scatter_of_a_newton_morph_is_that_of_its_own_minimum(tmp_path):
+    """Another minimum is as far away whatever the errors: u / sd would not stay."""
+    path = tmp_path / "made.json"
+    path.write_text(json.dumps(document(random_structure(0)), default=list))
+    beside = {
+        "_target_": "sim.morph.targets.ellipsoid.Ellipsoid",
+        "semi_axes": [1.6, 1.3, 1.0],
+        "centre": [0.0, 0.0, -1.2],
+    }
+    run = finished(tmp_path / "run", of_file(path) | {"target": beside})
+    u = [
+        run_step(InputUncertainty(1.0, sd, 0.0, draws=4), run, tmp_path / str(sd))
+        for sd in (1e-3, 1e-4)
+    ]
+    assert u[0]["node_u_mm"] < 0.02
+    assert u[0]["node_u_mm"] == pytest.approx(10 * u[1]["node_u_mm"], rel=0.3)
 
 
 def test_a_covariance_of_another_scale_is_refused(run, tmp_path):

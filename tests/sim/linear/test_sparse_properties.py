@@ -322,3 +322,20 @@ def test_a_factor_that_is_broken_is_seen(broken: str, rng: np.random.Generator) 
         factor.L[1] += 1e-9  # below the diagonal of the first column
     with pytest.raises(AssertionError):
         check_factor(A, factor)
+
+
+def test_a_front_that_is_subtracted_by_panels_is_as_exact() -> None:
+    """Two panels of 64 columns and the rest, 100 of its 300 eigenvalues below zero."""
+    rng = np.random.default_rng(0)
+    V: Floats = rng.normal(size=(300, 200))
+    sign = np.repeat([1.0, -1.0], [200, 100])
+    A = np.diag(5.0 * sign)
+    A[:200, :200] += V[:200] @ V[:200].T
+    A[200:, :200] = V[200:]
+    A[:200, 200:] = V[200:].T
+    rows, cols = np.tril_indices(300)
+    factor = factorise(analyse(300, rows, cols), A[rows, cols], drop=0.0)
+    L, order = lower(factor), factor.pattern.order
+    apart, there = (L * factor.pivot) @ L.T - A[np.ix_(order, order)], rounding(factor)
+    assert np.all(np.abs(apart) <= there[np.ix_(order, order)])
+    assert (factor.positive, factor.negative) == (200, 100)

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sim.arrays import Floats
+from sim.convergence import NotConvergedError
 from sim.morph.library.sheets import triangle_sheet
 from sim.morph.morphing.design import DesignOptions, design, links_of, objective
 from sim.morph.morphing.newton_morph import morph_newton
@@ -43,6 +44,19 @@ def test_a_place_is_worth_what_differences_say(rng: np.random.Generator) -> None
     assert found.F > 1e-4
     assert errors[-1] < 1e-3 * abs(found.slope @ way)
     assert np.polyfit(np.log(sizes), np.log(errors), 1)[0] == pytest.approx(2, abs=0.3)
+
+
+def test_the_end_of_a_search_for_places_speaks_of_places(
+    rng: np.random.Generator,
+) -> None:
+    """A gradient that rounding keeps from vanishing."""
+    goals = Goals(
+        SHEET.r0[SHEET.leading] + 0.3 * rng.normal(size=(len(SHEET.leading), 3))
+    )
+    places = Places(np.arange(3))
+    strict = DesignOptions(tolerance=1e-300, reached=1e-300)
+    with pytest.raises(NotConvergedError, match="no change of places lowers F"):
+        *_, _ = design(SHEET, [goals], places, strict)
 
 
 def four_bar(pivots: Floats) -> Structure:
