@@ -1,4 +1,4 @@
-"""Panels of a measured set: one test along something, single values, many at once."""
+"""Panels of a measured set: tests along something, a line a record, what held."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from analysis.figures.style import (
     FAINT,
@@ -15,12 +16,19 @@ from analysis.figures.style import (
     SCANNED_EDGE,
     SIMULATED,
     TARGET,
+    number,
     size,
 )
 from sim.arrays import Floats
 
-LETTERS = 20  # of a line above or below a panel
+LETTERS, SHORT = 20, 12  # of a line above or beside a panel
 FITTED_COLOUR, PREDICTED_COLOUR = TARGET, SIMULATED
+MIDDLE = (0.025, 0.25, 0.75, 0.975)  # of errors: bars hold 95 % and 50 % of them
+SEEN = 1.4  # times the largest error, or the aim, that panels of errors reach
+MARKS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+AIM: dict[str, Any] = {"color": FAINT, "ls": "--", "lw": 0.6}
+APART: dict[str, Any] = {"color": PREDICTED_COLOUR, "marker": "x", "ls": ""}
+HELD: dict[str, Any] = {"color": "black", "marker": "D", "ls": ""}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,113 +60,139 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """What one panel shows.
+    """What a panel shows of one family of quantities.
 
     Parameters
     ----------
-    names : of records as they are printed; of "" that of the whole panel
     aim : largest acceptable error
-    lines : records of a panel of single values, from above
-    left_out : rows of records as those of other groups predict them
     half_measured, half_predicted : half the difference of two branches, about the
         quantity, if there is one
+    left_out : rows of records as those of other groups predict them
 
-    Measured rows and those left out may have a column `margin`, the largest acceptable
-    error of each, where it is not `aim`.
+    Measured rows and those left out have a column `margin`: the largest acceptable
+    error of each.
     """
 
     quantity: str
     unit: str
     along: str
-    names: Mapping[str, str]
     measured: pd.DataFrame
     prediction: pd.DataFrame
     aim: float
     half_measured: pd.DataFrame = field(default_factory=pd.DataFrame)
     half_predicted: pd.DataFrame = field(default_factory=pd.DataFrame)
-    lines: Sequence[str] = ()
     left_out: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
-    def first(self) -> pd.DataFrame:
-        """The prediction of its first record; repeats of one test have the same."""
-        rows = self.prediction
-        own: pd.DataFrame = rows[rows["record"] == rows["record"].iloc[0]]
-        return own
-
-    def head(self, look: Look) -> str:
-        """Whose panel it is, what it was for, and how it ended."""
-        first = str(self.prediction["record"].iloc[0])
-        what = "fitted" if first in look.fitted else "predicted"
-        whose = _folded(f"{self.names['']}:")
-        if self.measured.empty:
-            return f"{whose}\n{what},\nnot yet measured"
-        error = _rms(self.measured["E"])
-        met = "within" if error <= self.aim else "beyond"
-        inside = self.measured["inside95"].mean()
-        aim = f"{met} {self.aim:.2g}{_after(self.unit)}"
-        said = f"{whose}\n{what}, {inside:.0%} inside,\nrms $E$ {error:.2g},\n{aim}"
-        apart = self._told("left out", self.left_out, below=True)
-        return f"{said}\n{apart}" if apart else said
-
-    def heads(self, look: Look) -> str:
-        """How a panel of single values ended: a line for each part that it has."""
-        of_fit = self.measured["record"].isin(list(look.fitted))
-        parts = {
-            "predicted": self.measured[~of_fit],
-            "fitted": self.measured[of_fit],
-            "left out": self.left_out,
-        }
-        told = [self._told(what, rows) for what, rows in parts.items()]
-        awaited = set(self.prediction["record"]) - set(self.measured["record"])
-        if awaited:
-            told.append(f"{len(awaited)} predicted,\nnot yet measured")
-        return "\n".join(line for line in told if line)
-
-    def _told(self, what: str, rows: pd.DataFrame, below: bool = False) -> str:
-        """Share inside and rms of E against its aim; nothing where there are no rows.
-
-        Below a head that gives unit and aim, a word says whether it is met.
-        """
-        if rows.empty:
-            return ""
-        inside, error = rows["inside95"].mean(), _rms(rows["E"])
-        aim = _rms(rows["margin"]) if "margin" in rows else self.aim
-        said = f"{what}: {inside:.0%} inside,\nrms $E$ {error:.2g}"
-        if below:
-            return f"{said}, {'within' if error <= aim else 'beyond'}"
-        against = f"{aim:.2g}{_after(self.unit)}"
-        room = len(f"rms E {error:.2g} < {against}") <= LETTERS + 1
-        met = r"$\leq$" if error <= aim else "$>$"
-        return f"{said}{' ' if room else chr(10)}{met} {against}"
+    def several(self) -> bool:
+        """Whether it has more than one quantity."""
+        return len(set(self.prediction["quantity"])) > 1
 
 
-def curves(panels: list[Axes], of: Series, look: Look, _: bool) -> str:
-    """The series of a test with its band, E below; both branches where there are.
+@dataclass(frozen=True, eq=False)
+class Test:
+    """One test, or several that nothing was measured of yet.
+
+    Parameters
+    ----------
+    shown : quantities of one unit along the same
+    many : a family of many quantities, whose errors stand below
+    """
+
+    name: str
+    shown: Sequence[Series]
+    many: Series | None = None
+
+    @property
+    def first(self) -> Series:
+        """The one that says whose it is."""
+        return self.shown[0] if self.shown else self.families[0]
+
+    @property
+    def families(self) -> list[Series]:
+        """All of them."""
+        return [*self.shown, *([self.many] if self.many else [])]
+
+    @property
+    def awaited(self) -> bool:
+        """Whether nothing of it was measured."""
+        return all(one.measured.empty for one in self.families)
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """One quantity, or one family of them, with a value a record.
+
+    Parameters
+    ----------
+    lines : records from above
+    names : as they are printed
+    """
+
+    of: Series
+    lines: Sequence[str]
+    names: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """How families ended: quantity, part, rms_E, rms_u_val, aim, coverage, verdict.
+
+    Parameters
+    ----------
+    awaited : families that nothing was measured of
+    """
+
+    rows: pd.DataFrame
+    awaited: Sequence[str]
+
+
+def draw_test(panels: Sequence[Axes], of: Test, look: Look) -> str:
+    """The series of a test with their bands; their errors below, if there are any.
 
     Returns
     -------
     its title
     """
     top, low = panels[0], panels[-1]
-    own = of.first
-    colour = look.colour(str(own["record"].iloc[0]))
-    top.fill_between(own["at"], own["low"], own["high"], color=colour, alpha=0.25, lw=0)
-    top.plot(own["at"], own["value"], color=colour)
-    _branches(top, own, of.half_predicted, "value", {"color": colour, "lw": 0.6})
+    for one in of.shown:
+        _series(top, one, look)
+        if low is not top and of.many is None:
+            _errors(low, one, look)
+    if of.many is not None:
+        _spread(low, of.many, look)
+    said = ", below ".join(_words(one.quantity) for one in of.shown)
+    if of.shown:
+        top.set_ylabel("\n".join(wrap(f"{said} ({_unit(of.first.unit)})", SHORT)))
+    panels[-1].set_xlabel(_axis(of.first.along))
+    if low is not top:
+        top.tick_params(labelbottom=False)
+        low.set_xlim(top.get_xlim())
+    whose = str(of.first.prediction["record"].iloc[0])
+    what = "fitted" if whose in look.fitted else "predicted"
+    what += ",\nnot yet measured" if of.awaited else ""
+    return "\n".join([*wrap(of.name, LETTERS), what])
+
+
+def _series(panel: Axes, of: Series, look: Look) -> None:
+    """What was predicted, with its band; what was measured; both branches."""
+    told = of.prediction.drop_duplicates(["at", "value"])
+    for record, own in told.groupby("record", sort=False):
+        colour = look.colour(str(record))
+        panel.fill_between(
+            own["at"], own["low"], own["high"], color=colour, alpha=0.25, lw=0
+        )
+        panel.plot(own["at"], own["value"], color=colour)
+        branch: dict[str, Any] = {"color": colour, "lw": 0.6}
+        _branches(panel, own, of.half_predicted, "value", branch)
     for record, rows in of.measured.groupby("record", sort=False):
         dots = {**look.marker(str(record)), "ls": "", "ms": 1.6, "mew": 0.4}
-        every = max(1, len(rows) // 30)
-        some = rows.iloc[::every]
-        top.errorbar(
+        some = rows.iloc[:: max(1, len(rows) // 30)]
+        panel.errorbar(
             some["at"], some["measured"], some["u_measured"], elinewidth=0.5, **dots
         )
         faint = {"color": SCANNED_EDGE, "lw": 0.5, "ls": ":"}
-        _branches(top, rows, of.half_measured, "measured", faint)
-        _residuals(low, rows, look)
-    unit = _unit(of.unit)
-    _label(panels, of, f"{_words(of.quantity)} ({unit})", f"$E$ ({unit})")
-    return of.head(look)
+        _branches(panel, rows, of.half_measured, "measured", faint)
 
 
 def _branches(
@@ -176,96 +210,129 @@ def _branches(
         panel.plot(both["at"], both[column] + way * both[f"{column}_half"], **look)
 
 
-def _residuals(panel: Axes, rows: pd.DataFrame, look: Look) -> None:
-    """E with the band of k u_val."""
-    wide = look.k * rows["u_val"]
-    panel.fill_between(rows["at"], -wide, wide, color=FAINT, alpha=0.2, lw=0)
-    panel.plot(rows["at"], rows["E"], color=look.colour(rows["record"].iloc[0]), lw=0.8)
-    panel.axhline(0.0, color=FAINT, lw=0.5)
-
-
-def rms_of_many(panels: list[Axes], of: Series, look: Look, _: bool) -> str:
-    """Over the quantities of a family: rms of E and half width; over u_val below.
-
-    Returns
-    -------
-    its title
-    """
-    top, low = panels[0], panels[-1]
-    colour = look.colour(str(of.first["record"].iloc[0]))
-    top.fill_between(*_by_place(of.first, "half_width"), color=colour, alpha=0.2, lw=0)
+def _errors(panel: Axes, of: Series, look: Look) -> None:
+    """E with the band of k u_val, its aim, and E of the same records left out."""
     for record, rows in of.measured.groupby("record", sort=False):
-        at, E = _by_place(rows, "E")
-        dots = {**look.marker(str(record)), "ls": "-", "lw": 0.4, "ms": 2.0, "mew": 0.4}
-        top.plot(at, E, **dots)
-        colour = look.colour(str(record))
-        low.plot(at, E / _by_place(rows, "u_val")[1], color=colour, lw=0.8)
-    top.axhline(of.aim, color=FAINT, lw=0.6, ls="--")
-    if low is not top:
-        low.axhline(look.k, color=FAINT, lw=0.6, ls="--")
-    for panel in panels:
-        panel.set_ylim(bottom=0)
-    what = f"{_words(of.quantity)}:\nrms $E$ ({_unit(of.unit)})"
-    _label(panels, of, what, "$E/u_{val}$ (-)")
-    return of.head(look)
+        wide = look.k * rows["u_val"]
+        panel.fill_between(rows["at"], -wide, wide, color=FAINT, alpha=0.2, lw=0)
+        panel.plot(rows["at"], rows["E"], color=look.colour(str(record)), lw=0.8)
+    margin, each = _rms(of.measured["margin"]), [of.measured["E"].abs()]
+    apart = of.left_out if len(of.left_out) else of.measured[:0]
+    for _, rows in apart.groupby("record", sort=False):
+        panel.plot(rows["at"], rows["E"], color=PREDICTED_COLOUR, lw=0.5)
+        each.append(rows["E"].abs())
+    _aims(panel, margin)
+    reach = SEEN * max(margin, *(float(one.max()) for one in each))
+    panel.set_ylim(-reach, reach)
+    panel.set_ylabel(f"$E$ ({_unit(of.unit)})")
 
 
-def _label(panels: list[Axes], of: Series, upper: str, lower: str) -> None:
-    """Axes of a panel, and of the one below it, if there is one."""
-    panels[0].set_ylabel(upper)
-    panels[-1].set_xlabel(_axis(of.along))
-    for low in panels[1:]:
-        low.set_ylabel(lower)
-        low.set_xlim(panels[0].get_xlim())
-        panels[0].tick_params(labelbottom=False)
+def _spread(panel: Axes, of: Series, look: Look) -> None:
+    """Errors of many quantities: how they scatter, in their band, and what is aimed at.
+
+    Of records left out of their fit where there are such, or else as measured.
+    """
+    apart = of.left_out if len(of.left_out) else of.measured
+    rows = apart if len(apart) else of.prediction
+    at, wide = _by_place(rows, "half_width")
+    of_fit = look.colour(str(of.prediction["record"].iloc[0]))
+    colour = PREDICTED_COLOUR if len(of.left_out) else of_fit
+    panel.fill_between(at, -wide, wide, color=colour, alpha=0.25, lw=0)
+    if len(apart):
+        each = [own["E"] for _, own in apart.groupby("at")]
+        shares = np.array([np.quantile(own, MIDDLE) for own in each])
+        panel.vlines(at, shares[:, 0], shares[:, 3], color=colour, lw=0.6)
+        panel.vlines(at, shares[:, 1], shares[:, 2], color=colour, lw=2.0)
+    _aims(panel, of.aim)
+    panel.set_ylabel(f"$E$ ({_unit(of.unit)})")
 
 
-def one_values(panels: list[Axes], of: Series, look: Look, names: bool) -> str:
-    """A line a record; of several quantities of one unit, less what was predicted.
+def _aims(panel: Axes, aim: float) -> None:
+    """No error, and what is aimed at to both sides of it."""
+    panel.axhline(0.0, color=FAINT, lw=0.5)
+    for side in (1, -1):
+        panel.axhline(side * aim, **AIM)
+
+
+def draw_lines(panel: Axes, of: Lines, look: Look, names: bool) -> str:
+    """Errors of each record on a line, in its interval; its value, if it has one.
 
     Returns
     -------
     its title
     """
-    (panel,) = panels
+    each, prediction = of.of, of.of.prediction
     panel.use_sticky_edges = False
-    key = ["record", "quantity", "at"]
-    both = of.prediction.merge(of.measured, on=key, how="left")
-    records = list(of.lines)
-    each = both["quantity"].nunique()
-    several = each > 1
-    places: dict[tuple[str, str], float] = {}
-    for k, row in enumerate(both.to_dict("records")):
+    panel.xaxis.set_major_locator(MaxNLocator(3))
+    alone = not each.several
+    for record, rows in prediction.groupby("record", sort=False):
+        line, wide = of.lines.index(str(record)), _rms(rows["half_width"])
+        colour = look.colour(str(record))
+        panel.barh(line, 2 * wide, 0.7, left=-wide, color=colour, alpha=0.25, lw=0)
+        if alone:
+            said = number(float(rows["value"].iloc[0]), 3)
+            panel.text(
+                1.03, line, said, transform=panel.get_yaxis_transform(), va="center",
+                fontsize=size(6.0),
+            )  # fmt: skip
+    apart = each.left_out["record"].to_list() if len(each.left_out) else []
+    for row in each.measured.to_dict("records"):
         record = str(row["record"])
-        line = records.index(record) + (k % each) / each - (each - 1) / (2 * each)
-        places[record, str(row["quantity"])] = line
-        base = row["value"] if several else 0.0
-        wide, colour = row["high"] - row["low"], look.colour(record)
+        low = of.lines.index(record) + 0.18 * (record in apart)
+        dots = {**look.marker(record), "ms": 2.2, "mew": 0.5, "elinewidth": 0.5}
+        panel.errorbar(row["E"], low, xerr=row["u_measured"] if alone else 0, **dots)
+        for side in (1, -1):
+            panel.plot(side * row["margin"], low, "|", color=FAINT, ms=4, mew=0.6)
+    for row in each.left_out.to_dict("records"):
+        high = of.lines.index(str(row["record"])) - 0.18
+        panel.plot(row["E"], high, **APART, ms=2.5, mew=0.6)
+    panel.axvline(0.0, color=FAINT, lw=0.5)
+    shown = [of.names.get(name, name) for name in of.lines] if names else []
+    panel.set_yticks(range(len(of.lines)), shown or [""] * len(of.lines))
+    panel.tick_params(axis="y", labelsize=size(6.0))
+    panel.set_ylim(len(of.lines) - 0.4, -0.6)
+    panel.set_xlabel(f"$E$ ({_unit(each.unit)})")
+    what = "\n".join(wrap(_words(each.quantity), LETTERS))
+    return f"{what}\nnot yet measured" if each.measured.empty else what
+
+
+def draw_held(panel: Axes, of: Held, look: Look) -> str:
+    """The rms of E over its aim, a line a family and part, and how each ended.
+
+    Returns
+    -------
+    its title
+    """
+    names, said = [], []
+    for line, row in enumerate(of.rows.to_dict("records")):
+        panel.plot(row["rms_E"] / row["aim"], line, **HELD, ms=2.8, zorder=3)
+        names.append(f"{_words(row['quantity'])}, {row['part']}")
+        met = "met" if row["rms_E"] <= row["aim"] else "missed"
+        said.append(f"{met}, {row['coverage']:.0%}, {row['verdict']}")
+    names += [f"{_words(name)}, predicted" for name in of.awaited]
+    said += ["not yet measured"] * len(of.awaited)
+    panel.set_xscale("log")
+    if len(of.rows):
+        chance = look.k * of.rows["rms_u_val"] / of.rows["aim"]
+        ratio = of.rows["rms_E"] / of.rows["aim"]
+        left = 0.5 * min(chance.min(), ratio.min(), 1.0)
         panel.barh(
-            line, wide, 0.7 / each, left=row["low"] - base, color=colour, alpha=0.25
+            range(len(chance)), chance - left, 0.7, left=left, color=FAINT, alpha=0.2
         )
-        panel.plot(row["value"] - base, line, "|", color=colour, ms=6)
-        if np.isfinite(row["measured"]):
-            dots = {**look.marker(record), "ms": 2.5, "mew": 0.5, "elinewidth": 0.5}
-            panel.errorbar(row["measured"] - base, line, xerr=row["u_measured"], **dots)
-    panel.set_yticks(range(len(records)), [])
-    if names:
-        lines = [of.names.get(name, name) for name in records]
-        panel.set_yticks(range(len(records)), lines, fontsize=size(6.0))
-    panel.set_ylim(len(records) - 0.4, -0.6)
-    less = " less the predicted" if several else ""
-    for row in of.left_out.to_dict("records"):
-        line = places[str(row["record"]), str(row["quantity"])]
-        at = row["measured"] - row["predicted"] if several else row["predicted"]
-        panel.plot(at, line, "x", color=PREDICTED_COLOUR, ms=2.5, mew=0.6)
-    said = f"{_words(of.quantity)}{less} ({_unit(of.unit)})"
-    panel.set_xlabel(_folded(said))
-    return of.heads(look)
-
-
-def _folded(text: str) -> str:
-    """In lines that a panel has room for."""
-    return "\n".join(wrap(text, LETTERS))
+        right = 1.5 * max(chance.max(), ratio.max(), 1.0)
+        panel.set_xlim(left, right)
+        marks = [mark for mark in MARKS if left < mark < right]
+        panel.set_xticks(marks, [f"{mark:g}" for mark in marks])
+        panel.set_xticks([], minor=True)
+    panel.axvline(1.0, **AIM)
+    panel.set_yticks(range(len(names)), names, fontsize=size(6.0))
+    panel.set_ylim(len(names) - 0.4, -0.6)
+    aside = panel.get_yaxis_transform()
+    for line, text in enumerate(said):
+        look_of: dict[str, Any] = {"va": "center", "fontsize": size(6.0)}
+        panel.text(1.02, line, text, transform=aside, **look_of)
+    panel.set_xlabel("rms $E$ over its aim (-)")
+    return "What held: aim, share inside 95 %,\nverdict of validation"
 
 
 def _words(name: str) -> str:
@@ -274,20 +341,15 @@ def _words(name: str) -> str:
 
 
 def _unit(unit: str) -> str:
-    """A unit as it is printed: of numbers, "-"."""
-    return "-" if unit in ("", "1") else unit
-
-
-def _after(unit: str) -> str:
-    """A unit behind a value; nothing behind a number."""
-    return "" if unit in ("", "1") else f" {unit}"
+    """A unit as it is printed: of numbers, "-"; of temperatures, degrees."""
+    told = {"": "-", "1": "-", "C": "\N{DEGREE SIGN}C"}
+    return told.get(unit, unit)
 
 
 def _axis(along: str) -> str:
     """What a quantity changes along, with its unit: "closing (mm)"."""
     name, comma, unit = along.partition(", ")
-    said = unit.replace("C", "\N{DEGREE SIGN}C") if unit == "C" else unit
-    return f"{name} ({said})" if comma else along or "place (-)"
+    return f"{name} ({_unit(unit)})" if comma else along or "place (-)"
 
 
 def _rms(x: "pd.Series[float]") -> float:

@@ -1,15 +1,17 @@
 """Measured records beside their prediction, what was fitted told apart.
 
-Small multiples: a panel a test where a quantity changes along something, below it
-E = predicted - measured with the band of k u_val in which validation expects it; a
-panel a quantity where it has one value, with a line a test; the rms over its quantities
-where a family has many.
+A panel a test where quantities change along something, below it E = predicted -
+measured; a panel a quantity where it has one value a record, with a line a record; and
+last one that says of every quantity whether it held: error over aim, share of the rows
+inside their intervals, verdict of validation.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, product
+from itertools import chain, product, takewhile
+from operator import itemgetter
 from string import ascii_lowercase
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -20,13 +22,19 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from analysis.figures.measured_panels import (
+    AIM,
+    APART,
     FITTED_COLOUR,
+    HELD,
     PREDICTED_COLOUR,
+    Held,
+    Lines,
     Look,
     Series,
-    curves,
-    one_values,
-    rms_of_many,
+    Test,
+    draw_held,
+    draw_lines,
+    draw_test,
 )
 from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
@@ -44,13 +52,16 @@ from analysis.figures.style import (
     styled,
 )
 
-WIDTH = 43.0  # mm of a panel
-HEIGHT = 60.0  # mm of a panel and the residuals below
-LEAST, HEAD = 48.0, 32.0  # mm of a panel of single values, and of its title and axis
+WIDTH, HEIGHT = 43.0, 50.0  # mm of a panel, and with the errors below
 LAYOUTS = 3
-PARTS = ("predicted", "fitted", "left out")
-VALUES = 32.0  # mm of a panel of single values beside the names of its lines
-LINE = 3.2  # mm of a record in a panel of single values
+BOARD = 90.0  # mm of what held, where it fills two panels
+VALUES, HEAD = 22.0, 16.0  # mm of a panel of lines without names; of title and axis
+LINE = 3.2  # mm of a record in a panel of lines
+MOST = 8  # tests that have a panel each, whether anything was measured of them or not
+GIVEN = 0.1  # of their height, what panels give up before the page goes on
+NOTHING = pd.DataFrame({"record": [], "family": []})
+HELD_IN_ONE = 12  # lines of what held that one panel has
+NAMED = 6  # tests, or inputs, that are named one by one above the panels
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +74,9 @@ class ShownFamily:
     prediction : rows of prediction.csv that belong to it
     along : what `at` is, with its unit
     aim : largest acceptable error
-    verdicts : by part, fitted or predicted
+    verdicts : rows of verdict.csv, one a part: fitted, predicted, left out
     about : the quantity about which this is half the difference of two branches
     left_out : rows of left_out.csv that belong to it
-    aims : by part, rms of what is acceptable of it, where that is not `aim`
     """
 
     name: str
@@ -75,27 +85,16 @@ class ShownFamily:
     measured: pd.DataFrame
     prediction: pd.DataFrame
     aim: float
-    verdicts: Mapping[str, str] = field(default_factory=dict)
+    verdicts: pd.DataFrame = field(default_factory=pd.DataFrame)
     about: str = ""
     left_out: pd.DataFrame = field(default_factory=pd.DataFrame)
-    aims: Mapping[str, float] = field(default_factory=dict)
-
-    def judged(self, fitted: frozenset[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Rows measured and left out, each with the margin of its part."""
-        of_fit = self.measured["record"].isin(list(fitted))
-        by = {part: self.aims.get(part, self.aim) for part in PARTS}
-        margin = np.where(of_fit, by["fitted"], by["predicted"])
-        apart = self.left_out.assign(margin=by["left out"])
-        return self.measured.assign(margin=margin), apart
 
     @property
-    def kind(self) -> Callable[..., str]:
-        """How it is drawn."""
+    def lone(self) -> bool:
+        """Whether it has one value a record and quantity."""
         rows = self.prediction
         places = rows.groupby(["record", "quantity"], sort=False)["at"].nunique()
-        if rows.empty or int(places.max()) == 1:
-            return one_values
-        return rms_of_many if self.several else curves
+        return rows.empty or int(places.max()) == 1
 
     @property
     def several(self) -> bool:
@@ -109,6 +108,32 @@ class ShownFamily:
             return self.name
         return str(self.prediction["quantity"].iloc[0])
 
+    def of(self, records: Sequence[str]) -> "ShownFamily":
+        """Its rows of some records."""
+        parts = ("measured", "prediction", "left_out")
+        tables = {name: getattr(self, name) for name in parts}
+        own = {
+            k: t[t["record"].isin(records)] if len(t) else t for k, t in tables.items()
+        }
+        return replace(self, **own)
+
+    def series(
+        self, fitted: frozenset[str], halves: Sequence["ShownFamily"] = ()
+    ) -> Series:
+        """What panels show of it, every error with the margin of its part."""
+        aims = {row["part"]: row["aim"] for row in self.verdicts.to_dict("records")}
+        of_fit = self.measured["record"].isin(list(fitted))
+        by = [aims.get(part, self.aim) for part in ("fitted", "predicted")]
+        nothing = [self.prediction[:0]]
+        return Series(
+            self.quantity, self.unit, self.along,
+            self.measured.assign(margin=np.where(of_fit, *by)),
+            self.prediction, self.aim,
+            pd.concat([f.measured for f in halves] or nothing),
+            pd.concat([f.prediction for f in halves] or nothing),
+            self.left_out.assign(margin=aims.get("left out", self.aim)),
+        )  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False)
 class ShownSet:
@@ -120,6 +145,7 @@ class ShownSet:
     groups : what each record is a repeat of: those of one group share a panel
     k : coverage factor of the verdicts
     runs : (what, key) of the runs shown
+    inputs : names of those that were fitted
     """
 
     name: str
@@ -130,64 +156,120 @@ class ShownSet:
     k: float
     runs: Sequence[tuple[str, str]]
     caption: str
+    inputs: Sequence[str] = ()
 
     @property
     def along(self) -> bool:
         """Whether anything measured has an error along something, drawn below it."""
         known = (f for f in self.families if len(f.measured) and not f.about)
-        return any(f.kind is not one_values for f in known)
+        return any(not f.lone for f in known)
 
     @property
-    def drawn(self) -> dict[str, str]:
-        """Groups of the records that have a prediction here."""
-        there = {name for f in self.families for name in f.prediction["record"]}
-        return {name: group for name, group in self.groups.items() if name in there}
+    def records(self) -> list[str]:
+        """Those that have a prediction here."""
+        every = chain.from_iterable(f.prediction["record"] for f in self.families)
+        return list(dict.fromkeys(every))
+
+    @property
+    def own_names(self) -> dict[str, str]:
+        """Of them, without the words that all of them have."""
+        return short_names(self.records)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Of their groups, without the words that all of them have."""
+        groups = {name: self.groups.get(name, name) for name in self.records}
+        short = short_names(list(dict.fromkeys(groups.values())))
+        return {name: short[group] for name, group in groups.items()}
+
+
+Cell = Test | Lines | Held
 
 
 def measured_set(of: ShownSet) -> Figure:
     """Panels quantity by quantity; what their marks mean stands below them."""
     look = Look(of.fitted, of.k)
-    cells = [list(_cells(block, of)) for block in blocks(of)]
+    cells: list[Sequence[Cell]] = [*_tests(of), _lines(of), *_held(of)]
+    cells = [own for own in cells if own]
+    grids, marks = [_room(own) for own in cells], _marks(of)
+    line = int(0.75 * page().room_mm / A_LETTER_MM)
+    said = [*wrap(of.title, line), *wrap(_roles(of), line)]
+    rows = len(marks) / int(page().room_mm / WIDTH)
+    more = max(30.0, 10.0 + 3.0 * len(said) + 4.0 * rows)
+    asked = sum(grid.height * grid.rows for grid in grids) + more
     with styled():
-        figure, groups = sheet(*map(_panels, cells), more=30.0, continued=True)
+        tall = page().tallest_mm < (1.0 - GIVEN) * asked
+        figure, groups = sheet(*grids, more=more, continued=tall)
         letters = chain(ascii_lowercase, map("".join, product("a", ascii_lowercase)))
-        for own, axes in zip(cells, groups, strict=True):
-            columns = _panels(own).columns
-            for k, (ax, (draw, series)) in enumerate(zip(axes, own, strict=True)):
-                whole = draw is one_values or series.measured.empty
-                below = [] if whole else [ax.inset_axes((0.0, -0.55, 1.0, 0.42))]
-                text = draw([ax, *below], series, look, k % columns == 0)
+        for own, axes, grid in zip(cells, groups, grids, strict=True):
+            for k, (ax, cell) in enumerate(zip(axes, own, strict=True)):
+                text = _drawn(ax, cell, look, k % grid.columns == 0)
                 put_letter(ax, next(letters), text)
         own_ranges([ax for ax in figure.findobj(Axes) if ax.axison])
-        figure.suptitle(of.title, fontsize=size(7.0), wrap=True)
-        legend_below(figure, _marks(of))
-        runs = provenance(of.runs, synthetic=False)
-        say_below(figure, runs, _foot(of))
-        _laid_out(figure)
+        figure.suptitle("\n".join(said), fontsize=size(7.0))
+        legend_below(figure, marks)
+        say_below(figure, provenance(of.runs, synthetic=False), _foot(of))
+        engine = figure.get_layout_engine()
+        assert engine is not None
+        for _ in range(LAYOUTS):  # what hangs below panels is measured before they are
+            engine.execute(figure)
     return figure
 
 
-def _laid_out(figure: Figure) -> None:
-    """Room for panels that hang below others by a part of their height.
+def _drawn(ax: Axes, cell: Cell, look: Look, names: bool) -> str:
+    """Draw a panel; its title."""
+    if isinstance(cell, Held):
+        return draw_held(ax, cell, look)
+    if isinstance(cell, Lines):
+        return draw_lines(ax, cell, look, names)
+    alone = not cell.shown or (cell.awaited and cell.many is None)
+    below = [] if alone else [ax.inset_axes((0.0, -0.55, 1.0, 0.42))]
+    return draw_test([ax, *below], cell, look)
 
-    The layout measures how far they reach before it sizes the panels: it is done until
-    it has measured about the sizes that it gives.
-    """
-    engine = figure.get_layout_engine()
-    assert engine is not None
-    for _ in range(LAYOUTS):
-        engine.execute(figure)
 
-
-def _panels(cells: Sequence["Cell"]) -> PanelGrid:
+def _room(cells: Sequence[Cell]) -> PanelGrid:
     """Room for the panels of a block."""
-    if cells[0][0] is one_values:
-        lines, names = cells[0][1].lines, cells[0][1].names
-        height = max(HEAD + LINE * len(lines), LEAST)
-        named = A_LETTER_MM * max(len(names.get(line, line)) for line in lines)
-        side_by_side = max(1, int((page().room_mm - named) / VALUES))
+    first = cells[0]
+    if isinstance(first, Held):
+        lines = len(first.rows) + len(first.awaited)
+        return PanelGrid(len(cells), BOARD, HEAD + LINE * max(lines, 2))
+    if isinstance(first, Lines):
+        named = max(len(first.names.get(one, one)) for one in first.lines)
+        side_by_side = max(1, int((page().room_mm - A_LETTER_MM * named) / VALUES))
+        height = HEAD + LINE * max(len(first.lines), 4)
         return PanelGrid(len(cells), WIDTH, height, most=min(4, side_by_side))
     return PanelGrid(len(cells), WIDTH, HEIGHT)
+
+
+def _roles(of: ShownSet) -> str:
+    """What was fitted, on which tests, and what was predicted."""
+    there = {r for f in of.families for r in f.measured["record"]}
+    fitted = [r for r in of.records if r in of.fitted]
+    others = [r for r in of.records if r not in of.fitted]
+    awaited = [r for r in others if r not in there]
+    said = []
+    if fitted:
+        said.append(f"Fitted: {_counted(of.inputs, 'inputs')} on {_whose(of, fitted)}")
+    if seen := [r for r in others if r in there]:
+        said.append(f"Predicted: {_whose(of, seen)}")
+    if awaited:
+        said.append(f"Predicted, not yet measured: {_whose(of, awaited)}")
+    if any(len(f.left_out) for f in of.families):
+        said.append("Left out: predicted by the others")
+    return ". ".join(said)
+
+
+def _whose(of: ShownSet, records: Sequence[str]) -> str:
+    """Tests of some records, and how many there are."""
+    names = list(dict.fromkeys(of.names[record] for record in records))
+    many = f"{len(records)} record{'s' * (len(records) > 1)}"
+    return f"{', '.join(names)} ({many})" if len(names) <= NAMED else many
+
+
+def _counted(names: Sequence[str], what: str) -> str:
+    """Names of a few; how many there are of more."""
+    shown = ", ".join(name.replace("_", " ") for name in names)
+    return shown if 0 < len(names) <= NAMED else f"{len(names)} {what}"
 
 
 def _marks(of: ShownSet) -> list[Line2D | Patch]:
@@ -198,96 +280,121 @@ def _marks(of: ShownSet) -> list[Line2D | Patch]:
     dots: dict[str, Any] = {"ls": "", "color": SCANNED_EDGE, "ms": size(3.5)}
     u = dots | {"marker": "o", "mfc": SCANNED, "label": "measured, with $u$"}
     fit = dots | {"marker": "s", "mfc": "white", "label": "measured, of the fit"}
-    apart: dict[str, Any] = {
-        "color": PREDICTED_COLOUR,
-        "marker": "x",
-        "ls": "",
-        "ms": size(3.5),
-    }
     bands = rf"$\pm\,{of.k:g}\,u_{{val}}$ of $E$"
-    aim: dict[str, Any] = {"color": FAINT, "ls": "--", "lw": 0.6}
-    aim["label"] = f"aim of rms $E$; {of.k:g} of $E/u_{{val}}$"
-    branch: dict[str, Any] = {
-        "color": SCANNED_EDGE,
-        "ls": ":",
-        "label": "measured branches",
-    }
-    left_out = any(f.kind is one_values and len(f.left_out) for f in families)
-    either = "95 % of either" if of.fitted else "95 %"
+    dotted: dict[str, Any] = {"color": SCANNED_EDGE, "ls": ":"}
+    interval = "95 % interval"
+    lone = any(f.lone for f in families)
+    many = [f.quantity for f in families if f.several and not f.lone]
+    apart = any(len(f.left_out) for f in families)
+    bars = f"95 and 50 % of $E$ of {', '.join(many)}"
     seen: list[tuple[bool, Line2D | Patch]] = [
         (True, Line2D([], [], color=PREDICTED_COLOUR, label="predicted")),
         (bool(of.fitted), Line2D([], [], color=FITTED_COLOUR, label="fitted")),
-        (True, Patch(fc=PREDICTED_COLOUR, alpha=0.25, label=either)),
+        (True, Patch(fc=PREDICTED_COLOUR, alpha=0.25, label=interval)),
         (bool(others), Line2D([], [], **u)),
         (bool(of_fit), Line2D([], [], **fit)),
-        (of.along, Patch(fc=FAINT, alpha=0.2, label=bands)),
-        (any(f.kind is rms_of_many for f in families), Line2D([], [], **aim)),
-        (any(f.about for f in families), Line2D([], [], **branch)),
-        (left_out, Line2D([], [], **apart, label="left out of its fit")),
+        (apart and lone, Line2D([], [], **APART, ms=size(3.5), label="left out")),
+        (bool(many), Line2D([], [], color=PREDICTED_COLOUR, lw=2.0, label=bars)),
+        (bool(records), Patch(fc=FAINT, alpha=0.2, label=bands)),
+        (bool(records), Line2D([], [], **AIM, label="aim of rms $E$")),
+        (
+            any(f.about for f in families),
+            Line2D([], [], **dotted, label="both branches"),
+        ),
+        (bool(records), Line2D([], [], **HELD, ms=size(3.0), label="rms $E$")),
     ]
     return [mark for there, mark in seen if there]
 
 
-Cell = tuple[Callable[[list[Axes], Series, Look, bool], str], Series]
+def _tests(of: ShownSet) -> list[list[Test]]:
+    """A panel for each test: predicted, fitted, then those not yet measured.
+
+    Quantities of one unit share it, and errors of a family of many stand below them.
+    """
+    found: dict[str, list[tuple[int, Test]]] = {}
+    curves = [f for f in of.families if not f.lone and not f.about]
+    panels = _panels(of, curves)
+    for name in dict.fromkeys(panels.values()):
+        records = [r for r, panel in panels.items() if panel == name]
+        own = [_of_test(f, of, records) for f in curves]
+        own = [one for one in own if len(one.prediction)]
+        many = [one for one in own if one.several]
+        for unit in dict.fromkeys(one.unit for one in own):
+            shown = [one for one in own if one.unit == unit and one not in many]
+            below = next((one for one in many if one.unit == unit), None)
+            test = Test(name, shown, below)
+            order = 2 * test.awaited + (records[0] in of.fitted)
+            same = found.setdefault(f"{test.first.quantity} in {unit}", [])
+            same.append((order, test))
+    return [[t for _, t in sorted(own, key=itemgetter(0))] for own in found.values()]
 
 
-def blocks(of: ShownSet) -> list[list[ShownFamily]]:
-    """Families of one quantity, in one unit; then all that have one value a test."""
-    lone: list[ShownFamily] = []
-    found: dict[tuple[str, str], list[ShownFamily]] = {}
-    for family in (family for family in of.families if not family.about):
-        own = found.setdefault((family.quantity, family.unit), [])
-        (lone if family.kind is one_values else own).append(family)
-    return [own for own in [*found.values(), lone] if own]
+def _panels(of: ShownSet, curves: Sequence[ShownFamily]) -> dict[str, str]:
+    """Of each record the panel that it is in.
+
+    Where tests are many, those of a family that are not yet measured share one.
+    """
+    rows = pd.concat([f.prediction.assign(family=f.name) for f in curves] or [NOTHING])
+    first = rows.drop_duplicates("record").set_index("record")["family"]
+    names = {str(record): of.names[str(record)] for record in first.index}
+    if len(set(names.values())) <= MOST:
+        return names
+    seen = {r for f in of.families for r in f.measured["record"]}
+    awaited = first[~first.index.isin(list(seen))]
+    for _, own in awaited.groupby(awaited, sort=False):
+        shared = _joined(
+            list(dict.fromkeys(names[str(record)] for record in own.index))
+        )
+        names |= dict.fromkeys(map(str, own.index), shared)
+    return names
 
 
-def _cells(block: Sequence[ShownFamily], of: ShownSet) -> Iterator[Cell]:
-    """The panels of a block."""
-    lone = block[0].kind is one_values
-    yield from _values(block, of) if lone else _tests(block, of)
+def _joined(names: Sequence[str]) -> str:
+    """Several names, with the words that all of them begin with once."""
+    words = [name.split() for name in names]
+    same = takewhile(lambda each: len(set(each)) == 1, zip(*words, strict=False))
+    common = [each[0] for each in same]
+    rest = [" ".join(own[len(common) :]) for own in words]
+    return " ".join([*common, ", ".join(one for one in rest if one)]).strip()
 
 
-def _values(block: Sequence[ShownFamily], of: ShownSet) -> Iterator[Cell]:
+def _of_test(family: ShownFamily, of: ShownSet, records: Sequence[str]) -> Series:
+    """A family's rows of one test, and of what lies about it."""
+    about = [f for f in of.families if f.about and f.about == family.quantity]
+    return family.of(records).series(of.fitted, [f.of(records) for f in about])
+
+
+def _lines(of: ShownSet) -> list[Lines]:
     """A panel for each quantity of one value, of all families that have it."""
-    alike: dict[tuple[str, str], list[ShownFamily]] = {}
-    for family in block:
-        alike.setdefault((family.quantity, family.unit), []).append(family)
-    every = [record for family in block for record in family.prediction["record"]]
-    lines = list(dict.fromkeys(every))
-    for (quantity, unit), own in alike.items():
-        judged, left_out = zip(*(f.judged(of.fitted) for f in own), strict=True)
-        measured, apart = pd.concat(judged), pd.concat(left_out)
-        prediction = pd.concat([f.prediction for f in own])
-        names, aim = short_names(list(of.drawn)), own[0].aim
-        shown = Series(quantity, unit, "", names, measured, prediction, aim)
-        yield one_values, replace(shown, lines=lines, left_out=apart)
+    lone = [f for f in of.families if f.lone and not f.about and len(f.prediction)]
+    lines = list(dict.fromkeys(r for f in lone for r in f.prediction["record"]))
+    alike: dict[tuple[str, str], list[Series]] = {}
+    for family in lone:
+        own = alike.setdefault((family.quantity, family.unit), [])
+        own.append(family.series(of.fitted))
+    parts = ("measured", "prediction", "left_out")
+    return [
+        Lines(
+            replace(
+                own[0], **{p: pd.concat([getattr(s, p) for s in own]) for p in parts}
+            ),
+            lines,
+            of.own_names,
+        )
+        for own in alike.values()
+    ]
 
 
-def _tests(block: Sequence[ShownFamily], of: ShownSet) -> Iterator[Cell]:
-    """A panel for each test: predicted, fitted, then those not yet measured."""
-    found = []
-    about = [f for f in of.families if f.about == block[0].quantity]
-    names = short_names(list(dict.fromkeys(of.drawn.values())))
-    for family in block:
-        rows = family.prediction
-        groups = rows["record"].map(of.groups).fillna(rows["record"])
-        for group, own in rows.groupby(groups, sort=False):
-            records = list(own["record"].unique())
-            seen = family.measured[family.measured["record"].isin(records)]
-            order = 2 * seen.empty + (records[0] in of.fitted)
-            halves = (
-                pd.concat([f.measured for f in about] or [rows[:0]]),
-                pd.concat([f.prediction for f in about] or [rows[:0]]),
-            )
-            series = Series(
-                family.quantity, family.unit, family.along, {"": names[str(group)]},
-                seen, own, family.aim, *halves,
-            )  # fmt: skip
-            if len(family.left_out):
-                apart = family.left_out["record"].isin(records)
-                series = replace(series, left_out=family.left_out[apart])
-            found.append((order, (family.kind, series)))
-    yield from (cell for _, cell in sorted(found, key=lambda one: one[0]))
+def _held(of: ShownSet) -> list[list[Held]]:
+    """How every family ended, in one panel."""
+    rows = [f.verdicts.assign(quantity=f.name) for f in of.families if len(f.verdicts)]
+    awaited = [f.name for f in of.families if f.verdicts.empty and len(f.prediction)]
+    if not rows:
+        return []
+    whole = pd.concat(rows, ignore_index=True)
+    half = -(-len(whole) // 2) if len(whole) > HELD_IN_ONE else len(whole)
+    parts = [whole[:half], whole[half:]]
+    return [[Held(o, awaited * (k == 0)) for k, o in enumerate(parts) if len(o)]]
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
@@ -321,12 +428,11 @@ def verdicts_in_words(given: Iterable[tuple[str, str, str]]) -> str:
 
 
 def _foot(of: ShownSet) -> str:
-    told = verdicts_in_words(
-        (family.name, part, verdict)
-        for family in of.families
-        for part, verdict in family.verdicts.items()
+    more = (
+        f"E = predicted - measured. Validation agrees where rms E and {of.k:g} u_val, "
+        "what chance may add, are together within the aim, differs where rms E is "
+        "larger than that chance, and else cannot tell. "
     )
-    more = "E = predicted - measured; its rms is held against the aim. "
     if any(family.about for family in of.families):
-        more += "Lines about a mean: both branches. "
-    return f"{more}Verdicts of validation: {told}. {of.caption}"
+        more += "Lines about a mean: both branches; loop: half their difference. "
+    return more + of.caption

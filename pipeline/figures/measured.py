@@ -19,10 +19,11 @@ from pipeline.terminal.errors import InputError
 CAPTION = r"""
 **{{ title }}.** {{ letters | spanned }}: measured (marks with standard uncertainty{%
 if fitted %}; open where the record was fitted{% endif %}) beside predicted (blue){% if
-fitted %} and fitted (grey){% endif %}, bands and bars: 95 %{% if left %}; left out
-(crosses): as the other records predict it{% endif %}{% if along %}; below, error $E$ =
-predicted minus measured, with $\pm{{ '%g' | format(k) }}\,u_\mathrm{val}${% endif
-%}. {{ records }} records, {{ held }} of them used in no fit{% if awaited %}; not yet
+fitted %} and fitted (grey){% endif %}, bands and bars: 95 %{% if left %}; errors in
+blue of what was fitted: left out, as the other records predict it{% endif %}{% if along
+%}; below, error $E$ = predicted minus measured{% endif %}; dashed: aim of its rms. Last
+panel: rms of $E$ over its aim, bars reach to ${{ '%g' | format(k) }}\,u_\mathrm{val}$.
+{{ records }} records, {{ held }} of them used in no fit{% if awaited %}; not yet
 measured: {{ awaited | listed }}{% endif %}; models tried: {{ tried }}. {% if missed
 %}Aims missed by rms $E$: {{ missed | listed }}{% else %}rms $E$ meets every aim{% endif
 %}. Verdicts of validation: {{ verdicts }}. Measured by others:
@@ -61,6 +62,7 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
         float(said["k"]),
         runs,
         _caption(said, of),
+        _fitted_inputs(of / "parameters.csv"),
     )
     keys = [key for _, key in runs if key]
     tables = {"measured": measured, "verdicts": pd.DataFrame(said["verdicts"])}
@@ -112,6 +114,18 @@ def _missed(verdicts: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
+def _fitted_inputs(path: Path) -> list[str]:
+    """Names of the inputs that a fit found, without their units."""
+    if not path.is_file():
+        return []
+    table = pd.read_csv(path)
+    found = table[table["fitted"]]
+    return [
+        str(name).removesuffix(f"_{unit}")
+        for name, unit in zip(found["input"], found["unit"], strict=True)
+    ]
+
+
 def _belongs(rows: pd.DataFrame, family: dict[str, Any]) -> "pd.Series[bool]":
     """Which rows are of a family."""
     named = rows["quantity"].str.fullmatch(str(family["rows"]))
@@ -125,11 +139,7 @@ def _family(
     left_out: pd.DataFrame,
     said: Any,
 ) -> ShownFamily:
-    own = {
-        str(row["part"]): row
-        for row in said["verdicts"]
-        if row["quantity"] == one["name"]
-    }
+    own = [row for row in said["verdicts"] if row["quantity"] == one["name"]]
     return ShownFamily(
         str(one["name"]),
         str(one["unit"]),
@@ -137,10 +147,9 @@ def _family(
         measured[_belongs(measured, one)],
         prediction[_belongs(prediction, one)],
         float(one["aim"]),
-        {part: str(row["verdict"]) for part, row in own.items()},
+        pd.DataFrame(own),
         str(one["about"]),
         left_out[_belongs(left_out, one)],
-        {part: float(row["aim"]) for part, row in own.items()},
     )
 
 
