@@ -58,13 +58,16 @@ def polygon_loss(n: int, turns: float) -> float:
 def lying_edges(x: Floats, last: int) -> float:
     """How many edges a rod lies flat, from node 0 on, whose node `last` is the last.
 
-    x (n, 2). It leaves what is flat without curvature, which then grows evenly: the
-    place between two nodes to which the curvatures of the next two nodes lead back.
-    0 where it stands on a point.
+    x (n, 2). It leaves what is flat without curvature: the place to which the parabola
+    through the curvatures of the next three nodes leads back. 0 where it stands on a
+    point.
     """
     if last < 1:
         return 0.0
-    e = np.diff(x[last : last + 4], axis=0)
+    e = np.diff(x[last : last + 5], axis=0)
     cross = e[:-1, 0] * e[1:, 1] - e[:-1, 1] * e[1:, 0]
-    first, second = np.abs(np.arctan2(cross, np.sum(e[:-1] * e[1:], axis=1)))
-    return float(max(0.0, last + 1 - first / (second - first)))
+    first, *more = np.abs(np.arctan2(cross, np.sum(e[:-1] * e[1:], axis=1)))
+    half = 0.5 * (first - 2.0 * more[0] + more[1])
+    slope = more[0] - first - half
+    under = max(0.0, slope**2 - 4.0 * half * first)
+    return float(max(0.0, last + 1 - 2.0 * first / (slope + np.sqrt(under))))

@@ -29,6 +29,7 @@ from sim.rod.stepping.world import Damping, NodeLoad, World
 GROWTH = 2.0
 FIRST, LONGEST = 2e-3, 1e4  # s
 TOLERANCE, TOUCHING = 1e-13, 1e-11  # m; what contacts that say the same twice round off
+SHORT, STALLED = 2e-4, 0.9  # s; of the force of the step before
 EASY = 6  # iterations of a step after which a longer one is tried
 PUSH = 1e-3  # from a saddle, as a fraction of the rod's size
 SADDLES = 8  # one after the other
@@ -110,7 +111,7 @@ class _Equilibrium:
 
     def sink(self, falling: Falling | None = None, side: float = 1.0) -> None:
         """Go to rest, from a saddle along a motion if one is given."""
-        loop, h, longest = self.loop, FIRST, LONGEST
+        loop, h, longest, last = self.loop, FIRST, LONGEST, np.inf
         mass, push = loop.world.rod.mass[:, None], np.zeros_like(loop.state.x)
         if falling is not None:
             h = 0.5 / falling.rate
@@ -124,7 +125,8 @@ class _Equilibrium:
             clear(loop.work.report)
             before = copied(loop.state)
             if not loop.steps(1, h):
-                h *= 0.1
+                loop.state, h = before, 0.1 * h
+                loop.state.pair[:] = 0  # its contacts are looked for anew
                 if h < 1e-6 * FIRST:
                     break
                 continue
@@ -140,7 +142,12 @@ class _Equilibrium:
                     0.5 * h
                 )  # contacts give way by h: equal steps come to rest
             elif loop.work.report.iterations <= EASY:
+                if h == longest and force > STALLED * last:  # too short to get there
+                    longest *= GROWTH
                 h = min(h * GROWTH, longest)
+            last = force
+            if longest < SHORT:  # contacts come by turns
+                loop.state.pair[:], h, longest = 0, FIRST, LONGEST
         raise self.failure()
 
     def leave(self, falling: Falling, *, higher: bool) -> None:

@@ -38,6 +38,14 @@ def test_the_top_of_a_ring_rests_on_its_bottom() -> None:
     _held_against_the_elastica(0.5, 240)
 
 
+def test_a_ring_of_few_nodes_comes_to_rest_on_itself() -> None:
+    """Its nodes lie on nodes, and its contacts come by turns: once without an end."""
+    found, known = summary(HeavyRingCase(0.35, 120)), heavy_ring(0.35)
+    assert found["height_over_R"] == pytest.approx(known.height, abs=1e-3)
+    assert found["contact_fraction"] == pytest.approx(known.on_ground, abs=2e-3)
+    assert found["self_contact_fraction"] == pytest.approx(known.on_itself, abs=0.01)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("gamma", [0.57, 0.55, 0.5, 0.45, 0.4, 0.35, 0.3])
 def test_a_ring_on_itself_rests_as_the_elastica(gamma: float) -> None:
