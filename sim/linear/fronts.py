@@ -18,11 +18,16 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.kernels import inner, kernel
+from sim.kernels import Function, compiled, inner, kernel
 
 BLOCK = 4  # columns that are subtracted from later ones in one sweep
 PANEL = 64  # and from those after them, of a large front
 TILE = 128  # columns of these at once
+
+
+def released(function: Function) -> Function:
+    """Compile as a kernel that runs without Python's lock, so that threads help."""
+    return compiled(function, nogil=True)
 
 
 class Fronts(NamedTuple):
@@ -38,7 +43,10 @@ class Fronts(NamedTuple):
     panel : (s + 1,) where the columns of L of each front begin
     children : (s,) how many update matrices are added to each front
     widest : rows of the largest front
-    scratch : work space for the largest front, then the stack of update matrices
+    branches : (t, 4) subtrees that threads may share, each a run of fronts from its
+        first to before its last: these, and where in `scratch` its work space for one
+        front and its stack of update matrices begin. The last has what is above them
+    scratch : work space and stacks of all
     """
 
     order: Ints
@@ -51,6 +59,7 @@ class Fronts(NamedTuple):
     panel: Ints
     children: Ints
     widest: int
+    branches: Ints
     scratch: Floats
 
 
@@ -59,46 +68,91 @@ def factorise_fronts(
     fronts: Fronts, values: Floats, drop: float, L: Floats, pivot: Floats
 ) -> None:
     """Fill L and the pivots, front by front; children come before parents."""
-    start, row, first = fronts.start, fronts.row, fronts.first
-    front_start, front_row = fronts.front_start, fronts.front_row
-    panel, children, widest = fronts.panel, fronts.children, fronts.widest
-    scratch = fronts.scratch
-    entries = np.zeros(len(row))
+    entries, terms = (
+        placed(fronts, values),
+        np.zeros((len(fronts.branches), len(pivot))),
+    )
+    for branch in range(len(terms)):
+        factorise_branch(fronts, entries, drop, branch, terms, L, pivot)
+
+
+@kernel
+def placed(fronts: Fronts, values: Floats) -> Floats:
+    """(u,) the entries of the lower triangle of P A P^T, column by column."""
+    entries = np.zeros(len(fronts.row))
     for e in range(len(values)):
         entries[fronts.slot[e]] += values[e]
-    n = len(pivot)
-    local = np.empty(n, dtype=np.int64)
-    terms = np.zeros(n)  # sum of the sizes of what made each diagonal entry
-    workspace, stack = scratch[: widest * widest], scratch[widest * widest :]
-    waiting = np.empty(len(children) + 1, dtype=np.int64)
-    top, count = 0, 0
-    for s in range(len(children)):
-        rows = front_row[front_start[s] : front_start[s + 1]]
+    return entries
+
+
+@released
+def factorise_branch(
+    fronts: Fronts,
+    entries: Floats,
+    drop: float,
+    branch: int,
+    terms: Floats,
+    L: Floats,
+    pivot: Floats,
+) -> None:
+    """The fronts of one branch, the last of which comes after all others.
+
+    Parameters
+    ----------
+    terms : (t, n) sums of the sizes of what made each diagonal entry, by branch: none
+        writes where another does, and they add up in one order whoever was first
+    """
+    first, front_start, scratch = fronts.first, fronts.front_start, fronts.scratch
+    cut, own = fronts.branches[branch], terms[branch]
+    others = fronts.branches[: branch if branch == len(terms) - 1 else 0]
+    for before in range(len(others)):
+        own += terms[before]
+    s, high, work, base = cut[0], cut[1], cut[2], cut[3]
+    local = np.empty(len(pivot), dtype=np.int64)
+    waiting, place = np.empty((2, high - s + 1), dtype=np.int64)
+    top, count, passed = base, 0, 0
+    while s < high:
+        if passed < len(others) and others[passed, 0] == s:
+            s = others[passed, 1]
+            waiting[count], place[count] = s - 1, others[passed, 3]
+            count += 1
+            passed += 1
+            continue
+        rows = fronts.front_row[front_start[s] : front_start[s + 1]]
         size, width = len(rows), first[s + 1] - first[s]
-        F = workspace[: size * size].reshape(size, size)
-        for k in range(size):
-            local[rows[k]] = k
-            F[k, k:] = 0.0
-        for k in range(width):
-            for p in range(start[first[s] + k], start[first[s] + k + 1]):
-                F[k, local[row[p]]] += entries[p]
-            terms[first[s] + k] += abs(F[k, k])
-        for _ in range(children[s]):
+        F = scratch[work : work + size * size].reshape(size, size)
+        _place_entries(fronts, entries, s, F, rows, local, own)
+        for _ in range(fronts.children[s]):
             count -= 1
-            child = waiting[count]
-            below = front_row[front_start[child] : front_start[child + 1]]
-            below = below[first[child + 1] - first[child] :]
-            top -= len(below) ** 2
-            _extend_add(F, stack[top:], below, local)
-        _eliminate_columns(F, width, rows, terms, drop, pivot[first[s] : first[s + 1]])
-        factor = L[panel[s] : panel[s + 1]].reshape(width, size)
-        _copy_triangle(F, factor)
+            _extend_add(F, scratch[place[count] :], fronts, waiting[count], local)
+            if place[count] >= base:
+                top = place[count]
+        _eliminate_columns(F, width, rows, own, drop, pivot[first[s] : first[s + 1]])
+        panel = L[fronts.panel[s] : fronts.panel[s + 1]].reshape(width, size)
+        _copy_triangle(F, panel)
         left = size - width
-        update = stack[top : top + left * left].reshape(left, left)
+        update = scratch[top : top + left * left].reshape(left, left)
         _copy_triangle(F[width:, width:], update)
+        waiting[count], place[count] = s, top
         top += left * left
-        waiting[count] = s
         count += 1
+        s += 1
+
+
+@inner
+def _place_entries(
+    fronts: Fronts, entries: Floats, s: int, F: Floats, rows: Ints, local: Ints,
+    terms: Floats,
+) -> None:  # fmt: skip
+    """A front with the entries of A in its own columns; where its rows are in it."""
+    low = fronts.first[s]
+    for k in range(len(rows)):
+        local[rows[k]] = k
+        F[k, k:] = 0.0
+    for k in range(fronts.first[s + 1] - low):
+        for p in range(fronts.start[low + k], fronts.start[low + k + 1]):
+            F[k, local[fronts.row[p]]] += entries[p]
+        terms[low + k] += abs(F[k, k])
 
 
 @inner
@@ -110,8 +164,14 @@ def _copy_triangle(source: Floats, target: Floats) -> None:
 
 
 @inner
-def _extend_add(F: Floats, flat: Floats, rows: Ints, local: Ints) -> None:
+def _extend_add(
+    F: Floats, flat: Floats, fronts: Fronts, child: int, local: Ints
+) -> None:
     """Extend-add: a child's update matrix, at the places of its rows in the front."""
+    width = fronts.first[child + 1] - fronts.first[child]
+    rows = fronts.front_row[
+        fronts.front_start[child] + width : fronts.front_start[child + 1]
+    ]
     size = len(rows)
     U = flat[: size * size].reshape(size, size)
     for k in range(size):

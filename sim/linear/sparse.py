@@ -8,6 +8,9 @@
     factor.positive, factor.negative      # inertia: signs of the pivots
     factor.dropped                        # (d,) unknowns whose pivot vanished
 
+Where there is much to do, threads share it by branches of the elimination tree, whose
+sums are taken in one order: the bits of L hang on the pattern and on no thread.
+
 Columns with the same places in L, a supernode, are eliminated together in one dense
 front (`sim.linear.fronts`), so that most of the work runs over contiguous memory. Small
 supernodes are amalgamated with their parent, at the price of some zeros in L (relaxed
@@ -36,7 +39,9 @@ the number it expects (0 at a stable equilibrium, or the number of constraints),
 removes the effect of the shift by repeating the correction.
 """
 
+import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,13 +50,21 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from sim.arrays import Floats, Ints
-from sim.kernels import kernel
-from sim.linear.fronts import Fronts, factorise_fronts, solve_fronts
+from sim.kernels import inner, kernel
+from sim.linear.fronts import (
+    Fronts,
+    factorise_branch,
+    factorise_fronts,
+    placed,
+    solve_fronts,
+)
 from sim.linear.ordering import nested_dissection
 
 AMALGAMATE_UP_TO = 8  # columns of a supernode that is amalgamated at any price
 DROP = 1e-11  # relative size of a pivot of which only rounding is left
 KEPT_FACTORS = 2  # whose memory is kept
+LARGEST_BRANCH, SMALLEST_BRANCH = 0.3, 0.02  # of the work, of what threads share
+SHARED = 100_000_000  # multiplications from which they do
 ZEROS_ALLOWED = 0.2  # share of zeros that amalgamation may bring into larger ones
 
 
@@ -172,13 +185,60 @@ def analyse(
     widths = np.diff(first)
     panel = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(widths * sizes)])
     children = np.bincount(above[above >= 0], minlength=len(widths)).astype(np.int64)
-    widest = int(sizes.max(initial=0))
-    scratch = np.empty(widest**2 + _stack_size(sizes - widths, children))
+    branches, room = _branches(sizes, widths, above, children)
     fronts = Fronts(
-        order, slot, start, row, first, front_start, front_row, panel, children, widest,
-        scratch,
+        order, slot, start, row, first, front_start, front_row, panel, children,
+        int(sizes.max(initial=0)), branches, np.empty(room),
     )  # fmt: skip
     return SparsityPattern(n, fronts, [])
+
+
+def _branches(
+    sizes: Ints, widths: Ints, above: Ints, children: Ints
+) -> tuple[Ints, int]:
+    """`Fronts.branches` and the room for them: subtrees of less than a third each."""
+    fronts = len(sizes)
+    work, count = widths * sizes**2, np.ones(fronts, dtype=np.int64)
+    _gather(above, work, count)
+    roots = [int(s) for s in np.flatnonzero(above < 0)]
+    total = int(work[roots].sum())
+    below: dict[int, list[int]] = {}
+    while total > SHARED and work[roots].max() > LARGEST_BRANCH * work[roots].sum():
+        s = roots[int(np.argmax(work[roots]))]
+        if not below:
+            for child in np.flatnonzero(
+                (work > SMALLEST_BRANCH * total) & (above >= 0)
+            ):
+                below.setdefault(int(above[child]), []).append(int(child))
+        if s not in below:
+            break
+        roots.remove(s)
+        roots += below[s]
+    if total <= SHARED:
+        roots = []
+    cuts = [(s + 1 - int(count[s]), s + 1) for s in sorted(roots)] + [(0, fronts)]
+    found, room = np.empty((len(cuts), 4), dtype=np.int64), 0
+    for i, (low, high) in enumerate(cuts):
+        widest = int(sizes[low:high].max(initial=0)) ** 2
+        found[i] = low, high, room, room + widest
+        others = found[:i] if high == fronts and i == len(cuts) - 1 else found[:0]
+        room += widest + _stack_size(sizes - widths, children, low, high, others)
+    return found, room
+
+
+@kernel
+def _gather(above: Ints, work: Ints, count: Ints) -> None:
+    """Add to each front what its subtree has."""
+    for s in range(len(above)):
+        if above[s] >= 0:
+            work[above[s]] += work[s]
+            count[above[s]] += count[s]
+
+
+def cores() -> int:
+    """How many threads may share a factorisation: OMP_NUM_THREADS, else all cores."""
+    told = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    return int(told) if told.isdigit() else os.cpu_count() or 1
 
 
 def factorise(
@@ -191,8 +251,19 @@ def factorise(
     values : (e,) entries at the places given to `analyse`
     drop : a pivot smaller than this, relative to its terms, is dropped
     """
-    L, pivot = pattern.memory()
-    factorise_fronts(pattern.fronts, values, drop, L, pivot)
+    fronts, (L, pivot) = pattern.fronts, pattern.memory()
+    last = len(fronts.branches) - 1
+    if last == 0 or cores() == 1:
+        factorise_fronts(fronts, values, drop, L, pivot)
+        return Factor(pattern, L, pivot)
+    entries, terms = placed(fronts, values), np.zeros((last + 1, pattern.n))
+
+    def made(branch: int) -> None:
+        factorise_branch(fronts, entries, drop, branch, terms, L, pivot)
+
+    with ThreadPoolExecutor(cores()) as pool:
+        list(pool.map(made, range(last)))
+    made(last)
     return Factor(pattern, L, pivot)
 
 
@@ -211,25 +282,76 @@ def _triangle(
     """Columns of a triangle of P A P^T with its diagonal: start, rows, given slots."""
     rank = np.empty(n, dtype=np.int64)
     rank[order] = np.arange(n)
-    a, b = rank[rows], rank[cols]
-    low, high = np.minimum(a, b), np.maximum(a, b)
-    place = high * n + low if upper else low * n + high
-    diagonal = np.arange(n) * (n + 1)
-    places, slot = np.unique(np.concatenate([place, diagonal]), return_inverse=True)
-    start = np.searchsorted(places, np.arange(n + 1) * n)
-    return start, places % max(n, 1), slot[: len(place)]
+    a, b, own = rank[rows], rank[cols], np.arange(n)
+    low = np.concatenate([np.minimum(a, b), own])
+    high = np.concatenate([np.maximum(a, b), own])
+    start, row, slot = sorted_places((n, n), *((high, low) if upper else (low, high)))
+    return start, row, slot[: len(rows)]
 
 
 @kernel
-def _stack_size(updates: Ints, children: Ints) -> int:
-    """Most numbers that the stack of update matrices holds at one time."""
-    waiting = np.empty(len(children) + 1, dtype=np.int64)
-    most = total = count = 0
-    for s in range(len(children)):
-        for _ in range(children[s]):
-            count -= 1
-            total -= waiting[count]
-        waiting[count] = updates[s] ** 2
+def sorted_places(
+    shape: tuple[int, int], major: Ints, minor: Ints
+) -> tuple[Ints, Ints, Ints]:
+    """Places (e,) of entries in their order, each once, by counting.
+
+    Returns
+    -------
+    start, minor : (shape[0] + 1,), (u,) the places of each major one
+    slot : (e,) which of them each entry has
+    """
+    order = _counted(shape[0], major, _counted(shape[1], minor, np.arange(len(minor))))
+    start = np.zeros(shape[0] + 1, dtype=np.int64)
+    found, slot = np.empty((2, len(minor)), dtype=np.int64)
+    filled, a, b = 0, -1, -1
+    for e in order:
+        if major[e] != a or minor[e] != b:
+            a, b = major[e], minor[e]
+            found[filled] = b
+            filled += 1
+            start[a + 1] += 1
+        slot[e] = filled - 1
+    return np.cumsum(start), found[:filled].copy(), slot
+
+
+@inner
+def _counted(n: int, key: Ints, order: Ints) -> Ints:
+    """The entries of `order` by their keys below n, those of one key as they were."""
+    begin = np.zeros(n + 1, dtype=np.int64)
+    for k in key:
+        begin[k + 1] += 1
+    begin = np.cumsum(begin)
+    out = np.empty_like(order)
+    for e in order:
+        out[begin[key[e]]] = e
+        begin[key[e]] += 1
+    return out
+
+
+@kernel
+def _stack_size(
+    updates: Ints, children: Ints, low: int, high: int, others: Ints
+) -> int:
+    """Most numbers that a stack of update matrices holds at one time.
+
+    Parameters
+    ----------
+    others : branches that are left out, whose update matrices wait elsewhere
+    """
+    waiting = np.empty(high - low + 1, dtype=np.int64)
+    most = total = count = passed = 0
+    s = low
+    while s < high:
+        if passed < len(others) and others[passed, 0] == s:
+            waiting[count] = 0
+            s = others[passed, 1]
+            passed += 1
+        else:
+            for _ in range(children[s]):
+                count -= 1
+                total -= waiting[count]
+            waiting[count] = updates[s] ** 2
+            s += 1
         total += waiting[count]
         count += 1
         most = max(most, total)

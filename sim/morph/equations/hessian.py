@@ -11,7 +11,7 @@ import numpy as np
 
 from sim.arrays import Ints
 from sim.kernels import kernel
-from sim.linear.sparse import SparsityPattern, analyse
+from sim.linear.sparse import SparsityPattern, analyse, sorted_places
 from sim.morph.equations.rows import CURVED, CurvedBlocks
 from sim.morph.equations.topology import Topology, with_multiplier
 from sim.morph.structure.constraints import starts
@@ -59,15 +59,17 @@ def hessian_pattern_with(topology: Topology, ends: Ints) -> HessianPattern:
     size = topology.n + topology.k
     row_start = np.searchsorted(topology.block_row, np.arange(topology.m + 1))
     p, q = _pairs_in_rows(row_start)
-    key = topology.block_node[p] * size + topology.block_node[q]
-    own = np.arange(size) * (size + 1)
-    more = ends.max(axis=1) * size + ends.min(axis=1)
-    keys = np.unique(np.concatenate([key, own, more]))
-    outer = np.column_stack([p, q, np.searchsorted(keys, key)])
+    node, own = topology.block_node, np.arange(size)
+    start, lower, slot = sorted_places(
+        (size, size),
+        np.concatenate([node[p], own, ends.max(axis=1)]),
+        np.concatenate([node[q], own, ends.min(axis=1)]),
+    )
+    upper = np.repeat(own, np.diff(start))
+    keys, outer = upper * size + lower, np.column_stack([p, q, slot[: len(p)]])
     first, x, y = _curved_pairs(topology)
     slot = np.searchsorted(keys, np.maximum(x, y) * size + np.minimum(x, y))
     curved = CurvedBlocks(first, slot, np.sign(x - y))
-    upper, lower = np.divmod(keys, size)
     rows, cols = _numbers_in(upper, lower)
     entries = np.flatnonzero(rows >= cols)
     diagonal = np.flatnonzero(upper == lower)

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.linear.sparse import SparsityPattern, analyse
+from sim.linear.sparse import SparsityPattern, analyse, sorted_places
 from sim.morph.equations import jacobian
 from sim.morph.equations.rows import LAMBDA, TOUCHES
 from sim.morph.structure.constraints import (
@@ -52,8 +52,8 @@ class Topology:
         """Find all places for constraints between n nodes."""
         row, node, first_block = _touched(table, n)
         k, m = table.multipliers, int(table.first_row[-1])
-        blocks, place = np.unique(row * (n + k) + node, return_inverse=True)
-        block_row, block_node = np.divmod(blocks, n + k)
+        row_start, block_node, place = sorted_places((m, n + k), row, node)
+        block_row = np.repeat(np.arange(m), np.diff(row_start))
         by_node = np.argsort(block_node, kind="stable")
         start = np.searchsorted(block_node[by_node], np.arange(n + k + 1))
         pairs = jacobian.pairs_of_blocks(start, by_node)

@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sim.arrays import Floats, Ints
+from sim.linear import sparse
 from sim.linear.ordering import nested_dissection
-from sim.linear.sparse import analyse, factorise
+from sim.linear.sparse import analyse, factorise, sorted_places
 
 
 def lattice(rows: int, columns: int, per_node: int) -> tuple[int, Ints, Ints]:
@@ -99,3 +100,38 @@ def test_dissection_keeps_fill_far_below_that_of_the_natural_order() -> None:
 def test_an_empty_graph_has_an_empty_order() -> None:
     none = np.zeros(0, dtype=np.int64)
     assert len(nested_dissection(np.zeros(1, dtype=np.int64), none)) == 0
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_branches_that_threads_share_give_the_bits_of_one(
+    shift: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The Laplacian of a grid, alone of rank n - 1, in branches and as a whole."""
+    n, rows, cols = lattice(30, 40, 1)
+    ends = np.concatenate([rows[rows != cols], cols[rows != cols]])
+    degree = shift + np.bincount(ends, minlength=n)
+    values = np.where(rows == cols, degree[rows], -1.0)
+    b = np.random.default_rng(0).normal(size=n)
+    b -= b.mean()
+    made = []
+    for shared, threads in ((np.inf, "1"), (0, "1"), (0, "2"), (0, "2")):
+        monkeypatch.setattr(sparse, "SHARED", shared)
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        pattern = analyse(n, rows, cols)
+        assert (len(pattern.fronts.branches) > 3) == (shared == 0)
+        made.append(factorise(pattern, values))
+        assert len(made[-1].dropped) == (shift == 0.0)
+        assert_array_equal(made[-1].pivot, made[0].pivot)
+        assert_array_equal(made[-1].solve(b), made[0].solve(b))
+    x = made[-1].solve(b)
+    assert_allclose(dense(n, rows, cols, values) @ x, b, atol=1e-10)
+
+
+def test_places_are_sorted_and_counted_once(rng: np.random.Generator) -> None:
+    for rows, cols, count in ((1, 1, 1), (5, 9, 30), (50, 40, 3000), (7, 7, 0)):
+        a, b = rng.integers(rows, size=count), rng.integers(cols, size=count)
+        start, minor, slot = sorted_places((rows, cols), a, b)
+        places, same = np.unique(a * cols + b, return_inverse=True)
+        major = np.repeat(np.arange(rows), np.diff(start))
+        assert_array_equal(major * cols + minor, places)
+        assert_array_equal(slot, same)
