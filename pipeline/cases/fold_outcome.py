@@ -70,11 +70,10 @@ class FoldOutcome:
         folds = np.degrees(np.abs(reached_folds(mesh, mesh.rest)))
         if not len(folds) or folds.max() < AT_REST:
             return {}
-        edge = int(mesh.pattern.creases[folds.argmax()])
-        a, b = mesh.pattern.edges[edge]
+        crease = mesh.pattern.crease_name(mesh.pattern.creases[folds.argmax()])
         many = int((folds >= AT_REST).sum())
-        said = f"as drawn: {many} of {len(folds)} creases are folded there, crease "
-        return {"stress_free": f"{said}{edge} ({a}-{b}) by {folds.max():.0f} degrees"}
+        said = f"as drawn: {many} of {len(folds)} creases are folded there, {crease}"
+        return {"stress_free": f"{said} by {folds.max():.0f} degrees"}
 
     def _off(self) -> Summary:
         """How many creases are beyond the tolerance, and how far over or short."""

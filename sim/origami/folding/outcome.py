@@ -231,9 +231,9 @@ def _verdict(
 
     def told(chosen: Bools) -> str:
         c = int(np.argmax(np.where(chosen, missing, -1.0)))
-        a, b = pattern.edges[pattern.creases[c]]
+        crease = pattern.crease_name(edge := pattern.creases[c])
+        a, b = pattern.edges[edge]
         here, aim = np.degrees(reached[c]), np.degrees(asked[c])
-        crease = f"crease {pattern.creases[c]} ({a}-{b})"
         at = f"{crease} from {pattern.place(a)} to {pattern.place(b)} is at {here:.0f}"
         if aim == 0.0:
             return f"{at} degrees, asked to stay flat"

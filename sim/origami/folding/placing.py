@@ -8,6 +8,7 @@ from sim.arrays import Bools, Floats, Ints, cross
 from sim.origami.model.mesh import BarHingeMesh
 from sim.origami.pattern.pattern import CreasePattern, polygon_area
 
+EYE = np.eye(3)
 ALIGNMENTS = 8  # Newton steps of a rigid motion towards what is held
 
 
@@ -61,12 +62,12 @@ def _about(
     if around[(around.index(a) + 1) % len(around)] != b:
         a, b = b, a
     x, y = pattern.vertices[a], pattern.vertices[b]
-    u = (x - y) / np.linalg.norm(x - y)  # valleys rise along the panel's normal
+    u = (x - y) / np.sqrt((x - y) @ (x - y))  # valleys rise along the panel's normal
     if height:
         normal = polygon_area(pattern.vertices[around])
         x = x + height * normal / np.linalg.norm(normal)
-    about = cross(np.eye(3), u)
-    turn = np.eye(3) + np.sin(fold) * about + (1 - np.cos(fold)) * about @ about
+    about = cross(EYE, u)
+    turn = EYE + np.sin(fold) * about + (1 - np.cos(fold)) * about @ about
     return turn, x - turn @ x
 
 

@@ -230,7 +230,7 @@ def part_at(mesh: BarHingeMesh, nodes: Ints) -> str:
     number, panels = int(mesh.triangle_panel[triangle]), len(mesh.pattern.panels)
     if number < panels:
         return f"panel {number}"
-    return f"crease {mesh.pattern.creases[number - panels]}"
+    return mesh.pattern.crease_name(mesh.pattern.creases[number - panels])
 
 
 def contact_force(problem: FoldingProblem, state: SheetState) -> Floats:

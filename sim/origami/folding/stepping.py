@@ -120,7 +120,8 @@ class FoldWorld:
                 )
             if not abs(fold) <= np.pi:
                 raise ValueError(
-                    f"crease {edge} is told to fold by {fold}: at most pi, either way"
+                    f"{mesh.pattern.crease_name(edge)} is told to fold by {fold}: at "
+                    "most pi, either way"
                 )
             told[chosen] = np.pi + mesh.hinge_share[chosen] * fold
         self._told = told

@@ -99,10 +99,9 @@ def _folds(pattern: CreasePattern) -> Floats:
     fold = np.asarray(pattern.assignment, dtype=np.float64)
     for edge in pattern.creases:
         if min(abs(fold[edge]), abs(abs(fold[edge]) - 1.0)) > FULL:
-            a, b = pattern.edges[edge]
             raise NotFlatFoldableError(
-                f"crease {a}-{b} folds by {180 * fold[edge]:g} degrees: a flat folding "
-                "has 0, 180 and -180"
+                f"{pattern.crease_name(edge)} folds by {180 * fold[edge]:g} degrees: a "
+                "flat folding has 0, 180 and -180"
             )
     return np.round(fold)
 

@@ -217,8 +217,7 @@ def _alike(
     pattern: CreasePattern, number: dict[tuple[int, int], int], edge: int,
     i: int, j: int, k: int,
 ) -> LayerRule:  # fmt: skip
-    a, b = pattern.edges[edge]
-    why = f"crease {a}-{b} would cut panel {k}"
+    why = f"{pattern.crease_name(edge)} would cut panel {k}"
     return LayerRule((_term(number, i, k), _term(number, j, k)), False, why)
 
 
@@ -240,11 +239,11 @@ def _meeting(
     (i, j), (k, m) = pattern.edge_panels[one], pattern.edge_panels[other]
     if len({i, j, k, m}) < 4:
         return
-    ends = ["-".join(map(str, pattern.edges[edge].tolist())) for edge in (one, other)]
+    both = f"{pattern.crease_name(one)} and {pattern.crease_name(other)}"
     if folded[one] and folded[other]:
         if side(i) == side(k):
             terms = tuple(_term(number, p, q) for p in (i, j) for q in (k, m))
-            why = f"creases {ends[0]} and {ends[1]} would cut each other"
+            why = f"{both} would cut each other"
             yield LayerRule(terms, False, why)
     elif folded[one] or folded[other]:
         taco, flat = ((i, j), (k, m)) if folded[one] else ((k, m), (i, j))
@@ -252,7 +251,7 @@ def _meeting(
         yield _alike(pattern, number, one if folded[one] else other, *taco, beside)
     else:
         k, m = (k, m) if side(i) == side(k) else (m, k)
-        why = f"panels would pass each other where {ends[0]} and {ends[1]} lie"
+        why = f"panels would pass each other where {both} lie"
         yield LayerRule((_term(number, i, k), _term(number, j, m)), False, why)
 
 

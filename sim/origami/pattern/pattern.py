@@ -107,6 +107,11 @@ class CreasePattern:
         x, y = self.vertices[vertex, :2] / (self.drawn or (1.0, 1.0))
         return f"({0.0 + x:.5g}, {0.0 + y:.5g})" + ("" if self.drawn else " m")
 
+    def crease_name(self, edge: int) -> str:
+        """A crease in words: its number and its vertices, as in folds.csv."""
+        a, b = self.edges[edge]
+        return f"crease {edge} ({a}-{b})"
+
     def tag(self, vertex: int) -> int:
         """The number of the vertex before the sheet was cut."""
         return self.tags[vertex] if self.tags else vertex
@@ -187,4 +192,5 @@ def panel_edges(panel: Sequence[int]) -> list[tuple[int, int]]:
 def polygon_area(corners: Floats) -> Floats:
     """Area vector (3,) of a polygon with corners (m, 3), m^2."""
     spokes = corners - corners.mean(axis=0)
-    return np.asarray(0.5 * cross(spokes, np.roll(spokes, -1, axis=0)).sum(axis=0))
+    ahead = np.concatenate([spokes[1:], spokes[:1]])
+    return np.asarray(0.5 * cross(spokes, ahead).sum(axis=0))

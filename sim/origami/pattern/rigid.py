@@ -71,4 +71,5 @@ def closure_errors(pattern: CreasePattern) -> dict[int, float]:
 def _angle(x: Floats) -> float:
     """Angle at the middle one of three positions (3, 3), rad."""
     a, b = x[0] - x[1], x[2] - x[1]
-    return float(np.arctan2(np.linalg.norm(cross(a, b)), a @ b))
+    across = cross(a, b)
+    return float(np.arctan2(np.sqrt(across @ across), a @ b))

@@ -79,14 +79,18 @@ class RigidSheet:
     @cached_property
     def vertices(self) -> list[int]:
         """Inner vertices, by number."""
-        return list(vertex_fans(self.pattern))
+        return list(self._around)
+
+    @cached_property
+    def _around(self) -> dict[int, tuple[list[int], Floats]]:
+        return vertex_fans(self.pattern)
 
     @cached_property
     def _fans(self) -> list[_Fans]:
         column = np.full(len(self.pattern.edges), -1)
         column[self.pattern.creases] = np.arange(len(self.pattern.creases))
         rows = []
-        for i, (edges, sectors) in enumerate(vertex_fans(self.pattern).values()):
+        for i, (edges, sectors) in enumerate(self._around.values()):
             creases, between = _creased(column[edges], sectors)
             if len(creases):
                 rows.append((len(creases), i, creases, between))

@@ -186,6 +186,7 @@ def subdivided(
         panels,
         joined=pattern.joined,
         tags=[*pattern.tags, *added] if pattern.tags else (),
+        drawn=pattern.drawn,
     )
     place = {tuple(edge): i for i, edge in enumerate(divided.edges.tolist())}
     number = {int(c): place[tuple(pattern.edges[c].tolist())] for c in pattern.creases}

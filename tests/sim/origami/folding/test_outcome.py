@@ -73,7 +73,7 @@ def test_a_flat_sheet_is_left_along_its_assignment() -> None:
 
 def test_the_pair_at_fault_and_what_holds_each_crease_are_named() -> None:
     report, _ = folded(rolled([2, 1, 2], [V, V]), 1.0)
-    assert report.why.startswith("panel 0 presses panel 2; crease")
+    assert report.why.startswith("panel 0 presses panel 2; crease 5 (2-6) from")
     assert report.held == (HeldBy.CONTACT, HeldBy.CONTACT)
 
 

@@ -123,7 +123,10 @@ def test_a_map_that_folds_at_each_vertex_may_not_fold() -> None:
         NotFlatFoldableError, match="every vertex folds flat, but no or"
     ):
         next(layer_orders(pattern))
-    with pytest.raises(NotFlatFoldableError, match="creases 1-7 and 9-15 would cut"):
+    with pytest.raises(
+        NotFlatFoldableError,
+        match=r"crease \d+ \(1-7\) and crease \d+ \(9-15\) would cut",
+    ):
         next(layer_orders(pattern))
 
 

@@ -1,5 +1,7 @@
 """Patterns that repeat, sequences, and rigid closure."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -76,8 +78,9 @@ def test_impossible_tessellations_are_refused(build: type, said: str) -> None:
 
 
 def test_division_of_free_edges_keeps_creases_and_area() -> None:
-    pattern = SHEETS["miura"]
+    pattern = replace(SHEETS["miura"], drawn=(1e-3, 1e-3))
     divided, number = subdivided(pattern, 3)
+    assert divided.place(1) == pattern.place(1)  # in the unit of the file
     assert sorted(number) == pattern.creases.tolist()
     for old, new in number.items():
         assert (divided.edges[new] == pattern.edges[old]).all()
