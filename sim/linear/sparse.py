@@ -63,6 +63,7 @@ from sim.linear.ordering import nested_dissection
 AMALGAMATE_UP_TO = 8  # columns of a supernode that is amalgamated at any price
 DROP = 1e-11  # relative size of a pivot of which only rounding is left
 KEPT_FACTORS = 2  # whose memory is kept
+MOST_SPLITS = 64  # of the largest branch at its root
 LARGEST_BRANCH, SMALLEST_BRANCH = 0.3, 0.02  # of the work, of what threads share
 SHARED = 100_000_000  # multiplications from which they do
 ZEROS_ALLOWED = 0.2  # share of zeros that amalgamation may bring into larger ones
@@ -173,10 +174,11 @@ def analyse(
     if order is None:
         order = nested_dissection(*_adjacency(n, rows, cols))
     start, row, _ = _triangle(n, order, rows, cols, upper=True)
-    parent, _ = _elimination_tree(start, row)
-    order = order[_postorder(parent)]  # columns of a front become neighbours
-    start, row, _ = _triangle(n, order, rows, cols, upper=True)
     parent, count = _elimination_tree(start, row)
+    after = _postorder(parent)  # columns of a front become neighbours
+    rank = np.empty(n + 1, dtype=np.int64)
+    rank[after], rank[n] = np.arange(n), -1
+    order, parent, count = order[after], rank[parent[after]], count[after]
     first = _supernodes(parent, count)
     start, row, slot = _triangle(n, order, rows, cols, upper=False)
     sizes, above = _front_sizes(first, parent, count)
@@ -202,26 +204,21 @@ def _branches(
     _gather(above, work, count)
     roots = [int(s) for s in np.flatnonzero(above < 0)]
     total = int(work[roots].sum())
-    below: dict[int, list[int]] = {}
-    while total > SHARED and work[roots].max() > LARGEST_BRANCH * work[roots].sum():
-        s = roots[int(np.argmax(work[roots]))]
-        if not below:
-            for child in np.flatnonzero(
-                (work > SMALLEST_BRANCH * total) & (above >= 0)
-            ):
-                below.setdefault(int(above[child]), []).append(int(child))
-        if s not in below:
+    for _ in range(MOST_SPLITS if total > SHARED else 0):
+        s = max(roots, key=work.__getitem__)
+        below = np.flatnonzero(above == s).tolist()
+        if work[s] <= LARGEST_BRANCH * work[roots].sum() or not below:
             break
         roots.remove(s)
-        roots += below[s]
-    if total <= SHARED:
-        roots = []
-    cuts = [(s + 1 - int(count[s]), s + 1) for s in sorted(roots)] + [(0, fronts)]
+        roots += below
+    least = SMALLEST_BRANCH * total if total > SHARED else np.inf
+    told = [s for s in sorted(roots) if work[s] > least]
+    cuts = [(s + 1 - int(count[s]), s + 1) for s in told] + [(0, fronts)]
     found, room = np.empty((len(cuts), 4), dtype=np.int64), 0
     for i, (low, high) in enumerate(cuts):
         widest = int(sizes[low:high].max(initial=0)) ** 2
         found[i] = low, high, room, room + widest
-        others = found[:i] if high == fronts and i == len(cuts) - 1 else found[:0]
+        others = found[: i if i == len(told) else 0]
         room += widest + _stack_size(sizes - widths, children, low, high, others)
     return found, room
 

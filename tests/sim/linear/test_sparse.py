@@ -137,3 +137,15 @@ def test_places_are_sorted_and_counted_once(rng: np.random.Generator) -> None:
         major = np.repeat(np.arange(rows), np.diff(start))
         assert_array_equal(major * cols + minor, places)
         assert_array_equal(slot, same)
+
+
+def test_a_chain_and_a_single_front_have_no_branches_to_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sparse, "SHARED", 0)
+    for n, rows, cols in (lattice(1, 300, 2), (40, *np.tril_indices(40))):
+        values = np.where(rows == cols, 50.0, 1.0)
+        pattern = analyse(n, rows, cols, order=np.arange(n))
+        assert len(pattern.fronts.branches) == 2
+        x = factorise(pattern, values).solve(np.ones(n))
+        assert_allclose(dense(n, rows, cols, values) @ x, 1.0, atol=1e-12)
