@@ -180,7 +180,7 @@ def _draw_steps(ax: Axes, shape: MorphedShape) -> Axes:
     ax.yaxis.set_major_locator(LogLocator(numticks=6))
     ax.yaxis.set_minor_formatter(NullFormatter())
     end = float(steps[-1])
-    ax.set_xlim(-0.05 * end - 0.1, end * 1.12 + 0.4)
+    ax.set_xlim(-0.05 * end - 0.1, end * 1.16 + 0.6)
     right = ax.twinx()
     right.plot(steps, shape.S, "--s", color=SHAPE, ms=2.4, markevery=every)
     right.set_ylabel(r"shape factor $\mathcal{S}$ (-)", labelpad=2, color=SHAPE)
@@ -190,7 +190,8 @@ def _draw_steps(ax: Axes, shape: MorphedShape) -> Axes:
         at = end * 1.05 + 0.2
         _draw_scanned_S(right, shape.scan, at)
         if np.isfinite(shape.scan.E):
-            _error_bar(ax, at, (shape.scan.E, shape.scan.E_u), shape.scan.k, "^")
+            beside = at + 0.06 * end + 0.2  # where S may be as high
+            _error_bar(ax, beside, (shape.scan.E, shape.scan.E_u), shape.scan.k, "^")
     low, high = right.get_ylim()
     right.set_ylim(low - 0.08 * (high - low), high + 0.1 * (high - low))
     return right

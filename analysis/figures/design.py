@@ -68,10 +68,7 @@ class LengthSearch:
 def lengths_for_targets(shown: LengthSearch) -> Figure:
     """A row a target: the end before, the end after, E by step."""
     with styled():
-        figure, groups = sheet(
-            *[PanelGrid(3, 44.0, 46.0)] * len(shown.targets),
-            more=13.0,
-        )
+        figure, groups = _panels(shown.E)
         span = 100.0 * max(float(np.abs(shown.change).max()), 1e-9)
         colours = ScalarMappable(Normalize(-span, span), ON_WHITE)
         for t, panels in enumerate(groups):
@@ -96,6 +93,22 @@ def lengths_for_targets(shown: LengthSearch) -> Figure:
     return figure
 
 
+def _panels(E: Floats) -> tuple[Figure, list[list[Axes]]]:
+    """Three panels a target: two pictures, and E beside them, or below if there is any.
+
+    A column has no room for all three side by side.
+    """
+    three = PanelGrid(3, 44.0, 46.0)
+    if three.columns == three.count:
+        return sheet(*[three] * E.shape[1], more=13.0)
+    pictures, curve = PanelGrid(2, 44.0, 46.0), PanelGrid(1, 44.0, 34.0)
+    drawn = [(E[:, t] > REACHED).any() for t in range(E.shape[1])]
+    rows = [[pictures, curve] if any_above else [pictures] for any_above in drawn]
+    figure, groups = sheet(*[grid for row in rows for grid in row], more=13.0)
+    left = iter(groups)
+    return figure, [[ax for _ in row for ax in next(left)] for row in rows]
+
+
 def _draw_row(
     panels: Sequence[Axes], t: int, shown: LengthSearch, colours: ScalarMappable
 ) -> None:
@@ -115,7 +128,8 @@ def _draw_row(
         text = rf"{name}: $\mathcal{{E}}$ {said}"
         put_letter(ax, "abcdefgh"[t], text) if s == 0 else ax.set_title(text)
     scale_bar(panels[0], round_length(scene.span), UNIT)
-    _draw_error(panels[2], shown.E[:, t])
+    for ax in panels[2:]:
+        _draw_error(ax, shown.E[:, t])
     own_ranges(panels[2:])
 
 

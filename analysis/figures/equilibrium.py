@@ -9,6 +9,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from analysis.figures.scene import PIECES
 from analysis.figures.shapes import LineDrawing, best_view, draw_target, scene_of
 from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
@@ -83,7 +84,8 @@ def _draw_shape(ax: Axes, shown: AtRest) -> ScalarMappable:
     draw_target(scene, shown.target)
     ends = shown.r[shown.links]
     scene.lines(ends, "#404040", 2.4)
-    scene.lines(ends, colours.to_rgba(shown.tension), 1.7, lift=0.006)
+    # above all that comes nearer along a piece, whose casing else covers the last one
+    scene.lines(ends, colours.to_rgba(shown.tension), 1.7, lift=0.004 + 1.1 / PIECES)
     scene.dots(shown.r[shown.held], SUPPORT, 4.0, lift=0.05)
     scene.paint(ax, everything)
     scale_bar(ax, round_length(scene.span), UNIT)

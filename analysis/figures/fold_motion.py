@@ -102,7 +102,7 @@ def _draw_ringing(ax: Axes, ringing: RingingCrease) -> None:
     fine = np.linspace(0.0, ringing.time[-1], 601)
     ax.plot(
         1e3 * fine, np.degrees(ringing.known(fine)), color="black", lw=0.7,
-        label="closed form (a)",
+        label="closed form (a, d)",
     )  # fmt: skip
     ax.plot(
         1e3 * ringing.time[::4], np.degrees(ringing.fold[::4]), "o", color=SIMULATED,

@@ -213,7 +213,8 @@ def _heights(
         label = f"{scale * float(str(value)):g}"
         x, y = 1e3 * rows["height"], 1e3 * rows["load"]
         ax.plot(x, y, dash, color=colour, label=label)
-    ax.legend(title=name)
+    columns = 2 if table["value"].nunique() > 3 else 1  # above the curves
+    ax.legend(title=name, ncols=columns, handlelength=1.6, columnspacing=0.8)
     ax.set_xlabel("height $z$ (mm)")
     ax.set_ylabel("load (mN)")
     put_letter(ax, letter)
@@ -226,7 +227,7 @@ def _force_shares(ax: Axes, ratio: pd.DataFrame) -> None:
     ):
         ax.plot(ratio["ratio"], ratio[column], mark + "-", color=colour, label=label)
     ax.set_xlabel("$d_{0c}/d_{0e}$ (-)")
-    ax.set_ylabel("share of the contact force (-)")
+    ax.set_ylabel("share of the force (-)")
     ax.set_ylim(-0.05, 1.05)
     put_letter(ax, "i")
 

@@ -79,10 +79,30 @@ def _draw(ax: Axes, letter: str, run: Tubes) -> None:
     scene.faces(
         list(run.last[run.triangles]), SIMULATED, edge=None, width=0.1, lit=True
     )
+    scene.faces(_ends(run), SIMULATED, edge=None, width=0.1, lit=True)
     scene.lines(run.last[run.marks], SCANNED, 0.7)
     scene.paint(ax, both)
     put_letter(ax, letter, run.label.replace("_", " "))
     scale_bar(ax, round_length(scene.span), "mm", times=MM)
+
+
+def _ends(run: Tubes) -> list[Floats]:
+    """Sides of the skin from where it stops, in the middle of an edge, to the node.
+
+    It stops at the ends of rods, and where rods meet at a node.
+    """
+    corners = len(run.last) // len(run.edges)
+    sections = run.last.reshape(-1, corners, 3)
+    follow = run.marks // corners  # (q, 2) the edges before and after a node
+    sides = []
+    for end, joined in ((0, follow[:, 1]), (1, follow[:, 0])):
+        for edge in np.setdiff1d(np.arange(len(run.edges)), joined):
+            here = sections[edge]
+            there = here + run.nodes[1][run.edges[edge, end]] - here.mean(axis=0)
+            around = np.stack([here, np.roll(here, -1, axis=0)], axis=1)
+            away = np.stack([np.roll(there, -1, axis=0), there], axis=1)
+            sides += list(np.concatenate([around, away], axis=1))
+    return sides
 
 
 def _legend(figure: Figure) -> None:

@@ -60,7 +60,10 @@ def write_film(directory: Path, shape: MovingShape, suffix: str = ".gif") -> Pat
         with writer.saving(figure, str(film), dpi=DOTS_AN_INCH[suffix]):
             for step in steps:
                 axes.clear()
-                draw_shape(axes, replace(drawn(shape, step), view=view, unit=unit))
+                now = replace(drawn(shape, step), view=view, unit=unit)
+                if step != steps[-1]:  # what is off is told of the end alone
+                    now = replace(now, missing={})
+                draw_shape(axes, now)
                 axes.set_title(said[step], fontsize=7, loc="left", family="monospace")
                 writer.grab_frame()
         film.replace(part)
