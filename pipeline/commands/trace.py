@@ -5,7 +5,9 @@ scanner's serial number: configuration, code state, package versions, SHA-256, M
 id; and says of each link whether it is out of date. A copy of a PDF or PNG serves as
 well: its metadata hold the id. In place of FILE a number as it is printed, such as
 0.86567, 0.8662(17) or "0.8657 ± 0.0002", leads to the results that hold it, and an
-address of the report, index.html#run-KEY, to that run. Run it inside the project.
+address of the report, index.html#run-KEY, to that run. Run it inside the project. What
+it leads to is said at once; then conf is asked whether it holds, which takes a while
+where something changed since it was last planned.
 """
 
 import contextlib
@@ -24,7 +26,7 @@ from pipeline.store.provenance.chain import Link, chain
 from pipeline.store.provenance.origin import Found, find_origin
 from pipeline.store.provenance.printed import (
     PrintedNumber,
-    key_of_anchor,
+    key_of_address,
     numbers_printed,
     printed_value,
 )
@@ -34,7 +36,7 @@ from pipeline.store.variations import Variations
 from pipeline.studies.file import read_study
 from pipeline.studies.members import members
 from pipeline.terminal.arguments import OneLineParser
-from pipeline.terminal.errors import InputError, command, one_line
+from pipeline.terminal.errors import DONE, InputError, command, one_line
 from pipeline.workflow.fresh import jobs_now
 
 WIDTH = 100
@@ -66,7 +68,7 @@ def wanted_now(study: str, results: Path) -> tuple[dict[str, Job] | None, str]:
 
 def origin_of(what: str, results: Path) -> tuple[Found, list[str]]:
     """What a file, a printed number or an address leads to, and what is said of it."""
-    key = key_of_anchor(what)
+    key = "" if Path(what).exists() else key_of_address(what, results)
     if key:
         return Found(Origin(run=key), "its address in the report", ""), [what]
     number = None if Path(what).exists() else printed_value(what)
@@ -94,15 +96,14 @@ def _of_number(what: str, numbers: Sequence[PrintedNumber]) -> tuple[Found, list
 
 
 def told(
-    lines: list[str],
     found: Found,
     links: Sequence[Link],
     results: Path,
     wanted: Mapping[str, Job] | None,
 ) -> list[str]:
-    """The lines that are printed, after the first ones."""
+    """The lines that are printed, after what was asked for."""
     ids, names = mlflow_ids(results), Variations(results)
-    lines = [*lines, f"  known by {found.by}"]
+    lines = [f"  known by {found.by}"]
     if found.trouble:
         lines.append(f"  OUT OF DATE: {found.trouble}")
     studies: dict[str, list[Link]] = {}
@@ -235,13 +236,17 @@ def main(argv: list[str] | None = None) -> int:
             "after make figures"
         )
     found, first = origin_of(given.what, given.results)
+    _say(first)
     wanted, trouble = wanted_now(found.origin.study, given.results)
     links = chain(found.origin.all_keys, given.results, wanted)
-    lines = told(first, found, links, given.results, wanted)
+    _say(told(found, links, given.results, wanted))
     if wanted is None:
-        lines.append(f"conf was not asked, since it cannot be planned: {trouble}")
+        _say([f"conf was not asked, since it cannot be planned: {trouble}"])
+    return DONE
+
+
+def _say(lines: Sequence[str]) -> None:
     with contextlib.suppress(BrokenPipeError):  # as head and less leave it
         print("\n".join(lines), flush=True)
-        return 0
+        return
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0

@@ -13,7 +13,7 @@ from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 
 UNCERTAINTY = re.compile(r"\(\d+\)|\s*(±|\+-)\s*\d\S*$")  # 0.8662(17), 0.866 ± 0.002
-ANCHOR = "#run-"
+KEY = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,21 @@ def _of_run(
                 yield PrintedNumber(key, run, quantity, float(value), key in standing)
 
 
-def key_of_anchor(address: str) -> str:
-    """The run that an address of the report leads to; "" where it leads to none."""
-    _, _, key = address.partition(ANCHOR)
-    return key if re.fullmatch(r"[0-9a-f]{16}", key) else ""
+def key_of_address(address: str, results: Path) -> str:
+    """The run that an address of the report leads to; "" where it is no address.
+
+    Raises
+    ------
+    InputError
+        where no run of `results` stands at that place
+    """
+    page, _, place = address.partition("#")
+    ending = place.rpartition("-")[2]
+    if not place or not (page.endswith(".html") or KEY.fullmatch(ending)):
+        return ""
+    if (results / "runs" / ending / "run.json").is_file():
+        return ending
+    raise InputError(
+        f"{address} is the place of no run in {results}: give one that ends in the key "
+        f"of a run, as index.html#run-{next(_standing(results), 'KEY')}"
+    )

@@ -224,6 +224,23 @@ def test_an_address_of_the_report_leads_to_its_run(plan, capsys):
     assert "known by its address in the report" in said
 
 
+@pytest.mark.parametrize("place", ["figure", "case"])
+def test_every_place_of_the_report_that_has_a_key_leads_to_its_run(place, plan, capsys):
+    said = told(capsys, f"results/report/index.html#{place}-{plan[1].key}")
+    assert f"simulate circle  run {plan[1].key}" in said
+
+
+@pytest.mark.parametrize("place", ["nothing", "run-KEY", "run-0123456789abcdef"])
+def test_an_address_of_no_run_is_refused_with_one_that_leads_to_one(
+    place, plan, capsys
+):
+    assert plan
+    assert main([f"index.html#{place}"]) == 2
+    said = capsys.readouterr().err
+    assert f"index.html#{place} is the place of no run in results" in said
+    assert said.count("\n") == 1
+
+
 def with_bench(jobs, bench):
     """The same jobs, their scan made on a bench."""
     return [replace(one, tags=bench if one.step == "ingest" else {}) for one in jobs]
