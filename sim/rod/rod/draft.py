@@ -134,8 +134,10 @@ class RodDraft:
         rigid = [k for k, near in around.items() if len(near) > 2]
         bends = _triples([(n[0], k, n[1]) for k, n in around.items() if len(n) == 2])
         limbs, (i, j, k) = self._limbs_of(bends), points[bends.T]
-        turned = np.abs(np.degrees(_angles(k - j) - _angles(j - i)) + 180.0) % 360.0
-        sharp = np.abs(turned - 180.0) > np.where(limbs == PASSIVE, CORNER, UNBENT)
+        e, f = j - i, k - j
+        cross = e[:, 0] * f[:, 1] - e[:, 1] * f[:, 0]
+        turned = np.degrees(np.arctan2(np.abs(cross), np.sum(e * f, axis=1)))
+        sharp = turned > np.where(limbs == PASSIVE, CORNER, UNBENT)
         plain = ~sharp & ~np.isin(bends[:, 1], list(self.hinges))
         rod = network(
             points, np.array(self.edges), bends[plain], self.sections,
@@ -172,10 +174,6 @@ class RodDraft:
     def _section_at(self, node: int) -> Section:
         which = next(m for m, edge in enumerate(self.edges) if node in edge)
         return self.sections[which]
-
-
-def _angles(of: Floats) -> Floats:
-    return np.asarray(np.arctan2(of[:, 1], of[:, 0]))
 
 
 def _triples(bends: list[tuple[int, int, int]]) -> Ints:

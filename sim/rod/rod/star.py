@@ -48,13 +48,8 @@ class StarShape:
 
     def refined(self, factor: int) -> "StarShape":
         """The same shape with `factor` times as many edges."""
-        return StarShape(
-            self.arc_length,
-            self.tail_length,
-            self.curvature,
-            self.arc_edges * factor,
-            self.tail_edges * factor,
-        )
+        arc, tail = self.arc_edges * factor, self.tail_edges * factor
+        return replace(self, arc_edges=arc, tail_edges=tail)
 
 
 def _limb(shape: StarShape, k: int) -> Floats:
@@ -99,19 +94,14 @@ def star(shape: StarShape, material: RodMaterial) -> Rod:
         tail = [first, *range(first + shape.arc_edges, first + n)]
         for path in (arc, tail):
             edges += pairwise(path)
-        edge_limb += [k] * shape.arc_edges + [PASSIVE] * shape.tail_edges
-        for path in (arc, tail):
             bends += zip(path[:-2], path[1:-1], path[2:], strict=True)
+        edge_limb += [k] * shape.arc_edges + [PASSIVE] * shape.tail_edges
         bend_limb += [k] * (shape.arc_edges - 1) + [PASSIVE] * (shape.tail_edges - 1)
+    joints = [k * n for k in range(LIMBS)]
     rod = network(
-        nodes,
-        np.array(edges),
-        np.array(bends),
-        material,
-        edge_limb=np.array(edge_limb),
-        bend_limb=np.array(bend_limb),
-        joints=[k * n for k in range(LIMBS)],
-    )
+        nodes, np.array(edges), np.array(bends), material, joints=joints,
+        edge_limb=np.array(edge_limb), bend_limb=np.array(bend_limb),
+    )  # fmt: skip
     return small_turns(rod)
 
 
@@ -141,10 +131,5 @@ def jumper(
         [-radius * np.sin(angle) - np.minimum(left, 0.0), radius * (1 - np.cos(angle))]
     )
     rod = chain(nodes, material)
-    arc_bend = left[1:-1] > 0.0
-    arc_edge = left[:-1] > 0.0
-    return replace(
-        rod,
-        edge_limb=np.where(arc_edge, 0, PASSIVE),
-        bend_limb=np.where(arc_bend, 0, PASSIVE),
-    )
+    limb = np.where(left > 0.0, 0, PASSIVE)
+    return replace(rod, edge_limb=limb[:-1], bend_limb=limb[1:-1])

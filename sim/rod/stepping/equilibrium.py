@@ -138,9 +138,7 @@ class _Equilibrium:
             if force <= self.tolerance * self.outer:
                 return
             if loop.work.report.substeps > 1 and _same_pairs(before, loop.state):
-                h = longest = (
-                    0.5 * h
-                )  # contacts give way by h: equal steps come to rest
+                h = longest = 0.5 * h  # contacts give way by h: equal steps rest
             elif loop.work.report.iterations <= EASY:
                 if h == longest and force > STALLED * last:  # too short to get there
                     longest *= GROWTH
