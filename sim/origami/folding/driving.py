@@ -17,6 +17,7 @@ import numpy as np
 from sim.arrays import Floats
 from sim.driven import Configuration
 from sim.origami.folding.folding import OrigamiStep
+from sim.origami.folding.outcome import by_crease, reached_folds
 from sim.origami.folding.sheet import hinge_angles
 from sim.origami.model.mesh import BarHingeMesh
 from sim.origami.pattern.pattern import CreasePattern
@@ -67,24 +68,9 @@ def fold_motions(
     return motions, ratio
 
 
-def crease_folds(mesh: BarHingeMesh, x: Floats) -> Floats:
-    """(c,) fold of each crease, rad, zero when flat."""
-    return _by_crease(mesh, hinge_angles(mesh, x) - np.pi)
-
-
 def passive_moments(mesh: BarHingeMesh, x: Floats) -> Floats:
     """(c,) moment by which each crease resists its fold, N m, if it is flat at rest."""
-    return _by_crease(mesh, mesh.hinge_stiffness * (hinge_angles(mesh, x) - np.pi))
-
-
-def _by_crease(mesh: BarHingeMesh, values: Floats) -> Floats:
-    """(c,) sums over the hinges of each crease."""
-    place = np.full(len(mesh.pattern.edges), -1)
-    place[mesh.pattern.creases] = np.arange(len(mesh.pattern.creases))
-    folds = mesh.hinge_crease >= 0
-    out = np.zeros(len(mesh.pattern.creases))
-    np.add.at(out, place[mesh.hinge_crease[folds]], values[folds])
-    return out
+    return by_crease(mesh, mesh.hinge_stiffness * (hinge_angles(mesh, x) - np.pi))
 
 
 def folded(
@@ -99,6 +85,6 @@ def folded(
     for step in steps:
         A, _ = fold_motions(mesh.pattern, step.x, tolerance)
         work = -A.T @ passive_moments(mesh, step.x)
-        folds = crease_folds(mesh, step.x)
+        folds = reached_folds(mesh, step.x)
         lever = np.ones(len(A))  # A and work are of the same angles
         yield Configuration(step.s, step.x, A, folds, work, lever)

@@ -20,9 +20,9 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
-from sim.origami.folding.driving import crease_folds
 from sim.origami.folding.equilibrium import NewtonResult
 from sim.origami.folding.leaving import left_flat
+from sim.origami.folding.outcome import reached_folds
 from sim.origami.folding.resting import equilibrate
 from sim.origami.folding.sheet import (
     Sheet,
@@ -171,7 +171,7 @@ class FoldWorld:
         return FoldSeen(
             part=state.factor,
             x=state.x,
-            folds=crease_folds(self._sheet.mesh, state.x),
+            folds=reached_folds(self._sheet.mesh, state.x),
             angles=state.angles,
             energies=energies,
             contact_force=contact_force(self._problem, state),

@@ -5,7 +5,8 @@ from numpy.testing import assert_allclose
 
 from analysis.designs.drivers import choose, condition
 from sim.arrays import Floats
-from sim.origami.folding.driving import closure_matrix, crease_folds, fold_motions
+from sim.origami.folding.driving import closure_matrix, fold_motions
+from sim.origami.folding.outcome import reached_folds
 from sim.origami.model.concentrated import concentrated_mesh
 from sim.origami.model.material import SheetMaterial
 from sim.origami.pattern.tessellations import miura
@@ -65,7 +66,7 @@ def test_motions_are_the_changes_of_folds_along_the_path() -> None:
         return np.concatenate([x, middle])
 
     h = 1e-5
-    ahead, behind = (crease_folds(mesh, nodes(0.7 + s * h)) for s in (1, -1))
+    ahead, behind = (reached_folds(mesh, nodes(0.7 + s * h)) for s in (1, -1))
     change = (ahead - behind) / (2.0 * h)
     motion = fold_motions(pattern, nodes(0.7), 1e-9)[0][:, 0]
     assert_allclose(motion / motion[0], change / change[0], rtol=1e-7)

@@ -13,6 +13,7 @@ from sim.origami.model.concentrated import concentrated_mesh
 from sim.origami.model.contact import Contact
 from sim.origami.model.material import SheetMaterial
 from sim.origami.pattern.tessellations import miura
+from tests.sim.origami.sheets import compliant_strip, sheet
 
 
 def small_sheet() -> Sheet:
@@ -31,6 +32,15 @@ def test_steps_are_the_increments_of_a_folding_to_the_last_bit() -> None:
         assert_array_equal(seen.x, step.x)
         assert_array_equal(seen.energies, step.energies)
     assert np.abs(seen.folds).max() > 1.0
+
+
+def test_a_crease_with_a_width_is_seen_to_fold_as_it_was_told() -> None:
+    """Its middle is two lines that turn together: their sum was half as much more."""
+    mesh = compliant_strip(2)
+    (crease,) = map(int, mesh.pattern.creases)
+    world = FoldWorld(sheet(mesh, Contact(enabled=False)), Fold(tolerance=1e-9))
+    world.act({crease: 0.5})
+    assert_allclose(world.step(0.1).folds, 0.5, atol=1e-6)
 
 
 def test_world_folds_back_and_goes_back() -> None:
