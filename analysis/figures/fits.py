@@ -135,7 +135,8 @@ def _numbers(one: ShownFit) -> list[str]:
     """The parameters with u, then the errors of fit and baselines by part."""
     lines = ["fitted (nominal)"]
     for row in one.parameters.to_dict("records"):
-        symbol, unit, size = SYMBOLS[str(row["parameter"])]
+        name = str(row["parameter"])
+        symbol, unit, size = SYMBOLS.get(name, (name.replace("_", " "), "", 1.0))
         value, u = float(row["value"]) / size, float(row["u"]) / size
         said = "not determined"
         if row["determined"] == "yes":

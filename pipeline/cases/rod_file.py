@@ -20,6 +20,7 @@ from sim.rod.moving.from_plane import half_thickness, in_space
 from sim.rod.moving.motion import SpaceMotionStep
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import OverlapError, Touching
+from sim.rod.stepping.markers import Marker
 from sim.rod.stepping.options import CONSERVING, StepOptions
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import Damping, World
@@ -141,6 +142,11 @@ class RodFileCase:
             return SpaceMotionRecorder(self, self._ends_in_space, self._marked)
         state = partial(rod_state, self)
         return RodRecorder(self, "duration", self._ends, self._marked, state)
+
+    @property
+    def markers(self) -> dict[str, Marker]:
+        """Those of the file, by their columns of steps.csv, in space."""
+        return self._drawn.markers.weighted(self.space_world.rod.nodes)
 
     def _marked(self, step: RodStep | SpaceMotionStep) -> Row:
         """Where the markers are; rods lifted into space keep their nodes' numbers."""

@@ -11,14 +11,30 @@ import pandas as pd
 from analysis.fits.fit_worth import errors_beside_baselines, parameter_table
 from analysis.fits.parameter_fit import FitStep, Measurements, Outcome, fit, outcome
 from analysis.validation.series import FITTED
+from pipeline.cases.own_rod import OwnRodCase
 from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
 from pipeline.cases.rod import ActuatorCase
-from pipeline.cases.specimen import Specimen, values_of, with_values
+from pipeline.cases.rod_file import RodFileCase
+from pipeline.cases.specimen import (
+    Planar,
+    Specimen,
+    is_in_space,
+    values_of,
+    with_values,
+)
 from pipeline.formats.series_file import read_series
 from sim.arrays import Floats, Ints
 from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.rod.actuation.actuation import relative
+from sim.rod.moving.motion_sensitivity import (
+    SpaceParameter,
+    refuse_without_tangents,
+    scaled,
+    space_tangents,
+)
+from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.stepping.markers import Marker, marker, observed
+from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.parameters import Parameter, law_tangents
 from sim.rod.stepping.sensitivity import (
     Fitted,
@@ -39,9 +55,11 @@ class RodFitCase:
     ----------
     specimen : what was measured, with the nominal values of its parameters
     measured_path : CSV of quantity, at (time, s), value, u, part; quantities are those
-        of `sim.rod.stepping.markers`; of an actuator curvature (kbar / kbar0), modulus
-        (E / E0)
-    parameters : names of those to fit, see `sim.rod.stepping.parameters`
+        of `sim.rod.stepping.markers`, and markers of a file; of an actuator curvature
+        (kbar / kbar0), modulus (E / E0)
+    parameters : names of those to fit, see `sim.rod.stepping.parameters`; in space
+        those of `sim.rod.moving.motion_sensitivity` with "_times", as each is fitted as
+        a multiple of what the specimen has
     released_from : a load under which a rod was at rest before it was let go at t = 0
     vague : relative u from which a parameter counts as not determined
     synthetic : whether the series was computed rather than measured
@@ -59,8 +77,12 @@ class RodFitCase:
         if not isinstance(self.specimen, Specimen):
             raise ValueError(
                 f"specimen is a {type(self.specimen).__name__}: give a ClampedBeam, an "
-                "OwnRodCase or an ActuatorCase (a robot that settles on its ground has "
-                "a start that no derivative knows)"
+                "OwnRodCase, a RodFileCase or an ActuatorCase (a robot that settles on "
+                "its ground has a start that no derivative knows)"
+            )
+        if isinstance(self.specimen, RodFileCase) and not self.in_space:
+            raise ValueError(
+                "specimen: of rod files fits are in space: set its dimension to 3"
             )
         refuse_unless_positive(self, "vague", of="fit")
         refuse_unless_count(self, "max_steps", of="fit")
@@ -68,9 +90,31 @@ class RodFitCase:
         self._refuse_series()
         self.data.refuse_fewer_than(list(self.parameters))
         self._refuse_release()
+        if self.in_space:
+            refuse_without_tangents(self._space_world, self._options)
+        elif not isinstance(self._flat, ActuatorCase):
+            refuse_what_has_no_tangent(self._flat.world, self._options)
         if not isinstance(self.specimen, ActuatorCase):
-            refuse_what_has_no_tangent(self.specimen.world, self.specimen.options)
             _ = self._markers
+
+    @property
+    def in_space(self) -> bool:
+        return is_in_space(self.specimen)
+
+    @property
+    def _flat(self) -> Planar:
+        assert not isinstance(self.specimen, RodFileCase)  # refused before
+        return self.specimen
+
+    @property
+    def _options(self) -> StepOptions:
+        assert not isinstance(self.specimen, ActuatorCase)  # asked for nowhere else
+        return self.specimen.options
+
+    @property
+    def _space_world(self) -> SpaceWorld:
+        assert isinstance(self.specimen, OwnRodCase | RodFileCase)
+        return self.specimen.space_world
 
     def _refuse_parameters(self) -> None:
         names = list(self.parameters)
@@ -79,7 +123,7 @@ class RodFitCase:
         if not names or len(set(names)) < len(names):
             raise ValueError(f"parameters are {names}: name one or more, each once")
         law_only = isinstance(self.specimen, ActuatorCase)
-        for name, parameter in zip(names, self.fitted, strict=True):
+        for name, parameter in zip(names, self.fitted, strict=not self.in_space):
             if law_only and parameter in (Parameter.MODULUS, Parameter.BETA):
                 raise ValueError(f"parameters: an actuator alone has no {name}")
         for name, value in zip(names, self.nominal.tolist(), strict=True):
@@ -92,9 +136,13 @@ class RodFitCase:
     def _refuse_release(self) -> None:
         if self.released_from is None:
             return
-        if isinstance(self.specimen, ActuatorCase):
+        if self.in_space:
+            raise ValueError(
+                "released_from: in space rods start as drawn: leave it out"
+            )
+        if isinstance(self._flat, ActuatorCase):
             raise ValueError("released_from: an actuator alone carries no load")
-        replace(self.specimen.world, load=self.released_from)  # which checks its nodes
+        replace(self._flat.world, load=self.released_from)  # which checks its nodes
 
     def _refuse_series(self) -> None:
         early = self.series["at"] < 0.0
@@ -117,7 +165,18 @@ class RodFitCase:
 
     @cached_property
     def fitted(self) -> list[Parameter]:
-        return [Parameter(name) for name in self.parameters]
+        """In the plane."""
+        return [] if self.in_space else [Parameter(name) for name in self.parameters]
+
+    @cached_property
+    def _multiplied(self) -> list[SpaceParameter]:
+        """In space."""
+        of = {f"{one.value}_times": one for one in SpaceParameter}
+        for name in set(self.parameters) - set(of):
+            raise ValueError(
+                f"parameters: {name!r} is none in space: choose of {', '.join(of)}"
+            )
+        return [of[name] for name in self.parameters]
 
     @cached_property
     def data(self) -> Measurements:
@@ -128,7 +187,9 @@ class RodFitCase:
     @cached_property
     def nominal(self) -> Floats:
         """(P,) the values that the specimen is described with."""
-        return values_of(self.specimen, self.fitted)
+        if self.in_space:
+            return np.ones(len(self._multiplied))
+        return values_of(self._flat, self.fitted)
 
     @cached_property
     def _quantities(self) -> list[str]:
@@ -141,9 +202,15 @@ class RodFitCase:
 
     @cached_property
     def _markers(self) -> list[Marker]:
-        assert not isinstance(self.specimen, ActuatorCase)
-        rod = self.specimen.world.rod
-        return [marker(name, rod) for name in self._quantities]
+        own: dict[str, Marker] = {}
+        if isinstance(self.specimen, RodFileCase):
+            own = self.specimen.markers
+        if self.in_space:
+            nodes, mass = self._space_world.rod.nodes, self._space_world.rod.mass
+        else:
+            assert not isinstance(self._flat, ActuatorCase)
+            nodes, mass = self._flat.world.rod.nodes, self._flat.world.rod.mass
+        return [own.get(name) or marker(name, nodes, mass) for name in self._quantities]
 
     def predict(self, values: Floats, which: Ints, at: Floats) -> tuple[Floats, Floats]:
         """What would be measured, (m,), and its derivatives (m, P).
@@ -153,7 +220,14 @@ class RodFitCase:
         which : (m,) number of the quantity, in the order of the alphabet
         at : (m,) s
         """
-        specimen = with_values(self.specimen, self.fitted, values)
+        if self.in_space:
+            end = max(float(at.max()), 0.5 * self._options.h)
+            times = dict(zip(self._multiplied, values.tolist(), strict=True))
+            rods = scaled(self._space_world, times)
+            moved = space_tangents(rods, self._options, self._multiplied, end)
+            seen, slopes = observed(moved, self._markers, which, at)
+            return seen, slopes / values
+        specimen = with_values(self._flat, self.fitted, values)
         if isinstance(specimen, ActuatorCase):
             return self._law(specimen, which, at)
         world = specimen.world
@@ -185,7 +259,7 @@ class RodFitCase:
             lambda values: self.predict(values, self._which, at),
             self.nominal,
             self.data,
-            positive=np.array([p.positive for p in self.fitted]),
+            positive=np.array([p.positive for p in self.fitted or self._multiplied]),
             max_steps=self.max_steps,
         )
 

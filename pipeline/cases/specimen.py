@@ -7,6 +7,7 @@ import numpy as np
 
 from pipeline.cases.own_rod import OwnRodCase
 from pipeline.cases.rod import ActuatorCase
+from pipeline.cases.rod_file import RodFileCase
 from sim.arrays import Floats
 from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.rod.gravity import GRAVITY
@@ -40,10 +41,18 @@ class ClampedBeam:
         return World(rod, gravity=(float(x), float(y)), damping=self.damping)
 
 
-Specimen = ClampedBeam | OwnRodCase | ActuatorCase
+Planar = ClampedBeam | OwnRodCase | ActuatorCase
+Specimen = Planar | RodFileCase
 
 
-def values_of(specimen: Specimen, parameters: Sequence[Parameter]) -> Floats:
+def is_in_space(specimen: Specimen) -> bool:
+    """Whether its rods may leave the plane."""
+    if isinstance(specimen, RodFileCase):
+        return specimen.goes_into_space
+    return isinstance(specimen, OwnRodCase) and specimen.dimension == 3
+
+
+def values_of(specimen: Planar, parameters: Sequence[Parameter]) -> Floats:
     """(P,) the values that the specimen is described with."""
     law = None if isinstance(specimen, ClampedBeam) else specimen.actuator
     values = []
@@ -64,8 +73,8 @@ def values_of(specimen: Specimen, parameters: Sequence[Parameter]) -> Floats:
 
 
 def with_values(
-    specimen: Specimen, parameters: Sequence[Parameter], values: Floats
-) -> Specimen:
+    specimen: Planar, parameters: Sequence[Parameter], values: Floats
+) -> Planar:
     """The specimen with other values of the parameters."""
     named = {p: float(v) for p, v in zip(parameters, values, strict=True)}
     if not isinstance(specimen, ActuatorCase):

@@ -9,6 +9,7 @@ from pipeline.formats.rod_entries import Place, RodEntry, RodFile
 from pipeline.scans.reading.units import unit_named
 from sim.arrays import Floats, Ints
 from sim.rod.rod.draft import NEAR, along_arc, along_curve, along_line
+from sim.rod.stepping.markers import Marker
 
 MOST_NODES = 5000
 NUMBER = r"-?[\d.]+(?:e[-+]?\d+)?"
@@ -52,6 +53,17 @@ class RodMarkers:
             f"{name}_{axis}_{self.unit}": float(value)
             for name, place in zip(self.names, at, strict=True)
             for axis, value in zip("xyz", place, strict=False)
+        }
+
+    def weighted(self, x: Floats) -> dict[str, Marker]:
+        """Each of `columns` as weights of the nodes."""
+        weight = np.zeros((len(self.names), len(x)))
+        each = np.arange(len(self.names))
+        weight[each, self.ends[:, 0]] = (1.0 - self.share) / self.metre
+        weight[each, self.ends[:, 1]] += self.share / self.metre
+        names, axes = list(self.columns(x)), x.shape[1]
+        return {
+            name: Marker(weight[k // axes], k % axes) for k, name in enumerate(names)
         }
 
 

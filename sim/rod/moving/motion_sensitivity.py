@@ -17,8 +17,10 @@ matrix of Newton's iteration, and corrected until nothing but rounding is left, 
 that matrix is not quite the derivative.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -56,19 +58,49 @@ class SpaceParameter(Choice):
     TENSION = "tension"  # of all tendons
     FRICTION = "friction"  # of contact with a plane
 
+    @property
+    def positive(self) -> bool:
+        """Whether it makes sense above zero only."""
+        return True
+
+
+def scaled(world: SpaceWorld, times: Mapping[SpaceParameter, float]) -> SpaceWorld:
+    """The world with some parameters so many times what they are."""
+    by = {one: times.get(one, 1.0) for one in SpaceParameter}
+    stiff, dense, pull, tight, rough = (
+        by[SpaceParameter(name)]
+        for name in ("modulus", "density", "gravity", "tension", "friction")
+    )
+    rod, damping, touching = world.rod, world.damping, world.touching
+    rod = replace(
+        rod, stretching=stiff * rod.stretching, bending=stiff * rod.bending,
+        twisting=stiff * rod.twisting, mass=dense * rod.mass,
+        inertia=dense * rod.inertia,
+    )  # fmt: skip
+    alpha = by[SpaceParameter.ALPHA] * damping.alpha
+    damping = replace(damping, alpha=alpha, beta=by[SpaceParameter.BETA] * damping.beta)
+    if touching is not None:
+        touching = replace(touching, friction=rough * touching.friction)
+    x, y, z = world.gravity
+    return replace(
+        world, rod=rod, gravity=(pull * x, pull * y, pull * z), damping=damping,
+        touching=touching,
+        tendons=tuple(replace(t, tension=tight * t.tension) for t in world.tendons),
+    )  # fmt: skip
+
 
 class SpaceTangents(NamedTuple):
     """The motion at one time, and how it changes with P parameters.
 
     Attributes
     ----------
-    x : (n, 3) m
-    dx : (P, n, 3) m, by relative changes of the parameters
-    dv : (P, 3 n + m) m/s, rad/s
+    x, v : (n, 3) m, m/s
+    dx, dv : (P, n, 3) by relative changes of the parameters
     """
 
     time: float
     x: Floats
+    v: Floats
     dx: Floats
     dv: Floats
 
@@ -402,9 +434,8 @@ def space_tangents(
     now, free = at_start(world, options), world.system.free
     dx = np.zeros((len(parameters), len(free)))
     dv = np.zeros_like(dx)
-    n = world.rod.nodes.size
-    yield _told(now, dx.copy(), dv.copy(), n)
-    for _ in range(round(duration / options.h)):
+    yield _told(now, dx, dv)
+    for _ in range(ceil(duration / options.h - 1e-6)):
         effort = Effort()
         after = made(world, options, now, options.h, effort)
         if after is None:
@@ -417,9 +448,11 @@ def space_tangents(
         for p, parameter in enumerate(parameters):
             dx[p], dv[p] = step.solved(dx[p], dv[p], parameter)
         now = after
-        yield _told(now, dx.copy(), dv.copy(), n)
+        yield _told(now, dx, dv)
 
 
-def _told(now: SpaceMoving, dx: Floats, dv: Floats, n: int) -> SpaceTangents:
-    places = dx[:, :n].reshape(len(dx), n // 3, 3)
-    return SpaceTangents(now.time, now.state.x, places, dv)
+def _told(now: SpaceMoving, dx: Floats, dv: Floats) -> SpaceTangents:
+    n, shape = now.state.x.size, (len(dx), *now.state.x.shape)
+    v = now.v[:n].reshape(shape[1:])
+    places, speeds = (by[:, :n].reshape(shape).copy() for by in (dx, dv))
+    return SpaceTangents(now.time, now.state.x, v, places, speeds)

@@ -275,13 +275,15 @@ def _drawn(
 def _guess(world: SpaceWorld, trial: _Trial) -> Floats:
     """(3 n + m,) moves with the last acceleration, of supports where they go.
 
-    What rests on others must be thought to be held on: contact forces of a wire may be
-    a thousand times its weight, so that without them its guess is far within the other.
+    With contacts, the mean velocity of the last step goes on: what they push rings,
+    to and fro from step to step, and twice its velocity would be far within others.
     """
     now, h, rod = trial.now, trial.h, world.rod
     free, n = world.system.free, rod.nodes.size
-    acceleration = now.acceleration + now.push + now.drift * (h / now.last)
-    moves = np.where(free, h * now.v + 0.5 * h * h * acceleration, 0.0)
+    mean = 0.5 * h * (now.acceleration + now.drift * (h / now.last))
+    if now.push.any():
+        mean = -0.5 * now.last * (now.acceleration + now.push)
+    moves = np.where(free, h * (now.v + mean), 0.0)
     if world.drive is not None:
         shift, spun = world.drive.moved(now.time, h)
         moves[:n] = np.where(rod.held, shift, moves[:n].reshape(-1, 3)).ravel()

@@ -6,47 +6,67 @@ error is that of the steps themselves.
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.rod.rod.rod import Rod
-from sim.rod.stepping.sensitivity import Tangents
+
+
+class Moved(Protocol):
+    """A motion at one time, as `sim.rod.stepping.sensitivity.Tangents` tells it."""
+
+    @property
+    def time(self) -> float: ...
+    @property
+    def x(self) -> Floats: ...
+    @property
+    def v(self) -> Floats: ...
+    @property
+    def dx(self) -> Floats: ...
+    @property
+    def dv(self) -> Floats: ...
 
 
 class Marker(NamedTuple):
     """A weighted mean of one coordinate of the nodes.
 
     weight : (n,)
-    axis : 0 for x, 1 for y
+    axis : 0 for x, 1 for y, 2 for z
     """
 
     weight: Floats
     axis: int
 
 
-def marker(name: str, rod: Rod) -> Marker:
-    """x_c, y_c of the centroid, x_tip, y_tip of the last node, x_12 of node 12."""
-    n = len(rod.nodes)
-    found = re.fullmatch(r"([xy])_(c|tip|\d+)", name)
+def marker(name: str, nodes: Floats, mass: Floats) -> Marker:
+    """x_c, y_c of the centroid, x_tip, y_tip of the last node, x_12 of node 12; or z.
+
+    Parameters
+    ----------
+    nodes, mass : (n, 2 or 3) m; (n,) kg
+    """
+    n, axes = len(nodes), "xyz"[: nodes.shape[1]]
+    found = re.fullmatch(rf"([{axes}])_(c|tip|\d+)", name)
     node = n - 1
     if found and found[2].isdigit():
         node = int(found[2])
     if found is None or node >= n:
+        one, last = (", ".join(f"{a}_{k}" for a in axes) for k in (0, n - 1))
         raise ValueError(
-            f"quantity is {name!r}: a rod has x_c, y_c (centroid), x_tip, y_tip (last "
-            f"node) and x_0, y_0 to x_{n - 1}, y_{n - 1}"
+            f"quantity is {name!r}: a rod has {', '.join(f'{a}_c' for a in axes)} "
+            f"(centroid), {', '.join(f'{a}_tip' for a in axes)} (last node) and "
+            f"{one} to {last}"
         )
     weight = np.zeros(n)
     weight[node] = 1.0
     if found[2] == "c":
-        weight = rod.mass / rod.mass.sum()
-    return Marker(weight, "xy".index(found[1]))
+        weight = mass / mass.sum()
+    return Marker(weight, axes.index(found[1]))
 
 
 def observed(
-    motion: Iterable[Tangents], markers: Sequence[Marker], which: Ints, at: Floats
+    motion: Iterable[Moved], markers: Sequence[Marker], which: Ints, at: Floats
 ) -> tuple[Floats, Floats]:
     """Each measurement and its derivatives by the parameters.
 
@@ -60,7 +80,7 @@ def observed(
     (m,) and (m, P)
     """
     values, slopes = np.full(len(at), np.nan), None
-    before: Tangents | None = None
+    before: Moved | None = None
     for now in motion:
         if slopes is None:
             slopes = np.zeros((len(at), len(now.dx)))

@@ -8,6 +8,7 @@ import pytest
 
 from analysis.fits.parameter_fit import FitStep
 from pipeline.cases.rod import ActuatorCase, StarCase
+from pipeline.cases.rod_file import RodFileCase
 from pipeline.cases.rod_fit import FitRecorder, RodFitCase
 from pipeline.cases.specimen import ClampedBeam
 from pipeline.commands.fit_rod import main
@@ -144,6 +145,77 @@ def test_their_uncertainty_is_neither_too_small_nor_too_large(
     draws = np.array([_draw(tmp_path, rng, 2e-4) for _ in range(200)])
     assert 318.3 < draws[:, 0].sum() < 493.1
     assert draws[:, 1].mean() == pytest.approx(1.0, abs=0.05)
+
+
+BEAM = """
+unit: mm
+dimension: 3
+section: {{round: {{diameter: 4}}}}
+material: {{modulus: {modulus}, density: 1100}}
+spacing: 5
+rods: [{{line: [[0, 0, 0], [100, 0, 0]]}}]
+clamps: [{{at: [0, 0, 0]}}]
+gravity: [0, {g}, {g}]
+markers: {{tip: [100, 0, 0]}}
+duration: 0.5
+"""
+
+
+def in_space(tmp_path: Path, text: str = BEAM, **values: Any) -> RodFileCase:
+    path = tmp_path / "beam.yaml"
+    path.write_text(text.format(**{"modulus": 0.85 * MODULUS, "g": -0.1} | values))
+    options = StepOptions(h=5e-3, tolerance=1e-11)
+    return RodFileCase(str(path), damping=Damping(beta=8e-3), options=options)
+
+
+def test_a_swing_in_space_tells_modulus_and_damping(tmp_path: Path) -> None:
+    """Weight that acts at once, askew: Euler and Bernoulli, four modes, both ways."""
+    at, radius = np.linspace(0.02, 0.3, 29), 2e-3
+    omega = ROOTS**2 * 0.5 * radius * np.sqrt(MODULUS / 1100.0) / 0.1**2
+    zeta = 0.5 * BETA * omega
+    sigma = (np.cosh(ROOTS) + np.cos(ROOTS)) / (np.sinh(ROOTS) + np.sin(ROOTS))
+    share = 4.0 * sigma / ROOTS * [1.0, -1.0, 1.0, -1.0]
+    root = omega * np.emath.sqrt(zeta**2 - 1.0)
+    fast, slow = -zeta * omega - root, -zeta * omega + root
+    wave = fast * np.exp(np.outer(at, slow)) - slow * np.exp(np.outer(at, fast))
+    tip = (1.0 - wave / (fast - slow)) @ (-0.1 * share / omega**2)
+    rows = ["quantity,at,value,u,part"]
+    for name in ("tip_y_mm", "tip_z_mm"):
+        told = zip(at.tolist(), (1e3 * tip.real).tolist(), strict=True)
+        rows += [f"{name},{t!r},{y!r},1e-3,fit" for t, y in told]
+    (tmp_path / "swing.csv").write_text("\n".join(rows) + "\n")
+    names = ["modulus_times", "beta_times"]
+    case = RodFitCase(in_space(tmp_path), str(tmp_path / "swing.csv"), names)
+    last, recorder = fitted(case)
+    assert last.p[0] == pytest.approx(1.0 / 0.85, rel=5e-3)
+    assert last.p[1] == pytest.approx(BETA / 8e-3, rel=2e-2)
+    assert recorder.outcome.determined.all()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            {"parameters": ["modulus"]},
+            "'modulus' is none in space: choose of modulus_t",
+        ),
+        ({"released_from": NodeLoad([1], (0.0, 1.0))}, "in space rods start as drawn"),
+    ],
+)
+def test_fits_in_space_that_make_no_sense_are_refused(
+    tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    path = _rows(tmp_path / "s.csv", *["z_tip,0.1,1,0.1,fit"] * 3)
+    values = {"specimen": in_space(tmp_path), "parameters": ["beta_times"]} | change
+    with pytest.raises(ValueError, match=words):
+        RodFitCase(measured_path=path, **values)
+    odd = _rows(tmp_path / "s.csv", *["w_tip,0.1,1,0.1,fit"] * 3)
+    with pytest.raises(ValueError, match="a rod has x_c, y_c, z_c"):
+        RodFitCase(in_space(tmp_path), odd, ["beta_times"])
+    flat = BEAM.replace("dimension: 3", "dimension: 2").replace(", 0]", "]")
+    flat = flat.replace("gravity: [0, {g}, {g}]", "gravity: [0, {g}]")
+    with pytest.raises(ValueError, match="of rod files fits are in space: set its"):
+        RodFitCase(in_space(tmp_path, flat), path, ["beta_times"])
 
 
 def test_the_law_of_an_actuator_is_found_from_its_curvature(

@@ -8,7 +8,11 @@ import pytest
 from sim.arrays import Floats
 from sim.rod.moving.bodies import SphereBody
 from sim.rod.moving.motion import moves
-from sim.rod.moving.motion_sensitivity import SpaceParameter, space_tangents
+from sim.rod.moving.motion_sensitivity import (
+    SpaceParameter,
+    scaled,
+    space_tangents,
+)
 from sim.rod.moving.space_world import MovingSupports, SpaceWorld
 from sim.rod.moving.touching import LevelGround, Touching
 from sim.rod.space.sections import SpaceMaterial, disc, rectangle
@@ -116,6 +120,18 @@ def test_what_is_thrown_at_its_ground_leaves_remainders_of_order_two() -> None:
             for e in (5e-4, 2.5e-4)
         ]
         assert np.log2(left[0] / left[1]) == pytest.approx(2.0, abs=0.1)
+
+
+@pytest.mark.parametrize("parameter", list(SpaceParameter))
+def test_a_world_that_is_scaled_is_one_that_is_made_so(
+    parameter: SpaceParameter,
+) -> None:
+    rubs = parameter is SpaceParameter.FRICTION
+    worlds = [_rubbing({}, 0.3) if rubs else _world({})]
+    worlds.append(_rubbing({parameter: 1.2}, 0.3) if rubs else _world({parameter: 1.2}))
+    own = scaled(worlds[0], {parameter: 1.2})
+    assert _end(own) == pytest.approx(_end(worlds[1]), abs=1e-11)
+    assert np.abs(_end(own) - _end(worlds[0])).max() > 1e-6
 
 
 def test_a_fit_finds_modulus_damping_and_pull_of_a_motion_again() -> None:
