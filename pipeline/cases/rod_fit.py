@@ -34,7 +34,6 @@ from sim.rod.moving.motion_sensitivity import (
 )
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.stepping.markers import Marker, marker, observed
-from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.parameters import Parameter, law_tangents
 from sim.rod.stepping.sensitivity import (
     Fitted,
@@ -42,7 +41,7 @@ from sim.rod.stepping.sensitivity import (
     refuse_what_has_no_tangent,
     tangents,
 )
-from sim.rod.stepping.world import NodeLoad
+from sim.rod.stepping.world import NodeLoad, World
 
 CURVE = 400  # points of a drawn curve
 
@@ -90,11 +89,12 @@ class RodFitCase:
         self._refuse_series()
         self.data.refuse_fewer_than(list(self.parameters))
         self._refuse_release()
-        if self.in_space:
-            refuse_without_tangents(self._space_world, self._options)
-        elif not isinstance(self._flat, ActuatorCase):
-            refuse_what_has_no_tangent(self._flat.world, self._options)
         if not isinstance(self.specimen, ActuatorCase):
+            world, options = self._world, self.specimen.options
+            if isinstance(world, SpaceWorld):
+                refuse_without_tangents(world, options)
+            else:
+                refuse_what_has_no_tangent(world, options)
             _ = self._markers
 
     @property
@@ -107,14 +107,12 @@ class RodFitCase:
         return self.specimen
 
     @property
-    def _options(self) -> StepOptions:
-        assert not isinstance(self.specimen, ActuatorCase)  # asked for nowhere else
-        return self.specimen.options
-
-    @property
-    def _space_world(self) -> SpaceWorld:
-        assert isinstance(self.specimen, OwnRodCase | RodFileCase)
-        return self.specimen.space_world
+    def _world(self) -> World | SpaceWorld:
+        rods = self.specimen
+        if self.in_space and isinstance(rods, OwnRodCase | RodFileCase):
+            return rods.space_world
+        assert not isinstance(rods, ActuatorCase)  # asked for nowhere else
+        return rods.world
 
     def _refuse_parameters(self) -> None:
         names = list(self.parameters)
@@ -203,14 +201,13 @@ class RodFitCase:
     @cached_property
     def _markers(self) -> list[Marker]:
         own: dict[str, Marker] = {}
+        rod = self._world.rod
         if isinstance(self.specimen, RodFileCase):
             own = self.specimen.markers
-        if self.in_space:
-            nodes, mass = self._space_world.rod.nodes, self._space_world.rod.mass
-        else:
-            assert not isinstance(self._flat, ActuatorCase)
-            nodes, mass = self._flat.world.rod.nodes, self._flat.world.rod.mass
-        return [own.get(name) or marker(name, nodes, mass) for name in self._quantities]
+        return [
+            own.get(name) or marker(name, rod.nodes, rod.mass)
+            for name in self._quantities
+        ]
 
     def predict(self, values: Floats, which: Ints, at: Floats) -> tuple[Floats, Floats]:
         """What would be measured, (m,), and its derivatives (m, P).
@@ -220,11 +217,14 @@ class RodFitCase:
         which : (m,) number of the quantity, in the order of the alphabet
         at : (m,) s
         """
-        if self.in_space:
-            end = max(float(at.max()), 0.5 * self._options.h)
+        world = None if isinstance(self.specimen, ActuatorCase) else self._world
+        if isinstance(world, SpaceWorld):
+            assert not isinstance(self.specimen, ActuatorCase)
             times = dict(zip(self._multiplied, values.tolist(), strict=True))
-            rods = scaled(self._space_world, times)
-            moved = space_tangents(rods, self._options, self._multiplied, end)
+            moved = space_tangents(
+                scaled(world, times), self.specimen.options, self._multiplied,
+                max(float(at.max()), 0.5 * self.specimen.options.h),
+            )  # fmt: skip
             seen, slopes = observed(moved, self._markers, which, at)
             return seen, slopes / values
         specimen = with_values(self._flat, self.fitted, values)

@@ -261,6 +261,14 @@ class WaveEntry(Entry):
     start: Coordinate = 0.0
 
 
+class HeightsEntry(Entry):
+    """Heights z over a grid, a row for each x, in space; level beyond it."""
+
+    x: list[Coordinate]
+    y: list[Coordinate]
+    z: list[list[Coordinate]]
+
+
 class GroundEntry(Entry):
     """A plane through (0, height) that rises by `angle` degrees towards +x; or else."""
 
@@ -268,13 +276,15 @@ class GroundEntry(Entry):
     angle: Coordinate = 0.0
     wave: WaveEntry | None = None
     points: Places | None = None
+    heights: HeightsEntry | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Self:
         plane = bool({"height", "angle"} & self.model_fields_set)
-        if plane + (self.wave is not None) + (self.points is not None) > 1:
+        others = self.wave, self.points, self.heights
+        if plane + sum(one is not None for one in others) > 1:
             raise ValueError(
-                "says two grounds: give height and angle, or wave, or points"
+                "says two grounds: give height and angle, wave, points, or heights"
             )
         return self
 

@@ -209,6 +209,8 @@ class _Drawing(RodPlaces):
             )
         if given.points is not None:
             return Terrain([self.place(at) for at in given.points])
+        if given.heights is not None:
+            raise ValueError("ground: heights are of space: say `dimension: 3`")
         return GroundPlane(given.angle, self.m * given.height)
 
     def _pulses(self) -> Pulses | None:

@@ -20,7 +20,7 @@ from sim.rod.contact.ground import Terrain, Wave
 from sim.rod.gravity import GRAVITY
 from sim.rod.moving.beside import body_of
 from sim.rod.moving.bodies import BarBody, Body, HeightField, SphereBody
-from sim.rod.moving.swept_ground import swept
+from sim.rod.moving.swept_ground import swept, tabled
 from sim.rod.moving.touching import LevelGround, OverlapError, Touching
 from sim.rod.rod.draft import NEAR
 from sim.rod.space.clamping import clamped_end, turned_section
@@ -321,6 +321,9 @@ class DrawnInSpace(RodPlaces):
             return swept(Wave(*(self.m * size for size in sizes)))
         if given.points is not None:
             return swept(Terrain([self._height(at) for at in given.points]))
+        if given.heights is not None:
+            table = given.heights
+            return tabled(table.x, table.y, table.z, self.m)
         if not abs(given.angle) <= 80.0:
             raise ValueError(f"ground: angle is {given.angle:g}: choose -80 to 80")
         angle = np.radians(given.angle)

@@ -1,9 +1,9 @@
-"""The ground of the plane in space: its curve z = f(x), level along y."""
+"""Grounds in space: the curve z = f(x) of the plane, level along y, and tables."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
+from scipy.interpolate import PchipInterpolator, RectBivariateSpline
 
 from sim.arrays import Floats
 from sim.rod.contact.ground import Terrain, Wave
@@ -50,3 +50,40 @@ def _through(terrain: Terrain) -> Curve:
         return pieces(inside), on * pieces(inside, 1), on * pieces(inside, 2)
 
     return curve
+
+
+def tabled(
+    x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float]], unit: float
+) -> HeightField:
+    """A height field through a table, smooth (bicubic); level beyond its ends.
+
+    Parameters
+    ----------
+    x, y : (p,), (q,) rising, 4 or more of each
+    z : (p, q) heights
+    unit : of all of them, m
+
+    Raises
+    ------
+    ValueError
+        where the table is none
+    """
+    if min(len(x), len(y)) < 4 or [len(row) for row in z] != [len(y)] * len(x):
+        raise ValueError(
+            f"ground: heights z of {len(z)} rows for {len(x)} x and {len(y)} y: give a "
+            "row for each x, of one height for each y, at 4 or more of both"
+        )
+    for name, values in (("x", x), ("y", y)):
+        if (np.diff(values) <= 0.0).any():
+            raise ValueError(f"ground: heights: {name} must rise from place to place")
+    at = [unit * np.array(values) for values in (x, y)]
+    spline = RectBivariateSpline(*at, unit * np.array(z))
+
+    def surface(u: Floats, v: Floats) -> Floats:
+        p, q = (np.clip(w, own[0], own[-1]) for w, own in zip((u, v), at, strict=True))
+        orders = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
+        found = [spline.ev(p, q, i, j) for i, j in orders]
+        on = [((p == u) | (i == 0)) & ((q == v) | (j == 0)) for i, j in orders]
+        return np.array(found) * on
+
+    return HeightField(surface)

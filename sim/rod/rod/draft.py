@@ -22,9 +22,12 @@ def along_line(corners: Floats, spacing: float) -> Floats:
     """(n, 2) points on straight pieces between corners, which are among them."""
     pieces = [corners[:1]]
     for a, b in pairwise(corners):
-        share = np.linspace(
-            0.0, 1.0, _pieces(float(np.linalg.norm(b - a)), spacing) + 1
-        )[1:]
+        far = float(np.linalg.norm(b - a))
+        if not far:
+            raise ValueError(
+                "two points of a line in a row are the same: leave one out"
+            )
+        share = np.linspace(0.0, 1.0, _pieces(far, spacing) + 1)[1:]
         pieces.append(a + share[:, None] * (b - a))
     return np.concatenate(pieces)
 

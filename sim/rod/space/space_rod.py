@@ -144,9 +144,10 @@ def _refuse_bad_bends(nodes: Floats, edges: Ints, bends: Ints) -> None:
                 f"{begin}: name edges that follow each other"
             )
         if 1.0 + one * other * (t[e] @ t[f]) <= FOLDED:
+            at = ", ".join(f"{value:g}" for value in nodes[end])
             raise ValueError(
-                f"rod: bend {b} at node {end} turns back by 180 degrees: move node "
-                f"{head}"
+                f"rod: bend {b} at node {end}, ({at}) m, turns back by 180 degrees: "
+                f"move node {head}"
             )
 
 

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 from pipeline.cases.rod_file import RodFileCase
 from pipeline.commands.schema import main as schema
+from pipeline.commands.simulate import main as simulate
 from pipeline.results.moving_shape import read_moving_shape
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
@@ -26,6 +27,7 @@ BEAM: dict[str, Any] = {
     "rods": [{"line": [[0, 0, 0], [0, 50, 0]]}],
     "clamps": [{"at": [0, 0, 0]}],
 }
+FLAT = [[0] * 4] * 4
 LENGTH, SIDES = 0.05, (2e-3, 10e-3)
 
 
@@ -142,6 +144,67 @@ def test_the_ground_of_a_rod_in_space_is_drawn_below_it(
     assert abs(shape.axes[2 if dimension == 3 else 1] @ [0, 0, 1]) == 1.0
 
 
+def test_a_table_of_heights_is_the_field_it_was_read_from(tmp_path: Path) -> None:
+    """Distances from a wave, each way along the grid, at order 4 of its spacing."""
+    rod = [{"line": [[30, 30, 60], [60, 30, 60]]}]
+    wave = {"amplitude": 6, "wavelength": 200, "start": 40}
+    content = {**BEAM, "clamps": [], "rods": rod}
+    grounds = [{"wave": wave}]
+    for spacing in (10, 5):
+        at = np.arange(-100, 201, spacing)
+        z = 6.0 * np.sin(2.0 * np.pi * (at[:, None] + 40) / 200) + 0.0 * at
+        table = {"x": at.tolist(), "y": at.tolist(), "z": z.tolist()}
+        grounds.append({"heights": table})
+    turned = {"x": at.tolist(), "y": at.tolist(), "z": z.T.tolist()}
+    grounds.append({"heights": turned})
+    x = np.array([[0.01 * k, 0.02, 0.013 + 0.001 * k] for k in range(9)])
+    found = []
+    for ground in grounds:
+        touching = made(tmp_path, {**content, "ground": ground}).space_world.touching
+        assert touching is not None
+        across = x[:, [1, 0, 2]] if ground is grounds[-1] else x
+        far, out = touching.bodies[0].distance(across)
+        found.append((far, out[:, [1, 0, 2]] if ground is grounds[-1] else out))
+    off = [np.abs(far - found[0][0]).max() for far, _ in found]
+    assert off[2] < 1e-8
+    assert 10.0 < off[1] / off[2] < 25.0
+    assert off[3] == pytest.approx(off[2])
+    assert_allclose(found[3][1], found[0][1], atol=1e-5)
+    flat = {"rods": [{"line": [[0, 40], [40, 40]]}], "ground": grounds[-1]}
+    with pytest.raises(ValueError, match="heights are of space"):
+        made(tmp_path, {**SLAB, **flat})
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"rods": [{"line": [[0, 0, 0], [0, 0, 0]]}]}, "points of a line in a row are"),
+        (
+            {"rods": [{"curve": [[0, 0, 0], [0, 20, 0], [0, 0, 0]]}]},
+            "(0, 20, 0) mm, turns back by 180 degrees",
+        ),
+        (
+            {"tendons": [{"rod": 0, "offset": [3, 0], "tension": 1}]},
+            "tendons[0]: at 0 of its length it is 3 and 0 off the axis, outside",
+        ),
+        (
+            {"rods": [{"line": [[x, 0, 0], [x, 50, 0]]} for x in (0, 1)], "ground": {}},
+            "rods[0] starts 1 mm within rods[1], near",
+        ),
+    ],
+)
+def test_the_command_refuses_what_no_rod_in_space_is_in_one_line(
+    values: dict[str, Any], words: str, project: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    (project / "rod.json").write_text(json.dumps({**BEAM, "clamps": [], **values}))
+    assert simulate(["case=rod_file", "case.path=rod.json"]) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.startswith("error: ")
+    assert said.count("\n") == 1
+
+
 def test_waves_and_steps_are_grounds_in_the_unit_of_the_file(tmp_path: Path) -> None:
     content = {**SLAB, "rods": [{"line": [[0, 40], [40, 40]]}], "duration": 0.02}
     steps = [[-50, 0], [9, 0], [10, 15], [50, 15]]
@@ -227,6 +290,14 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (
         {"bodies": [{"bar": {"begin": [9, 9, 9], "end": [9, 9, 9], "radius": 1}}]},
         "make a sphere",
+    ),
+    (
+        {"ground": {"heights": {"x": [0, 1, 2, 3], "y": [0, 1], "z": [[0, 0]] * 4}}},
+        "heights z of 4 rows for 4 x and 2 y: give a row for each x",
+    ),
+    (
+        {"ground": {"heights": {"x": [0, 1, 1, 3], "y": [0, 1, 2, 3], "z": FLAT}}},
+        "heights: x must rise",
     ),
     ({"ground": {"angle": 85}}, "angle is 85: choose -80 to 80"),
     ({"ground": {"angle": 5, "points": [[0, 0], [1, 1]]}}, "says two grounds"),
