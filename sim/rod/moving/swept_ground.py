@@ -76,14 +76,14 @@ def tabled(
     for name, values in (("x", x), ("y", y)):
         if (np.diff(values) <= 0.0).any():
             raise ValueError(f"ground: heights: {name} must rise from place to place")
-    at = [unit * np.array(values) for values in (x, y)]
-    spline = RectBivariateSpline(*at, unit * np.array(z))
+    at = unit * np.array(x), unit * np.array(y)
+    spline = RectBivariateSpline(at[0], at[1], unit * np.array(z))
 
     def surface(u: Floats, v: Floats) -> Floats:
         p, q = (np.clip(w, own[0], own[-1]) for w, own in zip((u, v), at, strict=True))
         orders = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
         found = [spline.ev(p, q, i, j) for i, j in orders]
         on = [((p == u) | (i == 0)) & ((q == v) | (j == 0)) for i, j in orders]
-        return np.array(found) * on
+        return np.asarray(np.array(found) * on)
 
     return HeightField(surface)
