@@ -189,10 +189,13 @@ def test_a_table_of_heights_is_the_field_it_was_read_from(tmp_path: Path) -> Non
         ),
         (
             {
-                "rods": [{"line": [[0, 0, z], [0, 50, z]]} for z in (9, 10)],
+                "rods": [
+                    {"line": [[0, 0, 10], [0, 50, 10]]},
+                    {"line": [[-20, 22, 11], [20, 22, 11]]},
+                ],
                 "ground": {},
             },
-            "rods[0] starts 1 mm within rods[1], near",
+            "mm within rods[1], near (",
         ),
     ],
 )
