@@ -13,7 +13,7 @@ import numpy as np
 from sim.arrays import Floats, Ints
 
 
-class Moved(Protocol):
+class Differentiated(Protocol):
     """A motion at one time, as `sim.rod.stepping.sensitivity.Tangents` tells it."""
 
     @property
@@ -66,7 +66,7 @@ def marker(name: str, nodes: Floats, mass: Floats) -> Marker:
 
 
 def observed(
-    motion: Iterable[Moved], markers: Sequence[Marker], which: Ints, at: Floats
+    motion: Iterable[Differentiated], markers: Sequence[Marker], which: Ints, at: Floats
 ) -> tuple[Floats, Floats]:
     """Each measurement and its derivatives by the parameters.
 
@@ -80,7 +80,7 @@ def observed(
     (m,) and (m, P)
     """
     values, slopes = np.full(len(at), np.nan), None
-    before: Moved | None = None
+    before: Differentiated | None = None
     for now in motion:
         if slopes is None:
             slopes = np.zeros((len(at), len(now.dx)))
