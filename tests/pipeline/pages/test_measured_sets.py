@@ -1,5 +1,6 @@
 """The coverage of measured sets in the report: by set, and in their mean."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from pipeline.pages.measured_sets import coverages, measured_sets
 from pipeline.pages.report import write_report
 from pipeline.store.files import write_json
 from pipeline.store.runs import Job
+from tests.pipeline.conftest import ROOT
+from tests.pipeline.figure_runs import measured_row
 
 
 def compared(folder: Path, name: str, inside: dict[str, float]) -> dict[str, Any]:
@@ -54,3 +57,34 @@ def test_coverage_is_by_set_and_in_their_mean(tmp_path: Path) -> None:
 
 def test_without_records_there_is_no_coverage() -> None:
     assert coverages([{}, {}]) is None
+
+
+@pytest.mark.long
+def test_the_docs_have_the_coverage_table_of_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every set compared with the prediction that is committed of it."""
+    monkeypatch.chdir(ROOT)
+    docs = (ROOT / "docs" / "measured.md").read_text()
+    lines = docs[docs.index("## Coverage") : docs.index("## nist_spheres")].splitlines()
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:4]]
+        for line in lines
+        if " % (" in line
+    ]
+    told = {cells[0]: cells[1:] for cells in rows if len(cells) == 3}
+    jobs = []
+    for name in (name for name in told if name != "mean"):
+        measured_row(name, tmp_path / name)
+        job = Job("measured", name, {"step": "measured", "name": name}, {}, {}, (), {})
+        own = {"status": "finished", "directory": tmp_path / name}
+        jobs.append({**_state(job, {}, tmp_path), **own})
+    text = write_report(jobs, [], tmp_path).read_text()
+    table = text[text.index("each record counted once") :].split("</table>")[0]
+    found = [
+        [re.sub(r"\s*<[^>]*>\s*", "", cell) for cell in row.split("</td>")[:3]]
+        for row in table.split("<tr>")[2:]
+    ]
+    shown = {name.replace("mean of the sets", "mean"): own for name, *own in found}
+    assert len(shown) == 6
+    assert told == shown
