@@ -213,8 +213,10 @@ def _heights(
         label = f"{scale * float(str(value)):g}"
         x, y = 1e3 * rows["height"], 1e3 * rows["load"]
         ax.plot(x, y, dash, color=colour, label=label)
-    columns = 2 if table["value"].nunique() > 3 else 1  # above the curves
-    ax.legend(title=name, ncols=columns, handlelength=1.6, columnspacing=0.8)
+    few = table["value"].nunique() < 4  # between the curves, else above them
+    place = "upper center" if few else "best"
+    look = {"handlelength": 1.6, "columnspacing": 0.8}
+    ax.legend(title=name, loc=place, ncols=1 if few else 2, **look)
     ax.set_xlabel("height $z$ (mm)")
     ax.set_ylabel("load (mN)")
     put_letter(ax, letter)

@@ -142,14 +142,23 @@ def _table(name: str, caption: str, rows: Jobs) -> PaperTable:
         {line["source"]: line["S_u"] for line in row["compared"]["budget"]}
         for row in rows
     ]
+    power = _power_of(each)
     body = [
         [
             source.replace("u_val", r"$u_{\mathrm{val}}$"),
-            *(rounded(float(one.get(source, np.nan)), 2) for one in each),
+            *(rounded(float(one.get(source, np.nan)) / 10.0**power, 2) for one in each),
         ]
         for source in sources
     ]
-    return PaperTable(name, caption, ["source", *(row["name"] for row in rows)], body)
+    named = [rf"{row['name']} ($10^{{{power}}}$)" for row in rows]
+    return PaperTable(name, caption, ["source", *named], body)
+
+
+def _power_of(columns: Sequence[Mapping[str, float]]) -> int:
+    """The one power of ten in which all numbers of a table are told."""
+    sizes = [abs(u) for column in columns for u in column.values() if np.isfinite(u)]
+    largest = max(sizes, default=0.0)
+    return int(np.floor(np.log10(largest))) if largest > 0.0 else 0
 
 
 def availability(rows: Jobs, archive: str, digests: Mapping[str, str]) -> str:

@@ -194,3 +194,14 @@ def test_an_archive_is_named_by_its_digest_and_an_old_one_is_not(tmp_path: Path)
 def test_without_latex_nothing_is_compiled(monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert compilers("draft") == []
+
+
+def test_a_budget_is_told_in_one_power_of_ten_a_column_header_says_which(finished):
+    jobs, comparisons, _ = finished
+    tables = [b for b in drafted(jobs, comparisons).blocks if hasattr(b, "heads")]
+    (table,) = [b for b in tables if b.heads[0] == "source"]
+    power = int(table.heads[1].partition("10^{")[2].partition("}")[0])
+    rows = {row[0]: float(row[1]) * 10.0**power for row in table.rows}
+    for line in comparisons[0]["budget"]:
+        name = line["source"].replace("u_val", r"$u_{\mathrm{val}}$")
+        assert rows[name] == pytest.approx(line["S_u"], rel=0.06)
