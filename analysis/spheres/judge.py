@@ -76,7 +76,7 @@ def _spread_of_cap(cap: float) -> float:
 
 def fault(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     """Return why this is no sphere, with the number that decides, or None."""
-    return _too_little(c, options) or _strip(c) or _other_surface(c, options)
+    return _too_little(c, options) or _strip(c, options) or _other_surface(c, options)
 
 
 def _too_little(c: SphereCandidate, options: PickOptions) -> Rejected | None:
@@ -104,7 +104,7 @@ def _too_little(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     return None
 
 
-def _strip(c: SphereCandidate) -> Rejected | None:
+def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     """Whether it is a strip of something else, such as a tube or a finger."""
     points, width = len(c.points), c.spread / _spread_of_cap(c.cap)
     if width < JUDGE.narrow:
@@ -112,7 +112,8 @@ def _strip(c: SphereCandidate) -> Rejected | None:
             RejectionReason.STRIP,
             f"as wide as {width:.2f} of a cap, not {JUDGE.narrow}",
         )
-    most = JUDGE.beyond if width < JUDGE.narrow_beyond else JUDGE.beyond_wide
+    wide = FUSED.beyond_wide if options.fused else JUDGE.beyond_wide
+    most = JUDGE.beyond if width < JUDGE.narrow_beyond else wide
     beyond, most = c.beyond / points, most + JUDGE.chance_beyond / points
     if beyond > most:
         return c.rejected(

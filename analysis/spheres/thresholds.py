@@ -162,7 +162,6 @@ class SharedThresholds:
     # ratio of variances from which its causes are asked; below, chance may be it
     strong: float = 2.0  # views
     surer: float = 1.5  # times that: such a ratio by components of variance; custom
-    cells: float = 3.0  # that a ball shows, over unknowns of its form; custom
 
 
 @dataclass(frozen=True)
@@ -199,6 +198,9 @@ class FusedThresholds:
     rougher: float = 1.5  # times the rms that may differ from ball to ball; sizes
     cap: float = 0.08  # smallest visible share of a ball; sizes
     doubt: float = 1.5  # times the sd of a free radius, as errors are shared; sizes
+    # as `JUDGE.beyond_wide`: fusing closes the surface beside balls, 0.67 of points on
+    # them; a tube's end has 0.83 by its geometry; sizes
+    beyond_wide: float = 0.75
 
 
 @dataclass(frozen=True)

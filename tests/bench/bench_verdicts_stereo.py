@@ -2,13 +2,16 @@
 
 Run by hand: python -m tests.bench.bench_verdicts_stereo [SCANS] [SEED]
 
-Each print of a random mechanism is scanned by rays and picked, with views told apart.
+Each print of a random mechanism is scanned by rays, picked with views told apart and
+merged, and judged; every fourth once more with a link 2 % too long. "exact" judges the
+true centres by a covariance of next to nothing: no covariance of a scan finds more.
 """
 
 import sys
 import time
 
 import numpy as np
+from scipy.stats import binomtest
 
 from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions
@@ -25,6 +28,8 @@ from tests.helpers.stereo_scanner import Rod, Scene, StereoScanner, scanned
 
 NODES, RADIUS = 12, 6.0
 SCANNER = StereoScanner(scale_sd=UNCERTAINTY.scan_scale_sd)
+EXACT = 1e-6 * np.eye(3 * NODES)  # mm^2
+Verdicts = dict[str, Verdict | None]  # None where not all balls are found
 
 
 def apart(nodes_mm: Floats) -> float:
@@ -33,8 +38,8 @@ def apart(nodes_mm: Floats) -> float:
     return float((gaps + 1e9 * np.eye(len(gaps))).min())
 
 
-def verdict(seed: int, fault: bool) -> Verdict | None:
-    """Of a print whose balls stand apart; None where one is not found."""
+def verdicts(seed: int, fault: bool) -> Verdicts:
+    """Of a print whose balls stand apart, by how it was picked."""
     rng = np.random.default_rng([28, seed])
     mechanism, initial = random_mechanism(NODES, rng)
     while apart(mechanism.nodes_mm) < 2.5 * RADIUS or not any(
@@ -45,24 +50,43 @@ def verdict(seed: int, fault: bool) -> Verdict | None:
     true = print_and_scan(mechanism, nodes, rng, np.zeros((NODES, 3))).true_mm
     rods = [Rod(true[i], true[j], 0.4 * RADIUS) for i, j in mechanism.pairs]
     scan = scanned(Scene(true, RADIUS, rods), SCANNER, rng)
-    picks = find_spheres(scan.points, PickOptions(radius_mm=RADIUS), scan.view)
-    if len(picks.spheres) != NODES:
-        return None
-    return judge(
-        mechanism, initial, picks.centres, covariance=picks.covariance
-    ).comparison.verdict
+    found: Verdicts = {}
+    for name, view in (("views", scan.view), ("merged", None)):
+        picks = find_spheres(scan.points, PickOptions(radius_mm=RADIUS), view)
+        found[name] = None
+        if len(picks.spheres) == NODES:
+            judged = judge(
+                mechanism, initial, picks.centres, covariance=picks.covariance
+            )
+            found[name] = judged.comparison.verdict
+    judged = judge(mechanism, initial, scan.centres, covariance=EXACT)
+    return {**found, "exact": judged.comparison.verdict}
+
+
+def share(found: list[Verdict | None]) -> str:
+    """Share called different of the prints all of whose balls were found, and 95 %."""
+    judged = [verdict for verdict in found if verdict is not None]
+    differ = judged.count(Verdict.DIFFERS)
+    low, high = binomtest(differ, len(judged)).proportion_ci() if judged else (0, 1)
+    return (
+        f"{100 * differ / max(len(judged), 1):.1f} % ({100 * low:.1f} to "
+        f"{100 * high:.1f}), {differ} of {len(judged)}; {found.count(None)} not all "
+        f"balls found, {found.count(Verdict.CANNOT_TELL)} cannot tell"
+    )
 
 
 def main(scans: int, seed: int) -> None:
-    """Print the counts of verdicts of true simulations and of links 2 % too long."""
-    for fault in (False, True):
-        counts: dict[str, int] = {}
-        for number in range(seed, seed + (scans // 5 if fault else scans)):
-            found = verdict(number, fault)
-            name = "not all balls found" if found is None else found.value
-            counts[name] = counts.get(name, 0) + 1
-            print("2 % longer link" if fault else "true simulation", counts, flush=True)
-    print(f"CPU {time.process_time():.0f} s")
+    """Print the shares called different of true simulations and of longer links."""
+    rows: dict[tuple[str, str], list[Verdict | None]] = {}
+    for number in range(seed, seed + scans):
+        for fault in (False, True)[: 1 + (number % 4 == 0)]:
+            kind = "2 % longer link" if fault else "true simulation"
+            for name, found in verdicts(number, fault).items():
+                rows.setdefault((kind, name), []).append(found)
+        if (number - seed) % 10 == 9 or number == seed + scans - 1:
+            for (kind, name), every in sorted(rows.items()):
+                print(f"{kind}, {name}: {share(every)}")
+            print(f"CPU {time.process_time():.0f} s", flush=True)
 
 
 if __name__ == "__main__":

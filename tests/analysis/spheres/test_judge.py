@@ -128,6 +128,19 @@ def test_a_cap_whose_surface_goes_on_with_more_points_is_the_tip_of_something(
     assert "goes on" in wrong.detail
 
 
+def test_a_mesh_may_close_its_surface_beside_a_ball(rng: np.random.Generator) -> None:
+    """With 0.67 of the ball's points; the end of a tube of its radius has 0.83."""
+    c = sphere_of(rng, 3_000)
+    for share, is_sphere in ((0.67, True), (0.83, False)):
+        rising = int(3_000 * share / (1.0 + share))
+        height, used = c.fit.height.copy(), c.fit.used.copy()
+        height[:rising], used[:rising] = 1.0, False
+        rises = replace(c, fit=replace(c.fit, height=height, used=used))
+        wrong = fault(rises, PickOptions(6.0, fused="fused mesh"))
+        assert (wrong is None) == is_sphere
+        assert fault(rises, PickOptions(6.0)) is not None
+
+
 def test_a_strip_goes_on_where_its_surface_faces_the_centre(
     rng: np.random.Generator,
 ) -> None:
