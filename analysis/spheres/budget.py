@@ -3,8 +3,8 @@
 Points alone give each centre A^-1 B A^-1 (`fit`), and views that were placed tie them
 together (`views`). Where balls or views show that neighbouring points share errors
 (`shared_errors`), components of variance are learnt from what is left on all balls
-(`components`) and what centres and motions make of them takes its place. Where too few
-balls tell, variances are multiplied.
+(`components`) and what centres and motions make of them takes its place. Of meshes,
+whose lines of sight are lost, and where too few balls tell, variances are multiplied.
 """
 
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from analysis.spheres.picks import ErrorComponent, Excess, FusionBias, PickOptio
 from analysis.spheres.shared_errors import (
     largest,
     of_cells,
+    of_degree_1,
     of_radii,
     of_views,
 )
@@ -66,7 +67,7 @@ def with_shared_errors(
     joint : the same with the blocks it was made of, if all centres are tied
     seen : points of each ball where their views belong, and their views if known
     origins : where the scanner stood, or the strength of views by direction; None where
-        errors have no lines of sight but raise surfaces along their normals
+        there are no lines of sight
     doubt : (3 m, 3 m) covariance of what was taken back, part of that of points
     """
     plain = of_points(accepted, None if joint is None else joint[0])
@@ -74,7 +75,7 @@ def with_shared_errors(
     telling = largest(of_cells(accepted) + of_radii(accepted) + (apart or []))
     if telling is None:
         return SharedErrors(plain, None, (), None)
-    if len(accepted) >= PATCHES.fewest:
+    if origins is not None and len(accepted) >= PATCHES.fewest:
         cut = patches(accepted, *seen, origins)
         found = learnt(cut, _motions(cut, joint))
         if found is not None:
@@ -87,6 +88,9 @@ def with_shared_errors(
                 excess = Excess("what is left on balls", ratio, 0.0)
                 sd = None if joint else _radius_sd(found, accepted)
                 return SharedErrors(covariance, excess, found.told, sd)
+    if telling.ratio >= SHARED.strong:
+        forms = [x - c.fit.centre for c, x in zip(accepted, seen[0], strict=True)]
+        telling = of_degree_1(accepted, forms) or telling
     return SharedErrors(plain * telling.ratio, telling, (), None)
 
 
@@ -145,7 +149,7 @@ def _radius_sd(found: Components, accepted: list[SphereCandidate]) -> float:
 
 
 def budget(
-    shared: SharedErrors,
+    covariance: Floats,
     accepted: list[SphereCandidate],
     tied: bool,
     options: PickOptions,
@@ -157,10 +161,8 @@ def budget(
     ----------
     tied : whether views were placed
     """
-    covariance = shared.covariance
     if bias is not None and accepted:
-        learnt_too = bool(shared.components)  # they hold what balls differ by
-        covariance = covariance + of_fused_radii(accepted, bias, learnt_too)
+        covariance = covariance + of_fused_radii(accepted, bias)
     floor = options.repeatability_mm**2
     if not tied:
         floor += options.registration_mm**2

@@ -6,16 +6,16 @@ are known, are b; the errors f have the covariance
     C = sum t_k C_k,  t_k >= 0
 
 of what a scanner and a print may do: noise of points; what patches err by apart; in
-each view fields along its lines of sight, or normals where there are none, correlated
-over lengths of a third of a radius to five radii; balls of a form of their own (degree
-2, or over a third of a radius) or size; and what all views err by alike, by the angle
-at which they see the surface. Where views are merged, their misplacements are a
-component as well. The t_k are those of restricted maximum likelihood: what is left of
-y, when what X explains is taken from it, is most likely (`likeliest`). Centres that
-follow from y by a matrix J then err by J C J' = S. Few balls tell the t_k badly, and a
-squared error over a variance that is itself estimated is more than one in the mean: of
-k squares, k / (k - 2). To second order in what the t_k err by, of covariance V, it is
-one with
+each view fields along its lines of sight that are correlated over lengths of a third
+of a radius to five radii; balls of a form of their own (degree 2, or over a third of a
+radius) or size; and what all views err by alike, by the angle at which they see the
+surface. Where views are merged, their misplacements are a component as well. The t_k
+are those of restricted maximum likelihood: what is left of y, when what X explains is
+taken from it, is most likely (`likeliest`). Centres that follow from y by a matrix J
+then err by J C J' = S. Few balls tell the t_k badly, and a squared
+error over a variance that is itself estimated is more than one in the mean: of k
+squares, k / (k - 2). To second order in what the t_k err by, of covariance V, it is one
+with
 
     S + sum V_kl S_k S^-1 S_l,  V^-1 = tr(P C_k P C_l) / 2
 
@@ -162,18 +162,14 @@ def _each(p: Patches, A: Floats | None) -> Iterator[tuple[str, Floats]]:
     A = np.zeros((len(p.ball), 0)) if A is None else A
     yield "noise of points", _apart(p, A, p.white)
     yield "patches apart", _apart(p, A, (p.seen**2).sum(axis=1))
-    way = "normals" if p.blind else "lines of sight"
     for length in PATCHES.lengths:
-        yield f"{way}, over {length:g} radii", _fields(p, A, length)
+        yield f"lines of sight, over {length:g} radii", _fields(p, A, length)
     for name, function in FORMS.items():
         yield name, _forms(p, A, function)
-    alike = A.T @ p.share.sum(axis=1)
-    yield "all views alike, radius", np.outer(alike, alike)
-    if p.blind:
-        return
     steep = 1.0 / np.maximum(p.cos, PATCHES.steepest) ** 2
-    alike = A.T @ (p.share * steep).sum(axis=1)
-    yield "all views alike, steep surfaces", np.outer(alike, alike)
+    alike = A.T @ np.stack([p.share.sum(axis=1), (p.share * steep).sum(axis=1)], axis=1)
+    yield "all views alike, radius", np.outer(alike[:, 0], alike[:, 0])
+    yield "all views alike, steep surfaces", np.outer(alike[:, 1], alike[:, 1])
     if p.merged:
         shift = A.T @ _of_views(p, p.u)
         yield "views, misplaced", shift @ shift.T

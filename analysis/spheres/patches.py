@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.spheres.biweight import BLIND, seen_at
+from analysis.spheres.biweight import seen_at
 from analysis.spheres.cells import cells
 from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.thresholds import BIWEIGHT, PATCHES, SIGHTS
@@ -26,8 +26,7 @@ class Patches:
     height: Floats  # (n,) mm by which an error of the whole patch would raise it
     white: Floats  # (n,) mm^2: variance of that if points err independently
     share: Floats  # (n, v) part of each view in it; rows sum to one
-    # (n, v) of the angle between normal and line of sight; ones where there are none
-    cos: Floats
+    cos: Floats  # (n, v) of the angle between normal and line of sight
     radius: float  # mm
     merged: bool  # whether views are known by their directions alone
 
@@ -41,11 +40,6 @@ class Patches:
         )  # fmt: skip
 
     @property
-    def blind(self) -> bool:
-        """Whether errors have no lines of sight and raise patches along normals."""
-        return bool((self.cos == 1.0).all())
-
-    @property
     def seen(self) -> Floats:
         """(n, v) how much an error along a view's lines of sight raises the patch."""
         return self.share * self.cos
@@ -55,7 +49,7 @@ def patches(
     accepted: list[SphereCandidate],
     points: list[Floats],
     view: list[Ints] | None,
-    origins: Floats | None,
+    origins: Floats,
 ) -> Patches:
     """Cut the balls into patches.
 
@@ -64,25 +58,19 @@ def patches(
     points : of each ball (k, 3) the points of its fit where their views belong, mm
     view : of each ball (k,) the view of each point; None where views are not known
     origins : (v, 3) where the scanner stood, mm; where views are not known their
-        directions times how many points each sees; None where there are no lines of
-        sight, as in meshes
+        directions times how many points each sees
     """
     rows = []
     for number, (c, x) in enumerate(zip(accepted, points, strict=True)):
         of_view = np.zeros(len(x), np.int64) if view is None else view[number]
-        sight = None
-        if view is not None:
-            sight = BLIND if origins is None else x - origins[of_view]
+        sight = None if view is None else x - origins[of_view]
         rows.append(_cut(number, c, *_heights(c, x, sight), of_view))
     ball, u, weight, height, white, seen = (
         np.concatenate([row[k] for row in rows]) for k in range(6)
     )
     radius = accepted[0].fit.radius
     at = np.array([c.fit.centre for c in accepted])[ball] + radius * u
-    if origins is None:
-        share = (seen[:, None] == np.arange(seen.max() + 1)).astype(np.float64)
-        cos = np.ones_like(share)
-    elif view is None:
+    if view is None:
         share, cos = _shared(u, origins)
     else:
         share = (seen[:, None] == np.arange(len(origins))).astype(np.float64)
@@ -98,13 +86,12 @@ def _heights(
 
     Parameters
     ----------
-    sight : (k, 3) from the scanner to each, or (0, 3) where there are no lines of
-        sight; None where the points are those of the fit
+    sight : (k, 3) from the scanner to each, if that is known
     """
     if sight is None:
         u = x - c.fit.centre
         return u / np.linalg.norm(u, axis=1)[:, None], c.fit.height[c.fit.used]
-    d = BLIND if not len(sight) else sight / np.linalg.norm(sight, axis=1)[:, None]
+    d = sight / np.linalg.norm(sight, axis=1)[:, None]
     return seen_at(x, d, np.append(c.fit.centre, c.fit.radius))
 
 

@@ -7,14 +7,18 @@ views were placed, and free radii of balls that were made alike. Each is a ratio
 variances, one where there are none, and counts where chance alone hardly leads to it.
 
 Where one counts, components of variance are learnt (`budget`). Where they cannot be, as
-of few balls, the covariance of all centres is multiplied by the largest ratio.
+of meshes, the covariance of all centres is multiplied by the largest ratio; where that
+is large, by the ratio of errors of degree 1 on a ball, which move its centre: the
+geometric mean of those of degrees 0 and 2 beside them (`form`).
 """
 
 import numpy as np
 
+from analysis.spheres.form import form_ratio
 from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.picks import Excess
 from analysis.spheres.thresholds import SHARED
+from sim.arrays import Floats
 
 
 def largest(found: list[Excess]) -> Excess | None:
@@ -32,6 +36,24 @@ def largest(found: list[Excess]) -> Excess | None:
     told = " and ".join(e.learnt for e in found)
     both = Excess(told, float(weights @ ratios / weights.sum()), sd)
     return both if both.counts else None
+
+
+def of_degree_1(accepted: list[SphereCandidate], points: list[Floats]) -> Excess | None:
+    """By the form and the radii of balls; None where too few show their form.
+
+    Parameters
+    ----------
+    points : of each sphere (k, 3), less its centre, mm
+    """
+    each = [form_ratio(c, x) for c, x in zip(accepted, points, strict=True)]
+    form = np.array([ratio for ratio in each if ratio is not None])
+    if len(form) < SHARED.fewest:
+        return None
+    ratio, sd = float(form.mean()), float(form.std(ddof=1) / np.sqrt(len(form)))
+    for radii in of_radii(accepted):
+        ratio = float(np.sqrt(ratio * radii.ratio))
+    least = max(cells.ratio for cells in of_cells(accepted))
+    return Excess("the form of balls", max(ratio, least, 1.0), sd)
 
 
 def of_cells(accepted: list[SphereCandidate]) -> list[Excess]:

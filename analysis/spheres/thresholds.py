@@ -162,6 +162,7 @@ class SharedThresholds:
     # ratio of variances from which its causes are asked; below, chance may be it
     strong: float = 2.0  # views
     surer: float = 1.5  # times that: such a ratio by components of variance; custom
+    cells: float = 3.0  # that a ball shows, over unknowns of its form; custom
 
 
 @dataclass(frozen=True)

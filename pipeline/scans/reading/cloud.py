@@ -53,8 +53,19 @@ READERS: dict[str, Reader] = {
     ".dcm": volumes.read_dicom,
     ".zip": volumes.read_dicom,
 }
-for _suffix in (".xyz", ".txt", ".csv", ".tsv", ".asc", ".pts", ".ptx", ".dat"):
-    READERS[_suffix] = text.read
+_TEXT = (
+    ".xyz",
+    ".xyzn",
+    ".xyzrgb",
+    ".txt",
+    ".csv",
+    ".tsv",
+    ".asc",
+    ".pts",
+    ".ptx",
+    ".dat",
+)
+READERS |= dict.fromkeys(_TEXT, text.read)
 
 DROPPED_WARNING, DROPPED_LIMIT = 0.01, 0.5  # shares of rows that are not finite
 MESH_BIAS = "fused mesh"

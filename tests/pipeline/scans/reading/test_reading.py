@@ -140,6 +140,7 @@ def row(template: str) -> Callable[[NDArray[np.float64]], str]:
         ("a.xyz", "", "{} {} {}\n"),
         ("a.xyz", "", "{}\t{}\t{}\r\n"),
         ("a.xyz", "", "  {}   {}  {} 0 0 1\n"),
+        ("a.xyzn", "", "{} {} {} 0 0 1\n"),
         ("a.csv", "x,y,z\n", "{},{},{}\n"),
         ("a.csv", "", "{}, {}, {},\n"),
         ("a.csv", "name;Z [mm];X [mm];Y [mm]\n", "ball;{2};{0};{1}\n"),
