@@ -5,30 +5,36 @@ of the plan and where a receipt is older than what it is made of; processes that
 command would start are called as functions; the page is left out.
 """
 
+import hashlib
 import os
+import pickle
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
 import yaml
+from matplotlib import mathtext
+from matplotlib.backends import _backend_pdf_ps as fonts
+from mlflow.store.db import utils as database_files
 
 from pipeline.commands import run as run_command
 from pipeline.commands import study as study_command
 from pipeline.commands import study_table as table_command
 from pipeline.commands import track as track_command
-from pipeline.config import building
 from pipeline.config.workflow_file import read_workflow
+from pipeline.results import saved_figure
+from pipeline.steps import compare_series
 from pipeline.store import case_job, variations
 from pipeline.store.plan_file import plan_path, read_by, read_document
 from pipeline.store.receipts import receipt_path
 from pipeline.terminal.errors import DONE, FAILED, command
-from pipeline.workflow import plan, study, workflow
-from pipeline.workflow.fresh import fresh_plan
+from pipeline.workflow import fresh, plan, study, workflow
 from tests.faults.simulated.calls import REAL, Calls
 
 SHEET = {"case.structure.rows": 1, "case.structure.columns": 1}
@@ -101,30 +107,76 @@ def _followed(calls: Calls, *, tracks: bool) -> Callable[[], Any]:
 _KNOWN: dict[str, Any] = {}
 
 
-def _once(name: str, act: Callable[..., Any]) -> Callable[..., Any]:
-    """What is read of conf alone, and so is the same every time."""
+def _plain(*given: Any) -> str:
+    return given[0] if given and isinstance(given[0], str) else ""
 
-    def known(*given: Any) -> Any:
-        place = f"{name} {given[0] if given and isinstance(given[0], str) else ''}"
+
+def _whole(*given: Any) -> str:
+    return hashlib.sha256(pickle.dumps(given)).hexdigest()
+
+
+def _once(
+    name: str, act: Callable[..., Any], told: Callable[..., str] = _plain
+) -> Callable[..., Any]:
+    """What is made of conf, packages or arguments alone: the same every time.
+
+    Parameters
+    ----------
+    told : what of the arguments it depends on
+    """
+
+    def known(*given: Any, **how: Any) -> Any:
+        place = f"{name} {told(*given)}"
         if place not in _KNOWN:
-            _KNOWN[place] = act(*given)
+            _KNOWN[place] = act(*given, **how)
         return _KNOWN[place]
 
     return known
 
 
+_FORMULAS: dict[Any, Any] = {}
+_parse = mathtext.MathTextParser._parse_cached.__wrapped__
+_glyphs_subset, _font_as_file = fonts.get_glyphs_subset, fonts.font_as_file
+
+
+def _formula(parser: Any, *given: Any) -> Any:
+    """A formula set once for all drawings; matplotlib keeps fifty for one of them."""
+    told = (parser._output_type, *given)
+    if told not in _FORMULAS:
+        _FORMULAS[told] = _parse(parser, *given)
+    return _FORMULAS[told]
+
+
+def _glyphs(file: Any, glyphs: Any) -> str:
+    return f"{file} {file.face_index} {list(glyphs)}"
+
+
+def _subset(file: Any, glyphs: Any) -> Any:
+    """What of a font a PDF embeds, as bytes; matplotlib cuts it anew each time."""
+    with _glyphs_subset(file, glyphs) as cut:
+        font = _font_as_file(cut.font).getvalue()
+    return nullcontext(SimpleNamespace(font=font, glyph_index_map=cut.glyph_index_map))
+
+
 def _read_once() -> Iterator[tuple[Any, str, Any]]:
-    yield study_command, "read_study", _once("study", study_command.read_study)
-    yield plan, "planned", _once("planned", plan.planned)
-    yield study, "members", _once("members", study.members)
-    yield track_command, "read_options", _once("options", track_command.read_options)
-    yield variations, "_plain", _once("plain", variations._plain)
-    build = building.build
-
-    def built(config: Any, what: str = "") -> Any:
-        return _once("case", lambda _: build(config, what))(str(config))
-
-    yield case_job, "build", built
+    """What makes no call below `results`, and would cost most of a trial."""
+    for place, name, told in (
+        (study_command, "read_study", _plain),
+        (sys.modules[__name__], "read_workflow", _plain),
+        (fresh, "read_workflow", _plain),
+        (plan, "planned", _plain),
+        (study, "members", _plain),
+        (track_command, "read_options", _plain),
+        (variations, "_plain", _plain),
+        (case_job, "build", lambda config, _: str(config)),
+        (compare_series, "measured_series", _whole),
+        (saved_figure, "settle", lambda figure: str(id(figure))),
+        (database_files, "_get_latest_schema_revision", _plain),
+    ):
+        yield place, name, _once(f"{place.__name__}.{name}", getattr(place, name), told)
+    yield mathtext.MathTextParser, "_parse_cached", _formula
+    yield fonts, "get_glyphs_subset", _once("subset", _subset, _glyphs)
+    yield fonts, "font_as_file", BytesIO
 
 
 @contextmanager
@@ -143,7 +195,7 @@ def in_one_process(calls: Calls, *, tracks: bool = True) -> Iterator[None]:
         (workflow, "followed", _followed(calls, tracks=tracks)),
         (workflow, "call", called),
         (workflow, "call_silently", called),
-        (workflow, "plan_without_compiling", lambda **words: fresh_plan(**words)),
+        (workflow, "plan_without_compiling", lambda **words: fresh.fresh_plan(**words)),
         (workflow, "Page", lambda: page),
     ]
     with ExitStack() as stack:
