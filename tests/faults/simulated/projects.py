@@ -18,9 +18,12 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import yaml
 from matplotlib import mathtext
 from matplotlib.backends import _backend_pdf_ps as fonts
+from matplotlib.backends.backend_agg import RendererAgg
+from matplotlib.figure import Figure
 from mlflow.store.db import utils as database_files
 
 from pipeline.commands import run as run_command
@@ -104,7 +107,7 @@ def _followed(calls: Calls, *, tracks: bool) -> Callable[[], Any]:
     return followed
 
 
-_KNOWN: dict[str, Any] = {}
+_KNOWN: dict[Any, Any] = {}
 
 
 def _plain(*given: Any) -> str:
@@ -134,17 +137,33 @@ def _once(
     return known
 
 
-_FORMULAS: dict[Any, Any] = {}
+_draw = Figure.draw
 _parse = mathtext.MathTextParser._parse_cached.__wrapped__
 _glyphs_subset, _font_as_file = fonts.get_glyphs_subset, fonts.font_as_file
+
+
+def _drawn(figure: Any, renderer: Any) -> None:
+    """Pixels are copied where the same figure was drawn; a PDF is drawn each time."""
+    raster = isinstance(renderer, RendererAgg)
+    told = (id(figure), raster and (renderer.width, renderer.height, renderer.dpi))
+    settled = f"{saved_figure.__name__}.settle {id(figure)}" in _KNOWN
+    if settled and "draw_path" in vars(renderer):
+        return  # a look for the layout, which is settled
+    if not raster or not settled:
+        _draw(figure, renderer)
+    elif told in _KNOWN:
+        np.asarray(renderer.buffer_rgba())[:] = _KNOWN[told]
+    else:
+        _draw(figure, renderer)
+        _KNOWN[told] = np.asarray(renderer.buffer_rgba()).copy()
 
 
 def _formula(parser: Any, *given: Any) -> Any:
     """A formula set once for all drawings; matplotlib keeps fifty for one of them."""
     told = (parser._output_type, *given)
-    if told not in _FORMULAS:
-        _FORMULAS[told] = _parse(parser, *given)
-    return _FORMULAS[told]
+    if told not in _KNOWN:
+        _KNOWN[told] = _parse(parser, *given)
+    return _KNOWN[told]
 
 
 def _glyphs(file: Any, glyphs: Any) -> str:
@@ -164,6 +183,7 @@ def _read_once() -> Iterator[tuple[Any, str, Any]]:
         (study_command, "read_study", _plain),
         (sys.modules[__name__], "read_workflow", _plain),
         (fresh, "read_workflow", _plain),
+        (fresh, "state_of_inputs", lambda files: str(sorted(files))),
         (plan, "planned", _plain),
         (study, "members", _plain),
         (track_command, "read_options", _plain),
@@ -174,6 +194,7 @@ def _read_once() -> Iterator[tuple[Any, str, Any]]:
         (database_files, "_get_latest_schema_revision", _plain),
     ):
         yield place, name, _once(f"{place.__name__}.{name}", getattr(place, name), told)
+    yield Figure, "draw", _drawn
     yield mathtext.MathTextParser, "_parse_cached", _formula
     yield fonts, "get_glyphs_subset", _once("subset", _subset, _glyphs)
     yield fonts, "font_as_file", BytesIO

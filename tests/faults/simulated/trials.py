@@ -1,6 +1,7 @@
 """One fault, one plain rerun, and what the outside checker counts then."""
 
 import contextlib
+import gc
 import io
 import os
 import random
@@ -75,6 +76,7 @@ class Simulation:
         self.calls = clean.calls
         self.expected = self._census(folder)
         assert not self._findings(folder), self._findings(folder)
+        gc.freeze()  # so that forks need no copy of what is there
 
     def _new(self) -> Path:
         self._number += 1
@@ -245,6 +247,8 @@ def _last(said: str) -> str:
 def simulation(name: str, *, embedded: bool = False) -> Iterator[Simulation]:
     """A simulation in memory, where there is a memory disk."""
     before, said = Path.cwd(), dict(os.environ)
+    absent = dict.fromkeys({"dbruntime", "pyspark"} - sys.modules.keys())
+    sys.modules.update(absent)  # type: ignore[arg-type]  # MLflow seeks them each time
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as place:
         try:
@@ -252,6 +256,9 @@ def simulation(name: str, *, embedded: bool = False) -> Iterator[Simulation]:
                 made = Simulation(name, Path(place).resolve(), embedded)
             yield made
         finally:
+            gc.unfreeze()
+            for name in absent:
+                del sys.modules[name]
             os.chdir(before)
             os.environ.clear()
             os.environ.update(said)
