@@ -39,7 +39,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := setup
-.PHONY: setup demo figures gallery study status ui paper archive server test lint test-browser test-long test-faults test-cluster test-shipped bench formats lock clean help
+.PHONY: setup demo figures gallery study status ui paper archive server test lint test-browser test-long test-faults test-cluster test-shipped bench formats lock audit clean help
 
 setup: $(READY)
 
@@ -77,7 +77,7 @@ $(READY_DEV): $(READY) tests/requirements.lock
 # requirements.lock holds is left out of the others.
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml
 lock_beside = $(LOCK) --extra $(1) --constraint requirements.lock -o $(2) > /dev/null \
-  $$(sed -n 's/^\([a-z0-9-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
+  --no-emit-package pip $$(sed -n 's/^\([a-z0-9-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
   && sed '/^$$/,$$d' $(2) > $(2).part && mv $(2).part $(2) # uv lists at the end what it left out
 lock:
 	@command -v uv > /dev/null || { echo "error: make lock needs uv: pip install uv" >&2; exit 2; }
@@ -85,6 +85,7 @@ lock:
 	@$(call lock_beside,dev,tests/requirements.lock)
 	@$(call lock_beside,bench,tests/bench/requirements.lock)
 	@$(call lock_beside,formats,pipeline/scans/requirements.lock)
+	@$(call lock_beside,audit,tests/audit/requirements.lock)
 
 demo: $(READY)
 	@$(RUN) pipeline make comparisons $(ON)
@@ -173,6 +174,11 @@ bench: $(READY_DEV)
 ratios: $(READY_DEV)
 	$(RUN) tests.bench.bench_ratios
 
+# Known vulnerabilities of what the locks pin, where the package index has advisories.
+audit: $(READY_DEV)
+	@$(call install,--no-deps -r tests/audit/requirements.lock)
+	@$(RUN) tests.audit $(BIN)/pip-audit
+
 clean:
 	rm -rf .numba_cache .snakemake .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
@@ -197,5 +203,6 @@ help:
 	@echo "make bench        install the peers, print the benchmarks, a command each"
 	@echo "make ratios       this software beside NumPy and SciPy, and the ratios that were kept"
 	@echo "make formats      adds the readers of LAS, LAZ, E57, volumes of tomography and DXF"
+	@echo "make audit        known vulnerabilities of the packages, where the index has advisories"
 	@echo "make lock         make the locks again from pyproject.toml (needs uv); versions that fit stay"
 	@echo "make clean        remove caches; results stay"

@@ -57,8 +57,13 @@ class Shelf:
         with tempfile.TemporaryDirectory() as folder, self._reached():
             packed = _packed(directory, Path(folder) / "run.zip")
             self._files.makedirs(self._runs, exist_ok=True)
-            self._files.put_file(str(packed), part)
-            self._files.mv(part, place)
+            try:
+                self._files.put_file(str(packed), part)
+                self._files.mv(part, place)
+            except OSError:
+                with suppress(OSError):
+                    self._files.rm_file(part)
+                raise
             return packed.stat().st_size
 
     def take(self, key: str, content: str, results: Path = RESULTS) -> Path:
@@ -96,8 +101,7 @@ class Shelf:
         try:
             yield
         except OSError as error:
-            said = f"{error.strerror or error}: {error.filename or ''}".strip(" :")
-            raise InputError(f"{self.address}: {said}") from error
+            raise InputError(f"{self.address}: {error.strerror or error}") from error
 
 
 def _packed(directory: Path, place: Path) -> Path:

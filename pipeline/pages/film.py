@@ -4,7 +4,11 @@ MP4 is made by the ffmpeg of the machine. None is among the packages: those that
 one carry a build under the GPL.
 """
 
+import logging
 import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +20,7 @@ from pipeline.results.moving_shape import MovingShape
 from pipeline.results.told_run import length_unit
 from pipeline.store.files import replacing
 from pipeline.store.runs import run_record
+from pipeline.terminal.errors import RunFailedError
 
 if TYPE_CHECKING:
     from matplotlib.animation import AbstractMovieWriter
@@ -57,7 +62,10 @@ def write_film(directory: Path, shape: MovingShape, suffix: str = ".gif") -> Pat
     unit, said = length_unit(run_record(directory)), stamps(directory, len(shape.r))
     with mpl.rc_context({"savefig.bbox": None}), replacing(path) as part:
         film = part.with_suffix(suffix)
-        with writer.saving(figure, str(film), dpi=DOTS_AN_INCH[suffix]):
+        with (
+            _made(part, film),
+            writer.saving(figure, str(film), dpi=DOTS_AN_INCH[suffix]),
+        ):
             for step in steps:
                 axes.clear()
                 now = replace(drawn(shape, step), view=view, unit=unit)
@@ -66,8 +74,24 @@ def write_film(directory: Path, shape: MovingShape, suffix: str = ".gif") -> Pat
                 draw_shape(axes, now)
                 axes.set_title(said[step], fontsize=7, loc="left", family="monospace")
                 writer.grab_frame()
-        film.replace(part)
     return path
+
+
+@contextmanager
+def _made(part: Path, film: Path) -> Iterator[None]:
+    """Of a film only a whole one stays, as `part`; what ffmpeg says else is told."""
+    told_too = logging.getLogger("matplotlib.animation")
+    told_too.setLevel(logging.ERROR)
+    try:
+        yield
+        film.replace(part)
+    except subprocess.CalledProcessError as error:
+        why = (error.stderr or "").strip().rpartition("\n")[2] or "no word of why"
+        raise RunFailedError(
+            f"ffmpeg ended with {error.returncode}: {why}: --gif does without it"
+        ) from error
+    finally:
+        film.unlink(missing_ok=True)
 
 
 def _writer(suffix: str, count: int) -> "AbstractMovieWriter":

@@ -5,14 +5,20 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
+import yaml
 
+from pipeline.terminal.errors import DONE, FAILED, REFUSED
+from pipeline.workflow.fresh import fresh_plan
+from pipeline.workflow.run import perform_name
 from tests.faults.conftest import run, start
 from tests.faults.ended import nothing_is_wrong
 from tests.faults.test_kills import write_study
 from tests.pipeline.conftest import furnish
+from tests.pipeline.workflow.test_sharing import WORKFLOW
 
 pytestmark = pytest.mark.slow
 
@@ -41,18 +47,74 @@ def test_a_full_disk_loses_nothing_once_there_is_room(
     write_study(small_disk, 0)
     assert run(small_disk, "study", "mine").returncode == 0
     write_study(small_disk, 1)
-    ballast = small_disk / "ballast"
-    room = shutil.disk_usage(small_disk).free - left
-    with ballast.open("wb") as file:
-        file.write(b"\0" * room)
-    full = run(small_disk, "study", "mine")
-    assert full.returncode != 0
-    assert "No space left" in full.stdout + full.stderr
-    assert "Traceback" not in full.stdout + full.stderr
-    ballast.unlink()
+    _told_that_it_is_full(small_disk, left, "study", "mine")
     done = run(small_disk, "study", "mine")
     assert done.returncode == 0, done.stdout + done.stderr
     nothing_is_wrong(small_disk, "mine")
+
+
+def _told_that_it_is_full(disk: Path, left: int, *words: str) -> str:
+    """What a command says that finds `left` bytes of room, in one line of its own."""
+    ballast = disk / "ballast"
+    room = shutil.disk_usage(disk).free - left
+    with ballast.open("wb") as file:
+        file.write(b"\0" * max(0, room))
+    full = run(disk, *words)
+    ballast.unlink()
+    assert full.returncode in {FAILED, REFUSED}, full.stdout + full.stderr
+    assert "Traceback" not in full.stdout + full.stderr
+    said = full.stdout + full.stderr
+    assert "No space left" in said or "make room" in said, said
+    return said
+
+
+def _names(disk: Path) -> set[str]:
+    return {path.name for path in disk.rglob("*")}
+
+
+def test_what_is_shared_needs_room_and_leaves_no_part_of_it(small_disk: Path) -> None:
+    wanted = yaml.safe_dump(WORKFLOW)
+    (small_disk / "conf" / "workflow.yaml").write_text(wanted)
+    with chdir(small_disk):
+        for name in fresh_plan()["names"]:
+            assert perform_name(name) == DONE
+    for left in (0, 20_000):
+        _told_that_it_is_full(small_disk, left, "store", "push", "shelf")
+        assert not [name for name in _names(small_disk / "shelf") if "part" in name]
+    done = run(small_disk, "store", "push", "shelf")
+    assert "2 runs came to it" in done.stdout, done.stderr
+    for left in (0, 40_000, 400_000):
+        shutil.rmtree(small_disk / "results")
+        _told_that_it_is_full(small_disk, left, "store", "pull", "shelf")
+        assert "pulled" not in _names(small_disk / "results")
+    done = run(small_disk, "store", "pull", "shelf", "--sample", "0")
+    assert done.returncode == 0, done.stderr
+    assert len(list((small_disk / "results" / "runs").iterdir())) == 2
+
+
+def test_a_film_needs_room_and_an_ffmpeg_that_ends_well(
+    small_disk: Path, tmp_path: Path
+) -> None:
+    small = [f"case.structure.{side}=1" for side in ("rows", "columns")]
+    done = run(small_disk, "simulate", "case=triangles_cylinder", *small)
+    assert done.returncode == 0, done.stderr
+    (where,) = (small_disk / "results" / "runs").iterdir()
+    before = _names(where)
+    for left in (0, 20_000):
+        _told_that_it_is_full(small_disk, left, "film", where.name, "--gif")
+        assert _names(where) == before
+    ffmpeg = tmp_path / "ffmpeg"
+    ffmpeg.write_text(
+        "#!/bin/sh\nread -r _; echo 'there is no such codec' >&2; exit 3\n"
+    )
+    ffmpeg.chmod(0o755)
+    told = run(small_disk, "film", where.name, PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert (told.returncode, _names(where)) == (1, before)
+    assert len(told.stderr.splitlines()) == 1, told.stderr
+    line = told.stderr
+    assert "ffmpeg ended with 3: there is no such codec: --gif does" in line
+    assert run(small_disk, "film", where.name, "--gif").returncode == 0
+    assert _names(where) == {*before, "moving.gif"}
 
 
 def _set_back(place: Path, seconds: float) -> None:

@@ -6,11 +6,14 @@ than the date does. docs/reliability.md holds the counts.
 
 import os
 import random
+import shlex
 from collections.abc import Iterator
+from dataclasses import astuple
 from datetime import UTC, datetime
 
 import pytest
 
+from tests.faults.simulated.__main__ import arguments
 from tests.faults.simulated.calls import Fault
 from tests.faults.simulated.projects import PAIRS
 from tests.faults.simulated.trials import Simulation, simulation
@@ -87,6 +90,8 @@ def test_statements_of_mlflow_s_own_store() -> None:
             for fault in made.faults(("crash before", "EIO"))
             if "sql" in made.calls[fault.at - 1]
         ]
+        again = arguments().parse_args(shlex.split(made.replay(faults[0]))[3:])
+        assert (again.way, again.at, again.sql) == (*astuple(faults[0]), True)
         few = len(faults) if SHARE == "all" else int(SHARE) // 4
         chosen = random.Random(f"{SEED} sql").sample(faults, few)
         _tried(made, chosen, "statements of SQLite")

@@ -202,8 +202,9 @@ class Simulation:
 
     def replay(self, fault: Fault) -> str:
         """The line that makes a fault happen again."""
-        own = f"{self.name} --sql" if self.embedded else self.name
-        return f'python -m tests.faults.simulated {own} "{fault.way}" {fault.at}'
+        sql = " --sql" if self.embedded else ""
+        words = f'{self.name} "{fault.way}" {fault.at}{sql}'
+        return f"python -m tests.faults.simulated {words}"
 
 
 def in_child(work: Callable[[], int]) -> tuple[int, bool]:
