@@ -20,18 +20,17 @@ class Proxy:
     mode : pass, 400, 500, slow, down (no answer), lost (done, but the answer is lost),
         lost once (so is the answer to the next new run, and then it passes)
     refused, passed : how many requests fared so
-    authorizations : what the requests carried to prove who they are
+    wanted : what requests must carry to prove who they are; any other gets 401
     """
 
     def __init__(self, port: int) -> None:
         self.mode = "pass"
         self.refused = self.passed = 0
-        self.authorizations: set[str] = set()
+        self.wanted = ""
         proxy = self
 
         class Handler(BaseHTTPRequestHandler):
             def handle_any(self) -> None:
-                proxy.authorizations.add(self.headers.get("Authorization", ""))
                 proxy.answer(self, port)
 
             def log_message(self, *_: object) -> None:
@@ -51,7 +50,8 @@ class Proxy:
     def answer(self, asked: Any, port: int) -> None:
         """Answer one request."""
         body = asked.rfile.read(int(asked.headers.get("Content-Length", 0)))
-        mode = self.mode
+        known = self.wanted in ("", asked.headers.get("Authorization"))
+        mode = self.mode if known else "401"
         if mode == "lost once":
             new = asked.path.endswith("runs/create")
             mode = "lost" if new else "pass"
@@ -59,7 +59,7 @@ class Proxy:
         well = mode in ("pass", "slow")
         self.refused += not well
         self.passed += well
-        if mode in ("400", "500"):
+        if mode in ("400", "401", "500"):
             asked.send_response(int(mode))
             asked.send_header("Content-Length", "0")
             asked.end_headers()

@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from base64 import b64encode
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -125,18 +126,17 @@ def test_user_and_password_reach_the_server_and_nothing_else(place: Path) -> Non
     one = {**STUDY, "vary": {"case.target.radius": [2.0]}}
     (place / "conf" / "study" / "mine.yaml").write_text(yaml.safe_dump(one))
     with server_in(place, "sqlite") as server, proxy_before(server.port) as proxy:
+        proxy.wanted = f"Basic {b64encode(f'lab:{secret}'.encode()).decode()}"
         told = {"MLFLOW_TRACKING_URI": proxy.uri, "MLFLOW_TRACKING_USERNAME": "lab"}
-        done = run(
-            place,
-            "study",
-            "mine",
-            MLFLOW_TRACKING_PASSWORD=secret,
-            **told,
-        )
+        done = run(place, "study", "mine", MLFLOW_TRACKING_PASSWORD=secret, **told)
         assert done.returncode == 0, done.stdout + done.stderr
-        assert all(said.startswith("Basic ") for said in proxy.authorizations)
-        runs = stored(proxy.uri)
+        refused = run(place, "track", MLFLOW_TRACKING_PASSWORD="not-it", **told)
+        assert proxy.refused
+        runs = stored(server.uri)
     assert len(runs) == 2  # the study and its run
+    assert refused.returncode == 1
+    (line,) = refused.stderr.splitlines()
+    assert "401" in line
     assert secret not in done.stdout + done.stderr
     assert secret not in "".join(str(r.to_dictionary()) for r in runs)
     for path in (place / "results").rglob("*"):
