@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import resource
 import select
 import shutil
 import subprocess
@@ -40,6 +41,7 @@ PROFILE = Path("conf/profile/local")
 LOG = RESULTS / "log" / "snakemake.log"
 VERBOSE = "show what Snakemake says; else it is in results/log/snakemake.log"
 LOOK_SECONDS = 0.25
+LEAST_FILES = 20  # with 10 open files, Snakemake misses programs that it does not need
 TRACKING = Path("conf/tracking.yaml")
 EMBEDDED = "results/mlflow/mlflow.db"  # the store, if no server is named
 
@@ -77,8 +79,15 @@ def _nothing() -> None:
 def only_one(results: Path = RESULTS) -> Iterator[None]:
     """Hold the lock of this results folder; a second holder is refused.
 
-    A command that is refused inside leaves no folder that was not there before.
+    A command that is refused inside leaves no folder that was not there before. So is
+    a shell that lets too few files be open for what runs inside.
     """
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files < LEAST_FILES:
+        raise InputError(
+            f"this shell lets {files} files be open at once, and Snakemake takes "
+            f"{LEAST_FILES}: raise the limit (ulimit -n)"
+        )
     new = not results.exists()
     results.mkdir(parents=True, exist_ok=True)
     with (results / "lock").open("a+") as file:

@@ -103,6 +103,18 @@ def test_surroundings_are_told_and_the_next_plain_run_goes_on(
     assert_whole(project)
 
 
+def test_too_few_open_files_for_snakemake_are_told_before_anything_is_planned(
+    project: Path,
+) -> None:
+    words = COMMAND.replace("simulate case=cantilever", "make comparisons")
+    done = run(project, f"ulimit -n 15; {words}")
+    assert done.returncode == 2, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert "15 files" in line
+    assert "raise the limit (ulimit -n)" in line
+    assert not (project / "results").exists()
+
+
 @ROOT_ONLY
 @pytest.mark.parametrize(
     ("folder", "file", "told"),
