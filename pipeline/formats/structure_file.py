@@ -58,6 +58,7 @@ from sim.arrays import Floats
 from sim.morph.dynamics.masses import RigidMass
 from sim.morph.structure.constraints import (
     NODES,
+    WITHOUT_CONSTANT,
     Constraint,
     ConstraintKind,
     ConstraintTable,
@@ -66,7 +67,6 @@ from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
 
 LOADING = ("springs", "hinges", "loads", "supports")  # of pipeline.cases.loaded
-WITHOUT_CONSTANT = (ConstraintKind.PAR, ConstraintKind.COIN)
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,7 +112,7 @@ def _write(
     draft: RowDraft, row: int, kind: ConstraintKind, nodes: tuple[int, ...],
     frame: RowFrame | None,
 ) -> None:  # fmt: skip
-    """A row of any kind but a line, without its constant."""
+    """A row of any kind but a line, without its constant; ValueError of another."""
     a, b, p, q, *_ = nodes
     if kind is ConstraintKind.DIST:
         draft.scalar(row, (a, b), (a, b), 1.0)
@@ -124,8 +124,13 @@ def _write(
         for c in range(3):
             draft.single(row + c, 3 * b + c, 1.0)
             draft.single(row + c, 3 * a + c, -1.0)
-    else:
+    elif kind is ConstraintKind.FIX:
         draft.single(row, 3 * a + b, 1.0)
+    else:
+        raise ValueError(
+            f"{kind.name.lower()} rows have no motion in time: leave them out, or ask "
+            "for a morph or an equilibrium"
+        )
 
 
 def _write_line(

@@ -15,11 +15,9 @@ import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.morph.equations.system import LinearConstraints, linearise, state, system_of
-from sim.morph.structure.constraints import ConstraintKind
+from sim.morph.structure.constraints import WITHOUT_CONSTANT
 from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.structure import Structure
-
-WITHOUT_CONSTANT = (ConstraintKind.PAR, ConstraintKind.COIN)
 
 
 @dataclass(frozen=True, eq=False)

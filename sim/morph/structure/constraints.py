@@ -33,6 +33,7 @@ class ConstraintKind(IntEnum):
 NODES = np.array([2, 4, 6, 4, 2, 1])  # nodes of each kind; FIX also holds an axis
 ROWS = np.array([1, 1, 1, 3, 3, 1])  # rows of each kind
 DEGREE = np.array([2, 2, 3, 1, 1, 1])  # power of a length in its residual
+WITHOUT_CONSTANT = (ConstraintKind.PAR, ConstraintKind.COIN)
 
 
 def starts(counts: Ints) -> Ints:
