@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
-from sim.rod.rod.rod import PASSIVE, Rod, hold, network, turning
+from sim.rod.rod.rod import PASSIVE, Rod, hold, network, small_turns, turning
 from sim.rod.rod.sections import Section
 
 NEAR = 0.55  # of the longest edge at a node, how far off it may be named
@@ -74,7 +74,7 @@ class RodDraft:
     """Curves as they are at rest; where two have a point in common they are joined.
 
     A node of three edges or more, or of two at a corner, is a rigid joint, unless it is
-    a hinge: a bend there would be too stiff, by 1 / cos^4 of half its angle.
+    a hinge; bends have the stiffness of `small_turns`, whatever they turn by.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class RodDraft:
         mass = rod.mass.copy()
         for k, kg in self.masses:
             mass[k] += kg
-        return hold(replace(rod, mass=mass), self.pins)
+        return hold(small_turns(replace(rod, mass=mass)), self.pins)
 
     def all_sections(self) -> list[Section]:
         """Of each edge of `rod`: those behind clamps come last."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from sim.arrays import Floats
 from sim.rod.rod.draft import RodDraft, along_arc, along_curve, along_line
 from sim.rod.rod.rod import Rod, RodMaterial
 from sim.rod.rod.sections import RoundSection
@@ -106,6 +107,43 @@ def test_a_corner_is_as_soft_as_its_arms_at_order_two(turn: float) -> None:
     errors = [drop(h) / exact - 1.0 for h in (0.006, 0.003)]
     assert abs(errors[1]) < 2e-3
     assert abs(errors[1]) < 0.4 * abs(errors[0]) + 1e-4
+
+
+def pull(points: Floats, spacing: float, way: tuple[float, float]) -> float:
+    """How far the end of a line through `points`, clamped at its first, gives way."""
+    draft = RodDraft()
+    draft.curve(along_line(points, spacing), THICK)
+    draft.clamps.append((0, np.inf))
+    end = len(draft.points) - 1
+    load = NodeLoad([end], (SMALL * way[0], SMALL * way[1]))
+    found = settle(World(draft.rod(), gravity=(0.0, 0.0), load=load), tolerance=1e-14)
+    return float((found.x[end] - points[-1]) @ way)
+
+
+@pytest.mark.parametrize("turn", [10.0, 24.9, 25.1, 120.0])
+def test_a_zigzag_of_five_corners_gives_at_order_two_whatever_they_turn_by(
+    turn: float,
+) -> None:
+    half = np.radians(0.5 * turn)
+    share = np.arange(7.0)[:, None] * np.cos(half)
+    rise = (np.arange(7) % 2)[:, None] * np.sin(half)
+    points = 0.03 * np.hstack([share, -rise])
+    along = 0.18
+    bent = (along * np.cos(half)) ** 2 * along / (3.0 * THICK.bending)
+    exact = SMALL * (bent + np.sin(half) ** 2 * along / THICK.stretching)
+    errors = [pull(points, h, (0.0, 1.0)) / exact - 1.0 for h in (0.006, 0.003)]
+    assert abs(errors[1]) < 2e-4
+    assert abs(errors[1]) < 0.3 * abs(errors[0])
+
+
+def test_an_arc_of_edges_that_turn_by_twenty_degrees_bends_as_an_arc() -> None:
+    radius = 0.04
+    exact = 0.5 * np.pi * radius * (radius**2 / THICK.bending + 1 / THICK.stretching)
+    for degrees, within in ((20.0, 0.006), (10.0, 0.0015)):
+        spacing = radius * np.radians(degrees)
+        points = along_arc((0.0, 0.0), radius, 0.0, np.pi, spacing)
+        found = pull(points, 1.0, (1.0, 0.0)) / (SMALL * exact)
+        assert found == pytest.approx(1.0, abs=within)
 
 
 def test_a_limb_unbends_at_a_corner_up_to_a_right_angle() -> None:
