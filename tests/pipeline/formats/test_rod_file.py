@@ -91,7 +91,7 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(
             "a clamp at (25, 0) mm holds an end, but 2 edges meet there: "
             "clamp the free end of a short rod that begins there",
         ),
-        ("line: [[0, 0], [0, 0]]", "line: [[0, 0], [50, 0]]", "move the nodes apart"),
+        ("line: [[0, 0], [0, 0]]", "line: [[0, 0], [50, 0]]", "same: leave one out"),
         (
             f"{GIVEN}\nground: {{height: 1}}",
             GIVEN,
