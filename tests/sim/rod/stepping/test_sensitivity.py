@@ -234,7 +234,7 @@ def test_markers_between_steps_follow_the_motion() -> None:
     motion = tangents(world, EXACT, Fitted([Parameter.MODULUS], 3e6), 0.05)
     at = np.array([0.0, 0.0111, 0.05])
     names = ["y_c", "x_tip", "y_1"]
-    markers = [marker(name, world.rod) for name in names]
+    markers = [marker(name, world.rod.nodes, world.rod.mass) for name in names]
     values, slopes = observed(motion, markers, np.array([0, 0, 2]), at)
     assert values == pytest.approx(-0.5 * 9.81 * at**2, abs=1e-12)
     assert np.abs(slopes).max() < 1e-18
@@ -244,7 +244,7 @@ def test_markers_between_steps_follow_the_motion() -> None:
 def test_quantities_that_a_rod_has_not_are_refused(name: str) -> None:
     rod = chain(np.array([[0.0, 0], [0.01, 0], [0.02, 0]]), RodMaterial())
     with pytest.raises(ValueError, match=f"quantity is '{name}': a rod has x_c"):
-        marker(name, rod)
+        marker(name, rod.nodes, rod.mass)
 
 
 @pytest.mark.parametrize(
