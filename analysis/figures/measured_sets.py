@@ -250,6 +250,8 @@ def _roles(of: ShownSet) -> str:
     said = []
     if fitted:
         said.append(f"Fitted: {_counted(of.inputs, 'inputs')} on {_whose(of, fitted)}")
+    else:
+        said.append("Nothing fitted")
     if seen := [r for r in others if r in there]:
         said.append(f"Predicted: {_whose(of, seen)}")
     if awaited:
@@ -283,13 +285,17 @@ def _marks(of: ShownSet) -> list[Line2D | Patch]:
     bands = rf"$\pm\,{of.k:g}\,u_{{val}}$ of $E$"
     dotted: dict[str, Any] = {"color": SCANNED_EDGE, "ls": ":"}
     interval = "95 % interval"
+    curves = any(not f.lone for f in families)
     lone = any(f.lone for f in families)
     many = [f.quantity for f in families if f.several and not f.lone]
     apart = any(len(f.left_out) for f in families)
     bars = f"95 and 50 % of $E$ of {', '.join(many)}"
     seen: list[tuple[bool, Line2D | Patch]] = [
-        (True, Line2D([], [], color=PREDICTED_COLOUR, label="predicted")),
-        (bool(of.fitted), Line2D([], [], color=FITTED_COLOUR, label="fitted")),
+        (curves, Line2D([], [], color=PREDICTED_COLOUR, label="predicted")),
+        (
+            curves and bool(of.fitted),
+            Line2D([], [], color=FITTED_COLOUR, label="fitted"),
+        ),
         (True, Patch(fc=PREDICTED_COLOUR, alpha=0.25, label=interval)),
         (bool(others), Line2D([], [], **u)),
         (bool(of_fit), Line2D([], [], **fit)),

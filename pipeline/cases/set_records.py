@@ -138,7 +138,15 @@ def at_hand(config: Mapping[str, Any]) -> SetAtHand:
 
 def forms(of: MeasuredSet) -> list[RecordSource]:
     """How the files of a set are called."""
-    return [RecordSource(**form.model_dump()) for form in of.records.forms]
+    given = [RecordSource(**form.model_dump()) for form in of.records.forms]
+    return [replace(one, example=_example(of, one)) for one in given]
+
+
+def _example(of: MeasuredSet, source: RecordSource) -> str:
+    """The first shipped file of a form, or its own name; "" where there is none."""
+    there = sorted((Path(of.records.folder) / source.within).glob("*"))
+    names = [*(path.name for path in there), source.files.replace("\\", "")]
+    return next((n for n in names if re.fullmatch(source.files, n)), "")
 
 
 def read_inputs(at: SetAtHand, found: Mapping[str, FoundRecord]) -> Records:

@@ -16,7 +16,7 @@ from pipeline.config.project import project_folder
 from pipeline.store.files import point_to, read_json
 from pipeline.store.runs import RESULTS
 from pipeline.terminal.arguments import OneLineParser, set_parser
-from pipeline.terminal.errors import command
+from pipeline.terminal.errors import by_reason, command
 from pipeline.workflow.measured_set import code_of_prediction, measured_by_hand
 
 WRITTEN = ("measured.csv", "verdict.csv", "verdict.json")
@@ -75,8 +75,8 @@ def _compare(given: argparse.Namespace) -> int:
         for name in WRITTEN:
             shutil.copyfile(run / name, given.out / name)
     said = read_json(run / "verdict.json")
-    for name, reason in said["refused"].items():
-        print(f"{name} has no rows: {reason}")
+    for names, reason in by_reason(said["refused"]):
+        print(f"no rows of {names}: {reason}")
     for row in said["verdicts"]:
         print(told(row))
     print(_which(said, of))

@@ -17,7 +17,7 @@ from pipeline.results.prediction_file import RECORD, TABLE
 from pipeline.store.files import point_to, read_json
 from pipeline.store.runs import RESULTS
 from pipeline.terminal.arguments import OneLineParser, set_parser
-from pipeline.terminal.errors import command
+from pipeline.terminal.errors import by_reason, command
 from pipeline.workflow.measured_set import fitted_by_hand, predicted_by_hand
 
 LEFT = ("left_out.csv", "parameters.csv")
@@ -48,8 +48,8 @@ def _predict(given: argparse.Namespace) -> int:
             if (fit / name).is_file():
                 shutil.copyfile(fit / name, given.out / name)
     said = read_json(run / RECORD)
-    for name, reason in said["refused"].items():
-        print(f"{name} cannot be predicted: {reason}")
+    for names, reason in by_reason(said["refused"]):
+        print(f"{names} cannot be predicted: {reason}")
     print(f"{len(said['records'])} records of {of.name} predicted (run {said['key']})")
     print(f"prediction  {(given.out or run) / TABLE}  SHA-256 {said['sha256'][:16]}")
     return 0

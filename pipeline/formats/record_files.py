@@ -32,12 +32,20 @@ class RecordSource:
     columns : whose values tell the records of one file apart; () where a file is one
     within : folder below that of the records
     defaults : inputs of a file whose name does not say them
+    example : the name of a file of this form; "" where none is at hand
     """
 
     files: str
     columns: tuple[str, ...] = ()
     within: str = ""
     defaults: Mapping[str, str] = field(default_factory=dict)
+    example: str = ""
+
+    @property
+    def told(self) -> list[str]:
+        """What a name or records.csv must say of each file."""
+        inputs = [*re.compile(self.files).groupindex, *self.columns]
+        return list(dict.fromkeys(inputs))
 
 
 @dataclass(frozen=True)
@@ -191,9 +199,11 @@ def find_records(
             for record in _told_or_broken(path, source, listed):
                 found.setdefault(record.name, record)
     if not found:
-        forms = " or ".join(source.files for source in sources)
+        names = [s.example for s in sources if s.example] or [sources[0].files]
+        ways = dict.fromkeys(",".join(["file", *s.told]) for s in sources)
         raise InputError(
-            f"{folder} holds no record: none of its files is called {forms}"
+            f"{folder} holds no record: call its files such as {' or '.join(names)}, "
+            f"or list them in {RECORDS}, with the columns {' or '.join(ways)}"
         )
     known = {record.path.name for record in found.values()}
     odd = {

@@ -8,7 +8,7 @@ import errno
 import functools
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import ParamSpec
 
 from sim.convergence import NotConvergedError
@@ -54,6 +54,12 @@ def one_line(error: BaseException) -> str:
     """The message of `error` on a single line; its type where it has no message."""
     text = " ".join(str(error).split())
     return text or type(error).__name__
+
+
+def by_reason(refused: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Names that were refused, joined, and their reason: every reason once."""
+    for reason in dict.fromkeys(refused.values()):
+        yield ", ".join(n for n, why in refused.items() if why == reason), reason
 
 
 def is_full_disk(error: BaseException) -> bool:

@@ -90,6 +90,15 @@ def test_every_test_has_a_panel_that_says_what_it_was_for() -> None:
     assert "Predicted, not yet measured: kept c (1 record)" in said
 
 
+def test_nothing_fitted_is_said_and_what_is_not_drawn_has_no_mark() -> None:
+    of = shown()
+    lone = [family for family in of.families if family.lone]
+    figure = measured_set(replace(of, families=lone, fitted=frozenset(), inputs=[]))
+    assert "Nothing fitted. Predicted: " in figure.get_suptitle()
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend[0] == "95 % interval"
+
+
 def test_what_held_and_what_did_not_is_told_in_one_panel() -> None:
     """An error of a tenth of its aim is met; of twice its aim missed."""
     of = shown()

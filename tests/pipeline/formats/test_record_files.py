@@ -1,5 +1,6 @@
 """Records of a folder: by name, by columns, by records.csv; the rest left alone."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -77,8 +78,10 @@ def test_a_bad_column_is_one_line(tmp_path: Path, column: str, words: str) -> No
 
 def test_a_folder_without_records_is_refused(tmp_path: Path) -> None:
     write(tmp_path, other="t,x\n0,1\n")
-    with pytest.raises(InputError, match="holds no record"):
-        find_records(tmp_path, [BEAM])
+    called = replace(BEAM, example="plus_5g_a.csv", columns=("specimen",))
+    said = "such as plus_5g_a.csv, or list them in records.csv, with the columns file,"
+    with pytest.raises(InputError, match=said + ".*,specimen$"):
+        find_records(tmp_path, [called])
     with pytest.raises(InputError, match="is no folder"):
         find_records(tmp_path / "lost", [BEAM])
 

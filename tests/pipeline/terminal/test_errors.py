@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from pipeline.terminal.errors import command, lacks_machine
+from pipeline.terminal.errors import by_reason, command, lacks_machine
 
 
 def said_of(error: Exception, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
@@ -63,3 +63,8 @@ def test_an_import_that_fails_for_another_reason_is_a_defect() -> None:
     with pytest.raises(ImportError):
         main()
     assert os.strerror(errno.EFBIG) == "File too large"
+
+
+def test_a_reason_is_said_once() -> None:
+    told = by_reason({"a": "no column x", "b": "row 3", "c": "no column x"})
+    assert list(told) == [("a, c", "no column x"), ("b", "row 3")]
