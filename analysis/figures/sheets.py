@@ -13,6 +13,8 @@ from sim.arrays import Floats, Ints
 PANEL, CREASE, EDGE, ARROW = "#9BC4E2", "#F0B67F", "#1F3A52", "#B2182B"
 PARTS = 8  # of each side of a triangle
 RIM_WIDTH = 0.5  # pt, of all edges
+PIECES = 60  # of an edge, each hidden or seen
+NEAR, EDGE_ON = 1e-4, 1e-9  # of the sheet's size: how near covers not; of its square
 LEAST = 0.05  # of the largest force, that has an arrow
 
 
@@ -74,9 +76,30 @@ def draw_sheet(scene: PaintedScene, sheet: FoldedSheet, *, arrow: float = 0.0) -
         scene.faces(list(small), colour, edge=None, width=0.3, lit=True)
     edges = rims(sheet)
     for edge, lift in zip(edges, _lift(sheet, edges, scene.axes[2]), strict=True):
-        scene.lines(sheet.x[edge][None], EDGE, RIM_WIDTH, lift=lift / scene.span)
+        seen = seen_parts(sheet, edge, scene.axes)
+        scene.lines(seen, EDGE, RIM_WIDTH, lift=lift / scene.span)
     if sheet.force is not None and arrow > 0:
         _draw_forces(scene, sheet.x, sheet.force, arrow)
+
+
+def seen_parts(sheet: FoldedSheet, edge: Ints, axes: Floats) -> Floats:
+    """(q, 2, 3) the parts of an edge in front of which is no triangle but its own."""
+    flat = sheet.x @ axes.T
+    others = sheet.triangles[np.isin(sheet.triangles, edge).sum(axis=1) < 2]
+    a, b, c = (flat[others[:, k]] for k in range(3))
+    ends = np.linspace(0.0, 1.0, PIECES + 1)[:, None]
+    places = sheet.x[edge[0]] + ends * (sheet.x[edge[1]] - sheet.x[edge[0]])
+    middle = (0.5 * (places[:-1] + places[1:])) @ axes.T
+    u, v, w = b - a, c - a, middle[:, None] - a
+    area = u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0]
+    area = np.where(np.abs(area) > EDGE_ON * np.ptp(flat) ** 2, area, np.nan)
+    s = (w[..., 0] * v[..., 1] - w[..., 1] * v[..., 0]) / area
+    t = (u[..., 0] * w[..., 1] - u[..., 1] * w[..., 0]) / area
+    above = s * u[..., 2] + t * v[..., 2] - w[..., 2]
+    inside = (s > 0.0) & (t > 0.0) & (s + t < 1.0)
+    hidden = (inside & (above > NEAR * np.ptp(flat))).any(axis=1)
+    seen: Floats = np.stack([places[:-1], places[1:]], axis=1)[~hidden]
+    return seen
 
 
 def _lift(sheet: FoldedSheet, edges: Ints, eye: Floats) -> Floats:

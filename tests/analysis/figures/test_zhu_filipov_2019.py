@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from analysis.figures.origami_runs import OrigamiRun
 from analysis.figures.origami_sweeps import approach, crossing, even
-from analysis.figures.sheets import FoldedSheet, rims
+from analysis.figures.sheets import FoldedSheet, rims, seen_parts
 from analysis.figures.zhu_filipov_2019 import (
     SetUp,
     box_folds_itself,
@@ -113,6 +113,22 @@ def test_rims_are_the_outlines_of_panels_not_their_inner_edges() -> None:
     assert len(rims(sheet)) == 8
     crease = FoldedSheet(SQUARES, TRIANGLES, np.array([0, 0, 2, 2]), panels=2)
     assert len(rims(crease)) == 4
+
+
+@pytest.mark.parametrize(("gap", "seen"), [(0.01, 3.0), (-0.01, 8.0)])
+def test_an_edge_close_behind_another_sheet_is_hidden_where_that_covers_it(
+    gap: float, seen: float
+) -> None:
+    square = np.array([[0, 0, 0], [2, 0, 0], [2, 2, 0], [0, 2, 0]], dtype=float)
+    over = np.array([[-1, -1, gap], [1.5, -1, gap], [1.5, 3, gap], [-1, 3, gap]])
+    panels = np.array([[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]])
+    sheet = FoldedSheet(
+        np.concatenate([square, over]), panels, np.array([0, 0, 1, 1]), panels=2
+    )
+    top = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]])
+    own = [seen_parts(sheet, edge, top) for edge in rims(sheet) if edge.max() < 4]
+    length = sum(np.linalg.norm(p[:, 1] - p[:, 0], axis=1).sum() for p in own)
+    assert length == pytest.approx(seen, abs=0.1)
 
 
 def test_a_curve_is_cut_where_a_load_passes_a_limit_point() -> None:
