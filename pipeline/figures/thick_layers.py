@@ -14,14 +14,15 @@ from sim.arrays import Floats, Ints
 CAPTION = """
 **Thick panels, and the layers of what is folded flat.** **a**, a Miura sheet of panels
 with volume, folded as far as they clear each other: hinges shifted off the middle plane
-stay together within {{ rows[2].result.opening | sig(1) }} m. **b**, the least distance of any two
-panels by the largest fold, below zero where they run into each other: two panels on a
-hinge on their inner faces, clear to {{ rows[0].result.clear_to_deg | sig(3) }} degrees;
-two on a hinge between their faces and cut back from it, clear to {{
-rows[1].result.clear_to_deg | sig(2) }} degrees, where the edges of their faces meet by
-the closed form (circle); and the Miura sheet, cut back too, clear to {{
-rows[2].result.clear_to_deg | sig(3) }} degrees. **c**, a map of two by three squares
-folded flat: one of the {{ rows[3].result.orders }} orders in which its panels can lie,
+stay together within {{ rows[2].result.opening | sig(1) }} m. **b**, the least
+distance of any two panels by the largest fold, below zero where they run into each
+other: two panels on a hinge on their inner faces, clear to {{
+rows[0].result.clear_to_deg | sig(3) }} degrees; two on a hinge between their faces and
+cut back from it, clear to {{ rows[1].result.clear_to_deg | sig(2) }} degrees, where the
+edges of their faces meet by the closed form (circle); and the Miura sheet, cut back
+too, clear to {{ rows[2].result.clear_to_deg | sig(3) }} degrees. **c**, a map
+of two by three squares folded flat: one of the {{ rows[3].result.orders }} orders in
+which its panels can lie,
 layers drawn apart.
 """
 
