@@ -2,8 +2,8 @@
 
 Asks pip-audit, which asks the package index. An index without advisories skips every
 package, which pip-audit calls "no known vulnerabilities": one package is asked for
-first, and where it is skipped nothing is known and this says so. Ends with 1 where a
-version that a lock pins is known to be vulnerable.
+first, and where it is skipped, or nothing answers, nothing is known and this says so.
+Ends with 1 where a version that a lock pins is known to be vulnerable.
 """
 
 import json
@@ -52,7 +52,12 @@ def main(program: str) -> int:
             for name, version, _ in pinned(Path(lock).read_text(encoding="utf-8"))
         }
     )
-    if told(asked(program, packages[:1]))[1]:
+    try:
+        silent = told(asked(program, packages[:1]))[1]
+    except SystemExit as error:
+        silent = [str(error)]
+        print(error)
+    if silent:
         print("the package index has no advisories: no vulnerability was looked for")
         return 0
     wrong, unknown = told(asked(program, packages))

@@ -39,12 +39,19 @@ def test_what_the_index_knows_is_told_and_what_it_does_not(
     assert words in capsys.readouterr().out
 
 
-def test_a_program_that_says_nothing_is_an_error(tmp_path: Path) -> None:
+def test_an_index_that_cannot_be_reached_is_told_and_nothing_was_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     program = tmp_path / "pip-audit"
     program.write_text("#!/bin/sh\necho 'no way there' >&2; exit 1\n")
     program.chmod(0o755)
     with pytest.raises(SystemExit, match="no way there"):
         asked(str(program), ["a==1"])
+    monkeypatch.chdir(ROOT)
+    assert main(str(program)) == 0
+    said = capsys.readouterr().out
+    assert "no way there" in said
+    assert "no vulnerability was looked for" in said
 
 
 def test_a_package_that_is_skipped_is_not_among_the_vulnerable() -> None:
