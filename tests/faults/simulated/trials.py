@@ -26,7 +26,7 @@ from tests.faults.simulated.server import URI, StandIn, answered
 from tests.faults.simulated.sql import counted_statements
 from tests.pipeline.conftest import furnish
 
-HANGS_AFTER = 60.0  # seconds
+HANGS_AFTER = 180.0  # seconds
 NONE = Fault()
 RERUN_AFTER = 10.0  # seconds of the simulated clock: a person types, a machine starts
 
