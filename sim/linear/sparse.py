@@ -235,7 +235,7 @@ def _gather(above: Ints, work: Ints, count: Ints) -> None:
 def cores() -> int:
     """How many threads may share a factorisation: OMP_NUM_THREADS, else all cores."""
     told = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-    return int(told) if told.isdigit() else os.cpu_count() or 1
+    return max(1, int(told) if told.isdigit() else os.cpu_count() or 1)
 
 
 def factorise(
