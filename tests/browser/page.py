@@ -5,9 +5,11 @@ import contextlib
 import fcntl
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +21,14 @@ FLAGS = (
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
     "--hide-scrollbars",
+    "--disable-dev-shm-usage",  # containers often have too little of it
     "--remote-debugging-pipe",
 )
+PATIENCE = 180.0  # s for an answer on a busy machine
+
+
+class BrowserError(AssertionError):
+    """A command failed, or was not answered."""
 
 
 def program() -> str:
@@ -102,17 +110,40 @@ class Page:
     @contextlib.contextmanager
     def inner_frame(self) -> Iterator[None]:
         """Speak to the sandboxed frame of the page, which has a process of its own."""
-        page, self._session = self._session, None
-        targets = self.ask("Target.getTargets")["targetInfos"]
-        frame = next(t["targetId"] for t in targets if t["type"] == "iframe")
-        attached = self.ask("Target.attachToTarget", targetId=frame, flatten=True)
-        self._session = attached["sessionId"]
-        for domain in ("Runtime", "Log"):
-            self.ask(f"{domain}.enable")
+        page = self._session
+        began = time.monotonic()
         try:
+            while not self._in_loaded_frame():
+                if time.monotonic() - began > PATIENCE:
+                    raise BrowserError(f"no frame was loaded in {PATIENCE:g} s")
+                time.sleep(0.1)
             yield
         finally:
             self._session = page
+
+    def _in_loaded_frame(self) -> bool:
+        """Whether a frame was attached to that is through with loading.
+
+        One that is still to leave about:blank may change its process, and what was
+        asked of the old one is never answered; so the first question has little time.
+        """
+        self._session = None
+        targets = self.ask("Target.getTargets")["targetInfos"]
+        frames = [t for t in targets if t["type"] == "iframe"]
+        if not frames or not frames[0]["url"].startswith("blob:"):
+            return False
+        frame = frames[0]["targetId"]
+        attached = self.ask("Target.attachToTarget", targetId=frame, flatten=True)
+        self._session = attached["sessionId"]
+        try:
+            for domain in ("Runtime", "Log"):
+                self.ask(f"{domain}.enable", patience=5.0)
+            value = self.ask("Runtime.evaluate", 5.0, expression="document.readyState")[
+                "result"
+            ].get("value")
+        except BrowserError:
+            return False
+        return bool(value == "complete")
 
     def dark(self) -> None:
         """Ask for the dark colours."""
@@ -131,27 +162,33 @@ class Page:
         data = self.ask("Page.captureScreenshot", **part)["data"]
         target.write_bytes(base64.b64decode(data))
 
-    def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Send one command and wait for its answer."""
+    def ask(
+        self, method: str, patience: float = PATIENCE, **parameters: Any
+    ) -> dict[str, Any]:
+        """Send one command and wait for its answer, at most `patience` seconds."""
+        end = time.monotonic() + patience
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         if self._session is not None:
             message["sessionId"] = self._session
         os.write(self._send, json.dumps(message).encode() + b"\0")
         while True:
-            answer = self._next()
+            answer = self._next(end, method)
             if answer.get("id") == self._number:
                 if "error" in answer:
-                    raise AssertionError(f"{method}: {answer['error']}")
+                    raise BrowserError(f"{method}: {answer['error']}")
                 result: dict[str, Any] = answer["result"]
                 return result
             self._note(answer)
 
-    def _next(self) -> dict[str, Any]:
+    def _next(self, end: float, method: str) -> dict[str, Any]:
         while b"\0" not in self._rest:
+            left = max(0.0, end - time.monotonic())
+            if not select.select([self._receive], [], [], left)[0]:
+                raise BrowserError(f"{method} was not answered")
             more = self._receive.read(1 << 20)
             if not more:
-                raise AssertionError("the browser has gone")
+                raise BrowserError("the browser has gone")
             self._rest += more
         message, _, self._rest = self._rest.partition(b"\0")
         answer: dict[str, Any] = json.loads(message)
