@@ -1,4 +1,4 @@
-"""The objects that a composed configuration describes, built by Hydra.
+"""The objects that a composed configuration describes.
 
 Only this project's own: frozen dataclasses that check themselves.
 """
@@ -12,7 +12,6 @@ from enum import Enum
 from typing import Any
 
 from pipeline.config.checking import no_key
-from pipeline.config.hydra import said_by
 from pipeline.terminal.errors import InputError, one_line
 
 # Objects that a configuration may name: never the world's, none that writes files.
@@ -59,16 +58,30 @@ def _check_targets(config: Any, where: str) -> None:
 
 
 def build(config: Any, where: str) -> Any:
-    """The object that `config` describes; one that is not sound is refused."""
-    from hydra.errors import InstantiationException
-    from hydra.utils import instantiate
+    """The object that `config` describes; one that is not sound is refused.
 
+    As Hydra's `instantiate` makes it, without wrapping each number of a list.
+    """
     _check_targets(config, where)
     _check_kinds(config, where)
-    try:
-        return instantiate(config, _convert_="object")
-    except InstantiationException as error:
-        raise InputError(_said(error, where, config)) from error
+    return _made(config, where)
+
+
+def _made(config: Any, where: str) -> Any:
+    """What is described here, made of what is described within, in plain containers."""
+    if isinstance(config, Mapping):
+        parts = {k: _made(v, f"{where}.{k}") for k, v in config.items()}
+        target = parts.pop("_target_", None)
+        if target is None:
+            return parts
+        made: Any = pydoc.locate(str(target))
+        try:
+            return made(**parts)
+        except Exception as error:
+            raise InputError(_said(error, where, str(target))) from error
+    if isinstance(config, Sequence) and not isinstance(config, str):
+        return [_made(value, f"{where}[{i}]") for i, value in enumerate(config)]
+    return config
 
 
 def _check_kinds(config: Any, where: str) -> None:
@@ -106,34 +119,18 @@ def _is_plain(hint: Any) -> bool:
     return typing.get_origin(hint) not in (Mapping, Callable, dict)
 
 
-def _said(error: BaseException, where: str, config: Any) -> str:
+def _said(error: Exception, where: str, target: str) -> str:
     """What the object that could not be built says, and which node described it."""
-    found = re.search(r"full_key: (\S+)", str(error))
-    node, here = _place_of(found.group(1) if found else "", where, config)
-    cause = error.__cause__
-    if isinstance(cause, TypeError):
-        extra = re.search(r"unexpected keyword argument '(\w+)'", str(cause))
-        lacks = re.search(r"missing .* argument.?: '(\w+)'", str(cause))
+    if isinstance(error, TypeError):
+        extra = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+        lacks = re.search(r"missing .* argument.?: '(\w+)'", str(error))
         if extra:
-            known = [k for k in _hints(str(here.get("_target_", ""))) if k != "return"]
-            return f"{node} {no_key(extra.group(1), known)}"
+            known = [k for k in _hints(target) if k != "return"]
+            return f"{where} {no_key(extra.group(1), known)}"
         if lacks:
             name = lacks.group(1)
             return (
-                f"{node} has no {name}, which it needs: add it, or leave out "
-                f"~{node}.{name}"
+                f"{where} has no {name}, which it needs: add it, or leave out "
+                f"~{where}.{name}"
             )
-    return f"{node}: {said_by(error) if cause is None else one_line(cause)}"
-
-
-def _place_of(key: str, where: str, config: Any) -> tuple[str, Mapping[str, Any]]:
-    """The name of a node and what describes it; Hydra writes phases[0] as phases0."""
-    for part in filter(None, key.split(".")):
-        name, number = part, ""
-        if isinstance(config, Mapping) and part not in config:
-            name, number = re.fullmatch(r"(.*?)(\d*)", part).groups()  # type: ignore
-        config = config.get(name, {}) if isinstance(config, Mapping) else {}
-        where = f"{where}.{name}"
-        if number and isinstance(config, Sequence) and int(number) < len(config):
-            config, where = config[int(number)], f"{where}[{number}]"
-    return where, config if isinstance(config, Mapping) else {}
+    return f"{where}: {one_line(error)}"

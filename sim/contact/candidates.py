@@ -250,11 +250,6 @@ def _length_product(x: Floats) -> float:
     return u * v
 
 
-@inner
-def _is_corner(node: int, corners: Ints) -> bool:
-    return bool(node == corners[0] or node == corners[1] or node == corners[2])
-
-
 @kernel
 def find_pairs(surface: ContactSurface, x: Floats, within: float) -> ContactPairs:
     """All pairs whose boxes are within `within`, those left out by rule removed.
@@ -265,22 +260,24 @@ def find_pairs(surface: ContactSurface, x: Floats, within: float) -> ContactPair
     within : m; as long as no node moves more than s, every pair closer than
         within - 2 s is among them
     """
-    points = boxes(surface.point.reshape(-1, 1), x, 0.0)
-    face = overlaps(points, boxes(surface.triangle, x, within), False)
-    half = boxes(surface.edge, x, 0.5 * within)
+    point, triangle, parts = surface.point, surface.triangle, surface.edge
+    panel, panels, tag = surface.triangle_panel, surface.point_panel, surface.tag
+    face = overlaps(
+        boxes(point.reshape(-1, 1), x, 0.0), boxes(triangle, x, within), False
+    )
+    half = boxes(parts, x, 0.5 * within)
     edge = overlaps(half, half, True)
     row = np.empty((len(face) + len(edge), 2), dtype=np.int64)
     weight, kept = np.ones(len(row)), 0
-    for c in range(len(face)):
-        if _is_corner(surface.point[face[c, 0]], surface.triangle[face[c, 1]]):
-            continue  # most are: boxes of a triangle hold its own corners
-        times = face_weight(surface, face[c, 0], face[c, 1])
+    for c in range(len(face)):  # arrays, not the record: it is copied at each call
+        p, t = face[c, 0], face[c, 1]
+        times = face_weight(tag, panels[p], point[p], triangle[t], panel[t])
         if times > 0.0:
-            row[kept, 0], row[kept, 1], weight[kept] = face[c, 0], face[c, 1], times
+            row[kept, 0], row[kept, 1], weight[kept] = p, t, times
             kept += 1
     faces = kept
     for c in range(len(edge)):
-        if not edge_left_out(surface, edge[c, 0], edge[c, 1]):
+        if not edge_left_out(tag, parts, edge[c, 0], edge[c, 1]):
             row[kept, 0], row[kept, 1], weight[kept] = edge[c, 0], edge[c, 1], 1.0
             kept += 1
     return _described(surface, faces, row[:kept].copy(), weight[:kept].copy())

@@ -8,7 +8,7 @@ IPC in the square of the distance in place of Pi.
 
 import numpy as np
 
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
 from sim.contact.barrier import barrier, mollifier, squared_barrier
 from sim.contact.distance import distance_slopes, pair_distance, pair_weights
 from sim.contact.surface import ContactPairs, apart, gather
@@ -90,10 +90,37 @@ def pair_energy(
 
 
 @kernel
+def within_reach(pairs: ContactPairs, x: Floats, times: float) -> Ints:
+    """Numbers of the pairs whose boxes are within `times` where their contact begins.
+
+    Arrays are read, not the record, which is copied wherever it is handed on.
+    """
+    node, faces, reach = pairs.node, pairs.faces, pairs.activation + pairs.min_distance
+    y, found, count = np.empty((4, 3)), np.empty(len(node), dtype=np.int64), 0
+    for k in range(len(node)):
+        gather(node[k], x, y)
+        if not apart(y, 1 if k < faces else 2, times * reach[k]):
+            found[count] = k
+            count += 1
+    return found[:count]
+
+
+@kernel
+def touching(pairs: ContactPairs, ke: float, x: Floats) -> Ints:
+    """Numbers of the pairs whose potential is not zero."""
+    y, count, found = np.empty((4, 3)), 0, within_reach(pairs, x, 1.0)
+    for k in found:
+        if pair_energy(pairs, k, ke, x, y)[0] > 0.0:
+            found[count] = k
+            count += 1
+    return found[:count]
+
+
+@kernel
 def contact_energy(pairs: ContactPairs, ke: float, x: Floats) -> float:
     """Potential of all pairs, J; inf where panels meet."""
     y, total = np.empty((4, 3)), 0.0
-    for k in range(len(pairs.node)):
+    for k in within_reach(pairs, x, 1.0):
         total += pair_energy(pairs, k, ke, x, y)[0]
     return total
 

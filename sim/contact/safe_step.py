@@ -74,9 +74,9 @@ def largest_step(pairs: ContactPairs, x: Floats, move: Floats, longest: float) -
     `pairs` must hold every pair that could meet on the way.
     """
     y, v = np.empty((4, 3)), np.empty((4, 3))
-    step = longest
-    for k in range(len(pairs.node)):
-        gather(pairs.node[k], x, y)
-        gather(pairs.node[k], move, v)
-        step = pair_step(y, v, 1 if k < pairs.faces else 2, pairs.min_distance[k], step)
+    node, faces, least, step = pairs.node, pairs.faces, pairs.min_distance, longest
+    for k in range(len(node)):
+        gather(node[k], x, y)
+        gather(node[k], move, v)
+        step = pair_step(y, v, 1 if k < faces else 2, least[k], step)
     return step

@@ -77,37 +77,38 @@ class ContactPairs(NamedTuple):
 @inner
 def share_tag(tag: Ints, i: int, j: int) -> bool:
     """Whether two nodes stem from a common vertex of the pattern."""
-    for a in range(2):
-        for b in range(2):
-            if tag[i, a] >= 0 and tag[i, a] == tag[j, b]:
-                return True
-    return False
+    a, b, c, d = tag[i, 0], tag[i, 1], tag[j, 0], tag[j, 1]
+    one = (a >= 0) & ((a == c) | (a == d))  # no branches: asked of every candidate
+    return bool(one | ((b >= 0) & ((b == c) | (b == d))))
 
 
 @inner
-def face_weight(surface: ContactSurface, p: int, t: int) -> float:
-    """How often point `p` and triangle `t` count; 0 where they are joined."""
-    node = surface.point[p]
+def face_weight(
+    tag: Ints, panels: Ints, node: int, triangle: Ints, panel: int
+) -> float:
+    """How often a node and a triangle count; 0 where they are joined.
+
+    Parameters
+    ----------
+    panels : (q,) of the node; panel : of the triangle; see `ContactSurface`
+    """
     for c in range(3):
-        corner = surface.triangle[t, c]
-        if corner == node or share_tag(surface.tag, node, corner):
+        if triangle[c] == node or share_tag(tag, node, triangle[c]):
             return 0.0
-    panels = surface.point_panel.shape[1]
-    weight = 0.0 if panels else 1.0
-    for q in range(panels):
-        panel = surface.point_panel[p, q]
-        if panel >= 0 and panel != surface.triangle_panel[t]:
+    weight = 0.0 if len(panels) else 1.0
+    for q in range(len(panels)):
+        if panels[q] >= 0 and panels[q] != panel:
             weight += 1.0
     return weight
 
 
 @inner
-def edge_left_out(surface: ContactSurface, i: int, j: int) -> bool:
-    """Whether edges `i` and `j` are joined."""
+def edge_left_out(tag: Ints, edge: Ints, i: int, j: int) -> bool:
+    """Whether rows `i` and `j` of `edge` (e, 2) are joined."""
     for a in range(2):
         for b in range(2):
-            u, v = surface.edge[i, a], surface.edge[j, b]
-            if u == v or share_tag(surface.tag, u, v):
+            u, v = edge[i, a], edge[j, b]
+            if u == v or share_tag(tag, u, v):
                 return True
     return False
 

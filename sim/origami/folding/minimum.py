@@ -93,12 +93,10 @@ def _full_steps(
 
     They have converged where the residual is small enough, minimum or not.
     """
-    last = farthest(x, near.base)
+    near = refreshed(problem, near, x, farthest(x, near.base))
     system = assemble(problem.model, near.pairs, problem.ke, x, angles)
     residual, negative = np.inf, 0
     for iteration in range(most):
-        near = refreshed(problem, near, x, last)
-        system = assemble(problem.model, near.pairs, problem.ke, x, angles)
         r = load - system.force
         residual = norm(r)
         p, negative = _inertia_corrected_step(system, r)
@@ -108,7 +106,8 @@ def _full_steps(
             )
             return done, negative
         near, moved = moved_safely(problem, near, x, spread(problem.model, p))
-        last, x = farthest(moved, x), moved
+        near, x = refreshed(problem, near, moved, farthest(moved, x)), moved
+        system = assemble(problem.model, near.pairs, problem.ke, x, angles)
     return NewtonResult(x, near, system.energies, residual, most, False, 1.0), negative
 
 
@@ -124,11 +123,10 @@ def _line_search_descent(
 ) -> NewtonResult:
     """Descend, each step no higher than the highest of the last few energies."""
     recent = np.full(MEMORY, potential(problem, near, x, angles, load))
+    near = refreshed(problem, near, x, farthest(x, near.base))
     system = assemble(problem.model, near.pairs, problem.ke, x, angles)
-    residual, last = np.inf, farthest(x, near.base)
+    residual = np.inf
     for iteration in range(most):
-        near = refreshed(problem, near, x, last)
-        system = assemble(problem.model, near.pairs, problem.ke, x, angles)
         r = load - system.force
         residual = norm(r)
         p, negative = _inertia_corrected_step(system, r)
@@ -147,7 +145,8 @@ def _line_search_descent(
         x, recent[iteration % MEMORY] = _backtracked(
             problem, near, x, angles, load, move, step, limit, slope
         )
-        last = farthest(x, before)
+        near = refreshed(problem, near, x, farthest(x, before))
+        system = assemble(problem.model, near.pairs, problem.ke, x, angles)
     return NewtonResult(x, near, system.energies, residual, most, False, 1.0)
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.contact.potential import contact_energy, pair_energy, pair_terms
+from sim.contact.potential import contact_energy, pair_terms, touching
 from sim.contact.surface import ContactPairs, gather
 from sim.hinges import hinge_angle, hinge_slopes
 from sim.kernels import inner, kernel, spine
@@ -84,20 +84,6 @@ def _widen(model: BarHingeModel, nodes: Ints, first: Ints) -> None:
             number = model.unknown[nodes[a], c]
             if number >= 0 and first[number] > lowest:
                 first[number] = lowest
-
-
-@inner
-def _active(
-    model: BarHingeModel, pairs: ContactPairs, ke: float, x: Floats, first: Ints
-) -> Ints:
-    """Numbers of the pairs that touch; widens their rows."""
-    y, found, count = np.empty((4, 3)), np.empty(len(pairs.node), dtype=np.int64), 0
-    for k in range(len(pairs.node)):
-        if pair_energy(pairs, k, ke, x, y)[0] > 0.0:
-            _widen(model, pairs.node[k], first)
-            found[count] = k
-            count += 1
-    return found[:count]
 
 
 @kernel
@@ -208,7 +194,9 @@ def assemble(
     angles : (h,) rest angles
     """
     first = model.first.copy()
-    active = _active(model, pairs, ke, x, first)
+    active = touching(pairs, ke, x)
+    for k in active:
+        _widen(model, pairs.node[k], first)
     start = row_starts(first)
     n = len(first)
     system = EquilibriumSystem(
@@ -234,9 +222,9 @@ def contact_forces(pairs: ContactPairs, ke: float, x: Floats) -> Floats:
     """Forces of contact on the nodes (n, 3), N."""
     out = np.zeros_like(x)
     gradient, hessian = np.empty(12), np.empty((12, 12))
-    for k in range(len(pairs.node)):
+    for k in touching(pairs, ke, x):
         energy, _ = pair_terms(pairs, k, ke, x, gradient, hessian)
-        if 0.0 < energy < np.inf:
+        if energy < np.inf:
             for a in range(4):
                 for c in range(3):
                     out[pairs.node[k, a], c] -= gradient[3 * a + c]

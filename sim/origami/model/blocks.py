@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.contact.potential import pair_energy, pair_terms
-from sim.contact.surface import ContactPairs, apart, gather
+from sim.contact.potential import pair_terms, touching, within_reach
+from sim.contact.surface import ContactPairs, gather
 from sim.hinges import hinge_slopes
 from sim.kernels import inner, kernel
 from sim.linear.sparse import Factor, SparsityPattern, analyse, factorise
@@ -162,33 +162,9 @@ def fronts_for(
     wanted = block_keys(pairs.node[active], n)
     place = np.searchsorted(fronts.keys, wanted).clip(max=len(fronts.keys) - 1)
     if (fronts.keys[place] != wanted).any():
-        fronts = sheet_fronts(fronts.model, pairs.node[_about_to_touch(pairs, x)])
+        fronts = sheet_fronts(fronts.model, pairs.node[within_reach(pairs, x, AHEAD)])
         place = np.searchsorted(fronts.keys, wanted)
     return fronts, fronts.blocks._replace(pair=place)
-
-
-@kernel
-def touching(pairs: ContactPairs, ke: float, x: Floats) -> Ints:
-    """Numbers of the pairs whose potential is not zero."""
-    y, found, count = np.empty((4, 3)), np.empty(len(pairs.node), dtype=np.int64), 0
-    for k in range(len(pairs.node)):
-        if pair_energy(pairs, k, ke, x, y)[0] > 0.0:
-            found[count] = k
-            count += 1
-    return found[:count]
-
-
-@kernel
-def _about_to_touch(pairs: ContactPairs, x: Floats) -> Ints:
-    """Numbers of the pairs within `AHEAD` of the distance where contact begins."""
-    y, found, count = np.empty((4, 3)), np.empty(len(pairs.node), dtype=np.int64), 0
-    for k in range(len(pairs.node)):
-        gather(pairs.node[k], x, y)
-        reach = AHEAD * (pairs.activation[k] + pairs.min_distance[k])
-        if not apart(y, 1 if k < pairs.faces else 2, reach):
-            found[count] = k
-            count += 1
-    return found[:count]
 
 
 @inner

@@ -1,0 +1,35 @@
+"""Objects made of a composed configuration."""
+
+import copy
+
+import pytest
+
+from pipeline.config.building import build
+from pipeline.terminal.errors import InputError
+from sim.origami.loading.phases import Fold
+
+FOLD = {"_target_": "sim.origami.loading.phases.Fold", "increments": 4}
+
+
+def test_what_is_described_within_is_made_first_and_lists_stay_lists():
+    config = {"phases": [FOLD, FOLD | {"fraction": 0.5}], "nodes": [[0, 1.5], [2, 3]]}
+    before = copy.deepcopy(config)
+    made = build(config, "case")
+    assert [type(phase) for phase in made["phases"]] == [Fold, Fold]
+    assert made["phases"][1].fraction == 0.5
+    assert made["nodes"] == [[0, 1.5], [2, 3]]
+    made["nodes"][0][0] = 9
+    assert config == before
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"increments": 0}, r"case\.phases\[1\]: .*increments.*0"),
+        ({"incremets": 4}, r"case\.phases\[1\] has no key 'incremets'.*increments\?"),
+        ({"_partial_": True}, r"case\.phases\[1\] has no key '_partial_'"),
+    ],
+)
+def test_an_object_that_cannot_be_made_is_named_by_its_place(values, said):
+    with pytest.raises(InputError, match=said):
+        build({"phases": [FOLD, FOLD | values]}, "case")
