@@ -81,29 +81,44 @@ def push_by_rows(at: Ints, value: Floats, force: Floats, out: Floats) -> None:
                 out[at[k, j]] += value[k, row, j] * force[k, row]
 
 
-@kernel
-def _fill(
-    ends: tuple[Floats, Floats], half: SpaceState, edges: Ints, radius: Floats,
-    rims: Floats, contacts: Contacts, at: Ints, value: Floats,
-) -> None:  # fmt: skip
-    """at, value <- J."""
+@inner
+def _touched(edges: Ints, contacts: Contacts, n: int) -> Ints:
+    """(c, 14) unknowns of contacts; n coordinates come before the angles."""
+    at = np.zeros((len(contacts.gap), TOUCHED), dtype=np.int64)
+    for k in range(len(at)):
+        for side in range(2):
+            e = contacts.edge[k, side]
+            if e >= 0:
+                at[k, 7 * side + 6] = n + e
+                for j in range(6):
+                    at[k, 7 * side + j] = 3 * edges[e, j // 3] + j % 3
+    return at
+
+
+@inner
+def _values(
+    ends: tuple[SpaceState, SpaceState], edges: Ints, radius: Floats, rims: Floats,
+    contacts: Contacts,
+) -> Floats:  # fmt: skip
+    """(c, 3, 14) of J, half way between both ends."""
+    old, new = ends
+    x, d = 0.5 * (old.x + new.x), 0.5 * (old.d + new.d)
+    value = np.zeros((len(contacts.gap), 3, TOUCHED))
     arm, t, bent, rim, mean, out = np.empty((6, 3))
-    for k in range(len(contacts.gap)):
-        pair = _outward(half.x, edges, radius, contacts, k, out)
+    for k in range(len(value)):
+        pair = _outward(x, edges, radius, contacts, k, out)
         for side in range(2):
             e, s = contacts.edge[k, side], contacts.share[k, side]
             if e < 0:
                 continue
             sign, first = 1.0 - 2.0 * side, 7 * side
-            size = tangent(half.x, edges[e], t)
+            size = tangent(x, edges[e], t)
             flat = len(rims) > 0 and side == 0 and contacts.edge[k, 1] < 0
             if flat:
-                cross(t, half.d[e], rim)
+                cross(t, d[e], rim)
                 way = -rims[e] if contacts.edge[k, 1] == -2 else rims[e]
-            for a in range(3):
-                at[k, first + a] = 3 * edges[e, 0] + a
-                at[k, first + 3 + a] = 3 * edges[e, 1] + a
-            at[k, first + 6] = half.x.size + e
+            if pair:
+                _mean_tangent((old.x, new.x), edges[e], bent, mean)
             for row in range(3):
                 v = contacts.frame[k, row]
                 if flat:
@@ -115,7 +130,6 @@ def _fill(
                     arm[a] *= way
                 spun = dot(arm, t)
                 if pair:
-                    _mean_tangent(ends, edges[e], bent, mean)
                     spun /= dot(mean, t)
                     for a in range(3):
                         arm[a] -= spun * mean[a]
@@ -125,6 +139,7 @@ def _fill(
                     value[k, row, first + a] = sign * ((1.0 - s) * v[a] - turned)
                     value[k, row, first + 3 + a] = sign * (s * v[a] + turned)
                 value[k, row, first + 6] = sign * spun
+    return value
 
 
 @inner
@@ -165,12 +180,21 @@ def _apart(x: Floats, edges: Ints, pair: Ints, share: Floats, out: Floats) -> No
         out[a] -= (1.0 - u) * x[edges[pair[1], 0], a] + u * x[edges[pair[1], 1], a]
 
 
-@kernel
-def _fill_middle(
-    before: Contacts, after: Contacts, slack: float, half: Floats, edges: Ints,
-    share: Floats, frame: Floats,
-) -> None:  # fmt: skip
-    """share, frame <- half way from where contacts were to where they are."""
+@inner
+def _midway(
+    before: Contacts, after: Contacts, slack: float, half: Floats, edges: Ints
+) -> Contacts:
+    """Where contacts are, and which way they face, in the middle of a step.
+
+    A force along the normal of the end would take or give energy on what is curved,
+    at first order in h: on a circle it is not across the way of a step.
+
+    Parameters
+    ----------
+    slack : m, gap beyond which a contact of before counts as none
+    half : (n, 3) nodes in the middle of the step, m
+    """
+    share, frame = after.share.copy(), after.frame.copy()
     n, y = np.empty(3), np.empty((4, 3))
     for k in range(len(after.gap)):
         was, now = before.frame[k, 0], after.frame[k, 0]
@@ -194,6 +218,7 @@ def _fill_middle(
                 _apart(half, edges, after.edge[k], share[k], n)
                 if dot(n, now) > 0.5 * np.sqrt(dot(n, n)):
                     _turn(frame[k], n)
+    return Contacts(after.edge, share, after.gap, frame)
 
 
 @inner
@@ -211,44 +236,34 @@ def _turn(frame: Floats, n: Floats) -> None:
     cross(frame[0], u, frame[2])
 
 
-def midway(
-    before: Contacts, after: Contacts, slack: float, half: Floats, edges: Ints
-) -> Contacts:
-    """Where contacts are, and which way they face, in the middle of a step.
+@kernel
+def _step_rows(
+    ends: tuple[SpaceState, SpaceState], edges: Ints, radius: Floats, rims: Floats,
+    before: Contacts, after: Contacts, slack: float,
+) -> tuple[ContactRows, ContactRows]:  # fmt: skip
+    """J in the middle of a step, and at its end."""
+    half = 0.5 * (ends[0].x + ends[1].x)
+    middle = _midway(before, after, slack, half, edges)
+    at, at_end = _touched(edges, after, half.size), (ends[1], ends[1])
+    value = _values(ends, edges, radius, rims, middle)
+    last = _values(at_end, edges, radius, rims, after)
+    return ContactRows(at, value), ContactRows(at, last)
 
-    A force along the normal of the end would take or give energy on what is curved,
-    at first order in h: on a circle it is not across the way of a step.
+
+def step_rows(
+    rod: SpaceRod, touching: Touching, ends: tuple[SpaceState, SpaceState],
+    contacts: tuple[Contacts, Contacts], slack: float,
+) -> tuple[ContactRows, ContactRows]:  # fmt: skip
+    """How skins move past each other, along the contacts' frames.
+
+    In the middle of a step, and at its end. Both edges of a pair feel it at one place,
+    and spins gain along the mean of their tangents at both ends, so that a pair has no
+    moment and momenta are kept.
 
     Parameters
     ----------
+    contacts : before the step and at its end
     slack : m, gap beyond which a contact of before counts as none
-    half : (n, 3) nodes in the middle of the step, m
     """
-    share, frame = after.share.copy(), after.frame.copy()
-    _fill_middle(before, after, slack, half, edges, share, frame)
-    return after._replace(share=share, frame=frame)
-
-
-def contact_rows(
-    rod: SpaceRod, touching: Touching, ends: tuple[SpaceState, SpaceState],
-    contacts: Contacts,
-) -> ContactRows:  # fmt: skip
-    """How skins move past each other along the contacts' frames, half way between ends.
-
-    Both edges of a pair feel it at one place, and spins gain along the mean of their
-    tangents at both ends, so that a pair has no moment and momenta are kept.
-    """
-    c = len(contacts.gap)
-    rows = ContactRows(
-        np.zeros((c, TOUCHED), dtype=np.int64), np.zeros((c, 3, TOUCHED))
-    )
-    before, after = ends
-    half = SpaceState(
-        0.5 * (before.x + after.x), 0.5 * (before.d + after.d), after.twist
-    )
     rims = NO_RIMS if touching.rims is None else touching.rims
-    _fill(
-        (before.x, after.x), half, rod.edges, touching.radius, rims, contacts,
-        rows.at, rows.value,
-    )  # fmt: skip
-    return rows
+    return _step_rows(ends, rod.edges, touching.radius, rims, *contacts, slack)

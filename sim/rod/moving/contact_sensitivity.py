@@ -41,7 +41,7 @@ class RubbedStep:
         normal = self.frame[:, :1]
         far = -touching.radius[self.edge][:, None, None]
         self.arm = far * np.cross(normal, self.frame)
-        self.sticks = np.array([sticking(f, self.mu) for f in self.force], dtype=bool)
+        self.sticks = sticking(self.force, self.mu)
         self.way = self.rows.along(end.found.moves)[:, 1:]
 
     def _turned(self, x: Floats, by: Floats) -> tuple[Floats, ...]:

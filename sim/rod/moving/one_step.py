@@ -59,6 +59,10 @@ from sim.rod.stepping.options import Integrator, StepOptions
 ROUNDING = 1e-12  # of the energies
 CONTACT_ROUNDING = 1e-3  # of the tolerance of places: residual of contacts
 PLACED = 8  # iterations after which contacts keep their places on edges
+FAR = 0.02  # of an edge, of a first move: its matrix is not taken again
+STRAIGHT = 1e-3  # of an edge, of moves in which matrices hardly change
+SLOW = 0.15, 0.7  # contraction of moves that are drawn on
+BESIDE = 0.25  # of a move, by which it is off the last one's direction
 QUARTER = 0.5 * np.pi  # rad, largest change of a twist in a step
 LARGEST_SPIN = 2.0  # rad, turn of an edge about itself in a step
 
@@ -428,8 +432,8 @@ def _balanced_by_parts(
     found_near: Near | None,
 ) -> tuple[SpaceState, _Forces] | None:  # fmt: skip
     """Likewise, with contacts, or of any forces."""
-    trial, factor, before, small = parts.trial, None, np.inf, False
-    force, start = None, None
+    trial, factor, force, start = parts.trial, None, None, None
+    going = _Going(options, world.system.sizes, float(world.rod.rest_length.min()))
     if found_near is not None:
         force = np.zeros((found_near.contacts, 3))
         start = begun(world, found_near, trial.now.state)
@@ -446,25 +450,64 @@ def _balanced_by_parts(
                 unbalanced=found.unbalanced + pushed.push, pushed=pushed
             )
             places, fresh = pushed.contacts, fresh - 1
-        if small and _balanced(world, options, trial, found, before):
+        if going.small and _balanced(world, options, trial, found, going.moved):
             overlapping = what_overlaps(world, at)
             if not overlapping.contacts:
                 return parts.ended(), found
             if found_near is None or not found_near.holds(overlapping):
                 return None
-            places, fresh, small = None, 0, False
+            places, fresh, going.small = None, 0, False
             continue
         report.iterations += 1
-        factor = factor or parts.matrix(found)
+        renewed, factor = factor is None, factor or parts.matrix(found)
         change, force = _change(world, options, trial, factor, found)
+        if found_near is not None:
+            going.draw_on(change)
         size = parts.advance(change)
         if not size < np.inf:
             return None
-        small = size <= options.tolerance
-        if size > options.reuse * before:
+        if not going.by(size, renewed):
             factor = None
-        before = size
     return None
+
+
+class _Going:
+    """How an iteration goes on, and how long a matrix serves.
+
+    Near the end moves shrink as what contacts push follows them, and no other matrix
+    changes that: where they shrink slowly along one direction, by t each, they are
+    drawn on to where they lead, 1 / (1 - t) as far (Aitken).
+
+    Attributes
+    ----------
+    edge : the shortest, m
+    moved : the largest of the last move, m
+    small : whether that is within the tolerance
+    """
+
+    def __init__(self, options: StepOptions, sizes: Floats, edge: float) -> None:
+        self.options, self.sizes, self.edge = options, sizes, edge
+        self.moved, self.small = np.inf, False
+        self._last = np.zeros_like(sizes)
+
+    def draw_on(self, change: Floats) -> None:
+        """Lengthen a change (3 n + m,) that goes on as the last one did."""
+        own, last = change * self.sizes, self._last
+        share = float(own @ last) / max(float(last @ last), 1e-300)
+        slow = SLOW[0] < abs(share) < SLOW[1] and self.moved <= STRAIGHT * self.edge
+        beside = np.linalg.norm(own - share * last)
+        drawn = slow and beside < BESIDE * np.linalg.norm(own)
+        self._last = np.zeros_like(own) if drawn else own
+        change *= 1.0 / (1.0 - share) if drawn else 1.0
+
+    def by(self, size: float, renewed: bool) -> bool:
+        """Take note of a move, m; whether its matrix, renewed or not, may serve on."""
+        share, first = size / self.moved, not self.moved < np.inf
+        self.moved, self.small = size, size <= self.options.tolerance
+        if first:
+            return size <= FAR * self.edge
+        straight = renewed and size < STRAIGHT * self.edge and share < SLOW[1]
+        return straight or share <= self.options.reuse
 
 
 def _change(

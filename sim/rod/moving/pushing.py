@@ -27,10 +27,9 @@ from sim.rod.moving.beside import entered
 from sim.rod.moving.contact_rows import (
     ContactRows,
     along_rows,
-    contact_rows,
     fill_columns,
-    midway,
     push_by_rows,
+    step_rows,
 )
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import (
@@ -151,10 +150,8 @@ def pushed_at(
     touching, (before, at) = world.touching, states
     contacts = contacts_of(world.rod, touching, found, at.x, known, at.d)
     slack = SLACK * float(touching.radius.min())
-    half = 0.5 * (before.state.x + at.x)
-    middle = midway(before.contacts, contacts, slack, half, world.rod.edges)
-    rows = contact_rows(world.rod, touching, (before.state, at), middle)
-    facing = contact_rows(world.rod, touching, (at, at), contacts)
+    ends, both = (before.state, at), (before.contacts, contacts)
+    rows, facing = step_rows(world.rod, touching, ends, both, slack)
     push, pushing = np.zeros(len(moves)), np.empty(len(force), dtype=np.bool_)
     residual = _push_at(
         rows, contacts.gap, force, moves, touching.friction, 0.5 * h * h,
@@ -286,9 +283,10 @@ def passes_through(world: SpaceWorld, before: SpaceState, after: SpaceState) -> 
     )
 
 
-def sticking(force: Floats, mu: float) -> bool:
-    """Whether a force (3,) is within its cone."""
-    return bool(np.hypot(force[1], force[2]) < (1.0 - STUCK) * mu * force[0])
+def sticking(force: Floats, mu: float) -> Bools:
+    """(c,) whether forces (c, 3) are within their cones."""
+    across = np.hypot(force[:, 1], force[:, 2])
+    return np.asarray(across < (1.0 - STUCK) * mu * force[:, 0])
 
 
 def settled_kick(
@@ -304,27 +302,19 @@ def settled_kick(
     rows : at the end
     """
     free, mu = world.system.free, world.touching.friction if world.touching else 0.0
-    tests, leans = [], []
-    for k in np.flatnonzero(pushed.pushing).tolist():
-        f = pushed.force[k]
-        sticks = sticking(f, mu)
-        for a in range(3 if sticks else 1):
-            test = 3 * np.count_nonzero(pushed.pushing[:k]) + a
-            tests.append(test)
-            lean = np.zeros(3 * np.count_nonzero(pushed.pushing))
-            lean[test] = 1.0
-            if not sticks:
-                lean[test + 1 : test + 3] = f[1:] / f[0]
-            leans.append(lean)
-    if not tests:
-        return np.zeros(pushed.force.size)
-    by, some = np.array(leans), np.flatnonzero(pushed.pushing)
-    rows = rows.some(some)
-    J = rows.columns(world.system.number).T
-    W = J[tests] @ (by @ (J / world.inertia[free])).T
-    speed = rows.along(v).ravel()[tests]
+    kick, some = np.zeros_like(pushed.force), np.flatnonzero(pushed.pushing)
+    if not len(some):
+        return kick.ravel()
+    force, rows = pushed.force[some], rows.some(some)
+    sticks = sticking(force, mu)
+    stopped = np.stack([np.ones_like(sticks), sticks, sticks], axis=1).ravel()
+    leans, slides = np.eye(force.size), np.flatnonzero(~sticks)
+    for a in (1, 2):
+        leans[3 * slides, 3 * slides + a] = force[slides, a] / force[slides, 0]
+    by, J = leans[stopped], rows.columns(world.system.number).T
+    W = J[stopped] @ (by @ (J / world.inertia[free])).T
+    speed = rows.along(v).ravel()[stopped]
     found = np.linalg.lstsq(W, -speed, rcond=SINGULAR)[0]
-    kick = np.zeros_like(pushed.force)
     kick[some] = (found @ by).reshape(-1, 3)
     return kick.ravel()
 

@@ -161,11 +161,13 @@ def clear_way(pairs: Ints, edges: Ints, x: Floats, move: Floats, least: Floats) 
 
 @lru_cache(maxsize=8)
 def _along(n: int, edges: bytes, length: bytes) -> Floats:
-    """(n, n) lengths of rod between nodes; inf between rods."""
-    pairs = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2)
+    """(m, m) least lengths of rod between edges; inf between rods."""
+    tail, head = np.frombuffer(edges, dtype=np.int64).reshape(-1, 2).T
     size = np.frombuffer(length, dtype=np.float64)
-    graph = coo_array((size, (pairs[:, 0], pairs[:, 1])), shape=(n, n))
-    return np.asarray(shortest_path(graph.tocsr(), directed=False))
+    graph = coo_array((size, (tail, head)), shape=(n, n)).tocsr()
+    between = shortest_path(graph, directed=False)
+    rows = np.minimum(between[tail], between[head])
+    return np.minimum(rows[:, tail], rows[:, head])
 
 
 def near_pairs(rod: SpaceRod, touching: Touching, x: Floats, reach: float) -> Ints:
@@ -178,10 +180,8 @@ def near_pairs(rod: SpaceRod, touching: Touching, x: Floats, reach: float) -> In
     found = overlaps(box, box, True)
     size = np.ascontiguousarray(rod.rest_length)
     between = _along(len(x), np.ascontiguousarray(rod.edges).tobytes(), size.tobytes())
-    a, b = rod.edges[found[:, 0]], rod.edges[found[:, 1]]
-    least = between[a[:, :, None], b[:, None, :]].reshape(len(found), -1).min(axis=1)
-    thick = r[found[:, 0]] + r[found[:, 1]]
-    return np.asarray(found[least > JOINED * thick])
+    a, b = found.T
+    return np.asarray(found[between[a, b] > JOINED * (r[a] + r[b])])
 
 
 @kernel

@@ -133,11 +133,24 @@ def test_wires_that_press_rest_in_long_steps_that_are_not_cut() -> None:
 
 
 def test_a_move_that_turns_edges_far_does_not_throw_the_next() -> None:
-    """It lengthens them; 574 iterations where Newton's matrix takes that as a pull."""
+    """It lengthens them; 574 iterations where Newton's matrix takes that as a pull.
+
+    245 where the matrix of the first guess is taken again after a far move.
+    """
     case = build("lasso")
     options = replace(case.options, h=8e-3)
     steps = list(moves(case.space_world, options, case.duration))
-    assert sum(step.iterations for step in steps) <= 400
+    assert sum(step.iterations for step in steps) <= 220
+
+
+def test_contacts_that_follow_slowly_are_drawn_on() -> None:
+    """By 8 steps of a knot, in which they contract by 0.35; 580 iterations if not."""
+    case = build("knot")
+    options = replace(case.options, h=8e-3)
+    steps = list(moves(case.space_world, options, case.duration))
+    assert sum(step.iterations for step in steps) <= 560
+    assert max(_overlap(case, step) for step in steps) <= 1.001e-6 * case.wire.radius
+    assert steps[-1].moving.ledger.complementarity <= 1e-11
 
 
 @pytest.mark.long

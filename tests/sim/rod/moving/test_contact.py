@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from sim.arrays import Floats
 from sim.contact.cones import coulomb_in_space
 from sim.rod.gravity import GRAVITY
-from sim.rod.moving.contact_rows import contact_rows
+from sim.rod.moving.contact_rows import step_rows
 from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import (
@@ -152,7 +152,8 @@ def test_rods_that_touch_move_rigidly_together_without_sliding() -> None:
     w, by = np.array([0.3, -0.7, 0.5]), np.array([0.1, 0.2, -0.3])
     moved = by + np.cross(w, rod.nodes)
     spun = edge_tangents(rod.nodes, rod.edges) @ w
-    made, count = contact_rows(rod, touching, (rod.state,) * 2, contacts), 21 + 5
+    still, both, count = (rod.state,) * 2, (contacts,) * 2, 21 + 5
+    made, _ = step_rows(rod, touching, still, both, 0.1 * R)
     rows = made.columns(np.arange(count)).T
     assert np.abs(rows[:, rod.nodes.size :]).max() > 0.1 * R
     assert rows @ np.concatenate([moved.ravel(), spun]) == pytest.approx(0.0, abs=1e-15)
