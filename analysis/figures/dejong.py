@@ -35,6 +35,7 @@ from analysis.figures.style import (
     compare,
     legend_below,
     provenance,
+    put_beside,
     put_letter,
     say_below,
     scale_bar,
@@ -201,15 +202,10 @@ def _draw_scanned_S(ax: Axes, scan: ScannedShape, at: float) -> None:
     """S scanned with its error bar; beside it S simulated of the same nodes."""
     if not scan.whole:
         ax.plot([at], [scan.S_simulated], "s", color=SHAPE, mfc="none", ms=5)
-        ax.annotate(
-            "seen nodes only",
-            (at, max(scan.S, scan.S_simulated)),
-            xytext=(0, 6),
-            textcoords="offset points",
-            ha="right",
-            fontsize=size(SMALL),
-            color=FAINT,
-        )
+        put_beside(
+            ax, "seen nodes only", (at, max(scan.S, scan.S_simulated)), (0, 6),
+            ha="right", fontsize=size(SMALL), color=FAINT,
+        )  # fmt: skip
     _error_bar(ax, at, (scan.S, scan.S_u), scan.k, "D")
 
 

@@ -23,6 +23,7 @@ from analysis.figures.style import (
     styled,
 )
 from sim.arrays import Floats
+from sim.morph.morphing.envelope import RECENT
 
 START = "#D55E00"
 
@@ -103,7 +104,8 @@ def _draw_growth(cells: Axes, new: Axes, table: pd.DataFrame) -> None:
         (cells, "cells", "cells found (-)", "b"),
         (new, "new", "new cells in 100 samples (-)", "c"),
     ):
-        ax.plot(table["sample"], table[column], color=SIMULATED)
+        shown = table[RECENT * (column == "new") :]
+        ax.plot(shown["sample"], shown[column], color=SIMULATED)
         ax.set_ylabel(said, labelpad=2)
         ax.set_xlabel("samples (-)", labelpad=1)
         ax.set_ylim(bottom=0.0)

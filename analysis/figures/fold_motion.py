@@ -85,7 +85,7 @@ def moving_folds(
                 label=f"{name} (b)",
             )  # fmt: skip
         plots[1].set_xlabel("time $t$ (ms)")
-        plots[1].set_ylabel("height of the apex (mm)")
+        plots[1].set_ylabel("height of apex (mm)")
         _draw_energies(plots[2], next(iter(snaps.values())))
         _draw_leaves(plots[3], leaves)
         for ax in plots[1:3]:
@@ -132,4 +132,4 @@ def _draw_leaves(ax: Axes, leaves: Sequence[SlidingLeaf]) -> None:
             f"{leaf.friction:g} (d)",
         )  # fmt: skip
     ax.set_xlabel("time $t$ (ms)")
-    ax.set_ylabel("way down the slope (mm)")
+    ax.set_ylabel("way down (mm)")

@@ -17,6 +17,7 @@ from analysis.figures.style import (
     legend_below,
     page,
     provenance,
+    put_beside,
     put_letter,
     round_length,
     say_below,
@@ -83,9 +84,9 @@ def ribbon_routes(table: pd.DataFrame, runs: Runs = ()) -> Figure:
         for level, name in ((1.0, "sliding: 1"), (CYCLOID, r"cycloid: $8/2\pi$")):
             ax.axhline(level, color=GROUND, lw=0.6, ls="--")
             place, side = (0.98, "right") if level == 1.0 else (0.02, "left")
-            ax.annotate(name, (place, level), (0, 1), textcoords="offset points",
-                        xycoords=("axes fraction", "data"), va="bottom",
-                        ha=side)  # fmt: skip
+            across = ("axes fraction", "data")
+            put_beside(ax, name, (place, level), (0, 1), xycoords=across,
+                       va="bottom", ha=side)  # fmt: skip
         for k, (gamma, rows) in enumerate(table.groupby("gamma")):
             rows = rows.sort_values("ratio")
             color, mark = SERIES[k % 6], MARKS[k % 6]
@@ -317,7 +318,7 @@ def computing_times(table: pd.DataFrame, runs: Runs = ()) -> Figure:
             title = GROUNDS.get(str(name), str(name))
             ax.loglog(1e3 * rows["h"], rows["ratio"], label=title,
                       color=SERIES[k % 6], marker=MARKS[k % 6])  # fmt: skip
-        ax.set_ylim(top=3.0)
+        ax.set_ylim(0.6 * table["ratio"].min(), 3.0)
         ax.axhline(1.0, color=GROUND, lw=0.6, ls="--")
         ax.annotate("real time", (0.02, 1.0), xycoords=("axes fraction", "data"),
                     ha="left", va="bottom")  # fmt: skip

@@ -15,6 +15,7 @@ from analysis.figures.style import (
     SIMULATED,
     UNIT,
     legend_below,
+    put_beside,
     put_letter,
     round_length,
     scale_bar,
@@ -78,9 +79,5 @@ def modes_of_motion(
 def _number(ax: Axes, places: Floats) -> None:
     """Write the number of each node beside its place (n, 2) on the panel."""
     for node, place in enumerate(places):
-        look: Any = {
-            "textcoords": "offset points",
-            "fontsize": size(5.0),
-            "color": HELD,
-        }
-        ax.annotate(str(node), place, xytext=(2.5, 2.5), **look)
+        look: Any = {"fontsize": size(5.0), "color": HELD}
+        put_beside(ax, str(node), place, (2.5, 2.5), **look)

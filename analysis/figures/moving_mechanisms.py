@@ -115,4 +115,4 @@ def _draw_balance(ax: Axes, runs: Sequence[MovingMechanismRun]) -> None:
         ax.semilogy(t, run.lost, color=colour, linestyle=dash, label=run.label)
     ax.set_ylim(LEAST, 1e-10)
     ax.set_xlabel(r"time $t$ (s)")
-    ax.set_ylabel("left over / largest energy (-)")
+    ax.set_ylabel("share left over (-)")

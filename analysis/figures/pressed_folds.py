@@ -18,6 +18,7 @@ from analysis.figures.sheets import ARROW, CREASE, EDGE, PANEL, sheet_marks
 from analysis.figures.style import (
     compare,
     legend_below,
+    put_beside,
     put_letter,
     scale_bar,
     size,
@@ -200,7 +201,7 @@ def _measure(
     (a, b), (c, d) = start, end
     middle = 0.5 * (a + c), 0.5 * (b + d)
     ax.annotate("", (c, d), (a, b), arrowprops={"arrowstyle": "<->", "lw": 0.6})
-    ax.annotate(text, middle, offset, textcoords="offset points", ha="center")
+    put_beside(ax, text, middle, offset, ha="center")
 
 
 def _heights(
@@ -214,8 +215,8 @@ def _heights(
         x, y = 1e3 * rows["height"], 1e3 * rows["load"]
         ax.plot(x, y, dash, color=colour, label=label)
     few = table["value"].nunique() < 4  # between the curves, else above them
-    place = "upper center" if few else "best"
-    look = {"handlelength": 1.6, "columnspacing": 0.8}
+    place = "upper center" if few else "upper right"
+    look = {"handlelength": 1.6, "columnspacing": 0.8, "labelspacing": 0.15}
     ax.legend(title=name, loc=place, ncols=1 if few else 2, **look)
     ax.set_xlabel("height $z$ (mm)")
     ax.set_ylabel("load (mN)")

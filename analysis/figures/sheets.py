@@ -137,8 +137,11 @@ def show_sheet(
         scale_bar(ax, round_length(scene.span), "mm", times=1e3)
     if sheet.force is not None and arrow > 0:
         largest = 1e3 * float(np.linalg.norm(sheet.force, axis=1).max())
-        said = f"contact: {number(largest, 3)} mN"
-        scale_bar(ax, arrow, said, times=None, loc="lower left", colour=ARROW)
+        shown = round_length(4.0 * largest)
+        scale_bar(
+            ax, arrow * shown / largest, f"contact: {number(shown, 1)} mN", times=None,
+            loc="lower left", colour=ARROW,
+        )  # fmt: skip
     return scene
 
 

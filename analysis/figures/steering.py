@@ -8,7 +8,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import legend_below, provenance, say_below, size, styled
+from analysis.figures.style import (
+    legend_below,
+    provenance,
+    put_beside,
+    say_below,
+    size,
+    styled,
+)
 from sim.arrays import Floats, Ints
 
 LINES = (("#0072B2", "-", "o"), ("#E69F00", "--", "s"), ("#000000", ":", "^"))
@@ -52,12 +59,7 @@ def ways_to_goals(runs: Sequence[SteeredRun]) -> Figure:
             if np.isfinite(run.goal):
                 ax.axhline(run.goal, color=colour, lw=0.5)
                 text = f"goal {run.goal:g} $H$".replace("-", "\u2212")
-                ax.annotate(
-                    text,
-                    (0.0, run.goal),
-                    xytext=(2, 3),
-                    textcoords="offset points",
-                )
+                put_beside(ax, text, (0.0, run.goal), (2, 3))
         ax.set_xlabel("time $t$ (s)")
         ax.set_ylabel(r"way $(x_c - x_c(0)) / H$ (-)")
         nothing = Line2D([], [], ls="")

@@ -165,6 +165,18 @@ def put_letter(ax: Axes, letter: str, text: str = "") -> None:
         title.set_transform(title.get_transform() + aside)
 
 
+def put_beside(
+    ax: Axes,
+    text: str,
+    place: tuple[float, float],
+    points: tuple[float, float],
+    **look: Any,
+) -> None:
+    """A text off a place (x, y) of the panel by points of the printed page."""
+    off = size(points[0]), size(points[1])
+    ax.annotate(text, place, off, textcoords="offset points", **look)
+
+
 def compare(axes: Sequence[Axes], what: str = "") -> None:
     """Give panels of one quantity one range, so that they can be compared."""
     low, high = zip(*[ax.get_ylim() for ax in axes], strict=True)

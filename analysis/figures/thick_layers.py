@@ -11,6 +11,7 @@ from analysis.figures.scene import PaintedScene, View
 from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.sheets import FoldedSheet, draw_sheet
 from analysis.figures.style import (
+    FAINT,
     SCANNED,
     SIMULATED,
     labelled_lines,
@@ -64,10 +65,10 @@ def thick_and_layered(
     with styled():
         figure, (plots,) = sheet(PanelGrid(3, 56.0, 48.0), more=6.0)
         _draw_faces(plots[0], *folded, THICK_VIEW)
+        plots[1].axhline(0.0, color=FAINT, lw=0.5, zorder=1)
         for one, (line, colour) in zip(clear, LOOKS, strict=True):
             label = f"{one.name} (b)"
             plots[1].plot(one.fold, MM * one.apart, line, color=colour, label=label)
-        plots[1].axhline(0.0, color="black", lw=0.5)
         plots[1].plot(
             [stop], [0.0], "o", color="black", mfc="white", ms=size(3.5), ls="",
             label="closed form (b)",

@@ -21,6 +21,7 @@ from analysis.figures.style import (
     legend_below,
     own_ranges,
     page,
+    put_beside,
     put_letter,
     scale_bar,
     size,
@@ -64,7 +65,7 @@ def contact_of_a_node(approach: pd.DataFrame, crossing: pd.DataFrame) -> Figure:
             ax.set_xlabel(r"position of the node $\delta$ (-)")
         for ax, top in ((b, 12.0), (c, 60.0)):
             ax.axvline(1.0, color=GROUND, lw=0.6, ls=":")
-            ax.annotate("$d_0$", (1.0, 0.9 * top), (3, 0), textcoords="offset points")
+            put_beside(ax, "$d_0$", (1.0, 0.9 * top), (3, 0))
             ax.set_xlabel("distance $d$ (-)")
             ax.set_ylim(-0.03 * top, top)  # both grow without bound as d falls to 0
         own_ranges((b, c, e, f))  # without bound, and at some heights
@@ -99,11 +100,8 @@ def _node_over_panel(ax: Axes, way: Floats, heights: Sequence[float]) -> None:
         scene.arrows(own[:1], own[1:] - own[:1], ARROW, 0.8, lift=0.2)
         scene.dots(own[:1], "black", 3.0, lift=0.2)
     for k, corner in enumerate(corners, start=1):
-        ax.annotate(
-            f"$x_{k}$", tuple(scene.seen(corner)), (0, -9), textcoords="offset points"
-        )
-    ax.annotate("$x_0$", tuple(scene.seen(way[0])), (-4, 3), ha="right",
-                textcoords="offset points")  # fmt: skip
+        put_beside(ax, f"$x_{k}$", tuple(scene.seen(corner)), (0, -9))
+    put_beside(ax, "$x_0$", tuple(scene.seen(way[0])), (-4, 3), ha="right")
     scene.paint(ax, everything)
     scale_bar(ax, 0.5, "half a side", times=None, loc="upper right")
 
@@ -123,9 +121,7 @@ def box_folds_itself(run: OrigamiRun) -> Figure:
         curve.margins(y=0.14)  # room for the numbers
         for number, (ax, stop) in enumerate(zip(states, stops, strict=True), start=1):
             curve.plot(stop, energy[stop], "o", color=SERIES[1], mec="black", mew=0.4)
-            curve.annotate(
-                str(number), (stop, energy[stop]), (-6, 4), textcoords="offset points"
-            )
+            put_beside(curve, str(number), (stop, energy[stop]), (-6, 4))
             picture(ax, run, stop, view=(24.0, -118.0))
             put_letter(ax, "defg"[number - 1], f"{number}: increment {stop}")
         curve.set_xlabel("increment (-)", labelpad=1)
@@ -228,7 +224,7 @@ def folding_sequences(
         figure, panels = sheet(*groups, more=9.0)
         (flat, *ends), *rest = panels
         scene = picture(flat, runs[0], 0, view=(60.0, -60.0))
-        put_letter(flat, "a", "creases")
+        put_letter(flat, "a", "creases\n")
         ground = {"boxstyle": "circle", "fc": "white", "ec": "none", "pad": 0.12}
         for name, middle in creases.items():
             place = tuple(scene.seen(middle))

@@ -71,14 +71,8 @@ def run_step(
     -------
     the keys shown, and what the lints of figures and of captions find
     """
-    module = importlib.import_module(module_of(config.figure))
-    draw: Callable[[Sequence[Row]], DrawnFigure] = module.draw
     with drawn_for(config.width):
-        drawn = draw(rows)
-        letters = letters_of(drawn.figure)
-        said = {"letters": letters, **drawn.said}
-        caption = caption_of(config.figure, module.CAPTION, rows, said)
-        found = [*faults(drawn.figure), *caption_faults(caption, letters)]
+        drawn, caption, found = looked_over(config.figure, rows)
         out.mkdir(parents=True, exist_ok=True)
         keys = tuple(dict.fromkeys([*drawn.keys, *origin.keys]))
         origin = replace(origin, keys=tuple(key for key in keys if key))
@@ -95,6 +89,17 @@ def run_step(
         "faults": len(found),
         "first_fault": next(iter(found), ""),
     }
+
+
+def looked_over(figure: str, rows: Sequence[Row]) -> tuple[DrawnFigure, str, list[str]]:
+    """A figure for the present page, its caption, and what the lints of both find."""
+    module = importlib.import_module(module_of(figure))
+    draw: Callable[[Sequence[Row]], DrawnFigure] = module.draw
+    drawn = draw(rows)
+    letters = letters_of(drawn.figure)
+    said = {"letters": letters, **drawn.said}
+    caption = caption_of(figure, module.CAPTION, rows, said)
+    return drawn, caption, [*faults(drawn.figure), *caption_faults(caption, letters)]
 
 
 def _tables(drawn: DrawnFigure, stem: Path) -> list[Path]:

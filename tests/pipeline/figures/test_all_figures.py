@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from analysis.figures.lint import faults
-from analysis.figures.style import drawn_for, rc
+from analysis.figures.style import SLIDE, drawn_for, rc
 from pipeline.results.saved_figure import caption_in
 from pipeline.results.shown import Row
 from pipeline.steps import figure as drawing
@@ -112,9 +112,10 @@ def test_an_editor_finds_no_fault_in_a_figure(
 ) -> None:
     name, folder, figure = made
     assert faults(figure) == []
-    with drawn_for(89):
-        narrow = importlib.import_module(module_of(name)).draw(ROWS[folder])
-        assert faults(narrow.figure) == []
+    for width in (89, 120, SLIDE):
+        with drawn_for(width):
+            again = importlib.import_module(module_of(name)).draw(ROWS[folder])
+            assert faults(again.figure) == [], width
 
 
 def test_the_fonts_are_set_to_truetype_everywhere() -> None:
