@@ -9,31 +9,71 @@ degree 2. With heights e, weights w of the biweight and rows b of (u, 1, degree 
 
 and C its covariance from sums over small cells, q^T C^-1 q / 5 is one in the mean where
 errors do not reach beyond a cell, and their ratio of variances where they do.
+
+On another surface degree 2 is no error: with principal curvatures k and k' it rises
+above a sphere of radius R by (1 - k R) s^2 / 2 at a distance s along the first.
 """
 
 import numpy as np
 
 from analysis.spheres.cells import cells
-from analysis.spheres.judge import SphereCandidate
-from analysis.spheres.thresholds import BIWEIGHT, SHARED
-from sim.arrays import Floats
+from analysis.spheres.fit import Fit
+from analysis.spheres.thresholds import BIWEIGHT, JUDGE, SHARED
+from sim.arrays import Bools, Floats
 
 UNKNOWNS = 9  # centre, radius and the five of degree 2
 DEGREE_2 = 5
+ROUND = np.zeros(2)
 
 
-def form_ratio(c: SphereCandidate, x: Floats) -> float | None:
+def form_ratio(fit: Fit, x: Floats) -> float | None:
     """The ratio of one ball; None where it shows too few cells.
 
     Parameters
     ----------
-    c : a fitted sphere
-    x : (k, 3) the points of the fit where it saw them, less its centre, mm
+    fit : of a sphere
+    x : (k, 3) the points it uses where it saw them, less its centre, mm
     """
-    u = x / np.linalg.norm(x, axis=1)[:, None]
-    e = c.fit.height[c.fit.used]
-    w = (1.0 - (e / (BIWEIGHT.tukey * c.fit.scale)) ** 2) ** 2
-    b = _harmonics(u)
+    e = fit.height[fit.used]
+    told = _degree_2(x, e, (1.0 - (e / (BIWEIGHT.tukey * fit.scale)) ** 2) ** 2)
+    if told is None:
+        return None
+    q, C = told
+    return float(q @ np.linalg.solve(C, q)) / DEGREE_2
+
+
+def lengthwise(fit: Fit, x: Floats, facing: Bools) -> Floats:
+    """(2,) difference of the principal curvatures times the radius, and its sd.
+
+    Both are those in the middle of what is seen: an error that grows towards the rim
+    of a small cap all around bends both alike. Of a sphere it is 0, of a cylinder 1, of
+    a tube's round end in between. What rises above the sphere counts as far as it
+    faces the centre. Zeros where too few cells are seen.
+
+    Parameters
+    ----------
+    fit : of a sphere
+    x : (k, 3) all points around it, less its centre, mm
+    facing : (k,) whether their normal is radial
+    """
+    e = fit.height
+    own = facing & (np.abs(e) < JUDGE.rise * fit.radius)
+    told = _degree_2(x[own], e[own], np.ones(int(own.sum())))
+    if told is None:
+        return ROUND
+    (xy, yz, xz, difference, zz), C = told
+    Q = np.diag([difference - zz, -difference - zz, 2 * zz])
+    Q[0, 1], Q[1, 2], Q[0, 2] = xy / 2, yz / 2, xz / 2
+    across = np.linalg.svd(x[own].mean(axis=0)[None])[2][1:]  # of its middle
+    _, axes = np.linalg.eigh(across @ (Q + np.triu(Q, 1).T) @ across.T)
+    low, high = _harmonics(axes.T @ across)[:, 4:]
+    told_by = 2 / fit.radius * (high - low)
+    return np.array([told_by @ told[0], np.sqrt(told_by @ C @ told_by)])
+
+
+def _degree_2(x: Floats, e: Floats, w: Floats) -> tuple[Floats, Floats] | None:
+    """The five of degree 2 in heights e (k,) of weights w, and their covariance."""
+    b = _harmonics(x / np.linalg.norm(x, axis=1)[:, None])
     wb = w[:, None] * b
     A = wb.T @ b
     if np.linalg.eigvalsh(A)[0] <= 1e-9 * A[3, 3]:
@@ -48,8 +88,7 @@ def form_ratio(c: SphereCandidate, x: Floats) -> float | None:
         return None
     bread = np.linalg.inv(A)
     C = (bread @ (sums.T @ sums) @ bread)[4:, 4:] * (seen / (seen - UNKNOWNS))
-    q = found[4:]
-    return float(q @ np.linalg.solve(C, q)) / DEGREE_2
+    return found[4:], C
 
 
 def _harmonics(u: Floats) -> Floats:

@@ -1,12 +1,13 @@
 """Which candidates are spheres: each by itself, then against the others of the scan."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from analysis.spheres.cells import cell_areas, cells
 from analysis.spheres.fit import Fit
+from analysis.spheres.form import ROUND
 from analysis.spheres.picks import PickOptions, Rejected, RejectionReason
 from analysis.spheres.thresholds import BIWEIGHT, FUSED, JUDGE
 from sim.arrays import Bools, Floats, Ints
@@ -21,6 +22,7 @@ class SphereCandidate:
     facing: Bools  # (k,) whether their normal is radial
     cap: float  # visible share of the surface
     spread: float  # smallest eigenvalue of the mean u u^T of its points
+    lengthwise: Floats = field(default_factory=lambda: ROUND)  # see `form`
 
     @cached_property
     def points(self) -> Ints:
@@ -111,6 +113,13 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
         return c.rejected(
             RejectionReason.STRIP,
             f"as wide as {width:.2f} of a cap, not {JUDGE.narrow}",
+        )
+    difference, sd = c.lengthwise
+    if options.fused and difference - JUDGE.chance * sd > FUSED.lengthwise:
+        return c.rejected(
+            RejectionReason.STRIP,
+            f"its principal curvatures differ by {difference:.2f} +- {sd:.2f} over "
+            f"its radius, at most {FUSED.lengthwise}",
         )
     wide = FUSED.beyond_wide if options.fused else JUDGE.beyond_wide
     most = JUDGE.beyond if width < JUDGE.narrow_beyond else wide

@@ -10,6 +10,7 @@ import numpy as np
 
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.fit import Fit, fit_sphere, refine
+from analysis.spheres.form import lengthwise
 from analysis.spheres.grid import Int32s, members, within
 from analysis.spheres.judge import (
     SphereCandidate,
@@ -166,7 +167,8 @@ def _refitted(
     if fit is None:
         return None
     cap, width = _extent(x, fit)
-    return replace(c, fit=fit, cap=cap, spread=width)
+    bent = lengthwise(fit, x - fit.centre, c.facing)
+    return replace(c, fit=fit, cap=cap, spread=width, lengthwise=bent)
 
 
 def _wrong(

@@ -45,7 +45,7 @@ def of_degree_1(accepted: list[SphereCandidate], points: list[Floats]) -> Excess
     ----------
     points : of each sphere (k, 3), less its centre, mm
     """
-    each = [form_ratio(c, x) for c, x in zip(accepted, points, strict=True)]
+    each = [form_ratio(c.fit, x) for c, x in zip(accepted, points, strict=True)]
     form = np.array([ratio for ratio in each if ratio is not None])
     if len(form) < SHARED.fewest:
         return None

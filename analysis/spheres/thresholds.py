@@ -202,6 +202,9 @@ class FusedThresholds:
     # as `JUDGE.beyond_wide`: fusing closes the surface beside balls, 0.67 of points on
     # them; a tube's end has 0.83 by its geometry; sizes
     beyond_wide: float = 0.75
+    # difference of the principal curvatures times the radius, by three of its sd: balls
+    # to 0.23, as clamps stick to them, ends of tubes from 0.36; sizes
+    lengthwise: float = 0.3
 
 
 @dataclass(frozen=True)

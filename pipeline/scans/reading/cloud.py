@@ -46,6 +46,7 @@ READERS: dict[str, Reader] = {
     ".3mf": solid_files.read_3mf,
     ".vtk": vtk.read,
     ".vtp": vtp.read,
+    ".vtu": vtp.read,
     ".nii": volumes.read_nifti,
     ".gz": volumes.read_nifti,
     ".tif": volumes.read_tiff,

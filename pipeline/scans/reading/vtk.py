@@ -1,8 +1,9 @@
-"""Legacy VTK: points and polygons, ascii or binary, versions up to 5.1.
+"""Legacy VTK: points and faces, ascii or binary, versions up to 5.1.
 
 Five parts: a version, a title, ASCII or BINARY (big endian), a DATASET, and sections
-that begin with their name and counts. Of PolyData POINTS and POLYGONS are read, of
-other data sets POINTS alone. (VTK User's Guide, "VTK File Formats".)
+that begin with their name and counts. Of PolyData POINTS and POLYGONS are read, of an
+UNSTRUCTURED_GRID POINTS and the CELLS that are triangles, polygons or quadrilaterals,
+of other data sets POINTS alone. (VTK User's Guide, "VTK File Formats".)
 """
 
 from collections.abc import Iterator
@@ -29,7 +30,9 @@ BEGINS = b"# vtk DataFile Version "
 LINE_BYTES = 1 << 12  # of a header line at most
 TEXT_BYTES = 1 << 20  # of numbers read at a time
 WIDTHS = {"float": ">f4", "double": ">f8"}
-SECTIONS = ("VERTICES", "LINES", "POLYGONS", "TRIANGLE_STRIPS")
+SECTIONS = ("VERTICES", "LINES", "POLYGONS", "TRIANGLE_STRIPS", "CELLS")
+FACES = (5, 7, 9)  # types of cells: triangle, polygon, quadrilateral
+NO_FACES = (0, 1, 2, 3, 4)  # the same: none, vertices and lines
 AXES = ("x", "y", "z")
 MOST_SKIPPED = 64  # lines of metadata
 
@@ -45,7 +48,7 @@ class _Opened:
 
     version: float
     binary: bool
-    polygons: bool
+    data: str
     count: int
     kind: str
     offset: int
@@ -53,7 +56,7 @@ class _Opened:
 
 
 def read(path: Path, size: int, choices: Choices) -> Source:
-    """Points of a legacy file; of PolyData with polygons, a mesh."""
+    """Points of a legacy file; with polygons or cells that are faces, a mesh."""
     said = _header(path)
     if said.binary:
         record = np.dtype([(axis, WIDTHS[said.kind]) for axis in AXES])
@@ -72,7 +75,9 @@ def read(path: Path, size: int, choices: Choices) -> Source:
         held,
         said.count,
         (said.title,),
-        faces=(lambda: _faces(path, size, said, choices)) if said.polygons else None,
+        faces=(lambda: _faces(path, size, said, choices))
+        if said.data in ("POLYDATA", "UNSTRUCTURED_GRID")
+        else None,
     )
 
 
@@ -111,9 +116,8 @@ def _header(path: Path) -> _Opened:
         if len(words) != 3 or words[0] != "POINTS" or words[2] not in WIDTHS:
             raise _wrong(path, f"has {shown(' '.join(words))} where POINTS should be")
         count = number_of(words[1], path, "POINTS")
-        polygons = data[1:] == ["POLYDATA"]
         return _Opened(
-            version, kind == "BINARY", polygons, count, words[2], file.tell(), title
+            version, kind == "BINARY", data[-1], count, words[2], file.tell(), title
         )
 
 
@@ -171,7 +175,7 @@ def _faces(path: Path, size: int, said: _Opened, choices: Choices) -> Ints:
     except (ValueError, IndexError) as error:
         if choices.salvage:
             return np.empty((0, 3), np.int64)
-        raise _wrong(path, f"has polygons that cannot be read ({error})") from error
+        raise _wrong(path, f"has faces that cannot be read ({error})") from error
 
 
 def _polygons(path: Path, size: int, said: _Opened) -> Ints:
@@ -186,6 +190,9 @@ def _polygons(path: Path, size: int, said: _Opened) -> Ints:
             if words[0] not in SECTIONS or len(words) != 3:
                 break
             cells, corners = _cells(file, int(words[1]), int(words[2]), said, size)
+            if words[0] == "CELLS":
+                kinds = _kinds(file, len(cells) - 1, said, size)
+                return fans(cells, corners, kinds)
             if words[0] == "POLYGONS":
                 return fans(cells, corners)
     return np.empty((0, 3), np.int64)
@@ -214,6 +221,13 @@ def _cells(
     return bounds - np.arange(first + 1), corners
 
 
+def _kinds(file: BinaryIO, count: int, said: _Opened, size: int) -> Ints:
+    """(m,) types of the cells."""
+    if _line(file).split() != ["CELL_TYPES", str(count)]:
+        raise ValueError(f"no CELL_TYPES of {count} cells follow")
+    return _taken(file, count, ">i4", said, size).astype(np.int64)
+
+
 def _taken(
     file: BinaryIO, count: int, kind: str, said: _Opened, size: int
 ) -> NDArray[np.float64]:
@@ -231,15 +245,30 @@ def _taken(
     return np.concatenate([np.empty(0), *parts])
 
 
-def fans(bounds: NDArray[np.int64], corners: NDArray[np.int64]) -> Ints:
+def fans(
+    bounds: NDArray[np.int64],
+    corners: NDArray[np.int64],
+    kinds: NDArray[np.int64] | None = None,
+) -> Ints:
     """Polygons as triangles (t, 3).
+
+    Raises ValueError where corners lead nowhere or a cell is no face, vertex or line.
 
     Parameters
     ----------
     bounds : (m + 1,) where each polygon begins, and the last one ends
     corners : of all polygons
+    kinds : (m,) VTK's types of cells; None where all are polygons
     """
     sides = np.diff(bounds)
+    if kinds is not None:
+        strange = sorted(set(kinds.tolist()) - {*FACES, *NO_FACES})
+        if strange or len(kinds) != len(sides):
+            raise ValueError(
+                f"cells of type {strange or '?'}: in ParaView, Extract Surface and "
+                "Triangulate leave triangles"
+            )
+        sides = np.where(np.isin(kinds, FACES), sides, 0)
     if (sides < 0).any() or (bounds < 0).any() or (bounds > len(corners)).any():
         raise ValueError("offsets that lead nowhere")
     if (sides > MOST_SIDES).any():

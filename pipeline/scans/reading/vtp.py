@@ -1,10 +1,11 @@
-"""XML VTK: points and polygons of PolyData, as text, in base64, or appended.
+"""XML VTK: points and faces of PolyData or an UnstructuredGrid.
 
-Every array says its type and its form. Binary ones begin with their length in bytes,
-packed ones with the number of blocks, the size of a block unpacked, that of the last
-(0 if it is whole), and the size of each packed; in base64 the sizes of packed blocks
-are a code word of their own. Appended data follow an underscore, at the offset that the
-array says. (Kitware, VTK File Formats, "XML File Formats".)
+Arrays stand as text, in base64, or appended, and say their type and form. Binary ones
+begin with their length in bytes, packed ones with the number of blocks, the size of a
+block unpacked, that of the last (0 if it is whole), and the size of each packed; in
+base64 the sizes of packed blocks are a code word of their own. Appended data follow an
+underscore, at the offset that the array says. (Kitware,
+VTK File Formats, "XML File Formats".)
 """
 
 import base64
@@ -47,6 +48,10 @@ MOST_PACKED = 20  # numbers that a byte of a packed file holds at most
 ROOM = 5  # times its size that the text of a file takes
 BYTES_A_NUMBER = 24  # that reading takes
 BLANKS = b" \t\r\n"
+CELLS = {  # where cells stand, and what says how many
+    "PolyData": ("Polys", "NumberOfPolys"),
+    "UnstructuredGrid": ("Cells", "NumberOfCells"),
+}
 ENDED = (3, 5)  # codes of expat: no element found, unclosed token
 
 
@@ -61,6 +66,7 @@ class _Envelope:
 
     path: Path
     size: int
+    kind: str
     pieces: list[ET.Element]
     order: str
     word: np.dtype[Any]
@@ -69,10 +75,10 @@ class _Envelope:
 
 
 def read(path: Path, size: int, choices: Choices) -> Source:
-    """Points of a file of PolyData; with polygons, a mesh."""
+    """Points of a file; with polygons or cells that are faces, a mesh."""
     said = _opened(path, size)
     counts = [_count(said, piece, "NumberOfPoints") for piece in said.pieces]
-    polygons = any(_count(said, piece, "NumberOfPolys") for piece in said.pieces)
+    polygons = any(_count(said, piece, CELLS[said.kind][1]) for piece in said.pieces)
     promised = sum(counts)
     if promised == 0:
         raise ScanFileError(
@@ -80,7 +86,7 @@ def read(path: Path, size: int, choices: Choices) -> Source:
         )
     _check_held(said, 3 * promised)
     return Source(
-        "vtp",
+        "vtp" if said.kind == "PolyData" else "vtu",
         _points(said, counts, choices),
         promised,
         promised,
@@ -92,9 +98,9 @@ def _opened(path: Path, size: int) -> _Envelope:
     _check_room(path, ROOM * size)
     head, mark, rest = path.read_bytes().partition(b"<AppendedData")
     root = _root(path, head + b"</VTKFile>" * bool(mark))
-    kind = root.get("type")
-    if root.tag != "VTKFile" or kind != "PolyData":
-        what = f"holds {shown(kind or root.tag)}, and PolyData is read"
+    kind = root.get("type", "")
+    if root.tag != "VTKFile" or kind not in CELLS:
+        what = f"holds {shown(kind or root.tag)}, and {' or '.join(CELLS)} is read"
         raise _wrong(path, what)
     order = ORDERS.get(root.get("byte_order", "LittleEndian"))
     word = TYPES.get(root.get("header_type", "UInt32"), "")
@@ -108,9 +114,9 @@ def _opened(path: Path, size: int) -> _Envelope:
     payload = payload.partition(b"_")[2]
     if coded:
         payload = payload.partition(b"<")[0].translate(None, BLANKS)
-    pieces = root.findall("PolyData/Piece")
+    pieces = root.findall(f"{kind}/Piece")
     dtype = np.dtype(order + word)
-    return _Envelope(path, size, pieces, order, dtype, packer, (payload, coded))
+    return _Envelope(path, size, kind, pieces, order, dtype, packer, (payload, coded))
 
 
 def _root(path: Path, text: bytes) -> ET.Element:
@@ -193,26 +199,29 @@ def _faces(said: _Envelope, counts: list[int], choices: Choices) -> Ints:
     except (ValueError, IndexError, zlib.error, lzma.LZMAError) as error:
         if choices.salvage:
             return found[0]
-        raise _wrong(
-            said.path, f"has polygons that cannot be read ({error})"
-        ) from error
+        raise _wrong(said.path, f"has faces that cannot be read ({error})") from error
     return np.concatenate(found)
 
 
 def _polygons(said: _Envelope, piece: ET.Element) -> Ints:
-    many = _count(said, piece, "NumberOfPolys")
+    where, counted = CELLS[said.kind]
+    many = _count(said, piece, counted)
     _check_held(said, many)
-    arrays = {array.get("Name"): array for array in piece.findall("Polys/DataArray")}
+    arrays = {a.get("Name"): a for a in piece.findall(f"{where}/DataArray")}
     if not many:
         return np.empty((0, 3), np.int64)
-    if not {"offsets", "connectivity"} <= arrays.keys():
-        raise ValueError("offsets or connectivity are missing")
+    wanted = ["offsets", "connectivity", "types"][: 2 + (where == "Cells")]
+    if not arrays.keys() >= set(wanted):
+        raise ValueError(f"{', '.join(wanted)} are not all there")
     ends = _numbers(said, arrays["offsets"], many).astype(np.int64)
     if len(ends) < many or (ends < 0).any():
         raise ValueError(f"{many} offsets are promised")
     _check_held(said, int(ends[-1]))
     corners = _numbers(said, arrays["connectivity"], int(ends[-1])).astype(np.int64)
-    return fans(np.insert(ends, 0, 0), corners)
+    kinds = None
+    if where == "Cells":
+        kinds = _numbers(said, arrays["types"], many).astype(np.int64)
+    return fans(np.insert(ends, 0, 0), corners, kinds)
 
 
 def _numbers(said: _Envelope, array: ET.Element, count: int) -> NDArray[Any]:

@@ -99,14 +99,14 @@ def test_the_form_of_balls_is_told_from_noise(rng: np.random.Generator) -> None:
         (0.02, 1.0 + 4000 * 0.02**2 / 0.05**2 * 4 / 225),
     ):
         accepted, points = lumpy(rng, oval)
-        ratios = [form_ratio(c, x) for c, x in zip(accepted, points, strict=True)]
+        ratios = [form_ratio(c.fit, x) for c, x in zip(accepted, points, strict=True)]
         assert np.mean(np.array(ratios, float)) == pytest.approx(expected, rel=0.35)
 
 
 def test_form_and_radii_of_balls_count_alike(rng: np.random.Generator) -> None:
     accepted, points = lumpy(rng, 0.04)
     found = of_degree_1(accepted, points)
-    ratios = [form_ratio(c, x) for c, x in zip(accepted, points, strict=True)]
+    ratios = [form_ratio(c.fit, x) for c, x in zip(accepted, points, strict=True)]
     (radii,) = of_radii(accepted)
     mean = float(np.mean(np.array(ratios, float)))
     assert found is not None

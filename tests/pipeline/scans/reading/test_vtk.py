@@ -51,10 +51,25 @@ def offset_mesh() -> bytes:
     )  # fmt: skip
 
 
+MESHES = [ascii_mesh(), binary_mesh(), offset_mesh()]
+
+
+def as_grid(mesh: bytes, kinds: tuple[int, ...] = (9, 5)) -> bytes:
+    """The same as an unstructured grid, of VTK's types of cells."""
+    numbers = np.array(kinds, ">i4").tobytes()
+    if b"ASCII" in mesh:
+        numbers = "\n".join(map(str, kinds)).encode()
+    said = mesh.replace(b"POLYDATA", b"UNSTRUCTURED_GRID").replace(
+        b"POLYGONS", b"CELLS"
+    )
+    said = said.replace(b"VERTICES 1 2\n1 0\n", b"")
+    return said + f"CELL_TYPES {len(kinds)}\n".encode() + numbers + b"\n"
+
+
 @pytest.mark.parametrize(
     "content",
-    [ascii_mesh(), binary_mesh(), binary_mesh("float"), offset_mesh()],
-    ids=["ascii", "double", "float", "offsets"],
+    [*MESHES, binary_mesh("float"), *map(as_grid, MESHES)],
+    ids=["ascii", "double", "offsets", "float", "grid", "binary grid", "offsets grid"],
 )
 def test_points_and_triangles_come_back(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.vtk"
@@ -95,6 +110,8 @@ def test_points_without_polygons_are_a_cloud(tmp_path: Path) -> None:
         (head("ASCII") + b"POINTS 3 float\n1 2 3 4 5 6 x y z 1 2 3\n", "2 of them"),
         (binary_mesh()[:120], "E-TRUNCATED"),
         (ascii_mesh().replace(b"POLYGONS 2 9", b"POLYGONS 2 8"), "cannot be read"),
+        (as_grid(ascii_mesh(), (12, 5)), r"of type \[12\]: in ParaView, Extract Surf"),
+        (as_grid(ascii_mesh(), (9,)), "no CELL_TYPES of 2 cells follow"),
         (ascii_mesh().replace(b"POLYGONS 2 9", b"POLYGONS 2 9999"), "are promised"),
     ],
 )

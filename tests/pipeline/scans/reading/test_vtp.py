@@ -39,7 +39,13 @@ def stored(values: NDArray[np.generic], packer: str, order: str) -> tuple[bytes,
     return np.array(sizes, word).tobytes(), b"".join(packed)
 
 
-def xml_mesh(form: str, packer: str, order: str, pieces: int = 1) -> bytes:
+def xml_mesh(
+    form: str,
+    packer: str,
+    order: str,
+    pieces: int = 1,
+    kinds: tuple[int, ...] = (),
+) -> bytes:
     """A square and a triangle, once or more."""
     appended = b""
 
@@ -68,6 +74,7 @@ def xml_mesh(form: str, packer: str, order: str, pieces: int = 1) -> bytes:
         + "</Points><Polys>"
         + array('Name="connectivity"', CORNERS)
         + array('Name="offsets"', ENDS)
+        + (array('Name="types"', np.array(kinds)) if kinds else "")
         + "</Polys></Piece>"
     )
     name = {"<": "LittleEndian", ">": "BigEndian"}[order]
@@ -97,6 +104,27 @@ def test_points_and_triangles_come_back(
     assert found == sorted(shifted)
 
 
+def grid(form: str, packer: str, order: str, kinds: tuple[int, ...] = (9, 5)) -> bytes:
+    """The same as an unstructured grid, of VTK's types of cells."""
+    mesh = xml_mesh(form, packer, order, kinds=kinds)
+    return mesh.replace(b"PolyData", b"UnstructuredGrid").replace(b"Polys", b"Cells")
+
+
+@pytest.mark.parametrize(("form", "packer", "order"), FORMS)
+def test_faces_of_an_unstructured_grid_come_back(
+    tmp_path: Path, form: str, packer: str, order: str
+) -> None:
+    path = tmp_path / "a.vtu"
+    path.write_bytes(grid(form, packer, order))
+    cloud = read_cloud(path, Unit.MM)
+    np.testing.assert_array_equal(cloud.points, POINTS)
+    assert cloud.triangles is not None
+    found = sorted(sorted(row) for row in cloud.triangles.tolist())
+    assert found == sorted(TRIANGLES)
+    path.write_bytes(grid(form, packer, order, (4, 2)))  # lines and vertices
+    assert read_cloud(path, Unit.MM).triangles is None
+
+
 def test_what_a_run_is_shown_with_is_read(tmp_path: Path) -> None:
     links, faces = np.array([[0, 1]]), np.array([[0, 1, 2], [0, 2, 3]])
     write_vtk_series(tmp_path, POINTS[None], links, faces, [0.0])
@@ -116,7 +144,7 @@ BOMB = ZIPPED.replace(b'NumberOfPoints="4"', b'NumberOfPoints="400000000"')
     [
         (b"# vtk DataFile Version 3.0\n", "is no whole XML"),
         (TEXT[:200], "E-TRUNCATED.*no whole XML"),
-        (TEXT.replace(b"PolyData", b"ImageData"), "'ImageData', and PolyData is read"),
+        (TEXT.replace(b"PolyData", b"ImageData"), "'ImageData', and PolyData or Unstr"),
         (b"<!DOCTYPE a [<!ENTITY b 'c'>]>" + TEXT, "declares entities"),
         (ZIPPED.replace(b"vtkZLib", b"vtkLZ4"), "packed by 'vtkLZ4DataCompressor'"),
         (TEXT.replace(b'Points="4"', b'Points="0"'), "E-EMPTY"),
@@ -127,10 +155,13 @@ BOMB = ZIPPED.replace(b'NumberOfPoints="4"', b'NumberOfPoints="400000000"')
         (ZIPPED.replace(b'Points="4"', b'Points="5"'), "96 bytes are said, 120 are"),
         (BOMB, "E-TRUNCATED.*promises 1200000000 numbers"),
         (RAW.replace(b'offset="0"', b'offset="99999"'), "the file holds 0 of them"),
-        (RAW.replace(b'Polys="2"', b'Polys="99"'), "polygons that cannot be read"),
-        (TEXT.replace(b"4 7", b"4 9"), "polygons that cannot be read"),
+        (RAW.replace(b'Polys="2"', b'Polys="99"'), "faces that cannot be read"),
+        (TEXT.replace(b"4 7", b"4 9"), "faces that cannot be read"),
         (TEXT.replace(b"0 1 2 3 1 2 3", b"0 1 2 3 1 2 8"), "has the corner 8"),
         (RAW.replace(b'"Float64"', b'"String"'), "type 'String'"),
+        (grid("ascii", "", "<", (10, 5)), r"of type \[10\]: in ParaView, Extract Sur"),
+        (grid("ascii", "", "<", (9,)), r"cells of type \?"),
+        (grid("ascii", "", "<").replace(b'"types"', b'"kinds"'), "types are not all"),
     ],
 )  # fmt: skip
 def test_damaged_files_are_refused(tmp_path: Path, content: bytes, said: str) -> None:

@@ -1,0 +1,102 @@
+"""The form of what a sphere was fitted to, by known answers."""
+
+import numpy as np
+import pytest
+
+from analysis.spheres.biweight import BLIND
+from analysis.spheres.find import find_spheres
+from analysis.spheres.fit import Fit, refine
+from analysis.spheres.form import lengthwise
+from analysis.spheres.picks import PickOptions
+from pipeline.scans.surface import points_on
+from sim.arrays import Floats
+from tests.bench.bench_spheres_stereo import outcome
+from tests.helpers.fused_meshes import Fusion, fused
+from tests.helpers.stereo_scanner import (
+    Scene,
+    StereoScanner,
+    bent_tube,
+    mechanism,
+    scanned,
+)
+
+R = 6.0
+
+
+def directions(rng: np.random.Generator, count: int) -> Floats:
+    """(count, 3) unit vectors of the upper half."""
+    u = rng.standard_normal((count, 3))
+    u[:, 2] = np.abs(u[:, 2])
+    return np.asarray(u / np.linalg.norm(u, axis=1)[:, None])
+
+
+def fitted(x: Floats) -> Fit:
+    fit = refine(x, np.array([0.0, 0.0, 0.0, R]), 0.1, BLIND, rounds=2)
+    assert fit is not None
+    return fit
+
+
+def told(x: Floats) -> tuple[float, float]:
+    fit = fitted(x)
+    found = lengthwise(fit, x - fit.centre, np.ones(len(x), dtype=bool))
+    return float(found[0]), float(found[1])
+
+
+@pytest.mark.parametrize("rise", [0.0, 0.02, 0.05])
+def test_a_ball_that_is_longer_along_one_axis_tells_how_its_curvatures_differ(
+    rng: np.random.Generator, rise: float
+) -> None:
+    """r = R (1 + t u_x^2): the curvatures where it bulges differ by 2 t / R."""
+    u = directions(rng, 20_000)
+    noise = 0.005 * rng.standard_normal(len(u))
+    found, sd = told(u * (R * (1 + rise * u[:, 0] ** 2) + noise)[:, None])
+    assert found == pytest.approx(2 * rise, rel=0.05, abs=4 * sd)
+    assert sd < 0.002
+
+
+def test_a_tube_has_one_curvature_and_no_other(rng: np.random.Generator) -> None:
+    """Points to three tenths of a radius above count, where a parabola is too low."""
+    around, along = rng.uniform(0, np.pi, 20_000), rng.uniform(-9, 9, 20_000)
+    x = np.column_stack([along, R * np.cos(around), R * np.sin(around)])
+    found, sd = told(x + 0.02 * rng.standard_normal(x.shape))
+    s = np.linspace(0.0, np.sqrt(1.3**2 - 1), 1_000)  # along the tube, in radii
+    slope = np.polyfit(s**2 / (1 + s**2), np.sqrt(1 + s**2), 1)[0]
+    assert found == pytest.approx(2 * slope, rel=0.03)
+    assert sd < 0.05
+
+
+def test_an_error_that_grows_towards_the_rim_of_a_cap_makes_no_tube(
+    rng: np.random.Generator,
+) -> None:
+    """As smoothing does in a single view, with 0.1 mm at the rim of a cap of 26 %."""
+    wide = directions(rng, 40_000)
+    u = wide[wide[:, 2] > 0.48]
+    droop = 0.1 * (1 - u[:, 2]) ** 2 / 0.52**2
+    for way in (-1.0, 1.0):
+        found, sd = told(
+            u * (R + way * droop + 0.02 * rng.normal(size=len(u)))[:, None]
+        )
+        assert found < 4 * sd < 0.08
+
+
+def test_few_points_that_hardly_tell_a_form_say_so(rng: np.random.Generator) -> None:
+    """A cap of 20 %: what it differs by is within the chance that it states."""
+    wide = directions(rng, 3_000)
+    u = wide[wide[:, 2] > 0.6][:150]
+    found, sd = told(u * (R + 0.3 * rng.standard_normal(len(u)))[:, None])
+    assert sd > 0.05
+    assert found < 4 * sd
+
+
+def test_the_ends_of_a_bent_tube_in_a_fused_mesh_are_no_balls() -> None:
+    """A mesh is rough, and the tube's wall at its end within that roughness."""
+    rng = np.random.default_rng([24, 97000])
+    some = mechanism(rng, 4, 110.0 * 3 ** (-1 / 3))
+    low = float(some.centres[:, 2].min())
+    beside = np.array([float(np.abs(some.centres).max()) + 28.0, 0.0, low + 2.0])
+    rods = [*some.rods, *bent_tube(beside, 30.0, R)]
+    seen = scanned(Scene(some.centres, R, rods), StereoScanner(), rng)
+    mesh = fused(seen.points, seen.view, seen.places, 0.5, Fusion.TSDF)
+    options = PickOptions(R, fused="fused mesh")
+    found = outcome(seen.centres, find_spheres(points_on(*mesh, 0.4, 36.0), options), 0)
+    assert (found.found, found.false) == (4, 0)
