@@ -88,7 +88,7 @@ def _degree_2(x: Floats, e: Floats, w: Floats) -> tuple[Floats, Floats] | None:
         return None
     bread = np.linalg.inv(A)
     C = (bread @ (sums.T @ sums) @ bread)[4:, 4:] * (seen / (seen - UNKNOWNS))
-    return found[4:], C
+    return np.asarray(found[4:], np.float64), np.asarray(C, np.float64)
 
 
 def _harmonics(u: Floats) -> Floats:
