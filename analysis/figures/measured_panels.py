@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 from textwrap import wrap
 from typing import Any
 
@@ -21,11 +22,14 @@ from analysis.figures.style import (
 )
 from sim.arrays import Floats
 
-LETTERS, SHORT = 20, 12  # of a line above or beside a panel
+SHORT, NARROW = 12, 14  # letters of a line beside a panel; above one of lines
 FITTED_COLOUR, PREDICTED_COLOUR = TARGET, SIMULATED
 MIDDLE = (0.025, 0.25, 0.75, 0.975)  # of errors: bars hold 95 % and 50 % of them
 SEEN = 1.4  # times the largest error, or the aim, that panels of errors reach
 MARKS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+CHANCE: dict[str, Any] = {
+    "fc": "none", "ec": FAINT, "hatch": "//////", "lw": 0.0, "alpha": 0.5,
+}  # fmt: skip
 AIM: dict[str, Any] = {"color": FAINT, "ls": "--", "lw": 0.6}
 APART: dict[str, Any] = {"color": PREDICTED_COLOUR, "marker": "x", "ls": ""}
 HELD: dict[str, Any] = {"color": "black", "marker": "D", "ls": ""}
@@ -39,10 +43,12 @@ class Look:
     ----------
     fitted : records that the fit used
     k : coverage factor of the verdicts
+    letters : of a line above a panel
     """
 
     fitted: frozenset[str]
     k: float
+    letters: int = 20
 
     def colour(self, record: str) -> str:
         """Of what was predicted of a record."""
@@ -135,6 +141,31 @@ class Lines:
 
 
 @dataclass(frozen=True, eq=False)
+class Unfitted:
+    """Distances of a model of which nothing is fitted, beside those of the one fitted.
+
+    Parameters
+    ----------
+    aim : largest acceptable distance at every place
+    rows, fitted : record, group, at, rms
+    """
+
+    name: str
+    unit: str
+    along: str
+    aim: float
+    rows: pd.DataFrame
+    fitted: pd.DataFrame
+
+    def worst(self) -> dict[str, float]:
+        """The largest distance at any place, by group."""
+        return {
+            str(group): float(_by_place(own, "rms")[1].max())
+            for group, own in self.rows.groupby("group", sort=False)
+        }
+
+
+@dataclass(frozen=True, eq=False)
 class Held:
     """How families ended: quantity, part, rms_E, rms_u_val, aim, coverage, verdict.
 
@@ -165,13 +196,15 @@ def draw_test(panels: Sequence[Axes], of: Test, look: Look) -> str:
     if of.shown:
         top.set_ylabel("\n".join(wrap(f"{said} ({_unit(of.first.unit)})", SHORT)))
     panels[-1].set_xlabel(_axis(of.first.along))
+    top.xaxis.set_major_locator(MaxNLocator(4))
+    low.xaxis.set_major_locator(MaxNLocator(4))
     if low is not top:
         top.tick_params(labelbottom=False)
         low.set_xlim(top.get_xlim())
     whose = str(of.first.prediction["record"].iloc[0])
     what = "fitted" if whose in look.fitted else "predicted"
-    what += ",\nnot yet measured" if of.awaited else ""
-    return "\n".join([*wrap(of.name, LETTERS), what])
+    what += ", not yet measured" if of.awaited else ""
+    return "\n".join(wrap(f"{of.name}, {what}", look.letters))
 
 
 def _series(panel: Axes, of: Series, look: Look) -> None:
@@ -214,7 +247,7 @@ def _errors(panel: Axes, of: Series, look: Look) -> None:
     """E with the band of k u_val, its aim, and E of the same records left out."""
     for record, rows in of.measured.groupby("record", sort=False):
         wide = look.k * rows["u_val"]
-        panel.fill_between(rows["at"], -wide, wide, color=FAINT, alpha=0.2, lw=0)
+        panel.fill_between(rows["at"], -wide, wide, **CHANCE)
         panel.plot(rows["at"], rows["E"], color=look.colour(str(record)), lw=0.8)
     margin, each = _rms(of.measured["margin"]), [of.measured["E"].abs()]
     apart = of.left_out if len(of.left_out) else of.measured[:0]
@@ -224,6 +257,7 @@ def _errors(panel: Axes, of: Series, look: Look) -> None:
     _aims(panel, margin)
     reach = SEEN * max(margin, *(float(one.max()) for one in each))
     panel.set_ylim(-reach, reach)
+    panel.yaxis.set_major_locator(MaxNLocator(2))
     panel.set_ylabel(f"$E$ ({_unit(of.unit)})")
 
 
@@ -292,8 +326,34 @@ def draw_lines(panel: Axes, of: Lines, look: Look, names: bool) -> str:
     panel.tick_params(axis="y", labelsize=size(6.0))
     panel.set_ylim(len(of.lines) - 0.4, -0.6)
     panel.set_xlabel(f"$E$ ({_unit(each.unit)})")
-    what = "\n".join(wrap(_words(each.quantity), LETTERS))
+    what = "\n".join(wrap(_words(each.quantity), NARROW))
     return f"{what}\nnot yet measured" if each.measured.empty else what
+
+
+def draw_unfitted(panel: Axes, of: Unfitted, look: Look) -> str:
+    """Both distances along something, marks by group for nothing fitted, with the aim.
+
+    Returns
+    -------
+    its title
+    """
+    marks = dict(zip(of.rows["group"].unique(), cycle("os^vD<>"), strict=False))
+    for group, mark in marks.items():
+        own = of.fitted[of.fitted["group"] == group]
+        colour = look.colour(str(own["record"].iloc[0]))
+        panel.plot(*_by_place(own, "rms"), color=colour, lw=0.6)
+        dots: dict[str, Any] = {"marker": mark, "ms": 2.2, "mfc": "white", "mew": 0.5}
+        first = _by_place(of.rows[of.rows["group"] == group], "rms")
+        panel.plot(*first, label=group, color=PREDICTED_COLOUR, lw=0.6, **dots)
+    panel.axhline(of.aim, **AIM)
+    panel.set_ylim(0.0, 1.4 * max(of.aim, *of.worst().values()))
+    panel.set_ylabel(f"distance, rms ({_unit(of.unit)})")
+    panel.set_xlabel(_axis(of.along))
+    panel.legend(
+        fontsize=size(6.0), ncols=len(marks), loc="upper center", columnspacing=0.6,
+        handlelength=1.0, handletextpad=0.3, borderaxespad=0.1,
+    )  # fmt: skip
+    return f"{of.name}, nothing fitted (marks),\nand as above (no marks)"
 
 
 def draw_held(panel: Axes, of: Held, look: Look) -> str:
@@ -316,9 +376,7 @@ def draw_held(panel: Axes, of: Held, look: Look) -> str:
         chance = look.k * of.rows["rms_u_val"] / of.rows["aim"]
         ratio = of.rows["rms_E"] / of.rows["aim"]
         left = 0.5 * min(chance.min(), ratio.min(), 1.0)
-        panel.barh(
-            range(len(chance)), chance - left, 0.7, left=left, color=FAINT, alpha=0.2
-        )
+        panel.barh(range(len(chance)), chance - left, 0.7, left=left, **CHANCE)
         right = 1.5 * max(chance.max(), ratio.max(), 1.0)
         panel.set_xlim(left, right)
         marks = [mark for mark in MARKS if left < mark < right]

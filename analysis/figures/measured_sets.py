@@ -24,6 +24,7 @@ from matplotlib.patches import Patch
 from analysis.figures.measured_panels import (
     AIM,
     APART,
+    CHANCE,
     FITTED_COLOUR,
     HELD,
     PREDICTED_COLOUR,
@@ -32,16 +33,19 @@ from analysis.figures.measured_panels import (
     Look,
     Series,
     Test,
+    Unfitted,
     draw_held,
     draw_lines,
     draw_test,
+    draw_unfitted,
 )
 from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
     A_LETTER_MM,
-    FAINT,
+    LINE_MM,
     SCANNED,
     SCANNED_EDGE,
+    WIDTHS_MM,
     legend_below,
     own_ranges,
     page,
@@ -52,13 +56,15 @@ from analysis.figures.style import (
     styled,
 )
 
-WIDTH, HEIGHT = 43.0, 50.0  # mm of a panel, and with the errors below
+WIDTH, HEIGHT = 36.0, 46.0  # mm of a panel, and with the errors below
+ALONE, LOWEST = 38.0, 34.0  # mm of one without errors; of what held, at least
+BESIDE, A_TITLE_MM = 21.0, 1.3  # mm beside a title; of its letters
+MARK = 43.0  # mm of an entry of the legend
 LAYOUTS = 3
 BOARD = 90.0  # mm of what held, where it fills two panels
-VALUES, HEAD = 22.0, 16.0  # mm of a panel of lines without names; of title and axis
-LINE = 3.2  # mm of a record in a panel of lines
+VALUES, HEAD = 22.0, 13.0  # mm of a panel of lines without names; of title and axis
+LINE = 2.6  # mm of a record in a panel of lines
 MOST = 8  # tests that have a panel each, whether anything was measured of them or not
-GIVEN = 0.1  # of their height, what panels give up before the page goes on
 NOTHING = pd.DataFrame({"record": [], "family": []})
 HELD_IN_ONE = 12  # lines of what held that one panel has
 NAMED = 6  # tests, or inputs, that are named one by one above the panels
@@ -146,6 +152,7 @@ class ShownSet:
     k : coverage factor of the verdicts
     runs : (what, key) of the runs shown
     inputs : names of those that were fitted
+    unfitted : models of which nothing is fitted
     """
 
     name: str
@@ -157,6 +164,7 @@ class ShownSet:
     runs: Sequence[tuple[str, str]]
     caption: str
     inputs: Sequence[str] = ()
+    unfitted: Sequence[Unfitted] = ()
 
     @property
     def along(self) -> bool:
@@ -183,32 +191,38 @@ class ShownSet:
         return {name: short[group] for name, group in groups.items()}
 
 
-Cell = Test | Lines | Held
+Cell = Test | Lines | Held | Unfitted
 
 
 def measured_set(of: ShownSet) -> Figure:
     """Panels quantity by quantity; what their marks mean stands below them."""
     look = Look(of.fitted, of.k)
-    cells: list[Sequence[Cell]] = [*_tests(of), _lines(of), *_held(of)]
+    held: list[Sequence[Cell]] = [list(of.unfitted), _held(of)]
+    if page().room_mm >= 2.0 * BOARD:
+        held = [[*of.unfitted, *_held(of)]]
+    cells: list[Sequence[Cell]] = [*_tests(of), _lines(of), *held]
     cells = [own for own in cells if own]
     grids, marks = [_room(own) for own in cells], _marks(of)
-    line = int(0.75 * page().room_mm / A_LETTER_MM)
+    line = int(0.85 * page().room_mm / A_LETTER_MM)
     said = [*wrap(of.title, line), *wrap(_roles(of), line)]
-    rows = len(marks) / int(page().room_mm / WIDTH)
+    wide = page().room_mm if sum(grid.count for grid in grids) > 1 else WIDTHS_MM[0]
+    rows = len(marks) / int(wide / MARK)
     more = max(30.0, 10.0 + 3.0 * len(said) + 4.0 * rows)
-    asked = sum(grid.height * grid.rows for grid in grids) + more
+    runs, foot = provenance(of.runs, synthetic=False), _foot(of)
+    below = LINE_MM * (len(foot) + len(runs)) * A_LETTER_MM / page().room_mm
     with styled():
-        tall = page().tallest_mm < (1.0 - GIVEN) * asked
-        figure, groups = sheet(*grids, more=more, continued=tall)
+        figure, groups = sheet(*grids, more=more, below=below + LINE_MM, go_on=True)
         letters = chain(ascii_lowercase, map("".join, product("a", ascii_lowercase)))
         for own, axes, grid in zip(cells, groups, grids, strict=True):
             for k, (ax, cell) in enumerate(zip(axes, own, strict=True)):
-                text = _drawn(ax, cell, look, k % grid.columns == 0)
+                letter = int((page().room_mm / grid.columns - BESIDE) / A_TITLE_MM)
+                own_look = replace(look, letters=letter)
+                text = _drawn(ax, cell, own_look, k % grid.columns == 0)
                 put_letter(ax, next(letters), text)
         own_ranges([ax for ax in figure.findobj(Axes) if ax.axison])
         figure.suptitle("\n".join(said), fontsize=size(7.0))
         legend_below(figure, marks)
-        say_below(figure, provenance(of.runs, synthetic=False), _foot(of))
+        say_below(figure, runs, foot)
         engine = figure.get_layout_engine()
         assert engine is not None
         for _ in range(LAYOUTS):  # what hangs below panels is measured before they are
@@ -220,25 +234,38 @@ def _drawn(ax: Axes, cell: Cell, look: Look, names: bool) -> str:
     """Draw a panel; its title."""
     if isinstance(cell, Held):
         return draw_held(ax, cell, look)
+    if isinstance(cell, Unfitted):
+        return draw_unfitted(ax, cell, look)
     if isinstance(cell, Lines):
         return draw_lines(ax, cell, look, names)
-    alone = not cell.shown or (cell.awaited and cell.many is None)
-    below = [] if alone else [ax.inset_axes((0.0, -0.55, 1.0, 0.42))]
+    below = [] if not _has_errors(cell) else [ax.inset_axes((0.0, -0.55, 1.0, 0.42))]
     return draw_test([ax, *below], cell, look)
+
+
+def _has_errors(test: Test) -> bool:
+    """Whether errors stand below what is shown of a test."""
+    return bool(test.shown) and (test.many is not None or not test.awaited)
+
+
+def _height(grids: Sequence[PanelGrid]) -> float:
+    """mm of several blocks."""
+    return sum(grid.height * grid.rows for grid in grids)
 
 
 def _room(cells: Sequence[Cell]) -> PanelGrid:
     """Room for the panels of a block."""
     first = cells[0]
-    if isinstance(first, Held):
-        lines = len(first.rows) + len(first.awaited)
-        return PanelGrid(len(cells), BOARD, HEAD + LINE * max(lines, 2))
+    if isinstance(first, Held | Unfitted):
+        lines = [len(c.rows) + len(c.awaited) for c in cells if isinstance(c, Held)]
+        height = max(LOWEST, 4.0 + HEAD + LINE * max(lines, default=0))
+        return PanelGrid(len(cells), BOARD, height)
     if isinstance(first, Lines):
         named = max(len(first.names.get(one, one)) for one in first.lines)
         side_by_side = max(1, int((page().room_mm - A_LETTER_MM * named) / VALUES))
         height = HEAD + LINE * max(len(first.lines), 4)
         return PanelGrid(len(cells), WIDTH, height, most=min(4, side_by_side))
-    return PanelGrid(len(cells), WIDTH, HEIGHT)
+    errors = any(isinstance(cell, Test) and _has_errors(cell) for cell in cells)
+    return PanelGrid(len(cells), WIDTH, HEIGHT if errors else ALONE)
 
 
 def _roles(of: ShownSet) -> str:
@@ -282,9 +309,8 @@ def _marks(of: ShownSet) -> list[Line2D | Patch]:
     dots: dict[str, Any] = {"ls": "", "color": SCANNED_EDGE, "ms": size(3.5)}
     u = dots | {"marker": "o", "mfc": SCANNED, "label": "measured, with $u$"}
     fit = dots | {"marker": "s", "mfc": "white", "label": "measured, of the fit"}
-    bands = rf"$\pm\,{of.k:g}\,u_{{val}}$ of $E$"
+    chance = rf"$\pm\,{of.k:g}\,u_{{val}}$ of $E$"
     dotted: dict[str, Any] = {"color": SCANNED_EDGE, "ls": ":"}
-    interval = "95 % interval"
     curves = any(not f.lone for f in families)
     lone = any(f.lone for f in families)
     many = [f.quantity for f in families if f.several and not f.lone]
@@ -296,12 +322,13 @@ def _marks(of: ShownSet) -> list[Line2D | Patch]:
             curves and bool(of.fitted),
             Line2D([], [], color=FITTED_COLOUR, label="fitted"),
         ),
-        (True, Patch(fc=PREDICTED_COLOUR, alpha=0.25, label=interval)),
+        (True, Patch(fc=PREDICTED_COLOUR, alpha=0.25, label="95 %, predicted")),
+        (bool(of_fit), Patch(fc=FITTED_COLOUR, alpha=0.25, label="95 %, fitted")),
         (bool(others), Line2D([], [], **u)),
         (bool(of_fit), Line2D([], [], **fit)),
         (apart and lone, Line2D([], [], **APART, ms=size(3.5), label="left out")),
         (bool(many), Line2D([], [], color=PREDICTED_COLOUR, lw=2.0, label=bars)),
-        (bool(records), Patch(fc=FAINT, alpha=0.2, label=bands)),
+        (bool(records), Patch(**CHANCE, label=chance)),
         (bool(records), Line2D([], [], **AIM, label="aim of rms $E$")),
         (
             any(f.about for f in families),
@@ -332,7 +359,19 @@ def _tests(of: ShownSet) -> list[list[Test]]:
             order = 2 * test.awaited + (records[0] in of.fitted)
             same = found.setdefault(f"{test.first.quantity} in {unit}", [])
             same.append((order, test))
-    return [[t for _, t in sorted(own, key=itemgetter(0))] for own in found.values()]
+    return [
+        block
+        for own in found.values()
+        for block in _blocks([test for _, test in sorted(own, key=itemgetter(0))])
+    ]
+
+
+def _blocks(tests: list[Test]) -> list[list[Test]]:
+    """All in one; those without errors by themselves where that takes less height."""
+    apart = [[t for t in tests if _has_errors(t) is there] for there in (True, False)]
+    apart = [own for own in apart if own]
+    less = _height([_room(own) for own in apart]) < _room(tests).rows * HEIGHT
+    return apart if less else [tests]
 
 
 def _panels(of: ShownSet, curves: Sequence[ShownFamily]) -> dict[str, str]:
@@ -391,8 +430,8 @@ def _lines(of: ShownSet) -> list[Lines]:
     ]
 
 
-def _held(of: ShownSet) -> list[list[Held]]:
-    """How every family ended, in one panel."""
+def _held(of: ShownSet) -> list[Held]:
+    """How every family ended, in one panel or two."""
     rows = [f.verdicts.assign(quantity=f.name) for f in of.families if len(f.verdicts)]
     awaited = [f.name for f in of.families if f.verdicts.empty and len(f.prediction)]
     if not rows:
@@ -400,7 +439,7 @@ def _held(of: ShownSet) -> list[list[Held]]:
     whole = pd.concat(rows, ignore_index=True)
     half = -(-len(whole) // 2) if len(whole) > HELD_IN_ONE else len(whole)
     parts = [whole[:half], whole[half:]]
-    return [[Held(o, awaited * (k == 0)) for k, o in enumerate(parts) if len(o)]]
+    return [Held(o, awaited * (k == 0)) for k, o in enumerate(parts) if len(o)]
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:

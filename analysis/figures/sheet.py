@@ -13,6 +13,7 @@ GAP = 0.02  # of the size of a panel, between panels
 EDGE = 1.2  # mm, around all
 ALONE = WIDTHS_MM[0]  # mm, as wide as a panel is that stands alone
 SQUEEZED = 0.2  # of their height, what panels give up at most to stay on the page
+WHOLE_MM = 240.0  # of a page, lines below the art and all
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class PanelGrid:
 
 
 def sheet(
-    *groups: PanelGrid, more: float = 0.0, continued: bool = False
+    *groups: PanelGrid, more: float = 0.0, below: float = 0.0, go_on: bool = False
 ) -> tuple[Figure, list[list[Axes]]]:
     """A figure of this page, and the panels of each group in order.
 
@@ -59,13 +60,15 @@ def sheet(
     Parameters
     ----------
     more : mm of height for what stands beside panels, such as a legend below
-    continued : may go on over the page, as a supplement's many tests do
+    below : mm of lines below the art, for which the page has to have room too
+    go_on : over the page where they do not fit, as a supplement's many tests do
     """
     heights = [group.height * group.rows for group in groups]
     asked = sum(heights) + more
-    fits = page().tallest_mm >= (1.0 - SQUEEZED) * asked
-    tall = min(asked, page().tallest_mm) if fits and not continued else asked
     big = page().enlarged
+    room = min(page().tallest_mm, WHOLE_MM - below if big == 1.0 else float("inf"))
+    fits = room >= (1.0 - SQUEEZED) * asked
+    tall = min(asked, room) if fits else asked
     width = page().width_mm
     if sum(group.count for group in groups) == 1:  # a panel alone fills a column
         width = min(width, ALONE * big)
@@ -73,7 +76,7 @@ def sheet(
         figsize=(width * MM, tall * MM * big),
         layout="constrained",
     )
-    if continued:
+    if go_on and not fits:
         figure.set_gid(CONTINUED)
     engine = figure.get_layout_engine()
     assert engine is not None

@@ -68,6 +68,24 @@ def compared(measured: pd.DataFrame, prediction: pd.DataFrame) -> pd.DataFrame:
     return found[list(COLUMNS)]
 
 
+def distances(rows: pd.DataFrame) -> pd.DataFrame:
+    """Root mean square distance of the nodes of each record at each place.
+
+    Parameters
+    ----------
+    rows : record, quantity, at, E; quantities that differ by _x, _y, _z are of one node
+
+    Returns
+    -------
+    record, at, rms in the unit of E
+    """
+    node = rows["quantity"].str.replace("_[xyz]$", "", regex=True)
+    told = rows.assign(square=rows["E"] ** 2, node=node)
+    each = told.groupby(["record", "at"], sort=False)
+    rms = (each["square"].sum() / each["node"].nunique()).pow(0.5)
+    return rms.rename("rms").reset_index()
+
+
 def interval_score(low: Floats, high: Floats, value: Floats) -> Floats:
     """(n,) in the unit of the value; lower is better."""
     alpha = 1.0 - SURE

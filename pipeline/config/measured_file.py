@@ -201,6 +201,21 @@ class RecordsEntry(Entry):
     sisters: Words = ()
 
 
+class UnfittedEntry(Entry):
+    """The same model with some inputs as given here and none fitted, shown beside it.
+
+    Attributes
+    ----------
+    inputs : values of some inputs; others are as before the fit
+    of : the quantity whose distances are told
+    aim : largest acceptable rms distance at every place, in the quantity's unit
+    """
+
+    inputs: dict[str, float]
+    of: str
+    aim: Positive
+
+
 class MeasuredSet(Entry):
     """One measured set.
 
@@ -216,6 +231,7 @@ class MeasuredSet(Entry):
         from none: large where a model has kinks, such as snaps and slipping
     reach : uncertainties below its first value that a fitted input may well go to
     variants_tried : models that were tried before this one, this one included
+    unfitted : by name, models of which nothing is fitted
     """
 
     name: str
@@ -232,6 +248,7 @@ class MeasuredSet(Entry):
     blurred: Positive = 1e-3
     reach: Positive = 1.0
     variants_tried: AtLeastOne = 1
+    unfitted: dict[str, UnfittedEntry] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _is_whole(self) -> "MeasuredSet":
@@ -246,6 +263,11 @@ class MeasuredSet(Entry):
                 raise no_such(
                     "there is no quantity", entry.learnt_from, self.quantities
                 )
+        for model in self.unfitted.values():
+            if model.of not in self.quantities:
+                raise no_such("there is no quantity", model.of, self.quantities)
+            for name in model.inputs.keys() - self.inputs:
+                raise no_such("there is no input", name, self.inputs)
         return self
 
     def family(

@@ -6,12 +6,15 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.figures.measured_panels import Unfitted
 from analysis.figures.measured_sets import (
     ShownFamily,
     ShownSet,
     measured_set,
+    short_names,
     verdicts_in_words,
 )
+from analysis.measured.judgement import distances
 from pipeline.results.shown import DrawnFigure, Row, key_of_run
 from pipeline.store.files import read_json
 from pipeline.terminal.errors import InputError
@@ -19,10 +22,11 @@ from pipeline.terminal.errors import InputError
 CAPTION = r"""
 **{{ title }}.** {{ letters | spanned }}: measured (marks with standard uncertainty{%
 if fitted %}; open where the record was fitted{% endif %}) beside predicted (blue){% if
-fitted %} and fitted (grey){% endif %}, bands and bars: 95 %{% if left %}; errors in
+fitted %} and fitted (grey){% endif %}, bands and bars of these colours: 95 %
+interval; hatched: $\pm {{ '%g' | format(k) }}\,u_\mathrm{val}${% if left %}; errors in
 blue of what was fitted: left out, as the other records predict it{% endif %}{% if along
 %}; below, error $E$ = predicted minus measured{% endif %}; dashed: aim of its rms. Last
-panel: rms of $E$ over its aim, bars reach to ${{ '%g' | format(k) }}\,u_\mathrm{val}$.
+panel: rms of $E$ over its aim.{% for one in unfitted %} {{ one }}{% endfor %}
 {{ records }} records, {{ held }} of them used in no fit{% if awaited %}; not yet
 measured: {{ awaited | listed }}{% endif %}; models tried: {{ tried }}. {% if missed
 %}Aims missed by rms $E$: {{ missed | listed }}{% else %}rms $E$ meets every aim{% endif
@@ -63,12 +67,14 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
         runs,
         _caption(said, of),
         _fitted_inputs(of / "parameters.csv"),
+        _unfitted(of / "unfitted.csv", said, measured),
     )
     keys = [key for _, key in runs if key]
     tables = {"measured": measured, "verdicts": pd.DataFrame(said["verdicts"])}
     words = _said(said, prediction, measured) | {
         "left": len(apart) > 0,
         "along": shown.along,
+        "unfitted": [_worst(one) for one in shown.unfitted],
     }
     return DrawnFigure(measured_set(shown), tables, keys, said=words)
 
@@ -112,6 +118,38 @@ def _missed(verdicts: Sequence[Mapping[str, Any]]) -> list[str]:
         for row in verdicts
         if row["rms_E"] > row["aim"]
     ]
+
+
+def _unfitted(
+    path: Path, said: Mapping[str, Any], measured: pd.DataFrame
+) -> list[Unfitted]:
+    """Models of which nothing is fitted, beside the one compared."""
+    if not path.is_file():
+        return []
+    table = pd.read_csv(path, dtype={"record": str, "model": str})
+    groups, found = short_names(list(said["groups"].values())), []
+    for name, rows in table.groupby("model", sort=False):
+        own = said["unfitted"][name]
+        family = next(f for f in said["families"] if f["name"] == own["of"])
+        both = (
+            t.assign(group=[groups[said["groups"][r]] for r in t["record"]])
+            for t in (rows, distances(measured[_belongs(measured, family)]))
+        )
+        where = str(family["unit"]), str(family["along"]), float(own["aim"])
+        found.append(Unfitted(str(name), *where, *both))
+    return found
+
+
+def _worst(of: Unfitted) -> str:
+    """Its largest rms distance of each group, and whether its aim was met."""
+    worst = of.worst()
+    told = ", ".join(f"{group} {far:.2f}" for group, far in worst.items())
+    met = sum(far <= of.aim for far in worst.values())
+    return (
+        f"{of.name[:1].upper()}{of.name[1:]}, nothing fitted (open marks): largest rms "
+        f"distance {told} {of.unit}; aim {of.aim:g} {of.unit} met in {met} of "
+        f"{len(worst)}."
+    )
 
 
 def _fitted_inputs(path: Path) -> list[str]:

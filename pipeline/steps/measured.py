@@ -1,7 +1,7 @@
 """Measured records beside their prediction: errors, verdicts, coverage.
 
 Writes measured.csv, verdict.csv and verdict.json, and what a figure of them shows:
-prediction.csv, left_out.csv, parameters.csv.
+prediction.csv, left_out.csv, parameters.csv, unfitted.csv.
 """
 
 import re
@@ -96,6 +96,8 @@ def run_step(
     _write(out / "measured.csv", table)
     shown = shown_rows(chosen, before, made)
     _write(out / "prediction.csv", shown)
+    if at.of.unfitted:
+        _write(out / "unfitted.csv", unfitted_rows(at, records, list(read)))
     whose = members(at, shown, {**shipped_inputs(at), **records.inputs})
     apart = fit / "left_out.csv" if folder == at.folder else None
     parts = parts_of(table, fitted_names(chosen), apart)
@@ -121,7 +123,9 @@ def run_step(
 def _described(at: SetAtHand) -> dict[str, Any]:
     """What the set says of itself."""
     names = ("title", "source", "licence", "variants_tried", "k")
-    return {"set": at.of.name} | {name: getattr(at.of, name) for name in names}
+    aims = {name: one.model_dump() for name, one in at.of.unfitted.items()}
+    said = {name: getattr(at.of, name) for name in names}
+    return {"set": at.of.name, **said, "unfitted": aims}
 
 
 def _prediction_said(
@@ -139,6 +143,29 @@ def _prediction_said(
     if before and made:
         said["reproduced"] = reproduced(before, made)
     return said
+
+
+def unfitted_rows(
+    at: SetAtHand, records: Records, names: Sequence[str]
+) -> pd.DataFrame:
+    """Distances of records from models of which nothing is fitted, by model."""
+    tables = [pd.DataFrame(columns=["record", "at", "rms", "model"])]
+    for model, one in at.of.unfitted.items():
+        inputs = {i.name: i.value for i in at.inputs} | one.inputs
+        series = {name: at.predict(inputs, records.inputs[name]) for name in names}
+        predicted = [
+            pd.DataFrame({"record": n, "quantity": q, "at": s.at, "value": s.value})
+            for n, own in series.items()
+            for q, s in own.items()
+        ]
+        rows, _ = measured_rows(at, records, series)
+        rows = rows[rows["family"] == one.of]
+        if len(rows):
+            both = rows.merge(pd.concat(predicted), on=["record", "quantity", "at"])
+            both = both.assign(E=both["value"] - both["measured"])
+            tables.append(judgement.distances(both).assign(model=model))
+    some = [table for table in tables if len(table)]
+    return pd.concat(some or tables, ignore_index=True)
 
 
 def placings(

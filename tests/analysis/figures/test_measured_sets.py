@@ -4,8 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pytest
 from matplotlib.collections import LineCollection
+from matplotlib.patches import Patch
 
+from analysis.figures.measured_panels import Unfitted
 from analysis.figures.measured_sets import (
     ShownFamily,
     ShownSet,
@@ -73,9 +76,9 @@ def titles(of: ShownSet) -> list[str]:
 def test_every_test_has_a_panel_that_says_what_it_was_for() -> None:
     figure = measured_set(shown())
     assert [" ".join(axes.get_title().split()) for axes in figure.axes] == [
-        "test b predicted",
-        "test a fitted",
-        "kept c predicted, not yet measured",
+        "test b, predicted",
+        "test a, fitted",
+        "kept c, predicted, not yet measured",
         "work",
         "What held: aim, share inside 95 %, verdict of validation",
     ]
@@ -96,7 +99,8 @@ def test_nothing_fitted_is_said_and_what_is_not_drawn_has_no_mark() -> None:
     figure = measured_set(replace(of, families=lone, fitted=frozenset(), inputs=[]))
     assert "Nothing fitted. Predicted: " in figure.get_suptitle()
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert legend[0] == "95 % interval"
+    assert legend[0] == "95 %, predicted"
+    assert "95 %, fitted" not in legend
 
 
 def test_what_held_and_what_did_not_is_told_in_one_panel() -> None:
@@ -117,9 +121,9 @@ def test_of_many_tests_those_not_yet_measured_share_a_panel_by_family() -> None:
     more = ShownFamily("force_Y", "N", "closing", *rows(kept, "force", 4.0), 0.15)
     told = titles(replace(of, families=[of.families[0], more], groups={}))
     assert told == [
-        "test b predicted",
-        "test a fitted",
-        "kept 0, 1, 2, 3, 4, 5, 6 predicted, not yet measured",
+        "test b, predicted",
+        "test a, fitted",
+        "kept 0, 1, 2, 3, 4, 5, 6, predicted, not yet measured",
     ]
 
 
@@ -163,7 +167,7 @@ def test_records_left_out_of_their_fit_are_drawn_and_told() -> None:
     figure = measured_set(replace(of, families=families))
     crosses = [x for x in figure.axes[-2].get_lines() if x.get_marker() == "x"]
     assert [float(line.get_xdata()[0]) for line in crosses] == [0.4]  # type: ignore[index, arg-type]
-    assert "Left out" in figure.get_suptitle()
+    assert "Left out" in " ".join(figure.get_suptitle().split())
     ends = [float(x.get_ydata()[0]) for x in figure.axes[1].child_axes[0].get_lines()]  # type: ignore[index, arg-type]
     assert {0.1, 0.3} <= set(ends)
 
@@ -208,3 +212,50 @@ def test_errors_of_several_quantities_stand_on_the_line_of_their_record() -> Non
             at[str(line.get_marker())].append(float(line.get_ydata()[0]))  # type: ignore[index, arg-type]
     assert at == {"s": [0.18] * 3, "x": [-0.18] * 3}
     assert not axes.texts
+
+
+def test_what_the_intervals_and_what_chance_may_add_look_apart() -> None:
+    """Grey is the interval of what was fitted, hatched is k u_val: an entry each."""
+    figure = measured_set(shown())
+    (legend,) = figure.legends
+    look = {
+        text.get_text(): (patch.get_facecolor(), patch.get_hatch())  # type: ignore[attr-defined]
+        for text, patch in zip(legend.get_texts(), legend.legend_handles, strict=True)
+        if isinstance(patch, Patch)
+    }
+    assert [*look] == [
+        "95 %, predicted",
+        "95 %, fitted",
+        r"$\pm\,2\,u_{val}$ of $E$",
+    ]
+    assert len(set(look.values())) == 3
+    (low,) = figure.axes[1].child_axes  # of what was fitted: its band of E
+    hatched = {band.get_hatch() for band in low.collections}
+    assert hatched == {look[r"$\pm\,2\,u_{val}$ of $E$"][1]} != {None}
+
+
+def test_a_model_of_which_nothing_is_fitted_has_its_distances_and_their_aim() -> None:
+    """Specimens 0.3 and 0.4 mm off: the root of their mean square; 1 mm is aimed at."""
+    told = {"record": ["a_1", "a_2"], "group": ["a", "a"], "at": [25.0, 25.0]}
+    far = pd.DataFrame({**told, "rms": [0.3, 0.4]})
+    strips = Unfitted("strips only", "mm", "at, C", 1.0, far, far.assign(rms=0.1))
+    assert strips.worst() == {"a": pytest.approx(np.sqrt(0.125))}
+    figure = measured_set(replace(shown(), unfitted=[strips]))
+    (panel,) = [ax for ax in figure.axes if "strips only" in ax.get_title()]
+    heights = [float(line.get_ydata()[0]) for line in panel.get_lines()]  # type: ignore[index, arg-type]
+    assert heights == [0.1, pytest.approx(np.sqrt(0.125)), 1.0]
+
+
+def test_tests_without_errors_stand_lower_where_that_saves_height() -> None:
+    """Five measured tests and four to come: a row each on a page, all on one page."""
+    tests = [f"test_{k}" for k in range(5)] + [f"kept_{k}" for k in range(4)]
+    of = shown()
+    apart = [
+        ShownFamily(f"f{k}", "N", "closing", *rows([name], "force", 2.0), 0.15)
+        for k, name in enumerate(tests)
+    ]
+    figure = measured_set(replace(of, families=apart, groups={}))
+    tops = [round(ax.get_position().y1, 2) for ax in figure.axes]
+    assert len(set(tops[:5])) == 1
+    assert len(set(tops[5:9])) == 1
+    assert tops[0] > tops[5]

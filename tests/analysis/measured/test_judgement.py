@@ -7,6 +7,7 @@ import pytest
 from analysis.measured.judgement import (
     compared,
     coverage,
+    distances,
     interval_score,
     judged,
     pooled_deviation,
@@ -110,6 +111,16 @@ def test_rows_are_compared_where_both_are() -> None:
     assert len(found) == 1
     assert found["E"].iloc[0] == pytest.approx(0.2)
     assert bool(found["inside95"].iloc[0])
+
+
+def test_distances_are_those_of_nodes_and_not_of_coordinates() -> None:
+    """Nodes 5 and 0 mm off: 5 over the root of two; a record of one, 13 mm."""
+    node = ["n_0_x", "n_0_y", "n_1_x", "n_1_y"]
+    a = pd.DataFrame({"record": "a", "quantity": node, "at": 1.0, "E": [3.0, -4, 0, 0]})
+    b = pd.DataFrame({"record": "b", "quantity": node[:2], "at": 1.0, "E": [5.0, 12]})
+    found = distances(pd.concat([a, b]))
+    assert found[["record", "at"]].to_numpy().tolist() == [["a", 1.0], ["b", 1.0]]
+    assert found["rms"].to_list() == pytest.approx([np.sqrt(12.5), 13.0])
 
 
 def test_repeats_of_a_test_differ_by_a_pooled_deviation() -> None:

@@ -87,6 +87,14 @@ HELD = {"value": 1.0, "unit": "Pa", "origin": "stated", "source": "x"}
         ({"records": {"folder": "a", "forms": [{"files": "("}]}}, "is no pattern"),
         ({"records": {"folder": "a", "forms": []}}, "forms"),
         ({"quantity": {}}, "has no key 'quantity'"),
+        (
+            {"unfitted": {"m": {"of": "length", "aim": 1.0, "inputs": {}}}},
+            "there is no quantity 'length'",
+        ),
+        (
+            {"unfitted": {"m": {"of": "force", "aim": 1.0, "inputs": {"d": 0}}}},
+            "there is no input 'd'",
+        ),
     ],
 )
 def test_what_is_wrong_in_a_set_is_said(change: dict[str, object], words: str) -> None:

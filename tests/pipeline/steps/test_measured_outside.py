@@ -115,6 +115,22 @@ def test_columns_say_what_they_hold(compared: Set) -> None:
     assert conf["variants_tried"] >= 1
 
 
+def test_strips_only_are_as_far_off_as_docs_say(compared: Set) -> None:
+    """By design, at the worst temperature; docs have it from tests/bench."""
+    conf, _, out = compared
+    assert (out / "unfitted.csv").is_file() == ("unfitted" in conf)
+    if "unfitted" not in conf:
+        return
+    far = pd.read_csv(out / "unfitted.csv").assign(square=lambda t: t["rms"] ** 2)
+    design = far["record"].str.rpartition("_")[0]
+    worst = far.groupby([design, "at"])["square"].mean().pow(0.5).groupby("record")
+    told = ", ".join(f"{w:.2f}" for w in worst.max())
+    line = (
+        "| strips only, nothing fitted: 1.0 at every temperature | at the worst of 23"
+    )
+    assert f"{line} {told} |" in Path("docs/measured.md").read_text()
+
+
 def test_no_interval_is_wider_than_the_rule_lets_it(compared: Set) -> None:
     """Three deviations between repeats, or twice the aim."""
     conf, rows, _ = compared
