@@ -10,6 +10,7 @@ import numpy as np
 from analysis.measured.judgement import mean_coverage
 from pipeline.pages.links import relative
 from pipeline.store.files import read_json
+from pipeline.terminal.errors import by_reason
 
 TONES = {"agrees": "good", "differs": "bad", "cannot tell": "unsure"}
 FILES = ("measured.csv", "prediction.csv", "left_out.csv", "parameters.csv")
@@ -32,6 +33,7 @@ def measured_sets(jobs: Sequence[Mapping[str, Any]], out: Path) -> list[dict[str
                 "anchor": f"set-{job['name']}",
                 "figure": f"#figure-{figure['key']}" if figure else "",
                 "covered": coverages([said["inside"]]),
+                "reasons": list(by_reason(said["refused"])),
                 "verdicts": [
                     row | {"tone": TONES[row["verdict"]]} for row in said["verdicts"]
                 ],

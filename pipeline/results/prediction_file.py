@@ -1,15 +1,20 @@
 """A prediction on disk: prediction.csv, and prediction.json beside it.
 
-prediction.json says which run made it, the SHA-256 of prediction.csv, and of every
+Where prediction.csv is large, `gzip -n` packs what is shipped of it: prediction.csv.gz.
+prediction.json says which run made it, the SHA-256 of what prediction.csv is or was
+before it was packed, and of every
 record a digest of the inputs that it was predicted from: a record is the same wherever
 its file lies if its inputs are. The digest of the code that made it stands there too: a
 prediction stays what it was when code changes later, and is compared all the same.
 """
 
+import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +27,7 @@ from pipeline.store.keys import file_digest
 from pipeline.terminal.errors import InputError, one_line
 
 TABLE, RECORD = "prediction.csv", "prediction.json"
+PACKED = ".gz"
 FOLDER = "prediction"  # below the folder of a set: what was committed
 DIGITS = 9  # of a number that count
 
@@ -129,6 +135,29 @@ def write_prediction(
     write_json(out / RECORD, said)
 
 
+def shipped_as(path: Path) -> Path:
+    """A table, or the packed one that is there in its place."""
+    packed = path.with_name(path.name + PACKED)
+    return packed if packed.is_file() and not path.is_file() else path
+
+
+def unpacked(path: Path) -> bytes:
+    """What a table holds, packed or not.
+
+    Raises
+    ------
+    InputError
+        where it is missing or damaged
+    """
+    try:
+        held = path.read_bytes()
+        return gzip.decompress(held) if path.suffix == PACKED else held
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(
+            f"{path} cannot be read ({one_line(error)}): restore it, or predict anew"
+        ) from error
+
+
 def read_prediction(folder: Path) -> Prediction:
     """A prediction; refused where its table is not the one that was made.
 
@@ -137,15 +166,16 @@ def read_prediction(folder: Path) -> Prediction:
     InputError
         where a file is missing or damaged, or the table has another SHA-256
     """
-    said, path = read_json(folder / RECORD), folder / TABLE
+    said, path = read_json(folder / RECORD), shipped_as(folder / TABLE)
     try:
-        now = file_digest(path)
+        text = unpacked(path)
+        now = hashlib.sha256(text).hexdigest()
         if now != said["sha256"]:
             raise InputError(
                 f"{path} has the SHA-256 {now[:12]}, not {said['sha256'][:12]} as when "
                 "it was made: restore it, or predict anew"
             )
-        table = pd.read_csv(path, dtype={"record": str, "quantity": str})
+        table = pd.read_csv(BytesIO(text), dtype={"record": str, "quantity": str})
         if list(table.columns) != list(COLUMNS):
             raise InputError(f"{path} does not have the columns {', '.join(COLUMNS)}")
         return Prediction(

@@ -5,7 +5,6 @@ prediction.csv, left_out.csv, parameters.csv, unfitted.csv.
 """
 
 import re
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,7 +33,9 @@ from pipeline.results.prediction_file import (
     Prediction,
     committed,
     read_prediction,
+    shipped_as,
     table_text,
+    unpacked,
 )
 from pipeline.store.files import write_json, write_text
 from pipeline.store.runs import Job, Needs, Numbers
@@ -91,15 +92,15 @@ def run_step(
     read = {name: own for name, own in series.items() if name not in unread}
     table = judgement.compared(rows, chosen.table)
     for name in OF_FIT:
-        if (fit / name).is_file():
-            shutil.copyfile(fit / name, out / name)
+        if (there := shipped_as(fit / name)).is_file():
+            write_text(out / name, unpacked(there).decode())
     _write(out / "measured.csv", table)
     shown = shown_rows(chosen, before, made)
     _write(out / "prediction.csv", shown)
     if at.of.unfitted:
         _write(out / "unfitted.csv", unfitted_rows(at, records, list(read)))
     whose = members(at, shown, {**shipped_inputs(at), **records.inputs})
-    apart = fit / "left_out.csv" if folder == at.folder else None
+    apart = out / "left_out.csv" if folder == at.folder else None
     parts = parts_of(table, fitted_names(chosen), apart)
     verdicts = parts_judged(at, records.inputs, parts)
     _write(out / "verdict.csv", verdicts)

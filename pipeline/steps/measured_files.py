@@ -6,7 +6,13 @@ from pipeline.cases.set_records import at_hand, forms, records_in
 from pipeline.config.measured_file import MeasuredSet
 from pipeline.formats.record_files import RECORDS, find_records
 from pipeline.results.posterior_file import POSTERIOR
-from pipeline.results.prediction_file import FOLDER, RECORD, TABLE, committed
+from pipeline.results.prediction_file import (
+    FOLDER,
+    RECORD,
+    TABLE,
+    committed,
+    shipped_as,
+)
 
 TEXTS = (".md", "")  # suffixes of what is read by people only
 
@@ -22,7 +28,7 @@ def shipped_files(of: MeasuredSet) -> tuple[str, ...]:
 def committed_files(of: MeasuredSet) -> tuple[str, ...]:
     """The files of the prediction that is shipped, as far as there are any."""
     place = Path(of.records.folder) / FOLDER
-    named = [place / name for name in (POSTERIOR, RECORD, TABLE)]
+    named = [place / POSTERIOR, place / RECORD, shipped_as(place / TABLE)]
     return tuple(str(path) for path in named if path.is_file())
 
 

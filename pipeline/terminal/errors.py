@@ -9,6 +9,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import ParamSpec
 
 from sim.convergence import NotConvergedError
@@ -57,9 +58,16 @@ def one_line(error: BaseException) -> str:
 
 
 def by_reason(refused: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Names that were refused, joined, and their reason: every reason once."""
-    for reason in dict.fromkeys(refused.values()):
-        yield ", ".join(n for n, why in refused.items() if why == reason), reason
+    """Names that were refused, joined, and their reason: every reason once.
+
+    A reason that several have loses the path before it, which ends in their name.
+    """
+    told: dict[str, list[str]] = {}
+    for name, reason in refused.items():
+        path, _, rest = reason.partition(": ")
+        told.setdefault(rest if Path(path).stem == name else reason, []).append(name)
+    for reason, names in told.items():
+        yield ", ".join(names), reason if len(names) > 1 else refused[names[0]]
 
 
 def is_full_disk(error: BaseException) -> bool:

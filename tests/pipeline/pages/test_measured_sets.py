@@ -25,7 +25,8 @@ def compared(folder: Path, name: str, inside: dict[str, float]) -> dict[str, Any
         "coverage_high": 1.0, "interval_score": 0.9,
     }  # fmt: skip
     said: dict[str, Any] = dict.fromkeys(("title", "source", "licence"), name)
-    said |= {"inside": inside, "verdicts": [verdict], "refused": {}}
+    refused = {n: f"data/{n}.csv: {name} is not stated" for n in ("r1", "r2")}
+    said |= {"inside": inside, "verdicts": [verdict], "refused": refused}
     said["prediction"] = {"key": "k", "sha256": "f" * 64, "committed": True}
     write_json(folder / name / "verdict.json", {**said, "variants_tried": 1, "k": 2.0})
     known = {"step": "measured", "name": name}
@@ -48,6 +49,7 @@ def test_coverage_is_by_set_and_in_their_mean(tmp_path: Path) -> None:
     assert (mean["value"], mean["records"]) == (pytest.approx(0.5), 5)
     assert mean["high"] == pytest.approx(0.5 * (sets[0]["covered"]["high"] + 0.25))
     text = write_report(jobs, [], tmp_path).read_text()
+    assert text.count("No rows of r1, r2: one is not stated.") == 1
     table = text[text.index("each record counted once") :]
     table = " ".join(table[: table.index("</table>")].split())
     assert "two</a></td><td>1</td><td>25 % (25 to 25)</td>" in table

@@ -1,6 +1,9 @@
 """A measured set compared: inputs first, then the committed prediction, then values."""
 
+import gzip
+import hashlib
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -188,6 +191,25 @@ def test_a_prediction_does_not_read_what_was_measured(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(
         again.table, held.of("SPH102").reset_index(drop=True), rtol=1e-6
     )
+
+
+def test_a_packed_prediction_is_the_same_and_checked_inside(tmp_path: Path) -> None:
+    """Of any packing: the SHA-256 is that of the table; a damaged file is refused."""
+    folder = spheres().folder / "prediction"
+    plain = (folder / "prediction.csv").read_bytes()
+    shutil.copy(folder / "prediction.json", tmp_path)
+    path = tmp_path / "prediction.csv.gz"
+    path.write_bytes(gzip.compress(plain, mtime=0))
+    before, again = read_prediction(folder), read_prediction(tmp_path)
+    pd.testing.assert_frame_equal(before.table, again.table)
+    assert again.sha256 == before.sha256 == hashlib.sha256(plain).hexdigest()
+    path.write_bytes(gzip.compress(plain.replace(b"radius,0.0,4", b"radius,0.0,5")))
+    with pytest.raises(InputError, match="has the SHA-256"):
+        read_prediction(tmp_path)
+    for damaged in (b"", b"no gzip", gzip.compress(plain)[:-9]):
+        path.write_bytes(damaged)
+        with pytest.raises(InputError, match="restore it"):
+            read_prediction(tmp_path)
 
 
 def test_a_prediction_that_was_edited_is_refused(tmp_path: Path) -> None:

@@ -68,3 +68,7 @@ def test_an_import_that_fails_for_another_reason_is_a_defect() -> None:
 def test_a_reason_is_said_once() -> None:
     told = by_reason({"a": "no column x", "b": "row 3", "c": "no column x"})
     assert list(told) == [("a, c", "no column x"), ("b", "row 3")]
+    apart = {name: f"data/{name}.csv: not stated" for name in ("a", "b")}
+    assert list(by_reason(apart)) == [("a, b", "not stated")]
+    alone = {"a": "data/a.csv: not stated", "b": "data/c.csv: not stated"}
+    assert list(by_reason(alone)) == list(alone.items())
