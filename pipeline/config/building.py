@@ -90,6 +90,10 @@ def _check_kinds(config: Any, where: str) -> None:
         for key, value in config.items():
             _check_kinds(value, f"{where}.{key}")
         for key, hint in _hints(str(config.get("_target_", ""))).items():
+            if hint is bool and isinstance(config.get(key), str):
+                raise InputError(
+                    f"{where}.{key} is {config[key]!r}: write true or false"
+                )
             if isinstance(config.get(key), str | int | float) and not _is_plain(hint):
                 raise InputError(
                     f"{where}.{key} is {config[key]!r}, and is made of keys of its "

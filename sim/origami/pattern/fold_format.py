@@ -185,7 +185,15 @@ def _lines(content: Mapping[str, Any], vertices: int) -> dict[Pair, DrawnLine]:
                 f"edge {a}-{b} is assigned {letter} and has the fold angle {angle:g}: "
                 "mountains fold by negative angles, valleys by positive: correct one"
             )
-        lines[min(a, b), max(a, b)] = DrawnLine(letter, angle)
+        pair = (min(a, b), max(a, b))
+        line = DrawnLine(letter, angle)
+        if a == b or lines.get(pair, line) != line:
+            what = "joins a vertex to itself" if a == b else (
+                f"is there twice, as {lines[pair].letter} and as {letter}, or by two "
+                "angles"
+            )  # fmt: skip
+            raise ValueError(f"edge {a}-{b} of the FOLD file {what}: leave one out")
+        lines[pair] = line
     return lines
 
 

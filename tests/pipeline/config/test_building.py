@@ -27,6 +27,7 @@ def test_what_is_described_within_is_made_first_and_lists_stay_lists():
     [
         ({"increments": 0}, r"case\.phases\[1\]: .*increments.*0"),
         ({"incremets": 4}, r"case\.phases\[1\] has no key 'incremets'.*increments\?"),
+        ({"together": "maybe"}, r"phases\[1\]\.together is 'maybe': write true or"),
         ({"_partial_": True}, r"case\.phases\[1\] has no key '_partial_'"),
     ],
 )

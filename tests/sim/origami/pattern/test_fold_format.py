@@ -59,6 +59,29 @@ def test_missing_faces_and_assignments_are_said() -> None:
         read_pattern(document, scale=1.0, unassigned=Unassigned.FLAT)
 
 
+@pytest.mark.parametrize(
+    ("letter", "again", "said"),
+    [
+        ("M", (1, 0), "is there twice, as [VF] and as M"),
+        ("V", (0, 0), "joins a vertex to itself"),
+    ],
+)
+def test_an_edge_that_says_two_things_or_nothing_is_refused(
+    letter, again, said
+) -> None:
+    document = pattern_document(strip(2))
+    a, b = document["edges_vertices"][2]
+    document["edges_assignment"][2] = "V"
+    document["edges_foldAngle"] = []
+    document["edges_vertices"].append([(a, b)[i] for i in again])
+    document["edges_assignment"].append("V")
+    if again == (1, 0):
+        assert read_pattern(document, scale=1.0, unassigned=Unassigned.FLAT).panels
+    document["edges_assignment"][-1] = letter
+    with pytest.raises(ValueError, match=said):
+        read_pattern(document, scale=1.0, unassigned=Unassigned.FLAT)
+
+
 def test_a_fold_that_joins_no_two_panels_is_refused() -> None:
     document = pattern_document(strip(2))
     outside = document["edges_assignment"].index("B")
