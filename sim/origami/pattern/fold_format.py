@@ -165,7 +165,7 @@ def _lines(content: Mapping[str, Any], vertices: int) -> dict[Pair, DrawnLine]:
             f"edges_assignment has {len(letters)} entries for {edges} edges: give one "
             "for each, or leave it out"
         )
-    lines = {}
+    lines: dict[Pair, DrawnLine] = {}
     for i, (a, b) in enumerate(content.get("edges_vertices", [])):
         letter = letters[i] if i < len(letters) and letters[i] is not None else "U"
         angle = degrees[i] if i < len(degrees) else None
