@@ -20,7 +20,8 @@ other: two panels on a hinge on their inner faces, clear to {{
 rows[0].result.clear_to_deg | sig(3) }} degrees; two on a hinge between their faces and
 cut back from it, clear to {{ rows[1].result.clear_to_deg | sig(2) }} degrees, where the
 edges of their faces meet by the closed form (circle); and the Miura sheet, cut back
-too, clear to {{ rows[2].result.clear_to_deg | sig(3) }} degrees. **c**, a map
+too, clear to {{ rows[2].result.clear_to_deg | sig(3) }} degrees at least, its last
+increment above zero. **c**, a map
 of two by three squares folded flat: one of the {{ rows[3].result.orders }} orders in
 which its panels can lie,
 layers drawn apart.
