@@ -6,6 +6,7 @@ become 1000 and keep two. The value ends where its u ends: 0.86567(17).
 """
 
 import math
+from collections.abc import Iterable
 from decimal import ROUND_HALF_EVEN, Decimal
 
 MISSING = "--"
@@ -63,32 +64,57 @@ def rounded(value: float, digits: int = DIGITS) -> str:
     return _in_tex(_fixed(_shifted(whole, power), place), power)
 
 
-def with_u(value: float, u: float, *, sign: bool = False) -> str:
+def with_u(
+    value: float, u: float, *, sign: bool = False, power: int | None = None
+) -> str:
     """A number with its standard uncertainty in its last digits: 0.86567(17).
 
     Parameters
     ----------
     sign : whether a positive number has its sign, as differences have
+    power : of ten, in which a whole column is told: it is left to the heading
     """
-    if not (math.isfinite(value) and math.isfinite(u) and u > 0.0):
-        return rounded(value)
-    mantissa, spread, power = _both(value, u, sign)
-    return _in_tex(f"{mantissa}({spread.replace('.', '').lstrip('0')})", power)
+    if not _both_known(value, u):
+        return rounded(value if power is None else value / 10.0**power)
+    mantissa, spread, own = _both(value, u, sign, power)
+    told = f"{mantissa}({spread.replace('.', '').lstrip('0')})"
+    return _in_tex(told, own if power is None else 0)
+
+
+def common_power(column: Iterable[tuple[float, float]]) -> int:
+    """The power of ten in which numbers with their u are told together.
+
+    It is 0 where none of them needs one by itself, else that of the largest.
+    """
+    known = [pair for pair in column if _both_known(*pair)]
+    powers = [_power(_leading(*pair), last_place(pair[1])) for pair in known]
+    return max(_leading(*pair) for pair in known) if any(powers) else 0
 
 
 def to_its_u(value: float, u: float, *, sign: bool = False) -> tuple[str, str]:
     """A number and its standard uncertainty, each by itself, to the same digit."""
-    if not (math.isfinite(value) and math.isfinite(u) and u > 0.0):
+    if not _both_known(value, u):
         return rounded(value), MISSING
     mantissa, spread, power = _both(value, u, sign)
     return _in_tex(mantissa, power), _in_tex(spread, power)
 
 
-def _both(value: float, u: float, sign: bool) -> tuple[str, str, int]:
+def _both_known(value: float, u: float) -> bool:
+    return math.isfinite(value) and math.isfinite(u) and u > 0.0
+
+
+def _leading(value: float, u: float) -> int:
+    """The power of ten of the first digit that is told of a number or of its u."""
+    place = last_place(u)
+    return max(_exponent(round(x, -place)) for x in (value, u) if round(x, -place))
+
+
+def _both(
+    value: float, u: float, sign: bool, power: int | None = None
+) -> tuple[str, str, int]:
     """Mantissas of a number and of its u, and the power of ten taken out of both."""
     place = last_place(u)
-    leading = max(_exponent(round(x, -place)) for x in (value, u) if round(x, -place))
-    power = _power(leading, place)
-    mantissa, spread = (_fixed(_shifted(x, power), place - power) for x in (value, u))
+    out = _power(_leading(value, u), place) if power is None else power
+    mantissa, spread = (_fixed(_shifted(x, out), place - out) for x in (value, u))
     mark = "+" if sign and not mantissa.startswith("-") else ""
-    return mark + mantissa, spread, power
+    return mark + mantissa, spread, out

@@ -58,7 +58,7 @@ def write_film(directory: Path, shape: MovingShape, suffix: str = ".gif") -> Pat
     steps = frames(len(shape.r), MOST_FRAMES[suffix])
     writer, path = _writer(suffix, len(steps)), directory / f"{STEM}{suffix}"
     seen = np.isfinite(shape.r).all(axis=(0, 2))  # nodes that are there at every step
-    view = view_of(shape.r[:, seen])
+    view = shape.view or view_of(shape.r[:, seen])
     unit, said = length_unit(run_record(directory)), stamps(directory, len(shape.r))
     with mpl.rc_context({"savefig.bbox": None}), replacing(path) as part:
         film = part.with_suffix(suffix)

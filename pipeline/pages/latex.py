@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from analysis.captions.digits import MISSING, to_its_u, with_u
+from analysis.captions.digits import MISSING, common_power, to_its_u, with_u
 from analysis.captions.markup import LATEX, latex_text, written
 
 EXPONENT = re.compile(r"(?<![\w.])([-+]?\d[\d.]*)e([-+]?)0*(\d+)\b")  # 1.4e-05
@@ -40,25 +40,28 @@ class ToItsU:
     what: Literal["both", "value", "u"] = "both"
     sign: bool = False
 
-    def of(self, row: Mapping[str, Any], column: str) -> str:
-        """The number in a row, as marked text."""
+    def of(self, row: Mapping[str, Any], column: str, power: int | None = None) -> str:
+        """The number in a row, as marked text; in a power of ten, if one is given."""
         value, u = float(row[column]), float(row[self.u])
         if self.what == "both":
-            return with_u(value, u, sign=self.sign)
+            return with_u(value, u, sign=self.sign, power=power)
         return to_its_u(value, u, sign=self.sign)[self.what == "u"]
 
 
 Form = str | ToItsU
+Rows = Sequence[Mapping[str, Any]]
 Columns = Mapping[str, tuple[str, Form]]  # of a table: heading and form, by column
 
 
-def cell(row: Mapping[str, Any], column: str, form: Form) -> str:
+def cell(
+    row: Mapping[str, Any], column: str, form: Form, power: int | None = None
+) -> str:
     """What a table or a macro says of a column, as marked text; a dash for nothing."""
     value = row.get(form.u if isinstance(form, ToItsU) else column)
     if isinstance(value, float) and math.isnan(value) and isinstance(form, str):
         return MISSING
     if isinstance(form, ToItsU):
-        return form.of(row, column)
+        return form.of(row, column, power)
     return EXPONENT.sub(r"$\1 \\times 10^{\2\3}$", form.format(row[column]))
 
 
@@ -67,13 +70,25 @@ def printed(row: Mapping[str, Any], column: str, form: Form) -> str:
     return written(cell(row, column, form), LATEX)
 
 
-def tabular(rows: Sequence[Mapping[str, Any]], columns: Columns) -> str:
+def told(rows: Rows, columns: Columns) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows of cells, marked text: one power of ten a column, above it."""
+    heads, cells = [], []
+    for name, (head, form) in columns.items():
+        power = 0
+        if isinstance(form, ToItsU):
+            power = common_power((row[name], row[form.u]) for row in rows)
+        heads.append(head + (rf" ($10^{{{power}}}$)" if power else ""))
+        cells.append([cell(row, name, form, power) for row in rows])
+    return heads, [list(row) for row in zip(*cells, strict=True)]
+
+
+def tabular(rows: Rows, columns: Columns) -> str:
     """One line a row; its first cell is marked where its data are synthetic."""
-    heads = " & ".join(head for head, _ in columns.values())
+    heads, body = told(rows, columns)
     lines = [r"\begin{tabular}{l" + "r" * (len(columns) - 2) + "l}", r"\hline"]
-    lines += [heads + r" \\", r"\hline"]
-    for row in rows:
-        cells = [printed(row, name, form) for name, (_, form) in columns.items()]
+    lines += [" & ".join(heads) + r" \\", r"\hline"]
+    for row, said in zip(rows, body, strict=True):
+        cells = [written(one, LATEX) for one in said]
         cells[0] += MARK if row["synthetic"] else ""
         lines.append(" & ".join(cells) + r" \\")
     lines += [r"\hline", r"\end{tabular}"]

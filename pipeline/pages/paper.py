@@ -10,7 +10,7 @@ import numpy as np
 from analysis.captions.digits import rounded
 from analysis.captions.template import filled, listed
 from pipeline.pages.bibliography import bibtex, references
-from pipeline.pages.latex import cell
+from pipeline.pages.latex import told
 from pipeline.pages.manuscript import (
     CITED,
     Block,
@@ -29,6 +29,7 @@ from pipeline.results.saved_figure import caption_in
 from pipeline.store.files import write_text
 from pipeline.terminal.errors import InputError
 
+LEAST = 0.001  # of the largest source in a budget, what is told of one
 Jobs = Sequence[Mapping[str, Any]]
 
 
@@ -131,11 +132,7 @@ def _figure(name: str, drawn: Mapping[str, Mapping[str, Any]]) -> PaperFigure:
 
 def _table(name: str, caption: str, rows: Jobs) -> PaperTable:
     if name == "comparisons":
-        heads = [head for head, _ in COLUMNS.values()]
-        cells = [
-            [cell(row["compared"], c, form) for c, (_, form) in COLUMNS.items()]
-            for row in rows
-        ]
+        heads, cells = told([row["compared"] for row in rows], COLUMNS)
         return PaperTable(name, caption, heads, cells)
     sources = [line["source"] for line in rows[0]["compared"]["budget"]]
     each = [
@@ -146,12 +143,17 @@ def _table(name: str, caption: str, rows: Jobs) -> PaperTable:
     body = [
         [
             source.replace("u_val", r"$u_{\mathrm{val}}$"),
-            *(rounded(float(one.get(source, np.nan)) / 10.0**power, 2) for one in each),
+            *(_share(float(one.get(source, np.nan)) / 10.0**power) for one in each),
         ]
         for source in sources
     ]
     named = [rf"{row['name']} ($10^{{{power}}}$)" for row in rows]
     return PaperTable(name, caption, ["source", *named], body)
+
+
+def _share(u: float) -> str:
+    """A source of a budget, of which the largest is 1 to 10: squares add up."""
+    return f"$< {LEAST:g}$" if 0.0 < u < LEAST else rounded(u, 2)
 
 
 def _power_of(columns: Sequence[Mapping[str, float]]) -> int:

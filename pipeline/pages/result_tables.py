@@ -72,7 +72,7 @@ SUMMARY_MACROS: dict[str, Form] = {
     "count": "{:d}",
     "bias": ToItsU("bias_u", "value", sign=True),
     "bias_u": ToItsU("bias_u", "u"),
-    "scatter": "{:.4f}",
+    "scatter": "{:.2g}",
     "coverage": "{:.2f}",
     "chi_square": "{:.2f}",
 }

@@ -32,6 +32,7 @@ class MovingShape:
     inner : (q, 2) nodes of lines within panels, which are no creases and no links
     axes : (3, 3) directions of x, y and z as they are drawn, where up is z
     on_planes : whether the lines that stay are planes under all that moves
+    view : elevation and azimuth of the figures of rods in space, degrees, else None
     folds : (q, 2) nodes of creases that fold at the end, mountains and valleys
     missing : (q, 2) nodes of creases that are not where they were asked to fold to, by
         what holds them
@@ -47,6 +48,7 @@ class MovingShape:
     inner: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     axes: Floats = field(default_factory=lambda: np.eye(3))
     on_planes: bool = False
+    view: tuple[float, float] | None = None
 
     @property
     def flat(self) -> bool:
@@ -63,7 +65,7 @@ def read_moving_shape(directory: Path) -> MovingShape | None:
     moving = [n for n in POSITIONS if n in arrays and arrays[n].ndim == 3]
     if not moving or arrays[moving[0]].shape[2] not in (2, 3):
         return None
-    from analysis.figures.space_rods import upright  # imports what draws
+    from analysis.figures.space_rods import VIEW, upright  # imports what draws
 
     up = arrays.get("up", UP)
     r = upright(in_space(arrays[moving[0]]), up)
@@ -87,8 +89,9 @@ def read_moving_shape(directory: Path) -> MovingShape | None:
         planes = np.atleast_2d(arrays["ground_plane"])
         drawn = [plane_lines(upright(p[:3], up), float(p[3]), r) for p in planes]
         fixed = np.concatenate([fixed, *drawn])
+    view = VIEW if "directors" in arrays else None
     return MovingShape(
-        r, links, faces, goals, fixed, missing, folds, inner, axes, on_planes
+        r, links, faces, goals, fixed, missing, folds, inner, axes, on_planes, view
     )
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from analysis.captions.digits import MISSING, rounded, to_its_u, with_u
+from analysis.captions.digits import MISSING, common_power, rounded, to_its_u, with_u
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,15 @@ def test_what_has_no_uncertainty_has_leading_digits_and_no_e():
 def test_what_is_not_known_is_a_dash():
     assert rounded(math.nan) == with_u(math.nan, 0.1) == MISSING
     assert with_u(0.5, math.nan) == with_u(0.5, 0.0) == "0.500"
+
+
+def test_numbers_of_a_column_are_told_in_one_power_of_ten():
+    column = [(-3.66e-4, 6.17e-4), (5.339e-3, 9.33e-4), (3.7677e-6, 3.7636e-6)]
+    assert common_power(column) == -3
+    said = [with_u(*pair, sign=True, power=-3) for pair in column]
+    assert said == ["$-0.4(6)$", "$+5.3(9)$", "$+0.004(4)$"]
+    assert common_power([(0.8657, 1.7e-4), (5.339e-3, 9.33e-4)]) == 0
+    assert with_u(0.8657, 1.7e-4, power=0) == with_u(0.8657, 1.7e-4)
+    assert common_power([(2848200.0, 4594.4), (12.0, 1.0)]) == 6
+    assert common_power([(math.nan, 1.0), (0.5, math.nan)]) == common_power([]) == 0
+    assert with_u(math.nan, 1e-4, power=-3) == MISSING

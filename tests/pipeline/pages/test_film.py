@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from analysis.figures import run_picture
 from analysis.figures.shapes import best_view, view_of
+from analysis.figures.space_rods import VIEW
 from pipeline.commands.film import NO_FFMPEG, main
-from pipeline.pages.film import frames, stamps
+from pipeline.pages.film import frames, stamps, write_film
+from pipeline.results.moving_shape import read_moving_shape
+from pipeline.store.files import write_json
 from tests.analysis.mechanisms import random_mechanism
 from tests.pipeline.comparison_files import write_run
 
@@ -52,6 +56,21 @@ def test_a_film_is_seen_as_the_figures_are(rng):
     r = rng.standard_normal((4, 12, 3))
     assert view_of(r) == best_view(r[-1], r[0])
     assert view_of(r * [1, 1, 0]) == (90.0, -90.0)
+
+
+def test_rods_in_space_are_filmed_from_where_their_figure_looks(tmp_path, monkeypatch):
+    r = np.random.default_rng(0).standard_normal((2, 6, 3))
+    arrays = {"r": r, "edges": np.array([[0, 1], [1, 2]])}
+    write_json(tmp_path / "run.json", {"key": "k", "status": "finished", "config": {}})
+    seen = []
+    draw = run_picture.draw_shape
+    monkeypatch.setattr(
+        run_picture, "draw_shape", lambda ax, of: (seen.append(of.view), draw(ax, of))
+    )
+    for more in ({"directors": np.zeros((2, 2, 3))}, {}):
+        np.savez(tmp_path / "steps.npz", **arrays, **more)
+        write_film(tmp_path, read_moving_shape(tmp_path))
+    assert seen == [VIEW] * 2 + [view_of(r)] * 2
 
 
 def test_the_first_and_the_last_step_are_shown():

@@ -1,6 +1,7 @@
 """A draft of a manuscript from runs: filled, cited, labelled, true to its numbers."""
 
 import re
+from copy import deepcopy
 from pathlib import Path
 
 import pandas as pd
@@ -205,3 +206,16 @@ def test_a_budget_is_told_in_one_power_of_ten_a_column_header_says_which(finishe
     for line in comparisons[0]["budget"]:
         name = line["source"].replace("u_val", r"$u_{\mathrm{val}}$")
         assert rows[name] == pytest.approx(line["S_u"], rel=0.06)
+
+
+def test_a_source_that_adds_nothing_is_told_as_less_than_a_thousandth(finished):
+    jobs, comparisons, _ = finished
+    comparisons = deepcopy(comparisons)
+    small, other = comparisons[0]["budget"][:2]
+    small["S_u"] = 1e-5 * max(line["S_u"] for line in comparisons[0]["budget"])
+    other["S_u"] = 0.0
+    tables = [b for b in drafted(jobs, comparisons).blocks if hasattr(b, "heads")]
+    (table,) = [b for b in tables if b.heads[0] == "source"]
+    said = {row[0]: row[1] for row in table.rows}
+    assert (said[small["source"]], said[other["source"]]) == ("$< 0.001$", "0")
+    assert not any("times" in cell for row in table.rows for cell in row[1:])

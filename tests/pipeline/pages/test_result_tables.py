@@ -181,3 +181,15 @@ def test_a_row_says_in_brackets_how_sure_it_is(row, tmp_path):
     said = with_u(row["S_error"], row["S_u_val"], sign=True)
     assert re.fullmatch(r"\$[-+]0\.\d+\(\d\d?\)\$|\$.*10.*\$", said)
     assert said in table
+
+
+def test_a_column_has_one_power_of_ten_in_its_heading(row, tmp_path):
+    others = [
+        row | {"name": str(k), "S_error": error, "S_u_val": u}
+        for k, (error, u) in enumerate([(-3.66e-4, 6.17e-4), (5.339e-3, 9.33e-4)])
+    ]
+    write_result_tables(others, tmp_path)
+    lines = (tmp_path / "tables" / "comparisons.tex").read_text().splitlines()
+    heads, *body = [line.split(" & ") for line in lines if " & " in line]
+    column = heads.index(r"error of $\mathcal{S}$ ($10^{-3}$)")
+    assert [cells[column] for cells in body] == ["$-0.4(6)$", "$+5.3(9)$"]
