@@ -14,8 +14,11 @@ MOVED := $(if $(wildcard $(READY)),$(shell [ -L $(VENV) ] || [ "$$(cat $(READY))
 # Packages are kept in the home, for the next time, unless it is not there or cannot be written.
 KEEP := $(shell [ -z "$$HOME" ] || [ -w "$$HOME" ] || echo --no-cache-dir)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --require-hashes $(KEEP)
+# Python keeps what it has compiled of a package, unless it is told not to, as containers
+# often tell it: then each job would compile for seconds, and all is compiled here.
+COMPILED := $(if $(PYTHONDONTWRITEBYTECODE),--compile-bytecode)
 # By uv, and by pip where uv cannot: it reads no mirror that pip was told of. Both hold to the hashes.
-install = $(BIN)/uv pip install --quiet --system-certs --require-hashes $(KEEP) --python $(BIN)/python $(1) 2> $(VENV)/uv.log \
+install = $(BIN)/uv pip install --quiet --system-certs --require-hashes $(KEEP) $(COMPILED) --python $(BIN)/python $(1) 2> $(VENV)/uv.log \
   || { [ ! -x $(BIN)/uv ] || echo "uv could not ($$(tail -n 1 $(VENV)/uv.log | sed 's/^ *//')): pip takes some minutes"; \
   $(PIP) --use-pep517 $(1); }
 ON = $(if $(PROFILE),--profile conf/profile/$(PROFILE))

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.targetconfig import TargetConfig
 
 SELDOM = 100_000  # new objects between two looks for cycles
@@ -38,10 +39,14 @@ def _hash(options: Any) -> int:
 
 @contextmanager
 def few_collections() -> Iterator[None]:
-    """Let Python look for cycles seldom: what compiling makes mostly stays."""
-    before = gc.get_threshold()
-    gc.set_threshold(SELDOM, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
+    """Let Python look for cycles seldom: what compiling makes mostly stays.
+
+    Threads compile one after the other, as numba has it: each puts back what it found.
+    """
+    with global_compiler_lock:
+        before = gc.get_threshold()
+        gc.set_threshold(SELDOM, *before[1:])
+        try:
+            yield
+        finally:
+            gc.set_threshold(*before)
