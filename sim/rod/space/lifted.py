@@ -30,7 +30,7 @@ def lifted(
     own = list(sections) if isinstance(sections, Sequence) else [sections] * m
     each = [_in_space(section) for section in own]
     line = np.array([s.line_density for s in own]) * rod.rest_length
-    across, about = _of_bends(each, bends % m, poisson)
+    across, about = _of_bends(rod, each, bends % m, poisson)
     held = np.column_stack([rod.held, rod.held.any(axis=1)])
     whole: Bools = np.asarray(held.all(axis=1))
     return SpaceRod(
@@ -66,14 +66,58 @@ def _in_space(section: Section) -> RodSection:
 
 
 def _of_bends(
-    each: Sequence[RodSection], pairs: Ints, poisson: float
+    rod: Rod, each: Sequence[RodSection], pairs: Ints, poisson: float
 ) -> tuple[Floats, Floats]:
     """(b,) EI across the plane and GJ of bends over their EI in it: means of pairs."""
     shear = SpaceMaterial(1.0, 1.0, poisson).shear
     across = np.array([s.second[0] / s.second[1] for s in each])
     about = np.array([shear * s.torsion / s.second[1] for s in each])
-    first, second = pairs.T
-    return 0.5 * (across[first] + across[second]), 0.5 * (about[first] + about[second])
+    both = np.stack([across, about])
+    found = 0.5 * (both[:, pairs[:, 0]] + both[:, pairs[:, 1]])
+    if p := len(rod.joints.fold):
+        at_joints = _at_joints(rod, pairs[-p:], both)
+        found[:, -p:] = np.where(at_joints > 0.0, at_joints, found[:, -p:])
+    return found[0], found[1]
+
+
+def _at_joints(rod: Rod, pairs: Ints, both: Floats) -> Floats:
+    """(2, p) the same of bends at joints, whose half edges bend where others twist.
+
+    With K_i of half an edge, k_i GJ / EI about its tangent and k_i times what is across
+    the plane about what is across it, a node that turns freely leaves a pair of edges
+    with K_i S^-1 K_j, S the sum of all K there: of two edges, both in series. What
+    bends take of it is about the mean of both tangents, where they twist, and across
+    that. At an angle f strains grow with these turns as 1 / c, c = cos(f / 2), and
+    with one in the plane as 1 / c^2. Not positive, so that 0 stands for them, where
+    three flat rods or more meet: there pairs are no whole account.
+
+    Parameters
+    ----------
+    both : (2, m) EI across the plane and GJ of edges over their EI in it
+    """
+    joints, table = rod.joints, rod.bends[-len(pairs) :]
+    t = np.diff(rod.nodes[table], axis=1)
+    t /= np.linalg.norm(t, axis=2, keepdims=True)
+    n = np.stack([-t[..., 1], t[..., 0]], axis=-1)
+    mean = joints.fold[:, None] * t[:, 0] + t[:, 1]
+    c2 = 0.25 * np.sum(mean**2, axis=1)
+    u = mean / (2.0 * np.sqrt(c2))[:, None]
+    w = np.column_stack([-u[:, 1], u[:, 0]])
+    k = joints.half[:, :2] / c2[:, None] ** 2
+    across, about = ((k * ratio[pairs])[..., None, None] for ratio in both)
+    K = about * t[..., :, None] * t[..., None, :]
+    K += across * n[..., :, None] * n[..., None, :]
+    found = np.zeros((2, len(pairs)))
+    for node in np.unique(table[:, 1]).tolist():
+        here = np.flatnonzero(table[:, 1] == node)
+        _, first = np.unique(pairs[here], return_index=True)
+        S = K[here].reshape(-1, 2, 2)[first].sum(axis=0)
+        plane = k[here].prod(axis=1) / k[here].ravel()[first].sum() * c2[here]
+        left = K[here, 0] @ np.linalg.solve(S, K[here, 1])
+        made = [np.einsum("pa,pab,pb->p", v[here], left, v[here]) for v in (w, u)]
+        if np.min(made) > 0.0:
+            found[:, here] = made / plane
+    return found
 
 
 def _directed(rod: Rod) -> tuple[Ints, Ints]:

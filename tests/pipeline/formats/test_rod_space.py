@@ -1,6 +1,7 @@
 """Rods in space and grounds from rod files: closed forms, and what is refused."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,58 @@ def test_a_section_that_is_built_twisted_turns_evenly_and_is_at_rest(
     plain = sunk(made(tmp_path, BEAM))
     assert plain[2] < down[2] < 0.5 * plain[2]  # stiffer where it stands on edge
     assert down[0] < -0.1 * abs(down[2])
+
+
+EI = 3e8 * np.pi * 1e-12 / 4.0  # of a round rod of 2 mm
+GJ = 3e8 / 3.0 * np.pi * 1e-12 / 2.0
+
+
+def lifted_across(
+    folder: Path, spacing: float, lines: list[Any], feet: list[Any], tip: list[float]
+) -> float:
+    """How far a planar frame gives at its tip across its plane, m/N."""
+    content = {
+        **BEAM, "dimension": 2, "section": {"round": {"diameter": 2}},
+        "spacing": spacing, "rods": [{"line": line} for line in lines],
+        "gravity": [0, 0], "clamps": [{"at": foot} for foot in feet],
+    }  # fmt: skip
+    world = made(folder, content, dimension=3).space_world
+    rod, force = world.rod, np.zeros_like(world.rod.nodes)
+    at = np.linalg.norm(rod.nodes[:, :2] - 1e-3 * np.array(tip), axis=1).argmin()
+    force[at, 2] = 1e-4
+    moved = rest(rod, replace(world.loads, force=force)).state.x - rod.nodes
+    return float(moved[at, 2] / 1e-4)
+
+
+@pytest.mark.parametrize("degrees", [30.0, 90.0, 120.0])
+def test_a_planar_frame_gives_across_its_plane_as_beams_that_bend_and_twist(
+    degrees: float, tmp_path: Path
+) -> None:
+    """An L of two legs under a force F on its tip: Castigliano's theorem.
+
+    The leg at the clamp bends by F (a - x + b cos), and twists by F b sin.
+    """
+    turn, a, b = np.radians(degrees), 0.06, 0.04
+    ahead, aside = b * np.cos(turn), b * np.sin(turn)
+    bent = (b**3 + (a + ahead) ** 3 - ahead**3) / (3.0 * EI)
+    expected, tip = bent + aside**2 * a / GJ, [1e3 * (a + ahead), 1e3 * aside]
+    lines = [[[0, 0], [60, 0], tip]]
+    off = [
+        lifted_across(tmp_path, h, lines, [[0, 0]], tip) / expected - 1.0
+        for h in (5, 2.5)
+    ]
+    assert abs(off[1]) < 4e-4
+    assert off[0] / off[1] == pytest.approx(4.0, rel=0.1)
+
+
+def test_a_planar_t_twists_both_its_arms(tmp_path: Path) -> None:
+    """Its stem's moment is shared by two arms, its force by a beam clamped twice."""
+    a = 0.06
+    expected = a**3 * (1.0 / 3.0 + 8.0 / 192.0) / EI + a**3 / (2.0 * GJ)
+    lines = [[[0, 0], [60, 0]], [[0, 0], [0, 60]], [[0, 0], [0, -60]]]
+    feet = [[0, 60], [0, -60]]
+    given = lifted_across(tmp_path, 2.5, lines, feet, [60, 0])
+    assert given == pytest.approx(expected, rel=4e-3)
 
 
 SLAB = {
