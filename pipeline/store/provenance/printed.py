@@ -13,6 +13,7 @@ from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 
 UNCERTAINTY = re.compile(r"\(\d+\)|\s*(±|\+-)\s*\d\S*$")  # 0.8662(17), 0.866 ± 0.002
+POWER = re.compile(r"\s*(?:\\times|\u00d7|x)\s*10\^\{?(-?\d+)\}?$")  # of numbers.tex
 KEY = re.compile(r"[0-9a-f]{16}")
 
 
@@ -36,7 +37,8 @@ class PrintedNumber:
 def printed_value(text: str) -> Decimal | None:
     """The number that a text is, with as many digits as it has; None if it is none."""
     try:
-        value = Decimal(UNCERTAINTY.sub("", text.strip()))
+        plain = POWER.sub(r"e\1", text.strip().strip("$"))
+        value = Decimal(UNCERTAINTY.sub("", plain))
     except InvalidOperation:
         return None
     return value if value.is_finite() else None
