@@ -197,7 +197,17 @@ def test_an_origin_survives_its_way_through_metadata():
     assert origin_in("a title with deadbeef in it") == Origin()
 
 
-@pytest.mark.parametrize("text", ["0.5", "0.500(17)", "5.0e-1", "0.50 ± 2e-4"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0.5",
+        "0.500(17)",
+        "5.0e-1",
+        "0.50 ± 2e-4",
+        r"$5.0(1) \times 10^{-1}$",
+        "5 × 10^-1",
+    ],
+)
 def test_a_printed_number_leads_to_the_results_that_hold_it(plan, text, capsys):
     said = told(capsys, text)
     assert f"{text}  is E of compare ring, 0.5 (of before)  run {plan[2].key}" in said
