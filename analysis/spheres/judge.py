@@ -115,7 +115,8 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
             f"as wide as {width:.2f} of a cap, not {JUDGE.narrow}",
         )
     difference, sd = c.lengthwise
-    if options.fused and difference - JUDGE.chance * sd > FUSED.lengthwise:
+    narrow = options.fused and width < JUDGE.narrow_beyond
+    if narrow and difference - JUDGE.chance * sd > FUSED.lengthwise:
         return c.rejected(
             RejectionReason.STRIP,
             f"its principal curvatures differ by {difference:.2f} +- {sd:.2f} over "

@@ -148,7 +148,11 @@ def _with_all(c: SphereCandidate, scan: Scan) -> SphereCandidate | None:
     near = scan.near(c.fit.centre, SEARCH.reach * c.fit.radius)
     facing = _facing(scan, near, scan.points[near] - c.fit.centre)
     whole = replace(c, near=near, facing=facing)
-    return _refitted(whole, scan, c.fit.centre, c.fit.scale, rounds=1)
+    new = _refitted(whole, scan, c.fit.centre, c.fit.scale, rounds=1)
+    if new is None:
+        return None
+    x = scan.points[near] - new.fit.centre
+    return replace(new, lengthwise=lengthwise(new.fit, x, facing))
 
 
 def _refitted(
@@ -167,8 +171,7 @@ def _refitted(
     if fit is None:
         return None
     cap, width = _extent(x, fit)
-    bent = lengthwise(fit, x - fit.centre, c.facing)
-    return replace(c, fit=fit, cap=cap, spread=width, lengthwise=bent)
+    return replace(c, fit=fit, cap=cap, spread=width)
 
 
 def _wrong(
