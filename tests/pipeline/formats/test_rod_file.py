@@ -327,3 +327,24 @@ def test_a_finer_robot_has_nodes_twice_as_close(tmp_path: Path) -> None:
     assert fine.rest_length[0] == pytest.approx(coarse.rest_length[0] / 2)
     with pytest.raises(ValueError, match="finer must be positive"):
         RodFileCase(str(path), finer=0.0)
+
+
+@pytest.mark.parametrize("degrees", [0.0, 20.0])
+def test_a_right_corner_lands_and_never_sinks(degrees: float, tmp_path: Path) -> None:
+    """A V falls on its corner by 5 mm, upright or askew; each state is in bounds."""
+    turn = np.exp(1j * np.radians(degrees))
+    tips = [
+        [float(z.real), float(z.imag)]
+        for z in (turn * 30 * (1j - 1), turn * 30 * (1j + 1))
+    ]
+    path = tmp_path / "corner.yaml"
+    text = BEAM.replace("clamps: [{at: [0, 0]}]\n", "ground: {height: -5}\n")
+    path.write_text(
+        text.replace("[[0, 0], [50, 0]]", f"[{tips[0]}, [0, 0], {tips[1]}]")
+    )
+    case = RodFileCase(str(path), lasts=0.3)
+    steps, rod = list(case.steps()), case.world.rod
+    corner = int(np.linalg.norm(rod.nodes, axis=1).argmin())
+    bound = 0.02 * rod.rest_length.min()
+    assert min(step.x[:, 1].min() for step in steps) >= -5e-3 - bound
+    assert min(step.x[corner, 1] for step in steps) == pytest.approx(-5e-3, abs=bound)
