@@ -13,6 +13,7 @@ from sim.rod.rod.sections import Section
 NEAR = 0.55  # of the longest edge at a node, how far off it may be named
 CORNER = 25.0  # degrees, by which a rod of no limb turns at a node that is rigid
 UNBENT = 100.0  # degrees, up to which one limb unbends at a corner as on a curve
+SEAM = PASSIVE - 1  # in place of the limb of a bend, where its edges have two
 SAME = 1e-6  # two points this near, of the size of all, are one node
 
 Point = tuple[float, float]
@@ -74,7 +75,8 @@ class RodDraft:
     """Curves as they are at rest; where two have a point in common they are joined.
 
     A node of three edges or more, or of two at a corner, is a rigid joint, unless it is
-    a hinge; bends have the stiffness of `small_turns`, whatever they turn by.
+    a hinge, and so is one where a limb ends, where each half edge follows its own;
+    bends have the stiffness of `small_turns`, whatever they turn by.
 
     Attributes
     ----------
@@ -140,7 +142,8 @@ class RodDraft:
         e, f = j - i, k - j
         cross = e[:, 0] * f[:, 1] - e[:, 1] * f[:, 0]
         turned = np.degrees(np.arctan2(np.abs(cross), np.sum(e * f, axis=1)))
-        sharp = turned > np.where(limbs == PASSIVE, CORNER, UNBENT)
+        bound = np.select([limbs == SEAM, limbs == PASSIVE], [-1.0, CORNER], UNBENT)
+        sharp = turned > bound
         plain = ~sharp & ~np.isin(bends[:, 1], list(self.hinges))
         rod = network(
             points, np.array(self.edges), bends[plain], self.sections,
@@ -167,12 +170,12 @@ class RodDraft:
         return around
 
     def _limbs_of(self, bends: Ints) -> Ints:
-        """The limb of each bend: that of both its edges, or none."""
+        """The limb of each bend: that of both its edges, or SEAM where they differ."""
         of = {frozenset(e): k for e, k in zip(self.edges, self.limbs, strict=True)}
         sides = [
             (of[frozenset((i, j))], of[frozenset((j, k))]) for i, j, k in bends.tolist()
         ]
-        return np.array([a if a == b else PASSIVE for a, b in sides], dtype=np.int64)
+        return np.array([a if a == b else SEAM for a, b in sides], dtype=np.int64)
 
     def _section_at(self, node: int) -> Section:
         which = next(m for m, edge in enumerate(self.edges) if node in edge)

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from sim.arrays import Floats
+from sim.rod.actuation.actuation import Actuator, Pulses
 from sim.rod.rod.draft import RodDraft, along_arc, along_curve, along_line
 from sim.rod.rod.rod import Rod, RodMaterial
 from sim.rod.rod.sections import RoundSection
 from sim.rod.stepping.equilibrium import settle
+from sim.rod.stepping.options import CONSERVING
+from sim.rod.stepping.simulate import simulate
 from sim.rod.stepping.world import NodeLoad, World
 
 THICK = RodMaterial(3.0e6, 1000.0, 2.0e-3, 10.0e-3)
@@ -144,6 +147,35 @@ def test_an_arc_of_edges_that_turn_by_twenty_degrees_bends_as_an_arc() -> None:
         points = along_arc((0.0, 0.0), radius, 0.0, np.pi, spacing)
         found = pull(points, 1.0, (1.0, 0.0)) / (SMALL * exact)
         assert found == pytest.approx(1.0, abs=within)
+
+
+def unbent(corner: float, n: int) -> float:
+    """How far a limb of 2 rad, n edges, between two rods turns where it stays on, rad.
+
+    It is tangent to the first and meets the second at a corner.
+    """
+    draft, edge, on = RodDraft(), 0.04 / n, 2.0 + np.radians(corner)
+    arc = along_arc((0.0, 0.02), 0.02, -0.5 * np.pi, 2.0 - 0.5 * np.pi, edge)
+    way = edge * np.arange(4)[:, None]
+    draft.curve(way[::-1] * [-1.0, 0.0], THICK)
+    draft.curve(arc, THICK, limb=0)
+    draft.curve(arc[-1] + way * [np.cos(on), np.sin(on)], THICK)
+    world = World(
+        draft.rod(), gravity=(0.0, 0.0), actuator=Actuator(delay=1e3),
+        schedule=Pulses([0.0], [0]),
+    )  # fmt: skip
+    *_, last = simulate(world, CONSERVING, 0.5)
+    first, end = np.diff(last.x, axis=0)[[0, -1]] @ [1.0, 1.0j]
+    return float(np.angle(end / first))
+
+
+@pytest.mark.parametrize("corner", [-120, -60, -30, -20, 0, 20, 30, 60, 90, 120])
+def test_a_limb_unbends_over_all_its_length_whatever_it_meets(corner: float) -> None:
+    """A free body without forces: the corner, and 0.21 of the 2 rad it is drawn by."""
+    exact = 0.42 + np.radians(corner)
+    errors = [unbent(corner, n) - exact for n in (12, 24)]
+    assert abs(errors[0]) < 3e-3
+    assert abs(errors[1]) < max(0.35 * abs(errors[0]), 3e-4)
 
 
 def test_a_limb_unbends_at_a_corner_up_to_a_right_angle() -> None:
