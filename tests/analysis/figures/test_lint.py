@@ -106,7 +106,7 @@ def test_panels_keep_room_where_a_page_has_none(rows: int, tall: float) -> None:
 
 
 def test_a_panel_a_test_may_go_on_over_the_page() -> None:
-    figure, _ = sheet(PanelGrid(6, 150.0, 70.0), continued=True)
+    figure, _ = sheet(PanelGrid(6, 150.0, 70.0), go_on=True)
     assert not [fault for fault in faults(figure) if "tall" in fault]
     figure.set_gid("")
     assert [fault for fault in faults(figure) if "tall" in fault]
