@@ -169,8 +169,14 @@ class LatticeTracks:
     def _design(self, record: FoundRecord) -> str:
         """As the record says it, or else the one design that its file's name holds."""
         said = record.said.get("design", "")
-        named = [d for d in self.designs if d == said]
-        named = named or [d for d in self.designs if d in record.path.stem]
+        named = [d for d in self.designs if d in record.path.stem]
+        if said in self.designs:
+            if len(named) == 1 and named != [said] == [record.of.get("design")]:
+                raise InputError(
+                    f"{record.path}: the name says {named[0]}, its column design "
+                    f"{said}: correct one of them"
+                )
+            return said
         if len(named) == 1:
             return named[0]
         told = f"design {said!r} is not known" if said else "no design is told"

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Self
 
 import numpy as np
+import pandas as pd
 from scipy.spatial.transform import Rotation
 
 from analysis.measured.series import Quantities, RecordInputs, one_value
@@ -48,6 +49,8 @@ FIRST_BELOW = (0.05, 0.20)  # m, of marker 1 below the root
 FARTHEST = 0.6  # m, of a marker from the root
 LONGEST_GAP = 3.0  # in frames
 LONGEST = 300.0  # s of a record
+SWING = 1.2  # s of a weight on a thread as long as the arm: its own are faster
+RESTING = 0.002  # m between the means of both halves; 0.0003 in the shipped records
 PRECISE = SpaceOptions(tolerance=1e-9)
 COARSE = 2  # significant digits of the inputs from whose rest a rest is sought
 PHYSICAL = (
@@ -198,6 +201,7 @@ class TendonTentacle:
         columns = [f"{one}_{axis}_m" for one in named for axis in "xyz"]
         table = record.columns(["time_s", *columns])
         _refuse_gaps(record, table["time_s"].to_numpy())
+        _refuse_unrest(record, table)
         mean = table[columns].to_numpy().mean(axis=0).reshape(-1, 3)
         from_base = mean[1:] - mean[0]
         x, y, z = (from_base - np.array(self.base)).T
@@ -266,6 +270,24 @@ def _refuse_gaps(record: FoundRecord, time: Floats) -> None:
         raise InputError(
             f"{record.path}: time_s goes on for {np.ptp(time):g}, records last some "
             "seconds: give s"
+        )
+
+
+def _refuse_unrest(record: FoundRecord, table: pd.DataFrame) -> None:
+    """Refuse frames that do not tell rest from a swing, and those that move."""
+    lasts, half = float(np.ptp(table["time_s"])), len(table) // 2
+    apart = lasts / max(len(table) - 1, 1)
+    if lasts < SWING or apart > SWING / 2.0:
+        raise InputError(
+            f"{record.path}: {len(table)} frames in {lasts:.3g} s do not tell rest: a "
+            f"swing of the arm takes up to {SWING:g} s: give one at least, frames at "
+            f"most {SWING / 2.0:g} s apart"
+        )
+    moved = (table[half:].mean() - table[:half].mean()).drop("time_s").abs()
+    if moved.max() > RESTING:
+        raise InputError(
+            f"{record.path}: {moved.idxmax()} moves by {moved.max():.3g} between its "
+            f"halves, more than {RESTING:g}: give the frames in which the arm rests"
         )
 
 

@@ -270,6 +270,21 @@ def test_a_design_that_nobody_tells_is_refused(
     assert inputs.words["design"] == "LTNI_teeth"
 
 
+def test_a_design_that_name_and_column_tell_in_two_ways_is_refused(
+    tmp_path: Path, one: pd.DataFrame
+) -> None:
+    one.to_csv(tmp_path / "tracks_LTNI_teeth_2.csv", index=False)
+    words = "the name says LTNI_teeth, its column design HTNI_all: correct one of them"
+    (record,) = records(tmp_path)
+    with pytest.raises(InputError, match=words):
+        MODEL.inputs(record)
+    (tmp_path / "records.csv").write_text(
+        "file,design\ntracks_LTNI_teeth_2.csv,HTNI_pacman\n"
+    )
+    (record,) = records(tmp_path)
+    assert MODEL.inputs(record).words["design"] == "HTNI_pacman"
+
+
 def test_a_kept_record_has_the_temperatures_of_the_set() -> None:
     record = FoundRecord("HTNI_teeth_1", Path("nowhere.csv"), {"design": "HTNI_teeth"})
     inputs = MODEL.inputs(record)

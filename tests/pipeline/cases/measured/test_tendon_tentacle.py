@@ -1,5 +1,6 @@
 """Records of the tentacle: what their names say, what is refused, where markers are."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -132,6 +133,24 @@ def test_frames_that_cannot_be_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=words):
         MODEL.measured(changed(tmp_path, **columns), {})
+
+
+@pytest.mark.parametrize(
+    ("kept", "words"),
+    [
+        (lambda t: t[t["time_s"] < 0.5], "3 frames in 0.333 s do not tell rest"),
+        (lambda t: t[::5], "5 frames in 3.33 s .* at most 0.6 s apart"),
+        (lambda t: t.assign(marker_3_x_m=t["marker_3_x_m"] + 1e-3 * t["time_s"]),
+         "marker_3_x_m moves by .* between its halves"),
+    ],
+)  # fmt: skip
+def test_means_of_what_does_not_show_rest_are_refused(
+    kept: Callable[[pd.DataFrame], pd.DataFrame], words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"{LEVEL}.csv"
+    kept(pd.read_csv(FOLDER / path.name)).to_csv(path, index=False)
+    with pytest.raises(InputError, match=words):
+        MODEL.measured(FoundRecord(LEVEL, path, {"rate_Hz": "240"}), {})
 
 
 @pytest.mark.parametrize(
