@@ -2,18 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.figures.scene import axes_of
 from analysis.figures.style import FAINT, SHAPE, TARGET, styled
 from analysis.figures.units import UNITS
 from sim.arrays import Floats, Ints, among
 
 MOST_LINES = 6000
 MOST_NODES = 400  # of which each is a dot
+MOST_NUMBERED = 150  # creases
+ROW = 0.06  # of the height of a panel in space: a line of its legend
+FILLED = 1.55  # a cube at which lengths of its side just fit the panel, from all sides
 LOGARITHMIC = ("E",)
 STILL = 1e-6  # a number that moves by less of the largest shown stands still
 MOUNTAIN, VALLEY = "#c1121f", "#1d4ed8"  # as crease patterns are drawn
@@ -40,6 +45,7 @@ class Drawing:
     inner : (q, 2) nodes of sides of triangles that are not drawn
     axes : (3, 3) directions of x, y and z
     unit : of all lengths, "" where nobody says
+    creases : (q, 3) nodes of creases of a sheet and their numbers
     """
 
     first: Floats
@@ -55,6 +61,7 @@ class Drawing:
     inner: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     axes: Floats = field(default_factory=lambda: np.eye(3))
     unit: str = ""
+    creases: Ints = field(default_factory=lambda: np.empty((0, 3), dtype=np.int64))
 
 
 def run_picture(
@@ -67,17 +74,49 @@ def run_picture(
     columns : numbers by step, the first along the axis: at most two more are drawn
     """
     with styled():
-        parts = [drawing is not None, len(columns) > 1]
-        figure = Figure(figsize=(7.2 if all(parts) else 4.4, 3.4), layout="constrained")
+        sheet = drawing is not None and len(drawing.creases) > 0
+        beside = [sheet, len(columns) > 1]
+        parts = [drawing is not None, any(beside)]
+        large = (7.2 if all(parts) else 4.4, 4.6 if all(beside) else 3.4)
+        figure = Figure(figsize=large, layout="constrained")
         figure.suptitle(title, fontsize=8)
         ratios = [3, 2] if all(parts) else [1]
-        places = figure.add_gridspec(1, len(ratios), width_ratios=ratios)
+        rows = [3, 2] if all(beside) else [1]
+        places = figure.add_gridspec(
+            len(rows), len(ratios), width_ratios=ratios, height_ratios=rows
+        )
         if drawing is not None:
             kind = {} if drawing.flat else {"projection": "3d"}
-            draw_shape(figure.add_subplot(places[0, 0], **kind), drawing)
+            draw_shape(figure.add_subplot(places[:, 0], **kind), drawing)
+            if sheet:
+                _draw_sheet(figure.add_subplot(places[0, -1]), drawing)
         if len(columns) > 1:
-            _draw_numbers(figure.add_subplot(places[0, -1]), columns)
+            _draw_numbers(figure.add_subplot(places[-1, -1]), columns)
     return figure
+
+
+def _draw_sheet(axes: Axes, drawing: Drawing) -> None:
+    """The sheet as it began, from above, with the numbers of its creases."""
+    from matplotlib.collections import LineCollection
+
+    def add(pairs: Ints, colour: str, width: float) -> None:
+        ends = list(drawing.first[pairs][..., :2])
+        axes.add_collection(LineCollection(ends, colors=colour, linewidths=width))
+
+    add(_lines(drawing), FAINT, 0.6)
+    for name, pairs in drawing.folds.items():
+        add(pairs, _pen(name), 1.2)
+    _, one = np.unique(drawing.creases[:, 2], return_index=True)
+    if len(one) <= MOST_NUMBERED:
+        box = {"boxstyle": "round,pad=0.1", "facecolor": "white", "linewidth": 0}
+        look: Any = {"ha": "center", "va": "center", "fontsize": 5, "bbox": box}
+        for a, b, number in drawing.creases[one]:
+            x, y = drawing.first[[a, b], :2].mean(axis=0)
+            axes.text(x, y, str(number), zorder=5, **look)
+    axes.set_aspect("equal")
+    axes.autoscale_view()
+    axes.set_axis_off()
+    axes.set_title("creases by number, from above at the start", fontsize=6)
 
 
 def _segments(ends: Floats, flat: bool) -> Floats:
@@ -93,8 +132,7 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
 
     flat = drawing.flat
     lines = LineCollection if flat else Line3DCollection
-    sides = _sides(drawing.faces)
-    links = np.concatenate([drawing.links, sides[~among(sides, drawing.inner)]])
+    links = _lines(drawing)
 
     def add(ends: Floats, **look: Any) -> None:
         if len(ends):
@@ -115,14 +153,24 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
         look = {"colors": pen, "linewidths": width, "zorder": 3}
         add(drawing.last[pairs], label=f"off, {name}", **look)
     for name, pairs in drawing.folds.items():
-        pen = MOUNTAIN if name.startswith("mountain") else VALLEY
-        add(drawing.last[pairs], colors=pen, linewidths=1.6, label=name, zorder=4)
+        look = {"colors": _pen(name), "linewidths": 1.6, "zorder": 4}
+        add(drawing.last[pairs], label=name, **look)
     if drawing.folds or drawing.missing:
         axes.legend(loc="upper left", fontsize=6)
     if len(drawing.last) <= MOST_NODES:
         at = drawing.last[:, [0, 2]] if flat else drawing.last
         axes.scatter(*at.T, s=3, c=SHAPE, linewidths=0)
     _frame(axes, drawing)
+
+
+def _lines(drawing: Drawing) -> Ints:
+    """(q, 2) nodes of links and of sides of triangles that are drawn."""
+    sides = _sides(drawing.faces)
+    return np.concatenate([drawing.links, sides[~among(sides, drawing.inner)]])
+
+
+def _pen(fold: str) -> str:
+    return MOUNTAIN if fold.startswith("mountain") else VALLEY
 
 
 def _sides(faces: Ints) -> Ints:
@@ -136,32 +184,53 @@ def _sides(faces: Ints) -> Ints:
 
 def _frame(axes: Any, drawing: Drawing) -> None:
     """Equal scales along all axes, around all that is to be seen."""
-    box = drawing.box
-    low, high = box
-    span = np.maximum(high - low, 0.1 * float(np.ptp(box, axis=0).max()) or 1.0)
+    low, high = drawing.box
+    if not drawing.flat:
+        _frame_in_space(axes, drawing)
+        return
+    span = np.maximum(high - low, 0.1 * float((high - low).max()) or 1.0)
     middle = 0.5 * (low + high)
     low, high = middle - 0.52 * span, middle + 0.52 * span
     axes.set_xlim(low[0], high[0])
-    if drawing.flat:
-        axes.set_ylim(low[2], high[2])
-        axes.set_aspect("equal")
-        for name, put in (("x", axes.set_xlabel), ("y", axes.set_ylabel)):
-            put(f"{name} ({drawing.unit})" if drawing.unit else name)
-        return
-    axes.set_ylim(low[1], high[1])
-    axes.set_zlim(low[2], high[2])
-    axes.set_box_aspect(tuple(span), zoom=1.0)
+    axes.set_ylim(low[2], high[2])
+    axes.set_aspect("equal")
+    for name, put in (("x", axes.set_xlabel), ("y", axes.set_ylabel)):
+        put(f"{name} ({drawing.unit})" if drawing.unit else name)
+
+
+def _frame_in_space(axes: Any, drawing: Drawing) -> None:
+    """All of the box on the panel, between the legend and the arrows of the axes."""
+    across = axes_of(drawing.view)
+    corners = np.array(list(product(*drawing.box.T))) @ across[:2].T
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    reach = 0.2 * (float((high - low).max()) or 1.0)
+    low = low - ([0.0, reach] if high[0] - low[0] > high[1] - low[1] else [reach, 0.0])
+    rows = ROW * (2 + len(drawing.folds) + len(drawing.missing))
+    half = 0.5 * max(high[0] - low[0], (high[1] - low[1]) / (1.0 - rows))
+    below = ROW * 2 * half
+    flat = [0.5 * (low[0] + high[0]), low[1] - below + half]
+    middle = [*flat, float(drawing.box.mean(axis=0) @ across[2])] @ across
+    for put, at in zip(
+        (axes.set_xlim, axes.set_ylim, axes.set_zlim), middle, strict=True
+    ):
+        put(at - half, at + half)
+    axes.set_box_aspect((1.0, 1.0, 1.0), zoom=FILLED)
     axes.set_proj_type("ortho")
     axes.view_init(*drawing.view)
     axes.set_axis_off()
-    _draw_axes(axes, drawing, low, span)
+    _draw_axes(axes, drawing, low, reach)
 
 
-def _draw_axes(axes: Any, drawing: Drawing, corner: Floats, span: Floats) -> None:
-    """Arrows along x, y and z at a corner, of a round length that is written there."""
-    reach = 0.25 * float(span.max())
+def _draw_axes(axes: Any, drawing: Drawing, low: Floats, reach: float) -> None:
+    """Arrows along x, y and z, right of and above a corner of the panel.
+
+    They have a round length of at most `reach`, which is written there.
+    """
     size = float(10.0 ** np.floor(np.log10(reach)))
     size *= max(times for times in (1.0, 2.0, 5.0) if times * size <= reach)
+    across = axes_of(drawing.view)
+    ends = 1.2 * size * drawing.axes @ across[:2].T
+    corner = [*(low - np.minimum(ends.min(axis=0), 0.0)), 0.0] @ across
     for name, along in zip("xyz", drawing.axes, strict=True):
         end = corner + size * along
         axes.plot(*np.stack([corner, end]).T, color=FAINT, linewidth=0.8)

@@ -70,7 +70,9 @@ def write_film(directory: Path, shape: MovingShape, suffix: str = ".gif") -> Pat
                 axes.clear()
                 now = replace(drawn(shape, step), view=view, unit=unit)
                 if step != steps[-1]:  # what is off is told of the end alone
-                    now = replace(now, missing={})
+                    now = replace(
+                        now, missing={n: q[:0] for n, q in now.missing.items()}
+                    )
                 draw_shape(axes, now)
                 axes.set_title(said[step], fontsize=7, loc="left", family="monospace")
                 writer.grab_frame()

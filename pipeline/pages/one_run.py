@@ -66,6 +66,7 @@ def drawn(shape: MovingShape, step: int) -> "Drawing":
         folds=shape.folds,
         inner=shape.inner,
         axes=shape.axes,
+        creases=shape.creases,
     )
 
 

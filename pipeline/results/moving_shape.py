@@ -36,6 +36,7 @@ class MovingShape:
     folds : (q, 2) nodes of creases that fold at the end, mountains and valleys
     missing : (q, 2) nodes of creases that are not where they were asked to fold to, by
         what holds them
+    creases : (q, 3) nodes of creases of a sheet and their numbers, as in folds.csv
     """
 
     r: Floats
@@ -49,6 +50,7 @@ class MovingShape:
     axes: Floats = field(default_factory=lambda: np.eye(3))
     on_planes: bool = False
     view: tuple[float, float] | None = None
+    creases: Ints = field(default_factory=lambda: np.empty((0, 3), dtype=np.int64))
 
     @property
     def flat(self) -> bool:
@@ -77,10 +79,12 @@ def read_moving_shape(directory: Path) -> MovingShape | None:
         goals = None
     missing: dict[str, Ints] = {}
     folds: dict[str, Ints] = {}
+    creases = np.empty((0, 3), dtype=np.int64)
     if "crease_lines" in arrays and (directory / FOLDS).is_file():
         from pipeline.results.drawn_folds import drawn_folds  # imports pandas
 
-        missing, folds = drawn_folds(directory / FOLDS, arrays["crease_lines"])
+        creases = arrays["crease_lines"]
+        missing, folds = drawn_folds(directory / FOLDS, creases)
     fixed, axes = _fixed_lines(arrays), upright(np.eye(3), up)
     if "ground_lines" in arrays:
         fixed = upright(arrays["ground_lines"], up)
@@ -91,7 +95,8 @@ def read_moving_shape(directory: Path) -> MovingShape | None:
         fixed = np.concatenate([fixed, *drawn])
     view = VIEW if "directors" in arrays else None
     return MovingShape(
-        r, links, faces, goals, fixed, missing, folds, inner, axes, on_planes, view
+        *(r, links, faces, goals, fixed, missing, folds),
+        *(inner, axes, on_planes, view, creases),
     )
 
 

@@ -2,11 +2,13 @@
 
 import io
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
+from mpl_toolkits.mplot3d import proj3d
 
 from analysis.figures.run_picture import BANDS, MOUNTAIN, VALLEY, Drawing, run_picture
 from sim.arrays import Floats
@@ -65,3 +67,42 @@ def test_the_diagonal_of_a_flat_panel_is_not_drawn() -> None:
         lines = [c for c in figure.axes[0].collections if hasattr(c, "_segments3d")]
         drawn[name] = [len(c._segments3d) for c in lines]
     assert drawn == {"all": [5, 5], "rim": [4, 4]}
+
+
+@pytest.mark.parametrize("view", [(25.0, -60.0), (90.0, -90.0), (0.0, 45.0)])
+@pytest.mark.parametrize("size", [(1, 1, 0), (8, 1, 0.1), (0.1, 0.1, 2), (1, 1, 1)])
+def test_no_corner_is_cut_and_the_legend_and_the_axes_have_room(
+    size: tuple[float, float, float], view: tuple[float, float]
+) -> None:
+    x = np.array(list(product(*([0.0, s] for s in size))))
+    lines = np.array([[0, 7], [1, 6]])
+    folds = {"mountain: 9°": lines[:1], "valley: 9°": lines[1:]}
+    none, box = np.empty((0, 3), dtype=np.int64), x[[0, 7]]
+    drawing = Drawing(
+        x, x, lines, none, np.empty((0, 2, 3)), box, view=view, folds=folds
+    )
+    figure = run_picture(drawing, {}, "")
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    names = [text.get_position_3d() for text in axes.texts[:3]]
+    every = np.concatenate([x, names]).T
+    flat = np.stack(proj3d.proj_transform(*every, axes.get_proj())[:2], axis=-1)
+    places = axes.transData.transform(flat)
+    frame, legend = axes.get_window_extent(), axes.get_legend().get_window_extent()
+    assert (places > frame.min).all()
+    assert (places < frame.max).all()
+    assert places[:, 1].max() < legend.y0
+    assert np.ptp(places, axis=0).max() > 0.5 * frame.width
+    assert places[:, 1].min() > axes.texts[-1].get_window_extent().y1
+
+
+def test_creases_are_numbered_once_on_the_sheet_as_it_began() -> None:
+    x = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0], [2, 1, 0]], dtype=float)
+    creases = np.array([[0, 1, 7], [1, 2, 7], [3, 4, 12]])  # one of them in two lines
+    none, box = np.empty((0, 3), dtype=np.int64), x[[0, 4]]
+    drawing = Drawing(
+        x, x + 5.0, creases[:, :2], none, np.empty((0, 2, 3)), box, creases=creases
+    )
+    _, sheet = run_picture(drawing, {}, "").axes
+    told = {text.get_text(): text.get_position() for text in sheet.texts}
+    assert told == {"7": (0.5, 0.0), "12": (1.0, 1.0)}
