@@ -51,14 +51,19 @@ def _power(exponent: int, place: int) -> int:
     return exponent if place > 0 or not SMALLEST <= exponent < LARGEST else 0
 
 
-def rounded(value: float, digits: int = DIGITS) -> str:
-    """A number to some leading digits; a power of ten where it is small or large."""
+def rounded(value: float, digits: int = DIGITS, power: int | None = None) -> str:
+    """A number to some leading digits; a power of ten where it is small or large.
+
+    Parameters
+    ----------
+    power : of ten, in place of the number's own
+    """
     if not math.isfinite(value):
         return MISSING
     if not value:
         return "0"
     exponent = _exponent(float(f"{value:.{digits - 1}e}"))
-    power = _power(exponent, 0)
+    power = _power(exponent, 0) if power is None else power
     place = exponent - digits + 1 - power
     whole = float(f"{value:.{digits - 1}e}") if place > 0 else value
     return _in_tex(_fixed(_shifted(whole, power), place), power)
@@ -91,12 +96,19 @@ def common_power(column: Iterable[tuple[float, float]]) -> int:
     return max(_leading(*pair) for pair in known) if any(powers) else 0
 
 
-def to_its_u(value: float, u: float, *, sign: bool = False) -> tuple[str, str]:
-    """A number and its standard uncertainty, each by itself, to the same digit."""
+def to_its_u(
+    value: float, u: float, *, sign: bool = False, power: int | None = None
+) -> tuple[str, str]:
+    """A number and its standard uncertainty, each by itself, to the same digit.
+
+    Parameters
+    ----------
+    power : of ten, in which both are told, in place of their own
+    """
     if not _both_known(value, u):
-        return rounded(value), MISSING
-    mantissa, spread, power = _both(value, u, sign)
-    return _in_tex(mantissa, power), _in_tex(spread, power)
+        return rounded(value, power=power), MISSING
+    mantissa, spread, own = _both(value, u, sign, power)
+    return _in_tex(mantissa, own), _in_tex(spread, own)
 
 
 def _both_known(value: float, u: float) -> bool:

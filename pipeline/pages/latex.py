@@ -45,7 +45,7 @@ class ToItsU:
         value, u = float(row[column]), float(row[self.u])
         if self.what == "both":
             return with_u(value, u, sign=self.sign, power=power)
-        return to_its_u(value, u, sign=self.sign)[self.what == "u"]
+        return to_its_u(value, u, sign=self.sign, power=power)[self.what == "u"]
 
 
 Form = str | ToItsU
@@ -65,18 +65,25 @@ def cell(
     return EXPONENT.sub(r"$\1 \\times 10^{\2\3}$", form.format(row[column]))
 
 
-def printed(row: Mapping[str, Any], column: str, form: Form) -> str:
-    """The same as LaTeX prints it."""
-    return written(cell(row, column, form), LATEX)
+def powers(rows: Rows, forms: Mapping[str, Form]) -> dict[str, int]:
+    """The power of ten of each quantity over all rows, by the column of its u.
+
+    Controls, which are meant to differ, are told in the power of the others.
+    """
+    told = [row for row in rows if row.get("expect") != "differs"] or rows
+    return {
+        form.u: common_power((row[name], row[form.u]) for row in told)
+        for name, form in forms.items()
+        if isinstance(form, ToItsU) and form.what != "u"
+    }
 
 
 def told(rows: Rows, columns: Columns) -> tuple[list[str], list[list[str]]]:
     """Headings and rows of cells, marked text: one power of ten a column, above it."""
     heads, cells = [], []
+    common = powers(rows, {name: form for name, (_, form) in columns.items()})
     for name, (head, form) in columns.items():
-        power = 0
-        if isinstance(form, ToItsU):
-            power = common_power((row[name], row[form.u]) for row in rows)
+        power = common[form.u] if isinstance(form, ToItsU) else 0
         heads.append(head + (rf" ($10^{{{power}}}$)" if power else ""))
         cells.append([cell(row, name, form, power) for row in rows])
     return heads, [list(row) for row in zip(*cells, strict=True)]
@@ -97,12 +104,20 @@ def tabular(rows: Rows, columns: Columns) -> str:
     return "\n".join(lines) + "\n"
 
 
-def macros(name: str, row: Mapping[str, Any], forms: Mapping[str, Form]) -> list[str]:
-    r"""A \newcommand for each number of a row, named after `name` and column."""
-    lines = [f"% {latex_text(name)}: synthetic"] if row["synthetic"] else []
-    for column, form in forms.items():
-        macro, value = letters(f"{name} {column}"), printed(row, column, form)
-        lines.append(rf"\newcommand{{\{macro}}}{{{value}}}")
+def macros(
+    rows: Mapping[str, Mapping[str, Any]], forms: Mapping[str, Form]
+) -> list[str]:
+    r"""A \newcommand for each number of rows, named after the row and the column.
+
+    A quantity and its u have one power of ten over all rows.
+    """
+    common, lines = powers(list(rows.values()), forms), []
+    for name, row in rows.items():
+        lines += [f"% {latex_text(name)}: synthetic"] if row["synthetic"] else []
+        for column, form in forms.items():
+            power = common[form.u] if isinstance(form, ToItsU) else None
+            value = written(cell(row, column, form, power), LATEX)
+            lines.append(rf"\newcommand{{\{letters(f'{name} {column}')}}}{{{value}}}")
     return lines
 
 

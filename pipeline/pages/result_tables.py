@@ -151,8 +151,7 @@ def _texts(
         texts["comparisons.csv"] = _csv(flat)
         texts["comparisons.tex"] = tabular(comparisons, COLUMNS)
         texts["budgets.csv"] = _csv(budgets)
-        for c in comparisons:
-            lines += macros(str(c["name"]), c, MACROS)
+        lines += macros({str(c["name"]): c for c in comparisons}, MACROS)
     if summaries:
         synthetic = any(c["synthetic"] for c in comparisons)
         rows = [
@@ -161,13 +160,13 @@ def _texts(
         ]
         texts["summary.csv"] = _csv(rows)
         for line in rows:
-            lines += macros(str(line["name"]), line, SUMMARY_MACROS)
+            lines += macros({str(line["name"]): line}, SUMMARY_MACROS)
     if series:
         texts["series.csv"] = _csv(series)
         texts["series.tex"] = tabular(series, SERIES_COLUMNS)
         for row in series:
             name = f"{row['name']} {row['quantity']} {row['part']}"
-            lines += macros(name, row, SERIES_MACROS)
+            lines += macros({name: row}, SERIES_MACROS)
     return {**texts, "numbers.tex": once_each(lines)} if texts else {}
 
 

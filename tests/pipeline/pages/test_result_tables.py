@@ -12,6 +12,7 @@ from pipeline.pages.result_tables import MACROS, collect_series, write_result_ta
 from pipeline.results.caption_facts import STOP, numerical_u
 from pipeline.steps.compare import ComparisonSettings
 from pipeline.steps.compare import run_step as compare
+from pipeline.store.provenance.printed import is_printed, printed_value
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 
@@ -129,7 +130,7 @@ def test_two_names_that_fall_together_leave_a_file_that_latex_takes(row, tmp_pat
 
 def test_a_macro_holds_each_number_under_a_name_of_letters(row):
     row |= numerical_u(row["budget"])
-    text = once_each(macros(row["name"], row, MACROS))
+    text = once_each(macros({row["name"]: row}, MACROS))
     value = re.search(r"\\newcommand\{\\partTwoSScanned\}\{(.*)\}", text)
     assert float(value.group(1)) == pytest.approx(row["S_scanned"], abs=5e-5)
     for name in re.findall(r"\\newcommand\{\\(.*?)\}", text):
@@ -173,6 +174,31 @@ def test_every_macro_has_the_digits_that_its_uncertainty_allows(row, tmp_path):
         r"$-4 \times 10^{-4}$",
     )
     assert not re.search(r"\de[-+]\d", text)
+
+
+def test_a_quantity_and_its_u_have_one_power_of_ten_over_all_comparisons(row, tmp_path):
+    """Controls too, whose error is a hundred times larger, take that of the others."""
+    read = {
+        "one": (-3.66e-4, 9.17e-4),
+        "two": (4.2e-4, 1.08e-3),
+        "far": (5.38e-2, 1.1e-3),
+    }
+    rows = [row | {"name": n, "S_error": e, "S_u_val": u} for n, (e, u) in read.items()]
+    rows[-1]["expect"] = "differs"
+    write_result_tables(rows, tmp_path)
+    text = (tmp_path / "numbers.tex").read_text()
+    found = dict(re.findall(r"\\newcommand\{\\(\w+)\}\{\$?(.*?)\$?\}\n", text))
+    said = {n: (found[n + "SError"], found[n + "SUVal"]) for n in read}
+    power = r" \times 10^{-3}"
+    assert said == {
+        "one": ("-0.4" + power, "0.9" + power),
+        "two": ("+0.4" + power, "1.1" + power),
+        "far": ("+53.8" + power, "1.1" + power),
+    }
+    for name, (error, u) in read.items():
+        for told, value in zip(said[name], (error, u), strict=True):
+            assert is_printed(value, printed_value(f"${told}$"))
+    assert found["oneSScannedU"].startswith("0.0")  # as its value is told
 
 
 def test_a_row_says_in_brackets_how_sure_it_is(row, tmp_path):
