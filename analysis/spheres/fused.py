@@ -19,7 +19,8 @@ from sim.arrays import Floats
 def fusion_bias(
     accepted: list[SphereCandidate], stated_mm: float, cause: str = "fused mesh"
 ) -> FusionBias | None:
-    """The common radius of the spheres of a mesh; None where no ball tells one.
+    """The common radius of the spheres of a mesh; None where no ball tells one, or
+    two tell other ones.
 
     The mean of the free radii near their median with weights 1 / (sd^2 + t^2), where t
     is the median of the sd: no ball decides alone. Its sd is that of the scatter, but
@@ -38,6 +39,8 @@ def fusion_bias(
     radius, sd = told.T
     middle, typical = np.median(radius), np.median(sd)
     near = np.abs(radius - middle) < FUSED.near * middle
+    if not near.any():
+        return None
     weight = near / (sd**2 + typical**2)
     weight /= weight.sum()
     mean = float(weight @ radius)

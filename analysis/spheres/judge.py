@@ -39,16 +39,16 @@ class SphereCandidate:
         """How many these are."""
         return len(self.on_surface)
 
-    @property
-    def beyond(self) -> int:
-        """How many points of a surface that still faces the centre rise above it.
+    @cached_property
+    def beyond(self) -> Ints:
+        """Which points (of `near`) of a surface that faces the centre rise above it.
 
         A tube leaves the sphere inside it so, along its axis; what is attached to a
         ball does not face its centre.
         """
         e, gate = self.fit.height, BIWEIGHT.tukey * self.fit.scale
         rising = (e > gate) & (e < JUDGE.rise * self.fit.radius)
-        return int((rising & self.facing).sum())
+        return np.flatnonzero(rising & self.facing)
 
     def rejected(self, reason: RejectionReason, detail: str) -> Rejected:
         return Rejected(self.fit.centre, reason, detail, len(self.points))
@@ -124,7 +124,7 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
         )
     wide = FUSED.beyond_wide if options.fused else JUDGE.beyond_wide
     most = JUDGE.beyond if width < JUDGE.narrow_beyond else wide
-    beyond, most = c.beyond / points, most + JUDGE.chance_beyond / points
+    beyond, most = len(c.beyond) / points, most + JUDGE.chance_beyond / points
     if beyond > most:
         return c.rejected(
             RejectionReason.STRIP,

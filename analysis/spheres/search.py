@@ -7,6 +7,7 @@ patches of small caps are no wider than the neighbourhoods of the first normals.
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.fit import Fit, fit_sphere, refine
@@ -24,7 +25,7 @@ from analysis.spheres.judge import (
 )
 from analysis.spheres.normals import Surface, surface
 from analysis.spheres.picks import PickOptions, Rejected, RejectionReason
-from analysis.spheres.thresholds import JUDGE, SEARCH
+from analysis.spheres.thresholds import FUSED, JUDGE, SEARCH
 from analysis.spheres.votes import peaks
 from sim.arrays import Bools, Floats, Ints
 
@@ -37,6 +38,7 @@ class Scan:
     surface: Surface
     first: Ints
     order: Int32s
+    fused: bool  # of a mesh
 
     def near(self, centre: Floats, reach: float) -> Ints:
         g = self.surface.grid
@@ -57,7 +59,8 @@ def search(
     R : radius, mm
     """
     voxels = surface(points, R / SEARCH.finest, R / SEARCH.coarsest)
-    scan = Scan(points, voxels, *members(voxels.grid.cube, len(voxels.grid.keys)))
+    cubes = members(voxels.grid.cube, len(voxels.grid.keys))
+    scan = Scan(points, voxels, *cubes, bool(options.fused))
     accepted: list[SphereCandidate] = []
     rejected: list[Rejected] = []
     _try_all(scan, _starts(voxels, R, options), R, options, accepted, rejected)
@@ -171,7 +174,7 @@ def _refitted(
     if fit is None:
         return None
     cap, width = _extent(x, fit)
-    return replace(c, fit=fit, cap=cap, spread=width)
+    return _creased(replace(c, fit=fit, cap=cap, spread=width), scan)
 
 
 def _wrong(
@@ -201,7 +204,28 @@ def _candidate(scan: Scan, start: Floats, R: float) -> SphereCandidate | None:
     if fit is None:
         return None
     cap, width = _extent(x, fit)
-    return SphereCandidate(fit, near, facing, cap, width)
+    return _creased(SphereCandidate(fit, near, facing, cap, width), scan)
+
+
+def _creased(c: SphereCandidate, scan: Scan) -> SphereCandidate:
+    """The candidate of a mesh, of which what rises faces it by its nearest points too.
+
+    Normals of voxels round the creases between a ball and its clamps, so that clamps
+    seem to go on with it as a tube does.
+    """
+    if not scan.fused or len(c.beyond) <= JUDGE.beyond * len(c.points):
+        return c
+    x = scan.points[c.near] - c.fit.centre
+    some = x[:: 1 + len(x) // SEARCH.most_points]
+    rising = x[c.beyond]
+    _, nearest = cKDTree(some).query(rising, min(FUSED.nearest, len(some)))
+    from_middle = some[nearest] - some[nearest].mean(axis=1, keepdims=True)
+    spread = np.einsum("kia,kib->kab", from_middle, from_middle)
+    normals = np.linalg.eigh(spread)[1][:, :, 0]
+    along = np.abs(np.einsum("ij,ij->i", normals, rising))
+    facing = c.facing.copy()
+    facing[c.beyond] = along > SEARCH.radial * np.linalg.norm(rising, axis=1)
+    return replace(c, facing=facing)
 
 
 def _extent(x: Floats, fit: Fit) -> tuple[float, float]:

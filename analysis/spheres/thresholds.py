@@ -205,6 +205,7 @@ class FusedThresholds:
     # difference of the principal curvatures times the radius, by three of its sd: balls
     # to 0.23, as clamps stick to them, ends of tubes from 0.36; sizes
     lengthwise: float = 0.3
+    nearest: int = 8  # points that tell the normal beside a crease, 6 to 16; clamps
 
 
 @dataclass(frozen=True)

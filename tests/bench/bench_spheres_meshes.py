@@ -13,7 +13,7 @@ from analysis.spheres.picks import PickOptions
 from pipeline.scans.surface import points_on
 from sim.arrays import Floats, Ints
 from tests.analysis.spheres.scenes import Scanner, place_of, scan, tree
-from tests.bench.bench_spheres_stereo import Outcome, outcome
+from tests.bench.bench_spheres_stereo import Outcome, interval, outcome
 from tests.helpers.fused_meshes import Fusion, fused
 from tests.helpers.stereo_scanner import StereoScanner, mechanism, scanned
 
@@ -54,6 +54,7 @@ def main(scenes: int, first: int) -> None:
                 kinds.setdefault(how, []).append((found, bias, len(centres)))
         for how, rows in kinds.items():
             nees = np.array([run.nees for run, _, _ in rows])
+            low, high = interval(nees)
             rms = 1e3 * np.sqrt(np.mean([run.rms_mm**2 for run, _, _ in rows]))
             biases = [100 * bias for _, bias, _ in rows]
             print(
@@ -62,7 +63,8 @@ def main(scenes: int, first: int) -> None:
                 f"{sum(many for _, _, many in rows)}, "
                 f"false {sum(run.false for run, _, _ in rows)}, "
                 f"{min(biases):.1f} to {max(biases):.1f} % large, rms {rms:.0f} um, "
-                f"NEES {nees.mean():.2f} ({nees.min():.2f} to {nees.max():.2f})",
+                f"NEES {nees.mean():.2f}, 95 % {low:.2f} to {high:.2f} "
+                f"({nees.min():.2f} to {nees.max():.2f})",
                 flush=True,
             )
 

@@ -1,13 +1,17 @@
 """Fused meshes: the radius that all balls have in common is found and counted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from analysis.spheres.find import find_spheres
+from analysis.spheres.fused import fusion_bias
 from analysis.spheres.picks import PickOptions, Picks
 from pipeline.scans.surface import points_on
 from sim.arrays import Floats
 from tests.analysis.spheres.scenes import Scanner, place_of, scan, tree
+from tests.analysis.spheres.test_judge import sphere_of
 from tests.bench.bench_spheres_stereo import outcome
 from tests.helpers.fused_meshes import Fusion, fused
 from tests.helpers.stereo_scanner import StereoScanner, mechanism, scanned
@@ -62,6 +66,17 @@ def test_one_ball_alone_tells_its_radius(rng: np.random.Generator) -> None:
     assert picks.fusion is not None
     assert picks.fusion.radius_mm == pytest.approx(6.1, abs=0.01)
     assert np.abs(errors(picks, centres)).max() < 0.02
+
+
+def test_two_balls_that_tell_other_radii_tell_none_in_common(
+    rng: np.random.Generator,
+) -> None:
+    (first, second) = (
+        replace(c, fit=replace(c.fit, free_radius=radius))
+        for c, radius in ((sphere_of(rng, 500), 5.6), (sphere_of(rng, 500), 6.4))
+    )
+    assert fusion_bias([first, second], 6.0) is None
+    assert fusion_bias([first], 6.0) is not None
 
 
 @pytest.mark.long

@@ -7,6 +7,7 @@ import numpy as np
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.find import find_spheres
 from analysis.spheres.fit import refine
+from analysis.spheres.grid import members
 from analysis.spheres.judge import (
     SphereCandidate,
     _spread_of_cap,
@@ -15,7 +16,9 @@ from analysis.spheres.judge import (
     spread,
     visible_cap,
 )
+from analysis.spheres.normals import surface
 from analysis.spheres.picks import PickOptions, RejectionReason
+from analysis.spheres.search import Scan, _creased
 from sim.arrays import Floats
 from tests.analysis.spheres.test_fit import CENTRE, cap
 
@@ -157,3 +160,29 @@ def test_a_strip_goes_on_where_its_surface_faces_the_centre(
     facing = c.facing.copy()
     facing[:1000] = False
     assert fault(replace(rising, facing=facing), PickOptions(6.0)) is None
+
+
+def test_a_crease_that_normals_of_voxels_round_is_told_by_the_nearest_points(
+    rng: np.random.Generator,
+) -> None:
+    """Of a mesh: clamps leave a ball at 46 degrees, a tube's wall goes on with it."""
+    around, along = rng.uniform(0, 2 * np.pi, 3_000), rng.uniform(0, 9.0, 3_000)
+    u = rng.standard_normal((5_000, 3))
+    ball = 6.0 * u / np.linalg.norm(u, axis=1)[:, None]
+    seen = {4.2: (1.5, 4.28), 6.0: (-4.0, 0.0)}  # heights of what is left of the ball
+    for wide, (low, high) in seen.items():
+        wall = np.column_stack([wide * np.cos(around), wide * np.sin(around), along])
+        left = ball[(ball[:, 2] > low) & (ball[:, 2] < high)]
+        x = np.concatenate([left, wall[np.linalg.norm(wall, axis=1) > 6.0]])
+        x += 0.02 * rng.standard_normal(x.shape)
+        fit = refine(x, np.array([0.0, 0.0, 0.0, 6.0]), 0.05, BLIND, rounds=2)
+        assert fit is not None
+        blurred = np.ones(len(x), dtype=bool)
+        c = SphereCandidate(fit, np.arange(len(x)), blurred, 0.5, 0.2)
+        voxels = surface(x, 1.0, 2.0)
+        scan = Scan(x, voxels, *members(voxels.grid.cube, len(voxels.grid.keys)), True)
+        rising = len(c.beyond)
+        assert rising > 0.45 * len(c.points)
+        told = len(_creased(c, scan).beyond) / rising
+        assert told < 0.2 if wide < 6.0 else told > 0.8
+        assert _creased(c, replace(scan, fused=False)) is c
