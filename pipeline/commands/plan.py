@@ -1,4 +1,6 @@
-"""What conf/workflow.yaml wants, by name: morphtrack plan [FIGURE] [KEY=VALUE ...].
+"""What conf/workflow.yaml wants, by name: morphtrack plan [NAME] [KEY=VALUE ...].
+
+NAME is a figure, or one of the plan's own names, such as compare/cylinder.
 
 A line a name: done, gone (its run was removed), wanted, or kept: then what it is made
 of is made again, and it runs only if that comes out other than it was. Below what would
@@ -11,7 +13,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pipeline.store.plan_file import Document, closure, read_documents
+from pipeline.store.plan_file import (
+    STEP_AND_NAME,
+    Document,
+    closure,
+    read_document,
+    read_documents,
+)
 from pipeline.store.standing import DONE, standings
 from pipeline.terminal.arguments import OneLineParser, add_overrides, goal_and_overrides
 from pipeline.terminal.errors import command
@@ -75,7 +83,9 @@ def _costs(told: Sequence[Reasoned]) -> Iterator[str]:
 
 def arguments() -> OneLineParser:
     parser = OneLineParser("plan", __doc__)
-    parser.add_argument("figure", nargs="?", default="", help="only what it needs")
+    parser.add_argument(
+        "name", nargs="?", default="", help="a figure, or STEP/NAME: only what it needs"
+    )
     parser.add_argument(
         "--if", dest="changed", type=Path, metavar="FILE", help="as if FILE had changed"
     )
@@ -98,9 +108,12 @@ def what_if(found: Mapping[str, Document], file: Path) -> Iterator[str]:
 def main(argv: list[str] | None = None) -> int:
     """Bring the plan up to date and say how its names stand."""
     given = arguments().parse_intermixed_args(argv)
-    figure, words = goal_and_overrides([given.figure, *given.words])
-    plan = plan_without_compiling(words=words, goal=goal_of(figure))
-    names = closure(plan, asked(plan, figure))
+    name, words = goal_and_overrides([given.name, *given.words])
+    of_plan = STEP_AND_NAME.fullmatch(name)
+    plan = plan_without_compiling(words=words, goal="" if of_plan else goal_of(name))
+    if of_plan:
+        read_document(name)  # refuses one that the plan does not have
+    names = closure(plan, [name] if of_plan else asked(plan, name))
     if given.changed:
         found = read_documents(plan)
         print("\n".join(what_if({n: found[n] for n in names}, given.changed)))

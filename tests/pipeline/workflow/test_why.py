@@ -80,6 +80,15 @@ def test_what_was_never_made_says_so(told: Callable[..., Told]) -> None:
     assert "3 runs, and nobody knows how long" in said[""][1]
 
 
+def test_one_name_of_the_plan_comes_with_what_it_is_made_of(
+    told: Callable[..., Told], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert list(told(SIMULATE)) == ["", SIMULATE]
+    assert set(told(FIGURE)) == {"", SIMULATE, FIGURE}
+    assert plan_command([SIMULATE.replace("law", "lwa")]) == 2
+    assert f"did you mean {SIMULATE}" in capsys.readouterr().err
+
+
 def test_a_changed_value_is_told_with_both_and_with_last_time_s_cost(
     told: Callable[..., Told],
 ) -> None:
