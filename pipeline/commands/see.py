@@ -18,6 +18,7 @@ from pipeline.store.named_runs import RUN_HELP, found_run
 from pipeline.store.runs import run_record
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, InputError, command
+from pipeline.tracking.edited import warn_of_edit
 
 SHOWING = (".html", ".png", ".svg", ".pdf")  # what a run of another step holds to see
 
@@ -79,6 +80,7 @@ def main(argv: list[str] | None = None) -> int:
     given = arguments().parse_args(argv)
     directory = found_run(given.run)
     record = run_record(directory)
+    warn_of_edit(directory.resolve())
     page = seen(directory)
     if record["step"] == "simulate":
         print("\n".join(told(record)))

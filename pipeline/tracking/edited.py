@@ -32,6 +32,12 @@ def told(directory: Path, changes: Collection[str], more: str = "") -> str:
     )
 
 
+def warn_of_edit(directory: Path) -> None:
+    """Say in one line that a run whose numbers are shown was edited."""
+    if changes := lately_edited(directory):
+        print(f"warning: {told(directory, changes)}", file=sys.stderr)
+
+
 def warn_of_edits(results: Path, already: Collection[str] = ()) -> None:
     """Say in one line which finished runs were edited.
 

@@ -1,6 +1,7 @@
 """Runs that were edited by hand: what the terminal and MLflow say of them."""
 
 import os
+import re
 import time
 from collections import Counter
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.commands.track import main
+from tests.pipeline.conftest import Command
 from tests.pipeline.tracking.test_track import held, run
 
 
@@ -67,3 +69,20 @@ def test_an_edited_run_that_cannot_be_read_is_told_in_one_line(
         "remove this folder, it is made again\n"
     )
     assert len(held(project)) == 1
+
+
+def test_a_run_that_was_edited_is_not_shown_again_without_a_word(
+    project: Path, command: Command
+) -> None:
+    words = ["case=triangles_circle", "case.target.radius=2.3"]
+    assert command("simulate", *words).stderr == ""
+    (directory,) = (project / "results/runs").iterdir()
+    record = (directory / "run.json").read_text()
+    edit(directory / "run.json", re.sub(r'"S": [0-9.]+', '"S": 9.9', record))
+    for again in (["simulate", *words], ["see", directory.name, "--no-open"]):
+        done = command(*again)
+        assert (done.returncode, "S = 9.9" in done.stdout) == (0, True)
+        assert done.stderr == (
+            f"warning: {directory}: run.json was edited since it ran: remove this "
+            "folder, it is made again\n"
+        )
