@@ -49,6 +49,7 @@ SHIFT = 0.1  # of K, relative to the projected gradient, which counts as 0.1 at 
 ARMIJO = 1e-4  # share of the predicted decrease that a step must bring
 LOCAL = 0.3  # gradient / error below which curvature is taken as it is
 STRAIGHT = 1e-4  # residual below which no second-order correction is made
+LEFT = 1e-2  # of the constraints by a step, relative to it: the way back takes the rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,21 +199,19 @@ def newton_direction(
     linear = forces.linear
     rho = penalty_weights(linear)
     all_forces, all_rho = with_obstacles(forces, rho, contacts)
-    if contacts is not None:
-        pattern = contacts.pattern
     of_contacts = (NO_BLOCKS, NO_BLOCKS)
     if contacts is not None:
-        of_contacts = contacts.blocks, contacts.convex
+        pattern, of_contacts = contacts.pattern, (contacts.blocks, contacts.convex)
     factor, damping = _inertia_corrected(
         pattern, point, W, all_forces, all_rho, L, damping, of_contacts
     )
     dz, left = np.zeros_like(point.z), linear.c
     force = forces.gradient + linear.transpose_times(rho * left)
-    for _ in range(4):  # the constraints of the step: each solve adds six digits
+    for _ in range(4):  # the constraints of the step: each solve adds up to six digits
         dz -= factor.solve(force.ravel()).reshape(-1, 3)
         left = linear.c + linear.times(dz)
         size = float(np.abs(dz).max()) / L
-        if jacobian.largest(linear.system.layout, left) <= 1e-4 * size:
+        if jacobian.largest(linear.system.layout, left) <= LEFT * size:
             break
         force = linear.transpose_times(rho * left)
     return NewtonDirection(dz, factor, rho), damping
