@@ -116,9 +116,9 @@ status: $(READY)
 ui: $(READY)
 	@$(RUN) pipeline ui
 
-# A draft of a manuscript in results/paper, from finished runs: make paper NAME=shape_factors
+# A draft of a manuscript in results/paper, with what it needs: make paper NAME=shape_factors
 paper: $(READY)
-	@$(RUN) pipeline paper $(or $(NAME),shape_factors)
+	@$(RUN) pipeline paper --make $(or $(NAME),shape_factors)
 
 # PORT=5000; SQLITE=1 for SQLite in place of PostgreSQL
 server: $(READY)

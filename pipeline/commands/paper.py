@@ -2,7 +2,8 @@
 
 conf/paper/NAME.yaml says title, text and figures; results/paper/NAME gets the draft as
 LaTeX, as Markdown for Quarto or pandoc, and as HTML, with figures, tables, numbers.tex
-and references.bib. Where latexmk or pdflatex is installed, it is compiled too.
+and references.bib. Where latexmk or pdflatex is installed, it is compiled too. --make
+first makes the comparisons and the figures of the draft that are not finished.
 """
 
 import shutil
@@ -12,7 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pipeline.commands.figure import rows_drawn
-from pipeline.config.paper_file import paper_names, read_paper
+from pipeline.commands.make import main as make
+from pipeline.config.paper_file import Paper, paper_names, read_paper
 from pipeline.crate.archive import ARCHIVE
 from pipeline.pages.jobs import collect_jobs
 from pipeline.pages.manuscript import PaperFigure
@@ -25,18 +27,31 @@ from pipeline.store.keys import file_digest
 from pipeline.store.runs import RESULTS, run_record
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, FAILED, command
+from pipeline.workflow.order import COMPARISONS
 
 NO_ARCHIVE = "an archive that is not made yet (`make archive`, then `make paper` again)"
 LATEXMK = ("latexmk", "-pdf", "-interaction=nonstopmode", "-halt-on-error")
 PDFLATEX = ("pdflatex", "-interaction=nonstopmode", "-halt-on-error")
 MOST_SECONDS = 300.0
+WIDTH = 120  # mm of a figure, within the lines of text of an A4 page
 
 
 def arguments() -> OneLineParser:
     parser = OneLineParser("paper", __doc__)
     parser.add_argument("name", help=f"one of {', '.join(paper_names())}")
+    parser.add_argument("--make", action="store_true", help="what it needs, first")
     parser.add_argument("--results", type=Path, default=RESULTS)
     return parser
+
+
+def make_needed(paper: Paper, results: Path) -> int:
+    """Make the comparisons, then each figure of the draft that they do not bring."""
+    drawn = {figure for section in paper.sections for figure in section.figures}
+    status = make([COMPARISONS])
+    for figure in sorted(drawn):
+        if not status and not (results / "figure" / figure).is_dir():
+            status = make([figure])
+    return status
 
 
 def archive_said(path: Path, results: Path) -> str:
@@ -78,12 +93,17 @@ def compiled(name: str, out: Path) -> int:
     return DONE
 
 
-def leave_out_runs(name: str, results: Path, out: Path) -> None:
-    """Draw a figure of the draft again, of the same runs, without their keys."""
+def draw_for_page(name: str, results: Path, out: Path) -> None:
+    """Draw a figure of the draft again, of the same runs, for its text's width.
+
+    The keys of the runs are left out.
+    """
     config = FigureConfig(**run_record(results / "figure" / name)["config"])
     with TemporaryDirectory() as folder:
         run_step(
-            replace(config, identity=False), rows_drawn(name, results), Path(folder)
+            replace(config, identity=False, width=WIDTH),
+            rows_drawn(name, results),
+            Path(folder),
         )
         for suffix in (".pdf", ".png"):
             shutil.copyfile(Path(folder) / f"{name}{suffix}", out / f"{name}{suffix}")
@@ -94,6 +114,8 @@ def main(argv: list[str] | None = None) -> int:
     """Write one draft."""
     given = arguments().parse_args(argv)
     paper, results = read_paper(given.name), given.results
+    if given.make and make_needed(paper, results):
+        return FAILED
     jobs = collect_jobs(results)
     comparisons = collect_comparisons(jobs)
     facts = paper_facts(jobs, comparisons, paper.comparisons)
@@ -110,5 +132,5 @@ def main(argv: list[str] | None = None) -> int:
         print(f"{path.suffix[1:]:8} {path}")
     for block in draft.blocks:
         if isinstance(block, PaperFigure):
-            leave_out_runs(block.name, results, out / "figures")
+            draw_for_page(block.name, results, out / "figures")
     return compiled(given.name, out)

@@ -110,7 +110,7 @@ def _latex_block(block: Block) -> str:
         case Paragraph(text):
             return _latex(text)
         case PaperFigure(name, caption):
-            shown = rf"\makebox[\linewidth]{{\includegraphics{{figures/{name}.pdf}}}}"
+            shown = rf"\includegraphics{{figures/{name}.pdf}}"
             label = rf"\caption{{{_latex(caption)}}}\label{{fig:{name}}}"
             return f"\\begin{{figure}}\n\\centering{shown}\n{label}\n\\end{{figure}}"
         case PaperTable(name, caption, heads, rows):

@@ -142,7 +142,7 @@ def _table(name: str, caption: str, rows: Jobs) -> PaperTable:
     power = _power_of(each)
     body = [
         [
-            source.replace("u_val", r"$u_{\mathrm{val}}$"),
+            source.replace("u_val", r"$u_{\mathrm{val}}$").replace("k = ", "$k$ = "),
             *(_share(float(one.get(source, np.nan)) / 10.0**power) for one in each),
         ]
         for source in sources

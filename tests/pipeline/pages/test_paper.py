@@ -11,13 +11,14 @@ from PIL import Image
 from analysis.captions.digits import with_u
 from pipeline.commands.paper import (
     NO_ARCHIVE,
+    WIDTH,
     archive_said,
     compilers,
-    leave_out_runs,
+    draw_for_page,
 )
 from pipeline.config.paper_file import paper_names, read_paper
 from pipeline.pages.bibliography import bibtex, references
-from pipeline.pages.manuscript import as_latex, as_markdown, as_page
+from pipeline.pages.manuscript import Manuscript, as_latex, as_markdown, as_page
 from pipeline.pages.paper import availability, manuscript, paper_facts, write_paper
 from pipeline.results import saved_figure
 from pipeline.steps.compare import ComparisonSettings
@@ -154,7 +155,9 @@ def test_what_is_not_there_is_refused_with_the_remedy(finished):
         read_paper("shape_factor")
 
 
-def test_the_figures_of_a_draft_have_no_line_of_runs(tmp_path, monkeypatch):
+def test_the_figures_of_a_draft_fit_its_text_and_have_no_line_of_runs(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(saved_figure, "PNG_DPI", 100)
     rows = rows_of("huang-3", tmp_path / "runs")
     config = {"figure": "huang-3", "labels": [row.label for row in rows]}
@@ -162,12 +165,15 @@ def test_the_figures_of_a_draft_have_no_line_of_runs(tmp_path, monkeypatch):
     drawn = tmp_path / "figure" / "huang-3"
     run_step(FigureConfig(**config), rows, drawn)
     write_json(drawn / "run.json", {"key": "k", "config": config, "needs": needs})
-    leave_out_runs("huang-3", tmp_path, tmp_path)
-    heights = []
-    for folder in (drawn, tmp_path):
+    draw_for_page("huang-3", tmp_path, tmp_path)
+    run_step(FigureConfig(**config, width=WIDTH), rows, tmp_path / "with")
+    sizes = []
+    for folder in (tmp_path / "with", tmp_path):
         with Image.open(folder / "huang-3.png") as picture:
-            heights.append(picture.height)
-    assert 8 <= heights[0] - heights[1] <= 20  # pixels of a line of 2.6 mm
+            sizes.append(picture.size)
+    assert 8 <= sizes[0][1] - sizes[1][1] <= 40  # pixels of lines of 2.6 mm
+    margins = re.search(r"margin=(\d+)mm", as_latex(Manuscript("", [], "", [], {})))
+    assert 25.4 * sizes[1][0] / 100 <= 210.0 - 2.0 * float(margins[1])
 
 
 def test_every_shipped_draft_can_be_read():
@@ -205,6 +211,7 @@ def test_a_budget_is_told_in_one_power_of_ten_a_column_header_says_which(finishe
     rows = {row[0]: float(row[1]) * 10.0**power for row in table.rows}
     for line in comparisons[0]["budget"]:
         name = line["source"].replace("u_val", r"$u_{\mathrm{val}}$")
+        name = name.replace("k =", "$k$ =")
         assert rows[name] == pytest.approx(line["S_u"], rel=0.06)
 
 
