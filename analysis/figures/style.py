@@ -17,6 +17,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox, ScaledTranslation
 from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
 
@@ -321,9 +322,26 @@ def lay_out(figure: Figure) -> None:
     places = np.full((len(figure.axes), 4), np.nan)
     for _ in range(LAYOUTS if figure.get_layout_engine() is not None else 1):
         figure.draw_without_rendering()
+        _level(figure)
         before, places = places, _places(figure)
         if np.allclose(before, places, atol=STAYS):
             return
+
+
+def _level(figure: Figure) -> None:
+    """Letters of panels whose tops are level stand beside the same line of titles."""
+    lettered = [ax for ax in figure.axes if ax.get_title(loc="left")]
+    tops = [round(ax.get_position().y1, 3) for ax in lettered]
+    for top in set(tops):
+        row = [ax for ax, its in zip(lettered, tops, strict=True) if its == top]
+        most = max(ax.get_title(loc="left").count("\n") for ax in row)
+        for ax in row:
+            letter = ax.get_title(loc="left")
+            short = "\n" * (most - letter.count("\n"))
+            own = [t for t in ax.get_children() if isinstance(t, Text)]
+            for title in set(own) - set(ax.texts):  # put anew they would lose places
+                if title.get_text() and short:
+                    title.set_text(title.get_text() + short)
 
 
 def _places(figure: Figure) -> Floats:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from analysis.figures.colours import ON_WHITE, contrast, distance, lightness
 from analysis.figures.lint import faults
@@ -14,6 +15,7 @@ from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
     compare,
     drawn_for,
+    lay_out,
     legend_below,
     number,
     put_letter,
@@ -212,3 +214,21 @@ def test_what_is_nearer_is_painted_later() -> None:
     scene.paint(ax, SQUARE)
     colours = ax.collections[0].get_facecolor()
     np.testing.assert_allclose(colours, [[0, 0, 1, 1], [1, 0, 0, 1]])
+
+
+def test_letters_in_a_row_are_level_whatever_their_titles_lines():
+    with styled():
+        figure = Figure(figsize=(4.0, 4.0), layout="constrained")
+        panels = figure.subplots(2, 3).ravel()
+        texts = ("one\ntwo", "one", "", "a", "b\nc\nd", "c")
+        for ax, letter, text in zip(panels, "abcdef", texts, strict=True):
+            put_letter(ax, letter, text)
+        lay_out(figure)
+        every = [text for ax in panels for text in ax.findobj(Text)]
+    bold = [text for text in every if text.get_weight() == "bold"]
+    tops = {text.get_text().strip(): text.get_window_extent().y1 for text in bold}
+    assert tops["a"] == pytest.approx(tops["b"]) == pytest.approx(tops["c"])
+    assert tops["d"] == pytest.approx(tops["e"]) == pytest.approx(tops["f"])
+    assert tops["a"] > tops["d"] + 50.0
+    for ax, letter in zip(panels[[1, 3]], bold[1:4:2], strict=True):
+        assert ax.title.get_window_extent().x0 > letter.get_window_extent().x1
