@@ -6,13 +6,16 @@ this machine has no ffmpeg.
 """
 
 from pipeline.commands.see import shape_of
-from pipeline.pages.film import has_ffmpeg, write_film
+from pipeline.pages.film import ffmpeg, write_film
 from pipeline.results.told_run import shown_path
 from pipeline.store.named_runs import found_run
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, command
 
-NO_FFMPEG = "note: this machine has no ffmpeg, so a GIF is made (Debian: ffmpeg)"
+NO_FFMPEG = (
+    "note: this machine has no ffmpeg, so a GIF is made (Debian: ffmpeg; or, under the "
+    "GPL, .venv/bin/python -m pip install imageio-ffmpeg)"
+)
 
 
 def arguments() -> OneLineParser:
@@ -28,8 +31,8 @@ def main(argv: list[str] | None = None) -> int:
     given = arguments().parse_args(argv)
     directory = found_run(given.run)
     shape = shape_of(directory)
-    if not (given.gif or has_ffmpeg()):
+    if not (given.gif or ffmpeg()):
         print(NO_FFMPEG)
-    suffix = ".gif" if given.gif or not has_ffmpeg() else ".mp4"
+    suffix = ".gif" if given.gif or not ffmpeg() else ".mp4"
     print(f"film     {shown_path(write_film(directory, shape, suffix))}")
     return DONE

@@ -1,7 +1,7 @@
 """The motion of a run as a film, seen as the figures of it are seen: MP4, or GIF.
 
-MP4 is made by the ffmpeg of the machine. None is among the packages: those that carry
-one carry a build under the GPL.
+MP4 is made by the ffmpeg of the machine, or of the package imageio-ffmpeg where it was
+added. None is among the packages: those that carry one carry a build under the GPL.
 """
 
 import logging
@@ -32,9 +32,13 @@ LEAST_SECONDS = 6.0  # of a run with few steps
 DOTS_AN_INCH = {".gif": 100, ".mp4": 200}
 
 
-def has_ffmpeg() -> bool:
-    """Whether this machine makes MP4."""
-    return shutil.which("ffmpeg") is not None
+def ffmpeg() -> str:
+    """The program that makes MP4; "" where there is none."""
+    try:
+        from imageio_ffmpeg import get_ffmpeg_exe
+    except ImportError:
+        return shutil.which("ffmpeg") or ""
+    return shutil.which("ffmpeg") or str(get_ffmpeg_exe())
 
 
 def write_film(directory: Path, shape: MovingShape, suffix: str = ".gif") -> Path:
@@ -60,7 +64,8 @@ def write_film(directory: Path, shape: MovingShape, suffix: str = ".gif") -> Pat
     seen = np.isfinite(shape.r).all(axis=(0, 2))  # nodes that are there at every step
     view = shape.view or view_of(shape.r[:, seen])
     unit, said = length_unit(run_record(directory)), stamps(directory, len(shape.r))
-    with mpl.rc_context({"savefig.bbox": None}), replacing(path) as part:
+    look = {"savefig.bbox": None, "animation.ffmpeg_path": ffmpeg() or "ffmpeg"}
+    with mpl.rc_context(look), replacing(path) as part:
         film = part.with_suffix(suffix)
         with (
             _made(part, film),

@@ -1,5 +1,8 @@
 """Films of runs: the steps they show, the view of the figures, ffmpeg or none."""
 
+import sys
+from types import ModuleType
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -29,6 +32,7 @@ def run(tmp_path, rng):
 
 def test_without_ffmpeg_a_gif_is_made_and_said(run, monkeypatch, capsys):
     monkeypatch.setenv("PATH", "")
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     assert main([str(run)]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0] == NO_FFMPEG
@@ -50,6 +54,21 @@ def test_ffmpeg_is_given_every_step(run, tmp_path, monkeypatch, capsys):
     width, height = map(int, words[words.index("-s") + 1].split("x"))
     assert width % 2 == height % 2 == 0  # as H.264 wants it
     assert (tmp_path / "frames").stat().st_size == 5 * 4 * width * height
+
+
+def test_the_ffmpeg_of_a_package_serves_where_the_machine_has_none(
+    run, tmp_path, monkeypatch, capsys
+):
+    program = tmp_path / "ffmpeg-of-a-wheel"
+    program.write_text(FFMPEG.format(tmp_path))
+    program.chmod(0o755)
+    package = ModuleType("imageio_ffmpeg")
+    package.get_ffmpeg_exe = lambda: str(program)
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", package)
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    assert main([str(run)]) == 0
+    assert capsys.readouterr().out.endswith("moving.mp4\n")
+    assert "h264" in (run / "moving.mp4").read_text()
 
 
 def test_a_film_is_seen_as_the_figures_are(rng):
