@@ -22,6 +22,12 @@ BESIDE = ("-journal", "-wal", "-shm")  # files of SQLite's own, next to a databa
 DAMAGED = {"SQLITE_CORRUPT", "SQLITE_NOTADB"}
 COUNTED_ROWS = 1000  # of an index, as SQLite advises
 
+# Columns that runs are written to: nothing is read, but SQLite looks whether they are.
+ASKED_FOR = (
+    "SELECT r.run_uuid, m.step, l.step, p.value, t.value, e.name FROM runs r, "
+    "metrics m, latest_metrics l, params p, tags t, experiments e LIMIT 0"
+)
+
 EMPTY, WHOLE = "empty", "whole"
 WHY = {
     "half-made": "was left half made",
@@ -132,6 +138,12 @@ def _condition(database: sqlite3.Connection, *, thorough: bool) -> str:
         counted = "SELECT count(*) FROM runs"
         used = "runs" in tables and database.execute(counted).fetchone() != (0,)
         return "other-mlflow" if used else "half-made"
+    try:
+        database.execute(ASKED_FOR)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorname == "SQLITE_ERROR":  # no such table, no such column
+            return "damaged"
+        raise
     if thorough and database.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
         return "damaged"
     return WHOLE

@@ -54,6 +54,18 @@ def of_another_version(file: Path) -> None:
         other.execute("UPDATE alembic_version SET version_num = 'f00d'")
 
 
+def without_a_table(file: Path) -> None:
+    with contextlib.closing(sqlite3.connect(file)) as other, other:
+        other.execute("DROP TABLE metrics")
+
+
+def with_a_table_of_before(file: Path) -> None:
+    """What MLflow makes of one without it: the table of its first version."""
+    without_a_table(file)
+    with contextlib.closing(sqlite3.connect(file)) as other, other:
+        other.execute("CREATE TABLE metrics (key VARCHAR(250), value FLOAT)")
+
+
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
@@ -61,6 +73,8 @@ def of_another_version(file: Path) -> None:
         (no_database, "damaged"),
         (zeroed_within, "damaged"),
         (of_another_version, "other-mlflow"),
+        (without_a_table, "damaged"),
+        (with_a_table_of_before, "damaged"),
     ],
 )
 def test_a_database_that_cannot_be_opened_is_put_aside_and_refilled(
