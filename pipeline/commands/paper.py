@@ -33,7 +33,6 @@ NO_ARCHIVE = "an archive that is not made yet (`make archive`, then `make paper`
 LATEXMK = ("latexmk", "-pdf", "-interaction=nonstopmode", "-halt-on-error")
 PDFLATEX = ("pdflatex", "-interaction=nonstopmode", "-halt-on-error")
 MOST_SECONDS = 300.0
-WIDTH = 120  # mm of a figure, within the lines of text of an A4 page
 
 
 def arguments() -> OneLineParser:
@@ -93,17 +92,12 @@ def compiled(name: str, out: Path) -> int:
     return DONE
 
 
-def draw_for_page(name: str, results: Path, out: Path) -> None:
-    """Draw a figure of the draft again, of the same runs, for its text's width.
-
-    The keys of the runs are left out.
-    """
+def leave_out_runs(name: str, results: Path, out: Path) -> None:
+    """Draw a figure of the draft again, of the same runs, without their keys."""
     config = FigureConfig(**run_record(results / "figure" / name)["config"])
     with TemporaryDirectory() as folder:
         run_step(
-            replace(config, identity=False, width=WIDTH),
-            rows_drawn(name, results),
-            Path(folder),
+            replace(config, identity=False), rows_drawn(name, results), Path(folder)
         )
         for suffix in (".pdf", ".png"):
             shutil.copyfile(Path(folder) / f"{name}{suffix}", out / f"{name}{suffix}")
@@ -132,5 +126,5 @@ def main(argv: list[str] | None = None) -> int:
         print(f"{path.suffix[1:]:8} {path}")
     for block in draft.blocks:
         if isinstance(block, PaperFigure):
-            draw_for_page(block.name, results, out / "figures")
+            leave_out_runs(block.name, results, out / "figures")
     return compiled(given.name, out)

@@ -110,7 +110,9 @@ def _latex_block(block: Block) -> str:
         case Paragraph(text):
             return _latex(text)
         case PaperFigure(name, caption):
-            shown = rf"\includegraphics{{figures/{name}.pdf}}"
+            wide = r"\ifdim\width>\linewidth\linewidth\else\width\fi"
+            drawn = rf"\includegraphics{{figures/{name}.pdf}}"
+            shown = rf"\resizebox{{{wide}}}{{!}}{{{drawn}}}"
             label = rf"\caption{{{_latex(caption)}}}\label{{fig:{name}}}"
             return f"\\begin{{figure}}\n\\centering{shown}\n{label}\n\\end{{figure}}"
         case PaperTable(name, caption, heads, rows):
