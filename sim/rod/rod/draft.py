@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from sim.arrays import Bools, Floats, Ints
+from sim.arrays import Floats, Ints
 from sim.rod.rod.rod import PASSIVE, Rod, hold, network, small_turns, turning
 from sim.rod.rod.sections import Section
 
@@ -225,7 +225,7 @@ def _clamped(rod: Rod, at: int, section: Section, stiffness: float) -> Rod:
         bending=np.insert(rod.bending, plain, EI),
         curvature=np.insert(rod.curvature, plain, 2.0 * turning(nodes, bend)[0] / half),
         bend_limb=np.insert(rod.bend_limb, plain, rod.edge_limb[e]),
-        held=_held(rod, at),
+        held=np.vstack([hold(rod, [at]).held, [True, True]]),
     )
 
 
@@ -236,9 +236,3 @@ def _curvature_behind(rod: Rod, at: int, after: int) -> float:
             sign = 1.0 if i == at else -1.0
             return sign * float(rod.curvature[b])
     return 0.0
-
-
-def _held(rod: Rod, at: int) -> Bools:
-    held = np.vstack([rod.held, [True, True]])
-    held[at] = True
-    return held
