@@ -5,6 +5,7 @@
 
 import copy
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from yaml.error import MarkedYAMLError
 
 ABSENT = object()  # no value at all, not even null
+# What tells of the machine: Hydra's own entries, and functions that a value calls.
+SURROUNDINGS = r"key '(hydra\..*)' not found|interpolation type ([a-z_.]+)"
+VALUE_FUNCTIONS = ("oc.create", "oc.decode", "oc.deprecated", "oc.dict.keys",
+                   "oc.dict.values", "oc.select")  # fmt: skip
 
 
 def conf_directory() -> Path:
@@ -35,10 +40,13 @@ def said_by(error: BaseException) -> str:
     """What Hydra or OmegaConf says of a configuration, on one line, without advice."""
     if type(error).__name__ == "MissingMandatoryValue":
         return without_value(str(getattr(error, "full_key", "")))
-    if "interpolation type oc.env" in str(error):
+    surroundings = re.search(SURROUNDINGS, str(error))
+    if surroundings:
+        named = surroundings[1] or f"{surroundings[2]}:..."
         return (
-            f"{getattr(error, 'full_key', '')} is ${{oc.env:...}}: run.json, MLflow "
-            "and archives would show a variable of yours: write the value itself"
+            f"{getattr(error, 'full_key', '')} is ${{{named}}}: run.json, MLflow and "
+            "archives would show what belongs to your machine and this moment: write "
+            "the value itself"
         )
     lines = [line.strip() for line in str(error).splitlines()]
     advice = ("full_key", "object_type", "See https", "Set ")
@@ -210,9 +218,22 @@ def _near(key: str, config: Mapping[str, Any]) -> str:
 
 def plain_config(config: Any) -> dict[str, Any]:
     """A composed configuration as plain data, complete, with today's names."""
-    from omegaconf import OmegaConf
+    return _resolved(config, throw_on_missing=True)
 
-    plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+
+def _resolved(config: Any, *, throw_on_missing: bool) -> dict[str, Any]:
+    """Of the functions that a value may call, those that look at other values."""
+    from omegaconf import OmegaConf
+    from omegaconf.basecontainer import BaseContainer
+
+    known = BaseContainer._resolvers
+    BaseContainer._resolvers = {k: known[k] for k in VALUE_FUNCTIONS}
+    try:
+        plain = OmegaConf.to_container(
+            config, resolve=True, throw_on_missing=throw_on_missing
+        )
+    finally:
+        BaseContainer._resolvers = known
     assert isinstance(plain, dict)  # the root of a configuration is a mapping
     return {str(k): with_present_names(v) for k, v in plain.items()}
 
@@ -256,13 +277,10 @@ class Composer:
     def outline(self, name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
         """As `compose`; a case may still wait for a value, which is "???" then."""
         from hydra import compose
-        from omegaconf import OmegaConf
 
         with hydra_errors():
             config = compose(name, overrides=with_own_file(overrides))
-            plain = OmegaConf.to_container(config, resolve=True)
-        assert isinstance(plain, dict)  # the root of a configuration is a mapping
-        return {str(k): with_present_names(v) for k, v in plain.items()}
+            return _resolved(config, throw_on_missing=False)
 
     def variants(
         self, name: str, overrides: Sequence[str], points: Iterable[Mapping[str, Any]]

@@ -144,7 +144,10 @@ class _JudgingLoader(ConfigLoaderImpl):
 
 
 def guard_hydra() -> None:
-    """Have whatever Hydra composes from now on judged; `${oc.env:X}` is no more."""
+    """Have whatever Hydra composes from now on judged; `${oc.env:X}` is no more.
+
+    What else tells of the machine, a configuration loses where its values are resolved.
+    """
     guard_yaml()
     start_of_hydra.ConfigLoaderImpl = _JudgingLoader  # type: ignore[attr-defined]
     OmegaConf.clear_resolver("oc.env")

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import random
 from typing import Any
 
 import yaml
@@ -51,28 +52,40 @@ def _places(tree: Any) -> list[tuple[Any, Any]]:
     return found + [place for owner, key in found for place in _places(owner[key])]
 
 
-@st.composite
-def edited(draw: st.DrawFn, good: list[bytes], suffix: str) -> bytes:
-    """A good file with values replaced, removed, doubled, scaled or moved."""
-    tree = yaml.safe_load(draw(st.sampled_from(good)))
-    for _ in range(draw(st.integers(1, 3))):
+def edit(content: bytes, suffix: str, chance: random.Random) -> bytes:
+    """A file with values replaced, removed, doubled, scaled or moved.
+
+    Raises
+    ------
+    yaml.YAMLError
+        The content is no tree.
+    """
+    tree = yaml.safe_load(content)
+    for _ in range(chance.randint(1, 3)):
         places = _places(tree)
         if not places:
             break
-        owner, key = draw(st.sampled_from(places))
+        owner, key = chance.choice(places)
         value = owner[key]
-        way = draw(st.sampled_from(["put", "put", "remove", "double", "scale", "move"]))
+        way = chance.choice(["put", "put", "remove", "double", "scale", "move"])
         if way == "remove":
             del owner[key]
         elif way == "double" and isinstance(owner, list):
             owner.insert(key, copy.deepcopy(value))
         elif way == "scale" and type(value) in (int, float):
-            owner[key] = value * draw(st.sampled_from([-1, 0.5, 1e-9, 1e9, 1.0001]))
+            owner[key] = value * chance.choice([-1, 0.5, 1e-9, 1e9, 1.0001])
         elif way == "move":
-            other, _ = draw(st.sampled_from(places))
-            owner[key] = copy.deepcopy(other)
+            other, at = chance.choice(places)
+            owner[key] = copy.deepcopy(other[at])
         else:
-            owner[key] = copy.deepcopy(draw(st.sampled_from(VALUES)))
+            owner[key] = copy.deepcopy(chance.choice(VALUES))
     if suffix == ".yaml":
         return yaml.safe_dump(tree, allow_unicode=True).encode()
     return json.dumps(tree).encode()
+
+
+@st.composite
+def edited(draw: st.DrawFn, good: list[bytes], suffix: str) -> bytes:
+    """A good file with some of its values edited."""
+    chance = draw(st.randoms(use_true_random=False))
+    return edit(draw(st.sampled_from(good)), suffix, chance)

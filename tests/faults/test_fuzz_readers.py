@@ -205,7 +205,7 @@ def _in_time() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _answered(reader: Reader, place: Path, content: bytes) -> None:
+def answered(reader: Reader, place: Path, content: bytes) -> None:
     """An answer, or a refusal that a command would tell in one line."""
     path = place / reader.where
     path.write_bytes(content)
@@ -217,16 +217,20 @@ def _answered(reader: Reader, place: Path, content: bytes) -> None:
                 raise
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
+def lay_out(place: Path) -> None:
     """A project whose conf is the shipped one, but for what is written."""
     for path in (ROOT / "conf").iterdir():
-        own = tmp_path / "conf" / path.name
+        own = place / "conf" / path.name
         own.parent.mkdir(exist_ok=True)
         if path.name in {"study", "measured", "paper"}:
             own.mkdir()
         elif path.name != "workflow.yaml":
             own.symlink_to(path)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    lay_out(tmp_path)
     return tmp_path
 
 
@@ -238,7 +242,7 @@ def test_a_good_file_is_read_and_a_find_refused(name: str, place: Path) -> None:
         path.write_bytes(content)
         assert reader.read(path) is not None
     for content in FOUND.get(name, []):
-        _answered(reader, place, content)
+        answered(reader, place, content)
 
 
 def _tried(name: str, place: Path, contents: SearchStrategy[bytes]) -> None:
@@ -255,7 +259,7 @@ def _tried(name: str, place: Path, contents: SearchStrategy[bytes]) -> None:
     )
     @given(contents)
     def tried(content: bytes) -> None:
-        _answered(reader, place, content)
+        answered(reader, place, content)
 
     tried()
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

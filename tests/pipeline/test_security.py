@@ -223,5 +223,33 @@ def test_a_configuration_takes_nothing_from_the_environment(
     assert not list(project.glob("results/runs/*"))
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "${hydra:runtime.cwd}",
+        "${oc.create:${hydra:runtime.output_dir}}",
+        "${${case.fixture}:runtime.cwd}",
+        "${hydra.runtime.cwd}",
+        "${now:%f}",
+        "${python_version:micro}",
+    ],
+)
+def test_a_configuration_takes_nothing_from_the_machine(
+    project: Path, capsys: Capture, value: str
+) -> None:
+    """Its folders, its time and its Python: each run would show them."""
+    path = project / "conf" / "case" / "local.yaml"
+    path.write_text(
+        "defaults: [structure_file, _self_]\n"
+        f"structure: {{path: '{value}'}}\nfixture: hydra\n"
+    )
+    for words in (["case=local"], ["--multirun", "case=local", "record_every=1,2"]):
+        assert simulate(words) == 2
+        said = capsys.readouterr().err
+        assert "case.structure.path is ${" in said
+        assert str(project) not in said
+    assert not list(project.glob("results/runs/*"))
+
+
 def test_machine_code_of_others_is_not_read() -> None:
     assert "is_trusted" in called(ast.parse(MACHINE_CODE.read_text()))
