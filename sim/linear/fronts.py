@@ -13,16 +13,21 @@ stack until the parent takes it. `F[k, i]` is row i of column k, i >= k, so that
 column is contiguous. `sim.linear.sparse` prepares the places.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
+import numba
 import numpy as np
+from numba.extending import overload
+from numba.np.linalg import _BLAS
 
 from sim.arrays import Floats, Ints
 from sim.kernels import Function, compiled, inner, kernel
 
 BLOCK = 4  # columns that are subtracted from later ones in one sweep
-PANEL = 64  # and from those after them, of a large front
-TILE = 128  # columns of these at once
+LARGE = 64  # rows from which a front is eliminated by products of matrices,
+PANEL = 16  # this many columns at first,
+TILE = 64  # and subtracted from as many later ones at once
 
 
 def released(function: Function) -> Function:
@@ -187,18 +192,26 @@ def _eliminate_columns(
     """L D L^T of the first `width` columns; the rest becomes their Schur complement.
 
     Right-looking: BLOCK columns are finished one after the other, then subtracted from
-    all later ones in one sweep.
+    all later ones in one sweep. In a large front that sweep ends with the PANEL; of p
+    finished panels, as many as the lowest bit of p says are then subtracted from as
+    many later ones, so that each has all before it when its turn comes and products
+    are of matrices as large as can be (recursive elimination: Gustavson, IBM J. Res.
+    Dev. 41, 1997, without the calls).
     """
     size = len(F)
+    large = size >= LARGE
     for begin in range(0, width, PANEL):
         end = min(begin + PANEL, width)
-        large = end - begin == PANEL and size - end >= PANEL
         for low in range(begin, end, BLOCK):
             high = min(low + BLOCK, end)
             _finish(F, low, high, rows, terms, drop, pivot)
             _subtract(F, low, high, end if large else size, pivot)
-        if large:
-            _subtract_panel(F, begin, end, pivot)
+        count = end // PANEL
+        ahead = PANEL * (count & -count)
+        if large and end < width:
+            _subtract_panels(F, end - ahead, end, min(end + ahead, width), pivot)
+    if large:
+        _subtract_panels(F, 0, width, size, pivot)
 
 
 @inner
@@ -221,7 +234,9 @@ def _finish(
         column[k] = 1.0
         for i in range(k + 1, size):
             column[i] *= inverse
-            terms[rows[i]] += column[i] * column[i] * abs(pivot[k])
+        if drop > 0.0:
+            for i in range(k + 1, size):
+                terms[rows[i]] += column[i] * column[i] * abs(pivot[k])
 
 
 @inner
@@ -246,20 +261,47 @@ def _subtract(F: Floats, low: int, high: int, end: int, pivot: Floats) -> None:
 
 
 @inner
-def _subtract_panel(F: Floats, low: int, high: int, pivot: Floats) -> None:
-    """Subtract finished columns from all later ones, tile by tile, by BLAS."""
-    left = len(F) - high
-    done = np.empty((left, high - low))
-    for k in range(low, high):
-        for i in range(left):
-            done[i, k - low] = F[k, high + i]
-    for a in range(0, left, TILE):
-        b = min(a + TILE, left)
-        change = np.dot(done[a:b] * pivot[low:high], done[a:].T)
-        for k in range(a, b):
-            column = F[high + k, high + a :]
-            for i in range(k - a, left - a):
-                column[i] -= change[k - a, i]
+def _subtract_panels(F: Floats, low: int, high: int, end: int, pivot: Floats) -> None:
+    """Subtract finished columns from those up to `end`, tile by tile, by BLAS."""
+    scaled = np.empty((high - low) * TILE)
+    for a in range(high, end, TILE):
+        b = min(a + TILE, end)
+        S = scaled[: (high - low) * (b - a)].reshape(high - low, b - a)
+        for j in range(low, high):
+            for k in range(a, b):
+                S[j - low, k - a] = F[j, k] * pivot[j]
+        subtract_product(F, a, low, S)
+
+
+def subtract_product(F: Floats, a: int, low: int, S: Floats) -> None:
+    """F[a : a + m, a:] -= S^T F[low : low + k, a:] with S (k, m), in place."""
+    k, m = S.shape
+    F[a : a + m, a:] -= S.T @ F[low : low + k, a:]
+
+
+def _by_blas(F: Floats, a: int, low: int, S: Floats) -> Callable[..., None]:
+    """One call of dgemm, in place of which `numpy.dot` makes a product and no more.
+
+    BLAS counts by columns, and so sees the transpose of everything.
+    """
+    del F, a, low, S
+    gemm = _BLAS.numba_xxgemm(numba.float64)
+    kind, plain, turned = ord("d"), ord("n"), ord("t")
+
+    def subtracted(F: Floats, a: int, low: int, S: Floats) -> None:
+        k, m = S.shape
+        size = F.shape[1]
+        factors = np.array([-1.0, 1.0])
+        gemm(
+            kind, plain, turned, size - a, m, k, factors[:1].ctypes,
+            F[low, a:].ctypes, size, S.ctypes, m, factors[1:].ctypes,
+            F[a, a:].ctypes, size,
+        )  # fmt: skip
+
+    return subtracted
+
+
+overload(subtract_product)(_by_blas)
 
 
 @kernel

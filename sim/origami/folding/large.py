@@ -7,8 +7,9 @@ foretold for x + p (mixed integration points: Magisano, Leonetti and Garcea, CMA
 
     s <- e(x) + b . p,      t <- theta(x) - rest + g . p;
 
-at the start of an increment they follow from the last two equilibria. Where panels
-touch they are those at x: forces of contact change faster than any stress foretells.
+at the start of an increment they follow from the last equilibria, as positions do.
+Where panels touch they are those at x: forces of contact change faster than any stress
+foretells.
 
 The stresses at x + p are those of stiff bars that a turn made longer, and would mislead
 the next step. The equations solved are the same.
@@ -161,20 +162,6 @@ class LargeSearch:
 
 def _smallest(factor: Factor) -> float:
     return float(np.abs(factor.pivot).min())
-
-
-def foretold_stresses(stresses: Floats, times: Floats, t: float) -> Floats:
-    """(b + h,) at the load factor or part t, on the line through the last two.
-
-    Parameters
-    ----------
-    stresses : (k, b + h) of the last equilibria, k at most 2
-    times : (l,) theirs, and those before; where there is one, the last stresses
-    """
-    if len(times) < 2 or len(stresses) < 2:
-        return np.asarray(stresses[-1])
-    share = (t - times[-1]) / (times[-1] - times[-2])
-    return np.asarray(stresses[-1] + share * (stresses[-1] - stresses[-2]))
 
 
 def minimise_large(

@@ -51,5 +51,17 @@ def remembered(
     times: Floats, places: Floats, t: float, x: Floats, most: int = MOST_POINTS
 ) -> tuple[Floats, Floats]:
     """The last places with one more; the oldest forgotten where there are `most`."""
-    keep = slice(max(len(times) + 1 - most, 0), None)
-    return np.append(times[keep], t), np.concatenate([places[keep], x[None]])
+    return np.append(times, t)[-most:], np.concatenate([places, x[None]])[-most:]
+
+
+def foretold_stresses(stresses: Floats, times: Floats, t: float) -> Floats:
+    """(b + h,) at the load factor or part t, as positions are foretold.
+
+    Parameters
+    ----------
+    stresses : (k, b + h) of the last equilibria
+    times : (l,) of those in the same stage, which end with the last of `stresses`
+    """
+    known = stresses[-len(times) :]
+    move = extrapolated_move(times[-len(known) :], known[:, :, None].copy(), t)
+    return np.asarray(known[-1] + move[:, 0])

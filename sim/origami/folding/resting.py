@@ -7,12 +7,13 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.origami.folding.equilibrium import NewtonResult, full_newton
-from sim.origami.folding.large import foretold_stresses, minimise_large
+from sim.origami.folding.large import minimise_large
 from sim.origami.folding.minimum import minimise
 from sim.origami.folding.prediction import (
     MOST_POINTS,
     OF_LARGE,
     extrapolated_move,
+    foretold_stresses,
     remembered,
 )
 from sim.origami.folding.problem import FoldingProblem
@@ -43,7 +44,7 @@ def equilibrate(
         out, fronts, last = minimise_large(
             problem, fronts, near, x, ahead, first, angles, load, tolerance, most
         )
-        stresses = np.stack([stresses[-1], last])
+        stresses = np.concatenate([stresses, last[None]])[-OF_LARGE:]
         points = OF_LARGE
     elif problem.safe:
         ahead, most = extrapolated_move(*state.past, part), most or MOST_SEARCHES

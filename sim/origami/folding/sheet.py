@@ -79,8 +79,8 @@ class SheetState:
     rise : (u,) K of `sim.origami.model.conduction`; None of a cold sheet
     unloaded : (h,) rest angles without the moments of this phase, rad; None without any
     fronts : of a large sheet with rules "full"
-    stresses : (k, b + h) of its bars and hinges at the last k = 1 or 2 equilibria,
-        strains, then turns from the rest angles, rad
+    stresses : (k, b + h) of its bars and hinges at the last equilibria, strains, then
+        turns from the rest angles, rad
     """
 
     x: Floats

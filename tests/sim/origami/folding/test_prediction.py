@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from sim.arrays import Floats
-from sim.origami.folding.prediction import MOST_POINTS, extrapolated_move, remembered
+from sim.origami.folding.prediction import (
+    MOST_POINTS,
+    extrapolated_move,
+    foretold_stresses,
+    remembered,
+)
 
 TIMES = np.array([0.0, 0.2, 0.5, 0.6])
 
@@ -47,3 +52,20 @@ def test_only_the_last_places_are_remembered(rng: np.random.Generator) -> None:
     assert times.tolist() == [2.0, 3.0, 4.0, 5.0]
     assert len(places) == MOST_POINTS
     assert (places[-1] == x).all()
+
+
+@pytest.mark.parametrize(("known", "same_stage"), [(4, 4), (2, 4), (4, 3)])
+def test_stresses_are_foretold_along_the_equilibria_of_the_same_stage(
+    known: int, same_stage: int, rng: np.random.Generator
+) -> None:
+    """On a polynomial of one term less than there are equilibria of the stage."""
+    steady = along(np.append(TIMES, 0.9), min(known, same_stage) - 1, rng)[:, :, 0]
+    stresses, expected = steady[4 - known : 4].copy(), steady[4]
+    stresses[: max(known - same_stage, 0)] = 9.0  # of the stage before
+    times = TIMES[4 - same_stage :]
+    assert foretold_stresses(stresses, times, 0.9) == pytest.approx(expected)
+
+
+def test_stresses_stay_at_the_beginning_of_a_stage(rng: np.random.Generator) -> None:
+    stresses = rng.normal(size=(3, 5))
+    assert (foretold_stresses(stresses, np.zeros(1), 0.1) == stresses[-1]).all()
