@@ -86,13 +86,14 @@ def _of_number(what: str, numbers: Sequence[PrintedNumber]) -> tuple[Found, list
         )
     lines = [
         f"{what}  is {one.quantity} of {one.run}, {one.value!r}"
-        f"{'' if one.wanted else ' (of before)'}  run {one.key}"
+        f"{'' if one.wanted else ' (of before)'}  run {' '.join(one.keys)}"
         for one in numbers[:MOST_ALIKE]
     ]
     if len(numbers) > MOST_ALIKE:
         lines.append(f"and {len(numbers) - MOST_ALIKE} more: give more digits")
-    keys = list(dict.fromkeys(one.key for one in numbers))[:MOST_TRACED]
-    return Found(Origin(tuple(keys)), "the results that hold it", ""), lines
+    keys = list(dict.fromkeys(key for one in numbers for key in one.keys))
+    most = max(MOST_TRACED, len(numbers[0].keys))
+    return Found(Origin(tuple(keys[:most])), "the results that hold it", ""), lines
 
 
 def told(

@@ -192,13 +192,15 @@ def _note_origins(
     """Leave beside the tables the keys of the runs behind them."""
     numbers = results / "numbers.tex"
     of_series = [path for path in written if path.stem == "series"]
-    of_scans = [path for path in written if path.stem != "series"]
-    scans, measured = (
+    of_sums = [path for path in written if path.stem == "summary"]
+    of_scans = [path for path in written if path not in of_series + of_sums]
+    scans, measured, summed = (
         tuple(dict.fromkeys(str(row["key"]) for row in rows))
-        for rows in (comparisons, series)
+        for rows in (comparisons, series, _no_controls(comparisons))
     )
     for files, keys in (
         (of_scans, scans),
+        (of_sums, summed),
         (of_series, measured),
         ([numbers] if numbers.is_file() else [], (*scans, *measured)),
     ):
@@ -208,14 +210,18 @@ def _note_origins(
             sidecar_of(path).unlink(missing_ok=True)
 
 
+def _no_controls(comparisons: Rows) -> Rows:
+    return [c for c in comparisons if c["expect"] != "differs"]
+
+
 def summaries_of(comparisons: Rows) -> dict[str, SetSummary]:
     """Of S and of E, over the comparisons that are no controls."""
     found = {}
     for quantity in ("S", "E"):
         rows = [
             c
-            for c in comparisons
-            if c["expect"] != "differs" and np.isfinite(float(c[f"{quantity}_error"]))
+            for c in _no_controls(comparisons)
+            if np.isfinite(float(c[f"{quantity}_error"]))
         ]
         if rows:
             error, u = (

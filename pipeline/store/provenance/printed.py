@@ -1,13 +1,17 @@
 """From a printed number, or an address in the report, to the runs it is of."""
 
+import csv
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from math import isfinite
 from pathlib import Path
 
+from pipeline.store.keys import file_digest
 from pipeline.store.leaves import flat
+from pipeline.store.provenance.sidecar import read_sidecar
 from pipeline.store.receipts import read_receipt
 from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
@@ -19,15 +23,16 @@ KEY = re.compile(r"[0-9a-f]{16}")
 
 @dataclass(frozen=True)
 class PrintedNumber:
-    """A number of a run's result that is printed so.
+    """A number of a run's result, or of a table of several, that is printed so.
 
     Parameters
     ----------
-    run : step and name
+    keys : of the runs it is of
+    run : step and name, or the row of a table
     wanted : whether a name of the plan stands for the run now
     """
 
-    key: str
+    keys: tuple[str, ...]
     run: str
     quantity: str
     value: float
@@ -44,21 +49,43 @@ def printed_value(text: str) -> Decimal | None:
     return value if value.is_finite() else None
 
 
-def is_printed(value: float, text: Decimal) -> bool:
+def is_printed(value: float | Decimal, text: Decimal) -> bool:
     """Whether a number, rounded to the digits of a text, is that text."""
     unit = Decimal(1).scaleb(int(text.as_tuple().exponent))
     return abs(Decimal(value) - text) * 2 <= unit
 
 
 def numbers_printed(text: Decimal, results: Path) -> list[PrintedNumber]:
-    """Every number of a result that is printed so; those of the plan's runs first."""
+    """Every number that is printed so: in tables, in the plan's runs, in others."""
     standing = set(_standing(results))
     found = [
+        one
+        for path in sorted((results / "tables").glob("*.csv"))
+        for one in _of_table(path, text)
+    ]
+    found += [
         one
         for path in sorted((results / "runs").glob("*/run.json"))
         for one in _of_run(path.parent, text, standing)
     ]
     return sorted(found, key=lambda one: not one.wanted)
+
+
+def _of_table(path: Path, text: Decimal) -> Iterator[PrintedNumber]:
+    """Of a table that is as it was written: sums, and what series and budgets say."""
+    sidecar = read_sidecar(path)
+    if sidecar is None or sidecar.files.get(path.name) != file_digest(path):
+        return
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            keys = (row["key"],) if row.get("key") else tuple(sidecar.origin.keys)
+            names = [row.get(x) for x in ("name", "source", "quantity", "part")]
+            called = f"{' '.join(filter(None, names))} in results/tables/{path.name}"
+            for column, cell in row.items():
+                with suppress(InvalidOperation):
+                    value = Decimal(cell)
+                    if value.is_finite() and is_printed(value, text):
+                        yield PrintedNumber(keys, called, column, float(cell), True)
 
 
 def _standing(results: Path) -> Iterator[str]:
@@ -80,7 +107,8 @@ def _of_run(
         for value in leaf if isinstance(leaf, list) else [leaf]:
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if number and isfinite(value) and is_printed(value, text):
-                yield PrintedNumber(key, run, quantity, float(value), key in standing)
+                wanted = key in standing
+                yield PrintedNumber((key,), run, quantity, float(value), wanted)
 
 
 def key_of_address(address: str, results: Path) -> str:

@@ -12,7 +12,11 @@ from pipeline.pages.result_tables import MACROS, collect_series, write_result_ta
 from pipeline.results.caption_facts import STOP, numerical_u
 from pipeline.steps.compare import ComparisonSettings
 from pipeline.steps.compare import run_step as compare
-from pipeline.store.provenance.printed import is_printed, printed_value
+from pipeline.store.provenance.printed import (
+    is_printed,
+    numbers_printed,
+    printed_value,
+)
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 
@@ -76,6 +80,33 @@ def test_a_series_has_its_table_and_macros(tmp_path):
     assert r"star way\textsuperscript{s} & x\_c & 18 & -0.0014 & 0.0015" in table
     sidecar = json.loads((tmp_path / "numbers.trace.json").read_text())
     assert sidecar["keys"] == ["s1"]
+
+
+def test_every_number_of_the_macros_leads_to_the_runs_behind_it(row, tmp_path):
+    control = row | {"name": "far", "key": "k3", "expect": "differs", "S_error": 0.3}
+    rows = [row, row | {"name": "other", "key": "k2", "S_error": 1e-3}, control]
+    write_result_tables(rows, tmp_path, series_rows())
+    text = (tmp_path / "numbers.tex").read_text()
+    keys = {"partTwo": ("k1",), "other": ("k2",), "far": ("k3",), "starWay": ("s1",)}
+    keys |= {"allS": ("k1", "k2"), "allE": ("k1", "k2")}  # without the control
+    told = re.findall(
+        r"\\newcommand\{\\([a-z]+[A-Z][a-z]*|[a-z]+)\w*\}\{(.*)\}\n", text
+    )
+    numbers = [(name, printed_value(value)) for name, value in told]
+    assert {name for name, value in numbers if value is not None} >= {"allS", "starWay"}
+    for name, value in numbers:
+        behind = next(keys[start] for start in keys if name.startswith(start))
+        if value is not None:
+            assert behind in [one.keys for one in numbers_printed(value, tmp_path)]
+    table = tmp_path / "tables" / "summary.csv"
+    (bias, *_) = numbers_printed(printed_value(str(_bias(table))), tmp_path)
+    assert (bias.run, bias.quantity) == ("all S in results/tables/summary.csv", "bias")
+    table.write_text(table.read_text().replace("all S", "all"))  # no word of a run
+    assert not numbers_printed(printed_value(str(_bias(table))), tmp_path)
+
+
+def _bias(table):
+    return float(pd.read_csv(table)["bias"][0])
 
 
 def test_series_are_collected_from_the_finished_runs_alone(tmp_path):
