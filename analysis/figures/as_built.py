@@ -191,7 +191,7 @@ def _again(ax: Axes, shown: AsBuilt) -> None:
                 ha="center", va="bottom", fontsize=size(SMALL),
             )  # fmt: skip
     ax.set_xticks(at, table["pose"])
-    ax.set_xlabel("pose (-)", labelpad=1)
+    ax.set_xlabel("pose", labelpad=1)
     ax.set_ylabel("rms node distance (mm)", labelpad=1)
     ax.set_ylim(0.0, 2.3 * float(table["rms_mm_before"].max()))
     ax.legend(loc="upper left", handlelength=1.4)

@@ -25,8 +25,8 @@ from analysis.figures.style import (
     SIMULATED,
     TARGET,
     UNIT,
+    above,
     legend_below,
-    number,
     provenance,
     put_letter,
     round_length,
@@ -38,6 +38,7 @@ from sim.arrays import Floats, Ints
 
 COLUMNS = 4
 WIDTH, HEIGHT = 42.0, 44.0  # mm of a panel
+NOTHING = 1e-12  # E below which it is rounding
 GOAL = "#D55E00"
 BALL = "#56B4E9"
 MODES = (SIMULATED, SCANNED_EDGE, "#009E73")
@@ -206,10 +207,12 @@ def _draw_row(
         if enlarge and s == chosen[-1]:
             own = _with_room(history, history.r[s])
         _draw_state(ax, history, int(s), own, s == chosen[-1])
-        E, S = number(history.E[s]), history.S[s]
-        said = rf"$s$ = {s}: $\mathcal{{E}}$ = {E}, $\mathcal{{S}}$ = {S:.3f}"
+        E, S = above(history.E[s], NOTHING), history.S[s]
+        said = rf"$s$ = {s}: $\mathcal{{E}}$ {E}, $\mathcal{{S}}$ = {S:.3f}"
         if s == chosen[0]:
-            put_letter(axes[0], letter, f"{history.label}\n{said}".strip())
+            put_letter(
+                axes[0], letter, f"{history.label.replace('_', ' ')}\n{said}".strip()
+            )
         else:
             ax.set_title(said)
         if s == chosen[0] or own is not everything:

@@ -25,9 +25,9 @@ from analysis.figures.style import (
     SIMULATED,
     TARGET,
     UNIT,
+    above,
     colour_bar,
     legend_below,
-    number,
     own_ranges,
     provenance,
     put_letter,
@@ -122,10 +122,8 @@ def _draw_row(
             shades = colours.to_rgba(100.0 * shown.change)
             scene.lines(r[s][shown.links], shades, 2.0, lift=0.012)
         scene.paint(ax, everything)
-        E = shown.E[s, t]
-        said = f"= {number(E)}" if E > REACHED else f"< {number(REACHED, 1)}"
         name = "first lengths" if s == 0 else "lengths found"
-        text = rf"{name}: $\mathcal{{E}}$ {said}"
+        text = rf"{name}: $\mathcal{{E}}$ {above(shown.E[s, t], REACHED)}"
         put_letter(ax, "abcdefgh"[t], text) if s == 0 else ax.set_title(text)
     scale_bar(panels[0], round_length(scene.span), UNIT)
     for ax in panels[2:]:
@@ -139,15 +137,15 @@ def _draw_error(ax: Axes, E: Floats) -> None:
     ax.set_ylabel(r"distance error $\mathcal{E}$ (-)", labelpad=1)
     ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     ax.set_xlim(-0.4, len(E) - 0.6)
-    above = np.where(E > REACHED, E, np.nan)
-    if np.isfinite(above).any():
-        ax.semilogy(above, "-o", color="black", mfc="white", ms=size(3.0))
+    seen = np.where(E > REACHED, E, np.nan)
+    if np.isfinite(seen).any():
+        ax.semilogy(seen, "-o", color="black", mfc="white", ms=size(3.0))
     else:
         ax.set_axis_off()
     if not (E > REACHED).all():
         said = rf"{int((E <= REACHED).sum())} of {len(E)} steps:"
-        said += "\n" rf"$\mathcal{{E}}$ < {number(REACHED, 1)}"
+        said += "\n" rf"$\mathcal{{E}}$ {above(0.0, REACHED)}"
         at, ha, va = (0.5, "center", "center")
-        if above[0] > REACHED:
+        if seen[0] > REACHED:
             at, ha, va = (0.95, "right", "top")
         ax.text(at, at, said, transform=ax.transAxes, ha=ha, va=va)

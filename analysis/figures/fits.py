@@ -89,7 +89,9 @@ def _draw_row(panels: Sequence[Axes], one: ShownFit, letters: Iterator[str]) -> 
     for name, ax in zip(names, panels, strict=False):
         below = ax.inset_axes((0.0, -0.5, 1.0, 0.38))
         _draw_quantity(ax, below, one, name)
-        put_letter(ax, next(letters), one.label if name == names[0] else "")
+        put_letter(
+            ax, next(letters), one.label.replace("_", " ") if name == names[0] else ""
+        )
     table, beside = panels[-1], _panels(len(names)).rows == 1
     table.set_axis_off()  # below panels its numbers may be wider than one of them
     said = "\n".join(_numbers(one))

@@ -81,13 +81,14 @@ def _draw_ratios(ax: Axes, plate: pd.DataFrame) -> None:
     fold = plate["largest_fold_deg"]
     rigid = rigid_ratio(plate[["period_0", "period_1"]].to_numpy())
     ax.semilogy(fold, -rigid, color="black", lw=0.7, label="rigid panels (a)")
+    bent, stretched = plate["bending_poisson"][::-3], -plate["poisson"][::-3]
     ax.semilogy(
-        fold[::3], -plate["poisson"][::3], "o", color=SIMULATED,
-        ms=size(3.5), label=r"stretched, $-\nu$",
+        fold[::-3], bent, "s", color=SCANNED, mfc="white", ms=size(5.0),
+        label=r"bent, $\nu$ (a)",
     )  # fmt: skip
     ax.semilogy(
-        fold[1::3], plate["bending_poisson"][1::3], "s", color=SCANNED, mfc="white",
-        ms=size(3.5), label=r"bent, $\nu$",
+        fold[::-3], stretched, "o", color=SIMULATED, ms=size(2.5),
+        label=r"stretched, $-\nu$ (a)",
     )  # fmt: skip
     ax.set_xlabel(f"larger fold {DEGREES}")
     ax.set_ylabel(r"size of Poisson's ratio $|\nu|$ (-)")
@@ -97,7 +98,7 @@ def _draw_modes(ax: Axes, modes: pd.DataFrame) -> None:
     part = modes["load_factor"]
     names = [name for name in map(str, modes) if name.startswith("eigenvalue_")]
     for k, (name, (colour, line)) in enumerate(zip(names, MODES, strict=False)):
-        ax.semilogy(part, modes[name], line, color=colour, label=f"mode {k + 1}")
+        ax.semilogy(part, modes[name], line, color=colour, label=f"mode {k + 1} (b)")
     ax.set_xlabel("part of the fold (-)")
     ax.set_ylabel("eigenvalue (N/m)")
 
@@ -105,8 +106,9 @@ def _draw_modes(ax: Axes, modes: pd.DataFrame) -> None:
 def _draw_cell(
     ax: Axes, path: pd.DataFrame, rests: pd.DataFrame, height: float
 ) -> None:
-    ax.plot(1e3 * (height + path["moved"]), 1e3 * path["energy"], color=SIMULATED)
-    for stable, marker, name in ((1, "o", "stable"), (0, "^", "barrier")):
+    way, energy = 1e3 * (height + path["moved"]), 1e3 * path["energy"]
+    ax.plot(way, energy, color=SIMULATED, label="cell (d)")
+    for stable, marker, name in ((1, "o", "stable (d)"), (0, "^", "barrier (d)")):
         chosen = rests[rests["stable"] == stable]
         ax.plot(
             1e3 * (height + chosen["moved"]), 1e3 * chosen["energy"], marker,
@@ -118,8 +120,9 @@ def _draw_cell(
 
 def _draw_twists(ax: Axes, twists: dict[str, pd.DataFrame]) -> None:
     for (name, table), line in zip(twists.items(), ("-", "--"), strict=True):
+        label = f"{name} (e)"
         ax.plot(
-            table["fold_0_deg"], 1e3 * table["energy"], line, color="black", label=name
+            table["fold_0_deg"], 1e3 * table["energy"], line, color="black", label=label
         )
     ax.set_xlabel(f"fold of the sides {DEGREES}")
     ax.set_ylabel(r"energy $\Pi$ (mJ)")

@@ -195,7 +195,7 @@ def draw_test(panels: Sequence[Axes], of: Test, look: Look) -> str:
     said = ", below ".join(_words(one.quantity) for one in of.shown)
     if of.shown:
         top.set_ylabel("\n".join(wrap(f"{said} ({_unit(of.first.unit)})", SHORT)))
-    panels[-1].set_xlabel(_axis(of.first.along))
+    panels[-1].set_xlabel("\n".join(wrap(_axis(of.first.along), look.letters)))
     top.xaxis.set_major_locator(MaxNLocator(4))
     low.xaxis.set_major_locator(MaxNLocator(4))
     if low is not top:
@@ -368,7 +368,8 @@ def draw_held(panel: Axes, of: Held, look: Look) -> str:
         panel.plot(row["rms_E"] / row["aim"], line, **HELD, ms=2.8, zorder=3)
         names.append(f"{_words(row['quantity'])}, {row['part']}")
         met = "met" if row["rms_E"] <= row["aim"] else "missed"
-        said.append(f"{met}, {row['coverage']:.0%}, {row['verdict']}")
+        share = 100.0 * row["coverage"]
+        said.append(f"{met}, {share:.0f} %, {row['verdict']}")
     names += [f"{_words(name)}, predicted" for name in of.awaited]
     said += ["not yet measured"] * len(of.awaited)
     panel.set_xscale("log")

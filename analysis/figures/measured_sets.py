@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, product, takewhile
 from operator import itemgetter
 from string import ascii_lowercase
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -67,7 +66,7 @@ LINE = 2.6  # mm of a record in a panel of lines
 MOST = 8  # tests that have a panel each, whether anything was measured of them or not
 NOTHING = pd.DataFrame({"record": [], "family": []})
 HELD_IN_ONE = 12  # lines of what held that one panel has
-NAMED = 6  # tests, or inputs, that are named one by one above the panels
+NAMED = 6  # tests, or inputs, that are named one by one in the caption
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,11 +202,10 @@ def measured_set(of: ShownSet) -> Figure:
     cells: list[Sequence[Cell]] = [*_tests(of), _lines(of), *held]
     cells = [own for own in cells if own]
     grids, marks = [_room(own) for own in cells], _marks(of)
-    line = int(0.85 * page().room_mm / A_LETTER_MM)
-    said = [*wrap(of.title, line), *wrap(_roles(of), line)]
-    wide = page().room_mm if sum(grid.count for grid in grids) > 1 else WIDTHS_MM[0]
+    alone = sum(grid.count for grid in grids) == 1
+    wide = WIDTHS_MM[0] if alone else page().room_mm
     rows = len(marks) / int(wide / MARK)
-    more = max(30.0, 10.0 + 3.0 * len(said) + 4.0 * rows)
+    more = max(40.0 if alone else 30.0, 16.0 + 4.0 * rows)
     runs, foot = provenance(of.runs, synthetic=False), _foot(of)
     below = LINE_MM * (len(foot) + len(runs)) * A_LETTER_MM / page().room_mm
     with styled():
@@ -220,7 +218,6 @@ def measured_set(of: ShownSet) -> Figure:
                 text = _drawn(ax, cell, own_look, k % grid.columns == 0)
                 put_letter(ax, next(letters), text)
         own_ranges([ax for ax in figure.findobj(Axes) if ax.axison])
-        figure.suptitle("\n".join(said), fontsize=size(7.0))
         legend_below(figure, marks)
         say_below(figure, runs, foot)
         engine = figure.get_layout_engine()
@@ -268,8 +265,8 @@ def _room(cells: Sequence[Cell]) -> PanelGrid:
     return PanelGrid(len(cells), WIDTH, HEIGHT if errors else ALONE)
 
 
-def _roles(of: ShownSet) -> str:
-    """What was fitted, on which tests, and what was predicted."""
+def roles(of: ShownSet) -> str:
+    """What was fitted, on which tests, and what was predicted, for the caption."""
     there = {r for f in of.families for r in f.measured["record"]}
     fitted = [r for r in of.records if r in of.fitted]
     others = [r for r in of.records if r not in of.fitted]
@@ -283,8 +280,6 @@ def _roles(of: ShownSet) -> str:
         said.append(f"Predicted: {_whose(of, seen)}")
     if awaited:
         said.append(f"Predicted, not yet measured: {_whose(of, awaited)}")
-    if any(len(f.left_out) for f in of.families):
-        said.append("Left out: predicted by the others")
     return ". ".join(said)
 
 
@@ -309,7 +304,7 @@ def _marks(of: ShownSet) -> list[Line2D | Patch]:
     dots: dict[str, Any] = {"ls": "", "color": SCANNED_EDGE, "ms": size(3.5)}
     u = dots | {"marker": "o", "mfc": SCANNED, "label": "measured, with $u$"}
     fit = dots | {"marker": "s", "mfc": "white", "label": "measured, of the fit"}
-    chance = rf"$\pm\,{of.k:g}\,u_{{val}}$ of $E$"
+    chance = rf"$\pm\,{of.k:g}\,u_\mathrm{{val}}$ of $E$"
     dotted: dict[str, Any] = {"color": SCANNED_EDGE, "ls": ":"}
     curves = any(not f.lone for f in families)
     lone = any(f.lone for f in families)
@@ -474,9 +469,9 @@ def verdicts_in_words(given: Iterable[tuple[str, str, str]]) -> str:
 
 def _foot(of: ShownSet) -> str:
     more = (
-        f"E = predicted - measured. Validation agrees where rms E and {of.k:g} u_val, "
-        "what chance may add, are together within the aim, differs where rms E is "
-        "larger than that chance, and else cannot tell. "
+        "$E$ = predicted \N{MINUS SIGN} measured. Validation agrees where rms $E$ and "
+        rf"{of.k:g}$u_\mathrm{{val}}$, what chance may add, are together within the "
+        "aim, differs where rms $E$ is larger than that chance, and else cannot tell. "
     )
     if any(family.about for family in of.families):
         more += "Lines about a mean: both branches; loop: half their difference. "

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from analysis.figures.shapes import draw_mechanism, scene_of, view_of
 from analysis.figures.sheet import PanelGrid, sheet
@@ -22,6 +24,7 @@ from analysis.figures.style import (
     round_length,
     say_below,
     scale_bar,
+    size,
     styled,
 )
 from sim.arrays import Floats
@@ -73,7 +76,12 @@ def motions_of_runs(
         for letter, ax in zip("abcd", panels, strict=True):
             put_letter(ax, letter)
         lines = [line for ax in (panels[1], panels[3]) for line in ax.get_lines()]
-        legend_below(figure, lines)
+        node: dict[str, Any] = {"marker": "o", "mfc": "white", "ms": size(2.5)}
+        drawn = [
+            Line2D([], [], color=SIMULATED, **node, label="rod or body, nodes (a, c)"),
+            Line2D([], [], color=TARGET, lw=0.5, label="way of a node (a, c)"),
+        ]
+        legend_below(figure, drawn + lines)
         foot = provenance([(run.label, run.key) for run in runs], synthetic=False)
         say_below(figure, foot)
     return figure
@@ -96,13 +104,13 @@ def _draw_efforts(ax: Axes, run: MovingMechanismRun) -> None:
     """The moment of the drive, and the force across the slide."""
     t = run.table["time"]
     effort = next(c for c in map(str, run.table) if c.startswith("effort_"))
-    ax.plot(t[1:], run.table[effort][1:], color=ERROR, label="moment of the drive")
+    ax.plot(t[1:], run.table[effort][1:], color=ERROR, label="moment of the drive (b)")
     ax.plot(
         t[1:],
         run.table["reaction_line_point_0"][1:],
         color=ERROR,
         linestyle=":",
-        label="force across the slide",
+        label="force across the slide (b)",
     )
     ax.set_xlabel(r"time $t$ (s)")
     ax.set_ylabel(r"moment (N m), force (N)")
@@ -112,7 +120,8 @@ def _draw_balance(ax: Axes, runs: Sequence[MovingMechanismRun]) -> None:
     """What is left of the energies' balance in time."""
     for run, colour, dash in zip(runs, COLOURS, DASHES, strict=True):
         t = run.table["time"]
-        ax.semilogy(t, run.lost, color=colour, linestyle=dash, label=run.label)
+        label = f"{run.label} (d)"
+        ax.semilogy(t, run.lost, color=colour, linestyle=dash, label=label)
     ax.set_ylim(LEAST, 1e-10)
     ax.set_xlabel(r"time $t$ (s)")
     ax.set_ylabel("share left over (-)")

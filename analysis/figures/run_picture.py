@@ -135,7 +135,7 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
     links = _lines(drawing)
 
     def add(ends: Floats, **look: Any) -> None:
-        if len(ends):
+        if len(ends) or "label" in look:  # which the legend keeps
             axes.add_collection(lines(list(_segments(ends, flat)), **look))
 
     if drawing.folds and not flat:

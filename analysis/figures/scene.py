@@ -185,6 +185,27 @@ class PaintedScene:
                 corners = np.stack([tip, tip - head + side, tip - head - side])
                 self.faces([corners], colour, edge=colour, width=0.3, lift=lift)
 
+    def _strokes(self) -> tuple[list[int], list[Floats]]:
+        """Pieces from far to near, those of a line that follow each other as one.
+
+        Its edges would be darker where two pieces meet, and it would look dotted.
+        """
+        looks = list(zip(self._face, self._edge, self._width, strict=True))
+        first: list[int] = []
+        strokes: list[list[Floats]] = []
+        for i in np.argsort(self._depth, kind="stable").tolist():
+            piece = self._pieces[i]
+            line = first and len(piece) == 2 and looks[i] == looks[first[-1]]
+            if line and np.array_equal(strokes[-1][-1][-1], piece[0]):
+                strokes[-1].append(piece[1:])
+            elif line and np.array_equal(strokes[-1][0][0], piece[-1]):
+                strokes[-1].insert(0, piece[:-1])
+            else:
+                first.append(i)
+                strokes.append([piece])
+        closed = [s + [s[0][:1]] * (len(s[0]) > 2) for s in strokes]
+        return first, [np.concatenate(stroke) for stroke in closed]
+
     def paint(self, ax: Axes, everything: Floats) -> None:
         """All of it onto the panel, with equal scales, no axes, room for `everything`.
 
@@ -192,16 +213,17 @@ class PaintedScene:
         ----------
         everything : (q, 3) points that must fit: the same for panels of one scale
         """
-        order = np.argsort(self._depth, kind="stable")
+        order, pieces = self._strokes()
         ax.add_collection(
             PolyCollection(
-                [self._pieces[i] for i in order],
+                pieces,
                 facecolors=[self._face[i] for i in order],
                 edgecolors=[self._edge[i] for i in order],
                 linewidths=[self._width[i] for i in order],
                 capstyle="round",
                 joinstyle="round",
                 snap=False,  # which would shorten a dot to nothing
+                closed=False,
             ),
             autolim=False,
         )

@@ -242,6 +242,11 @@ def number(value: float, digits: int = 2) -> str:
     return rf"${times}10^{{{power}}}$"
 
 
+def above(value: float, least: float) -> str:
+    """A number as it is set equal, or what it is below: "= 0.089", or "< 10^-8"."""
+    return f"= {number(value)}" if value > least else f"< {number(least, 1)}"
+
+
 def legend_below(
     figure: Figure, handles: Sequence[Artist], names: Sequence[str] = (), **look: Any
 ) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.figures.scene import PaintedScene, View
+from analysis.figures.scene import PaintedScene, View, axes_of
 from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.sheets import FoldedSheet, draw_sheet
 from analysis.figures.style import (
@@ -18,6 +18,7 @@ from analysis.figures.style import (
     legend_below,
     own_ranges,
     provenance,
+    put_beside,
     put_letter,
     say_below,
     scale_bar,
@@ -76,12 +77,22 @@ def thick_and_layered(
         plots[1].set_xlabel("largest fold (\N{DEGREE SIGN})")
         plots[1].set_ylabel("clearance of panels (mm)")
         _draw_faces(plots[2], *layers, LAYER_VIEW)
+        _number_layers(plots[2], layers[0])
         own_ranges(plots)
         for letter, ax in zip("abc", plots, strict=True):
             put_letter(ax, letter)
         legend_below(figure, labelled_lines(plots[1:2]))
         say_below(figure, provenance(runs, synthetic=False))
     return figure
+
+
+def _number_layers(ax: Axes, x: Floats) -> None:
+    """The number of each square of the map at its left corner, from above."""
+    squares = x.reshape(-1, 4, 3)
+    for k, corners in enumerate(squares, start=1):
+        flat = corners @ axes_of(LAYER_VIEW)[:2].T
+        left = tuple(flat[np.argmin(flat[:, 0])])
+        put_beside(ax, str(k), left, (-3, 0), ha="right", va="center")
 
 
 def _draw_faces(ax: Axes, x: Floats, triangles: Ints, view: View) -> None:

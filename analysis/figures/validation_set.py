@@ -142,7 +142,7 @@ def _draw_errors(ax: Axes, compared: ComparedSet, summary: SetSummary | None) ->
         return ""
     return (
         f"bias {summary.bias:+.4f}, scatter {summary.scatter:.4f},\n"
-        rf"{summary.coverage:.0%} within ${compared.k:g}\,u_{{val}}$"
+        rf"{100 * summary.coverage:.0f} % within ${compared.k:g}\,u_\mathrm{{val}}$"
     )
 
 

@@ -25,9 +25,9 @@ the two lines. **d**, energy of a Kresling cell by its height, its twist free: {
 rows[3].result.stable_states }} stable heights, with a barrier of {{
 rows[3].result.barrier | times(1000) | sig }} mJ one way and {{
 rows[3].result.barrier_back | times(1000) | sig }} mJ back. **e**, energy of two square
-twists by the fold of the sides of their square: the signs of one change four times on
-the way around, which no rigid panels fold, and it has two stable states; those of the
-other change twice.
+twists by the fold of the sides of their square: the signs of one ({{
+rows[4].label }}) change four times on the way around, which no rigid panels fold, and
+it has two stable states; those of the other ({{ rows[5].label }}) change twice.
 """
 
 

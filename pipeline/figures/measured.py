@@ -11,6 +11,7 @@ from analysis.figures.measured_sets import (
     ShownFamily,
     ShownSet,
     measured_set,
+    roles,
     short_names,
     verdicts_in_words,
 )
@@ -25,13 +26,14 @@ if fitted %}; open where the record was fitted{% endif %}) beside predicted (blu
 fitted %} and fitted (grey){% endif %}, bands and bars of these colours: 95 %
 interval; hatched: $\pm {{ '%g' | format(k) }}\,u_\mathrm{val}${% if left %}; errors in
 blue of what was fitted: left out, as the other records predict it{% endif %}{% if along
-%}; below, error $E$ = predicted minus measured{% endif %}; dashed: aim of its rms. Last
-panel: rms of $E$ over its aim.{% for one in unfitted %} {{ one }}{% endfor %}
-{{ records }} records, {{ held }} of them used in no fit{% if awaited %}; not yet
-measured: {{ awaited | listed }}{% endif %}; models tried: {{ tried }}. {% if missed
-%}Aims missed by rms $E$: {{ missed | listed }}{% else %}rms $E$ meets every aim{% endif
-%}. Verdicts of validation: {{ verdicts }}. Measured by others:
-{{ source }}.
+%}; below, error $E$ = predicted minus measured{% endif %}; dashed: aim of its rms{% if
+valued %}; numbers right of a panel: what was predicted{% endif %}. Last
+panel: rms of $E$ over its aim. {{ roles }}.{% for one in unfitted %} {{ one }}{%
+endfor %} {{ records }} records, {{ held }} of them used in no fit{% if awaited %};
+not yet measured: {{ awaited | listed }}{% endif %}; models tried: {{ tried }}. {%
+if missed %}Aims missed by rms $E$: {{ missed | listed }}{% else %}rms $E$ meets every
+aim{% endif %}. Verdicts of validation: {{ verdicts }}. Measured by others: {{
+source }}.
 """
 
 
@@ -73,6 +75,8 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     tables = {"measured": measured, "verdicts": pd.DataFrame(said["verdicts"])}
     words = _said(said, prediction, measured) | {
         "left": len(apart) > 0,
+        "roles": roles(shown),
+        "valued": any(one.lone and not one.several for one in shown.families),
         "along": shown.along,
         "unfitted": [_worst(one) for one in shown.unfitted],
     }

@@ -37,7 +37,7 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
         _read(row, node, shares)
         for row, node, shares in zip(rows, TRACED, SHOWN, strict=True)
     ]
-    tables = {run.label.replace(" ", "_"): run.table for run in runs}
+    tables = {run.label.lower().replace(" ", "_"): run.table for run in runs}
     return DrawnFigure(motions_of_runs(*runs), tables, [run.key for run in runs])
 
 
@@ -47,6 +47,7 @@ def _read(row: Row, node: int, shares: Sequence[float]) -> MovingMechanismRun:
         raise InputError(f"{row.simulated} is no motion with node {node}: give one")
     steps = np.array(shares) * (len(run.r) - 1)
     label = row.label.removesuffix("_motion").replace("_", " ")
+    label = label.replace("bricard", "Bricard")
     return MovingMechanismRun(
         label, run.key, run.r, run.bodies, node, steps.astype(int).tolist(), run.table
     )

@@ -23,8 +23,7 @@ edges of their faces meet by the closed form (circle); and the Miura sheet, cut 
 too, clear to {{ rows[2].result.clear_to_deg | sig(3) }} degrees at least, its last
 increment above zero. **c**, a map
 of two by three squares folded flat: one of the {{ rows[3].result.orders }} orders in
-which its panels can lie,
-layers drawn apart.
+which its panels can lie, layers drawn apart; numbers: the squares, row by row.
 """
 
 

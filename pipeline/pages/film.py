@@ -29,6 +29,7 @@ STEM = "moving"
 MOST_FRAMES = {".gif": 48, ".mp4": 240}
 FRAMES_A_SECOND = {".gif": 12, ".mp4": 30}  # at most
 LEAST_SECONDS = 6.0  # of a run with few steps
+HELD_SECONDS = 2.0  # the last step, of which the legend tells
 DOTS_AN_INCH = {".gif": 100, ".mp4": 200}
 
 
@@ -80,6 +81,10 @@ def write_film(directory: Path, shape: MovingShape, suffix: str = ".gif") -> Pat
                     )
                 draw_shape(axes, now)
                 axes.set_title(said[step], fontsize=7, loc="left", family="monospace")
+                if legend := axes.get_legend():
+                    legend.set_title("at the end", prop={"size": 6})
+                writer.grab_frame()
+            for _ in range(round(HELD_SECONDS * writer.fps) - 1):
                 writer.grab_frame()
     return path
 

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from analysis.figures.run_picture import Drawing
 
 DOTS_AN_INCH = 200
-PREFERRED = ("E", "S", "strain_energy", "contact_energy")
+PREFERRED = (
+    "E", "S", "strain_energy", "contact_energy", "largest_rise", "largest_fold_deg",
+    "clearance",
+)  # fmt: skip
+ENERGIES = ("strain_energy", "contact_energy")
 CENTRE = ("x_c", "y_c", "z_c")
 STILL = 1e-3  # a coordinate that moves by less of the one that moves most stands still
 AXES = ("time", "step")
@@ -39,7 +43,8 @@ def write_picture(directory: Path) -> Path:
         whole = drawn(shape, len(shape.r) - 1)
         drawing = replace(whole, unit=length_unit(record))
     title = f"{record['step']} {record['name']}: {told(record)[0]}"
-    figure = run_picture(drawing, chosen_columns(directory), title)
+    size = 0.0 if drawing is None else float(np.ptp(drawing.box, axis=0).max())
+    figure = run_picture(drawing, chosen_columns(directory, size), title)
     path = directory / PICTURE
     with replacing(path) as part:
         figure.savefig(part, format="png", dpi=DOTS_AN_INCH)
@@ -70,13 +75,26 @@ def drawn(shape: MovingShape, step: int) -> "Drawing":
     )
 
 
-def chosen_columns(directory: Path) -> dict[str, Floats]:
-    """Time or step, and the two numbers of steps.csv that tell most."""
+def chosen_columns(directory: Path, size: float = 0.0) -> dict[str, Floats]:
+    """Time or step, and the two numbers of steps.csv that tell most.
+
+    An energy tells nothing where it is below the work, J, of the largest force that its
+    solver left unbalanced, N, on a way as long as the shape is large.
+
+    Parameters
+    ----------
+    size : of the shape, m
+    """
     table = step_numbers(directory)
     if not table:
         return {}
     along = next((name for name in AXES if name in table), next(iter(table)))
-    others = [n for n in table if n not in AXES and _says(table[n])]
+    floor = size * np.nan_to_num(table.get("residual", np.zeros(1))).max()
+    others = [
+        name
+        for name, values in table.items()
+        if name not in AXES and _says(values, floor if name in ENERGIES else 0.0)
+    ]
     moved = {name: np.ptp(table[name]) for name in CENTRE if name in others}
     seen = [name for name in moved if moved[name] >= STILL * max(moved.values())]
     most = sorted(sorted(seen, key=lambda name: float(moved[name]))[-2:])
@@ -84,9 +102,9 @@ def chosen_columns(directory: Path) -> dict[str, Floats]:
     return {name: table[name] for name in [along, *(known or others)[:2]]}
 
 
-def _says(values: Floats) -> bool:
-    """Whether a column has a number that is not zero."""
-    return bool((np.isfinite(values) & (values != 0.0)).any())
+def _says(values: Floats, floor: float) -> bool:
+    """Whether a column has a number that is not zero, nor below a floor."""
+    return bool((np.isfinite(values) & (np.abs(values) > floor)).any())
 
 
 def write_page(directory: Path) -> Path:

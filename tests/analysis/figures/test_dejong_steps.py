@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from analysis.figures.dejong_steps import (
     FirstStep,
@@ -7,7 +8,7 @@ from analysis.figures.dejong_steps import (
     selected_steps,
     steps_of_morphs,
 )
-from analysis.figures.scene import axes_of
+from analysis.figures.scene import PaintedScene, axes_of
 from analysis.figures.shapes import LineDrawing, view_of
 from analysis.figures.style import IDENTITY, lines_below
 
@@ -76,3 +77,19 @@ def test_an_enlarged_last_step_has_a_scale_of_its_own(rng):
     assert [len(ax.artists) for ax in figure.axes] == [1, 0, 0, 1]
     wide = [float(np.ptp(ax.get_xlim())) for ax in figure.axes]
     assert wide[0] > 5.0 * wide[-1]
+
+
+def test_a_line_in_pieces_is_one_stroke_where_nothing_comes_between() -> None:
+    """Pieces that meet are darker there; a polygon keeps all of its edges."""
+    scene = PaintedScene((90.0, -90.0), 1.0)
+    scene.lines(np.array([[[0, 0, 0], [1, 0, 0]], [[0, 1, 0], [0.5, 1, 0]]]), "k", 1.0)
+    square = np.array([[0, 0, -1], [1, 0, -1], [1, 1, -1], [0, 1, -1]], dtype=float)
+    scene.faces([square], "#9BC4E2", edge=None)
+    axes = Figure().add_subplot()
+    scene.paint(axes, square)
+    (painted,) = axes.collections
+    face, long, short = (path.vertices for path in painted.get_paths())
+    rim = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]])
+    assert face == pytest.approx(rim, abs=1e-12)
+    assert long[[0, -1]] == pytest.approx(np.array([[0, 0], [1, 0]]), abs=1e-12)
+    assert short[[0, -1]] == pytest.approx(np.array([[0, 1], [0.5, 1]]), abs=1e-12)

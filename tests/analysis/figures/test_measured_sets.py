@@ -13,6 +13,7 @@ from analysis.figures.measured_sets import (
     ShownFamily,
     ShownSet,
     measured_set,
+    roles,
     short_names,
     verdicts_in_words,
 )
@@ -88,16 +89,17 @@ def test_every_test_has_a_panel_that_says_what_it_was_for() -> None:
     assert names == ["test a", "test b", "kept c"]
     assert [text.get_text() for text in lines.texts] == ["9.00"] * 3
     assert held.get_yticklabels()[0].get_text() == "work, fitted"
-    assert "Fitted: E kPa on test a (1 record)" in figure.get_suptitle()
-    said = " ".join(figure.get_suptitle().split())
-    assert "Predicted, not yet measured: kept c (1 record)" in said
+    assert "Fitted: E kPa on test a (1 record)" in roles(shown())
+    assert "Predicted, not yet measured: kept c (1 record)" in roles(shown())
+    assert not figure.get_suptitle()  # the caption says it
 
 
 def test_nothing_fitted_is_said_and_what_is_not_drawn_has_no_mark() -> None:
     of = shown()
     lone = [family for family in of.families if family.lone]
-    figure = measured_set(replace(of, families=lone, fitted=frozenset(), inputs=[]))
-    assert "Nothing fitted. Predicted: " in figure.get_suptitle()
+    alone = replace(of, families=lone, fitted=frozenset(), inputs=[])
+    assert "Nothing fitted. Predicted: " in roles(alone)
+    figure = measured_set(alone)
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
     assert legend[0] == "95 %, predicted"
     assert "95 %, fitted" not in legend
@@ -109,7 +111,7 @@ def test_what_held_and_what_did_not_is_told_in_one_panel() -> None:
     missed = verdict("predicted", 0.3, 0.15, "differs", 0.97)
     first = replace(of.families[0], verdicts=missed)
     held = measured_set(replace(of, families=[first, *of.families[1:]])).axes[-1]
-    told = ["missed, 97%, differs", "met, 50%, agrees"]
+    told = ["missed, 97 %, differs", "met, 50 %, agrees"]
     assert [text.get_text() for text in held.texts][:2] == told
     points = [line for line in held.get_lines() if line.get_marker() == "D"]
     assert [float(line.get_xdata()[0]) for line in points] == [2.0, 0.1]  # type: ignore[index, arg-type]
@@ -167,7 +169,7 @@ def test_records_left_out_of_their_fit_are_drawn_and_told() -> None:
     figure = measured_set(replace(of, families=families))
     crosses = [x for x in figure.axes[-2].get_lines() if x.get_marker() == "x"]
     assert [float(line.get_xdata()[0]) for line in crosses] == [0.4]  # type: ignore[index, arg-type]
-    assert "Left out" in " ".join(figure.get_suptitle().split())
+    assert "left out" in [text.get_text() for text in figure.legends[0].get_texts()]
     ends = [float(x.get_ydata()[0]) for x in figure.axes[1].child_axes[0].get_lines()]  # type: ignore[index, arg-type]
     assert {0.1, 0.3} <= set(ends)
 
@@ -226,12 +228,12 @@ def test_what_the_intervals_and_what_chance_may_add_look_apart() -> None:
     assert [*look] == [
         "95 %, predicted",
         "95 %, fitted",
-        r"$\pm\,2\,u_{val}$ of $E$",
+        r"$\pm\,2\,u_\mathrm{val}$ of $E$",
     ]
     assert len(set(look.values())) == 3
     (low,) = figure.axes[1].child_axes  # of what was fitted: its band of E
     hatched = {band.get_hatch() for band in low.collections}
-    assert hatched == {look[r"$\pm\,2\,u_{val}$ of $E$"][1]} != {None}
+    assert hatched == {look[r"$\pm\,2\,u_\mathrm{val}$ of $E$"][1]} != {None}
 
 
 def test_a_model_of_which_nothing_is_fitted_has_its_distances_and_their_aim() -> None:

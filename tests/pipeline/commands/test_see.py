@@ -222,6 +222,16 @@ def test_planes_of_the_ground_are_drawn_under_what_moves_and_seen_whole(
     assert (floor[..., :2].min(axis=(0, 1)) < r[..., :2].min(axis=(0, 1))).all()
 
 
+def test_an_energy_below_what_the_solver_left_is_not_drawn(tmp_path: Path) -> None:
+    """1e-9 N unbalanced on a sheet of 0.1 m leave 1e-10 J open."""
+    table = "step,strain_energy,residual,largest_fold_deg\n0,0,0,1\n1,9e-11,1e-9,2\n"
+    (tmp_path / "steps.csv").write_text(table)
+    assert list(chosen_columns(tmp_path, 0.1)) == ["step", "largest_fold_deg"]
+    (tmp_path / "steps.csv").write_text(table.replace("9e-11", "2e-10"))
+    found = list(chosen_columns(tmp_path, 0.1))
+    assert found == ["step", "strain_energy", "largest_fold_deg"]
+
+
 def test_a_number_that_stays_zero_is_not_drawn(tmp_path: Path) -> None:
     table = "step,strain_energy,contact_energy,fold_missing_deg\n0,0,0,1\n1,0,0,2\n"
     (tmp_path / "steps.csv").write_text(table)

@@ -53,7 +53,11 @@ def test_ffmpeg_is_given_every_step(run, tmp_path, monkeypatch, capsys):
     assert words[words.index("-framerate") + 1] == "1"  # five steps in five seconds
     width, height = map(int, words[words.index("-s") + 1].split("x"))
     assert width % 2 == height % 2 == 0  # as H.264 wants it
-    assert (tmp_path / "frames").stat().st_size == 5 * 4 * width * height
+    size = 4 * width * height  # the last of five steps is held for two seconds
+    assert (tmp_path / "frames").stat().st_size == 6 * size
+    frames = (tmp_path / "frames").read_bytes()
+    assert frames[4 * size : 5 * size] == frames[5 * size :]
+    assert frames[3 * size : 4 * size] != frames[4 * size : 5 * size]
 
 
 def test_the_ffmpeg_of_a_package_serves_where_the_machine_has_none(
