@@ -9,7 +9,12 @@ import html
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-SOURCES = ("dJ23", "ZF19", "Hu20")  # as the references of CITATION.cff call themselves
+SOURCES = (
+    "dJ23",
+    "ZF19",
+    "Hu20",
+    "VV20",
+)  # as the references of CITATION.cff call themselves
 PART = re.compile(
     r"\*\*(?P<bold>[^*]+)\*\*|`(?P<name>[^`]+)`|\$(?P<mathematics>[^$]+)\$"
     rf"|\[(?P<cited>{'|'.join(SOURCES)})\]|(?P<text>[^*`$\[]+|.)",

@@ -18,12 +18,12 @@ stay together within {{ rows[2].result.opening | sig(1) }} m. **b**, the least
 distance of any two panels by the largest fold, below zero where they run into each
 other: two panels on a hinge on their inner faces, clear to {{
 rows[0].result.clear_to_deg | sig(3) }} degrees; two on a hinge between their faces and
-cut back from it, clear to {{ rows[1].result.clear_to_deg | sig(2) }} degrees, where the
-edges of their faces meet by the closed form (circle); and the Miura sheet, cut back
-too, clear to {{ rows[2].result.clear_to_deg | sig(3) }} degrees at least, its last
-increment above zero. **c**, a map
-of two by three squares folded flat: one of the {{ rows[3].result.orders }} orders in
-which its panels can lie, layers drawn apart; numbers: the squares, row by row.
+cut back from it, clear to {{ rows[1].result.clear_to_deg | sig(2) }} degrees at least;
+by the closed form the edges of their faces meet at {{ stop | sig(3) }} (circle); and
+the Miura sheet, cut back too, clear to {{ rows[2].result.clear_to_deg | sig(3) }}
+degrees at least, its last increment above zero. **c**, a map of two
+by three squares folded flat: one of the {{ rows[3].result.orders }} orders in which its
+panels can lie, layers drawn apart; numbers: the squares, row by row.
 """
 
 
@@ -48,7 +48,7 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     folded, layers = _state(folders[2], last), _state(folders[3], -1)
     figure = thick_and_layered(folded, clear, stop, layers, runs)
     saved = dict(zip(("faces", "between", "miura"), tables, strict=True))
-    return DrawnFigure(figure, saved, keys)
+    return DrawnFigure(figure, saved, keys, said={"stop": stop})
 
 
 def _stop(folder: Path) -> float:

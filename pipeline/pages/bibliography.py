@@ -24,7 +24,7 @@ def references(path: Path = CITATION) -> dict[str, dict[str, Any]]:
 
 
 def bibtex(cited: Mapping[str, Mapping[str, Any]]) -> str:
-    """An @article for each reference."""
+    """An @article for each reference, or @misc where it is in no journal."""
     return "\n".join(_entry(key, one) for key, one in cited.items())
 
 
@@ -32,25 +32,34 @@ def _entry(key: str, one: Mapping[str, Any]) -> str:
     fields = {
         "author": " and ".join(_name(who) for who in one["authors"]),
         "title": f"{{{latex_text(str(one['title']))}}}",
-        "journal": latex_text(str(one["journal"])),
+        "journal": latex_text(str(one.get("journal", ""))),
+        "howpublished": latex_text(str(one.get("number", ""))),
         "year": one["year"],
-        "volume": one["volume"],
-        "number": one.get("issue", ""),
-        "pages": one["start"],
-        "doi": one["doi"],
+        "volume": one.get("volume"),
+        "number": one.get("issue"),
+        "pages": one.get("start"),
+        "doi": one.get("doi"),
     }
+    kind = "article" if "journal" in one else "misc"
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
-    return "\n".join([f"@article{{{key},", *lines, "}", ""])
+    return "\n".join([f"@{kind}{{{key},", *lines, "}", ""])
 
 
 def _name(who: Mapping[str, str]) -> str:
+    if "name" in who:
+        return f"{{{who['name']}}}"
     return f"{who['family-names']}, {who['given-names']}"
 
 
 def as_words(one: Mapping[str, Any]) -> str:
     """A reference in one line."""
     authors: Sequence[Mapping[str, str]] = one["authors"]
-    names = ", ".join(f"{who['given-names']} {who['family-names']}" for who in authors)
+    names = ", ".join(
+        who.get("name") or f"{who['given-names']} {who['family-names']}"
+        for who in authors
+    )
+    if "journal" not in one:
+        return f"{names}: {one['title']}. {one['number']} ({one['year']})"
     return (
         f"{names}: {one['title']}. {one['journal']} {one['volume']}, {one['start']} "
         f"({one['year']}). doi:{one['doi']}"

@@ -74,7 +74,7 @@ def as_latex(of: Manuscript) -> str:
     authors = r" \and ".join(map(latex_text, of.authors))
     lines = [
         r"\documentclass[a4paper,11pt]{article}",
-        r"\usepackage[T1]{fontenc}",
+        r"\usepackage[T1]{fontenc}\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}",
         r"\usepackage[utf8]{inputenc}",
         r"\usepackage{textcomp,graphicx,amsmath}",
         r"\usepackage[margin=25mm]{geometry}",

@@ -47,7 +47,7 @@ def check_caption(text: str) -> None:
     """No placeholder, no key, and it can be printed."""
     assert not re.search(r"\{[{%]|[%}]\}|None|nan\b|Undefined", text)
     assert not KEY.search(text)
-    assert "[" not in re.sub(r"\[(dJ23|ZF19|Hu20)\]", "", text)
+    assert "[" not in re.sub(r"\[(dJ23|ZF19|Hu20|VV20)\]", "", text)
     as_html(text)
     written(text, LATEX)
 

@@ -50,8 +50,18 @@ CHANGES = {
     "mechanism-motion": Change(
         "case/slider_crank_motion", "360.0", "300.0", "slider_crank", 0
     ),
-    "rod-motion": Change("case/own_rod", "times: [0.5]", "times: [0.7]", "shapes", 2),
+    "rod-motion": Change("case/own_rod", "times: [0.5]", "times: [0.7]", "shapes", 1),
     "zhu-filipov-8": Change("case/box", "[1.3, 1.3,", "[1.29, 1.29,", "energy", 3),
+    "fold-actuation": Change(
+        "case/heated_flaps",
+        "powers: [0.08, 0.08, 0.08, 0.08]",
+        "powers: [0.09, 0.09, 0.08, 0.08]",
+        "flaps",
+        2,
+    ),
+    "thick-layers": Change(
+        "case/thick_fold", "thickness: 0.002", "thickness: 0.0019", "faces between", 1
+    ),
     "measured-nist_spheres": Change(
         "measured/nist_spheres", "aim: 0.2\n", "aim: 0.3\n", "verdicts", 0
     ),

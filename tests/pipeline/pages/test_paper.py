@@ -113,8 +113,10 @@ def test_latex_is_balanced_and_refers_to_what_is_there(finished):
         re.findall(r"\\label\{(.*?)\}", text)
     )
     cited = set(re.findall(r"\\cite\{(.*?)\}", text))
-    assert cited == set(draft.cited) == {"dJ23"}
+    assert cited == set(draft.cited) == {"dJ23", "VV20"}
     assert "@article{dJ23," in bibtex(draft.cited)
+    assert "@misc{VV20," in bibtex(draft.cited)
+    assert r"howpublished = {ASME V\&V 20-2009}" in bibtex(draft.cited)
     assert not re.search(r"\[(dJ23|fig:|tab:)", text)
     wide = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}"
     assert text.count(wide + r"{\includegraphics") == 2  # within the margins
@@ -127,6 +129,7 @@ def test_markdown_and_html_refer_in_their_own_words(finished):
     assert "[@dJ23]" in as_markdown(draft)
     assert "Fig. 2 and Table 1 show all 3" in as_page(draft)
     assert "de Jong" in as_page(draft)
+    assert "ASME V&amp;V 20-2009 (2009)" in as_page(draft)
 
 
 def test_a_number_of_conf_changes_the_words_that_hold_it_and_no_others(finished):
@@ -183,7 +186,7 @@ def test_every_shipped_draft_can_be_read():
 
 
 def test_the_references_are_those_of_the_citation_file():
-    assert list(references()) == ["dJ23", "ZF19", "Hu20"]
+    assert list(references()) == ["dJ23", "ZF19", "Hu20", "VV20"]
 
 
 def test_an_archive_is_named_by_its_digest_and_an_old_one_is_not(tmp_path: Path):
