@@ -19,6 +19,8 @@ from typing import Any
 
 import yaml
 
+from tests.faults.damage import SCRAPS, edit
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -36,10 +38,10 @@ def _try_each(atheris: Any, readers: Any, name: str, folder: Path) -> None:
         chance = random.Random(seed)
         if reader.suffix in trees and chance.random() < 0.7:
             with contextlib.suppress(yaml.YAMLError, ValueError, RecursionError):
-                return bytes(readers.edit(content, reader.suffix, chance))[:most]
+                return bytes(edit(content, reader.suffix, chance))[:most]
         if chance.random() < 0.5:
             at = chance.randint(0, len(content))
-            put, over = chance.choice(readers.SCRAPS), chance.randint(0, 12)
+            put, over = chance.choice(SCRAPS), chance.randint(0, 12)
             return (content[:at] + put + content[at + over :])[:most]
         return bytes(atheris.Mutate(content, most))
 
