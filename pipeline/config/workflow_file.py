@@ -209,6 +209,8 @@ def _section(whole: Mapping[str, Any], key: str) -> dict[str, dict[str, Any]]:
 def with_shared(whole: Mapping[str, Any]) -> dict[str, Any]:
     """The workflow with what comparisons share written into each of them."""
     shared = whole.get("shared") or {}
+    if not isinstance(shared, Mapping):
+        raise InputError(f"{WORKFLOW}: shared must be a mapping, not {shared!r}")
     comparisons = _section(whole, "comparisons")
     return {k: v for k, v in whole.items() if k != "shared"} | {
         "comparisons": {

@@ -9,7 +9,7 @@ of other data sets POINTS alone. (VTK User's Guide, "VTK File Formats".)
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,9 +207,9 @@ def _cells(
         for count in (first, second):
             word = _line(file).split()[1]
             kind = ">i8" if word.endswith("64") else ">i4"
-            parts.append(_taken(file, count, kind, said, size).astype(np.int64))
+            parts.append(indices(_taken(file, count, kind, said, size)))
         return parts[0], parts[1]
-    flat = _taken(file, second, ">i4", said, size).astype(np.int64)
+    flat = indices(_taken(file, second, ">i4", said, size))
     starts, at = [0], 0
     for _ in range(first):
         at += 1 + int(flat[at])
@@ -225,7 +225,15 @@ def _kinds(file: BinaryIO, count: int, said: _Opened, size: int) -> Ints:
     """(m,) types of the cells."""
     if _line(file).split() != ["CELL_TYPES", str(count)]:
         raise ValueError(f"no CELL_TYPES of {count} cells follow")
-    return _taken(file, count, ">i4", said, size).astype(np.int64)
+    return indices(_taken(file, count, ">i4", said, size))
+
+
+def indices(numbers: NDArray[Any]) -> Ints:
+    """The same numbers; raises ValueError for one that is no index."""
+    wrong = (numbers != np.rint(numbers)) | (np.abs(numbers) > 2.0**53)
+    if wrong.any():
+        raise ValueError(f"{numbers[wrong][0]:g} is no index")
+    return numbers.astype(np.int64)
 
 
 def _taken(

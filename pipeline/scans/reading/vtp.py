@@ -31,7 +31,7 @@ from pipeline.scans.reading.source import (
     number_of,
     shown,
 )
-from pipeline.scans.reading.vtk import fans, numbers
+from pipeline.scans.reading.vtk import fans, indices, numbers
 from sim.arrays import Floats, Ints
 
 TYPES = {
@@ -213,14 +213,14 @@ def _polygons(said: _Envelope, piece: ET.Element) -> Ints:
     wanted = ["offsets", "connectivity", "types"][: 2 + (where == "Cells")]
     if not arrays.keys() >= set(wanted):
         raise ValueError(f"{', '.join(wanted)} are not all there")
-    ends = _numbers(said, arrays["offsets"], many).astype(np.int64)
+    ends = indices(_numbers(said, arrays["offsets"], many))
     if len(ends) < many or (ends < 0).any():
         raise ValueError(f"{many} offsets are promised")
     _check_held(said, int(ends[-1]))
-    corners = _numbers(said, arrays["connectivity"], int(ends[-1])).astype(np.int64)
+    corners = indices(_numbers(said, arrays["connectivity"], int(ends[-1])))
     kinds = None
     if where == "Cells":
-        kinds = _numbers(said, arrays["types"], many).astype(np.int64)
+        kinds = indices(_numbers(said, arrays["types"], many))
     return fans(np.insert(ends, 0, 0), corners, kinds)
 
 

@@ -42,6 +42,7 @@ def test_files_and_synthetic_scans_are_told_apart(tmp_path: Path) -> None:
         ("seed: 3", "seed: one", "not 'one'"),
         ("unit: m}", "expect: agre}", "expect is 'agre'"),
         ("unit: m}", "settings: [k]}", "settings must be a mapping"),
+        ("{sphere_radius_mm: 6.0, scale_mm: 40.0}", "0.5", "shared must be a mapping"),
         ("unit: m}", "overrides: case.a=1}", "overrides must be a list of words"),
         ("scan: [a.ply, b.ply]", "scan: 3", "give a list of files"),
         ("scan: [a.ply, b.ply], ", "", "comparisons.one has no scan"),

@@ -113,6 +113,8 @@ def test_points_without_polygons_are_a_cloud(tmp_path: Path) -> None:
         (as_grid(ascii_mesh(), (12, 5)), r"of type \[12\]: in ParaView, Extract Surf"),
         (as_grid(ascii_mesh(), (9,)), "no CELL_TYPES of 2 cells follow"),
         (ascii_mesh().replace(b"POLYGONS 2 9", b"POLYGONS 2 9999"), "are promised"),
+        (ascii_mesh().replace(b"\n4 0 1", b"\n9e18 0 1"), "9e.18 is no index"),
+        (ascii_mesh().replace(b"\n4 0 1", b"\n4 0.5 1"), "0.5 is no index"),
     ],
 )
 def test_damaged_files_are_refused(tmp_path: Path, content: bytes, said: str) -> None:
