@@ -33,6 +33,7 @@ from sim.syntax import PACKAGES, SOURCE_ROOT, code_closure, module_file
 Function = TypeVar("Function", bound=Callable[..., object])
 
 STARTED = time.time()
+CLOCK_GRAIN = 0.02  # s by which a file's time may lag: it is the last tick's
 KNOWN = "0.68."  # the numba whose private interface `sim.kernel_cache` was tried with
 WITHOUT_EFFECT = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_DEBUG_CACHE")
 
@@ -166,4 +167,4 @@ def code_digest(module: str) -> str | None:
 
 
 def _changed(file: Path) -> bool:
-    return file.stat().st_ctime > STARTED
+    return file.stat().st_ctime > STARTED - CLOCK_GRAIN

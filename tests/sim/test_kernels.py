@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sim import kernels
 from sim.kernel_cache import _make_room, is_trusted
 
 HERE = Path(__file__).resolve().parent.parent.parent
@@ -274,3 +275,16 @@ def test_an_inner_kernel_is_code_for_others_and_no_machine_code(project: Path) -
         "print(defined(made.library._get_module_for_linking()) > 0)\n"
     )
     assert output_of(start(project, code)).split() == ["4", "0", "True"]
+
+
+def test_a_file_of_the_tick_before_the_start_counts_as_written_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file's time is that of the last tick of the clock, up to 10 ms ago."""
+    file = tmp_path / "a.py"
+    file.write_text("")
+    written = file.stat().st_ctime
+    monkeypatch.setattr(kernels, "STARTED", written + 0.009)
+    assert kernels._changed(file)
+    monkeypatch.setattr(kernels, "STARTED", written + 1.0)
+    assert not kernels._changed(file)

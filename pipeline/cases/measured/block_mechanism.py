@@ -35,9 +35,9 @@ from sim.morph.blocks.equilibrium import BlockOptions
 COLUMNS = ("time_s", "position_mm", "force_N")
 TRAVEL = re.compile(r"_(-?\d+\.\d+)_(-?\d+\.\d+)")  # limits of travel in a file's name
 OUTLINE = ("stretch", "compress")  # tests of the whole outline, in a file's name
-BEYOND = 0.098  # mm that the rig goes beyond the lower limit
+BEYOND = (0.098, 0.002)  # mm below and above its named limits that the rig goes
 LONGEST_GAP = 2.0  # s between two samples
-OTHER_FORCE = 50.0  # times the predicted force, or more, is one in another unit
+OTHER_FORCE = 5.0  # times the predicted force, or a fifth: in another unit (kgf 9.8)
 DEAD = 0.1  # N, range of a force that nothing resists
 OTHER_UNIT = 2.0  # times the travel that is said, or more, is one in another unit
 STRAY = 0.01  # of all samples, at each end of that range
@@ -281,15 +281,19 @@ def told(record: FoundRecord) -> dict[str, str]:
 
 
 def _specimen(record: FoundRecord, name: str) -> str:
-    known = record.said.get("specimen", "").strip()
-    for start, specimen in (("t1plastic", "T1-r"), ("t1rubber", "T1"), ("l2", "L2")):
-        if not known and name.startswith(start):
-            return specimen
-    if not known:
+    starts = {"t1plastic": "T1-r", "t1rubber": "T1", "l2": "L2"}
+    named = next((it for start, it in starts.items() if name.startswith(start)), "")
+    listed = record.said.get("specimen", "").strip()
+    if named and listed and named != listed:
+        raise InputError(
+            f"{record.path}: its name says specimen {named}, records.csv {listed}: "
+            "mend the wrong one"
+        )
+    if not named and not listed:
         raise InputError(
             f"{record.path}: its specimen is not known: say it in records.csv"
         )
-    return known
+    return listed or named
 
 
 def travel(record: FoundRecord) -> tuple[float, float]:
@@ -303,7 +307,7 @@ def travel(record: FoundRecord) -> tuple[float, float]:
             "travel_max_mm in records.csv"
         )
     low, high = sorted(map(float, found.groups()))
-    return low - BEYOND, high
+    return round(low - BEYOND[0], 3), round(high + BEYOND[1], 3)
 
 
 def _refuse_gaps(path: Path, time: Floats) -> None:
@@ -329,11 +333,11 @@ def _refuse_unit(path: Path, goes: float, said: float) -> None:
 
 
 def _refuse_other_force(path: Path, found: Quantities, predicted: Quantities) -> None:
-    """A force as large as one in mN is none in N."""
+    """A force as large as one in mN, or as small as one in kgf, is none in N."""
     if "force" not in predicted:
         return
     size, own = (float(np.abs(q["force"].value).max()) for q in (found, predicted))
-    if size > OTHER_FORCE * own:
+    if not own < size * OTHER_FORCE < own * OTHER_FORCE**2:
         raise InputError(
             f"{path}: force_N reaches {size:.4g}, the specimen resists with about "
             f"{own:.3g} N: give it in N"

@@ -49,7 +49,8 @@ def way() -> tuple[Floats, Floats]:
 def test_specimen_and_travel_stand_in_the_name_or_in_the_list() -> None:
     named = MECHANISM.inputs(record())
     assert named.words == {"specimen": "L2", "clamps": "as fitted", "support": "base"}
-    assert named.numbers["travel_min_mm"] == pytest.approx(-1.598)
+    limits = (named.numbers["travel_min_mm"], named.numbers["travel_max_mm"])
+    assert limits == (-1.598, 11.002)  # as the shipped list has them, to the digit
     listed = MECHANISM.inputs(
         record(
             "new_7", specimen="T1-r", loading="centre_clamp", clamps="stiff",
@@ -67,7 +68,7 @@ def test_specimen_and_travel_stand_in_the_name_or_in_the_list() -> None:
 )  # fmt: skip
 def test_a_loading_is_told_however_it_is_spelt(loading: str, support: str) -> None:
     """Tests that float freely are gripped by the same two clamps."""
-    found = MECHANISM.inputs(record(specimen="T1", loading=loading))
+    found = MECHANISM.inputs(record(specimen="L2", loading=loading))
     assert found.words["support"] == support
 
 
@@ -81,6 +82,7 @@ def test_a_loading_is_told_however_it_is_spelt(loading: str, support: str) -> No
         (NAME, {"loading": "counter_rotating_clamp"}, "counter-rotating clamps"),
         ("new_7", {"loading": "centre_clamp"}, "its specimen is not known"),
         ("L2_centerclamp", {}, "its travel is not known"),
+        (NAME, {"specimen": "T1-r"}, "name says specimen L2, records.csv T1-r: mend"),
     ],
 )
 def test_what_cannot_be_predicted_is_named_with_its_reason(
@@ -138,6 +140,10 @@ def test_a_force_in_another_unit_is_refused(tmp_path: Path) -> None:
     milli = written(tmp_path, time, closing, -1e3 * closing)
     with pytest.raises(InputError, match=r"force_N reaches 1.08e.04, .* about 4 N"):
         MECHANISM.measured(milli, predicted)
+    in_newtons = {"force": curve(closing[:9], np.linspace(-9.8, 98.0, 9))}
+    kilogrammes = written(tmp_path, time, closing, -closing)
+    with pytest.raises(InputError, match=r"reaches 10.8, .* about 98 N: give it in N"):
+        MECHANISM.measured(kilogrammes, in_newtons)
 
 
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
