@@ -65,7 +65,10 @@ def run_record(directory: Path) -> dict[str, Any]:
     """run.json of a finished or failed run."""
     record = read_json(directory / "run.json")
     if not isinstance(record, dict) or "key" not in record:
-        raise InputError(f"{directory}/run.json is not the record of a run")
+        raise InputError(
+            f"{directory}/run.json is not the record of a run: a damaged folder of "
+            "results can be removed, its run is made again when it is asked for"
+        )
     return record
 
 

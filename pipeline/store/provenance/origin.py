@@ -14,6 +14,7 @@ from pipeline.store.digests import DIGESTS, recorded_digests
 from pipeline.store.files import read_json
 from pipeline.store.keys import file_digest
 from pipeline.store.provenance.sidecar import SUFFIX, Origin, origin_in, read_sidecar
+from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 
 KEYWORDS = re.compile(rb"/Keywords\s*\(((?:[^()\\]|\\.)*)\)")
@@ -62,7 +63,7 @@ def find_origin(file: Path, results: Path) -> Found:
 
 
 def _in_a_run(file: Path, digest: str) -> Found:
-    key = str(read_json(file.parent / "run.json").get("key", ""))
+    key = str(run_record(file.parent)["key"])
     recorded = recorded_digests(file.parent).get(file.name)
     trouble = "it was edited since the run wrote it"
     if recorded is None:

@@ -180,6 +180,15 @@ def test_a_file_without_a_run_is_refused(plan, name, content, complaint, capsys)
     assert complaint in said
 
 
+@pytest.mark.parametrize("content", ["[1]", "3", "{}"])
+def test_a_file_beside_a_record_that_is_none_is_refused(plan, content, capsys):
+    run = Path("results/runs") / plan[1].key
+    (run / "run.json").write_text(content)
+    (run / "beside.csv").write_text("a,b\n")
+    assert main([str(run / "beside.csv")]) == 2
+    assert "is not the record of a run: a damaged" in capsys.readouterr().err
+
+
 def test_a_folder_without_results_is_refused(project, capsys):
     assert main([str(project / "Snakefile")]) == 2
     assert "results/runs does not exist" in capsys.readouterr().err
