@@ -9,12 +9,8 @@ import html
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-SOURCES = (
-    "dJ23",
-    "ZF19",
-    "Hu20",
-    "VV20",
-)  # as the references of CITATION.cff call themselves
+# As the references of CITATION.cff call themselves.
+SOURCES = ("dJ23", "ZF19", "Hu20", "VV20")
 PART = re.compile(
     r"\*\*(?P<bold>[^*]+)\*\*|`(?P<name>[^`]+)`|\$(?P<mathematics>[^$]+)\$"
     rf"|\[(?P<cited>{'|'.join(SOURCES)})\]|(?P<text>[^*`$\[]+|.)",

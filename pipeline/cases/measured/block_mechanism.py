@@ -337,7 +337,7 @@ def _refuse_other_force(path: Path, found: Quantities, predicted: Quantities) ->
     if "force" not in predicted:
         return
     size, own = (float(np.abs(q["force"].value).max()) for q in (found, predicted))
-    if not own < size * OTHER_FORCE < own * OTHER_FORCE**2:
+    if not own / OTHER_FORCE < size < own * OTHER_FORCE:
         raise InputError(
             f"{path}: force_N reaches {size:.4g}, the specimen resists with about "
             f"{own:.3g} N: give it in N"

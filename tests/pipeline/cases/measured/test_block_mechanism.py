@@ -1,5 +1,6 @@
 """Records of the block mechanism: what their names say, what is refused, what moves."""
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from pipeline.cases.measured.block_mechanism import (
     BlockMechanism,
     Ligaments,
     _with_play,
+    travel,
 )
 from pipeline.formats.record_files import FoundRecord
 from pipeline.terminal.errors import InputError
@@ -59,6 +61,17 @@ def test_specimen_and_travel_stand_in_the_name_or_in_the_list() -> None:
     )  # fmt: skip
     assert listed.words == {"specimen": "T1-r", "clamps": "stiff", "support": "free"}
     assert listed.numbers["travel_max_mm"] == 9.0
+
+
+def test_every_shipped_name_says_the_travel_that_the_list_has() -> None:
+    """So a record without the list is the one whose prediction was committed."""
+    with (FOLDER / "records.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["note"][:4] != "dead"]
+    clamped = [row for row in rows if row["loading"] == "centre_clamp"]
+    assert len(clamped) >= 5
+    for row in clamped:
+        listed = float(row["travel_min_mm"]), float(row["travel_max_mm"])
+        assert travel(record(Path(row["file"]).stem)) == listed, row["file"]
 
 
 @pytest.mark.parametrize(
