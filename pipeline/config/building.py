@@ -137,4 +137,5 @@ def _said(error: Exception, where: str, target: str) -> str:
                 f"{where} has no {name}, which it needs: add it, or leave out "
                 f"~{where}.{name}"
             )
-    return f"{where}: {one_line(error)}"
+    own = re.sub(r"\[\d+\]$", "", where).rpartition(".")[2]
+    return f"{where}: {one_line(error).removeprefix(f'{own}: ')}"

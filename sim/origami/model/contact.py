@@ -83,8 +83,18 @@ class Contact:
             )
 
     def filled(self, mesh: BarHingeMesh) -> "Contact":
-        """The same with every default replaced by its value for this mesh."""
-        reach = REACH_SHARE * panel_length(mesh)
+        """The same with every default replaced by its value for this mesh.
+
+        Raises ValueError where a distance is as long as a panel.
+        """
+        panel = panel_length(mesh)
+        for name in ("d0_edge", "d0_centre", "thickness"):
+            if (getattr(self, name) or 0.0) >= panel:
+                raise ValueError(
+                    f"{name} of contact is {getattr(self, name):g} m, but a panel only "
+                    f"{panel:.3g} m long: give less, in m"
+                )
+        reach = REACH_SHARE * panel
         return Contact(
             rules=self.rules,
             ke=default_scale(mesh, self.squared) if self.ke is None else self.ke,
@@ -117,7 +127,10 @@ def default_scale(mesh: BarHingeMesh, squared: bool = False) -> float:
     """
     folding = mesh.hinge_share > 0
     if not folding.any():
-        raise ValueError("the pattern has no crease: give contact ke")
+        raise ValueError(
+            "the pattern has no crease: draw one and assign it M or V; of a plate that "
+            "is only loaded, give the ke of contact"
+        )
     whole = np.zeros(len(mesh.pattern.edges))
     numbers = mesh.hinge_crease[folding]
     energy = 0.5 * mesh.hinge_stiffness[folding]
