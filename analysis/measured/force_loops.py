@@ -17,6 +17,7 @@ from sim.arrays import Floats, Ints
 PLACES = np.round(np.arange(-1.4, 10.81, 0.2), 1)  # mm of closing
 TURN = 0.5  # mm back that tell a turning point from jitter
 SHORT = 0.1  # mm by which a branch may end before another and reach as far
+OVER = {"work": "force", "half_hysteresis": "half_difference"}  # taken over all of it
 CLOSED = 2.0  # mm beyond which a stable state is the closed one
 
 

@@ -12,6 +12,8 @@ import numpy as np
 
 from sim.arrays import Floats
 
+HOLE = 3.0  # times the median step, beyond which nothing is told between two values
+
 
 @dataclass(frozen=True, eq=False)
 class QuantitySeries:
@@ -40,6 +42,8 @@ class QuantitySeries:
     def on(self, grid: Floats) -> "QuantitySeries":
         """At the places of `grid` that it covers, between its own by straight lines.
 
+        Where its own lie apart by more than `HOLE` times their median, nothing is.
+
         Raises
         ------
         ValueError
@@ -49,6 +53,10 @@ class QuantitySeries:
             raise ValueError("at does not rise: give each place once, in order")
         slack = 1e-9 * max(1.0, float(np.abs(grid).max(initial=0.0)))
         reached = (grid >= self.at[0] - slack) & (grid <= self.at[-1] + slack)
+        steps = np.diff(self.at)
+        for k in np.flatnonzero(steps > HOLE * np.median(steps)) if len(steps) else ():
+            within = (grid > self.at[k] + slack) & (grid < self.at[k + 1] - slack)
+            reached &= ~within
         at = grid[reached]
         value, u = (np.interp(at, self.at, own) for own in (self.value, self.u))
         return QuantitySeries(at, value, u)

@@ -67,3 +67,13 @@ class Placing(Protocol):
     ) -> Mapping[str, float | list[float]]:
         """What was chosen, among what, and how well each choice fits."""
         ...
+
+
+@runtime_checkable
+class WholeCurves(Protocol):
+    """An experiment of which some values are taken over the whole of a curve."""
+
+    @property
+    def over(self) -> Mapping[str, str]:
+        """By quantity, the curve: compared only where all of it is measured."""
+        ...

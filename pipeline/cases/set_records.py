@@ -14,7 +14,7 @@ from analysis.measured.judgement import pooled_deviation
 from analysis.measured.model_error import Departure, ModelError
 from analysis.measured.prediction import Families, Family, Limits
 from analysis.measured.series import Predict, Quantities, RecordInputs
-from pipeline.cases.experiment import Experiment
+from pipeline.cases.experiment import Experiment, WholeCurves
 from pipeline.config.building import build
 from pipeline.config.checking import checked
 from pipeline.config.measured_file import MeasuredSet
@@ -192,12 +192,18 @@ def measured_rows(
 
     Returns
     -------
-    record, quantity, family, at, measured, u; and reasons by record
+    record, quantity, family, at, measured, u; and reasons by record, or by quantity
+    of a record
     """
-    tables, refused = [], {}
+    tables: list[pd.DataFrame] = []
+    refused: dict[str, str] = {}
     for name, own in predicted.items():
         try:
-            tables.append(_rows(at, records, name, own))
+            found = at.experiment.measured(records.found[name], own)
+            short = shortened(at, found, own)
+            found = {key: one for key, one in found.items() if key not in short}
+            tables.append(_rows(at, records, name, found))
+            refused |= {f"{key} of {name}": why for key, why in short.items()}
         except REFUSALS as error:
             refused[name] = one_line(error)
     whole = [t for t in tables if len(t)]
@@ -205,13 +211,29 @@ def measured_rows(
     return (pd.concat(whole, ignore_index=True) if whole else empty), refused
 
 
+def shortened(
+    at: SetAtHand, found: Quantities, predicted: Quantities
+) -> dict[str, str]:
+    """Why values taken over a whole curve are not compared where part is measured."""
+    over = at.experiment.over if isinstance(at.experiment, WholeCurves) else {}
+    why = {}
+    for key in over.keys() & found.keys() & predicted.keys():
+        there, of = (len(q[over[key]].at) for q in (found, predicted))
+        if there < of:
+            why[key] = (
+                f"it is measured at {there} of the {of} places that the prediction is "
+                "over: give a record that goes all the way both ways, or its travel"
+            )
+    return why
+
+
 def _rows(
-    at: SetAtHand, records: Records, name: str, predicted: Quantities
+    at: SetAtHand, records: Records, name: str, found: Quantities
 ) -> pd.DataFrame:
     """The measured rows of one record."""
     record, families = records.found[name], at.families(records.inputs[name].words)
     tables = []
-    for quantity, series in at.experiment.measured(record, predicted).items():
+    for quantity, series in found.items():
         family = families(quantity)
         on = family.of(series)
         columns = {

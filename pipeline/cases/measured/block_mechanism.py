@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
-from analysis.measured.force_loops import PLACES, loop_quantities, loops_of
-from analysis.measured.series import Quantities, RecordInputs
+from analysis.measured.force_loops import OVER, PLACES, loop_quantities, loops_of
+from analysis.measured.series import Quantities, QuantitySeries, RecordInputs
 from pipeline.formats.block_files import BlockGeometry, read_blocks
 from pipeline.formats.record_files import FoundRecord
 from pipeline.terminal.errors import InputError
@@ -37,10 +38,13 @@ TRAVEL = re.compile(r"_(-?\d+\.\d+)_(-?\d+\.\d+)")  # limits of travel in a file
 OUTLINE = ("stretch", "compress")  # tests of the whole outline, in a file's name
 BEYOND = (0.098, 0.002)  # mm below and above its named limits that the rig goes
 LONGEST_GAP = 2.0  # s between two samples
-OTHER_FORCE = 5.0  # times the predicted force, or a fifth: in another unit (kgf 9.8)
+FASTEST = 10.0  # mm/s; the rig goes at 1.0 to 1.5: time in minutes is sixty times that
+OTHER_FORCE = 3.0  # times the predicted force, or a third: in another unit (lbf 4.4)
 DEAD = 0.1  # N, range of a force that nothing resists
-OTHER_UNIT = 2.0  # times the travel that is said, or more, is one in another unit
+OTHER_TRAVEL = 1.1  # times the travel that is said, or a part, is not that travel
 STRAY = 0.01  # of all samples, at each end of that range
+ALONE = 0.3  # of that range by which one sample leaves its neighbours; a snap 0.03
+TURNED = 3.0  # times nearer to what is predicted with both signs turned
 REACH = (-2.0, 11.2)  # mm of closing that a model's loop goes through
 OPTIONS = BlockOptions(tolerance=1e-7)
 SHARP = 2e-3  # mm, between which a snap is found
@@ -97,6 +101,7 @@ class BlockMechanism:
     u_offset_mm: float = 0.15
     step_mm: float = 0.2
     spread_mm: float = 0.3
+    over: ClassVar[Mapping[str, str]] = OVER
 
     def __post_init__(self) -> None:
         for name in ("ligament_mm", "u_offset_mm", "step_mm", "spread_mm"):
@@ -146,9 +151,10 @@ class BlockMechanism:
         """The mean branch and what is read off it."""
         table = record.columns(COLUMNS)
         time, position, force = (table[name].to_numpy() for name in COLUMNS)
-        _refuse_gaps(record.path, time)
         low, high = travel(record)
-        _refuse_unit(record.path, float(np.ptp(position)), high - low)
+        _refuse_gaps(record.path, time)
+        _refuse_stray(record.path, force)
+        _refuse_travel(record.path, time, position, high - low)
         closing = position - position.min() + low
         resisting = -force
         _refuse_force(record.path, closing, resisting)
@@ -156,7 +162,8 @@ class BlockMechanism:
             found = loop_quantities(loops_of(closing, resisting))
         except ValueError as error:
             raise InputError(f"{record.path}: {error}") from error
-        _refuse_other_force(record.path, found, predicted)
+        if "force" in predicted:
+            _refuse_other_force(record.path, found["force"], predicted["force"])
         return found
 
     def refined(self) -> Self:
@@ -323,24 +330,55 @@ def _refuse_gaps(path: Path, time: Floats) -> None:
         )
 
 
-def _refuse_unit(path: Path, goes: float, said: float) -> None:
-    """A record must travel about as far as is said of it."""
-    if not said / OTHER_UNIT < goes < said * OTHER_UNIT:
+def _refuse_stray(path: Path, force: Floats) -> None:
+    """No sample may lie far from the median of the five about it."""
+    about = sliding_window_view(np.pad(force, 2, mode="edge"), 5)
+    apart = np.abs(force - np.median(about, axis=1))
+    low, high = np.quantile(force, [STRAY, 1.0 - STRAY])
+    row = int(np.argmax(apart))
+    if apart[row] > max(ALONE * (high - low), DEAD):
         raise InputError(
-            f"{path}: position_mm goes over {goes:g}, but the travel is {said:g} mm: "
-            "give it in mm, or correct the travel"
+            f"{path}, row {row + 2}: force_N is {force[row]:g}, {apart[row]:.3g} N "
+            "away from its neighbours: correct this sample or remove its row"
         )
 
 
-def _refuse_other_force(path: Path, found: Quantities, predicted: Quantities) -> None:
-    """A force as large as one in mN, or as small as one in kgf, is none in N."""
-    if "force" not in predicted:
-        return
-    size, own = (float(np.abs(q["force"].value).max()) for q in (found, predicted))
+def _refuse_travel(path: Path, time: Floats, position: Floats, said: float) -> None:
+    """A record must travel as far as is said of it, as fast as a rig does."""
+    goes, way = float(np.ptp(position)), float(np.abs(np.diff(position)).sum())
+    if not said / OTHER_TRAVEL < goes < said * OTHER_TRAVEL:
+        raise InputError(
+            f"{path}: position_mm goes over {goes:g}, but the travel is {said:g} mm: "
+            "give it in mm, or correct the travel (travel_min_mm and travel_max_mm in "
+            "records.csv, or the name)"
+        )
+    if way > FASTEST * np.ptp(time):
+        raise InputError(
+            f"{path}: position_mm goes {way:.4g} mm while time_s goes on by "
+            f"{np.ptp(time):.4g}: no rig goes at more than {FASTEST:g} mm/s: give "
+            "time_s in s"
+        )
+
+
+def _refuse_other_force(
+    path: Path, found: QuantitySeries, predicted: QuantitySeries
+) -> None:
+    """As large as one in mN, as small as one in lbf, or of a record turned round."""
+    size, own = (float(np.abs(q.value).max()) for q in (found, predicted))
     if not own / OTHER_FORCE < size < own * OTHER_FORCE:
         raise InputError(
             f"{path}: force_N reaches {size:.4g}, the specimen resists with about "
             f"{own:.3g} N: give it in N"
+        )
+    there = np.interp(found.at, predicted.at, predicted.value)
+    turned = -found.value[::-1]
+    far, near = (
+        float(np.sqrt(np.mean((f - there) ** 2))) for f in (found.value, turned)
+    )
+    if far > TURNED * near:
+        raise InputError(
+            f"{path}: its mean branch is {far:.3g} N rms off what is predicted, and "
+            f"{near:.3g} N with position_mm and force_N turned: turn the signs of both"
         )
 
 

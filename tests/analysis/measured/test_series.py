@@ -20,6 +20,14 @@ def test_places_that_turn_back_are_refused() -> None:
         series.on(np.array([0.2]))
 
 
+def test_nothing_is_told_across_a_hole() -> None:
+    """A loop that was opened by a third only was bridged by a straight line."""
+    at = np.array([0.0, 1.0, 2.0, 7.0, 8.0])
+    found = curve(at, 2.0 * at).on(np.arange(0.0, 8.1, 0.5))
+    assert found.at.tolist() == [0.0, 0.5, 1.0, 1.5, 2.0, 7.0, 7.5, 8.0]
+    np.testing.assert_allclose(found.value, 2.0 * found.at)
+
+
 def test_a_series_of_nan_is_refused() -> None:
     with pytest.raises(ValueError, match="nan or inf"):
         one_value(float("nan"))

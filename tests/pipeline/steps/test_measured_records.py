@@ -75,6 +75,17 @@ def test_a_shifted_loop_is_measured_as_it_was(tmp_path: Path) -> None:
         (lambda t: t.assign(time_s=t["time_s"] + 9 * (t.index > 500)), "may be missin"),
         (lambda t: t.assign(time_s=t["time_s"] * 1e3), "give s, and every sample"),
         (lambda t: t.assign(force_N=t["force_N"].mask(t.index == 40)), "row 42: force"),
+        (lambda t: t.assign(force_N=t["force_N"] / 4.448), "give it in N"),
+        (lambda t: t.assign(time_s=t["time_s"] / 60), "give time_s in s"),
+        (
+            lambda t: t.assign(position_mm=-t["position_mm"], force_N=-t["force_N"]),
+            "turn the signs of both",
+        ),
+        (
+            lambda t: t.assign(force_N=t["force_N"].mask(t.index == 300, 900.0)),
+            "row 302: force_N is 900",
+        ),
+        (lambda t: t[:120], "position_mm goes over"),
     ],
 )
 def test_a_damaged_loop_has_no_rows_and_one_line(
@@ -86,6 +97,20 @@ def test_a_damaged_loop_has_no_rows_and_one_line(
     assert "\n" not in refused[TEST]
     said = json.loads((tmp_path / "out" / "verdict.json").read_text())
     assert said["compared_with"] == {}  # only what has rows
+
+
+def test_what_is_taken_over_a_whole_loop_needs_the_whole_loop(tmp_path: Path) -> None:
+    """Opened again by a third only, work and hysteresis would be of other places."""
+    table = loop()
+    x = table["position_mm"] - table["position_mm"].min()
+    last = int(((x > 12.0) & (x.index < 300)).to_numpy().nonzero()[0][-1]) + 60
+    rows, refused = handed_in(
+        tmp_path, "circle_square_morpher", table, TEST, lambda t: t[:last]
+    )
+    assert 9 < (rows["quantity"] == "force").sum() < 40
+    assert not {"work", "half_hysteresis"} & set(rows["quantity"])
+    assert set(refused) == {f"work of {TEST}", f"half_hysteresis of {TEST}"}
+    assert "of the 62 places" in refused[f"work of {TEST}"]
 
 
 def test_a_record_that_is_only_listed_is_named(tmp_path: Path) -> None:

@@ -159,6 +159,17 @@ def test_a_force_in_another_unit_is_refused(tmp_path: Path) -> None:
         MECHANISM.measured(kilogrammes, in_newtons)
 
 
+@pytest.mark.parametrize(("low", "high"), [("-3.0", "14.0"), ("-1.5", "8.0")])
+def test_a_travel_that_the_record_has_not_is_refused(
+    tmp_path: Path, low: str, high: str
+) -> None:
+    time, closing = way()
+    path = written(tmp_path, time, closing, -closing).path
+    listed = record(path=path, travel_min_mm=low, travel_max_mm=high)
+    with pytest.raises(InputError, match=r"goes over 12\.5.*correct the tra"):
+        MECHANISM.measured(listed, {})
+
+
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("time_s,position_mm\n0,1\n")
