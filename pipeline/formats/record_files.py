@@ -3,8 +3,9 @@
 A record is a file whose name matches a pattern, or several rows of a table that share
 the values of some columns. Named groups of the pattern are inputs: `(?P<mass_g>\\d+)`
 makes mass_g a number. A table records.csv in the folder, with a column `file`, adds
-inputs or gives others, and admits files whose names say nothing. Every other file in
-the folder is left alone.
+inputs or gives them more closely, and admits files whose names say nothing; a record
+of which it says another number than its name or its columns is broken. Every other
+file in the folder is left alone.
 """
 
 import re
@@ -20,6 +21,8 @@ from pipeline.terminal.errors import InputError, one_line
 
 RECORDS = "records.csv"
 SEPARATORS = {";": "semicolons", "\t": "tabs"}  # in place of commas
+NUMBERS = re.compile(r"[-+]?\d+(?:\.\d+)?")
+CLOSER = 0.1  # of a number in a name, by which records.csv may give it more closely
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,11 @@ def header_of(path: Path) -> list[str]:
     """
     try:
         found = pd.read_csv(path, comment="#", nrows=0).columns
-    except (OSError, UnicodeDecodeError, pd.errors.EmptyDataError) as error:
+    except pd.errors.EmptyDataError as error:
+        raise InputError(f"{path} is empty: give a header and its rows") from error
+    except UnicodeDecodeError as error:
+        raise _no_text(path) from error
+    except OSError as error:
         raise InputError(f"{path} cannot be read: {one_line(error)}") from error
     except pd.errors.ParserError as error:
         raise InputError(f"{path} is no table: {one_line(error)}") from error
@@ -132,6 +139,10 @@ def header_of(path: Path) -> list[str]:
                 f"{path}: {name} separate its columns: give commas, and decimal points"
             )
     return [str(column).strip() for column in found]
+
+
+def _no_text(path: Path) -> InputError:
+    return InputError(f"{path} is no text in UTF-8: save it as CSV in UTF-8")
 
 
 def read_columns(path: Path, names: Sequence[str]) -> pd.DataFrame:
@@ -148,7 +159,9 @@ def read_columns(path: Path, names: Sequence[str]) -> pd.DataFrame:
             dtype=str,
             keep_default_na=False,
         ).rename(columns=str.strip)
-    except (pd.errors.ParserError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise _no_text(path) from error
+    except pd.errors.ParserError as error:
         raise InputError(f"{path} is no table: {one_line(error)}") from error
     if not isinstance(table.index, pd.RangeIndex):
         raise InputError(f"{path} has rows of more values than its header has names")
@@ -268,10 +281,11 @@ def _of_file(
     if not path.is_file() or not (match or admitted):
         return
     named = match.groupdict() if match else {}
-    said = {**source.defaults, **{k: v for k, v in named.items() if v is not None}}
+    said = {k: v for k, v in named.items() if v is not None}
     more = listed.get(path.name, {})
+    more = {**{k: v for k, v in source.defaults.items() if k not in said}, **more}
     if not source.columns:
-        yield FoundRecord(path.stem, path, {**said, **more})
+        yield FoundRecord(path.stem, path, _agreed(path, said, more))
         return
     if match is None and set(source.columns) - {*said, *more, *header_of(path)}:
         return  # listed, but of another form
@@ -287,7 +301,7 @@ def _of_rows(
     ----------
     said, more : by the file's name, and by records.csv, which outranks columns
     """
-    known, there = {**said, **more}, header_of(path)
+    known, there = _agreed(path, said, more), header_of(path)
     read = [c for c in telling if c in there or c not in known]
     if not read:
         yield FoundRecord("_".join(known[c] for c in telling), path, known)
@@ -298,4 +312,26 @@ def _of_rows(
     for row in rows.itertuples(index=False):
         own = dict(zip(read, map(str, row), strict=True))
         name = "_".join({**known, **own}[c] for c in telling)
-        yield FoundRecord(name, path, {**said, **own, **more}, own)
+        yield FoundRecord(name, path, _agreed(path, {**said, **own}, more), own)
+
+
+def _agreed(
+    path: Path, said: Mapping[str, str], listed: Mapping[str, str]
+) -> dict[str, str]:
+    """What is said of a record; refused where its list contradicts it in a number.
+
+    Words that differ in more than their numbers are taken from the list.
+    """
+    for key in said.keys() & listed.keys():
+        apart = [NUMBERS.sub("#", words[key]) for words in (said, listed)]
+        own, other = (
+            np.array(NUMBERS.findall(words[key]), dtype=float)
+            for words in (said, listed)
+        )
+        closer = CLOSER if apart[0].strip() == "#" else 0.0  # else a label
+        if apart[0] == apart[1] and np.any(abs(own - other) > closer * abs(own)):
+            raise InputError(
+                f"{path}: {key} is {said[key]} by its name or columns, {listed[key]} "
+                f"in {RECORDS}: mend the wrong one"
+            )
+    return {**said, **listed}

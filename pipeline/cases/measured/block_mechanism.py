@@ -388,7 +388,8 @@ def _refuse_force(path: Path, closing: Floats, resisting: Floats) -> None:
     if high - low < DEAD:
         raise InputError(
             f"{path}: but for stray samples force_N stays within {high - low:.3f} N up "
-            f"to a closing of {PLACES[-1]:g} mm: the specimen was not loaded"
+            f"to a closing of {PLACES[-1]:g} mm: the specimen was not loaded: "
+            "leave this record out, or give all of its rows"
         )
     far = np.quantile(closing, [0.1, 0.9])
     rise = resisting[closing >= far[1]].mean() - resisting[closing <= far[0]].mean()

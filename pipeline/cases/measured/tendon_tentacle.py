@@ -296,7 +296,9 @@ def _of_means(record: FoundRecord) -> Floats:
     columns = [f"marker_{k}_{axis}_m" for k in range(1, MARKERS + 1) for axis in "xyz"]
     rows = record.columns(columns).to_numpy(np.float64)
     if len(rows) > 1:
-        raise InputError(f"{record.path} has {len(rows)} rows of {record.name}")
+        raise InputError(
+            f"{record.path} has {len(rows)} rows of {record.name}: keep one row a level"
+        )
     return rows.reshape(-1, 3)
 
 

@@ -19,7 +19,7 @@ def write(folder: Path, **files: str) -> Path:
     for name, text in files.items():
         path = folder / name.replace("__", "/")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.with_suffix(".csv").write_text(text)
+        path.with_suffix(".csv").write_text(text, encoding="latin-1")
     return folder
 
 
@@ -45,13 +45,42 @@ def test_rows_of_one_file_are_told_apart_by_columns(tmp_path: Path) -> None:
 def test_a_table_of_records_names_any_file(tmp_path: Path) -> None:
     write(tmp_path, one="t,x\n0,1\n", plus_5g_a="t,x\n0,1\n")
     (tmp_path / "records.csv").write_text(
-        "file,mass_g\none.csv,7.5\nplus_5g_a.csv,6\nlost.csv,1\n"
+        "file,mass_g\none.csv,7.5\nplus_5g_a.csv,5.4\nlost.csv,1\n"
     )
     found, odd = find_records(tmp_path, [BEAM])
-    assert {r.name: r.number("mass_g") for r in found} == {"one": 7.5, "plus_5g_a": 6.0}
+    assert {r.name: r.number("mass_g") for r in found} == {"one": 7.5, "plus_5g_a": 5.4}
     assert odd == {
         "lost": f"{tmp_path / 'records.csv'} names lost.csv, which is not there"
     }
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "listed", "words"),
+    [
+        (BEAM, "plus_5g_a", "mass_g\nplus_5g_a.csv,6", "mass_g is 5 by its name or"),
+        (
+            RecordSource(r"(?P<level>m1_u\d+)\.csv"),
+            "m1_u30",
+            "level\nm1_u30.csv,m1_u60",
+            "level is m1_u30 by its name or columns, m1_u60 in records.csv: mend the",
+        ),
+        (
+            RecordSource("means.csv", ("scan",)),
+            "means",
+            "scan\nmeans.csv,SPH102",
+            "scan is SPH101 by its name or columns, SPH102 in records.csv",
+        ),
+    ],
+)
+def test_a_list_that_contradicts_a_record_breaks_it(
+    tmp_path: Path, source: RecordSource, name: str, listed: str, words: str
+) -> None:
+    """By one rule for all forms: the list won, and a mass of 5 g was judged as 6 g."""
+    write(tmp_path, **{name: "scan,x\nSPH101,1\n"})
+    (tmp_path / "records.csv").write_text(f"file,{listed}\n")
+    (found,), _ = find_records(tmp_path, [source])
+    assert found.name == name
+    assert words in found.broken
 
 
 def test_only_columns_that_are_asked_for_are_read(tmp_path: Path) -> None:
@@ -110,7 +139,8 @@ def test_a_column_that_is_missing_is_said_by_name_or_table(tmp_path: Path) -> No
     ("text", "words"),
     [
         ("x_mm\n0.5\n", "has no column specimen"),
-        ("", "cannot be read"),
+        ("", "is empty: give a header and its rows"),
+        ("design,specimen\nA,1\xe9\n", "no text in UTF-8"),
         ("design,specimen,x_mm\n", "has no row"),
         ("design;specimen;x_mm\nA;1;0,5\n", "semicolons separate its columns"),
         ("design\tspecimen\tx_mm\nA\t1\t0.5\n", "tabs separate its columns"),

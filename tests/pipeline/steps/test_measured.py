@@ -115,7 +115,7 @@ def test_a_missing_axis_and_an_empty_file_are_named(tmp_path: Path) -> None:
     path = folder / "centres_from_segmented.csv"
     for text, name, words in (
         ("scan,x_m,z_m\nSPH101,1,1\n", "SPH101", "has no column y_m"),
-        ("", "centres_from_segmented", "cannot be read"),
+        ("", "centres_from_segmented", "is empty: give"),
     ):
         path.write_text(text)
         compare(spheres(), folder, None, tmp_path / "out", tmp_path)
