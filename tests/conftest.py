@@ -15,8 +15,17 @@ def rng() -> np.random.Generator:
 
 
 def pytest_configure() -> None:
-    """Take Ctrl-C, and let what tests start take it, in a shell's background too."""
+    """Take Ctrl-C and SIGHUP, and let what tests start take them, under nohup too.
+
+    A process inherits what is ignored: one that outlives its SIGHUP is waited for.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, _hung_up)
+
+
+def _hung_up(*_: object) -> None:
+    """Goes on, as nohup asked for; what tests start has SIGHUP's own meaning."""
 
 
 def pytest_collection_modifyitems(
