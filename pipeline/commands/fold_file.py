@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from pipeline.results.origami_run import read_origami
-from pipeline.store.files import read_json, write_json
+from pipeline.store.files import write_json
 from pipeline.store.named_runs import RUN_HELP, simulated_run
+from pipeline.store.runs import run_record
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import InputError, command
 from sim.origami.pattern.fold_format import CREATOR, folded_document
@@ -37,7 +38,7 @@ def _outcome(run: Path) -> dict[str, object]:
     if not path.is_file():
         return {}
     creases = pd.read_csv(path, keep_default_na=False).to_dict("records")
-    said = read_json(run / "run.json") if (run / "run.json").is_file() else {}
+    said = run_record(run) if (run / "run.json").is_file() else {}
     result = dict(said.get("result") or {})
     names = ("fold", "fold_why", "wrong_way")
     told = {f"{CREATOR}:{name}": result[name] for name in names if name in result}

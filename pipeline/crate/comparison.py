@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.crate.reading import RUNS, TABLE, opened, read_record, read_whole
-from pipeline.store.files import read_json
 from pipeline.store.leaves import flat
-from pipeline.store.runs import finished
+from pipeline.store.runs import finished, run_record
 from pipeline.terminal.errors import InputError
 
 CLOSE = 1e-6  # relative; another machine adds up in another order
@@ -83,7 +82,7 @@ def _pairs(
     archive: Path, file: zipfile.ZipFile, record: Mapping[str, Any], here: Path
 ) -> Iterator[Pair]:
     """Each number of the archive's run beside the one of the run here."""
-    now = dict(flat(read_json(here / "run.json").get("result") or {}))
+    now = dict(flat(run_record(here).get("result") or {}))
     for name, value in flat(record.get("result") or {}):
         yield name, value, now.get(name)
     folder = f"{RUNS}{record['key']}/"

@@ -24,10 +24,9 @@ from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
 from pipeline.crate.bench import add_benches
 from pipeline.crate.contents import Contents
 from pipeline.store.digests import DIGESTS
-from pipeline.store.files import read_json
 from pipeline.store.keys import file_digest
 from pipeline.store.plan_file import needed_keys
-from pipeline.store.runs import Job
+from pipeline.store.runs import Job, run_record
 from sim.syntax import SOURCE_ROOT
 
 PROFILES = {
@@ -65,9 +64,7 @@ def crate_of(held: Contents, results: Path) -> ROCrate:
     """The crate, ready to be written."""
     crate = ROCrate(version="1.1", gen_preview=True)
     _describe(crate, held)
-    records = {
-        j.key: read_json(results / "runs" / j.key / "run.json") for j in held.jobs
-    }
+    records = {j.key: run_record(results / "runs" / j.key) for j in held.jobs}
     workflow = _workflow(crate, held, records)
     for job in held.jobs:
         _folder(crate, job, results)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.figures.as_built import AsBuilt, as_built
 from pipeline.results.shown import DrawnFigure, Row, key_of_run
-from pipeline.store.files import read_json
+from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 
 CAPTION = """
@@ -43,7 +43,7 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
         covariance = arrays["covariance_mm2"]
     key, play = key_of_run(here), float("nan")
     if key:
-        play = float(read_json(here / "run.json")["result"]["true_play_mm"])
+        play = float(run_record(here)["result"]["true_play_mm"])
     shown = AsBuilt(
         rows[0].label,
         key,

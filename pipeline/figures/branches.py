@@ -9,6 +9,7 @@ import pandas as pd
 from analysis.figures.branches import Branching, branches_of_runs
 from pipeline.results.shown import DrawnFigure, Row, key_of_run
 from pipeline.store.files import read_json
+from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 
 CAPTION = r"""
@@ -45,7 +46,7 @@ def _read(label: str, directory: Path) -> Branching:
             raise InputError(f"{directory} has no branches: run a case of branches")
         r, directions = arrays["r"], arrays["directions"]
     steps = pd.read_csv(directory / "steps.csv")
-    result = read_json(directory / "run.json")["result"]
+    result = run_record(directory)["result"]
     return Branching(
         label.removesuffix("_branches").replace("_", " "),
         key_of_run(directory),

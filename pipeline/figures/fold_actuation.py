@@ -14,7 +14,7 @@ from analysis.figures.fold_actuation import (
     driven_folds,
 )
 from pipeline.results.shown import DrawnFigure, Row, key_of_run
-from pipeline.store.files import read_json
+from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
 
@@ -66,7 +66,7 @@ def _read(
         found = dict(arrays)
     if name not in found:
         raise InputError(f"{path} has no array {name}: give the runs in their order")
-    case = read_json(folder / "run.json")["config"]["case"]
+    case = run_record(folder)["config"]["case"]
     return case, found, pd.read_csv(folder / "steps.csv")
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.figures.fold_mechanics import Landscape, mechanics_of_folds
 from pipeline.results.shown import DrawnFigure, Row, key_of_run, table_with
-from pipeline.store.files import read_json
+from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 
 CAPTION = """
@@ -61,7 +61,7 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
 
 def _pattern(directory: Path) -> dict[str, Any]:
     """What the pattern of a run was made from."""
-    return dict(read_json(directory / "run.json")["config"]["case"]["of"]["pattern"])
+    return dict(run_record(directory)["config"]["case"]["of"]["pattern"])
 
 
 def _least(table: pd.DataFrame, axes: int) -> pd.DataFrame:

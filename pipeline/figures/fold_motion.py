@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.figures.fold_motion import RingingCrease, SlidingLeaf, moving_folds
 from pipeline.results.shown import DrawnFigure, Row, key_of_run
-from pipeline.store.files import read_json
+from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 
 CAPTION = """
@@ -62,7 +62,7 @@ def _steps(folder: Path) -> pd.DataFrame:
 
 
 def _leaf(folder: Path) -> SlidingLeaf:
-    table, moves = _steps(folder), read_json(folder / "run.json")["config"]["case"]
+    table, moves = _steps(folder), run_record(folder)["config"]["case"]
     moves = moves["motion"]
     way = table["watched"].to_numpy()
     return SlidingLeaf(
@@ -78,7 +78,7 @@ def _ringing(folder: Path) -> RingingCrease:
         fold = arrays["folds"][:, 0]
         rest, triangles = arrays["rest"], arrays["triangles"]
         of, lines = arrays["triangle_panel"], arrays["crease_lines"]
-    case = read_json(folder / "run.json")["config"]["case"]
+    case = run_record(folder)["config"]["case"]
     made, moves = case["of"]["material"], case["motion"]
     ends = rest[lines[0, :2].astype(int)]
     corners = rest[triangles[of == 1]]

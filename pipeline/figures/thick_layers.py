@@ -7,7 +7,7 @@ import numpy as np
 
 from analysis.figures.thick_layers import Clearance, thick_and_layered
 from pipeline.results.shown import DrawnFigure, Row, key_of_run, table_with
-from pipeline.store.files import read_json
+from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats, Ints
 
@@ -53,7 +53,7 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
 
 def _stop(folder: Path) -> float:
     """Degrees at which edges of faces cut back from a hinge between them meet."""
-    case = read_json(folder / "run.json")["config"]["case"]
+    case = run_record(folder)["config"]["case"]
     half = 0.5 * case["thickness"]
     return float(180.0 - 2.0 * np.degrees(np.arctan2(half, case.get("cut", 0.0))))
 

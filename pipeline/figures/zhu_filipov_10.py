@@ -11,6 +11,7 @@ from analysis.figures.zhu_filipov_2019 import folding_sequences
 from pipeline.results.origami_run import read_row
 from pipeline.results.shown import DrawnFigure, Row, key_of_run
 from pipeline.store.files import read_json
+from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
 
@@ -58,7 +59,7 @@ def _said(ended: pd.DataFrame) -> dict[str, Any]:
 
 def _ended(row: Row) -> dict[str, str | int | float]:
     """Sequence, increments a stage, rules, verdict and draws of a finished run."""
-    run = read_json(row.simulated / "run.json")
+    run = run_record(row.simulated)
     case, result = run["config"]["case"], run["result"]
     if "verdict" not in result:
         raise InputError(
@@ -81,7 +82,7 @@ def _ended(row: Row) -> dict[str, str | int | float]:
 def _creases(row: Row) -> dict[str, Floats]:
     """The middle of each folding crease, named as in the paper."""
     pattern = read_json(row.simulated / "pattern.fold")
-    fold = read_json(row.simulated / "run.json")["config"]["case"]["phases"][0]
+    fold = run_record(row.simulated)["config"]["case"]["phases"][0]
     vertices = np.asarray(pattern["vertices_coords"], dtype=np.float64)
     ends = [pattern["edges_vertices"][crease] for crease in fold["creases"]]
     middles = [vertices[pair].mean(axis=0) for pair in ends]

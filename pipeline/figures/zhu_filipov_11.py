@@ -7,7 +7,7 @@ import numpy as np
 from analysis.figures.zhu_filipov_2019 import SetUp, interlocking_sheets
 from pipeline.results.origami_run import read_two
 from pipeline.results.shown import DrawnFigure, Row
-from pipeline.store.files import read_json
+from pipeline.store.runs import run_record
 
 CAPTION = """
 **Interlocking sheets are pulled apart, with and without contact**, after Fig. 11 of
@@ -32,7 +32,7 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
 
 def _set_up(row: Row) -> SetUp:
     """What holds and what pulls, as the last phase of a run says."""
-    case = read_json(row.simulated / "run.json")["config"]["case"]
+    case = run_record(row.simulated)["config"]["case"]
     last = case["phases"][-1]
     held = last.get("supports") or case["supports"]
     nodes = ([one[0] for one in rows] for rows in (held, last.get("elastic", ())))

@@ -16,7 +16,7 @@ from pipeline.cases.origami import OrigamiCase
 from pipeline.results.origami_run import read_row
 from pipeline.results.shown import DrawnFigure, Row
 from pipeline.store.case_job import sound_case
-from pipeline.store.files import read_json
+from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 from sim.origami.loading.phases import Load
 
@@ -108,7 +108,7 @@ def _check(**found: Mapping[float, object]) -> None:
 
 def _case(row: Row) -> OrigamiCase:
     """The case that a finished run was made from."""
-    case = sound_case(read_json(row.simulated / "run.json")["config"])
+    case = sound_case(run_record(row.simulated)["config"])
     if not isinstance(case, OrigamiCase):
         raise InputError(f"{row.simulated} is not the run of an origami case")
     return case

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.store.digests import edits
-from pipeline.store.files import read_json
 from pipeline.store.own_runs import own_runs
 from pipeline.store.plan_file import needed_keys
 from pipeline.store.runs import RESULTS, Job, finished, run_record
@@ -104,7 +103,7 @@ def _recorded(directory: Path | None) -> dict[str, Any]:
     reason = ""
     if directory is not None and (directory / "run.json").is_file():
         try:
-            record = dict(read_json(directory / "run.json"))
+            record = dict(run_record(directory))
         except (InputError, TypeError, ValueError) as error:
             reason = str(error)
     return {

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.captions.template import filled, listed
 from analysis.validation.uncertainty import STOP
 from pipeline.results.shown import Row
-from pipeline.store.files import read_json
+from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 
 OF_STUDY = "="  # in the label of a row that a study gives: what varies, and its value
@@ -90,8 +90,7 @@ def numerical_u(budget: Sequence[Mapping[Any, Any]]) -> dict[str, float]:
 
 
 def _record(directory: Path) -> dict[str, Any]:
-    path = directory / "run.json"
-    return dict(read_json(path)) if path.is_file() else {}
+    return run_record(directory) if (directory / "run.json").is_file() else {}
 
 
 def _synthetic(record: Mapping[str, Any], compared: Mapping[str, Any]) -> bool:
@@ -106,8 +105,8 @@ def _seed(ingest: Path | None) -> int | None:
     if ingest is None:
         return None
     scan = _record(ingest).get("needs", {}).get("scan")
-    path = ingest.resolve().parent / str(scan) / "run.json"
-    return int(read_json(path)["config"]["seed"]) if path.is_file() else None
+    made = _record(ingest.resolve().parent / str(scan))
+    return int(made["config"]["seed"]) if made else None
 
 
 def _nature(told: Sequence[Mapping[str, Any]]) -> str:

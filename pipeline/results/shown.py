@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pipeline.store.files import read_json
+from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 
 
@@ -67,4 +67,4 @@ def key_of_run(directory: Path | None) -> str:
     """The key of the run in `directory`; "" where it was made by hand."""
     if directory is None or not (directory / "run.json").is_file():
         return ""
-    return str(read_json(directory / "run.json").get("key", ""))
+    return str(run_record(directory).get("key", ""))

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.store.files import read_json
+from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats, Ints
 
@@ -37,8 +38,7 @@ class SimulatedRun:
 
 def read_simulated(directory: Path) -> SimulatedRun:
     """Read the run directory of a mechanism and check it."""
-    record_path = directory / "run.json"
-    record = read_json(record_path) if record_path.is_file() else {}
+    record = run_record(directory) if (directory / "run.json").is_file() else {}
     if record.get("status", "finished") != "finished":
         raise InputError(
             f"{directory}: the run {record.get('status')}: compare a finished one"

@@ -21,9 +21,9 @@ from analysis.validation.series import (
 )
 from pipeline.formats.series_file import read_series
 from pipeline.results.saved_figure import save
-from pipeline.store.files import read_json, write_text
+from pipeline.store.files import write_text
 from pipeline.store.provenance.sidecar import Origin
-from pipeline.store.runs import Job, Needs, Numbers
+from pipeline.store.runs import Job, Needs, Numbers, run_record
 from pipeline.terminal.errors import InputError
 from pipeline.terminal.names import close_to
 
@@ -67,8 +67,8 @@ def run_step(
     refined : a run with half the steps in space and time, which tells u_num
     """
     series, table = read_series(measured), _steps(simulated)
-    record = simulated / "run.json"
-    key = str(read_json(record).get("key", "")) if record.is_file() else ""
+    known = (simulated / "run.json").is_file()
+    key = str(run_record(simulated).get("key", "")) if known else ""
     along = config.along
     try:
         errors = compare_series(series, table, along)

@@ -23,9 +23,9 @@ from typing import Any
 from pipeline.store.code_parts import keep_code
 from pipeline.store.digests import DIGESTS, write_digests
 from pipeline.store.durable import sync
-from pipeline.store.files import read_json, write_json
+from pipeline.store.files import write_json
 from pipeline.store.leases import HEARTBEAT_SECONDS, others_at, process_start
-from pipeline.store.runs import RESULTS, Job, Numbers, finished
+from pipeline.store.runs import RESULTS, Job, Numbers, finished, run_record
 from pipeline.terminal.errors import (
     InputError,
     PrunedError,
@@ -197,7 +197,7 @@ def run_once(job: Job, body: Body, results: Path = RESULTS) -> Path:
     except BaseException as error:
         if is_refusal(error, job) or not (directory / DIGESTS).is_file():
             raise  # what was interrupted twice is closed by the next command's sweep
-        if read_json(directory / "run.json")["status"] == "finished":
+        if run_record(directory)["status"] == "finished":
             publish(
                 directory, results / "runs" / job.key
             )  # interrupted at its very end

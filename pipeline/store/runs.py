@@ -12,13 +12,18 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pipeline.store.files import read_json
 from pipeline.store.keys import key_of
 from pipeline.terminal.errors import InputError, is_failing_disk
 
 RESULTS = Path("results")
+PARTS = ("config", "result", "needs", "tags")
+REMEDY = (
+    "a damaged folder of results can be removed, its run is made again when it is "
+    "asked for"
+)
 
 Numbers = dict[str, Any]
 Needs = Mapping[str, Any]  # directories of the runs that a job reads, by role
@@ -61,15 +66,33 @@ def finished(key: str, results: Path = RESULTS) -> Path | None:
     return directory if (directory / "run.json").is_file() else None
 
 
-def run_record(directory: Path) -> dict[str, Any]:
-    """run.json of a finished or failed run."""
-    record = read_json(directory / "run.json")
-    if not isinstance(record, dict) or "key" not in record:
+class RunRecord(dict[str, Any]):
+    """run.json of a run; an entry that is asked for and is not there is refused."""
+
+    def __init__(self, directory: Path, read: Mapping[str, Any]) -> None:
+        super().__init__(read)
+        self._directory = directory
+
+    def __missing__(self, entry: str) -> NoReturn:
+        raise InputError(f"{self._directory}/run.json has no {entry}: {REMEDY}")
+
+
+def run_record(directory: Path) -> RunRecord:
+    """run.json of a run; one that is damaged is refused with what to do."""
+    try:
+        read = read_json(directory / "run.json")
+    except InputError as error:
+        if isinstance(error.__cause__, OSError):
+            raise
+        raise InputError(f"{error}: {REMEDY}") from error
+    record: dict[str, Any] = read if isinstance(read, dict) else {}
+    wrong = [part for part in PARTS if not isinstance(record.get(part) or {}, dict)]
+    if not record or wrong:
         raise InputError(
-            f"{directory}/run.json is not the record of a run: a damaged folder of "
-            "results can be removed, its run is made again when it is asked for"
+            f"{directory}/run.json is not the record of a run, which holds, by name, "
+            f"{', '.join(PARTS)}: {REMEDY}"
         )
-    return record
+    return RunRecord(directory, record)
 
 
 def failed_attempts(key: str, results: Path = RESULTS) -> list[Path]:

@@ -186,7 +186,7 @@ def test_a_file_beside_a_record_that_is_none_is_refused(plan, content, capsys):
     (run / "run.json").write_text(content)
     (run / "beside.csv").write_text("a,b\n")
     assert main([str(run / "beside.csv")]) == 2
-    assert "is not the record of a run: a damaged" in capsys.readouterr().err
+    assert "made again when it is asked for" in capsys.readouterr().err
 
 
 def test_a_folder_without_results_is_refused(project, capsys):

@@ -1,0 +1,53 @@
+"""run.json, read by one function: a damaged one is refused with what to do."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pipeline.store.runs import run_record
+from pipeline.terminal.errors import InputError
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        '{"key": "a", "config": {',
+        "[]",
+        '"key"',
+        '{"key": "a", "config": [1]}',
+        '{"key": "a", "result": 3}',
+        '{"key": "a", "needs": "b"}',
+        '{"key": "a", "tags": ["x"]}',
+    ],
+)
+def test_a_damaged_record_is_one_line_with_what_to_do(
+    tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(InputError, match=r"run\.json .* can be removed, its run is"):
+        run_record(tmp_path)
+
+
+def test_an_entry_that_was_cut_out_is_named(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"key": "a"}')
+    record = run_record(tmp_path)
+    assert record["key"] == "a"
+    with pytest.raises(InputError, match=r"run\.json has no step: a damaged folder"):
+        record["step"]
+    assert record.get("step", "none") == "none"
+
+
+@pytest.mark.parametrize("part", ["config", "result", "needs", "tags"])
+def test_a_part_that_a_failed_run_lacks_is_no_damage(tmp_path: Path, part: str) -> None:
+    whole = {"key": "a", "config": {}, "result": {}, "needs": {}, "tags": {}}
+    for record in (whole | {part: None}, {k: v for k, v in whole.items() if k != part}):
+        (tmp_path / "run.json").write_text(json.dumps(record))
+        assert run_record(tmp_path) == record
+
+
+def test_a_record_that_may_not_be_read_is_not_called_damaged(tmp_path: Path) -> None:
+    (tmp_path / "run.json").mkdir()
+    with pytest.raises(InputError, match=r"cannot be read: Is a directory$"):
+        run_record(tmp_path)
