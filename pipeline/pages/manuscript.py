@@ -69,6 +69,14 @@ class Manuscript:
     cited: Mapping[str, Mapping[str, Any]]
 
 
+WITHIN = r"\ifdim\width>\linewidth\linewidth\else\width\fi"
+AS_DRAWN = r"""\newsavebox\drawn
+\newcommand\asdrawn[1]{\sbox\drawn{\includegraphics{#1}}%
+  \ifdim\wd\drawn>183.1mm\sbox\drawn{\resizebox{183mm}{!}{\usebox\drawn}}\fi
+  \ifdim\ht\drawn>210mm\sbox\drawn{\resizebox{!}{210mm}{\usebox\drawn}}\fi
+  \makebox[\linewidth]{\usebox\drawn}}"""  # wider than the text, at its own size
+
+
 def as_latex(of: Manuscript) -> str:
     """An article of LaTeX; \\input{numbers} has a macro for every number."""
     authors = r" \and ".join(map(latex_text, of.authors))
@@ -80,6 +88,7 @@ def as_latex(of: Manuscript) -> str:
         r"\usepackage[margin=25mm]{geometry}",
         r"\usepackage[hidelinks]{hyperref}",
         r"\setlength{\belowcaptionskip}{6pt}\renewcommand{\arraystretch}{1.15}",
+        AS_DRAWN,
         r"\input{numbers}",
         r"\sloppy",
         rf"\title{{{latex_text(of.title)}}}",
@@ -110,9 +119,7 @@ def _latex_block(block: Block) -> str:
         case Paragraph(text):
             return _latex(text)
         case PaperFigure(name, caption):
-            wide = r"\ifdim\width>\linewidth\linewidth\else\width\fi"
-            drawn = rf"\includegraphics{{figures/{name}.pdf}}"
-            shown = rf"\resizebox{{{wide}}}{{!}}{{{drawn}}}"
+            shown = rf"\asdrawn{{figures/{name}.pdf}}"
             label = rf"\caption{{{_latex(caption)}}}\label{{fig:{name}}}"
             return f"\\begin{{figure}}\n\\centering{shown}\n{label}\n\\end{{figure}}"
         case PaperTable(name, caption, heads, rows):
@@ -120,7 +127,7 @@ def _latex_block(block: Block) -> str:
             lines = [
                 r"\begin{table}\centering\small",
                 rf"\caption{{{_latex(caption)}}}\label{{tab:{name}}}",
-                rf"\resizebox{{\linewidth}}{{!}}{{\begin{{tabular}}{{{kinds}}}\hline",
+                rf"\resizebox{{{WITHIN}}}{{!}}{{\begin{{tabular}}{{{kinds}}}\hline",
                 " & ".join(map(_latex, heads)) + r" \\ \hline",
                 *(" & ".join(map(_latex, row)) + r" \\" for row in rows),
                 r"\hline\end{tabular}}",

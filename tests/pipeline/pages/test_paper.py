@@ -118,8 +118,9 @@ def test_latex_is_balanced_and_refers_to_what_is_there(finished):
     assert "@misc{VV20," in bibtex(draft.cited)
     assert r"howpublished = {ASME V\&V 20-2009}" in bibtex(draft.cited)
     assert not re.search(r"\[(dJ23|fig:|tab:)", text)
-    wide = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}"
-    assert text.count(wide + r"{\includegraphics") == 2  # within the margins
+    within = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}"
+    assert text.count(within) == text.count(r"\begin{tabular}") > 0
+    assert text.count(r"\centering\asdrawn{figures/") == 2  # at their own size
 
 
 def test_markdown_and_html_refer_in_their_own_words(finished):
