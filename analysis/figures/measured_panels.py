@@ -26,6 +26,7 @@ SHORT, NARROW = 12, 14  # letters of a line beside a panel; above one of lines
 FITTED_COLOUR, PREDICTED_COLOUR = TARGET, SIMULATED
 MIDDLE = (0.025, 0.25, 0.75, 0.975)  # of errors: bars hold 95 % and 50 % of them
 SEEN = 1.4  # times the largest error, or the aim, that panels of errors reach
+FEW = 4  # marks beyond which only powers of ten are
 MARKS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 CHANCE: dict[str, Any] = {
     "fc": "none", "ec": FAINT, "hatch": "//////", "lw": 0.0, "alpha": 0.5,
@@ -326,7 +327,9 @@ def draw_lines(panel: Axes, of: Lines, look: Look, names: bool) -> str:
     panel.tick_params(axis="y", labelsize=size(6.0))
     panel.set_ylim(len(of.lines) - 0.4, -0.6)
     panel.set_xlabel(f"$E$ ({_unit(each.unit)})")
-    what = "\n".join(wrap(_words(each.quantity), NARROW))
+    every = [_words(name) for name in each.prediction["quantity"].unique()]
+    of_all = f": {every[0]} to {every[-1]}" if len(every) > 1 else ""
+    what = "\n".join(wrap(_words(each.quantity) + of_all, NARROW))
     return f"{what}\nnot yet measured" if each.measured.empty else what
 
 
@@ -381,6 +384,8 @@ def draw_held(panel: Axes, of: Held, look: Look) -> str:
         right = 1.5 * max(chance.max(), ratio.max(), 1.0)
         panel.set_xlim(left, right)
         marks = [mark for mark in MARKS if left < mark < right]
+        if len(marks) > FEW:
+            marks = [mark for mark in marks if np.log10(mark) % 1.0 == 0.0]
         panel.set_xticks(marks, [f"{mark:g}" for mark in marks])
         panel.set_xticks([], minor=True)
     panel.axvline(1.0, **AIM)
@@ -389,6 +394,7 @@ def draw_held(panel: Axes, of: Held, look: Look) -> str:
     aside = panel.get_yaxis_transform()
     for line, text in enumerate(said):
         look_of: dict[str, Any] = {"va": "center", "fontsize": size(6.0)}
+        look_of["weight"] = "bold" if text.startswith("missed") else "normal"
         panel.text(1.02, line, text, transform=aside, **look_of)
     panel.set_xlabel("rms $E$ over its aim (-)")
     return "What held: aim, share inside 95 %,\nverdict of validation"

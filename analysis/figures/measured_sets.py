@@ -178,6 +178,11 @@ class ShownSet:
         return list(dict.fromkeys(every))
 
     @property
+    def ended(self) -> int:
+        """How many panels, the last, say how everything ended."""
+        return len(_held(self))
+
+    @property
     def own_names(self) -> dict[str, str]:
         """Of them, without the words that all of them have."""
         return short_names(self.records)

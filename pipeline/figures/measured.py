@@ -27,8 +27,9 @@ fitted %} and fitted (grey){% endif %}, bands and bars of these colours: 95 %
 interval; hatched: $\pm {{ '%g' | format(k) }}\,u_\mathrm{val}${% if left %}; errors in
 blue of what was fitted: left out, as the other records predict it{% endif %}{% if along
 %}; below, error $E$ = predicted minus measured{% endif %}; dashed: aim of its rms{% if
-valued %}; numbers right of a panel: what was predicted{% endif %}. Last
-panel: rms of $E$ over its aim. {{ roles }}.{% for one in unfitted %} {{ one }}{%
+valued %}; numbers right of a panel: what was predicted{% endif %}. {%
+if ended %}{{ letters[-ended:] | spanned }}: rms of $E$ over its aim. {%
+endif %}{{ roles }}.{% for one in unfitted %} {{ one }}{%
 endfor %} {{ records }} records, {{ held }} of them used in no fit{% if awaited %};
 not yet measured: {{ awaited | listed }}{% endif %}; models tried: {{ tried }}. {%
 if missed %}Aims missed by rms $E$: {{ missed | listed }}{% else %}rms $E$ meets every
@@ -78,6 +79,7 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
         "roles": roles(shown),
         "valued": any(one.lone and not one.several for one in shown.families),
         "along": shown.along,
+        "ended": shown.ended,
         "unfitted": [_worst(one) for one in shown.unfitted],
     }
     return DrawnFigure(measured_set(shown), tables, keys, said=words)

@@ -113,6 +113,7 @@ def test_what_held_and_what_did_not_is_told_in_one_panel() -> None:
     held = measured_set(replace(of, families=[first, *of.families[1:]])).axes[-1]
     told = ["missed, 97 %, differs", "met, 50 %, agrees"]
     assert [text.get_text() for text in held.texts][:2] == told
+    assert [text.get_weight() for text in held.texts][:2] == ["bold", "normal"]
     points = [line for line in held.get_lines() if line.get_marker() == "D"]
     assert [float(line.get_xdata()[0]) for line in points] == [2.0, 0.1]  # type: ignore[index, arg-type]
 
