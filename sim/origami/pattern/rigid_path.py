@@ -21,10 +21,11 @@ from sim.origami.pattern.pattern import CreasePattern
 from sim.origami.pattern.rigid import vertex_fans
 
 CLOSED = 1e-8  # rotation that is left around a vertex, rad
-OPEN = 1e-4  # above it a vertex counts as one that rigid panels do not close around
+DRAWN = 0.01  # rad by which sectors may be off: as much times fold^2 stays open
+SLOW = 0.5  # of the rotation left, after which a step brings a drawing no nearer
 MOST_STEPS = 40  # of Newton's method
 LONGEST = 0.3  # step of a fold, rad
-DAMPING = 1e-10  # of J J^T, whose rows depend on each other in many patterns
+LEAST = 1e-10  # damping of J J^T
 PARTS = 20  # of the way from the flat sheet
 RELAXATIONS = 3  # steps along the motions of rigid panels in each part
 STUCK = 0.01  # share of its fold below which a crease has not left the flat sheet
@@ -133,24 +134,39 @@ class RigidSheet:
         """The closest folds that close around all vertices, none on its wrong side."""
         low, high = self._sides
         folds = np.clip(folds, low, high)
+        near, last = None, np.inf
         for _ in range(MOST_STEPS):
             left, J = self.closure(folds)
-            if np.abs(left).max(initial=0.0) < CLOSED:
+            most = float(np.abs(left).max(initial=0.0))
+            if near is not None and most > SLOW * last:
+                return RigidFolds(near, ())
+            if most < CLOSED:
                 return RigidFolds(folds, ())
+            near, last = (None if self._open(left, folds) else folds), most
             step = self._shortest(J, left.ravel(), folds)
             step *= min(1.0, LONGEST / max(float(np.abs(step).max()), 1e-300))
             folds = np.clip(folds + step, low, high)
-        sizes = np.abs(self.closure(folds)[0]).max(axis=1)
-        still = np.flatnonzero(sizes > OPEN)
-        worst = still[np.argsort(-sizes[still])]
-        return RigidFolds(folds, tuple(self.vertices[i] for i in worst))
+        return RigidFolds(folds, self._open(self.closure(folds)[0], folds))
+
+    def _open(self, left: Floats, folds: Floats) -> tuple[int, ...]:
+        """Vertices that stay open by more than what a drawing is off, worst first.
+
+        Sectors that are off by an angle leave that angle times the folds squared.
+        """
+        sizes = np.abs(left).max(axis=1)
+        bent = np.zeros(len(sizes))
+        for fans in self._fans:
+            bent[fans.row] = np.abs(folds[fans.crease]).max(axis=1)
+        sizes[sizes <= np.maximum(DRAWN * np.minimum(bent, 1.0) ** 2, CLOSED)] = 0.0
+        worst = np.argsort(-sizes)[: np.count_nonzero(sizes)]
+        return tuple(self.vertices[i] for i in worst)
 
     def _shortest(self, J: csc_array, left: Floats, folds: Floats) -> Floats:
         """Solve J d = -left; creases that would leave their side stay as they are."""
         low, high = self._sides
         soft = 1.0 / self.stiffness
         for _ in range(len(folds)):
-            d = soft * (J.T @ _solved(J, soft, -left))
+            d = soft * (J.T @ _solved(J, soft, -left, folds))
             leaving = _leaving(folds, d, low, high) & (soft > 0)
             if not leaving.any():
                 return np.asarray(d)
@@ -165,7 +181,7 @@ class RigidSheet:
         d = aim - folds
         soft = np.where(_leaving(folds, d, low, high), 0.0, soft)
         d = np.where(soft > 0, d, 0.0)
-        along = d - soft * (J.T @ _solved(J, soft, J @ d))
+        along = d - soft * (J.T @ _solved(J, soft, J @ d, folds))
         return self.closed(folds + along)
 
     def path(self, parts: int = PARTS) -> list[RigidFolds]:
@@ -219,12 +235,16 @@ def _leaving(folds: Floats, step: Floats, low: Floats, high: Floats) -> Bools:
     return np.asarray(((folds <= low) & (step < 0)) | ((folds >= high) & (step > 0)))
 
 
-def _solved(J: csc_array, soft: Floats, right: Floats) -> Floats:
-    """Solve (J S J^T) y = right, S the inverse stiffness, a little damped."""
+def _solved(J: csc_array, soft: Floats, right: Floats, folds: Floats) -> Floats:
+    """Solve (J S J^T) y = right, S the inverse stiffness.
+
+    Damped, since rows of J depend on each other in many patterns, in drawings nearly.
+    """
     if not J.shape[0]:
         return np.zeros(0)
     square = csc_array(J @ diags_array(soft) @ J.T)
-    damped = square + DAMPING * float(soft.max()) * diags_array(np.ones(J.shape[0]))
+    damping = (DRAWN * min(float(np.abs(folds).max()), 1.0)) ** 2 + LEAST
+    damped = square + damping * float(soft.max()) * diags_array(np.ones(J.shape[0]))
     return np.asarray(splu(csc_array(damped)).solve(right))
 
 

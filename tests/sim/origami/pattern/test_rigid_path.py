@@ -8,7 +8,15 @@ from sim.origami.pattern.pattern import CreasePattern
 from sim.origami.pattern.rigid import closure_errors
 from sim.origami.pattern.rigid_path import RigidSheet, _creased
 from sim.origami.pattern.tessellations import waterbomb, yoshimura
-from tests.sim.origami.known_folds import M, V, sheet_of, square_twist, star
+from tests.sim.origami.known_folds import (
+    SIDE,
+    M,
+    V,
+    flipped,
+    sheet_of,
+    square_twist,
+    star,
+)
 
 
 def rigid(pattern: CreasePattern, fraction: float = 1.0) -> RigidSheet:
@@ -51,6 +59,20 @@ def test_folds_on_the_way_close_on_the_sides_assigned(pattern: CreasePattern) ->
         there = CreasePattern(pattern.vertices, pattern.panels, folds)
         assert max(closure_errors(there).values()) < 1e-7
     assert state.folds == pytest.approx(sheet.aim, abs=1e-3)
+
+
+@pytest.mark.parametrize("off", [1e-5, 1e-4, 1e-3])  # of a panel
+def test_a_drawing_folds_as_what_it_draws(off: float) -> None:
+    exact = sheet_of(4, 4)
+    for seed in range(3):
+        moved = np.array(exact.vertices)
+        draw = np.random.default_rng(seed)
+        moved[:, :2] += off * SIDE * draw.standard_normal((len(moved), 2))
+        drawn = CreasePattern(moved, exact.panels, exact.assignment)
+        there, folds = (rigid(p, 0.6).path()[-1] for p in (drawn, exact))
+        assert not there.open_vertices
+        assert there.folds == pytest.approx(folds.folds, abs=20 * off)
+        assert rigid(flipped(drawn, 5), 0.6).left_to().open_vertices
 
 
 def test_slopes_of_the_closure_are_those_of_differences() -> None:
