@@ -14,7 +14,7 @@ from pipeline.terminal.errors import InputError
 from sim.limits import refuse_unless_positive
 from sim.origami.folding.folding import OrigamiStep, run
 from sim.origami.folding.imperfections import Imperfections
-from sim.origami.folding.leaving import FLAT
+from sim.origami.folding.leaving import FLAT, asked_folds, crease_stiffness
 from sim.origami.folding.outcome import crease_lines, reached_folds
 from sim.origami.folding.problem import FoldingProblem
 from sim.origami.folding.reactions import support_forces, unsupported
@@ -26,7 +26,7 @@ from sim.origami.mechanics.modes import Probe, eigenmodes, stiffness_along
 from sim.origami.model.compliant import compliant_mesh
 from sim.origami.model.concentrated import concentrated_mesh
 from sim.origami.model.conduction import HeatTransfer, heat_model
-from sim.origami.model.contact import Contact
+from sim.origami.model.contact import Contact, panel_length
 from sim.origami.model.material import SheetMaterial
 from sim.origami.model.mesh import BarHingeMesh
 from sim.origami.pattern.fold_format import pattern_document
@@ -36,6 +36,7 @@ from sim.origami.pattern.tessellations import subdivided
 
 HELD = "largest panel"
 FOLD_TOLERANCE = 5.0  # degrees
+FEWEST = 100.0  # tolerances that a crease pulls by: it folds to a hundredth
 
 
 @dataclass(frozen=True)
@@ -124,8 +125,29 @@ class OrigamiCase:
         for phase in self.phases:
             check_phase(self.sheet, phase)
         self._refuse_nothing_to_fold()
+        self._refuse_sizes()
         for probe in self.probes:
             probe.check(len(self.mesh.rest))
+
+    def _refuse_sizes(self) -> None:
+        """Refuse panels thicker than long, and folds that a tolerance would hide."""
+        thick, panel = self.material.panel_thickness, panel_length(self.mesh)
+        if np.max(thick) >= panel:
+            raise ValueError(
+                f"panels are {np.max(thick):g} m thick and {panel:.3g} m long: give "
+                "material.panel_thickness in m, or pattern.scale in m per unit"
+            )
+        stiffness = crease_stiffness(self.mesh)
+        for i, phase in enumerate(self.phases):
+            if not isinstance(phase, Fold):
+                continue
+            moments = stiffness * np.nan_to_num(np.abs(asked_folds(self.mesh, phase)))
+            force = float(moments.max(initial=0.0)) / panel
+            if 0.0 < force < phase.tolerance * FEWEST:
+                raise ValueError(
+                    f"phases[{i}].tolerance is {phase.tolerance:g} N, and creases pull "
+                    f"by {force:.2g} N at most: give {force / FEWEST**2:.0e} or less"
+                )
 
     def _refuse_nothing_to_fold(self) -> None:
         """Refuse a flat sheet that is only folded, by an assignment of nothing."""

@@ -5,9 +5,10 @@ A CP file (ORIPA, Oriedita, Box Pleating Studio) has a line each: kind x1 y1 x2 
 
 An SVG file has colours as Origami Simulator reads them: mountains red, valleys blue,
 rim black, cuts green, lines that only divide a panel yellow, undriven creases magenta;
-greys and white are left out, other colours refused. The opacity of a mountain or valley
-is its fold over 180 degrees. Strokes and opacities stand in attributes, in a style, or
-in a <style> (`pipeline.formats.svg_styles`); a class without a stroke is refused.
+greys, white and what is hidden are left out, other colours refused. The opacity of a
+mountain or valley is its fold over 180 degrees. Strokes and opacities stand in
+attributes, in a style, or in a <style> (`pipeline.formats.svg_styles`); a class without
+a stroke is refused.
 Lines, polylines, polygons, rectangles and paths of straight pieces are read, in groups
 and copies (<use>) with transforms; y is turned upwards: the visible side stays up.
 """
@@ -35,7 +36,9 @@ NAMES = {
     "magenta": (255, 0, 255), "fuchsia": (255, 0, 255),
 }  # fmt: skip
 FARTHEST = 1e100  # of a coordinate: products of two of them are still numbers
-STYLED: tuple[str, ...] = ("stroke", "stroke-opacity", "opacity", "fill")
+STYLED: tuple[str, ...] = (
+    "stroke", "stroke-opacity", "opacity", "fill", "display", "visibility"
+)  # fmt: skip
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 LENGTH = re.compile(rf"({NUMBER.pattern})\s*(?:px|pt|mm|cm|in)?")
 ROUND = ("circle", "ellipse")
@@ -128,15 +131,16 @@ def _strokes(
 ) -> Iterator[Stroke]:
     """Lines of an element and of what is within."""
     kind = tag_of(element)
-    if kind in HIDDEN:
+    style = inherited | _style(element)
+    if kind in HIDDEN or style.get("display") == "none":
         return
     with np.errstate(over="ignore", invalid="ignore"):  # refused with its lines
         placed = placed @ _transform(element.get("transform", ""))
-    style = inherited | _style(element)
     stroke = style.get("stroke", "none").strip().lower()
-    if kind in ROUND:
+    shown = style.get("visibility", "visible") == "visible"
+    if kind in ROUND and shown:
         _refuse_round(kind, stroke)
-    letter = _letter(stroke) if kind in DRAWN else None
+    letter = _letter(stroke) if kind in DRAWN and shown else None
     if letter is not None:
         angle = _angle(letter, style)
         for points in _polylines(kind, element):
@@ -178,9 +182,9 @@ def _classes_without_stroke(
 ) -> Iterator[str]:
     """The class of each line that has one, and no stroke; what is filled is no line."""
     kind = tag_of(element)
-    if kind in HIDDEN:
-        return
     style = inherited | _style(element)
+    if kind in HIDDEN or style.get("display") == "none":
+        return
     style |= {"class": element.get("class", "")} if element.get("class") else {}
     filled = kind not in ("line", "polyline") and style.get("fill", "none") != "none"
     if kind in DRAWN and "class" in style and "stroke" not in style and not filled:
@@ -229,7 +233,9 @@ def _colour(text: str) -> tuple[int, int, int] | None:
         except ValueError:
             return None
     if text.startswith("rgb("):
-        r, g, b = (int(float(n)) for n in [*NUMBER.findall(text), 0, 0, 0][:3])
+        unit = 2.55 if "%" in text else 1.0
+        given = [float(number) for number in [*NUMBER.findall(text), 0, 0, 0][:3]]
+        r, g, b = (int(unit * number + 1e-9) for number in given)
         return r, g, b
     return NAMES.get(text)
 

@@ -1,6 +1,7 @@
 """JSON and YAML files that users bring: what is wrong is told with the file's name."""
 
 import json
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
 from pipeline.config.hydra import hydra_errors
@@ -44,7 +45,9 @@ def read_entries(path: str, what: str, holds: str) -> Content:
 def read_text(path: str, what: str, form: str = "") -> str:
     """The text of a file that is to be `what`, in `form`."""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        content = Path(path).read_bytes()
+        wide = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+        return content.decode("utf-16" if wide else "utf-8-sig")
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}: give a {what}") from None
     except UnicodeDecodeError:

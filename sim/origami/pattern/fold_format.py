@@ -40,6 +40,7 @@ METRES = {
     "ft": 0.3048, "pt": 0.0254 / 72,
 }  # fmt: skip
 LARGEST = 0.1  # m, longest side of a pattern whose file names no unit
+FARTHEST = 1e5  # sizes of a sheet from (0, 0): places are known to 1e-11 of its size
 
 Pair = tuple[int, int]
 
@@ -81,6 +82,7 @@ def read_pattern(
     used = np.unique(np.concatenate(panels))  # a vertex of no face would hang free
     number = {v: i for i, v in enumerate(used.tolist())}
     origin = [origin[v] for v in number]
+    _check_near(vertices[origin])
     m = _metres(content, scale, vertices[origin])
     flat = CreasePattern(
         m * vertices[origin],
@@ -93,6 +95,16 @@ def read_pattern(
     tags = [first.setdefault(v, i) for i, v in enumerate(origin)]
     pattern = replace(flat, joined=joined, tags=tags if len(first) < len(tags) else ())
     return replace(pattern, assignment=_assignment(lines, origin, pattern, unassigned))
+
+
+def _check_near(vertices: Floats) -> None:
+    """Refuse a sheet so far from (0, 0) that its places are known too coarsely."""
+    size, far = float(np.ptp(vertices, axis=0).max()), float(np.abs(vertices).max())
+    if far > FARTHEST * size:
+        raise ValueError(
+            f"the sheet is {size:.3g} long and {far:.3g} from (0, 0), in units of the "
+            "file: move it there"
+        )
 
 
 def _check_one_sheet(faces: Sequence[Sequence[int]]) -> None:

@@ -72,6 +72,12 @@ def test_every_case_yields_the_flat_sheet_and_a_converged_increment(name: str) -
         ),
         ("box", "case.material.panel_modulus=-1", "panel_modulus must be positive"),
         ("box", "case.material.panel_thickness=0", "panel_thickness must be positive"),
+        ("miura", "case.material.panel_thickness=0.1", "panels are 0.1 m thick and"),
+        (
+            "miura",
+            "case.phases.0.tolerance=10",
+            r"phases\[0\].tolerance is 10 N, and cr",
+        ),
         ("miura", "case.phases.0.fraction=2", "fraction must lie between 0 and 1"),
         ("miura", "case.phases.0.fraction=-0.5", "to fold the other way, swap M and V"),
         ("miura", "++case.contact.thickness=-1", "^case.contact: thickness must be 0"),
