@@ -8,6 +8,7 @@ Mathematics is LaTeX; what HTML needs of it stands in `SYMBOLS`.
 import html
 import re
 from collections.abc import Callable, Iterator, Mapping
+from unicodedata import normalize
 
 # As the references of CITATION.cff call themselves.
 SOURCES = ("dJ23", "ZF19", "Hu20", "VV20")
@@ -22,22 +23,37 @@ SPECIAL = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
 } | {c: "\\" + c for c in "&%$#_{}"}
-TEXT = {"\N{DEGREE SIGN}": r"\textdegree{}", "\N{MICRO SIGN}": r"\textmu{}"}
 SYMBOLS = {
     "alpha": "α", "beta": "β", "chi": "χ", "gamma": "γ", "Gamma": "Γ", "delta": "δ",
-    "kappa": "κ", "mu": "µ", "pi": "π", "Pi": "Π", "sigma": "σ", "tau": "τ",
-    "theta": "θ", "times": "×", "pm": "±", "le": "≤", "ge": "≥", "approx": "≈",
-    "tan": "tan", "circ": "°", "cdot": "·",
+    "Delta": "Δ", "epsilon": "ε", "eta": "η", "kappa": "κ", "lambda": "λ", "mu": "µ",
+    "nu": "ν", "xi": "ξ", "pi": "π", "Pi": "Π", "rho": "ρ", "sigma": "σ", "Sigma": "Σ",
+    "tau": "τ", "phi": "φ", "Phi": "Φ", "psi": "ψ", "Psi": "Ψ", "omega": "ω",
+    "Omega": "Ω", "theta": "θ", "times": "×", "pm": "±", "le": "≤", "ge": "≥",
+    "approx": "≈", "infty": "∞", "to": "→", "tan": "tan", "circ": "°", "cdot": "·",
 }  # fmt: skip
+TEXT = {symbol: rf"\ensuremath{{\{name}}}" for name, symbol in SYMBOLS.items()} | {
+    "°": r"\textdegree{}",
+    "µ": r"\textmu{}",
+    "\N{GREEK SMALL LETTER MU}": r"\textmu{}",
+    "\N{MINUS SIGN}": r"\ensuremath{-}",
+}
 STYLES = {"mathcal": "i", "mathrm": "", "bar": "i"}
 ATOM = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
+
+MARKED = re.compile(r"[\\`*_$~^@#<|]")  # what Markdown does not print as it is
 
 Forms = Mapping[str, Callable[[str], str]]
 
 
 def latex_text(text: str) -> str:
     """Text that LaTeX prints as it is."""
-    return "".join(SPECIAL.get(c) or TEXT.get(c, c) for c in text)
+    composed = normalize("NFC", text)
+    return "".join(SPECIAL.get(c) or TEXT.get(c, c) for c in composed)
+
+
+def markdown_text(text: str) -> str:
+    """Text that pandoc and Quarto print as it is, in a cell of a table as well."""
+    return MARKED.sub(r"\\\g<0>", text)
 
 
 def latex_name(text: str) -> str:
@@ -56,6 +72,14 @@ LATEX: Forms = {
     "mathematics": "${}$".format,
     "cited": r"\cite{{{}}}".format,
     "text": latex_text,
+}
+
+MARKDOWN: Forms = {
+    "bold": lambda text: f"**{markdown_text(text)}**",
+    "name": "`{}`".format,
+    "mathematics": "${}$".format,
+    "cited": "[@{}]".format,
+    "text": markdown_text,
 }
 
 

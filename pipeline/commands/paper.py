@@ -6,6 +6,7 @@ and references.bib. Where latexmk or pdflatex is installed, it is compiled too. 
 first makes the comparisons and the figures of the draft that are not finished.
 """
 
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -85,7 +86,11 @@ def compiled(name: str, out: Path) -> int:
             words, cwd=out, capture_output=True, timeout=MOST_SECONDS, check=False
         )
         if done.returncode:
-            print(f"error: {words[0]} failed: {out / name}.log says why")
+            log = out / f"{name}.log"
+            said = log.read_text("utf-8", "replace") if log.is_file() else ""
+            why = re.search(r"^! ?(.+)", said, re.MULTILINE)
+            told = f"{why[1]}: " if why else ""
+            print(f"error: {words[0]} failed: {told}{log} says more")
             return FAILED
     said = f"{out / name}.pdf" if made else "not made: this machine has no LaTeX"
     print(f"pdf      {said}")

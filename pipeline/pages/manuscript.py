@@ -8,9 +8,18 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from json import dumps
 from typing import Any
 
-from analysis.captions.markup import LATEX, SOURCES, as_html, latex_text, written
+from analysis.captions.markup import (
+    LATEX,
+    MARKDOWN,
+    SOURCES,
+    as_html,
+    latex_text,
+    markdown_text,
+    written,
+)
 from pipeline.pages.bibliography import as_words
 
 REFERENCE = re.compile(r"\[(fig|tab):([\w\\-]+)\]")
@@ -137,24 +146,32 @@ def _latex_block(block: Block) -> str:
 
 
 def as_markdown(of: Manuscript) -> str:
-    """Markdown with the head that Quarto and pandoc read."""
-    authors = "\n".join(f'  - "{name}"' for name in of.authors)
-    head = (
-        f'---\ntitle: "{of.title}"\nauthor:\n{authors}\n'
-        f"abstract: |\n  {_markdown(of.abstract)}\nbibliography: references.bib\n---"
-    )
-    return "\n\n".join([head, *map(_markdown_block, of.blocks), "# References"]) + "\n"
+    """Markdown as Quarto and pandoc read it; its head is YAML, of lines of JSON."""
+    head = {
+        "title": markdown_text(of.title),
+        "author": [markdown_text(name) for name in of.authors],
+        "abstract": _markdown(of.abstract),
+        "bibliography": "references.bib",
+    }
+    lines = [
+        f"{key}: {dumps(value, ensure_ascii=False)}" for key, value in head.items()
+    ]
+    blocks = [*map(_markdown_block, of.blocks), "# References"]
+    return "\n\n".join(["\n".join(["---", *lines, "---"]), *blocks]) + "\n"
 
 
 def _markdown(text: str) -> str:
-    text = REFERENCE.sub(r"@\1-\2", text).replace("@tab-", "@tbl-")
-    return CITED.sub(r"[@\1]", text.replace("<", r"\<"))
+    def reference(found: re.Match[str]) -> str:
+        kind = found[1].replace("tab", "tbl")
+        return f"@{kind}-{found[2]}".replace(r"\_", "_")
+
+    return REFERENCE.sub(reference, written(text, MARKDOWN))
 
 
 def _markdown_block(block: Block) -> str:
     match block:
         case Heading(text):
-            return f"# {text}"
+            return f"# {markdown_text(text)}"
         case Paragraph(text):
             return _markdown(text)
         case PaperFigure(name, caption):

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pipeline.pages.bibliography import bibtex, references
 from pipeline.pages.latex import told
 from pipeline.pages.manuscript import (
     CITED,
+    REFERENCE,
     Block,
     Heading,
     Manuscript,
@@ -28,6 +30,7 @@ from pipeline.results.caption_facts import numerical_u
 from pipeline.results.saved_figure import caption_in
 from pipeline.store.files import write_text
 from pipeline.terminal.errors import InputError
+from pipeline.terminal.names import no_such
 
 LEAST = 0.001  # of the largest source in a budget, what is told of one
 Jobs = Sequence[Mapping[str, Any]]
@@ -107,9 +110,22 @@ def manuscript(
     abstract = _filled(paper["abstract"], facts)
     texts = [abstract, *(getattr(b, "text", "") for b in blocks)]
     texts += [getattr(b, "caption", "") for b in blocks]
+    _refuse_loose_ends(texts, blocks)
     named = {key for text in texts for key in CITED.findall(text)}
     cited = {key: one for key, one in references().items() if key in named}
     return Manuscript(paper["title"], paper["authors"], abstract, blocks, cited)
+
+
+def _refuse_loose_ends(texts: Sequence[str], blocks: Sequence[Block]) -> None:
+    """Refuse a draft whose texts refer to a figure or table that is not in it."""
+    for kind, what, form in (
+        ("fig", "figure", PaperFigure),
+        ("tab", "table", PaperTable),
+    ):
+        there = [block.name for block in blocks if isinstance(block, form)]
+        for referred, name in chain.from_iterable(map(REFERENCE.findall, texts)):
+            if referred == kind and name not in there:
+                raise no_such(f"the draft has no {what}", name, there)
 
 
 def _filled(template: str, facts: Mapping[str, Any]) -> str:

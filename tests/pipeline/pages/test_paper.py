@@ -6,25 +6,34 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 from PIL import Image
 
 from analysis.captions.digits import with_u
 from pipeline.commands.paper import (
     NO_ARCHIVE,
     archive_said,
+    compiled,
     compilers,
     leave_out_runs,
 )
 from pipeline.config.paper_file import paper_names, read_paper
 from pipeline.pages.bibliography import bibtex, references
-from pipeline.pages.manuscript import as_latex, as_markdown, as_page
+from pipeline.pages.manuscript import (
+    Heading,
+    Manuscript,
+    PaperTable,
+    as_latex,
+    as_markdown,
+    as_page,
+)
 from pipeline.pages.paper import availability, manuscript, paper_facts, write_paper
 from pipeline.results import saved_figure
 from pipeline.steps.compare import ComparisonSettings
 from pipeline.steps.compare import run_step as compare
 from pipeline.steps.figure import FigureConfig, run_step
 from pipeline.store.files import write_json
-from pipeline.terminal.errors import InputError
+from pipeline.terminal.errors import FAILED, InputError
 from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 from tests.pipeline.conftest import ROOT
@@ -133,6 +142,23 @@ def test_markdown_and_html_refer_in_their_own_words(finished):
     assert "ASME V&amp;V 20-2009 (2009)" in as_page(draft)
 
 
+def test_a_draft_survives_the_characters_of_its_titles_names_and_cells():
+    odd = 'Größe "α_max" & 5 % | #1 \\x'
+    cells = [["a|b_c", "$< 0.001$"]]
+    blocks = [Heading(odd), PaperTable("t_1", "See [tab:t_1].", ["a|b", "u"], cells)]
+    draft = Manuscript(odd, [odd, "Zoe\u0308 O'Brien"], odd, blocks, {})
+    text = as_markdown(draft)
+    head = yaml.safe_load(text.split("---\n")[1])
+    assert head["title"] == head["abstract"] == r'Größe "α\_max" & 5 % \| \#1 \\x'
+    assert len(head["author"]) == 2
+    assert r"| a\|b\_c | $< 0.001$ |" in text
+    assert ": See @tbl-t_1. {#tbl-t_1}" in text
+    said = r'Größe "\ensuremath{\alpha}\_max" \& 5 \% | \#1 \textbackslash{}x'
+    assert rf"\title{{{said}}}" in as_latex(draft)
+    assert "Zoë" in as_latex(draft)
+    assert r"See Table~\ref{tab:t_1}." in as_latex(draft)
+
+
 def test_a_number_of_conf_changes_the_words_that_hold_it_and_no_others(finished):
     jobs, comparisons, _ = finished
     changed = [
@@ -154,6 +180,8 @@ def test_what_is_not_there_is_refused_with_the_remedy(finished):
     with pytest.raises(InputError, match="'chain' is not drawn: make figure-chain"):
         drafted([j for j in jobs if j["name"] != "chain"], comparisons)
     paper = read_paper("shape_factors").model_dump()
+    with pytest.raises(InputError, match=r"no figure 'chian': did you mean chain\?"):
+        drafted(jobs, comparisons, paper | {"abstract": "See [fig:chian]."})
     with pytest.raises(InputError, match="'x' is undefined"):
         drafted(jobs, comparisons, paper | {"abstract": "{{ x }}"})
     with pytest.raises(InputError, match="has no paper 'shape_factor': did you mean"):
@@ -203,6 +231,16 @@ def test_an_archive_is_named_by_its_digest_and_an_old_one_is_not(tmp_path: Path)
 def test_without_latex_nothing_is_compiled(monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert compilers("draft") == []
+
+
+def test_what_latex_stumbles_over_is_said(tmp_path, monkeypatch, capsys):
+    latex = tmp_path / "latexmk"
+    latex.write_text("#!/bin/sh\necho '! LaTeX Error: Unicode 中' > x.log\nexit 12\n")
+    latex.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    assert compiled("x", tmp_path) == FAILED
+    said = "error: latexmk failed: LaTeX Error: Unicode 中: "
+    assert capsys.readouterr().out == f"{said}{tmp_path}/x.log says more\n"
 
 
 def test_a_budget_is_told_in_one_power_of_ten_a_column_header_says_which(finished):
