@@ -18,6 +18,7 @@ import numpy as np
 from analysis.measured.release import release_frame, resting
 from analysis.measured.ringing import ringing
 from analysis.measured.series import Quantities, RecordInputs, curve, one_value
+from pipeline.cases.measured.frames import refuse_gaps, refuse_stray
 from pipeline.formats.record_files import FoundRecord
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
@@ -66,30 +67,28 @@ def heights_of(record: FoundRecord) -> Heights:
         raise InputError(
             f"{record.path} has {len(time)} frames: give one second or more"
         )
-    frame = float(np.median(np.diff(time)))
-    odd = np.flatnonzero(np.abs(np.diff(time) - frame) > EVEN * abs(frame))
-    if len(odd) or frame <= 0.0:
-        k = int(odd[0]) if len(odd) else 0
-        raise InputError(
-            f"{record.path}, row {k + 3}: time_s goes from {time[k]:g} to "
-            f"{time[k + 1]:g}, other frames are {frame:g} s apart: fill the gap, or "
-            "begin after it"
-        )
-    tip, base = (
-        np.mean([table[[f"{m}_{a}_m" for a in "xyz"]].to_numpy() for m in own], axis=0)
-        for own in (TIP, BASE)
-    )
-    apart = float(np.linalg.norm(tip[0] - base[0]))
+    refuse_gaps(record.path, time, 1.0 - EVEN, 1.0 + EVEN)
+    places = {m: table[[f"{m}_{a}_m" for a in "xyz"]].to_numpy() for m in (*TIP, *BASE)}
+    tip, base = (np.mean([places[m] for m in own], axis=0) for own in (TIP, BASE))
+    apart = float(np.linalg.norm(np.median(tip - base, axis=0)))
     if not REACH[0] < apart < REACH[1]:
         raise InputError(
             f"{record.path}: tip and base markers are {apart:g} m apart, a beam of 0.1 "
             "m has them 0.1 m apart: give coordinates in metres"
         )
+    refuse_stray(record.path, time, places)
     height = tip[:, 0] - base[:, 0]
     if abs(height[0]) > STEEP * apart:
         raise InputError(
             f"{record.path}: the tip is held {height[0]:.3g} m above the clamp, "
             f"{apart:.3g} m from it: give x upwards, z along the beam"
+        )
+    moves = np.ptp(tip - base, axis=0)
+    if (most := int(np.argmax(moves))) > 0:
+        raise InputError(
+            f"{record.path}: the tip moves most along {'xyz'[most]}, by "
+            f"{moves[most]:.3g} m, and by {moves[0]:.3g} along x: give x upwards, y "
+            "sideways, z along the beam"
         )
     try:
         return Heights(time, height, release_frame(time, tip[:, 0]))

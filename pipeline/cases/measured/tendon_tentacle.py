@@ -15,10 +15,10 @@ from functools import lru_cache
 from typing import Self
 
 import numpy as np
-import pandas as pd
 from scipy.spatial.transform import Rotation
 
 from analysis.measured.series import Quantities, RecordInputs, one_value
+from pipeline.cases.measured.frames import refuse_gaps
 from pipeline.formats.record_files import FoundRecord
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
@@ -45,7 +45,10 @@ UNTOLD = "200"  # one of the two at 200 Hz
 BASE_MOVED = 0.005  # m, by less than which a base marker is where it was
 NEAR = 0.02  # share by which a rate may differ
 MARKERS = 4
+TRACKED = tuple(f"marker_{k}_{a}_m" for k in range(1, MARKERS + 1) for a in "xyz")
+FRAME = ("time_s", *BASE, *TRACKED)
 FIRST_BELOW = (0.05, 0.20)  # m, of marker 1 below the root
+ROOM = 20.0  # m, beyond which no camera stands
 FARTHEST = 0.6  # m, of a marker from the root
 LONGEST_GAP = 3.0  # in frames
 LONGEST = 300.0  # s of a record
@@ -169,6 +172,8 @@ class TendonTentacle:
                 f"{record.path}: marker 1 is {below:g} below the root, the farthest "
                 f"marker {far:g} away: give metres, y down in frames, z up in means"
             )
+        if frames:
+            _refuse_unrest(record)
         return _by_name(MM * places)
 
     def refined(self) -> Self:
@@ -197,12 +202,9 @@ class TendonTentacle:
 
     def _of_frames(self, record: FoundRecord) -> Floats:
         """(4, 3) mean places in the model's frame, m, from frames of the cameras."""
-        named = ["base", *(f"marker_{k}" for k in range(1, MARKERS + 1))]
-        columns = [f"{one}_{axis}_m" for one in named for axis in "xyz"]
-        table = record.columns(["time_s", *columns])
-        _refuse_gaps(record, table["time_s"].to_numpy())
-        _refuse_unrest(record, table)
-        mean = table[columns].to_numpy().mean(axis=0).reshape(-1, 3)
+        table = record.columns(FRAME)
+        _refuse_times(record, table["time_s"].to_numpy())
+        mean = table[list(FRAME[1:])].to_numpy().mean(axis=0).reshape(-1, 3)
         from_base = mean[1:] - mean[0]
         x, y, z = (from_base - np.array(self.base)).T
         return np.column_stack([x, z, -y])
@@ -252,20 +254,16 @@ def _setups_by_base(record: FoundRecord) -> list[int]:
     if not record.there or not set(BASE) <= set(record.header):
         return []
     base = record.columns(BASE).to_numpy().mean(axis=0)
+    if (away := float(np.linalg.norm(base))) > ROOM:
+        raise InputError(
+            f"{record.path}: its base marker is {away:.3g} from where coordinates "
+            "begin: give metres"
+        )
     return [k for k, at in SETUPS.items() if np.linalg.norm(base - at) <= BASE_MOVED]
 
 
-def _refuse_gaps(record: FoundRecord, time: Floats) -> None:
-    steps = np.diff(time)
-    frame = float(np.median(steps)) if len(steps) else 0.0
-    odd = np.flatnonzero((steps <= 0.0) | (steps > LONGEST_GAP * frame))
-    if len(odd):
-        k = int(odd[0])
-        raise InputError(
-            f"{record.path}, row {k + 3}: time_s goes from {time[k]:g} to "
-            f"{time[k + 1]:g}, other frames are {frame:g} s apart: fill the gap, or "
-            "begin after it"
-        )
+def _refuse_times(record: FoundRecord, time: Floats) -> None:
+    refuse_gaps(record.path, time, 0.0, LONGEST_GAP)
     if np.ptp(time) > LONGEST:
         raise InputError(
             f"{record.path}: time_s goes on for {np.ptp(time):g}, records last some "
@@ -273,8 +271,9 @@ def _refuse_gaps(record: FoundRecord, time: Floats) -> None:
         )
 
 
-def _refuse_unrest(record: FoundRecord, table: pd.DataFrame) -> None:
+def _refuse_unrest(record: FoundRecord) -> None:
     """Refuse frames that do not tell rest from a swing, and those that move."""
+    table = record.columns(FRAME)
     lasts, half = float(np.ptp(table["time_s"])), len(table) // 2
     apart = lasts / max(len(table) - 1, 1)
     if lasts < SWING or apart > SWING / 2.0:
@@ -285,16 +284,18 @@ def _refuse_unrest(record: FoundRecord, table: pd.DataFrame) -> None:
         )
     moved = (table[half:].mean() - table[:half].mean()).drop("time_s").abs()
     if moved.max() > RESTING:
+        column = table[moved.idxmax()]
+        away = (column - column.median()).abs()
         raise InputError(
-            f"{record.path}: {moved.idxmax()} moves by {moved.max():.3g} between its "
-            f"halves, more than {RESTING:g}: give the frames in which the arm rests"
+            f"{record.path}: {column.name} moves by {moved.max():.3g} between its "
+            f"halves, more than {RESTING:g}: give the frames in which the arm rests, "
+            f"without row {away.argmax() + 2}, {away.max():.3g} away, if that is stray"
         )
 
 
 def _of_means(record: FoundRecord) -> Floats:
     """(4, 3) places in the model's frame, m, as a table of means has them."""
-    columns = [f"marker_{k}_{axis}_m" for k in range(1, MARKERS + 1) for axis in "xyz"]
-    rows = record.columns(columns).to_numpy(np.float64)
+    rows = record.columns(TRACKED).to_numpy(np.float64)
     if len(rows) > 1:
         raise InputError(
             f"{record.path} has {len(rows)} rows of {record.name}: keep one row a level"

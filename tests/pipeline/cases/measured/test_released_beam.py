@@ -163,6 +163,11 @@ def test_half_the_step_changes_little(beam: ReleasedBeam) -> None:
     assert coarse["lowering"].value == pytest.approx(fine["lowering"].value, rel=3e-3)
 
 
+def stray(table: pd.DataFrame, column: str, by: float) -> pd.DataFrame:
+    """One sample, at 0.7 s, moved by m."""
+    return table.assign(**{column: table[column] + by * (table.index == 70)})
+
+
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
@@ -174,6 +179,10 @@ def test_half_the_step_changes_little(beam: ReleasedBeam) -> None:
         (lambda t: t.assign(time_s=1e3 * t["time_s"]), "and time in s"),
         (lambda t: t.iloc[60:], "still held"),
         (lambda t: t.iloc[:60], "60 frames"),
+        (lambda t: t.loc[t.index.repeat(2)], "from 0 to 0: give each time once"),
+        (lambda t: t.iloc[[*range(90), *range(88, 500)]], "0.89 to 0.88: give each"),
+        (lambda t: stray(t, "tip_2_z_m", 0.5), "tip_2 is 0.5 m away .* at 0.7 s"),
+        (lambda t: stray(t, "base_2_x_m", 0.006), "base_2 is 0.006 m away"),
     ],
 )
 def test_records_that_are_none_are_refused_in_one_line(
@@ -188,6 +197,16 @@ def test_records_that_are_none_are_refused_in_one_line(
 
 def shipped() -> SetAtHand:
     return at_hand(read_set("silicone_beam").model_dump(mode="json"))
+
+
+def test_exchanged_axes_are_told_by_where_the_tip_moves(tmp_path: Path) -> None:
+    """Measured ones move 3.5 times as far along x as along any other."""
+    at, path = shipped(), tmp_path / "plus_52g_a.csv"
+    table = pd.read_csv(at.folder / path.name, comment="#")
+    exchanged = {f"{m}_{a}_m": f"{m}_{b}_m" for m in PLACES for a, b in ("xy", "yx")}
+    table.rename(columns=exchanged).to_csv(path, index=False)
+    with pytest.raises(InputError, match=r"moves most along y.*give x upwards"):
+        at.experiment.inputs(FoundRecord(path.stem, path, {"mass_g": "52"}))
 
 
 def test_the_committed_prediction_is_of_the_shipped_records_and_those_kept() -> None:

@@ -87,6 +87,26 @@ def test_thinned_frames_tell_the_set_up_by_the_base_marker(tmp_path: Path) -> No
         MODEL.inputs(replace(moved, said=said))
 
 
+def test_frames_in_mm_are_told_by_their_unit(tmp_path: Path) -> None:
+    """With or without a rate: not as of another rate, nor as of an arm that moves."""
+    table = pd.read_csv(FOLDER / f"{LEVEL}.csv")
+    places = {name: 1e3 * table[name] for name in table if str(name).endswith("_m")}
+    in_mm = changed(tmp_path, **places)
+    with pytest.raises(InputError, match=r"base marker is 312 from .* give metres"):
+        MODEL.inputs(replace(in_mm, said={}))
+    with pytest.raises(InputError, match="give metres"):
+        MODEL.measured(in_mm, {})
+
+
+def test_a_stray_frame_is_named(tmp_path: Path) -> None:
+    table = pd.read_csv(FOLDER / f"{LEVEL}.csv")
+    lost = table["marker_3_x_m"].mask(table.index == 9, 0.9)
+    with pytest.raises(
+        InputError, match=r"marker_3_x_m moves by .* without row 11, 0.6"
+    ):
+        MODEL.measured(changed(tmp_path, marker_3_x_m=lost), {})
+
+
 def test_the_base_marker_tells_mountings_apart() -> None:
     """Within one 0.2 mm from their middle at most, 0.6 mm between two at least."""
     base: dict[str, list[np.ndarray]] = {}
@@ -124,7 +144,8 @@ def test_means_in_another_unit_are_refused(tmp_path: Path) -> None:
         ({"marker_4_x_m": 400.0}, "give metres, y down"),
         ({"marker_1_y_m": 125.0}, "give metres, y down"),
         ({"marker_2_y_m": "lost"}, "no finite number"),
-        ({"time_s": 0.0}, "fill the gap"),
+        ({"time_s": 0.0}, "from 0 to 0: give each time once, in order"),
+        ({"time_s": [*range(FRAMES - 1), FRAMES + 4]}, "fill the gap"),
         ({"time_s": np.linspace(0.0, 4e3, FRAMES)}, "last some seconds: give s"),
     ],
 )
