@@ -147,10 +147,11 @@ def read_clouds(
     choices = choices or Choices()
     sources = open_sources(path, choices)
     _check_unit(path, sources[0], unit)
-    parts = [None] if len(sources) == 1 else range(1, len(sources) + 1)
+    several = len(sources) > 1
+    held = [n for n, source in enumerate(sources, 1) if source.promised != 0] or [1]
     return [
-        _cloud(path, source, unit, choices, thinning, part)
-        for source, part in zip(sources, parts, strict=True)
+        _cloud(path, sources[n - 1], unit, choices, thinning, n if several else None)
+        for n in held
     ]
 
 

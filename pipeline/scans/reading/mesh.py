@@ -40,7 +40,7 @@ def read_obj(path: Path, size: int, choices: Choices) -> Source:
 def read_stl(path: Path, size: int, choices: Choices) -> Source:
     """Corners of the triangles, binary or ascii by what the size says."""
     with path.open("rb") as file:
-        start = file.read(STL_HEADER)
+        start = file.read(STL_HEADER).removeprefix(rows.MARK)
     triangles = int.from_bytes(start[80:84], "little")
     binary = len(start) == STL_HEADER and size == STL_HEADER + 50 * triangles
     if start.lstrip().lower().startswith(b"solid") and not binary and _is_text(path):

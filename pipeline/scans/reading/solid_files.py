@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from sim.arrays import Floats, Ints
 
 BYTES_A_CORNER = 300  # that reading takes for a vertex or a face
 MOST_PACKED = 200  # bytes of a mesh's text that a byte of an archive holds at most
+PACKED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression")
 UNITS = {"MilliMeter": "mm", "CentiMeter": "cm", "Inch": "inch", "Meter": "m"}
 
 
@@ -63,10 +65,34 @@ def _check_glb(path: Path, size: int) -> None:
         start = file.read(20)
         text = file.read(min(int.from_bytes(start[12:16], "little"), size))
     try:
-        accessors = json.loads(text).get("accessors", [])
+        scene = json.loads(text)
+        accessors = scene.get("accessors", [])
         promised = sum(int(accessor["count"]) for accessor in accessors)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        packed = [
+            name for name in scene.get("extensionsRequired", []) if name in PACKED
+        ]
+        places = {
+            one["attributes"].get("POSITION")
+            for mesh in scene.get("meshes", [])
+            for one in mesh["primitives"]
+        }
+        if any(accessors[k].get("normalized") for k in places - {None}):
+            packed.append("normalized places")
+    except (
+        LookupError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ) as error:
         raise unreadable(path, "GLB", error) from error
+    if packed:
+        raise ScanFileError(
+            Fault.FORMAT,
+            path,
+            f"is packed by {' and '.join(packed)}, which is not read",
+            "export it without compression and quantization, or as PLY",
+        )
     if promised > size:
         raise ScanFileError(
             Fault.TRUNCATED,
@@ -120,16 +146,34 @@ def _built(path: Path, model: Any) -> tuple[Floats, Ints]:
     items = model.GetBuildItems()
     while items.MoveNext():
         item = items.GetCurrent()
-        mesh = item.GetObjectResource()
-        count_here = mesh.GetVertexCount() + mesh.GetTriangleCount()
-        _check_room(path, count + count_here)
-        corners = np.array([list(v.Coordinates) for v in mesh.GetVertices()])
-        faces = [list(t.Indices) for t in mesh.GetTriangleIndices()]
-        pose = np.array([list(row) for row in item.GetObjectTransform().Fields])
-        vertices.append(corners @ pose[:3] + pose[3])
-        triangles.append(np.array(faces, dtype=np.int64).reshape(-1, 3) + count)
-        count += len(corners)
+        for mesh, pose in _parts(item.GetObjectResource(), _pose(item)):
+            count_here = mesh.GetVertexCount() + mesh.GetTriangleCount()
+            _check_room(path, count + count_here)
+            corners = np.array([list(v.Coordinates) for v in mesh.GetVertices()])
+            faces = [list(t.Indices) for t in mesh.GetTriangleIndices()]
+            vertices.append(corners @ pose[:3, :3] + pose[3, :3])
+            triangles.append(np.array(faces, dtype=np.int64).reshape(-1, 3) + count)
+            count += len(corners)
     return np.concatenate(vertices), np.concatenate(triangles)
+
+
+def _parts(resource: Any, pose: Floats) -> Iterator[tuple[Any, Floats]]:
+    """Every mesh of an object, which components may be made of, in its pose."""
+    if resource.IsMeshObject():
+        yield resource, pose
+        return
+    for k in range(resource.GetComponentCount()):
+        part = resource.GetComponent(k)
+        yield from _parts(part.GetObjectResource(), _pose(part) @ pose)
+
+
+def _pose(placed: Any) -> Floats:
+    """(4, 4) of a build item or component; points are rows to its left."""
+    if hasattr(placed, "HasTransform") and not placed.HasTransform():
+        return np.eye(4)
+    method = getattr(placed, "GetObjectTransform", None) or placed.GetTransform
+    rows = np.array([list(row) for row in method().Fields])
+    return np.column_stack([rows, [0.0, 0.0, 0.0, 1.0]])
 
 
 def _source(

@@ -21,12 +21,14 @@ from pipeline.scans.reading.source import (
 
 HEADER_LINES = 50  # a longer header is no header
 SAMPLE_LINES = 20  # that decide what the separator means
-AXIS_NAME = re.compile(r"([xyz])(?:$|[^a-z0-9])")  # x, x_mm, x [mm], but not x1
+AXIS_NAME = re.compile(  # x, x_mm, x [mm], xcoord, but not x1
+    r"([xyz])(?:$|[^a-z0-9]|(?:coord(?:inate)?|pos(?:ition)?)(?:$|[^a-z0-9]))"
+)
 # Points:0 as ParaView writes it, Point X, coord_x, position.x
 POINT_NAME = re.compile(
     r"(?:points?|coord|coordinates?|pos|position|vertex)[ _.:-]*([xyz012])$"
 )
-COUNTED = 5  # lines whose first column counts: the points are numbered
+NUMBERED = 5  # lines at least that show points to be numbered
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+$")
 
 
@@ -199,22 +201,30 @@ def _refuse_ambiguous(path: Path, sample: list[str], start: _Start) -> None:
 
 
 def _refuse_numbered(path: Path, sample: list[str], start: _Start) -> None:
-    """Refuse a first column that counts the points, unless a header calls it x."""
+    """Refuse first columns that number the points, unless a header calls one x.
+
+    Such are one that counts, and one or two of whole numbers, as of rows and columns
+    of a grid, before three or more of fractions.
+    """
     assert start.layout is not None  # the caller has found the first point
-    if start.named:
-        return
     data = [line for line in sample if rows.holds_point(line, start.layout)]
     cells = [[c for c in start.layout.cells(line) if c] for line in data]
-    if len(data) < COUNTED or not all(
-        len(row) > 3 and re.fullmatch(r"\d{1,15}", row[0]) for row in cells
-    ):
+    columns = list(zip(*cells, strict=False))
+    if start.named or len(data) < NUMBERED or len(columns) <= 3:
         return
-    numbers = [int(row[0]) for row in cells]
-    if all(b == a + 1 for a, b in pairwise(numbers)):
+    whole = [all(re.fullmatch(r"\d{1,15}", cell) for cell in one) for one in columns]
+    first = whole.index(False) if False in whole else len(whole)
+    varies = any(len(set(one)) > 1 for one in columns[:first])
+    before = 0 < first < 3 and len(columns) >= first + 3 and varies
+    said = ""
+    if whole[0] and all(int(b) == int(a) + 1 for a, b in pairwise(columns[0])):
+        said = f"its first column counts from {columns[0][0]}, as numbers of points do"
+    elif before and not any(whole[first : first + 3]):
+        said = f"whole numbers stand in its first column{'s' * (first > 1)}, as of rows"
+    if said:
         raise ScanFileError(
             Fault.FORMAT,
             path,
-            f"its first column counts from {numbers[0]}, as numbers of points do: "
-            f"{shown(data[0])}",
+            f"{said}: {shown(data[0])}",
             "write a first line that names the columns, as: number x y z",
         )

@@ -3,9 +3,9 @@
 import re
 from enum import Enum
 
-UNIT = re.compile(
-    r"\bunits?\b\W*(?P<plain>mm|cm|m|inch|inches|millimet|centimet|met)"
-    r"(?:ers?|res?)?\b",
+UNIT = re.compile(  # unit: mm; or of a column: x [mm], X(mm)
+    r"(?:\bunits?\b\W*|\bx\s*[\[(]\s*)"
+    r"(?P<plain>mm|cm|m|inch|inches|millimet|centimet|met)(?:ers?|res?)?\b",
     re.IGNORECASE,
 )
 

@@ -119,6 +119,8 @@ def refused(path: Path, content: bytes, choices: Choices | None = None) -> str:
         ("a.xyz", b"1 2 nan\n1 2 inf\n1 2 3\n", "E-NONFINITE", "2 of 3"),
         ("a.xyz", b"1 2 1e300\n1 2 3\n", "E-RANGE", "1.0e+300"),
         ("a.xyz", b"# unit: m\n1 2 3\n", "E-UNIT", "--unit m"),
+        ("a.csv", b"x [m],y [m],z [m]\n1,2,3\n", "E-UNIT", "--unit m"),
+        ("a.txt", b"X(m) Y(m) Z(m)\n1 2 3\n", "E-UNIT", "--unit m"),
     ],
 )
 def test_damaged_files_are_refused_on_one_line(

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import lib3mf  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 import trimesh
@@ -98,6 +99,7 @@ def solid(suffix: str) -> bytes:
         ("e.ply", text_textured()),
         ("a.obj", obj()),
         ("a.stl", solid("stl")),
+        ("c.stl", b"\xef\xbb\xbf" + solid("stl_ascii")),
         ("b.stl", solid("stl_ascii")),
         ("a.glb", solid("glb")),
     ],
@@ -123,6 +125,31 @@ def test_3mf_brings_parts_in_their_places_and_their_unit(tmp_path: Path) -> None
     np.testing.assert_array_equal(cloud.triangles, np.vstack([SIDES, np.add(SIDES, 4)]))
     with pytest.raises(ScanFileError, match="declares its unit as mm, not inch"):
         read_cloud(path, Unit.INCH)
+
+
+def test_3mf_brings_components_in_their_places(tmp_path: Path) -> None:
+    path = tmp_path / "a.3mf"
+    write_3mf(
+        path, [Place("one", 1, 0.0, 0.0)], {"one": trimesh.Trimesh(CORNERS, SIDES)}
+    )
+    wrapper = lib3mf.get_wrapper()
+    model = wrapper.CreateModel()
+    model.QueryReader("3mf").ReadFromFile(str(path))
+    items, both = model.GetBuildItems(), model.AddComponentsObject()
+    items.MoveNext()
+    quarter, aside = wrapper.GetIdentityTransform(), wrapper.GetTranslationTransform
+    quarter.Fields[0][:], quarter.Fields[1][:] = (0, 1, 0), (-1, 0, 0)
+    for pose in (aside(10, 0, 0), quarter):
+        both.AddComponent(items.GetCurrent().GetObjectResource(), pose)
+    model.RemoveBuildItem(items.GetCurrent())
+    model.AddBuildItem(both, aside(0, 5, 0))
+    model.QueryWriter("3mf").WriteToFile(str(path))
+    cloud = read_cloud(path, Unit.MM)
+    x, y, z = CORNERS.T
+    turned = np.column_stack([-y, x + 5.0, z])
+    expected = np.concatenate([CORNERS + np.array([10, 5, 0]), turned])
+    np.testing.assert_allclose(cloud.points, expected, atol=1e-5)
+    np.testing.assert_array_equal(cloud.triangles, np.vstack([SIDES, np.add(SIDES, 4)]))
 
 
 def test_polygons_are_cut_into_fans(tmp_path: Path) -> None:

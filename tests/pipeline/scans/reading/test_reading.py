@@ -198,6 +198,37 @@ def test_a_first_column_that_counts_is_no_x_unless_a_header_says_so(
     assert len(read_cloud(path, Unit.MM).points) == 8
 
 
+@pytest.mark.parametrize(
+    ("header", "numbers"),
+    [
+        ("row col x y z r g b", "0 {} {} {} {} 9 8 7"),
+        ("PointID XCoord YCoord ZCoord", "{} {} {} {}"),
+        ("PointID Xpos Ypos Zpos", "{} {} {} {}"),
+    ],
+)
+def test_rows_columns_and_numbers_of_points_are_no_coordinates(
+    tmp_path: Path, header: str, numbers: str
+) -> None:
+    path = tmp_path / "a.xyz"
+    expected = np.array([[k + 0.25, k / 8 + 0.05, 3.5 - k] for k in range(8)])
+    lines = [numbers.format(7 * k % 4, *point) for k, point in enumerate(expected)]
+    path.write_text("\n".join(lines))
+    with pytest.raises(ScanFileError, match=r"E-FORMAT .*whole numbers .*names"):
+        read_cloud(path, Unit.MM)
+    path.write_text("\n".join([header, *lines]))
+    np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, expected)
+
+
+@pytest.mark.parametrize(
+    "line", ["{0} {0} 400 0.5 0.25", "{0} 1.5 0.5", "3 {0}.5 1.5 9.5"]
+)
+def test_whole_coordinates_are_coordinates(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "a.xyz"
+    path.write_text("\n".join(line.format(7 * k % 4) for k in range(8)))
+    expected = [float(word) for word in line.format(3).split()[:3]]
+    assert read_cloud(path, Unit.MM).points[5].tolist() == expected
+
+
 @pytest.mark.parametrize("separator", [" ", "\t", ";", "; "])
 def test_decimal_commas_when_they_are_chosen(tmp_path: Path, separator: str) -> None:
     path = tmp_path / "a.csv"

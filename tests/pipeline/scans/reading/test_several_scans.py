@@ -43,6 +43,15 @@ def test_each_scan_of_a_pts_file_is_a_cloud(tmp_path: Path) -> None:
     np.testing.assert_array_equal(whole.points, np.vstack([FIRST, SECOND]))
 
 
+def test_a_scan_of_no_point_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.pts"
+    path.write_text(f"3\n{rows(FIRST)}0\n2\n{rows(SECOND)}0\n")
+    one, three = read_clouds(path, Unit.MM)
+    np.testing.assert_array_equal(one.points, FIRST)
+    np.testing.assert_array_equal(three.points, SECOND)
+    assert [one.name, three.name] == ["a.pts #1", "a.pts #3"]
+
+
 def test_more_points_than_promised_are_no_silent_loss(tmp_path: Path) -> None:
     path = tmp_path / "a.pts"
     path.write_text(f"2\n{rows(FIRST)}")

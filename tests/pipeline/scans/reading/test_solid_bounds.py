@@ -29,6 +29,25 @@ def test_a_glb_that_promises_more_than_it_holds_is_refused(tmp_path: Path) -> No
         read_cloud(path, Unit.MM)
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"extensionsRequired": ["KHR_draco_mesh_compression"]}, "KHR_draco_mesh"),
+        ({"extensionsRequired": ["EXT_meshopt_compression"]}, "EXT_meshopt"),
+        ({"accessors": [{"count": 3, "normalized": True}]}, "normalized places"),
+    ],
+)
+def test_a_glb_that_is_packed_is_refused_by_name(
+    tmp_path: Path, more: dict[str, object], said: str
+) -> None:
+    mesh = {"primitives": [{"attributes": {"POSITION": 0}}]}
+    scene: dict[str, object] = {"accessors": [{"count": 3}], "meshes": [mesh]}
+    path = tmp_path / "a.glb"
+    path.write_bytes(glb(scene | more))
+    with pytest.raises(ScanFileError, match=f"E-FORMAT .*is packed by {said}"):
+        read_cloud(path, Unit.MM)
+
+
 def test_a_mesh_shown_more_often_than_memory_holds_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
