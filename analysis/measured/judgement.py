@@ -37,6 +37,7 @@ COLUMNS = (
     "E",
     "u_val",
 )
+SAME = 0.005  # of half widths, rms, within which two records are one
 RESAMPLED = 4_000
 SEED = 20_250_095
 
@@ -66,6 +67,23 @@ def compared(measured: pd.DataFrame, prediction: pd.DataFrame) -> pd.DataFrame:
         u_val=np.sqrt(square + both["u"] ** 2),
     )
     return found[list(COLUMNS)]
+
+
+def values_of(rows: pd.DataFrame, known: pd.DataFrame) -> dict[str, str]:
+    """Of each record the known one whose values it has, however it is called.
+
+    Parameters
+    ----------
+    rows : as of `compared`
+    known : record, quantity, at, measured
+    """
+    both = rows.assign(at=rows["at"].round(9)).merge(
+        known.assign(at=known["at"].round(9)),
+        on=["quantity", "at"], suffixes=("", "_known"),
+    )  # fmt: skip
+    apart = (both["measured"] - both["measured_known"]) / both["half_width"]
+    each = apart.pow(2).groupby([both["record"], both["record_known"]]).mean().pow(0.5)
+    return {str(own): str(of) for own, of in each[each < SAME].index}
 
 
 def distances(rows: pd.DataFrame) -> pd.DataFrame:

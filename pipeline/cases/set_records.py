@@ -1,7 +1,7 @@
 """A measured set at hand: its experiment, and its records as inputs and as rows."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -209,6 +209,15 @@ def measured_rows(
     whole = [t for t in tables if len(t)]
     empty = pd.DataFrame(columns=list(COLUMNS))
     return (pd.concat(whole, ignore_index=True) if whole else empty), refused
+
+
+def fitted_rows(
+    at: SetAtHand, predicted: Callable[[RecordInputs], Quantities]
+) -> pd.DataFrame:
+    """What was measured of the shipped records that are fitted."""
+    own = records_in(at, at.folder)
+    fitted = {n: predicted(one) for n, one in own.inputs.items() if at.is_fitted(n)}
+    return measured_rows(at, own, fitted)[0]
 
 
 def shortened(

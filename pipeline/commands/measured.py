@@ -77,6 +77,9 @@ def _compare(given: argparse.Namespace) -> int:
     said = read_json(run / "verdict.json")
     for names, reason in by_reason(said["refused"]):
         print(f"no rows of {names}: {reason}")
+    for name, shipped in said["values_of"].items():
+        if name != shipped:
+            print(f"fitted      {name}: its values are those of {shipped}")
     for row in said["verdicts"]:
         print(told(row))
     print(_which(said, of))

@@ -21,6 +21,7 @@ from pipeline.cases.set_records import (
     Records,
     SetAtHand,
     at_hand,
+    fitted_rows,
     forms,
     kept_records,
     measured_rows,
@@ -101,7 +102,8 @@ def run_step(
         _write(out / "unfitted.csv", unfitted_rows(at, records, list(read)))
     whose = members(at, shown, {**shipped_inputs(at), **records.inputs})
     apart = out / "left_out.csv" if folder == at.folder else None
-    parts = parts_of(table, fitted_names(chosen), apart)
+    fitted = fitted_among(at, folder, chosen, table, before)
+    parts = parts_of(table, [*fitted], apart)
     verdicts = parts_judged(at, records.inputs, parts)
     _write(out / "verdict.csv", verdicts)
     refused = {**records.refused, **chosen.refused, **unread}
@@ -114,7 +116,8 @@ def run_step(
         "inside": inside(parts),
         "placed": placings(at, records, read),
         "refused": refused,
-        "fitted": fitted_names(chosen),
+        "fitted": [*fitted],
+        "values_of": fitted,
         "verdicts": verdicts.to_dict("records"),
     }
     write_json(out / "verdict.json", said)
@@ -224,9 +227,27 @@ def reproduced(before: Prediction, made: Prediction) -> float:
     )
 
 
-def fitted_names(chosen: Chosen) -> list[str]:
-    """Records that the fit used."""
-    return [name for name, one in chosen.by.items() if name in one.fitted]
+def fitted_among(
+    at: SetAtHand,
+    folder: Path,
+    chosen: Chosen,
+    table: pd.DataFrame,
+    before: Prediction | None,
+) -> dict[str, str]:
+    """Records that the fit used, and what they are called in the set's own folder.
+
+    In another folder their values tell: a name may be old or new there.
+    """
+    if folder == at.folder or table.empty:
+        return {name: name for name, one in chosen.by.items() if name in one.fitted}
+    start = {i.name: i.value for i in at.inputs}
+
+    def predicted(one: RecordInputs) -> Quantities:
+        if before is not None and before.holds(one):
+            return before.quantities(one.name)
+        return at.predict(start, one)
+
+    return judgement.values_of(table, fitted_rows(at, predicted))
 
 
 def parts_of(

@@ -2,19 +2,60 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from pipeline.cases.set_records import SetAtHand, at_hand, records_in
 from pipeline.config.measured_file import read_set
-from pipeline.results.prediction_file import committed
+from pipeline.results.prediction_file import committed, digest_of
 from pipeline.steps.measured import run_step as compare
 
 TEST = "T1_rubber_centerclamp_opentoclose_test3_-1.50_11.00"
 TRACKS = "tracks_HTNI_all"
 Change = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+def renamed(folder: Path, table: pd.DataFrame) -> dict[str, Any]:
+    """The verdict where a beam's table is called plus_52g_new."""
+    at = at_hand(read_set("silicone_beam").model_dump(mode="json"))
+    place = folder / "records"
+    place.mkdir()
+    table.to_csv(place / "plus_52g_new.csv", index=False)
+    before, one = committed(at.folder), records_in(at, place).inputs["plus_52g_new"]
+    assert before is not None
+    made = replace(
+        before,
+        table=before.of("plus_52g_b").assign(record="plus_52g_new"),
+        records={"plus_52g_new": digest_of(one)},
+        fitted=(),
+    )
+    compare(at, place, made, folder / "out", folder)
+    return dict(json.loads((folder / "out" / "verdict.json").read_text()))
+
+
+@pytest.mark.parametrize(
+    ("change", "of"),
+    [
+        (lambda t: t, "plus_52g_b"),
+        (lambda t: t[9:].assign(time_s=t["time_s"] + 2.0).round(5), "plus_52g_b"),
+        (lambda t: t.assign(tip_2_x_m=t["tip_2_x_m"] + 5e-4 * (t.index > 70)), None),
+    ],
+)
+def test_a_fitted_record_counts_as_fitted_under_any_name(
+    tmp_path: Path, change: Change, of: str | None
+) -> None:
+    """Known by its values, however they are written; another's are predicted."""
+    table = pd.read_csv("data/silicone_beam/plus_52g_b.csv", comment="#")
+    said = renamed(tmp_path, change(table))
+    assert said["fitted"] == (["plus_52g_new"] if of else [])
+    assert said["values_of"] == ({"plus_52g_new": of} if of else {})
+    part = "fitted" if of else "predicted"
+    assert {row["part"] for row in said["verdicts"]} == {part}
+    assert (said["inside"] == {}) is (of is not None)
 
 
 def handed_in(
