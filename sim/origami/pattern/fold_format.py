@@ -27,6 +27,7 @@ from sim.hinges import hinge_angle
 from sim.origami.pattern.drawing import DrawnLine, arranged, traced
 from sim.origami.pattern.panels import (
     cut_apart,
+    halved_slits,
     in_convex_parts,
     one_way_up,
     parts_of_sheet,
@@ -76,6 +77,7 @@ def read_pattern(
         vertices, lines, faces = _traced(vertices, lines)
     _check_folds(vertices, lines, faces)
     cut = {pair for pair, line in lines.items() if line.letter in ("B", "C")}
+    vertices, faces, cut = halved_slits(vertices, faces, cut)
     faces, origin = cut_apart(faces, cut, len(vertices))
     _check_one_sheet(faces)
     panels, divided = in_convex_parts(vertices[origin], faces)

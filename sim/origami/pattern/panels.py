@@ -69,6 +69,26 @@ def _faces_of_edges(faces: Sequence[Face]) -> dict[tuple[int, int], list[int]]:
     return found
 
 
+def halved_slits(
+    vertices: Floats, faces: Sequence[Face], cuts: set[tuple[int, int]]
+) -> tuple[Floats, list[list[int]], set[tuple[int, int]]]:
+    """Vertices, faces and cuts with a vertex in the middle of each slit of one cut.
+
+    Both ends of such a slit stay one vertex, so that faces open in between only.
+    """
+    out, cuts = [list(face) for face in faces], set(cuts)
+    apart, origin = cut_apart(faces, cuts, len(vertices))
+    for ends, beside in _faces_of_edges(apart).items():
+        a, b = sorted(origin[v] for v in ends)
+        if len(beside) == 2 and (a, b) in cuts:
+            middle = len(vertices)
+            vertices = np.vstack([vertices, 0.5 * (vertices[a] + vertices[b])])
+            for face in (out[i] for i in beside):
+                face.insert(face.index(a if _passes(face, (a, b)) else b) + 1, middle)
+            cuts |= {(a, middle), (b, middle)}
+    return vertices, out, cuts
+
+
 def cut_apart(
     faces: Sequence[Face], cuts: set[tuple[int, int]], vertices: int
 ) -> tuple[list[list[int]], list[int]]:

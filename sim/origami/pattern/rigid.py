@@ -36,25 +36,28 @@ def closure_error(sectors: Floats, folds: Floats) -> float:
 
 def vertex_fans(pattern: CreasePattern) -> dict[int, tuple[list[int], Floats]]:
     """By inner vertex: the edges around it in order, the sector after each (rad)."""
-    after: dict[int, dict[int, tuple[int, float]]] = {}
-    for panel in pattern.panels:
-        for i, v in enumerate(panel):
-            following, before = panel[(i + 1) % len(panel)], panel[i - 1]
-            sector = _angle(pattern.vertices[[following, v, before]])
-            after.setdefault(v, {})[following] = before, sector
     number = {tuple(ends): e for e, ends in enumerate(pattern.edges.tolist())}
     out = {}
-    for v, around in after.items():
+    for v, around in following(pattern).items():
         edges: list[int] = []
         sectors: list[float] = []
         w = start = next(iter(around))
         while w in around and (w != start or not sectors):
             edges.append(number[min(v, w), max(v, w)])
-            w, sector = around[w]
-            sectors.append(sector)
+            last, w = w, around[w]
+            sectors.append(_angle(pattern.vertices[[last, v, w]]))
         if w == start:
             out[v] = edges, np.array(sectors)
     return out
+
+
+def following(pattern: CreasePattern) -> dict[int, dict[int, int]]:
+    """By vertex and the one that follows in a panel: the one before it there."""
+    after: dict[int, dict[int, int]] = {}
+    for panel in pattern.panels:
+        for i, v in enumerate(panel):
+            after.setdefault(v, {})[panel[(i + 1) % len(panel)]] = panel[i - 1]
+    return after
 
 
 def closure_errors(pattern: CreasePattern) -> dict[int, float]:

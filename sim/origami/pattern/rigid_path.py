@@ -1,6 +1,7 @@
 """Folds of rigid panels on the way from the flat sheet to those that are asked for.
 
-Around every inner vertex the folds keep the product of eq. (1.1) of [ZF19] at I. From
+Around every inner vertex the folds keep the product of eq. (1.1) of [ZF19] at I; around
+a hole or slit panels come back to their place as well as to their direction. From
 folds that do not, Newton steps that are shortest in the stiffness of the creases lead
 to folds that do; no crease leaves the side it is to fold to. At small folds the closure
 is linear in the sheet's plane and quadratic across it: both are met from the first fold
@@ -17,6 +18,7 @@ from scipy.sparse import csc_array, diags_array
 from scipy.sparse.linalg import splu
 
 from sim.arrays import Bools, Floats, Ints
+from sim.origami.pattern.holes import Hole, holes
 from sim.origami.pattern.pattern import CreasePattern
 from sim.origami.pattern.rigid import vertex_fans
 
@@ -79,8 +81,13 @@ class RigidSheet:
 
     @cached_property
     def vertices(self) -> list[int]:
-        """Inner vertices, by number."""
-        return list(self._around)
+        """Inner vertices, by number, and one of each hole: turning, then shift."""
+        holes = [hole.vertex for hole in self._holes for _ in range(2)]
+        return [*self._around, *holes]
+
+    @cached_property
+    def _holes(self) -> list[Hole]:
+        return holes(self.pattern)
 
     @cached_property
     def _around(self) -> dict[int, tuple[list[int], Floats]]:
@@ -114,7 +121,10 @@ class RigidSheet:
         return np.nan_to_num(self.asked, nan=0.0)
 
     def closure(self, folds: Floats) -> tuple[Floats, csc_array]:
-        """(v, 3) rotation left around each vertex, rad, and its slopes (3 v, c)."""
+        """(v, 3) rotation left around each vertex, rad, and its slopes (3 v, c).
+
+        Of a hole the row after it has the shift, over the sheet's size.
+        """
         out = np.zeros((len(self.vertices), 3))
         rows, columns, values = [], [], []
         for fans in self._fans:
@@ -124,6 +134,14 @@ class RigidSheet:
                 rows.append(np.broadcast_to(3 * fans.row[:, None] + c, axes.shape[:2]))
                 columns.append(fans.crease)
                 values.append(axes[:, :, c])
+        for i, hole in enumerate(self._holes):
+            first = len(self._around) + 2 * i
+            R, out[first + 1], slopes = hole.carried(folds)
+            out[first] = _rotation_vector(R[None])
+            of_first = 3 * first + np.arange(6)[:, None]
+            rows.append(np.broadcast_to(of_first, slopes.shape))
+            columns.append(np.broadcast_to(hole.crease, slopes.shape))
+            values.append(slopes)
         table = [np.concatenate([v.ravel() for v in part] or [np.zeros(0)])
                  for part in (values, rows, columns)]  # fmt: skip
         value, row, column = table
@@ -154,12 +172,19 @@ class RigidSheet:
         Sectors that are off by an angle leave that angle times the folds squared.
         """
         sizes = np.abs(left).max(axis=1)
-        bent = np.zeros(len(sizes))
-        for fans in self._fans:
-            bent[fans.row] = np.abs(folds[fans.crease]).max(axis=1)
+        bent = self._most(np.abs(folds))
         sizes[sizes <= np.maximum(DRAWN * np.minimum(bent, 1.0) ** 2, CLOSED)] = 0.0
         worst = np.argsort(-sizes)[: np.count_nonzero(sizes)]
         return tuple(self.vertices[i] for i in worst)
+
+    def _most(self, values: Floats | Bools) -> Floats:
+        """(v,) largest of values (c,) among the creases of each vertex."""
+        out = np.zeros(len(self.vertices))
+        for fans in self._fans:
+            out[fans.row] = values[fans.crease].max(axis=1)
+        for i, hole in enumerate(self._holes):
+            out[len(self._around) + 2 * i :][:2] = values[hole.crease].max()
+        return out
 
     def _shortest(self, J: csc_array, left: Floats, folds: Floats) -> Floats:
         """Solve J d = -left; creases that would leave their side stay as they are."""
@@ -209,8 +234,8 @@ class RigidSheet:
         """
         state = self.closed(part * self.aim)
         flat = np.abs(state.folds) < STUCK * part * np.abs(self.aim)
-        ends = self.pattern.edges[self.pattern.creases[flat]].ravel()
-        stuck = [v for v in self.vertices if v in ends]
+        stuck = [v for v, any_flat in zip(self.vertices, self._most(flat), strict=True)
+                 if any_flat]  # fmt: skip
         return RigidFolds(state.folds, state.open_vertices or tuple(stuck))
 
 

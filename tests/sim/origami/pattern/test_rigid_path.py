@@ -1,13 +1,17 @@
 """Folds of rigid panels on the way from the flat sheet: vertices with known motions."""
 
+import json
+
 import numpy as np
 import pytest
 
 from sim.arrays import Floats
+from sim.origami.pattern.fold_format import Unassigned, read_pattern
 from sim.origami.pattern.pattern import CreasePattern
 from sim.origami.pattern.rigid import closure_errors
 from sim.origami.pattern.rigid_path import RigidSheet, _creased
 from sim.origami.pattern.tessellations import waterbomb, yoshimura
+from tests.sim.origami.folds_by_theory import pop_up
 from tests.sim.origami.known_folds import (
     SIDE,
     M,
@@ -119,3 +123,37 @@ def test_folds_of_more_than_half_a_turn_are_refused(fold: float) -> None:
     a, b = flat.edges[flat.creases[0]]
     with pytest.raises(ValueError, match=f"edge {a}-{b} is to fold by .* -180 and 180"):
         CreasePattern(flat.vertices, flat.panels, folds)
+
+
+def folded_card(middle: float) -> CreasePattern:
+    document = json.loads(pop_up(middle))
+    return read_pattern(document, scale=1.0, unassigned=Unassigned.REFUSE)
+
+
+def test_a_strip_across_a_folded_card_moves_as_a_four_bar() -> None:
+    """Sides 25, 15 of the card, 30, 10 of the strip; laws of cosines and sines."""
+    pattern, a, b, p, q = folded_card(-5.0), 25.0, 15.0, 30.0, 10.0
+    height = pattern.vertices[pattern.edges[pattern.creases, 0], 1]
+    for state in rigid(pattern, 0.6).path():
+        assert not state.open_vertices
+        card = state.folds[height == 0.0]
+        upper, lower, middle = (state.folds[height == y][0] for y in (25, -15, -5))
+        assert card == pytest.approx(card[0], abs=1e-7)
+        d = np.sqrt(a**2 + b**2 + 2 * a * b * np.cos(card[0]))
+        turn = np.arccos((d**2 - p**2 - q**2) / (2 * p * q))
+        above = np.arcsin(b * np.sin(card[0]) / d) + np.arcsin(q * np.sin(turn) / d)
+        assert [-middle, upper, lower] == pytest.approx(
+            [turn, above, card[0] + turn - above], abs=1e-6
+        )
+
+
+def test_closure_around_a_hole_has_its_slopes() -> None:
+    sheet = rigid(folded_card(-5.0), 0.6)
+    there = sheet.path()[-1].folds
+    draw = np.random.default_rng(0).standard_normal(len(there))
+    slopes = sheet.closure(there)[1] @ draw
+    sizes = np.array([1e-2, 1e-3])
+    off = [np.abs(sheet.closure(there + h * draw)[0].ravel() - h * slopes).max()
+           for h in sizes]  # fmt: skip
+    assert np.abs(slopes).max() > 0.1
+    assert np.log10(off[0] / off[1]) == pytest.approx(2.0, abs=0.1)
