@@ -6,20 +6,27 @@ every configuration is judged where it is composed, for one run and for each of 
 and no other object is ever named.
 """
 
+import copy
+import pickle
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, ClassVar
 
 import hydra._internal.hydra as start_of_hydra
 import yaml
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.utils import JobRuntime
+from hydra.errors import HydraException
+from hydra.plugins.config_source import ConfigResult
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from pipeline.config.yaml_aliases import guard_yaml
 from pipeline.terminal.errors import InputError
 
+HYDRAS = "config_path=hydra/config"  # what its own part is called in the cache
 PLUGINS = "hydra._internal.core_plugins"
 # Values that Hydra ships, or conf/simulate.yaml gives, by dotted name.
 SOUND: dict[str, tuple[object, ...]] = {
@@ -55,6 +62,7 @@ def _leaves(node: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any
             yield f"{above}{key}", value
 
 
+@cache
 def _shipped_logs(kind: str) -> list[Any]:
     """How Hydra can set up a log, in each of the ways that it ships."""
     folder = files("hydra.conf") / "hydra" / kind
@@ -102,8 +110,43 @@ def _refused(key: str, value: Any, where: str) -> InputError:
     )
 
 
+class _ReadBefore(dict[str, ConfigResult | None]):
+    """What one composition reads: copies of what any before it has read.
+
+    Parameters
+    ----------
+    known : pickled, since composing changes what it is given
+    """
+
+    def __init__(self, known: dict[str, bytes]) -> None:
+        super().__init__()
+        self._known = known
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or name in self._known
+
+    def __missing__(self, name: str) -> ConfigResult | None:
+        super().__setitem__(name, pickle.loads(self._known[name]))
+        return self[name]
+
+    def __setitem__(self, name: str, read: ConfigResult | None) -> None:
+        super().__setitem__(name, read)
+        if read is not None:
+            self._known[name] = pickle.dumps(read)
+
+
 class _JudgingLoader(ConfigLoaderImpl):
-    """Composes as Hydra does, and hands over nothing that names a foreign object."""
+    """Composes as Hydra does, and hands over nothing that names a foreign object.
+
+    One start of Hydra reads a file once, and one process composes once what Hydra adds
+    to every configuration of a folder: most of what a composition costs.
+    """
+
+    _hydras: ClassVar[dict[Any, bytes]] = {}  # its part, by places and what is chosen
+
+    def __init__(self, config_search_path: ConfigSearchPath) -> None:
+        super().__init__(config_search_path)
+        self._known: dict[str, bytes] = {}  # what was read, by name
 
     def load_configuration(
         self,
@@ -119,9 +162,13 @@ class _JudgingLoader(ConfigLoaderImpl):
                     f"{word}: run.json, MLflow and archives would show a variable of "
                     "yours: write the value itself"
                 )
-        config = super().load_configuration(
-            config_name, overrides, run_mode, from_shell, validate_sweep_overrides
-        )
+        given = config_name, overrides, run_mode, from_shell, validate_sweep_overrides
+        self._in_parts = not any("hydra" in word for word in overrides)
+        try:
+            config = super().load_configuration(*given)
+        except HydraException:  # of a file that chooses other parts of Hydra
+            self._in_parts = False
+            config = super().load_configuration(*given)
         settings: Any = OmegaConf.to_container(config.hydra, resolve=False)
         unsound = _unsound(settings, overrides)
         if unsound is not None:
@@ -133,6 +180,7 @@ class _JudgingLoader(ConfigLoaderImpl):
         self, config_name: str | None, parsed_overrides: list[Any], repo: Any
     ) -> None:
         """Refuse other places of configurations, before anything is sought there."""
+        repo.cache = _ReadBefore(self._known)
         loaded = repo.load_config(config_path=config_name) if config_name else None
         if loaded is not None and OmegaConf.is_dict(loaded.config):
             found = OmegaConf.select(loaded.config, "hydra.searchpath")
@@ -141,6 +189,30 @@ class _JudgingLoader(ConfigLoaderImpl):
         for word in parsed_overrides:
             if word.get_key_element() == "hydra.searchpath":
                 raise _refused("searchpath", word.value(), "the command line")
+        if loaded is not None and self._in_parts:
+            chosen = [one for one in loaded.defaults_list if _is_of_hydra(one)]
+            others = [one for one in loaded.defaults_list if one not in chosen]
+            loaded.defaults_list = others
+            words = tuple(f"{one.group}={one.value}" for one in chosen)
+            dict.__setitem__(repo.cache, HYDRAS, self._hydras_part(words))
+
+    def _hydras_part(self, words: tuple[str, ...]) -> ConfigResult:
+        """What Hydra adds to a configuration that chooses `words` of it."""
+        key = (str(self.config_search_path), words)
+        if key not in self._hydras:
+            whole = super()._load_configuration_impl(None, [*words], RunMode.RUN)
+            part = copy.deepcopy(whole.hydra)
+            part._set_parent(None)
+            part.overrides.hydra = []  # nobody typed them
+            read: Any = self.repository.load_config("hydra/config")
+            read.config, read.defaults_list = part, []
+            self._hydras[key] = pickle.dumps(read)
+        part_read: ConfigResult = pickle.loads(self._hydras[key])
+        return part_read
+
+
+def _is_of_hydra(default: Any) -> bool:
+    return bool(default.is_override() and default.group.startswith("hydra/"))
 
 
 def guard_hydra() -> None:
