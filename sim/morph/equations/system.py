@@ -22,6 +22,8 @@ from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.structure import Structure
 from sim.once import once_per_owner
 
+ROUNDING = 1e-15  # of a row, over its scale
+
 
 @dataclass(frozen=True, eq=False)
 class ConstraintSystem:
@@ -74,6 +76,10 @@ class ConstraintSystem:
     def scale(self) -> Floats:
         """(m,) what a residual is divided by: l^2 for a link, else a power of L."""
         return self.layout.scale
+
+    def rounding(self, y: Floats) -> float:
+        """Of y.c: each row is known to the last digits of its scale."""
+        return ROUNDING * float(np.abs(y) @ self.scale)
 
 
 @dataclass(frozen=True, eq=False)

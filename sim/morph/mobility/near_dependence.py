@@ -104,7 +104,8 @@ def warning(table: ConstraintTable, found: NearDependence | None) -> dict[str, s
         "warning": f"{names} nearly depend on each other (smallest singular value "
         f"{found.singular_value[0]:.1e}), as at a dead centre or in an infinitesimal "
         f"mechanism: forces along them hang on the residual of {found.residual:.0e} "
-        "and are left out; take a smaller residual, or other lengths"
+        "and are left out; near a dead centre a smaller residual tells them, in an "
+        "infinitesimal mechanism only other lengths do"
     }
 
 

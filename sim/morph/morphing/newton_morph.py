@@ -27,6 +27,7 @@ from sim.morph.equations.descent import (
 )
 from sim.morph.equations.projection import admissible
 from sim.morph.equations.retraction import retract
+from sim.morph.mobility.mobility import mobility
 from sim.morph.mobility.near_dependence import near_dependence
 from sim.morph.mobility.units import own_unit, rescaled
 from sim.morph.morphing.curved import CurvedModel, curved_model
@@ -114,11 +115,12 @@ def _morph(
             point = problem.point(moved_off_bounds(problem, point.z))
         else:
             point, damping = _next_point(problem, point, forces, damping)
-    raise NotConvergedError(
+    raise _refused(
+        problem,
+        point,
         f"the gradient {gradient:.1e} along the constraints is above "
-        f"{options.tolerance:.0e} after {options.max_steps} steps: raise max_steps, or "
-        "move the target a little",
-        best=point.z,
+        f"{options.tolerance:.0e} after {options.max_steps} steps",
+        "raise max_steps, or move the target a little",
     )
 
 
@@ -190,23 +192,25 @@ def _line_search(
 
         merit(alpha) <= merit(0) + ARMIJO alpha grad f.dz
     """
-    start = problem.merit(point, forces)
+    start, rounding = problem.merit(point, forces), problem.rounding(point, forces)
     slope = inner(forces.gradient, dz)
     enough = problem.options.residual
     wanted = max(min(enough, 1e-4 * forces.size / problem.L), 1e-14)
-    alpha = problem.first_step_length(point, dz)
-    while alpha > SHORTEST_STEP:
-        z = point.z + alpha * dz
-        if measure is not None:
-            z = second_order_correction(forces, measure, z)
-        retracted = retract(forces.linear, forces.normal, z, wanted, enough)
-        if retracted is not None:
-            there = problem.point(*retracted)
-            merit = problem.merit(there, forces)
-            lower = merit <= start + ARMIJO * alpha * slope + 1e-13 * abs(start)
-            if lower and not problem.passes_through(point.z, there.z):
-                return there, alpha
-        alpha *= 0.5
+    longest = problem.first_step_length(point, dz)
+    for residual in (wanted, enough):
+        alpha = longest
+        while alpha > SHORTEST_STEP:
+            z = point.z + alpha * dz
+            if measure is not None:
+                z = second_order_correction(forces, measure, z)
+            retracted = retract(forces.linear, forces.normal, z, residual, enough)
+            if retracted is not None:
+                there = problem.point(*retracted)
+                merit = problem.merit(there, forces)
+                lower = merit <= start + ARMIJO * alpha * slope + rounding
+                if lower and not problem.passes_through(point.z, there.z):
+                    return there, alpha
+            alpha *= 0.5
     return None
 
 
@@ -228,15 +232,35 @@ def _next_damping(
 def _stuck(
     problem: MorphProblem, point: MorphConfiguration, forces: ConstraintForces
 ) -> NotConvergedError:
-    system, residual = problem.system, problem.options.residual
-    near = near_dependence(problem.structure, point.z, residual)
-    where = "" if near is None else f" of {'; '.join(near.names(system.table))}"
-    return NotConvergedError(
+    return _refused(
+        problem,
+        point,
         f"no step lowers E; the gradient {forces.size / problem.L:.1e} along the "
-        f"constraints is above {problem.options.tolerance:.0e}: raise tolerance, "
-        f"or check the structure for a dead centre{where}",
-        best=point.z,
+        f"constraints is above {problem.options.tolerance:.0e}",
+        "raise tolerance, or move the target a little",
     )
+
+
+def _refused(
+    problem: MorphProblem, point: MorphConfiguration, what: str, remedy: str
+) -> NotConvergedError:
+    """The error that carries the best state; where rows lose their rank, it says so."""
+    residual, table = problem.options.residual, problem.system.table
+    near = near_dependence(problem.structure, point.z, residual)
+    lost = np.setdiff1d(
+        point.linear.factorise().dropped, mobility(problem.structure, point.z).redundant
+    )
+    names = [table.name_of_row(int(row)) for row in lost]
+    if near is not None:
+        names += near.names(table)
+    if names:
+        remedy = (
+            f"{'; '.join(dict.fromkeys(names))}: these nearly say what others do, as "
+            "at a dead centre or in an infinitesimal mechanism, which moves by about "
+            f"the root of residual; take a residual of {max(100 * residual, 1e-9):.0e},"
+            " or other lengths"
+        )
+    return NotConvergedError(f"{what}: {remedy}", best=point.z)
 
 
 def _curved_point(

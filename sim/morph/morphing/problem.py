@@ -176,6 +176,10 @@ class MorphProblem:
         """Objective + y.c with the y of `forces`, perhaps of another configuration."""
         return self.objective(point) + inner(forces.y, point.linear.c)
 
+    def rounding(self, point: MorphConfiguration, forces: ConstraintForces) -> float:
+        """What rounding may add to the merit, much where multipliers are large."""
+        return 1e-13 * abs(self.objective(point)) + self.system.rounding(forces.y)
+
     def gradient(self, point: MorphConfiguration, forces: ConstraintForces) -> float:
         """Root mean square / L of the motion towards the goals that is allowed.
 

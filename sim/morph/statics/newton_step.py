@@ -112,6 +112,7 @@ def trial(
     after = there.energy + inner(point.y, there.linear.c)
     slope = inner(point.left, direction.dz) * step_length
     rounding = 1e-13 * (abs(point.energy) + point.scale * problem.loaded.size)
+    rounding += problem.system.rounding(point.y)
     return there if after <= before + ARMIJO * slope + rounding else None
 
 

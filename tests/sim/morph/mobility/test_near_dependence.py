@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sim.arrays import Floats
+from sim.convergence import NotConvergedError
 from sim.morph.equations.system import linearise, state, system_of
 from sim.morph.library.pentapod import pentapod
 from sim.morph.mobility.mobility import unit_rows
@@ -76,3 +77,47 @@ def test_singular_value_is_that_of_rows_of_unit_length(
 def test_a_mechanism_with_joints_is_regular() -> None:
     made = pentapod()
     assert near_dependence(made, state(made), 1e-10) is None
+
+
+def links_in_line(count: int) -> tuple[Structure, Goals]:
+    """Links of length 1 between fixed ends, two nodes of which are pulled aside."""
+    r = np.zeros((count + 1, 3))
+    r[:, 0] = np.arange(count + 1)
+    flat = [row for i in range(1, count) for row in fix(r, i)[2:]]
+    links = [dist(r, i, i + 1) for i in range(count)]
+    goals = r.copy()
+    goals[1:3, 1] = 0.5, -0.3
+    return structure(r, [*fix(r, 0), *fix(r, count), *flat, *links]), Goals(goals)
+
+
+@pytest.mark.parametrize(
+    ("count", "residual"), [(3, 1e-6), (3, 1e-8), (3, 1e-9), (3, 1e-10)]
+)
+def test_large_multipliers_do_not_stall_a_morph(count: int, residual: float) -> None:
+    """Their share of the merit is rounded, and a way back to a smaller residual than
+    that of the start moves along the weak motion farther than the step gains."""
+    made, goals = links_in_line(count)
+    *_, end = morph_newton(made, goals, NewtonOptions(residual=residual, max_steps=100))
+    assert end.gradient <= 1e-9
+    assert np.abs(end.r - made.r0).max() < 10.0 * np.sqrt(residual)
+
+
+def on_three_parallel_links() -> tuple[Structure, Goals]:
+    """A plate whose parallel links turn alike to first order, and not to second."""
+    plate = np.array([[-0.5, 0, 0], [0.5, 0, 0], [0.0, 0.8, 0]])
+    r = np.vstack([plate - [[0, 1.0, 0], [0, 1.5, 0], [0, 0.7, 0]], plate])
+    held = [row for i in range(3) for row in fix(r, i)]
+    flat = [row for i in range(3, 6) for row in fix(r, i)[2:]]
+    sides = [dist(r, i, j) for i, j in ((0, 3), (1, 4), (2, 5), (3, 4), (4, 5), (5, 3))]
+    goals = r.copy()
+    goals[3, 0] += 0.3
+    return structure(r, [*held, *flat, *sides]), Goals(goals)
+
+
+def test_a_refusal_names_the_rows_and_a_residual_that_helps() -> None:
+    made, goals = on_three_parallel_links()
+    with pytest.raises(NotConvergedError, match=r"dist\(.*infinitesimal") as refused:
+        list(morph_newton(made, goals, NewtonOptions(residual=1e-12, max_steps=20)))
+    told = float(str(refused.value).split("a residual of ")[1].split(",")[0])
+    *_, end = morph_newton(made, goals, NewtonOptions(residual=told, max_steps=20))
+    assert end.gradient <= 1e-9
