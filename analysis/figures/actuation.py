@@ -129,7 +129,7 @@ def _draw_turn(ax: Axes, turn: Turn) -> None:
 
 
 def _draw_snap(ax: Axes, snap: Snap) -> None:
-    ax.plot(snap.moved, snap.energy, color=SIMULATED, label="energy")
+    ax.plot(snap.moved, snap.energy, color="black", label="energy")
     for stable, marker, name in ((1, "o", "stable"), (0, "^", "barrier")):
         chosen = snap.rests[snap.rests["stable"] == stable]
         ax.plot(

@@ -68,6 +68,8 @@ def picture(
     *,
     view: View = (28.0, -60.0),
     arrow: float = 0.0,
+    room: Floats | None = None,
 ) -> PaintedScene:
     """One state in its own panel."""
-    return show_sheet(ax, run.sheet(step, forces=arrow > 0), view=view, arrow=arrow)
+    state = run.sheet(step, forces=arrow > 0)
+    return show_sheet(ax, state, view=view, arrow=arrow, room=room)

@@ -127,12 +127,24 @@ def _draw_forces(scene: PaintedScene, x: Floats, force: Floats, arrow: float) ->
 
 
 def show_sheet(
-    ax: Axes, sheet: FoldedSheet, *, view: View, arrow: float = 0.0, bar: bool = True
+    ax: Axes,
+    sheet: FoldedSheet,
+    *,
+    view: View,
+    arrow: float = 0.0,
+    bar: bool = True,
+    room: Floats | None = None,
 ) -> PaintedScene:
-    """A sheet in its panel, with a scale in mm and a key to forces."""
-    scene = PaintedScene(view, float(np.ptp(sheet.x, axis=0).max()))
+    """A sheet in its panel, with a scale in mm and a key to forces.
+
+    Parameters
+    ----------
+    room : (q, 3) what must fit, one of panels of one scale; the sheet unless given
+    """
+    room = sheet.x if room is None else room
+    scene = PaintedScene(view, float(np.ptp(room, axis=0).max()))
     draw_sheet(scene, sheet, arrow=arrow)
-    scene.paint(ax, sheet.x)
+    scene.paint(ax, room)
     if bar:
         scale_bar(ax, round_length(scene.span), "mm", times=1e3)
     if sheet.force is not None and arrow > 0:

@@ -193,10 +193,11 @@ def corner_bears_load(touching: OrigamiRun, free: OrigamiRun) -> Figure:
             (touching, -1, 0.02, "loaded, with contact"),
             (free, -1, 0.0, "loaded, without contact"),
         )
+        room = np.concatenate([run.x[step] for run, step, *_ in shown])
         for ax, letter, (run, step, arrow, text) in zip(
             states, "abc", shown, strict=True
         ):
-            picture(ax, run, step, view=view, arrow=arrow)
+            picture(ax, run, step, view=view, arrow=arrow, room=room)
             put_letter(ax, letter, text)
         _load_curves(curve, touching, free, " since folding")
         put_letter(curve, "d")
@@ -303,10 +304,12 @@ class SetUp:
 
     Parameters
     ----------
-    held, sprung, loaded : (k,) of supports, of springs along z, of loads
+    held, guided, sprung, loaded : (k,) of supports, of those in part, of springs along
+        z, of loads
     """
 
     held: Ints
+    guided: Ints
     sprung: Ints
     loaded: Ints
 
@@ -320,8 +323,9 @@ def interlocking_sheets(
         folded, view = int(touching.phase(0)["step"].iloc[-1]), (16.0, -64.0)
         marks = _set_up(panels[0], touching, folded, view, loading)
         _load_curves(panels[1], touching, free, "")
-        picture(panels[2], touching, -1, view=view, arrow=0.012)
-        picture(panels[3], free, -1, view=view)
+        ends = np.concatenate([touching.x[-1], free.x[-1]])
+        picture(panels[2], touching, -1, view=view, arrow=0.012, room=ends)
+        picture(panels[3], free, -1, view=view, room=ends)
         said = ("set-up", "", "loaded, with contact", "loaded, without contact")
         for ax, letter, text in zip(panels, "abcd", said, strict=True):
             put_letter(ax, letter, text)
@@ -349,11 +353,11 @@ def _set_up(
         )  # fmt: skip
     looks: dict[str, dict[str, Any]] = {
         "held node": {"marker": "^", "mfc": "black", "ms": size(4.5)},
+        "held in part": {"marker": "^", "mfc": "white", "ms": size(6.0)},
         "spring along $z$": {"marker": "s", "mfc": "white", "ms": size(3.0)},
     }
-    for (_, look), nodes in zip(
-        looks.items(), (loading.held, loading.sprung), strict=True
-    ):
+    held = (loading.held, loading.guided, loading.sprung)
+    for look, nodes in zip(looks.values(), held, strict=True):
         ax.plot(*scene.seen(x[nodes]).T, ls="", color="black", zorder=5, **look)
     show(ax, scene.seen(np.concatenate([x, x[loading.loaded] + up])))
     marks = [Line2D([], [], ls="", color="black", label=name, **look)

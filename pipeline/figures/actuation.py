@@ -15,12 +15,12 @@ CAPTION = """
 **Where to drive, and what it takes.** **a**, condition (largest over smallest singular
 value, without unit) of the map from one driven joint of a four-bar linkage to its
 motions, by the angle of the crank (degrees), a line a joint: a driver is useless where
-it is large, at its dead centres. Peaks are as high as the {{ rows[0].result.steps }}
-samples. **b**, energy of a truss of two bars by the way of its driven node: rests
-without the driver (circles: stable; triangle: on the barrier of {{
-rows[1].result.barrier | sig }}), in the case's units. **c**, a folded sheet, each
-crease coloured by how far it turns with the driver (orange) `{{ rows[2].result.drivers
-}}`.
+it is large, and infinite at its dead centres: between the {{ rows[0].result.steps }}
+samples its reciprocal is a straight line through zero. **b**, energy of a truss of two
+bars by the way of its driven node: rests without the driver (circles: stable; triangle:
+on the barrier of {{ rows[1].result.barrier | sig }}), in the case's units. **c**, a
+folded sheet, each crease coloured by how far it turns with the driver (orange) `{{
+rows[2].result.drivers }}`.
 """
 
 JOINTS = ("A (crank)", "B", "C", "D (rocker)")

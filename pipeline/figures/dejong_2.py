@@ -7,9 +7,9 @@ from pipeline.results.shown import DrawnFigure, Row
 
 CAPTION = r"""
 **Structures that morph step by step**, after Fig. 2 of [dJ23]. Blue circles and lines:
-nodes, links and bodies; grey lines: target; dots: goals of the next step. Above each
-drawing: step $s$, distance error $\mathcal{E}$, eq. (5), and shape factor
-$\mathcal{S}$, eq. (6), both without unit.
+nodes, links and bodies; grey lines: target, of the endless one in **a** the part around
+the start; dots: goals of the next step. Above each drawing: step $s$, distance error
+$\mathcal{E}$, eq. (5), and shape factor $\mathcal{S}$, eq. (6), both without unit.
 {% for row in rows -%}
 **{{ 'abcdefghijkl'[loop.index0] }}**, `{{ row.label }}` ({{ row.result.nodes }} nodes)
 ends after {{ row.result.steps }} steps at $\mathcal{E}$ = {{ row.result.E | sig(2) }},

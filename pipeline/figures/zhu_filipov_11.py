@@ -11,7 +11,9 @@ from pipeline.store.runs import run_record
 
 CAPTION = """
 **Interlocking sheets are pulled apart, with and without contact**, after Fig. 11 of
-[ZF19]. **a**, the sheets folded into each other; **b**, load (mN) by displacement (mm);
+[ZF19]. **a**, the sheets folded into each other, {{ held }} nodes held and {{ guided }}
+along $x$ and $y$, {{ sprung }} on springs along $z$ (the text of [ZF19] names four
+supports and four springs), {{ loaded }} loaded; **b**, load (mN) by displacement (mm);
 both ends, **c**, with contact, and **d**, without, at {{ load | times(1000) | sig }} mN
 (red: load and forces of contact). With contact the sheets move {{
 rows[0].result.displacement | times(1000) | sig }} mm, without {{
@@ -25,8 +27,10 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     """Two rows: the case with contact, then without."""
     touching, free = read_two(list(rows))
     tables = {"with-contact": touching.table, "without-contact": free.table}
+    loading = _set_up(rows[0])
     said = {"load": touching.table["load"].max()}
-    figure = interlocking_sheets(touching, free, _set_up(rows[0]))
+    said |= {name: len(nodes) for name, nodes in vars(loading).items()}
+    figure = interlocking_sheets(touching, free, loading)
     return DrawnFigure(figure, tables, [touching.key, free.key], said=said)
 
 
@@ -34,6 +38,8 @@ def _set_up(row: Row) -> SetUp:
     """What holds and what pulls, as the last phase of a run says."""
     case = run_record(row.simulated)["config"]["case"]
     last = case["phases"][-1]
-    held = last.get("supports") or case["supports"]
-    nodes = ([one[0] for one in rows] for rows in (held, last.get("elastic", ())))
-    return SetUp(*(np.array(own, dtype=np.int64) for own in (*nodes, last["nodes"])))
+    supports = np.array(last.get("supports") or case["supports"])
+    whole = supports[:, 1:].all(axis=1)
+    sprung = np.array([one[0] for one in last.get("elastic", ())], dtype=np.int64)
+    held, guided = supports[whole, 0], supports[~whole, 0]
+    return SetUp(held, guided, sprung, np.array(last["nodes"]))

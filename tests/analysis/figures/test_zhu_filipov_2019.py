@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from analysis.figures.origami_runs import OrigamiRun
 from analysis.figures.origami_sweeps import approach, crossing, even
 from analysis.figures.sheets import FoldedSheet, rims, seen_parts
+from analysis.figures.style import lay_out
 from analysis.figures.zhu_filipov_2019 import (
     SetUp,
     box_folds_itself,
@@ -58,7 +59,7 @@ def words(figure: Figure) -> str:
 
 def pulled(touching: OrigamiRun, free: OrigamiRun) -> Figure:
     """Fig. 11 of two runs, held at one node and loaded at another."""
-    return interlocking_sheets(touching, free, SetUp(*np.array([[0], [1], [2]])))
+    return interlocking_sheets(touching, free, SetUp(*np.array([[0], [3], [1], [2]])))
 
 
 @pytest.mark.parametrize("draw", [corner_bears_load, pulled])
@@ -72,6 +73,18 @@ def test_load_curves_show_both_runs_and_name_them(draw: type) -> None:
     assert np.asarray(y) == pytest.approx(np.arange(7, 13))
     assert "with-key" in words(figure)
     assert "without-key" in words(figure)
+
+
+@pytest.mark.parametrize("draw", [corner_bears_load, pulled])
+def test_both_ends_of_a_pull_are_drawn_at_one_scale(draw: type) -> None:
+    touching, free = origami_run("with"), origami_run("without")
+    free.x[-1] *= 2.0
+    figure = draw(touching, free)
+    lay_out(figure)
+    ends = [ax for ax in figure.axes if ax.get_title().startswith("loaded")]
+    widths = [np.ptp(ax.get_xlim()) / ax.get_window_extent().width for ax in ends]
+    assert len(widths) == 2
+    assert widths[0] == pytest.approx(widths[1], rel=1e-3)
 
 
 def test_energy_of_the_box_is_plotted_in_microjoules() -> None:
