@@ -71,8 +71,14 @@ def lengths_for_targets(shown: LengthSearch) -> Figure:
         figure, groups = _panels(shown.E)
         span = 100.0 * max(float(np.abs(shown.change).max()), 1e-9)
         colours = ScalarMappable(Normalize(-span, span), ON_WHITE)
-        for t, panels in enumerate(groups):
-            _draw_row(panels, t, shown, colours)
+        everything = [
+            np.concatenate([shown.r[0, t], shown.r[-1, t], target.vertices])
+            for t, target in enumerate(shown.targets)
+        ]
+        long = round_length(min(np.ptp(own, axis=0).max() for own in everything))
+        for t, (panels, own) in enumerate(zip(groups, everything, strict=True)):
+            _draw_row(panels, t, shown, own, colours)
+            scale_bar(panels[0], long, UNIT)
         colour_bar(groups[-1][1], colours, "change of length of a link (%)")
         node: dict[str, Any] = {
             "marker": "o",
@@ -110,10 +116,13 @@ def _panels(E: Floats) -> tuple[Figure, list[list[Axes]]]:
 
 
 def _draw_row(
-    panels: Sequence[Axes], t: int, shown: LengthSearch, colours: ScalarMappable
+    panels: Sequence[Axes],
+    t: int,
+    shown: LengthSearch,
+    everything: Floats,
+    colours: ScalarMappable,
 ) -> None:
     r, target = shown.r[:, t], shown.targets[t]
-    everything = np.concatenate([r[0], r[-1], target.vertices])
     for ax, s in zip(panels, (0, -1), strict=False):
         scene = scene_of(everything, view_of(r))
         draw_target(scene, target)
@@ -125,7 +134,6 @@ def _draw_row(
         name = "first lengths" if s == 0 else "lengths found"
         text = rf"{name}: $\mathcal{{E}}$ {above(shown.E[s, t], REACHED)}"
         put_letter(ax, "abcdefgh"[t], text) if s == 0 else ax.set_title(text)
-    scale_bar(panels[0], round_length(scene.span), UNIT)
     for ax in panels[2:]:
         _draw_error(ax, shown.E[:, t])
     own_ranges(panels[2:])

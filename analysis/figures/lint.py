@@ -18,6 +18,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.text import Annotation, Text
 from matplotlib.transforms import Bbox
 from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
@@ -39,6 +40,7 @@ from analysis.figures.style import (
     styled,
 )
 
+NAMED = re.compile(r"\b[a-z](?=(?:, [a-z])*\)$)")  # panels of an entry: "way (a, c)"
 UNIT = re.compile(r"\([^()]*\)")
 TEXT_CONTRAST = 4.5  # WCAG 2.1, AA
 LINE_CONTRAST = 1.5  # of lines and marks: grey guides among them
@@ -49,6 +51,8 @@ NEAR, NEAR_GREY = (
 TOUCH = 0.7  # pt by which boxes of texts may reach into each other
 ROUND = 0.15  # pt, of a pixel, by which a text may leave the frame
 ALIKE = 1e-6  # of a range
+LIKE = 1.5  # ratio of widths of lines from which on they are told apart
+NEARLY = 1.25  # ratio of scales that are taken for one
 FLAT_MM = 0.5  # of axes that have no room left
 
 
@@ -71,6 +75,7 @@ def faults(figure: Figure) -> list[str]:
             *_flat(figure),
             *_labels(figure),
             *_marks(figure),
+            *_twice_named(figure),
             *_ranges(figure),
             *_scales(figure),
             *_colours(figure, texts),
@@ -248,11 +253,13 @@ def _labels(figure: Figure) -> Iterator[str]:
             ]
             said = [t.label1.get_text() + t.label2.get_text() for t in numbers]
             bare = re.compile(r"[-+\d.,\N{MINUS SIGN}]+|\$.*\$")
-            if label and not UNIT.search(label):
-                if any(bare.fullmatch(word) for word in said):
-                    yield f"axis {label!r}: write quantity (unit), (-) for a number"
-            elif not label and any(bare.fullmatch(word) for word in said):
+            count = sum(bool(bare.fullmatch(word)) for word in said)
+            if label and count and not UNIT.search(label):
+                yield f"axis {label!r}: write quantity (unit), (-) for a number"
+            elif not label and count:
                 yield f"an axis of panel {_letter(ax) or '?'} has no label"
+            if count == 1:
+                yield f"axis {label!r} has one number: two say how long it is"
 
 
 def _look(line: Line2D) -> tuple[str, str, str, bool]:
@@ -312,6 +319,32 @@ def _marks(figure: Figure) -> Iterator[str]:
         yield "drawings in space and no legend"
 
 
+def _twice_named(figure: Figure) -> Iterator[str]:
+    """Entries of a legend that look alike: lines of like width, fields of a colour."""
+    for legend in figure.findobj(Legend):
+        named = list(zip(legend.legend_handles, legend.get_texts(), strict=True))
+        for (one, text), (other, its) in combinations(named, 2):
+            words = text.get_text(), its.get_text()
+            of, its_own = (set(NAMED.findall(one)) for one in words)
+            apart = of and its_own and not of & its_own  # the letters of their panels
+            if _is_like(one, other) and words[0] != words[1] and not apart:
+                yield f"one look in a legend: {_said(text)} and {_said(its)}"
+
+
+def _is_like(one: object, other: object) -> bool:
+    if isinstance(one, Patch) and isinstance(other, Patch):
+        looks = [
+            (p.get_facecolor(), p.get_edgecolor(), p.get_hatch()) for p in (one, other)
+        ]
+        return looks[0] == looks[1]
+    if not (isinstance(one, Line2D) and isinstance(other, Line2D)):
+        return False
+    lines = [(line.get_linewidth(), line.get_markersize()) for line in (one, other)]
+    ratios = [max(pair) / max(min(pair), 1e-9) for pair in zip(*lines, strict=True)]
+    drawn = ratios[0] if _look(one)[1] != "None" else ratios[1]
+    return _look(one) == _look(other) and drawn < LIKE
+
+
 def _ranges(figure: Figure) -> Iterator[str]:
     groups: dict[str, list[Axes]] = {}
     for ax in figure.findobj(Axes):
@@ -345,11 +378,22 @@ def _scales(figure: Figure) -> Iterator[str]:
         ax for ax in drawings if any(isinstance(a, AnchoredSizeBar) for a in ax.artists)
     ]
     known = [per_pixel(ax) for ax in barred]
+    for one, other in combinations(zip(barred, known, strict=True), 2):
+        bars = _bars(one[0]), _bars(other[0])
+        near = max(one[1], other[1]) < NEARLY * min(one[1], other[1])
+        if near and not bars[0] & bars[1]:
+            yield f"bars {' and '.join(min(b) for b in bars)} at nearly one scale"
     for ax in drawings:
         if ax not in barred and not any(
             abs(per_pixel(ax) / one - 1.0) < 0.02 for one in known
         ):
             yield f"panel {_letter(ax) or ax.get_title()!r} has no scale"
+
+
+def _bars(ax: Axes) -> set[str]:
+    """What the bars of a panel say."""
+    own = [a for a in ax.artists if isinstance(a, AnchoredSizeBar)]
+    return {str(text.get_text()) for bar in own for text in bar.findobj(Text)}
 
 
 def _colours(figure: Figure, texts: Sequence[Text]) -> Iterator[str]:

@@ -12,11 +12,10 @@ from pipeline.store.runs import run_record
 CAPTION = r"""
 **How far link lengths must change until a sheet fits a circle beyond its reach.** {{
 rows | length }} searches, a mark each: **a**, distance error $\mathcal{E}$ of the
-circle, eq. (5) of [dJ23], without unit, with the lengths found, **b**, how many of the
-{{ groups }} groups of links end at the limit of their change; a series a radius of the
-circle, in units of a link. An
-arrow stands for a value below $10^{-5}$; in **b** equal numbers are drawn a little
-apart.
+circle, eq. (5) of [dJ23], without unit, with the lengths found (at 0 % with those of
+before), **b**, how many of the {{ groups }} groups of links end at the limit of their
+change; a series a radius of the circle, in units of a link. An arrow stands for a value
+below $10^{-5}$; in **b** equal numbers are drawn a little apart.
 {% for radius, limit in enough -%}
 Radius {{ radius | sig(2) }} is met ($\mathcal{E} < 10^{-3}$) from {{ limit | times(100)
 | sig(2) }} % on.

@@ -12,8 +12,9 @@ overlap. Above: step $s$, distance error $\mathcal{E}$, eq. (5), and shape facto
 $\mathcal{S}$, eq. (6) of [dJ23], both without unit. The last drawing of a row has
 a scale of its own.
 {% for row in rows -%}
-**{{ 'abcdefghijkl'[loop.index0] }}**, `{{ row.label }}` ends at $\mathcal{E}$ = {{
-row.result.E | sig(2) }}, $\mathcal{S}$ = {{ row.result.S | sig }} {%- if
+**{{ 'abcdefghijkl'[loop.index0] }}**, `{{ row.label }}` ends at $\mathcal{E}$ {{
+'$< 10^{-12}$' if row.result.E <= 1e-12 else '= ' ~ (row.result.E | sig(2)) }},
+$\mathcal{S}$ = {{ row.result.S | sig }} {%- if
 row.result.contacts is defined %}, with {{ row.result.contacts }} ranges or contacts at
 their limit{% endif %}.
 {% endfor %}

@@ -87,6 +87,20 @@ PLANTED: dict[str, tuple[Fault, str]] = {
     ),
     "range": (lambda _, p: p[1].set_ylim(0, 99), "ranges"),
     "scale": (lambda _, p: p[2].artists[0].remove(), "no scale"),
+    "bars": (
+        lambda _, p: [
+            p[1].set_axis_off(),
+            p[1].scatter([0, 1], [0, 1]),
+            p[1].set_xlim(-0.9, 1.9),
+            scale_bar(p[1], 0.2, "mm"),
+        ],
+        "bars 0.2 mm and 0.5 mm at nearly one scale",
+    ),
+    "one number": (lambda _, p: p[0].set_xticks([1.0]), "has one number"),
+    "one look": (
+        lambda f, p: f.legend([p[0].lines[0]] * 2, ["one", "same"]),
+        "one look in a legend: text 'one' and text 'same'",
+    ),
     "pale": (lambda _, p: p[0].text(0.2, 2, "x", color="#F0E442"), "too pale"),
     "alike": (
         lambda _, p: p[1].plot([0, 2], [3, 0], "-", color="#D55E00", label="one"),
