@@ -1,7 +1,7 @@
 """Tables of measured sets checked from outside: by what they hold and conf says only.
 
-Nothing of analysis.measured is used: limits of half widths, coverage and the interval
-score are worked out again from measured.csv, left_out.csv and conf/measured.
+Nothing of analysis.measured is used: uncertainties, half widths, verdicts, coverage and
+the interval score are worked out again from the tables and conf/measured.
 """
 
 import json
@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from scipy.stats import t as student
 
 from pipeline.cases.set_records import at_hand
 from pipeline.config.measured_file import read_set
@@ -131,6 +132,82 @@ def test_strips_only_are_as_far_off_as_docs_say(compared: Set) -> None:
     assert f"{line} {told} |" in Path("docs/measured.md").read_text()
 
 
+def rms(values: Any) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))
+
+
+def aims(conf: dict[str, Any], entry: pd.Series, of: pd.Series) -> pd.Series:
+    """In the unit of the values, of which some aims are a share."""
+    known = [conf["quantities"][e] for e in entry]
+    share = np.array([one.get("relative", False) for one in known])
+    return np.array([one["aim"] for one in known]) * of.abs().where(share, 1.0)
+
+
+def in_parts(rows: pd.DataFrame, fitted: list[str]) -> pd.Series:
+    """Of each row predicted, fitted or left out."""
+    own = rows["record"].isin(fitted) & (rows["part"] == "predicted")
+    return rows["part"].where(~own, "fitted")
+
+
+def test_uncertainties_and_half_widths_are_of_the_sources_they_name(
+    compared: Set,
+) -> None:
+    """Model error widens the interval, by Student's t of its records; not u_val."""
+    conf, rows, out = compared
+    key = ["record", "quantity", "at"]
+    own = rows[rows["part"] == "predicted"].assign(entry=lambda t: entries(conf, t))
+    sources = pd.read_csv(out / "prediction.csv").drop(columns="half_width")
+    both = own.merge(sources, on=key, validate="one_to_one")
+    assert len(both) == len(own)
+    exact = (both[["u_num", "u_input", "u_fit"]] ** 2).sum(axis=1)
+    np.testing.assert_allclose(both["u_val"] ** 2, exact + both["u_measured"] ** 2)
+    np.testing.assert_allclose(both["u_predicted"] ** 2, exact + both["u_model"] ** 2)
+    told = json.loads(
+        Path(f"data/{conf['name']}/prediction/posterior.json").read_text()
+    )
+    of = [conf["quantities"][e].get("learnt_from", e) for e in both["entry"]]
+    count = np.array([told["errors"][e]["records"] for e in of])
+    t = np.where(count > 0, student.ppf(0.975, np.maximum(count, 1)), 1.959964)
+    wide = 1.959964**2 * (exact + both["u_noise"] ** 2) + (t * both["u_model"]) ** 2
+    repeats = np.array([told["repeat_sd"].get(e, 0.0) for e in of])
+    aim = aims(conf, both["entry"], both["predicted"])
+    most = np.maximum(3.0 * repeats, 2.0 * aim)
+    np.testing.assert_allclose(
+        both["half_width"], np.minimum(np.sqrt(wide), most), rtol=1e-6
+    )
+
+
+def test_verdicts_are_those_of_the_rule(compared: Set) -> None:
+    """E beyond k u_val differs; both together within the aim agree; else untold."""
+    conf, rows, out = compared
+    said = json.loads((out / "verdict.json").read_text())
+    told, k = pd.read_csv(out / "verdict.csv"), conf.get("k", 2.0)
+    entry, part = entries(conf, rows), in_parts(rows, said["fitted"])
+    pairs = set(zip(told["quantity"], told["part"], strict=True))
+    assert pairs == set(zip(entry, part, strict=True))
+    for row in told.itertuples():
+        own = rows[(entry == row.quantity) & (part == row.part)]
+        aim = aims(conf, entry[own.index], own["measured"])
+        E, limit = rms(own["E"]), k * rms(own["u_val"])
+        agrees = "agrees" if E + limit <= rms(aim) else "cannot tell"
+        assert row.verdict == ("differs" if limit < E else agrees)
+        found = [row.rms_E, k * row.rms_u_val, row.aim, row.mean_E, row.half_width]
+        np.testing.assert_allclose(
+            found, [E, limit, rms(aim), own["E"].mean(), rms(own["half_width"])],
+            atol=1e-7 * own["predicted"].abs().max(),
+        )  # fmt: skip
+        met = [rms(one) <= 1.0 for _, one in (own["E"] / aim).groupby(own["record"])]
+        assert row.records_within_aim == sum(met)
+        assert (row.records, row.rows) == (len(met), len(own))
+        shares = own.groupby("record")["inside95"].mean().to_numpy()
+        drawn = np.random.default_rng(7).choice(shares, (4000, len(shares))).mean(1)
+        np.testing.assert_allclose(
+            [row.coverage_low, row.coverage_high],
+            np.quantile(drawn, [0.025, 0.975]),
+            atol=0.03,
+        )
+
+
 def test_no_interval_is_wider_than_the_rule_lets_it(compared: Set) -> None:
     """Three deviations between repeats, or twice the aim."""
     conf, rows, _ = compared
@@ -142,9 +219,7 @@ def test_no_interval_is_wider_than_the_rule_lets_it(compared: Set) -> None:
     )["repeat_sd"]
     for name in said:
         assert sd[name] == pytest.approx(said[name], rel=0.03)
-    aim = np.array([conf["quantities"][e]["aim"] for e in entry])
-    relative = np.array([conf["quantities"][e].get("relative", False) for e in entry])
-    twice = 2.0 * aim * np.where(relative, rows["predicted"].abs(), 1.0)
+    twice = 2.0 * aims(conf, entry, rows["predicted"])
     most = np.maximum(3.0 * np.array([said.get(e, 0.0) for e in entry]), twice)
     assert (rows["half_width"] <= most * (1.0 + 1e-6)).all()
 
@@ -155,10 +230,7 @@ def test_coverage_counts_each_record_once_and_scores_stand_beside(
     conf, rows, out = compared
     entry, verdicts = entries(conf, rows), pd.read_csv(out / "verdict.csv")
     said = json.loads((out / "verdict.json").read_text())
-    fitted = set(said["fitted"])
-    part = rows["part"].where(
-        ~(rows["record"].isin(fitted) & (rows["part"] == "predicted")), "fitted"
-    )
+    part = in_parts(rows, said["fitted"])
     for row in verdicts.itertuples():
         own = rows[(entry == row.quantity) & (part == row.part)]
         by_record = [one["inside95"].mean() for _, one in own.groupby("record")]
