@@ -48,10 +48,11 @@ class SphereScans:
 
     def inputs(self, record: FoundRecord) -> RecordInputs:
         """The points of the scan."""
-        path = Path(self.scans) / f"{record.name.removesuffix('.xyz')}.xyz"
-        if not path.is_file():
+        there = {path.stem: path for path in sorted(Path(self.scans).glob("*.xyz"))}
+        path = there.get(record.name.removesuffix(".xyz"))
+        if path is None:
             raise InputError(
-                f"{path} does not exist: its scan is not among those shipped"
+                f"{record.path}: scan is {record.name!r}: give one of {', '.join(there)}"
             )
         return RecordInputs(record.name, state={"points": points_mm(path, "m")})
 
@@ -77,7 +78,9 @@ class SphereScans:
         radius = [FREE_RADIUS] if FREE_RADIUS in record.header or not whole else []
         table = record.columns([*whole, *radius])
         if len(table) > 1:
-            raise InputError(f"{record.path} has {len(table)} rows of {record.name}")
+            raise InputError(
+                f"{record.path} has {len(table)} rows of {record.name}: keep one"
+            )
         row = table.iloc[0]
         found = {
             axis: one_value(MM * float(row[name]))
@@ -97,7 +100,8 @@ class SphereScans:
             if apart > self.radius_mm / 2:
                 raise InputError(
                     f"{record.path}: {name} of {record.name} is {apart:.4g} mm from "
-                    "where its scan has it: give centres in metres, radii in mm"
+                    "what its scan tells: give centres in metres from the scanner, "
+                    "each beside its own scan, and radii in mm"
                 )
 
     def refined(self) -> Self:

@@ -74,7 +74,9 @@ def test_records_of_a_folder_are_compared_with_the_committed_prediction(
     at, out = spheres(), tmp_path / "out"
     before = committed(at.folder)
     assert before is not None
-    rows = {"SPH101": GOOD, "SPH999": GOOD, "SPH102": "1,1,oops,50"}
+    rows = {"SPH101": GOOD, "SPH999": GOOD, "SPH102": "1,1,oops,50", "": GOOD}
+    outside = "../nist_spheres/SPH101"  # a scan is a name, not a path
+    rows[outside] = GOOD
     compare(at, centres(tmp_path / "r", rows), None, out, tmp_path)
     table = pd.read_csv(out / "measured.csv")
     assert list(table.columns) == list(COLUMNS)
@@ -87,8 +89,10 @@ def test_records_of_a_folder_are_compared_with_the_committed_prediction(
     said = json.loads((out / "verdict.json").read_text())
     assert said["prediction"]["sha256"] == before.sha256
     assert said["prediction"]["committed"]
-    assert "SPH999.xyz does not exist" in said["refused"]["SPH999"]
+    assert "'SPH999': give one of SPH101, SPH102, " in said["refused"]["SPH999"]
     assert "z_m is 'oops'" in said["refused"]["SPH102"]
+    for name in ("", outside):
+        assert f"scan is {name!r}: give one of" in said["refused"][name]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +102,8 @@ def test_records_of_a_folder_are_compared_with_the_committed_prediction(
         ("-5.895832,3.628941,-1.561256,0.05005", "radius of SPH101 is 50.0"),
         ("-5.895832,3.628941,-1.561256,5.005", "radius of SPH101 is 45.0"),
         ("-5.895832,3.628941,,50.05", "z_m is ''"),
-        (f"{GOOD}\nSPH101,n,{GOOD}", "has 2 rows of SPH101"),
+        (f"{GOOD}\nSPH101,n,{GOOD}", "has 2 rows of SPH101: keep one"),
+        ("5.895832,3.628941,-1.561256,50.05", "each beside its own scan"),
     ],
 )
 def test_a_centre_that_is_none_of_the_scan_has_no_rows(
