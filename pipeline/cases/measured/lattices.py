@@ -96,7 +96,16 @@ class LatticeTracks:
         design = self._design(record)
         at = np.array(self.temperatures)
         if record.there:
-            at = np.unique(record.columns([TEMPERATURE])[TEMPERATURE])
+            at, found = np.unique(
+                record.columns([TEMPERATURE])[TEMPERATURE], return_counts=True
+            )
+            nodes = len(_unit_lattice().structure.r0) - 1
+            if (odd := np.flatnonzero(found != nodes)).size:
+                raise InputError(
+                    f"{record.path}: at {at[odd[0]]:g} C are {found[odd[0]]} points of "
+                    f"{record.name}, a lattice has {nodes} nodes: give each once at "
+                    f"every {TEMPERATURE}"
+                )
         first, last = _measured_range(self.folder)
         if at[0] < first - BEYOND or at[-1] > last + BEYOND:
             raise InputError(
@@ -144,6 +153,7 @@ class LatticeTracks:
             tracks, orders = label_frames(frames, made.r[:, :2], made.links, at)
         except NotToldError as error:
             told = FRAME.sub(lambda m: f"{m[0]} ({at[int(m[1])]:g} C)", str(error))
+            told = told.replace("in the same unit", "in mm")
             raise InputError(f"{record.path}: {told}") from error
         model = nodes_of(predicted, len(made.r))
         return at, place_on_model(tracks.points, orders, model)

@@ -51,8 +51,9 @@ class SphereScans:
         there = {path.stem: path for path in sorted(Path(self.scans).glob("*.xyz"))}
         path = there.get(record.name.removesuffix(".xyz"))
         if path is None:
+            known = ", ".join(there)
             raise InputError(
-                f"{record.path}: scan is {record.name!r}: give one of {', '.join(there)}"
+                f"{record.path}: scan is {record.name!r}: give one of {known}"
             )
         return RecordInputs(record.name, state={"points": points_mm(path, "m")})
 

@@ -180,8 +180,12 @@ def test_shifted_tracks_are_measured_and_placed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda t: t.drop(300), "(55 C) has 40 points for 41 nodes"),
-        (lambda t: t.assign(x_mm=t["x_mm"] / 1e3, y_mm=t["y_mm"] / 1e3), "same unit"),
+        (lambda t: t.drop(300), "at 55 C are 40 points of HTNI_all_2"),
+        (lambda t: t.assign(x_mm=t["x_mm"] / 1e3, y_mm=t["y_mm"] / 1e3), "in mm, and"),
+        (
+            lambda t: t.assign(temperature_C=t["temperature_C"] + t["row"] / 99),
+            "at 22 C are 1 points",
+        ),
         (lambda t: t[t["temperature_C"].isin([22, 130])], "no prediction from these"),
         (lambda t: t.drop(columns="y_mm"), "has no column y_mm"),
         (lambda t: t.assign(temperature_C=t["temperature_C"] + 273), "295 to 403, str"),
