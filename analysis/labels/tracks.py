@@ -212,8 +212,8 @@ def _placed(
         [_assigned(f.motion(expected), points, expected, near) for f in rigid[:KEPT]]
     )
     margin = found[1].misfit / found[0].misfit if len(found) > 1 else np.inf
-    best = found[0]
-    if margin < options.margin:
+    best, fits = found[0], min(f.reach for f in found) <= options.reach
+    if fits and margin < options.margin:
         rivals = [f for f in found if f.misfit < options.margin * best.misfit]
         still = [f for f in rivals if f.motion.still(options.quarter)]
         if len(still) != 1:

@@ -38,6 +38,7 @@ COLUMNS = (
     "u_val",
 )
 SAME = 0.005  # of half widths, rms, within which two records are one
+NEARER = 3.0  # times, by which another prediction must be nearer to be named
 RESAMPLED = 4_000
 SEED = 20_250_095
 
@@ -77,13 +78,36 @@ def values_of(rows: pd.DataFrame, known: pd.DataFrame) -> dict[str, str]:
     rows : as of `compared`
     known : record, quantity, at, measured
     """
-    both = rows.assign(at=rows["at"].round(9)).merge(
-        known.assign(at=known["at"].round(9)),
-        on=["quantity", "at"], suffixes=("", "_known"),
-    )  # fmt: skip
-    apart = (both["measured"] - both["measured_known"]) / both["half_width"]
-    each = apart.pow(2).groupby([both["record"], both["record_known"]]).mean().pow(0.5)
+    each, _ = _apart(rows, known.rename(columns={"measured": "value"}))
     return {str(own): str(of) for own, of in each[each < SAME].index}
+
+
+def nearer(rows: pd.DataFrame, prediction: pd.DataFrame) -> dict[str, str]:
+    """Of each record that is far from its prediction the one whose is nearer by far.
+
+    Parameters
+    ----------
+    prediction : record, quantity, at, value of any records
+    """
+    each, counts = _apart(rows, prediction)
+    misses = (rows["E"] / rows["half_width"]).pow(2).groupby(rows["record"])
+    own, whole = (
+        x.reindex(each.index, level=0) for x in (misses.mean(), misses.size())
+    )
+    own = own.pow(0.5)
+    found = each[(counts == whole) & (own > 1.0) & (each < own / NEARER)].sort_values()
+    return {str(name): str(of) for name, of in found.index[::-1]}
+
+
+def _apart(rows: pd.DataFrame, others: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """By record and other one: distance over half widths, rms, of how many rows."""
+    both = rows.assign(at=rows["at"].round(9)).merge(
+        others.assign(at=others["at"].round(9)),
+        on=["quantity", "at"], suffixes=("", "_other"),
+    )  # fmt: skip
+    square = ((both["measured"] - both["value"]) / both["half_width"]) ** 2
+    each = square.groupby([both["record"], both["record_other"]])
+    return each.mean().pow(0.5), each.size()
 
 
 def distances(rows: pd.DataFrame) -> pd.DataFrame:

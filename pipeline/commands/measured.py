@@ -80,6 +80,8 @@ def _compare(given: argparse.Namespace) -> int:
     for name, shipped in said["values_of"].items():
         if name != shipped:
             print(f"fitted      {name}: its values are those of {shipped}")
+    for name, other in said["nearer"].items():
+        print(f"another     {name}: it lies nearer to what is predicted of {other}")
     for row in said["verdicts"]:
         print(told(row))
     print(_which(said, of))

@@ -211,16 +211,19 @@ def find_records(
                 continue
             for record in _told_or_broken(path, source, listed):
                 found.setdefault(record.name, record)
+    ways = dict.fromkeys(",".join(["file", *s.told]) for s in sources)
     if not found:
         names = [s.example for s in sources if s.example] or [sources[0].files]
-        ways = dict.fromkeys(",".join(["file", *s.told]) for s in sources)
         raise InputError(
             f"{folder} holds no record: call its files such as {' or '.join(names)}, "
             f"or list them in {RECORDS}, with the columns {' or '.join(ways)}"
         )
     known = {record.path.name for record in found.values()}
+    there = {p.name for s in sources for p in (folder / s.within).glob("*")}
+    untold = f"and must say of it what the file does not: {' or '.join(ways)}"
     odd = {
-        Path(n).stem: f"{folder / RECORDS} names {n}, which is not there"
+        Path(n).stem: f"{folder / RECORDS} names {n}"
+        + (f" {untold}" if n in there else ", which is not there")
         for n in listed
         if n not in known
     }

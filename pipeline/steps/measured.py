@@ -118,6 +118,7 @@ def run_step(
         "refused": refused,
         "fitted": [*fitted],
         "values_of": fitted,
+        "nearer": judgement.nearer(table, shown) if len(table) else {},
         "verdicts": verdicts.to_dict("records"),
     }
     write_json(out / "verdict.json", said)

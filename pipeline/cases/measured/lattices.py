@@ -42,6 +42,8 @@ TEMPERATURE = "temperature_C"
 COORDINATES = ("x_mm", "y_mm")
 FRAME = re.compile(r"frame (\d+)")  # as labels name one that they cannot be carried to
 BEYOND = 5.0  # C by which a record may go beyond what strips tell: they stay there
+COLD = 26.0  # C up to which nothing contracts
+SIZE = 0.05  # of the size drawn; 0.015 in the shipped records
 STEP = EquilibriumOptions(tolerance=1e-8)
 
 
@@ -155,8 +157,21 @@ class LatticeTracks:
             told = FRAME.sub(lambda m: f"{m[0]} ({at[int(m[1])]:g} C)", str(error))
             told = told.replace("in the same unit", "in mm")
             raise InputError(f"{record.path}: {told}") from error
+        if at[0] <= COLD:
+            self._refuse_size(record, tracks.points[0], made.r[:, :2])
         model = nodes_of(predicted, len(made.r))
         return at, place_on_model(tracks.points, orders, model)
+
+    def _refuse_size(self, record: FoundRecord, seen: Floats, drawn: Floats) -> None:
+        """Before it contracts a lattice is as large as drawn, along and across."""
+        about = [x - x.mean(axis=0) for x in (drawn, seen)]
+        most = np.linalg.svd(np.linalg.lstsq(*about)[0])[1]
+        if np.abs(most - 1.0).max() > SIZE:
+            raise InputError(
+                f"{record.path}: cold, {record.name} is {most[1]:.3g} to {most[0]:.3g} "
+                f"times as large as drawn, struts {self.spacing_mm:g} mm long: give "
+                "both coordinates in mm"
+            )
 
     def refined(self) -> Self:
         """Itself: a truss has no step."""

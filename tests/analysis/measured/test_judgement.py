@@ -10,7 +10,9 @@ from analysis.measured.judgement import (
     distances,
     interval_score,
     judged,
+    nearer,
     pooled_deviation,
+    values_of,
     why,
 )
 from analysis.measured.prediction import Family, Limits
@@ -53,6 +55,25 @@ def test_learnt_model_error_does_not_save_a_bad_model() -> None:
         assert judged(table, by_record, 2.0)["verdict"].iloc[0] == "differs"
         np.testing.assert_allclose(table["u_val"], 0.1)
         np.testing.assert_allclose(table["u_predicted"], np.hypot(0.1, u_model))
+
+
+def test_records_are_known_by_their_values_not_their_names() -> None:
+    table = compared(*rows_of({"a": [0.0, 0.1], "b": [4.0, 4.2]}))
+    known = table.assign(record=table["record"].str.upper() + "_1")
+    apart = known["record"] == "A_1"
+    known["measured"] += np.where(apart, 0.004, 0.02) * known["half_width"]
+    assert values_of(table, known[~apart]) == {}
+    assert values_of(table, known) == {"a": "A_1", "b": "A_1"}
+
+
+def test_a_far_record_is_named_with_the_prediction_it_lies_by() -> None:
+    """b misses by 4 half widths, a's prediction by none; c misses by less than one."""
+    measured, prediction = rows_of({"a": [0.0, 0.1], "b": [4.0, 4.2], "c": [0.9, 0.9]})
+    table = compared(measured, prediction)
+    assert nearer(table, prediction) == {"b": "a"}
+    assert nearer(table, prediction[prediction["record"] != "a"]) == {"b": "c"}
+    assert nearer(table, prediction[1:]) == {"b": "c"}  # a has no value at one place
+    assert nearer(table[table["record"] != "b"], prediction) == {}
 
 
 @pytest.mark.parametrize(

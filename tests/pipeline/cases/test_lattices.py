@@ -207,9 +207,8 @@ def test_tracks_renamed_mirrored_turned_and_shifted_are_measured_alike(
 def refused(folder: Path, table: pd.DataFrame, name: str = "tracks_HTNI_all") -> str:
     table.to_csv(folder / f"{name}.csv", index=False)
     (record,) = records(folder)
-    inputs = MODEL.inputs(record)
     with pytest.raises(InputError) as caught:
-        MODEL.measured(record, MODEL.predict(INPUTS, inputs))
+        MODEL.measured(record, MODEL.predict(INPUTS, MODEL.inputs(record)))
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -220,17 +219,17 @@ def one() -> pd.DataFrame:
     return table[(table["specimen"] == 1) & (table["temperature_C"] <= 40)]
 
 
-def test_a_missing_marker_is_named_with_its_frame(
+def test_a_missing_marker_is_named_with_its_temperature(
     tmp_path: Path, one: pd.DataFrame
 ) -> None:
     gone = one.drop(one.index[(one["temperature_C"] == 30).argmax()])
     words = refused(tmp_path, gone)
-    assert "frame 2 (30 C) has 40 points for 41 nodes" in words
+    assert "at 30 C are 40 points of HTNI_all_1, a lattice has 41 nodes" in words
 
 
 def test_another_unit_is_named(tmp_path: Path, one: pd.DataFrame) -> None:
     inches = one.assign(x_mm=one["x_mm"] / 25.4, y_mm=one["y_mm"] / 25.4)
-    assert "same unit" in refused(tmp_path, inches)
+    assert "in mm" in refused(tmp_path, inches)
 
 
 def test_labels_cross_gaps_of_temperature_rightly_or_refuse(

@@ -54,6 +54,18 @@ def test_a_table_of_records_names_any_file(tmp_path: Path) -> None:
     }
 
 
+def test_a_listed_file_that_tells_too_little_is_not_said_to_be_missing(
+    tmp_path: Path,
+) -> None:
+    form = RecordSource(r"tracks_(?P<design>.+)\.csv", ("design", "specimen"))
+    (tmp_path / "tracks_all.csv").write_text("specimen,x\n1,2\n")
+    (tmp_path / "other.csv").write_text("x\n2\n")
+    (tmp_path / "records.csv").write_text("file,design\nother.csv,all\n")
+    found, odd = find_records(tmp_path, [form])
+    assert [record.name for record in found] == ["all_1"]
+    assert odd["other"].endswith("what the file does not: file,design,specimen")
+
+
 @pytest.mark.parametrize(
     ("source", "name", "listed", "words"),
     [

@@ -187,6 +187,11 @@ def test_shifted_tracks_are_measured_and_placed(tmp_path: Path) -> None:
             "at 22 C are 1 points",
         ),
         (lambda t: t[t["temperature_C"].isin([22, 130])], "no prediction from these"),
+        (lambda t: t.assign(y_mm=0.9 * t["y_mm"]), "0.903 to 0.995 times as"),
+        (
+            lambda t: t.assign(x_mm=t["x_mm"] + 25.0 * (t.index == 300)),
+            "frame 7 (55 C) has a node",
+        ),
         (lambda t: t.drop(columns="y_mm"), "has no column y_mm"),
         (lambda t: t.assign(temperature_C=t["temperature_C"] + 273), "295 to 403, str"),
     ],
