@@ -9,6 +9,7 @@ or on another processor to 1e-6. What is not there, make figures makes.
 
 import argparse
 
+from pipeline.crate.comparison import likeness
 from pipeline.crate.shelf import LISTING, Shelf, read_listing, write_listing
 from pipeline.store.plan_file import read_documents
 from pipeline.store.runs import finished
@@ -16,7 +17,7 @@ from pipeline.store.standing import planned_jobs_now
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import RunFailedError, command
 from pipeline.workflow.fresh import plan_without_compiling
-from pipeline.workflow.sharing import compared, drawn_by_lot, pull, pushed
+from pipeline.workflow.sharing import drawn_by_lot, made_again, pull, pushed
 from pipeline.workflow.workflow import only_one, point_names
 
 
@@ -50,7 +51,8 @@ def _pull(shelf: Shelf, sample: int) -> None:
     print(f"{len(came.jobs)} runs came from {shelf.address}, as {LISTING} lists them")
     differ = []
     for job in drawn_by_lot(came.jobs, sample):
-        how = compared(job)
+        with made_again(job) as (again, then):
+            how = likeness(again, then)
         print(f"made again: {job.step} {job.name}: {how}")
         differ += [f"{job.step} {job.name}"] if how.startswith("differs") else []
     if came.missing:

@@ -3,18 +3,26 @@
 import csv
 import io
 import math
+import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from pipeline.crate.reading import RUNS, TABLE, opened, read_record, read_whole
+from pipeline.store.files import read_json
+from pipeline.store.keys import KEY_LENGTH
 from pipeline.store.leaves import flat
+from pipeline.store.receipts import content_digest, content_files, inner_results
 from pipeline.store.runs import finished, run_record
 from pipeline.terminal.errors import InputError
 
 CLOSE = 1e-6  # relative; another machine adds up in another order
+LEAST = 1e-9  # what is rounding of zero stays so
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,8 @@ def _check_record(record: Any) -> None:
     """Raise TypeError where this is no record of a run."""
     if not isinstance(record, dict) or not {"key", "step", "name"} <= record.keys():
         raise TypeError("it is no record of a run")
+    if not re.fullmatch(f"[0-9a-f]{{{KEY_LENGTH}}}", str(record["key"])):
+        raise TypeError("its key is none")
 
 
 Pair = tuple[str, Any, Any]
@@ -120,8 +130,64 @@ def _gap(then: Any, now: Any) -> float:
         return math.inf
     if math.isnan(a) and math.isnan(b):
         return 0.0
-    scale = max(abs(a), abs(b), 1e-9)  # what is rounding of zero stays so
+    scale = max(abs(a), abs(b), LEAST)
     return abs(a - b) / scale if math.isfinite(a - b) else math.inf
+
+
+def likeness(again: Path, then: Path) -> str:
+    """How a run that was made again compares: same bits, alike to CLOSE, or differs.
+
+    A table by column and an array as a whole, relative to their largest number; files
+    other than tables, arrays and JSON to the bit.
+    """
+    if content_digest(again) == content_digest(then):
+        return "same bits"
+    now, before = (_parts(directory) for directory in (again, then))
+    gaps = {n: _apart(now.get(n), before.get(n)) for n in {*now, *before}}
+    name = max(gaps, key=lambda part: gaps[part])
+    alike = gaps[name] <= CLOSE
+    return f"alike to {CLOSE:g}" if alike else f"differs by {gaps[name]:.1e} in {name}"
+
+
+def _parts(directory: Path) -> dict[str, Any]:
+    """What a run holds by file: arrays by name, and of other files the digest."""
+    parts: dict[str, Any] = {"run.json": run_record(directory)["result"]}
+    parts |= inner_results(directory)
+    for name, digest in content_files(directory).items():
+        path = directory / name
+        match path.suffix:
+            case ".csv":
+                parts[name] = dict(pd.read_csv(path))
+            case ".npz":
+                parts[name] = dict(np.load(path))
+            case ".json":
+                parts[name] = {"": read_json(path)}
+            case _:
+                parts[name] = digest
+    return parts
+
+
+def _apart(one: Any, other: Any) -> float:
+    """The largest relative difference of two parts; infinite where words differ."""
+    if not (isinstance(one, Mapping) and isinstance(other, Mapping)):
+        return 0.0 if one == other else math.inf
+    first, second = dict(flat(one)), dict(flat(other))
+    if first.keys() != second.keys():
+        return math.inf
+    return max((_largest(first[n], second[n]) for n in first), default=0.0)
+
+
+def _largest(one: Any, other: Any) -> float:
+    """The largest difference of numbers, relative to the largest of them."""
+    a, b = np.asarray(one), np.asarray(other)
+    if a.shape != b.shape or a.dtype.kind not in "biuf" or b.dtype.kind not in "biuf":
+        return 0.0 if np.array_equal(a, b) else math.inf
+    a, b = a.astype(float), b.astype(float)
+    unlike = (a != b) & ~(np.isnan(a) & np.isnan(b))
+    if not unlike.any():
+        return 0.0
+    gap = abs(a - b)[unlike].max() / max(np.nanmax(abs(a)), np.nanmax(abs(b)), LEAST)
+    return float(gap) if math.isfinite(gap) else math.inf
 
 
 def told(found: CrateComparison, most: int = 10) -> Iterable[str]:

@@ -1,9 +1,12 @@
-"""Runs that people share: runs/<key>.zip in a folder or an object store.
+"""Runs that people share: runs/<key>.<files>.zip in a folder or an object store.
 
-What comes from a shelf is trusted as far as its content: a list that the project holds,
-conf/results.json, says by key what each run contained when it was pushed.
+What comes from a shelf is trusted as far as its bytes: a list that the project holds,
+conf/results.json, says by key what each run contained when it was pushed, pictures and
+run.json too, by the digest of its SHA256SUMS. The first digits of that are in the name:
+who makes a run once more puts it beside the one that another list means.
 """
 
+import hashlib
 import os
 import shutil
 import tempfile
@@ -13,16 +16,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from pipeline.crate.reading import check_room, opened_zip
-from pipeline.store.digests import DIGESTS, edits, recorded_digests
+from pipeline.crate.reading import DIGEST_LISTS, check_room, opened_zip, read_whole
+from pipeline.store.attempts import publish
+from pipeline.store.digests import DIGESTS, digests_in, edits, recorded_digests
 from pipeline.store.files import read_json, write_json
-from pipeline.store.keys import key_of
+from pipeline.store.keys import KEY_LENGTH, file_digest, key_of
 from pipeline.store.receipts import content_digest
 from pipeline.store.runs import RESULTS, run_record
 from pipeline.terminal.errors import InputError
 
 LISTING = Path("conf/results.json")
-FORM = 1  # of the list
+FORM = 2  # of the list
 EPOCH = (1980, 1, 1, 0, 0, 0)  # ZIP's first day: equal runs pack to equal bytes
 
 
@@ -38,62 +42,64 @@ class Shelf:
         import fsspec
 
         self.address = address
-        try:
-            self._files, root = fsspec.core.url_to_fs(address)
-        except (ValueError, ImportError) as error:
-            raise InputError(f"{address} cannot be reached: {error}") from error
-        self._runs = f"{root.rstrip('/')}/runs"
-
-    def keys(self) -> set[str]:
-        """The runs that are there."""
         with self._reached():
+            try:
+                self._files, root = fsspec.core.url_to_fs(address)
+            except (ValueError, ImportError) as error:
+                raise InputError(f"{address} cannot be reached: {error}") from error
+            self._runs = f"{root.rstrip('/')}/runs"
             found = self._files.glob(f"{self._runs}/*.zip")
-        return {Path(str(path)).stem for path in found}
+        self._there = {Path(str(path)).name for path in found}
+
+    def has(self, key: str, files: str) -> bool:
+        """Whether a run is there whose SHA256SUMS has the digest `files`."""
+        return _packed_name(key, files) in self._there
 
     def put(self, directory: Path) -> int:
         """Pack a finished run; the bytes that it takes."""
-        place = f"{self._runs}/{directory.name}.zip"
-        part = f"{self._runs}/.{directory.name}.{os.getpid()}.part"
+        name = _packed_name(directory.name, file_digest(directory / DIGESTS))
+        part = f"{self._runs}/.{name}.{os.getpid()}.part"
         with tempfile.TemporaryDirectory() as folder, self._reached():
             packed = _packed(directory, Path(folder) / "run.zip")
             self._files.makedirs(self._runs, exist_ok=True)
             try:
                 self._files.put_file(str(packed), part)
-                self._files.mv(part, place)
+                self._files.mv(part, f"{self._runs}/{name}")
             except OSError:
                 with suppress(OSError):
                     self._files.rm_file(part)
                 raise
+            self._there.add(name)
             return packed.stat().st_size
 
-    def take(self, key: str, content: str, results: Path = RESULTS) -> Path:
+    def take(
+        self, key: str, listed: Mapping[str, str], results: Path = RESULTS
+    ) -> Path:
         """Bring a run here, if it holds what the list says; its directory.
 
         Parameters
         ----------
-        content : digest of what it must hold
+        listed : what the list says of it
 
         Raises
         ------
         InputError
             if it is not there, not whole, or other than listed; then nothing is left
         """
+        name = _packed_name(key, listed["files"])
+        what = f"{self.address}: {name}"
         directory = results / "pulled" / f"{key}.{os.getpid()}"
+        shutil.rmtree(directory.parent, ignore_errors=True)  # of a pull that was killed
         try:
             with tempfile.TemporaryDirectory() as folder:
-                packed = Path(folder) / f"{key}.zip"
+                packed = Path(folder) / name
                 with self._reached():
-                    self._files.get_file(f"{self._runs}/{key}.zip", str(packed))
-                _unpack(packed, directory)
-            _check(directory, key, content, f"{self.address}: run {key}")
-            place = results / "runs" / key
-            place.parent.mkdir(parents=True, exist_ok=True)
-            directory.rename(place)
-            return place
+                    self._files.get_file(f"{self._runs}/{name}", str(packed))
+                _unpack(packed, directory, listed["files"], what)
+            _check(directory, key, listed["content"], what)
+            return publish(directory, results / "runs" / key)
         finally:
-            shutil.rmtree(directory, ignore_errors=True)
-            with suppress(OSError):
-                directory.parent.rmdir()
+            shutil.rmtree(directory.parent, ignore_errors=True)
 
     @contextmanager
     def _reached(self) -> Iterator[None]:
@@ -104,51 +110,78 @@ class Shelf:
             raise InputError(f"{self.address}: {error.strerror or error}") from error
 
 
+def _packed_name(key: str, files: str) -> str:
+    return f"{key}.{files[:KEY_LENGTH]}.zip"
+
+
 def _packed(directory: Path, place: Path) -> Path:
+    """Pack what a run left; pictures that were drawn beside it since stay here."""
+    edited = edits(directory)
+    if edited:
+        raise InputError(
+            f"{directory}: {edited[0]}: remove the folder, its run is made again when "
+            "it is asked for"
+        )
     with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as file:
-        for path in sorted(p for p in directory.rglob("*") if p.is_file()):
-            entry = zipfile.ZipInfo(path.relative_to(directory).as_posix(), EPOCH)
+        for name in sorted({DIGESTS, *recorded_digests(directory)}):
+            entry = zipfile.ZipInfo(name, EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            file.writestr(entry, path.read_bytes())
+            file.writestr(entry, (directory / name).read_bytes())
     return place
 
 
-def _unpack(packed: Path, directory: Path) -> None:
+def _other(what: str) -> InputError:
+    return InputError(
+        f"{what}: it holds other than {LISTING} says: do not trust it; where it is "
+        "yours, remove it there and push again"
+    )
+
+
+def _unpack(packed: Path, directory: Path, files: str, what: str) -> None:
+    """Unpack a run whose list of files is the one that is meant, and has no others."""
     with opened_zip(packed) as file:
-        directory.mkdir(parents=True)
+        names = set(file.namelist())
+        sums = b""
+        if DIGESTS in names:
+            sums = read_whole(packed, file, DIGESTS, DIGEST_LISTS)
+        if hashlib.sha256(sums).hexdigest() != files:
+            raise _other(what)
+        if names != {DIGESTS, *digests_in(sums.decode())}:
+            raise _other(what)
         check_room(packed, directory, sum(e.file_size for e in file.infolist()))
+        directory.mkdir(parents=True)
         file.extractall(directory)
 
 
 def _check(directory: Path, key: str, content: str, what: str) -> None:
     """Refuse what is not the run of a key, or not what was listed."""
-    there = {p.relative_to(directory).as_posix() for p in directory.rglob("*")}
-    files = {name for name in there if (directory / name).is_file()} - {DIGESTS}
     wrong = edits(directory)
-    wrong += [
-        f"{n} is not in {DIGESTS}" for n in files - {*recorded_digests(directory)}
-    ]
     if wrong:
         raise InputError(f"{what}: {wrong[0]}: do not trust it")
     record = run_record(directory)
     if record["key"] != key or key_of(record.get("identity", {})) != key:
         raise InputError(f"{what}: its identity is another's: do not trust it")
     if content_digest(directory) != content:
-        raise InputError(
-            f"{what}: it holds other than {LISTING} says: do not trust it, or push "
-            "again and commit that list"
-        )
+        raise _other(what)
 
 
-def read_listing(path: Path = LISTING) -> dict[str, str]:
-    """Digests of what each run holds, by key."""
+def read_listing(path: Path = LISTING) -> dict[str, dict[str, str]]:
+    """What each run holds, by key: digests of its content, and of its SHA256SUMS."""
     if not path.is_file():
         raise InputError(f"there is no {path}: morphtrack store push DIR writes it")
     listed = read_json(path)
-    runs = listed.get("runs") if isinstance(listed, dict) else None
-    if not isinstance(runs, dict) or listed.get("form") != FORM:
-        raise InputError(f"{path} is no list of runs of form {FORM}: push again")
-    return {str(key): str(run["content"]) for key, run in runs.items()}
+    try:
+        if listed["form"] != FORM:
+            raise ValueError(listed["form"])
+        return {
+            str(key): {part: str(run[part]) for part in ("content", "files")}
+            for key, run in listed["runs"].items()
+        }
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"{path} is no list of runs of form {FORM}: morphtrack store push DIR "
+            "writes one"
+        ) from error
 
 
 def write_listing(runs: Mapping[str, Path], path: Path = LISTING) -> None:
@@ -162,5 +195,9 @@ def write_listing(runs: Mapping[str, Path], path: Path = LISTING) -> None:
     for key in sorted(runs):
         record = run_record(runs[key])
         name = f"{record['step']} {record['name']}"
-        listed[key] = {"run": name, "content": content_digest(runs[key])}
+        listed[key] = {
+            "run": name,
+            "content": content_digest(runs[key]),
+            "files": file_digest(runs[key] / DIGESTS),
+        }
     write_json(path, {"form": FORM, "runs": listed})

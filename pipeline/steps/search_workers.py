@@ -14,7 +14,14 @@ from pipeline.steps.recording import record_steps
 from pipeline.store.attempts import run_once
 from pipeline.store.case_job import sound_case
 from pipeline.store.runs import Job, Ledger
-from pipeline.terminal.errors import InputError, PrunedError, RunFailedError, one_line
+from pipeline.terminal.errors import (
+    FAILED,
+    InputError,
+    PrunedError,
+    RunFailedError,
+    lacks_machine,
+    one_line,
+)
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,18 @@ def _index(numbers: dict[str, float]) -> int:
     return int(next(iter(numbers.values())))
 
 
+@contextlib.contextmanager
+def _alive() -> Iterator[None]:
+    """While a worker is talked to; ChildProcessError where it is gone."""
+    try:
+        yield
+    except (EOFError, OSError) as error:
+        raise ChildProcessError(
+            "a worker of the search was killed, or lacked memory or disk: "
+            "the same command goes on with what has ended"
+        ) from error
+
+
 @dataclass(frozen=True)
 class Worker:
     """The search's end of the line to a worker process."""
@@ -79,23 +98,23 @@ class Worker:
 
     def give(self, job: Job, prune_by: str) -> None:
         """Have it run a job."""
-        self.connection.send((job, prune_by))
+        with _alive():
+            self.connection.send((job, prune_by))
 
     def answer(self, *, go_on: bool) -> None:
         """Answer the step that it reported."""
-        self.connection.send(go_on)
+        with _alive():
+            self.connection.send(go_on)
 
     def take(self) -> Message:
         """What it says next."""
-        try:
+        with _alive():
             message = self.connection.recv()
-        except EOFError as error:
-            raise RunFailedError("a worker of the search was killed") from error
         assert isinstance(message, Message)
         return message
 
 
-def _serve(connection: Connection) -> None:
+def serve(connection: Connection) -> None:
     """Run jobs until the search is gone."""
     with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
         while True:
@@ -104,7 +123,10 @@ def _serve(connection: Connection) -> None:
 
 
 def _ended(job: Job, prune_by: str, connection: Connection) -> Path | None:
-    """Run a job to its end, whatever that is; return where its record is."""
+    """Run a job to its end, whatever that is; return where its record is.
+
+    Where this machine could not run it, that says nothing about it: the worker ends.
+    """
 
     def report(step: int, value: float) -> bool:
         connection.send(Message(step, value))
@@ -120,6 +142,8 @@ def _ended(job: Job, prune_by: str, connection: Connection) -> Path | None:
         return run_once(job, body)
     except RunFailedError as error:
         print(f"{job.name} {job.key}: {one_line(error)}", file=sys.stderr)
+        if lacks_machine(error):
+            raise SystemExit(FAILED) from error
         return Ledger().directory(job.key)
 
 
@@ -130,7 +154,7 @@ def workers(number: int) -> Iterator[list[Worker]]:
     crew, processes = [], []
     for _ in range(number):
         here, there = context.Pipe()
-        process = context.Process(target=_serve, args=(there,), daemon=True)
+        process = context.Process(target=serve, args=(there,), daemon=True)
         process.start()
         there.close()
         crew.append(Worker(here))

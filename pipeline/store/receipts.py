@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pipeline.store.digests import recorded_digests
 from pipeline.store.files import read_json, write_text
@@ -58,13 +59,9 @@ def _hash(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def content_digest(directory: Path) -> str:
-    """A digest of all that other runs read of a finished run.
-
-    Tables, arrays, documents, the configuration and the result; neither times, host,
-    process, attempt, commit nor keys. Of runs inside of this one, the result.
-    """
-    files = {
+def content_files(directory: Path) -> dict[str, str]:
+    """Digests of the tables, arrays and documents of a run, by name."""
+    return {
         name: digest
         for name, digest in recorded_digests(directory).items()
         if Path(name).suffix not in PICTURES
@@ -72,11 +69,24 @@ def content_digest(directory: Path) -> str:
         and Path(name).name not in CIRCUMSTANCES
         and Path(name).name != RECORD
     }
-    record = run_record(directory)
-    inner = {
+
+
+def inner_results(directory: Path) -> dict[str, Any]:
+    """Results of the runs inside of a run, by the name of their record."""
+    return {
         path.relative_to(directory).as_posix(): read_json(path).get("result")
         for path in sorted(directory.glob(f"*/**/{RECORD}"))
     }
+
+
+def content_digest(directory: Path) -> str:
+    """A digest of all that other runs read of a finished run.
+
+    Tables, arrays, documents, the configuration and the result; neither times, host,
+    process, attempt, commit nor keys. Of runs inside of this one, the result.
+    """
+    record = run_record(directory)
+    files, inner = content_files(directory), inner_results(directory)
     return _hash([record["identity"]["config"], record["result"], files, inner])
 
 

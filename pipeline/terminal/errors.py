@@ -90,14 +90,16 @@ def is_failing_disk(error: BaseException) -> bool:
 
 
 def lacks_machine(error: BaseException | None) -> bool:
-    """Whether disk or memory were full or failed, which says nothing about a run.
+    """Whether disk or memory were full or failed, or a process was killed.
 
-    Also where another error came of it, such as of a file that was never made.
+    That says nothing about a run. Also where another error came of it, such as of a
+    file that was never made.
     """
     if error is None:
         return False
-    full = lacks_memory(error) or is_full_disk(error)
-    return full or is_failing_disk(error) or lacks_machine(error.__context__)
+    full = lacks_memory(error) or is_full_disk(error) or is_failing_disk(error)
+    lost = isinstance(error, ChildProcessError)
+    return full or lost or lacks_machine(error.__context__)
 
 
 def is_read_only(error: BaseException) -> bool:

@@ -2,32 +2,31 @@
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from pipeline.store.leaves import flat
+from pipeline.store.digests import DIGESTS
+from pipeline.store.keys import file_digest
 from pipeline.store.plan_file import TABLE, Document
-from pipeline.store.receipts import content_digest
-from pipeline.store.runs import RESULTS, Job, finished, run_record
+from pipeline.store.runs import RESULTS, Job, finished
 from pipeline.terminal.errors import InputError
 from pipeline.workflow.acceptance import DRAWN, Kept, repeated
 from pipeline.workflow.run import jobs_of, perform_name
-
-CLOSE = 1e-6  # of a number, where the bits of another processor differ
 
 
 class RunPlace(Protocol):
     """Where runs are kept by key (pipeline.crate.shelf)."""
 
-    def keys(self) -> set[str]:
-        """The runs that are there."""
+    def has(self, key: str, files: str) -> bool:
+        """Whether a run is there whose SHA256SUMS has the digest `files`."""
 
     def put(self, directory: Path) -> int:
         """Keep a finished run; the bytes that it takes."""
 
-    def take(self, key: str, content: str) -> Path:
-        """Bring a run here that holds what `content` is the digest of."""
+    def take(self, key: str, listed: Mapping[str, str]) -> Path:
+        """Bring a run here that holds what is listed of it."""
 
 
 @dataclass(frozen=True)
@@ -48,26 +47,25 @@ def pushed(
     jobs: Iterable[Job], shelf: RunPlace, results: Path = RESULTS
 ) -> Iterator[int]:
     """Put each finished run on the shelf that is not there; the bytes of each."""
-    there = shelf.keys()
     for job in jobs:
         directory = finished(job.key, results)
-        if directory is not None and job.key not in there:
-            there.add(job.key)
+        if directory and not shelf.has(job.key, file_digest(directory / DIGESTS)):
             yield shelf.put(directory)
 
 
 def pull(
-    found: Mapping[str, Document], listed: Mapping[str, str], shelf: RunPlace
+    found: Mapping[str, Document],
+    listed: Mapping[str, Mapping[str, str]],
+    shelf: RunPlace,
 ) -> Pulled:
     """Bring what the plan wants and the list holds; what is read comes first.
 
     Parameters
     ----------
-    listed : digests of what the runs hold, by key
+    listed : digests of what each run holds, by key
     """
     came: list[Job] = []
     missing = []
-    there = shelf.keys()
     for name, document in found.items():
         if document["step"] == TABLE:
             continue  # made of what came, in seconds
@@ -77,9 +75,9 @@ def pull(
             missing.append(name)
             continue
         for job in jobs:
-            wanted = not finished(job.key) and job.key in listed
-            if wanted and job.key in there:
-                shelf.take(job.key, listed[job.key])
+            row = listed.get(job.key)
+            if row and not finished(job.key) and shelf.has(job.key, row["files"]):
+                shelf.take(job.key, row)
                 came.append(job)
         if all(finished(job.key) for job in jobs):
             perform_name(name)  # its receipt
@@ -94,29 +92,10 @@ def drawn_by_lot(jobs: Sequence[Job], how_many: int) -> list[Job]:
     return random.SystemRandom().sample(numbers, min(how_many, len(numbers)))
 
 
-def compared(job: Job, results: Path = RESULTS) -> str:
-    """How a run that is made again compares: same bits, alike to 1e-6, or differs."""
+@contextmanager
+def made_again(job: Job, results: Path = RESULTS) -> Iterator[tuple[Path, Path]]:
+    """A run that is made again, and as it came, while the block lasts."""
     directory = finished(job.key, results)
     assert directory is not None  # it has just come
-    kept = Kept(job, directory)
-    with repeated(kept, results) as again:
-        if content_digest(again) == content_digest(directory):
-            return "same bits"
-        far = _apart(run_record(again)["result"], run_record(directory)["result"])
-    return f"alike to {CLOSE:g}" if far <= CLOSE else f"differs by {far:.1e}"
-
-
-def _apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
-    """The largest relative difference of two results; infinite where words differ."""
-    first, second = dict(flat(one)), dict(flat(other))
-    if first.keys() != second.keys():
-        return float("inf")
-    return max((_difference(first[n], second[n]) for n in first), default=0.0)
-
-
-def _difference(a: Any, b: Any) -> float:
-    if a == b or (a != a and b != b):
-        return 0.0
-    if not (isinstance(a, int | float) and isinstance(b, int | float)):
-        return float("inf")
-    return abs(a - b) / max(abs(a), abs(b))
+    with repeated(Kept(job, directory), results) as again:
+        yield again, directory

@@ -9,7 +9,7 @@ from pipeline.config.hydra import Composer
 from pipeline.store.leases import sweep_dead
 from pipeline.store.plan_file import Batch, documents, read_plan, write_index
 from pipeline.store.receipts import read_receipt
-from pipeline.store.runs import RESULTS, Job, Ledger
+from pipeline.store.runs import RESULTS, Job, Ledger, run_record
 from pipeline.store.standing import settle
 from pipeline.studies.file import Study
 from pipeline.studies.members import batches, members, write_members
@@ -77,4 +77,15 @@ def run_study(study: Study, options: argparse.Namespace) -> int:
     undone = [j for j in jobs if not is_settled(j, ledger, retry_failed=False)]
     if undone:
         print(f"error: {len(undone)} runs are missing: run it again", file=sys.stderr)
-    return FAILED if undone or any(after) else 0
+    failed = _failed_search(study, jobs, ledger)
+    if failed:
+        again = f"morphtrack study {study.name} --retry-failed tries it again"
+        print(f"error: search {study.name}: {failed} ({again})", file=sys.stderr)
+    return FAILED if undone or failed or any(after) else 0
+
+
+def _failed_search(study: Study, jobs: list[Job], ledger: Ledger) -> str:
+    """Why a search failed by itself; a run that does is a row of the table."""
+    failure = ledger.last_failure(jobs[0].key)
+    alone = study.design is Design.ADAPTIVE
+    return str(run_record(failure)["reason"]) if alone and failure else ""

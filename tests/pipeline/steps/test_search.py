@@ -1,5 +1,6 @@
 """Adaptive studies: what is asked, replayed, pruned and tracked."""
 
+import multiprocessing
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,16 @@ import yaml
 
 from pipeline.commands.study import main
 from pipeline.config.hydra import Composer
+from pipeline.steps.search import Search
+from pipeline.steps.search_workers import Worker, serve
+from pipeline.store.case_job import planned
 from pipeline.store.keys import code_digest, decisive, named_modules
-from pipeline.store.runs import finished, run_record
+from pipeline.store.runs import failed_attempts, finished, run_record
 from pipeline.studies.file import read_study
 from pipeline.studies.members import read_members
 from pipeline.studies.search_plan import planned_search
 from pipeline.studies.table import study_rows
-from pipeline.terminal.errors import InputError
+from pipeline.terminal.errors import FAILED, InputError
 from pipeline.workflow.run import perform_name
 from pipeline.workflow.study import written_plan
 
@@ -114,6 +118,67 @@ def test_a_trial_that_fails_is_no_reason_to_stop(project: Path) -> None:
     assert result["failed"] >= 1
     assert result["finished"] >= 1
     assert result["failed"] + result["finished"] == 6
+
+
+@pytest.mark.slow
+def test_a_search_whose_worker_was_killed_goes_on(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = Search.ask
+
+    def asked_after_a_kill(search: Search) -> Any:
+        multiprocessing.active_children()[0].kill()
+        return ask(search)
+
+    write(project)
+    with monkeypatch.context() as patch:
+        patch.setattr(Search, "ask", asked_after_a_kill)
+        search_fails()
+    (failed,) = (project / "results" / "failed").glob("*.1")
+    assert run_record(failed)["status"] == "killed"
+    assert searched()["result"]["finished"] == 5
+
+
+def search_fails() -> None:
+    """Plan the study's search, and see it fail."""
+    with Composer() as composer:
+        job = planned_search(read_study("mine"), composer)
+    written_plan(read_study("mine"), [job], retry=False)
+    assert perform_name("search/mine") == FAILED
+
+
+@pytest.mark.usefixtures("project")
+def test_a_trial_that_lacks_memory_ends_its_worker_and_is_no_failed_trial(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def lacking(*_: Any) -> None:
+        raise MemoryError("cannot allocate 9 GiB")
+
+    monkeypatch.setattr("pipeline.steps.search_workers.record_steps", lacking)
+    with Composer() as composer:
+        config = composer.compose("simulate", ["case=actuator_law"])
+    job = planned("actuator_law", config, {"study": "mine"})
+    search_end, worker_end = multiprocessing.Pipe()
+    search_end.send((job, ""))
+    with pytest.raises(SystemExit):
+        serve(worker_end)
+    worker_end.close()
+    with pytest.raises(ChildProcessError, match="lacked memory or disk"):
+        Worker(search_end).take()
+    assert finished(job.key) is None
+    assert not failed_attempts(job.key)  # that failed by themselves
+
+
+@pytest.mark.slow
+def test_a_search_without_a_finished_trial_says_so_each_time(
+    project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(project, vary={"case.target.radius": {"low": -2.0, "high": -1.0}}, samples=2)
+    for _ in range(2):
+        assert main(["mine"]) == FAILED
+        said = capfd.readouterr().err
+        assert "none of the 2 trials of mine came to its end" in said
+        assert "morphtrack study mine --retry-failed tries it again" in said
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,16 @@ import zipfile
 from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 
 from pipeline.commands.store import main as store
-from pipeline.crate.shelf import LISTING, Shelf, read_listing
+from pipeline.crate.comparison import CLOSE
+from pipeline.crate.shelf import FORM, LISTING, Shelf, read_listing
+from pipeline.steps.recording import record_steps
 from pipeline.store.digests import write_digests
 from pipeline.store.files import read_json, write_json
 from pipeline.store.plan_file import read_documents
@@ -58,6 +62,12 @@ def key_in_listing(run: str) -> str:
     runs = read_json(LISTING)["runs"]
     (key,) = [key for key, told in runs.items() if told["run"].startswith(run)]
     return str(key)
+
+
+def shelved(run: str) -> Path:
+    """The file of a run on the shelf of a clone."""
+    (packed,) = Path("../shelf/runs").glob(f"{key_in_listing(run)}.*.zip")
+    return packed
 
 
 def test_a_clone_shows_what_was_pushed_without_computing_it(
@@ -111,32 +121,58 @@ def other_result(place: Path) -> None:
     signed_anew(place)
 
 
-def other_settings(place: Path) -> None:
+def other_words(place: Path) -> None:
     record = read_json(place / "run.json")
-    record["identity"]["config"] = {}
-    write_json(place / "run.json", record)
+    write_json(place / "run.json", {**record, "name": "<script>", "needs": {"a": ".."}})
+    signed_anew(place)
+
+
+def without_digests(place: Path) -> None:
+    (place / "SHA256SUMS").unlink()
+    (place / "SHA256SUMS").mkdir()
+    (place / "SHA256SUMS" / "x").write_text("x")
+
+
+OTHER = "it holds other than conf/results.json says"
+
+
+def drawn_over(place: Path) -> None:
+    (place / "steps.png").write_text("another picture")
     signed_anew(place)
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda place: (place / "steps.csv").write_text("x\n"), "was edited"),
-        (lambda place: (place / "more.csv").write_text("x\n"), "is not in SHA256SUMS"),
-        (other_result, "it holds other than conf/results.json says"),
-        (other_settings, "its identity is another's"),
+        (lambda place: (place / "run.json").write_text("[" * 100_000), "was edited"),
+        (lambda place: (place / "more.csv").write_text("x\n"), OTHER),
+        (lambda place: (place / "steps.csv").unlink(), OTHER),
+        (other_result, OTHER),
+        (other_words, OTHER),
+        (drawn_over, OTHER),
+        (without_digests, OTHER),
     ],
-    ids=["edited", "more", "result", "settings"],
+    ids=["deep", "more", "less", "result", "words", "picture", "digests"],
 )
+@pytest.mark.usefixtures("clone")
 def test_what_is_not_as_listed_is_refused_and_nothing_is_left(
-    clone: Callable[..., int],
-    change: Callable[[Path], object],
-    words: str,
-    capsys: pytest.CaptureFixture[str],
+    change: Callable[[Path], object], words: str
 ) -> None:
-    rewritten(Path(f"../shelf/runs/{key_in_listing('simulate')}.zip"), change)
+    rewritten(shelved("simulate"), change)
+    key = key_in_listing("simulate")
+    with pytest.raises(InputError, match=words):
+        Shelf("../shelf").take(key, read_listing()[key])
+    assert not list(Path("results").rglob("*.*"))
+
+
+def test_a_pull_of_what_is_not_as_listed_leaves_nothing(
+    clone: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    rewritten(
+        shelved("simulate"), lambda place: (place / "steps.csv").write_text("x\n")
+    )
     assert clone() == REFUSED
-    assert words in capsys.readouterr().err
+    assert "steps.csv was edited" in capsys.readouterr().err
     assert not Path("results/runs").exists()
     assert not Path("results/pulled").exists()
 
@@ -144,7 +180,7 @@ def test_what_is_not_as_listed_is_refused_and_nothing_is_left(
 def test_a_zip_that_climbs_out_is_refused(
     clone: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    packed = Path(f"../shelf/runs/{key_in_listing('simulate')}.zip")
+    packed = shelved("simulate")
     with zipfile.ZipFile(packed, "w") as file:
         file.writestr("../../evil.txt", "x")
     assert clone() == REFUSED
@@ -155,28 +191,51 @@ def test_a_zip_that_climbs_out_is_refused(
 def test_a_run_that_was_not_shared_is_left_to_be_made(
     clone: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Path(f"../shelf/runs/{key_in_listing('figure')}.zip").unlink()
+    shelved("figure").unlink()
     assert clone("--sample", "0") == 0
     assert "1 names are not there" in capsys.readouterr().out
     assert standings(read_documents(fresh_plan()))[RUN].state == DONE
 
 
-def test_a_result_that_does_not_come_out_again_is_said(
+@pytest.mark.parametrize("far", [1e-9, 0.3])
+def test_tables_that_do_not_come_out_again_are_said(
     clone: Callable[..., int],
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
+    far: float,
 ) -> None:
-    monkeypatch.setattr("pipeline.workflow.sharing.content_digest", str)
-    monkeypatch.setattr("pipeline.workflow.sharing._apart", lambda *_: 0.3)
-    assert clone() == FAILED
+    def recorded(*given: Any) -> dict[str, Any]:
+        result = record_steps(*given)
+        table = pd.read_csv(given[2] / "steps.csv")
+        table.iloc[:, -1] *= 1 + far
+        table.to_csv(given[2] / "steps.csv", index=False)
+        return result
+
+    monkeypatch.setattr("pipeline.steps.simulate.record_steps", recorded)
+    assert clone() == (0 if far < CLOSE else FAILED)
     said = capsys.readouterr()
-    assert "made again: simulate actuator_law: differs by 3.0e-01" in said.out
-    assert "does not come out as it was shared" in said.err
+    if far < CLOSE:
+        assert "made again: simulate actuator_law: alike to 1e-06" in said.out
+    else:
+        assert "simulate actuator_law: differs by 2.3e-01 in steps.csv" in said.out
+        assert "does not come out as it was shared" in said.err
 
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(None, "store push DIR writes it"), ({"runs": []}, "no list of runs")],
+    [
+        (None, "store push DIR writes it"),
+        *[
+            (content, "no list of runs")
+            for content in (
+                {"runs": []},
+                {"form": FORM, "runs": []},
+                {"form": FORM, "runs": {"a": {"content": "0"}}},
+                {"form": FORM, "runs": {"a": 3}},
+                [FORM],
+            )
+        ],
+    ],
 )
 def test_a_list_that_is_none_is_refused(
     tmp_path: Path, content: object, words: str
@@ -188,9 +247,68 @@ def test_a_list_that_is_none_is_refused(
         read_listing(path)
 
 
-@pytest.mark.parametrize("address", ["nosuch://bucket", "s3://bucket/paper"])
+@pytest.mark.slow
+def test_what_was_edited_is_not_pushed(
+    pushed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(pushed, tmp_path / "project", symlinks=True)
+    with chdir(tmp_path / "project"):
+        run = Path("results/runs") / key_in_listing("simulate")
+        with (run / "steps.csv").open("a") as file:
+            file.write("1,2,3\n")
+        listed = LISTING.read_bytes()
+        assert store(["push", "../other"]) == REFUSED
+        assert "steps.csv was edited: remove the folder" in capsys.readouterr().err
+        assert LISTING.read_bytes() == listed
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("clone")
+def test_what_was_drawn_beside_a_run_stays_here(pushed: Path, tmp_path: Path) -> None:
+    key = key_in_listing("simulate")
+    beside = pushed / "results" / "runs" / key / "page.html"
+    beside.write_text("drawn by hand")
+    try:
+        with chdir(pushed):
+            assert store(["push", str(tmp_path / "other")]) == 0
+    finally:
+        beside.unlink()
+    assert store(["pull", "../other", "--sample", "0"]) == 0
+    assert not Path(f"results/runs/{key}/page.html").exists()
+
+
+@pytest.mark.slow
+def test_who_makes_a_run_once_more_pushes_it_beside_the_other(
+    clone: Callable[..., int],
+) -> None:
+    first = LISTING.read_bytes()
+    for name in fresh_plan()["names"]:
+        assert perform_name(name) == 0
+    assert store(["push", "../shelf"]) == 0
+    assert LISTING.read_bytes() != first  # times, and nothing else
+    shutil.rmtree("results")
+    assert clone("--sample", "0") == 0
+    LISTING.write_bytes(first)
+    shutil.rmtree("results")
+    assert clone("--sample", "0") == 0
+
+
+@pytest.mark.slow
+def test_a_pull_that_was_killed_leaves_nothing_to_the_next(
+    clone: Callable[..., int],
+) -> None:
+    left = Path("results/pulled/0123456789abcdef.1")
+    left.mkdir(parents=True)
+    (left / "steps.csv").write_text("x\n")
+    assert clone("--sample", "0") == 0
+    assert not left.parent.exists()
+
+
+@pytest.mark.parametrize(
+    "address", ["nosuch://bucket", "s3://bucket/paper", "ftp://127.0.0.1:1/paper"]
+)
 def test_an_address_that_cannot_be_reached_is_said(address: str) -> None:
-    with pytest.raises(InputError, match="cannot be reached"):
+    with pytest.raises(InputError, match=r"cannot be reached|refused"):
         Shelf(address)
 
 
@@ -198,9 +316,9 @@ def test_a_shelf_in_memory_does_as_a_folder(pushed: Path, tmp_path: Path) -> Non
     shelf = Shelf("memory://paper")
     (directory,) = (pushed / "results" / "runs").glob(f"{_key(pushed)}")
     shelf.put(directory)
-    assert shelf.keys() == {directory.name}
-    content = read_listing(pushed / LISTING)[directory.name]
-    came = shelf.take(directory.name, content, tmp_path)
+    listed = read_listing(pushed / LISTING)[directory.name]
+    assert Shelf("memory://paper").has(directory.name, listed["files"])
+    came = shelf.take(directory.name, listed, tmp_path)
     assert (came / "run.json").read_bytes() == (directory / "run.json").read_bytes()
 
 
