@@ -7,23 +7,26 @@ E-SIZE     more than there is room for, or than is read: see the limits below
 E-DIGEST   a file that is not the one whose digest it carries
 """
 
+import errno
 import hashlib
 import json
 import shutil
 import stat
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
+from zipfile import BadZipFile
 
 from pipeline.store.digests import DIGESTS
-from pipeline.terminal.errors import InputError
+from pipeline.terminal.errors import InputError, one_line
 
 METADATA = "ro-crate-metadata.json"
 DATA_TYPES = {"File", "Dataset"}
 RUNS = "results/runs/"
+UNNAMED = {METADATA, "ro-crate-preview.html"}  # files that have no digest
 
 # What an archive says of its sizes is judged before a byte of it is unpacked; what
 # unpacks to more than it says is no whole archive. The runs of the shipped workflow are
@@ -35,6 +38,7 @@ RECORD = 16_000_000  # bytes of a JSON file: some 20 times that is held when it 
 TABLE = 32_000_000  # bytes of a table
 DIGEST_LISTS = 64_000_000  # bytes of all lists of digests together
 NAME = 255  # bytes of each part of a path, as file systems hold
+PATH = 1_000  # bytes of a whole one
 
 
 @contextmanager
@@ -49,7 +53,7 @@ def opened(archive: Path) -> Iterator[zipfile.ZipFile]:
 def opened_zip(archive: Path) -> Iterator[zipfile.ZipFile]:
     """A ZIP file of others, once its names and sizes are sound."""
     try:
-        with zipfile.ZipFile(archive) as file:
+        with _table(archive) as file:
             for entry in file.infolist():
                 _check_entry(archive, entry)
             _check_sizes(archive, file)
@@ -59,11 +63,22 @@ def opened_zip(archive: Path) -> Iterator[zipfile.ZipFile]:
         raise InputError(
             f"{archive} does not exist: make archive writes one"
         ) from error
-    # zipfile raises NotImplementedError for a compression or version it does not know.
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError) as error:
+    # zipfile raises NotImplementedError for a compression or version it does not know,
+    # and OSError for a member that begins before the file.
+    except (BadZipFile, NotImplementedError, EOFError, RuntimeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+            raise
         raise InputError(
             f"E-FORMAT {archive}: it is no whole ZIP archive ({error}): fetch it again"
         ) from error
+
+
+def _table(archive: Path) -> zipfile.ZipFile:
+    """A ZIP file whose table of contents can be read."""
+    try:
+        return zipfile.ZipFile(archive)
+    except ValueError as error:  # a name in no encoding
+        raise BadZipFile(one_line(error)) from error
 
 
 def climbs_out(name: str) -> bool:
@@ -81,12 +96,15 @@ def _check_entry(archive: Path, entry: zipfile.ZipInfo) -> None:
         )
     if stat.S_ISLNK(entry.external_attr >> 16):
         raise InputError(f"E-PATH {archive}: {name!r} is a link: do not trust it")
-    if any(len(part.encode()) > NAME for part in name.split("/")) or any(
-        ord(letter) < 32 for letter in name
+    parts = name.removesuffix("/").split("/")
+    if (
+        any(len(part.encode()) > NAME or part in {"", "."} for part in parts)
+        or len(name.encode()) > PATH
+        or any(ord(letter) < 32 for letter in name)
     ):
         raise InputError(
-            f"E-PATH {archive}: {name[:40]!r} is too long for a name or has letters "
-            "that none has: do not trust it"
+            f"E-PATH {archive}: {name[:40]!r} is too long for a name, has letters that "
+            "none has or is not the plain name of a file: do not trust it"
         )
 
 
@@ -204,6 +222,7 @@ def check(archive: Path) -> int:
     """
     with opened(archive) as file:
         expected = dict(_expected(archive, file))
+        _check_all_are_named(archive, file, expected)
         for name, digest in expected.items():
             try:
                 with file.open(name) as stream:
@@ -218,6 +237,18 @@ def check(archive: Path) -> int:
                     f"{digest[:16]}...: fetch the archive again"
                 )
     return len(expected)
+
+
+def _check_all_are_named(
+    archive: Path, file: zipfile.ZipFile, expected: Mapping[str, str]
+) -> None:
+    """Refuse a file without a digest; what lists digests has none."""
+    for name in file.namelist():
+        lists = name.startswith(RUNS) and name.endswith(f"/{DIGESTS}")
+        if not (name in expected or name in UNNAMED or lists or name.endswith("/")):
+            raise InputError(
+                f"E-DIGEST {archive}: {name} has no digest: do not trust it"
+            )
 
 
 def _expected(archive: Path, file: zipfile.ZipFile) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """An archive rebuilds elsewhere, and one that is not sound is not unpacked."""
 
+import io
 import json
 import os
 import shutil
@@ -266,6 +267,10 @@ def test_a_path_that_climbs_out_is_refused(archive, tmp_path, capsys, name) -> N
         (["a/", "a"], "'a' is there twice"),
         (["n" * 300], "is too long for a name"),
         (["a\x1b[31m.txt"], "letters that none has"),
+        (["a/b", "a//b"], "not the plain name"),
+        (["a", "a/."], "not the plain name"),
+        (["./a"], "not the plain name"),
+        (["d/" * 600 + "a"], "too long for a name"),
     ],
 )
 def test_members_that_no_folder_can_hold_are_refused(
@@ -317,10 +322,56 @@ def test_a_changed_file_is_refused(archive, tmp_path, capsys) -> None:
     assert not (tmp_path / "x").exists()
 
 
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 half", b"no archive"])
+def test_a_file_without_a_digest_is_refused(archive, tmp_path, capsys) -> None:
+    bad = spoilt(archive, tmp_path / "bad.zip", also("pipeline/more.py"))
+    for words in (
+        ["--check", str(bad)],
+        ["--unpack", str(bad), "--into", str(tmp_path / "x")],
+    ):
+        assert main(words) == 2
+        assert "E-DIGEST" in (said := capsys.readouterr().err)
+        assert "pipeline/more.py has no digest" in said
+    assert not (tmp_path / "x").exists()
+
+
+def a_zip(name: str = "a") -> bytes:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as file:
+        file.writestr("ro-crate-metadata.json", '{"@graph": []}')
+        file.writestr(name, "a")
+    return whole.getvalue()
+
+
+def told_to_begin_late(content: bytes) -> bytes:
+    """With a table of contents that says of itself that it begins at the very end."""
+    end = content.rindex(b"PK\x05\x06")
+    return content[: end + 16] + b"\xff" * 4 + content[end + 20 :]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"PK\x03\x04 half",
+        b"no archive",
+        told_to_begin_late(a_zip()),
+        a_zip(name="ä").replace("ä".encode(), b"\xff\xfe"),
+    ],
+    ids=["empty", "half", "words", "late", "encoding"],
+)
 def test_what_is_no_archive_is_refused(tmp_path, capsys, content) -> None:
     (tmp_path / "bad.zip").write_bytes(content)
     assert "E-FORMAT" in refused(tmp_path / "bad.zip", tmp_path, capsys)
+
+
+@pytest.mark.parametrize("key", [["a"], "k" * 5_000, "../../etc"])
+def test_a_run_whose_key_is_none_is_refused(tmp_path, capsys, key) -> None:
+    record = json.dumps({"key": key, "step": "simulate", "name": "a"})
+    with zipfile.ZipFile(tmp_path / "bad.zip", "w") as file:
+        file.writestr("ro-crate-metadata.json", '{"@graph": []}')
+        file.writestr("results/runs/0123456789abcdef/run.json", record)
+    assert main(["--compare", str(tmp_path / "bad.zip")]) == 2
+    assert "its key is none" in capsys.readouterr().err
 
 
 def test_another_zip_and_a_missing_one_are_refused(tmp_path, capsys) -> None:
