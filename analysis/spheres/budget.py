@@ -149,7 +149,7 @@ def _radius_sd(found: Components, accepted: list[SphereCandidate]) -> float:
 
 
 def budget(
-    covariance: Floats,
+    shared: SharedErrors,
     accepted: list[SphereCandidate],
     tied: bool,
     options: PickOptions,
@@ -161,8 +161,10 @@ def budget(
     ----------
     tied : whether views were placed
     """
+    covariance = shared.covariance
     if bias is not None and accepted:
-        covariance = covariance + of_fused_radii(accepted, bias)
+        times = shared.excess.ratio if shared.excess else 1.0
+        covariance = covariance + of_fused_radii(accepted, bias, times)
     floor = options.repeatability_mm**2
     if not tied:
         floor += options.registration_mm**2

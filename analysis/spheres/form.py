@@ -7,8 +7,13 @@ degree 2. With heights e, weights w of the biweight and rows b of (u, 1, degree 
 
     q = (A^-1 sum w e b)[4:],   A = sum w b b^T
 
-and C its covariance from sums over small cells, q^T C^-1 q / 5 is one in the mean where
-errors do not reach beyond a cell, and their ratio of variances where they do.
+and C its covariance from sums over small cells, over m balls with the mean q' that all
+have in common, as what shifts all of them alike changes no shape,
+
+    sum (q - q')^T C^-1 (q - q') / 5 (m - 1),   q' = (sum C^-1)^-1 sum C^-1 q
+
+is one in the mean where errors do not reach beyond a cell, and their ratio of variances
+where they do.
 
 On another surface degree 2 is no error: with principal curvatures k and k' it rises
 above a sphere of radius R by (1 - k R) s^2 / 2 at a distance s along the first.
@@ -26,20 +31,26 @@ DEGREE_2 = 5
 ROUND = np.zeros(2)
 
 
-def form_ratio(fit: Fit, x: Floats) -> float | None:
-    """The ratio of one ball; None where it shows too few cells.
+def form_ratios(fits: list[Fit], points: list[Floats]) -> Floats:
+    """(m,) the ratio of each ball that shows enough cells; their mean is that of all.
 
     Parameters
     ----------
-    fit : of a sphere
-    x : (k, 3) the points it uses where it saw them, less its centre, mm
+    fits : of spheres
+    points : of each (k, 3) that it uses where it saw them, less its centre, mm
     """
-    e = fit.height[fit.used]
-    told = _degree_2(x, e, (1.0 - (e / (BIWEIGHT.tukey * fit.scale)) ** 2) ** 2)
-    if told is None:
-        return None
-    q, C = told
-    return float(q @ np.linalg.solve(C, q)) / DEGREE_2
+    told = []
+    for fit, x in zip(fits, points, strict=True):
+        e = fit.height[fit.used]
+        weight = (1.0 - (e / (BIWEIGHT.tukey * fit.scale)) ** 2) ** 2
+        told.append(_degree_2(x, e, weight))
+    if sum(one is not None for one in told) < 2:
+        return np.empty(0)
+    q = np.array([one[0] for one in told if one is not None])
+    bread = np.linalg.inv([one[1] for one in told if one is not None])
+    q -= np.linalg.solve(bread.sum(axis=0), np.einsum("mij,mj->i", bread, q))
+    squares = np.einsum("mi,mij,mj->m", q, bread, q)
+    return np.asarray(squares / DEGREE_2 * len(q) / (len(q) - 1))
 
 
 def lengthwise(fit: Fit, x: Floats, facing: Bools) -> Floats:

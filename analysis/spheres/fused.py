@@ -50,16 +50,20 @@ def fusion_bias(
     return FusionBias(stated_mm, mean, sd_mm, cause)
 
 
-def of_radii(accepted: list[SphereCandidate], bias: FusionBias) -> Floats:
+def of_radii(accepted: list[SphereCandidate], bias: FusionBias, times: float) -> Floats:
     """(3 m, 3 m) covariance of the centres by what is not known of their radii.
 
     All balls share what is not known of the mean, and each has what its radius
     scatters beyond its sd.
+
+    Parameters
+    ----------
+    times : the variances by points that are counted already
     """
     slides = [c.fit.slide for c in accepted]
     every = np.concatenate(slides)
     told = np.array([(c.fit.free_radius, c.fit.free_radius_sd) for c in accepted])
     radii, sds = told[np.isfinite(told).all(axis=1)].T
-    own = excess_sd(radii, sds) if len(radii) > 1 else 0.0
+    own = excess_sd(radii, np.sqrt(times) * sds) if len(radii) > 1 else 0.0
     each = block_diag(*[np.outer(slide, slide) for slide in slides])
     return np.asarray(bias.sd_mm**2 * np.outer(every, every) + own**2 * each)

@@ -159,13 +159,18 @@ def _other_surface(c: SphereCandidate, options: PickOptions) -> Rejected | None:
 
 
 def rivals(
-    candidates: list[SphereCandidate],
+    candidates: list[SphereCandidate], apart: float = 0.0
 ) -> tuple[list[SphereCandidate], list[Rejected]]:
-    """Keep of each group that shares points the one that points fix best."""
+    """Keep of each group that shares points the one that points fix best.
+
+    Parameters
+    ----------
+    apart : mm, nearer than which no centre of a ball is to another's
+    """
     kept: list[SphereCandidate] = []
     rejected = []
     for c in sorted(candidates, key=lambda c: -len(c.points) / c.fit.rms**2):
-        rival = next((k for k in kept if _shared(c, k) > JUDGE.shared), None)
+        rival = next((k for k in kept if _shared(c, k, apart) > JUDGE.shared), None)
         if rival is None:
             kept.append(c)
             continue
@@ -176,9 +181,12 @@ def rivals(
     return kept, rejected
 
 
-def _shared(c: SphereCandidate, better: SphereCandidate) -> float:
-    """Share of a candidate's points that lie on the other's surface too."""
+def _shared(c: SphereCandidate, better: SphereCandidate, apart: float) -> float:
+    """Share of a candidate's points that lie on the other's surface too; all where
+    its centre is nearer than `apart`."""
     distance = np.linalg.norm(c.fit.centre - better.fit.centre)
+    if distance < apart:
+        return 1.0
     if distance > c.fit.radius + better.fit.radius:
         return 0.0
     return float(np.isin(c.points, better.on_surface).mean())

@@ -139,7 +139,7 @@ def _with_budget(
     shared = with_shared_errors(
         accepted, placed, joint, seen, origins if bias is None else None, doubt
     )
-    covariance = budget(shared.covariance, accepted, joint is not None, options, bias)
+    covariance = budget(shared, accepted, joint is not None, options, bias)
     sd = shared.radius_sd
     radius = None if sd is None else (mean_radius(accepted), sd)
     return Polished(

@@ -68,7 +68,7 @@ def search(
     if len(left) >= JUDGE.fewest:
         voxels = surface(left, R / SEARCH.finest_again, R / SEARCH.coarsest_again)
         _try_all(scan, _starts(voxels, R, options), R, options, accepted, rejected)
-    accepted, double = rivals(accepted)
+    accepted, double = rivals(accepted, FUSED.apart * R if scan.fused else 0.0)
     accepted, odd = odd_ones(accepted, options.unlike)
     return accepted, rejected + double + odd
 

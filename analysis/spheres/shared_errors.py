@@ -8,13 +8,16 @@ variances, one where there are none, and counts where chance alone hardly leads 
 
 Where one counts, components of variance are learnt (`budget`). Where they cannot be, as
 of meshes, the covariance of all centres is multiplied by the largest ratio; where that
-is large, by the ratio of errors of degree 1 on a ball, which move its centre: the
-geometric mean of those of degrees 0 and 2 beside them (`form`).
+is large, by the ratio of errors of degree 1 on a ball, which move its centre. Two signs
+tell it where errors are fields of correlation exp(-d^2 / 2 l^2): up to l of 0.8 radii
+errors of degree 2 have the same ratio (`form`), and up to a quarter of the radius it is
+that of large cells, which hold a part of a field, to the power 3/2. Their mean counts.
+Radii do not: what they scatter beyond it is counted by itself (`fused`).
 """
 
 import numpy as np
 
-from analysis.spheres.form import form_ratio
+from analysis.spheres.form import form_ratios
 from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.picks import Excess
 from analysis.spheres.thresholds import SHARED
@@ -39,21 +42,19 @@ def largest(found: list[Excess]) -> Excess | None:
 
 
 def of_degree_1(accepted: list[SphereCandidate], points: list[Floats]) -> Excess | None:
-    """By the form and the radii of balls; None where too few show their form.
+    """By the form and the cells of balls; None where too few show their form.
 
     Parameters
     ----------
     points : of each sphere (k, 3), less its centre, mm
     """
-    each = [form_ratio(c.fit, x) for c, x in zip(accepted, points, strict=True)]
-    form = np.array([ratio for ratio in each if ratio is not None])
+    form = form_ratios([c.fit for c in accepted], points)
     if len(form) < SHARED.fewest:
         return None
-    ratio, sd = float(form.mean()), float(form.std(ddof=1) / np.sqrt(len(form)))
-    for radii in of_radii(accepted):
-        ratio = float(np.sqrt(ratio * radii.ratio))
-    least = max(cells.ratio for cells in of_cells(accepted))
-    return Excess("the form of balls", max(ratio, least, 1.0), sd)
+    sd = float(form.std(ddof=1) / np.sqrt(len(form)))
+    (cells,) = of_cells(accepted)
+    ratio = max(float(form.mean() + cells.ratio**1.5) / 2.0, cells.ratio, 1.0)
+    return Excess("the form of balls", ratio, sd)
 
 
 def of_cells(accepted: list[SphereCandidate]) -> list[Excess]:

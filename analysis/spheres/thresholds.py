@@ -197,6 +197,8 @@ class FusedThresholds:
 
     near: float = 0.05  # of the median radius: what is farther is another ball; custom
     rougher: float = 1.5  # times the rms that may differ from ball to ball; sizes
+    # radii between two centres: nearer, two balls would have a fifth in common; law
+    apart: float = 1.2
     cap: float = 0.08  # smallest visible share of a ball; sizes
     doubt: float = 1.5  # times the sd of a free radius, as errors are shared; sizes
     # as `JUDGE.beyond_wide`: fusing closes the surface beside balls, 0.67 of points on

@@ -13,6 +13,7 @@ from analysis.spheres.judge import (
     _spread_of_cap,
     fault,
     is_rough,
+    rivals,
     spread,
     visible_cap,
 )
@@ -55,6 +56,19 @@ def sphere_of(rng: np.random.Generator, count: int) -> SphereCandidate:
     facing = np.ones(count, dtype=bool)
     share = visible_cap(x, CENTRE)
     return SphereCandidate(fit, np.arange(count), facing, share, spread(x, CENTRE))
+
+
+def test_no_two_balls_of_a_mesh_stand_within_each_other(
+    rng: np.random.Generator,
+) -> None:
+    """A clamp on a ball is like a small cap of another, on no point of the first."""
+    ball, small = sphere_of(rng, 2_000), sphere_of(rng, 100)
+    small = replace(small, near=small.near + 2_000)
+    for away, kept in ((1.1, 1), (1.3, 2)):
+        at = ball.fit.centre + np.array([0.0, 0.0, 6.0 * away])
+        clamp = replace(small, fit=replace(small.fit, centre=at))
+        assert len(rivals([clamp, ball])[0]) == 2
+        assert rivals([clamp, ball], 7.2)[0] == [ball, clamp][:kept]
 
 
 def test_a_centre_that_still_moves_makes_no_sphere(rng: np.random.Generator) -> None:

@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 
+from analysis.spheres.biweight import BLIND
 from analysis.spheres.find import find_spheres
-from analysis.spheres.form import form_ratio
+from analysis.spheres.fit import refine
+from analysis.spheres.form import form_ratios
 from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.picks import Excess, PickOptions
-from analysis.spheres.search import search
 from analysis.spheres.shared_errors import (
     largest,
+    of_cells,
     of_degree_1,
-    of_radii,
     of_views,
 )
 from sim.arrays import Floats
@@ -77,38 +78,65 @@ def test_few_degrees_of_freedom_tell_nothing() -> None:
     assert excess.sd == pytest.approx(0.2)
 
 
-def lumpy(
-    rng: np.random.Generator, oval: float
-) -> tuple[list[SphereCandidate], list[Floats]]:
-    """Eight whole balls, drawn out by `oval` mm along an axis; their points."""
-    u = rng.standard_normal((8, 4000, 3))
-    u /= np.linalg.norm(u, axis=2, keepdims=True)
-    height = (
-        6.0 + oval * (u[..., 2:] ** 2 - 1 / 3) + 0.05 * rng.normal(size=(8, 4000, 1))
-    )
-    centres = 25.0 * np.indices((2, 2, 2)).reshape(3, 8).T
-    points = (centres[:, None] + height * u).reshape(-1, 3)
-    accepted, _ = search(points, 6.0, OPTIONS)
-    return accepted, [points[c.points] - c.fit.centre for c in accepted]
+Balls = tuple[list[SphereCandidate], list[Floats]]
 
 
-def test_the_form_of_balls_is_told_from_noise(rng: np.random.Generator) -> None:
+def balls(u: Floats, height: Floats) -> Balls:
+    """Balls (m, k) fitted from where they are, and the points they use."""
+    accepted, seen = [], []
+    for x in (6.0 + height[..., None]) * u:
+        fit = refine(x, np.array([0.0, 0.0, 0.0, 6.0]), 0.05, BLIND, rounds=2)
+        assert fit is not None
+        every = np.arange(len(x))
+        accepted.append(SphereCandidate(fit, every, every >= 0, 0.5, 0.5))
+        seen.append(x[fit.used] - fit.centre)
+    return accepted, seen
+
+
+def directions(rng: np.random.Generator, m: int, k: int) -> Floats:
+    u = rng.standard_normal((m, k, 3))
+    return np.asarray(u / np.linalg.norm(u, axis=2, keepdims=True))
+
+
+@pytest.mark.parametrize(
+    ("oval", "alike", "expected"),
+    [
+        (0.0, False, 1.0),
+        (0.02, False, 1.0 + 4000 * 0.02**2 / 0.05**2 * 4 / 225),
+        (0.02, True, 1.0),
+    ],
+)
+def test_the_form_of_balls_is_told_from_noise_and_from_what_all_have_in_common(
+    rng: np.random.Generator, oval: float, alike: bool, expected: float
+) -> None:
     """An oval of amplitude a adds a^2 n 4/45 / s^2 / 5 to the ratio of n points."""
-    for oval, expected in (
-        (0.0, 1.0),
-        (0.02, 1.0 + 4000 * 0.02**2 / 0.05**2 * 4 / 225),
-    ):
-        accepted, points = lumpy(rng, oval)
-        ratios = [form_ratio(c.fit, x) for c, x in zip(accepted, points, strict=True)]
-        assert np.mean(np.array(ratios, float)) == pytest.approx(expected, rel=0.35)
-
-
-def test_form_and_radii_of_balls_count_alike(rng: np.random.Generator) -> None:
-    accepted, points = lumpy(rng, 0.04)
-    found = of_degree_1(accepted, points)
-    ratios = [form_ratio(c.fit, x) for c, x in zip(accepted, points, strict=True)]
-    (radii,) = of_radii(accepted)
-    mean = float(np.mean(np.array(ratios, float)))
-    assert found is not None
-    assert found.ratio == pytest.approx(max(np.sqrt(mean * radii.ratio), 1.0), rel=0.3)
+    u = directions(rng, 8, 4000)
+    axis = np.repeat(directions(rng, 1 if alike else 8, 1), 8 if alike else 1, axis=0)
+    height = oval * ((u * axis).sum(axis=2) ** 2 - 1 / 3)
+    accepted, points = balls(u, height + 0.05 * rng.normal(size=(8, 4000)))
+    ratios = form_ratios([c.fit for c in accepted], points)
+    assert ratios.mean() == pytest.approx(expected, rel=0.35)
     assert of_degree_1(accepted[:4], points[:4]) is None
+
+
+@pytest.mark.parametrize("length", [0.9, 1.2])
+def test_fields_move_centres_as_form_and_cells_tell(length: float) -> None:
+    """Fields of Gaussian correlation over `length` mm on 80 halves of balls, whose
+    squared errors over what points tell of them are known to a tenth by chance."""
+    rng = np.random.default_rng([5, 1])
+    u = directions(rng, 80, 1000)
+    u[..., 2] = np.abs(u[..., 2])
+    waves = rng.standard_normal((80, 3, 200)) * 6.0 / length
+    phase = rng.uniform(0, 2 * np.pi, (80, 1, 200))
+    height = 0.02 / 10.0 * np.cos(u @ waves + phase).sum(axis=2)
+    accepted, points = balls(u, height)
+    off = np.array([c.fit.centre for c in accepted])
+    plain = np.array([c.fit.covariance for c in accepted])
+    true = np.einsum("mi,mij,mj->", off, np.linalg.inv(plain), off) / off.size
+    assert true > 2.5
+    (cells,) = of_cells(accepted)
+    form = form_ratios([c.fit for c in accepted], points).mean()
+    np.testing.assert_allclose([cells.ratio**1.5, form], true, rtol=0.3)
+    found = of_degree_1(accepted, points)
+    assert found is not None
+    assert found.ratio == pytest.approx((cells.ratio**1.5 + form) / 2.0)
