@@ -70,7 +70,12 @@ class Fronts(NamedTuple):
 
 @kernel
 def factorise_fronts(
-    fronts: Fronts, values: Floats, drop: float, L: Floats, pivot: Floats
+    fronts: Fronts,
+    values: Floats,
+    drop: float,
+    L: Floats,
+    pivot: Floats,
+    definite: bool,
 ) -> None:
     """Fill L and the pivots, front by front; children come before parents."""
     entries, terms = (
@@ -78,7 +83,10 @@ def factorise_fronts(
         np.zeros((len(fronts.branches), len(pivot))),
     )
     for branch in range(len(terms)):
-        factorise_branch(fronts, entries, drop, branch, terms, L, pivot)
+        if not factorise_branch(
+            fronts, entries, drop, branch, terms, L, pivot, definite
+        ):
+            break
 
 
 @kernel
@@ -99,13 +107,19 @@ def factorise_branch(
     terms: Floats,
     L: Floats,
     pivot: Floats,
-) -> None:
+    definite: bool,
+) -> bool:
     """The fronts of one branch, the last of which comes after all others.
 
     Parameters
     ----------
     terms : (t, n) sums of the sizes of what made each diagonal entry, by branch: none
         writes where another does, and they add up in one order whoever was first
+    definite : end where a pivot is negative
+
+    Returns
+    -------
+    whether it has come to its end
     """
     first, front_start, scratch = fronts.first, fronts.front_start, fronts.scratch
     cut, own = fronts.branches[branch], terms[branch]
@@ -132,7 +146,10 @@ def factorise_branch(
             _extend_add(F, scratch[place[count] :], fronts, waiting[count], local)
             if place[count] >= base:
                 top = place[count]
-        _eliminate_columns(F, width, rows, own, drop, pivot[first[s] : first[s + 1]])
+        D = pivot[first[s] : first[s + 1]]
+        _eliminate_columns(F, width, rows, own, drop, D)
+        if definite and np.any(D < 0.0):
+            return False
         panel = L[fronts.panel[s] : fronts.panel[s + 1]].reshape(width, size)
         _copy_triangle(F, panel)
         left = size - width
@@ -142,6 +159,7 @@ def factorise_branch(
         top += left * left
         count += 1
         s += 1
+    return True
 
 
 @inner

@@ -239,7 +239,11 @@ def cores() -> int:
 
 
 def factorise(
-    pattern: SparsityPattern, values: Floats, *, drop: float = DROP
+    pattern: SparsityPattern,
+    values: Floats,
+    *,
+    drop: float = DROP,
+    definite: bool = False,
 ) -> Factor:
     """Factorise A with the given values.
 
@@ -247,20 +251,25 @@ def factorise(
     ----------
     values : (e,) entries at the places given to `analyse`
     drop : a pivot smaller than this, relative to its terms, is dropped
+    definite : end at the first negative pivot, of an A that is to be positive definite;
+        such a factor says no more than that it is not
     """
     fronts, (L, pivot) = pattern.fronts, pattern.memory()
     last = len(fronts.branches) - 1
     if last == 0 or cores() == 1:
-        factorise_fronts(fronts, values, drop, L, pivot)
+        factorise_fronts(fronts, values, drop, L, pivot, definite)
         return Factor(pattern, L, pivot)
     entries, terms = placed(fronts, values), np.zeros((last + 1, pattern.n))
 
-    def made(branch: int) -> None:
-        factorise_branch(fronts, entries, drop, branch, terms, L, pivot)
+    def made(branch: int) -> bool:
+        return factorise_branch(
+            fronts, entries, drop, branch, terms, L, pivot, definite
+        )
 
     with ThreadPoolExecutor(cores()) as pool:
-        list(pool.map(made, range(last)))
-    made(last)
+        sound = list(pool.map(made, range(last)))
+    if all(sound):
+        made(last)
     return Factor(pattern, L, pivot)
 
 

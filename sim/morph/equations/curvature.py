@@ -54,15 +54,17 @@ def factorise_newton(
     B: Floats,
     z: Floats,
     terms: HessianTerms,
+    *,
+    definite: bool = False,
 ) -> Factor:
-    """L D L^T of K.
+    """L D L^T of K, as far as it is positive definite if nothing else is of use.
 
     Parameters
     ----------
     B : (blocks, 3) blocks of the Jacobian at `z` (n + k, 3)
     """
     values = assemble(system.layout, pattern.blocks, B, z, terms)
-    return factorise(pattern.factor, values, drop=0.0)
+    return factorise(pattern.factor, values, drop=0.0, definite=definite)
 
 
 def dense(pattern: HessianPattern, values: Floats) -> Floats:

@@ -362,7 +362,7 @@ class _NewtonMatrix:
         )
         linear = self.forces.linear
         return factorise_newton(
-            linear.system, self.pattern, linear.B, self.point.z, terms
+            linear.system, self.pattern, linear.B, self.point.z, terms, definite=True
         )
 
 

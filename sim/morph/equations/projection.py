@@ -110,7 +110,7 @@ def _project(
     rows.evaluate(layout, z, True, c, G)
     values, violation = np.empty(len(layout.pairs)), np.empty(m)
     jacobian.products(layout.pairs, G, values)
-    factorise_fronts(fronts, values, DROP, L, pivot)
+    factorise_fronts(fronts, values, DROP, L, pivot, False)
     jacobian.times(layout, G, dz, violation)
     enough = ROUNDING * np.abs(violation).max() if m > 0 else 0.0
     for _ in range(2):

@@ -14,7 +14,6 @@ from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 from sim.morph.equations.descent import (
     ARMIJO,
-    MOST_ROTATION,
     ConstraintForces,
     MorphConfiguration,
     NewtonDirection,
@@ -167,7 +166,9 @@ def _next_point(
     if found is not None:
         there, alpha = found
         rotation = alpha * largest_rotation(problem.system, direction.dz)
-        return there, _next_damping(damping, alpha, rotation, forces.size / L)
+        most, least = problem.pace
+        eased = min(max(most / max(rotation, 1e-300), least), 64.0)
+        return there, _next_damping(damping, alpha, eased, forces.size / L)
     if damping.rotation > 1e6:
         raise _stuck(problem, point, forces)
     return point, replace(damping, rotation=max(16.0 * damping.rotation, 1e-2))
@@ -215,12 +216,12 @@ def _line_search(
 
 
 def _next_damping(
-    damping: StepDamping, alpha: float, rotation: float, gradient: float
+    damping: StepDamping, alpha: float, eased: float, gradient: float
 ) -> StepDamping:
-    """Less damping after a full step that turned little, more after a short one."""
+    """Less damping, by `eased`, after a full step, more after a short one."""
     weight = damping.rotation
     if alpha >= 1.0:
-        weight /= min(max(MOST_ROTATION / max(rotation, 1e-300), 4.0), 64.0)
+        weight /= eased
     elif alpha < 0.5:
         weight *= min(0.5 / alpha, 64.0)
     if gradient < 1e-3:

@@ -54,6 +54,7 @@ SLACK = 1e-5  # relative to the force of a contact
 TIGHT = 1e-6  # clearance, over its reach, with which no morph begins
 CLEARANCE = 1e-2  # that is made then, and the most of L that nodes move at once
 MOST_MOVES = 20  # for it
+LONG_STEPS = 0.8, 16.0  # pace of large structures: the fewest steps of nine tried
 FLAT = 1e-6  # curvature above which a motion does not count as one that lowers f
 
 
@@ -200,7 +201,8 @@ class MorphProblem:
 
     def first_step_length(self, point: MorphConfiguration, dz: Floats) -> float:
         """How much of a step is tried first."""
-        size = min(1.0, MOST_ROTATION / max(largest_rotation(self.system, dz), 1e-300))
+        rotation = max(largest_rotation(self.system, dz), 1e-300)
+        size = min(1.0, self.pace[0] / rotation)
         farthest = max(float(np.abs(dz[: self.system.n]).max()), 1e-300)
         size = min(size, self.options.longest * self.L / farthest)
         if self.obstacles is None:
@@ -214,6 +216,13 @@ class MorphProblem:
         if self.obstacles is None:
             return self.system.unknowns <= DENSE
         return self.obstacles.reach > 0.0 and self.system.unknowns <= DENSE_AMONG_THIN
+
+    @property
+    def pace(self) -> tuple[float, float]:
+        """Largest rotation of a link in one step, rad, and by what the damping falls at
+        least after a full one: more where many links share one bend."""
+        large = self.obstacles is None and not self.is_small
+        return LONG_STEPS if large else (MOST_ROTATION, 4.0)
 
     def is_free(self, z: Floats) -> bool:
         """Whether nothing overlaps at z and no range is left."""

@@ -52,6 +52,26 @@ def test_pivots_have_the_signs_of_the_eigenvalues(rng: np.random.Generator) -> N
     assert factor.negative == np.count_nonzero(eigenvalues < 0)
 
 
+@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("shared", [0, np.inf])
+def test_a_factor_that_is_to_be_definite_ends_at_a_negative_pivot(
+    shared: float, threads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sparse, "SHARED", shared)
+    monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    n, rows, cols = lattice(30, 40, 1)
+    pattern = analyse(n, rows, cols)
+    for wrong in (None, 0, n // 2, n - 1):  # in a branch, and above all branches
+        values = np.where(rows == cols, 5.0, -1.0)
+        if wrong is not None:
+            values[(rows == cols) & (rows == pattern.order[wrong])] = -5.0
+        whole = factorise(pattern, values)
+        ended = factorise(pattern, values, definite=True)
+        assert (ended.negative > 0) == (whole.negative > 0) == (wrong is not None)
+        if wrong is None:
+            assert_array_equal(ended.pivot, whole.pivot)
+
+
 @pytest.mark.parametrize("size", [30, 60, 250])
 def test_dependent_rows_are_dropped_and_consistent_systems_solved(
     size: int, rng: np.random.Generator
