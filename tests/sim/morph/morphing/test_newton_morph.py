@@ -1,5 +1,6 @@
 """Constrained Newton steps against closed forms and independent solutions."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -29,6 +30,7 @@ from sim.morph.morphing.problem import NewtonOptions
 from sim.morph.structure.measures import characteristic_length
 from sim.morph.targets.ellipsoid import Ellipsoid
 from sim.morph.targets.goals import Goals
+from sim.morph.targets.protocol import Target
 from sim.morph.targets.surfaces import Cylinder
 from tests.sim.morph.reference import load, structure_of
 
@@ -132,6 +134,25 @@ def test_steps_hardly_grow_with_the_sheet() -> None:
         target = Cylinder(R, (0.05, 0.03, -R), (1.0, 0.05, 0.0))
         steps.append(list(morph_newton(sheet, target, NewtonOptions()))[-1].s)
     assert max(steps) <= 12
+
+
+@pytest.mark.parametrize(
+    ("target", "most"),
+    [
+        (lambda w: Cylinder(0.6 * w, (0.0, 0.0, -0.6 * w), (1.0, 0.7, 0.0)), 6),
+        (lambda w: Ellipsoid((0.4 * w,) * 3, (0.1, 0.05, -0.42 * w)), 10),
+        (lambda w: Ellipsoid((0.5 * w, 0.4 * w, 0.3 * w), (0.0, 0.0, -0.35 * w)), 10),
+    ],
+)
+def test_large_sheets_take_long_steps(
+    target: Callable[[float], Target], most: int
+) -> None:
+    """With links turned by half a radian at most 8, 14 and 13."""
+    sheet = triangle_sheet(6, 7, side=0.606, link=0.35)
+    onto = target(float(np.ptp(sheet.r0[:, 1])))
+    steps = list(morph_newton(sheet, onto, NewtonOptions()))
+    assert steps[-1].s <= most
+    assert steps[-1].E < 1e-9
 
 
 def test_bending_a_step_brings_it_close_to_the_constraints(
