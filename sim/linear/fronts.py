@@ -134,8 +134,7 @@ def factorise_branch(
         if passed < len(others) and others[passed, 0] == s:
             s = others[passed, 1]
             waiting[count], place[count] = s - 1, others[passed, 3]
-            count += 1
-            passed += 1
+            count, passed = count + 1, passed + 1
             continue
         rows = fronts.front_row[front_start[s] : front_start[s + 1]]
         size, width = len(rows), first[s + 1] - first[s]
@@ -150,15 +149,12 @@ def factorise_branch(
         _eliminate_columns(F, width, rows, own, drop, D)
         if definite and np.any(D < 0.0):
             return False
-        panel = L[fronts.panel[s] : fronts.panel[s + 1]].reshape(width, size)
-        _copy_triangle(F, panel)
         left = size - width
+        _copy_triangle(F, L[fronts.panel[s] : fronts.panel[s + 1]].reshape(width, size))
         update = scratch[top : top + left * left].reshape(left, left)
         _copy_triangle(F[width:, width:], update)
         waiting[count], place[count] = s, top
-        top += left * left
-        count += 1
-        s += 1
+        s, count, top = s + 1, count + 1, top + left * left
     return True
 
 
