@@ -6,18 +6,21 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 
 from pipeline.store.keys import file_digest
 from pipeline.store.leaves import flat
-from pipeline.store.provenance.sidecar import read_sidecar
+from pipeline.store.provenance.sidecar import Origin, read_sidecar
 from pipeline.store.receipts import read_receipt
 from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 
 UNCERTAINTY = re.compile(r"\(\d+\)|\s*(±|\+-)\s*\d\S*$")  # 0.8662(17), 0.866 ± 0.002
 POWER = re.compile(r"\s*(?:\\times|\u00d7|x)\s*10\^\{?(-?\d+)\}?$")  # of numbers.tex
+IN_TEXT = re.compile(r"-?\d+(?:\.\d+)?(?:\(\d+\))?(?: \\times 10\^\{-?\d+\})?")
+CAPTION = "caption.md"
 KEY = re.compile(r"[0-9a-f]{16}")
 
 
@@ -42,7 +45,9 @@ class PrintedNumber:
 def printed_value(text: str) -> Decimal | None:
     """The number that a text is, with as many digits as it has; None if it is none."""
     try:
-        plain = POWER.sub(r"e\1", text.strip().strip("$"))
+        plain = POWER.sub(
+            r"e\1", text.strip().strip("$").replace("\N{MINUS SIGN}", "-")
+        )
         value = Decimal(UNCERTAINTY.sub("", plain))
     except InvalidOperation:
         return None
@@ -56,31 +61,67 @@ def is_printed(value: float | Decimal, text: Decimal) -> bool:
 
 
 def numbers_printed(text: Decimal, results: Path) -> list[PrintedNumber]:
-    """Every number that is printed so: in tables, in the plan's runs, in others."""
+    """Every number that is printed so: in tables, in the plan's runs, in others.
+
+    Captions come last, as they tell some in units of their own, as mm; tables of
+    figures are read where nothing else holds it.
+    """
     standing = set(_standing(results))
     found = [
         one
         for path in sorted((results / "tables").glob("*.csv"))
-        for one in _of_table(path, text)
+        for one in _of_table(path, text, results)
     ]
     found += [
         one
         for path in sorted((results / "runs").glob("*/run.json"))
         for one in _of_run(path.parent, text, standing)
     ]
-    return sorted(found, key=lambda one: not one.wanted)
+    found.sort(key=lambda one: not one.wanted)
+    figures = results / "figure"
+    found += [
+        one
+        for path in sorted(figures.glob(f"*/{CAPTION}"))
+        for one in _said(path, text)
+    ]
+    plotted = (
+        _of_table(path, text, results) for path in sorted(figures.glob("*/*.csv"))
+    )
+    return found or list(chain.from_iterable(plotted))
 
 
-def _of_table(path: Path, text: Decimal) -> Iterator[PrintedNumber]:
-    """Of a table that is as it was written: sums, and what series and budgets say."""
+def _as_written(path: Path) -> Origin | None:
+    """Where a file comes from that is as it was written; None for any other."""
     sidecar = read_sidecar(path)
     if sidecar is None or sidecar.files.get(path.name) != file_digest(path):
+        return None
+    return sidecar.origin
+
+
+def _said(path: Path, text: Decimal) -> Iterator[PrintedNumber]:
+    """Of a caption: a number with these digits, told of all runs behind its figure."""
+    origin = _as_written(path)
+    if origin is None:
+        return
+    said = path.read_text(encoding="utf-8").partition("\n")[0]
+    values = filter(None, map(printed_value, IN_TEXT.findall(said)))
+    if any(value.compare_total(text) == 0 for value in values):
+        keys = (origin.run,) if origin.run else origin.keys
+        run = f"the caption of {path.parent.name}"
+        yield PrintedNumber(keys, run, "a number", float(text), True)
+
+
+def _of_table(path: Path, text: Decimal, results: Path) -> Iterator[PrintedNumber]:
+    """Of a table that is as it was written: sums, and what series and budgets say."""
+    origin = _as_written(path)
+    if origin is None:
         return
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            keys = (row["key"],) if row.get("key") else tuple(sidecar.origin.keys)
+            keys = (row["key"],) if row.get("key") else origin.keys
             names = [row.get(x) for x in ("name", "source", "quantity", "part")]
-            called = f"{' '.join(filter(None, names))} in results/tables/{path.name}"
+            place = f"results/{path.relative_to(results)}"
+            called = " in ".join(filter(None, [" ".join(filter(None, names)), place]))
             for column, cell in row.items():
                 with suppress(InvalidOperation):
                     value = Decimal(cell)

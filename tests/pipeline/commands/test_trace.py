@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from pipeline.commands.trace import main
-from pipeline.results.saved_figure import save
+from pipeline.results.saved_figure import save, write_caption
 from pipeline.store.attempts import run_once
 from pipeline.store.files import write_json
 from pipeline.store.keys import file_digest, identity
@@ -72,6 +72,14 @@ def plan(project, monkeypatch):
 @pytest.fixture
 def figure(plan):
     return Path("results/runs") / plan[-1].key / "dejong-3.pdf"
+
+
+@pytest.fixture
+def shown():
+    """The folder of the figure, by its name."""
+    folder = Path("results/figure/dejong-3")
+    folder.mkdir(parents=True)
+    return folder
 
 
 def told(capsys, file):
@@ -222,6 +230,25 @@ def test_a_printed_number_leads_to_the_results_that_hold_it(plan, text, capsys):
     assert f"{text}  is E of compare ring, 0.5 (of before)  run {plan[2].key}" in said
     assert "known by the results that hold it" in said
     assert f"simulate circle  run {plan[1].key}" in said
+
+
+@pytest.mark.parametrize("text", ["40.1", "40.1(2)"])
+def test_a_number_of_a_caption_leads_to_its_figure(plan, shown, text, capsys):
+    origin = Origin((), run=plan[3].key)
+    said = r"**Ways.** It moves 40.1(2) mm, $-3.9 \times 10^{-5}$ m."
+    write_sidecars(write_caption(said, shown, origin), origin)
+    line = f"{text}  is a number of the caption of dejong-3, 40.1  run {plan[3].key}"
+    assert line in told(capsys, text)
+    assert "caption of dejong-3, -3.9e-05" in told(capsys, "\N{MINUS SIGN}3.9e-5")
+    assert main(["40.10"]) == 2
+
+
+def test_a_number_of_a_plotted_table_leads_to_its_figure(plan, shown, capsys):
+    table = shown / "dejong-3-steps.csv"
+    table.write_text("step,E\n0,0.119\n")
+    write_sidecars([table], Origin((plan[1].key,)))
+    place = "results/figure/dejong-3/dejong-3-steps.csv"
+    assert f"0.119  is E of {place}, 0.119" in told(capsys, "0.119")
 
 
 @pytest.mark.parametrize("text", ["0.51", "0.4999", "7"])
