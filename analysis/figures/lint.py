@@ -342,6 +342,9 @@ def _is_like(one: object, other: object) -> bool:
     lines = [(line.get_linewidth(), line.get_markersize()) for line in (one, other)]
     ratios = [max(pair) / max(min(pair), 1e-9) for pair in zip(*lines, strict=True)]
     drawn = ratios[0] if _look(one)[1] != "None" else ratios[1]
+    inside = [to_hex(line.get_markerfacecolor()) for line in (one, other)]
+    if _look(one)[2] and inside[0] != inside[1]:
+        return False
     return _look(one) == _look(other) and drawn < LIKE
 
 

@@ -114,15 +114,16 @@ def box_folds_itself(run: OrigamiRun) -> Figure:
         figure, (above, states) = sheet(
             PanelGrid(3, 43.0, 50.0), PanelGrid(4, 43.0, 42.0), more=5.0
         )
-        picture(above[0], run, 0, view=(50.0, -60.0))
-        picture(above[1], run, last, view=(24.0, -118.0), arrow=0.02)
+        room = run.x[[0, *stops]].reshape(-1, 3)
+        picture(above[0], run, 0, view=(50.0, -60.0), room=room)
+        picture(above[1], run, last, view=(24.0, -118.0), arrow=0.02, room=room)
         curve, energy = above[2], 1e6 * run.table["strain_energy"].to_numpy()
         curve.plot(run.table["step"], energy, color=SERIES[0])
         curve.margins(y=0.14)  # room for the numbers
         for number, (ax, stop) in enumerate(zip(states, stops, strict=True), start=1):
             curve.plot(stop, energy[stop], "o", color=SERIES[1], mec="black", mew=0.4)
             put_beside(curve, str(number), (stop, energy[stop]), (-6, 4))
-            picture(ax, run, stop, view=(24.0, -118.0))
+            picture(ax, run, stop, view=(24.0, -118.0), room=room)
             put_letter(ax, "defg"[number - 1], f"{number}: increment {stop}")
         curve.set_xlabel("increment (-)", labelpad=1)
         curve.set_ylabel(r"strain energy ($\mathrm{\mu}$J)")

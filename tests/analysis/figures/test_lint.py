@@ -137,6 +137,15 @@ def test_a_planted_fault_is_found(name: str) -> None:
     assert said in " ".join(faults(figure))
 
 
+def test_fields_of_two_colours_are_two_looks_whatever_their_rims() -> None:
+    figure, panels = sound()
+    with styled():
+        look = {"marker": "s", "ls": "", "mec": "#173753"}
+        fields = [panels[0].plot([], [], mfc=c, **look)[0] for c in ("red", "blue")]
+        figure.legend(fields, ["panel", "crease"], loc="upper right")
+    assert not [fault for fault in faults(figure) if "one look" in fault]
+
+
 def test_a_text_with_a_ground_of_its_own_may_stand_on_a_line() -> None:
     figure, panels = sound()
     with styled():
