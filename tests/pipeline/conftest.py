@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
+Capture = pytest.CaptureFixture[str]
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -63,3 +64,13 @@ def refusal(done: "subprocess.CompletedProcess[str]") -> str:
     assert len(lines) == 1, done.stderr
     assert lines[0].startswith("error: ")
     return lines[0]
+
+
+def refused(words: list[str], capsys: Capture) -> str:
+    """What morphtrack simulate says, which refuses `words`, in this process."""
+    from pipeline.commands.simulate import main
+
+    assert main(words) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    return said.err.strip()

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline.commands.simulate import main as simulate
-from tests.pipeline.conftest import Command, refusal
+from tests.pipeline.conftest import Capture, Command, refusal, refused
 
 GOOD = "triangles_cylinder"
 CASE = f"case={GOOD}"
@@ -67,17 +66,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "output_subdir": {"output_subdir": "../exploded"},
     "job.name": {"job": {"name": "../exploded"}},
 }
-
-
-Capture = pytest.CaptureFixture[str]
-
-
-def refused(words: list[str], capsys: Capture) -> str:
-    """What morphtrack simulate says, which refuses `words`, in this process."""
-    assert simulate(words) == 2
-    said = capsys.readouterr()
-    assert (said.out, said.err.count("\n")) == ("", 1)
-    return said.err.strip()
 
 
 @pytest.mark.parametrize("words", [["case=evil"], ["-m", f"case=evil,{GOOD}"]])

@@ -1,12 +1,15 @@
+import copy
 import json
 import math
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from analysis.captions.digits import with_u
 from analysis.captions.markup import latex_text
+from pipeline.pages import result_tables
 from pipeline.pages.latex import letters, macros, once_each
 from pipeline.pages.result_tables import MACROS, collect_series, write_result_tables
 from pipeline.results.caption_facts import STOP, numerical_u
@@ -21,16 +24,30 @@ from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 
 
-@pytest.fixture
-def row(tmp_path, rng):
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
     """One comparison as the report collects it."""
+    folder, rng = tmp_path_factory.mktemp("compared"), np.random.default_rng(0)
     mechanism, other = random_mechanism(12, rng)
-    run = write_run(tmp_path / "run", mechanism, other)
-    ingest = write_ingest(tmp_path / "ingest", scanned(mechanism.nodes_mm, rng))
-    found = compare(ComparisonSettings(SCALE_MM), ingest, run, tmp_path / "out")
-    budget = pd.read_csv(tmp_path / "out" / "budget.csv").to_dict("records")
+    run = write_run(folder / "run", mechanism, other)
+    ingest = write_ingest(folder / "ingest", scanned(mechanism.nodes_mm, rng))
+    found = compare(ComparisonSettings(SCALE_MM), ingest, run, folder / "out")
+    budget = pd.read_csv(folder / "out" / "budget.csv").to_dict("records")
     more = {"name": "part_2", "key": "k1", "expect": "", "budget": budget}
     return found | more
+
+
+@pytest.fixture
+def row(compared):
+    """A comparison that a test may change."""
+    return copy.deepcopy(compared)
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Tables and macros alone: their plot is drawn where it is asked for."""
+    monkeypatch.setattr(result_tables, "simulated_against_scanned", lambda *_: None)
+    monkeypatch.setattr(result_tables, "save", lambda *_: [])
 
 
 def series_rows():
@@ -82,6 +99,7 @@ def test_a_series_has_its_table_and_macros(tmp_path):
     assert sidecar["keys"] == ["s1"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_number_of_the_macros_leads_to_the_runs_behind_it(row, tmp_path):
     control = row | {"name": "far", "key": "k3", "expect": "differs", "S_error": 0.3}
     rows = [row, row | {"name": "other", "key": "k2", "S_error": 1e-3}, control]
@@ -118,6 +136,7 @@ def test_series_are_collected_from_the_finished_runs_alone(tmp_path):
     assert collect_series([done, lost]) == series_rows()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_number_that_changes_changes_its_macro_and_its_table(row, tmp_path):
     write_result_tables([row], tmp_path)
     changed = row | {"S_scanned": row["S_scanned"] + 0.01}
@@ -143,6 +162,7 @@ def test_what_nothing_stands_behind_any_more_is_removed(row, tmp_path):
     assert not (tmp_path / "numbers.tex").exists()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_E_that_was_not_measured_is_a_dash(row, tmp_path):
     assert math.isnan(row["E_error"])
     write_result_tables([row], tmp_path)
@@ -151,6 +171,7 @@ def test_E_that_was_not_measured_is_a_dash(row, tmp_path):
     assert "nan" not in text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_two_names_that_fall_together_leave_a_file_that_latex_takes(row, tmp_path):
     write_result_tables([row, row | {"name": "part-2"}], tmp_path)
     lines = (tmp_path / "numbers.tex").read_text().splitlines()
@@ -169,6 +190,7 @@ def test_a_macro_holds_each_number_under_a_name_of_letters(row):
     assert "% part\\_2: synthetic" in text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_controls_are_shown_but_do_not_count(row, tmp_path):
     control = row | {"name": "other", "expect": "differs", "S_error": 5.0}
     assert write_result_tables([row, control], tmp_path)["S"].count == 1
@@ -177,6 +199,7 @@ def test_controls_are_shown_but_do_not_count(row, tmp_path):
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_macros_that_say_the_same_are_not_written_again(row, tmp_path):
     write_result_tables([row], tmp_path)
     before = (tmp_path / "numbers.tex").stat().st_mtime_ns
@@ -189,6 +212,7 @@ def test_names_survive_latex():
     assert letters("case-3 rms_mm") == "caseThreeRmsMm"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_macro_has_the_digits_that_its_uncertainty_allows(row, tmp_path):
     """What a solver leaves of E is no 0.0000, and nothing has an e in it."""
     small = row | {"E_simulated": 3.77e-6, "E_scanned": 3.7e-4, "E_error": -3.66e-4}
@@ -207,6 +231,7 @@ def test_every_macro_has_the_digits_that_its_uncertainty_allows(row, tmp_path):
     assert not re.search(r"\de[-+]\d", text)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_quantity_and_its_u_have_one_power_of_ten_over_all_comparisons(row, tmp_path):
     """Controls too, whose error is a hundred times larger, take that of the others."""
     read = {
@@ -232,6 +257,7 @@ def test_a_quantity_and_its_u_have_one_power_of_ten_over_all_comparisons(row, tm
     assert found["oneSScannedU"].startswith("0.0")  # as its value is told
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_row_says_in_brackets_how_sure_it_is(row, tmp_path):
     write_result_tables([row], tmp_path)
     table = (tmp_path / "tables" / "comparisons.tex").read_text()
@@ -240,6 +266,7 @@ def test_a_row_says_in_brackets_how_sure_it_is(row, tmp_path):
     assert said in table
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_column_has_one_power_of_ten_in_its_heading(row, tmp_path):
     others = [
         row | {"name": str(k), "S_error": error, "S_u_val": u}

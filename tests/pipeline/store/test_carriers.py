@@ -79,10 +79,19 @@ def copied(folder: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where is kept what files of these bytes told: most copies are alike."""
+    return tmp_path_factory.mktemp("told")
+
+
 @pytest.fixture
-def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def source(
+    tmp_path: Path, told: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
     """A copy of the code that keys are made of."""
     monkeypatch.setattr(syntax, "SOURCE_ROOT", copied(tmp_path))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(told))
     _forget()
     yield tmp_path
     _forget()
@@ -159,14 +168,19 @@ def test_no_carrier_computes() -> None:
 
 
 def run(folder: Path) -> dict[str, bytes]:
-    """Run a case with the code of `folder`; return its numbers, byte for byte."""
+    """Run a case with the code of `folder`; return its numbers, byte for byte.
+
+    Kernels are no carriers: both runs take those that are compiled already.
+    """
     words = [
         "simulate",
         "case=triangles_circle",
         "case.max_steps=400",
         "hydra.run.dir=out",
     ]
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    kernels = os.environ.get("NUMBA_CACHE_DIR") or str(ROOT / ".numba_cache")
+    paths = {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": kernels}
+    environment = {**os.environ, **paths}
     done = subprocess.run(
         [sys.executable, "-m", "pipeline", *words],
         cwd=folder, env=environment, capture_output=True, text=True, check=False,
