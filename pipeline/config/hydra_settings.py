@@ -7,7 +7,6 @@ and no other object is ever named.
 """
 
 import copy
-import pickle
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -111,14 +110,9 @@ def _refused(key: str, value: Any, where: str) -> InputError:
 
 
 class _ReadBefore(dict[str, ConfigResult | None]):
-    """What one composition reads: copies of what any before it has read.
+    """What one composition reads: copies of what is known, since it changes them."""
 
-    Parameters
-    ----------
-    known : pickled, since composing changes what it is given
-    """
-
-    def __init__(self, known: dict[str, bytes]) -> None:
+    def __init__(self, known: dict[str, ConfigResult]) -> None:
         super().__init__()
         self._known = known
 
@@ -126,13 +120,13 @@ class _ReadBefore(dict[str, ConfigResult | None]):
         return super().__contains__(name) or name in self._known
 
     def __missing__(self, name: str) -> ConfigResult | None:
-        super().__setitem__(name, pickle.loads(self._known[name]))
+        super().__setitem__(name, copy.deepcopy(self._known[name]))
         return self[name]
 
     def __setitem__(self, name: str, read: ConfigResult | None) -> None:
         super().__setitem__(name, read)
         if read is not None:
-            self._known[name] = pickle.dumps(read)
+            self._known[name] = copy.deepcopy(read)
 
 
 class _JudgingLoader(ConfigLoaderImpl):
@@ -142,11 +136,14 @@ class _JudgingLoader(ConfigLoaderImpl):
     to every configuration of a folder: most of what a composition costs.
     """
 
-    _hydras: ClassVar[dict[Any, bytes]] = {}  # its part, by places and what is chosen
+    _hydras: ClassVar[
+        dict[Any, ConfigResult]
+    ] = {}  # its part, by places and what is chosen
 
     def __init__(self, config_search_path: ConfigSearchPath) -> None:
         super().__init__(config_search_path)
-        self._known: dict[str, bytes] = {}  # what was read, by name
+        self._known: dict[str, ConfigResult] = {}  # what was read, by name
+        self._in_parts = False
 
     def load_configuration(
         self,
@@ -206,9 +203,8 @@ class _JudgingLoader(ConfigLoaderImpl):
             part.overrides.hydra = []  # nobody typed them
             read: Any = self.repository.load_config("hydra/config")
             read.config, read.defaults_list = part, []
-            self._hydras[key] = pickle.dumps(read)
-        part_read: ConfigResult = pickle.loads(self._hydras[key])
-        return part_read
+            self._hydras[key] = read
+        return copy.deepcopy(self._hydras[key])
 
 
 def _is_of_hydra(default: Any) -> bool:
