@@ -37,10 +37,11 @@ TEXT = {symbol: rf"\ensuremath{{\{name}}}" for name, symbol in SYMBOLS.items()} 
     "\N{GREEK SMALL LETTER MU}": r"\textmu{}",
     "\N{MINUS SIGN}": r"\ensuremath{-}",
 }
+SPACES = (",", " ", ";")
 STYLES = {"mathcal": "i", "mathrm": "", "bar": "i"}
 ATOM = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
 
-MARKED = re.compile(r"[\\`*_$~^@#<|]")  # what Markdown does not print as it is
+MARKED = re.compile(r"[\\`*_$~^@#<|{]")  # what Markdown does not print as it is
 
 Forms = Mapping[str, Callable[[str], str]]
 
@@ -66,10 +67,24 @@ def _breakable(digest: re.Match[str]) -> str:
     return r"\allowbreak{}".join(re.findall(".{1,8}", digest[0]))
 
 
+def _known(tex: str) -> str:
+    r"""Mathematics for LaTeX, once each command in it is known; ^^5c is a backslash."""
+    if "^^" in tex:
+        raise ValueError(f"a caption has ^^ in {tex}, another way to write a letter")
+    for command in re.findall(r"\\([A-Za-z]+|.)", tex, re.DOTALL):
+        if command not in {*SYMBOLS, *STYLES, *SPACES}:
+            raise _unknown(command)
+    return f"${tex}$"
+
+
+def _unknown(command: str) -> ValueError:
+    return ValueError(f"a caption has \\{command}, which HTML is not told: add it")
+
+
 LATEX: Forms = {
     "bold": lambda text: rf"\textbf{{{latex_text(text)}}}",
     "name": latex_name,
-    "mathematics": "${}$".format,
+    "mathematics": _known,
     "cited": r"\cite{{{}}}".format,
     "text": latex_text,
 }
@@ -77,7 +92,7 @@ LATEX: Forms = {
 MARKDOWN: Forms = {
     "bold": lambda text: f"**{markdown_text(text)}**",
     "name": "`{}`".format,
-    "mathematics": "${}$".format,
+    "mathematics": _known,
     "cited": "[@{}]".format,
     "text": markdown_text,
 }
@@ -133,10 +148,10 @@ def _next(atoms: Iterator[str], roman: bool = False) -> str:
 def _command(name: str, atoms: Iterator[str]) -> str:
     if name in STYLES:
         return _next(atoms, roman=name == "mathrm")
-    if name in (",", " ", ";"):
+    if name in SPACES:
         return " "
     if name not in SYMBOLS:
-        raise ValueError(f"a caption has \\{name}, which HTML is not told: add it")
+        raise _unknown(name)
     return SYMBOLS[name]
 
 

@@ -4,15 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, UndefinedError
+from jinja2 import StrictUndefined, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from analysis.captions.digits import rounded, with_u
 
 
 @cache
-def _environment() -> Environment:
-    """Templates in which a name that nobody gave is an error."""
-    found = Environment(undefined=StrictUndefined, autoescape=False)
+def _environment() -> ImmutableSandboxedEnvironment:
+    """Templates in which a name that nobody gave is an error, as is to run code."""
+    found = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
     found.filters |= {"sig": rounded, "u": with_u, "listed": listed, "times": times,
                       "spanned": spanned}  # fmt: skip
     return found
@@ -31,11 +32,11 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
     Raises
     ------
     ValueError
-        where it names what nobody gave
+        where it names what nobody gave, or is none
     """
     try:
         text = _environment().from_string(template).render(values)
-    except UndefinedError as error:
+    except (TemplateError, ArithmeticError, TypeError) as error:
         raise ValueError(str(error)) from error
     return " ".join(text.split())
 

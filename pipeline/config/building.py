@@ -33,12 +33,25 @@ def check_target(target: str, where: str) -> None:
             raise InputError(f"{where}._target_ is {target}: there is no such object")
         home = f"{getattr(found, '__module__', '')}."
         own = home.startswith(OWN_MODULES) and not home.startswith(NOT_NAMED)
+        own = own and _describes(found)
     if not own:
         allowed = " and ".join(f"{module}*" for module in OWN_MODULES)
         raise InputError(
             f"{where}._target_ is {target}: only this project's own {allowed} "
-            "may be named"
+            "may be named, classes and functions that are said to return one of them"
         )
+
+
+def _describes(found: Any) -> bool:
+    """Whether a class, or a function whose hints say that it makes one's object.
+
+    A compiled kernel is neither: it writes to memory where its arguments say.
+    """
+    if isinstance(found, types.FunctionType):
+        found = typing.get_type_hints(found).get("return")
+    return isinstance(found, type) and found.__module__.startswith(
+        ("pipeline.", "sim.")
+    )
 
 
 def _check_targets(config: Any, where: str) -> None:

@@ -25,7 +25,14 @@ from pipeline.store.digests import DIGESTS, write_digests
 from pipeline.store.durable import sync
 from pipeline.store.files import write_json
 from pipeline.store.leases import HEARTBEAT_SECONDS, others_at, process_start
-from pipeline.store.runs import RESULTS, Job, Numbers, finished, run_record
+from pipeline.store.runs import (
+    REMEDY,
+    RESULTS,
+    Job,
+    Numbers,
+    finished,
+    run_record,
+)
 from pipeline.terminal.errors import (
     InputError,
     PrunedError,
@@ -190,6 +197,7 @@ def run_once(job: Job, body: Body, results: Path = RESULTS) -> Path:
         select.select([], [], [], WAIT_SECONDS)  # a date set back is none of its
     if done is not None:
         return done
+    _refuse_damaged(results / "runs" / job.key)
     directory = claim(job, results)
     keep_code(job, results)
     try:
@@ -209,6 +217,12 @@ def run_once(job: Job, body: Body, results: Path = RESULTS) -> Path:
     return publish(directory, results / "runs" / job.key)
 
 
+def _refuse_damaged(place: Path) -> None:
+    """Refuse to make a run whose folder is there, and holds no record of it."""
+    if place.is_dir() and not (place / "run.json").is_file():
+        raise InputError(f"{place} has no run.json: {REMEDY}")
+
+
 def _move(directory: Path, place: Path) -> Path:
     place.parent.mkdir(parents=True, exist_ok=True)
     sync(directory)
@@ -221,7 +235,8 @@ def publish(directory: Path, place: Path) -> Path:
     try:
         return _move(directory, place)
     except OSError:
-        if not (place / "run.json").is_file():
+        _refuse_damaged(place)
+        if not place.is_dir():
             raise
         shutil.rmtree(directory)
         return place

@@ -8,7 +8,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -80,9 +80,14 @@ def _answers(port: int) -> bool:
 
 
 @contextmanager
-def server_in(folder: Path, backend: str) -> Iterator["Server"]:
-    """`make server` over one of sqlite, postgresql, ended as by Ctrl-C."""
-    server = Server(folder, backend)
+def server_in(folder: Path, backend: str, **more: str) -> Iterator["Server"]:
+    """`make server` over one of sqlite, postgresql, ended as by Ctrl-C.
+
+    Parameters
+    ----------
+    more : variables of its environment
+    """
+    server = Server(folder, backend, more)
     server.start()
     try:
         yield server
@@ -93,8 +98,9 @@ def server_in(folder: Path, backend: str) -> Iterator["Server"]:
 class Server:
     """An MLflow server that can be killed and started again on the same port."""
 
-    def __init__(self, folder: Path, backend: str) -> None:
+    def __init__(self, folder: Path, backend: str, more: Mapping[str, str]) -> None:
         self._folder = folder
+        self._more = more
         self._words = ["--sqlite"] if backend == "sqlite" else []
         self.port = free_port()
 
@@ -110,7 +116,7 @@ class Server:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "pipeline", *words, *self._words],
                 cwd=self._folder,
-                env=environment(),
+                env=environment(**self._more),
                 stdout=log,
                 stderr=log,
             )

@@ -5,6 +5,8 @@ import threading
 import time
 from base64 import b64encode
 from collections import Counter
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -142,3 +144,24 @@ def test_user_and_password_reach_the_server_and_nothing_else(place: Path) -> Non
     for path in (place / "results").rglob("*"):
         if path.is_file():
             assert secret.encode() not in path.read_bytes(), path
+
+
+@pytest.mark.long
+def test_a_page_of_the_proxy_is_answered_and_one_of_others_is_not(
+    place: Path,
+) -> None:
+    page = "https://lab.example"
+
+    def asked(uri: str, **headers: str) -> int:
+        path = "/ajax-api/2.0/mlflow/runs/search"
+        body = json.dumps({"experiment_ids": ["0"]})
+        headers["Content-Type"] = "application/json"
+        with closing(HTTPConnection(uri.removeprefix("http://"))) as line:
+            line.request("POST", path, body, headers)
+            return line.getresponse().status
+
+    told = {"MLFLOW_SERVER_CORS_ALLOWED_ORIGINS": page}
+    with server_in(place, "sqlite", **told) as server:
+        assert asked(server.uri, Origin=page) == 200
+        assert asked(server.uri, Origin="https://evil.example") == 403
+        assert asked(server.uri, Host="evil.example") == 403

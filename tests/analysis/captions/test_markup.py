@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.captions.markup import LATEX, as_html, written
+from analysis.captions.markup import LATEX, MARKDOWN, Forms, as_html, written
 
 TEXT = (
     r"**A 5 % box.** `up_3`, $\mathcal{S}_{\mathrm{val}} = -1.5 \times 10^{-6}$ "
@@ -42,3 +42,19 @@ def test_latex_breaks_digests_and_keeps_hyphens():
         r"\texttt{a -{}-check} \texttt{01234567\allowbreak{}89abcdef\allowbreak{}"
         r"01234567\allowbreak{}89abcdef}"
     )
+
+
+@pytest.mark.parametrize(
+    "mathematics",
+    [r"\input{/etc/passwd}", "^^5cinput{/etc/passwd}", r"\write18{date}", r"x\\y"],
+)
+@pytest.mark.parametrize("forms", [LATEX, MARKDOWN])
+def test_mathematics_reads_no_file_and_runs_nothing(
+    mathematics: str, forms: Forms
+) -> None:
+    with pytest.raises(ValueError, match="a caption has"):
+        written(f"a ${mathematics}$", forms)
+
+
+def test_code_in_markdown_is_not_marked_as_latex() -> None:
+    assert written(r"`\input{x}`{=latex}", MARKDOWN) == r"`\input{x}`\{=latex}"

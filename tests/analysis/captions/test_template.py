@@ -1,5 +1,7 @@
 """Templates: numbers with their digits, and no name that nobody gave."""
 
+from pathlib import Path
+
 import pytest
 
 from analysis.captions.template import filled, listed, spanned
@@ -26,3 +28,27 @@ def test_words_are_listed_as_people_do():
 def test_panels_are_named_by_their_letters() -> None:
     said = [spanned("abcd"[:many]) for many in (1, 2, 4)]
     assert said == ["**a**", "**a** and **b**", "**a** to **d**"]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ cycler.__init__.__globals__.os.mkdir('exploded') }}",
+        "{{ S.__class__.__mro__[1].__subclasses__() }}",
+        "{% for word in words %}{{ words.append(1) }}{% endfor %}",
+        "{{ range(1000000000) | list }}",
+    ],
+)
+def test_a_template_runs_nothing(
+    template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"unsafe|undefined|too big"):
+        filled(template, {"S": 0.5, "words": [1]})
+    assert not Path("exploded").exists()
+
+
+@pytest.mark.parametrize("template", ["{{ S", "{{ 1 / 0 }}", "{{ S | nosuch }}"])
+def test_a_template_that_is_none_is_refused(template: str) -> None:
+    with pytest.raises(ValueError, match=r"unexpected|zero|nosuch"):
+        filled(template, {"S": 0.5})

@@ -126,6 +126,20 @@ def test_a_directory_without_a_record_stops_nothing(tmp_path: Path) -> None:
     assert Ledger(tmp_path).state(job().key) == "finished"
 
 
+def test_a_run_s_place_without_a_record_is_refused_before_anything_is_computed(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "runs" / job().key
+    place.mkdir(parents=True)
+    (place / "steps.csv").write_text("step\n0\n")
+    calls: list[Path] = []
+    with pytest.raises(InputError, match=r"has no run\.json: a damaged folder"):
+        run_once(job(), lambda out: {"n": calls.append(out)}, tmp_path)
+    assert not calls
+    assert [p.name for p in place.iterdir()] == ["steps.csv"]
+    assert [p.name for p in tmp_path.iterdir()] == ["runs"]
+
+
 def test_garbage_under_running_is_closed_like_a_killed_run(tmp_path: Path) -> None:
     def body(out: Path) -> dict[str, float]:
         left = tmp_path / "running" / f"{job(2).key}.1"
