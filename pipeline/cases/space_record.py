@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.cases.record import Arrays, Documents, Row, Summary, Tables
 from sim.arrays import Floats, Ints
-from sim.rod.space.frames import SpaceState, run_ends, second_directors
+from sim.rod.space.frames import SpaceState, of_runs, second_directors
 from sim.rod.space.path import SpaceSetting, SpaceStep, followed
 from sim.rod.space.space_rod import SpaceRod
 
@@ -49,23 +49,31 @@ def skin(state: SpaceState, edges: Ints, radii: Floats) -> Floats:
     return np.asarray(around.reshape(-1, 3))
 
 
-def skin_faces(bends: Ints) -> Ints:
-    """(t, 3) triangles between the sections of edges that follow each other."""
+def sleeves(rod: SpaceRod) -> Ints:
+    """(b, 2, 8) corners of the skin that face each other between edges that meet.
+
+    The first director of an edge that runs the other way counts turned around, as where
+    twist is measured, and its second does not: its corners run backwards.
+    """
+    number, _ = of_runs(rod.bends, len(rod.edges))
+    first, second = rod.edges[number[:, 0]], rod.edges[number[:, 1]]
+    backwards = np.column_stack([
+        (first[:, :1] == second).any(axis=1), ~(second[:, :1] == first).any(axis=1)
+    ])  # fmt: skip
     k = np.arange(CORNERS)
-    after = (k + 1) % CORNERS
-    a = CORNERS * bends[:, :1] + k, CORNERS * bends[:, :1] + after
-    b = CORNERS * bends[:, 1:] + k, CORNERS * bends[:, 1:] + after
-    lower = np.stack([a[0], a[1], b[1]], axis=-1)
-    upper = np.stack([a[0], b[1], b[0]], axis=-1)
-    return np.concatenate([lower, upper]).reshape(-1, 3)
+    corner = np.where(backwards[..., None], (CORNERS // 2 - k) % CORNERS, k)
+    return np.asarray(CORNERS * number[..., None] + corner)
 
 
 def skin_fixed_arrays(rod: SpaceRod) -> Arrays:
     """Lines along the first corners, which show the twist, and the skin's triangles."""
-    ends = run_ends(rod.edges, rod.bends)
-    forward = (rod.bends < len(rod.edges)).all(axis=1)
-    along = rod.bends[forward & (ends[:, 0, 1] == ends[:, 1, 0])]
-    skin_of = {"edges": CORNERS * along, "triangles": skin_faces(along)}
+    a, b = sleeves(rod).transpose(1, 0, 2)
+    after_a, after_b = np.roll(a, -1, axis=1), np.roll(b, -1, axis=1)
+    halves = [np.stack([a, after_a, after_b], axis=-1), np.stack([a, after_b, b], -1)]
+    skin_of = {
+        "edges": np.column_stack([a[:, 0], b[:, 0]]),
+        "triangles": np.concatenate(halves).reshape(-1, 3),
+    }
     return {**skin_of, "node_edges": rod.edges}
 
 

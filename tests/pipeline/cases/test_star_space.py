@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from pipeline.cases.own_rod import OwnRodCase
 from pipeline.cases.rod import StarCase
@@ -46,6 +48,20 @@ def test_a_star_that_is_pushed_the_other_way_falls_as_its_mirror_image() -> None
         ends.append(last.x)
     assert np.abs(ends[0][:, 2]).max() > 1e-3
     assert np.abs(ends[0] * [1.0, 1.0, -1.0] - ends[1]).max() < 1e-7
+
+
+def test_the_skin_of_a_star_is_one_and_is_not_wrung() -> None:
+    """Also where its first edge meets its last, and edges that run the other way."""
+    case = StarSpaceCase(StarCase(COARSE, schedule=None), duration=0.001)
+    steps, recorder = recorded(case)
+    r, fixed = recorder.arrays(steps[0])["r"], recorder.fixed_arrays()
+    faces, edges = fixed["triangles"], case.space_world.rod.edges
+    pairs = np.concatenate([faces[:, :2], faces[:, 1:]])
+    joined = coo_array((np.ones(len(pairs)), pairs.T), shape=2 * (len(r),))
+    assert connected_components(joined, directed=False)[0] == 1
+    along = np.linalg.norm(np.ptp(r[fixed["edges"]], axis=1), axis=1)
+    length = np.linalg.norm(np.ptp(case.space_world.rod.nodes[edges], axis=1), axis=1)
+    assert along.max() < length.max() + 2.0 * case.radii.max()
 
 
 @pytest.mark.long
