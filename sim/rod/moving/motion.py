@@ -131,7 +131,10 @@ class SpaceLoop:
             for own in (now.pulse, pulse)
         ]
         ledger = now.ledger
-        told = ledger._replace(given=ledger.given + stored[1] - stored[0])
+        given = stored[1] - stored[0]
+        told = ledger._replace(
+            given=ledger.given + given, supplied=ledger.supplied + max(given, 0.0)
+        )
         self.now = now._replace(pulse=pulse, ledger=told)
 
     def step(self, stop: float) -> bool:

@@ -74,7 +74,9 @@ class SpaceLedger(NamedTuple):
     ----------
     given, damped : as in `sim.rod.stepping.energy_balance`
     left : what steps made of nothing
-    at_work : put in, against which `left` is measured
+    at_work : exchanged, against which `left` is measured
+    supplied : stored at the start or put in since then
+    over : share of it by which more is stored
     friction, impact : what contacts take along and across them
     residual, share : largest unbalanced force, N; over the largest force of its step
     balance : energy of a step out of balance over that at work in it
@@ -93,6 +95,8 @@ class SpaceLedger(NamedTuple):
     impact: float = 0.0
     complementarity: float = 0.0
     gap: float = 0.0
+    supplied: float = 0.0
+    over: float = 0.0
 
 
 class SpaceMoving(NamedTuple):
@@ -591,7 +595,11 @@ def made(
     drift = acceleration - now.acceleration if smooth else np.zeros_like(v)
     ledger = _accounted(world, options, trial, ending, effort)
     if (
-        max(ledger.balance, abs(ledger.left) / max(ledger.at_work, 1e-300))
+        max(
+            ledger.balance,
+            ledger.over,
+            abs(ledger.left) / max(ledger.at_work, 1e-300),
+        )
         > options.balance
     ):
         return None
@@ -663,7 +671,9 @@ def _accounted(
     worst, inside, force = _largest(world, found)
     rounding = ROUNDING * sum(stored) + options.tolerance * inside
     over = max(0.0, abs(left) - rounding) / max(scale, 1e-300)
-    was = now.ledger
+    was, held = now.ledger, kinetic[1] + stored[1] - rounding
+    supplied = was.supplied if now.time else kinetic[0] + stored[0]
+    supplied += max(given, 0.0) + max(fallen, 0.0)
     return SpaceLedger(
         was.given + given, was.damped + damped, was.left + left,
         was.at_work + scale + rounding / options.balance,
@@ -672,4 +682,6 @@ def _accounted(
         was.friction + friction, was.impact + impact,
         max(was.complementarity, found.pushed.residual if found.pushed else 0.0),
         max(was.gap, found.pushed.gap if found.pushed else 0.0),
+        supplied,
+        max(0.0, held - supplied) / max(supplied, 1e-300),
     )  # fmt: skip

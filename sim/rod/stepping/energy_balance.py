@@ -34,6 +34,7 @@ def account(
     flow = work.flow
     flow.given, flow.damped, flow.friction, flow.impact = 0.0, 0.0, 0.0, 0.0
     flow.left, flow.scale, flow.rounding, flow.fallen = 0.0, 0.0, 0.0, 0.0
+    flow.stored = 0.0
     actuate(state.clock.time, state.pulse, setting.law, work.earlier)
     join(setting.element, work.earlier)
     _add_edges(setting, scheme, state, work, h)
@@ -61,6 +62,7 @@ def _add_element(
     given = weight * (told - old) + (1.0 - weight) * (new - moved)
     flow.given += given
     flow.left += new - old
+    flow.stored += new
     flow.scale += abs(weight * (new - told) + (1.0 - weight) * (moved - old))
     flow.rounding += ROUNDING * (old + new)
 
@@ -123,6 +125,7 @@ def _add_nodes(
             flow.given += pushed
             flow.damped += damped
             flow.fallen -= raised
+            flow.stored += 0.5 * m * v * v
             flow.scale += 0.5 * m * (v * v + v0 * v0) + abs(raised)
             force = max(abs(work.elastic[i, a]), abs(m * (v - v0) / h))
             flow.rounding += scheme.tolerance * force
@@ -202,7 +205,11 @@ def keep_flow(state: RodState, work: Work) -> None:
 
 @inner
 def is_sound(scheme: Scheme, state: RodState, work: Work) -> bool:
-    """Whether strains stay those of a rod, and no energy comes from nowhere."""
+    """Whether strains stay those of a rod, and no energy comes from nowhere.
+
+    What small errors of many steps add up to is told from what is stored, as each may
+    be as large as the tolerance explains.
+    """
     for k in range(len(work.strain.stretch)):
         if not abs(work.strain.stretch[k]) <= scheme.strain:
             return False
@@ -213,6 +220,9 @@ def is_sound(scheme: Scheme, state: RodState, work: Work) -> bool:
     if not abs(flow.left) <= scheme.balance * flow.scale + flow.rounding:
         return False
     at_work = clock.at_work + _put_in(flow)
+    most = (1.0 + scheme.balance) * at_work - min(clock.damped + flow.damped, 0.0)
+    if not flow.stored <= most + flow.rounding:
+        return False
     rounding = _together(clock.rounding, flow.rounding)
     return bool(abs(clock.left + flow.left) <= scheme.balance * at_work + rounding)
 

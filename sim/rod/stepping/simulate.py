@@ -96,8 +96,13 @@ class Loop:
         """Let a pulse of a limb begin; where eq. (7) jumps, its energy is given."""
         before = sum(self.elastic())
         self.state.pulse[limb] = time
-        self.state.clock.given += sum(self.elastic()) - before
+        self.give(sum(self.elastic()) - before)
         self.state.clock.ready = 0.0  # forces at the start of a step are new
+
+    def give(self, energy: float) -> None:
+        """Account for energy that is put in between two steps, J."""
+        self.state.clock.given += energy
+        self.state.clock.at_work += max(energy, 0.0)
 
     def steps(self, steps: int, stop: float, end: float = np.inf) -> bool:
         if not self.world.turning:
@@ -120,7 +125,7 @@ class Loop:
             way = turn.place(world.rod.nodes, self.time + h) - state.x[turn.node]
             state.v[turn.node] = way / h
             gained = float(state.v[turn.node] @ state.v[turn.node]) - before
-            state.clock.given += 0.5 * float(world.rod.mass[turn.node]) * gained
+            self.give(0.5 * float(world.rod.mass[turn.node]) * gained)
 
     def _run(self, steps: int, stop: float, end: float) -> bool:
         return run(

@@ -165,6 +165,7 @@ class EnergyFlow:
     scale : kinetic, and all that is exchanged, put in or dissipated
     rounding : what of `left` the tolerance of positions explains
     fallen : by gravity
+    stored : kinetic and elastic, at the end
     """
 
     given: float
@@ -175,6 +176,7 @@ class EnergyFlow:
     scale: float
     rounding: float
     fallen: float
+    stored: float
 
 
 class StepReport:

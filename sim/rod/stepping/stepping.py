@@ -106,7 +106,7 @@ class RodWorld:
         turn[:] = rod.joints.turn * np.where(of < 0, 1.0, self._ratio[of])
         for limb in range(self._limbs):
             curvature[rod.bend_limb == limb] *= self._ratio[limb]
-        self._loop.state.clock.given += sum(self._loop.elastic()) - before
+        self._loop.give(sum(self._loop.elastic()) - before)
         self._loop.state.clock.ready = 0.0  # forces at the start of a step are new
 
     def step(self, dt: float) -> RodStep:
