@@ -103,7 +103,10 @@ def tendon_places(rod: SpaceRod, tendon: Tendon, state: SpaceState) -> Floats:
 
 
 def tensions(rod: SpaceRod, tendons: Sequence[Tendon], state: SpaceState) -> Floats:
-    """(q,) tension of each piece as friction leaves it, from the pulled end on."""
+    """(q,) tension of each piece as friction leaves it, from the pulled end on.
+
+    Within its first half a tendon turns by half of what it does at the next bend.
+    """
     found = [np.empty(0)]
     for tendon in tendons:
         lost = np.zeros(len(tendon.edges) - 1)
@@ -112,6 +115,7 @@ def tensions(rod: SpaceRod, tendons: Sequence[Tendon], state: SpaceState) -> Flo
             n = way / np.linalg.norm(way, axis=1, keepdims=True)
             apart = 0.5 * np.linalg.norm(np.diff(n, axis=0), axis=1)
             turned = 2.0 * np.arcsin(np.minimum(apart, 1.0))
-            lost[1:] = tendon.friction * np.cumsum(turned)
+            lost[1:] = np.cumsum(turned)
+            lost = tendon.friction * (lost + 0.5 * turned[:1].sum())
         found.append(tendon.tension * np.exp(-lost))
     return np.concatenate(found)
