@@ -1,12 +1,12 @@
 """Fit parameters of a rod: morphtrack fit_rod case=<case> [case.key=value ...].
 
-Runs the case (such as beam_fit, limb_fit), as morphtrack simulate does, and prints
+Runs the case (such as beam_fit, limb_fit, arm_fit), as morphtrack simulate does, and prints
 what the series tells of each parameter, and the errors beside those of two baselines.
 """
 
 import pandas as pd
 
-from pipeline.cases.rod_fit import RodFitCase
+from pipeline.cases.series_fit import SeriesFit
 from pipeline.commands.case_command import case_arguments, run_case
 from pipeline.store.runs import run_record
 from pipeline.terminal.arguments import OneLineParser
@@ -20,7 +20,7 @@ def arguments() -> OneLineParser:
 @command
 def main(argv: list[str] | None = None) -> int:
     """Fit once and print the numbers."""
-    directory = run_case(arguments(), RodFitCase, argv)
+    directory = run_case(arguments(), SeriesFit, argv)
     parameters = pd.read_csv(directory / "parameters.csv")
     for row in parameters.itertuples():
         worth = f"+- {row.u:.2g}" if row.determined == "yes" else "not determined"

@@ -9,7 +9,8 @@ import pytest
 from analysis.fits.parameter_fit import FitStep
 from pipeline.cases.rod import ActuatorCase, StarCase
 from pipeline.cases.rod_file import RodFileCase
-from pipeline.cases.rod_fit import FitRecorder, RodFitCase
+from pipeline.cases.rod_fit import RodFitCase
+from pipeline.cases.series_fit import FitRecorder, SeriesFit
 from pipeline.cases.specimen import ClampedBeam
 from pipeline.commands.fit_rod import main
 from pipeline.figures.rod_fit import draw
@@ -51,7 +52,7 @@ def series(path: Path, quantity: str, at: Floats, value: Floats, u: float) -> st
     return str(path)
 
 
-def fitted(case: RodFitCase) -> tuple[FitStep, FitRecorder]:
+def fitted(case: SeriesFit) -> tuple[FitStep, FitRecorder]:
     steps, recorder = recorded(case)
     return steps[-1], recorder
 
