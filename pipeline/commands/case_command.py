@@ -85,7 +85,8 @@ def run_case(
         config = composer.compose("simulate", words)
     if not isinstance(build(config["case"], "case"), kind):
         raise InputError(
-            f"case={name_of_case} is no {kind.__name__}: choose one whose _target_ is"
+            f"case={name_of_case} is no {kind.__name__}: choose one such as --help "
+            "names"
         )
     job = planned(name_of_case, config)
     directory = run_once(job, lambda out: body(job, out))

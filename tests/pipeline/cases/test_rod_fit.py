@@ -337,7 +337,7 @@ def test_the_command_prints_what_the_series_tells(
     assert "held out (30): rms 0.000203" in said
     assert main(["case=miura"]) == 2
     assert capsys.readouterr().err == (
-        "error: case=miura is no RodFitCase: choose one whose _target_ is\n"
+        "error: case=miura is no SeriesFit: choose one such as --help names\n"
     )
     path = _rows(tmp_path / "short.csv", "y_tip,0.1,-0.02,0.001,fit")
     assert main(["case=beam_fit", f"case.measured_path={path}"]) == 2

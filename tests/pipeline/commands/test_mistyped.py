@@ -13,7 +13,7 @@ ARCH = "case=rod_file case.path=conf/robot/arch.yaml"
 CIRCLE = "case=triangles_circle"
 MISTYPED = [
     # no case, or none that is there
-    ("simulate", "no case is named: add case=<one of actuator_law, beam_fit"),
+    ("simulate", "no case is named: add case=<one of actuator_law, arm_fit"),
     ("simulate case=", "no case is named: add case=<one of"),
     ("simulate pentapod", "no case is named: did you mean case=pentapod?"),
     ("simulate case = pentapod", "no case is named: did you mean case=pentapod?"),
