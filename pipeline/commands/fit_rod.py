@@ -1,7 +1,8 @@
 """Fit parameters of a rod: morphtrack fit_rod case=<case> [case.key=value ...].
 
-Runs the case (such as beam_fit, limb_fit, arm_fit), as morphtrack simulate does, and prints
-what the series tells of each parameter, and the errors beside those of two baselines.
+Runs the case (such as beam_fit, limb_fit, arm_fit), as morphtrack simulate does, and
+prints what the series tells of each parameter, and the errors beside those of two
+baselines.
 """
 
 import pandas as pd

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.arrays import Floats
+from sim.arrays import Bools, Floats
 from sim.linear.sparse import Factor
 from sim.rod.moving.balancing import (
     ADVANCE,
@@ -635,6 +635,23 @@ class SpaceEnd(NamedTuple):
     rows: ContactRows | None = None
 
 
+def _of_contacts(end: SpaceEnd, held: Bools) -> tuple[float, float, float]:
+    """What contacts take along and across them in a step, and what supports take, J.
+
+    Parameters
+    ----------
+    held : (3 n + m,)
+    """
+    pushed, moves = end.found.pushed, end.found.moves
+    if not (pushed and end.rows):
+        return 0.0, 0.0, 0.0
+    both = end.landing, end.v
+    friction, impact = taken(pushed, moves, end.rows, end.kick, both)
+    kicked = end.rows.push(end.kick, len(end.v))
+    supports = (pushed.push * moves)[held].sum() + (kicked * end.v)[held].sum()
+    return friction, impact, float(supports)
+
+
 def _accounted(
     world: SpaceWorld,
     options: StepOptions,
@@ -657,13 +674,8 @@ def _accounted(
         trial.pull, world.pull, found.inner, found.drawn,
     )  # fmt: skip
     given, damped, raised = given + added, found.damped + drag, -fallen
-    friction, impact = 0.0, 0.0
-    if found.pushed and end.rows:
-        both = end.landing, v
-        friction, impact = taken(found.pushed, found.moves, end.rows, end.kick, both)
-        given -= float((found.pushed.push * found.moves)[~free].sum())
-        kicked = end.rows.push(end.kick, len(v))
-        given -= float((kicked * v)[~free].sum())
+    friction, impact, held = _of_contacts(end, ~free)
+    given -= held
     left = kinetic[1] - kinetic[0] + stored[1] - stored[0] + raised - given
     left += damped + friction + impact
     scale = 0.5 * sum(kinetic) + abs(raised) + abs(given) + damped
@@ -671,9 +683,10 @@ def _accounted(
     worst, inside, force = _largest(world, found)
     rounding = ROUNDING * sum(stored) + options.tolerance * inside
     over = max(0.0, abs(left) - rounding) / max(scale, 1e-300)
-    was, held = now.ledger, kinetic[1] + stored[1] - rounding
+    was = now.ledger
     supplied = was.supplied if now.time else kinetic[0] + stored[0]
     supplied += max(given, 0.0) + max(fallen, 0.0)
+    more = kinetic[1] + stored[1] - rounding - supplied
     return SpaceLedger(
         was.given + given, was.damped + damped, was.left + left,
         was.at_work + scale + rounding / options.balance,
@@ -683,5 +696,5 @@ def _accounted(
         max(was.complementarity, found.pushed.residual if found.pushed else 0.0),
         max(was.gap, found.pushed.gap if found.pushed else 0.0),
         supplied,
-        max(0.0, held - supplied) / max(supplied, 1e-300),
+        max(0.0, more) / max(supplied, 1e-300),
     )  # fmt: skip
