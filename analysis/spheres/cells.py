@@ -23,7 +23,13 @@ def cell_areas(n: int) -> Floats:
 @kernel
 def cells(x: Floats, c: Floats, n: int) -> Ints:
     """(k,) cell in which the centre c sees each point x, 0 to 6 n n - 1."""
-    out = np.empty(len(x), np.int64)
+    return _numbered(_on_faces(x, c), n)
+
+
+@inner
+def _on_faces(x: Floats, c: Floats) -> Floats:
+    """(k, 3) face of the cube, and two angles on it over the angle of the face."""
+    out = np.zeros((len(x), 3))
     d = np.empty(3)
     for p in range(len(x)):
         axis = 0
@@ -32,14 +38,23 @@ def cells(x: Floats, c: Floats, n: int) -> Ints:
             if abs(d[a]) > abs(d[axis]):
                 axis = a
         if d[axis] == 0.0:
-            out[p] = 0
             continue
-        cell = 2 * axis + (d[axis] > 0)
+        out[p, 0] = 2 * axis + (d[axis] > 0)
+        column = 1
         for a in range(3):
             if a != axis:
-                angle = np.arctan(d[a] / abs(d[axis])) / (np.pi / 2) + 0.5
-                cell = cell * n + min(int(angle * n), n - 1)
-        out[p] = cell
+                out[p, column] = np.arctan(d[a] / abs(d[axis])) / (np.pi / 2) + 0.5
+                column += 1
+    return out
+
+
+@inner
+def _numbered(at: Floats, n: int) -> Ints:
+    """(k,) cells of places on faces, n x n a face."""
+    out = np.empty(len(at), np.int64)
+    for p in range(len(at)):
+        row, column = min(int(at[p, 1] * n), n - 1), min(int(at[p, 2] * n), n - 1)
+        out[p] = (int(at[p, 0]) * n + row) * n + column
     return out
 
 
@@ -61,11 +76,10 @@ def hidden(
     with the share `share` of what visible cells hold. Its points hide all within the
     angle `near`, taken between smaller cells (`fine` a side).
     """
-    coarse = cells(x, c, n)
-    small = cells(x, c, fine)
+    at = _on_faces(x, c)
+    coarse, small = _numbered(at, n), _numbered(at, fine)
     side = np.zeros(len(x), np.int64)
     number = np.zeros((6 * n * n, 2))
-    ways = np.zeros((2, 6 * fine * fine, 3))
     for p in range(len(x)):
         r = np.sqrt(
             (x[p, 0] - c[0]) ** 2 + (x[p, 1] - c[1]) ** 2 + (x[p, 2] - c[2]) ** 2
@@ -80,12 +94,14 @@ def hidden(
     for k in range(len(number)):
         seen += number[k, 0] > 0
     least = max(2.0, share * number[:, 0].sum() / max(seen, 1))
+    count = _renumber(small, 6 * fine * fine)
+    ways = np.zeros((2, count, 3))
     for p in range(len(x)):
         if side[p] == 1 or (side[p] == 2 and number[coarse[p], 1] >= least):
             for d in range(3):
                 ways[side[p] - 1, small[p], d] += x[p, d] - c[d]
     on, above = _units(ways[0]), _units(ways[1])
-    close = np.zeros(6 * fine * fine, np.bool_)
+    close = np.zeros(count, np.bool_)
     groups = _groups(above, near)
     for m in range(len(on)):
         close[int(on[m, 3])] = _is_close(on[m], above, groups, np.cos(near))
@@ -93,6 +109,22 @@ def hidden(
     for p in range(len(x)):
         out[p] = side[p] == 2 or close[small[p]]
     return out
+
+
+@inner
+def _renumber(cell: Ints, most: int) -> int:
+    """Number the cells that occur from 0 on, in their order; return how many."""
+    number = np.zeros(most, np.int64)
+    for p in range(len(cell)):
+        number[cell[p]] = 1
+    count = 0
+    for k in range(most):
+        if number[k]:
+            number[k] = count
+            count += 1
+    for p in range(len(cell)):
+        cell[p] = number[cell[p]]
+    return count
 
 
 @inner

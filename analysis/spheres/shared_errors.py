@@ -11,7 +11,8 @@ of meshes, the covariance of all centres is multiplied by the largest ratio; whe
 is large, by the ratio of errors of degree 1 on a ball, which move its centre. Two signs
 tell it where errors are fields of correlation exp(-d^2 / 2 l^2): up to l of 0.8 radii
 errors of degree 2 have the same ratio (`form`), and up to a quarter of the radius it is
-that of large cells, which hold a part of a field, to the power 3/2. Their mean counts.
+that of large cells, which hold a part of a field, to the power 3/2, beyond more. So the
+larger counts, too large where fields reach beyond 0.8 radii and move balls together.
 Radii do not: what they scatter beyond it is counted by itself (`fused`).
 """
 
@@ -53,7 +54,7 @@ def of_degree_1(accepted: list[SphereCandidate], points: list[Floats]) -> Excess
         return None
     sd = float(form.std(ddof=1) / np.sqrt(len(form)))
     (cells,) = of_cells(accepted)
-    ratio = max(float(form.mean() + cells.ratio**1.5) / 2.0, cells.ratio, 1.0)
+    ratio = max(float(form.mean()), cells.ratio**1.5, 1.0)
     return Excess("the form of balls", ratio, sd)
 
 
