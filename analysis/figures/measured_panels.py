@@ -165,6 +165,12 @@ class Unfitted:
             for group, own in self.rows.groupby("group", sort=False)
         }
 
+    @property
+    def met(self) -> str:
+        """In how many groups the aim is met everywhere."""
+        worst = self.worst().values()
+        return f"met in {sum(far <= self.aim for far in worst)} of {len(worst)}"
+
 
 @dataclass(frozen=True, eq=False)
 class Held:
@@ -356,7 +362,7 @@ def draw_unfitted(panel: Axes, of: Unfitted, look: Look) -> str:
         fontsize=size(6.0), ncols=len(marks), loc="upper center", columnspacing=0.6,
         handlelength=1.0, handletextpad=0.3, borderaxespad=0.1,
     )  # fmt: skip
-    return f"{of.name}, nothing fitted (marks),\nand as above (no marks)"
+    return f"{of.name}, nothing fitted (marks): aim\n{of.met}; and as above (no marks)"
 
 
 def draw_held(panel: Axes, of: Held, look: Look) -> str:

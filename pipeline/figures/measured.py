@@ -148,13 +148,10 @@ def _unfitted(
 
 def _worst(of: Unfitted) -> str:
     """Its largest rms distance of each group, and whether its aim was met."""
-    worst = of.worst()
-    told = ", ".join(f"{group} {far:.2f}" for group, far in worst.items())
-    met = sum(far <= of.aim for far in worst.values())
+    told = ", ".join(f"{group} {far:.2f}" for group, far in of.worst().items())
     return (
         f"{of.name[:1].upper()}{of.name[1:]}, nothing fitted (open marks): largest rms "
-        f"distance {told} {of.unit}; aim {of.aim:g} {of.unit} met in {met} of "
-        f"{len(worst)}."
+        f"distance {told} {of.unit}; aim {of.aim:g} {of.unit} {of.met}."
     )
 
 

@@ -244,7 +244,9 @@ def test_a_model_of_which_nothing_is_fitted_has_its_distances_and_their_aim() ->
     strips = Unfitted("strips only", "mm", "at, C", 1.0, far, far.assign(rms=0.1))
     assert strips.worst() == {"a": pytest.approx(np.sqrt(0.125))}
     figure = measured_set(replace(shown(), unfitted=[strips]))
-    (panel,) = [ax for ax in figure.axes if "strips only" in ax.get_title()]
+    titles = {ax.get_title(): ax for ax in figure.axes}
+    (panel,) = [ax for title, ax in titles.items() if "strips only" in title]
+    assert "met in 1 of 1" in panel.get_title()
     heights = [float(line.get_ydata()[0]) for line in panel.get_lines()]  # type: ignore[index, arg-type]
     assert heights == [0.1, pytest.approx(np.sqrt(0.125)), 1.0]
 
