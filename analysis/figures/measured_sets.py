@@ -311,6 +311,12 @@ def _marks(of: ShownSet) -> list[Line2D | Patch]:
     fit = dots | {"marker": "s", "mfc": "white", "label": "measured, of the fit"}
     chance = rf"$\pm\,{of.k:g}\,u_\mathrm{{val}}$ of $E$"
     dotted: dict[str, Any] = {"color": SCANNED_EDGE, "ls": ":"}
+    upright: dict[str, Any] = {
+        "ls": "",
+        "marker": "|",
+        "mew": 2.0,
+        "color": PREDICTED_COLOUR,
+    }
     curves = any(not f.lone for f in families)
     lone = any(f.lone for f in families)
     many = [f.quantity for f in families if f.several and not f.lone]
@@ -327,7 +333,7 @@ def _marks(of: ShownSet) -> list[Line2D | Patch]:
         (bool(others), Line2D([], [], **u)),
         (bool(of_fit), Line2D([], [], **fit)),
         (apart and lone, Line2D([], [], **APART, ms=size(3.5), label="left out")),
-        (bool(many), Line2D([], [], color=PREDICTED_COLOUR, lw=2.0, label=bars)),
+        (bool(many), Line2D([], [], **upright, label=bars)),
         (bool(records), Patch(**CHANCE, label=chance)),
         (bool(records), Line2D([], [], **AIM, label="aim of rms $E$")),
         (
