@@ -64,6 +64,22 @@ def holes(pattern: CreasePattern) -> list[Hole]:
     return out
 
 
+def hole_errors(pattern: CreasePattern) -> list[tuple[int, float]]:
+    """A vertex of each rim of a flat pattern, and what its assigned folds leave open.
+
+    That is the norm of R - I and of the shift over the sheet's size.
+    """
+    if np.ptp(pattern.vertices[:, 2]) > 0.0:
+        return []
+    folds = np.pi * np.asarray(pattern.assignment, dtype=np.float64)[pattern.creases]
+    out = []
+    for hole in holes(pattern):
+        R, shift, _ = hole.carried(folds)
+        left = np.vstack([R - np.eye(3), shift])
+        out.append((hole.vertex, float(np.linalg.norm(left))))
+    return out
+
+
 def hole_fans(pattern: CreasePattern) -> list[list[tuple[int, int]]]:
     """By hole or slit: the edges that lead away from its rim, in order around it.
 

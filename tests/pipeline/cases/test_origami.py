@@ -26,6 +26,7 @@ from sim.origami.folding.folding import OrigamiStep
 from sim.origami.pattern.fold_format import pattern_document
 from sim.origami.pattern.tessellations import miura
 from tests.helpers.cases import composed
+from tests.sim.origami.folds_by_theory import pop_up
 
 CASES = [
     "single_fold",
@@ -228,6 +229,19 @@ def test_closure_of_a_fold_file_names_the_vertices_that_stay_open(
     assert capsys.readouterr().out.startswith("vertex 4 stays open by")
     assert check_closure([str(path), "--tolerance", "-1"]) == 2
     assert check_closure([str(tmp_path / "absent.fold")]) == 2
+
+
+def test_closure_is_told_of_holes_and_slits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "card.fold"
+    path.write_text(pop_up(10.0), encoding="utf-8")
+    assert check_closure([str(path)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("0 of 0 inner vertices and 2 of 2 holes or slits close (")
+    path.write_text(pop_up(-5.0), encoding="utf-8")  # no parallelogram
+    assert check_closure([str(path)]) == 1
+    assert capsys.readouterr().out.startswith("the hole or slit at vertex ")
 
 
 def test_a_sheet_without_enough_supports_is_refused_before_anything_runs() -> None:
