@@ -175,14 +175,23 @@ def nearest_rigid(rigid: RigidSheet, reached: Floats) -> RigidFolds:
     """
     side = np.sign(rigid.aim)
     if (side * reached >= FOLLOWED * np.abs(rigid.aim)).all():
-        state = rigid.closed(reached)
-        for _ in range(APPROACHES):
-            if state.open_vertices:
-                break
-            last, state = state, rigid.nearer(state.folds, rigid.aim)
-            if np.abs(state.folds - last.folds).max() < SETTLED:
-                return state
-    return rigid.path()[-1]
+        there = _settled(rigid, rigid.closed(reached))
+        if there is not None:
+            return there
+    end = rigid.path()[-1]
+    there = _settled(rigid, end)
+    return end if there is None else there
+
+
+def _settled(rigid: RigidSheet, state: RigidFolds) -> RigidFolds | None:
+    """Where motions of rigid panels lead from closed folds towards what is asked."""
+    for _ in range(APPROACHES):
+        if state.open_vertices:
+            break
+        last, state = state, rigid.nearer(state.folds, rigid.aim)
+        if np.abs(state.folds - last.folds).max() < SETTLED:
+            return state
+    return None
 
 
 def _held(

@@ -247,6 +247,9 @@ THEORY = {
     "odd one opposite": Known(
         around(UNEVEN, "VVVM"), 0.5, STIFF, "big-little-big (Justin); no bird's foot"
     ),
+    "not flat-foldable, far": Known(
+        around([97, 100.5, 64, 98.5], "VVMV"), 0.5, FOLDED, "bird's foot"
+    ),
     "not flat-foldable": Known(
         around([65, 95, 110, 90], "VMVV"), 0.25, FOLDED, "no Kawasaki, but bird's foot"
     ),

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sim.arrays import Floats
 from sim.origami.folding.folding import run
 from sim.origami.folding.leaving import asked_folds
 from sim.origami.folding.missing import over_and_short, over_folds
@@ -59,6 +60,34 @@ def test_there_are_patterns_of_every_kind() -> None:
     assert len(kinds) >= 30
     assert min(kinds.count(kind) for kind in set(kinds)) >= 5
     assert set(kinds) == set(FoldVerdict) - {FoldVerdict.NOTHING}
+
+
+def folds_rigidly(sectors: Floats, folds: Floats) -> bool:
+    """Three creases of one sign less than 180 degrees apart, the fourth of the other.
+
+    Abel et al., J. Comput. Geom. 7, 2016, 171: bird's foot.
+    """
+    odd = np.flatnonzero(folds * folds.sum() < 0)
+    return len(odd) == 1 and bool(sectors[odd[0]] + sectors[odd[0] - 1] < 180.0)
+
+
+@pytest.mark.long
+def test_vertices_of_four_creases_fold_where_they_have_a_birds_foot(
+    rng: np.random.Generator,
+) -> None:
+    found: list[bool] = []
+    while len(found) < 80:
+        sectors = rng.uniform(25.0, 150.0, 4)
+        sectors *= 360.0 / sectors.sum()
+        pairs = sectors + np.roll(sectors, 1)
+        clear = np.abs(pairs - 180.0).min() > 8.0
+        if not clear or not 20.0 < sectors.min() < sectors.max() < 165.0:
+            continue
+        folds = rng.choice([M, V], 4)
+        report, _ = folded(star(sectors.tolist(), folds.tolist()), 0.4)
+        found.append(report.verdict is FoldVerdict.FOLDED)
+        assert found[-1] == folds_rigidly(sectors, folds), (sectors, folds, report.why)
+    assert 10 < sum(found) < 70
 
 
 def test_a_flat_sheet_is_left_along_its_assignment() -> None:
