@@ -76,7 +76,7 @@ def told(record: Mapping[str, Any]) -> list[str]:
     result = dict(record.get("result") or {})
     stop = result.pop("stop", "")
     steps = [f"{result.pop(k)} {k}" for k in STEPS if k in result]
-    ended = [*steps[:1], f"{record.get('wall_s', 0.0):.1f} s"]
+    ended = [*steps[:1], f"{record.get('wall_s') or 0.0:.1f} s"]
     lines = [", ".join(_numbers(record)) or "no numbers"]
     at_target = result.get("target_reached", False)
     why = f": {BY_STOP[stop]}" if stop in BY_STOP and not at_target else ""
@@ -116,8 +116,7 @@ def _aimed(result: Mapping[str, Any]) -> list[str]:
 
 def _asked(record: Mapping[str, Any]) -> str:
     """The part of the folds drawn that the last folding asked for; "" of angles."""
-    config = (record.get("identity") or {}).get("config") or {}
-    phases = (config.get("case") or {}).get("phases") or []
+    phases = _case(record).get("phases") or []
     folding = [p for p in phases if str(p.get("_target_", "")).endswith(".Fold")]
     if not folding or folding[-1].get("angles"):
         return ""
@@ -187,9 +186,13 @@ def length_unit(record: Mapping[str, Any]) -> str:
 
 def _in_units_of_a_file(record: Mapping[str, Any]) -> bool:
     """Whether lengths and forces are those of a structure file, whatever they are."""
-    identity = record.get("identity") or {}
-    case = (identity.get("config") or {}).get("case") or {}
-    return str(case.get("_target_", "")).endswith(OF_A_FILE)
+    return str(_case(record).get("_target_", "")).endswith(OF_A_FILE)
+
+
+def _case(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The case of a run as it decided its key; empty where there is none."""
+    case = ((record.get("identity") or {}).get("config") or {}).get("case")
+    return case if isinstance(case, Mapping) else {}
 
 
 def shown_path(directory: Path) -> Path:

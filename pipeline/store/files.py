@@ -57,7 +57,7 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # the second where it nests too deep
         raise InputError(f"{path} is not JSON: {error}") from error
 
 

@@ -9,8 +9,9 @@ the digests of its files in SHA256SUMS (pipeline.store.attempts).
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,7 +20,14 @@ from pipeline.store.keys import key_of
 from pipeline.terminal.errors import InputError, is_failing_disk
 
 RESULTS = Path("results")
-PARTS = ("config", "result", "needs", "tags")
+# What a record holds by name, by kind; of its identity, what is told of a run.
+KINDS: Mapping[type, tuple[str, ...]] = {
+    dict: ("config", "result", "needs", "tags", "identity"),
+    list: ("paths", "modules"),
+    str: ("key", "step", "name", "status", "reason", "started", "ended"),
+    Real: ("wall_s", "cpu_s"),
+}
+WITHIN = ("config", "versions", "upstream")
 REMEDY = (
     "a damaged folder of results can be removed, its run is made again when it is "
     "asked for"
@@ -86,13 +94,25 @@ def run_record(directory: Path) -> RunRecord:
             raise
         raise InputError(f"{error}: {REMEDY}") from error
     record: dict[str, Any] = read if isinstance(read, dict) else {}
-    wrong = [part for part in PARTS if not isinstance(record.get(part) or {}, dict)]
-    if not record or wrong:
+    wrong = "" if record else "nothing by name"
+    wrong = wrong or next(_of_another_kind(record), "")
+    if wrong:
         raise InputError(
-            f"{directory}/run.json is not the record of a run, which holds, by name, "
-            f"{', '.join(PARTS)}: {REMEDY}"
+            f"{directory}/run.json is not the record of a run, it has {wrong}: {REMEDY}"
         )
     return RunRecord(directory, record)
+
+
+def _of_another_kind(record: Mapping[str, Any]) -> Iterator[str]:
+    """Entries of a record that are not of the kind that theirs are."""
+    for kind, names in KINDS.items():
+        for name in names:
+            if not isinstance(record.get(name), kind | None):
+                yield f"{record[name]!r:.40} for its {name}"
+    identity = record.get("identity") or {}
+    for name in WITHIN:
+        if not isinstance(identity.get(name), dict | None):
+            yield f"{identity[name]!r:.40} for the {name} of its identity"
 
 
 def failed_attempts(key: str, results: Path = RESULTS) -> list[Path]:

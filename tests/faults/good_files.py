@@ -6,6 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pipeline.store.attempts import run_once
+from pipeline.store.keys import identity
+from pipeline.store.runs import Job
 from tests.pipeline.formats.test_dxf_file import dxf, line, point, polygon
 from tests.pipeline.formats.test_urdf_file import joint, robot
 from tests.pipeline.scans.reading.test_volumes import (
@@ -62,6 +65,16 @@ def crate() -> bytes:
         ],
     }  # fmt: skip
     return json.dumps(metadata, indent=1).encode()
+
+
+def run_json() -> bytes:
+    """The record of a finished run."""
+    config = {"case": {"_target_": "pipeline.cases.morph.MorphCase", "max_steps": 9}}
+    job = Job("simulate", "toy", identity("simulate", config), config)
+    result = {"E": 0.5, "steps": 3, "fold": "as drawn", "limits": ["a", "b"]}
+    with tempfile.TemporaryDirectory() as folder:
+        made = run_once(job, lambda _: result, Path(folder))
+        return (made / "run.json").read_bytes()
 
 
 def volumes(*names: str) -> list[bytes]:

@@ -6,6 +6,7 @@ stands in FOUND.
 """
 
 import contextlib
+import io
 import os
 import resource
 import signal
@@ -22,6 +23,7 @@ from hypothesis.strategies import SearchStrategy
 
 from pipeline.cases.rod_file import RodFileCase
 from pipeline.commands.archive import main as archive
+from pipeline.commands.trace import main as trace
 from pipeline.config.measured_file import read_set
 from pipeline.config.paper_file import read_paper
 from pipeline.config.workflow_file import read_workflow
@@ -33,6 +35,7 @@ from pipeline.formats.structure_file import structure_file
 from pipeline.scans.reading.cloud import read_cloud
 from pipeline.scans.reading.units import Unit
 from pipeline.store.bench import read_lab
+from pipeline.store.runs import run_record
 from pipeline.studies.file import read_study
 from pipeline.terminal.errors import is_told
 from tests.faults import good_files as good
@@ -46,6 +49,7 @@ EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "200"))
 SECONDS = 20
 TREES = (".yaml", ".json", ".fold")
 MOST_MB = 1000.0
+RUN = "results/runs/0123456789abcdef"
 ROBOTS = sorted((ROOT / "conf/robot").glob("*.yaml"))
 STRUCTURES, SERIES = ROOT / "conf" / "structure", ROOT / "conf" / "series"
 
@@ -104,6 +108,12 @@ def _measured(path: Path) -> Any:
     return _in_conf(path, lambda: read_set("mine"))
 
 
+def _run(path: Path) -> Any:
+    """A run, and where it came from."""
+    with contextlib.chdir(path.parents[3]), contextlib.redirect_stdout(io.StringIO()):
+        return run_record(path.parent), trace([str(path)])
+
+
 READERS = {
     "FOLD": Reader("a.fold", [good.FOLD], _fold),
     "CP": Reader("a.cp", [good.CP], _fold),
@@ -134,6 +144,7 @@ READERS = {
     "volume, DICOM": Reader("a.dcm", good.volumes("a.dcm"), _cloud, costly=2),
     "volume, slices": Reader("a.zip", good.volumes("a.zip"), _cloud, costly=2),
     "metadata of an archive": Reader("a.json", [good.crate()], _zipped),
+    "run": Reader(f"{RUN}/run.json", [good.run_json()], _run, costly=4),
     "study": Reader(
         "conf/study/mine.yaml",
         _files(*sorted((ROOT / "conf/study").glob("*.yaml"))),
@@ -219,6 +230,7 @@ def answered(reader: Reader, place: Path, content: bytes) -> None:
 
 def lay_out(place: Path) -> None:
     """A project whose conf is the shipped one, but for what is written."""
+    (place / RUN).mkdir(parents=True)
     for path in (ROOT / "conf").iterdir():
         own = place / "conf" / path.name
         own.parent.mkdir(exist_ok=True)

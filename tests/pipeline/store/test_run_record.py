@@ -20,6 +20,13 @@ from pipeline.terminal.errors import InputError
         '{"key": "a", "result": 3}',
         '{"key": "a", "needs": "b"}',
         '{"key": "a", "tags": ["x"]}',
+        '{"key": "a", "identity": true}',
+        '{"key": "a", "identity": {"config": 3}}',
+        '{"key": "a", "identity": {"versions": [1]}}',
+        '{"key": ["a"]}',
+        '{"key": "a", "paths": 3}',
+        '{"key": "a", "wall_s": "long"}',
+        "[" * 100_000,
     ],
 )
 def test_a_damaged_record_is_one_line_with_what_to_do(
