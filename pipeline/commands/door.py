@@ -12,6 +12,7 @@ from pipeline.terminal.homes import keep_out_of_a_missing_home
 from pipeline.terminal.names import no_such
 from pipeline.terminal.streams import outlive_readers
 
+BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 SELDOM = 50_000  # new objects between two looks for cycles: what is imported stays
 HERE = Path("pipeline/commands/door.py")  # in a folder that holds the code
 
@@ -32,6 +33,8 @@ def main() -> int:
     gc.set_threshold(SELDOM, *gc.get_threshold()[1:])
     outlive_readers()
     keep_out_of_a_missing_home()
+    # solvers share their work among threads of their own: BLAS's would only spin beside
+    os.environ.setdefault(BLAS_THREADS, "1")
     words = sys.argv[1:]
     if not words:
         print(overview(), file=sys.stderr)
