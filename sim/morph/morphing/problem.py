@@ -49,6 +49,7 @@ from sim.morph.targets.pull import pull_curvature
 
 DENSE = 400  # unknowns up to which a step may be dense
 DENSE_AMONG_THIN = 600  # bodies, where each of them saves many
+LARGE = 600  # unknowns above which steps are long
 NOISE = 1e-6  # gradient below which contacts are balanced apart
 SLACK = 1e-5  # relative to the force of a contact
 TIGHT = 1e-6  # clearance, over its reach, with which no morph begins
@@ -221,7 +222,7 @@ class MorphProblem:
     def pace(self) -> tuple[float, float]:
         """Largest rotation of a link in one step, rad, and by what the damping falls at
         least after a full one: more where many links share one bend."""
-        large = self.obstacles is None and not self.is_small
+        large = self.obstacles is None and self.system.unknowns > LARGE
         return LONG_STEPS if large else (MOST_ROTATION, 4.0)
 
     def is_free(self, z: Floats) -> bool:
