@@ -10,6 +10,8 @@ from sim.morph.targets.lattice import lattice
 from sim.morph.targets.protocol import Wireframe
 from sim.morph.targets.surfaces import Vector, on_sphere, positive, vector
 
+FOCAL = 1e-6  # of 1 + t / a_i^2, where nearest points jump to another side
+
 
 def closest_on_ellipsoid(points: Floats, a: Floats) -> Floats:
     """Nearest points of sum (x_i / a_i)^2 = 1.
@@ -79,6 +81,20 @@ class Ellipsoid:
     def closest(self, points: Floats) -> Floats:
         a, centre = np.asarray(self.semi_axes), np.asarray(self.centre)
         return centre + closest_on_ellipsoid(points - centre, a)
+
+    def slopes(self, points: Floats, goals: Floats) -> Floats:
+        """(n, 3, 3) dg/dr, from r = g + t N with N = (g_i / a_i^2), N.dg = 0:
+
+        A^-1 - A^-1 N (A^-1 N)^T / (N.A^-1 N),   A = diag(1 + t / a_i^2)
+        """
+        squares = np.square(self.semi_axes)
+        N = (goals - self.centre) / squares
+        t = np.sum((points - goals) * N, axis=1) / np.sum(N * N, axis=1)
+        stretch = 1.0 / np.maximum(1.0 + t[:, None] / squares, FOCAL)
+        v = stretch * N
+        found: Floats = stretch[:, :, None] * np.eye(3)
+        found -= v[:, :, None] * v[:, None, :] / np.sum(v * N, axis=1)[:, None, None]
+        return found
 
     def wireframe(self, around: Floats) -> Wireframe:
         """Meridians about the z axis, from the pole on the side of `around`.

@@ -141,6 +141,20 @@ class Cylinder:
         )
         return goals
 
+    def slopes(self, points: Floats, goals: Floats) -> Floats:
+        """(n, 3, 3) dg/dr: along the axis as the nodes, around it R / rho of it."""
+        axis = unit("axis", self.axis)
+        d = points - self.centre
+        rho = np.linalg.norm(d - (d @ axis)[:, None] * axis, axis=1)
+        n = goals - self.centre
+        n = (n - (n @ axis)[:, None] * axis) / self.radius
+        around = np.cross(axis, n)
+        share = self.radius / np.maximum(rho, 1e-6 * self.radius)
+        found: Floats = axis[:, None] * axis + (
+            share[:, None, None] * around[:, :, None] * around[:, None, :]
+        )
+        return found
+
     def wireframe(self, around: Floats) -> Wireframe:
         """Cover what a sheet `around` covers when it is wrapped without stretching."""
         axis = unit("axis", self.axis)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from sim.arrays import Floats
 from sim.morph.targets.ellipsoid import Ellipsoid, closest_on_ellipsoid
-from sim.morph.targets.protocol import Target
+from sim.morph.targets.protocol import Target, slopes_of
 from sim.morph.targets.surfaces import Circle, Cylinder, Plane, Sphere
 from tests.sim.morph.reference import load
 
@@ -46,6 +46,25 @@ def test_a_point_on_the_target_is_its_own_nearest(
 ) -> None:
     goals = ALL[name].closest(rng.uniform(-3.0, 3.0, (50, 3)))
     assert_allclose(ALL[name].closest(goals), goals, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["cylinder", "ellipsoid"])
+def test_slopes_are_those_of_the_nearest_points(
+    name: str, rng: np.random.Generator
+) -> None:
+    target = ALL[name]
+    points = target.closest(rng.uniform(-3.0, 3.0, (50, 3)))
+    points += rng.uniform(-0.4, 0.4, points.shape)  # inside, too
+    S, v = slopes_of(target, points, target.closest(points)), rng.normal(size=(50, 3))
+    assert S is not None
+    assert_allclose(S, S.transpose(0, 2, 1), atol=1e-14)
+    remainder = []
+    for h in (1e-3, 5e-4):
+        ahead = target.closest(points + h * v) - target.closest(points - h * v)
+        exact = 2.0 * h * np.einsum("pij,pj->pi", S, v)
+        remainder.append(np.abs(ahead - exact).max())
+    assert remainder[0] < 1e-6
+    assert remainder[0] / remainder[1] > 7.0  # third order
 
 
 @pytest.mark.parametrize("name", ALL)
