@@ -22,7 +22,7 @@ from analysis.figures.style import (
 )
 from sim.arrays import Floats
 
-SHORT, NARROW = 12, 14  # letters of a line beside a panel; above one of lines
+SHORT = 12  # letters of a line beside a panel
 FITTED_COLOUR, PREDICTED_COLOUR = TARGET, SIMULATED
 MIDDLE = (0.025, 0.25, 0.75, 0.975)  # of errors: bars hold 95 % and 50 % of them
 SEEN = 1.4  # times the largest error, or the aim, that panels of errors reach
@@ -335,7 +335,7 @@ def draw_lines(panel: Axes, of: Lines, look: Look, names: bool) -> str:
     panel.set_xlabel(f"$E$ ({_unit(each.unit)})")
     every = [_words(name) for name in each.prediction["quantity"].unique()]
     of_all = f": {every[0]} to {every[-1]}" if len(every) > 1 else ""
-    what = "\n".join(wrap(_words(each.quantity) + of_all, NARROW))
+    what = "\n".join(wrap(_words(each.quantity) + of_all, look.letters))
     return f"{what}\nnot yet measured" if each.measured.empty else what
 
 
