@@ -93,12 +93,13 @@ def lacks_machine(error: BaseException | None) -> bool:
     """Whether disk or memory were full or failed, or a process was killed.
 
     That says nothing about a run. Also where another error came of it, such as of a
-    file that was never made.
+    file that was never made, and where Python itself lost what went wrong, as compiled
+    libraries do that get no memory.
     """
     if error is None:
         return False
     full = lacks_memory(error) or is_full_disk(error) or is_failing_disk(error)
-    lost = isinstance(error, ChildProcessError)
+    lost = isinstance(error, ChildProcessError | SystemError)
     return full or lost or lacks_machine(error.__context__)
 
 

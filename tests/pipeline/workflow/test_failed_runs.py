@@ -68,7 +68,17 @@ def fails_once(error: BaseException) -> Callable[[Path], dict[str, float]]:
     return body
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("cannot allocate 9 GiB"),
+        SystemError("error return without exception set"),
+        ChildProcessError("a worker was killed"),
+    ],
+    ids=["memory", "python", "worker"],
+)
 def test_a_lack_of_memory_says_nothing_about_the_run(
+    error: Exception,
     project: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -77,12 +87,12 @@ def test_a_lack_of_memory_says_nothing_about_the_run(
         yaml.safe_dump({"figures": {"dejong-3": {"cases": ["triangles_circle"]}}})
     )
     fresh_plan()
-    body = fails_once(MemoryError("cannot allocate 9 GiB"))
+    body = fails_once(error)
 
     def performed(job: Job) -> Path:
         return run_once(job, body)
 
     monkeypatch.setattr("pipeline.workflow.run.perform_planned", performed)
     assert perform_name(SHIPPED) == FAILED
-    assert "cannot allocate 9 GiB" in capsys.readouterr().err
+    assert str(error) in capsys.readouterr().err
     assert perform_name(SHIPPED) == DONE
