@@ -17,9 +17,6 @@ limb is switched on). After {{ '%g' |
 format(rows[0].case.duration / 3.0) }} cycles the way is {% for row in rows %}{{
 row.result.way_over_H | sig }} $H$ (`{{ row.label }}`) {{- ', ' if not loop.last else
 '.' }} {% endfor -%}
-{% set way = {} -%}
-{% for row in rows %}{% set _ = way.update({row.label: row.result.way_over_H}) %}{%
-endfor -%}
 {% if way.star_robot_down_3 > way.star_robot > way.star_robot_up_3 -%}
 As in print, less way is made from $-3$° to $+3$°, and the robot that starts in the
 trough fails in the third cycle.
@@ -43,7 +40,8 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     tables |= {f"{way.name}-shapes": _drawn_nodes(way) for way in ways if way.shapes}
     keys = [run.key for run in runs]
     named = [(run.label, run.key) for run in runs]
-    return DrawnFigure(robot_ways(ways, named), tables, keys)
+    said = {"way": {w.name: float(w.table["way_over_H"].iloc[-1]) for w in ways}}
+    return DrawnFigure(robot_ways(ways, named), tables, keys, said=said)
 
 
 def _track(run: RodRun) -> list[RodShape]:
