@@ -301,7 +301,7 @@ def _draw_track(ax: Axes, way: RobotDistance) -> None:
         ax.add_collection(lines, autolim=False)
     ax.plot(*way.shapes[0].ground.T, color=GROUND, lw=0.8)
     show(ax, x)
-    _scale(ax, x)
+    _scale(ax, way.shapes[0].x)
 
 
 def computing_times(table: pd.DataFrame, runs: Runs = ()) -> Figure:
