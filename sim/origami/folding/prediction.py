@@ -6,7 +6,7 @@ from sim.arrays import Floats
 from sim.kernels import inner, kernel
 
 MOST_POINTS = 4  # positions from which the next is foretold,
-OF_LARGE = 6  # and of large sheets, whose iterations cost more
+OF_LARGE = 10  # and of large sheets, whose iterations cost more
 
 
 @kernel
