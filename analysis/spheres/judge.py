@@ -150,7 +150,8 @@ def _other_surface(c: SphereCandidate, options: PickOptions) -> Rejected | None:
         )
     off, sd = abs(fit.free_radius - R), fit.free_radius_sd
     by_chance = 3 * sd * (FUSED.doubt if options.fused else 1.0)
-    if off > np.hypot(options.radius_tolerance * R, by_chance) or sd > JUDGE.vague * R:
+    most = (FUSED.vague if options.fused else JUDGE.vague) * R
+    if off > np.hypot(options.radius_tolerance * R, by_chance) or sd > most:
         return c.rejected(
             RejectionReason.RADIUS,
             f"its own radius is {fit.free_radius:.3f} +- {sd:.3f} mm",

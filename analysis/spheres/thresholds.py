@@ -199,6 +199,9 @@ class FusedThresholds:
     rougher: float = 1.5  # times the rms that may differ from ball to ball; sizes
     # radii between two centres: nearer, two balls would have a fifth in common; law
     apart: float = 1.2
+    # sd of a free radius over the radius, above which it tells no sphere: clamps 0.033,
+    # balls of caps from 12 % up to 0.011; clamps
+    vague: float = 0.025
     cap: float = 0.08  # smallest visible share of a ball; sizes
     doubt: float = 1.5  # times the sd of a free radius, as errors are shared; sizes
     # as `JUDGE.beyond_wide`: fusing closes the surface beside balls, 0.67 of points on

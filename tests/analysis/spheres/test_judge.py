@@ -71,6 +71,20 @@ def test_no_two_balls_of_a_mesh_stand_within_each_other(
         assert rivals([clamp, ball], 7.2)[0] == [ball, clamp][:kept]
 
 
+def test_a_mesh_tells_radii_better_than_a_scan(rng: np.random.Generator) -> None:
+    """A clamp whose own radius is told to 0.2 mm is no ball of 6 mm in a mesh."""
+    c = sphere_of(rng, 3_000)
+    for sd, fused, taken in (
+        (0.2, "", True),
+        (0.2, "mesh", False),
+        (0.1, "mesh", True),
+    ):
+        vague = replace(c, fit=replace(c.fit, free_radius_sd=sd))
+        wrong = fault(vague, PickOptions(6.0, fused=fused))
+        assert (wrong is None) == taken
+        assert wrong is None or wrong.reason is RejectionReason.RADIUS
+
+
 def test_a_centre_that_still_moves_makes_no_sphere(rng: np.random.Generator) -> None:
     c = sphere_of(rng, 3_000)
     assert fault(c, PickOptions(6.0)) is None
