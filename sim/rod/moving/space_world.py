@@ -75,7 +75,7 @@ class SpaceWorld:
     pulling: Callable[[float], Floats] | None = None
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.gravity).all():
+        if np.shape(self.gravity) != (3,) or not np.isfinite(self.gravity).all():
             raise ValueError(
                 f"gravity is {self.gravity}: give three finite numbers, m/s^2"
             )

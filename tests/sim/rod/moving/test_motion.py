@@ -59,7 +59,7 @@ def test_energy_and_both_momenta_are_kept_at_any_amplitude(
 def test_a_rule_that_gains_a_little_in_every_step_is_told(
     rng: np.random.Generator,
 ) -> None:
-    """By Newmark's rule 2.7 times what was thrown within 30 steps."""
+    """By Newmark's rule 2.2 times what was thrown within 20 steps."""
     s = 0.1 * np.linspace(0.0, 1.0, 15)[:, None]
     rod = through(s * [1.0, 0.0, 0.0], replace(WIRE, modulus=1.0e8), ROUND)
     world = SpaceWorld(
@@ -67,7 +67,7 @@ def test_a_rule_that_gains_a_little_in_every_step_is_told(
     )
     found = []
     try:
-        for step in moves(world, StepOptions(1.0e-3), 0.03, every=5):
+        for step in moves(world, StepOptions(1.0e-3), 0.02, every=5):
             found.append(step.energy)
     except NotConvergedError as failed:
         found.append(failed.best.energy)
@@ -176,7 +176,8 @@ def test_a_clamped_wire_swings_at_the_frequency_of_its_first_mode() -> None:
     assert errors[0] / errors[1] > 3.5
 
 
-def test_a_spinning_wire_whirls_the_faster_to_one_side() -> None:
+@pytest.mark.parametrize("integrator", list(Integrator))
+def test_a_spinning_wire_whirls_the_faster_to_one_side(integrator: Integrator) -> None:
     """rho A w'' + B w'''' = i J omega dw''/dt: both ways of a wave of wavenumber k
     differ by J omega k^2 / (rho A)."""
     edges, length, spin, thick = 12, 0.1, 2000.0, disc(0.01)
@@ -189,9 +190,8 @@ def test_a_spinning_wire_whirls_the_faster_to_one_side() -> None:
     v = np.zeros_like(rod.nodes)
     v[:, 1] = 1e-3 * np.sin(k * rod.nodes[:, 0])
     world = SpaceWorld(rod, (0.0, 0.0, 0.0), velocity=v, spin=np.full(edges, spin))
-    seen = list(
-        moves(world, _options(0.05 / still, tolerance=1e-14), 6.0 / still, every=1)
-    )
+    options = StepOptions(0.05 / still, integrator, tolerance=1e-14)
+    seen = list(moves(world, options, 6.0 / still))
     middle = np.array([step.x[edges // 2, 1:] for step in seen[1:]])
     t = np.array([step.time for step in seen[1:]])
     turned = np.unwrap(np.arctan2(middle[:, 1], middle[:, 0]), period=np.pi)
@@ -251,8 +251,9 @@ def test_what_no_motion_can_be_is_refused(rng: np.random.Generator) -> None:
     with pytest.raises(ValueError, match="stretch law is rubber: choose hooke"):
         SpaceWorld(rod)
     rod = replace(rod, law=StretchLaw.HOOKE)
-    with pytest.raises(ValueError, match=r"gravity is .*: give three finite numbers"):
-        SpaceWorld(rod, (0.0, np.nan, 0.0))
+    for gravity in ((0.0, np.nan, 0.0), (0.0, -9.81)):
+        with pytest.raises(ValueError, match=r"gravity is .*: give three finite"):
+            SpaceWorld(rod, gravity)  # type: ignore[arg-type]
     for given in (np.zeros((2, 3)), np.full(rod.nodes.shape, np.nan)):
         with pytest.raises(ValueError, match=r"velocity of shape .*: give finite"):
             SpaceWorld(rod, velocity=given)
