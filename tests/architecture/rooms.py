@@ -27,15 +27,21 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a file's syntax tree, which many counts go through."""
+    return tuple(ast.walk(tree(path)))
+
+
 def sources(folder: str) -> list[Path]:
     """Python files below a folder of the project."""
     return sorted((ROOT / folder).rglob("*.py"))
 
 
-def _names(module: ast.Module, dotted: str) -> Iterator[str]:
+def _names(path: Path, dotted: str) -> Iterator[str]:
     """Modules that a file names: imported, or by a string that begins with `dotted`."""
     named = re.compile(re.escape(dotted) + r"(\.\w+)+")
-    for node in ast.walk(module):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
@@ -52,7 +58,7 @@ def arrows(folder: str) -> set[Arrow]:
     found = set()
     for path in sources(folder):
         own = path.relative_to(base).parts[0].removesuffix(".py")
-        for name in _names(tree(path), dotted):
+        for name in _names(path, dotted):
             room = name.removeprefix(f"{dotted}.").split(".")[0]
             if name.startswith(f"{dotted}.") and room in rooms - {own}:
                 found.add((own, room))
@@ -65,7 +71,7 @@ def relative_imports() -> list[str]:
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for package in PACKAGES
         for path in sources(package)
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.ImportFrom) and node.level
     ]
 
@@ -75,17 +81,17 @@ def classes_of_one_name() -> dict[str, list[str]]:
     places = defaultdict(set)
     for package in PACKAGES:
         for path in sources(package):
-            for node in ast.walk(tree(path)):
+            for node in nodes(path):
                 if isinstance(node, ast.ClassDef):
                     places[node.name].add(str(path.relative_to(ROOT)))
     return {name: sorted(files) for name, files in places.items() if len(files) > 1}
 
 
-def _docstrings(module: ast.Module) -> set[int]:
+def _docstrings(path: Path) -> set[int]:
     """Numbers of the lines of docstrings."""
     lines: set[int] = set()
     holders = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-    for node in ast.walk(module):
+    for node in nodes(path):
         if isinstance(node, holders) and node.body:
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
@@ -96,7 +102,7 @@ def _docstrings(module: ast.Module) -> set[int]:
 @cache
 def code_lines(path: Path) -> frozenset[int]:
     """Numbers of the lines of a file that hold code."""
-    said = _docstrings(tree(path))
+    said = _docstrings(path)
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
     return frozenset(
         number
@@ -110,7 +116,7 @@ def function_sizes() -> dict[str, int]:
     sizes = {}
     for package in PACKAGES:
         for path in sources(package):
-            for node in ast.walk(tree(path)):
+            for node in nodes(path):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     held = range(node.lineno, (node.end_lineno or node.lineno) + 1)
                     place = f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"

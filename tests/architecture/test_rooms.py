@@ -70,6 +70,7 @@ def test_a_picture_says_the_arrows_that_it_was_drawn_with(
     words = said_in(tmp_path / "rooms.svg")
     assert words == " ".join(["pipeline/above imports below, named."] * 4)
     (house / "pipeline" / "above" / "a.py").write_text("from pipeline.below import b")
+    rooms.nodes.cache_clear()
     rooms.tree.cache_clear()
     assert said() == words.replace(", named", "")
 

@@ -1,5 +1,7 @@
 """Shipped cases, built as the commands build them."""
 
+import copy
+from functools import cache
 from typing import Any, TypeVar
 
 from hydra.utils import instantiate
@@ -11,11 +13,15 @@ from tests.pipeline.shipped_cases import config_of
 Case = TypeVar("Case")
 
 
+@cache
+def _composed(name: str, overrides: tuple[str, ...]) -> Any:
+    with Composer() as composer:
+        return composer.compose("simulate", [f"case={name}", *overrides])["case"]
+
+
 def composed(kind: type[Case], name: str, *overrides: str) -> Case:
     """The case `name` of conf with overrides such as case.max_steps=4."""
-    with Composer() as composer:
-        config = composer.compose("simulate", [f"case={name}", *overrides])
-    built = build(config["case"], "case")
+    built = build(copy.deepcopy(_composed(name, overrides)), "case")
     assert isinstance(built, kind)
     return built
 

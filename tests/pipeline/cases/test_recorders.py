@@ -18,14 +18,13 @@ from pipeline.cases import rod as rod_cases
 from pipeline.cases.gait import star_gait
 from pipeline.cases.ribbon import RibbonCase
 from pipeline.cases.rod import StarCase
-from pipeline.config.building import build
-from pipeline.config.hydra import Composer
 from pipeline.steps.recording import record_steps
 from sim.convergence import NotConvergedError
 from sim.morph.statics import snap
 from sim.origami.pattern.fold_format import pattern_document
 from sim.origami.pattern.tessellations import miura
 from sim.rod.rod.ribbon import Ribbon
+from tests.helpers.cases import composed
 from tests.helpers.tables import rows_of
 from tests.pipeline.conftest import ROOT
 from tests.pipeline.shipped_cases import NAMES
@@ -53,10 +52,7 @@ def at_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def shipped(name: str, *words: str) -> Any:
-    with Composer() as composer:
-        overrides = [f"case={name}", *QUICK.get(name, ()), *words]
-        config = composer.compose("simulate", overrides)
-    return build(config["case"], "case")
+    return composed(object, name, *QUICK.get(name, ()), *words)
 
 
 @pytest.fixture

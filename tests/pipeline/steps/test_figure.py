@@ -17,15 +17,16 @@ from tests.analysis.mechanisms import random_mechanism, scanned
 from tests.pipeline.comparison_files import SCALE_MM, write_ingest, write_run
 
 
-@pytest.fixture
-def row(tmp_path, rng):
+@pytest.fixture(scope="module")
+def row(tmp_path_factory):
     """Run, comparison and ingest behind one row."""
+    folder, rng = tmp_path_factory.mktemp("row"), np.random.default_rng(0)
     mechanism, other = random_mechanism(12, rng)
-    run = write_run(tmp_path / "run", mechanism, other, key="0123456789abcdef")
+    run = write_run(folder / "run", mechanism, other, key="0123456789abcdef")
     scan = scanned(mechanism.nodes_mm, rng)
-    ingest = write_ingest(tmp_path / "ingest", scan)
-    compare(ComparisonSettings(SCALE_MM), ingest, run, tmp_path / "compared")
-    return run, tmp_path / "compared", ingest
+    ingest = write_ingest(folder / "ingest", scan)
+    compare(ComparisonSettings(SCALE_MM), ingest, run, folder / "compared")
+    return run, folder / "compared", ingest
 
 
 def draw(row, out, labels=("circle",)):
@@ -33,9 +34,16 @@ def draw(row, out, labels=("circle",)):
     return run_step(FigureConfig("dejong-3", tuple(labels)), rows, out)
 
 
-def test_a_figure_is_written_as_pdf_and_png_with_its_numbers(row, tmp_path):
-    result = draw(row, tmp_path / "figure")
-    names = sorted(p.name for p in (tmp_path / "figure").iterdir())
+@pytest.fixture(scope="module")
+def drawn(row, tmp_path_factory):
+    """What drawing it told, and the folder it is drawn in, which no test changes."""
+    folder = tmp_path_factory.mktemp("drawn") / "figure"
+    return draw(row, folder), folder
+
+
+def test_a_figure_is_written_as_pdf_and_png_with_its_numbers(drawn):
+    result, folder = drawn
+    names = sorted(p.name for p in folder.iterdir())
     assert names == [
         "caption.md",
         "caption.tex",
@@ -52,25 +60,22 @@ def test_a_figure_is_written_as_pdf_and_png_with_its_numbers(row, tmp_path):
     assert result["shows"] == "0123456789abcdef"
 
 
-def test_the_pdf_embeds_its_fonts_and_names_its_runs(row, tmp_path):
-    draw(row, tmp_path)
-    pdf = (tmp_path / "dejong-3.pdf").read_bytes()
+def test_the_pdf_embeds_its_fonts_and_names_its_runs(drawn):
+    pdf = (drawn[1] / "dejong-3.pdf").read_bytes()
     assert b"/FontFile2" in pdf  # TrueType, embedded
     assert b"/Type3" not in pdf
     assert b"0123456789abcdef" in pdf
 
 
-def test_the_same_runs_give_the_same_files(row, tmp_path):
-    draw(row, tmp_path / "one")
-    draw(row, tmp_path / "two")
+def test_the_same_runs_give_the_same_files(row, drawn, tmp_path):
+    draw(row, tmp_path)
     for name in ("dejong-3.pdf", "dejong-3.png", "dejong-3-nodes.csv", "caption.tex"):
-        one, two = (tmp_path / which / name for which in ("one", "two"))
+        one, two = drawn[1] / name, tmp_path / name
         assert one.read_bytes() == two.read_bytes()
 
 
-def test_scanned_nodes_are_drawn_in_the_frame_and_unit_of_the_simulation(row, tmp_path):
-    draw(row, tmp_path)
-    nodes = pd.read_csv(tmp_path / "dejong-3-nodes.csv")
+def test_scanned_nodes_are_drawn_in_the_frame_and_unit_of_the_simulation(drawn):
+    nodes = pd.read_csv(drawn[1] / "dejong-3-nodes.csv")
     final, seen = (
         nodes[nodes["state"] == state][["x", "y", "z"]].to_numpy()
         for state in ("final", "scanned")
