@@ -18,7 +18,6 @@ from analysis.figures.style import (
     UNIT,
     colour_bar,
     legend_below,
-    provenance,
     put_letter,
     round_length,
     say_below,
@@ -92,7 +91,7 @@ def drivers_and_barriers(
             Line2D([], [], color=RIM, lw=0.5, label="rim of a panel"),
         ]
         legend_below(figure, marks)
-        say_below(figure, provenance(runs, synthetic=False))
+        say_below(figure, runs)
     return figure
 
 

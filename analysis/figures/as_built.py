@@ -16,7 +16,6 @@ from analysis.figures.style import (
     SIMULATED,
     SMALL,
     SYNTHETIC,
-    provenance,
     put_letter,
     say_below,
     size,
@@ -71,8 +70,7 @@ def as_built(shown: AsBuilt) -> Figure:
         said = ("", inside, "", "", "")
         for letter, ax, text in zip("abcde", axes, said, strict=True):
             put_letter(ax, letter, text)
-        runs = provenance([(shown.label, shown.key)], synthetic=False)
-        say_below(figure, runs, SYNTHETIC)
+        say_below(figure, [(shown.label, shown.key)], SYNTHETIC)
     return figure
 
 

@@ -19,7 +19,6 @@ from analysis.figures.style import (
     UNIT,
     legend_below,
     own_ranges,
-    provenance,
     put_letter,
     round_length,
     say_below,
@@ -76,8 +75,7 @@ def branches_of_runs(runs: Sequence[Branching]) -> Figure:
             _draw_row(panels, letter, run)
         own_ranges([panels[-1] for panels in rows])
         _legend(figure)
-        foot = provenance([(run.label, run.key) for run in runs], synthetic=False)
-        say_below(figure, foot)
+        say_below(figure, [(run.label, run.key) for run in runs])
     return figure
 
 

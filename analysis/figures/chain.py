@@ -25,7 +25,6 @@ from analysis.figures.style import (
     TARGET,
     UNIT,
     legend_below,
-    provenance,
     put_letter,
     round_length,
     say_below,
@@ -56,8 +55,7 @@ def chain(shape: MorphedShape) -> Figure:
         _verdict(panels[3], shape.scan)
         put_letter(panels[3], "d", f"compared: {shape.scan.verdict}")
         _legend(figure)
-        runs = provenance(list(shape.runs), synthetic=False)
-        say_below(figure, runs, SYNTHETIC if shape.scan.synthetic else "")
+        say_below(figure, shape.runs, SYNTHETIC if shape.scan.synthetic else "")
     return figure
 
 

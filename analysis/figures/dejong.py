@@ -34,7 +34,6 @@ from analysis.figures.style import (
     UNIT,
     compare,
     legend_below,
-    provenance,
     put_beside,
     put_letter,
     say_below,
@@ -252,7 +251,7 @@ def _foot(figure: Figure, shapes: Sequence[MorphedShape]) -> None:
     runs = [run for shape in shapes for run in shape.runs]
     synthetic = any(s.scan is not None and s.scan.synthetic for s in shapes)
     notes = (SYNTHETIC, NOT_PUBLIC) if synthetic else ()
-    say_below(figure, provenance(runs, synthetic=False), *notes)
+    say_below(figure, runs, *notes)
 
 
 def plotted_steps(shapes: Sequence[MorphedShape]) -> pd.DataFrame:

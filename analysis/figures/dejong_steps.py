@@ -27,7 +27,6 @@ from analysis.figures.style import (
     UNIT,
     above,
     legend_below,
-    provenance,
     put_letter,
     round_length,
     say_below,
@@ -124,8 +123,7 @@ def steps_of_morphs(
             letter = "e" if first else "abcdefgh"[i]
             _draw_row(rows[each * i + each - 1], letter, history, enlarge)
         _legend(figure, paths, bool(first))
-        runs = provenance([(p.label, p.key) for p in paths], synthetic=False)
-        say_below(figure, runs)
+        say_below(figure, [(p.label, p.key) for p in paths])
     return figure
 
 

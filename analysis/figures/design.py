@@ -29,7 +29,6 @@ from analysis.figures.style import (
     colour_bar,
     legend_below,
     own_ranges,
-    provenance,
     put_letter,
     round_length,
     say_below,
@@ -95,7 +94,7 @@ def lengths_for_targets(shown: LengthSearch) -> Figure:
             ),
         ]
         legend_below(figure, handles)
-        say_below(figure, provenance([(shown.label, shown.key)], synthetic=False))
+        say_below(figure, [(shown.label, shown.key)])
     return figure
 
 

@@ -9,12 +9,12 @@ from matplotlib.ticker import MaxNLocator
 
 from analysis.figures.huang_2020 import MARKS, SERIES
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import number, put_letter, say_below, size, styled
+from analysis.figures.style import Runs, number, put_letter, say_below, size, styled
 
 LEAST = 1e-5  # E that is drawn; less has an arrow
 
 
-def design_limits(table: pd.DataFrame, foot: str) -> Figure:
+def design_limits(table: pd.DataFrame, runs: Runs) -> Figure:
     """E of the first target, and the groups of links at their limit.
 
     Parameters
@@ -55,5 +55,5 @@ def design_limits(table: pd.DataFrame, foot: str) -> Figure:
             ax.set_xlabel("limit of a change of length (%)")
             put_letter(ax, letter)
         left.legend(title="radius of the circle (unit)", loc="lower left")
-        say_below(figure, foot)
+        say_below(figure, runs)
         return figure

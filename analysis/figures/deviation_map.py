@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from analysis.figures.scan_picture import thinned
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import put_letter, styled
+from analysis.figures.style import put_letters, styled
 from sim.arrays import Floats
 
 MOST_POINTS = 60_000
@@ -45,8 +45,7 @@ def deviation_map(
             panel.set_aspect("equal", adjustable="datalim")
             panel.set_xlabel(f"principal axis {across + 1} (mm)")
             panel.set_ylabel(f"principal axis {up + 1} (mm)")
-        for letter, panel in zip("ab", panels, strict=True):
-            put_letter(panel, letter)
+        put_letters(panels)
         figure.colorbar(bars, ax=panels[1], label="points outside the bars (mm)")
         figure.colorbar(balls, ax=panels[0], label="centres from the target (mm)")
     return figure

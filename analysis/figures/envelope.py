@@ -15,7 +15,6 @@ from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
     SIMULATED,
     legend_below,
-    provenance,
     put_letter,
     say_below,
     scale_bar,
@@ -67,7 +66,7 @@ def reachable_shapes(shown: Envelope) -> Figure:
                    lw=0.0),
         ]  # fmt: skip
         legend_below(figure, handles)
-        say_below(figure, provenance([(shown.label, shown.key)], synthetic=False))
+        say_below(figure, [(shown.label, shown.key)])
     return figure
 
 

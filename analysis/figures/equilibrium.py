@@ -17,7 +17,6 @@ from analysis.figures.style import (
     TARGET,
     UNIT,
     colour_bar,
-    provenance,
     put_letter,
     round_length,
     say_below,
@@ -72,7 +71,7 @@ def forces_and_limit(shown: AtRest) -> Figure:
         _draw_limit(limit, shown)
         for letter, panel in (("a", ax), ("b", limit)):
             put_letter(panel, letter)
-        say_below(figure, provenance([(shown.label, shown.key)], synthetic=False))
+        say_below(figure, [(shown.label, shown.key)])
     return figure
 
 

@@ -18,7 +18,6 @@ from analysis.figures.style import (
     TARGET,
     legend_below,
     own_ranges,
-    provenance,
     put_letter,
     say_below,
     size,
@@ -73,7 +72,7 @@ def fitted_series(shown: Sequence[ShownFit]) -> Figure:
         handles, labels = rows[0][0].get_legend_handles_labels()
         legend_below(figure, handles, labels)
         notes = (COMPUTED,) if any(one.synthetic for one in shown) else ()
-        runs = provenance([(one.label, one.key) for one in shown], synthetic=False)
+        runs = [(one.label, one.key) for one in shown]
         say_below(figure, runs, *notes)
     return figure
 

@@ -14,8 +14,7 @@ from analysis.figures.style import (
     labelled_lines,
     legend_below,
     own_ranges,
-    provenance,
-    put_letter,
+    put_letters,
     say_below,
     size,
     styled,
@@ -121,10 +120,9 @@ def driven_folds(
         _draw_flaps(plots[2], flaps)
         _draw_vertex(plots[3], vertex)
         own_ranges(plots)
-        for letter, ax in zip("abcd", plots, strict=True):
-            put_letter(ax, letter)
+        put_letters(plots)
         legend_below(figure, labelled_lines(plots))
-        say_below(figure, provenance(runs, synthetic=False))
+        say_below(figure, runs)
     return figure
 
 

@@ -16,8 +16,7 @@ from analysis.figures.style import (
     labelled_lines,
     legend_below,
     own_ranges,
-    provenance,
-    put_letter,
+    put_letters,
     say_below,
     size,
     styled,
@@ -70,10 +69,9 @@ def mechanics_of_folds(
         _draw_cell(plots[3], *cell)
         _draw_twists(plots[4], twists)
         own_ranges(plots[3:])
-        for letter, ax in zip("abcde", plots, strict=True):
-            put_letter(ax, letter)
+        put_letters(plots)
         legend_below(figure, labelled_lines(plots))
-        say_below(figure, provenance(runs, synthetic=False))
+        say_below(figure, runs)
     return figure
 
 

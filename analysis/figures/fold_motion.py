@@ -15,8 +15,7 @@ from analysis.figures.style import (
     labelled_lines,
     legend_below,
     own_ranges,
-    provenance,
-    put_letter,
+    put_letters,
     say_below,
     size,
     styled,
@@ -91,10 +90,9 @@ def moving_folds(
         for ax in plots[1:3]:
             ax.set_xlim(0.0, SHOWN * 1e3 * next(iter(snaps.values()))["time"].max())
         own_ranges(plots)
-        for letter, ax in zip("abcd", plots, strict=True):
-            put_letter(ax, letter)
+        put_letters(plots)
         legend_below(figure, labelled_lines(plots))
-        say_below(figure, provenance(runs, synthetic=False))
+        say_below(figure, runs)
     return figure
 
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from analysis.figures.huang_2020 import MARKS, SERIES
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import put_letter, say_below, size, styled
+from analysis.figures.style import Runs, put_letter, say_below, size, styled
 
 PANELS = (
     ("way_over_H", r"way $(x_c - x_c(0))/H$ (-)"),
@@ -16,7 +16,7 @@ PANELS = (
 )
 
 
-def gait_map(table: pd.DataFrame, best: Sequence[int], foot: str) -> Figure:
+def gait_map(table: pd.DataFrame, best: Sequence[int], runs: Runs) -> Figure:
     """A panel for way, work and their ratio; a series an order, the best one marked.
 
     Parameters
@@ -44,5 +44,5 @@ def gait_map(table: pd.DataFrame, best: Sequence[int], foot: str) -> Figure:
         title = "limbs left of the contact limb"
         handles, names = axes[-1].get_legend_handles_labels()
         figure.legend(handles, names, title=title, ncols=5, loc="outside lower center")
-        say_below(figure, foot)
+        say_below(figure, runs)
         return figure

@@ -14,9 +14,9 @@ from matplotlib.ticker import MultipleLocator
 from analysis.figures.scene import show
 from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
+    Runs,
     legend_below,
     page,
-    provenance,
     put_beside,
     put_letter,
     round_length,
@@ -39,9 +39,7 @@ JUMPER_ASSUMES = (
     "straight foot, the modulus, the law of the limb of Fig. 3, and no force of the "
     "wire. No agreement with Fig. 7 is claimed."
 )
-MOST_NAMED = 6  # runs in the line at the foot
 NOT_PUBLIC = "The points that [Hu20] measured are not public: none is shown."
-Runs = Sequence[tuple[str, str]]  # what, key of the run
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +64,7 @@ class RodShape:
 
 def _foot(figure: Figure, runs: Runs, *, measured_in_print: bool = False) -> None:
     """Which runs a figure shows, and that points measured for the paper's are not."""
-    text = provenance(runs, synthetic=False)
-    if len(runs) > MOST_NAMED:
-        text = f"Runs: {len(runs)}, their keys are in the .trace.json file"
-    say_below(figure, text, NOT_PUBLIC if measured_in_print else "")
+    say_below(figure, runs, NOT_PUBLIC if measured_in_print else "")
 
 
 def ribbon_routes(table: pd.DataFrame, runs: Runs = ()) -> Figure:
@@ -360,6 +355,5 @@ def jumper_paths(
             put_letter(ax, next(letters))
         first = Line2D([], [], marker="o", ls="", color=ACTUATED, label="first node")
         legend_below(figure, [*_marks(shapes), first])
-        runs_shown = provenance(runs, synthetic=False)
-        say_below(figure, runs_shown, JUMPER_ASSUMES, NOT_PUBLIC)
+        say_below(figure, runs, JUMPER_ASSUMES, NOT_PUBLIC)
         return figure

@@ -48,8 +48,8 @@ from analysis.figures.style import (
     legend_below,
     own_ranges,
     page,
-    provenance,
     put_letter,
+    runs_line,
     say_below,
     size,
     styled,
@@ -211,7 +211,7 @@ def measured_set(of: ShownSet) -> Figure:
     wide = WIDTHS_MM[0] if alone else page().room_mm
     rows = len(marks) / int(wide / MARK)
     more = max(40.0 if alone else 30.0, 16.0 + 4.0 * rows)
-    runs, foot = provenance(of.runs, synthetic=False), _foot(of)
+    runs, foot = runs_line(of.runs), _foot(of)
     below = LINE_MM * (len(foot) + len(runs)) * A_LETTER_MM / page().room_mm
     with styled():
         figure, groups = sheet(*grids, more=more, below=below + LINE_MM, go_on=True)
@@ -224,7 +224,7 @@ def measured_set(of: ShownSet) -> Figure:
                 put_letter(ax, next(letters), text)
         own_ranges([ax for ax in figure.findobj(Axes) if ax.axison])
         legend_below(figure, marks)
-        say_below(figure, runs, foot)
+        say_below(figure, of.runs, foot)
         engine = figure.get_layout_engine()
         assert engine is not None
         for _ in range(LAYOUTS):  # what hangs below panels is measured before they are

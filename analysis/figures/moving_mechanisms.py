@@ -19,8 +19,7 @@ from analysis.figures.style import (
     TARGET,
     UNIT,
     legend_below,
-    provenance,
-    put_letter,
+    put_letters,
     round_length,
     say_below,
     scale_bar,
@@ -73,8 +72,7 @@ def motions_of_runs(
         _draw_efforts(panels[1], driven)
         _draw_way(panels[2], ring)
         _draw_balance(panels[3], runs)
-        for letter, ax in zip("abcd", panels, strict=True):
-            put_letter(ax, letter)
+        put_letters(panels)
         lines = [line for ax in (panels[1], panels[3]) for line in ax.get_lines()]
         node: dict[str, Any] = {"marker": "o", "mfc": "white", "ms": size(2.5)}
         drawn = [
@@ -82,8 +80,7 @@ def motions_of_runs(
             Line2D([], [], color=TARGET, lw=0.5, label="way of a node (a, c)"),
         ]
         legend_below(figure, drawn + lines)
-        foot = provenance([(run.label, run.key) for run in runs], synthetic=False)
-        say_below(figure, foot)
+        say_below(figure, [(run.label, run.key) for run in runs])
     return figure
 
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from analysis.figures.scene import PaintedScene, View
 from analysis.figures.sheets import FoldedSheet, show_sheet
-from analysis.figures.style import provenance, say_below
+from analysis.figures.style import say_below
 from sim.arrays import Floats, Ints
 
 SERIES = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#000000"]
@@ -57,8 +57,7 @@ class OrigamiRun:
 
 def say_runs(figure: Figure, runs: Sequence[OrigamiRun], *notes: str) -> None:
     """The keys of the runs below a figure."""
-    text = provenance([(run.label, run.key) for run in runs], synthetic=False)
-    say_below(figure, text, *notes)
+    say_below(figure, [(run.label, run.key) for run in runs], *notes)
 
 
 def picture(

@@ -18,7 +18,6 @@ from analysis.figures.style import (
     SIMULATED,
     TARGET,
     legend_below,
-    provenance,
     put_letter,
     round_length,
     say_below,
@@ -91,7 +90,7 @@ def printed_parts(shown: PrintedParts) -> Figure:
             if kind in kinds
         ]
         legend_below(figure, handles)
-        say_below(figure, provenance([(shown.label, shown.key)], synthetic=False))
+        say_below(figure, [(shown.label, shown.key)])
     return figure
 
 

@@ -14,7 +14,7 @@ from analysis.figures.style import (
     SCANNED_EDGE,
     SMALL,
     legend_below,
-    put_letter,
+    put_letters,
     size,
     styled,
 )
@@ -57,8 +57,7 @@ def scan_picture(
             panel.set_aspect("equal", adjustable="datalim")
             panel.set_xlabel(f"principal axis {across + 1} (mm)")
             panel.set_ylabel(f"principal axis {up + 1} (mm)")
-        for letter, panel in zip("ab", panels, strict=True):
-            put_letter(panel, letter)
+        put_letters(panels)
         legend_below(figure, *panels[0].get_legend_handles_labels(), markerscale=2)
     return figure
 

@@ -13,7 +13,6 @@ from analysis.figures.style import (
     SIMULATED,
     legend_below,
     number,
-    provenance,
     put_letter,
     say_below,
     styled,
@@ -64,8 +63,7 @@ def measured_series(
             for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
         }
         legend_below(figure, [*named.values()], [*named])
-        foot = provenance(runs, synthetic=False)
-        say_below(figure, foot, COMPUTED if synthetic else "")
+        say_below(figure, runs, COMPUTED if synthetic else "")
     return figure
 
 

@@ -15,7 +15,6 @@ from analysis.figures.style import (
     SIMULATED,
     TARGET,
     legend_below,
-    provenance,
     put_letter,
     round_length,
     say_below,
@@ -67,7 +66,7 @@ def tubes_of_runs(runs: Sequence[Tubes]) -> Figure:
             _draw(ax, letter, run)
         _legend(figure)
         named = [(run.label, run.key) for run in runs]
-        say_below(figure, provenance(named, synthetic=False))
+        say_below(figure, named)
     return figure
 
 

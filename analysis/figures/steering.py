@@ -10,7 +10,6 @@ from matplotlib.lines import Line2D
 from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.style import (
     legend_below,
-    provenance,
     put_beside,
     say_below,
     size,
@@ -66,5 +65,5 @@ def ways_to_goals(runs: Sequence[SteeredRun]) -> Figure:
         marks = [*ax.get_legend_handles_labels()[0], nothing]
         names = [*(run.label for run in runs), "marks: a limb is switched on"]
         legend_below(figure, marks, names)
-        say_below(figure, provenance([(r.label, r.key) for r in runs], synthetic=False))
+        say_below(figure, [(r.label, r.key) for r in runs])
     return figure

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from string import ascii_lowercase
 from textwrap import wrap
 from typing import Any
 
@@ -31,6 +32,8 @@ ERROR = "#000000"
 SHAPE = "#0072B2"
 FAINT = "#5A5A5A"
 
+Runs = Sequence[tuple[str, str]]  # (what, key) of each
+
 MM = 1 / 25.4  # inches
 SLIDE = "slide"
 WIDTHS_MM = (89.0, 120.0, 183.0)  # a column, a column and a half, a page
@@ -43,6 +46,7 @@ IDENTITY, NOTE = "identity", "note"  # what lines below the art are called
 COMPARED, OWN = "compared", "own range"  # what panels of one quantity are called
 CONTINUED = "continued"  # what a figure is called that may go on over the page
 LAYOUTS, STAYS = 6, 1e-4  # at most; what a place may still move, of the figure
+MOST_NAMED = 12  # runs in the line below the art
 LINE_MM = 2.6  # of a line below the art
 A_LETTER_MM = 1.28  # of small text, on average
 
@@ -166,6 +170,12 @@ def put_letter(ax: Axes, letter: str, text: str = "") -> None:
         title.set_transform(title.get_transform() + aside)
 
 
+def put_letters(panels: Iterable[Axes]) -> None:
+    """The letters of panels in their order."""
+    for letter, ax in zip(ascii_lowercase, panels, strict=False):
+        put_letter(ax, letter)
+
+
 def put_beside(
     ax: Axes,
     text: str,
@@ -268,31 +278,24 @@ def labelled_lines(axes: Iterable[Axes]) -> list[Artist]:
     return [line for line in lines if not str(line.get_label()).startswith("_")]
 
 
-def provenance(runs: Sequence[tuple[str, str]], synthetic: bool) -> str:
-    """One line below a figure: which runs it shows.
-
-    Parameters
-    ----------
-    runs : (what, key) of each run
-    synthetic : whether any scan was made by computation
-    """
-    shown = ", ".join(f"{what} {key[:12]}" for what, key in runs if key)
-    words = ["Runs: " + shown] if shown else []
-    if synthetic:
-        words.append(SYNTHETIC)
-    return ".  ".join(words)
-
-
 SYNTHETIC = "Scans are synthetic: computed from a simulated end state."
 
 
-def say_below(figure: Figure, runs: str, *notes: str) -> None:
+def runs_line(runs: Runs) -> str:
+    """The runs by (what, key), as far as a line can tell them."""
+    shown = ", ".join(f"{what} {key[:12]}" for what, key in runs if key)
+    if len(runs) > MOST_NAMED:
+        shown = f"{len(runs)}, their keys are in the .trace.json file"
+    return f"Runs: {shown}" if shown else ""
+
+
+def say_below(figure: Figure, runs: Runs, *notes: str) -> None:
     """Lines below the art: what must be known of it, then which runs it shows.
 
     They stand outside of the figure and are saved with it by `room_below`; `hide_runs`
     takes the runs away.
     """
-    for name, text in ((IDENTITY, runs), (NOTE, " ".join(notes))):
+    for name, text in ((IDENTITY, runs_line(runs)), (NOTE, " ".join(notes))):
         room = min(page().room_mm, 25.4 * figure.get_figwidth())
         letters = int(room / A_LETTER_MM)
         if text:

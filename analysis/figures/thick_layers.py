@@ -17,9 +17,8 @@ from analysis.figures.style import (
     labelled_lines,
     legend_below,
     own_ranges,
-    provenance,
     put_beside,
-    put_letter,
+    put_letters,
     say_below,
     scale_bar,
     size,
@@ -79,10 +78,9 @@ def thick_and_layered(
         _draw_faces(plots[2], *layers, LAYER_VIEW)
         _number_layers(plots[2], layers[0])
         own_ranges(plots)
-        for letter, ax in zip("abc", plots, strict=True):
-            put_letter(ax, letter)
+        put_letters(plots)
         legend_below(figure, labelled_lines(plots[1:2]))
-        say_below(figure, provenance(runs, synthetic=False))
+        say_below(figure, runs)
     return figure
 
 

@@ -12,7 +12,6 @@ from analysis.figures.style import (
     SIMULATED,
     SYNTHETIC,
     legend_below,
-    provenance,
     put_letter,
     say_below,
     size,
@@ -74,8 +73,7 @@ def simulated_against_scanned(
         }
         legend_below(figure, [*lines.values()], [*lines])
         runs = list(zip(compared.names, compared.keys, strict=True))
-        text = provenance(runs, synthetic=False)
-        say_below(figure, text, SYNTHETIC if compared.synthetic else "")
+        say_below(figure, runs, SYNTHETIC if compared.synthetic else "")
     return figure
 
 

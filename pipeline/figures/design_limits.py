@@ -33,8 +33,8 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     table = pd.DataFrame([_found(row) for row in rows])
     table = table.sort_values(["radius", "limit"], ignore_index=True)
     keys = [key_of_run(row.simulated) for row in rows]
-    foot = f"Runs: {len(keys)}, their keys are in the .trace.json file"
-    figure, said = design_limits(table, foot), _said(table)
+    named = [(row.label, key) for row, key in zip(rows, keys, strict=True)]
+    figure, said = design_limits(table, named), _said(table)
     return DrawnFigure(figure, {"limits": table}, keys, said=said)
 
 

@@ -26,6 +26,6 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     table = table[columns].astype({"order": str})
     best = [int(table["way_per_work"].to_numpy().argmax())]
     keys = [key_of_run(row.simulated) for row in rows]
-    foot = f"Runs: {len(keys)}, their keys are in the .trace.json file"
+    named = [(row.label, key) for row, key in zip(rows, keys, strict=True)]
     said = {"best": dict(table.iloc[best[0]])}
-    return DrawnFigure(gait_map(table, best, foot), {"gaits": table}, keys, said=said)
+    return DrawnFigure(gait_map(table, best, named), {"gaits": table}, keys, said=said)

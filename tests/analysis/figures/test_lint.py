@@ -46,7 +46,7 @@ def sound() -> tuple[Figure, list[Axes]]:
         scene.paint(panels[2], SQUARE)
         scale_bar(panels[2], 0.5, "mm")
         legend_below(figure, *panels[0].get_legend_handles_labels())
-        say_below(figure, "Runs: one 0123456789ab")
+        say_below(figure, [("one", "0123456789ab")])
     return figure, panels
 
 
