@@ -10,28 +10,17 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from analysis.figures import style
 from analysis.figures.colours import ON_WHITE
 from analysis.figures.shapes import best_view, scene_of
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    SIMULATED,
-    UNIT,
-    colour_bar,
-    legend_below,
-    put_letter,
-    round_length,
-    say_below,
-    scale_bar,
-    size,
-    styled,
-)
 from sim.arrays import Floats, Ints
 
 HIGHEST = 1e3  # condition that is drawn
 PEAK = 20.0  # condition above which a peak is taken for a position without hold
 DRIVER, RIM = "#D55E00", "#9A9A9A"
 LINES = (
-    (SIMULATED, "-", 1.4),
+    (style.SIMULATED, "-", 1.4),
     ("#E69F00", "--", 1.0),
     ("#009E73", "-.", 1.0),
     ("#000000", ":", 1.2),
@@ -77,21 +66,21 @@ def drivers_and_barriers(
     turn: Turn, snap: Snap, folds: Folds, runs: list[tuple[str, str]]
 ) -> Figure:
     """Conditions of the joints; energy with its rests; creases by how far they go."""
-    with styled():
+    with style.styled():
         figure, ((first, second, third),) = sheet(PanelGrid(3, 58.0, 56.0), more=6.0)
         _draw_turn(first, turn)
         _draw_snap(second, snap)
         colours = _draw_folds(third, folds)
-        colour_bar(third, colours, "turn of a crease / of the driver (-)")
+        style.colour_bar(third, colours, "turn of a crease / of the driver (-)")
         for letter, ax in (("a", first), ("b", second), ("c", third)):
-            put_letter(ax, letter)
+            style.put_letter(ax, letter)
         marks = [line for ax in (first, second) for line in ax.get_lines()]
         marks += [
             Line2D([], [], color=DRIVER, lw=4.0, label="driver"),
             Line2D([], [], color=RIM, lw=0.5, label="rim of a panel"),
         ]
-        legend_below(figure, marks)
-        say_below(figure, runs)
+        style.legend_below(figure, marks)
+        style.say_below(figure, runs)
     return figure
 
 
@@ -137,10 +126,10 @@ def _draw_snap(ax: Axes, snap: Snap) -> None:
             marker,
             color="black",
             mfc="white" if stable else "black",
-            ms=size(4.5),
+            ms=style.size(4.5),
             label=name,
         )
-    ax.set_xlabel(f"way of the driven node ({UNIT})")
+    ax.set_xlabel(f"way of the driven node ({style.UNIT})")
     ax.set_ylabel(r"energy $\Pi$ (force $\times$ length)")
 
 
@@ -157,5 +146,5 @@ def _draw_folds(ax: Axes, folds: Folds) -> ScalarMappable:
     scene.lines(folds.r[folds.creases[passive]], shades, 1.8, lift=0.01)
     scene.lines(folds.r[folds.creases[folds.chosen]], DRIVER, 4.0, lift=0.02)
     scene.paint(ax, folds.r)
-    scale_bar(ax, round_length(scene.span), UNIT)
+    style.scale_bar(ax, style.round_length(scene.span), style.UNIT)
     return colours

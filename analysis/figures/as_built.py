@@ -8,26 +8,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from analysis.figures import style
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    FAINT,
-    SCANNED,
-    SCANNED_EDGE,
-    SIMULATED,
-    SMALL,
-    SYNTHETIC,
-    put_letter,
-    say_below,
-    size,
-    styled,
-)
 from sim.arrays import Floats, Ints
 
-ROLES = {"body": ("edges of bodies", SIMULATED, "o"), "link": ("links", SCANNED, "s")}
+ROLES = {
+    "body": ("edges of bodies", style.SIMULATED, "o"),
+    "link": ("links", style.SCANNED, "s"),
+}
 ROLES |= {"joint": ("joint offsets", "#009E73", "D")}
 AGAIN = (
-    ("before", "as drawn", SCANNED, ""),
-    ("after", "as built", SIMULATED, "////"),
+    ("before", "as drawn", style.SCANNED, ""),
+    ("after", "as built", style.SIMULATED, "////"),
     ("held_out", "as built, without this pose", "#009E73", "...."),
 )
 
@@ -56,7 +48,7 @@ class AsBuilt:
 
 def as_built(shown: AsBuilt) -> Figure:
     """Deviations, their errors, their correlation, more poses, and the verdicts."""
-    with styled():
+    with style.styled():
         figure, (above, below) = sheet(
             PanelGrid(2, 85.0, 46.0), PanelGrid(3, 58.0, 52.0, (1.1, 1.0, 1.0))
         )
@@ -69,8 +61,8 @@ def as_built(shown: AsBuilt) -> Figure:
         inside = _inside(shown)
         said = ("", inside, "", "", "")
         for letter, ax, text in zip("abcde", axes, said, strict=True):
-            put_letter(ax, letter, text)
-        say_below(figure, [(shown.label, shown.key)], SYNTHETIC)
+            style.put_letter(ax, letter, text)
+        style.say_below(figure, [(shown.label, shown.key)], style.SYNTHETIC)
     return figure
 
 
@@ -87,7 +79,7 @@ def _each_role(ax: Axes, shown: AsBuilt) -> list[tuple[str, str, str, Ints]]:
     table = shown.deviations
     ax.set_xlabel("number of the unknown (-)", labelpad=1)
     ax.xaxis.set_major_locator(MaxNLocator(8, integer=True))
-    ax.axhline(0.0, color=FAINT, lw=0.5)
+    ax.axhline(0.0, color=style.FAINT, lw=0.5)
     return [
         (*ROLES[role], np.flatnonzero(table["role"] == role))
         for role in ROLES
@@ -160,7 +152,7 @@ def _poses(ax: Axes, shown: AsBuilt) -> None:
         best = shown.next_poses.iloc[0]
         ax.plot(
             table["poses"].max() + 1, 1e3 * best["link_u_mm"], "s", mfc="none",
-            color=SCANNED, label="u of links, next pose",
+            color=style.SCANNED, label="u of links, next pose",
         )  # fmt: skip
     ax.set_xlabel("poses scanned (-)", labelpad=1)
     ax.set_ylabel("standard deviation (µm)", labelpad=1)
@@ -181,12 +173,12 @@ def _again(ax: Axes, shown: AsBuilt) -> None:
             continue  # too few poses to leave one out
         ax.bar(
             x[there], rms[there], 0.25, color=colour, hatch=hatch,
-            edgecolor="white" if hatch else SCANNED_EDGE, lw=0.4, label=label,
+            edgecolor="white" if hatch else style.SCANNED_EDGE, lw=0.4, label=label,
         )  # fmt: skip
         for k in np.flatnonzero(there):
             ax.text(
                 x[k], rms[k], f" {table[f'verdict_{when}'][k]}", rotation=90,
-                ha="center", va="bottom", fontsize=size(SMALL),
+                ha="center", va="bottom", fontsize=style.size(style.SMALL),
             )  # fmt: skip
     ax.set_xticks(at, table["pose"])
     ax.set_xlabel("pose", labelpad=1)

@@ -8,29 +8,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from analysis.figures import style
 from analysis.figures.scene import PaintedScene, View
 from analysis.figures.shapes import draw_mechanism, scene_of, view_of
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    ERROR,
-    SCANNED,
-    SIMULATED,
-    TARGET,
-    UNIT,
-    legend_below,
-    own_ranges,
-    put_letter,
-    round_length,
-    say_below,
-    scale_bar,
-    styled,
-)
 from sim.arrays import Floats, Ints
 
 SHOWN = 2  # branches with a panel of their own
 SHAPES = 4  # configurations drawn each way
 DASHES = ("-", "--", ":", "-.")
-COLOURS = (SIMULATED, SCANNED, ERROR, TARGET)  # of branches
+COLOURS = (style.SIMULATED, style.SCANNED, style.ERROR, style.TARGET)  # of branches
 ONE_WAY, OTHER_WAY = "#009E73", "#CC79A7"  # along one of them
 
 
@@ -69,13 +56,13 @@ class Branching:
 
 def branches_of_runs(runs: Sequence[Branching]) -> Figure:
     """A row a run: where branches meet, two of them, and all in two coordinates."""
-    with styled():
+    with style.styled():
         figure, rows = sheet(*[PanelGrid(SHOWN + 2, 42.0, 40.0)] * len(runs), more=8.0)
         for letter, run, panels in zip("abcdefgh", runs, rows, strict=False):
             _draw_row(panels, letter, run)
-        own_ranges([panels[-1] for panels in rows])
+        style.own_ranges([panels[-1] for panels in rows])
         _legend(figure)
-        say_below(figure, [(run.label, run.key) for run in runs])
+        style.say_below(figure, [(run.label, run.key) for run in runs])
     return figure
 
 
@@ -87,23 +74,23 @@ def _legend(figure: Figure) -> None:
         for k in range(SHOWN)
     ]
     ways = [
-        ("where branches meet", ERROR),
+        ("where branches meet", style.ERROR),
         ("one way", ONE_WAY),
         ("other way", OTHER_WAY),
     ]
     lines += [Line2D([], [], color=c, marker="o", ms=2.5, mfc="white", label=name)
               for name, c in ways]  # fmt: skip
-    legend_below(figure, lines)
+    style.legend_below(figure, lines)
 
 
 def _draw_row(panels: Sequence[Axes], letter: str, run: Branching) -> None:
     everything = run.r.reshape(-1, 3)
     scene = scene_of(everything, run.view)
-    draw_mechanism(scene, run.r[0], run.bodies, colour=ERROR)
+    draw_mechanism(scene, run.r[0], run.bodies, colour=style.ERROR)
     _draw_tangents(scene, run)
     scene.paint(panels[0], everything)
-    put_letter(panels[0], letter, f"{run.label}: {run.said}")
-    scale_bar(panels[0], round_length(scene.span), UNIT)
+    style.put_letter(panels[0], letter, f"{run.label}: {run.said}")
+    style.scale_bar(panels[0], style.round_length(scene.span), style.UNIT)
     for ax in panels[1 : SHOWN + 1]:
         ax.set_axis_off()
     for branch in range(min(SHOWN, len(run.directions))):
@@ -113,7 +100,7 @@ def _draw_row(panels: Sequence[Axes], letter: str, run: Branching) -> None:
 
 def _draw_branch(ax: Axes, run: Branching, branch: int, everything: Floats) -> None:
     scene = scene_of(everything, run.view)
-    draw_mechanism(scene, run.r[0], run.bodies, colour=ERROR, alpha=0.35)
+    draw_mechanism(scene, run.r[0], run.bodies, colour=style.ERROR, alpha=0.35)
     for way, colour in ((1, ONE_WAY), (-1, OTHER_WAY)):
         path = run.along(branch, way)
         chosen = np.linspace(0, len(path) - 1, SHAPES).round().astype(int)[1:]
@@ -150,7 +137,7 @@ def _draw_map(ax: Axes, run: Branching) -> None:
             color=COLOURS[k % 4],
             linestyle=DASHES[k % 4],
         )
-    ax.plot(0.0, 0.0, "o", color=ERROR, markersize=3.5)
-    ax.set_xlabel(f"first coordinate, rms ({UNIT})")
-    ax.set_ylabel(f"second, rms ({UNIT})")
+    ax.plot(0.0, 0.0, "o", color=style.ERROR, markersize=3.5)
+    ax.set_xlabel(f"first coordinate, rms ({style.UNIT})")
+    ax.set_ylabel(f"second, rms ({style.UNIT})")
     ax.margins(0.12)

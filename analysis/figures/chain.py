@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from analysis.figures import style
 from analysis.figures.dejong import POINT_COLOUR, MorphedShape, ScannedShape
 from analysis.figures.scene import View
 from analysis.figures.shapes import (
@@ -17,20 +18,6 @@ from analysis.figures.shapes import (
     scene_of,
 )
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    SCANNED,
-    SCANNED_EDGE,
-    SIMULATED,
-    SYNTHETIC,
-    TARGET,
-    UNIT,
-    legend_below,
-    put_letter,
-    round_length,
-    say_below,
-    scale_bar,
-    styled,
-)
 from sim.arrays import Floats
 
 HEADS = ("structure", "simulated", "scanned")
@@ -46,37 +33,43 @@ def chain(shape: MorphedShape) -> Figure:
     """
     if shape.scan is None:
         raise ValueError(f"{shape.title} has no scan: show a comparison")
-    with styled():
+    with style.styled():
         figure, (panels,) = sheet(PanelGrid(4, 42.0, 44.0), more=6.0)
         view = best_view(shape.final, shape.initial)
         for letter, ax, head in zip("abc", panels, HEADS, strict=False):
             _panel(ax, head, shape, shape.scan, view)
-            put_letter(ax, letter, head)
+            style.put_letter(ax, letter, head)
         _verdict(panels[3], shape.scan)
-        put_letter(panels[3], "d", f"compared: {shape.scan.verdict}")
+        style.put_letter(panels[3], "d", f"compared: {shape.scan.verdict}")
         _legend(figure)
-        say_below(figure, shape.runs, SYNTHETIC if shape.scan.synthetic else "")
+        style.say_below(
+            figure, shape.runs, style.SYNTHETIC if shape.scan.synthetic else ""
+        )
     return figure
 
 
 def _legend(figure: Figure) -> None:
-    scanned: dict[str, Any] = {"lw": 0.0, "mfc": SCANNED, "mec": SCANNED_EDGE}
+    scanned: dict[str, Any] = {
+        "lw": 0.0,
+        "mfc": style.SCANNED,
+        "mec": style.SCANNED_EDGE,
+    }
     node: dict[str, Any] = {
         "marker": "o",
-        "color": SIMULATED,
+        "color": style.SIMULATED,
         "mfc": "white",
         "lw": 0.0,
     }
     point: dict[str, Any] = {"marker": ".", "color": POINT_COLOUR, "lw": 0.0}
     handles = [
         Line2D([], [], label="node", **node),
-        Line2D([], [], label="link or body", color=SIMULATED),
-        Line2D([], [], label="target", color=TARGET, lw=0.5),
+        Line2D([], [], label="link or body", color=style.SIMULATED),
+        Line2D([], [], label="target", color=style.TARGET, lw=0.5),
         Line2D([], [], label="scanned sphere", marker="o", **scanned),
         Line2D([], [], label=r"scanned, $\pm\,2u$", marker="D", **scanned),
         Line2D([], [], label="scan point", **point),
     ]
-    legend_below(figure, handles)
+    style.legend_below(figure, handles)
 
 
 def plotted_factors(shape: MorphedShape) -> pd.DataFrame:
@@ -102,17 +95,18 @@ def _panel(
             draw_target(scene, shape.target)
         draw_mechanism(scene, everything, shape.bodies)
     scene.paint(ax, everything)
-    long = round_length(scene.span)
-    scale_bar(ax, long, UNIT)
+    long = style.round_length(scene.span)
+    style.scale_bar(ax, long, style.UNIT)
 
 
 def _verdict(ax: Axes, scan: ScannedShape) -> None:
     """Both shape factors, the scanned one with its expanded uncertainty."""
     bar = scan.k * scan.S_u
-    ax.plot([0], [scan.S_simulated], "o", ms=6, color=SIMULATED)
+    ax.plot([0], [scan.S_simulated], "o", ms=6, color=style.SIMULATED)
     ax.errorbar(
-        [1], [scan.S], [bar], fmt="D", ms=5, color=SCANNED, mec=SCANNED_EDGE,
-        ecolor=SCANNED_EDGE, capsize=4,
+        [1], [scan.S], [bar], fmt="D", ms=5, color=style.SCANNED,
+        mec=style.SCANNED_EDGE,
+        ecolor=style.SCANNED_EDGE, capsize=4,
     )  # fmt: skip
     ax.set_xlim(-0.6, 1.6)
     ax.set_xticks([0, 1], ["simulated", rf"scanned $\pm\,{scan.k:g}u$"])

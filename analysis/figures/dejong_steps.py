@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from analysis.figures import style
 from analysis.figures.scene import PaintedScene
 from analysis.figures.shapes import (
     LineDrawing,
@@ -19,20 +20,6 @@ from analysis.figures.shapes import (
     view_of,
 )
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    ERROR,
-    SCANNED_EDGE,
-    SIMULATED,
-    TARGET,
-    UNIT,
-    above,
-    legend_below,
-    put_letter,
-    round_length,
-    say_below,
-    scale_bar,
-    styled,
-)
 from sim.arrays import Floats, Ints
 
 COLUMNS = 4
@@ -40,7 +27,7 @@ WIDTH, HEIGHT = 42.0, 44.0  # mm of a panel
 NOTHING = 1e-12  # E below which it is rounding
 GOAL = "#D55E00"
 BALL = "#56B4E9"
-MODES = (SIMULATED, SCANNED_EDGE, "#009E73")
+MODES = (style.SIMULATED, style.SCANNED_EDGE, "#009E73")
 
 
 def no_balls() -> Floats:
@@ -113,7 +100,7 @@ def steps_of_morphs(
     enlarge : let the last step fill its panel, which says by how much
     """
     each = 2 if first else 1
-    with styled():
+    with style.styled():
         figure, rows = sheet(
             *[PanelGrid(COLUMNS, WIDTH, HEIGHT)] * (each * len(paths)), more=10.0
         )
@@ -123,22 +110,22 @@ def steps_of_morphs(
             letter = "e" if first else "abcdefgh"[i]
             _draw_row(rows[each * i + each - 1], letter, history, enlarge)
         _legend(figure, paths, bool(first))
-        say_below(figure, [(p.label, p.key) for p in paths])
+        style.say_below(figure, [(p.label, p.key) for p in paths])
     return figure
 
 
 def _legend(figure: Figure, paths: Sequence[MorphHistory], first: bool) -> None:
     """What the marks are, of those that are drawn."""
-    cross = {"marker": "+", "ms": 5.0, "lw": 0.0, "color": TARGET}
+    cross = {"marker": "+", "ms": 5.0, "lw": 0.0, "color": style.TARGET}
     points = not any(len(path.target.edges) for path in paths)
     looks: dict[str, dict[str, Any]] = {
-        "node": {"marker": "o", "color": SIMULATED, "mfc": "white", "lw": 0.0},
-        "link or body": {"color": SIMULATED},
-        "target": cross if points else {"color": TARGET, "lw": 0.5},
+        "node": {"marker": "o", "color": style.SIMULATED, "mfc": "white", "lw": 0.0},
+        "link or body": {"color": style.SIMULATED},
+        "target": cross if points else {"color": style.TARGET, "lw": 0.5},
         "goal of a node": {"marker": "o", "ms": 2.0, "color": GOAL, "lw": 0.0},
     }
     if any(len(path.capsules) for path in paths):
-        looks["bar, true thickness"] = {"color": TARGET, "lw": 5.0, "alpha": 0.3}
+        looks["bar, true thickness"] = {"color": style.TARGET, "lw": 5.0, "alpha": 0.3}
         looks["bar, true thickness"]["solid_capstyle"] = "butt"
     if any((path.radii > 0).any() for path in paths):
         ball = {"marker": "o", "ms": 6.0, "lw": 0.0, "color": BALL, "mec": "#303030"}
@@ -151,9 +138,9 @@ def _legend(figure: Figure, paths: Sequence[MorphHistory], first: bool) -> None:
                 "marker": ">",
                 "ms": 2.5,
             }
-        looks["after eq. (11)"] = {"color": ERROR}
+        looks["after eq. (11)"] = {"color": style.ERROR}
     handles = [Line2D([], [], label=name, **look) for name, look in looks.items()]
-    legend_below(figure, handles)
+    style.legend_below(figure, handles)
 
 
 def _draw_first(axes: Sequence[Axes], history: MorphHistory, first: FirstStep) -> None:
@@ -173,14 +160,14 @@ def _draw_first(axes: Sequence[Axes], history: MorphHistory, first: FirstStep) -
             _draw_modes(scene, r, first.modes, 0.12 * scene.span)
         if column >= 2:
             pale = 1.0 if column == 2 else 0.3
-            draw_mechanism(scene, moved, history.bodies, colour=ERROR, alpha=pale)
+            draw_mechanism(scene, moved, history.bodies, colour=style.ERROR, alpha=pale)
         if column == 2:
-            scene.arrows(r, moved - r, ERROR, 0.5)
+            scene.arrows(r, moved - r, style.ERROR, 0.5)
         if column == 3:
             draw_mechanism(scene, first.corrected, history.bodies)
         scene.paint(ax, everything)
-        put_letter(ax, "abcd"[column], name)
-    scale_bar(axes[0], round_length(scene.span), UNIT)
+        style.put_letter(ax, "abcd"[column], name)
+    style.scale_bar(axes[0], style.round_length(scene.span), style.UNIT)
 
 
 def _draw_modes(scene: PaintedScene, r: Floats, modes: Floats, swing: float) -> None:
@@ -205,17 +192,17 @@ def _draw_row(
         if enlarge and s == chosen[-1]:
             own = _with_room(history, history.r[s])
         _draw_state(ax, history, int(s), own, s == chosen[-1])
-        E, S = above(history.E[s], NOTHING), history.S[s]
+        E, S = style.above(history.E[s], NOTHING), history.S[s]
         said = rf"$s$ = {s}: $\mathcal{{E}}$ {E}, $\mathcal{{S}}$ = {S:.3f}"
         if s == chosen[0]:
-            put_letter(
+            style.put_letter(
                 axes[0], letter, f"{history.label.replace('_', ' ')}\n{said}".strip()
             )
         else:
             ax.set_title(said)
         if s == chosen[0] or own is not everything:
-            long = round_length(np.ptp(own, axis=0).max())
-            scale_bar(ax, long, UNIT)
+            long = style.round_length(np.ptp(own, axis=0).max())
+            style.scale_bar(ax, long, style.UNIT)
 
 
 def _with_room(history: MorphHistory, nodes: Floats) -> Floats:

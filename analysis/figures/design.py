@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from analysis.figures import style
 from analysis.figures.colours import ON_WHITE
 from analysis.figures.shapes import (
     LineDrawing,
@@ -21,21 +22,6 @@ from analysis.figures.shapes import (
     view_of,
 )
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    SIMULATED,
-    TARGET,
-    UNIT,
-    above,
-    colour_bar,
-    legend_below,
-    own_ranges,
-    put_letter,
-    round_length,
-    say_below,
-    scale_bar,
-    size,
-    styled,
-)
 from sim.arrays import Floats, Ints
 
 REACHED = 1e-8  # E below which a target counts as met
@@ -66,7 +52,7 @@ class LengthSearch:
 
 def lengths_for_targets(shown: LengthSearch) -> Figure:
     """A row a target: the end before, the end after, E by step."""
-    with styled():
+    with style.styled():
         figure, groups = _panels(shown.E)
         span = 100.0 * max(float(np.abs(shown.change).max()), 1e-9)
         colours = ScalarMappable(Normalize(-span, span), ON_WHITE)
@@ -74,27 +60,27 @@ def lengths_for_targets(shown: LengthSearch) -> Figure:
             np.concatenate([shown.r[0, t], shown.r[-1, t], target.vertices])
             for t, target in enumerate(shown.targets)
         ]
-        long = round_length(min(np.ptp(own, axis=0).max() for own in everything))
+        long = style.round_length(min(np.ptp(own, axis=0).max() for own in everything))
         for t, (panels, own) in enumerate(zip(groups, everything, strict=True)):
             _draw_row(panels, t, shown, own, colours)
-            scale_bar(panels[0], long, UNIT)
-        colour_bar(groups[-1][1], colours, "change of length of a link (%)")
+            style.scale_bar(panels[0], long, style.UNIT)
+        style.colour_bar(groups[-1][1], colours, "change of length of a link (%)")
         node: dict[str, Any] = {
             "marker": "o",
-            "color": SIMULATED,
+            "color": style.SIMULATED,
             "mfc": "white",
             "lw": 0.0,
         }
         handles = [
             Line2D([], [], label="node", **node),
-            Line2D([], [], label="link or body", color=SIMULATED),
-            Line2D([], [], label="target", color=TARGET, lw=0.5),
+            Line2D([], [], label="link or body", color=style.SIMULATED),
+            Line2D([], [], label="target", color=style.TARGET, lw=0.5),
             Line2D(
                 [], [], label=r"$\mathcal{E}$", marker="o", mfc="white", color="black"
             ),
         ]
-        legend_below(figure, handles)
-        say_below(figure, [(shown.label, shown.key)])
+        style.legend_below(figure, handles)
+        style.say_below(figure, [(shown.label, shown.key)])
     return figure
 
 
@@ -131,11 +117,11 @@ def _draw_row(
             scene.lines(r[s][shown.links], shades, 2.0, lift=0.012)
         scene.paint(ax, everything)
         name = "first lengths" if s == 0 else "lengths found"
-        text = rf"{name}: $\mathcal{{E}}$ {above(shown.E[s, t], REACHED)}"
-        put_letter(ax, "abcdefgh"[t], text) if s == 0 else ax.set_title(text)
+        text = rf"{name}: $\mathcal{{E}}$ {style.above(shown.E[s, t], REACHED)}"
+        style.put_letter(ax, "abcdefgh"[t], text) if s == 0 else ax.set_title(text)
     for ax in panels[2:]:
         _draw_error(ax, shown.E[:, t])
-    own_ranges(panels[2:])
+    style.own_ranges(panels[2:])
 
 
 def _draw_error(ax: Axes, E: Floats) -> None:
@@ -146,12 +132,12 @@ def _draw_error(ax: Axes, E: Floats) -> None:
     ax.set_xlim(-0.4, len(E) - 0.6)
     seen = np.where(E > REACHED, E, np.nan)
     if np.isfinite(seen).any():
-        ax.semilogy(seen, "-o", color="black", mfc="white", ms=size(3.0))
+        ax.semilogy(seen, "-o", color="black", mfc="white", ms=style.size(3.0))
     else:
         ax.set_axis_off()
     if not (E > REACHED).all():
         said = rf"{int((E <= REACHED).sum())} of {len(E)} steps:"
-        said += "\n" rf"$\mathcal{{E}}$ {above(0.0, REACHED)}"
+        said += "\n" rf"$\mathcal{{E}}$ {style.above(0.0, REACHED)}"
         at, ha, va = (0.5, "center", "center")
         if seen[0] > REACHED:
             at, ha, va = (0.95, "right", "top")

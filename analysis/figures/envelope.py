@@ -9,18 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from analysis.figures import style
 from analysis.figures.colours import ON_WHITE
 from analysis.figures.shapes import ABOVE, best_view, draw_mechanism, scene_of
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    SIMULATED,
-    legend_below,
-    put_letter,
-    say_below,
-    scale_bar,
-    size,
-    styled,
-)
 from sim.arrays import Floats
 from sim.morph.morphing.envelope import RECENT
 
@@ -47,7 +39,7 @@ class Envelope:
 def reachable_shapes(shown: Envelope) -> Figure:
     """Samples, their growth, and the shapes at the ends of S, size and sigma."""
     rows = {"start": 0, **extremes(shown.table)}
-    with styled():
+    with style.styled():
         figure, (above, below) = sheet(
             PanelGrid(3, 59.0, 52.0, (1.5, 1.0, 1.0)),
             PanelGrid(len(rows), 29.0, 42.0),
@@ -61,12 +53,12 @@ def reachable_shapes(shown: Envelope) -> Figure:
             Line2D([], [], label="start", marker="+", ms=6, color=START, lw=0.0),
             Line2D([], [], label="drawn below", marker="o", mfc="none", color="black",
                    lw=0.0, ms=5),
-            Line2D([], [], label="link or body", color=SIMULATED),
-            Line2D([], [], label="node", marker="o", mfc="white", color=SIMULATED,
+            Line2D([], [], label="link or body", color=style.SIMULATED),
+            Line2D([], [], label="node", marker="o", mfc="white", color=style.SIMULATED,
                    lw=0.0),
         ]  # fmt: skip
-        legend_below(figure, handles)
-        say_below(figure, [(shown.label, shown.key)])
+        style.legend_below(figure, handles)
+        style.say_below(figure, [(shown.label, shown.key)])
     return figure
 
 
@@ -89,13 +81,13 @@ def _draw_samples(figure: Figure, ax: Axes, shown: Envelope) -> None:
     bar = figure.colorbar(dots, ax=ax, pad=0.02, aspect=30)
     bar.set_label(r"smallest singular value $\sigma$ (-)", labelpad=2)
     start = shown.table["S"][0], shown.table["size"][0]
-    ax.plot(*start, "+", color=START, ms=size(8.0), mew=1.4)
+    ax.plot(*start, "+", color=START, ms=style.size(8.0), mew=1.4)
     for row in extremes(shown.table).values():
         x, y = float(shown.table["S"][row]), float(shown.table["size"][row])
-        ax.plot(x, y, "o", mfc="none", color="black", ms=size(5.0), mew=0.7)
+        ax.plot(x, y, "o", mfc="none", color="black", ms=style.size(5.0), mew=0.7)
     ax.set_xlabel(r"shape factor $\mathcal{S}$ (-)", labelpad=1)
     ax.set_ylabel("size: largest distance ($L$)", labelpad=2)
-    put_letter(ax, "a")
+    style.put_letter(ax, "a")
 
 
 def _draw_growth(cells: Axes, new: Axes, table: pd.DataFrame) -> None:
@@ -104,14 +96,14 @@ def _draw_growth(cells: Axes, new: Axes, table: pd.DataFrame) -> None:
         (new, "new", "new cells in 100 samples (-)", "c"),
     ):
         shown = table[RECENT * (column == "new") :]
-        ax.plot(shown["sample"], shown[column], color=SIMULATED)
+        ax.plot(shown["sample"], shown[column], color=style.SIMULATED)
         ax.set_ylabel(said, labelpad=2)
         ax.set_xlabel("samples (-)", labelpad=1)
         ax.set_ylim(bottom=0.0)
         ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
         ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         ax.margins(x=0.01)
-        put_letter(ax, letter)
+        style.put_letter(ax, letter)
 
 
 def _draw_extreme(ax: Axes, shown: Envelope, name: str, row: int) -> None:
@@ -134,7 +126,7 @@ def _draw_extreme(ax: Axes, shown: Envelope, name: str, row: int) -> None:
         rf"$\sigma$ = {value['sigma']:.2f}"
     )
     if name == "start":
-        put_letter(ax, "d", f"{name}\n{said}")
-        scale_bar(ax, 1.0, "$L$")
+        style.put_letter(ax, "d", f"{name}\n{said}")
+        style.scale_bar(ax, 1.0, "$L$")
     else:
         ax.set_title(f"{name}\n{said}")

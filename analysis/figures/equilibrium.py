@@ -9,20 +9,10 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from analysis.figures import style
 from analysis.figures.scene import PIECES
 from analysis.figures.shapes import LineDrawing, best_view, draw_target, scene_of
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    SIMULATED,
-    TARGET,
-    UNIT,
-    colour_bar,
-    put_letter,
-    round_length,
-    say_below,
-    scale_bar,
-    styled,
-)
 from sim.arrays import Floats, Ints
 
 MAP = "PuOr_r"
@@ -64,14 +54,14 @@ def order(compliance: Floats, error: Floats, last: int = 4) -> float:
 
 def forces_and_limit(shown: AtRest) -> Figure:
     """The shape coloured by tension; errors over compliance with a slope of one."""
-    with styled():
+    with style.styled():
         figure, ((ax, limit),) = sheet(PanelGrid(2, 80.0, 68.0, (1.15, 1.0)))
         colours = _draw_shape(ax, shown)
-        colour_bar(ax, colours, "tension of a link (unit of force)")
+        style.colour_bar(ax, colours, "tension of a link (unit of force)")
         _draw_limit(limit, shown)
         for letter, panel in (("a", ax), ("b", limit)):
-            put_letter(panel, letter)
-        say_below(figure, [(shown.label, shown.key)])
+            style.put_letter(panel, letter)
+        style.say_below(figure, [(shown.label, shown.key)])
     return figure
 
 
@@ -87,11 +77,11 @@ def _draw_shape(ax: Axes, shown: AtRest) -> ScalarMappable:
     scene.lines(ends, colours.to_rgba(shown.tension), 1.7, lift=0.004 + 1.1 / PIECES)
     scene.dots(shown.r[shown.held], SUPPORT, 4.0, lift=0.05)
     scene.paint(ax, everything)
-    scale_bar(ax, round_length(scene.span), UNIT)
+    style.scale_bar(ax, style.round_length(scene.span), style.UNIT)
     handles = [
         Line2D([], [], label="held node", marker="o", color=SUPPORT, lw=0.0, ms=4.0),
         Line2D([], [], label="link", color="#404040", lw=2.0),
-        Line2D([], [], label="target", color=TARGET, lw=0.5),
+        Line2D([], [], label="target", color=style.TARGET, lw=0.5),
     ]
     ax.legend(handles=handles, loc="upper right")
     return colours
@@ -105,7 +95,7 @@ def _draw_limit(ax: Axes, shown: AtRest) -> None:
         ax.text(0.5, 0.5, "one compliance only", ha="center", transform=ax.transAxes)
         return
     errors = (
-        (shown.away[soft], "nodes, rms / $L$", "o", SIMULATED, "-"),
+        (shown.away[soft], "nodes, rms / $L$", "o", style.SIMULATED, "-"),
         (shown.force_error[soft], "tensions, relative", "s", "#D55E00", "--"),
     )
     for error, name, marker, colour, line in errors:

@@ -8,21 +8,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.figures import style
 from analysis.figures.series import COMPUTED
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    FAINT,
-    SCANNED,
-    SCANNED_EDGE,
-    SIMULATED,
-    TARGET,
-    legend_below,
-    own_ranges,
-    put_letter,
-    say_below,
-    size,
-    styled,
-)
+from analysis.figures.style import size
 from analysis.validation.series import FITTED, HELD_OUT
 
 SYMBOLS = {  # label, unit, what the number is divided by
@@ -63,17 +52,17 @@ class ShownFit:
 def fitted_series(shown: Sequence[ShownFit]) -> Figure:
     """A row a fit: its quantities in time, their residuals, its numbers."""
     counts = [len(set(one.measurements["quantity"])) for one in shown]
-    with styled():
+    with style.styled():
         figure, rows = sheet(*[_panels(count) for count in counts], more=6.0)
         letters = iter("abcdefgh")
         for one, panels in zip(shown, rows, strict=True):
             _draw_row(panels, one, letters)
-        own_ranges([ax for ax in figure.findobj(Axes) if ax.axison])
+        style.own_ranges([ax for ax in figure.findobj(Axes) if ax.axison])
         handles, labels = rows[0][0].get_legend_handles_labels()
-        legend_below(figure, handles, labels)
+        style.legend_below(figure, handles, labels)
         notes = (COMPUTED,) if any(one.synthetic for one in shown) else ()
         runs = [(one.label, one.key) for one in shown]
-        say_below(figure, runs, *notes)
+        style.say_below(figure, runs, *notes)
     return figure
 
 
@@ -88,7 +77,7 @@ def _draw_row(panels: Sequence[Axes], one: ShownFit, letters: Iterator[str]) -> 
     for name, ax in zip(names, panels, strict=False):
         below = ax.inset_axes((0.0, -0.5, 1.0, 0.38))
         _draw_quantity(ax, below, one, name)
-        put_letter(
+        style.put_letter(
             ax, next(letters), one.label.replace("_", " ") if name == names[0] else ""
         )
     table, beside = panels[-1], _panels(len(names)).rows == 1
@@ -105,26 +94,32 @@ def _draw_quantity(above: Axes, below: Axes, one: ShownFit, name: str) -> None:
     curve = one.curves[one.curves["quantity"] == name]
     dashed = (0, (4, 2))
     above.plot(
-        curve["at"], scale * curve["nominal"], color=TARGET, ls=dashed, label="nominal"
+        curve["at"],
+        scale * curve["nominal"],
+        color=style.TARGET,
+        ls=dashed,
+        label="nominal",
     )
-    above.plot(curve["at"], scale * curve["fitted"], color=SIMULATED, label="fitted")
+    above.plot(
+        curve["at"], scale * curve["fitted"], color=style.SIMULATED, label="fitted"
+    )
     rows = one.measurements[one.measurements["quantity"] == name]
-    below.axhline(0.0, color=SIMULATED, lw=0.8)
+    below.axhline(0.0, color=style.SIMULATED, lw=0.8)
     what = "synthetic" if one.synthetic else "measured"
-    for part, marker, face in ((FITTED, "s", "white"), (HELD_OUT, "o", SCANNED)):
+    for part, marker, face in ((FITTED, "s", "white"), (HELD_OUT, "o", style.SCANNED)):
         some = rows[rows["part"] == part]
         above.plot(
-            some["at"], scale * some["value"], marker, ms=3.0, color=SCANNED_EDGE,
+            some["at"], scale * some["value"], marker, ms=3.0, color=style.SCANNED_EDGE,
             mfc=face, mew=0.6, label=f"{what}, {part}",
         )  # fmt: skip
         left_over = scale * (some["value"] - some["fitted"])
         below.errorbar(
             some["at"], left_over, yerr=2.0 * scale * some["u"], fmt=marker, ms=2.5,
-            color=SCANNED_EDGE, mfc=face, mew=0.6, elinewidth=0.6,
+            color=style.SCANNED_EDGE, mfc=face, mew=0.6, elinewidth=0.6,
         )  # fmt: skip
     last = rows.loc[rows["part"] == FITTED, "at"].max()
     for ax in (above, below):
-        ax.axvline(last, color=FAINT, lw=0.5, ls=":")
+        ax.axvline(last, color=style.FAINT, lw=0.5, ls=":")
         ax.set_xlim(left=min(0.0, float(rows["at"].min())))
     above.set_ylabel(label, labelpad=2)
     above.tick_params(labelbottom=False)

@@ -7,24 +7,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.figures import style
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    SCANNED,
-    SIMULATED,
-    labelled_lines,
-    legend_below,
-    own_ranges,
-    put_letters,
-    say_below,
-    size,
-    styled,
-)
 from sim.arrays import Floats
 
 DEGREES = "(\N{DEGREE SIGN})"
 TERMS = 2000  # of the series
 TIMES = (1.0, 4.0, 6.0)  # s, of those that are there
-COLOURS = (SIMULATED, SCANNED, "#009E73")
+COLOURS = (style.SIMULATED, style.SCANNED, "#009E73")
 
 
 @dataclass(frozen=True)
@@ -113,16 +103,16 @@ def driven_folds(
     runs: list[tuple[str, str]],
 ) -> Figure:
     """Four panels; `flaps` has a column power (W), and a column of each fold, rad."""
-    with styled():
+    with style.styled():
         figure, (plots,) = sheet(PanelGrid(4, 56.0, 46.0), more=8.0)
         _draw_profiles(plots[0], strip)
         _draw_time(plots[1], strip)
         _draw_flaps(plots[2], flaps)
         _draw_vertex(plots[3], vertex)
-        own_ranges(plots)
-        put_letters(plots)
-        legend_below(figure, labelled_lines(plots))
-        say_below(figure, runs)
+        style.own_ranges(plots)
+        style.put_letters(plots)
+        style.legend_below(figure, style.labelled_lines(plots))
+        style.say_below(figure, runs)
     return figure
 
 
@@ -134,7 +124,7 @@ def _draw_profiles(ax: Axes, strip: HeatedStrip) -> None:
         ax.plot(1e3 * along, strip.fin.rise(np.abs(along), time), color="black", lw=0.8)
         ax.plot(
             1e3 * strip.x, strip.rise[s], "o", color=colour, mfc="white",
-            ms=size(3.0), label=f"{time:g} s (a)",
+            ms=style.size(3.0), label=f"{time:g} s (a)",
         )  # fmt: skip
     ax.set_xlabel("distance from the crease (mm)")
     ax.set_ylabel("rise of temperature (K)")
@@ -147,8 +137,8 @@ def _draw_time(ax: Axes, strip: HeatedStrip) -> None:
         fine, np.degrees(known), color="black", lw=0.8, label="closed forms (a, b, d)"
     )
     ax.plot(
-        strip.time, np.degrees(strip.fold), "o", color=SIMULATED, mfc="white",
-        ms=size(3.0), label="simulated (b, d)",
+        strip.time, np.degrees(strip.fold), "o", color=style.SIMULATED, mfc="white",
+        ms=style.size(3.0), label="simulated (b, d)",
     )  # fmt: skip
     ax.set_xlabel("time $t$ (s)")
     ax.set_ylabel(f"fold of the crease {DEGREES}")
@@ -158,7 +148,9 @@ def _draw_flaps(ax: Axes, flaps: pd.DataFrame) -> None:
     power = 1e3 * flaps["power"]
     names = [name for name in map(str, flaps) if name != "power"]
     lines = ("-", "--", ":", "-.")
-    for name, line, colour in zip(names, lines, (SIMULATED, SCANNED) * 2, strict=False):
+    for name, line, colour in zip(
+        names, lines, (style.SIMULATED, style.SCANNED) * 2, strict=False
+    ):
         ax.plot(power, np.degrees(flaps[name]), line, color=colour, label=f"{name} (c)")
     ax.set_xlabel("power of all creases (mW)")
     ax.set_ylabel(f"fold {DEGREES}")
@@ -168,8 +160,8 @@ def _draw_vertex(ax: Axes, vertex: TurnedVertex) -> None:
     fold = np.linspace(0.0, vertex.fold.max(), 101)
     ax.plot(np.degrees(fold), 1e3 * vertex.rigid_moment(fold), color="black", lw=0.8)
     ax.plot(
-        np.degrees(vertex.fold), 1e3 * vertex.moment, "o", color=SIMULATED,
-        mfc="white", ms=size(3.0),
+        np.degrees(vertex.fold), 1e3 * vertex.moment, "o", color=style.SIMULATED,
+        mfc="white", ms=style.size(3.0),
     )  # fmt: skip
     ax.set_xlabel(f"fold of the turned crease {DEGREES}")
     ax.set_ylabel("moment (mN m)")

@@ -9,23 +9,18 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
+from analysis.figures import style
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    SCANNED,
-    SIMULATED,
-    labelled_lines,
-    legend_below,
-    own_ranges,
-    put_letters,
-    say_below,
-    size,
-    styled,
-)
 from sim.arrays import Floats
 
 DEGREES = "(\N{DEGREE SIGN})"
 LEAST = 1e-4  # of the largest energy of a landscape, below which colours end
-MODES = ((SIMULATED, "-"), (SCANNED, "--"), ("#009E73", "-."), ("#000000", ":"))
+MODES = (
+    (style.SIMULATED, "-"),
+    (style.SCANNED, "--"),
+    ("#009E73", "-."),
+    ("#000000", ":"),
+)
 FREE = "#D55E00"
 
 
@@ -61,17 +56,17 @@ def mechanics_of_folds(
     runs: list[tuple[str, str]],
 ) -> Figure:
     """Five panels; `cell` holds the path of a cell, its rests, and its height, m."""
-    with styled():
+    with style.styled():
         figure, (plots,) = sheet(PanelGrid(5, 56.0, 46.0), more=8.0)
         _draw_ratios(plots[0], plate)
         _draw_modes(plots[1], modes)
         _draw_landscape(plots[2], landscape)
         _draw_cell(plots[3], *cell)
         _draw_twists(plots[4], twists)
-        own_ranges(plots[3:])
-        put_letters(plots)
-        legend_below(figure, labelled_lines(plots))
-        say_below(figure, runs)
+        style.own_ranges(plots[3:])
+        style.put_letters(plots)
+        style.legend_below(figure, style.labelled_lines(plots))
+        style.say_below(figure, runs)
     return figure
 
 
@@ -81,11 +76,11 @@ def _draw_ratios(ax: Axes, plate: pd.DataFrame) -> None:
     ax.semilogy(fold, -rigid, color="black", lw=0.7, label="rigid panels (a)")
     bent, stretched = plate["bending_poisson"][::-3], -plate["poisson"][::-3]
     ax.semilogy(
-        fold[::-3], bent, "s", color=SCANNED, mfc="white", ms=size(5.0),
+        fold[::-3], bent, "s", color=style.SCANNED, mfc="white", ms=style.size(5.0),
         label=r"bent, $\nu$ (a)",
     )  # fmt: skip
     ax.semilogy(
-        fold[::-3], stretched, "o", color=SIMULATED, ms=size(2.5),
+        fold[::-3], stretched, "o", color=style.SIMULATED, ms=style.size(2.5),
         label=r"stretched, $-\nu$ (a)",
     )  # fmt: skip
     ax.set_xlabel(f"larger fold {DEGREES}")
@@ -105,12 +100,13 @@ def _draw_cell(
     ax: Axes, path: pd.DataFrame, rests: pd.DataFrame, height: float
 ) -> None:
     way, energy = 1e3 * (height + path["moved"]), 1e3 * path["energy"]
-    ax.plot(way, energy, color=SIMULATED, label="cell (d)")
+    ax.plot(way, energy, color=style.SIMULATED, label="cell (d)")
     for stable, marker, name in ((1, "o", "stable (d)"), (0, "^", "barrier (d)")):
         chosen = rests[rests["stable"] == stable]
         ax.plot(
             1e3 * (height + chosen["moved"]), 1e3 * chosen["energy"], marker,
-            color="black", mfc="white" if stable else "black", ms=size(4.5), label=name,
+            color="black", mfc="white" if stable else "black", label=name,
+            ms=style.size(4.5),
         )  # fmt: skip
     ax.set_xlabel("height of the cell (mm)")
     ax.set_ylabel(r"energy $\Pi$ (mJ)")

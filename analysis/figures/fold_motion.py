@@ -8,24 +8,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.figures import style
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    SCANNED,
-    SIMULATED,
-    labelled_lines,
-    legend_below,
-    own_ranges,
-    put_letters,
-    say_below,
-    size,
-    styled,
-)
 from sim.arrays import Floats
 
 SHOWN = 0.4  # of the time of a snap
 ENERGIES = (
-    ("kinetic_energy", SIMULATED, "-"),
-    ("strain_energy", SCANNED, "--"),
+    ("kinetic_energy", style.SIMULATED, "-"),
+    ("strain_energy", style.SCANNED, "--"),
     ("lost_energy", "#009E73", "-."),
     ("total_energy", "#000000", ":"),
 )
@@ -73,11 +63,11 @@ def moving_folds(
     runs: list[tuple[str, str]],
 ) -> Figure:
     """Four panels; the energies are those of the first of `snaps`."""
-    with styled():
+    with style.styled():
         figure, (plots,) = sheet(PanelGrid(4, 56.0, 46.0), more=8.0)
         _draw_ringing(plots[0], ringing)
         for (name, table), (colour, line) in zip(
-            snaps.items(), ((SIMULATED, "-"), (SCANNED, "--")), strict=False
+            snaps.items(), ((style.SIMULATED, "-"), (style.SCANNED, "--")), strict=False
         ):
             plots[1].plot(
                 1e3 * table["time"], 1e3 * table["watched"], line, color=colour,
@@ -89,10 +79,10 @@ def moving_folds(
         _draw_leaves(plots[3], leaves)
         for ax in plots[1:3]:
             ax.set_xlim(0.0, SHOWN * 1e3 * next(iter(snaps.values()))["time"].max())
-        own_ranges(plots)
-        put_letters(plots)
-        legend_below(figure, labelled_lines(plots))
-        say_below(figure, runs)
+        style.own_ranges(plots)
+        style.put_letters(plots)
+        style.legend_below(figure, style.labelled_lines(plots))
+        style.say_below(figure, runs)
     return figure
 
 
@@ -103,8 +93,9 @@ def _draw_ringing(ax: Axes, ringing: RingingCrease) -> None:
         label="closed form (a, d)",
     )  # fmt: skip
     ax.plot(
-        1e3 * ringing.time[::4], np.degrees(ringing.fold[::4]), "o", color=SIMULATED,
-        mfc="white", ms=size(2.5), label="every fourth step (a)",
+        1e3 * ringing.time[::4], np.degrees(ringing.fold[::4]), "o",
+        color=style.SIMULATED, mfc="white", ms=style.size(2.5),
+        label="every fourth step (a)",
     )  # fmt: skip
     ax.set_xlabel("time $t$ (ms)")
     ax.set_ylabel("fold (\N{DEGREE SIGN})")
@@ -120,13 +111,18 @@ def _draw_energies(ax: Axes, table: pd.DataFrame) -> None:
 
 
 def _draw_leaves(ax: Axes, leaves: Sequence[SlidingLeaf]) -> None:
-    markers = zip(leaves, ("o", "s", "^"), (SIMULATED, SCANNED, "#009E73"), strict=True)
+    markers = zip(
+        leaves,
+        ("o", "s", "^"),
+        (style.SIMULATED, style.SCANNED, "#009E73"),
+        strict=True,
+    )
     for leaf, marker, colour in markers:
         fine = np.linspace(0.0, leaf.time[-1], 101)
         ax.plot(1e3 * fine, 1e3 * leaf.known(fine), color="black", lw=0.7)
         ax.plot(
             1e3 * leaf.time[::10], 1e3 * leaf.way[::10], marker, color=colour,
-            mfc="white", ms=size(2.5), label=f"\N{GREEK SMALL LETTER MU} = "
+            mfc="white", ms=style.size(2.5), label=f"\N{GREEK SMALL LETTER MU} = "
             f"{leaf.friction:g} (d)",
         )  # fmt: skip
     ax.set_xlabel("time $t$ (ms)")

@@ -11,20 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MultipleLocator
 
+from analysis.figures import style
 from analysis.figures.scene import show
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    Runs,
-    legend_below,
-    page,
-    put_beside,
-    put_letter,
-    round_length,
-    say_below,
-    scale_bar,
-    size,
-    styled,
-)
 from sim.arrays import Floats, Ints
 
 ROLLS = 1.0  # mu / tan(theta) from which [Hu20] prints rolling without sliding
@@ -62,25 +51,25 @@ class RodShape:
     actuated: Ints
 
 
-def _foot(figure: Figure, runs: Runs, *, measured_in_print: bool = False) -> None:
+def _foot(figure: Figure, runs: style.Runs, *, measured_in_print: bool = False) -> None:
     """Which runs a figure shows, and that points measured for the paper's are not."""
-    say_below(figure, runs, NOT_PUBLIC if measured_in_print else "")
+    style.say_below(figure, runs, NOT_PUBLIC if measured_in_print else "")
 
 
-def ribbon_routes(table: pd.DataFrame, runs: Runs = ()) -> Figure:
+def ribbon_routes(table: pd.DataFrame, runs: style.Runs = ()) -> Figure:
     """Fig. 2b: delta by mu / tan(theta), a series for each Gamma_g.
 
     Parameters
     ----------
     table : columns gamma, ratio, delta
     """
-    with styled():
+    with style.styled():
         figure, ((ax,),) = sheet(PanelGrid(1, 89.0, 64.0), more=9.0)
         for level, name in ((1.0, "sliding: 1"), (CYCLOID, r"cycloid: $8/2\pi$")):
             ax.axhline(level, color=GROUND, lw=0.6, ls="--")
             place, side = (0.98, "right") if level == 1.0 else (0.02, "left")
             across = ("axes fraction", "data")
-            put_beside(ax, name, (place, level), (0, 1), xycoords=across,
+            style.put_beside(ax, name, (place, level), (0, 1), xycoords=across,
                        va="bottom", ha=side)  # fmt: skip
         for k, (gamma, rows) in enumerate(table.groupby("gamma")):
             rows = rows.sort_values("ratio")
@@ -91,26 +80,28 @@ def ribbon_routes(table: pd.DataFrame, runs: Runs = ()) -> Figure:
         ax.set_xlabel(r"normalised friction coefficient $\mu/\tan\theta$ (-)")
         ax.set_ylabel(r"route ratio $\delta = s_b/s_c$ (-)")
         ax.set_ylim(0.98, 1.31)
-        legend_below(figure, *ax.get_legend_handles_labels())
+        style.legend_below(figure, *ax.get_legend_handles_labels())
         _foot(figure, runs)
         return figure
 
 
-def ribbon_shapes(shapes: Sequence[tuple[float, Floats]], runs: Runs = ()) -> Figure:
+def ribbon_shapes(
+    shapes: Sequence[tuple[float, Floats]], runs: style.Runs = ()
+) -> Figure:
     """Fig. 2c: shapes at rest; (Gamma_g, nodes (n, 2) over R) each."""
-    with styled():
+    with style.styled():
         figure, (axes,) = sheet(PanelGrid(len(shapes), 43.0, 42.0), more=5.0)
         for letter, ax, (gamma, x) in zip("abcdefgh", axes, shapes, strict=False):
             closed = np.vstack([x, x[:1]])
             ax.axhline(0.0, color=GROUND, lw=0.8)
             ax.plot(closed[:, 0] - x[:, 0].mean(), closed[:, 1], color=LIMB)
-            put_letter(ax, letter, rf"$\Gamma_g = {gamma:g}$")
+            style.put_letter(ax, letter, rf"$\Gamma_g = {gamma:g}$")
             ax.set_xlim(-1.5, 1.5)
             ax.set_ylim(-0.2, 2.2)
             ax.set_aspect("equal")
             ax.set_xlabel(r"position $x/R$ (-)")
             ax.set_ylabel(r"height $y/R$ (-)")
-        legend_below(figure, axes[0].get_lines(), ["ground", "ribbon at rest"])
+        style.legend_below(figure, axes[0].get_lines(), ["ground", "ribbon at rest"])
         _foot(figure, runs)
         return figure
 
@@ -132,10 +123,12 @@ class RollingRibbon:
     centre: Floats
 
 
-def boundary_paths(ribbons: Sequence[RollingRibbon], runs: Runs = ()) -> Figure:
+def boundary_paths(ribbons: Sequence[RollingRibbon], runs: style.Runs = ()) -> Figure:
     """Fig. 2a: patterns of motion, each in a panel, with the route of a point."""
-    with styled():
-        height = 17.0 + 0.155 * page().room_mm  # of axes with equal scales, and labels
+    with style.styled():
+        height = (
+            17.0 + 0.155 * style.page().room_mm
+        )  # of axes with equal scales, and labels
         figure, (axes,) = sheet(PanelGrid(len(ribbons), 89.0, height, most=1), more=6.0)
         for letter, ax, ribbon in zip("abcdefgh", axes, ribbons, strict=False):
             ax.axhline(0.0, color=GROUND, lw=0.8)
@@ -143,7 +136,7 @@ def boundary_paths(ribbons: Sequence[RollingRibbon], runs: Runs = ()) -> Figure:
                 ax.plot(*np.vstack([x, x[:1]]).T, color=SHADE, lw=0.6)
             ax.plot(*ribbon.point.T, color=ACTUATED, label="boundary point")
             ax.plot(*ribbon.centre.T, color=LIMB, ls="--", label="centroid")
-            put_letter(ax, letter, rf"$\mu/\tan\theta = {ribbon.ratio:g}$")
+            style.put_letter(ax, letter, rf"$\mu/\tan\theta = {ribbon.ratio:g}$")
             ax.set_ylabel(r"height $y/R$ (-)")
             ax.set_aspect("equal")
             ax.set_xlabel(r"way down the slope $x/R$ (-)")
@@ -151,14 +144,14 @@ def boundary_paths(ribbons: Sequence[RollingRibbon], runs: Runs = ()) -> Figure:
             ax.set_ylim(-0.1, 2.1)
         handles, names = axes[0].get_legend_handles_labels()
         shape = Line2D([], [], color=SHADE, lw=0.6)
-        legend_below(figure, [*handles, shape], [*names, "ribbon at some times"])
+        style.legend_below(figure, [*handles, shape], [*names, "ribbon at some times"])
         _foot(figure, runs)
         return figure
 
 
-def actuator_law(table: pd.DataFrame, runs: Runs = ()) -> Figure:
+def actuator_law(table: pd.DataFrame, runs: style.Runs = ()) -> Figure:
     """Fig. 3: columns time (s), curvature and modulus, relative to the start."""
-    with styled():
+    with style.styled():
         figure, ((left,),) = sheet(PanelGrid(1, 89.0, 60.0))
         right = left.twinx()
         left.plot(table["time"], table["curvature"], color=SERIES[0])
@@ -193,7 +186,7 @@ def _draw_all(axes: Sequence[Axes], shapes: Sequence[RodShape]) -> None:
 
 def _scale(ax: Axes, x: Floats) -> None:
     """How long a part of a centimetre is, or some."""
-    scale_bar(ax, round_length(np.ptp(x[:, 0])), "cm", times=100.0)
+    style.scale_bar(ax, style.round_length(np.ptp(x[:, 0])), "cm", times=100.0)
 
 
 def _marks(shapes: Sequence[RodShape]) -> list[Line2D]:
@@ -207,15 +200,15 @@ def _marks(shapes: Sequence[RodShape]) -> list[Line2D]:
     return [Line2D([], [], color=c, lw=w, label=name) for name, c, w in looks]
 
 
-def snapshots(shapes: Sequence[RodShape], runs: Runs = ()) -> Figure:
+def snapshots(shapes: Sequence[RodShape], runs: style.Runs = ()) -> Figure:
     """Figs. 4, 5a to c and 7a: a robot at some times, actuated limbs in red."""
-    with styled():
+    with style.styled():
         count = len(shapes)
         figure, (axes,) = sheet(PanelGrid(count, 29.0, 38.0), more=5.0)
         _draw_all(axes, shapes)
         for letter, ax, shape in zip("abcdefghijkl", axes, shapes, strict=False):
-            put_letter(ax, letter, shape.label)
-        legend_below(figure, _marks(shapes))
+            style.put_letter(ax, letter, shape.label)
+        style.legend_below(figure, _marks(shapes))
         _foot(figure, runs)
         return figure
 
@@ -250,10 +243,10 @@ class RobotDistance:
         return GROUNDS.get(self.name, self.name)
 
 
-def robot_ways(ways: Sequence[RobotDistance], runs: Runs = ()) -> Figure:
+def robot_ways(ways: Sequence[RobotDistance], runs: style.Runs = ()) -> Figure:
     """Fig. 5: where the robot stands after each cycle, and its way over H in time."""
     tracks = [way for way in ways if way.shapes]
-    with styled():
+    with style.styled():
         groups = [PanelGrid(len(ways), 44.0, 42.0, most=3)]
         if tracks:
             groups.insert(0, PanelGrid(len(tracks), 44.0, 33.0, most=3))
@@ -261,7 +254,7 @@ def robot_ways(ways: Sequence[RobotDistance], runs: Runs = ()) -> Figure:
         letters = iter("abcdefghijkl")
         for ax, way in zip(panels[0], tracks, strict=False):
             _draw_track(ax, way)
-            put_letter(ax, next(letters), way.title)
+            style.put_letter(ax, next(letters), way.title)
         low, high = zip(*[_range(way.table["way_over_H"]) for way in ways], strict=True)
         for ax, way in zip(panels[-1], ways, strict=True):
             ax.plot(way.table["time"], way.table["way_over_H"], color=LIMB)
@@ -270,12 +263,12 @@ def robot_ways(ways: Sequence[RobotDistance], runs: Runs = ()) -> Figure:
             ax.grid(axis="x", color=GROUND, lw=0.3, alpha=0.5)
             ax.xaxis.set_major_locator(MultipleLocator(CYCLE))
             ax.set_xlabel("time $t$ (s)")
-            put_letter(ax, next(letters), way.title)
+            style.put_letter(ax, next(letters), way.title)
         if tracks:
             robot = Line2D([], [], color=LIMB, lw=0.7)
             ground = Line2D([], [], color=GROUND, lw=0.8)
             names = ["robot at rest and after each cycle, later ones darker", "ground"]
-            legend_below(figure, [robot, ground], names)
+            style.legend_below(figure, [robot, ground], names)
         _foot(figure, runs, measured_in_print=True)
         return figure
 
@@ -292,21 +285,21 @@ def _draw_track(ax: Axes, way: RobotDistance) -> None:
     for k, shape in enumerate(way.shapes):
         alpha = 0.3 + 0.7 * (k + 1) / len(way.shapes)
         lines = LineCollection(list(shape.x[shape.edges]), colors=LIMB, alpha=alpha)
-        lines.set_linewidth(size(0.7))
+        lines.set_linewidth(style.size(0.7))
         ax.add_collection(lines, autolim=False)
     ax.plot(*way.shapes[0].ground.T, color=GROUND, lw=0.8)
     show(ax, x)
     _scale(ax, way.shapes[0].x)
 
 
-def computing_times(table: pd.DataFrame, runs: Runs = ()) -> Figure:
+def computing_times(table: pd.DataFrame, runs: style.Runs = ()) -> Figure:
     """Fig. 6: computing time over simulated time by step, a series a ground.
 
     Parameters
     ----------
     table : columns scenario, h (s), ratio
     """
-    with styled():
+    with style.styled():
         figure, ((ax,),) = sheet(PanelGrid(1, 89.0, 66.0), more=6.0)
         for k, (name, rows) in enumerate(table.groupby("scenario", sort=False)):
             rows = rows.sort_values("h")
@@ -323,13 +316,16 @@ def computing_times(table: pd.DataFrame, runs: Runs = ()) -> Figure:
         ticks = sorted(1e3 * table["h"].unique())
         ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.minorticks_off()
-        legend_below(figure, *ax.get_legend_handles_labels())
+        style.legend_below(figure, *ax.get_legend_handles_labels())
         _foot(figure, runs)
         return figure
 
 
 def jumper_paths(
-    shapes: Sequence[RodShape], table: pd.DataFrame, radius: float, runs: Runs = ()
+    shapes: Sequence[RodShape],
+    table: pd.DataFrame,
+    radius: float,
+    runs: style.Runs = (),
 ) -> Figure:
     """Fig. 7: the jumper at some times; the position of its first node over R_0.
 
@@ -338,22 +334,22 @@ def jumper_paths(
     table : columns time (s), x_first, y_first (m)
     radius : R_0, m
     """
-    with styled():
+    with style.styled():
         figure, (axes, plots) = sheet(
             PanelGrid(len(shapes), 29.0, 30.0), PanelGrid(2, 80.0, 50.0), more=5.0
         )
         _draw_all(axes, shapes)
         letters = iter("abcdefgh")
         for ax, shape in zip(axes, shapes, strict=True):
-            ax.plot(*shape.x[0], "o", color=ACTUATED, ms=size(3.0))
-            put_letter(ax, next(letters), shape.label)
+            ax.plot(*shape.x[0], "o", color=ACTUATED, ms=style.size(3.0))
+            style.put_letter(ax, next(letters), shape.label)
         for ax, axis in zip(plots, "xy", strict=True):
             way = table[f"{axis}_first"] - table[f"{axis}_first"].iloc[0]
             ax.plot(table["time"], way / radius, color=LIMB)
             ax.set_xlabel("time $t$ (s)")
             ax.set_ylabel(rf"first node, $({axis}_1 - {axis}_1(0))/\bar R_0$ (-)")
-            put_letter(ax, next(letters))
+            style.put_letter(ax, next(letters))
         first = Line2D([], [], marker="o", ls="", color=ACTUATED, label="first node")
-        legend_below(figure, [*_marks(shapes), first])
-        say_below(figure, runs, JUMPER_ASSUMES, NOT_PUBLIC)
+        style.legend_below(figure, [*_marks(shapes), first])
+        style.say_below(figure, runs, JUMPER_ASSUMES, NOT_PUBLIC)
         return figure

@@ -24,21 +24,9 @@ from matplotlib.transforms import Bbox
 from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
 
 from analysis.captions.lint import POWER
+from analysis.figures import style
 from analysis.figures.colours import contrast, distance, lightness
 from analysis.figures.crossings import crossed
-from analysis.figures.style import (
-    COMPARED,
-    CONTINUED,
-    IDENTITY,
-    LETTER,
-    MM,
-    NOTE,
-    OWN,
-    SMALL,
-    lay_out,
-    page,
-    styled,
-)
 
 NAMED = re.compile(r"\b[a-z](?=(?:, [a-z])*\)$)")  # panels of an entry: "way (a, c)"
 UNIT = re.compile(r"\([^()]*\)")
@@ -58,9 +46,9 @@ FLAT_MM = 0.5  # of axes that have no room left
 
 def faults(figure: Figure) -> list[str]:
     """Everything found in a figure, drawn for the present page."""
-    with styled(), warnings.catch_warnings(record=True) as said:
+    with style.styled(), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        lay_out(figure)
+        style.lay_out(figure)
         texts = list(_texts(figure))
         found = [
             *(f"laid out: {one.message}" for one in said),
@@ -84,9 +72,9 @@ def faults(figure: Figure) -> list[str]:
 
 
 def _tall(figure: Figure) -> Iterator[str]:
-    height = float(figure.get_figheight()) / MM
-    if height > page().tallest_mm + ROUND and figure.get_gid() != CONTINUED:
-        yield f"{height:.0f} mm tall: a page has {page().tallest_mm:.0f}"
+    height = float(figure.get_figheight()) / style.MM
+    if height > style.page().tallest_mm + ROUND and figure.get_gid() != style.CONTINUED:
+        yield f"{height:.0f} mm tall: a page has {style.page().tallest_mm:.0f}"
 
 
 def panels_of(figure: Figure) -> list[Axes]:
@@ -168,17 +156,18 @@ def _texts(figure: Figure) -> Iterator[Text]:
             shown |= {id(axis.offsetText), id(axis.label)} if on else set()
             ticks |= {id(text) for text in axis.findobj(Text)} - shown
     for text in named:
-        below = text.get_gid() in (NOTE, IDENTITY)
+        below = text.get_gid() in (style.NOTE, style.IDENTITY)
         if text.get_text().strip() and id(text) not in ticks and not below:
             yield text
 
 
 def _sizes(texts: Sequence[Text]) -> Iterator[str]:
-    big = page().enlarged
+    big = style.page().enlarged
     for text in texts:
         size = float(text.get_fontsize()) / big
-        if not SMALL - 0.01 <= size <= LETTER + 0.01:
-            yield f"{_said(text)} has {size:.1f} pt: {SMALL:g} to {LETTER:g}"
+        if not style.SMALL - 0.01 <= size <= style.LETTER + 0.01:
+            sound = f"{style.SMALL:g} to {style.LETTER:g}"
+            yield f"{_said(text)} has {size:.1f} pt: {sound}"
 
 
 def _powers(texts: Sequence[Text]) -> Iterator[str]:
@@ -236,7 +225,7 @@ def _crossed(figure: Figure, texts: Sequence[Text]) -> Iterator[str]:
 def _flat(figure: Figure) -> Iterator[str]:
     """Axes that the layout left no room, such as a colour bar that became a line."""
     for ax in figure.findobj(Axes):
-        least = min(ax.get_window_extent().size) / figure.dpi / MM
+        least = min(ax.get_window_extent().size) / figure.dpi / style.MM
         if ax.axison and ax.get_visible() and least < FLAT_MM:
             said = ax.get_xlabel() or ax.get_ylabel() or _letter(ax) or "?"
             yield f"the axes of {said!r} are flat: {least:.1f} mm"
@@ -354,14 +343,16 @@ def _ranges(figure: Figure) -> Iterator[str]:
         if ax.axison and ax.get_visible() and ax.get_ylabel():
             groups.setdefault(ax.get_ylabel(), []).append(ax)
     for label, own in groups.items():
-        free = [ax for ax in own if ax.get_gid() != OWN]
+        free = [ax for ax in own if ax.get_gid() != style.OWN]
         for one, other in pairwise(free):
             a, b = np.array([one.get_ylim(), other.get_ylim()])
             if np.abs(a - b).max() > ALIKE * np.abs(a).max():
                 yield f"panels of {label!r} have several ranges"
                 break
     for group in {
-        ax.get_gid() for ax in figure.axes if str(ax.get_gid()).startswith(COMPARED)
+        ax.get_gid()
+        for ax in figure.axes
+        if str(ax.get_gid()).startswith(style.COMPARED)
     }:
         ranges = {ax.get_ylim() for ax in figure.axes if ax.get_gid() == group}
         if len(ranges) > 1:

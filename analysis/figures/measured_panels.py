@@ -11,27 +11,19 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from analysis.figures.style import (
-    FAINT,
-    SCANNED,
-    SCANNED_EDGE,
-    SIMULATED,
-    TARGET,
-    number,
-    size,
-)
+from analysis.figures import style
 from sim.arrays import Floats
 
 SHORT = 12  # letters of a line beside a panel
-FITTED_COLOUR, PREDICTED_COLOUR = TARGET, SIMULATED
+FITTED_COLOUR, PREDICTED_COLOUR = style.TARGET, style.SIMULATED
 MIDDLE = (0.025, 0.25, 0.75, 0.975)  # of errors: bars hold 95 % and 50 % of them
 SEEN = 1.4  # times the largest error, or the aim, that panels of errors reach
 FEW = 4  # marks beyond which only powers of ten are
 MARKS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 CHANCE: dict[str, Any] = {
-    "fc": "none", "ec": FAINT, "hatch": "//////", "lw": 0.0, "alpha": 0.5,
+    "fc": "none", "ec": style.FAINT, "hatch": "//////", "lw": 0.0, "alpha": 0.5,
 }  # fmt: skip
-AIM: dict[str, Any] = {"color": FAINT, "ls": "--", "lw": 0.6}
+AIM: dict[str, Any] = {"color": style.FAINT, "ls": "--", "lw": 0.6}
 APART: dict[str, Any] = {"color": PREDICTED_COLOUR, "marker": "x", "ls": ""}
 HELD: dict[str, Any] = {"color": "black", "marker": "D", "ls": ""}
 
@@ -60,8 +52,8 @@ class Look:
         fitted = record in self.fitted
         return {
             "marker": "s" if fitted else "o",
-            "mfc": "white" if fitted else SCANNED,
-            "color": SCANNED_EDGE,
+            "mfc": "white" if fitted else style.SCANNED,
+            "color": style.SCANNED_EDGE,
         }
 
 
@@ -231,7 +223,7 @@ def _series(panel: Axes, of: Series, look: Look) -> None:
         panel.errorbar(
             some["at"], some["measured"], some["u_measured"], elinewidth=0.5, **dots
         )
-        faint = {"color": SCANNED_EDGE, "lw": 0.5, "ls": ":"}
+        faint = {"color": style.SCANNED_EDGE, "lw": 0.5, "ls": ":"}
         _branches(panel, rows, of.half_measured, "measured", faint)
 
 
@@ -290,7 +282,7 @@ def _spread(panel: Axes, of: Series, look: Look) -> None:
 
 def _aims(panel: Axes, aim: float) -> None:
     """No error, and what is aimed at to both sides of it."""
-    panel.axhline(0.0, color=FAINT, lw=0.5)
+    panel.axhline(0.0, color=style.FAINT, lw=0.5)
     for side in (1, -1):
         panel.axhline(side * aim, **AIM)
 
@@ -311,10 +303,10 @@ def draw_lines(panel: Axes, of: Lines, look: Look, names: bool) -> str:
         colour = look.colour(str(record))
         panel.barh(line, 2 * wide, 0.7, left=-wide, color=colour, alpha=0.25, lw=0)
         if alone:
-            said = number(float(rows["value"].iloc[0]), 3)
+            said = style.number(float(rows["value"].iloc[0]), 3)
             panel.text(
                 1.03, line, said, transform=panel.get_yaxis_transform(), va="center",
-                fontsize=size(6.0),
+                fontsize=style.size(6.0),
             )  # fmt: skip
     apart = each.left_out["record"].to_list() if len(each.left_out) else []
     for row in each.measured.to_dict("records"):
@@ -323,14 +315,14 @@ def draw_lines(panel: Axes, of: Lines, look: Look, names: bool) -> str:
         dots = {**look.marker(record), "ms": 2.2, "mew": 0.5, "elinewidth": 0.5}
         panel.errorbar(row["E"], low, xerr=row["u_measured"] if alone else 0, **dots)
         for side in (1, -1):
-            panel.plot(side * row["margin"], low, "|", color=FAINT, ms=4, mew=0.6)
+            panel.plot(side * row["margin"], low, "|", color=style.FAINT, ms=4, mew=0.6)
     for row in each.left_out.to_dict("records"):
         high = of.lines.index(str(row["record"])) - 0.18
         panel.plot(row["E"], high, **APART, ms=2.5, mew=0.6)
-    panel.axvline(0.0, color=FAINT, lw=0.5)
+    panel.axvline(0.0, color=style.FAINT, lw=0.5)
     shown = [of.names.get(name, name) for name in of.lines] if names else []
     panel.set_yticks(range(len(of.lines)), shown or [""] * len(of.lines))
-    panel.tick_params(axis="y", labelsize=size(6.0))
+    panel.tick_params(axis="y", labelsize=style.size(6.0))
     panel.set_ylim(len(of.lines) - 0.4, -0.6)
     panel.set_xlabel(f"$E$ ({_unit(each.unit)})")
     every = [_words(name) for name in each.prediction["quantity"].unique()]
@@ -359,8 +351,8 @@ def draw_unfitted(panel: Axes, of: Unfitted, look: Look) -> str:
     panel.set_ylabel(f"distance, rms ({_unit(of.unit)})")
     panel.set_xlabel(_axis(of.along))
     panel.legend(
-        fontsize=size(6.0), ncols=len(marks), loc="upper center", columnspacing=0.6,
-        handlelength=1.0, handletextpad=0.3, borderaxespad=0.1,
+        fontsize=style.size(6.0), ncols=len(marks), loc="upper center",
+        columnspacing=0.6, handlelength=1.0, handletextpad=0.3, borderaxespad=0.1,
     )  # fmt: skip
     return f"{of.name}, nothing fitted (marks): aim\n{of.met}; and as above (no marks)"
 
@@ -395,11 +387,11 @@ def draw_held(panel: Axes, of: Held, look: Look) -> str:
         panel.set_xticks(marks, [f"{mark:g}" for mark in marks])
         panel.set_xticks([], minor=True)
     panel.axvline(1.0, **AIM)
-    panel.set_yticks(range(len(names)), names, fontsize=size(6.0))
+    panel.set_yticks(range(len(names)), names, fontsize=style.size(6.0))
     panel.set_ylim(len(names) - 0.4, -0.6)
     aside = panel.get_yaxis_transform()
     for line, text in enumerate(said):
-        look_of: dict[str, Any] = {"va": "center", "fontsize": size(6.0)}
+        look_of: dict[str, Any] = {"va": "center", "fontsize": style.size(6.0)}
         look_of["weight"] = "bold" if text.startswith("missed") else "normal"
         panel.text(1.02, line, text, transform=aside, **look_of)
     panel.set_xlabel("rms $E$ over its aim (-)")

@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from analysis.figures import style
 from analysis.figures.measured_panels import (
     AIM,
     APART,
@@ -39,21 +40,6 @@ from analysis.figures.measured_panels import (
     draw_unfitted,
 )
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    A_LETTER_MM,
-    LINE_MM,
-    SCANNED,
-    SCANNED_EDGE,
-    WIDTHS_MM,
-    legend_below,
-    own_ranges,
-    page,
-    put_letter,
-    runs_line,
-    say_below,
-    size,
-    styled,
-)
 
 WIDTH, HEIGHT = 36.0, 46.0  # mm of a panel, and with the errors below
 ALONE, LOWEST = 38.0, 34.0  # mm of one without errors; of what held, at least
@@ -202,29 +188,38 @@ def measured_set(of: ShownSet) -> Figure:
     """Panels quantity by quantity; what their marks mean stands below them."""
     look = Look(of.fitted, of.k)
     held: list[Sequence[Cell]] = [list(of.unfitted), _held(of)]
-    if page().room_mm >= 2.0 * BOARD:
+    if style.page().room_mm >= 2.0 * BOARD:
         held = [[*of.unfitted, *_held(of)]]
     cells: list[Sequence[Cell]] = [*_tests(of), _lines(of), *held]
     cells = [own for own in cells if own]
     grids, marks = [_room(own) for own in cells], _marks(of)
     alone = sum(grid.count for grid in grids) == 1
-    wide = WIDTHS_MM[0] if alone else page().room_mm
+    wide = style.WIDTHS_MM[0] if alone else style.page().room_mm
     rows = len(marks) / int(wide / MARK)
     more = max(40.0 if alone else 30.0, 16.0 + 4.0 * rows)
-    runs, foot = runs_line(of.runs), _foot(of)
-    below = LINE_MM * (len(foot) + len(runs)) * A_LETTER_MM / page().room_mm
-    with styled():
-        figure, groups = sheet(*grids, more=more, below=below + LINE_MM, go_on=True)
+    runs, foot = style.runs_line(of.runs), _foot(of)
+    below = (
+        style.LINE_MM
+        * (len(foot) + len(runs))
+        * style.A_LETTER_MM
+        / style.page().room_mm
+    )
+    with style.styled():
+        figure, groups = sheet(
+            *grids, more=more, below=below + style.LINE_MM, go_on=True
+        )
         letters = chain(ascii_lowercase, map("".join, product("a", ascii_lowercase)))
         for own, axes, grid in zip(cells, groups, grids, strict=True):
             for k, (ax, cell) in enumerate(zip(axes, own, strict=True)):
-                letter = int((page().room_mm / grid.columns - BESIDE) / A_TITLE_MM)
+                letter = int(
+                    (style.page().room_mm / grid.columns - BESIDE) / A_TITLE_MM
+                )
                 own_look = replace(look, letters=letter)
                 text = _drawn(ax, cell, own_look, k % grid.columns == 0)
-                put_letter(ax, next(letters), text)
-        own_ranges([ax for ax in figure.findobj(Axes) if ax.axison])
-        legend_below(figure, marks)
-        say_below(figure, of.runs, foot)
+                style.put_letter(ax, next(letters), text)
+        style.own_ranges([ax for ax in figure.findobj(Axes) if ax.axison])
+        style.legend_below(figure, marks)
+        style.say_below(figure, of.runs, foot)
         engine = figure.get_layout_engine()
         assert engine is not None
         for _ in range(LAYOUTS):  # what hangs below panels is measured before they are
@@ -263,7 +258,9 @@ def _room(cells: Sequence[Cell]) -> PanelGrid:
         return PanelGrid(len(cells), BOARD, height)
     if isinstance(first, Lines):
         named = max(len(first.names.get(one, one)) for one in first.lines)
-        side_by_side = max(1, int((page().room_mm - A_LETTER_MM * named) / VALUES))
+        side_by_side = max(
+            1, int((style.page().room_mm - style.A_LETTER_MM * named) / VALUES)
+        )
         height = HEAD + LINE * max(len(first.lines), 4)
         return PanelGrid(len(cells), WIDTH, height, most=min(4, side_by_side))
     errors = any(isinstance(cell, Test) and _has_errors(cell) for cell in cells)
@@ -306,11 +303,15 @@ def _marks(of: ShownSet) -> list[Line2D | Patch]:
     families = of.families
     records = {r for f in families for r in f.measured["record"]}
     of_fit, others = records & of.fitted, records - of.fitted
-    dots: dict[str, Any] = {"ls": "", "color": SCANNED_EDGE, "ms": size(3.5)}
-    u = dots | {"marker": "o", "mfc": SCANNED, "label": "measured, with $u$"}
+    dots: dict[str, Any] = {
+        "ls": "",
+        "color": style.SCANNED_EDGE,
+        "ms": style.size(3.5),
+    }
+    u = dots | {"marker": "o", "mfc": style.SCANNED, "label": "measured, with $u$"}
     fit = dots | {"marker": "s", "mfc": "white", "label": "measured, of the fit"}
     chance = rf"$\pm\,{of.k:g}\,u_\mathrm{{val}}$ of $E$"
-    dotted: dict[str, Any] = {"color": SCANNED_EDGE, "ls": ":"}
+    dotted: dict[str, Any] = {"color": style.SCANNED_EDGE, "ls": ":"}
     upright: dict[str, Any] = {
         "ls": "",
         "marker": "|",
@@ -332,7 +333,7 @@ def _marks(of: ShownSet) -> list[Line2D | Patch]:
         (bool(of_fit), Patch(fc=FITTED_COLOUR, alpha=0.25, label="95 %, fitted")),
         (bool(others), Line2D([], [], **u)),
         (bool(of_fit), Line2D([], [], **fit)),
-        (apart and lone, Line2D([], [], **APART, ms=size(3.5), label="left out")),
+        (apart and lone, Line2D([], [], **APART, ms=style.size(3.5), label="left out")),
         (bool(many), Line2D([], [], **upright, label=bars)),
         (bool(records), Patch(**CHANCE, label=chance)),
         (bool(records), Line2D([], [], **AIM, label="aim of rms $E$")),
@@ -340,7 +341,7 @@ def _marks(of: ShownSet) -> list[Line2D | Patch]:
             any(f.about for f in families),
             Line2D([], [], **dotted, label="both branches"),
         ),
-        (bool(records), Line2D([], [], **HELD, ms=size(3.0), label="rms $E$")),
+        (bool(records), Line2D([], [], **HELD, ms=style.size(3.0), label="rms $E$")),
     ]
     return [mark for there, mark in seen if there]
 

@@ -10,25 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from analysis.figures import style
 from analysis.figures.shapes import draw_mechanism, scene_of, view_of
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    ERROR,
-    SCANNED_EDGE,
-    SIMULATED,
-    TARGET,
-    UNIT,
-    legend_below,
-    put_letters,
-    round_length,
-    say_below,
-    scale_bar,
-    size,
-    styled,
-)
 from sim.arrays import Floats
 
-COLOURS = (SIMULATED, SCANNED_EDGE, TARGET)
+COLOURS = (style.SIMULATED, style.SCANNED_EDGE, style.TARGET)
 DASHES = ("-", "--", "-.")
 LEAST = 1e-17  # share of the energy that is drawn
 
@@ -66,21 +53,23 @@ def motions_of_runs(
 ) -> Figure:
     """Two motions in pictures, the moment of a drive, and what is left of energies."""
     runs = (swinging, driven, ring)
-    with styled():
+    with style.styled():
         figure, (panels,) = sheet(PanelGrid(4, 43.0, 44.0), more=8.0)
         _draw_way(panels[0], swinging)
         _draw_efforts(panels[1], driven)
         _draw_way(panels[2], ring)
         _draw_balance(panels[3], runs)
-        put_letters(panels)
+        style.put_letters(panels)
         lines = [line for ax in (panels[1], panels[3]) for line in ax.get_lines()]
-        node: dict[str, Any] = {"marker": "o", "mfc": "white", "ms": size(2.5)}
+        node: dict[str, Any] = {"marker": "o", "mfc": "white", "ms": style.size(2.5)}
         drawn = [
-            Line2D([], [], color=SIMULATED, **node, label="rod or body, nodes (a, c)"),
-            Line2D([], [], color=TARGET, lw=0.5, label="way of a node (a, c)"),
+            Line2D(
+                [], [], color=style.SIMULATED, **node, label="rod or body, nodes (a, c)"
+            ),
+            Line2D([], [], color=style.TARGET, lw=0.5, label="way of a node (a, c)"),
         ]
-        legend_below(figure, drawn + lines)
-        say_below(figure, [(run.label, run.key) for run in runs])
+        style.legend_below(figure, drawn + lines)
+        style.say_below(figure, [(run.label, run.key) for run in runs])
     return figure
 
 
@@ -88,24 +77,28 @@ def _draw_way(ax: Axes, run: MovingMechanismRun) -> None:
     """A few configurations, the later the darker, and the way of one node."""
     scene = scene_of(run.r, view_of(run.r))
     scene.lines(
-        np.stack([run.r[:-1, run.traced], run.r[1:, run.traced]], axis=1), TARGET, 0.5
+        np.stack([run.r[:-1, run.traced], run.r[1:, run.traced]], axis=1),
+        style.TARGET,
+        0.5,
     )
     for k, step in enumerate(run.shown):
         alpha = 0.25 + 0.75 * (k + 1) / len(run.shown)
         draw_mechanism(scene, run.r[step], run.bodies, alpha=alpha, lift=0.01 * k)
     scene.paint(ax, run.r)
-    scale_bar(ax, round_length(scene.span), UNIT)
+    style.scale_bar(ax, style.round_length(scene.span), style.UNIT)
 
 
 def _draw_efforts(ax: Axes, run: MovingMechanismRun) -> None:
     """The moment of the drive, and the force across the slide."""
     t = run.table["time"]
     effort = next(c for c in map(str, run.table) if c.startswith("effort_"))
-    ax.plot(t[1:], run.table[effort][1:], color=ERROR, label="moment of the drive (b)")
+    ax.plot(
+        t[1:], run.table[effort][1:], color=style.ERROR, label="moment of the drive (b)"
+    )
     ax.plot(
         t[1:],
         run.table["reaction_line_point_0"][1:],
-        color=ERROR,
+        color=style.ERROR,
         linestyle=":",
         label="force across the slide (b)",
     )

@@ -11,19 +11,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
+from analysis.figures import style
 from analysis.figures.origami_runs import SERIES, OrigamiRun, picture, say_runs
 from analysis.figures.scene import PaintedScene, View, show
 from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.sheets import ARROW, CREASE, EDGE, PANEL, sheet_marks
-from analysis.figures.style import (
-    compare,
-    legend_below,
-    put_beside,
-    put_letter,
-    scale_bar,
-    size,
-    styled,
-)
 from sim.arrays import Floats, Ints
 
 MARKS, DASHES = ["o", "s"], ["-", "--", "-.", ":"]
@@ -96,7 +88,7 @@ def behaviour_of_contact(
     ----------
     loaded : those of (e) and (f): d0 large, then small
     """
-    with styled():
+    with style.styled():
         figure, (pictures, plots) = sheet(
             PanelGrid(6, 43.0, 42.0, most=3), PanelGrid(5, 43.0, 46.0, most=3), more=8.0
         )
@@ -106,7 +98,7 @@ def behaviour_of_contact(
         for k, pressed in enumerate(loaded):
             picture(middle[1 + k], pressed.run, -1, view=VIEW, arrow=FORCE)
             said = f"loaded, $d_0$ = {1e3 * pressed.d0_edge:g} mm"
-            put_letter(middle[1 + k], "ef"[k], said)
+            style.put_letter(middle[1 + k], "ef"[k], said)
         _heights(plots[0], sweeps.ke, "$k_e$ (J)", 1.0, "g")
         _heights(plots[1], sweeps.d0, "$d_0$ (mm)", 1e3, "h")
         _force_shares(plots[2], sweeps.ratio)
@@ -114,8 +106,8 @@ def behaviour_of_contact(
             reactions, "jk", sweeps.reactions.groupby("case", sort=False), strict=False
         ):
             _reactions(ax, str(fold), own, letter)
-        compare(reactions, "reactions")
-        compare(plots[:2], "loads")
+        style.compare(reactions, "reactions")
+        style.compare(plots[:2], "loads")
         marks = [
             Line2D([], [], marker="^", ls="", color="black", ms=4.0, label="held node"),
             Line2D(
@@ -128,7 +120,7 @@ def behaviour_of_contact(
             for ax in (plots[2], reactions[0])
             for handle in ax.get_legend_handles_labels()[0]
         ]
-        legend_below(figure, [*sheet_marks(), *marks, *of_plots])
+        style.legend_below(figure, [*sheet_marks(), *marks, *of_plots])
         say_runs(figure, [p.run for p in (single, double, *loaded)])
     return figure
 
@@ -136,16 +128,16 @@ def behaviour_of_contact(
 def _set_up(axes: Sequence[Axes], single: PressedFold, double: PressedFold) -> None:
     """(a) to (c): the flat strip on its supports; single and double fold, loaded."""
     scene = picture(axes[0], single.run, 0, view=(38.0, -62.0))
-    put_letter(axes[0], "a", "single fold, flat")
+    style.put_letter(axes[0], "a", "single fold, flat")
     held = scene.seen(single.run.x[0, single.held])
-    axes[0].plot(*held.T, "^", ms=size(4.0), color="black", zorder=5)
+    axes[0].plot(*held.T, "^", ms=style.size(4.0), color="black", zorder=5)
     show(axes[0], scene.seen(single.run.x[0]))
     for k, (pressed, what) in enumerate(((single, "single"), (double, "double"))):
         ax, x = axes[1 + k], pressed.run.x[pressed.folded]
         scene = picture(ax, pressed.run, pressed.folded, view=VIEW)
         top = _arrows_down(ax, scene, x[pressed.loaded])
         show(ax, np.concatenate([scene.seen(x), top]))
-        put_letter(ax, "bc"[k], f"{what} fold, folded; load")
+        style.put_letter(ax, "bc"[k], f"{what} fold, folded; load")
 
 
 def _arrows_down(ax: Axes, scene: PaintedScene, nodes: Floats) -> Floats:
@@ -190,8 +182,8 @@ def _side_view(ax: Axes, single: PressedFold) -> None:
     ax.annotate("", tip, tip + np.array([0.0, 5.5]), arrowprops=arrow)
     ax.annotate("$P$", tip + np.array([-1.6, 4.4]), color=ARROW)
     show(ax, np.array([[-1.0, -6.0], [24.0, 14.0]]))
-    scale_bar(ax, 5.0, "mm")
-    put_letter(ax, "d", "side view")
+    style.scale_bar(ax, 5.0, "mm")
+    style.put_letter(ax, "d", "side view")
 
 
 def _measure(
@@ -201,7 +193,7 @@ def _measure(
     (a, b), (c, d) = start, end
     middle = 0.5 * (a + c), 0.5 * (b + d)
     ax.annotate("", (c, d), (a, b), arrowprops={"arrowstyle": "<->", "lw": 0.6})
-    put_beside(ax, text, middle, offset, ha="center")
+    style.put_beside(ax, text, middle, offset, ha="center")
 
 
 def _heights(
@@ -220,7 +212,7 @@ def _heights(
     ax.legend(title=name, loc=place, ncols=1 if few else 2, **look)
     ax.set_xlabel("height $z$ (mm)")
     ax.set_ylabel("load (mN)")
-    put_letter(ax, letter)
+    style.put_letter(ax, letter)
 
 
 def _force_shares(ax: Axes, ratio: pd.DataFrame) -> None:
@@ -232,7 +224,7 @@ def _force_shares(ax: Axes, ratio: pd.DataFrame) -> None:
     ax.set_xlabel("$d_{0c}/d_{0e}$ (-)")
     ax.set_ylabel("share of the force (-)")
     ax.set_ylim(-0.05, 1.05)
-    put_letter(ax, "i")
+    style.put_letter(ax, "i")
 
 
 def _reactions(ax: Axes, name: str, rows: pd.DataFrame, letter: str) -> None:
@@ -251,4 +243,4 @@ def _reactions(ax: Axes, name: str, rows: pd.DataFrame, letter: str) -> None:
         )
     ax.set_xlabel("$x/L$ (-)")
     ax.set_ylabel("reaction (mN)")
-    put_letter(ax, letter, name)
+    style.put_letter(ax, letter, name)

@@ -10,28 +10,17 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
+from analysis.figures import style
 from analysis.figures.scene import axes_of, show
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    FAINT,
-    SCANNED,
-    SIMULATED,
-    TARGET,
-    legend_below,
-    put_letter,
-    round_length,
-    say_below,
-    scale_bar,
-    styled,
-)
 from sim.arrays import Floats, Ints
 
 KINDS = {
-    "body": ("bodies", SIMULATED),
-    "link": ("links with clamps", SCANNED),
+    "body": ("bodies", style.SIMULATED),
+    "link": ("links with clamps", style.SCANNED),
     "ball": ("balls", "#56B4E9"),
     "clamp": ("clamps", "#009E73"),
-    "target": ("open target", TARGET),
+    "target": ("open target", style.TARGET),
 }
 LIGHT = np.array([0.35, 0.25, 0.9])
 TOP = np.eye(3)
@@ -69,33 +58,35 @@ def printed_parts(shown: PrintedParts) -> Figure:
     """Two rows: the beds from above; the mechanism assembled and morphed."""
     beds = shown.beds[:2]
     ends = (("assembled", shown.start), ("where the morph ends", shown.end))
-    with styled():
+    with style.styled():
         figure, (above, below) = sheet(
             PanelGrid(len(beds), 80.0, 84.0), PanelGrid(2, 42.0, 66.0), more=5.0
         )
         for b, (ax, shapes) in enumerate(zip(above, beds, strict=True)):
             _bed(ax, shapes, shown.bed_mm)
-            put_letter(ax, "ab"[b], f"bed {b + 1}")
+            style.put_letter(ax, "ab"[b], f"bed {b + 1}")
         view = axes_of((52.0, -50.0))
         letters = "abcd"[len(beds) :]
         for ax, letter, (title, shapes) in zip(below, letters, ends, strict=False):
             corners = _shaded(ax, shapes, view)
             show(ax, corners)
-            scale_bar(ax, round_length(np.ptp(corners[:, 0])), "mm")
-            put_letter(ax, letter, title)
+            style.scale_bar(ax, style.round_length(np.ptp(corners[:, 0])), "mm")
+            style.put_letter(ax, letter, title)
         kinds = {shape.kind for shapes in (*beds, shown.end) for shape in shapes}
         handles = [
             Patch(color=colour, label=name)
             for kind, (name, colour) in KINDS.items()
             if kind in kinds
         ]
-        legend_below(figure, handles)
-        say_below(figure, [(shown.label, shown.key)])
+        style.legend_below(figure, handles)
+        style.say_below(figure, [(shown.label, shown.key)])
     return figure
 
 
 def _bed(ax: Axes, shapes: Sequence[DrawnPart], bed: tuple[float, float]) -> None:
-    ax.add_patch(Rectangle((0, 0), *bed, facecolor="#F4F4F4", edgecolor=FAINT, lw=0.6))
+    ax.add_patch(
+        Rectangle((0, 0), *bed, facecolor="#F4F4F4", edgecolor=style.FAINT, lw=0.6)
+    )
     _shaded(ax, shapes, TOP)
     ax.set_xlim(-3, bed[0] + 3)
     ax.set_ylim(-3, bed[1] + 3)

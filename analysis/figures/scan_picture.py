@@ -7,17 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
+from analysis.figures import style
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    FAINT,
-    SCANNED,
-    SCANNED_EDGE,
-    SMALL,
-    legend_below,
-    put_letters,
-    size,
-    styled,
-)
 from analysis.spheres.picks import Picks
 from sim.arrays import Floats
 
@@ -43,7 +34,7 @@ def scan_picture(
     """
     cloud = thinned(points, MOST_POINTS)
     middle, axes = _extents(picks.centres if len(picks.spheres) > 3 else cloud)
-    with styled():
+    with style.styled():
         figure, (panels,) = sheet(PanelGrid(2, 80.0, 84.0), more=10.0)
         figure.suptitle(title)
         for panel, (across, up) in zip(panels, ((0, 1), (0, 2)), strict=True):
@@ -52,13 +43,19 @@ def scan_picture(
             for sphere, name in zip(picks.spheres, names or (), strict=bool(names)):
                 at = (sphere.centre - middle) @ axes[[across, up]].T
                 panel.annotate(
-                    name, (at[0], at[1]), ha="center", va="center", fontsize=size(SMALL)
+                    name,
+                    (at[0], at[1]),
+                    ha="center",
+                    va="center",
+                    fontsize=style.size(style.SMALL),
                 )
             panel.set_aspect("equal", adjustable="datalim")
             panel.set_xlabel(f"principal axis {across + 1} (mm)")
             panel.set_ylabel(f"principal axis {up + 1} (mm)")
-        put_letters(panels)
-        legend_below(figure, *panels[0].get_legend_handles_labels(), markerscale=2)
+        style.put_letters(panels)
+        style.legend_below(
+            figure, *panels[0].get_legend_handles_labels(), markerscale=2
+        )
     return figure
 
 
@@ -70,8 +67,8 @@ def _extents(points: Floats) -> tuple[Floats, Floats]:
 
 
 def _draw(panel: Axes, flat: Floats) -> None:
-    panel.plot(*flat.T, ",", color=FAINT, alpha=0.5, rasterized=True, zorder=1)
-    panel.plot([], [], ".", color=FAINT, markersize=2, label="points")
+    panel.plot(*flat.T, ",", color=style.FAINT, alpha=0.5, rasterized=True, zorder=1)
+    panel.plot([], [], ".", color=style.FAINT, markersize=2, label="points")
 
 
 def _circles(panel: Axes, picks: Picks, middle: Floats, axes: Floats) -> None:
@@ -79,12 +76,12 @@ def _circles(panel: Axes, picks: Picks, middle: Floats, axes: Floats) -> None:
         centre = (sphere.centre - middle) @ axes.T
         panel.add_patch(
             Circle(
-                (centre[0], centre[1]), sphere.radius, facecolor=SCANNED, alpha=0.45,
-                edgecolor=SCANNED_EDGE, linewidth=0.6, zorder=2,
+                (centre[0], centre[1]), sphere.radius, facecolor=style.SCANNED,
+                alpha=0.45, edgecolor=style.SCANNED_EDGE, linewidth=0.6, zorder=2,
             )
         )  # fmt: skip
     panel.plot(
-        [], [], "o", color=SCANNED, markeredgecolor=SCANNED_EDGE,
+        [], [], "o", color=style.SCANNED, markeredgecolor=style.SCANNED_EDGE,
         label=f"{len(picks.spheres)} spheres",
     )  # fmt: skip
     best = sorted(picks.rejected, key=lambda r: -r.points)[:MOST_REJECTED]

@@ -6,17 +6,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.figures import style
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    SCANNED,
-    SCANNED_EDGE,
-    SIMULATED,
-    legend_below,
-    number,
-    put_letter,
-    say_below,
-    styled,
-)
 from analysis.figures.units import UNITS
 from analysis.validation.series import FITTED, HELD_OUT, SeriesError, simulated_curve
 
@@ -41,20 +32,20 @@ def measured_series(
     runs : (what, key) of the runs shown
     """
     quantities = sorted(set(measured["quantity"]))
-    with styled():
+    with style.styled():
         count = len(quantities)
         figure, (panels,) = sheet(PanelGrid(count, 89.0, 54.0, most=1), more=6.0)
         for k, (panel, quantity) in enumerate(zip(panels, quantities, strict=True)):
             at, value = simulated_curve(simulated, along, quantity)
-            panel.plot(at, value, color=SIMULATED, label="simulated")
+            panel.plot(at, value, color=style.SIMULATED, label="simulated")
             _draw_measured(panel, measured[measured["quantity"] == quantity], synthetic)
             said = [
-                f"{e.part}: rms {number(e.rms, 3)}, "
-                f"baseline {number(e.baseline_rms, 3)}"
+                f"{e.part}: rms {style.number(e.rms, 3)}, "
+                f"baseline {style.number(e.baseline_rms, 3)}"
                 for e in errors
                 if e.quantity == quantity
             ]
-            put_letter(panel, "abcdefghij"[k % 10], "\n".join(said))
+            style.put_letter(panel, "abcdefghij"[k % 10], "\n".join(said))
             panel.set_ylabel(UNITS.get(quantity, quantity))
             panel.set_xlabel(UNITS.get(along, along))
         named = {
@@ -62,8 +53,8 @@ def measured_series(
             for panel in panels
             for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
         }
-        legend_below(figure, [*named.values()], [*named])
-        say_below(figure, runs, COMPUTED if synthetic else "")
+        style.legend_below(figure, [*named.values()], [*named])
+        style.say_below(figure, runs, COMPUTED if synthetic else "")
     return figure
 
 
@@ -78,8 +69,8 @@ def _draw_measured(panel: Axes, rows: pd.DataFrame, synthetic: bool) -> None:
                 some["value"],
                 yerr=2 * some["u"],
                 fmt="o" if filled else "s",
-                color=SCANNED_EDGE,
-                mfc=SCANNED if filled else "white",
+                color=style.SCANNED_EDGE,
+                mfc=style.SCANNED if filled else "white",
                 capsize=1.5,
                 elinewidth=0.6,
                 label=f"{what}, {part}",

@@ -8,19 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from analysis.figures import style
 from analysis.figures.scene import PaintedScene
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    SCANNED,
-    SIMULATED,
-    TARGET,
-    legend_below,
-    put_letter,
-    round_length,
-    say_below,
-    scale_bar,
-    styled,
-)
 from sim.arrays import Floats, Ints
 
 VIEW = (35.0, -62.0)  # elevation and azimuth, degrees
@@ -59,30 +49,30 @@ def upright(r: Floats, up: Floats) -> Floats:
 
 def tubes_of_runs(runs: Sequence[Tubes]) -> Figure:
     """A panel a run."""
-    with styled():
+    with style.styled():
         grid = PanelGrid(len(runs), 42.0, 44.0, most=3)
         figure, (panels,) = sheet(grid, more=8.0)
         for letter, run, ax in zip("abcdefgh", runs, panels, strict=False):
             _draw(ax, letter, run)
         _legend(figure)
         named = [(run.label, run.key) for run in runs]
-        say_below(figure, named)
+        style.say_below(figure, named)
     return figure
 
 
 def _draw(ax: Axes, letter: str, run: Tubes) -> None:
     both = np.concatenate([run.first, run.last])
     scene = PaintedScene(VIEW, float(np.ptp(both, axis=0).max()))
-    scene.lines(run.nodes[0][run.edges], TARGET, 0.8, lift=0.0)
-    scene.lines(run.nodes[1][run.edges], SIMULATED, 1.0, lift=0.0)
+    scene.lines(run.nodes[0][run.edges], style.TARGET, 0.8, lift=0.0)
+    scene.lines(run.nodes[1][run.edges], style.SIMULATED, 1.0, lift=0.0)
     scene.faces(
-        list(run.last[run.triangles]), SIMULATED, edge=None, width=0.1, lit=True
+        list(run.last[run.triangles]), style.SIMULATED, edge=None, width=0.1, lit=True
     )
-    scene.faces(_ends(run), SIMULATED, edge=None, width=0.1, lit=True)
-    scene.lines(run.last[run.marks], SCANNED, 0.7)
+    scene.faces(_ends(run), style.SIMULATED, edge=None, width=0.1, lit=True)
+    scene.lines(run.last[run.marks], style.SCANNED, 0.7)
     scene.paint(ax, both)
-    put_letter(ax, letter, run.label.replace("_", " "))
-    scale_bar(ax, round_length(scene.span), "mm", times=MM)
+    style.put_letter(ax, letter, run.label.replace("_", " "))
+    style.scale_bar(ax, style.round_length(scene.span), "mm", times=MM)
 
 
 def _ends(run: Tubes) -> list[Floats]:
@@ -106,8 +96,8 @@ def _ends(run: Tubes) -> list[Floats]:
 
 def _legend(figure: Figure) -> None:
     looks = [
-        Line2D([], [], color=TARGET, linewidth=0.8, label="start"),
-        Line2D([], [], color=SIMULATED, linewidth=2.5, label="end"),
-        Line2D([], [], color=SCANNED, linewidth=0.7, label="one side of the rod"),
+        Line2D([], [], color=style.TARGET, linewidth=0.8, label="start"),
+        Line2D([], [], color=style.SIMULATED, linewidth=2.5, label="end"),
+        Line2D([], [], color=style.SCANNED, linewidth=0.7, label="one side of the rod"),
     ]
-    legend_below(figure, looks)
+    style.legend_below(figure, looks)

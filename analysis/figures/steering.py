@@ -7,14 +7,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from analysis.figures import style
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    legend_below,
-    put_beside,
-    say_below,
-    size,
-    styled,
-)
 from sim.arrays import Floats, Ints
 
 LINES = (("#0072B2", "-", "o"), ("#E69F00", "--", "s"), ("#000000", ":", "^"))
@@ -47,23 +41,23 @@ class SteeredRun:
 
 def ways_to_goals(runs: Sequence[SteeredRun]) -> Figure:
     """The centroid over time, pulses as marks, goals as lines."""
-    with styled():
+    with style.styled():
         figure, ((ax,),) = sheet(PanelGrid(1, 89.0, 66.0), more=5.0)
         for i, run in enumerate(runs):
             colour, line, marker = LINES[i % len(LINES)]
             ax.plot(
                 run.time, run.way, line, color=colour, label=run.label, marker=marker,
-                markevery=run.pulses.tolist(), mfc="white", ms=size(4.0),
+                markevery=run.pulses.tolist(), mfc="white", ms=style.size(4.0),
             )  # fmt: skip
             if np.isfinite(run.goal):
                 ax.axhline(run.goal, color=colour, lw=0.5)
                 text = f"goal {run.goal:g} $H$".replace("-", "\u2212")
-                put_beside(ax, text, (0.0, run.goal), (2, 3))
+                style.put_beside(ax, text, (0.0, run.goal), (2, 3))
         ax.set_xlabel("time $t$ (s)")
         ax.set_ylabel(r"way $(x_c - x_c(0)) / H$ (-)")
         nothing = Line2D([], [], ls="")
         marks = [*ax.get_legend_handles_labels()[0], nothing]
         names = [*(run.label for run in runs), "marks: a limb is switched on"]
-        legend_below(figure, marks, names)
-        say_below(figure, [(r.label, r.key) for r in runs])
+        style.legend_below(figure, marks, names)
+        style.say_below(figure, [(r.label, r.key) for r in runs])
     return figure

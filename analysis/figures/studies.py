@@ -8,15 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from analysis.figures import style
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    SIMULATED,
-    TARGET,
-    legend_below,
-    put_letter,
-    size,
-    styled,
-)
 
 
 def main_effects(
@@ -31,7 +24,7 @@ def main_effects(
     responses : columns of results
     """
     done = table[table["status"] == "finished"]
-    with styled():
+    with style.styled():
         figure, rows = sheet(
             *[PanelGrid(len(factors), 43.0, 42.0)] * len(responses), more=14.0
         )
@@ -44,13 +37,13 @@ def main_effects(
                 ax.set_ylabel(f"{response} (-)" if "(" not in response else response)
                 if low < high:
                     ax.set_ylim(low, high)
-                put_letter(ax, next(letters))
+                style.put_letter(ax, next(letters))
         left_out = len(table) - len(done)
         note = f", {left_out} of {len(table)} not finished and not drawn"
         figure.suptitle(f"{title}: {len(done)} runs{note * bool(left_out)}")
-        dot = Line2D([], [], marker=".", ls="", color=TARGET)
-        mean = Line2D([], [], marker="o", color=SIMULATED)
-        legend_below(figure, [dot, mean], ["a run", "mean over all others"])
+        dot = Line2D([], [], marker=".", ls="", color=style.TARGET)
+        mean = Line2D([], [], marker="o", color=style.SIMULATED)
+        style.legend_below(figure, [dot, mean], ["a run", "mean over all others"])
     return figure
 
 
@@ -71,7 +64,13 @@ def _effect(ax: Axes, done: pd.DataFrame, factor: str, response: str) -> None:
         ax.set_xticks(range(len(names)), names)
     else:
         places = values
-    ax.plot(places, done[response], ".", color=TARGET, ms=size(4.0))
+    ax.plot(places, done[response], ".", color=style.TARGET, ms=style.size(4.0))
     if places.nunique() <= 30:
         means = done[response].groupby(places).mean()
-        ax.plot(means.index, means.to_numpy(), "o-", color=SIMULATED, ms=size(4.0))
+        ax.plot(
+            means.index,
+            means.to_numpy(),
+            "o-",
+            color=style.SIMULATED,
+            ms=style.size(4.0),
+        )

@@ -6,17 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.figures import style
 from analysis.figures.sheet import PanelGrid, sheet
-from analysis.figures.style import (
-    FAINT,
-    SIMULATED,
-    SYNTHETIC,
-    legend_below,
-    put_letter,
-    say_below,
-    size,
-    styled,
-)
 from analysis.validation.validation_set import SetSummary
 from sim.arrays import Floats
 
@@ -59,27 +50,29 @@ def simulated_against_scanned(
     compared: ComparedSet, summary: SetSummary | None
 ) -> Figure:
     """Three panels: S against S, errors of S with k u_val, node distances."""
-    with styled():
+    with style.styled():
         figure, (panels,) = sheet(PanelGrid(3, 58.0, 62.0), more=6.0)
         _draw_diagonal(panels[0], compared)
         said = _draw_errors(panels[1], compared, summary)
         _draw_distances(panels[2], compared)
         for letter, panel, text in zip("abc", panels, ("", said, ""), strict=True):
-            put_letter(panel, letter, text)
+            style.put_letter(panel, letter, text)
         lines = {
             label: line
             for panel in (panels[0], panels[1], panels[2])
             for line, label in zip(*panel.get_legend_handles_labels(), strict=True)
         }
-        legend_below(figure, [*lines.values()], [*lines])
+        style.legend_below(figure, [*lines.values()], [*lines])
         runs = list(zip(compared.names, compared.keys, strict=True))
-        say_below(figure, runs, SYNTHETIC if compared.synthetic else "")
+        style.say_below(figure, runs, style.SYNTHETIC if compared.synthetic else "")
     return figure
 
 
 def _points(ax: Axes, compared: ComparedSet, x: Floats, y: Floats, bar: Floats) -> None:
     """One mark for each comparison, by verdict, with its error bar."""
-    ax.errorbar(x, y, yerr=bar, fmt="none", ecolor=FAINT, elinewidth=0.7, capsize=2)
+    ax.errorbar(
+        x, y, yerr=bar, fmt="none", ecolor=style.FAINT, elinewidth=0.7, capsize=2
+    )
     for verdict, (marker, filled, colour) in MARKERS.items():
         these = np.array([v == verdict for v in compared.verdicts])
         if these.any():
@@ -87,7 +80,7 @@ def _points(ax: Axes, compared: ComparedSet, x: Floats, y: Floats, bar: Floats) 
                 x[these],
                 y[these],
                 marker,
-                ms=size(5.0),
+                ms=style.size(5.0),
                 color=colour,
                 mfc=colour if filled else "white",
                 mec=colour,
@@ -101,7 +94,7 @@ def _draw_diagonal(ax: Axes, compared: ComparedSet) -> None:
     low, high = both.min(), both.max()
     pad = 0.12 * (high - low) + 0.01
     ends = [low - pad, high + pad]
-    ax.plot(ends, ends, color=SIMULATED, lw=0.7, label="equal")
+    ax.plot(ends, ends, color=style.SIMULATED, lw=0.7, label="equal")
     bar = compared.k * compared.S_scanned_u
     _points(ax, compared, compared.S_simulated, compared.S_scanned, bar)
     for name, x, y in zip(
@@ -115,7 +108,7 @@ def _draw_diagonal(ax: Axes, compared: ComparedSet) -> None:
             textcoords="offset points",
             ha="right" if right else "left",
             va="bottom" if right else "top",
-            fontsize=size(6.0),
+            fontsize=style.size(6.0),
         )
     ax.set(xlim=ends, ylim=ends, aspect="equal")
     ax.set_xlabel(r"shape factor $\mathcal{S}$ simulated (-)")
@@ -128,8 +121,8 @@ def _draw_errors(ax: Axes, compared: ComparedSet, summary: SetSummary | None) ->
     ax.axhline(0.0, color="black", lw=0.6)
     error = compared.S_simulated - compared.S_scanned
     for x, margin in zip(at, compared.S_margin, strict=True):
-        ax.plot([x - 0.3, x + 0.3], [margin] * 2, "--", color=FAINT, lw=0.7)
-        ax.plot([x - 0.3, x + 0.3], [-margin] * 2, "--", color=FAINT, lw=0.7)
+        ax.plot([x - 0.3, x + 0.3], [margin] * 2, "--", color=style.FAINT, lw=0.7)
+        ax.plot([x - 0.3, x + 0.3], [-margin] * 2, "--", color=style.FAINT, lw=0.7)
     _points(ax, compared, at, error, compared.k * compared.S_u_val)
     ax.set_ylabel(rf"error of $\mathcal{{S}}$ $\pm\,{compared.k:g}\,u_{{val}}$ (-)")
     _name_axis(ax, compared, at)
@@ -151,9 +144,14 @@ def _draw_distances(ax: Axes, compared: ComparedSet) -> None:
     ):
         ends = [x - 0.3, x + 0.3]
         ax.plot(
-            ends, [limit] * 2, "-.", color=SIMULATED, lw=1.2, label="most by chance"
+            ends,
+            [limit] * 2,
+            "-.",
+            color=style.SIMULATED,
+            lw=1.2,
+            label="most by chance",
         )
-        ax.plot(ends, [margin] * 2, "--", color=FAINT, lw=0.7, label="margin")
+        ax.plot(ends, [margin] * 2, "--", color=style.FAINT, lw=0.7, label="margin")
     _points(ax, compared, at, compared.rms_mm, np.zeros(len(at)))
     ax.set_yscale("log")
     ax.margins(y=0.3)

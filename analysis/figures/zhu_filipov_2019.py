@@ -12,21 +12,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
+from analysis.figures import style
 from analysis.figures.origami_runs import SERIES, OrigamiRun, picture, say_runs
 from analysis.figures.scene import PaintedScene, show
 from analysis.figures.sheet import PanelGrid, sheet
 from analysis.figures.sheets import ARROW, PANEL, sheet_marks, show_sheet
-from analysis.figures.style import (
-    FAINT,
-    legend_below,
-    own_ranges,
-    page,
-    put_beside,
-    put_letter,
-    scale_bar,
-    size,
-    styled,
-)
+from analysis.figures.style import size
 from sim.arrays import Floats, Ints
 
 VERDICT_COLOUR = {
@@ -50,7 +41,7 @@ def contact_of_a_node(approach: pd.DataFrame, crossing: pd.DataFrame) -> Figure:
     crossing : delta, z, force, stiffness
     """
     heights = sorted(crossing["z"].unique())
-    with styled():
+    with style.styled():
         figure, (panels,) = sheet(PanelGrid(6, 44.0, 46.0, most=3), more=5.0)
         a, b, c, d, e, f = panels
         _node_over_panel(a, np.array([[0.2, 0.2, 1.6], [0.2, 0.2, 0.05]]), [])
@@ -65,19 +56,19 @@ def contact_of_a_node(approach: pd.DataFrame, crossing: pd.DataFrame) -> Figure:
             ax.set_xlabel(r"position of the node $\delta$ (-)")
         for ax, top in ((b, 12.0), (c, 60.0)):
             ax.axvline(1.0, color=GROUND, lw=0.6, ls=":")
-            put_beside(ax, "$d_0$", (1.0, 0.9 * top), (3, 0))
+            style.put_beside(ax, "$d_0$", (1.0, 0.9 * top), (3, 0))
             ax.set_xlabel("distance $d$ (-)")
             ax.set_ylim(-0.03 * top, top)  # both grow without bound as d falls to 0
-        own_ranges((b, c, e, f))  # without bound, and at some heights
+        style.own_ranges((b, c, e, f))  # without bound, and at some heights
         for ax in (b, e):
             ax.set_ylabel("force $f_z$ (-)")
         for ax in (c, f):
             ax.set_ylabel("stiffness $K_{zz}$ (-)")
         for ax, letter in zip(panels, "abcdef", strict=True):
-            put_letter(ax, letter)
+            style.put_letter(ax, letter)
         lines = [Line2D([], [], color=c, ls=dash, label=f"height $z$ = {z:g}")
                  for z, c, dash in looks]  # fmt: skip
-        legend_below(figure, [*lines, *_set_up_marks()])
+        style.legend_below(figure, [*lines, *_set_up_marks()])
     return figure
 
 
@@ -100,17 +91,17 @@ def _node_over_panel(ax: Axes, way: Floats, heights: Sequence[float]) -> None:
         scene.arrows(own[:1], own[1:] - own[:1], ARROW, 0.8, lift=0.2)
         scene.dots(own[:1], "black", 3.0, lift=0.2)
     for k, corner in enumerate(corners, start=1):
-        put_beside(ax, f"$x_{k}$", tuple(scene.seen(corner)), (0, -9))
-    put_beside(ax, "$x_0$", tuple(scene.seen(way[0])), (-4, 3), ha="right")
+        style.put_beside(ax, f"$x_{k}$", tuple(scene.seen(corner)), (0, -9))
+    style.put_beside(ax, "$x_0$", tuple(scene.seen(way[0])), (-4, 3), ha="right")
     scene.paint(ax, everything)
-    scale_bar(ax, 0.5, "half a side", times=None, loc="upper right")
+    style.scale_bar(ax, 0.5, "half a side", times=None, loc="upper right")
 
 
 def box_folds_itself(run: OrigamiRun) -> Figure:
     """Fig. 8: states on the way, the end with its contact forces, the energy."""
     last = len(run.x) - 1
     stops = [last // 2, 2 * last // 3, 5 * last // 6, last]
-    with styled():
+    with style.styled():
         figure, (above, states) = sheet(
             PanelGrid(3, 43.0, 50.0), PanelGrid(4, 43.0, 42.0), more=5.0
         )
@@ -122,16 +113,16 @@ def box_folds_itself(run: OrigamiRun) -> Figure:
         curve.margins(y=0.14)  # room for the numbers
         for number, (ax, stop) in enumerate(zip(states, stops, strict=True), start=1):
             curve.plot(stop, energy[stop], "o", color=SERIES[1], mec="black", mew=0.4)
-            put_beside(curve, str(number), (stop, energy[stop]), (-6, 4))
+            style.put_beside(curve, str(number), (stop, energy[stop]), (-6, 4))
             picture(ax, run, stop, view=(24.0, -118.0), room=room)
-            put_letter(ax, "defg"[number - 1], f"{number}: increment {stop}")
+            style.put_letter(ax, "defg"[number - 1], f"{number}: increment {stop}")
         curve.set_xlabel("increment (-)", labelpad=1)
         curve.set_ylabel(r"strain energy ($\mathrm{\mu}$J)")
         for ax, letter, text in zip(
             above, "abc", ("flat", "end, forces of contact", ""),
             strict=True,
         ):  # fmt: skip
-            put_letter(ax, letter, text)
+            style.put_letter(ax, letter, text)
         looks: dict[str, dict[str, Any]] = {
             "strain energy": {"color": SERIES[0]},
             "state in d to g": {
@@ -142,7 +133,7 @@ def box_folds_itself(run: OrigamiRun) -> Figure:
             },
         }
         more = [Line2D([], [], label=name, **look) for name, look in looks.items()]
-        legend_below(figure, [*sheet_marks(), *more])
+        style.legend_below(figure, [*sheet_marks(), *more])
         say_runs(figure, [run])
     return figure
 
@@ -176,7 +167,12 @@ def _load_curves(ax: Axes, touching: OrigamiRun, free: OrigamiRun, what: str) ->
         for k, j in enumerate(jumps):
             label = "jump past a limit point" if k == 0 else "_"
             ax.plot(
-                u[j : j + 2], load[j : j + 2], ":", color=FAINT, lw=0.7, label=label
+                u[j : j + 2],
+                load[j : j + 2],
+                ":",
+                color=style.FAINT,
+                lw=0.7,
+                label=label,
             )
     ax.set_xlabel(f"displacement{what} (mm)")
     ax.set_ylabel("load (mN)")
@@ -184,7 +180,7 @@ def _load_curves(ax: Axes, touching: OrigamiRun, free: OrigamiRun, what: str) ->
 
 def corner_bears_load(touching: OrigamiRun, free: OrigamiRun) -> Figure:
     """Fig. 9: folded, loaded with and without contact, and the load-displacement."""
-    with styled():
+    with style.styled():
         figure, (states, (curve,)) = sheet(
             PanelGrid(3, 43.0, 48.0), PanelGrid(1, 89.0, 58.0), more=8.0
         )
@@ -199,10 +195,12 @@ def corner_bears_load(touching: OrigamiRun, free: OrigamiRun) -> Figure:
             states, "abc", shown, strict=True
         ):
             picture(ax, run, step, view=view, arrow=arrow, room=room)
-            put_letter(ax, letter, text)
+            style.put_letter(ax, letter, text)
         _load_curves(curve, touching, free, " since folding")
-        put_letter(curve, "d")
-        legend_below(figure, [*curve.get_legend_handles_labels()[0], *sheet_marks()])
+        style.put_letter(curve, "d")
+        style.legend_below(
+            figure, [*curve.get_legend_handles_labels()[0], *sheet_marks()]
+        )
         say_runs(figure, [touching, free])
     return figure
 
@@ -219,27 +217,27 @@ def folding_sequences(
     creases : the middle (3,) of each crease of the flat sheet by its name, m
     verdicts : sequence ("1-2-2-3"), increments, verdict
     """
-    with styled():
+    with style.styled():
         groups = [PanelGrid(len(runs) + 1, 43.0, 46.0)]
         if verdicts is not None:
             groups.append(PanelGrid(1, 89.0, _columns()[1]))
         figure, panels = sheet(*groups, more=9.0)
         (flat, *ends), *rest = panels
         scene = picture(flat, runs[0], 0, view=(60.0, -60.0))
-        put_letter(flat, "a", "creases\n")
+        style.put_letter(flat, "a", "creases\n")
         ground = {"boxstyle": "circle", "fc": "white", "ec": "none", "pad": 0.12}
         for name, middle in creases.items():
             place = tuple(scene.seen(middle))
             flat.annotate(name, place, ha="center", va="center", bbox=ground)
         for letter, ax, run in zip("bcde", ends, runs, strict=False):
             picture(ax, run, -1, view=(38.0, 205.0))
-            put_letter(ax, letter, _beside_paper(run.label))
+            style.put_letter(ax, letter, _beside_paper(run.label))
         marks: list[Line2D | Patch] = [*sheet_marks()]
         if verdicts is not None:
             map_marks = _verdict_map(rest[0][0], verdicts)
-            put_letter(rest[0][0], "abcdef"[len(runs) + 1], _counted(verdicts))
+            style.put_letter(rest[0][0], "abcdef"[len(runs) + 1], _counted(verdicts))
             marks += map_marks
-        legend_below(figure, marks)
+        style.legend_below(figure, marks)
         say_runs(figure, runs)
     return figure
 
@@ -265,7 +263,7 @@ def summed_verdicts(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 def _columns() -> tuple[int, float]:
     """Columns of the map, and its height in mm for 75 sequences."""
-    columns = int(page().room_mm / 11.6)
+    columns = int(style.page().room_mm / 11.6)
     return columns, 5.0 * -(-75 // columns) + 8.0
 
 
@@ -319,7 +317,7 @@ def interlocking_sheets(
     touching: OrigamiRun, free: OrigamiRun, loading: SetUp
 ) -> Figure:
     """Fig. 11: two sheets pulled apart: set-up, curves, with contact and without."""
-    with styled():
+    with style.styled():
         figure, (panels,) = sheet(PanelGrid(4, 82.0, 50.0), more=8.0)
         folded, view = int(touching.phase(0)["step"].iloc[-1]), (16.0, -64.0)
         marks = _set_up(panels[0], touching, folded, view, loading)
@@ -329,9 +327,9 @@ def interlocking_sheets(
         picture(panels[3], free, -1, view=view, room=ends)
         said = ("set-up", "", "loaded, with contact", "loaded, without contact")
         for ax, letter, text in zip(panels, "abcd", said, strict=True):
-            put_letter(ax, letter, text)
+            style.put_letter(ax, letter, text)
         curves = panels[1].get_legend_handles_labels()[0]
-        legend_below(figure, [*curves, *marks, *sheet_marks()[:1]])
+        style.legend_below(figure, [*curves, *marks, *sheet_marks()[:1]])
         say_runs(figure, [touching, free])
     return figure
 
