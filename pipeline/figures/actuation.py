@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.actuation import Folds, Snap, Turn, drivers_and_barriers
-from pipeline.results.shown import DrawnFigure, Row, key_of_run, table_with
+from pipeline.results.shown import DrawnFigure, Row, runs_shown, table_with
 from pipeline.store.files import read_json
-from pipeline.terminal.errors import InputError
 
 CAPTION = """
 **Where to drive, and what it takes.** **a**, condition (largest over smallest singular
@@ -28,14 +27,9 @@ JOINTS = ("A (crank)", "B", "C", "D (rocker)")
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """Three rows: a linkage's turn, a truss that snaps, a sheet that folds."""
-    if len(rows) != 3:
-        raise InputError(
-            f"this figure shows three runs, not {len(rows)}: a four-bar, a truss that "
-            "snaps and a folded sheet"
-        )
+    what = "a four-bar", "a truss that snaps", "a folded sheet"
+    runs = runs_shown(rows, *what)
     linkage, truss, sheet = (row.simulated for row in rows)
-    keys = [key_of_run(row.simulated) for row in rows]
-    runs = [(row.label, key) for row, key in zip(rows, keys, strict=True)]
     turn, table = _turn(linkage)
     steps = table_with("energy", truss, "steps.csv")
     rests = table_with("stable", truss, "actuation.csv")
@@ -43,7 +37,7 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     folds, creases = _folds(sheet)
     figure = drivers_and_barriers(turn, snap, folds, runs)
     tables = {"joints": table, "energy": steps, "rests": rests, "creases": creases}
-    return DrawnFigure(figure, tables, keys)
+    return DrawnFigure(figure, tables, [key for _, key in runs])
 
 
 def _turn(directory: Path) -> tuple[Turn, pd.DataFrame]:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.as_built import AsBuilt, as_built
-from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.results.shown import DrawnFigure, Row, key_of_run, only_row
 from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 
@@ -28,9 +28,8 @@ r.rms_mm_held_out | sig(2) }}), with the verdicts.
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: the folder of a calibration from synthetic poses."""
-    if len(rows) != 1:
-        raise InputError(f"this figure shows one calibration, not {len(rows)}")
-    here = rows[0].simulated
+    row = only_row(rows, "a calibration")
+    here = row.simulated
     for name in ("truth.csv", "again.csv"):
         if not (here / name).is_file():
             raise InputError(
@@ -45,7 +44,7 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     if key:
         play = float(run_record(here)["result"]["true_play_mm"])
     shown = AsBuilt(
-        rows[0].label,
+        row.label,
         key,
         tables["deviations"],
         tables["truth"]["true_deviation_mm"].to_numpy(np.float64),

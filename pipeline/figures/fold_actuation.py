@@ -13,7 +13,7 @@ from analysis.figures.fold_actuation import (
     TurnedVertex,
     driven_folds,
 )
-from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.results.shown import DrawnFigure, Row, runs_shown
 from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
@@ -33,17 +33,11 @@ the same creases (line).
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """Three rows: a heated strip, heated flaps, a turned vertex."""
-    if len(rows) != 3:
-        raise InputError(
-            f"this figure shows three runs, not {len(rows)}: a heated strip, heated "
-            "flaps, a turned vertex"
-        )
+    runs = runs_shown(rows, "a heated strip", "heated flaps", "a turned vertex")
     folders = [row.simulated for row in rows]
     strip = _strip(*_read(folders[0], "rise"))
     flaps = _flaps(*_read(folders[1], "rise"))
     vertex = _vertex(*_read(folders[2], "folds"))
-    keys = [key_of_run(folder) for folder in folders]
-    runs = [(row.label, key) for row, key in zip(rows, keys, strict=True)]
     known = [strip.turn * strip.fin.rise(np.zeros(1), t)[0] for t in strip.time]
     off = np.abs(strip.fold - known).max() / np.abs(strip.fold).max()
     tables = {
@@ -52,7 +46,9 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
         "vertex": pd.DataFrame({"moment": vertex.moment, "fold": vertex.fold}),
     }
     figure = driven_folds(strip, flaps, vertex, runs)
-    return DrawnFigure(figure, tables, keys, said={"off": float(off)})
+    return DrawnFigure(
+        figure, tables, [key for _, key in runs], said={"off": float(off)}
+    )
 
 
 def _read(

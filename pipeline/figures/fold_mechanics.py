@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.fold_mechanics import Landscape, mechanics_of_folds
-from pipeline.results.shown import DrawnFigure, Row, key_of_run, table_with
+from pipeline.results.shown import DrawnFigure, Row, runs_shown, table_with
 from pipeline.store.runs import run_record
-from pipeline.terminal.errors import InputError
 
 CAPTION = """
 **What a designer asks of folds.** **a**, Poisson's ratio of a Miura sheet by the larger
@@ -33,11 +32,8 @@ it has two stable states; those of the other ({{ rows[5].label }}) change twice.
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """Six rows: a plate, modes, a vertex, a cell that snaps, two twists."""
-    if len(rows) != 6:
-        raise InputError(
-            f"this figure shows six runs, not {len(rows)}: a plate, modes, a vertex, a "
-            "cell that snaps, two square twists"
-        )
+    what = "a plate", "modes", "a vertex", "a cell that snaps", "a square twist"
+    runs = runs_shown(rows, *what, "another of rigid panels")
     names = ("bending_poisson", "eigenvalue_0", "fold_1_deg", "moved", "fold_0_deg",
              "fold_0_deg")  # fmt: skip
     tables = [
@@ -45,18 +41,18 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
         for row, name in zip(rows, names, strict=True)
     ]
     rests = table_with("stable", rows[3].simulated, "actuation.csv")
-    keys = [key_of_run(row.simulated) for row in rows]
     cell = tables[3], rests, float(_pattern(rows[3].simulated)["height"])
     twists = {row.label: _least(table, 1) for row, table in
               zip(rows[4:], tables[4:], strict=True)}  # fmt: skip
     shown = _landscape(tables[2], _pattern(rows[2].simulated)["sectors"])
-    runs = [(row.label, key) for row, key in zip(rows, keys, strict=True)]
     figure = mechanics_of_folds(tables[0], tables[1], shown, cell, twists, runs)
     saved = dict(
         zip(("plate", "modes", "vertex", "cell", "twist", "rigid-twist"), tables,
             strict=True)
     )  # fmt: skip
-    return DrawnFigure(figure, saved | {"rests": rests}, keys, said={"least": 1e-4})
+    return DrawnFigure(
+        figure, saved | {"rests": rests}, [key for _, key in runs], said={"least": 1e-4}
+    )
 
 
 def _pattern(directory: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.fold_motion import RingingCrease, SlidingLeaf, moving_folds
-from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.results.shown import DrawnFigure, Row, runs_shown
 from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
 
@@ -28,16 +28,11 @@ leaf (lines), which it leaves by at most {{ slid | times(1e6) | sig(1) }} µm.
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """Six rows: a ringing crease, two pyramids, three leaves on a slope."""
-    if len(rows) != 6:
-        raise InputError(
-            f"this figure shows six runs, not {len(rows)}: a ringing crease, a pyramid "
-            "with damping, one without, a leaf with three coefficients of friction"
-        )
+    first = "a ringing crease", "a pyramid with damping", "one without"
+    runs = runs_shown(rows, *first, *["a leaf on a slope"] * 3)
     ringing = _ringing(rows[0].simulated)
     snaps = {row.label: _steps(row.simulated) for row in rows[1:3]}
     leaves = [_leaf(row.simulated) for row in rows[3:]]
-    keys = [key_of_run(row.simulated) for row in rows]
-    runs = [(row.label, key) for row, key in zip(rows, keys, strict=True)]
     known = ringing.known(ringing.time)
     off = np.abs(ringing.fold - known).max() / np.abs(ringing.fold[0])
     folds = {"time": ringing.time, "fold": ringing.fold, "known": known}
@@ -50,7 +45,7 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
     slid = max(np.abs(leaf.way - leaf.known(leaf.time)).max() for leaf in leaves)
     figure = moving_folds(ringing, snaps, leaves, runs)
     said = {"off": float(off), "slid": float(slid), "slope": leaves[0].slope}
-    return DrawnFigure(figure, tables, keys, said=said)
+    return DrawnFigure(figure, tables, [key for _, key in runs], said=said)
 
 
 def _steps(folder: Path) -> pd.DataFrame:

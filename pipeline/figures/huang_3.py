@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from analysis.figures.huang_2020 import actuator_law
-from pipeline.results.rod_run import only, read_table
-from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.results.rod_run import read_table
+from pipeline.results.shown import DrawnFigure, Row, key_of_run, only_row
 
 CAPTION = r"""
 {% set a = rows[0].case.actuator -%}
@@ -21,6 +21,6 @@ rows[0].result.modulus_at_end | sig }}: the limb has reshaped, as in print.
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: the case actuator_law."""
-    row = only(list(rows), "actuator_law")
+    row = only_row(rows, "the case actuator_law")
     table, key = read_table(row), key_of_run(row.simulated)
     return DrawnFigure(actuator_law(table, [(row.label, key)]), {"law": table}, [key])

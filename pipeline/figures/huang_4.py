@@ -6,8 +6,8 @@ import pandas as pd
 
 from analysis.figures.huang_2020 import snapshots
 from analysis.figures.motion import animated_svg
-from pipeline.results.rod_run import motion_of, nodes_of, only, read_rod
-from pipeline.results.shown import DrawnFigure, Row
+from pipeline.results.rod_run import motion_of, nodes_of, read_rod
+from pipeline.results.shown import DrawnFigure, Row, only_row
 
 CAPTION = """
 {% set r = rows[0].result -%}
@@ -25,7 +25,7 @@ SWITCHED_ON = 3  # limb 4, counted from 0
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: the case star_robot."""
-    run = read_rod(only(list(rows), "star_robot"))
+    run = read_rod(only_row(rows, "the case star_robot"))
     shapes = [run.at(time, SWITCHED_ON) for time in TIMES]
     tables = {"shapes": pd.concat(map(nodes_of, TIMES, shapes), ignore_index=True)}
     moving = {"motion": animated_svg(motion_of(run))}

@@ -8,8 +8,8 @@ import pandas as pd
 from analysis.figures.huang_2020 import computing_times
 from analysis.figures.timings import draw_spread
 from pipeline.cases.rod_timing import MOST
-from pipeline.results.rod_run import only, read_table
-from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.results.rod_run import read_table
+from pipeline.results.shown import DrawnFigure, Row, key_of_run, only_row
 
 CAPTION = """
 **Computing time of the star robot by step length**, after Fig. 6 of [Hu20]: processor
@@ -31,7 +31,7 @@ NONE_FOUND = 0.01  # s, the step from which on [Hu20] finds no solution
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: the kept timings of the case computing_time."""
-    row = only(list(rows), "computing_time")
+    row = only_row(rows, "the case computing_time")
     measured, key = read_table(row).drop(columns="step"), key_of_run(row.simulated)
     slowest = [name for name in measured if str(name).endswith(MOST)]
     table, most = (

@@ -6,8 +6,8 @@ import pandas as pd
 
 from analysis.figures.huang_2020 import jumper_paths
 from analysis.figures.motion import animated_svg
-from pipeline.results.rod_run import motion_of, nodes_of, only, read_rod
-from pipeline.results.shown import DrawnFigure, Row
+from pipeline.results.rod_run import motion_of, nodes_of, read_rod
+from pipeline.results.shown import DrawnFigure, Row, only_row
 
 CAPTION = r"""
 **The jumper**, after Fig. 7 of [Hu20]: its shape at three times ({{ letters[:-2] |
@@ -25,7 +25,7 @@ RADIUS = 5.0e-3  # R_0 of the text, m
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: the case jumper."""
-    run = read_rod(only(list(rows), "jumper"))
+    run = read_rod(only_row(rows, "the case jumper"))
     shapes = [run.at(time, SWITCHED_ON) for time in TIMES]
     figure = jumper_paths(shapes, run.table, RADIUS, [(run.label, run.key)])
     drawn = pd.concat(map(nodes_of, TIMES, shapes), ignore_index=True)

@@ -16,7 +16,7 @@ from analysis.figures.measured_sets import (
     verdicts_in_words,
 )
 from analysis.measured.judgement import distances
-from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.results.shown import DrawnFigure, Row, key_of_run, only_row
 from pipeline.store.files import read_json
 from pipeline.terminal.errors import InputError
 
@@ -40,9 +40,7 @@ source }}.
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One set: a run of the step measured."""
-    if len(rows) != 1:
-        raise InputError(f"a figure of a measured set shows one, not {len(rows)}")
-    of = rows[0].simulated
+    of = only_row(rows, "a measured set").simulated
     key = key_of_run(of)
     if not (of / "verdict.json").is_file():
         raise InputError(f"{of} has no verdict.json: run morphtrack measured")

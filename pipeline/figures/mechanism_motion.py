@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from analysis.figures.moving_mechanisms import MovingMechanismRun, motions_of_runs
-from pipeline.results.shown import DrawnFigure, Row
+from pipeline.results.shown import DrawnFigure, Row, runs_shown
 from pipeline.results.simulated_run import read_simulated
 from pipeline.terminal.errors import InputError
 
@@ -28,11 +28,8 @@ SHOWN = ((0, 0.04, 0.08, 0.12), (0,), (0, 0.2, 0.45))  # shares of the duration
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """Three rows: a double pendulum, a driven slider-crank and a Bricard."""
-    if len(rows) != 3:
-        raise InputError(
-            f"this figure shows three runs, not {len(rows)}: a double pendulum, a "
-            "slider-crank with a driver and a linkage in space"
-        )
+    what = "a double pendulum", "a slider-crank with a driver", "a linkage in space"
+    runs_shown(rows, *what)
     runs = [
         _read(row, node, shares)
         for row, node, shares in zip(rows, TRACED, SHOWN, strict=True)

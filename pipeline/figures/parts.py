@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.figures.printed_parts import DrawnPart, PrintedParts, printed_parts
-from pipeline.results.shown import DrawnFigure, Row, key_of_run
+from pipeline.results.shown import DrawnFigure, Row, key_of_run, only_row
 from pipeline.terminal.errors import InputError
 
 CAPTION = """
@@ -22,9 +22,7 @@ r.overlaps_at_the_end }} overlaps at the end.
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: the folder that morphtrack parts wrote."""
-    if len(rows) != 1:
-        raise InputError(f"this figure shows the parts of one case, not {len(rows)}")
-    here = rows[0].simulated
+    here = only_row(rows, "the parts of a case").simulated
     if not (here / "meshes.npz").is_file():
         raise InputError(f"{here} has no meshes.npz: make it with morphtrack parts")
     key = key_of_run(here)

@@ -7,8 +7,8 @@ import pandas as pd
 
 from analysis.figures.huang_2020 import snapshots
 from analysis.figures.motion import animated_svg
-from pipeline.results.rod_run import motion_of, nodes_of, only, read_rod
-from pipeline.results.shown import DrawnFigure, Row
+from pipeline.results.rod_run import motion_of, nodes_of, read_rod
+from pipeline.results.shown import DrawnFigure, Row, only_row
 
 CAPTION = """
 {% set r = rows[0].result -%}
@@ -23,7 +23,7 @@ MOMENTS = 5
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: a case of rods that move."""
-    run = read_rod(only(list(rows), "own_rod or another that moves"))
+    run = read_rod(only_row(rows, "the case own_rod or another that moves"))
     recorded = run.table["time"].to_numpy()
     times = np.linspace(recorded[0], recorded[-1], MOMENTS)
     shapes = [run.at(time) for time in times]

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from analysis.figures.thick_layers import Clearance, thick_and_layered
-from pipeline.results.shown import DrawnFigure, Row, key_of_run, table_with
+from pipeline.results.shown import DrawnFigure, Row, runs_shown, table_with
 from pipeline.store.runs import run_record
-from pipeline.terminal.errors import InputError
 from sim.arrays import Floats, Ints
 
 CAPTION = """
@@ -29,11 +28,8 @@ panels can lie, layers drawn apart; numbers: the squares, row by row.
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """Four rows: two panels by either hinge, a thick Miura sheet, layers of a map."""
-    if len(rows) != 4:
-        raise InputError(
-            f"this figure shows four runs, not {len(rows)}: two panels on a hinge on "
-            "their faces, two on one between, a thick Miura sheet, layers of a map"
-        )
+    hinged = "two panels on a hinge on their faces", "two on one between"
+    runs = runs_shown(rows, *hinged, "a thick Miura sheet", "layers of a map")
     folders = [row.simulated for row in rows]
     tables = [table_with("clearance", folder, "steps.csv") for folder in folders[:3]]
     clear = [
@@ -41,14 +37,12 @@ def draw(rows: Sequence[Row]) -> DrawnFigure:
                   table["clearance"].to_numpy())
         for row, table in zip(rows, tables, strict=False)
     ]  # fmt: skip
-    keys = [key_of_run(folder) for folder in folders]
-    runs = [(row.label, key) for row, key in zip(rows, keys, strict=True)]
     stop = _stop(folders[1])
     last = int(np.flatnonzero(clear[2].apart >= 0.0)[-1])
     folded, layers = _state(folders[2], last), _state(folders[3], -1)
     figure = thick_and_layered(folded, clear, stop, layers, runs)
     saved = dict(zip(("faces", "between", "miura"), tables, strict=True))
-    return DrawnFigure(figure, saved, keys, said={"stop": stop})
+    return DrawnFigure(figure, saved, [key for _, key in runs], said={"stop": stop})
 
 
 def _stop(folder: Path) -> float:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from analysis.figures.zhu_filipov_2019 import box_folds_itself
 from pipeline.results.origami_run import read_row
-from pipeline.results.shown import DrawnFigure, Row
-from pipeline.terminal.errors import InputError
+from pipeline.results.shown import DrawnFigure, Row, only_row
 
 CAPTION = """
 {% set r = rows[0].result -%}
@@ -21,9 +20,7 @@ none until panels meet, as in print. At the end the sheet is {{ r.fold }}: {{ r.
 
 def draw(rows: Sequence[Row]) -> DrawnFigure:
     """One row: the case box."""
-    if len(rows) != 1:
-        raise InputError(f"{len(rows)} rows: Fig. 8 shows one case, box")
-    run = read_row(rows[0])
+    run = read_row(only_row(rows, "the case box"))
     apart = run.table[run.table["contact_energy"] == 0.0].iloc[-1]
     said = {"before": apart["strain_energy"], "apart": int(apart["step"])}
     figure = box_folds_itself(run)

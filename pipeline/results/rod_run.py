@@ -110,10 +110,3 @@ def read_rod(row: Row) -> RodRun:
 def results_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """What each run found, as its run.json says."""
     return [dict(run_record(row.simulated)["result"]) for row in rows]
-
-
-def only(rows: list[Row], case: str) -> Row:
-    """The one row of a figure that shows a single case."""
-    if len(rows) != 1:
-        raise InputError(f"{len(rows)} rows: give one, the case {case}")
-    return rows[0]

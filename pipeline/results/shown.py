@@ -45,11 +45,20 @@ class DrawnFigure:
     said: dict[str, Any] = field(default_factory=dict)
 
 
-def only_row(rows: Sequence[Row]) -> Row:
-    """The row of a figure that shows one run."""
+def only_row(rows: Sequence[Row], what: str = "name one") -> Row:
+    """The row of a figure that shows one run: which, or what to do."""
     if len(rows) != 1:
-        raise InputError(f"this figure shows one run, not {len(rows)}: name one")
+        raise InputError(f"this figure shows one run, not {len(rows)}: {what}")
     return rows[0]
+
+
+def runs_shown(rows: Sequence[Row], *what: str) -> list[tuple[str, str]]:
+    """(label, key) of each row of a figure that shows these runs in this order."""
+    if len(rows) != len(what):
+        raise InputError(
+            f"this figure shows {len(what)} runs, not {len(rows)}: {', '.join(what)}"
+        )
+    return [(row.label, key_of_run(row.simulated)) for row in rows]
 
 
 def table_with(column: str, directory: Path, name: str) -> pd.DataFrame:

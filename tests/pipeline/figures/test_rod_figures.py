@@ -186,7 +186,7 @@ def test_the_best_gait_is_marked(tmp_path: Path) -> None:
 
 
 def test_a_figure_refuses_runs_it_cannot_show(robot: Row, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="give one, the case star_robot"):
+    with pytest.raises(InputError, match="shows one run, not 2: the case star_robot"):
         huang_4.draw([robot, robot])
     with pytest.raises(InputError, match="has no steps"):
         huang_3.draw([Row("none", tmp_path)])
