@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from analysis.figures import style
 from analysis.figures.colours import ON_WHITE, contrast, distance, lightness
 from analysis.figures.lint import faults
 from analysis.figures.scene import PaintedScene
@@ -255,3 +256,10 @@ def test_letters_in_a_row_are_level_whatever_their_titles_lines():
     assert tops["a"] > tops["d"] + 50.0
     for ax, letter in zip(panels[[1, 3]], bold[1:4:2], strict=True):
         assert ax.title.get_window_extent().x0 > letter.get_window_extent().x1
+
+
+def test_the_line_below_names_runs_while_it_can() -> None:
+    few, many = [("one", "0123456789abcdef"), ("two", "")], [("x", "k")] * 13
+    assert style.runs_line(few) == "Runs: one 0123456789ab"
+    assert style.runs_line(many) == "Runs: 13, their keys are in the .trace.json file"
+    assert style.runs_line([]) == ""
