@@ -186,7 +186,7 @@ def test_figure_marks_dead_centres_rests_and_the_driver(tmp_path: Path) -> None:
     dead = np.array(dead_centres(FourBar()))
     assert np.abs(worst - dead).min() < np.radians(2.0)
     assert (drawn.tables["creases"]["chosen"] == 1).sum() == 1
-    with pytest.raises(InputError, match="three runs, not 1"):
+    with pytest.raises(InputError, match="3 runs, not 1"):
         draw(rows[:1])
     with pytest.raises(InputError, match="no column condition_3"):
         draw(rows[::-1])

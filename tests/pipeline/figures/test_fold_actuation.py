@@ -38,5 +38,5 @@ def test_the_plies_of_the_figure_curl_as_timoshenko_says() -> None:
 
 
 def test_other_than_three_runs_are_refused() -> None:
-    with pytest.raises(InputError, match="shows three runs, not 0"):
+    with pytest.raises(InputError, match="shows 3 runs, not 0"):
         draw([])

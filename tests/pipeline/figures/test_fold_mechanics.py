@@ -25,5 +25,5 @@ def test_of_a_point_that_was_found_twice_the_last_is_shown() -> None:
 
 
 def test_other_than_six_runs_are_refused() -> None:
-    with pytest.raises(InputError, match="shows six runs, not 0"):
+    with pytest.raises(InputError, match="shows 6 runs, not 0"):
         draw([])

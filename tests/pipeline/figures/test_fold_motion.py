@@ -21,5 +21,5 @@ def test_a_leaf_slides_by_what_friction_leaves_of_its_weight() -> None:
 
 
 def test_other_than_six_runs_are_refused() -> None:
-    with pytest.raises(InputError, match="shows six runs, not 0"):
+    with pytest.raises(InputError, match="shows 6 runs, not 0"):
         draw([])

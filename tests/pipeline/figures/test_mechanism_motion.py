@@ -12,7 +12,7 @@ from tests.pipeline.figure_runs import run_of
 def test_the_figure_of_motions_tells_their_energy_and_refuses_others(
     tmp_path: Path,
 ) -> None:
-    with pytest.raises(InputError, match="three runs, not 0"):
+    with pytest.raises(InputError, match="3 runs, not 0"):
         draw([])
     names = ("double_pendulum", "slider_crank_motion", "bricard_motion")
     rows = [
