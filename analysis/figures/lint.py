@@ -40,7 +40,7 @@ TOUCH = 0.7  # pt by which boxes of texts may reach into each other
 ROUND = 0.15  # pt, of a pixel, by which a text may leave the frame
 ALIKE = 1e-6  # of a range
 LIKE = 1.5  # ratio of widths of lines from which on they are told apart
-NEARLY = 1.25  # ratio of scales that are taken for one
+NEARLY = 1.1  # ratio of scales that are taken for one
 FLAT_MM = 0.5  # of axes that have no room left
 
 

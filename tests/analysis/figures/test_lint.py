@@ -92,7 +92,7 @@ PLANTED: dict[str, tuple[Fault, str]] = {
         lambda _, p: [
             p[1].set_axis_off(),
             p[1].scatter([0, 1], [0, 1]),
-            p[1].set_xlim(-0.9, 1.9),
+            p[1].set_xlim(-0.95, 1.95),
             scale_bar(p[1], 0.2, "mm"),
         ],
         "bars 0.2 mm and 0.5 mm at nearly one scale",
