@@ -45,10 +45,27 @@ def refuse_stray(path: Path, time: Floats, places: Mapping[str, Floats]) -> None
     most = max(0.5 * FASTEST * float(np.median(np.diff(time))) ** 2, LOOSE)
     for name, r in places.items():
         away = np.linalg.norm(np.diff(r, n=2, axis=0), axis=1) / 2.0
-        k = int(np.argmax(away))
-        if away[k] > most:
+        k, off = _stray(away)
+        if away.max() > most:
             raise InputError(
-                f"{path}, row {k + 3}: {name} is {away[k]:.3g} m away from the middle "
-                f"of its neighbours at {time[k + 1]:g} s: correct this sample, by "
-                "those about it where it is lost"
+                f"{path}, row {k + 2}: {name} is {off:.3g} m away from where its "
+                f"neighbours lead at {time[k]:g} s: correct this sample, by those "
+                "about it where it is lost"
             )
+
+
+def _stray(away: Floats) -> tuple[int, float]:
+    """The sample that is off most, and by how much, m.
+
+    One in the middle is half as far off in the triples before and after its own; the
+    first and the last are in one triple alone, at its end.
+
+    Parameters
+    ----------
+    away : (n - 2,) m, of the middle one of each three from the mean of the others
+    """
+    k = int(np.argmax(away))
+    for end, beside, sample in ((0, 1, 0), (len(away) - 1, -2, len(away) + 1)):
+        if k == end and away[beside] < 0.25 * away[k]:
+            return sample, 2.0 * float(away[k])
+    return k + 1, float(away[k])
