@@ -38,6 +38,7 @@ COLUMNS = (
     "u_val",
 )
 SAME = 0.005  # of half widths, rms, within which two records are one
+HALF = 0.5  # of a record's rows, which more of must be another's
 NEARER = 3.0  # times, by which another prediction must be nearer to be named
 RESAMPLED = 4_000
 SEED = 20_250_095
@@ -71,15 +72,16 @@ def compared(measured: pd.DataFrame, prediction: pd.DataFrame) -> pd.DataFrame:
 
 
 def values_of(rows: pd.DataFrame, known: pd.DataFrame) -> dict[str, str]:
-    """Of each record the known one whose values it has, however it is called.
+    """Of each record the known one whose values most of it has, whatever its name.
 
     Parameters
     ----------
     rows : as of `compared`
     known : record, quantity, at, measured
     """
-    each, _ = _apart(rows, known.rename(columns={"measured": "value"}))
-    return {str(own): str(of) for own, of in each[each < SAME].index}
+    each, share = _apart(rows, known.rename(columns={"measured": "value"}))
+    found = each[(each < SAME) & (share > HALF)]
+    return {str(own): str(of) for own, of in found.index}
 
 
 def nearer(rows: pd.DataFrame, prediction: pd.DataFrame) -> dict[str, str]:
@@ -89,25 +91,26 @@ def nearer(rows: pd.DataFrame, prediction: pd.DataFrame) -> dict[str, str]:
     ----------
     prediction : record, quantity, at, value of any records
     """
-    each, counts = _apart(rows, prediction)
+    each, share = _apart(rows, prediction)
     misses = (rows["E"] / rows["half_width"]).pow(2).groupby(rows["record"])
-    own, whole = (
-        x.reindex(each.index, level=0) for x in (misses.mean(), misses.size())
-    )
-    own = own.pow(0.5)
-    found = each[(counts == whole) & (own > 1.0) & (each < own / NEARER)].sort_values()
+    own = misses.mean().pow(0.5).reindex(each.index, level=0)
+    found = each[(share == 1.0) & (own > 1.0) & (each < own / NEARER)].sort_values()
     return {str(name): str(of) for name, of in found.index[::-1]}
 
 
 def _apart(rows: pd.DataFrame, others: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """By record and other one: distance over half widths, rms, of how many rows."""
+    """By record and other one: distance over half widths, rms, of what share of rows.
+
+    Rows are of one quantity at one place.
+    """
     both = rows.assign(at=rows["at"].round(9)).merge(
         others.assign(at=others["at"].round(9)),
         on=["quantity", "at"], suffixes=("", "_other"),
     )  # fmt: skip
     square = ((both["measured"] - both["value"]) / both["half_width"]) ** 2
     each = square.groupby([both["record"], both["record_other"]])
-    return each.mean().pow(0.5), each.size()
+    share = each.size().div(rows.groupby("record").size(), level=0)
+    return each.mean().pow(0.5), share
 
 
 def distances(rows: pd.DataFrame) -> pd.DataFrame:

@@ -64,6 +64,7 @@ def test_records_are_known_by_their_values_not_their_names() -> None:
     known["measured"] += np.where(apart, 0.004, 0.02) * known["half_width"]
     assert values_of(table, known[~apart]) == {}
     assert values_of(table, known) == {"a": "A_1", "b": "A_1"}
+    assert values_of(table, known[known["at"] == 0.0]) == {}  # as where all begin alike
 
 
 def test_a_far_record_is_named_with_the_prediction_it_lies_by() -> None:
