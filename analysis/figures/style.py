@@ -283,9 +283,10 @@ SYNTHETIC = "Scans are synthetic: computed from a simulated end state."
 
 def runs_line(runs: Runs) -> str:
     """The runs by (what, key), as far as a line can tell them."""
-    shown = ", ".join(f"{what} {key[:12]}" for what, key in runs if key)
-    if len(runs) > MOST_NAMED:
-        shown = f"{len(runs)}, their keys are in the .trace.json file"
+    named = [f"{what} {key[:12]}" for what, key in runs if key]
+    shown = ", ".join(named)
+    if len(named) > MOST_NAMED:
+        shown = f"{len(named)}, their keys are in the .trace.json file"
     return f"Runs: {shown}" if shown else ""
 
 
