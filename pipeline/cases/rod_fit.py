@@ -37,8 +37,6 @@ from sim.rod.stepping.sensitivity import (
 )
 from sim.rod.stepping.world import NodeLoad, World
 
-CURVE = 400  # points of a drawn curve
-
 
 @dataclass(frozen=True, eq=False)
 class RodFitCase(SeriesFit):

@@ -17,7 +17,6 @@ from sim.rod.stepping.simulate import Loop
 from sim.rod.stepping.world import World
 
 MOST = "_most"  # ends the columns of the slowest repeats
-REAL_TIME_STEP = 2.5e-3  # s, at which the paper's simulator is as fast as the robot
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ class SeriesFit(ABC):
         return FitRecorder(self)
 
     def curves(self, values: Floats) -> pd.DataFrame:
-        """Each quantity in time, with the nominal and with other parameters."""
+        """Each quantity by `at`, with the nominal and with other parameters."""
         end = float(self.series["at"].max())
         at = np.tile(np.linspace(0.0, end, self.curve_points), len(self.quantities))
         which = np.repeat(np.arange(len(self.quantities)), self.curve_points)
