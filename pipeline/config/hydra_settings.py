@@ -201,6 +201,7 @@ class _JudgingLoader(ConfigLoaderImpl):
             part = copy.deepcopy(whole.hydra)
             part._set_parent(None)
             part.overrides.hydra = []  # nobody typed them
+            part.job.name = "???"  # of each start its own
             read: Any = self.repository.load_config("hydra/config")
             read.config, read.defaults_list = part, []
             self._hydras[key] = read

@@ -11,6 +11,7 @@ from pipeline.formats.printed_files import write_3mf
 from pipeline.scans.reading.cloud import Cloud, read_cloud
 from pipeline.scans.reading.source import Choices, ScanFileError
 from pipeline.scans.reading.units import Unit
+from pipeline.terminal.locales import kept_locale
 from sim.arrays import Floats
 from sim.lab.layout import Place
 
@@ -134,7 +135,8 @@ def test_3mf_brings_components_in_their_places(tmp_path: Path) -> None:
     )
     wrapper = lib3mf.get_wrapper()
     model = wrapper.CreateModel()
-    model.QueryReader("3mf").ReadFromFile(str(path))
+    with kept_locale():
+        model.QueryReader("3mf").ReadFromFile(str(path))
     items, both = model.GetBuildItems(), model.AddComponentsObject()
     items.MoveNext()
     quarter, aside = wrapper.GetIdentityTransform(), wrapper.GetTranslationTransform
@@ -143,7 +145,8 @@ def test_3mf_brings_components_in_their_places(tmp_path: Path) -> None:
         both.AddComponent(items.GetCurrent().GetObjectResource(), pose)
     model.RemoveBuildItem(items.GetCurrent())
     model.AddBuildItem(both, aside(0, 5, 0))
-    model.QueryWriter("3mf").WriteToFile(str(path))
+    with kept_locale():
+        model.QueryWriter("3mf").WriteToFile(str(path))
     cloud = read_cloud(path, Unit.MM)
     x, y, z = CORNERS.T
     turned = np.column_stack([-y, x + 5.0, z])
