@@ -28,7 +28,7 @@ def structure_of(content: dict[str, Any]) -> Structure:
     constraints = []
     for kind in ConstraintKind:
         integers = int(NODES[kind]) + (kind is ConstraintKind.FIX)
-        for row in content[kind.name.lower()]:
+        for row in content.get(kind.name.lower(), []):
             constant = row[integers] if len(row) > integers else 0.0
             constraints.append(Constraint(kind, tuple(row[:integers]), constant))
     return Structure(
