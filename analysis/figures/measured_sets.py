@@ -44,10 +44,12 @@ from analysis.figures.sheet import PanelGrid, sheet
 WIDTH, HEIGHT = 36.0, 46.0  # mm of a panel, and with the errors below
 ALONE, LOWEST = 38.0, 34.0  # mm of one without errors; of what held, at least
 BESIDE, A_TITLE_MM = 21.0, 1.3  # mm beside a title; of its letters
+BETWEEN = 9.0  # mm beside a title where the names of lines stand once
 MARK = 43.0  # mm of an entry of the legend
 LAYOUTS = 3
 BOARD = 90.0  # mm of what held, where it fills two panels
 VALUES, HEAD = 22.0, 13.0  # mm of a panel of lines without names; of title and axis
+TITLED = 21.0  # mm of a title of two lines and of the axis
 LINE = 2.6  # mm of a record in a panel of lines
 MOST = 8  # tests that have a panel each, whether anything was measured of them or not
 NOTHING = pd.DataFrame({"record": [], "family": []})
@@ -211,10 +213,7 @@ def measured_set(of: ShownSet) -> Figure:
         letters = chain(ascii_lowercase, map("".join, product("a", ascii_lowercase)))
         for own, axes, grid in zip(cells, groups, grids, strict=True):
             for k, (ax, cell) in enumerate(zip(axes, own, strict=True)):
-                letter = int(
-                    (style.page().room_mm / grid.columns - BESIDE) / A_TITLE_MM
-                )
-                own_look = replace(look, letters=letter)
+                own_look = replace(look, letters=_letters(own, grid))
                 text = _drawn(ax, cell, own_look, k % grid.columns == 0)
                 style.put_letter(ax, next(letters), text)
         style.own_ranges([ax for ax in figure.findobj(Axes) if ax.axison])
@@ -257,14 +256,27 @@ def _room(cells: Sequence[Cell]) -> PanelGrid:
         height = max(LOWEST, 4.0 + HEAD + LINE * max(lines, default=0))
         return PanelGrid(len(cells), BOARD, height)
     if isinstance(first, Lines):
-        named = max(len(first.names.get(one, one)) for one in first.lines)
-        side_by_side = max(
-            1, int((style.page().room_mm - style.A_LETTER_MM * named) / VALUES)
-        )
-        height = HEAD + LINE * max(len(first.lines), 4)
+        side_by_side = max(1, int(_beside_names(first) / VALUES))
+        height = TITLED + LINE * max(len(first.lines), 4)
         return PanelGrid(len(cells), WIDTH, height, most=min(4, side_by_side))
     errors = any(isinstance(cell, Test) and _has_errors(cell) for cell in cells)
     return PanelGrid(len(cells), WIDTH, HEIGHT if errors else ALONE)
+
+
+def _beside_names(of: Lines) -> float:
+    """mm beside the names of lines."""
+    named = max(len(of.names.get(one, one)) for one in of.lines)
+    return style.page().room_mm - style.A_LETTER_MM * named
+
+
+def _letters(cells: Sequence[Cell], grid: PanelGrid) -> int:
+    """How many a line above a panel of a block may have."""
+    first = cells[0]
+    if isinstance(first, Lines):
+        wide = _beside_names(first) / grid.columns - BETWEEN
+    else:
+        wide = style.page().room_mm / grid.columns - BESIDE
+    return int(wide / A_TITLE_MM)
 
 
 def roles(of: ShownSet) -> str:

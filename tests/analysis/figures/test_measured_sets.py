@@ -5,9 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.patches import Patch
 
+from analysis.figures import style
+from analysis.figures.lint import faults
 from analysis.figures.measured_panels import Unfitted
 from analysis.figures.measured_sets import (
     ShownFamily,
@@ -264,3 +267,33 @@ def test_tests_without_errors_stand_lower_where_that_saves_height() -> None:
     assert len(set(tops[:5])) == 1
     assert len(set(tops[5:9])) == 1
     assert tops[0] > tops[5]
+
+
+def test_names_of_lines_and_titles_have_room_in_one_column() -> None:
+    """Rows are farther apart than a line of text of 6 pt takes, 2.4 mm."""
+    kinds = ("L2_rubber_opentoclose", "T1_plastic_freefloating")
+    records = [f"{kinds[k % 2]}_test{k}_{'ab'[k // 6]}" for k in range(11)]
+    quantities = ("zero_crossing_open", "zero_crossing_closed", "half_hysteresis")
+    met = verdict("fitted", 0.1, 1.0, "agrees")
+    families = [
+        ShownFamily(f"force_{k}", "N", "closing", *rows(some, "force", 2.0), 0.1, met)
+        for k, some in enumerate((records[:3], records[3:6], records[6:9], records[9:]))
+    ]
+    families += [
+        ShownFamily(name, "mm", "", *rows(records, name, 9.0, np.zeros(1)), 1.0)
+        for name in quantities
+    ]
+    groups = {name: name for name in records}
+    with style.drawn_for(89):
+        figure = measured_set(replace(shown(), families=families, groups=groups))
+        assert not [fault for fault in faults(figure) if "overlap" in fault]
+    figure.canvas.draw()
+    named = [axes for axes in figure.axes if "test0" in _named(axes)]
+    assert named
+    for axes in named:
+        high = axes.get_window_extent().height / figure.dpi * 25.4
+        assert high / len(records) > 2.4
+
+
+def _named(axes: Axes) -> str:
+    return " ".join(label.get_text() for label in axes.get_yticklabels())
