@@ -5,8 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
+from sim.rod.rod.joints import END
 from sim.rod.rod.rod import Rod, RodMaterial
 from sim.rod.rod.sections import RoundSection, Section
+from sim.rod.space.joining import STIFF
 from sim.rod.space.sections import RodSection, SpaceMaterial, disc, rectangle
 from sim.rod.space.space_rod import SpaceRod, edge_tangents
 
@@ -75,12 +77,41 @@ def _of_bends(
     both = np.stack([across, about])
     found = 0.5 * (both[:, pairs[:, 0]] + both[:, pairs[:, 1]])
     if p := len(rod.joints.fold):
-        at_joints = _at_joints(rod, pairs[-p:], both)
-        found[:, -p:] = np.where(at_joints > 0.0, at_joints, found[:, -p:])
+        firm = _firm(rod, pairs[:-p])
+        found[:, -p:] = _at_joints(rod, pairs[-p:], both, firm)
+        length = rod.voronoi[:-p]
+        found[:, :-p] *= length / (length + _half_edges(rod, pairs[:-p], firm))
     return found[0], found[1]
 
 
-def _at_joints(rod: Rod, pairs: Ints, both: Floats) -> Floats:
+def _firm(rod: Rod, pairs: Ints) -> Ints:
+    """Joints of three edges or more where each has a bend, of `pairs`, at its far end.
+
+    What a free node leaves of three half edges that bend otherwise than they twist is
+    no sum over pairs. So they are held to each other there, and the bends beside stand
+    for them.
+    """
+    alone = np.setdiff1d(np.arange(len(rod.edges)), pairs)
+    many = np.flatnonzero(np.bincount(rod.edges.ravel()) > 2)
+    return np.setdiff1d(many, rod.edges[alone])
+
+
+def _half_edges(rod: Rod, pairs: Ints, firm: Ints) -> Floats:
+    """(b,) what bends stand for beyond their own length, m: half edges at joints.
+
+    What would bend there is drawn on from the two bends beside.
+    """
+    more, size = np.zeros(len(pairs)), rod.rest_length
+    for b, side in np.argwhere(np.isin(rod.bends[: len(pairs), ::2], firm)).tolist():
+        e, f = pairs[b, side], pairs[b, 1 - side]
+        after = np.flatnonzero((pairs == f).any(axis=1) & (np.arange(len(pairs)) != b))
+        ahead = min(size[e] / size[f], size[f] / size[e]) if len(after) == 1 else 0.0
+        more[b] += END * size[e] * (1.0 + ahead)
+        more[after] -= END * size[e] * ahead
+    return more
+
+
+def _at_joints(rod: Rod, pairs: Ints, both: Floats, firm: Ints) -> Floats:
     """(2, p) the same of bends at joints, whose half edges bend where others twist.
 
     With K_i of half an edge, k_i GJ / EI about its tangent and k_i times what is across
@@ -88,12 +119,12 @@ def _at_joints(rod: Rod, pairs: Ints, both: Floats) -> Floats:
     with K_i S^-1 K_j, S the sum of all K there: of two edges, both in series. What
     bends take of it is about the mean of both tangents, where they twist, and across
     that. At an angle f strains grow with these turns as 1 / c, c = cos(f / 2), and
-    with one in the plane as 1 / c^2. Not positive, so that 0 stands for them, where
-    three flat rods or more meet: there pairs are no whole account.
+    with one in the plane as 1 / c^2.
 
     Parameters
     ----------
     both : (2, m) EI across the plane and GJ of edges over their EI in it
+    firm : nodes where pairs are held to each other
     """
     joints, table = rod.joints, rod.bends[-len(pairs) :]
     t = np.diff(rod.nodes[table], axis=1)
@@ -102,7 +133,7 @@ def _at_joints(rod: Rod, pairs: Ints, both: Floats) -> Floats:
     mean = joints.fold[:, None] * t[:, 0] + t[:, 1]
     c2 = 0.25 * np.sum(mean**2, axis=1)
     u = mean / (2.0 * np.sqrt(c2))[:, None]
-    w = np.column_stack([-u[:, 1], u[:, 0]])
+    axes = np.stack([np.column_stack([-u[:, 1], u[:, 0]]), u])
     k = joints.half[:, :2] / c2[:, None] ** 2
     across, about = ((k * ratio[pairs])[..., None, None] for ratio in both)
     K = about * t[..., :, None] * t[..., None, :]
@@ -114,9 +145,12 @@ def _at_joints(rod: Rod, pairs: Ints, both: Floats) -> Floats:
         S = K[here].reshape(-1, 2, 2)[first].sum(axis=0)
         plane = k[here].prod(axis=1) / k[here].ravel()[first].sum() * c2[here]
         left = K[here, 0] @ np.linalg.solve(S, K[here, 1])
-        made = [np.einsum("pa,pab,pb->p", v[here], left, v[here]) for v in (w, u)]
-        if np.min(made) > 0.0:
-            found[:, here] = made / plane
+        made = np.einsum("qpa,pab,qpb->qp", axes[:, here], left, axes[:, here])
+        if node in firm:
+            made = np.full_like(made, STIFF * K[here].max())
+        elif made.min() <= 0.0:  # three flat edges, one of them alone
+            made = 0.5 * both[:, pairs[here]].sum(axis=2) * plane
+        found[:, here] = made / plane
     return found
 
 

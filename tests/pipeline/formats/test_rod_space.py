@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.linalg import block_diag
 
 from pipeline.cases.rod_file import RodFileCase
 from pipeline.commands.schema import main as schema
@@ -97,13 +98,14 @@ GJ = 3e8 / 3.0 * np.pi * 1e-12 / 2.0
 
 
 def lifted_across(
-    folder: Path, spacing: float, lines: list[Any], feet: list[Any], tip: list[float]
-) -> float:
+    folder: Path, spacing: float, lines: list[Any], feet: list[Any], tip: list[float],
+    **more: Any,
+) -> float:  # fmt: skip
     """How far a planar frame gives at its tip across its plane, m/N."""
     content = {
         **BEAM, "dimension": 2, "section": {"round": {"diameter": 2}},
         "spacing": spacing, "rods": [{"line": line} for line in lines],
-        "gravity": [0, 0], "clamps": [{"at": foot} for foot in feet],
+        "gravity": [0, 0], "clamps": [{"at": foot} for foot in feet], **more,
     }  # fmt: skip
     world = made(folder, content, dimension=3).space_world
     rod, force = world.rod, np.zeros_like(world.rod.nodes)
@@ -134,14 +136,37 @@ def test_a_planar_frame_gives_across_its_plane_as_beams_that_bend_and_twist(
     assert off[0] / off[1] == pytest.approx(4.0, rel=0.1)
 
 
-def test_a_planar_t_twists_both_its_arms(tmp_path: Path) -> None:
-    """Its stem's moment is shared by two arms, its force by a beam clamped twice."""
-    a = 0.06
-    expected = a**3 * (1.0 / 3.0 + 8.0 / 192.0) / EI + a**3 / (2.0 * GJ)
-    lines = [[[0, 0], [60, 0]], [[0, 0], [0, 60]], [[0, 0], [0, -60]]]
-    feet = [[0, 60], [0, -60]]
-    given = lifted_across(tmp_path, 2.5, lines, feet, [60, 0])
-    assert given == pytest.approx(expected, rel=4e-3)
+FLAT_SECTION = {"rectangular": {"thickness": 1, "width": 4}}
+ACROSS_FLAT = 3e8 * 1e-3 * 4e-3**3 / 12.0
+ABOUT_FLAT = 1e8 * 4e-3 * 1e-3**3 * (1.0 / 3.0 - 0.21 / 4.0 * (1.0 - 4.0**-4 / 12.0))
+
+
+@pytest.mark.parametrize("feet", [(90.0, -90.0), (120.0, 240.0), (150.0, 220.0)])
+@pytest.mark.parametrize(
+    ("section", "bent", "twisted"),
+    [(None, EI, GJ), (FLAT_SECTION, ACROSS_FLAT, ABOUT_FLAT)],
+)
+def test_a_planar_joint_of_three_gives_across_its_plane_as_a_frame_of_beams(
+    section: dict[str, Any] | None, bent: float, twisted: float,
+    feet: tuple[float, float], tmp_path: Path,
+) -> None:  # fmt: skip
+    """A stem on two clamped arms: their stiffness against sinking and turning."""
+    a, matrix = 0.06, np.zeros((3, 3))
+    for angle in np.radians(feet):
+        c, s = np.cos(angle), np.sin(angle)
+        way = np.array([[1.0, 0.0, 0.0], [0.0, s, -c], [0.0, c, s]])  # slope, twist
+        beam = bent * np.array([[12.0, 6.0 * a], [6.0 * a, 4.0 * a * a]]) / a**3
+        matrix += way.T @ block_diag(beam, twisted / a) @ way
+    arm = np.array([1.0, 0.0, -a])
+    expected = arm @ np.linalg.solve(matrix, arm) + a**3 / (3.0 * bent)
+    ends = [[60.0 * np.cos(t), 60.0 * np.sin(t)] for t in np.radians([0.0, *feet])]
+    lines = [[[0, 0], end] for end in ends]
+    own = {"section": section} if section else {}
+    off = [
+        lifted_across(tmp_path, h, lines, ends[1:], ends[0], **own) / expected - 1.0
+        for h in (10, 5, 2.5)
+    ]
+    assert np.all(np.abs(off) < [5e-3, 5e-4, 2e-4])
 
 
 SLAB = {
