@@ -64,7 +64,7 @@ def end_in_space(
     grounded = around is not None and (around.ground is not None or around.bodies)
     ends = rod_end(rod.nodes, last.x, v, last.time)
     told = _in_words(rod.nodes, last.x, lengths, f"{longer}={2.0 * last.time:.3g}")
-    loose = not (rod.held.any() or grounded)
+    loose = not (rod.held.any() or grounded or world.fluid)
     return centre | ends | told | _doubts(rod.nodes, lengths, loose)
 
 

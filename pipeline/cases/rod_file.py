@@ -113,7 +113,7 @@ class RodFileCase:
     ) -> SpaceWorld:
         return SpaceWorld(
             drawn.rod, drawn.gravity, self.damping, drawn.force, touching=touching,
-            tendons=drawn.tendons, pulling=drawn.pulling,
+            tendons=drawn.tendons, pulling=drawn.pulling, fluid=drawn.fluid,
         )  # fmt: skip
 
     @property

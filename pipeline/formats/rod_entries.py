@@ -31,7 +31,7 @@ may say `across`, the direction of its thickness where it begins (z, or x where 
 rises more than it runs), and `twist`, degrees by which its section is turned from there
 to its end, and material a `poisson` (0.5). Rods with a point in common are joined
 rigidly there, or by a ball where `hinges` name it. There are no arcs, limbs or pulses,
-no fluid and no loads that are spread or turn; loads act all the time; a ground by wave
+no loads that are spread or turn; loads act all the time; a ground by wave
 or points is that curve of x and height, level along y. Where there is a ground, or
 bodies, rods touch them and each other as round ones of half their thickness. Cables
 pull them, and bodies stay where they are:

@@ -111,7 +111,7 @@ class _Drawing(RodPlaces):
             self._load(),
             tuple(self._distributed(of) for of in content.distributed_loads),
             tuple(self._follower(whole, of) for of in content.follower_forces),
-            self._fluid(),
+            self.fluid,
             self._turning(),
             self._ground(),
             self._pulses(),
@@ -193,10 +193,6 @@ class _Drawing(RodPlaces):
                 about = self.draft.clamps[k][0]
                 found.append(TurningEnd(first + k, about, times.tolist(), angles))
         return tuple(found)
-
-    def _fluid(self) -> Fluid | None:
-        given = self.content.fluid
-        return None if given is None else Fluid(given.along, given.across)
 
     def _ground(self) -> Ground | None:
         given = self.content.ground

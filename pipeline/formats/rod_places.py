@@ -10,6 +10,7 @@ from pipeline.scans.reading.units import unit_named
 from sim.arrays import Floats, Ints
 from sim.rod.rod.draft import NEAR, along_arc, along_curve, along_line
 from sim.rod.stepping.markers import Marker
+from sim.rod.stepping.surroundings import Fluid
 
 MOST_NODES = 5000
 NUMBER = r"-?[\d.]+(?:e[-+]?\d+)?"
@@ -75,6 +76,12 @@ class RodPlaces:
         self.finer = finer
         self.many = 0  # nodes so far
         self.m = unit_named(content.unit).mm / 1000.0
+
+    @property
+    def fluid(self) -> Fluid | None:
+        """What resists all rods."""
+        given = self.content.fluid
+        return None if given is None else Fluid(given.along, given.across)
 
     def numbers_of(self, given: Place) -> list[float]:
         """Two numbers, or three in space."""

@@ -35,6 +35,7 @@ from sim.rod.space.joining import (
 from sim.rod.space.sections import RodSection, SpaceMaterial, rectangle, tube
 from sim.rod.space.space_rod import SpaceRod, clamped, through
 from sim.rod.space.tendons import Tendon
+from sim.rod.stepping.surroundings import Fluid
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,7 @@ class SpaceRobot:
     tendons, pulling : cables, and shares of their tensions by time
     unit, metres : of the file, and how long it is
     bodies : that stay, besides a ground
+    fluid : that resists
     """
 
     rod: SpaceRod
@@ -65,6 +67,7 @@ class SpaceRobot:
     tendons: tuple[Tendon, ...] = ()
     pulling: Callable[[float], Floats] | None = None
     bodies: tuple[Body, ...] = ()
+    fluid: Fluid | None = None
 
     def touching(self, friction: float) -> Touching | None:
         """What rods touch; nothing where there is neither a ground nor a body."""
@@ -102,7 +105,7 @@ class DrawnInSpace(RodPlaces):
             raise ValueError(
                 "turns of a clamp are of the plane: leave them out in space"
             )
-        for name in ("fluid", "distributed_loads", "follower_forces"):
+        for name in ("distributed_loads", "follower_forces"):
             if getattr(content, name):
                 raise ValueError(f"{name}: it is of the plane: leave it out in space")
         whole = [self._rod(f"rods[{k}]", rod) for k, rod in enumerate(content.rods)]
@@ -176,6 +179,7 @@ class DrawnInSpace(RodPlaces):
             tuple(self._tendon(k) for k in range(len(content.tendons))),
             self._pulling if content.tendons else None,
             tuple(self._body(body) for body in content.bodies),
+            self.fluid,
         )
 
     def _joined(self) -> SpaceRod:

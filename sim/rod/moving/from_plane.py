@@ -34,10 +34,10 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
         raise ValueError("touching is of the plane only: leave it out, or dimension 2")
     if world.turning:
         raise ValueError("turns of a clamp are of the plane only: leave them out")
-    if world.has_spread_forces:
+    if world.distributed_loads or world.follower_forces:
         raise ValueError(
-            "a fluid, and loads that are spread or turn, are of the plane only: leave "
-            "them out, or dimension 2"
+            "loads that are spread or turn are of the plane only: leave them out, or "
+            "dimension 2"
         )
     rod = lifted(world.rod, sections)
     return SpaceWorld(
@@ -48,6 +48,7 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
         limbs=SpaceLimbs(world.rod, world.actuator) if world.schedule else None,
         schedule=world.schedule,
         load=world.load,
+        fluid=world.fluid,
     )
 
 

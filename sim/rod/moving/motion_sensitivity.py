@@ -406,6 +406,8 @@ def refuse_without_tangents(world: SpaceWorld, options: StepOptions) -> None:
             "sensitivities in space know contact of round rods with a plane only: "
             "leave bodies and rims out"
         )
+    if world.fluid is not None:
+        raise ValueError("sensitivities in space know no fluid: leave it out")
     if world.schedule is not None or world.natural is not None:
         raise ValueError(
             "sensitivities in space know no limbs and no natural curvature in time: "

@@ -46,6 +46,8 @@ from sim.rod.moving.pushing import (
     what_is_near,
     what_overlaps,
 )
+from sim.rod.moving.soaked import drag as drag_in_fluid
+from sim.rod.moving.soaked import drag_slopes
 from sim.rod.moving.softened import changes, softened_at_end, softened_midway
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.tally import largest_forces, works
@@ -257,6 +259,9 @@ def _forces(world: SpaceWorld, trial: _Trial, after: SpaceState) -> _Forces:
     pushed = 2.0 * world.inertia * (moves - h * now.v) / h**2
     drawn = _drawn(world, trial, after, moves)
     unbalanced = inner + drawn + trial.pull - drag - pushed
+    if world.fluid is not None:
+        soaked = drag_in_fluid(world, now.state.x, moves, h)
+        unbalanced, damped = unbalanced + soaked, damped - float(soaked @ moves)
     return _Forces(inner, drawn, unbalanced, moves, damped)
 
 
@@ -315,6 +320,9 @@ def _factor(world: SpaceWorld, trial: _Trial, at: SpaceState, found: _Forces) ->
     if len(trial.tension):
         of_tendons = tendon_slopes(world, trial.tension, at)[1]
         values = np.concatenate([values, of_tendons])
+    if world.fluid is not None:
+        slopes = drag_slopes(world, before.x, found.moves, h)
+        values[: len(slopes)] += 2.0 * slopes
     values = 0.5 * system.kept(values)
     shift = (world.inertia * (2.0 / h**2 + world.damping.alpha / h))[system.free]
     factor = system.factor(values, shift)
@@ -331,7 +339,7 @@ def _solved(
     guess = _guess(world, trial)
     move = guess[: world.rod.nodes.size].reshape(-1, 3)
     found_near = what_is_near(world, trial.now.state, move, trial.h)
-    if len(trial.tension) or not trial.conserving:
+    if len(trial.tension) or world.fluid is not None or not trial.conserving:
         parts = _ByParts(world, trial, guess)
         return _balanced_by_parts(world, options, parts, report, found_near)
     space = workspace_of(world)

@@ -16,6 +16,7 @@ from sim.rod.space.loads import SpaceLoads, no_loads
 from sim.rod.space.space_rod import SpaceRod, StretchLaw
 from sim.rod.space.system import SpaceSystem
 from sim.rod.space.tendons import Tendon
+from sim.rod.stepping.surroundings import Fluid
 from sim.rod.stepping.world import Damping, NodeLoad
 
 
@@ -57,6 +58,7 @@ class SpaceWorld:
     load : on nodes for a time, along x and y
     tendons : within the rod, without friction along them
     pulling : (tendons,) shares of their tensions by time; 1 if None
+    fluid : at rest, that resists
     """
 
     rod: SpaceRod
@@ -73,6 +75,7 @@ class SpaceWorld:
     load: NodeLoad | None = None
     tendons: tuple[Tendon, ...] = ()
     pulling: Callable[[float], Floats] | None = None
+    fluid: Fluid | None = None
 
     def __post_init__(self) -> None:
         if np.shape(self.gravity) != (3,) or not np.isfinite(self.gravity).all():

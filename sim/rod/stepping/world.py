@@ -106,12 +106,6 @@ class World:
         for turn in self.turning:
             turn.refuse_unheld(self.rod.held)
 
-    @property
-    def has_spread_forces(self) -> bool:
-        """Whether there is a fluid, or a load that is spread or turns."""
-        spread = bool(self.distributed_loads or self.follower_forces)
-        return spread or self.fluid is not None
-
     def _refuse_missing_edges(self) -> None:
         for follower in self.follower_forces:
             end_edge(self.rod, follower.node)

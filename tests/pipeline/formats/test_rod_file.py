@@ -117,7 +117,11 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(
             "acts on a free",
         ),
         ("at: [0, 0], turns: [[0, 5]]", "at: [0, 0]", "begin at 0 s or later with 0"),
-        (f"dimension: 3\n{GIVEN}\nfluid: {{along: 1, across: 2}}", GIVEN, "the plane"),
+        (
+            f"dimension: 3\n{GIVEN}\ndistributed_loads: [{{rod: 0, along: 1}}]",
+            GIVEN,
+            "the plane",
+        ),
         (
             "arc: {centre: [0, 0], radius: 9, start: 5, end: 5}",
             "line: [[0, 0], [50, 0]]",

@@ -19,6 +19,7 @@ from sim.arrays import Floats
 from sim.rod.contact.ground import surface
 from sim.rod.gravity import GRAVITY
 from sim.rod.space.balance import rest
+from sim.rod.stepping.surroundings import Fluid
 
 BEAM: dict[str, Any] = {
     "unit": "mm",
@@ -428,6 +429,16 @@ def test_twist_and_across_are_refused_in_the_plane(tmp_path: Path) -> None:
     content = {**SLAB, "rods": [rod]}
     with pytest.raises(ValueError, match=r"rods\[0\]: across and twist are of space"):
         made(tmp_path, content)
+
+
+def test_a_fluid_resists_rods_in_space_and_those_that_leave_their_plane(
+    tmp_path: Path,
+) -> None:
+    fluid = {"fluid": {"along": 1.0, "across": 2.0}}
+    assert made(tmp_path, BEAM | fluid).space_world.fluid == Fluid(1.0, 2.0)
+    flat = BEAM | {"dimension": 2, "rods": [{"line": [[0, 0], [0, 50]]}], "clamps": []}
+    case = made(tmp_path, flat | fluid, dimension=3)
+    assert case.space_world.fluid == Fluid(1.0, 2.0)
 
 
 def test_the_schema_knows_both(capsys: pytest.CaptureFixture[str]) -> None:

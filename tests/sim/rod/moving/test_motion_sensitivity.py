@@ -19,6 +19,7 @@ from sim.rod.space.sections import SpaceMaterial, disc, rectangle
 from sim.rod.space.space_rod import clamped, through
 from sim.rod.space.tendons import routed
 from sim.rod.stepping.options import Integrator, StepOptions
+from sim.rod.stepping.surroundings import Fluid
 from sim.rod.stepping.world import Damping
 
 H, STEPS = 2e-3, 12
@@ -169,6 +170,7 @@ def test_what_has_no_derivative_is_refused() -> None:
         (world, conserving, "integrator newmark with accuracy 0"),
         (replace(world, touching=ground), OPTIONS, "leave bodies and rims out"),
         (replace(world, natural=grown), OPTIONS, "no natural curvature in time"),
+        (replace(world, fluid=Fluid(1.0, 2.0)), OPTIONS, "know no fluid"),
     ):
         with pytest.raises(ValueError, match=words):
             next(space_tangents(bad, options, ALL, 1.0))
