@@ -9,9 +9,11 @@ from scipy.spatial import cKDTree
 
 from sim.arrays import Floats
 from sim.morph.targets.lattice import cells, lattice
-from sim.morph.targets.level_set import closest_on_level_set
+from sim.morph.targets.level_set import closest_on_level_set, level_set_slopes
 from sim.morph.targets.protocol import Wireframe
 from sim.morph.targets.surfaces import Vector, on_sphere, positive, vector
+
+SHORT = 1e-5  # of a radius or a wave, displacement of differences
 
 
 def _amplitudes(name: str, values: Sequence[float]) -> Floats:
@@ -79,6 +81,9 @@ class FourierCylinder:
         starts = self._samples[near]
         starts[:, 2] = points[:, 2]
         return closest_on_level_set(points, starts, self._level)
+
+    def slopes(self, points: Floats, goals: Floats) -> Floats:
+        return level_set_slopes(points, goals, self._level, SHORT * self.radius)
 
     def wireframe(self, around: Floats) -> Wireframe:
         z = around[:, 2]
@@ -160,6 +165,9 @@ class FourierBlob:
         _, near = self._tree.query(points)
         return closest_on_level_set(points, self._samples[near], self._level)
 
+    def slopes(self, points: Floats, goals: Floats) -> Floats:
+        return level_set_slopes(points, goals, self._level, SHORT * self.radius)
+
     def wireframe(self, around: Floats) -> Wireframe:
         del around
         return lattice(
@@ -220,6 +228,10 @@ class FourierRelief:
             best[distance < least] = trial[distance < least]
             least = np.minimum(distance, least)
         return closest_on_level_set(points, best, self._level_set)
+
+    def slopes(self, points: Floats, goals: Floats) -> Floats:
+        fastest = float(np.abs(self.waves).max(initial=1e-300))
+        return level_set_slopes(points, goals, self._level_set, SHORT / fastest)
 
     def wireframe(self, around: Floats) -> Wireframe:
         (x0, y0), (x1, y1) = around[:, :2].min(axis=0), around[:, :2].max(axis=0)

@@ -5,7 +5,10 @@ The nearest point x of p solves, with the Lagrange multiplier mu,
     x + mu grad F(x) = p,     F(x) = 0
 
 by Newton's method from the nearest of many samples. Where that does not lead to a
-point at least as near as the sample, the sample itself is drawn onto the surface.
+point at least as near as the sample, the sample itself is drawn onto the surface. As p
+moves, x moves along the two tangents T by
+
+    dx = T (T^T (I + mu Hess F) T)^-1 T^T dp.
 """
 
 from collections.abc import Callable
@@ -13,6 +16,8 @@ from collections.abc import Callable
 import numpy as np
 
 from sim.arrays import Floats
+
+FOCAL = 1e-6  # of I + mu Hess F, where nearest points jump to another side
 
 LevelSet = Callable[[Floats], tuple[Floats, Floats]]  # (p, 3) -> F (p,), grad F (p, 3)
 
@@ -47,15 +52,39 @@ def closest_on_level_set(points: Floats, starts: Floats, surface: LevelSet) -> F
     return x
 
 
+def level_set_slopes(
+    points: Floats, goals: Floats, surface: LevelSet, h: float
+) -> Floats:
+    """(p, 3, 3) derivative of the nearest points `goals` in `points`.
+
+    Parameters
+    ----------
+    h : displacement of the differences that Hess F is taken from
+    """
+    g = surface(goals)[1]
+    square = np.einsum("pi,pi->p", g, g)
+    mu = np.einsum("pi,pi->p", points - goals, g) / square
+    normal = g[:, :, None] * g[:, None, :] / square[:, None, None]
+    along = np.eye(3) - normal
+    bent = np.eye(3) + mu[:, None, None] * _hessian(goals, surface, h)
+    values, V = np.linalg.eigh(along @ bent @ along + normal)
+    inverse = (V / np.maximum(values, FOCAL)[:, None, :]) @ V.transpose(0, 2, 1)
+    slopes: Floats = inverse - normal
+    return slopes
+
+
+def _hessian(x: Floats, surface: LevelSet, h: float) -> Floats:
+    """(p, 3, 3) Hess F, symmetric."""
+    ahead = [surface(x + h * e)[1] - surface(x - h * e)[1] for e in np.eye(3)]
+    H: Floats = np.stack(ahead, axis=-1) / (4.0 * h)
+    return H + H.transpose(0, 2, 1)
+
+
 def _newton_step(
     points: Floats, x: Floats, mu: Floats, F: Floats, g: Floats, surface: LevelSet
 ) -> tuple[Floats, Floats]:
-    h = 1e-6
     K = np.zeros((len(x), 4, 4))
-    for i, e in enumerate(np.eye(3)):
-        K[:, :3, i] = (surface(x + h * e)[1] - surface(x - h * e)[1]) / (2.0 * h)
-    K[:, :3, :3] *= 0.5 * mu[:, None, None]
-    K[:, :3, :3] += K[:, :3, :3].transpose(0, 2, 1) + np.eye(3)
+    K[:, :3, :3] = mu[:, None, None] * _hessian(x, surface, 1e-6) + np.eye(3)
     K[:, :3, 3] = K[:, 3, :3] = g
     right = np.concatenate([points - x - mu[:, None] * g, -F[:, None]], axis=1)
     singular = np.abs(np.linalg.det(K)) < 1e-12

@@ -53,6 +53,20 @@ def _outward(d: Floats, fallback: Floats) -> Floats:
     return np.where(size > 0.0, d / safe, fallback)
 
 
+def _turned(d: Floats, radius: float, across: Floats) -> Floats:
+    """(n, 3, 3) dg/dr around a centre: radius / |d| of the motions `across` alone.
+
+    Parameters
+    ----------
+    d : (n, 3) from the centre or the axis
+    across : (n, 3, 3) projections
+    """
+    size = np.linalg.norm(d, axis=1)
+    share = radius / np.maximum(size, 1e-6 * radius)
+    turned: Floats = share[:, None, None] * across
+    return turned
+
+
 @dataclass(frozen=True)
 class Plane:
     """The plane through `centre` at right angles to `normal`."""
@@ -100,6 +114,11 @@ class Sphere:
         top = np.array([0.0, 0.0, 1.0])
         return centre + self.radius * _outward(points - centre, top)
 
+    def slopes(self, points: Floats, goals: Floats) -> Floats:
+        u = (goals - self.centre) / self.radius
+        across = np.eye(3) - u[:, :, None] * u[:, None, :]
+        return _turned(points - self.centre, self.radius, across)
+
     def wireframe(self, around: Floats) -> Wireframe:
         del around
         centre = np.asarray(self.centre, dtype=np.float64)
@@ -142,18 +161,10 @@ class Cylinder:
         return goals
 
     def slopes(self, points: Floats, goals: Floats) -> Floats:
-        """(n, 3, 3) dg/dr: along the axis as the nodes, around it R / rho of it."""
+        """(n, 3, 3) dg/dr: along the axis as the nodes, around it as of a circle."""
         axis = unit("axis", self.axis)
-        d = points - self.centre
-        rho = np.linalg.norm(d - (d @ axis)[:, None] * axis, axis=1)
-        n = goals - self.centre
-        n = (n - (n @ axis)[:, None] * axis) / self.radius
-        around = np.cross(axis, n)
-        share = self.radius / np.maximum(rho, 1e-6 * self.radius)
-        found: Floats = axis[:, None] * axis + (
-            share[:, None, None] * around[:, :, None] * around[:, None, :]
-        )
-        return found
+        circle = Circle(self.radius, self.centre, self.axis)
+        return axis[:, None] * axis + circle.slopes(points, goals)
 
     def wireframe(self, around: Floats) -> Wireframe:
         """Cover what a sheet `around` covers when it is wrapped without stretching."""
@@ -201,6 +212,13 @@ class Circle:
         flat = d - (d @ n)[:, None] * n
         goals: Floats = self.centre + self.radius * _outward(flat, _across(n))
         return goals
+
+    def slopes(self, points: Floats, goals: Floats) -> Floats:
+        n = unit("normal", self.normal)
+        d = points - self.centre
+        e = np.cross(n, goals - self.centre) / self.radius
+        flat = d - (d @ n)[:, None] * n
+        return _turned(flat, self.radius, e[:, :, None] * e[:, None, :])
 
     def wireframe(self, around: Floats) -> Wireframe:
         del around

@@ -11,6 +11,7 @@ from sim.morph.targets.ellipsoid import Ellipsoid, closest_on_ellipsoid
 from sim.morph.targets.protocol import Target, slopes_of
 from sim.morph.targets.surfaces import Circle, Cylinder, Plane, Sphere
 from tests.sim.morph.reference import load
+from tests.sim.morph.test_irregular_targets import SMOOTH
 
 KNOWN: dict[str, Target] = {
     "sphere": Sphere(1.3, (0.1, 0.2, 0.3)),
@@ -48,11 +49,14 @@ def test_a_point_on_the_target_is_its_own_nearest(
     assert_allclose(ALL[name].closest(goals), goals, atol=1e-13)
 
 
-@pytest.mark.parametrize("name", ["cylinder", "ellipsoid"])
+SLOPED = {**SMOOTH, **KNOWN}
+
+
+@pytest.mark.parametrize("name", SLOPED)
 def test_slopes_are_those_of_the_nearest_points(
     name: str, rng: np.random.Generator
 ) -> None:
-    target = ALL[name]
+    target = SLOPED[name]
     points = target.closest(rng.uniform(-3.0, 3.0, (50, 3)))
     points += rng.uniform(-0.4, 0.4, points.shape)  # inside, too
     S, v = slopes_of(target, points, target.closest(points)), rng.normal(size=(50, 3))

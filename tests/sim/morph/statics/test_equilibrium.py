@@ -33,6 +33,7 @@ from sim.morph.structure.constraints import (
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.surfaces import Plane
+from tests.sim.morph.test_targets import SLOPED
 
 EXACT = EquilibriumOptions(tolerance=1e-11, residual=1e-12)
 
@@ -390,3 +391,17 @@ def test_slider_on_a_slanted_line_rests_where_its_spring_holds_it(unit: float) -
     assert_allclose(found.r()[2], where, atol=1e-9 * unit)
     assert_allclose(found.deformed.tension, [1.2], rtol=1e-9)
     assert_balanced(found, body)
+
+
+@pytest.mark.parametrize("name", SLOPED)
+def test_nodes_that_slide_on_a_target_are_at_rest(
+    name: str, rng: np.random.Generator
+) -> None:
+    """Motions along it cost nothing, and none lowers the energy."""
+    r = 1.5 * rng.normal(size=(6, 3))
+    structure = Structure(r, ConstraintTable.of([]), np.arange(6))
+    none = Elastic.none()
+    body = LoadedStructure(structure, none, 0.0 * r, np.ones(6), SLOPED[name])
+    found = at_rest(body, EquilibriumOptions())
+    assert found.energy < 1e-18
+    assert (found.negative, found.neutral) == (0, 6 if name == "circle" else 12)
