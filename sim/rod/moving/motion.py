@@ -217,7 +217,7 @@ class SpaceLoop:
             f"{h * options.shortest:.2g} s converges to {options.tolerance:g} m in "
             f"{options.max_newton} iterations, with edges stretched by "
             f"{options.strain:g} at most and energy balanced to {options.balance:g}: "
-            "choose a smaller h, or integrator energy_momentum",
+            + options.steadier,
             best=self.record(),
         )
 

@@ -368,7 +368,7 @@ def _above(rod: SpaceRod, touching: Touching, x: Floats, d: Floats | None) -> Fl
 
 
 def refuse_overlap(rod: SpaceRod, touching: Touching, x: Floats) -> None:
-    """Name what lies within each other at the start."""
+    """Name what lies deepest within another at the start."""
     if len(touching.radius) != len(rod.edges):
         raise ValueError(
             f"contact: {len(touching.radius)} radii for {len(rod.edges)} edges: give "
@@ -376,6 +376,8 @@ def refuse_overlap(rod: SpaceRod, touching: Touching, x: Floats) -> None:
         )
     d = rod.directors
     found = contacts_of(rod, touching, near(rod, touching, x, 0.0, d), x, None, d)
-    for k in np.flatnonzero(found.gap < -REACHED * touching.radius.min()).tolist():
+    depth = -found.gap
+    if depth.max(initial=0.0) > REACHED * touching.radius.min():
+        k = int(np.argmax(depth))
         e, f = found.edge[k].tolist()
-        raise OverlapError(e, f, -float(found.gap[k]))
+        raise OverlapError(e, f, float(depth[k]))

@@ -77,5 +77,11 @@ class StepOptions:
             if value > 1.0:
                 raise ValueError(f"steps: {name} is {value}: give a fraction up to 1")
 
+    @property
+    def steadier(self) -> str:
+        """What to try where steps do not converge, or make energy."""
+        other = self.integrator is Integrator.NEWMARK
+        return f"choose a smaller h{', or integrator energy_momentum' * other}"
+
 
 CONSERVING = StepOptions(integrator=Integrator.ENERGY_MOMENTUM)  # of rods of one's own

@@ -214,7 +214,7 @@ class Loop:
                 f"of energy within {self.options.balance:g} of what is at work "
                 f"({self.state.clock.left:.3g} J out of balance before)"
             )
-            remedy = "choose a smaller h, or integrator energy_momentum"
+            remedy = self.options.steadier
         else:
             why = (
                 f"no step from {h:g} s down to {h * self.scheme.shortest:.2g} s "

@@ -254,6 +254,11 @@ def test_rods_that_start_within_each_other_are_refused() -> None:
     words = r"edge [01] starts 0\.001 m within edge 3: move them apart"
     with pytest.raises(ValueError, match=words):
         SpaceWorld(crossing, touching=Touching(np.full(5, R)))
+    with pytest.raises(ValueError, match=r"edge 1 starts 0\.021 m within the ground"):
+        SpaceWorld(
+            _wire((0.0, 0.0, 0.0), (0.1, 0.0, -0.02), 2),
+            touching=Touching(np.full(2, R), ground=LevelGround()),
+        )
     with pytest.raises(ValueError, match=r"starts 0\.001 m within the ground"):
         SpaceWorld(
             _wire((0.0, 0.0, 0.0), (0.1, 0.0, 0.0), 2),
