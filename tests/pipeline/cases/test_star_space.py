@@ -125,7 +125,7 @@ def test_one_option_takes_a_rod_of_ones_own_into_space() -> None:
     ],
 )  # fmt: skip
 def test_one_option_takes_a_robot_of_a_file_into_space(name: str, near: float) -> None:
-    """Its joints, sections, soft clamps, limbs and fluid; stiff bars, and what is on a ground,
+    """Its joints, sections, soft clamps, limbs, fluid; stiff bars, and what lands,
     less closely."""
     path = str(Path(ROOT) / f"conf/robot/{name}.yaml")
     options, lasts = StepOptions(tolerance=1e-12), 0.6 if name == "swimmer" else 0.14
