@@ -63,7 +63,9 @@ def _clip(artist: Artist) -> Bbox | None:
 def _name(artist: Artist) -> str:
     label = str(artist.get_label())
     kind = "line" if isinstance(artist, Line2D) else "outline"
-    return f"a {kind}" if label.startswith("_") or not label else f"{kind} {label!r}"
+    article = "a" if kind == "line" else "an"
+    bare = label.startswith("_") or not label
+    return f"{article} {kind}" if bare else f"{kind} {label!r}"
 
 
 def _meets(artist: Line2D | Collection, box: Bbox) -> bool:

@@ -220,6 +220,19 @@ def _crossed(figure: Figure, texts: Sequence[Text]) -> Iterator[str]:
     boxes = [(text, _extent(text).padded(-touch)) for text in texts]
     for text, what in crossed(figure, boxes):
         yield f"{what} crosses {_said(text)}"
+    for text, what in crossed(figure, list(_keys(figure, touch))):
+        yield f"{what} crosses the key of {_said(text)}"
+
+
+def _keys(figure: Figure, wide: float) -> Iterator[tuple[Text, Bbox]]:
+    """Names in legends without a ground, and where the keys of lines stand, pixels."""
+    for legend in figure.findobj(Legend):
+        if legend.get_frame_on():
+            continue
+        for key, name in zip(legend.legend_handles, legend.get_texts(), strict=False):
+            if isinstance(key, Line2D):
+                box = key.get_window_extent()
+                yield name, Bbox(box.get_points()).padded(wide)
 
 
 def _flat(figure: Figure) -> Iterator[str]:

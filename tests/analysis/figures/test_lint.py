@@ -71,6 +71,13 @@ PLANTED: dict[str, tuple[Fault, str]] = {
         lambda _, p: [p[0].text(0.2, 2.5, "bars"), p[0].vlines([0.1, 0.4], 0, 3)],
         "crosses text 'bars'",
     ),
+    "key": (
+        lambda _, p: [
+            p[1].vlines([0.15], 0, 3),
+            p[1].legend(loc="upper left", handlelength=3, borderpad=0, frameon=False),
+        ],
+        "an outline crosses the key of text 'one'",
+    ),
     "clipped": (
         lambda _, p: p[1].text(1.9, 2.9, "a name that is cut", clip_on=True),
         "is cut at the edge",
