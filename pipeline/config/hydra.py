@@ -131,14 +131,17 @@ def _composed_without(name: str, words: Sequence[str]) -> dict[str, Any]:
 def _beside() -> Iterator[None]:
     """Room for another start of Hydra while one is going on."""
     from hydra.core.global_hydra import GlobalHydra
-    from hydra.core.singleton import Singleton
+    from hydra.core.utils import JobRuntime
+    from omegaconf.basecontainer import BaseContainer
 
-    held = Singleton.get_state()
+    held, job = GlobalHydra.instance().hydra, JobRuntime.instance().conf.copy()
+    functions = dict(BaseContainer._resolvers)
     GlobalHydra.instance().clear()
     try:
         yield
     finally:
-        Singleton.set_state(held)
+        GlobalHydra.instance().hydra = held
+        JobRuntime.instance().conf, BaseContainer._resolvers = job, functions
 
 
 def composed_run(name: str, words: Sequence[str]) -> tuple[dict[str, Any], Any]:
