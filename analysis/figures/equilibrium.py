@@ -56,16 +56,18 @@ def forces_and_limit(shown: AtRest) -> Figure:
     """The shape coloured by tension; errors over compliance with a slope of one."""
     with style.styled():
         figure, ((ax, limit),) = sheet(PanelGrid(2, 80.0, 68.0, (1.15, 1.0)))
-        colours = _draw_shape(ax, shown)
+        colours, marks = _draw_shape(ax, shown)
         style.colour_bar(ax, colours, "tension of a link (unit of force)")
         _draw_limit(limit, shown)
         for letter, panel in (("a", ax), ("b", limit)):
             style.put_letter(panel, letter)
+        style.legend_below(figure, marks)
         style.say_below(figure, [(shown.label, shown.key)])
     return figure
 
 
-def _draw_shape(ax: Axes, shown: AtRest) -> ScalarMappable:
+def _draw_shape(ax: Axes, shown: AtRest) -> tuple[ScalarMappable, list[Line2D]]:
+    """What a colour stands for, and what each mark is."""
     span = max(float(np.abs(shown.tension).max(initial=0.0)), 1e-12)
     colours = ScalarMappable(Normalize(-span, span), MAP)
     everything = np.concatenate([shown.r, shown.target.vertices])
@@ -78,13 +80,12 @@ def _draw_shape(ax: Axes, shown: AtRest) -> ScalarMappable:
     scene.dots(shown.r[shown.held], SUPPORT, 4.0, lift=0.05)
     scene.paint(ax, everything)
     style.scale_bar(ax, style.round_length(scene.span), style.UNIT)
-    handles = [
+    marks = [
         Line2D([], [], label="held node", marker="o", color=SUPPORT, lw=0.0, ms=4.0),
         Line2D([], [], label="link", color="#404040", lw=2.0),
         Line2D([], [], label="target", color=style.TARGET, lw=0.5),
     ]
-    ax.legend(handles=handles, loc="upper right")
-    return colours
+    return colours, marks
 
 
 def _draw_limit(ax: Axes, shown: AtRest) -> None:

@@ -208,7 +208,9 @@ def _heights(
         ax.plot(x, y, dash, color=colour, label=label)
     few = table["value"].nunique() < 4  # between the curves, else above them
     place = "upper center" if few else "upper right"
-    look = {"handlelength": 1.6, "columnspacing": 0.8, "labelspacing": 0.15}
+    look = {"handlelength": 1.6, "columnspacing": 0.6, "labelspacing": 0.15}
+    if not few:
+        look |= {"handlelength": 1.3, "handletextpad": 0.4, "borderaxespad": 0.3}
     ax.legend(title=name, loc=place, ncols=1 if few else 2, **look)
     ax.set_xlabel("height $z$ (mm)")
     ax.set_ylabel("load (mN)")
