@@ -2,7 +2,8 @@
 
 RUN is a name (pentapod, simulate/pentapod, compare/cylinder, a run made by hand), the
 folder of a run, or a key. Draws picture.png and run.html beside what the run wrote,
-where they are not there yet, says what came out, and opens the page.
+where they are not there yet, says what came out, and opens the page. A folder outside
+of results may be another's: its own pages are not shown.
 """
 
 import os
@@ -15,12 +16,13 @@ from pipeline.pages.one_run import write_pictures
 from pipeline.results.moving_shape import MovingShape, read_moving_shape
 from pipeline.results.told_run import PAGE, PICTURE, shown_path, told
 from pipeline.store.named_runs import RUN_HELP, found_run
-from pipeline.store.runs import run_record
+from pipeline.store.runs import RESULTS, run_record
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, InputError, command
 from pipeline.tracking.edited import warn_of_edit
 
 SHOWING = (".html", ".png", ".svg", ".pdf")  # what a run of another step holds to see
+STILL = (".png",)  # of them what runs no code
 
 
 def arguments() -> OneLineParser:
@@ -36,11 +38,12 @@ def arguments() -> OneLineParser:
 
 def seen(directory: Path) -> Path:
     """What of a run is looked at, made where it is not there yet."""
+    own = directory.resolve().is_relative_to(RESULTS.resolve())
     if run_record(directory)["step"] == "simulate":
-        write_pictures(directory)
+        write_pictures(directory, anew=not own)
         return directory / PAGE
     files = sorted(directory.iterdir(), key=lambda path: path.name)
-    for suffix in SHOWING:
+    for suffix in SHOWING if own else STILL:
         for path in files:
             if path.suffix == suffix:
                 return path

@@ -6,6 +6,7 @@ Both are made after the run and are none of its results: its digests leave them 
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import numpy as np
 
@@ -123,7 +124,7 @@ def write_page(directory: Path) -> Path:
             scene=scene,
             result=list(dict(record["result"]).items()),
             settings=[(name, str(value)) for name, value in flat(config)],
-            found=[{"name": name, "href": name} for name in files],
+            found=[{"name": name, "href": quote(name)} for name in files],
             library=plotly_script() if scene else "",
             scripts=[(TEMPLATES / "report.js").read_text(encoding="utf-8")],
         )
@@ -133,9 +134,9 @@ def write_page(directory: Path) -> Path:
     return path
 
 
-def write_pictures(directory: Path) -> None:
-    """Both, where they are not there yet."""
-    if not (directory / PICTURE).is_file():
+def write_pictures(directory: Path, *, anew: bool = False) -> None:
+    """Both, where they are not there yet, or anew."""
+    if anew or not (directory / PICTURE).is_file():
         write_picture(directory)
-    if not (directory / PAGE).is_file():
+    if anew or not (directory / PAGE).is_file():
         write_page(directory)

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.store.arrays import read_arrays
 from pipeline.store.files import read_json
+from pipeline.store.runs import REMEDY
+from pipeline.terminal.errors import InputError, one_line
 from sim.arrays import Floats, Ints, among
 from sim.morph.structure.faces import body_faces
 
@@ -52,6 +55,14 @@ class MovingShape:
     view: tuple[float, float] | None = None
     creases: Ints = field(default_factory=lambda: np.empty((0, 3), dtype=np.int64))
 
+    def __post_init__(self) -> None:
+        many = np.count_nonzero(np.isfinite(self.r).all(axis=2), axis=1)
+        if not len(many) or not many.min():
+            raise ValueError("a step has no node")
+        for nodes in (self.links, self.faces, self.inner, self.creases[:, :2]):
+            if nodes.size and not 0 <= nodes.min() <= nodes.max() < self.r.shape[1]:
+                raise ValueError(f"of {self.r.shape[1]} nodes one is {nodes.max()}")
+
     @property
     def flat(self) -> bool:
         """Whether nothing leaves the vertical plane."""
@@ -62,8 +73,23 @@ def read_moving_shape(directory: Path) -> MovingShape | None:
     """The moving shape of a finished run; None if it has none."""
     if not (directory / "steps.npz").is_file():
         return None
-    with np.load(directory / "steps.npz", allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
+    arrays = read_arrays(directory / "steps.npz")
+    try:
+        return _moving(directory, arrays)
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise InputError(
+            f"{directory} holds no shape that moves ({one_line(error)}): {REMEDY}"
+        ) from error
+
+
+def _moving(directory: Path, arrays: Mapping[str, Any]) -> MovingShape | None:
+    """The moving shape in the arrays of a run; None if they have none."""
     moving = [n for n in POSITIONS if n in arrays and arrays[n].ndim == 3]
     if not moving or arrays[moving[0]].shape[2] not in (2, 3):
         return None

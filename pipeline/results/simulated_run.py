@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pipeline.store.arrays import read_arrays
 from pipeline.store.files import read_json
 from pipeline.store.runs import run_record
 from pipeline.terminal.errors import InputError
@@ -43,7 +44,9 @@ def read_simulated(directory: Path) -> SimulatedRun:
         raise InputError(
             f"{directory}: the run {record.get('status')}: compare a finished one"
         )
-    arrays = _arrays(directory / "steps.npz")
+    if not (directory / "steps.npz").is_file():
+        raise InputError(f"{directory} has no steps.npz: run morphtrack simulate first")
+    arrays = read_arrays(directory / "steps.npz")
     if "r" not in arrays:
         raise InputError(f"{directory}/steps.npz has no array r: is it a morph run?")
     r = np.asarray(arrays["r"], dtype=np.float64)
@@ -67,15 +70,3 @@ def read_simulated(directory: Path) -> SimulatedRun:
         pd.read_csv(steps) if steps.is_file() else pd.DataFrame(),
         dict(record.get("result", {})),
     )
-
-
-def _arrays(path: Path) -> dict[str, Any]:
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            return dict(arrays)
-    except FileNotFoundError as error:
-        raise InputError(
-            f"{path} does not exist: run morphtrack simulate first"
-        ) from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error

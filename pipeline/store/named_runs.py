@@ -27,6 +27,11 @@ def found_run(
     keys = sorted((results / "runs").glob(f"{name}*")) if name.isalnum() else []
     for path in [*named, *(keys if len(keys) == 1 else [])]:
         if (path / "run.json").is_file():
+            for file in path.iterdir():
+                if file.is_symlink():  # through which it would be written elsewhere
+                    raise InputError(
+                        f"{file} is a link, and no run leaves one: remove it"
+                    )
             return path
     known = [
         p.name for place in places for p in sorted((results / place).glob("[!.]*"))

@@ -1,18 +1,24 @@
 """Readers of files of others, fuzzed by what their code has not yet done.
 
-PYTHONPATH=.:ATHERIS python -m tests.faults.led_by_coverage FOLDER READER [FLAGS]
+PYTHONPATH=.:ATHERIS python -m tests.faults.led_by_coverage FOLDER READER... [FLAGS]
 
 Needs Atheris, which is not among what is installed (pip install --target ATHERIS
 atheris). FOLDER/READER/corpus keeps each file that reached new code, and
 FOLDER/READER/found each that was neither answered nor refused in one line, with what it
-ended in. FLAGS are libFuzzer's: -max_total_time=3600 ends after an hour. Without READER
-their names are listed.
+ended in. FLAGS are libFuzzer's, and CPU=3600, after which many seconds of the processor
+it ends; each end by CPU adds a line to FOLDER/log.csv: reader, CPU s, examples, files
+of the corpus, finds. Several READERs are tried one after the other; without one their
+names are listed.
 """
 
 import contextlib
+import csv
+import itertools
+import os
 import random
 import sys
 import tempfile
+import time
 import traceback
 from pathlib import Path
 from typing import Any
@@ -24,9 +30,21 @@ from tests.faults.damage import SCRAPS, edit
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def _try_each(atheris: Any, readers: Any, name: str, folder: Path) -> None:
+def _logged(name: str, folder: Path, examples: int) -> None:
+    counts = [len(list((folder / one).glob("*"))) for one in ("corpus", "found")]
+    line = [name, f"{time.process_time():.0f}", examples, counts[0], counts[1] // 2]
+    with (folder.parent / "log.csv").open("a") as file:
+        csv.writer(file).writerow(line)
+
+
+def _try_each(
+    atheris: Any, readers: Any, name: str, folder: Path, flags: list[str]
+) -> None:
     """Does not come back: libFuzzer ends the process."""
     reader, trees = readers.READERS[name], readers.TREES
+    own = [one for one in flags if not one.startswith("CPU=")]
+    budget = min([float(one[4:]) for one in flags if one not in own] or [1e9])
+    examples = itertools.count()
     place = Path(tempfile.mkdtemp())
     readers.lay_out(place)
     for part in ("corpus", "found"):
@@ -56,12 +74,16 @@ def _try_each(atheris: Any, readers: Any, name: str, folder: Path) -> None:
             if not found.exists():
                 found.write_bytes(content)
                 found.with_suffix(".txt").write_text(traceback.format_exc())
+        number = next(examples)
+        if time.process_time() > budget:
+            _logged(name, folder, number + 1)
+            os._exit(0)
 
     longest = max(len(one) for one in reader.good)
-    flags = [f"-max_len={2 * longest + 200}", "-timeout=0", "-rss_limit_mb=3000"]
-    own = sys.argv[3:]
+    always = [f"-max_len={2 * longest + 200}", "-timeout=0", "-rss_limit_mb=3000"]
+    always.append(f"-artifact_prefix={folder}/")
     atheris.Setup(
-        [sys.argv[0], *flags, *own, str(folder / "corpus")],
+        [sys.argv[0], *always, *own, str(folder / "corpus")],
         tried,
         custom_mutator=mutated,
     )
@@ -80,11 +102,16 @@ def main() -> None:
     with atheris.instrument_imports(include=["pipeline", "sim"], exclude=compiled):
         from tests.faults import test_fuzz_readers as readers
 
-    if len(sys.argv) < 3:
+    names = [one for one in sys.argv[2:] if one in readers.READERS]
+    if not names:
         sys.stdout.write("\n".join(readers.READERS) + "\n")
-    else:
-        name = sys.argv[2]
-        _try_each(atheris, readers, name, Path(sys.argv[1]).resolve() / name)
+    for name in names:
+        if child := os.fork():
+            os.waitpid(child, 0)
+        else:
+            flags = [one for one in sys.argv[2:] if one not in names]
+            folder = Path(sys.argv[1]).resolve() / name
+            _try_each(atheris, readers, name, folder, flags)
 
 
 if __name__ == "__main__":

@@ -215,7 +215,8 @@ def test_the_ground_of_a_rod_in_space_is_drawn_below_it(
     content |= {"dimension": 3} if dimension == 3 else {}
     recorder = made(tmp_path, content, dimension=3).recorder()
     fixed = recorder.fixed_arrays()
-    np.savez(tmp_path / "steps.npz", r=fixed["up"] * np.ones((1, 9, 3)), **fixed)
+    r = fixed["up"] * np.ones((1, 1 + fixed["triangles"].max(), 3))
+    np.savez(tmp_path / "steps.npz", r=r, **fixed)
     shape = read_moving_shape(tmp_path)
     assert shape is not None
     x, _, z = shape.fixed.reshape(-1, 3).T
@@ -330,8 +331,9 @@ def test_a_rod_in_space_lands_on_a_step_of_its_ground(tmp_path: Path) -> None:
     case = made(tmp_path, content, every=1000)
     *_, last = case.steps()
     assert_allclose(last.x[:, 2], 16e-3, atol=1e-6)
-    drawn = case.recorder().fixed_arrays()
-    np.savez(tmp_path / "steps.npz", r=last.x[None], **drawn)
+    recorder = case.recorder()
+    drawn, r = recorder.fixed_arrays(), recorder.arrays(last)["r"]
+    np.savez(tmp_path / "steps.npz", r=r[None], **drawn)
     shape = read_moving_shape(tmp_path)
     assert shape is not None
     assert_allclose(shape.fixed[..., 2].max(), 15e-3, atol=1e-12)
@@ -349,8 +351,9 @@ def test_a_rod_of_a_file_comes_to_lie_on_a_bar_and_a_ball(tmp_path: Path) -> Non
     *_, last = case.steps()
     over = np.interp([20e-3, 60e-3], last.x[:, 0], last.x[:, 2])
     assert_allclose(over, 6e-3, atol=2e-5)
-    drawn = case.recorder().fixed_arrays()
-    np.savez(tmp_path / "steps.npz", r=last.x[None], **drawn)
+    recorder = case.recorder()
+    drawn, r = recorder.fixed_arrays(), recorder.arrays(last)["r"]
+    np.savez(tmp_path / "steps.npz", r=r[None], **drawn)
     shape = read_moving_shape(tmp_path)
     assert shape is not None
     assert_allclose(shape.fixed[..., 2].max(), 5e-3, rtol=1e-3)

@@ -287,7 +287,7 @@ def test_a_lost_file_costs_its_view_and_not_the_page(results, tmp_path):
     (damaged / "steps.npz").write_bytes(b"edited")
     spoilt = [{**j, "directory": damaged} if j is run else j for j in jobs]
     page = Page(write_report(spoilt, rows, tmp_path / "report").read_text())
-    assert "No view in three dimensions: ValueError" in page.text
+    assert f"No view in three dimensions: InputError: {damaged}/steps.npz" in page.text
     assert rows[0]["verdict"] in page.text
 
 
