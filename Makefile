@@ -42,7 +42,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := setup
-.PHONY: setup demo figures gallery study status ui paper archive server test lint test-browser test-long test-faults test-cluster test-shipped bench formats lock audit clean help
+.PHONY: setup demo figures gallery study status ui paper archive server test lint types style test-browser test-long test-faults test-cluster test-shipped bench formats lock audit clean help
 
 setup: $(READY)
 
@@ -129,10 +129,15 @@ archive: $(READY)
 	@$(RUN) pipeline archive
 
 lint: $(READY_DEV)
+	@$(MAKE) --no-print-directory -j2 types style
+
+types: $(READY_DEV)
+	$(BIN)/mypy
+
+style: $(READY_DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile
-	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 test: lint
