@@ -26,14 +26,15 @@ from sim.morph.equations.descent import (
 )
 from sim.morph.equations.projection import admissible
 from sim.morph.equations.retraction import retract
+from sim.morph.mobility.curved import CurvedModel, curved_model
 from sim.morph.mobility.mobility import mobility
 from sim.morph.mobility.near_dependence import near_dependence
 from sim.morph.mobility.units import own_unit, rescaled
-from sim.morph.morphing.curved import CurvedModel, curved_model
 from sim.morph.morphing.morph import MorphStep, Stop
 from sim.morph.morphing.problem import (
     MorphProblem,
     NewtonOptions,
+    dense_curvature,
     moved_off_bounds,
     nearest_free,
     negative_directions,
@@ -279,7 +280,8 @@ def _curved_point(
         walls, and among them the shortest way back serves better
     """
     unit = problem.L * float(np.sqrt(problem.system.n))
-    model, radius = curved_model(problem, point, forces), damping.radius
+    H, radius = dense_curvature(problem, point, forces), damping.radius
+    model = curved_model(problem.system, point.z, H)
     for _ in range(SHRINKS):
         dz = model.step(forces.gradient, radius * unit)
         found = _line_search(problem, point, forces, dz, measure)

@@ -35,6 +35,7 @@ from sim.morph.equations.system import (
     linearise,
     system_of,
 )
+from sim.morph.mobility.curved import DENSE
 from sim.morph.morphing.morph import Followers, goals
 from sim.morph.obstacles.volume import (
     BARRIER_PARAMETERS,
@@ -47,7 +48,6 @@ from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target, smoothed
 from sim.morph.targets.pull import pull_curvature
 
-DENSE = 400  # unknowns up to which a step may be dense
 DENSE_AMONG_THIN = 600  # bodies, where each of them saves many
 LARGE = 600  # unknowns above which steps are long
 NOISE = 1e-6  # gradient below which contacts are balanced apart

@@ -21,10 +21,11 @@ from dataclasses import replace
 
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
+from sim.morph.mobility.curved import DENSE
 from sim.morph.morphing.hopping import LOWER, descended, rough_of
 from sim.morph.morphing.morph import MorphStep, goals
 from sim.morph.morphing.newton_morph import morph_newton
-from sim.morph.morphing.problem import DENSE, NewtonOptions
+from sim.morph.morphing.problem import NewtonOptions
 from sim.morph.structure.measures import characteristic_length, distance_error
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.goals import Goals

@@ -10,7 +10,8 @@ Steps are those of Newton's method with inertia correction and a line search by 
 condition: `sim.morph.statics.newton_step`. A step along the tangent stretches what
 turns, and elastic links many times stiffer than the others would allow only tiny steps;
 so a second-order correction brings each step to the lengths that the linear step gave
-these links, in the measure of the matrix of that step.
+these links, in the measure of the matrix of that step. Small structures go through
+negative curvature by its size (`sim.morph.mobility.curved`), as morphs do.
 
 Bodies that cannot pass and ranges are kept by the potential of
 `sim.morph.obstacles.volume`, for ever smaller kappa; the last leaves a contact that
@@ -28,6 +29,7 @@ from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.morph.equations.closing import closed
 from sim.morph.equations.descent import links_of
 from sim.morph.equations.projection import admissible, satisfy_constraints
+from sim.morph.mobility.curved import DENSE
 from sim.morph.statics.elastic import Deformed, angles_of
 from sim.morph.statics.falling import falling_motion, told_motion
 from sim.morph.statics.loaded import LoadedStructure, refuse_free_translation
@@ -35,6 +37,7 @@ from sim.morph.statics.newton_step import (
     expanded,
     free_step_length,
     newton_direction,
+    through_negative_curvature,
     trial,
 )
 from sim.morph.statics.potential import LoadedConfiguration, PotentialEnergy
@@ -45,6 +48,7 @@ INERTIA_SHIFT = 1e-8  # shift at which signs of pivots count
 FAR = 1e4  # displacement, of the structure's size, that only free motions reach
 PERTURBATION = 1e-4  # of the size, displacement that leaves a saddle
 MOST_SADDLES = 5  # saddles left before the search ends with an error
+PLAIN = 10  # steps before the size of negative curvature is used
 KAPPAS = tuple(10.0**-k for k in range(2, 7))  # of the largest force x size
 ROUGH = 1e-3  # unbalanced forces that are enough for all but the last of them
 CONVEX_SHIFT = 1e-8  # the same where the curvature is not taken as it is
@@ -168,7 +172,8 @@ def approach(
             point, shift = _perturbed(problem, point, rng, options), SHIFT
             continue
         _refuse_rounding(problem, point, options)
-        point, shift = _next_point(problem, point, shift, options)
+        plain = steps < PLAIN
+        point, shift = _next_point(problem, point, shift, options, plain=plain)
         _refuse_far(problem, point)
     raise NotConvergedError(
         f"forces of {problem.unbalanced(point):.1e} of the largest are unbalanced "
@@ -242,14 +247,25 @@ def _next_point(
     point: LoadedConfiguration,
     shift: float,
     options: EquilibriumOptions,
+    *,
+    plain: bool,
 ) -> tuple[LoadedConfiguration, float]:
-    """A configuration of lower energy, and the shift of K for the next step."""
+    """A configuration of lower energy, and the shift of K for the next step.
+
+    Parameters
+    ----------
+    plain : leave negative curvature out
+    """
     rho = problem.weights(point.linear)
     factor = problem.factorise(point, rho, shift, convex=False)
     convex = factor.negative > 0
     if convex:
         factor = problem.factorise(point, rho, max(shift, CONVEX_SHIFT), convex=True)
     direction = newton_direction(problem, point, rho, factor)
+    if convex and not plain and problem.system.unknowns <= DENSE:
+        there = through_negative_curvature(problem, point, direction, options.residual)
+        if there is not None:
+            return there, SHIFT
     first = free_step_length(problem, point, direction.dz)
     for step_length in (first, 0.25 * first, 0.06 * first):
         there = trial(problem, point, direction, step_length, options.residual)
@@ -322,7 +338,8 @@ def _refuse_far(problem: PotentialEnergy, point: LoadedConfiguration) -> None:
     node = int(np.argmax(np.abs(moved).max(axis=1)))
     far = float(np.linalg.norm(moved[node]))
     if far > FAR * problem.loaded.size:
-        direction = ", ".join(f"{a:.2g}" for a in moved[node] / far)
+        along = (moved[node] / far).round(3) + 0.0  # no -0
+        direction = ", ".join(f"{a:.2g}" for a in along)
         raise NotConvergedError(
             f"the loads drive node {node} away along ({direction}), {far:.1e} so far, "
             "and nothing resists: add a support or a spring, or balance the loads",

@@ -6,6 +6,8 @@ on the merit function Pi + y.c; a second-order correction (sect. 18.3) brings it
 the lengths and angles that the linear step gave the elastic parts.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from sim.arrays import Floats
@@ -13,11 +15,13 @@ from sim.linear.sparse import Factor
 from sim.morph.equations.descent import ARMIJO, MOST_ROTATION, NewtonDirection, inner
 from sim.morph.equations.retraction import retract
 from sim.morph.equations.system import linearise
+from sim.morph.mobility.curved import curved_model
 from sim.morph.statics.elastic import angles_of
 from sim.morph.statics.potential import LoadedConfiguration, PotentialEnergy
 from sim.morph.structure.constraints import ConstraintKind
 
 CORRECTIONS = 3  # of second order, of a step
+RADII = 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3  # of trust regions, root mean square / size
 
 
 def expanded(
@@ -51,6 +55,34 @@ def newton_direction(
         left = linear.c + linear.times(dz)
         force = linear.transpose_times(rho * left)
     return NewtonDirection(dz, factor, rho)
+
+
+def through_negative_curvature(
+    problem: PotentialEnergy,
+    point: LoadedConfiguration,
+    measure: NewtonDirection,
+    residual: float,
+) -> LoadedConfiguration | None:
+    """A configuration of lower energy by a step that uses the size of negative
+    curvature, as those of `sim.morph.mobility.curved`; None if there is none.
+
+    Parameters
+    ----------
+    measure : without such curvature, for the second-order correction
+    """
+    H, unit = problem.dense_curvature(point), problem.loaded.size
+    model = curved_model(problem.system, point.z, H, problem.stiffness)
+    for radius in RADII:
+        longest = radius * unit * float(np.sqrt(problem.system.n))
+        direction = replace(measure, dz=model.step(point.left, longest))
+        first = free_step_length(problem, point, direction.dz)
+        for step_length in (first, 0.25 * first):
+            there = trial(problem, point, direction, step_length, residual)
+            if there is not None and radius == RADII[0] and step_length == first:
+                return expanded(problem, point, direction, there, residual)
+            if there is not None:
+                return there
+    return None
 
 
 def first_step_length(

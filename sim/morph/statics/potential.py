@@ -21,7 +21,12 @@ import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.linear.sparse import Factor, SparsityPattern, analyse, factorise
-from sim.morph.equations.curvature import NO_BLOCKS, HessianTerms, assemble
+from sim.morph.equations.curvature import (
+    NO_BLOCKS,
+    HessianTerms,
+    assemble,
+    dense,
+)
 from sim.morph.equations.descent import (
     ObstacleTerms,
     inner,
@@ -180,6 +185,32 @@ class PotentialEnergy:
         self, point: LoadedConfiguration, rho: Floats, shift: float, *, convex: bool
     ) -> Factor:
         """K at a point; `convex` without what can be negative."""
+        pattern = self._pattern(point)
+        own = self.loaded.elastic
+        parts = (own.links, own.hinges, own.panels.nodes)
+        places = _pattern_with(pattern, *(nodes.tobytes() for nodes in parts))
+        rigid = self._rigid(point, rho, shift, convex=convex)
+        elastic = point.deformed.convex if convex else point.deformed.curvature
+        return factorise(places, np.concatenate([rigid, elastic]), drop=0.0)
+
+    def dense_curvature(self, point: LoadedConfiguration) -> Floats:
+        """(3n + 3k, 3n + 3k) of Pi and y.c, without the weights of the constraints."""
+        own = self.loaded.elastic
+        rigid = self._rigid(point, 0.0 * point.linear.c, 0.0, convex=False)
+        K = dense(self._pattern(point), rigid)
+        row, col = elastic_entries(own.links, own.hinges, own.panels.nodes)
+        np.add.at(K, (row, col), point.deformed.curvature)
+        beside = row != col
+        np.add.at(K, (col[beside], row[beside]), point.deformed.curvature[beside])
+        return K
+
+    def _pattern(self, point: LoadedConfiguration) -> HessianPattern:
+        return self.pattern if point.contacts is None else point.contacts.pattern
+
+    def _rigid(
+        self, point: LoadedConfiguration, rho: Floats, shift: float, *, convex: bool
+    ) -> Floats:
+        """Entries of K but for those of elastic parts."""
         n, lead = self.system.n, self.lead
         W, y = np.zeros((n, 3, 3)), point.y
         if self.loaded.target is not None and len(lead):
@@ -187,22 +218,17 @@ class PotentialEnergy:
             r = point.z[:n]
             W[lead] = pull_curvature(self.loaded.target, r[lead], point.g[lead], h)
             W *= self.loaded.spring[:, None, None]
-        elastic, linear, blocks = point.deformed.curvature, point.linear, NO_BLOCKS
-        pattern, contacts = self.pattern, point.contacts
+        linear, blocks, contacts = point.linear, NO_BLOCKS, point.contacts
         if contacts is not None:
-            pattern, linear, blocks = contacts.pattern, contacts.linear, contacts.blocks
+            linear, blocks = contacts.linear, contacts.blocks
             y = np.concatenate([y, contacts.y])
             rho = np.concatenate([rho, contacts.rho])
         if convex:
             W, y = positive_part(W), np.maximum(y, 0.0) * links_of(linear.system)
-            elastic = point.deformed.convex
             blocks = NO_BLOCKS if contacts is None else contacts.convex
         terms = HessianTerms(W, y, rho, shift * self.stiffness, blocks)
-        rigid = assemble(linear.system.layout, pattern.blocks, linear.B, point.z, terms)
-        own = self.loaded.elastic
-        parts = (own.links, own.hinges, own.panels.nodes)
-        places = _pattern_with(pattern, *(nodes.tobytes() for nodes in parts))
-        return factorise(places, np.concatenate([rigid, elastic]), drop=0.0)
+        places = self._pattern(point).blocks
+        return assemble(linear.system.layout, places, linear.B, point.z, terms)
 
     def longest_free_step(self, z: Floats, dz: Floats) -> float:
         """The largest share of dz, at most 1, on which no bodies touch."""

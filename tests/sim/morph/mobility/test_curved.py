@@ -8,11 +8,11 @@ from sim.convergence import NotConvergedError
 from sim.morph.equations.descent import constraint_forces
 from sim.morph.equations.system import linearise
 from sim.morph.library.sheets import triangle_sheet
+from sim.morph.mobility.curved import CurvedModel, curved_model
 from sim.morph.morphing import newton_morph as newton
-from sim.morph.morphing.curved import CurvedModel, curved_model
 from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.newton_morph import morph_newton
-from sim.morph.morphing.problem import MorphProblem, NewtonOptions
+from sim.morph.morphing.problem import MorphProblem, NewtonOptions, dense_curvature
 from sim.morph.targets.ellipsoid import Ellipsoid
 from sim.morph.targets.goals import Goals
 from tests.sim.morph.random_structures import random_structure
@@ -77,7 +77,8 @@ def test_motions_of_the_model_keep_the_constraints_and_have_its_curvature() -> N
     problem, z = MorphProblem.at(random_structure(3), AROUND, options)
     point = problem.point(z)
     forces = constraint_forces(point)
-    model = curved_model(problem, point, forces)
+    H = dense_curvature(problem, point, forces)
+    model = curved_model(problem.system, z, H)
     linear = linearise(problem.system, z)
     for motion in model.basis:
         kept = linear.times(motion.reshape(z.shape)) / problem.system.scale

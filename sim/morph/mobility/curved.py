@@ -21,11 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.arrays import Floats
-from sim.morph.equations.descent import ConstraintForces, MorphConfiguration
+from sim.morph.equations.system import ConstraintSystem
 from sim.morph.mobility.tangent import dense_jacobian, null_space
-from sim.morph.morphing.problem import MorphProblem, dense_curvature
 
-LEAST = 1e-8  # curvature that counts as none
+LEAST = 1e-8  # curvature, of that of the stiffest part, that counts as none
+DENSE = 400  # unknowns up to which a step may be dense
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +55,21 @@ class CurvedModel:
 
 
 def curved_model(
-    problem: MorphProblem, point: MorphConfiguration, forces: ConstraintForces
+    system: ConstraintSystem, z: Floats, H: Floats, stiffness: float = 1.0
 ) -> CurvedModel:
-    """Curvature at a point on the constraints."""
-    J, used = dense_jacobian(problem.system, point.z)
+    """Curvature at a state z (n + k, 3) on the constraints.
+
+    Parameters
+    ----------
+    H : (3n + 3k, 3n + 3k) of f and y.c
+    stiffness : the largest, in units of H
+    """
+    J, used = dense_jacobian(system, z)
     Z = null_space(J)
-    H = dense_curvature(problem, point, forces)[np.ix_(used, used)]
-    values, V = np.linalg.eigh(Z @ H @ Z.T)
-    basis = np.zeros((len(values), point.z.size))
+    values, V = np.linalg.eigh(Z @ H[np.ix_(used, used)] @ Z.T)
+    basis = np.zeros((len(values), z.size))
     basis[:, used] = V.T @ Z
-    return CurvedModel(basis, np.maximum(np.abs(values), LEAST))
+    return CurvedModel(basis, np.maximum(np.abs(values), LEAST * stiffness))
 
 
 def _shift(size: Floats, slope: Floats, longest: float) -> float:
