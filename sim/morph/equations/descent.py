@@ -27,6 +27,7 @@ from functools import cached_property
 import numpy as np
 
 from sim.arrays import Bools, Floats
+from sim.kernels import inner as inner_kernel
 from sim.kernels import kernel
 from sim.linear.fronts import Fronts, solve_fronts
 from sim.linear.sparse import Factor
@@ -49,6 +50,7 @@ SHIFT = 0.1  # of K, relative to the projected gradient, which counts as 0.1 at 
 ARMIJO = 1e-4  # share of the predicted decrease that a step must bring
 LOCAL = 0.3  # gradient / error below which curvature is taken as it is
 STRAIGHT = 1e-4  # residual below which no second-order correction is made
+SWEEPS = 10  # of rotations, more than three numbers off a diagonal ever need
 LEFT = 1e-2  # of the constraints by a step, relative to it: the way back takes the rest
 
 
@@ -255,16 +257,45 @@ def inner(a: Floats, b: Floats) -> float:
     return _inner(a.ravel(), b.ravel())
 
 
+@kernel
 def positive_part(W: Floats) -> Floats:
-    """The closest positive semidefinite matrices to W (n, 3, 3)."""
-    found = np.flatnonzero(_may_be_negative(W))
-    if len(found) == 0:
-        return W
-    convex = W.copy()
-    values, vectors = np.linalg.eigh(W[found])
-    kept = np.maximum(values, 0.0)[:, None, :]
-    convex[found] = (vectors * kept) @ vectors.transpose(0, 2, 1)
+    """The closest positive semidefinite matrices to W (n, 3, 3), symmetric.
+
+    Where one is negative, its eigenvectors are found by Jacobi's rotations (Golub and
+    Van Loan, Matrix Computations, 2013, sect. 8.5).
+    """
+    convex, A, V = W.copy(), np.empty((3, 3)), np.empty((3, 3))
+    for j in range(len(W)):
+        if not _may_be_negative(W[j]):
+            continue
+        A[:], V[:] = W[j], np.eye(3)
+        for _ in range(SWEEPS):
+            if A[0, 1] ** 2 + A[0, 2] ** 2 + A[1, 2] ** 2 == 0.0:
+                break
+            for p, q in ((0, 1), (0, 2), (1, 2)):
+                _rotate(A, V, p, q)
+        for e in range(3):
+            for a in range(3):
+                for b in range(3):
+                    convex[j, a, b] -= V[a, e] * V[b, e] * min(A[e, e], 0.0)
     return convex
+
+
+@inner_kernel
+def _rotate(A: Floats, V: Floats, p: int, q: int) -> None:
+    """Turn A <- R^T A R, V <- V R so that A[p, q] vanishes."""
+    if abs(A[p, q]) <= 1e-18 * (abs(A[p, p]) + abs(A[q, q])):
+        A[p, q] = A[q, p] = 0.0
+        return
+    slant = 0.5 * (A[q, q] - A[p, p]) / A[p, q]
+    t = (1.0 if slant >= 0.0 else -1.0) / (abs(slant) + np.sqrt(slant**2 + 1.0))
+    c = 1.0 / np.sqrt(t**2 + 1.0)
+    for k in range(3):
+        A[k, p], A[k, q] = c * (A[k, p] - t * A[k, q]), c * (t * A[k, p] + A[k, q])
+    for k in range(3):
+        A[p, k], A[q, k] = c * (A[p, k] - t * A[q, k]), c * (t * A[p, k] + A[q, k])
+        V[k, p], V[k, q] = c * (V[k, p] - t * V[k, q]), c * (t * V[k, p] + V[k, q])
+    A[p, q] = A[q, p] = 0.0
 
 
 @kernel
@@ -316,19 +347,15 @@ def _largest_rotation(layout: JacobianLayout, dz: Floats) -> float:
     return angle
 
 
-@kernel
-def _may_be_negative(W: Floats) -> Bools:
-    """(n,) False where the leading minors of W + tiny I are all positive."""
-    out = np.empty(len(W), dtype=np.bool_)
-    for j in range(len(W)):
-        M = W[j]
-        tiny = 1e-12 * (abs(M[0, 0]) + abs(M[1, 1]) + abs(M[2, 2]))
-        a = M[0, 0] + tiny
-        b = M[1, 1] + tiny - M[1, 0] * M[0, 1] / a
-        c = M[2, 1] - M[2, 0] * M[0, 1] / a
-        d = M[2, 2] + tiny - M[2, 0] * M[0, 2] / a - c * c / b
-        out[j] = not (a > 0.0 and b > 0.0 and d > 0.0)
-    return out
+@inner_kernel
+def _may_be_negative(M: Floats) -> bool:
+    """Not where the leading minors of M + tiny I are all positive."""
+    tiny = 1e-12 * (abs(M[0, 0]) + abs(M[1, 1]) + abs(M[2, 2]))
+    a = M[0, 0] + tiny
+    b = M[1, 1] + tiny - M[1, 0] * M[0, 1] / a
+    c = M[2, 1] - M[2, 0] * M[0, 1] / a
+    d = M[2, 2] + tiny - M[2, 0] * M[0, 2] / a - c * c / b
+    return not (a > 0.0 and b > 0.0 and d > 0.0)
 
 
 def links_of(system: ConstraintSystem) -> Bools:
