@@ -104,7 +104,7 @@ def _renew(
                 shift = work.inertia[i] * (2.0 / h**2 + alpha / h)
                 work.values[k + work.number[i]] = heavier * shift
         factorise_fronts(work.fronts, work.values, DROP, work.L, work.pivot, False)
-        if not positive or work.pivot.min() >= 0.0:
+        if not positive or len(work.pivot) == 0 or work.pivot.min() >= 0.0:
             break
         if pressed:
             pressed = False

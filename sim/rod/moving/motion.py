@@ -16,10 +16,13 @@ from sim.rod.moving.one_step import (
     made,
 )
 from sim.rod.moving.space_world import SpaceWorld, lowest_limb
+from sim.rod.moving.touching import in_touch
 from sim.rod.space.elastic import energies
 from sim.rod.space.space_rod import edge_tangents
 from sim.rod.stepping.loop import FIRST, LEAST, MOST, SAFETY, SHORTEST
 from sim.rod.stepping.options import StepOptions
+
+SHOWN = 3  # pairs that are named
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,13 +214,18 @@ class SpaceLoop:
 
     def failure(self) -> NotConvergedError:
         """What to say where a step cannot be made."""
-        h, options = self.options.h, self.options
+        h, options, touching = self.options.h, self.options, self.world.touching
+        told, state = "", self.now.state
+        if touching is not None:
+            pairs = in_touch(self.world.rod, touching, state.x, state.d)
+            more = f" and {len(pairs) - SHOWN} pairs more" * (len(pairs) > SHOWN)
+            told = f"; {', '.join(pairs[:SHOWN])}{more} touch" * bool(pairs)
         return NotConvergedError(
             f"at t = {self.now.time:g} s no step from {h:g} s down to "
             f"{h * options.shortest:.2g} s converges to {options.tolerance:g} m in "
             f"{options.max_newton} iterations, with edges stretched by "
             f"{options.strain:g} at most and energy balanced to {options.balance:g}: "
-            + options.steadier,
+            f"{options.steadier}{told}",
             best=self.record(),
         )
 

@@ -514,7 +514,7 @@ class _Going:
 
     def by(self, size: float, renewed: bool) -> bool:
         """Take note of a move, m; whether its matrix, renewed or not, may serve on."""
-        share, first = size / self.moved, not self.moved < np.inf
+        share, first = size / max(self.moved, 1e-300), not self.moved < np.inf
         self.moved, self.small = size, size <= self.options.tolerance
         if first:
             return size <= FAR * self.edge

@@ -29,6 +29,7 @@ from sim.rod.space.space_rod import SpaceRod, edge_tangents
 JOINED = 2.0  # thicknesses of rod between edges that may be close without contact
 THIN = 0.2  # of the sum of radii: axes of no two edges come closer on a step's way
 REACHED = 1e-3  # of the least radius, by which a start may overlap
+BESIDE = 0.05  # of the least radius, from which skins count as in touch
 AT_END = 1e-6  # of an edge, from a node that counts as the place of a contact
 NO_NODES = np.empty(0, dtype=np.int64)
 NO_PAIRS = np.empty((0, 2), dtype=np.int64)
@@ -92,13 +93,17 @@ class OverlapError(ValueError):
 
     def __init__(self, edge: int, other: int, depth: float) -> None:
         self.edge, self.other, self.depth = edge, other, depth
-        within = "the ground" if other < 0 else f"edge {other}"
-        if other <= FIRST_BODY:
-            within = f"body {body_of(other)}"
         super().__init__(
-            f"contact: edge {edge} starts {depth:.3g} m within {within}: move them "
-            "apart, or give smaller radii"
+            f"contact: edge {edge} starts {depth:.3g} m within {named(other)}: move "
+            "them apart, or give smaller radii"
         )
+
+
+def named(other: int) -> str:
+    """What an edge touches, by its number in `Contacts`."""
+    if other <= FIRST_BODY:
+        return f"body {body_of(other)}"
+    return "the ground" if other < 0 else f"edge {other}"
 
 
 class Contacts(NamedTuple):
@@ -381,3 +386,12 @@ def refuse_overlap(rod: SpaceRod, touching: Touching, x: Floats) -> None:
         k = int(np.argmax(depth))
         e, f = found.edge[k].tolist()
         raise OverlapError(e, f, float(depth[k]))
+
+
+def in_touch(rod: SpaceRod, touching: Touching, x: Floats, d: Floats) -> list[str]:
+    """What touches by pairs, each once, those farthest within each other first."""
+    reach = BESIDE * float(touching.radius.min())
+    what = near(rod, touching, x, reach, d)
+    found = contacts_of(rod, touching, what, x, None, d)
+    pairs = found.edge[np.argsort(found.gap)].tolist()
+    return list(dict.fromkeys(f"edge {e} and {named(other)}" for e, other in pairs))

@@ -8,10 +8,11 @@ from scipy.spatial.transform import Rotation
 
 from sim.arrays import Floats
 from sim.contact.cones import coulomb_in_space
+from sim.convergence import NotConvergedError
 from sim.rod.gravity import GRAVITY
 from sim.rod.moving.contact_rows import step_rows
 from sim.rod.moving.motion import SpaceMotionStep, moves
-from sim.rod.moving.space_world import SpaceWorld
+from sim.rod.moving.space_world import MovingSupports, SpaceWorld
 from sim.rod.moving.touching import (
     LevelGround,
     Touching,
@@ -244,6 +245,33 @@ def test_coulomb_problems_are_solved_to_rounding(rng: np.random.Generator) -> No
             stuck = np.hypot(*one[1:]) < 0.999 * MU * one[0]
             kinds.add("open" if one[0] == 0.0 else "sticks" if stuck else "slides")
     assert kinds == {"open", "sticks", "slides"}
+
+
+@pytest.mark.parametrize("between", [True, False])
+def test_what_supports_crush_ends_with_the_pairs_that_touch(between: bool) -> None:
+    """Two held wires that are driven together, with one between them or without."""
+    held = [
+        _wire((0.0, -0.02, 0.0), (0.0, 0.02, 0.0), 2),
+        _wire((-0.02, 0.0, 0.01), (0.02, 0.0, 0.01), 2),
+    ]
+    rod = together(
+        *held, *[_wire((-0.01, -0.012, 0.005), (0.01, 0.011, 0.005), 3)][: int(between)]
+    )
+    m, velocity = len(rod.edges), np.zeros_like(rod.nodes)
+    velocity[3:6, 2] = -0.1
+    rod.held[:6], rod.held_frames[:4] = True, True
+    drive = MovingSupports(velocity, np.zeros(m))
+    touching = Touching(np.full(m, R), 0.3)
+    world = SpaceWorld(rod, (0.0, 0.0, 0.0), drive=drive, touching=touching)
+    words = (
+        r"edge \d and edge 5.* touch$"
+        if between
+        else "edge [01] and edge [23].* touch$"
+    )
+    with pytest.raises(NotConvergedError, match=words) as caught:
+        _end(world, 1e-3, 0.2)
+    gap = caught.value.best.x[4, 2] - 2.0 * R * (2 if between else 1)  # type: ignore[attr-defined]
+    assert -1e-5 * R < gap < 1.1e-4
 
 
 def test_rods_that_start_within_each_other_are_refused() -> None:
