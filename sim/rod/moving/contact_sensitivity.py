@@ -36,7 +36,7 @@ class RubbedStep:
         _refuse_events(world, start, contacts.edge[k, 1], contacts.share[k, 0], self)
         self.frame, self.force = contacts.frame[k], pushed.force[k]
         self.rows, self.last = pushed.rows.some(k), end.rows.some(k)
-        self.kick = end.kick.reshape(-1, 3)[k]
+        self.kick, self.stuck = end.kick.reshape(-1, 3)[k], end.stuck[k]
         self.middle = 0.5 * (start + end.after.x)
         normal = self.frame[:, :1]
         far = -touching.radius[self.edge][:, None, None]
@@ -133,17 +133,17 @@ class RubbedStep:
         lean = np.column_stack([np.ones(c), self.force[:, 1:] / normal])
         leans = (force[:, 1:] - lean[:, 1:] * force[:, :1]) / normal
         more = np.column_stack([np.zeros(c), self.kick[:, :1] * leans])
-        more[self.sticks] = 0.0
+        more[self.stuck] = 0.0
         base = dv + light * (
             self._push_changed(x, after, self.kick) + self.last.push(more, len(dv))
         )
         left = self.last.along(base) + self._along_changed(x, after, end.v)
         by = np.zeros((c, 3, 3 * c))  # a kick by each of its rows
         for k in range(c):
-            by[k, :, 3 * k : 3 * k + 3] = np.eye(3) if self.sticks[k] else 0.0
-            if not self.sticks[k]:
+            by[k, :, 3 * k : 3 * k + 3] = np.eye(3) if self.stuck[k] else 0.0
+            if not self.stuck[k]:
                 by[k, 0, 3 * k : 3 * k + 3] = lean[k]
-        asked = np.repeat(self.sticks[:, None], 3, axis=1)
+        asked = np.repeat(self.stuck[:, None], 3, axis=1)
         asked[:, 0] = True
         asked = asked.ravel()
         J, each = self.last.columns(system.number), by.reshape(3 * c, 3 * c)[asked]

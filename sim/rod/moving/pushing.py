@@ -291,11 +291,13 @@ def sticking(force: Floats, mu: float) -> Bools:
 
 def settled_kick(
     world: SpaceWorld, pushed: Pushed, rows: ContactRows, v: Floats
-) -> Floats:
-    """(3 c,) impulses at the end of a step, N s, after which skins that push rest.
+) -> tuple[Floats, Bools]:
+    """Impulses (3 c,) at the end of a step, N s, after which skins that push rest, and
+    which of them (c,) stick.
 
     Where they stick all of their velocity is taken off, where they slide that across
-    them, by impulses that lean as the force does.
+    them, by impulses that lean as the force does. What would slide back after these
+    sticks.
 
     Parameters
     ----------
@@ -303,20 +305,26 @@ def settled_kick(
     """
     free, mu = world.system.free, world.touching.friction if world.touching else 0.0
     kick, some = np.zeros_like(pushed.force), np.flatnonzero(pushed.pushing)
+    stuck = np.zeros(len(kick), dtype=np.bool_)
     if not len(some):
-        return kick.ravel()
+        return kick.ravel(), stuck
     force, rows = pushed.force[some], rows.some(some)
-    sticks = sticking(force, mu)
-    stopped = np.stack([np.ones_like(sticks), sticks, sticks], axis=1).ravel()
-    leans, slides = np.eye(force.size), np.flatnonzero(~sticks)
-    for a in (1, 2):
-        leans[3 * slides, 3 * slides + a] = force[slides, a] / force[slides, 0]
-    by, J = leans[stopped], rows.columns(world.system.number).T
-    W = J[stopped] @ (by @ (J / world.inertia[free])).T
-    speed = rows.along(v).ravel()[stopped]
-    found = np.linalg.lstsq(W, -speed, rcond=SINGULAR)[0]
-    kick[some] = (found @ by).reshape(-1, 3)
-    return kick.ravel()
+    J = rows.columns(world.system.number).T
+    light, speed = (J / world.inertia[free]).T, rows.along(v).ravel()
+    sticks, turns = sticking(force, mu), np.ones(len(some), dtype=np.bool_)
+    while turns.any():
+        stopped = np.stack([np.ones_like(sticks), sticks, sticks], axis=1).ravel()
+        leans, slides = np.eye(force.size), np.flatnonzero(~sticks)
+        for a in (1, 2):
+            leans[3 * slides, 3 * slides + a] = force[slides, a] / force[slides, 0]
+        by = leans[stopped]
+        W = J[stopped] @ (by @ light.T).T
+        found = np.linalg.lstsq(W, -speed[stopped], rcond=SINGULAR)[0] @ by
+        left = (speed + J @ (light @ found)).reshape(-1, 3)
+        turns = ~sticks & (np.sum(force[:, 1:] * left[:, 1:], axis=1) > 0.0)
+        sticks |= turns
+    kick[some], stuck[some] = found.reshape(-1, 3), sticks
+    return kick.ravel(), stuck
 
 
 def taken(

@@ -127,6 +127,26 @@ def test_what_falls_does_not_rebound_and_friction_brings_it_to_rest() -> None:
     assert lost == pytest.approx(mass * (0.5 * speed**2 + GRAVITY * fall), rel=1e-6)
 
 
+@pytest.mark.parametrize("late", [0.02, 0.5, 0.98])
+@pytest.mark.parametrize("friction", [0.1, 0.3, 1.5])
+def test_an_impact_takes_no_more_of_a_slide_than_it_has(
+    late: float, friction: float
+) -> None:
+    """Wherever in a step it is: mu v_n at most, and nothing slides back."""
+    h, down, along = 1e-3, 1.0, 0.2
+    rod = _wire((0.0, 0.0, 0.0), (0.05, 0.0, 0.0), 4)
+    ground = LevelGround(height=-R - late * h * down)
+    world = SpaceWorld(
+        rod, (0.0, 0.0, 0.0), velocity=np.tile([along, 0.0, -down], (5, 1)),
+        touching=Touching(np.full(4, R), friction, ground),
+    )  # fmt: skip
+    last = _end(world, h, h)
+    v = last.moving.v[: rod.nodes.size].reshape(-1, 3)
+    expected = [max(0.0, along - friction * down), 0.0, 0.0]
+    assert rod.mass @ v / rod.mass.sum() == pytest.approx(expected, abs=1e-6)
+    assert last.moving.ledger.friction >= 0.0
+
+
 def test_friction_rolls_a_rod_that_lies_across_a_slope() -> None:
     """A full cylinder gathers 2/3 of what it would without friction."""
     rod = _wire((0.0, 0.0, 0.0), (0.0, 0.05, 0.0), 4)
