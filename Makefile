@@ -35,7 +35,7 @@ SUITE := --ignore tests/browser --ignore tests/faults --ignore tests/cluster --i
 
 # WORKERS=0 runs tests in one process, as a debugger needs it. Files go to workers in the
 # order of their names: sorted by their number of tests, few and long ones would end it.
-SPREAD = -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder
+SPREAD = -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder --durations 20
 
 # Small matrices everywhere: threads of the linear algebra only get in each other's way.
 export OMP_NUM_THREADS ?= 1

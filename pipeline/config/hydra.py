@@ -208,13 +208,21 @@ def overridden(config: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any
 
 
 def _near(key: str, config: Mapping[str, Any]) -> str:
-    """A question that names what comes close to the first part that is not there."""
+    """A question that names what comes close to the first part that is not there.
+
+    Or else where the last part stands elsewhere.
+    """
     here: Any = config
     for part in key.split("."):
         if not isinstance(here, Mapping):
             return ""
         if part not in here:
-            return did_you_mean(part, [str(known) for known in here])
+            near = did_you_mean(part, [str(known) for known in here])
+            last = key.rpartition(".")[2]
+            there = [
+                n for n, v in config.items() if isinstance(v, Mapping) and last in v
+            ]
+            return near or (f", did you mean {there[0]}.{last}?" if there else "")
         here = here[part]
     return ""
 

@@ -92,6 +92,7 @@ def test_an_override_reaches_what_comparisons_share(tmp_path: Path) -> None:
         ("comparisons.three.scale_mm=50", "there is no comparisons.three.scale_mm"),
         ("comparisons.onne.scale_mm=50", "onne.scale_mm, did you mean one?"),
         ("comparison.one.scale_mm=50", "one.scale_mm, did you mean comparisons?"),
+        ("figures.width=89", "no figures.width, did you mean style.width?"),
         ("comparisons.one.scale_mm.x=50", "to add it, write +comparisons.one.scale_mm"),
         ("comparisons.one.scale_mm=-1", "must be a positive number, not -1"),
         ("comparisons.one.scale_mm=1,2", "give one value"),
@@ -100,7 +101,7 @@ def test_an_override_reaches_what_comparisons_share(tmp_path: Path) -> None:
 )
 def test_a_wrong_override_is_named(tmp_path: Path, word: str, said: str) -> None:
     path = tmp_path / "workflow.yaml"
-    path.write_text(GOOD)
+    path.write_text(GOOD + "style: {width: 183}\n")
     with pytest.raises(InputError) as caught:
         read_workflow(path, [word])
     assert said in str(caught.value)
