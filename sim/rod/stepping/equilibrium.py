@@ -18,7 +18,7 @@ import numpy as np
 from sim.convergence import NotConvergedError
 from sim.rod.contact.coulomb import OPEN
 from sim.rod.stepping.inputs import scheme_of
-from sim.rod.stepping.minima import Falling, convex_matrix, falling_mode
+from sim.rod.stepping.minima import Falling, convex_matrix, falling_mode, neutral
 from sim.rod.stepping.options import StepOptions
 from sim.rod.stepping.simulate import Loop
 from sim.rod.stepping.state import RodState, clear, copied
@@ -27,7 +27,8 @@ from sim.rod.stepping.surroundings import DistributedLoad, FollowerForce
 from sim.rod.stepping.world import Damping, NodeLoad, World
 
 GROWTH = 2.0
-FIRST, LONGEST = 2e-3, 1e4  # s
+FIRST, SHORTEST, LONGEST = 2e-3, 2e-9, 1e4  # s
+SAFE = 1.4  # times a step for which the matrix must be positive definite at its start
 TOLERANCE, TOUCHING = 1e-13, 1e-11  # m; what contacts that say the same twice round off
 SHORT, STALLED = 2e-4, 0.9  # s; of the force of the step before
 EASY = 6  # iterations of a step after which a longer one is tried
@@ -70,7 +71,8 @@ def settle(
         outer += float(size * world.rod.rest_length[load.edges].sum())
     for follower in world.follower_forces:
         outer += float(np.hypot(follower.along, follower.across))
-    at = _Equilibrium(loop, tolerance, outer, max_steps)
+    falls = minimum and not higher and not world.touching
+    at = _Equilibrium(loop, tolerance, outer, max_steps, falls)
     at.sink()
     for _ in range(SADDLES):
         falling = falling_mode(loop, outer) if minimum else None
@@ -108,6 +110,14 @@ class _Equilibrium:
     tolerance: float
     outer: float  # N
     steps: int
+    falls: bool  # to the minimum whose valley it is in; else to any equilibrium
+
+    def stays_in_valley(self, h: float) -> bool:
+        """Whether a step of h from here, or to here, leaves no minimum for another."""
+        if not self.falls:
+            return True
+        shift = max(1.0 / h**2, neutral(self.loop, self.outer))
+        return convex_matrix(self.loop, shift) is not None
 
     def sink(self, falling: Falling | None = None, side: float = 1.0) -> None:
         """Go to rest, from a saddle along a motion if one is given."""
@@ -118,6 +128,8 @@ class _Equilibrium:
             size = float(np.ptp(loop.state.x, axis=0).max())
             push = side * PUSH * size / h * falling.mode
         for _ in range(self.steps):
+            while h > SHORTEST and not self.stays_in_valley(SAFE * h):
+                h = 0.5 * h
             loop.state.v[:] = push
             loop.state.acceleration[:] = 0.0
             loop.options = replace(loop.options, h=h)
@@ -127,10 +139,10 @@ class _Equilibrium:
             if not loop.steps(1, h):
                 loop.state, h = before, 0.1 * h
                 loop.state.pair[:] = 0  # its contacts are looked for anew
-                if h < 1e-6 * FIRST:
+                if h < SHORTEST:
                     break
                 continue
-            if falling is not None and convex_matrix(loop, 1.0 / h**2) is None:
+            if not self.stays_in_valley(h):
                 loop.state, h = before, 0.5 * h
                 continue
             push = np.zeros_like(push)
@@ -150,7 +162,7 @@ class _Equilibrium:
 
     def leave(self, falling: Falling, *, higher: bool) -> None:
         """Leave a saddle for the lower of two equilibria, or for the higher."""
-        start, ends = copied(self.loop.state), []
+        start, ends, self.falls = copied(self.loop.state), [], True
         for side in (1.0, -1.0):
             self.loop.state = copied(start)
             self.sink(falling, side)

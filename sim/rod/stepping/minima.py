@@ -70,6 +70,12 @@ def _stiff(matrix: BlockMatrix) -> float:
     return 1e6 * float(np.abs(values).max())
 
 
+def neutral(loop: Loop, outer: float) -> float:
+    """The shift, 1/s^2, up to which a motion neither falls nor resists."""
+    size = float(np.ptp(loop.state.x, axis=0).max())
+    return NEUTRAL * outer / (float(loop.world.rod.mass.sum()) * size)
+
+
 def falling_mode(loop: Loop, outer: float) -> Falling | None:
     """The motion that falls fastest from an equilibrium of the loop; none at a minimum.
 
@@ -77,9 +83,7 @@ def falling_mode(loop: Loop, outer: float) -> Falling | None:
     ----------
     outer : N, sum of the outer forces
     """
-    rod = loop.world.rod
-    size = float(np.ptp(loop.state.x, axis=0).max())
-    shift = NEUTRAL * outer / (float(rod.mass.sum()) * size)
+    rod, shift = loop.world.rod, neutral(loop, outer)
     factor = convex_matrix(loop, shift)
     if factor is not None:
         return None

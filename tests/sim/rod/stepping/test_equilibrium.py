@@ -159,6 +159,18 @@ def test_a_column_at_twice_its_buckling_load_bends_to_its_side_load() -> None:
     assert abs(_pressed(2.0, 1e-4, minimum=False)[1]) < 1e-3
 
 
+@pytest.mark.parametrize(
+    ("load", "side"), [(1.7, 1e-4), (2.5, 3e-4), (6.0, 1e-4), (7.0, 1e-3)]
+)
+def test_a_pressed_column_sinks_to_the_side_of_its_side_load(
+    load: float, side: float
+) -> None:
+    """A long step from a shape near the saddle ended on the other side, or never."""
+    root = brentq(lambda m: ellipk(m) - 0.5 * np.pi * np.sqrt(load), 0.1, 0.999)
+    deflection = 2.0 * np.sqrt(root) / ellipk(root)
+    assert _pressed(load, side)[1] == pytest.approx(deflection, rel=4e-3)
+
+
 def test_the_other_branch_of_a_buckled_column_is_found_on_request() -> None:
     lower, higher = _pressed(2.0, 1e-4), _pressed(2.0, 1e-4, higher=True)
     assert higher[1] == pytest.approx(-lower[1], rel=1e-3)
