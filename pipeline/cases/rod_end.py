@@ -1,10 +1,13 @@
 """How a rod ends: what moved most, and whether it came to rest."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pipeline.cases.moved_most import ToldLengths, moved_most
 from pipeline.cases.record import Summary
 from sim.arrays import Floats
+from sim.rod.contact.touching import crossings, edge_gap
 from sim.rod.moving.motion import SpaceMotionStep
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.rod.paths import centroid
@@ -13,6 +16,8 @@ from sim.rod.stepping.world import World
 
 REST = 0.01  # of the way moved, that a rest may still creep in as long a time again
 UNMOVED = 1e-6  # of the size, below which nothing moves
+DEEP = 0.02  # of the shortest edge, by which nodes may be in the ground
+TOUCHING = "sim.rod.contact.touching.PlaneTouching"
 USUAL = 1e-4, 10.0  # m, sizes of robots that nobody doubts
 
 
@@ -50,7 +55,8 @@ def end_in_plane(
     loose = not rod.held.any() and world.ground is None and world.fluid is None
     ends = rod_end(rod.nodes, last.x, last.v, last.time)
     told = _in_words(rod.nodes, last.x, lengths, f"{longer}={2.0 * last.time:.3g}")
-    return place | ends | told | _doubts(rod.nodes, lengths, loose)
+    through = _went_through(world, last.x, lengths)
+    return place | ends | told | _doubts(rod.nodes, lengths, loose, through)
 
 
 def end_in_space(
@@ -72,9 +78,24 @@ def _in_words(start: Floats, x: Floats, lengths: ToldLengths, longer: str) -> Su
     return {"moved": moved_most(start, x, lengths), "runs_on": longer}
 
 
-def _doubts(start: Floats, lengths: ToldLengths, loose: bool) -> Summary:
+def _went_through(world: World, x: Floats, lengths: ToldLengths) -> list[str]:
+    """What edges have crossed that do not feel it, told with what lets them."""
+    edges, found = world.rod.edges, []
+    if (count := crossings(edges, x)) > crossings(edges, world.rod.nodes):
+        found.append(f"{count} pairs of edges cross, rods went through rods")
+    if world.ground is not None:
+        deep = -edge_gap(edges, x, world.ground)
+        if deep > DEEP * float(world.rod.rest_length.min()):
+            found.append(f"an edge is {lengths.said(deep)} in the ground")
+    remedy = f": they feel both with 'case.touching={{_target_: {TOUCHING}}}'"
+    return [found.pop() + remedy, *found][::-1] if found else []
+
+
+def _doubts(
+    start: Floats, lengths: ToldLengths, loose: bool, through: Sequence[str] = ()
+) -> Summary:
     """A warning of a robot that nothing holds, or of a size that no robot has."""
-    size, doubts = float(np.ptp(start, axis=0).max()), []
+    size, doubts = float(np.ptp(start, axis=0).max()), [*through]
     if loose:
         doubts.append("no clamp, pin or ground holds the robot: it goes as a whole")
     if not USUAL[0] <= size <= USUAL[1]:

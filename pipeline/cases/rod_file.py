@@ -16,7 +16,8 @@ from pipeline.formats.rod_space import SpaceRobot
 from sim.arrays import Floats
 from sim.limits import refuse_unless_positive
 from sim.rod.actuation.actuation import Actuator
-from sim.rod.moving.from_plane import half_thickness, in_space
+from sim.rod.contact.touching import PlaneTouching
+from sim.rod.moving.from_plane import OF_THE_PLANE, half_thickness, in_space
 from sim.rod.moving.motion import SpaceMotionStep
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import OverlapError, Touching
@@ -34,6 +35,8 @@ class RodFileCase:
     finer : by which every spacing of the file is divided
     dimension : 2, or 3: rods of the plane are free to leave it; a file may be in space
         by itself
+    touching : in the plane, edges feel the ground, rods feel rods and themselves; in
+        space they do where there is a ground, or bodies
     """
 
     path: str
@@ -45,6 +48,7 @@ class RodFileCase:
     options: StepOptions = CONSERVING
     dimension: int = 2
     finer: float = 1.0
+    touching: PlaneTouching | None = None
 
     def __post_init__(self) -> None:
         if self.lasts is not None:
@@ -94,6 +98,7 @@ class RodFileCase:
             distributed_loads=drawn.distributed_loads,
             follower_forces=drawn.follower_forces,
             turning=drawn.turning,
+            touching=self.touching,
         )
 
     @cached_property
@@ -102,6 +107,8 @@ class RodFileCase:
         drawn = self._drawn
         if isinstance(drawn, DrawnRod):
             return in_space(self.world, drawn.sections)
+        if self.touching is not None:
+            raise ValueError(OF_THE_PLANE)
         touching = drawn.touching(self.friction)
         try:
             return self._world_in_space(drawn, touching)

@@ -14,6 +14,8 @@ from sim.rod.space.lifted import lifted
 from sim.rod.space.limbs import SpaceLimbs
 from sim.rod.stepping.world import World
 
+OF_THE_PLANE = "touching is of the plane only: leave it out, or dimension 2"
+
 
 def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
     """The same rod, ground, weight, load, limbs and damping, y up.
@@ -31,7 +33,7 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
         where something is of the plane only
     """
     if world.touching is not None:
-        raise ValueError("touching is of the plane only: leave it out, or dimension 2")
+        raise ValueError(OF_THE_PLANE)
     if world.turning:
         raise ValueError("turns of a clamp are of the plane only: leave them out")
     if world.distributed_loads or world.follower_forces:

@@ -10,6 +10,7 @@ from pipeline.cases.own_rod import OwnRodCase
 from pipeline.cases.rod_end import rod_end
 from pipeline.cases.rod_file import RodFileCase
 from pipeline.results.told_run import told
+from sim.rod.contact.touching import PlaneTouching
 from tests.recorded import summary
 
 FALLING = """\
@@ -82,3 +83,28 @@ def test_rest_creeps_by_less_than_a_hundredth_of_the_way(
     ends = rod_end(start, start + moved, fast, 2.0)
     assert ends["at_rest"] is rest
     assert ends["largest_displacement"] == pytest.approx(way)
+
+
+HAIRPIN = """\
+unit: mm
+section: {rectangular: {thickness: 1, width: 10}}
+material: {modulus: 1.0e5, density: 1200}
+spacing: 7
+rods: [{curve: [[0, 2], [50, 2], [100, 2], [110, 8], [100, 14], [50, 14], [0, 14]]}]
+ground: {wave: {amplitude: 2, wavelength: 22}}
+duration: 0.2
+"""
+
+
+def test_rods_that_went_through_rods_or_ground_are_told_with_what_they_lack(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "hairpin.yaml").write_text(HAIRPIN.replace("2]", "6]"))
+    path = str(tmp_path / "hairpin.yaml")
+    said = str(summary(RodFileCase(path))["warning"])
+    assert "pairs of edges cross, rods went through rods" in said
+    assert "mm in the ground" in said
+    assert said.count("case.touching={_target_: ") == 1
+    felt = summary(RodFileCase(path, touching=PlaneTouching()))
+    assert "warning" not in felt
+    assert felt["crossings"] == 0
