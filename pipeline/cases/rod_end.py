@@ -81,14 +81,17 @@ def _in_words(start: Floats, x: Floats, lengths: ToldLengths, longer: str) -> Su
 def _went_through(world: World, x: Floats, lengths: ToldLengths) -> list[str]:
     """What edges have crossed that do not feel it, told with what lets them."""
     edges, found = world.rod.edges, []
-    if (count := crossings(edges, x)) > crossings(edges, world.rod.nodes):
+    count = crossings(edges, x)
+    if count and count > crossings(edges, world.rod.nodes):
         found.append(f"{count} pairs of edges cross, rods went through rods")
     if world.ground is not None:
         deep = -edge_gap(edges, x, world.ground)
         if deep > DEEP * float(world.rod.rest_length.min()):
             found.append(f"an edge is {lengths.said(deep)} in the ground")
-    remedy = f": they feel both with 'case.touching={{_target_: {TOUCHING}}}'"
-    return [found.pop() + remedy, *found][::-1] if found else []
+    remedy = (
+        f": edges feel rods and ground with 'case.touching={{_target_: {TOUCHING}}}'"
+    )
+    return [*found[:-1], found[-1] + remedy] if found else []
 
 
 def _doubts(

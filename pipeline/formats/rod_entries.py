@@ -11,6 +11,7 @@
     pins      [[x, y], ...] held in place
     clamps    [{at: [x, y], stiffness: 0.1 (N m/rad)}]: ends held in direction too, or
               turned by it: turns: [[0, 0], [2, 90], ...] (s, degrees to the left)
+              and moved: moves: [[0, 0, 0], [2, 5, -1], ...] (s, x, y)
     masses    [{at: [x, y], mass: 0.005 (kg)}]
     load      {at: [[x, y], ...], force: [0, -0.1] (N, each), start: 0, duration: 1 (s)}
     distributed_loads  [{rod: 0, force: [0, -1] (N/m)}] of a rod, counted from 0; or
@@ -63,6 +64,7 @@ Places = Annotated[list[Place], Field(min_length=2)]
 FromZero = Annotated[Coordinate, Field(ge=0.0)]
 Pair = Annotated[tuple[Coordinate, Coordinate], numbers(2)]
 Tapering = Annotated[list[Point], Field(min_length=2)]
+Moves = Annotated[list[Point], Field(min_length=1)]
 Turns = Annotated[list[Pair], Field(min_length=1)]
 
 
@@ -196,11 +198,13 @@ class ClampEntry(Entry):
     """An end held in place, and in direction with a stiffness in N m/rad.
 
     turns : rows of time, s, and angle to the left, degrees
+    moves : rows of time, s, and way along x and y
     """
 
     at: Place
     stiffness: Positive | None = None
     turns: Turns | None = None
+    moves: Moves | None = None
 
 
 class MassEntry(Entry):

@@ -187,11 +187,13 @@ class _Drawing(RodPlaces):
         """The ends behind clamps, which come after all that is drawn."""
         first, found = len(self.draft.points), []
         for k, clamp in enumerate(self.content.clamps):
-            if clamp.turns is not None:
-                times, degrees = np.array(clamp.turns).T
-                angles = np.radians(degrees).tolist()
-                about = self.draft.clamps[k][0]
-                found.append(TurningEnd(first + k, about, times.tolist(), angles))
+            if clamp.turns is None and clamp.moves is None:
+                continue
+            times, degrees = np.array(clamp.turns or [(0.0, 0.0)]).T
+            moves = np.array(clamp.moves or [(0.0, 0.0, 0.0)]) * [1.0, self.m, self.m]
+            angles, about = np.radians(degrees).tolist(), self.draft.clamps[k][0]
+            end = TurningEnd(first + k, about, times.tolist(), angles, moves.tolist())
+            found.append(end)
         return tuple(found)
 
     def _ground(self) -> Ground | None:

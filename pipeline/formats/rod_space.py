@@ -101,9 +101,9 @@ class DrawnInSpace(RodPlaces):
         super().__init__(content, finer)
         if content.pulses:
             raise ValueError("pulses are of the plane: leave them out in space")
-        if any(clamp.turns for clamp in content.clamps):
+        if any(clamp.turns or clamp.moves for clamp in content.clamps):
             raise ValueError(
-                "turns of a clamp are of the plane: leave them out in space"
+                "turns and moves of clamps are of the plane: leave them out in space"
             )
         for name in ("distributed_loads", "follower_forces"):
             if getattr(content, name):

@@ -35,7 +35,9 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
     if world.touching is not None:
         raise ValueError(OF_THE_PLANE)
     if world.turning:
-        raise ValueError("turns of a clamp are of the plane only: leave them out")
+        raise ValueError(
+            "turns and moves of clamps are of the plane only: leave them out"
+        )
     if world.distributed_loads or world.follower_forces:
         raise ValueError(
             "loads that are spread or turn are of the plane only: leave them out, or "

@@ -119,13 +119,13 @@ class Loop:
 
     def _turn(self, h: float) -> None:
         """Set out with the ends that turn to their places at the end of the step."""
-        world, state = self.world, self.state
-        for turn in world.turning:
-            before = float(state.v[turn.node] @ state.v[turn.node])
-            way = turn.place(world.rod.nodes, self.time + h) - state.x[turn.node]
-            state.v[turn.node] = way / h
-            gained = float(state.v[turn.node] @ state.v[turn.node]) - before
-            self.give(0.5 * float(world.rod.mass[turn.node]) * gained)
+        rod, x, v = self.world.rod, self.state.x, self.state.v
+        for turn in self.world.turning:
+            nodes = [turn.about, turn.node]
+            before = v[nodes]
+            v[nodes] = (turn.places(rod.nodes, self.time + h) - x[nodes]) / h
+            gained = np.sum(v[nodes] ** 2 - before**2, axis=1)
+            self.give(0.5 * float(rod.mass[nodes] @ gained))
 
     def _run(self, steps: int, stop: float, end: float) -> bool:
         return run(

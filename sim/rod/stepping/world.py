@@ -105,6 +105,8 @@ class World:
         self._refuse_missing_edges()
         for turn in self.turning:
             turn.refuse_unheld(self.rod.held)
+            if self.ground is not None:
+                turn.refuse_in_ground(self.rod.nodes, self.ground)
 
     def _refuse_missing_edges(self) -> None:
         for follower in self.follower_forces:

@@ -117,6 +117,7 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(
             "acts on a free",
         ),
         ("at: [0, 0], turns: [[0, 5]]", "at: [0, 0]", "begin at 0 s or later with 0"),
+        ("at: [0, 0], moves: [[0, 5, 0]]", "at: [0, 0]", "moves: they begin at 0 s"),
         (
             f"dimension: 3\n{GIVEN}\ndistributed_loads: [{{rod: 0, along: 1}}]",
             GIVEN,
@@ -250,12 +251,18 @@ def test_loads_that_are_spread_or_turn_and_ends_that_turn_are_read(
         "fluid: {along: 1, across: 2}\n"
     )
     path.write_text(
-        path.read_text().replace(TURNS, f"{TURNS}, turns: [[0, 0], [2, 90]]")
+        path.read_text().replace(
+            TURNS, f"{TURNS}, turns: [[0, 0], [2, 90]], moves: [[1, 0, 0], [2, 5, -1]]"
+        )
     )
     world = RodFileCase(str(path)).world
     (turn,) = world.turning
     assert world.rod.nodes[turn.node] == pytest.approx([-0.005, 0.0])
     assert world.rod.nodes[turn.about] == pytest.approx([0.0, 0.0])
+    assert turn.moves == [
+        [1.0, 0.0, 0.0],
+        [2.0, pytest.approx(5e-3), pytest.approx(-1e-3)],
+    ]
     assert (turn.times, turn.angles) == ([0.0, 2.0], [0.0, pytest.approx(0.5 * np.pi)])
     (load,), (follower,) = world.distributed_loads, world.follower_forces
     assert load.edges == list(range(10))  # not that behind the clamp

@@ -1,4 +1,4 @@
-"""Ends that turn in time, against beams and the elastica."""
+"""Ends that move and turn in time, against beams and the elastica."""
 
 from dataclasses import replace
 
@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
+from sim.rod.contact.ground import GroundPlane
 from sim.rod.moving.from_plane import in_space
 from sim.rod.rod.draft import RodDraft
 from sim.rod.rod.rod import Rod
@@ -89,19 +90,40 @@ def test_turning_a_beam_on_a_pin_takes_the_work_of_its_spring() -> None:
     assert abs(balance) < 1e-9 * end.given
 
 
+def test_moving_a_clamp_across_a_beam_on_a_pin_takes_the_work_of_its_spring() -> None:
+    """3 EI / L^3 across; along, it moves whatever is not held at no cost."""
+    world = World(_clamped(20, pinned=True), gravity=FREE, damping=Damping(alpha=20.0))
+    for across, moved in ((True, world), (False, replace(world, rod=_clamped(20)))):
+        way = 1e-4
+        moves = [[0.0, 0.0, 0.0], [2.0, 0.0 if across else way, way]]
+        turn = TurningEnd(21, 0, [0.0], [0.0], moves)
+        *_, end = simulate(replace(moved, turning=(turn,)), EXACT, 4.0, every=10**6)
+        work = 1.5 * EI / LENGTH**3 * way**2
+        found = end.stretching + end.bending
+        assert found == pytest.approx(
+            work if across else 0.0, rel=5e-3, abs=1e-5 * work
+        )
+        balance = end.given - end.damped + end.out_of_balance - end.energy
+        assert abs(balance) < 1e-9 * end.given
+
+
 @pytest.mark.parametrize("integrator", list(Integrator))
 def test_the_end_is_where_the_table_has_it_after_every_step(
     integrator: Integrator,
 ) -> None:
     rod = _clamped(10)
-    turn = TurningEnd(11, 0, [0.01, 0.033, 0.05], [0.0, 0.3, -0.1])
+    moves = [[0.02, 0.0, 0.0], [0.03, 0.002, -0.001]]
+    turn = TurningEnd(11, 0, [0.01, 0.033, 0.05], [0.0, 0.3, -0.1], moves)
     world = World(rod, gravity=FREE, turning=(turn,))
     options = replace(EXACT, integrator=integrator, h=4e-3)
     for step in simulate(world, options, 0.07):
         angle = np.interp(step.time, [0.01, 0.033, 0.05], [0.0, 0.3, -0.1])
-        place = -0.01 * np.array([np.cos(angle), np.sin(angle)])
+        way = np.interp(step.time, [0.02, 0.03], [0.0, 1.0]) * np.array([2e-3, -1e-3])
+        place = way - 0.01 * np.array([np.cos(angle), np.sin(angle)])
         assert step.x[11] == pytest.approx(place, abs=1e-15)
-        assert step.x[0] == pytest.approx([0.0, 0.0], abs=1e-18)
+        assert step.x[0] == pytest.approx(way, abs=1e-15)
+        balance = step.given - step.damped + step.out_of_balance - step.energy
+        assert abs(balance) < 1e-9 * max(step.kinetic, 1e-9)
 
 
 def test_what_cannot_turn_is_refused() -> None:
@@ -113,9 +135,19 @@ def test_what_cannot_turn_is_refused() -> None:
         TurningEnd(11, 0, [0.0, 2.0, 1.0], [0.0, 0.1, 0.2])
     with pytest.raises(ValueError, match="begin at 0 s or later with 0"):
         TurningEnd(11, 0, [0.0, 1.0], [0.1, 0.2])
+    with pytest.raises(ValueError, match="moves: they begin at 0 s with 0 and 1 m"):
+        TurningEnd(11, 0, [0.0], [0.0], [[0.0, 0.0, 1.0]])
+    with pytest.raises(ValueError, match="moves: give rows of time, x and y"):
+        TurningEnd(11, 0, [0.0], [0.0], [[0.0, 0.0]])
+    for down in (
+        TurningEnd(11, 0, [0.0], [0.0], [[0.0, 0.0, 0.0], [1.0, 0.0, -0.01]]),
+        TurningEnd(11, 0, [0.0, 1.0], [0.0, 2.5]),
+    ):
+        with pytest.raises(ValueError, match=r"ground: a clamp that moves .* below it"):
+            World(rod, GroundPlane(height=-5e-3), turning=(down,))
     with pytest.raises(ValueError, match="ends that turn are of motions"):
         settle(world)
-    with pytest.raises(ValueError, match="turns of a clamp are of the plane only"):
+    with pytest.raises(ValueError, match="moves of clamps are of the plane only"):
         in_space(world, SOFT)
     for last, told in ((2.0 * np.pi, "360"), (-0.6 * np.pi, "108")):
         round_a_step = TurningEnd(11, 0, [0.0, 0.3, 0.3 + EXACT.h], [0.0, 0.0, last])
