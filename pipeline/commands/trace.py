@@ -37,6 +37,7 @@ from pipeline.studies.file import read_study
 from pipeline.studies.members import members
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import DONE, InputError, command, one_line
+from pipeline.terminal.words import visible
 from pipeline.workflow.fresh import jobs_now
 
 WIDTH = 100
@@ -248,6 +249,6 @@ def main(argv: list[str] | None = None) -> int:
 
 def _say(lines: Sequence[str]) -> None:
     with contextlib.suppress(BrokenPipeError):  # as head and less leave it
-        print("\n".join(lines), flush=True)
+        print("\n".join(map(visible, lines)), flush=True)
         return
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

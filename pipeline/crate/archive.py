@@ -22,7 +22,7 @@ def write_archive(out: Path, wanted: Collection[str], results: Path = RESULTS) -
     ----------
     wanted : keys of the runs that conf asks for now
     """
-    from pipeline.crate.description import crate_of
+    from pipeline.crate.description import crate_of, nameless
 
     held = contents(results, wanted)
     with TemporaryDirectory() as folder, replacing(out) as temporary:
@@ -40,6 +40,8 @@ def write_archive(out: Path, wanted: Collection[str], results: Path = RESULTS) -
                 f"note: {datum.path} is outside of this folder: its SHA-256 "
                 f"{datum.digest} is in the archive, the file is not"
             )
+    if lacks := nameless():
+        print(f"note: CITATION.cff gives no {lacks}: what it cites has no address here")
     if held.missing:
         first = held.missing[0]
         print(

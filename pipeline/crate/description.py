@@ -122,6 +122,14 @@ def _cited() -> dict[str, Any]:
     return dict(yaml.safe_load(text))
 
 
+def nameless() -> str:
+    """What CITATION.cff does not say, so that tools or authors have no address."""
+    cited = _cited()
+    known = all("orcid" in one or "website" in one for one in cited["authors"])
+    lacks = {"url:": "url" in cited, "website: or orcid: of each author": known}
+    return " and ".join(what for what, there in lacks.items() if not there)
+
+
 def _author(crate: ROCrate, number: int, one: Mapping[str, str]) -> ContextEntity:
     person = " ".join(one[k] for k in ("given-names", "family-names") if k in one)
     about = {

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pipeline.terminal.words import visible
+
 PICTURE, PAGE = "picture.png", "run.html"  # made after a run, to look at
 FIRST = ("E", "S")  # what this project compares, where a solver has it
 ABOUT = (  # say how, not what
@@ -92,7 +94,7 @@ def told(record: Mapping[str, Any]) -> list[str]:
             off = f", {result['fold_off']}" if name + "_off" in result else ""
             share = _asked(record) if name == "fold" else ""
             lines.append(f"{SAID.get(name, name)}: {result[name]}{share}{off}")
-    return lines
+    return [visible(line) for line in lines]
 
 
 def _aimed(result: Mapping[str, Any]) -> list[str]:

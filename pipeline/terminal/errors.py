@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import ParamSpec
 
+from pipeline.terminal.words import visible
 from sim.convergence import NotConvergedError
 
 P = ParamSpec("P")
@@ -53,7 +54,7 @@ class SeveralRunsError(Exception):
 
 def one_line(error: BaseException) -> str:
     """The message of `error` on a single line; its type where it has no message."""
-    text = " ".join(str(error).split())
+    text = visible(" ".join(str(error).split()))
     return text or type(error).__name__
 
 

@@ -1,6 +1,7 @@
 """How numbers and lines are said to a person, whatever the terminal can show."""
 
 import codecs
+import re
 
 SPELT = {"±": "+-", "–": "-", "—": "-", "“": '"', "”": '"', "…": "...", "·": ","}
 SPELLING = "morphtrack.spelling"  # for streams whose encoding lacks a character
@@ -14,6 +15,12 @@ def _spell(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error(SPELLING, _spell)
+CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
+
+def visible(text: str) -> str:
+    """Text of a file of others, without what would steer the terminal."""
+    return CONTROL.sub("?", text)
 
 
 def duration(seconds: float | None) -> str:

@@ -1,5 +1,6 @@
 """Good files of every kind that is read, to be damaged."""
 
+import io
 import json
 import tempfile
 from pathlib import Path
@@ -75,6 +76,14 @@ def run_json() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         made = run_once(job, lambda _: result, Path(folder))
         return (made / "run.json").read_bytes()
+
+
+def arrays() -> bytes:
+    """What a run records of its shape by step."""
+    file = io.BytesIO()
+    r = np.arange(30.0).reshape(2, 5, 3)
+    np.savez(file, r=r, g=r, bars=np.array([[0, 1], [3, 4]]), up=np.eye(3)[2])
+    return file.getvalue()
 
 
 def volumes(*names: str) -> list[bytes]:

@@ -32,6 +32,7 @@ from pipeline.formats.mesh_files import mesh_file
 from pipeline.formats.motion.markers import read_motion
 from pipeline.formats.series_file import read_series
 from pipeline.formats.structure_file import structure_file
+from pipeline.results.moving_shape import read_moving_shape
 from pipeline.scans.reading.cloud import read_cloud
 from pipeline.scans.reading.units import Unit
 from pipeline.store.bench import read_lab
@@ -115,6 +116,10 @@ def _run(path: Path) -> Any:
         return run_record(path.parent), trace([str(path)])
 
 
+def _shape(path: Path) -> Any:
+    return read_moving_shape(path.parent)
+
+
 READERS = {
     "FOLD": Reader("a.fold", [good.FOLD], _fold),
     "CP": Reader("a.cp", [good.CP], _fold),
@@ -146,6 +151,7 @@ READERS = {
     "volume, slices": Reader("a.zip", good.volumes("a.zip"), _cloud, costly=2),
     "metadata of an archive": Reader("a.json", [good.crate()], _zipped),
     "run": Reader(f"{RUN}/run.json", [good.run_json()], _run, costly=4),
+    "arrays of a run": Reader(f"{RUN}/steps.npz", [good.arrays()], _shape),
     "study": Reader(
         "conf/study/mine.yaml",
         _files(*sorted((ROOT / "conf/study").glob("*.yaml"))),

@@ -13,6 +13,7 @@ import pytest
 from pipeline.commands.see import main, seen
 from pipeline.results.moving_shape import read_moving_shape
 from pipeline.results.simulated_run import read_simulated
+from pipeline.results.step_numbers import step_numbers
 from pipeline.store.arrays import read_arrays
 from pipeline.terminal.errors import InputError
 
@@ -67,6 +68,15 @@ def test_bodies_of_other_nodes_are_one_line(folder: Path, bodies: str) -> None:
     (folder / "structure.json").write_text(f'{{"bodies": {bodies}}}')
     with pytest.raises(InputError, match="came"):
         read_moving_shape(folder)
+
+
+@pytest.mark.parametrize(
+    "table", [b"", b"a,b\n1\n2,3\n", b"a\n" + b"9" * 140_000, b"a\n\xff\n"]
+)
+def test_a_table_that_is_none_is_one_line(folder: Path, table: bytes) -> None:
+    (folder / "steps.csv").write_bytes(table)
+    with pytest.raises(InputError, match=r"steps\.csv is no table of steps"):
+        step_numbers(folder)
 
 
 def _compressed(path: Path) -> None:
@@ -125,6 +135,21 @@ def test_a_page_that_came_with_it_is_not_shown(folder: Path) -> None:
     own = Path("results/runs/came")
     shutil.copytree(folder, own)
     assert seen(own) == own / "run.html"
+
+
+def test_no_words_of_it_steer_the_terminal(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steer = "\x1b]0;title\x07\x9b31m"
+    result = {"E": 1.0, "stop": steer, "warning": steer}
+    (folder / "run.json").write_text(json.dumps(RECORD | {"result": result}))
+    assert main([str(folder), "--no-open"]) == 0
+    (folder / "run.json").write_text(json.dumps(RECORD | {"step": 5, "key": steer}))
+    assert main([str(folder), "--no-open"]) == 2
+    assert main([steer]) == 2
+    said = "".join(capsys.readouterr())
+    assert "title" in said
+    assert not {"\x1b", "\x07", "\x9b"} & set(said)
 
 
 def test_nothing_is_written_through_a_link(folder: Path, tmp_path: Path) -> None:

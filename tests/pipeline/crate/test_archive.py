@@ -16,7 +16,7 @@ import yaml
 
 from pipeline.commands.archive import main
 from pipeline.crate import description
-from pipeline.crate.description import _tool_id
+from pipeline.crate.description import _tool_id, nameless
 from pipeline.crate.reading import climbs_out
 from pipeline.store.digests import write_digests
 from tests.pipeline.conftest import command_in, furnish
@@ -174,6 +174,17 @@ def test_steps_are_known_by_the_address_of_the_project_where_it_has_one(
     cited = {"url": "https://example.org/morph"}
     monkeypatch.setattr(description, "_cited", lambda: cited)
     assert _tool_id("ingest") == "https://example.org/morph#pipeline.ingest"
+
+
+def test_what_gives_no_address_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    ada = {"name": "Ada", "orcid": "https://orcid.org/0000-0002-1825-0097"}
+    cited = {"url": "https://example.org/morph", "authors": [ada]}
+    monkeypatch.setattr(description, "_cited", lambda: cited)
+    assert nameless() == ""
+    cited["authors"] = [ada, {"name": "Grace"}]
+    assert nameless() == "website: or orcid: of each author"
+    del cited["url"]
+    assert nameless() == "url: and website: or orcid: of each author"
 
 
 def _list(value: object) -> list[object]:
