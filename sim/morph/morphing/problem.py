@@ -150,7 +150,8 @@ class MorphProblem:
 
     def _with(self, parameter: float) -> "MorphProblem":
         assert self.obstacles is not None
-        felt = self.obstacles.reaching(parameter)
+        last = len(BARRIER_PARAMETERS) - 1
+        felt = self.obstacles.reaching(BARRIER_PARAMETERS.index(parameter) / last)
         return replace(self, obstacles=felt, barrier_parameter=parameter)
 
     def contacts(self, point: MorphConfiguration) -> ObstacleTerms | None:

@@ -48,7 +48,8 @@ BARRIER_PARAMETERS = tuple(
     10.0**-k for k in range(2, 9)
 )  # kappa / L^2, one after the other
 FAR = 0.08  # of L, clearance from which thin bodies feel each other at the first
-NEAR = 0.008  # at the last; bodies whose own is shorter are thin
+NEAR = 0.0002  # at the last
+THIN = 0.008  # of L, reach of their own below which bodies are thin
 KEPT = 4  # sparsity patterns, each of one set of pairs
 ROUGH = 1e-2  # gradient / sqrt(kappa) that is enough for all but the last
 ROUGH_IN_VALLEYS = 1e-3  # where steps follow flat valleys: easiest while walls are soft
@@ -115,17 +116,15 @@ class Obstacles:
             system_with(structure, ranges.table),
             ranges.activation(L),
             lru_cache(KEPT)(partial(_pattern_with, system.topology)),
-            NEAR * L if met is not None and met.shortest < NEAR * L else 0.0,
+            NEAR * L if met is not None and met.shortest < THIN * L else 0.0,
         )
 
-    def reaching(self, barrier_parameter: float) -> "Obstacles":
-        """The same as thin bodies are felt with kappa / L^2."""
+    def reaching(self, way: float) -> "Obstacles":
+        """The same as thin bodies are felt from the first kappa, 0, to the last, 1."""
         if self.reach == 0.0:
             return self
-        first, last = np.log(BARRIER_PARAMETERS[0]), np.log(BARRIER_PARAMETERS[-1])
-        way = (np.log(barrier_parameter) - first) / (last - first)
         L = characteristic_length(self.structure.r0)
-        return replace(self, reach=L * FAR * (NEAR / FAR) ** float(way))
+        return replace(self, reach=L * FAR * (NEAR / FAR) ** way)
 
     def check(self, z: Floats) -> None:
         """Refuse a start with an overlap or outside a range."""

@@ -201,12 +201,16 @@ def _stages(
     problem: PotentialEnergy, z: Floats, angles: Floats
 ) -> list[PotentialEnergy]:
     """The same with ever smaller kappa; itself where bodies and ranges are none."""
-    if problem.obstacles is None:
+    obstacles = problem.obstacles
+    if obstacles is None:
         return [problem]
-    problem.obstacles.check(z)
+    obstacles.check(z)
     force = problem.point(z, angles).scale or problem.stiffness * problem.loaded.size
     work = force * problem.loaded.size
-    return [replace(problem, kappa=kappa * work) for kappa in KAPPAS]
+    return [
+        replace(problem, kappa=kappa * work, obstacles=obstacles.reaching(way))
+        for kappa, way in zip(KAPPAS, np.linspace(0.0, 1.0, len(KAPPAS)), strict=True)
+    ]
 
 
 def inertia(loaded: LoadedStructure, found: Equilibrium) -> tuple[int, int]:

@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sim.arrays import Floats
+from sim.morph.library.sheets import triangle_sheet
 from sim.morph.obstacles.volume import Obstacles, Touch
 from sim.morph.statics.elastic import Elastic
 from sim.morph.statics.equilibrium import (
@@ -17,6 +18,7 @@ from sim.morph.statics.equilibrium import (
     at_rest,
     inertia,
 )
+from sim.morph.statics.hinged import soft_links
 from sim.morph.statics.loaded import LoadedStructure, two_bars
 from sim.morph.structure.constraints import (
     Constraint,
@@ -24,7 +26,8 @@ from sim.morph.structure.constraints import (
     ConstraintTable,
     fix,
 )
-from sim.morph.structure.structure import Structure
+from sim.morph.structure.structure import Structure, with_solids
+from sim.morph.targets.ellipsoid import Ellipsoid
 from tests.sim.morph.solid_structures import ranges, solids
 
 EXACT = EquilibriumOptions(tolerance=1e-9)
@@ -103,6 +106,18 @@ def test_a_truss_that_snaps_is_stopped_on_its_way() -> None:
     obstacles = Obstacles.of(structure)
     for before, after in pairwise([*way, found]):
         assert obstacles.allows(before.r(), after.r())
+
+
+def test_a_soft_sheet_of_thin_rods_and_panels_reaches_an_ellipsoid() -> None:
+    """With one reach for each kappa not within 500 steps."""
+    sheet, links = soft_links(triangle_sheet(2, 3), 3.0)
+    thin = with_solids(sheet, link_radius=1e-3, thickness=1e-3)
+    target = Ellipsoid((2.6, 2.2, 1.9), (0.05, 0.03, -1.52))
+    ones = np.ones(len(thin.r0))
+    found = at_rest(LoadedStructure(thin, links, 0.0 * thin.r0, ones, target), EXACT)
+    assert found.steps <= 200
+    assert found.energy < 1e-15
+    assert Obstacles.of(thin).overlaps(found.r()) == 0
 
 
 def test_an_overlap_at_the_start_is_refused_by_name() -> None:
