@@ -62,6 +62,7 @@ ROUNDING = 1e-12  # of the energies
 CONTACT_ROUNDING = 1e-3  # of the tolerance of places: residual of contacts
 PLACED = 8  # iterations after which contacts keep their places on edges
 FAR = 0.02  # of an edge, of a first move: its matrix is not taken again
+WILD = 10.0  # of all rods' length, of a move with contacts: its step has no such end
 STRAIGHT = 1e-3  # of an edge, of moves in which matrices hardly change
 SLOW = 0.15, 0.7  # contraction of moves that are drawn on
 BESIDE = 0.25  # of a move, by which it is off the last one's direction
@@ -475,6 +476,9 @@ def _balanced_by_parts(
         renewed, factor = factor is None, factor or parts.matrix(found)
         change, force = _change(world, options, trial, factor, found)
         if found_near is not None:
+            far = float(np.abs(change * world.system.sizes).max())
+            if not far < WILD * world.rod.length:
+                return None
             going.draw_on(change)
         size = parts.advance(change)
         if not size < np.inf:

@@ -10,6 +10,7 @@ from sim.arrays import Floats
 from sim.contact.cones import coulomb_in_space
 from sim.convergence import NotConvergedError
 from sim.rod.gravity import GRAVITY
+from sim.rod.moving import one_step
 from sim.rod.moving.contact_rows import step_rows
 from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.moving.space_world import MovingSupports, SpaceWorld
@@ -292,6 +293,32 @@ def test_what_supports_crush_ends_with_the_pairs_that_touch(between: bool) -> No
         _end(world, 1e-3, 0.2)
     gap = caught.value.best.x[4, 2] - 2.0 * R * (2 if between else 1)  # type: ignore[attr-defined]
     assert -1e-5 * R < gap < 1.1e-4
+
+
+def test_steps_that_contacts_throw_far_are_cut_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two linked rings, each node thrown by itself: one such step took 18 s."""
+    angle = 2.0 * np.pi * np.arange(16) / 16
+    x = 0.03 * np.column_stack([np.cos(angle), np.sin(angle), 0.0 * angle])
+    soft = SpaceMaterial(1.0e7, 1000.0, 0.3)
+    rod = together(
+        through(x, soft, ROUND, first=(0.0, 0.0, 1.0), closed=True),
+        through(x[:, [0, 2, 1]] + [0.036, 0.0, 0.0], soft, ROUND, closed=True),
+    )
+    thrown = 3.0 * np.random.default_rng(1).normal(size=rod.nodes.shape)
+    touching = Touching(np.full(32, R))
+    world = SpaceWorld(rod, (0.0, 0.0, 0.0), velocity=thrown, touching=touching)
+    sizes, farthest, advance = world.system.sizes, [0.0], one_step._Compiled.advance
+
+    def seen(parts: one_step._Compiled, change: Floats) -> float:
+        farthest.append(float(np.abs(change * sizes).max()))
+        return advance(parts, change)
+
+    monkeypatch.setattr(one_step._Compiled, "advance", seen)
+    last = _end(world, 8e-3, 8e-3)
+    assert last.substeps > 1
+    assert max(farthest) < 20.0 * rod.length
 
 
 def test_rods_that_start_within_each_other_are_refused() -> None:
