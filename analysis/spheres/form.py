@@ -29,6 +29,7 @@ from sim.arrays import Bools, Floats
 UNKNOWNS = 9  # centre, radius and the five of degree 2
 DEGREE_2 = 5
 ROUND = np.zeros(2)
+ROUNDS = 5  # in which points on a tube are told from others
 
 
 def form_ratios(fits: list[Fit], points: list[Floats]) -> Floats:
@@ -80,6 +81,29 @@ def lengthwise(fit: Fit, x: Floats, facing: Bools) -> Floats:
     low, high = _harmonics(axes.T @ across)[:, 4:]
     told_by = 2 / fit.radius * (high - low)
     return np.array([told_by @ told[0], np.sqrt(told_by @ C @ told_by)])
+
+
+def on_wall(fit: Fit, x: Floats) -> int:
+    """How many points lie on a tube of the sphere's radius R of which it is an end.
+
+    A point of the tube around the unit vector a, at r from the sphere's centre, has
+    x . a = (r^2 - R^2)^1/2, which is linear in a.
+
+    Parameters
+    ----------
+    x : (k, 3) what rises above the sphere, less its centre, mm
+    """
+    square, R = (x**2).sum(axis=1), fit.radius
+    height = np.sqrt(np.maximum(square - R * R, 0.0))
+    on = height > 0.0
+    for _ in range(ROUNDS):
+        if on.sum() < 3:
+            return 0
+        axis = np.linalg.lstsq(x[on], height[on])[0]
+        along = x @ axis / np.linalg.norm(axis)
+        across = np.sqrt(np.maximum(square - along**2, 0.0))
+        on = (np.abs(across - R) < BIWEIGHT.tukey * fit.scale) & (along > 0.0)
+    return int(on.sum())
 
 
 def _degree_2(x: Floats, e: Floats, w: Floats) -> tuple[Floats, Floats] | None:

@@ -23,6 +23,7 @@ class SphereCandidate:
     cap: float  # visible share of the surface
     spread: float  # smallest eigenvalue of the mean u u^T of its points
     lengthwise: Floats = field(default_factory=lambda: ROUND)  # see `form`
+    wall: int = 0  # points on a tube of its radius that ends in it
 
     @cached_property
     def points(self) -> Ints:
@@ -121,6 +122,13 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
             RejectionReason.STRIP,
             f"its principal curvatures differ by {difference:.2f} +- {sd:.2f} over "
             f"its radius, at most {FUSED.lengthwise}",
+        )
+    wall, most = c.wall / points, JUDGE.wall + JUDGE.chance_beyond / points
+    if wall > most and not options.fused:
+        return c.rejected(
+            RejectionReason.STRIP,
+            f"a tube of its radius goes on from it with {wall:.2f} of its points, at "
+            f"most {most:.2f}",
         )
     wide = FUSED.beyond_wide if options.fused else JUDGE.beyond_wide
     most = JUDGE.beyond if width < JUDGE.narrow_beyond else wide

@@ -144,6 +144,32 @@ def test_a_bent_tube_of_the_radius_holds_no_sphere(rng: np.random.Generator) -> 
         assert len(picks.spheres) <= 2
 
 
+def with_wall(rng: np.random.Generator, wide: float, long: float) -> Floats:
+    """Points on what is left of two balls at the ends of a round bar of radius `wide`,
+    `long` between their centres."""
+    u = rng.standard_normal((9_000, 3))
+    ball = 6.0 * u / np.linalg.norm(u, axis=1)[:, None]
+    around = rng.uniform(0, 2 * np.pi, int(2_400 * long * wide / 72.0))
+    along = rng.uniform(0, long, len(around))
+    wall = np.column_stack([wide * np.cos(around), wide * np.sin(around), along])
+    ends = [np.linalg.norm(wall - [0, 0, z], axis=1) > 6.0 for z in (0.0, long)]
+    outside = np.hypot(ball[:, 0], ball[:, 1]) > wide
+    left = [ball[outside | (side * ball[:, 2] < 0)] for side in (1, -1)]
+    left[1] = left[1] + [0.0, 0.0, long]
+    x = np.concatenate([*left, wall[ends[0] & ends[1]]])
+    return x + 0.04 * rng.standard_normal(x.shape)
+
+
+def test_the_round_ends_of_a_bar_of_the_radius_are_no_balls(
+    rng: np.random.Generator,
+) -> None:
+    """However well they are seen; two balls on a thinner bar are balls."""
+    for long in (9.0, 20.0):
+        assert not find_spheres(with_wall(rng, 6.0, long), PickOptions(6.0)).spheres
+    picks = find_spheres(with_wall(rng, 5.4, 20.0), PickOptions(6.0))
+    assert len(picks.spheres) == 2
+
+
 def test_a_cap_whose_surface_goes_on_with_more_points_is_the_tip_of_something(
     rng: np.random.Generator,
 ) -> None:
