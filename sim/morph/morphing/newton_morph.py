@@ -42,6 +42,7 @@ from sim.morph.morphing.problem import (
 from sim.morph.structure.measures import distance_error, shape_factor
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
+from sim.morph.targets.pull import jumping
 from sim.morph.targets.rescaled import Rescaled
 
 FAST = 0.1  # gradient over that before, below which Newton's own step is taken
@@ -52,6 +53,8 @@ SHRINKS = 8  # of a trust region, until a step lowers E
 SHORTEST_STEP = 1e-6  # step length at which the line search ends
 MOST_SADDLES = 3  # saddles left before the search is given up
 PERTURBATION = 1e-4  # of L, displacement that leaves a saddle
+SMALL_MOVE = 1e-4  # of L, by which goals that jump are found
+NAMED = 5  # nodes in a message
 PATIENCE = 6  # steps with negative curvature before that
 
 
@@ -246,7 +249,8 @@ def _stuck(
 def _refused(
     problem: MorphProblem, point: MorphConfiguration, what: str, remedy: str
 ) -> NotConvergedError:
-    """The error that carries the best state; where rows lose their rank, it says so."""
+    """The error that carries the best state; where rows lose their rank, or goals jump,
+    it says so."""
     residual, table = problem.options.residual, problem.system.table
     near = near_dependence(problem.structure, point.z, residual)
     lost = np.setdiff1d(
@@ -262,7 +266,24 @@ def _refused(
             f"the root of residual; take a residual of {max(100 * residual, 1e-9):.0e},"
             " or other lengths"
         )
+    elif jumps := _nodes_whose_goals_jump(problem, point):
+        few = ", ".join(map(str, jumps[:NAMED]))
+        remedy = (
+            f"the nearest points of nodes {few} jump as these move, as in holes, "
+            "beyond the rim and beside outliers of a cloud: leave outliers out, fill "
+            "holes, or let these nodes not lead"
+        )
     return NotConvergedError(f"{what}: {remedy}", best=point.z)
+
+
+def _nodes_whose_goals_jump(
+    problem: MorphProblem, point: MorphConfiguration
+) -> list[int]:
+    lead = problem.structure.leading
+    r, g = point.z[lead], point.g[lead]
+    jumps = jumping(problem.target, r, g, SMALL_MOVE * problem.L)
+    nodes: list[int] = np.sort(lead[jumps]).tolist()
+    return nodes
 
 
 def _curved_point(

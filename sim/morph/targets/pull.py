@@ -2,9 +2,19 @@
 
 import numpy as np
 
-from sim.arrays import Floats
+from sim.arrays import Bools, Floats
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.protocol import Target, slopes_of
+
+JUMP = 20.0  # of a nearest point, over the displacement that brings it about
+
+
+def jumping(target: Target, r: Floats, g: Floats, h: float) -> Bools:
+    """(p,) which nodes r (p, 3) have goals g that a displacement h makes jump."""
+    moved = [target.closest(r + way * h * e) for e in np.eye(3) for way in (1.0, -1.0)]
+    farthest = np.linalg.norm(np.stack(moved) - g, axis=2).max(axis=0)
+    found: Bools = farthest > JUMP * h
+    return found
 
 
 def pull_curvature(target: Target, r: Floats, g: Floats, h: float) -> Floats:

@@ -177,3 +177,12 @@ def test_points_that_are_no_surface_are_refused() -> None:
     filled = np.random.default_rng(3).normal(size=(200, 3))
     with pytest.raises(NotConvergedError, match="are no surface close to"):
         SmoothCloud.of(filled).closest(2.0 * filled)
+
+
+def test_nodes_whose_goals_jump_are_named_and_what_is_said_helps() -> None:
+    """Beside outliers nearest points jump, and no step ends there."""
+    points, made = spiral(1000) * AXES + LOW.centre, random_structure(1)
+    outliers = np.random.default_rng(0).uniform(-2.0, 2.0, (30, 3))
+    with pytest.raises(NotConvergedError, match=r"of nodes 1 jump.*leave outliers out"):
+        end_of(made, CloudTarget(np.vstack([points, outliers])), 30)
+    assert end_of(made, CloudTarget(points), 30).gradient <= 1e-9
