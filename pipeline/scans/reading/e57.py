@@ -1,4 +1,7 @@
-"""E57 (ASTM E2807), by pye57: scans in m, each in the scanner's frame with its pose."""
+"""E57 (ASTM E2807), by pye57: scans, each in the scanner's frame with its pose.
+
+Its standard says metres; some programs write mm, so the unit is stated as of others.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +16,6 @@ from sim.arrays import Floats
 
 BLOCK = 1 << 20  # points
 SYSTEMS = {"cartesian": "XYZ", "spherical": ("Range", "Azimuth", "Elevation")}
-DECLARED = ("unit m",)  # by the standard
 
 
 def read(path: Path, size: int, choices: Choices) -> list[Source]:
@@ -57,7 +59,6 @@ def _scan(path: Path, size: int, file: Any, header: Any, choices: Choices) -> So
         (block @ turn.T + place for block in blocks),
         count,
         count,
-        DECLARED,
         viewpoint=(x, y, z) if posed else None,
         gaps=True,
     )
@@ -78,7 +79,7 @@ def _rotation(path: Path, quaternion: Floats) -> Floats:
 def _blocks(
     path: Path, file: Any, header: Any, system: str, choices: Choices
 ) -> Iterator[Floats]:
-    """Valid points in the scanner's frame, m."""
+    """Valid points in the scanner's frame, in the file's unit."""
     libe57 = package("pye57", path).libe57
     fields = [f"{system}{axis}" for axis in SYSTEMS[system]]
     kinds = dict.fromkeys(fields, np.float64)

@@ -4,6 +4,7 @@ A decimal comma is never guessed: it must be chosen, and is refused otherwise.
 """
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +20,7 @@ from pipeline.scans.reading.source import (
     shown,
 )
 
-HEADER_LINES = 50  # a longer header is no header
+HEADER_LINES = 1000  # a longer header is no header
 SAMPLE_LINES = 20  # that decide what the separator means
 AXIS_NAME = re.compile(  # x, x_mm, x [mm], xcoord, but not x1
     r"([xyz])(?:$|[^a-z0-9]|(?:coord(?:inate)?|pos(?:ition)?)(?:$|[^a-z0-9]))"
@@ -96,7 +97,11 @@ def _counted(path: Path, start: _Start, choices: Choices) -> list[Source]:
 
 def _check_text(path: Path) -> None:
     with path.open("rb") as file:
-        found = BINARY.search(file.read(1 << 16))
+        data = file.read(1 << 16)
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        problem = "is UTF-16 text"
+        raise ScanFileError(Fault.FORMAT, path, problem, "save it as UTF-8")
+    found = BINARY.search(data)
     if found:
         raise ScanFileError(
             Fault.FORMAT,

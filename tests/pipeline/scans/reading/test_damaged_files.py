@@ -102,7 +102,7 @@ def refused(path: Path, content: bytes, choices: Choices | None = None) -> str:
         ("a.xyz", b"1 2 3\n4 5", "E-TRUNCATED", "line, 2, is cut"),
         ("a.xyz", b"1 2 3\n1_0 5 6\n1 2 3\n", "E-FORMAT", "line 2"),
         ("a.xyz", b"one two three\n", "E-FORMAT", "three numbers"),
-        ("a.xyz", "1 2 3\n".encode("utf-16"), "E-FORMAT", "no text"),
+        ("a.xyz", "1 2 3\n".encode("utf-16"), "E-FORMAT", "is UTF-16 text"),
         ("a.csv", b"0,125 1,5 2,25\n", "E-DECIMAL", "--decimal-comma"),
         ("a.csv", b"x;y;z\n0,125;1,5;2,25\n", "E-DECIMAL", "--decimal-comma"),
         ("a.csv", b"0,125,1,5,2,25\n", "E-DECIMAL", "semicolons"),

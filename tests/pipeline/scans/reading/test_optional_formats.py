@@ -61,8 +61,6 @@ def test_each_scan_of_an_e57_file_comes_in_its_pose(tmp_path: Path) -> None:
     expected = 1e3 * (np.column_stack([-y, x, z]) + PLACE)
     np.testing.assert_allclose(two.points, expected, atol=5e-3)  # written as float32
     assert two.viewpoint == pytest.approx(tuple(1e3 * PLACE))
-    with pytest.raises(ScanFileError, match=r"E-UNIT .* its unit as m, not mm"):
-        read_clouds(path, Unit.MM)
 
 
 def test_points_that_saw_nothing_are_left_out(tmp_path: Path) -> None:
@@ -82,6 +80,14 @@ def test_range_and_angles_make_points() -> None:
     angles = np.array([[2.0, 0, 0], [3.0, np.pi / 2, 0], [4.0, 0.3, np.pi / 2]])
     expected = [[2.0, 0, 0], [0, 3.0, 0], [0, 0, 4.0]]
     np.testing.assert_allclose(cartesian(angles), expected, atol=1e-12)
+
+
+def test_an_e57_file_is_read_in_the_unit_that_is_stated(tmp_path: Path) -> None:
+    """Metres by its standard; who wrote mm into it is told to say so."""
+    path = e57(tmp_path / "a.e57", [(POINTS, np.array([1.0, 0, 0, 0]), np.zeros(3))])
+    for unit in (Unit.M, Unit.MM):
+        (cloud,) = read_clouds(path, unit)
+        assert np.allclose(cloud.points, unit.mm * POINTS, atol=5e-6 * unit.mm)
 
 
 @pytest.mark.parametrize("suffix", ["las", "laz", "e57"])

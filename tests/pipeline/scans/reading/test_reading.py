@@ -179,6 +179,13 @@ def test_what_windows_writes_for_no_number_is_none(
     assert cloud.dropped == 1
 
 
+def test_a_header_of_hundreds_of_lines_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.asc"
+    header = "".join(f"* setting {n} of the export\n" for n in range(400))
+    path.write_text(header + "".join(map(row("{} {} {}\n"), POINTS)))
+    np.testing.assert_array_equal(read_cloud(path, Unit.MM).points, POINTS)
+
+
 def test_a_first_column_that_counts_is_no_x_unless_a_header_says_so(
     tmp_path: Path,
 ) -> None:
