@@ -13,6 +13,7 @@ from sim.rod.moving.bodies import Body
 
 HALVINGS = 60
 SAME = 1e-14  # of an edge, to which a closest place is found
+AT_END = 1e-9  # of a piece, from its end
 LEVEL = 1e-7  # cosine: an edge that is less inclined to a body has no one closest place
 KEEP, ADVANCED = 0.1, 0.9  # of the clearance, as in `sim.contact.safe_step`
 ADVANCES = 100
@@ -65,6 +66,23 @@ def touching_places(
         s = share[own][:, None]
         far[own], out[own] = body.distance((1.0 - s) * tail[own] + s * head[own])
     return share, far, out
+
+
+def passed_by(bodies: Sequence[Body], spots: Ints, share: Floats) -> Bools:
+    """(q,) places between pieces through which a distance falls: no edge is closest.
+
+    There it is where it falls up to the end of a piece, and rises from there.
+    """
+    body, edge, piece = spots.T
+    pieces = np.array([one.pieces for one in bodies])[body]
+    within = pieces * share - piece
+    last = (piece >= 0) & (piece < pieces - 1) & (within >= 1.0 - AT_END)
+    first = (piece > 0) & (within <= AT_END)
+    meets = (np.diff(body) == 0) & (np.diff(edge) == 0) & (np.diff(piece) == 1)
+    meets &= last[:-1] & first[1:]
+    last[:-1] &= ~meets
+    first[1:] &= ~meets
+    return np.asarray(last | first)
 
 
 def closest(

@@ -21,7 +21,13 @@ from sim.contact.distance import closest_on_edges
 from sim.contact.safe_step import pair_step
 from sim.kernels import inner, kernel
 from sim.limits import refuse_negative, refuse_unless_finite
-from sim.rod.moving.beside import FIRST_BODY, body_of, spots_of, touching_places
+from sim.rod.moving.beside import (
+    FIRST_BODY,
+    body_of,
+    passed_by,
+    spots_of,
+    touching_places,
+)
 from sim.rod.moving.bodies import Body
 from sim.rod.space.frames import cross, dot
 from sim.rod.space.space_rod import SpaceRod, edge_tangents
@@ -333,6 +339,7 @@ def contacts_of(
     kept = None if known is None else known.share[k + len(edge) :, 0]
     at, far, out = touching_places(touching.bodies, near.spots, rod.edges, x, kept)
     body, own = FIRST_BODY - near.spots[:, 0], near.spots[:, 1]
+    far[passed_by(touching.bodies, near.spots, at)] += rod.rest_length.max()
     above = _above(rod, touching, x, d)[near.nodes]
     up = np.tile(_up(touching), (len(edge), 1))
     columns = (near.pairs[:, 0], edge, own), (near.pairs[:, 1], below, body)

@@ -246,6 +246,30 @@ def test_a_rod_swings_in_the_trough_of_a_wave_as_its_middle_does() -> None:
     assert way == pytest.approx(np.cos(omega * 4e-3 * np.arange(41)), abs=2e-3)
 
 
+@pytest.mark.parametrize("late", [0.03, 0.5, 0.97])
+def test_a_spinning_wire_lands_on_flat_triangles_as_on_their_plane(late: float) -> None:
+    """Its impact makes it go at mu v_n; edges touch at their nodes alone."""
+    h, down, spin, radius, mu = 1e-3, 0.5, 300.0, 1e-3, 0.1
+    s = np.linspace(-0.02, 0.02, 5)
+    rod = through(np.column_stack([0 * s, s, 0 * s]), STIFF, ROUND, first=(0, 0, 1))
+    at = -radius - late * h * down
+    corners = [[-1, -1, at], [1, -1, at], [1, 1, at], [-1, 1, at], [0, 0, at - 1]]
+    faces = [[0, 1, 2], [0, 2, 3], [1, 0, 4], [2, 1, 4], [3, 2, 4], [0, 3, 4]]
+    mesh = MeshBody(np.array(corners, dtype=np.float64), np.array(faces))
+    world = SpaceWorld(
+        rod, (0.0, 0.0, 0.0), velocity=np.tile([0.0, 0.0, -down], (5, 1)),
+        spin=np.full(4, spin), touching=Touching(np.full(4, radius), mu, bodies=(mesh,)),
+    )  # fmt: skip
+    options = StepOptions(h, Integrator.ENERGY_MOMENTUM)
+    *_, last = moves(world, options, 6 * h, every=10**9)
+    assert last.momentum == pytest.approx(
+        rod.mass.sum() * np.array([mu * down, 0.0, 0.0]), abs=1e-6 * rod.mass.sum()
+    )
+    assert last.moving.v[15:] == pytest.approx(
+        spin - 2.0 * mu * down / radius, rel=1e-4
+    )
+
+
 def test_nothing_passes_through_a_thin_mesh_or_a_bar_in_one_step() -> None:
     plate = np.array([[a, b, 0.0] for a in (-1.0, 1.0) for b in (-1.0, 1.0)])
     bodies = (
