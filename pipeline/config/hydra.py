@@ -70,6 +70,11 @@ def hydra_errors() -> Iterator[None]:
         yield
     except (HydraException, OmegaConfBaseException) as error:
         raise InputError(said_by(error)) from error
+    except RecursionError as error:
+        raise InputError(
+            "files of conf name each other in their defaults, without an end: take "
+            "one of these lines out"
+        ) from error
     except MarkedYAMLError as error:
         raise InputError(_said_of_yaml(error)) from error
     except YAMLError as error:  # a character that no text holds

@@ -5,6 +5,7 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
 from pipeline.config.hydra import hydra_errors
+from pipeline.store.files import check_ends
 
 YAML = (".yaml", ".yml")
 Content = dict[str, object]
@@ -44,6 +45,7 @@ def read_entries(path: str, what: str, holds: str) -> Content:
 
 def read_text(path: str, what: str, form: str = "") -> str:
     """The text of a file that is to be `what`, in `form`."""
+    check_ends(Path(path))
     try:
         content = Path(path).read_bytes()
         wide = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))

@@ -25,6 +25,8 @@ def sound_case(config: Mapping[str, Any]) -> Any:
     every = config.get("record_every", 1)
     if not isinstance(every, int) or every < 1:
         raise InputError(f"record_every must be 1 or more, not {every}")
+    if "case" not in config:
+        raise InputError("what is composed holds no case: name one of conf/case")
     case: Any = build(config["case"], "case")
     if not hasattr(case, "steps"):
         raise InputError("case has no _target_: name a class of pipeline.cases")

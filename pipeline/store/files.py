@@ -51,6 +51,14 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
+def check_ends(path: Path) -> None:
+    """Refuse a device or a pipe, which may never end; what is not there is not ours."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise InputError(
+            f"{path} is a device or a pipe, which may never end: give a file"
+        )
+
+
 def read_json(path: Path) -> Any:
     """Read a JSON file; an unreadable one is refused with its name."""
     try:

@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from pipeline.store.files import check_ends
 from pipeline.terminal.errors import InputError
 from sim.syntax import code_closure
 
@@ -60,6 +61,7 @@ KEY_LENGTH = 16  # hexadecimal digits: 64 bits, ample for millions of runs
 
 def file_digest(path: Path) -> str:
     """SHA-256 of a file, in hexadecimal; read again only when it has changed."""
+    check_ends(path)
     try:
         found = path.stat()
         return _file_digest(path, found.st_mtime_ns, found.st_size, found.st_ino)

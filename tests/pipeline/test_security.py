@@ -2,6 +2,8 @@
 
 import ast
 import os
+import signal
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +18,12 @@ from pipeline.commands.study_table import main as study_table
 from pipeline.commands.track import main as track
 from pipeline.config.building import build
 from pipeline.config.workflow_file import read_workflow
+from pipeline.formats.fold_file import fold_file
+from pipeline.formats.structure_file import structure_file
 from pipeline.results.simulated_run import read_simulated
+from pipeline.scans.reading.cloud import read_cloud
+from pipeline.scans.reading.units import Unit
+from pipeline.store.keys import file_digest
 from pipeline.store.plan_file import read_document
 from pipeline.store.runs import finished
 from pipeline.terminal.errors import InputError
@@ -257,3 +264,44 @@ def test_a_configuration_takes_nothing_from_the_machine(
 
 def test_machine_code_of_others_is_not_read() -> None:
     assert "is_trusted" in called(ast.parse(MACHINE_CODE.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("a.json", lambda path: structure_file(str(path))),
+        ("a.svg", lambda path: fold_file(str(path))),
+        ("a.xyz", lambda path: read_cloud(path, Unit.MM)),
+        ("a.txt", file_digest),
+    ],
+)
+def test_no_reader_waits_for_a_pipe_or_reads_a_device(
+    tmp_path: Path, name: str, read: Callable[[Path], Any]
+) -> None:
+    os.mkfifo(tmp_path / name)
+    device = tmp_path / f"b{name}"
+    device.symlink_to("/dev/zero")
+    signal.alarm(60)  # a reader that waits ends the run of tests
+    try:
+        for path in (tmp_path / name, device):
+            with pytest.raises(InputError, match="device or a pipe"):
+                read(path)
+    finally:
+        signal.alarm(0)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"a": "defaults: [a, _self_]"}, "name each other in their defaults"),
+        ({"a": "defaults: [b]", "b": "defaults: [a]"}, "name each other in their"),
+        ({"a": "# @package _global_\nrecord_every: 2"}, "holds no case"),
+    ],
+)
+def test_a_case_that_leads_nowhere_is_one_line(
+    project: Path, capsys: Capture, files: dict[str, str], said: str
+) -> None:
+    for name, text in files.items():
+        (project / "conf" / "case" / f"{name}.yaml").write_text(text)
+    assert simulate(["case=a"]) == 2
+    assert said in capsys.readouterr().err

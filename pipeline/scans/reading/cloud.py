@@ -30,6 +30,7 @@ from pipeline.scans.reading.source import (
 from pipeline.scans.reading.thinning import Thinning, thinned
 from pipeline.scans.reading.units import Unit, declared_unit
 from pipeline.scans.thresholds import SIZE
+from pipeline.store.files import check_ends
 from sim.arrays import Bools, Floats, Ints
 
 Reader = Callable[[Path, int, Choices], Source | list[Source]]
@@ -144,6 +145,7 @@ def read_clouds(
         for a file that is missing, empty, damaged, mostly not finite, or declares
         another unit.
     """
+    check_ends(path)
     choices = choices or Choices()
     sources = open_sources(path, choices)
     _check_unit(path, sources[0], unit)
