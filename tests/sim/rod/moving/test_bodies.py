@@ -258,7 +258,8 @@ def test_a_spinning_wire_lands_on_flat_triangles_as_on_their_plane(late: float) 
     mesh = MeshBody(np.array(corners, dtype=np.float64), np.array(faces))
     world = SpaceWorld(
         rod, (0.0, 0.0, 0.0), velocity=np.tile([0.0, 0.0, -down], (5, 1)),
-        spin=np.full(4, spin), touching=Touching(np.full(4, radius), mu, bodies=(mesh,)),
+        spin=np.full(4, spin),
+        touching=Touching(np.full(4, radius), mu, bodies=(mesh,)),
     )  # fmt: skip
     options = StepOptions(h, Integrator.ENERGY_MOMENTUM)
     *_, last = moves(world, options, 6 * h, every=10**9)
