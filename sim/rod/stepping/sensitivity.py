@@ -284,7 +284,7 @@ class _Contacts:
         self.row, push = np.array(rows), np.array(pushes)
         self.column = follower.solve(push.copy())
         self.W = np.tensordot(self.row, self.column, axes=([1, 2], [1, 2]))
-        closing = loop.scheme.closing / h * np.array(wanted)
+        closing = loop.scheme.closing / max(h, loop.scheme.length) * np.array(wanted)
         self.velocity = -closing * np.tensordot(
             ahead, self.row, axes=([1, 2], [1, 2])
         )  # (P, c)

@@ -41,11 +41,12 @@ def closed_pairs(setting: Setting, state: RodState, work: Work, count: int) -> i
 def closing(scheme: Scheme, edges: bool, left: float, h: float) -> float:
     """The velocity that closes the gap `left` that a contact would keep.
 
-    Where edges feel touch, gaps are closed in a full step, however short its parts.
+    Gaps are closed in a full step, or in several, however short its parts: closed in
+    the part in which it lands, a node would leave again by a tenth of its velocity.
     """
-    if scheme.gamma < 1.0 and edges:
-        return float(left / max(h, scheme.length))
-    return float(scheme.closing * left / h)
+    slow = scheme.exact and scheme.gamma < 1.0
+    length = max(h, scheme.length) if slow else h
+    return float((1.0 if edges else scheme.closing) * left / length)
 
 
 @inner

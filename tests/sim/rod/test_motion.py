@@ -302,6 +302,17 @@ def test_no_node_falls_below_the_ground_by_more_than_a_landing() -> None:
         assert step.complementarity < 1e-9
 
 
+@pytest.mark.parametrize("h", [1e-3, 2.5e-3])
+def test_a_rod_that_lands_at_the_end_of_a_step_does_not_bounce(h: float) -> None:
+    """Without weight it slides on with v_t - mu v_n, whatever its way to the ground."""
+    rod = moved(straight(0.1, 11, SOFT), by=np.array([0.0, 0.02]))
+    v = np.tile([2.0, -1.0], (11, 1))
+    free = World(rod, GroundPlane(), 0.3, gravity=(0.0, 0.0), velocity=v)
+    *_, end = simulate(free, StepOptions(h=h), 0.04)
+    assert np.abs(end.v[:, 1]).max() < 2e-3
+    assert end.v[:, 0] == pytest.approx(1.7, rel=1e-3)
+
+
 def test_damped_motion_converges_with_order_two_in_time() -> None:
     rod = cantilever(0.1, 12, SOFT)
     world = World(rod, damping=Damping(beta=2e-3))
