@@ -191,7 +191,8 @@ class _Equilibrium:
     def failure(self) -> NotConvergedError:
         return NotConvergedError(
             f"no equilibrium to {self.tolerance:g} of the outer forces after "
-            f"{self.steps} steps: start closer to it",
+            f"{self.steps} steps: start closer to it, or hold what rolls, slides "
+            "or falls away",
             best=self.loop.record(),
         )
 
