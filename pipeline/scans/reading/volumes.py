@@ -11,6 +11,8 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
+from mmap import ACCESS_READ as READ
+from mmap import mmap
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,8 @@ LENGTHS_MM = {"mm": 1.0, "cm": 10.0, "inch": 25.4, "meter": 1e3, "m": 1e3, "nm":
 LENGTHS_MM |= dict.fromkeys(MICRON, 1e-3)
 OME_SIZE = re.compile(r'PhysicalSize([XYZ])(Unit)?="([^"]*)"')
 MUCH, MUCH_MORE = 1e9, 4  # bytes that are said, and times the file's size
+DEFLATED = rb"1\.2\.840\.10008\.1\.2\.1\.99"  # a transfer syntax of DICOM
+PLAIN = "export it anew, uncompressed"
 UNEVEN = 0.01  # of the distance of slices by which it may differ
 HANDED = "which way its axes turn is not said: taken as right-handed"
 
@@ -135,6 +139,8 @@ def read_dicom(path: Path, size: int, _choices: Choices) -> Source:
             turn = _vector(slices[0], "ImageOrientationPatient")
             sides = _vector(slices[0], "PixelSpacing")
         else:
+            with path.open("rb") as file, mmap(file.fileno(), 0, access=READ) as held:
+                _check_deflated(path, held)
             slices = [pydicom.dcmread(path, defer_size=1 << 16)]
             places, turn, sides = _frames(slices[0])
         rows, columns = int(slices[0].Rows), int(slices[0].Columns)
@@ -161,7 +167,9 @@ def _unzipped(path: Path, pydicom: Any) -> list[Any]:
         _check_room(path, sum(item.file_size for item in files))
         found = []
         for item in files:
-            one = pydicom.dcmread(BytesIO(archive.read(item)), force=True)
+            slice_ = _Slice(path, archive.read(item))
+            _check_deflated(path, slice_.getbuffer())
+            one = pydicom.dcmread(slice_, force=True)
             found += [one] if "ImagePositionPatient" in one else []
     if not found:
         raise _wrong(path, "holds no slices of DICOM", "pack the slices of one series")
@@ -169,6 +177,26 @@ def _unzipped(path: Path, pydicom: Any) -> list[Any]:
     if len(series) > 1:
         raise _wrong(path, f"holds {len(series)} series", "pack the slices of one")
     return found
+
+
+class _Slice(BytesIO):
+    """A slice, read in no more parts than its header may have: zeros are elements."""
+
+    def __init__(self, path: Path, content: bytes) -> None:
+        super().__init__(content)
+        self._path, self._parts = path, 100_000
+
+    def read(self, size: int | None = -1) -> bytes:
+        self._parts -= 1
+        if self._parts < 0:
+            raise _wrong(self._path, "a header in it has no end", PLAIN)
+        return super().read(size)
+
+
+def _check_deflated(path: Path, content: mmap | memoryview) -> None:
+    """Refuse a data set that unpacks to whatever size, before it is."""
+    if re.search(DEFLATED, content):
+        raise _wrong(path, "it is deflated", PLAIN)
 
 
 def _vector(item: Any, name: str) -> Floats:

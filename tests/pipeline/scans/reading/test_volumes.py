@@ -201,6 +201,39 @@ def test_volumes_that_cannot_be_used_are_refused(
     assert "\n" not in str(refused.value)
 
 
+def endless(path: Path) -> Path:
+    """Zeros, each eight of them an element, that pack to a thousandth."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("IM0", bytes(8 * 200_000))
+    return path
+
+
+def deflated(path: Path) -> Path:
+    """A data set that unpacks to a thousand times its size."""
+    syntax = pydicom.uid.DeflatedExplicitVRLittleEndian
+    content = dicom_slice(0).replace(b"1.2.840.10008.1.2.1\0", syntax.encode())
+    path.write_bytes(content)
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("IM0", content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "said"),
+    [
+        (endless, "a.zip", "a header in it has no end"),
+        (deflated, "a.zip", "it is deflated"),
+        (deflated, "a.dcm", "it is deflated"),
+    ],
+)
+def test_what_unpacks_to_any_size_is_refused_before_it_is(
+    tmp_path: Path, make: Callable[[Path], Path], name: str, said: str
+) -> None:
+    with pytest.raises(ScanFileError, match=said):
+        read_cloud(make(tmp_path / name), Unit.MM)
+
+
 def test_a_volume_larger_than_memory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
