@@ -13,7 +13,7 @@ import numpy as np
 from sim.arrays import Floats
 from sim.rod.actuation.actuation import actuate
 from sim.rod.contact.coulomb import OPEN, STICK
-from sim.rod.contact.ground import surface
+from sim.rod.contact.ground import bend, surface
 from sim.rod.energy.blocks import BlockMatrix, empty, factorise
 from sim.rod.energy.elastic import Rates, join, passive, unstrained
 from sim.rod.energy.stiffness import HELD, add_mass, add_stiffness
@@ -37,8 +37,13 @@ class Falling(NamedTuple):
     rate: float
 
 
-def convex_matrix(loop: Loop, shift: float) -> BlockMatrix | None:
-    """The factor of K + shift M where the loop is; None if not positive definite."""
+def convex_matrix(
+    loop: Loop, shift: float, *, at_rest: bool = False
+) -> BlockMatrix | None:
+    """The factor of K + shift M where the loop is; None if not positive definite.
+
+    At rest, where they are in balance, forces of contacts count on curved ground.
+    """
     setting, state, rod = loop.setting, loop.state, loop.world.rod
     matrix, actuated = empty(setting.pattern), passive(rod)
     actuate(state.clock.time, state.pulse, setting.law, actuated)
@@ -48,20 +53,28 @@ def convex_matrix(loop: Loop, shift: float) -> BlockMatrix | None:
         state.x, setting.element, actuated, Rates(1.0, 0.0), unstrained(rod),
         setting.pattern, 1.0, matrix,
     )  # fmt: skip
-    _hold_contacts(loop, matrix)
+    _hold_contacts(loop, matrix, at_rest=at_rest)
     return matrix if factorise(setting.pattern, matrix) else None
 
 
-def _hold_contacts(loop: Loop, matrix: BlockMatrix) -> None:
-    """Let contacts move along the ground only, or not at all where they stick."""
+def _hold_contacts(loop: Loop, matrix: BlockMatrix, *, at_rest: bool) -> None:
+    """Let contacts move along the ground only, or not at all where they stick.
+
+    Along ground of curvature k one that is pushed with N lowers or raises the rest by
+    N k / 2 times the square of its way: a crest is no place to stay on.
+    """
     setting, state = loop.setting, loop.state
     for i in np.flatnonzero(state.contact != OPEN).tolist():
         slope = surface(setting.relief, state.x[i, 0])[1]
         n = np.array([-slope, 1.0]) / np.hypot(1.0, slope)
-        block = np.array([n[0] ** 2, n[0] * n[1], n[1] ** 2])
+        block = _stiff(matrix) * np.array([n[0] ** 2, n[0] * n[1], n[1] ** 2])
+        curved = bend(setting.relief, state.x[i, 0]) / np.hypot(1.0, slope) ** 3
+        along = np.array([n[1] ** 2, -n[0] * n[1], n[0] ** 2])
+        if at_rest:
+            block += float(loop.reaction[i] @ n) * curved * along
         if state.contact[i] == STICK and setting.mu > 0.0:
-            block = np.array([1.0, 0.0, 1.0])
-        matrix.diagonal[setting.pattern.place[i]] += _stiff(matrix) * block
+            block = _stiff(matrix) * np.array([1.0, 0.0, 1.0])
+        matrix.diagonal[setting.pattern.place[i]] += block
 
 
 def _stiff(matrix: BlockMatrix) -> float:
@@ -84,12 +97,12 @@ def falling_mode(loop: Loop, outer: float) -> Falling | None:
     outer : N, sum of the outer forces
     """
     rod, shift = loop.world.rod, neutral(loop, outer)
-    factor = convex_matrix(loop, shift)
+    factor = convex_matrix(loop, shift, at_rest=True)
     if factor is not None:
         return None
     while factor is None:
         shift *= 2.0
-        factor = convex_matrix(loop, shift)
+        factor = convex_matrix(loop, shift, at_rest=True)
     mode = np.random.default_rng(0).standard_normal((1, *loop.state.x.shape))
     space, mass = np.zeros_like(loop.state.x), rod.mass[:, None]
     for _ in range(ITERATIONS):

@@ -9,9 +9,10 @@ from scipy.special import ellipk
 
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
-from sim.rod.contact.ground import GroundPlane
+from sim.rod.contact.ground import GroundPlane, Wave
+from sim.rod.contact.standing import standing
 from sim.rod.gravity import GRAVITY
-from sim.rod.rod.rod import Rod, cantilever, ring, straight
+from sim.rod.rod.rod import Rod, RodMaterial, cantilever, moved, ring, straight
 from sim.rod.stepping.equilibrium import settle
 from sim.rod.stepping.step import RodStep
 from sim.rod.stepping.world import NodeLoad, World
@@ -174,6 +175,18 @@ def test_a_pressed_column_sinks_to_the_side_of_its_side_load(
 def test_the_other_branch_of_a_buckled_column_is_found_on_request() -> None:
     lower, higher = _pressed(2.0, 1e-4), _pressed(2.0, 1e-4, higher=True)
     assert higher[1] == pytest.approx(-lower[1], rel=1e-3)
+
+
+@pytest.mark.parametrize(("nodes", "start"), [(3, 0.05), (3, 0.15), (6, 0.15)])
+def test_a_rod_without_friction_rests_in_a_trough_and_on_no_crest(
+    nodes: int, start: float
+) -> None:
+    """The force of the ground bows down over a crest: its middle node leaves it."""
+    wave = Wave(start=start)  # of 200 mm, with a crest or a trough at 0
+    rod = moved(straight(0.01, nodes, RodMaterial(1e7)), by=np.array([-0.005, 0.0]))
+    rod = standing(rod, wave, 0.0 if start == 0.05 else 3e-3)
+    x = rod.mass @ settle(World(rod, wave, friction=0.0)).x / rod.mass.sum()
+    assert abs(x[0]) == pytest.approx(0.1 if start == 0.05 else 0.0, abs=1e-6)
 
 
 def test_a_column_below_its_buckling_load_stays_straight() -> None:
