@@ -214,10 +214,9 @@ class MorphProblem:
 
     @property
     def is_small(self) -> bool:
-        """Whether steps may be dense: few unknowns, no contacts but of thin bodies."""
-        if self.obstacles is None:
-            return self.system.unknowns <= DENSE
-        return self.obstacles.reach > 0.0 and self.system.unknowns <= DENSE_AMONG_THIN
+        """Whether steps may be dense: few unknowns, more among thin bodies."""
+        thin = self.obstacles is not None and self.obstacles.reach > 0.0
+        return self.system.unknowns <= (DENSE_AMONG_THIN if thin else DENSE)
 
     @property
     def pace(self) -> tuple[float, float]:

@@ -1,5 +1,7 @@
 """Morphs through negative curvature: few steps, and steps of the length asked for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -13,6 +15,7 @@ from sim.morph.morphing import newton_morph as newton
 from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.newton_morph import morph_newton
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions, dense_curvature
+from sim.morph.structure.solids import Solids
 from sim.morph.targets.ellipsoid import Ellipsoid
 from sim.morph.targets.goals import Goals
 from tests.sim.morph.random_structures import random_structure
@@ -32,6 +35,16 @@ def morph(seed: int, target: Ellipsoid, max_steps: int = 1000) -> MorphStep:
 def test_morphs_inside_an_ellipsoid_take_few_steps(seed: int) -> None:
     end = morph(seed, AROUND)
     assert end.stop is not None
+    assert end.gradient < 1e-9
+    assert end.s <= FEW
+
+
+@pytest.mark.parametrize("seed", [3, 5])
+def test_morphs_of_balls_take_few_steps(seed: int) -> None:
+    """By damped steps 131 and 78."""
+    made = random_structure(seed)
+    balls = replace(made, solids=Solids().with_balls(len(made.r0), 0.15))
+    *_, end = morph_newton(balls, BESIDE, NewtonOptions())
     assert end.gradient < 1e-9
     assert end.s <= FEW
 
