@@ -133,9 +133,10 @@ class MovingMechanism:
     @cached_property
     def forces(self) -> Forces:
         loaded = replace(self.loaded, structure=self.structure)
-        potential = replace(
-            PotentialEnergy.of(loaded), kappa=float(self.contact_energy or 0.0)
-        )
+        potential = PotentialEnergy.of(loaded)
+        met = potential.obstacles and potential.obstacles.in_motion
+        kappa = float(self.contact_energy or 0.0)
+        potential = replace(potential, obstacles=met, kappa=kappa)
         weight = self.node_mass.sum(axis=1)[:, None] * self.gravity
         return Forces(potential, weight + self.loaded.force, self.dampers)
 

@@ -49,7 +49,7 @@ BARRIER_PARAMETERS = tuple(
 )  # kappa / L^2, one after the other
 FAR = 0.08  # of L, clearance from which thin bodies feel each other at the first
 NEAR = 0.0002  # at the last
-THIN = 0.008  # of L, reach of their own below which bodies are thin
+THIN = 0.008  # of L, reach of their own below which bodies are thin, and in motion
 KEPT = 4  # sparsity patterns, each of one set of pairs
 ROUGH = 1e-2  # gradient / sqrt(kappa) that is enough for all but the last
 ROUGH_IN_VALLEYS = 1e-3  # where steps follow flat valleys: easiest while walls are soft
@@ -125,6 +125,13 @@ class Obstacles:
             return self
         L = characteristic_length(self.structure.r0)
         return replace(self, reach=L * FAR * (NEAR / FAR) ** way)
+
+    @property
+    def in_motion(self) -> "Obstacles":
+        """The same as thin bodies are felt in steps of time, which would skip less."""
+        if self.reach == 0.0:
+            return self
+        return replace(self, reach=THIN * characteristic_length(self.structure.r0))
 
     def check(self, z: Floats) -> None:
         """Refuse a start with an overlap or outside a range."""

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
@@ -21,12 +22,14 @@ from sim.morph.structure.constraints import (
     Constraint,
     ConstraintKind,
     ConstraintTable,
+    dist,
 )
 from sim.morph.structure.joints import prismatic, rigid
 from sim.morph.structure.ranges import Ranges
 from sim.morph.structure.solids import Solids
 from sim.morph.structure.structure import Structure
 from tests.sim.morph.dynamics.moving import largest, moved, moving
+from tests.sim.morph.solid_structures import solids
 
 G = 9.81
 NOWHERE = np.zeros(3)
@@ -296,3 +299,25 @@ def test_a_crank_without_mass_stops_its_slider_at_the_dead_centre_and_says_so() 
     assert largest(steps, "balance") < 1e-10
     assert max(step.r[2, 0] for step in steps) == pytest.approx(3.0, abs=1e-2)
     assert steps[-1].r[2, 0] < 2.5
+
+
+@pytest.mark.parametrize("radius", [1e-3, 1e-5])
+def test_thin_rods_that_meet_part_as_rigid_ones_do(radius: float) -> None:
+    """In steps many times as long as the rods are thick."""
+    r = np.array([[-1.0, 0, 0.2], [1, 0.1, 0.2], [0, -1, -0.2], [0.1, 1, -0.2]])
+    rows = ConstraintTable.of([dist(r, 0, 1), dist(r, 2, 3)])
+    rods = solids(capsules=[(0, 1, radius), (2, 3, radius)])
+    made = Structure(r, rows, np.arange(4), ((0, 1), (2, 3)), solids=rods)
+    masses = [RigidMass((0, 1), 1.0), RigidMass((2, 3), 1.0)]
+    down = np.array([0.0, 0.0, -1.0])
+    start = {0: down, 1: down, 2: NOWHERE, 3: NOWHERE}
+    mechanism = moving(made, masses, NOWHERE, contact_energy=1.0)
+    *_, before, last = moved(mechanism, 0.01, 0.6, start)
+    one, other = r[1] - r[0], r[3] - r[2]
+    along = np.linalg.solve(np.stack([one, -other], axis=1)[:2], (r[2] - r[0])[:2])
+    s, t = along - 0.5  # where they cross, of their lengths, from their middles
+    impulse = 2.0 / (2.0 + 12.0 * s**2 + 12.0 * t**2)
+    ends = np.array([-0.5, 0.5])
+    gained = impulse * (1.0 + 12.0 * s * ends), -impulse * (1.0 + 12.0 * t * ends)
+    speed = (last.r - before.r)[:, 2] / 0.01
+    assert_allclose(speed, [*(gained[0] - 1.0), *gained[1]], atol=1e-3)
