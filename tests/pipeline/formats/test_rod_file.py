@@ -117,7 +117,11 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(
             "acts on a free",
         ),
         ("at: [0, 0], turns: [[0, 5]]", "at: [0, 0]", "begin at 0 s or later with 0"),
-        ("at: [0, 0], moves: [[0, 5, 0]]", "at: [0, 0]", "moves: they begin at 0 s"),
+        (
+            "at: [0, 0], moves: [[0, 5, 0]]",
+            "at: [0, 0]",
+            "begin at 0 s with 5 mm and 0",
+        ),
         (
             f"dimension: 3\n{GIVEN}\ndistributed_loads: [{{rod: 0, along: 1}}]",
             GIVEN,

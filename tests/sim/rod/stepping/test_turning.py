@@ -135,7 +135,7 @@ def test_what_cannot_turn_is_refused() -> None:
         TurningEnd(11, 0, [0.0, 2.0, 1.0], [0.0, 0.1, 0.2])
     with pytest.raises(ValueError, match="begin at 0 s or later with 0"):
         TurningEnd(11, 0, [0.0, 1.0], [0.1, 0.2])
-    with pytest.raises(ValueError, match="moves: they begin at 0 s with 0 and 1 m"):
+    with pytest.raises(ValueError, match="moves: they begin at 0 s with 0 m and 1 m"):
         TurningEnd(11, 0, [0.0], [0.0], [[0.0, 0.0, 1.0]])
     with pytest.raises(ValueError, match="moves: give rows of time, x and y"):
         TurningEnd(11, 0, [0.0], [0.0], [[0.0, 0.0]])
