@@ -14,16 +14,19 @@ import numpy as np
 from sim.arrays import Floats
 from sim.linear.sparse import Factor
 from sim.rod.moving.one_step import SpaceEnd
-from sim.rod.moving.pushing import SINGULAR, WITHIN, sticking
+from sim.rod.moving.pushing import WITHIN, sticking
 from sim.rod.moving.space_world import SpaceWorld
 
+SINGULAR = 1e-10  # of the largest singular value: shared loads
 GROUND = -1  # what stands for the plane in place of an edge
 
 
 class RubbedStep:
     """What pushes the skins of a step that was made, on a plane."""
 
-    def __init__(self, world: SpaceWorld, start: Floats, end: SpaceEnd) -> None:
+    def __init__(
+        self, world: SpaceWorld, start: Floats, end: SpaceEnd, h: float
+    ) -> None:
         pushed, touching = end.found.pushed, world.touching
         assert pushed is not None
         assert touching is not None
@@ -36,7 +39,7 @@ class RubbedStep:
         _refuse_events(world, start, contacts.edge[k, 1], contacts.share[k, 0], self)
         self.frame, self.force = contacts.frame[k], pushed.force[k]
         self.rows, self.last = pushed.rows.some(k), end.rows.some(k)
-        self.kick, self.stuck = end.kick.reshape(-1, 3)[k], end.stuck[k]
+        self.kick, self.h = end.kick.reshape(-1, 3)[k], h
         self.middle = 0.5 * (start + end.after.x)
         normal = self.frame[:, :1]
         far = -touching.radius[self.edge][:, None, None]
@@ -119,37 +122,41 @@ class RubbedStep:
             S[:, 1:, j] = np.where(self.sticks[:, None], S[:, 1:, j], slides)
         return X, S.reshape(3 * c, 3 * c)
 
-    def landed(self, after: Floats, dv: Floats, force: Floats) -> Floats:
+    def landed(
+        self, after: Floats, dv: Floats, force: Floats, rub: float, heavier: float
+    ) -> Floats:
         """(3 n + m,) changes of velocities after impulses, of those before them.
 
         Parameters
         ----------
         after : (3 n + m,) change of the state at the end
         force : (c, 3) changes of forces
+        rub, heavier : relative changes of friction and of masses
         """
         system, c, end = self.world.system, len(self.edge), self.end
         light, x = system.free / self.world.inertia, end.after.x
-        normal = self.force[:, :1]
-        lean = np.column_stack([np.ones(c), self.force[:, 1:] / normal])
-        leans = (force[:, 1:] - lean[:, 1:] * force[:, :1]) / normal
-        more = np.column_stack([np.zeros(c), self.kick[:, :1] * leans])
-        more[self.stuck] = 0.0
-        base = dv + light * (
-            self._push_changed(x, after, self.kick) + self.last.push(more, len(dv))
-        )
+        base = dv + light * self._push_changed(x, after, self.kick)
+        base -= heavier * light * self.last.push(self.kick, len(dv))
         left = self.last.along(base) + self._along_changed(x, after, end.v)
-        by = np.zeros((c, 3, 3 * c))  # a kick by each of its rows
-        for k in range(c):
-            by[k, :, 3 * k : 3 * k + 3] = np.eye(3) if self.stuck[k] else 0.0
-            if not self.stuck[k]:
-                by[k, 0, 3 * k : 3 * k + 3] = lean[k]
-        asked = np.repeat(self.stuck[:, None], 3, axis=1)
-        asked[:, 0] = True
-        asked = asked.ravel()
-        J, each = self.last.columns(system.number), by.reshape(3 * c, 3 * c)[asked]
-        W = J.T[asked] @ (light[system.free][:, None] * J) @ each.T
-        found = np.linalg.lstsq(W, -left.ravel()[asked], rcond=SINGULAR)[0]
-        kick = (found @ each).reshape(c, 3)
+        both, more = self.h * self.force + self.kick, self.h * force
+        way = self.last.along(end.v)[:, 1:]
+        J = self.last.columns(system.number)
+        W = (J.T @ (light[system.free][:, None] * J)).reshape(c, 3, 3 * c)
+        heavy = 1.0 / float(np.trace(W.reshape(3 * c, 3 * c)) / (3 * c))
+        rows, asked, unit = heavy * W, -heavy * left, np.eye(3 * c).reshape(c, 3, 3 * c)
+        for k in np.flatnonzero(~sticking(both, self.mu)).tolist():
+            if not both[k, 0] > 0.0:
+                rows[k], asked[k] = unit[k], -more[k]
+                continue
+            far = float(np.linalg.norm(way[k]))
+            ahead, push = way[k] / far, self.mu * both[k, 0]
+            across = push / far * (np.eye(2) - np.outer(ahead, ahead))
+            lean = self.mu * ahead
+            rows[k, 1:] = unit[k, 1:] + np.outer(lean, unit[k, 0]) + across @ W[k, 1:]
+            asked[k, 1:] = -more[k, 1:] - lean * more[k, 0] - across @ left[k, 1:]
+            asked[k, 1:] -= rub * push * ahead
+        matrix, right = rows.reshape(3 * c, 3 * c), asked.ravel()
+        kick = np.linalg.lstsq(matrix, right, rcond=SINGULAR)[0].astype(np.float64)
         return np.asarray(base + light * self.last.push(kick, len(dv)))
 
 

@@ -184,7 +184,7 @@ class _MadeStep:
     ) -> None:  # fmt: skip
         self.rubbed: RubbedStep | None = None
         if end and end.found.pushed and end.found.pushed.pushing.any():
-            self.rubbed = RubbedStep(world, before.state.x, end)
+            self.rubbed = RubbedStep(world, before.state.x, end, h)
         self.world, self.h, self.part = world, h, world.system.part
         self.ends = _At(world, before.state), _At(world, after.state)
         self.tension = tensions_at(world, before.time + 0.5 * h)
@@ -341,7 +341,10 @@ class _MadeStep:
         """(3 n + m,) the changes of the state after it, of what is free, and of v."""
         free, sizes = self.world.system.free, self.world.system.sizes
         alone, rubbed = self.told(parameter), self.rubbed
-        rub = 1.0 if parameter is SpaceParameter.FRICTION else 0.0
+        rub, heavier = (
+            float(parameter is one)
+            for one in (SpaceParameter.FRICTION, SpaceParameter.DENSITY)
+        )
         after, force = np.where(free, dx, 0.0), np.zeros((0, 3))
         if rubbed is not None:
             force = np.zeros_like(rubbed.force)
@@ -362,7 +365,9 @@ class _MadeStep:
             if np.abs(step * sizes).max() <= ROUNDING * np.abs(after * sizes).max():
                 moves = self.moved((dx, after))
                 v = np.where(free, 2.0 * moves / self.h - dv, 0.0)
-                return after, rubbed.landed(after, v, force) if rubbed else v
+                if rubbed is not None:
+                    v = rubbed.landed(after, v, force, rub, heavier)
+                return after, v
         raise NotConvergedError(
             f"sensitivities: {CORRECTIONS} corrections leave the derivative of a step "
             "beyond rounding: choose a smaller h",

@@ -67,7 +67,6 @@ STRAIGHT = 1e-3  # of an edge, of moves in which matrices hardly change
 SLOW = 0.15, 0.7  # contraction of moves that are drawn on
 BESIDE = 0.25  # of a move, by which it is off the last one's direction
 QUARTER = 0.5 * np.pi  # rad, largest change of a twist in a step
-NOTHING = np.empty(0, dtype=np.bool_)
 LARGEST_SPIN = 2.0  # rad, turn of an edge about itself in a step
 
 
@@ -597,10 +596,13 @@ def made(
     acceleration, push = (v - now.v) / h, np.zeros_like(v)
     if found.pushed and world.touching:
         rows = found.pushed.facing
-        kick, stuck = settled_kick(world, found.pushed, rows, v)
+        allowed = _contact_allowed(options, trial)
+        kick, unsettled = settled_kick(world, found.pushed, rows, v, h, allowed)
+        if not unsettled <= allowed:
+            return None
         pushed = rows.push(kick, len(v)) / world.inertia
         v = np.where(world.system.free, v + pushed, v)
-        ending = ending._replace(v=v, kick=kick, rows=rows, stuck=stuck)
+        ending = ending._replace(v=v, kick=kick, rows=rows)
         acceleration -= found.pushed.push / world.inertia
         acceleration[~world.system.free] = 0.0
         push = (v - now.v) / h - acceleration
@@ -638,8 +640,7 @@ def kinetic_energy(world: SpaceWorld, v: Floats) -> float:
 
 
 class SpaceEnd(NamedTuple):
-    """Of a step: state, forces, velocities before and after impulses (3 c,) there,
-    and contacts that stick by those."""
+    """Of a step: state, forces, velocities before and after impulses (3 c,) there."""
 
     after: SpaceState
     found: _Forces
@@ -647,7 +648,6 @@ class SpaceEnd(NamedTuple):
     v: Floats
     kick: Floats
     rows: ContactRows | None = None
-    stuck: Bools = NOTHING
 
 
 def _of_contacts(end: SpaceEnd, held: Bools) -> tuple[float, float, float]:

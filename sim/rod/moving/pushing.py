@@ -8,9 +8,8 @@ where places at the end of the step obey the law of contact, gap >= 0 with no ga
 skins push, and friction opposes the way that skins slide in the step. J is that of the
 middle of the step, so that what slides along what is curved keeps its energy at second
 order in h; on what is flat neither f_n (gap1 - gap0) nor f_t . du is positive. What
-rests or slides on keeps its gap. Of the velocity at the end, what would part or rub
-skins that push each other is taken off by impulses in the same cone: what meets does
-not rebound.
+rests or slides on keeps its gap. With impulses at the end, what pushed in the step
+obeys the same law of velocities there: what meets does not rebound, nor slide back.
 """
 
 from typing import NamedTuple
@@ -18,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
-from sim.contact.cones import coulomb_forces, largest_left
+from sim.contact.cones import coulomb_forces, coulomb_in_space, largest_left
 from sim.kernels import inner, kernel
 from sim.linear.columns import compliance
 from sim.linear.fronts import Fronts, solve_fronts
@@ -48,7 +47,6 @@ from sim.rod.space.frames import SpaceState
 
 SLACK = 0.05  # of the least radius: gaps that are solved for, though nothing pushes yet
 STUCK = 1e-6  # of the cone: forces within it stick
-SINGULAR = 1e-10  # of the largest singular value: shared loads
 LEAST_COMPLIANCE = 1e-12  # 1/kg, of contacts of what is held
 AHEAD = 2.0  # of the way that is guessed, and of `SLACK`: what is looked at
 WITHIN = 1e-6  # of the least radius, by which skins may be within each other
@@ -290,41 +288,31 @@ def sticking(force: Floats, mu: float) -> Bools:
 
 
 def settled_kick(
-    world: SpaceWorld, pushed: Pushed, rows: ContactRows, v: Floats
-) -> tuple[Floats, Bools]:
-    """Impulses (3 c,) at the end of a step, N s, after which skins that push rest, and
-    which of them (c,) stick.
+    world: SpaceWorld, pushed: Pushed, rows: ContactRows, v: Floats, h: float,
+    allowed: float,
+) -> tuple[Floats, float]:  # fmt: skip
+    """Impulses (3 c,) at the end of a step, N s, and what they leave of the law, m.
 
-    Where they stick all of their velocity is taken off, where they slide that across
-    them, by impulses that lean as the force does. What would slide back after these
-    sticks.
+    With what pushed in the step they obey Coulomb's law of velocities at its end
+    (Moreau 1988): skins that pushed do not part faster than they need, and none is
+    rubbed by more than friction allows.
 
     Parameters
     ----------
     rows : at the end
+    allowed : m, residual of the contact problem
     """
-    free, mu = world.system.free, world.touching.friction if world.touching else 0.0
+    mu = world.touching.friction if world.touching else 0.0
     kick, some = np.zeros_like(pushed.force), np.flatnonzero(pushed.pushing)
-    stuck = np.zeros(len(kick), dtype=np.bool_)
     if not len(some):
-        return kick.ravel(), stuck
-    force, rows = pushed.force[some], rows.some(some)
+        return kick.ravel(), 0.0
+    rows, before = rows.some(some), h * pushed.force[some]
     J = rows.columns(world.system.number).T
-    light, speed = (J / world.inertia[free]).T, rows.along(v).ravel()
-    sticks, turns = sticking(force, mu), np.ones(len(some), dtype=np.bool_)
-    while turns.any():
-        stopped = np.stack([np.ones_like(sticks), sticks, sticks], axis=1).ravel()
-        leans, slides = np.eye(force.size), np.flatnonzero(~sticks)
-        for a in (1, 2):
-            leans[3 * slides, 3 * slides + a] = force[slides, a] / force[slides, 0]
-        by = leans[stopped]
-        W = J[stopped] @ (by @ light.T).T
-        found = np.linalg.lstsq(W, -speed[stopped], rcond=SINGULAR)[0] @ by
-        left = (speed + J @ (light @ found)).reshape(-1, 3)
-        turns = ~sticks & (np.sum(force[:, 1:] * left[:, 1:], axis=1) > 0.0)
-        sticks |= turns
-    kick[some], stuck[some] = found.reshape(-1, 3), sticks
-    return kick.ravel(), stuck
+    W = J @ (J / world.inertia[world.system.free]).T
+    speed = rows.along(v) - (W @ before.ravel()).reshape(-1, 3)
+    found, left = coulomb_in_space(h * W, h * speed, mu, before, allowed)
+    kick[some] = found - before
+    return kick.ravel(), left
 
 
 def taken(

@@ -246,9 +246,12 @@ def test_a_rod_swings_in_the_trough_of_a_wave_as_its_middle_does() -> None:
     assert way == pytest.approx(np.cos(omega * 4e-3 * np.arange(41)), abs=2e-3)
 
 
-@pytest.mark.parametrize("late", [0.03, 0.5, 0.97])
-def test_a_spinning_wire_lands_on_flat_triangles_as_on_their_plane(late: float) -> None:
-    """Its impact makes it go at mu v_n; edges touch at their nodes alone."""
+@pytest.mark.parametrize("integrator", list(Integrator))
+@pytest.mark.parametrize("late", [0.03, 0.5, 0.97, 2.0, 3.0])
+def test_a_spinning_wire_lands_on_flat_triangles_as_on_their_plane(
+    late: float, integrator: Integrator
+) -> None:
+    """Its impact makes it go at mu v_n, at most; edges touch at their nodes alone."""
     h, down, spin, radius, mu = 1e-3, 0.5, 300.0, 1e-3, 0.1
     s = np.linspace(-0.02, 0.02, 5)
     rod = through(np.column_stack([0 * s, s, 0 * s]), STIFF, ROUND, first=(0, 0, 1))
@@ -261,13 +264,12 @@ def test_a_spinning_wire_lands_on_flat_triangles_as_on_their_plane(late: float) 
         spin=np.full(4, spin),
         touching=Touching(np.full(4, radius), mu, bodies=(mesh,)),
     )  # fmt: skip
-    options = StepOptions(h, Integrator.ENERGY_MOMENTUM)
+    options = StepOptions(h, integrator)
     *_, last = moves(world, options, 6 * h, every=10**9)
-    assert last.momentum == pytest.approx(
-        rod.mass.sum() * np.array([mu * down, 0.0, 0.0]), abs=1e-6 * rod.mass.sum()
-    )
+    along, _, up = last.momentum / rod.mass.sum()
+    assert 0.98 < along / (mu * (down + up)) < 1.0 + 1e-6
     turning = last.moving.v[15:].mean()
-    assert turning == pytest.approx(spin - 2.0 * mu * down / radius, rel=1e-4)
+    assert turning == pytest.approx(spin - 2.0 * along / radius, rel=1e-2)
 
 
 def test_nothing_passes_through_a_thin_mesh_or_a_bar_in_one_step() -> None:
