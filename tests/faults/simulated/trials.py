@@ -26,7 +26,7 @@ from tests.faults.simulated.server import URI, StandIn, answered
 from tests.faults.simulated.sql import counted_statements
 from tests.pipeline.conftest import furnish
 
-HANGS_AFTER = 180.0  # seconds
+HANGS_AFTER = 180.0  # seconds of a machine that has nothing else to do
 NONE = Fault()
 RERUN_AFTER = 10.0  # seconds of the simulated clock: a person types, a machine starts
 
@@ -151,7 +151,7 @@ class Simulation:
                 works[i], folder, said[i], own, turn=turn, tracks=False
             )[0]
 
-        statuses = interleaved([doing(0), doing(1)], seed, HANGS_AFTER)
+        statuses = interleaved([doing(0), doing(1)], seed, _patience())
         wrong = [f"hang: {name}"] if min(statuses) < 0 else []
         wrong += [
             f"traceback: {_last(text)}"
@@ -220,7 +220,7 @@ def in_child(work: Callable[[], int]) -> tuple[int, bool]:
             with contextlib.suppress(ValueError, OSError):
                 sys.stdout.flush()
             os._exit(status)
-    end = time.monotonic() + HANGS_AFTER
+    end = time.monotonic() + _patience()
     pause = 0.0005
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
@@ -232,6 +232,11 @@ def in_child(work: Callable[[], int]) -> tuple[int, bool]:
             return CRASHED, True
         time.sleep(pause)
         pause = min(0.005, pause * 1.5)
+
+
+def _patience() -> float:
+    """Seconds after which a process hangs, more where others wait for processors."""
+    return HANGS_AFTER * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def kind_of(call: str) -> str:
