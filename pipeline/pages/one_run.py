@@ -31,6 +31,7 @@ PREFERRED = (
 ENERGIES = ("strain_energy", "contact_energy")
 CENTRE = ("x_c", "y_c", "z_c")
 STILL = 1e-3  # a coordinate that moves by less of the one that moves most stands still
+ROUNDED = 1e-12  # of the shape, by which a centre that stays moves all the same
 AXES = ("time", "step")
 
 
@@ -79,8 +80,9 @@ def drawn(shape: MovingShape, step: int) -> "Drawing":
 def chosen_columns(directory: Path, size: float = 0.0) -> dict[str, Floats]:
     """Time or step, and the two numbers of steps.csv that tell most.
 
-    An energy tells nothing where it is below the work, J, of the largest force that its
-    solver left unbalanced, N, on a way as long as the shape is large.
+    A centre that moves by rounding tells nothing, nor does an energy below the work, J,
+    of the largest force that its solver left unbalanced, N, on a way as long as the
+    shape is large.
 
     Parameters
     ----------
@@ -97,6 +99,8 @@ def chosen_columns(directory: Path, size: float = 0.0) -> dict[str, Floats]:
         if name not in AXES and _says(values, floor if name in ENERGIES else 0.0)
     ]
     moved = {name: np.ptp(table[name]) for name in CENTRE if name in others}
+    others = [name for name in others if moved.get(name, size) >= ROUNDED * size]
+    moved = {name: way for name, way in moved.items() if name in others}
     seen = [name for name in moved if moved[name] >= STILL * max(moved.values())]
     most = sorted(sorted(seen, key=lambda name: float(moved[name]))[-2:])
     known = [name for name in (*PREFERRED, *most) if name in others]

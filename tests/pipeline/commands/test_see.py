@@ -154,6 +154,9 @@ def test_the_coordinates_that_move_most_are_drawn(tmp_path: Path) -> None:
     assert list(chosen_columns(tmp_path)) == ["time", "y_c", "z_c"]
     (tmp_path / "steps.csv").write_text(table.replace("0.", "0.000"))
     assert list(chosen_columns(tmp_path)) == ["time", "z_c"]
+    table = "time,x_c,y_c,z_c,kinetic,bending\n0,0,0,0,1,0\n1,4e-16,-5e-16,0,0.5,0.5\n"
+    (tmp_path / "steps.csv").write_text(table)
+    assert list(chosen_columns(tmp_path, 0.1)) == ["time", "kinetic", "bending"]
 
 
 def test_a_folded_sheet_shows_its_mountains_and_valleys_with_their_angles(
