@@ -16,6 +16,7 @@ from sim.rod.stepping.world import World
 
 REST = 0.01  # of the way moved, that a rest may still creep in as long a time again
 UNMOVED = 1e-6  # of the size, below which nothing moves
+GIVEN = 1e-3  # of the energies at work, that contacts may give by pushing nodes out
 DEEP = 0.02  # of the shortest edge, by which nodes may be in the ground
 TOUCHING = "sim.rod.contact.touching.PlaneTouching"
 USUAL = 1e-4, 10.0  # m, sizes of robots that nobody doubts
@@ -56,6 +57,12 @@ def end_in_plane(
     ends = rod_end(rod.nodes, last.x, last.v, last.time)
     told = _in_words(rod.nodes, last.x, lengths, f"{longer}={2.0 * last.time:.3g}")
     through = _went_through(world, last.x, lengths)
+    gave = max(-last.impact, 0.0) + max(-last.friction, 0.0)
+    if gave > GIVEN * float(last.state.clock.at_work):
+        through.append(
+            f"contacts gave {gave:.2g} J, where impact and friction take energy: "
+            "choose a smaller case.options.h"
+        )
     return place | ends | told | _doubts(rod.nodes, lengths, loose, through)
 
 

@@ -1,13 +1,15 @@
 """How a rod ends: its way and speed, known from a fall, and what is called rest."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pipeline.cases.moved_most import ToldLengths
 from pipeline.cases.own_rod import OwnRodCase
-from pipeline.cases.rod_end import rod_end
+from pipeline.cases.rod_end import end_in_plane, rod_end
 from pipeline.cases.rod_file import RodFileCase
 from pipeline.results.told_run import told
 from sim.rod.contact.touching import PlaneTouching
@@ -108,3 +110,13 @@ def test_rods_that_went_through_rods_or_ground_are_told_with_what_they_lack(
     felt = summary(RodFileCase(path, touching=PlaneTouching()))
     assert "warning" not in felt
     assert felt["crossings"] == 0
+
+
+@pytest.mark.parametrize("gave", [0.01, 1e-5])
+def test_contacts_that_give_energy_are_told(gave: float, tmp_path: Path) -> None:
+    """By pushing nodes out of the ground, into which they land by 2 % of an edge."""
+    case = drawn(tmp_path / "falling.yaml", 2)
+    (*_, last) = case.steps()
+    last = replace(last, impact=-gave * float(last.state.clock.at_work))
+    said = str(end_in_plane(case.world, last, ToldLengths(), "lasts")["warning"])
+    assert ("contacts gave" in said) is (gave == 0.01)
