@@ -1,12 +1,14 @@
 """The form of what a sphere was fitted to, by known answers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.find import find_spheres
 from analysis.spheres.fit import Fit, refine
-from analysis.spheres.form import lengthwise
+from analysis.spheres.form import lengthwise, on_wall
 from analysis.spheres.picks import PickOptions
 from pipeline.scans.surface import points_on
 from sim.arrays import Floats
@@ -63,6 +65,17 @@ def test_a_tube_has_one_curvature_and_no_other(rng: np.random.Generator) -> None
     slope = np.polyfit(s**2 / (1 + s**2), np.sqrt(1 + s**2), 1)[0]
     assert found == pytest.approx(2 * slope, rel=0.03)
     assert sd < 0.05
+
+
+def test_points_of_a_tube_that_ends_in_a_sphere_are_counted(
+    rng: np.random.Generator,
+) -> None:
+    """Of which a quarter is seen; those 0.3 mm within the tube are not on it."""
+    around, along = rng.uniform(0.0, np.pi / 2, 300), rng.uniform(2.0, 5.0, 300)
+    wide = np.where(np.arange(300) < 200, R, R - 0.3)
+    x = np.column_stack([wide * np.cos(around), wide * np.sin(around), along])
+    fit = replace(fitted(R * directions(rng, 400)), scale=0.02)
+    assert on_wall(fit, x) == 200
 
 
 def test_an_error_that_grows_towards_the_rim_of_a_cap_makes_no_tube(
