@@ -48,9 +48,17 @@ class ShownFit:
     def synthetic(self) -> bool:
         return bool(self.measurements["synthetic"].astype(str).eq("True").any())
 
+    @property
+    def axis(self) -> str:
+        """Over what the quantities are: an arm's, whose parameters are multiples of
+        what it has, over shares of its tensions."""
+        names = self.parameters["parameter"].astype(str)
+        of_arm = names.str.endswith("_times").any()
+        return "share of the tensions (-)" if of_arm else "time $t$ (s)"
+
 
 def fitted_series(shown: Sequence[ShownFit]) -> Figure:
-    """A row a fit: its quantities in time, their residuals, its numbers."""
+    """A row a fit: its quantities, their residuals, its numbers."""
     counts = [len(set(one.measurements["quantity"])) for one in shown]
     with style.styled():
         figure, rows = sheet(*[_panels(count) for count in counts], more=6.0)
@@ -124,7 +132,7 @@ def _draw_quantity(above: Axes, below: Axes, one: ShownFit, name: str) -> None:
     above.set_ylabel(label, labelpad=2)
     above.tick_params(labelbottom=False)
     below.set_ylabel("residual " + ("(-)" if ratio else "(mm)"), labelpad=2)
-    below.set_xlabel("time $t$ (s)", labelpad=1)
+    below.set_xlabel(one.axis, labelpad=1)
 
 
 def _numbers(one: ShownFit) -> list[str]:

@@ -5,10 +5,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
 from scipy.integrate import cumulative_trapezoid
 
 from pipeline.cases.arm_fit import ArmFitCase
 from pipeline.cases.space_rod import TendonArmCase
+from pipeline.figures.rod_fit import draw
+from pipeline.results.shown import Row
+from pipeline.steps.recording import record_steps
 from sim.arrays import Floats
 from tests.recorded import recorded
 
@@ -81,3 +85,12 @@ def test_fits_of_arms_that_make_no_sense_are_refused(
     path = series(tmp_path / "tips.csv")
     with pytest.raises(ValueError, match=words):
         ArmFitCase(arm(**values), path, parameters)
+
+
+def test_its_figure_is_over_shares_of_the_tensions(tmp_path: Path) -> None:
+    """The axis said time, as it is for motions."""
+    case = ArmFitCase(arm(), series(tmp_path / "tips.csv"), ["modulus_times"])
+    record_steps(case, "arm_fit", tmp_path)
+    panels = draw([Row("arm_fit", tmp_path)]).figure.findobj(Axes)
+    said = {ax.get_xlabel() for ax in panels} - {""}
+    assert said == {"share of the tensions (-)"}
