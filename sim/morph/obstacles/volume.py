@@ -48,11 +48,18 @@ BARRIER_PARAMETERS = tuple(
     10.0**-k for k in range(2, 9)
 )  # kappa / L^2, one after the other
 FAR = 0.08  # of L, clearance from which thin bodies feel each other at the first
-NEAR = 0.0002  # at the last
+NEAR = 0.0002  # at the last, of those whose own reach is less; of others THIN
 THIN = 0.008  # of L, reach of their own below which bodies are thin, and in motion
 KEPT = 4  # sparsity patterns, each of one set of pairs
 ROUGH = 1e-2  # gradient / sqrt(kappa) that is enough for all but the last
 ROUGH_IN_VALLEYS = 1e-3  # where steps follow flat valleys: easiest while walls are soft
+
+
+def _last_reach(own: float, L: float) -> float:
+    """Clearance from which thin bodies feel each other at the last; 0 of thick ones."""
+    if own >= THIN * L:
+        return 0.0
+    return NEAR * L if own < NEAR * L else THIN * L
 
 
 class Touch(NamedTuple):
@@ -116,15 +123,16 @@ class Obstacles:
             system_with(structure, ranges.table),
             ranges.activation(L),
             lru_cache(KEPT)(partial(_pattern_with, system.topology)),
-            NEAR * L if met is not None and met.shortest < THIN * L else 0.0,
+            _last_reach(met.shortest, L) if met is not None else 0.0,
         )
 
     def reaching(self, way: float) -> "Obstacles":
         """The same as thin bodies are felt from the first kappa, 0, to the last, 1."""
-        if self.reach == 0.0:
+        if self.meetings is None or self.reach == 0.0:
             return self
         L = characteristic_length(self.structure.r0)
-        return replace(self, reach=L * FAR * (NEAR / FAR) ** way)
+        first, last = FAR * L, _last_reach(self.meetings.shortest, L)
+        return replace(self, reach=first * (last / first) ** way)
 
     @property
     def in_motion(self) -> "Obstacles":

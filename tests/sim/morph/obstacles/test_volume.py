@@ -273,13 +273,15 @@ def test_a_sheet_as_printed_enters_an_ellipsoid_without_an_overlap() -> None:
     assert steps[-1].E < 0.02
 
 
-def ended_thin(rows: int, columns: int, size: float, axes: Sequence[float]) -> int:
+def ended_thin(
+    rows: int, columns: int, size: float, axes: Sequence[float], most: int = 200
+) -> int:
     """How many steps a sheet of thin rods and panels takes into an ellipsoid."""
     sheet = triangle_sheet(rows, columns)
     thin = with_solids(sheet, link_radius=size, thickness=size)
     target = Ellipsoid(tuple(axes), (0.05, 0.03, -0.8 * axes[2]))  # type: ignore[arg-type]
     obstacles = obstacles_of(thin)
-    steps = list(morph_newton(thin, target, NewtonOptions(max_steps=200)))
+    steps = list(morph_newton(thin, target, NewtonOptions(max_steps=most)))
     assert all(obstacles.overlaps(step.r) == 0 for step in steps)
     assert all(obstacles.allows(a.r, b.r) for a, b in pairwise(steps))
     assert steps[-1].stop is Stop.GRADIENT
@@ -307,7 +309,9 @@ def test_thin_rods_and_panels_take_few_steps_into_an_ellipsoid(
 
 @pytest.mark.slow
 def test_a_sheet_of_thin_rods_and_panels_enters_a_narrow_ellipsoid() -> None:
-    ended_thin(4, 4, 0.1, (3.3, 2.8, 2.4))
+    """How many steps it takes is chance: 161 to 338 in ten whose axis differs by 1e-13;
+    with the last reach of thinner ones five of ten did not end within 500."""
+    ended_thin(4, 4, 0.1, (3.3, 2.8, 2.4), 500)
 
 
 def test_bodies_that_overlap_at_the_start_are_refused_by_name() -> None:
