@@ -117,7 +117,7 @@ load: {at: [[60, 0]], force: [0, -0.1], start: 0.1, duration: 0.2}
 distributed_loads: [{rod: 0, along: 0, across: 2, force: [0, -1], duration: 1}]
 follower_forces: [{at: [90, 30], along: -1, across: 1, start: 0.1, duration: 2}]
 fluid: {along: 1, across: 2}
-ground: {points: [[-5, -1], [20, -2], [50, -1], [90, -3]]}
+ground: {points: [[-5, -11], [20, -12], [50, -11], [90, -13]]}
 pulses: [{limb: 0, time: 0.5}]
 """
 RODS_IN_SPACE = b"""\

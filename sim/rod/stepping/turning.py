@@ -60,8 +60,8 @@ class TurningEnd:
             low = float(gaps(ground, self.places(nodes, time)).min())
             if low < -1e-6 * float(np.ptp(nodes, axis=0).max()):
                 raise ValueError(
-                    f"ground: a clamp that moves or turns is {-low:.3g} m below it at "
-                    f"{time:.3g} s: lift it"
+                    "ground: a clamp that moves or turns, or the held edge behind "
+                    f"it, is {-low:.3g} m below it at {time:.3g} s: lift it"
                 )
 
     def refuse_far(self, h: float) -> None:
