@@ -29,7 +29,8 @@ from sim.arrays import Bools, Floats
 UNKNOWNS = 9  # centre, radius and the five of degree 2
 DEGREE_2 = 5
 ROUND = np.zeros(2)
-ROUNDS = 5  # in which points on a tube are told from others
+# of the gate, in rounds: from all that rises to what lies on one tube
+WIDTHS = (16, 8, 4, 2, 1, 1, 1)
 
 
 def form_ratios(fits: list[Fit], points: list[Floats]) -> Floats:
@@ -96,13 +97,14 @@ def on_wall(fit: Fit, x: Floats) -> int:
     square, R = (x**2).sum(axis=1), fit.radius
     height = np.sqrt(np.maximum(square - R * R, 0.0))
     on = height > 0.0
-    for _ in range(ROUNDS):
+    for width in WIDTHS:
         if on.sum() < 3:
             return 0
         axis = np.linalg.lstsq(x[on], height[on])[0]
         along = x @ axis / np.linalg.norm(axis)
         across = np.sqrt(np.maximum(square - along**2, 0.0))
-        on = (np.abs(across - R) < BIWEIGHT.tukey * fit.scale) & (along > 0.0)
+        gate = width * BIWEIGHT.tukey * fit.scale
+        on = (np.abs(across - R) < gate) & (along > 0.0)
     return int(on.sum())
 
 

@@ -111,10 +111,10 @@ class JudgeThresholds:
     # the same of what is as wide as a cap: ends of tubes and fingers have 0.7 to 2, of
     # 454 balls of both scanners in one view to three none has more than 0.55; few
     beyond_wide: float = 0.6
-    # the same of what lies on a tube of the radius that ends in it: 64 balls of both
-    # scanners in one view to eight have up to 0.05, 14 ends of bars 0.21 to 0.62. Not
-    # of meshes, which Poisson's equation closes below balls so with up to 0.30; few
-    wall: float = 0.12
+    # the same of what lies on a tube of the radius that ends in it, less of what rises
+    # beside that tube: balls to 0.05, ends of bars from 0.075, in scans and in meshes,
+    # which Poisson's equation closes below balls at any place; few
+    wall: float = 0.06
     rise: float = 0.3  # radii; clamps
     # sd of the free radius over the radius: hardly round; 2 of 454 balls have more; few
     vague: float = 0.04

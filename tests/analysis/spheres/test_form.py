@@ -12,6 +12,7 @@ from analysis.spheres.form import lengthwise, on_wall
 from analysis.spheres.picks import PickOptions
 from pipeline.scans.surface import points_on
 from sim.arrays import Floats
+from tests.bench.bench_spheres_clutter import bars
 from tests.bench.bench_spheres_stereo import outcome
 from tests.helpers.fused_meshes import Fusion, fused
 from tests.helpers.stereo_scanner import (
@@ -70,12 +71,15 @@ def test_a_tube_has_one_curvature_and_no_other(rng: np.random.Generator) -> None
 def test_points_of_a_tube_that_ends_in_a_sphere_are_counted(
     rng: np.random.Generator,
 ) -> None:
-    """Of which a quarter is seen; those 0.3 mm within the tube are not on it."""
+    """Of which a quarter is seen; those 0.3 mm within it are not on it, nor is what
+    rises on the far side."""
     around, along = rng.uniform(0.0, np.pi / 2, 300), rng.uniform(2.0, 5.0, 300)
     wide = np.where(np.arange(300) < 200, R, R - 0.3)
     x = np.column_stack([wide * np.cos(around), wide * np.sin(around), along])
     fit = replace(fitted(R * directions(rng, 400)), scale=0.02)
     assert on_wall(fit, x) == 200
+    sheet = rng.uniform([-5.0, -6.8, -5.0], [5.0, -6.2, 5.0], (80, 3))
+    assert on_wall(fit, np.concatenate([x[:200], sheet])) == 200
 
 
 def test_an_error_that_grows_towards_the_rim_of_a_cap_makes_no_tube(
@@ -110,6 +114,19 @@ def test_the_ends_of_a_bent_tube_in_a_fused_mesh_are_no_balls() -> None:
     rods = [*some.rods, *bent_tube(beside, 30.0, R)]
     seen = scanned(Scene(some.centres, R, rods), StereoScanner(), rng)
     mesh = fused(seen.points, seen.view, seen.places, 0.5, Fusion.TSDF)
+    options = PickOptions(R, fused="fused mesh")
+    found = outcome(seen.centres, find_spheres(points_on(*mesh, 0.4, 36.0), options), 0)
+    assert (found.found, found.false) == (4, 0)
+
+
+@pytest.mark.parametrize("how", [Fusion.TSDF, Fusion.POISSON])
+def test_the_round_ends_of_bars_in_a_fused_mesh_are_no_balls(how: Fusion) -> None:
+    """Of the balls' radius; balls with links attached are found beside them."""
+    rng = np.random.default_rng([24, 97001])
+    some = mechanism(rng, 4, 110.0 * 3 ** (-1 / 3))
+    rods = [*some.rods, *bars(rng, some.centres, 3, R)]
+    seen = scanned(Scene(some.centres, R, rods), StereoScanner(), rng)
+    mesh = fused(seen.points, seen.view, seen.places, 0.5, how)
     options = PickOptions(R, fused="fused mesh")
     found = outcome(seen.centres, find_spheres(points_on(*mesh, 0.4, 36.0), options), 0)
     assert (found.found, found.false) == (4, 0)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.find import find_spheres
@@ -160,14 +161,31 @@ def with_wall(rng: np.random.Generator, wide: float, long: float) -> Floats:
     return x + 0.04 * rng.standard_normal(x.shape)
 
 
+@pytest.mark.parametrize("fused", ["", "fused mesh"])
 def test_the_round_ends_of_a_bar_of_the_radius_are_no_balls(
-    rng: np.random.Generator,
+    rng: np.random.Generator, fused: str
 ) -> None:
     """However well they are seen; two balls on a thinner bar are balls."""
+    options = PickOptions(6.0, fused=fused)
     for long in (9.0, 20.0):
-        assert not find_spheres(with_wall(rng, 6.0, long), PickOptions(6.0)).spheres
-    picks = find_spheres(with_wall(rng, 5.4, 20.0), PickOptions(6.0))
-    assert len(picks.spheres) == 2
+        assert not find_spheres(with_wall(rng, 6.0, long), options).spheres
+    assert len(find_spheres(with_wall(rng, 5.4, 20.0), options).spheres) == 2
+
+
+@pytest.mark.parametrize("fused", ["", "fused mesh"])
+def test_a_tube_goes_on_from_its_end_and_nothing_rises_beside_it(
+    rng: np.random.Generator, fused: str
+) -> None:
+    """Poisson's equation closes a surface below balls by chance on their tube too."""
+    c = sphere_of(rng, 3_000)
+    for rising, on_tube, is_sphere in (
+        (230, 230, False), (150, 150, True), (400, 240, True), (400, 320, False),
+    ):  # fmt: skip
+        height, used = c.fit.height.copy(), c.fit.used.copy()
+        height[:rising], used[:rising] = 1.0, False
+        rises = replace(c.fit, height=height, used=used)
+        own = replace(c, fit=rises, wall=on_tube)
+        assert (fault(own, PickOptions(6.0, fused=fused)) is None) == is_sphere
 
 
 def test_a_cap_whose_surface_goes_on_with_more_points_is_the_tip_of_something(
