@@ -1,12 +1,8 @@
-"""A plate of layers whose strain at rest follows a field, as that changes.
-
-The standard uncertainty of a curvature has a part from each layer's table: what its u
-changes, one more rest each; squares add up.
-"""
+"""A plate of layers whose strain at rest follows a field, as that changes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +12,7 @@ from pipeline.formats.structure_file import document
 from sim.arrays import Floats
 from sim.limits import is_finite
 from sim.morph.statics.equilibrium import Equilibrium, EquilibriumOptions, at_rest
-from sim.morph.statics.growth import GrowthLaw
+from sim.morph.statics.growth import GrowthLaw, spread
 from sim.morph.statics.layered import Layer, LayeredPlate, layered_plate
 
 KEYS = {"modulus", "poisson", "thickness", "strain"}
@@ -99,16 +95,11 @@ class CurlingCase:
         for s, value in enumerate(self.values):
             strain, u = self._strains(value)
             found = at_rest(self.plate.grown(strain.tolist()), self.options, found)
+            u = spread(partial(self._curvature, found), strain, u)
             curvature = self.plate.curvatures(found.r())
-            parts = [
-                self._curvature(strain + u * (np.arange(len(u)) == i), found)
-                - curvature
-                for i in np.flatnonzero(u)
-            ]
-            squares = np.square(np.reshape(parts, (-1, 2))).sum(axis=0)
-            yield CurlingStep(s, float(value), curvature, np.sqrt(squares), found)
+            yield CurlingStep(s, float(value), curvature, u, found)
 
-    def _curvature(self, strain: Floats, start: Equilibrium) -> Floats:
+    def _curvature(self, start: Equilibrium, strain: Floats) -> Floats:
         found = at_rest(self.plate.grown(strain.tolist()), self.options, start)
         return self.plate.curvatures(found.r())
 

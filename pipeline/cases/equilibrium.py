@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from pipeline.cases.moved_most import ToldLengths, moved_most
 from pipeline.cases.record import Arrays, Documents, Row, Summary, TableRow, Tables
 from pipeline.formats.structure_file import OwnStructure, document
 from sim.arrays import Floats, Ints
+from sim.limits import is_finite
 from sim.morph.equations.closing import closed
 from sim.morph.equations.system import system_of
 from sim.morph.mobility.near_dependence import (
@@ -21,10 +22,14 @@ from sim.morph.mobility.near_dependence import (
 )
 from sim.morph.obstacles.volume import Obstacles, Touch
 from sim.morph.statics.equilibrium import Equilibrium, EquilibriumOptions, at_rest
+from sim.morph.statics.growth import GrowingStructure, spread
 from sim.morph.statics.hinged import rigid_links
 from sim.morph.statics.loaded import LoadedStructure, refuse_free_translation
 from sim.morph.structure.constraints import ConstraintKind
 from sim.morph.structure.measures import characteristic_length
+
+NO_GROWTH = np.empty(0)
+PLACE = ("x", "y", "z", "u_x", "u_y", "u_z")
 
 
 class EquilibriumStep(NamedTuple):
@@ -33,12 +38,17 @@ class EquilibriumStep(NamedTuple):
     Attributes
     ----------
     compliance : of the links, relative to the case's; 0 where they are rigid
+    told : where parts grow, the field, and the largest standard uncertainty that its
+        tables leave a place of a node
+    u : (n, 3) of each
     """
 
     s: int
     compliance: float
     body: LoadedStructure
     found: Equilibrium
+    told: Row
+    u: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +61,8 @@ class EquilibriumCase:
     compliances : by which those of the links are multiplied, an equilibrium each, each
         found from the one before; 0 makes links rigid, and is what others are compared
         with
+    values : of the field that parts grow by, one equilibrium after the other; none
+        where nothing grows
     tolerance : on the unbalanced forces, relative to the largest force on a node
     residual : largest violation of a constraint, dimensionless
     max_steps : Newton steps of each equilibrium
@@ -58,6 +70,7 @@ class EquilibriumCase:
 
     body: LoadedStructure
     compliances: Sequence[float] = (1.0,)
+    values: Sequence[float] = ()
     tolerance: float = 1e-9
     residual: float = 1e-10
     max_steps: int = 500
@@ -74,8 +87,9 @@ class EquilibriumCase:
                     f"compliances has {factor}: give finite numbers from 0 up"
                 )
         refuse_free_translation(self.body)
-        for factor in self.compliances:
-            structure = self.with_compliance(factor).structure
+        check_values(self.body, self.values)
+        for factor, strains, _, _ in self._bodies:
+            structure = self.with_compliance(factor, strains).structure
             z = closed(system_of(structure), structure, self.residual)
             if structure.is_limited:
                 Obstacles.of(structure).check(z)
@@ -84,21 +98,44 @@ class EquilibriumCase:
     def options(self) -> EquilibriumOptions:
         return EquilibriumOptions(self.tolerance, self.residual, self.max_steps)
 
-    def with_compliance(self, factor: float) -> LoadedStructure:
-        """The body with the compliance of its links multiplied."""
-        elastic = self.body.elastic
+    @property
+    def _bodies(self) -> Iterator[tuple[float, Floats, Floats, Row]]:
+        """A compliance, strains of growths and their u, and what is told of the field,
+        for each equilibrium."""
+        body = self.body
+        for factor in self.compliances:
+            if isinstance(body, GrowingStructure):
+                for value in self.values:
+                    yield factor, *body.strains(value), {"field": float(value)}
+            else:
+                yield factor, NO_GROWTH, NO_GROWTH, {}
+
+    def with_compliance(
+        self, factor: float, strains: Floats = NO_GROWTH
+    ) -> LoadedStructure:
+        """The body, grown, with the compliance of its links multiplied."""
+        body = self.body
+        if isinstance(body, GrowingStructure):
+            body = body.grown(strains)
+        elastic = body.elastic
         if factor > 0.0:
             softer = replace(elastic, link_stiffness=elastic.link_stiffness / factor)
-            return replace(self.body, elastic=softer)
-        structure, hinges = rigid_links(self.body.structure, elastic)
-        return replace(self.body, structure=structure, elastic=hinges)
+            return replace(body, elastic=softer)
+        structure, hinges = rigid_links(body.structure, elastic)
+        return replace(body, structure=structure, elastic=hinges)
 
     def steps(self) -> Iterator[EquilibriumStep]:
         found: Equilibrium | None = None
-        for s, factor in enumerate(self.compliances):
-            body = self.with_compliance(factor)
+        for s, (factor, strains, own, told) in enumerate(self._bodies):
+            body = self.with_compliance(factor, strains)
             found = at_rest(body, self.options, found)
-            yield EquilibriumStep(s, float(factor), body, found)
+            u = spread(partial(self._places, factor, found), strains, own)
+            if told:
+                told["u_place"] = float(np.linalg.norm(u, axis=1).max())
+            yield EquilibriumStep(s, float(factor), body, found, told, u)
+
+    def _places(self, factor: float, start: Equilibrium, strains: Floats) -> Floats:
+        return at_rest(self.with_compliance(factor, strains), self.options, start).r()
 
     def recorder(self) -> "EquilibriumRecorder":
         return EquilibriumRecorder(self)
@@ -120,6 +157,7 @@ class EquilibriumRecorder:
         return {
             "step": step.s,
             "compliance": step.compliance,
+            **step.told,
             "energy": found.energy,
             "away_from_rigid": np.nan,
             "force_error": np.nan,
@@ -171,10 +209,15 @@ class EquilibriumRecorder:
             "angle": found.deformed.angle,
             "support": found.support,
             "pull": found.pull,
+            **({"u_r": step.u} if step.told else {}),
         }
 
     def progress(self, step: EquilibriumStep) -> str:
-        return f"compliance {step.compliance:g}"
+        return ", ".join(
+            f"{name} {step.told.get(name, step.compliance):g}"
+            for name in ("compliance", "field")
+            if name == "compliance" or step.told
+        )
 
     def documents(self) -> Documents:
         return {"structure.json": document(self.case.body.structure)}
@@ -197,6 +240,8 @@ class EquilibriumRecorder:
         tables: Tables = {"reactions.csv": _reactions(last, self._near)}
         if last.body.structure.is_limited:
             tables["contacts.csv"] = [touch.row() for touch in self._touching]
+        if last.told:
+            tables["places.csv"] = _places_of(last)
         return tables
 
     @property
@@ -248,6 +293,31 @@ class EquilibriumRecorder:
             if sign * tension[k] > 0.0
         ]
         return said | ({"bears": "; ".join(told)} if told else {})
+
+
+def _places_of(step: EquilibriumStep) -> Iterator[TableRow]:
+    """Where each node is, with the standard uncertainty that tables of growth leave."""
+    for node, (place, u) in enumerate(zip(step.found.r(), step.u, strict=True)):
+        told = zip(PLACE, (*place.tolist(), *u.tolist()), strict=True)
+        yield {"node": node, **dict(told)}
+
+
+def check_values(body: LoadedStructure, values: Sequence[float]) -> None:
+    """Refuse values of a field where nothing grows, none where something does."""
+    listed = isinstance(values, Sequence) and all(map(is_finite, values))
+    grows = isinstance(body, GrowingStructure)
+    if not listed or (grows and not values):
+        raise ValueError(
+            f"values is {values}: list values of the field by which parts grow, such "
+            "as [20, 40]"
+        )
+    if values and not grows:
+        raise ValueError(
+            f"values is {list(values)}, and the body has no growth: leave it empty"
+        )
+    if isinstance(body, GrowingStructure):
+        for value in values:
+            body.strains(value)
 
 
 def _links(body: LoadedStructure) -> Ints:

@@ -12,22 +12,13 @@ def in_metres(body: LoadedStructure) -> LoadedStructure:
     """The same body with lengths in m; as it is where it names no unit, or m.
 
     A row's constant is multiplied by the power of a length that it holds, as are
-    ranges, springs in force / length, hinges in force x length / rad and inertias in
-    mass x length^2. Forces are N and masses kg; the shape of the file's target is left
-    out.
-
-    Raises
-    ------
-    ValueError
-        of elastic panels, which no file has
+    ranges, springs in force / length, hinges in force x length / rad, moduli of panels
+    in force / length^2 and inertias in mass x length^2. Forces are N and masses kg; the
+    shape of the file's target is left out.
     """
     structure = body.structure
     if not isinstance(structure, OwnStructure) or structure.metres == 1.0:
         return body
-    if len(body.elastic.panels):
-        raise ValueError(
-            f"the structure is in {structure.unit}, its panels not: give m"
-        )
     m, table, elastic = structure.metres, structure.constraints, body.elastic
     made = replace(
         structure,
@@ -45,6 +36,7 @@ def in_metres(body: LoadedStructure) -> LoadedStructure:
         link_stiffness=elastic.link_stiffness / m,
         rest_length=m * elastic.rest_length,
         hinge_stiffness=m * elastic.hinge_stiffness,
+        panels=elastic.panels.scaled(m),
     )
     return replace(body, structure=made, elastic=taken)
 

@@ -8,8 +8,15 @@ import numpy as np
 
 from pipeline.config.models import Rows, numbers
 from pipeline.formats.structure_file import StructureFile, read_content, structure_of
+from pipeline.formats.structure_growth import (
+    Counts,
+    StructureGrowth,
+    growths_of,
+    panels_of,
+)
 from sim.arrays import Floats, Ints
 from sim.morph.statics.elastic import Elastic
+from sim.morph.statics.growth import GrowingStructure
 from sim.morph.statics.hinged import hinges_between, soft_links
 from sim.morph.statics.loaded import LoadedStructure
 from sim.morph.structure.constraints import Constraint, ConstraintKind, ConstraintTable
@@ -21,7 +28,7 @@ Matrix = Sequence[Sequence[float]]
 Pushed = Annotated[tuple[int, float, float, float], numbers(4)]
 
 
-class LoadedFile(StructureFile):
+class LoadedFile(StructureGrowth, StructureFile):
     """A structure file with elastic parts, loads and supports."""
 
     springs: Rows[Annotated[tuple[int, int, float, float | None], numbers(4, 3)]]
@@ -77,7 +84,7 @@ def loaded_structure(
 def loaded_file(
     path: str, *, spring: float = 0.0, target: Target | None = None
 ) -> LoadedStructure:
-    """A structure file that may have springs, hinges, loads and supports as well.
+    """A structure file that may have elastic parts, growth, loads and supports as well.
 
         springs   [[a, b, stiffness, rest length], ...]
         hinges    [[i, j, k, l, stiffness, rest angle in degrees], ...]
@@ -85,7 +92,8 @@ def loaded_file(
         supports  [[node, x, y, z], ...], 1 where the node is held
 
     j-k is the axis of a hinge, i and l are nodes beside it; 180 degrees are flat. A
-    length or angle that is left out is that of the nodes as given.
+    length or angle that is left out is that of the nodes as given. Panels and growth:
+    `pipeline.formats.structure_growth`.
 
     Parameters
     ----------
@@ -99,7 +107,13 @@ def loaded_file(
         aim = target
         if aim is None and structure.goals is not None:
             aim = Goals(structure.goals)
-        return _loaded(structure, elastic, content.supports, content.loads, spring, aim)
+        made = _loaded(structure, elastic, content.supports, content.loads, spring, aim)
+        if not content.growth:
+            return made
+        elastic = made.elastic
+        parts = (elastic.links, elastic.hinges, elastic.panels)
+        growths = growths_of(content, Counts(*(len(part) for part in parts)))
+        return GrowingStructure(**vars(made), growths=growths)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -125,6 +139,9 @@ def _elastic(r0: Floats, content: LoadedFile) -> Elastic:
         rest_length=length,
         hinge_stiffness=np.array([hinge[4] for hinge in hinges], dtype=np.float64),
         rest_angle=angle,
+        panels=panels_of(
+            r0, _nodes("panels", content.panels, 3, len(r0)), content.panels
+        ),
     )
 
 

@@ -45,6 +45,7 @@ from sim.morph.dynamics.motion import (
     start_state,
 )
 from sim.morph.statics.driving import Coordinates
+from sim.morph.statics.growth import GrowingStructure
 from sim.morph.statics.loaded import LoadedStructure
 
 ABOUT_Z = (0.0, 0.0, 1.0)
@@ -174,6 +175,11 @@ class MechanismMotionCase:
         refuse_unless_positive(self, "duration", "h")
         if not is_count(self.every):
             raise ValueError(f"every is {self.every}: give 1 or more")
+        if isinstance(self.body, GrowingStructure):
+            raise ValueError(
+                "the body has growth, and a motion none: leave it out, or ask "
+                "case=loaded_file for rests at values of its field"
+            )
         n = len(self.body.structure.r0)
         for node, *_ in self.entries.velocities:
             if node >= n:

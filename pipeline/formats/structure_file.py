@@ -66,7 +66,7 @@ from sim.morph.structure.constraints import (
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
 
-LOADING = ("springs", "hinges", "loads", "supports")  # of pipeline.cases.loaded
+LOADING = ("springs", "hinges", "panels", "loads", "supports", "growth")
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import SearchStrategy
 
+from pipeline.cases.loaded import loaded_file
 from pipeline.cases.rod_file import RodFileCase
 from pipeline.commands.archive import main as archive
 from pipeline.commands.trace import main as trace
@@ -102,6 +103,10 @@ def _structure(path: Path) -> Any:
     return structure_file(str(path))
 
 
+def _loaded(path: Path) -> Any:
+    return loaded_file(str(path))
+
+
 def _cloud(path: Path) -> Any:
     return read_cloud(path, Unit.MM)
 
@@ -129,6 +134,9 @@ READERS = {
     ),
     "structure, YAML": Reader(
         "a.yaml", _files(*sorted(STRUCTURES.glob("*.yaml"))), _structure
+    ),
+    "structure that grows": Reader(
+        "a.yaml", _files(*sorted((STRUCTURES / "elastic").glob("*.yaml"))), _loaded
     ),
     "structure, DXF": Reader("a.dxf", [good.LINKS], _structure, costly=4),
     "structure, URDF": Reader("a.urdf", [good.URDF], _structure),

@@ -71,18 +71,22 @@ class Panels:
         cls,
         r: Floats,
         nodes: Ints,
-        modulus: float,
-        poisson: float,
-        thickness: float,
+        modulus: Floats | float,
+        poisson: Floats | float,
+        thickness: Floats | float,
     ) -> "Panels":
-        """At rest in `r` (n, 3)."""
+        """At rest in `r` (n, 3); all alike, or each by its own numbers."""
         u, v = (r[nodes[:, i]] - r[nodes[:, 0]] for i in (1, 2))
         along = np.linalg.norm(u, axis=1)
-        shift = np.einsum("pi,pi->p", u, v) / along
-        height = np.linalg.norm(np.cross(u, v), axis=1) / along
+        least = np.maximum(along, 1e-300)  # corners at one place are refused below
+        shift = np.einsum("pi,pi->p", u, v) / least
+        height = np.linalg.norm(np.cross(u, v), axis=1) / least
         rest = np.array([[along, shift], [np.zeros(len(u)), height]])
-        alike = (np.full(len(nodes), float(x)) for x in (modulus, poisson, thickness))
-        return cls(nodes, rest.transpose(2, 0, 1).copy(), *alike)
+        each = (
+            np.broadcast_to(np.asarray(x, dtype=np.float64), len(nodes)).copy()
+            for x in (modulus, poisson, thickness)
+        )
+        return cls(nodes, rest.transpose(2, 0, 1).copy(), *each)
 
     @classmethod
     def joined(cls, parts: Sequence["Panels"]) -> "Panels":
@@ -105,6 +109,16 @@ class Panels:
         """The same with sides at rest longer by the strain (p,) in every direction."""
         rest = self.rest * (1.0 + strain)[:, None, None]
         return Panels(self.nodes, rest, self.modulus, self.poisson, self.thickness)
+
+    def scaled(self, m: float) -> "Panels":
+        """The same in a unit of length that is 1 / m of theirs."""
+        return Panels(
+            self.nodes,
+            m * self.rest,
+            self.modulus / m**2,
+            self.poisson,
+            m * self.thickness,
+        )
 
     @cached_property
     def forms(self) -> Floats:

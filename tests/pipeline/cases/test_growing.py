@@ -1,0 +1,257 @@
+"""Structure files whose elastic parts grow, beside closed forms; what is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
+from numpy.testing import assert_allclose
+
+from pipeline.cases.equilibrium import EquilibriumCase
+from pipeline.cases.in_metres import in_metres
+from pipeline.cases.loaded import loaded_file
+from pipeline.cases.mechanism_motion import MechanismMotionCase
+from pipeline.formats.structure_file import structure_file
+from pipeline.steps.recording import record_steps
+from pipeline.terminal.errors import InputError
+from sim.arrays import Floats
+from tests.helpers.tables import rows_of
+from tests.pipeline.shipped_cases import config_of
+from tests.sim.morph.statics.test_panels import E1, E2, MISMATCH, H, mesh, timoshenko
+
+LAW = [[20, 0, 0], [60, 0.04, 0.004]]
+ROD: dict[str, Any] = {  # two springs in a line, the first of which grows
+    "nodes": [[0, 0, 0], [1, 0, 0], [3, 0, 0]],
+    "springs": [[0, 1, 7.0], [1, 2, 5.0]],
+    "supports": [[0, 1, 1, 1], [1, 0, 1, 1], [2, 0, 1, 1]],
+    "growth": [{"springs": [0], "strain": LAW}],
+}
+FLAP: dict[str, Any] = {
+    "nodes": [[0, 0, 0], [0, 20, 0], [-20, 10, 0], [20, 10, 0]],
+    "bodies": [[0, 1, 2], [0, 1, 3]],
+    "fixed": [0, 1, 2],
+    "hinges": [[2, 0, 1, 3, 4.0]],
+    "growth": [{"hinges": [0], "turn": [[0, 0, 0], [600, -60, 2]]}],
+}
+SHEET: dict[str, Any] = {
+    "nodes": [[0, 0, 0], [2, 0, 0], [0, 2, 0]],
+    "panels": [[0, 1, 2, 3.0, 0.2, 0.1]],
+    "planar": "z",
+    "fixed": [0, [1, "y"]],
+    "growth": [{"panels": [0], "strain": LAW}],
+}
+
+
+def of_file(folder: Path, content: dict[str, Any], **values: Any) -> EquilibriumCase:
+    path = folder / "grows.json"
+    path.write_text(json.dumps(content))
+    config = config_of("loaded_file")
+    config["body"]["path"] = str(path)
+    case = instantiate({**config, "values": [40.0], **values}, _convert_="object")
+    assert isinstance(case, EquilibriumCase)
+    return case
+
+
+def ends(case: EquilibriumCase) -> list[Floats]:
+    return [step.found.r() for step in case.steps()]
+
+
+def test_a_free_part_is_longer_by_its_strain_at_each_value(tmp_path: Path) -> None:
+    first, middle, last = ends(of_file(tmp_path, ROD, values=[20, 30, 60]))
+    assert_allclose(first[:, 0], [0, 1, 3], atol=1e-9)
+    assert_allclose(middle[:, 0], [0, 1.01, 3.01], atol=1e-9)
+    assert_allclose(last[:, 0], [0, 1.04, 3.04], atol=1e-9)
+
+
+def test_a_part_between_walls_presses_as_stiffness_in_series_does(
+    tmp_path: Path,
+) -> None:
+    walled = ROD | {"supports": [[0, 1, 1, 1], [1, 0, 1, 1], [2, 1, 1, 1]]}
+    (step,) = of_file(tmp_path, walled, values=[60]).steps()
+    force = -0.04 / (1 / 7.0 + 1 / 5.0)
+    assert_allclose(step.found.deformed.tension, [force, force], rtol=1e-8)
+
+
+def test_rigid_links_grow_as_elastic_ones(tmp_path: Path) -> None:
+    elastic, rigid = ends(of_file(tmp_path, ROD, compliances=[1.0, 0.0]))
+    assert_allclose(rigid, elastic, atol=1e-8)
+
+
+def test_u_of_places_follows_the_tables_and_squares_add_up(tmp_path: Path) -> None:
+    both = ROD | {
+        "growth": [
+            {"springs": [0], "strain": LAW},
+            {"springs": [1], "strain": [[20, 0, 0.001], [60, 0, 0.001]]},
+        ]
+    }
+    case = of_file(tmp_path, both)
+    record_steps(case, "rod", tmp_path)
+    (row,) = rows_of(tmp_path / "steps.csv")
+    assert float(row["field"]) == 40.0
+    assert_allclose(float(row["u_place"]), np.hypot(1 * 0.002, 2 * 0.001), rtol=1e-6)
+    places = rows_of(tmp_path / "places.csv")
+    assert_allclose([float(p["x"]) for p in places], [0, 1.02, 3.02], atol=1e-8)
+    u = [0, 0.002, np.hypot(0.002, 0.002)]
+    assert_allclose([float(p["u_x"]) for p in places], u, atol=1e-8)
+
+
+def test_a_hinge_turns_by_degrees(tmp_path: Path) -> None:
+    (step,) = of_file(tmp_path, FLAP, values=[300]).steps()
+    assert_allclose(np.degrees(step.found.deformed.angle), 150.0, atol=1e-6)
+    arm, turned = 20.0, np.radians(30.0)
+    tip = step.found.r()[3]
+    assert_allclose(tip[0], arm * np.cos(turned), rtol=1e-8)
+    assert_allclose(abs(tip[2]), arm * np.sin(turned), rtol=1e-8)
+    assert_allclose(np.linalg.norm(step.u[3]), arm * np.radians(1.0), rtol=1e-3)
+
+
+def test_a_panel_grows_alike_in_all_directions(tmp_path: Path) -> None:
+    (found,) = ends(of_file(tmp_path, SHEET))
+    assert_allclose(found, [[0, 0, 0], [2.04, 0, 0], [0, 2.04, 0]], atol=1e-8)
+
+
+def strip(rows: int) -> dict[str, Any]:
+    """A file of a strip of two layers, of which the upper grows with the field."""
+    long = 6.0 * H
+    flat, triangles = mesh(6 * rows, rows, (long, H))
+    upper = flat[triangles][:, :, 1].mean(axis=1) > 0.5 * H
+    middle, aside = (
+        int(np.argmin(np.abs(flat - [0.5 * long, y]).sum(axis=1))) for y in (0.0, H)
+    )
+    return {
+        "nodes": [[x, y, 0.0] for x, y in flat.tolist()],
+        "planar": "z",
+        "fixed": [[middle, "xy"], [aside, "x"]],
+        "panels": [
+            [*panel, E2 if above else E1, 0.3, 1.0]
+            for panel, above in zip(triangles.tolist(), upper, strict=True)
+        ],
+        "growth": [
+            {
+                "panels": np.flatnonzero(upper).tolist(),
+                "strain": [[0, 0, 0], [1, MISMATCH, 0]],
+            }
+        ],
+    }
+
+
+def test_a_strip_from_a_file_curls_as_timoshenko_says(tmp_path: Path) -> None:
+    found, exact = [], timoshenko(1.0, E1 / E2, H) * MISMATCH
+    for rows in (4, 8):
+        content = strip(rows)
+        (r,) = ends(of_file(tmp_path, content, values=[1.0], tolerance=1e-8))
+        r0, long = np.array(content["nodes"]), 6.0 * H
+        inner = (r0[:, 1] == 0.0) & (np.abs(r0[:, 0] - 0.5 * long) < 0.25 * long)
+        found.append(-2.0 * np.polyfit(r[inner, 0], r[inner, 1], 2)[0])
+    assert abs(found[1] / exact - 1.0) < 0.03
+    assert abs(found[1] + (found[1] - found[0]) / 3.0 - exact) < 0.005 * exact
+
+
+def test_the_shipped_strip_bends_down_as_it_is_heated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[3])
+    case = instantiate(config_of("growing_strip"), _convert_="object")
+    record_steps(case, "growing_strip", tmp_path)
+    with np.load(tmp_path / "steps.npz") as arrays:
+        tip = arrays["r"][:, 4, 1]
+        assert arrays["u_r"].shape == arrays["r"].shape
+    assert tip[0] == pytest.approx(0.0, abs=1e-8)
+    assert (np.diff(tip) < -0.1).all()
+
+
+def test_a_file_with_growth_is_refused_where_nothing_grows(tmp_path: Path) -> None:
+    path = tmp_path / "grows.json"
+    path.write_text(json.dumps(ROD))
+    with pytest.raises(InputError, match="a morph has none"):
+        structure_file(str(path))
+    with pytest.raises(ValueError, match="the body has growth, and a motion none"):
+        MechanismMotionCase(loaded_file(str(path)), duration=1.0, h=0.1)
+
+
+def test_panels_in_mm_are_those_in_metres(tmp_path: Path) -> None:
+    mm = {k: v for k, v in SHEET.items() if k != "growth"} | {"unit": "mm"}
+    path = tmp_path / "sheet.json"
+    path.write_text(json.dumps(mm))
+    body = loaded_file(str(path))
+    made, away = in_metres(body).elastic.panels, 1.1 * body.structure.r0
+    energy = body.elastic.panels.stretched(away).energy  # N mm
+    assert energy > 0.0
+    assert_allclose(made.stretched(away / 1000.0).energy, energy / 1000.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("content", "values", "words"),
+    [
+        (ROD, {"values": []}, r"list values of the field by which parts grow"),
+        (ROD, {"values": 40}, r"values is 40: list values of the field"),
+        (ROD, {"values": [float("nan")]}, "list values of the field"),
+        (ROD, {"values": [80]}, "the field is 80, and the table goes from 20 to 60"),
+        (
+            {k: v for k, v in ROD.items() if k != "growth"},
+            {"values": [40]},
+            "the body has no growth: leave it empty",
+        ),
+    ],
+)
+def test_values_of_a_field_that_do_not_fit_are_refused(
+    content: dict[str, Any], values: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InstantiationException, match=words):
+        of_file(tmp_path, content, **values)
+
+
+@pytest.mark.parametrize(
+    ("content", "entry", "words"),
+    [
+        (ROD, {"springs": [2], "strain": LAW}, r"growth\[0\].springs names 2: the f"),
+        (ROD, {"springs": [-1], "strain": LAW}, r"the file has 2 springs, counted"),
+        (ROD, {"springs": [0, 0], "strain": LAW}, "both name springs"),
+        (ROD, {"springs": [0]}, "names springs or panels: give `strain`, rows of"),
+        (ROD, {"springs": [0], "turn": LAW}, "give `strain`, .* and no `turn`"),
+        (FLAP, {"hinges": [0], "strain": LAW}, "give `turn`, .* and no `strain`"),
+        (ROD, {"strain": LAW}, "names no part: give springs and panels"),
+        (FLAP, {"hinges": [1], "turn": LAW}, r"the file has 1 hinges"),
+        (SHEET, {"panels": [7], "strain": LAW}, r"the file has 1 panels"),
+        (ROD, {"springs": [0], "strain": LAW[:1]}, "needs two rows or more"),
+        (ROD, {"springs": [0], "strain": LAW[::-1]}, "with an ascending field"),
+        (ROD, {"springs": [0], "strain": [[0, -1, 0], [1, 0, 0]]}, "above -1, and u"),
+        (ROD, {"springs": [0], "strain": [[0, 0, -1], [1, 0, 0]]}, "u 0 or more"),
+        (FLAP, {"hinges": [0], "turn": [[0, 0, -1], [1, 0, 0]]}, r": u 0 or more"),
+        (ROD, {"springs": [0], "strain": [[0, 0], [1, 0]]}, "it needs 3 numbers"),
+        (ROD, {"springs": "0", "strain": LAW}, r"growth\[0\].springs must be a list"),
+        (ROD, {"springs": [0], "strain": LAW, "more": 1}, r"growth\[0\].*more"),
+    ],
+)
+def test_growth_that_is_none_is_refused_in_one_line(
+    content: dict[str, Any], entry: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "grows.json"
+    path.write_text(json.dumps(content | {"growth": [entry]}))
+    with pytest.raises((ValueError, InputError), match=words) as caught:
+        loaded_file(str(path))
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("panel", "words"),
+    [
+        ([0, 1, 9, 3.0, 0.2, 0.1], r"panels\[0\] is .*: its first 3 must be nodes"),
+        ([0, 1, 1, 3.0, 0.2, 0.1], "panel 0 has no area at rest"),
+        ([0, 0, 1, 3.0, 0.2, 0.1], "panel 0 has no area at rest"),
+        ([0, 1, 2, -3.0, 0.2, 0.1], "panel 0 has the modulus -3"),
+        ([0, 1, 2, 3.0, 1.2, 0.1], "panel 0 has Poisson's ratio 1.2"),
+        ([0, 1, 2, 3.0, 0.2], "it needs 6 numbers"),
+    ],
+)
+def test_panels_that_are_none_are_refused(
+    panel: list[float], words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "sheet.json"
+    path.write_text(json.dumps(SHEET | {"panels": [panel]}))
+    with pytest.raises((ValueError, InputError), match=words):
+        loaded_file(str(path))
