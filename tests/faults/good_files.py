@@ -10,6 +10,7 @@ import numpy as np
 from pipeline.store.attempts import run_once
 from pipeline.store.keys import identity
 from pipeline.store.runs import Job
+from tests.pipeline.formats.motion.c3d_writer import c3d_file
 from tests.pipeline.formats.test_dxf_file import dxf, line, point, polygon
 from tests.pipeline.formats.test_urdf_file import joint, robot
 from tests.pipeline.scans.reading.test_volumes import (
@@ -41,6 +42,15 @@ SVG = (
     b'<line x1="0" y1="0" x2="10" y2="10" stroke="red"/></svg>'
 )
 MARKERS = b"time_s,a_x_mm,a_y_mm,a_z_mm\n0,0,0,0\n0.1,1,0,0\n0.2,2,0,0\n"
+TRC = (
+    b"PathFileType\t4\t(X/Y/Z)\ta.trc\nDataRate\tNumFrames\tNumMarkers\tUnits\n"
+    b"10\t3\t1\tmm\nFrame#\tTime\ta\t\t\n\t\tX1\tY1\tZ1\n\n"
+    b"1\t0\t0\t0\t0\n2\t0.1\t1\t0\t0\n3\t0.2\t2\t0\t0\n"
+)
+C3D = [
+    c3d_file(np.ones((3, 1, 3)), ["a"]),
+    c3d_file(np.ones((3, 2, 3)), ["a", "b"], scale=0.01, analog=3),
+]
 DXF = dxf(
     polygon([(0, 0), (1, 0), (1, 1), (0, 1)]), line((0, 0), (1, 1), "M", 1), unit=4
 ).encode()

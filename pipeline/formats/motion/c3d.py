@@ -21,6 +21,7 @@ BLOCK = 512
 MAGIC = 0x50
 INTEL = 84  # the processor that wrote the numbers: little endian, IEEE
 PROCESSORS = {85: "DEC", 86: "MIPS"}
+READ = ("POINT:UNITS", "POINT:LABELS", "POINT:FRAMES")
 WORDS = {-1: "S1", 1: "u1", 2: "<i2", 4: "<f4"}  # of a parameter's type
 
 
@@ -51,8 +52,11 @@ def read(path: Path) -> Track:
     try:
         parameters = _parameters(path, data)
         header = _header(data, parameters)
-    except (struct.error, IndexError, ValueError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is damaged: its parameters break off") from error
+        names = tuple(map(str, parameters.get("POINT:LABELS", [])))[: header.markers]
+    except (struct.error, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path} is damaged: its parameters break off or are of another kind"
+        ) from error
     unit = str(parameters.get("POINT:UNITS", "")).strip()
     if not known_unit(unit):
         known = ", ".join(METRES)
@@ -62,8 +66,6 @@ def read(path: Path) -> Track:
     if not 0.0 < header.rate < np.inf:
         raise InputError(f"{path}: its frame rate is {header.rate:g} Hz: correct it")
     places = _places(path, data, header)
-    labels = parameters.get("POINT:LABELS", [])
-    names = tuple(labels[: header.markers])
     if len(names) < header.markers:
         raise InputError(
             f"{path}: POINT:LABELS names {len(names)} of {header.markers} markers"
@@ -79,12 +81,14 @@ def _header(data: bytes, parameters: Mapping[str, Any]) -> Header:
     )
     frames = last - first + 1
     stated = int(parameters.get("POINT:FRAMES", frames))
+    if not np.isfinite(scale):
+        raise ValueError("coordinates are scaled by no number")
     wraps = stated % 65536 == frames % 65536 or last == 65535
     return Header(markers, analog, stated if wraps else frames, scale, start, rate)
 
 
 def _parameters(path: Path, data: bytes) -> dict[str, Any]:
-    """GROUP:NAME and its value: a number, a word, a list or an array."""
+    """GROUP:NAME and its value, of those that are read here."""
     at = (data[0] - 1) * BLOCK
     processor = data[at + 3]
     if processor != INTEL:
@@ -95,7 +99,7 @@ def _parameters(path: Path, data: bytes) -> dict[str, Any]:
         )
     at += 4
     groups: dict[int, str] = {}
-    found: list[tuple[int, str, Any]] = []
+    found: list[tuple[int, str, int]] = []
     while True:
         length, group = struct.unpack_from("<bb", data, at)
         if length == 0:
@@ -106,15 +110,16 @@ def _parameters(path: Path, data: bytes) -> dict[str, Any]:
         if group < 0:
             groups[-group] = name
         else:
-            found.append((group, name, _value(data, at + 2)))
-        if offset == 0:
+            found.append((group, name, at + 2))
+        if offset <= 0:  # the last; one that led back would never end
             break
         at += offset
-    return {f"{groups.get(g, g)}:{name}": value for g, name, value in found}
+    places = {f"{groups.get(g, g)}:{name}": place for g, name, place in found}
+    return {name: _value(data, places[name]) for name in READ if name in places}
 
 
 def _value(data: bytes, at: int) -> Any:
-    """One parameter: words stripped of blanks, numbers as they are."""
+    """A number, a word, a list or an array; words are stripped of blanks."""
     kind, dimensions = struct.unpack_from("<bB", data, at)
     sizes = list(data[at + 2 : at + 2 + dimensions])
     count = int(np.prod(sizes, dtype=np.int64)) if sizes else 1
@@ -134,10 +139,11 @@ def _places(path: Path, data: bytes, header: Header) -> Floats:
     width = 4 * header.markers + header.analog
     start = (header.start - 1) * BLOCK
     wanted = header.frames * width
-    if header.frames < 1 or len(data) < start + wanted * kind.itemsize:
+    some = min(header.frames, header.start, width) > 0
+    if not some or len(data) < start + wanted * kind.itemsize:
         raise InputError(
-            f"{path} breaks off: {header.frames} frames of {width} words do not fit in "
-            f"its {len(data)} bytes"
+            f"{path} breaks off: {header.frames} frames of {width} words, from block "
+            f"{header.start}, do not fit in its {len(data)} bytes: export it again"
         )
     frames = np.frombuffer(data, kind, wanted, start).reshape(header.frames, width)
     own = frames[:, : 4 * header.markers]

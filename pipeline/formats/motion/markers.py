@@ -51,6 +51,11 @@ class MarkerMotion:
         """
         if name not in self.names:
             raise no_such(f"{self.path} has no marker", name, self.names)
+        if self.names.count(name) > 1:
+            raise InputError(
+                f"{self.path} has {self.names.count(name)} markers of the name "
+                f"{name!r}: rename all but one"
+            )
         found: Floats = self.places[:until, self.names.index(name)]
         lost = ~np.isfinite(found).all(axis=1)
         if lost.any():
@@ -98,9 +103,10 @@ def check_even(time: Floats, path: Path) -> None:
     if not np.isfinite(time).all():
         row = int(np.argmax(~np.isfinite(time)))
         raise InputError(f"{path}, frame {row + 1}: its time is no finite number")
-    steps = np.diff(time)
-    usual = float(np.median(steps))
-    odd = np.abs(steps - usual) > UNEVEN * abs(usual)
+    with np.errstate(over="ignore", invalid="ignore"):  # of times near 1e308
+        steps = np.diff(time)
+        usual = float(np.median(steps))
+        odd = ~(np.abs(steps - usual) <= UNEVEN * abs(usual))
     if usual <= 0 or odd.any():
         row = int(np.argmax(odd)) if usual > 0 else int(np.argmin(steps))
         raise InputError(

@@ -31,7 +31,8 @@ def read(path: Path) -> Track:
     names = tuple(cell.strip() for cell in lines[3].split("\t")[2:] if cell.strip())
     rows = [line.split("\t") for line in lines[HEADER_LINES:] if line.strip()]
     _check_counts(path, stated, names, rows)
-    values = np.array([_numbers(path, row, 2 + 3 * len(names)) for row in rows])
+    width = 2 + 3 * len(names)
+    values = np.array([_numbers(path, row, width) for row in rows]).reshape(-1, width)
     return Track(
         values[:, 1], names, values[:, 2:].reshape(len(rows), len(names), 3), unit
     )

@@ -7,7 +7,9 @@ import numpy as np
 from sim.arrays import Floats
 
 
-def _parameter(name: str, group: int, kind: int, sizes: list[int], raw: bytes) -> bytes:
+def c3d_parameter(
+    name: str, group: int, kind: int, sizes: list[int], raw: bytes
+) -> bytes:
     body = struct.pack("<bB", kind, len(sizes)) + bytes(sizes) + raw + b"\0"
     head = struct.pack("<bb", len(name), group) + name.encode()
     return head + struct.pack("<h", 2 + len(body)) + body
@@ -27,16 +29,22 @@ def c3d_file(
     scale: float = -1.0,
     analog: int = 0,
     processor: int = 84,
+    more: bytes = b"",
 ) -> bytes:
-    """The bytes of a file; places (f, m, 3) in `unit`, nan where a marker was lost."""
+    """The bytes of a file; places (f, m, 3) in `unit`, nan where a marker was lost.
+
+    Parameters
+    ----------
+    more : further parameters, of which the last of a name counts
+    """
     frames, markers = places.shape[:2]
     width = max(map(len, names))
     labels = "".join(name.ljust(width) for name in names).encode()
     parameters = b"\0\0\2" + bytes([processor]) + _group("POINT", 1)
-    parameters += _parameter("UNITS", 1, -1, [len(unit)], unit.encode())
-    parameters += _parameter("LABELS", 1, -1, [width, markers], labels)
-    parameters += _parameter("FRAMES", 1, 2, [], struct.pack("<h", frames))
-    parameters += b"\0\0"
+    parameters += c3d_parameter("UNITS", 1, -1, [len(unit)], unit.encode())
+    parameters += c3d_parameter("LABELS", 1, -1, [width, markers], labels)
+    parameters += c3d_parameter("FRAMES", 1, 2, [], struct.pack("<h", frames))
+    parameters += more + b"\0\0"
     assert len(parameters) <= 1024
     header = struct.pack(
         "<BBHHHHHfHHf", 2, 0x50, markers, analog, 1, frames, 10, scale, 4, 0, rate

@@ -1,5 +1,6 @@
 """Markers in time: the same motion from CSV, TRC and C3D; bad ones refused."""
 
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from pipeline.formats.motion.markers import read_motion
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
-from tests.pipeline.formats.motion.c3d_writer import c3d_file
+from tests.pipeline.formats.motion.c3d_writer import c3d_file, c3d_parameter
 
 NAMES = ["tip_1", "base"]
 TIME = np.arange(6) / 100.0
@@ -119,6 +120,61 @@ def cut_c3d(folder: Path) -> Path:
     return path
 
 
+def frames_of(kind: int, sizes: list[int], raw: bytes) -> dict[str, bytes]:
+    """POINT:FRAMES once more, by another kind of value."""
+    return {"more": c3d_parameter("FRAMES", 1, kind, sizes, raw)}
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (frames_of(4, [], struct.pack("<f", np.inf)), "or are of another kind"),
+        (frames_of(4, [2], struct.pack("<ff", 1.0, 2.0)), "or are of another kind"),
+        (frames_of(-1, [1, 2], b"ab"), "or are of another kind"),
+        (frames_of(3, [], b"abc"), "or are of another kind"),
+        ({"more": c3d_parameter("LABELS", 1, 2, [], b"a\0")}, "are of another kind"),
+        ({"scale": np.inf}, "or are of another kind"),
+    ],
+)
+def test_a_c3d_whose_parameters_are_of_another_kind_is_one_line(
+    tmp_path: Path, more: dict[str, object], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        read_motion(c3d_of(**more)(tmp_path))
+
+
+@pytest.mark.parametrize("group", [1, -2])
+def test_a_parameter_that_leads_back_to_itself_ends(tmp_path: Path, group: int) -> None:
+    back = struct.pack("<bb", 1, group) + b"X" + struct.pack("<h", -3)
+    motion = read_motion(c3d_of(more=back + struct.pack("<bBb", 1, 0, 0))(tmp_path))
+    assert motion.places.shape == (3, 1, 3)
+
+
+def test_frames_of_nothing_take_no_memory(tmp_path: Path) -> None:
+    many = frames_of(4, [], struct.pack("<f", 1e15))["more"]
+    content = bytearray(c3d_file(np.zeros((3, 1, 3)), ["a"], more=many))
+    struct.pack_into("<HHHH", content, 2, 0, 0, 1, 65535)
+    (tmp_path / "m.c3d").write_bytes(content)
+    with pytest.raises(InputError, match="frames of 0 words, from block 4, do not fit"):
+        read_motion(tmp_path / "m.c3d")
+
+
+def test_of_two_markers_of_one_name_none_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "m.c3d"
+    path.write_bytes(c3d_file(np.zeros((3, 3, 3)), ["a", "b", "a"]))
+    motion = read_motion(path)
+    assert motion.marker("b").shape == (3, 3)
+    with pytest.raises(InputError, match="has 2 markers of the name 'a': rename"):
+        motion.marker("a")
+
+
+def trc_without_frames(folder: Path) -> Path:
+    path = as_trc(folder, np.zeros((6, 2, 3)))
+    head = "\n".join(path.read_text().splitlines()[:5])
+    path.write_text(head.replace("\t6\t2", "\t\t") + "\n\n")
+    return path
+
+
 def trc_in_feet(folder: Path) -> Path:
     return as_trc(folder, np.zeros((6, 2, 3)), "ft")
 
@@ -141,7 +197,9 @@ HEAD = "time_s,a_x_m,a_y_m,a_z_m\n"
         (csv_of(HEAD + "0,1,1,1\n"), "has 1 frames"),
         (csv_of(HEAD + "0,1,1,1\n1,1,oops,1\n"), "row 3: a_y_m is 'oops'"),
         (csv_of("time_s\n0\n1\n"), "holds no marker"),
+        (csv_of(HEAD + "1e308,1,1,1\n-1e308,1,1,1\n"), "goes from 1e.308 s"),
         (trc_in_feet, "Units is ft"),
+        (trc_without_frames, "has 0 frames"),
         (c3d_of(unit="ft"), "POINT:UNITS is ft"),
         (c3d_of(processor=85), "numbers are those of a DEC processor"),
         (c3d_of(rate=0.0), "frame rate is 0 Hz"),
