@@ -13,6 +13,7 @@ import json
 import shutil
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -21,7 +22,9 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from zipfile import BadZipFile
 
 from pipeline.store.digests import DIGESTS
+from pipeline.store.files import check_ends
 from pipeline.terminal.errors import InputError, one_line
+from pipeline.terminal.words import CONTROL
 
 METADATA = "ro-crate-metadata.json"
 DATA_TYPES = {"File", "Dataset"}
@@ -37,6 +40,8 @@ RATIO = 100  # bytes unpacked for each of the archive
 RECORD = 16_000_000  # bytes of a JSON file: some 20 times that is held when it is read
 TABLE = 32_000_000  # bytes of a table
 DIGEST_LISTS = 64_000_000  # bytes of all lists of digests together
+DAMAGED = (BadZipFile, NotImplementedError, EOFError, RuntimeError, zlib.error)
+PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others take what they ask for
 NAME = 255  # bytes of each part of a path, as file systems hold
 PATH = 1_000  # bytes of a whole one
 
@@ -52,6 +57,7 @@ def opened(archive: Path) -> Iterator[zipfile.ZipFile]:
 @contextmanager
 def opened_zip(archive: Path) -> Iterator[zipfile.ZipFile]:
     """A ZIP file of others, once its names and sizes are sound."""
+    check_ends(archive)
     try:
         with _table(archive) as file:
             for entry in file.infolist():
@@ -63,9 +69,9 @@ def opened_zip(archive: Path) -> Iterator[zipfile.ZipFile]:
         raise InputError(
             f"{archive} does not exist: make archive writes one"
         ) from error
-    # zipfile raises NotImplementedError for a compression or version it does not know,
-    # and OSError for a member that begins before the file.
-    except (BadZipFile, NotImplementedError, EOFError, RuntimeError, OSError) as error:
+    # zipfile raises NotImplementedError for a version it does not know, and OSError for
+    # a member that begins before the file.
+    except (*DAMAGED, OSError) as error:
         if isinstance(error, OSError) and error.errno != errno.EINVAL:
             raise
         raise InputError(
@@ -89,18 +95,29 @@ def climbs_out(name: str) -> bool:
 
 
 def _check_entry(archive: Path, entry: zipfile.ZipInfo) -> None:
-    name = entry.orig_filename
+    if entry.compress_type not in PACKINGS:
+        raise InputError(
+            f"E-FORMAT {archive}: {entry.filename!r} is packed by method "
+            f"{entry.compress_type}, of which 0 and 8 are read: pack it so"
+        )
+    for name in (entry.orig_filename, entry.filename):  # by its Unicode path, if any
+        _check_name(archive, name)
+    if stat.S_ISLNK(entry.external_attr >> 16):
+        raise InputError(
+            f"E-PATH {archive}: {entry.filename!r} is a link: do not trust it"
+        )
+
+
+def _check_name(archive: Path, name: str) -> None:
     if climbs_out(name):
         raise InputError(
             f"E-PATH {archive}: {name!r} climbs out of the archive: do not trust it"
         )
-    if stat.S_ISLNK(entry.external_attr >> 16):
-        raise InputError(f"E-PATH {archive}: {name!r} is a link: do not trust it")
     parts = name.removesuffix("/").split("/")
     if (
         any(len(part.encode()) > NAME or part in {"", "."} for part in parts)
         or len(name.encode()) > PATH
-        or any(ord(letter) < 32 for letter in name)
+        or CONTROL.search(name)
     ):
         raise InputError(
             f"E-PATH {archive}: {name[:40]!r} is too long for a name, has letters that "

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from pipeline.store.files import check_ends
 from pipeline.terminal.errors import InputError, one_line
 
 RECORDS = "records.csv"
@@ -123,6 +124,7 @@ def header_of(path: Path) -> list[str]:
     InputError
         where it cannot be read, or commas do not separate its columns
     """
+    check_ends(path)
     try:
         found = pd.read_csv(path, comment="#", nrows=0).columns
     except pd.errors.EmptyDataError as error:

@@ -40,6 +40,7 @@ from pipeline.pages.page_parts import environment
 from pipeline.scans.picks import read_picks
 from pipeline.scans.spheres import SphereTable, read_spheres
 from pipeline.store.bench import Lab
+from pipeline.store.files import check_ends
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
 
@@ -106,6 +107,7 @@ def known_scanner(lab: Lab, table: SphereTable) -> KnownScanner:
 
 def read_tolerances(path: Path, names: Sequence[str]) -> list[Tolerance]:
     """Limits of distances between spheres: from, to, lower_mm, upper_mm."""
+    check_ends(path)
     try:
         table = pd.read_csv(path, dtype={"from": str, "to": str})
     except (OSError, ValueError) as error:

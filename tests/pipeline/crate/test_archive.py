@@ -1,5 +1,6 @@
 """An archive rebuilds elsewhere, and one that is not sound is not unpacked."""
 
+import hashlib
 import io
 import json
 import os
@@ -17,8 +18,9 @@ import yaml
 from pipeline.commands.archive import main
 from pipeline.crate import description
 from pipeline.crate.description import _tool_id, nameless
-from pipeline.crate.reading import climbs_out
+from pipeline.crate.reading import _check_entry, climbs_out
 from pipeline.store.digests import write_digests
+from pipeline.terminal.errors import InputError
 from tests.pipeline.conftest import command_in, furnish
 
 SMALL = {"comparisons": {}, "figures": {"huang-3": {"cases": ["actuator_law"]}}}
@@ -278,6 +280,8 @@ def test_a_path_that_climbs_out_is_refused(archive, tmp_path, capsys, name) -> N
         (["a/", "a"], "'a' is there twice"),
         (["n" * 300], "is too long for a name"),
         (["a\x1b[31m.txt"], "letters that none has"),
+        (["a\x9b31m.txt"], "letters that none has"),
+        (["a\u202etxt.exe"], "letters that none has"),
         (["a/b", "a//b"], "not the plain name"),
         (["a", "a/."], "not the plain name"),
         (["./a"], "not the plain name"),
@@ -294,6 +298,39 @@ def test_members_that_no_folder_can_hold_are_refused(
         for name in names:
             file.writestr(name, "")
     assert said in refused(tmp_path / "bad.zip", tmp_path, capsys)
+
+
+@pytest.mark.parametrize("name", ["../a", "a\x1b[31m"])
+def test_a_second_name_of_a_member_is_judged_too(name: str) -> None:
+    entry = zipfile.ZipInfo("a")
+    entry.filename = name  # as Python 3.12 takes it from the field of a Unicode path
+    with pytest.raises(InputError, match="E-PATH"):
+        _check_entry(Path("bad.zip"), entry)
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_members_of_other_packings_are_refused(tmp_path, capsys, packing) -> None:
+    with zipfile.ZipFile(tmp_path / "bad.zip", "w", packing) as file:
+        file.writestr("ro-crate-metadata.json", '{"@graph": []}')
+    said = refused(tmp_path / "bad.zip", tmp_path, capsys)
+    assert f"is packed by method {packing}, of which 0 and 8 are read" in said
+
+
+@pytest.mark.parametrize("at", range(0, 60, 3))
+def test_an_archive_with_a_damaged_byte_is_one_line(tmp_path, capsys, at) -> None:
+    content = bytes(range(256)) * 4 + b"words of a table " * 20
+    graph = [{"@id": "a", "sha256": hashlib.sha256(content).hexdigest()}]
+    path = tmp_path / "bad.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("ro-crate-metadata.json", json.dumps({"@graph": graph}))
+        file.writestr("a", content)
+    whole = bytearray(path.read_bytes())
+    whole[whole.rindex(b"PK\x03\x04") + 31 + at] ^= 0xA5
+    path.write_bytes(whole)
+    assert main(["--check", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: E-FORMAT")
+    assert said.count("\n") == 1
 
 
 def test_a_link_is_refused(archive, tmp_path, capsys) -> None:
