@@ -20,6 +20,7 @@ from pipeline.store.leaves import flat
 from pipeline.store.receipts import content_digest, content_files, inner_results
 from pipeline.store.runs import finished, run_record
 from pipeline.terminal.errors import InputError
+from pipeline.terminal.words import visible
 
 CLOSE = 1e-6  # relative; another machine adds up in another order
 LEAST = 1e-9  # what is rounding of zero stays so
@@ -51,7 +52,8 @@ def compare(archive: Path, results: Path) -> CrateComparison:
     with opened(archive) as file:
         for record in _records(archive, file):
             runs += 1
-            called = f"{record['step']} {record['name']} (run {record['key']})"
+            said = visible(f"{record['step']} {record['name']}")
+            called = f"{said} (run {record['key']})"
             here = finished(record["key"], results)
             if here is None:
                 missing.append(called)
@@ -60,7 +62,8 @@ def compare(archive: Path, results: Path) -> CrateComparison:
                 numbers += 1
                 gap = _gap(then, now)
                 if gap > CLOSE:
-                    different.append(f"{called}: {what} was {then}, is {now}")
+                    phrase = visible(f"{what} was {then}, is {now}")
+                    different.append(f"{called}: {phrase}")
                 else:
                     largest = max(largest, gap)
     return CrateComparison(runs, tuple(missing), tuple(different), numbers, largest)
@@ -107,7 +110,10 @@ def _cells(name: str, then: str, here: Path) -> Iterator[Pair]:
     if not here.is_file():
         yield name, "there", "missing"
         return
-    rows = list(csv.reader(io.StringIO(then)))
+    try:
+        rows = list(csv.reader(io.StringIO(then)))
+    except csv.Error as error:
+        raise InputError(f"E-FORMAT {name} of the archive: {error}") from error
     others = list(csv.reader(io.StringIO(here.read_text(encoding="utf-8"))))
     if len(rows) != len(others):
         yield f"{name}, rows", len(rows), len(others)
@@ -126,7 +132,7 @@ def _gap(then: Any, now: Any) -> float:
         return 0.0
     try:
         a, b = float(then), float(now)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return math.inf
     if math.isnan(a) and math.isnan(b):
         return 0.0

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pipeline.terminal.streams import steered
 from pipeline.terminal.words import duration
 
 if TYPE_CHECKING:
@@ -138,5 +139,8 @@ def board(title: str) -> Iterator[Shown]:
     if console.is_dumb_terminal:
         yield PlainLines()
         return
-    with Live(console=console, auto_refresh=False, transient=True) as live:
+    with (
+        steered(sys.stdout),
+        Live(console=console, auto_refresh=False, transient=True) as live,
+    ):
         yield MovingTable(live, title)

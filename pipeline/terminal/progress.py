@@ -4,6 +4,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from pipeline.terminal.streams import steered
+
 
 @contextmanager
 def progress(name: str, unit: str = "steps") -> Iterator[Callable[[str], None]]:
@@ -18,7 +20,7 @@ def progress(name: str, unit: str = "steps") -> Iterator[Callable[[str], None]]:
         return
     from tqdm import tqdm
 
-    with tqdm(desc=name, unit=f" {unit}") as bar:
+    with steered(sys.stderr), tqdm(desc=name, unit=f" {unit}") as bar:
 
         def show(text: str) -> None:
             bar.set_postfix_str(text, refresh=False)

@@ -1,11 +1,16 @@
-"""Output that its reader may leave, as head and less do, without ending the work."""
+"""Output that its reader may leave, as head and less do, without ending the work.
+
+Nothing in it steers the terminal, as a name in a file of others could.
+"""
 
 import io
 import os
 import sys
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
 
-from pipeline.terminal.words import SPELLING
+from pipeline.terminal.words import BREAKS, SPELLING, visible
 
 
 class _Left(io.FileIO):
@@ -21,8 +26,30 @@ class _Left(io.FileIO):
             return len(data)
 
 
+class _Plain(io.TextIOWrapper):
+    """A stream of words; what draws at a terminal steers it for as long as it does."""
+
+    steered = False
+
+    def write(self, text: str, /) -> int:
+        return super().write(text if self.steered else visible(text, BREAKS))
+
+
+@contextmanager
+def steered(stream: TextIO) -> Iterator[None]:
+    """Let a table or a bar move on a stream."""
+    if not isinstance(stream, _Plain):
+        yield
+        return
+    stream.steered = True
+    try:
+        yield
+    finally:
+        stream.steered = False
+
+
 def _outliving(stream: io.TextIOWrapper) -> io.TextIOWrapper:
-    return io.TextIOWrapper(
+    return _Plain(
         io.BufferedWriter(_Left(stream.fileno(), "w", closefd=False)),
         encoding=stream.encoding,
         errors=SPELLING if stream.errors == "strict" else stream.errors,

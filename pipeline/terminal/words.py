@@ -17,11 +17,12 @@ def _spell(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error(SPELLING, _spell)
 # What steers a terminal, breaks a line or turns the direction in which it is written.
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+BREAKS = "\n\t"
 
 
-def visible(text: str) -> str:
-    """Text of a file of others on its lines, without what would steer the terminal."""
-    return CONTROL.sub(lambda sign: sign[0] if sign[0] == "\n" else "?", text)
+def visible(text: str, kept: str = "") -> str:
+    """Text of a file of others, without what would steer the terminal."""
+    return CONTROL.sub(lambda sign: sign[0] if sign[0] in kept else "?", text)
 
 
 def duration(seconds: float | None) -> str:

@@ -127,6 +127,15 @@ def test_a_reader_that_leaves_ends_no_command(project: Path, words: list[str]) -
     os.close(writing)
 
 
+def test_a_name_in_a_file_of_others_steers_no_terminal(project: Path) -> None:
+    case = project / "conf" / "case" / "pentapod.yaml"
+    case.write_text("# \x1b]0;mine\x07\x9b31m of others\n" + case.read_text())
+    line = [sys.executable, "-m", "pipeline", "cases"]
+    done = subprocess.run(line, cwd=project, capture_output=True, check=True)
+    assert "?]0;mine??31m of others" in done.stdout.decode()
+    assert not set(done.stdout.decode()) & {"\x1b", "\x07", "\x9b"}
+
+
 def test_work_goes_on_when_nobody_reads_what_is_said(project: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -19,7 +19,10 @@ from pipeline.commands.archive import main
 from pipeline.crate import description
 from pipeline.crate.description import _tool_id, nameless
 from pipeline.crate.reading import _check_entry, climbs_out
+from pipeline.store.attempts import run_once
 from pipeline.store.digests import write_digests
+from pipeline.store.keys import identity
+from pipeline.store.runs import Job
 from pipeline.terminal.errors import InputError
 from tests.pipeline.conftest import command_in, furnish
 
@@ -420,6 +423,31 @@ def test_a_run_whose_key_is_none_is_refused(tmp_path, capsys, key) -> None:
         file.writestr("results/runs/0123456789abcdef/run.json", record)
     assert main(["--compare", str(tmp_path / "bad.zip")]) == 2
     assert "its key is none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("result", "table", "said"),
+    [
+        ({"E\x1b[2J": "1\n0 differ"}, "", "E?[2J was 1?0 differ, is None\n"),
+        ({"steps": 10**400}, "", "is None\n"),
+        ({}, "a" * 200_000, "field larger than field limit"),
+    ],
+)
+def test_words_of_an_archive_neither_steer_the_terminal_nor_are_a_traceback(
+    tmp_path, monkeypatch, capsys, result, table, said
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    job = Job("simulate", "a", identity("simulate", {}), {})
+    made = run_once(job, lambda out: bool((out / "steps.csv").write_text("")) or {})
+    record = {"key": job.key, "step": "simulate", "name": "a\x1b]0;b", "result": result}
+    with zipfile.ZipFile(tmp_path / "bad.zip", "w") as file:
+        file.writestr("ro-crate-metadata.json", '{"@graph": []}')
+        file.writestr(f"results/runs/{made.name}/run.json", json.dumps(record))
+        file.writestr(f"results/runs/{made.name}/steps.csv", table)
+    assert main(["--compare", str(tmp_path / "bad.zip")]) in (1, 2)
+    out, err = capsys.readouterr()
+    assert said in out + err
+    assert "\x1b" not in out + err
 
 
 def test_another_zip_and_a_missing_one_are_refused(tmp_path, capsys) -> None:
