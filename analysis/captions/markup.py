@@ -8,6 +8,7 @@ Mathematics is LaTeX; what HTML needs of it stands in `SYMBOLS`.
 import html
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import accumulate
 from unicodedata import normalize
 
 # As the references of CITATION.cff call themselves.
@@ -17,6 +18,10 @@ PART = re.compile(
     rf"|\[(?P<cited>{'|'.join(SOURCES)})\]|(?P<text>[^*`$\[]+|.)",
     re.DOTALL,
 )
+UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+LOOSE = re.compile(
+    r"[%&#]|\\$"
+)  # begins a remark, a cell, an argument or the next sign
 DIGEST = re.compile(r"\b[0-9a-f]{32,}\b")
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -47,8 +52,8 @@ Forms = Mapping[str, Callable[[str], str]]
 
 
 def latex_text(text: str) -> str:
-    """Text that LaTeX prints as it is."""
-    composed = normalize("NFC", text)
+    """Text that LaTeX prints as it is, on one line."""
+    composed = normalize("NFC", UNPRINTED.sub(" ", text))
     return "".join(SPECIAL.get(c) or TEXT.get(c, c) for c in composed)
 
 
@@ -74,6 +79,12 @@ def _known(tex: str) -> str:
     for command in re.findall(r"\\([A-Za-z]+|.)", tex, re.DOTALL):
         if command not in {*SYMBOLS, *STYLES, *SPACES}:
             raise _unknown(command)
+    open_braces = list(accumulate((a == "{") - (a == "}") for a in tex)) or [0]
+    if LOOSE.search(tex) or min(open_braces) < 0 or open_braces[-1]:
+        raise ValueError(
+            f"a caption has ${tex}$, which nothing closes: pair its braces, and leave "
+            "out %, & and #"
+        )
     return f"${tex}$"
 
 

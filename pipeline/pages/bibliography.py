@@ -32,8 +32,8 @@ def _entry(key: str, one: Mapping[str, Any]) -> str:
     fields = {
         "author": " and ".join(_name(who) for who in one["authors"]),
         "title": f"{{{latex_text(str(one['title']))}}}",
-        "journal": latex_text(str(one.get("journal", ""))),
-        "howpublished": latex_text(str(one.get("number", ""))),
+        "journal": one.get("journal"),
+        "howpublished": one.get("number"),
         "year": one["year"],
         "volume": one.get("volume"),
         "number": one.get("issue"),
@@ -41,14 +41,19 @@ def _entry(key: str, one: Mapping[str, Any]) -> str:
         "doi": one.get("doi"),
     }
     kind = "article" if "journal" in one else "misc"
-    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+    own = {"author", "title", "doi"}  # are written for LaTeX, or no text of it
+    lines = [
+        f"  {name} = {{{value if name in own else latex_text(str(value))}}},"
+        for name, value in fields.items()
+        if value
+    ]
     return "\n".join([f"@{kind}{{{key},", *lines, "}", ""])
 
 
 def _name(who: Mapping[str, str]) -> str:
     if "name" in who:
-        return f"{{{who['name']}}}"
-    return f"{who['family-names']}, {who['given-names']}"
+        return f"{{{latex_text(who['name'])}}}"
+    return latex_text(f"{who['family-names']}, {who['given-names']}")
 
 
 def as_words(one: Mapping[str, Any]) -> str:

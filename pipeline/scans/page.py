@@ -52,7 +52,7 @@ def scan_page(
         many=len(points),
         spheres=spheres,
         rejected=rejected,
-        data=json.dumps(data).replace("</", "<\\/"),
+        data=json.dumps(data).replace("<", "\\u003c"),
         script=(TEMPLATES / "scan.js").read_text(encoding="utf-8"),
     )
 

@@ -56,5 +56,18 @@ def test_mathematics_reads_no_file_and_runs_nothing(
         written(f"a ${mathematics}$", forms)
 
 
+@pytest.mark.parametrize("tex", ["a%b", "a&b", "a#b", "a}b", "{a", "}a{", "a\\"])
+@pytest.mark.parametrize("forms", [LATEX, MARKDOWN])
+def test_mathematics_that_would_not_end_where_it_ends_is_refused(
+    forms: Forms, tex: str
+) -> None:
+    with pytest.raises(ValueError, match="which nothing closes"):
+        written(f"in ${tex}$ out", forms)
+
+
+def test_latex_text_is_one_line_of_letters_that_are_printed() -> None:
+    assert written("a\n\n\x07b `c\x85d`", LATEX) == r"a b \texttt{c d}"
+
+
 def test_code_in_markdown_is_not_marked_as_latex() -> None:
     assert written(r"`\input{x}`{=latex}", MARKDOWN) == r"`\input{x}`\{=latex}"

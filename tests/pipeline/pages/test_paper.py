@@ -132,6 +132,14 @@ def test_latex_is_balanced_and_refers_to_what_is_there(finished):
     assert text.count(r"\centering\asdrawn{figures/") == 2  # at their own size
 
 
+def test_names_in_references_are_text_and_no_commands() -> None:
+    who = [{"name": r"\input{x} & Sons"}, {"family-names": "A_b", "given-names": "%"}]
+    one = {"authors": who, "title": "a", "journal": "b", "year": 2020, "start": "1&2"}
+    entry = bibtex({"k": one})
+    assert r"{\textbackslash{}input\{x\} \& Sons} and A\_b, \%" in entry
+    assert r"pages = {1\&2}" in entry
+
+
 def test_markdown_and_html_refer_in_their_own_words(finished):
     draft = drafted(*finished[:2])
     assert "(@fig-chain)" in as_markdown(draft)

@@ -14,7 +14,9 @@ SPHERE = FittedSphere(
     np.array([1.0, 2.0, 3.0]), np.diag([1e-4, 1e-4, 1e-4]), 6.0, 0.05, 400,
     6.01, 0.02, 0.4, 3,
 )  # fmt: skip
-REJECTED = Rejected(np.zeros(3), RejectionReason.CAP, "0.01 </script> wanted", 20)
+REJECTED = Rejected(
+    np.zeros(3), RejectionReason.CAP, "0.01 <!--<script></script> wanted", 20
+)
 PICKS = Picks((SPHERE,), (REJECTED,), np.zeros((3, 3)), 0.05)
 
 
@@ -29,6 +31,7 @@ def test_the_page_needs_nothing_from_elsewhere(rng: np.random.Generator) -> None
     page, _ = page_and_data(rng.normal(size=(1000, 3)), synthetic=False)
     assert not re.search(r"https?:|src=|@import|<link", page)
     assert page.count("</script>") == 1
+    assert "<!--" not in page  # within a script it would hide where that ends
 
 
 def test_the_page_holds_the_points_to_a_part_in_65536(
@@ -57,7 +60,7 @@ def test_the_page_says_why_a_candidate_was_rejected_and_what_is_synthetic(
     points = rng.normal(size=(100, 3))
     page, data = page_and_data(points, synthetic=True)
     assert "Synthetic scan" in page
-    assert "0.01 </script> wanted" in str(data["rejected"])
+    assert "0.01 <!--<script></script> wanted" in str(data["rejected"])
     assert "6.010 +- 0.020 mm" in str(data["spheres"])
     plain, _ = page_and_data(points, synthetic=False)
     assert "Synthetic" not in plain
