@@ -91,12 +91,13 @@ def surface_points(values: NDArray[Any], level: float) -> Iterator[Floats]:
 
 
 def _passed(values: Floats, level: float, axis: int) -> Floats:
-    """(m, 3) places between neighbours along an axis."""
+    """(m, 3) places between neighbours along an axis that both hold numbers."""
     before, after = (
         np.take(values, range(*part), axis)
         for part in ((0, values.shape[axis] - 1), (1, values.shape[axis]))
     )
-    at = np.nonzero((before < level) != (after < level))
+    passed = (before < level) != (after < level)
+    at = np.nonzero(passed & np.isfinite(before) & np.isfinite(after))
     a, b = before[at].astype(np.float64), after[at].astype(np.float64)
     places = np.column_stack(at).astype(np.float64)
     places[:, axis] += (level - a) / (b - a)

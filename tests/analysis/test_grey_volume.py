@@ -30,6 +30,19 @@ def test_a_plane_is_found_between_voxels(axis: int) -> None:
         assert set(map(tuple, other)) == set(map(tuple, found))
 
 
+def test_voxels_without_a_number_have_no_surface() -> None:
+    """As reconstructions leave them beside what they saw."""
+    values = np.broadcast_to(np.arange(7.0)[:, None, None], (7, 6, 5)) - 2.25
+    values = np.where(
+        np.indices(values.shape)[1] < 2,
+        [np.nan, np.nan, np.inf, np.nan, -np.inf],
+        values,
+    )
+    found = np.concatenate(list(surface_points(values, 0.0)))
+    assert len(found) == 20
+    np.testing.assert_allclose(found[:, 0], 2.25)
+
+
 def test_one_material_is_none(rng: np.random.Generator) -> None:
     with pytest.raises(ValueError, match="no two heaps"):
         materials(rng.normal(size=(20, 20, 20)))

@@ -93,6 +93,9 @@ def read_tiff(path: Path, size: int, _choices: Choices) -> Source:
         shape = tuple(n for n in series.shape if n > 1)
         kind, sides = np.dtype(series.dtype), _voxel_of(file)
         coloured = "S" in series.axes
+        pictures = (file.imagej_metadata or {}).get("images", 1)
+    if len(shape) < 3 and pictures > 1:
+        raise _wrong(path, f"breaks off within its {pictures} pictures", "copy it anew")
     if coloured:
         raise _wrong(path, "holds colours, not grey values", "save it as grey values")
     if sides is None:

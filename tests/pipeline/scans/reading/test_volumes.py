@@ -167,6 +167,12 @@ def noise(path: Path) -> Path:
     return path
 
 
+def cut(path: Path) -> Path:
+    whole = tiff(path).read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    return path
+
+
 def one(path: Path) -> Path:
     path.write_bytes(dicom_slice(0))
     return path
@@ -181,6 +187,7 @@ def packed(path: Path) -> Path:
     ("make", "name", "said"),
     [
         (bare, "a.tif", "does not state how large its voxels are"),
+        (cut, "a.tif", "breaks off within its"),
         (flat, "a.nii", "all have one grey value"),
         (noise, "a.nii", "no two heaps"),
         (one, "a.dcm", "DICOM"),
