@@ -142,10 +142,14 @@ def _placed_picks(
     """
     places = config.places(clouds)
     picks = pick(points, view, config, options, places)
-    wrong = [] if places is None else contradicted(places, points, view, picks)
+    unseen = places is not None and not picks.spheres
+    told = pick(points, view, config, options) if unseen else picks
+    wrong = [] if places is None else contradicted(places, points, view, told)
     if wrong:
         names = ", ".join(clouds[v].name for v in wrong)
-        said = f"{names}: seen from where the file says, balls would show their back"
+        said = f"{names}: from the place that is stated, balls would show their back"
+        if config.derived_points:
+            raise InputError(f"{said}: give the scanner's by --scanner-at-mm")
         return pick(points, view, config, options), [f"{said}: its places are not used"]
     if not config.derived_points:
         return picks, []

@@ -69,7 +69,7 @@ def test_places_are_used_unless_balls_were_seen_from_behind(
     )
     other = centres_of(path, None if right else PLACES)
     assert np.abs(found - other).max() > 1e-5
-    told = "a.ptx #1, a.ptx #2: seen from where the file says, balls would show their"
+    told = "a.ptx #1, a.ptx #2: from the place that is stated, balls would show their"
     assert (told in numbers["notes"]) != right
 
 
@@ -112,6 +112,11 @@ def test_derived_points_are_an_option_of_one_scan_from_a_known_place(
     assert 1e-4 < apart.max() < 0.05
     with pytest.raises(InputError, match="give one scan, and --scanner-at-mm"):
         run_step(replace(asked, scanner_at_mm=None), [path], tmp_path / "none")
+    behind = replace(asked, scanner_at_mm=(-300.0, 60.0, -260.0))
+    with pytest.raises(InputError, match=r"show their back: give .* --scanner-at-mm"):
+        run_step(behind, [path], tmp_path / "none")
+    numbers = run_step(replace(behind, derived_points=False), [path], tmp_path / "own")
+    assert "its places are not used" in numbers["notes"]
     two = tmp_path / "b.npy"
     np.save(two, points + 0.01)
     with pytest.raises(InputError, match="and 2 views were read"):
