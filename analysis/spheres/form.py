@@ -88,23 +88,27 @@ def on_wall(fit: Fit, x: Floats) -> int:
     """How many points lie on a tube of the sphere's radius R of which it is an end.
 
     A point of the tube around the unit vector a, at r from the sphere's centre, has
-    x . a = (r^2 - R^2)^1/2, which is linear in a.
+    x . a = (r^2 - R^2)^1/2, which is linear in a; from there its distance from the
+    axis is brought to R by Gauss-Newton's steps.
 
     Parameters
     ----------
     x : (k, 3) what rises above the sphere, less its centre, mm
     """
-    square, R = (x**2).sum(axis=1), fit.radius
-    height = np.sqrt(np.maximum(square - R * R, 0.0))
-    on = height > 0.0
+    if len(x) < 3:
+        return 0
+    R = fit.radius
+    height = np.sqrt(np.maximum((x**2).sum(axis=1) - R * R, 0.0))
+    axis = np.linalg.lstsq(x, height)[0]
     for width in WIDTHS:
-        if on.sum() < 3:
-            return 0
-        axis = np.linalg.lstsq(x[on], height[on])[0]
-        along = x @ axis / np.linalg.norm(axis)
-        across = np.sqrt(np.maximum(square - along**2, 0.0))
+        axis /= np.linalg.norm(axis)
+        along = x @ axis
+        out = x - along[:, None] * axis
+        across = np.linalg.norm(out, axis=1)
         gate = width * BIWEIGHT.tukey * fit.scale
         on = (np.abs(across - R) < gate) & (along > 0.0)
+        rows = (along / across)[on, None] * out[on]
+        axis += np.linalg.lstsq(rows, (across - R)[on])[0]
     return int(on.sum())
 
 

@@ -82,6 +82,17 @@ def test_points_of_a_tube_that_ends_in_a_sphere_are_counted(
     assert on_wall(fit, np.concatenate([x[:200], sheet])) == 200
 
 
+def test_a_tube_that_is_a_little_wide_and_seen_from_one_side_is_found(
+    rng: np.random.Generator,
+) -> None:
+    """Its axis is told by its points, not by those heights along it that err most."""
+    around, along = rng.uniform(-0.6, 0.6, 300), rng.uniform(0.9, 5.0, 300)
+    wide = R + 0.1 + 0.03 * rng.standard_normal(300)
+    x = np.column_stack([wide * np.cos(around), wide * np.sin(around), along])
+    fit = replace(fitted(R * directions(rng, 400)), scale=0.04)
+    assert on_wall(fit, x) > 290
+
+
 def test_an_error_that_grows_towards_the_rim_of_a_cap_makes_no_tube(
     rng: np.random.Generator,
 ) -> None:
