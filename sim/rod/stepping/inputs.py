@@ -13,6 +13,7 @@ from sim.rod.stepping.state import Scheme, Setting
 from sim.rod.stepping.surroundings import edge_forces
 from sim.rod.stepping.world import World
 
+LEAVING = 0.03  # of the time of a fall by the size of the rod
 SHORTEST = 2.0**-14  # part of a step, where edges feel touch
 
 
@@ -53,7 +54,9 @@ def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Sche
     rod, touching = world.rod, world.touching
     shortest = float(options.shortest)
     landing, contact_gap = options.landing, options.contact_gap
+    slow = leaving_time(world)
     if touching is not None:
+        slow = 0.0
         if options.contact is not ContactRule.EXACT:
             raise ValueError("touching: contacts of edges are those of contact exact")
         landing, contact_gap = min(landing, touching.gap), touching.gap
@@ -76,9 +79,22 @@ def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Sche
         heaviest=float(rod.mass.max()),
         strain=float(options.strain),
         balance=float(options.balance),
-        length=float(options.h),
+        length=max(float(options.h), slow),
         reversals=bool(options.locate_reversals) and gamma < 1.0,
     )
+
+
+def leaving_time(world: World) -> float:
+    """Part of the time of a fall by its size, or of a flight as far, s.
+
+    A node in the ground leaves it slowly, however short the steps: what an impact
+    pushes on it while it leaves would give energy.
+    """
+    size = float(np.ptp(world.rod.nodes, axis=0).max())
+    square = size * float(np.linalg.norm(world.gravity))
+    if world.velocity is not None:
+        square += float(np.square(world.velocity).sum(axis=1).max())
+    return LEAVING * size / float(np.sqrt(square)) if square > 0.0 else 0.0
 
 
 def pairs_of(world: World) -> int:

@@ -11,7 +11,7 @@ from sim.pointed import pointed
 from sim.rod.actuation.actuation import Pulse, actuate, pulses_due
 from sim.rod.contact.ground import GroundPlane, gaps
 from sim.rod.energy.elastic import energies, join, passive
-from sim.rod.stepping.energy_balance import mechanical_energies
+from sim.rod.stepping.energy_balance import OF_CONTACTS, mechanical_energies
 from sim.rod.stepping.inputs import pairs_of, scheme_of, setting_of
 from sim.rod.stepping.loop import run
 from sim.rod.stepping.options import StepOptions
@@ -212,7 +212,8 @@ class Loop:
                 f"no step from {h:g} s down to {h * self.scheme.shortest:.2g} s keeps "
                 f"edges stretched by {self.options.strain:g} at most and the balance "
                 f"of energy within {self.options.balance:g} of what is at work "
-                f"({self.state.clock.left:.3g} J out of balance before)"
+                f"({self.state.clock.left:.3g} J out of balance before), "
+                f"{OF_CONTACTS:g} of that where contacts give"
             )
             remedy = self.options.steadier
         else:

@@ -75,7 +75,7 @@ class Scheme(NamedTuple):
     stiffness, heaviest : N/m, kg, bounds of the rod's stiffness and of its masses
     strain : largest stretch of an edge
     balance : of the energies at work, that steps may leave out of balance
-    length : s, of a full step
+    length : s, of a full step, or longer: in which a gap is closed by `closing`
     reversals : whether steps are cut where sliding reverses
     """
 
@@ -130,6 +130,7 @@ class Clock:
         it touches, above or below
     worst_balance : largest `left` of a step, as a fraction of the energies at work
     given, damped, friction, impact, left : J, since the start, see `EnergyFlow`
+    gave : J, what contacts gave since the start
     at_work : J, stored at the start or put in since then
     rounding : J, what of `left` may be due to the tolerance of positions
     """
@@ -150,6 +151,7 @@ class Clock:
     friction: float
     impact: float
     left: float
+    gave: float
     at_work: float
     rounding: float
 
@@ -166,6 +168,7 @@ class EnergyFlow:
     rounding : what of `left` the tolerance of positions explains
     fallen : by gravity
     stored : kinetic and elastic, at the end
+    gave : by contacts, where all of them together do
     """
 
     given: float
@@ -177,6 +180,7 @@ class EnergyFlow:
     rounding: float
     fallen: float
     stored: float
+    gave: float
 
 
 class StepReport:

@@ -185,7 +185,7 @@ def test_steps_that_are_cut_end_the_derivatives() -> None:
 
 
 def test_without_cuts_derivatives_go_on_through_landings() -> None:
-    options = replace(EXACT, landing=10.0)
+    options = replace(EXACT, landing=10.0, balance=1.0)  # uncut, contacts give more
     modulus = NOMINAL[Parameter.MODULUS]
     fitted = Fitted([Parameter.MODULUS], modulus)
     *_, last = tangents(_falling(NOMINAL), options, fitted, 0.04)
