@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.figures.scene import axes_of
-from analysis.figures.style import FAINT, SHAPE, TARGET, styled
+from analysis.figures.style import FAINT, SHAPE, TARGET, literal, styled
 from analysis.figures.units import UNITS
 from sim.arrays import Floats, Ints, among
 
@@ -79,7 +79,7 @@ def run_picture(
         parts = [drawing is not None, any(beside)]
         large = (7.2 if all(parts) else 4.4, 4.6 if all(beside) else 3.4)
         figure = Figure(figsize=large, layout="constrained")
-        figure.suptitle(title, fontsize=8)
+        figure.suptitle(literal(title), fontsize=8)
         ratios = [3, 2] if all(parts) else [1]
         rows = [3, 2] if all(beside) else [1]
         places = figure.add_gridspec(
@@ -151,7 +151,7 @@ def draw_shape(axes: Any, drawing: Drawing) -> None:
     pens, width = (BANDS, 6.0) if drawing.folds else (MISSING, 2.0)
     for (name, pairs), pen in zip(drawing.missing.items(), pens, strict=False):
         look = {"colors": pen, "linewidths": width, "zorder": 3}
-        add(drawing.last[pairs], label=f"off, {name}", **look)
+        add(drawing.last[pairs], label=literal(f"off, {name}"), **look)
     for name, pairs in drawing.folds.items():
         look = {"colors": _pen(name), "linewidths": 1.6, "zorder": 4}
         add(drawing.last[pairs], label=name, **look)
@@ -241,7 +241,7 @@ def _draw_axes(axes: Any, drawing: Drawing, low: Floats, reach: float) -> None:
 
 def _draw_numbers(axes: Axes, columns: Mapping[str, Floats]) -> None:
     (along, x), *shown = list(columns.items())[:3]
-    axes.set_xlabel(UNITS.get(along, along))
+    axes.set_xlabel(UNITS.get(along, literal(along)))
     largest = max(float(np.nanmax(np.abs(values))) for _, values in shown)
     for name, values, pen in zip(*zip(*shown, strict=True), PENS, strict=False):
         on = axes if pen == PENS[0] else axes.twinx()
@@ -249,7 +249,7 @@ def _draw_numbers(axes: Axes, columns: Mapping[str, Floats]) -> None:
         logarithmic = name in LOGARITHMIC and bool((values[finite] > 0).all())
         draw = on.semilogy if logarithmic else on.plot
         draw(x, values, color=pen, linestyle="-" if on is axes else "--")
-        on.set_ylabel(UNITS.get(name, name), color=pen)
+        on.set_ylabel(UNITS.get(name, literal(name)), color=pen)
         if not logarithmic and np.nanmax(values) - np.nanmin(values) < STILL * largest:
             middle = 0.5 * float(np.nanmax(values) + np.nanmin(values))
             on.set_ylim(middle - largest, middle + largest)  # not its rounding

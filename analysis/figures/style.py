@@ -278,6 +278,11 @@ def labelled_lines(axes: Iterable[Axes]) -> list[Artist]:
     return [line for line in lines if not str(line.get_label()).startswith("_")]
 
 
+def literal(text: str) -> str:
+    """Text of a file as it is: no mathematics begins in it."""
+    return text.replace("$", r"\$")
+
+
 SYNTHETIC = "Scans are synthetic: computed from a simulated end state."
 
 

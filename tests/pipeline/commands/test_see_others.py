@@ -152,6 +152,13 @@ def test_no_words_of_it_steer_the_terminal(
     assert not {"\x1b", "\x07", "\x9b"} & set(said)
 
 
+def test_a_dollar_in_its_names_begins_no_mathematics(folder: Path) -> None:
+    (folder / "run.json").write_text(json.dumps(RECORD | {"name": r"a$\frac$"}))
+    (folder / "steps.csv").write_text("$\\bad{$,$\\frac$\n0,1\n1,2\n")
+    assert main([str(folder), "--no-open"]) == 0
+    assert (folder / "picture.png").is_file()
+
+
 def test_nothing_is_written_through_a_link(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (folder / "vtk").symlink_to(tmp_path / "mine")
