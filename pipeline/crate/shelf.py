@@ -92,9 +92,11 @@ class Shelf:
         shutil.rmtree(directory.parent, ignore_errors=True)  # of a pull that was killed
         try:
             with tempfile.TemporaryDirectory() as folder:
-                packed = Path(folder) / name
+                packed, place = Path(folder) / name, f"{self._runs}/{name}"
                 with self._reached():
-                    self._files.get_file(f"{self._runs}/{name}", str(packed))
+                    if self._files.info(place)["type"] != "file":  # it may never end
+                        raise InputError(f"{what} is no file: do not trust it")
+                    self._files.get_file(place, str(packed))
                 _unpack(packed, directory, listed["files"], what)
             _check(directory, key, listed["content"], what)
             return publish(directory, results / "runs" / key)

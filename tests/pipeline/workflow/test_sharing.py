@@ -1,7 +1,9 @@
 """Runs that go to a shelf and come to a clone, and what does not come."""
 
 import json
+import os
 import shutil
+import signal
 import zipfile
 from collections.abc import Callable
 from contextlib import chdir
@@ -16,7 +18,7 @@ from pipeline.commands.store import main as store
 from pipeline.crate.comparison import CLOSE
 from pipeline.crate.shelf import FORM, LISTING, Shelf, read_listing
 from pipeline.steps.recording import record_steps
-from pipeline.store.digests import write_digests
+from pipeline.store.digests import edits, write_digests
 from pipeline.store.files import read_json, write_json
 from pipeline.store.plan_file import read_documents
 from pipeline.store.standing import DONE, standings
@@ -186,6 +188,46 @@ def test_a_zip_that_climbs_out_is_refused(
     assert clone() == REFUSED
     assert "climbs out" in capsys.readouterr().err
     assert not Path("results/evil.txt").exists()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_what_is_no_file_on_a_shelf_is_not_waited_for(
+    clone: Callable[..., int], capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    packed = shelved("simulate")
+    packed.unlink()
+    make = {"pipe": lambda: os.mkfifo(packed), "folder": packed.mkdir}
+    make.get(kind, lambda: packed.symlink_to("/dev/zero"))()
+    signal.alarm(60)
+    try:
+        assert clone() == REFUSED
+    finally:
+        signal.alarm(0)
+    said = capsys.readouterr().err
+    assert "is no file: do not trust it" in said
+    assert said.count("\n") == 1
+    assert not Path("results/runs").exists()
+
+
+@pytest.mark.usefixtures("clone")
+def test_of_a_cut_or_altered_file_on_a_shelf_nothing_comes() -> None:
+    packed, key = shelved("simulate"), key_in_listing("simulate")
+    whole = packed.read_bytes()
+    cuts = [whole[: len(whole) * k // 5] for k in range(5)]
+    for at in range(3, len(whole), len(whole) // 24):
+        cuts.append(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
+    came = 0
+    for content in cuts:
+        packed.write_bytes(content)
+        try:
+            Shelf("../shelf").take(key, read_listing()[key])
+        except InputError:
+            assert not list(Path("results").rglob("*.*"))
+        else:  # it changed what ZIP does not look at
+            came += 1
+            assert not edits(Path("results/runs") / key)
+            shutil.rmtree("results/runs")
+    assert came < 6
 
 
 def test_a_run_that_was_not_shared_is_left_to_be_made(
