@@ -146,9 +146,15 @@ class Panels:
         made: Floats = (area * self.stiffness / (1.0 - nu**2))[:, None, None] * C
         return made
 
+    def _corners(self, r: Floats) -> Floats:
+        """(p, 3, 3) from the first of each: of whole coordinates rounding counts by the
+        square of their size over the side."""
+        from_first: Floats = r[self.nodes] - r[self.nodes[:, :1]]
+        return from_first
+
     def strain(self, r: Floats) -> Floats:
         """(p, 3) G11, G22, 2 G12 at `r` (n, 3)."""
-        x = r[self.nodes]
+        x = self._corners(r)
         square = np.einsum("pkij,pia,pja->pk", self.forms, x, x)
         strain: Floats = 0.5 * (square - [1.0, 1.0, 0.0])
         return strain
@@ -156,7 +162,7 @@ class Panels:
     def stretched(self, r: Floats) -> "StretchedPanels":
         """Strains, forces and stiffness at `r` (n, 3)."""
         q, M = self.strain(r), self.forms
-        slope = np.einsum("pkij,pja->pkia", M, r[self.nodes]).reshape(-1, 3, 9)
+        slope = np.einsum("pkij,pja->pkia", M, self._corners(r)).reshape(-1, 3, 9)
         force = np.einsum("pkl,pl->pk", self.material, q)
         along = np.einsum("pki,pkl,plj->pij", slope, self.material, slope)
         bent, pulled = (

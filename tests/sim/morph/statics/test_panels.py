@@ -220,3 +220,21 @@ def test_a_disc_that_grows_towards_its_rim_widens_as_the_closed_form(
     exact = 0.25 * c * ((1.0 + nu) * radius**3 + (1.0 - nu) * radius)
     off = np.linalg.norm(found[:, :2], axis=1) - radius - exact
     assert np.abs(off).max() < 0.7 * c / rings**2
+
+
+@pytest.mark.parametrize("away", [0.0, 30.0])
+def test_a_free_sheet_that_grows_alike_comes_to_rest_without_strain(
+    away: float,
+) -> None:
+    """Fine, and far from the origin: what is left of strains is rounding of places."""
+    r, triangles = mesh(24, 4, (1.2, 0.1))
+    r = np.column_stack([r[:, 0] + away, r[:, 1], np.zeros(len(r))])
+    panels = Panels.between(r, triangles, 1.0, 0.3, 1.0).grown(
+        np.full(len(triangles), 1e-3)
+    )
+    rows = [
+        Constraint(ConstraintKind.FIX, at, float(r[at]))
+        for at in ((0, 0), (0, 1), (24, 1))
+    ]
+    found = rest(r, held_flat(r, rows), panels)
+    assert_allclose(found - found[0], 1.001 * (r - r[0]), atol=1e-12 * (1.0 + away))
