@@ -12,15 +12,16 @@ from sim.arrays import Floats, Ints
 from sim.limits import is_count
 from sim.morph.morphing.design import (
     DesignOptions,
-    DesignStep,
     Links,
     Variables,
     design,
     links_of,
     refuse_redundant,
 )
+from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.places import Places
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions
+from sim.morph.morphing.search import DesignStep
 from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
@@ -103,7 +104,7 @@ class DesignCase:
         places.changed(self.structure, np.zeros(places.count))
         return places
 
-    def steps(self) -> Iterator[DesignStep]:
+    def steps(self) -> Iterator[DesignStep[MorphStep]]:
         return design(self.structure, self.targets, self.variables, self.options)
 
     def recorder(self) -> "DesignRecorder":
@@ -115,12 +116,12 @@ class DesignRecorder:
     """Records the search for lengths or places, and those it ends with."""
 
     case: DesignCase
-    last: DesignStep = field(init=False)
+    last: DesignStep[MorphStep] = field(init=False)
 
-    def see(self, step: DesignStep) -> None:
+    def see(self, step: DesignStep[MorphStep]) -> None:
         self.last = step
 
-    def row(self, step: DesignStep) -> Row:
+    def row(self, step: DesignStep[MorphStep]) -> Row:
         return {
             "step": step.s,
             "F": step.F,
@@ -130,7 +131,7 @@ class DesignRecorder:
             "residual": max(end.residual for end in step.ends),
         }
 
-    def arrays(self, step: DesignStep) -> Arrays:
+    def arrays(self, step: DesignStep[MorphStep]) -> Arrays:
         return {
             "change": step.change,
             "length": self._lengths(step.change),
@@ -143,7 +144,7 @@ class DesignRecorder:
         lengths: Floats = np.sqrt(made[case.links.constraint])
         return lengths
 
-    def progress(self, step: DesignStep) -> str:
+    def progress(self, step: DesignStep[MorphStep]) -> str:
         return f"F {step.F:.1e}"
 
     def documents(self) -> Documents:

@@ -88,6 +88,8 @@ FILE_OF_CASE = {  # where a case of a file has it
     "fold_file": "case.pattern.path",
     "loaded_file": "case.body.path",
     "mechanism_motion": "case.body.path",
+    "pattern_strip": "case.body.path",
+    "growing_strip": "case.body.path",
 }
 
 

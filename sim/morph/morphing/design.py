@@ -17,15 +17,13 @@ of their nearest points counts, and the forces at the end tell
 They balance those of bodies that touch and of ranges that are met, too.
 
 L stays that of the structure given: if it grew with the lengths, E would fall by size
-alone. Steps are those of the spectral projected gradient (Birgin, Martinez, Raydan,
-SIAM J. Optim. 10, 2000), which keep to the bounds; each morph starts where the last one
-ended, so that it stays on its branch, and every configuration satisfies the
-constraints with the lengths as they then are.
+alone. Every configuration satisfies the constraints with the lengths as they then are;
+steps are those of `sim.morph.morphing.search`.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -33,80 +31,48 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from sim.arrays import Floats, Ints
-from sim.choice import Choice
 from sim.convergence import NotConvergedError
-from sim.limits import refuse_unless_count, refuse_unless_positive
-from sim.morph.equations.descent import ARMIJO
+from sim.limits import refuse_unless_positive
 from sim.morph.mobility.mobility import mobility
 from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.newton_morph import morph_newton
 from sim.morph.morphing.problem import NewtonOptions
 from sim.morph.morphing.reactions import reactions
+from sim.morph.morphing.search import (
+    DesignStep,
+    Objective,
+    SearchOptions,
+    power_mean,
+    search,
+)
 from sim.morph.obstacles.volume import BARRIER_PARAMETERS, Obstacles
 from sim.morph.structure.constraints import ConstraintKind
 from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
 
-FIRST = 0.02  # largest change of a length in the first step, relative
-SHORTEST_STEP = 1e-6  # step length at which the line search ends
-
-
-class DesignStop(Choice):
-    """Why the search ended."""
-
-    GRADIENT = "gradient"  # no change within the bounds lowers F to first order
-    REACHED = "reached"  # F vanishes
-
-
-class DesignStep(NamedTuple):
-    """One set of lengths, or of places.
-
-    Attributes
-    ----------
-    change : (g,) relative change of each group of links, or of what else varies
-    F : power mean of E^2
-    E : (T,) at the end of the morph to each target
-    gradient : largest change that the gradient of F asks for within the bounds
-    ends : the last step of each morph
-    stop : why this step is the last, None if it is not
-    """
-
-    s: int
-    change: Floats
-    F: float
-    E: Floats
-    gradient: float
-    ends: tuple[MorphStep, ...]
-    stop: DesignStop | None
-
 
 @dataclass(frozen=True)
-class DesignOptions:
-    """When to stop.
+class DesignOptions(SearchOptions):
+    """When to stop, and how far to go.
 
     Attributes
     ----------
     limit : largest relative change of a length
-    tolerance : on the gradient of F, whose variables are relative changes
-    reached : F below which every target counts as reached
     sharpness : q, at least 1, of the power mean
     """
 
     limit: float = 0.2
-    tolerance: float = 1e-6
-    reached: float = 1e-14
     sharpness: float = 1.0
-    max_steps: int = 100
     morph: NewtonOptions = field(default_factory=NewtonOptions)
 
     def __post_init__(self) -> None:
-        refuse_unless_positive(self, "limit", "tolerance", "reached")
+        super().__post_init__()
+        refuse_unless_positive(self, "limit")
         if not self.limit < 1.0:
             raise ValueError(f"limit must be below 1, not {self.limit}")
         if not 1.0 <= self.sharpness < np.inf:
             raise ValueError(f"sharpness must be 1 or more, not {self.sharpness}")
-        refuse_unless_count(self, "max_steps")
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,14 +126,6 @@ class Variables(Protocol):
         """(g,) what each changes where a row's constant is worth `worth` (m,)."""
 
 
-class Objective(NamedTuple):
-    """F, its slope (g,) in the changes, and the last step of each morph behind it."""
-
-    F: float
-    slope: Floats
-    ends: tuple[MorphStep, ...]
-
-
 def links_of(structure: Structure, symmetries: Sequence[str] = ()) -> Links:
     """The links between bodies; those that symmetries make alike are one group.
 
@@ -216,13 +174,53 @@ def _images(r0: Floats, ends: Ints, axes: str) -> Ints:
     return np.array([place[pair] for pair in images], dtype=np.int64)
 
 
+@dataclass(frozen=True, eq=False)
+class MorphObjective:
+    """F of what varies, by morphs to targets."""
+
+    structure: Structure
+    targets: Sequence[Target]
+    variables: Variables
+    options: DesignOptions
+
+    @property
+    def name(self) -> str:
+        return self.variables.name
+
+    @property
+    def bounds(self) -> tuple[Floats, Floats]:
+        most = np.full(self.variables.count, self.options.limit)
+        return -most, most
+
+    def at(
+        self, change: Floats, before: tuple[MorphStep, ...] | None = None
+    ) -> Objective[MorphStep]:
+        """F of lengths or places that differ by `change` (g,)."""
+        made = self.variables.changed(self.structure, change)
+        starts = before or (None,) * len(self.targets)
+        ends = tuple(
+            rest(
+                made, target, self.options.morph, None if start is None else start.state
+            )
+            for target, start in zip(self.targets, starts, strict=True)
+        )
+        E = np.array([end.E for end in ends])
+        F, shares = power_mean(E, self.options.sharpness)
+        worth = sum(
+            share * _sensitivity(made, end)
+            for share, end in zip(shares, ends, strict=True)
+        )
+        slope = self.variables.slope(self.structure, change, np.asarray(worth))
+        return Objective(F, slope, E, ends)
+
+
 def design(
     structure: Structure,
     targets: Sequence[Target],
     variables: Variables,
     options: DesignOptions,
     before: tuple[MorphStep, ...] | None = None,
-) -> Iterator[DesignStep]:
+) -> Iterator[DesignStep[MorphStep]]:
     """Yield ever better lengths or places, the structure's own first.
 
     Parameters
@@ -232,33 +230,8 @@ def design(
     if not targets:
         raise ValueError("no target to design for: give one or more")
     refuse_redundant(structure)
-    change = np.zeros(variables.count)
-    here = objective(structure, targets, variables, options, change, before)
-    scale = FIRST / max(float(np.abs(here.slope).max()), 1e-300)
-    for s in range(options.max_steps + 1):
-        left = float(np.abs(_within(change - here.slope, options) - change).max())
-        stop = None
-        if options.reached >= here.F:
-            stop = DesignStop.REACHED
-        elif left <= options.tolerance:
-            stop = DesignStop.GRADIENT
-        E = np.array([end.E for end in here.ends])
-        yield DesignStep(s, change, here.F, E, left, here.ends, stop)
-        if stop is not None:
-            return
-        direction = _within(change - scale * here.slope, options) - change
-        alpha, after = _line_search(
-            structure, targets, variables, options, change, here, direction
-        )
-        change_of_slope = float((after.slope - here.slope) @ direction) * alpha
-        moved = alpha * direction
-        scale = float(np.clip(moved @ moved / max(change_of_slope, 1e-300), 1e-3, 1e3))
-        change, here = change + moved, after
-    raise NotConvergedError(
-        f"F can still fall by a change of {left:.1e} after {options.max_steps} steps: "
-        "raise max_steps or tolerance",
-        best=change,
-    )
+    sought = MorphObjective(structure, targets, variables, options)
+    yield from search(sought, options, np.zeros(variables.count), before)
 
 
 def refuse_redundant(structure: Structure) -> None:
@@ -270,50 +243,6 @@ def refuse_redundant(structure: Structure) -> None:
         )
 
 
-def _within(change: Floats, options: DesignOptions) -> Floats:
-    bounded: Floats = np.clip(change, -options.limit, options.limit)
-    return bounded
-
-
-def _line_search(
-    structure: Structure,
-    targets: Sequence[Target],
-    variables: Variables,
-    options: DesignOptions,
-    change: Floats,
-    here: Objective,
-    direction: Floats,
-) -> tuple[float, Objective]:
-    """The longest step tried that meets Armijo's condition, and F there.
-
-    Lengths or places that do not close count as a step that is too long.
-    """
-    alpha, slope = 1.0, float(here.slope @ direction)
-    unclosed: NotConvergedError | None = None
-    while alpha > SHORTEST_STEP:
-        try:
-            there = change + alpha * direction
-            after = objective(structure, targets, variables, options, there, here.ends)
-        except NotConvergedError as error:
-            unclosed, alpha = error, 0.5 * alpha
-            continue
-        if here.F + ARMIJO * alpha * slope >= after.F:
-            return alpha, after
-        alpha *= 0.5
-    if unclosed is not None:
-        raise NotConvergedError(
-            f"{variables.name} that lower F = {here.F:.3e} further do not close "
-            f"({unclosed}): these are at the limit of closure; choose targets within "
-            "it, or leave links out of the loop",
-            best=change,
-        )
-    raise NotConvergedError(
-        f"no change of {variables.name} lowers F = {here.F:.3e} although its gradient "
-        "does not vanish: lower the tolerance of the morphs",
-        best=change,
-    )
-
-
 def objective(
     structure: Structure,
     targets: Sequence[Target],
@@ -321,28 +250,10 @@ def objective(
     options: DesignOptions,
     change: Floats,
     before: tuple[MorphStep, ...] | None = None,
-) -> Objective:
-    """F of lengths or places that differ by `change` (g,).
-
-    Parameters
-    ----------
-    before : morphs of nearly the same ones, at whose ends to begin
-    """
-    made = variables.changed(structure, change)
-    starts = before or (None,) * len(targets)
-    ends = tuple(
-        rest(made, target, options.morph, None if start is None else start.state)
-        for target, start in zip(targets, starts, strict=True)
-    )
-    q, T = options.sharpness, len(targets)
-    unit = 2.0 ** np.frexp(max(end.E for end in ends) ** 2)[1]  # no power vanishes
-    F = unit * sum((end.E**2 / unit) ** q / T for end in ends) ** (1.0 / q)
-    slope = np.zeros_like(change)
-    for end in ends:
-        share = (end.E**2 / max(F, 1e-300)) ** (q - 1.0)
-        worth = share / T * _sensitivity(made, end)
-        slope += variables.slope(structure, change, worth)
-    return Objective(F, slope, ends)
+) -> Objective[MorphStep]:
+    """F of lengths or places that differ by `change` (g,); `before`: see `design`."""
+    sought = MorphObjective(structure, targets, variables, options)
+    return sought.at(change, before)
 
 
 def rest(

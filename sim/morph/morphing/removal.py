@@ -32,13 +32,12 @@ from sim.limits import refuse_unless_count
 from sim.morph.mobility.mobility import mobility
 from sim.morph.morphing.design import (
     DesignOptions,
-    DesignStop,
-    Objective,
     design,
     links_of,
     objective,
 )
 from sim.morph.morphing.morph import MorphStep
+from sim.morph.morphing.search import DesignStop, Objective
 from sim.morph.structure.constraints import ConstraintKind, ConstraintTable, coin
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
@@ -102,7 +101,7 @@ class RemovalOptions:
 class _Candidate(NamedTuple):
     gone: Gone | None
     structure: Structure
-    worth: Objective
+    worth: Objective[MorphStep]
     mobility: Ints
 
 
@@ -145,15 +144,21 @@ def remove_links(
     links, ends = links_of(here.structure), here.worth.ends
     for step in design(here.structure, targets, links, options.design, ends):
         made = links.changed(here.structure, step.change)
-        worth = Objective(step.F, step.change, step.ends)
+        worth = Objective(step.F, step.change, step.E, step.ends)
         last = _Candidate(None, made, worth, _mobility(made, step.ends))
         yield _record(options.count + 1 + step.s, last, step.stop)
 
 
 def _record(s: int, at: _Candidate, stop: DesignStop | None = None) -> RemovalStep:
-    E = np.array([end.E for end in at.worth.ends])
     return RemovalStep(
-        s, at.structure, at.gone, at.worth.F, E, at.mobility, at.worth.ends, stop
+        s,
+        at.structure,
+        at.gone,
+        at.worth.F,
+        at.worth.E,
+        at.mobility,
+        at.worth.ends,
+        stop,
     )
 
 

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from sim.convergence import NotConvergedError
 from sim.morph.library.sheets import triangle_sheet
 from sim.morph.mobility.mobility import mobility
-from sim.morph.morphing.design import DesignOptions, DesignStop, links_of
+from sim.morph.morphing.design import DesignOptions, links_of
 from sim.morph.morphing.removal import (
     Manner,
     RemovalOptions,
@@ -21,6 +21,7 @@ from sim.morph.morphing.removal import (
     remove_links,
     without,
 )
+from sim.morph.morphing.search import DesignStop
 from sim.morph.structure.constraints import dist, fix
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.goals import Goals
