@@ -47,8 +47,9 @@ DATA = (
     "job.override_dirname", "mode", "overrides.", "runtime.", "sweeper.max_batch_size",
     "verbose",
 )  # fmt: skip
-# Places that whoever types a command may choose, and no file.
-TYPED = ("run.dir", "sweep.dir", "sweep.subdir", "output_subdir", "job.name")
+# What whoever types a command may choose, and no file: Hydra writes over what is in
+# other places that it knows.
+TYPED = ("run.dir", "job.name")
 LOGS = ("hydra_logging", "job_logging")
 
 

@@ -125,6 +125,24 @@ def test_a_copied_command_line_makes_nothing_either(
     assert not exploded.exists()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        [CASE, "hydra.output_subdir=../mine"],
+        ["-m", CASE, "hydra.sweep.dir=mine"],
+        ["-m", CASE, "hydra.sweep.subdir=../mine"],
+    ],
+)
+def test_a_copied_command_line_writes_over_nothing(
+    project: Path, words: list[str], capsys: Capture
+) -> None:
+    (project / "mine").mkdir()
+    for name in ("config.yaml", "multirun.yaml"):
+        (project / "mine" / name).write_text("kept")
+    assert "differ from what is shipped" in refused(words, capsys)
+    assert {path.read_text() for path in (project / "mine").iterdir()} == {"kept"}
+
+
 def test_a_pickle_is_not_run_again(exploded: Path, capsys: Capture) -> None:
     words = [CASE, "--experimental-rerun", "steps.pkl"]
     assert "--experimental-rerun steps.pkl" in refused(words, capsys)
