@@ -31,8 +31,9 @@ With `dimension: 3` places, forces and gravity have three numbers and z is up; a
 may say `across`, the direction of its thickness where it begins (z, or x where the rod
 rises more than it runs), and `twist`, degrees by which its section is turned from there
 to its end, and material a `poisson` (0.5). Rods with a point in common are joined
-rigidly there, or by a ball where `hinges` name it. There are no arcs, limbs or pulses,
-no loads that are spread or turn; loads act all the time; a ground by wave
+rigidly there, or by a ball where `hinges` name it, or about an axis where that says
+{at: [x, y, z], axis: [0, 0, 1], spring: 0 (N m/rad)}. There are no arcs, limbs or
+pulses, no loads that are spread or turn; loads act all the time; a ground by wave
 or points is that curve of x and height, level along y. Where there is a ground, or
 bodies, rods touch them and each other as round ones of half their thickness. Cables
 pull them, and bodies stay where they are:
@@ -57,6 +58,7 @@ from sim.rod.rod.rod import PASSIVE
 
 SOFTEST = 100.0  # Pa, below any gel: a modulus in MPa or GPa
 PAIR, ROWS = "[pair]", "[rows]"  # in brackets: no part of a place that is told
+PLACE, ENTRY = "[place]", "[entry]"
 LIGHTEST = 10.0  # kg/m^3, below any foam: a density in g/cm^3
 
 Place = Annotated[tuple[Coordinate, Coordinate, Coordinate | None], numbers(3, 2)]
@@ -192,6 +194,35 @@ class RodEntry(Entry):
                 "and curve"
             )
         return self
+
+
+class HingeEntry(Entry):
+    """Where rods turn freely: in space as about a ball, or about an axis.
+
+    spring : of each rod against the first about the axis, N m/rad
+    """
+
+    at: Place
+    axis: Point | None = None
+    spring: FromZero = 0.0
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if self.axis is not None and not any(self.axis):
+            raise ValueError("has an axis of no length: give its direction")
+        if self.spring and self.axis is None:
+            raise ValueError("has a spring about no axis: give an axis")
+        return self
+
+
+def _place_or_entry(value: Any) -> str:
+    return ENTRY if isinstance(value, dict | HingeEntry) else PLACE
+
+
+Hinge = Annotated[
+    Annotated[Place, Tag(PLACE)] | Annotated[HingeEntry, Tag(ENTRY)],
+    Discriminator(_place_or_entry),
+]
 
 
 class ClampEntry(Entry):
@@ -357,7 +388,7 @@ class RodFile(Entry):
     material: MaterialEntry
     spacing: Positive
     rods: Annotated[list[RodEntry], Field(min_length=1)]
-    hinges: Rows[Place]
+    hinges: Rows[Hinge]
     pins: Rows[Place]
     clamps: Rows[ClampEntry]
     masses: Rows[MassEntry]
@@ -375,3 +406,9 @@ class RodFile(Entry):
     name: Any = None
     description: Any = None
     source: Any = None
+
+    @property
+    def turning(self) -> list[HingeEntry]:
+        """All hinges, those of which only the place is told too."""
+        given = self.hinges
+        return [h if isinstance(h, HingeEntry) else HingeEntry(at=h) for h in given]

@@ -96,7 +96,9 @@ class _Drawing(RodPlaces):
             self._draw(f"rods[{k}]", rod)
         points = np.array(draft.points) / self.m
         refuse_apart(self.chains, points, content.unit)
-        draft.hinges |= {self._node(at) for at in content.hinges}
+        if any(hinge.axis is not None for hinge in content.turning):
+            raise ValueError("hinges: an axis is of space: say `dimension: 3`")
+        draft.hinges |= {self._node(hinge.at) for hinge in content.turning}
         refuse_overlap(self.chains, points, content.unit, draft.hinges)
         draft.pins += [self._node(at) for at in content.pins]
         draft.clamps += [

@@ -12,8 +12,10 @@ from scipy.spatial import KDTree
 
 from sim.arrays import Bools, Floats, Ints
 from sim.rod.rod.draft import NEAR, SAME
-from sim.rod.space.joining import Stub, twist_between
+from sim.rod.space.joining import HingeAxis, Stub, twist_between
 from sim.rod.space.space_rod import SpaceRod
+
+SpaceHinge = tuple[list[float], HingeAxis | None]  # where rods turn, m, and about what
 
 
 class RodPiece(NamedTuple):
@@ -58,18 +60,20 @@ class SpaceJoint:
     Attributes
     ----------
     at : (3,) m
-    ball : whether they turn freely there; else they are joined rigidly
+    turns : whether they turn freely there; else they are joined rigidly
+    axis : about which; None: about a ball
     ends : pieces, and 0 or 1 for their beginning or end
     """
 
     at: Floats
-    ball: bool
+    turns: bool
+    axis: HingeAxis | None = None
     ends: list[tuple[int, int]] = field(default_factory=list)
 
     def stubs(self, pieces: Sequence[RodPiece]) -> dict[tuple[int, int], Stub]:
         """Of each end, none at a ball."""
-        if self.ball:
-            return {}
+        if self.turns:
+            return {end: Stub() for end in self.ends if self.axis is not None}
         ways = {end: pieces[end[0]].way_out(end[1]) for end in self.ends}
         first = ways[self.ends[0]]
         twists = {e: twist_between(first, way) for e, way in ways.items()}
@@ -78,19 +82,19 @@ class SpaceJoint:
 
 
 def joints_of(
-    rods: Sequence[SpaceRod], closed: Sequence[bool], balls: Sequence[list[float]]
+    rods: Sequence[SpaceRod], closed: Sequence[bool], hinges: Sequence[SpaceHinge]
 ) -> tuple[list[SpaceJoint], list[dict[int, int]]]:
     """Joints of whole rods, and of each rod the joints by its nodes.
 
     Parameters
     ----------
     closed : (rods,)
-    balls : places, m, where rods turn freely
+    hinges : places, m, where rods turn freely, and about which axis if not a ball
 
     Raises
     ------
     ValueError
-        where a ball is named at which nothing can turn, or rods lie on each other
+        where a hinge is named at which nothing can turn, or rods lie on each other
     """
     points = np.concatenate([rod.nodes for rod in rods])
     whose = np.repeat(np.arange(len(rods)), [len(rod.nodes) for rod in rods])
@@ -100,11 +104,18 @@ def joints_of(
     same = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     group = connected_components(same, directed=False)[1].astype(np.int64)
     shared = np.bincount(group)[group] > 1
-    turning = {int(group[k]) for k in _turning(rods, closed, balls, points, shared)}
+    turning: dict[int, HingeAxis | None] = {}
+    at = _turning(rods, closed, [at for at, _ in hinges], points, shared)
+    for k, (_, axis) in zip(at, hinges, strict=True):
+        if turning.setdefault(int(group[k]), axis) != axis:
+            raise ValueError(
+                f"hinges: there are two at {shown(points[k])} m: leave one out"
+            )
     chosen = shared | np.isin(group, list(turning))
     names = {g: j for j, g in enumerate(dict.fromkeys(group[chosen].tolist()))}
     joints = [
-        SpaceJoint(points[int(np.argmax(group == g))], g in turning) for g in names
+        SpaceJoint(points[int(np.argmax(group == g))], g in turning, turning.get(g))
+        for g in names
     ]
     first = np.concatenate([[0], np.cumsum(np.bincount(whose))])
     _refuse_twice(rods, group, first, points)
@@ -169,17 +180,17 @@ def _refuse_twice(
 
 
 def _turning(
-    rods: Sequence[SpaceRod], closed: Sequence[bool], balls: Sequence[list[float]],
+    rods: Sequence[SpaceRod], closed: Sequence[bool], places: Sequence[list[float]],
     points: Floats, shared: Bools,
 ) -> list[int]:  # fmt: skip
-    """The points at which balls are."""
+    """The points at which hinges are."""
     ends, n = set(), 0
     for rod, ring in zip(rods, closed, strict=True):
         ends |= set() if ring else {n, n + len(rod.nodes) - 1}
         n += len(rod.nodes)
     longest = max(float(rod.rest_length.max()) for rod in rods)
     found = []
-    for at in balls:
+    for at in places:
         apart = np.linalg.norm(points - at, axis=1)
         k = int(np.argmin(apart))
         place = f"{shown(at)} m"

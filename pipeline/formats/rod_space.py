@@ -25,6 +25,7 @@ from sim.rod.moving.touching import LevelGround, OverlapError, Touching
 from sim.rod.rod.draft import NEAR
 from sim.rod.space.clamping import clamped_end, turned_section
 from sim.rod.space.joining import (
+    HingeAxis,
     Stubs,
     edges_at,
     holding,
@@ -110,8 +111,11 @@ class DrawnInSpace(RodPlaces):
                 raise ValueError(f"{name}: it is of the plane: leave it out in space")
         whole = [self._rod(f"rods[{k}]", rod) for k, rod in enumerate(content.rods)]
         closed = [rod.closed for rod in content.rods]
-        balls = [self.place(at) for at in content.hinges]
-        self.joints, by_node = joints_of(whole, closed, balls)
+        hinges = [
+            (self.place(hinge.at), hinge.axis and HingeAxis(hinge.axis, hinge.spring))
+            for hinge in content.turning
+        ]
+        self.joints, by_node = joints_of(whole, closed, hinges)
         half = [self._half(rod) for rod in content.rods]
         refuse_missed(whole, closed, by_node, half)
         self.pieces: list[RodPiece] = []
@@ -193,8 +197,9 @@ class DrawnInSpace(RodPlaces):
             [(p, self.lasts[p] if end else 0) for p, end in joint.ends]
             for joint in self.joints
         ]
-        rigid = [not joint.ball for joint in self.joints]
-        rod, at = joined(self.rods, places, rigid, self.held)
+        rigid = [not joint.turns for joint in self.joints]
+        axes = [joint.axis for joint in self.joints]
+        rod, at = joined(self.rods, places, rigid, self.held, axes)
         for j in at_joints:
             rod = clamped(rod, edges_at(rod, at[j])[0])
         return rod
@@ -302,10 +307,10 @@ class DrawnInSpace(RodPlaces):
             )
         if k >= len(free):
             joint = self.joints[k - len(free)]
-            if joint.ball or stiffness < np.inf:
+            if joint.turns or stiffness < np.inf:
+                other = "and a hinge" if joint.turns else "with a stiffness"
                 raise ValueError(
-                    f"rods meet at {shown(at)} m, where a clamp is "
-                    f"{'and a hinge' if joint.ball else 'with a stiffness'}: clamp the "
+                    f"rods meet at {shown(at)} m, where a clamp is {other}: clamp the "
                     "end of a rod there, or leave the other out"
                 )
             return [k - len(free)]

@@ -31,26 +31,17 @@ import numpy as np
 from sim.arrays import Floats, Ints
 from sim.kernels import kernel
 from sim.rod.compiled import inner
-from sim.rod.space.elastic import SpaceElements, edge_of
-from sim.rod.space.frames import (
-    SpaceState,
-    cross,
-    dot,
-    tangent,
-    transport,
-)
-
-SMALL = 1e-6  # change of twist below which its sine is its own, rad
+from sim.rod.space.elastic import edge_of
+from sim.rod.space.elements import SpaceElements
+from sim.rod.space.frames import SpaceState, cross, dot, edge_frame, transport
+from sim.rod.space.hinges import SMALL, hinge_strains, turned_frame
 
 
 @inner
 def fill_frames(state: SpaceState, edges: Ints, frames: Floats, size: Floats) -> None:
     """(m, 3, 3) frames (t, d1, d2) and (m,) lengths of edges."""
     for e in range(len(edges)):
-        size[e] = tangent(state.x, edges[e], frames[e, 0])
-        for a in range(3):
-            frames[e, 1, a] = state.d[e, a]
-        cross(frames[e, 0], frames[e, 1], frames[e, 2])
+        size[e] = edge_frame(state.x, state.d, edges, e, frames[e])
 
 
 @inner
@@ -86,6 +77,14 @@ def _strains(a: Floats, b: Floats, out: Floats) -> None:
 
 
 @inner
+def _over_sine(change: float) -> float:
+    """A change of an angle over its sine."""
+    if abs(change) < SMALL:
+        return 1.0 + change**2 / 6.0
+    return float(change / np.sin(change))
+
+
+@inner
 def _bend_moment(
     part: SpaceElements, j: int, twist: tuple[float, float], viscous: float,
     s: Floats, pair: Floats, slope: Floats,
@@ -108,8 +107,7 @@ def _bend_moment(
     change, stiff = twist[1] - twist[0], part.twisting[j] / dl
     apart = 0.5 * (twist[0] + twist[1]) - part.curvature[j, 2] * dl + viscous * change
     damped += viscous * stiff * change**2
-    ratio = 1.0 + change**2 / 6.0 if abs(change) < SMALL else change / np.sin(change)
-    moment = 0.5 * stiff * apart * ratio / both
+    moment = 0.5 * stiff * apart * _over_sine(change) / both
     slope[2], slope[3] = -moment * (s[0, 3] + s[1, 3]), moment * (s[0, 2] + s[1, 2])
     return float(damped)
 
@@ -132,6 +130,67 @@ def _add_moment(
         for i in range(3):
             out[i] -= v[4, i]
             other[i] += v[4, i]
+
+
+@inner
+def _add_turning(u: Floats, w: Floats, by: float, v: Floats, out: Floats) -> None:
+    """out (2, 3) += moments on both edges that work by times as u.w, means, falls."""
+    cross(u, w, v)
+    for i in range(3):
+        out[0, i] -= by * v[i]
+        out[1, i] += by * v[i]
+
+
+@inner
+def _add_hinge(
+    part: SpaceElements, j: int, viscous: float, pair: Floats, s: Floats, v: Floats,
+    moment: Floats,
+) -> float:  # fmt: skip
+    """moment (m, 3) += that of hinge j; what damps it, J.
+
+    Parameters
+    ----------
+    pair : (4, 3, 3) frames of the hinge in both edges before, then after; the first
+        two become their means
+    """
+    hinge_strains(pair[:2], s[0])
+    hinge_strains(pair[2:], s[1])
+    change = (s[1, 2] - s[0, 2] + np.pi) % (2.0 * np.pi) - np.pi
+    s[1, 2] = s[0, 2] + change
+    damped, n = 0.0, 1.0
+    for a in range(3):
+        stiff = part.hinge_stiffness[j, 1 if a == 2 else 0]
+        rate = viscous * (s[1, a] - s[0, a])
+        damped += stiff * rate * (s[1, a] - s[0, a])
+        s[0, a] = stiff * (0.5 * (s[0, a] + s[1, a]) - part.hinge_rest[j, a] + rate)
+    for k in range(2):
+        p, r, q, o = (
+            pair[2 * k, 1],
+            pair[2 * k, 2],
+            pair[2 * k + 1, 1],
+            pair[2 * k + 1, 2],
+        )
+        v[k, 0], v[k, 1] = dot(p, q) + dot(r, o), dot(r, q) - dot(p, o)
+        n *= np.sqrt(v[k, 0] ** 2 + v[k, 1] ** 2)
+    X, Y = 0.5 * (v[0, 0] + v[1, 0]), 0.5 * (v[0, 1] + v[1, 1])
+    turn = s[0, 2] * _over_sine(change) / n
+    for k in range(2):
+        for i in range(3):
+            for a in range(3):
+                pair[k, i, a] = 0.5 * (pair[k, i, a] + pair[2 + k, i, a])
+    one, other, v[2] = pair[0], pair[1], 0.0
+    v[3] = 0.0
+    out = v[2:4]
+    _add_turning(one[0], other[1], s[0, 0], v[4], out)
+    _add_turning(one[0], other[2], s[0, 1], v[4], out)
+    _add_turning(one[2], other[1], turn * X, v[4], out)
+    _add_turning(one[1], other[2], -turn * X, v[4], out)
+    _add_turning(one[1], other[1], -turn * Y, v[4], out)
+    _add_turning(one[2], other[2], -turn * Y, v[4], out)
+    for k in range(2):
+        for i in range(3):
+            moment[part.hinges[j, k], i] += out[k, i]
+    return float(damped)
 
 
 @inner
@@ -210,6 +269,12 @@ def add_forces_between(
         damped += _bend_moment(part, j, twist, viscous, s, pair, slope)
         both = moment[edge_of(e, m)], moment[edge_of(f, m)]
         _add_moment(pair[0], pair[2], pair[1], pair[3], slope, v, both[0], both[1])
+    for j in range(len(part.hinges)):
+        for k in range(2):
+            e = part.hinges[j, k]
+            turned_frame(part.axes[j, k], old[e], pair[k])
+            turned_frame(part.axes[j, k], new[e], pair[2 + k])
+        damped += _add_hinge(part, j, viscous, pair, s, v, moment)
     for e in range(m):
         for i in range(3):
             moment[e, i] -= inertia[e] / h**2 * spin[e] * (new[e, 0, i] - old[e, 0, i])

@@ -36,7 +36,7 @@ from sim.rod.moving.one_step import Effort, SpaceEnd, SpaceMoving, made
 from sim.rod.moving.pulled import tendon_slopes, tensions_at
 from sim.rod.moving.softened import softened_at_end
 from sim.rod.moving.space_world import SpaceWorld
-from sim.rod.space.elastic import SpaceElements
+from sim.rod.space.elements import SpaceElements
 from sim.rod.space.frames import SpaceState, edge_lengths, of_runs, turning, turns
 from sim.rod.space.places import edge_places, pair_places, triangle_places
 from sim.rod.space.space_rod import edge_tangents
@@ -398,6 +398,10 @@ def refuse_without_tangents(world: SpaceWorld, options: StepOptions) -> None:
             "choose them"
         )
     rod = world.rod
+    if len(rod.hinges):
+        raise ValueError(
+            "sensitivities in space know no hinges about an axis: leave axes out"
+        )
     swings = rod.held_frames & ~rod.held[rod.edges].all(axis=(1, 2))
     for k in np.flatnonzero(swings).tolist():
         raise ValueError(

@@ -53,8 +53,10 @@ from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.tally import largest_forces, works
 from sim.rod.moving.touching import Contacts, Near
 from sim.rod.moving.workspace import KeptFactor, SpaceWork, Workspace, workspace_of
-from sim.rod.space.elastic import SpaceElements, energies
+from sim.rod.space.elastic import energies
+from sim.rod.space.elements import SpaceElements
 from sim.rod.space.frames import SpaceState, edge_lengths, moved_on, turning, turns
+from sim.rod.space.hinges import strains_of_hinges
 from sim.rod.space.space_rod import edge_tangents
 from sim.rod.stepping.options import Integrator, StepOptions
 
@@ -204,6 +206,7 @@ def _ends(world: SpaceWorld, trial: _Trial, after: SpaceState) -> tuple[Floats, 
     edges, bends = trial.part.edges, trial.part.bends
     turn = [turning(state, edges, bends) for state in both]
     size = [edge_lengths(state.x, edges) for state in both]
+    slipped = np.diff([strains_of_hinges(state, trial.part) for state in both], axis=0)
     faster, longer = turn[1] - turn[0], (size[1] - size[0]) / trial.part.rest
     total = np.zeros(len(trial.now.v))
     for state, part in zip(both, parts, strict=True):
@@ -214,13 +217,15 @@ def _ends(world: SpaceWorld, trial: _Trial, after: SpaceState) -> tuple[Floats, 
             rest=part.rest * shorter,
             stretching=part.stretching * shorter,
             curvature=part.curvature - flown,
+            hinge_rest=part.hinge_rest - viscous * slipped[0],
         )
         total -= 0.5 * system.elastic(state, pulled)[0]
     part = trial.part
     stiff = _stiffness(part) / part.voronoi[:, None]
     bent = np.sum(stiff * faster**2)
     stretched = np.sum(part.stretching * part.rest * longer**2)
-    return total, float(viscous * (bent + stretched))
+    hinged = np.sum(part.hinge_stiffness[:, [0, 0, 1]] * slipped[0] ** 2)
+    return total, float(viscous * (bent + stretched + hinged))
 
 
 def _gyration(

@@ -13,7 +13,7 @@ from sim.arrays import Floats, Ints
 from sim.kernels import kernel
 from sim.rod.compiled import inner
 from sim.rod.space.bends import bend_binormal
-from sim.rod.space.elastic import SpaceElements, copied
+from sim.rod.space.elements import SpaceElements, copied
 from sim.rod.space.frames import (
     SpaceState,
     cross,
@@ -22,6 +22,7 @@ from sim.rod.space.frames import (
     run_tangent,
     tangent,
 )
+from sim.rod.space.hinges import add_hinge_strains
 
 
 @inner
@@ -59,10 +60,17 @@ def soften(
     more : by which they are stiffer
     """
     stretch, turn = np.zeros(len(part.rest)), np.zeros((len(part.bends), 3))
-    v = np.empty((8, 3))
+    v, hinged = np.empty((8, 3)), np.zeros((len(part.hinges), 3))
+    space = np.empty((5, 3, 3))
     for k in range(3):
         if share[k] != 0.0:
             _add_strains(states[k], part, share[k], v, stretch, turn)
+            add_hinge_strains(states[k], part, share[k], space, hinged)
+    for j in range(len(part.hinges)):
+        for a in range(2):
+            soft.hinge_stiffness[j, a] = part.hinge_stiffness[j, a] * more
+        for a in range(3):
+            soft.hinge_rest[j, a] = part.hinge_rest[j, a] / more + hinged[j, a]
     for e in range(len(part.edges)):
         longer = 1.0 + stretch[e]
         soft.rest[e] = part.rest[e] * longer

@@ -10,7 +10,7 @@ from sim.arrays import Floats
 from sim.rod.actuation.actuation import Schedule
 from sim.rod.gravity import GRAVITY
 from sim.rod.moving.touching import LevelGround, Touching, refuse_overlap
-from sim.rod.space.elastic import SpaceElements
+from sim.rod.space.elements import SpaceElements
 from sim.rod.space.limbs import SpaceLimbs
 from sim.rod.space.loads import SpaceLoads, no_loads
 from sim.rod.space.space_rod import SpaceRod, StretchLaw

@@ -11,7 +11,8 @@ from sim.linear.sparse import Factor
 from sim.pointed import pointed
 from sim.rod.moving.conserving_forces import ForceSpace, force_space
 from sim.rod.moving.space_world import SpaceWorld
-from sim.rod.space.elastic import OF_BEND, OF_EDGE, SpaceElements, copied, refill
+from sim.rod.space.elastic import OF_BEND, OF_EDGE
+from sim.rod.space.elements import SpaceElements, copied, refill
 from sim.rod.space.frames import SpaceState
 
 
@@ -29,7 +30,8 @@ class SpaceWork(NamedTuple):
     none : zero
     space : of forces
     told : (m,) mean strains of the step that the last move foretells
-    entries, of_edges, of_bends : (e,), (m, 21), (b, 66) of the Hessian, in one place
+    entries, of_edges, of_bends : (e,), (m, 21), (b + k, 66) of the Hessian, in one
+        place
     entry : (k,) entries of free unknowns
     number : of each unknown among free ones, or -1
     values, L, pivot : of Newton's matrix, and of its factor
@@ -80,7 +82,8 @@ class Workspace:
         self.pattern = system.shortest_pattern
         n, m, b = len(rod.nodes), len(rod.edges), len(rod.bends)
         of_edge, of_bend = (k * (k + 1) // 2 for k in (OF_EDGE, OF_BEND))
-        entries, border = np.empty(m * of_edge + b * of_bend), m * of_edge
+        pairs, border = b + len(rod.hinges), m * of_edge
+        entries = np.empty(border + pairs * of_bend)
         entry = np.flatnonzero(system.entries_kept)
         self.work = SpaceWork(
             copied(system.part),
@@ -104,7 +107,7 @@ class Workspace:
             told=np.empty(m),
             entries=entries,
             of_edges=entries[:border].reshape(m, of_edge),
-            of_bends=entries[border:].reshape(b, of_bend),
+            of_bends=entries[border:].reshape(pairs, of_bend),
             entry=entry,
             number=system.number,
             values=np.empty(len(entry) + system.count),

@@ -60,24 +60,24 @@ def clamped_end(rod: SpaceRod, end: int, *, stiffness: float = np.inf) -> SpaceR
             f"a clamp holds the end of a rod, but {len(around)} edges meet at node "
             f"{end}: end a rod there, and clamp it once"
         )
-    e = int(around[0])
+    e, n, m = int(around[0]), len(rod.nodes), len(rod.edges)
     last = bool(rod.edges[e, 1] == end)
-    bend = int(np.flatnonzero((rod.bends == e).any(axis=1))[0])
+    bend = int(np.flatnonzero((rod.bends % m == e).any(axis=1))[0])
     behind = 2.0 * rod.nodes[end] - rod.nodes[int(rod.edges[e].sum()) - end]
     half = 0.5 * float(rod.rest_length[e])
     soft = half / (half / rod.bending[bend] + 1.0 / stiffness)
-    n, m = len(rod.nodes), len(rod.edges)
     edge = [end, n] if last else [n, end]
     pair = [e, m] if last else [m, e]
 
     def more(values: Floats, value: object) -> Floats:
         return np.concatenate([values, np.array([value], dtype=values.dtype)])
 
-    longer = SpaceRod(
+    longer = replace(
+        rod,
         nodes=more(rod.nodes, behind),
         directors=more(rod.directors, rod.directors[e]),
         edges=np.vstack([rod.edges, edge]),
-        bends=np.vstack([rod.bends, pair]),
+        bends=np.vstack([np.where(rod.bends < m, rod.bends, rod.bends + 1), pair]),
         rest_length=more(rod.rest_length, rod.rest_length[e]),
         voronoi=more(rod.voronoi, half),
         stretching=more(rod.stretching, rod.stretching[e]),
@@ -88,6 +88,5 @@ def clamped_end(rod: SpaceRod, end: int, *, stiffness: float = np.inf) -> SpaceR
         inertia=more(rod.inertia, rod.inertia[e]),
         held=np.vstack([rod.held, [False] * 3]),
         held_frames=np.append(rod.held_frames, False),
-        law=rod.law,
     )
     return clamped(longer, m)

@@ -14,11 +14,10 @@ was stretched by lam has its first moments of area over lam^2. Small bending and
 on any stretch.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from sim.arrays import Floats, Ints
+from sim.kernels import inner as allocating
 from sim.kernels import kernel
 from sim.rod.compiled import inner
 from sim.rod.space.bends import (
@@ -28,6 +27,7 @@ from sim.rod.space.bends import (
     turn_slopes,
     twist_slopes,
 )
+from sim.rod.space.elements import SpaceElements
 from sim.rod.space.frames import (
     SpaceState,
     cross,
@@ -36,54 +36,9 @@ from sim.rod.space.frames import (
     run_tangent,
     tangent,
 )
-from sim.rod.space.space_rod import SpaceRod, StretchLaw
+from sim.rod.space.hinges import hinge_energy, hinge_slopes, hinge_space
 
 OF_BEND, OF_EDGE = LOCAL + 3, 6
-
-
-class SpaceElements(NamedTuple):
-    """What the compiled loops read of a rod; names as in `SpaceRod`."""
-
-    edges: Ints
-    bends: Ints
-    rest: Floats
-    voronoi: Floats
-    stretching: Floats
-    bending: Floats
-    twisting: Floats
-    curvature: Floats
-    rubber: bool
-
-
-def space_elements(rod: SpaceRod) -> SpaceElements:
-    """The arrays of `rod`."""
-
-    def numbers(values: Floats) -> Floats:
-        return np.ascontiguousarray(values, dtype=np.float64)
-
-    return SpaceElements(
-        edges=np.ascontiguousarray(rod.edges, dtype=np.int64),
-        bends=np.ascontiguousarray(rod.bends, dtype=np.int64),
-        rest=numbers(rod.rest_length),
-        voronoi=numbers(rod.voronoi),
-        stretching=numbers(rod.stretching),
-        bending=numbers(rod.bending),
-        twisting=numbers(rod.twisting),
-        curvature=numbers(rod.curvature),
-        rubber=rod.law is StretchLaw.RUBBER,
-    )
-
-
-def copied(part: SpaceElements) -> SpaceElements:
-    """Elements with arrays of their own."""
-    arrays = {k: v.copy() for k, v in part._asdict().items() if k != "rubber"}
-    return part._replace(**arrays)
-
-
-def refill(own: SpaceElements, given: SpaceElements) -> None:
-    """The arrays of one <- those of the other."""
-    for array, values in zip(own[:-1], given[:-1], strict=True):
-        array[...] = values
 
 
 @inner
@@ -124,7 +79,7 @@ def edge_of(run: int, m: int) -> int:
 
 @kernel
 def energies(state: SpaceState, part: SpaceElements) -> tuple[float, float, float]:
-    """Of stretching, bending and twisting, J."""
+    """Of stretching, of bending with hinges, and of twisting, J."""
     x, d = state.x, state.d
     t, s, k, w, a, b, first_d, second_d = np.empty((8, 3))
     stretch = bend = twist = 0.0
@@ -149,6 +104,10 @@ def energies(state: SpaceState, part: SpaceElements) -> tuple[float, float, floa
         apart = state.twist[j] - rest[2] * dl
         stiff = _twisting(part.rubber, lam)[0] * part.twisting[j]
         twist += 0.5 * stiff * apart**2 / dl
+    if len(part.hinges):
+        space = np.empty((5, 3, 3))
+        for j in range(len(part.hinges)):
+            bend += hinge_energy(state, part, j, space)
     return stretch, bend, twist
 
 
@@ -310,8 +269,8 @@ def add_elastic(
     Parameters
     ----------
     gradient : (3 n + m,) N, N m, is added to
-    of_edges, of_bends : (m, 21), (b, 66) lower triangles of the elements' Hessians
-        at `sim.rod.space.places`, overwritten
+    of_edges, of_bends : (m, 21), (b + k, 66) lower triangles of the Hessians of edges,
+        and of bends and hinges, at `sim.rod.space.places`, overwritten
     """
     angles = 3 * len(state.x)
     v, g, H = np.empty((9, 3)), np.empty(LOCAL), np.empty((LOCAL, LOCAL))
@@ -341,3 +300,22 @@ def add_elastic(
         to_nodes(G[0], K[0], own, matrix, M)
         add_to(gradient, own, part.edges, part.bends[j, 0], part.bends[j, 1], angles)
         keep_triangle(matrix, of_bends[j])
+    if len(part.hinges):
+        _add_hinges(state, part, gradient, of_bends[len(part.bends) :])
+
+
+@allocating
+def _add_hinges(
+    state: SpaceState, part: SpaceElements, gradient: Floats, values: Floats
+) -> None:
+    """Likewise of hinges, (k, 66) of their Hessians."""
+    G, K = np.empty(LOCAL), np.empty((LOCAL, LOCAL))
+    own, M = np.empty(OF_BEND), np.empty((LOCAL, OF_BEND))
+    matrix, space = np.empty((OF_BEND, OF_BEND)), hinge_space()
+    for j in range(len(part.hinges)):
+        e, f = part.hinges[j]
+        hinge_slopes(state, part, j, space, G, K)
+        _from_middle(part.edges, e, f, G, K)
+        to_nodes(G, K, own, matrix, M)
+        add_to(gradient, own, part.edges, e, f, 3 * len(state.x))
+        keep_triangle(matrix, values[j])

@@ -58,6 +58,16 @@ def tangent(x: Floats, edge: Ints, t: Floats) -> float:
 
 
 @inner
+def edge_frame(x: Floats, d: Floats, edges: Ints, e: int, out: Floats) -> float:
+    """out (3, 3) <- the frame (t, d1, d2) of an edge; its length."""
+    size = tangent(x, edges[e], out[0])
+    for a in range(3):
+        out[1, a] = d[e, a]
+    cross(out[0], out[1], out[2])
+    return size
+
+
+@inner
 def run_tangent(x: Floats, edges: Ints, k: int, t: Floats) -> float:
     """t <- the unit vector along run k: edge k, or edge k - m backwards; its length."""
     size = tangent(x, edges[k % len(edges)], t)

@@ -1,12 +1,13 @@
-"""Rods in space that are joined: rigidly, or by balls.
+"""Rods in space that are joined: rigidly, by balls, or by hinges about an axis.
 
 A rigid joint turns as one body. Of each rod that begins there a short piece of its
 first edge, a stub, belongs to that body: stubs are held to each other by bends that are
 stiffer than half an edge by `STIFF`, and the bend at the other end of a stub stands for
 the stub and half of what is left of the edge. A stub whose section is turned far
 against that of the first one there turns in parts, since a bend is measured in the mean
-of both frames. Rods that only have a node in common are joined by a ball: none feels
-how another turns.
+of both frames. At a hinge rods have stubs too, each alone: what a hinge carries across
+its axis bends their half edges. Rods that only have a node in common are joined by a
+ball: none feels how another turns.
 """
 
 from collections.abc import Sequence
@@ -51,6 +52,19 @@ class Stub(NamedTuple):
         """
         angle = -self.twist * np.linspace(1.0, 0.0, self.parts + 1)[1:, None]
         return np.asarray(np.cos(angle) * d + np.sin(angle) * np.cross(out, d))
+
+
+class HingeAxis(NamedTuple):
+    """What rods at a joint turn about.
+
+    Attributes
+    ----------
+    along : three numbers, of any length
+    spring : N m/rad, of each against the first
+    """
+
+    along: Sequence[float]
+    spring: float = 0.0
 
 
 Stubs = tuple[Stub | None, Stub | None]  # where a rod begins and where it ends
@@ -135,7 +149,7 @@ def _natural(rod: SpaceRod) -> Floats:
 
 def joined(
     rods: Sequence[SpaceRod], places: Sequence[Place], rigid: Sequence[bool],
-    held: float,
+    held: float, axes: Sequence[HingeAxis | None] = (),
 ) -> tuple[SpaceRod, list[int]]:  # fmt: skip
     """Rods as one, and the node of each place at which some of them are joined.
 
@@ -144,6 +158,7 @@ def joined(
     places : nodes of rods that become one node
     rigid : (places,) whether the rods there have stubs, which are held to each other
     held : N m, see `holding`
+    axes : (places,) about which rods turn there; None or none, and not rigid: a ball
     """
     whole = together(*rods)
     before = np.cumsum([0, *(len(rod.nodes) for rod in rods)])
@@ -164,6 +179,8 @@ def joined(
     at = [int(number[nodes[0]]) for nodes in own]
     for node, is_rigid in zip(at, rigid, strict=True):
         made = _held_together(made, node, held) if is_rigid else made
+    for node, axis in zip(at, axes, strict=False):
+        made = made if axis is None else _hinged(made, node, axis, held)
     return made, at
 
 
@@ -196,3 +213,24 @@ def _held_together(rod: SpaceRod, node: int, held: float) -> SpaceRod:
     )
     natural = np.vstack([rod.curvature, _natural(longer)[old:]])
     return replace(longer, curvature=natural)
+
+
+def _hinged(rod: SpaceRod, node: int, axis: HingeAxis, held: float) -> SpaceRod:
+    """The rod whose edges at a node turn about an axis, each against the first."""
+    first, *others = edges_at(rod, node)
+    a = np.asarray(axis.along, dtype=np.float64)
+    if not 0.0 < np.linalg.norm(a) < np.inf:
+        raise ValueError(f"hinge: axis is {a}: give one of some length")
+    a = a / np.linalg.norm(a)
+    p = np.cross(a, np.eye(3)[int(np.argmin(np.abs(a)))])
+    p /= np.linalg.norm(p)
+    own, t = np.stack([a, p, np.cross(a, p)]), edge_tangents(rod.nodes, rod.edges)
+    frames = np.stack([t, rod.directors, np.cross(t, rod.directors)], axis=1)
+    pairs = np.array([[first, other] for other in others], dtype=np.int64)
+    stiff = np.tile([held, axis.spring], (len(others), 1))
+    return replace(
+        rod,
+        hinges=np.vstack([rod.hinges, pairs]),
+        axes=np.concatenate([rod.axes, own @ np.swapaxes(frames[pairs], 2, 3)]),
+        hinge_stiffness=np.vstack([rod.hinge_stiffness, stiff]),
+    )

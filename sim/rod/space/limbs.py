@@ -9,7 +9,7 @@ from sim.arrays import Floats
 from sim.rod.actuation.actuation import Actuator, actuate
 from sim.rod.energy.elastic import Actuated, Elements, elements, join
 from sim.rod.rod.rod import Rod
-from sim.rod.space.elastic import SpaceElements
+from sim.rod.space.elements import SpaceElements
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ planar rod of [Hu20].
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 
 import numpy as np
@@ -49,6 +49,9 @@ class SpaceRod:
     inertia : (m,) of edges about themselves, kg m^2
     held : (n, 3) coordinates that stay
     held_frames : (m,) edges whose frame does not turn about the edge
+    hinges : (k, 2) edges that meet at a node and turn about an axis there
+    axes : (k, 2, 3, 3) in the frame (t, d1, d2) of both: the axis, and two across it
+    hinge_stiffness : (k, 2) N m that keep their axes together, N m/rad about them
     law : how stiffness follows stretch
     """
 
@@ -66,12 +69,16 @@ class SpaceRod:
     inertia: Floats
     held: Bools
     held_frames: Bools
+    hinges: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
+    axes: Floats = field(default_factory=lambda: np.empty((0, 2, 3, 3)))
+    hinge_stiffness: Floats = field(default_factory=lambda: np.empty((0, 2)))
     law: StretchLaw = StretchLaw.HOOKE
 
     def __post_init__(self) -> None:
         _refuse_bad_edges(self.nodes, self.edges, self.rest_length)
         _refuse_bad_bends(self.nodes, self.edges, self.bends)
         _refuse_bad_directors(self)
+        _refuse_bad_hinges(self)
         for b in np.flatnonzero(~np.isfinite(self.curvature).all(axis=1)).tolist():
             raise ValueError(
                 f"rod: curvature of bend {b} is {self.curvature[b]}: give finite ones"
@@ -89,6 +96,11 @@ class SpaceRod:
     def state(self) -> SpaceState:
         """Nodes and frames at the start."""
         return start(self.nodes, self.directors, self.edges, self.bends)
+
+    @property
+    def pairs(self) -> Ints:
+        """(b + k, 2) runs of bends, then edges of hinges."""
+        return np.vstack([self.bends, self.hinges])
 
     @property
     def length(self) -> float:
@@ -148,6 +160,27 @@ def _refuse_bad_bends(nodes: Floats, edges: Ints, bends: Ints) -> None:
             raise ValueError(
                 f"rod: bend {b} at node {end}, ({at}) m, turns back by 180 degrees: "
                 f"move node {head}"
+            )
+
+
+def _refuse_bad_hinges(rod: SpaceRod) -> None:
+    _refuse_unless_there(rod.hinges, "hinge", "edge", len(rod.edges))
+    for k, (e, f) in enumerate(rod.hinges.tolist()):
+        if e == f or not set(rod.edges[e].tolist()) & set(rod.edges[f].tolist()):
+            raise ValueError(
+                f"rod: hinge {k}: edges {e} and {f} have no end in common: name two "
+                "that meet"
+            )
+        apart = rod.axes[k] @ np.swapaxes(rod.axes[k], 1, 2) - np.eye(3)
+        if not np.abs(apart).max() <= ACROSS:
+            raise ValueError(
+                f"rod: axes of hinge {k} are not three unit vectors across each other"
+            )
+        hold, spring = rod.hinge_stiffness[k].tolist()
+        if not (0.0 < hold < np.inf and 0.0 <= spring < np.inf):
+            raise ValueError(
+                f"rod: hinge {k} holds its axis by {hold:g} N m, turns by {spring:g} "
+                "N m/rad: give a positive number, and one of 0 or more"
             )
 
 
@@ -256,6 +289,9 @@ def together(*rods: SpaceRod) -> SpaceRod:
     }
     joined["edges"] = np.concatenate(
         [rod.edges + k for rod, k in zip(rods, nodes[:-1], strict=True)]
+    )
+    joined["hinges"] = np.concatenate(
+        [rod.hinges + k for rod, k in zip(rods, edges[:-1], strict=True)]
     )
     joined["bends"] = np.concatenate(
         [

@@ -10,14 +10,8 @@ from sim.arrays import Bools, Floats, Ints
 from sim.linear.sparse import Factor, SparsityPattern, analyse, factorise
 from sim.rod.compiled import kernel
 from sim.rod.space.edge_fit import EdgeFit, edge_fit
-from sim.rod.space.elastic import (
-    OF_BEND,
-    OF_EDGE,
-    SpaceElements,
-    add_elastic,
-    energies,
-    space_elements,
-)
+from sim.rod.space.elastic import OF_BEND, OF_EDGE, add_elastic, energies
+from sim.rod.space.elements import SpaceElements, space_elements
 from sim.rod.space.frames import SpaceState, moved_on
 from sim.rod.space.loads import SpaceLoads, moment_forces, moment_stiffness
 from sim.rod.space.places import (
@@ -71,7 +65,7 @@ class SpaceSystem:
         """Rows and columns among free unknowns, and which entries are kept."""
         groups = (
             edge_places(self.rod),
-            pair_places(self.rod, self.rod.bends),
+            pair_places(self.rod, self.rod.pairs),
             pair_places(self.rod, self.way.edges),
         )
         each = [triangle_places(places) for places in groups]
@@ -142,7 +136,7 @@ class SpaceSystem:
         """Slopes (3 n + m,) of the energy of `part`, and its Hessian's entries."""
         g = np.zeros(len(self.free))
         of_edges = np.empty((len(self.rod.edges), _triangle(OF_EDGE)))
-        of_bends = np.empty((len(self.rod.bends), _triangle(OF_BEND)))
+        of_bends = np.empty((len(self.rod.pairs), _triangle(OF_BEND)))
         add_elastic(state, part, g, of_edges, of_bends)
         return g, np.concatenate([of_edges.ravel(), of_bends.ravel()])
 

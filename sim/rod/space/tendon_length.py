@@ -29,7 +29,8 @@ from sim.rod.space.bends import (
     turn_slopes,
     twist_slopes,
 )
-from sim.rod.space.elastic import OF_BEND, SpaceElements, add_to, keep_triangle
+from sim.rod.space.elastic import OF_BEND, add_to, keep_triangle
+from sim.rod.space.elements import SpaceElements
 from sim.rod.space.frames import SpaceState, cross, dot, tangent
 from sim.rod.space.space_rod import SpaceRod
 from sim.rod.space.tendons import Tendon

@@ -9,7 +9,7 @@ from sim.arrays import Floats
 from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.space.balance import rest
-from sim.rod.space.elastic import space_elements
+from sim.rod.space.elements import space_elements
 from sim.rod.space.loads import no_loads
 from sim.rod.space.space_rod import SpaceRod, clamped
 from sim.rod.space.tendon_length import segments, tendon_lengths

@@ -11,7 +11,8 @@ from sim.rod.energy.elastic import elements, passive, unstrained
 from sim.rod.energy.elastic import energies as planar_energies
 from sim.rod.energy.elastic import gradients as planar_gradients
 from sim.rod.rod.rod import RodMaterial, chain, network
-from sim.rod.space.elastic import energies, space_elements
+from sim.rod.space.elastic import energies
+from sim.rod.space.elements import space_elements
 from sim.rod.space.frames import SpaceState, moved_on
 from sim.rod.space.lifted import lifted
 from sim.rod.space.loads import no_loads

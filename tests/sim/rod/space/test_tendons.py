@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sim.rod.space.balance import rest
-from sim.rod.space.elastic import space_elements
+from sim.rod.space.elements import space_elements
 from sim.rod.space.frames import moved_on
 from sim.rod.space.loads import SpaceLoads, no_loads
 from sim.rod.space.space_rod import SpaceRod, StretchLaw, clamped
