@@ -21,6 +21,7 @@ from sim.rod.moving.from_plane import OF_THE_PLANE, half_thickness, in_space
 from sim.rod.moving.motion import SpaceMotionStep
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import OverlapError, Touching
+from sim.rod.space.limbs import DrawnLimbs
 from sim.rod.stepping.markers import Marker
 from sim.rod.stepping.options import CONSERVING, StepOptions
 from sim.rod.stepping.step import RodStep
@@ -118,9 +119,12 @@ class RodFileCase:
     def _world_in_space(
         self, drawn: SpaceRobot, touching: Touching | None
     ) -> SpaceWorld:
+        limbs = drawn.limbs and DrawnLimbs(*drawn.limbs, self.actuator)
         return SpaceWorld(
             drawn.rod, drawn.gravity, self.damping, drawn.force, touching=touching,
             tendons=drawn.tendons, pulling=drawn.pulling, fluid=drawn.fluid,
+            drive=drawn.drive, natural=drawn.natural, limbs=limbs,
+            schedule=drawn.pulses,
         )  # fmt: skip
 
     @property

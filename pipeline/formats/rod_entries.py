@@ -11,7 +11,8 @@
     pins      [[x, y], ...] held in place
     clamps    [{at: [x, y], stiffness: 0.1 (N m/rad)}]: ends held in direction too, or
               turned by it: turns: [[0, 0], [2, 90], ...] (s, degrees to the left)
-              and moved: moves: [[0, 0, 0], [2, 5, -1], ...] (s, x, y)
+              and moved: moves: [[0, 0, 0], [2, 5, -1], ...] (s, x, y); in space
+              about axis: [0, 0, 1], and by rows of s, x, y, z
     masses    [{at: [x, y], mass: 0.005 (kg)}]
     load      {at: [[x, y], ...], force: [0, -0.1] (N, each), start: 0, duration: 1 (s)}
     distributed_loads  [{rod: 0, force: [0, -1] (N/m)}] of a rod, counted from 0; or
@@ -32,23 +33,26 @@ may say `across`, the direction of its thickness where it begins (z, or x where 
 rises more than it runs), and `twist`, degrees by which its section is turned from there
 to its end, and material a `poisson` (0.5). Rods with a point in common are joined
 rigidly there, or by a ball where `hinges` name it, or about an axis where that says
-{at: [x, y, z], axis: [0, 0, 1], spring: 0 (N m/rad)}. There are no arcs, limbs or
-pulses, no loads that are spread or turn; loads act all the time; a ground by wave
-or points is that curve of x and height, level along y. Where there is a ground, or
-bodies, rods touch them and each other as round ones of half their thickness. Cables
-pull them, and bodies stay where they are:
+{at: [x, y, z], axis: [0, 0, 1], spring: 0 (N m/rad)}. There are no arcs, no loads that
+are spread or turn; loads act all the time; a ground by wave or points is that curve of
+x and height, level along y. Where there is a ground, or bodies, rods touch them and
+each other as round ones of half their thickness. Cables pull them, shapes at rest
+change, and bodies stay where they are:
 
     bodies    [{sphere: {centre: [x, y, z], radius: 5}}, {bar: {begin: [x, y, z],
               end: [x, y, z], radius: 5}}], bars with round ends
     tendons   [{rod: 0, offset: [4, 0], tension: 3 (N), rise: 0.5 (s)}], along a rod:
               its distances from the axis, along `across` and beside it, or rows of arc
               length and both; from `begin` (0) to `end` (that of the rod); `start`, s
+    natural   [{rod: 0, bend: [[0, 0, 0], [2, 90, 0]], twist: [[0, 0], [2, 30]]}], s and
+              degrees by which its end turns towards `across` and beside it, and about
 
 The shape that is drawn is the one at rest. Places name nodes: half a spacing away is
 near enough. `name`, `description` and `source` are notes.
 """
 
 import re
+from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
@@ -62,11 +66,14 @@ PLACE, ENTRY = "[place]", "[entry]"
 LIGHTEST = 10.0  # kg/m^3, below any foam: a density in g/cm^3
 
 Place = Annotated[tuple[Coordinate, Coordinate, Coordinate | None], numbers(3, 2)]
+Way = Annotated[
+    tuple[Coordinate, Coordinate, Coordinate, Coordinate | None], numbers(4, 3)
+]
 Places = Annotated[list[Place], Field(min_length=2)]
 FromZero = Annotated[Coordinate, Field(ge=0.0)]
 Pair = Annotated[tuple[Coordinate, Coordinate], numbers(2)]
 Tapering = Annotated[list[Point], Field(min_length=2)]
-Moves = Annotated[list[Point], Field(min_length=1)]
+Moves = Annotated[list[Way], Field(min_length=1)]
 Turns = Annotated[list[Pair], Field(min_length=1)]
 
 
@@ -196,7 +203,7 @@ class RodEntry(Entry):
         return self
 
 
-class HingeEntry(Entry):
+class RodHingeEntry(Entry):
     """Where rods turn freely: in space as about a ball, or about an axis.
 
     spring : of each rod against the first about the axis, N m/rad
@@ -216,11 +223,11 @@ class HingeEntry(Entry):
 
 
 def _place_or_entry(value: Any) -> str:
-    return ENTRY if isinstance(value, dict | HingeEntry) else PLACE
+    return ENTRY if isinstance(value, dict | RodHingeEntry) else PLACE
 
 
 Hinge = Annotated[
-    Annotated[Place, Tag(PLACE)] | Annotated[HingeEntry, Tag(ENTRY)],
+    Annotated[Place, Tag(PLACE)] | Annotated[RodHingeEntry, Tag(ENTRY)],
     Discriminator(_place_or_entry),
 ]
 
@@ -228,14 +235,22 @@ Hinge = Annotated[
 class ClampEntry(Entry):
     """An end held in place, and in direction with a stiffness in N m/rad.
 
-    turns : rows of time, s, and angle to the left, degrees
-    moves : rows of time, s, and way along x and y
+    turns : rows of time, s, and angle to the left, degrees; in space by the right hand
+        about `axis`
+    moves : rows of time, s, and way along x and y, and z in space
     """
 
     at: Place
     stiffness: Positive | None = None
     turns: Turns | None = None
     moves: Moves | None = None
+    axis: Point | None = None
+
+    @model_validator(mode="after")
+    def _about_some_axis(self) -> Self:
+        if self.axis is not None and not any(self.axis):
+            raise ValueError("has an axis of no length: give its direction")
+        return self
 
 
 class MassEntry(Entry):
@@ -372,6 +387,33 @@ class FixedBodyEntry(Entry):
         return self
 
 
+class NaturalEntry(Entry):
+    """How the shape at rest of a rod in space changes in time, evenly along it.
+
+    bend : rows of time, s, and degrees by which its end turns towards `across` and
+        beside it
+    twist : rows of time, s, and degrees from end to end, by the right hand along it
+    """
+
+    rod: Annotated[int, Field(ge=0)]
+    bend: Annotated[list[Point], Field(min_length=1)] | None = None
+    twist: Turns | None = None
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if self.bend is None and self.twist is None:
+            raise ValueError("says no change: give bend or twist")
+        for name in ("bend", "twist"):
+            times = [row[0] for row in getattr(self, name) or ()]
+            for k, (one, later) in enumerate(pairwise(times)):
+                if not later > one:
+                    raise ValueError(
+                        f"has {name}[{k + 1}] at {later:g} s after {one:g} s: let "
+                        "times rise"
+                    )
+        return self
+
+
 class PulseEntry(Entry):
     """A limb switched on at a time, s."""
 
@@ -401,6 +443,7 @@ class RodFile(Entry):
     pulses: Rows[PulseEntry]
     tendons: Rows[TendonEntry]
     bodies: Rows[FixedBodyEntry]
+    natural: Rows[NaturalEntry]
     markers: dict[Name, Place] = Field(default_factory=dict)
     duration: Positive = 1.0
     name: Any = None
@@ -408,7 +451,9 @@ class RodFile(Entry):
     source: Any = None
 
     @property
-    def turning(self) -> list[HingeEntry]:
+    def turning(self) -> list[RodHingeEntry]:
         """All hinges, those of which only the place is told too."""
         given = self.hinges
-        return [h if isinstance(h, HingeEntry) else HingeEntry(at=h) for h in given]
+        return [
+            h if isinstance(h, RodHingeEntry) else RodHingeEntry(at=h) for h in given
+        ]

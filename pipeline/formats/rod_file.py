@@ -90,6 +90,8 @@ class _Drawing(RodPlaces):
         content, draft, given = self.content, self.draft, self.content.gravity
         if content.tendons:
             raise ValueError("tendons are of space: say `dimension: 3`")
+        if self.content.natural:
+            raise ValueError("natural is of space: say `dimension: 3`, or give pulses")
         if self.content.bodies:
             raise ValueError("bodies are of space: say `dimension: 3`")
         for k, rod in enumerate(content.rods):
@@ -116,7 +118,7 @@ class _Drawing(RodPlaces):
             self.fluid,
             self._turning(),
             self._ground(),
-            self._pulses(),
+            self.pulses,
             self._plane((0.0, -GRAVITY, None) if given is None else given),
             content.duration,
             self.markers(whole.nodes, whole.edges),
@@ -189,10 +191,14 @@ class _Drawing(RodPlaces):
         """The ends behind clamps, which come after all that is drawn."""
         first, found = len(self.draft.points), []
         for k, clamp in enumerate(self.content.clamps):
+            if clamp.axis is not None:
+                raise ValueError(
+                    f"clamps[{k}]: in the plane they turn to the left: leave axis out"
+                )
             if clamp.turns is None and clamp.moves is None:
                 continue
             times, degrees = np.array(clamp.turns or [(0.0, 0.0)]).T
-            moves = np.array(clamp.moves or [(0.0, 0.0, 0.0)]) * [1.0, self.m, self.m]
+            moves = self.ways(clamp)
             angles, about = np.radians(degrees).tolist(), self.draft.clamps[k][0]
             end = TurningEnd(first + k, about, times.tolist(), angles, moves.tolist())
             found.append(end)
@@ -212,12 +218,6 @@ class _Drawing(RodPlaces):
         if given.heights is not None:
             raise ValueError("ground: heights are of space: say `dimension: 3`")
         return GroundPlane(given.angle, self.m * given.height)
-
-    def _pulses(self) -> Pulses | None:
-        given = sorted(self.content.pulses, key=lambda pulse: pulse.time)
-        if not given:
-            return None
-        return Pulses([pulse.time for pulse in given], [pulse.limb for pulse in given])
 
 
 def _endless(duration: float | None) -> float:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.formats.rod_entries import Place, RodEntry, RodFile
+from pipeline.formats.rod_entries import ClampEntry, Place, RodEntry, RodFile
 from pipeline.scans.reading.units import unit_named
 from sim.arrays import Floats, Ints
+from sim.rod.actuation.actuation import Pulses
 from sim.rod.rod.draft import NEAR, along_arc, along_curve, along_line
 from sim.rod.stepping.markers import Marker
 from sim.rod.stepping.surroundings import Fluid
@@ -83,6 +84,14 @@ class RodPlaces:
         given = self.content.fluid
         return None if given is None else Fluid(given.along, given.across)
 
+    @property
+    def pulses(self) -> Pulses | None:
+        """Which limb is switched on when."""
+        given = sorted(self.content.pulses, key=lambda pulse: pulse.time)
+        if not given:
+            return None
+        return Pulses([pulse.time for pulse in given], [pulse.limb for pulse in given])
+
     def numbers_of(self, given: Place) -> list[float]:
         """Two numbers, or three in space."""
         found = [value for value in given if value is not None]
@@ -98,6 +107,16 @@ class RodPlaces:
     def place(self, at: Place) -> list[float]:
         """The same in m."""
         return [self.m * value for value in self.numbers_of(at)]
+
+    def ways(self, clamp: ClampEntry) -> Floats:
+        """(k, 3 or 4) rows of time, s, and way, m."""
+        width = 1 + self.content.dimension
+        rows = [[v for v in row if v is not None] for row in clamp.moves or ()]
+        for row in rows:
+            if len(row) != width:
+                told = "time, x and y in the plane" if width == 3 else "time, x, y, z"
+                raise ValueError(f"moves: {row} has {len(row)} numbers: give {told}")
+        return np.array(rows or [[0.0] * width]) * [1.0, *[self.m] * (width - 1)]
 
     def markers(self, nodes: Floats, edges: Ints) -> RodMarkers:
         """On the axes of rods, as near as they are to where the file has them.

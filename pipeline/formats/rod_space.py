@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pipeline.formats.rod_entries import FixedBodyEntry, Place, RodEntry, RodFile
+from pipeline.formats.rod_natural import natural_of
 from pipeline.formats.rod_pieces import (
     RodPiece,
     joints_of,
@@ -16,13 +17,16 @@ from pipeline.formats.rod_pieces import (
 from pipeline.formats.rod_places import RodMarkers, RodPlaces
 from pipeline.formats.rod_tendons import TendonRoom, tendon_of
 from sim.arrays import Floats, Ints
+from sim.rod.actuation.actuation import Pulses
 from sim.rod.contact.ground import Terrain, Wave
 from sim.rod.gravity import GRAVITY
 from sim.rod.moving.beside import body_of
 from sim.rod.moving.bodies import BarBody, Body, HeightField, SphereBody
 from sim.rod.moving.swept_ground import swept, tabled
 from sim.rod.moving.touching import LevelGround, OverlapError, Touching
+from sim.rod.moving.turning_clamps import TurningClamp, TurningClamps
 from sim.rod.rod.draft import NEAR
+from sim.rod.rod.rod import PASSIVE
 from sim.rod.space.clamping import clamped_end, turned_section
 from sim.rod.space.joining import (
     HingeAxis,
@@ -53,6 +57,10 @@ class SpaceRobot:
     unit, metres : of the file, and how long it is
     bodies : that stay, besides a ground
     fluid : that resists
+    drive : clamps that turn and move
+    limbs : (m,), (b,) of edges and bends, -1 for none
+    pulses : when limbs are switched on
+    natural : (b, 3) natural curvature and twist by time, 1/m
     """
 
     rod: SpaceRod
@@ -69,6 +77,10 @@ class SpaceRobot:
     pulling: Callable[[float], Floats] | None = None
     bodies: tuple[Body, ...] = ()
     fluid: Fluid | None = None
+    drive: TurningClamps | None = None
+    limbs: tuple[Ints, Ints] | None = None
+    pulses: Pulses | None = None
+    natural: Callable[[float], Floats] | None = None
 
     def touching(self, friction: float) -> Touching | None:
         """What rods touch; nothing where there is neither a ground nor a body."""
@@ -100,12 +112,6 @@ class DrawnInSpace(RodPlaces):
 
     def __init__(self, content: RodFile, finer: float) -> None:
         super().__init__(content, finer)
-        if content.pulses:
-            raise ValueError("pulses are of the plane: leave them out in space")
-        if any(clamp.turns or clamp.moves for clamp in content.clamps):
-            raise ValueError(
-                "turns and moves of clamps are of the plane: leave them out in space"
-            )
         for name in ("distributed_loads", "follower_forces"):
             if getattr(content, name):
                 raise ValueError(f"{name}: it is of the plane: leave it out in space")
@@ -159,7 +165,7 @@ class DrawnInSpace(RodPlaces):
             )
 
     def drawn(self) -> SpaceRobot:
-        content, rod = self.content, self._joined()
+        content, (rod, held_edges) = self.content, self._joined()
         mass, held = rod.mass.copy(), rod.held.copy()
         for one in content.masses:
             mass[_node(rod, self.place(one.at))] += one.mass
@@ -184,14 +190,52 @@ class DrawnInSpace(RodPlaces):
             self._pulling if content.tendons else None,
             tuple(self._body(body) for body in content.bodies),
             self.fluid,
+            self._drive(rod, held_edges),
+            self._limbs(rod, whose),
+            self.pulses,
+            natural_of(content.natural, self.pieces, self.rods, self.stubs, rod)
+            if content.natural
+            else None,
         )
 
-    def _joined(self) -> SpaceRod:
-        """All rods as one, clamped where the file says so."""
-        at_joints = [
-            j
+    def _limbs(self, rod: SpaceRod, whose: Ints) -> tuple[Ints, Ints] | None:
+        """Of edges and bends; what holds rods together at joints has none."""
+        if not self.content.pulses:
+            return None
+        limbs = np.array([one.limb for one in self.content.rods])
+        of_bends, at = np.full(len(rod.bends), PASSIVE), 0
+        for piece, own in zip(self.pieces, self.rods, strict=True):
+            of_bends[at : at + len(own.bends)] = limbs[piece.rod]
+            at += len(own.bends)
+        return limbs[whose], of_bends
+
+    def _drive(self, rod: SpaceRod, held: Sequence[int]) -> TurningClamps | None:
+        """Of clamps that turn or move; `held` is the edge of each clamp."""
+        found = []
+        for k, clamp in enumerate(self.content.clamps):
+            edge = held[k]
+            if (clamp.turns is None) != (clamp.axis is None):
+                raise ValueError(
+                    f"clamps[{k}]: turns are about an axis, such as `axis: [0, 0, 1]`: "
+                    "give both, or neither"
+                )
+            if clamp.turns is None and clamp.moves is None:
+                continue
+            times, degrees = np.array(clamp.turns or [(0.0, 0.0)]).T
+            ends, at = rod.nodes[rod.edges[edge]], self.place(clamp.at)
+            about = int(np.argmin(np.linalg.norm(ends - at, axis=1)))
+            way = TurningClamp(
+                edge, int(rod.edges[edge, about]), clamp.axis or (0.0, 0.0, 1.0),
+                times.tolist(), np.radians(degrees).tolist(), self.ways(clamp).tolist(),
+            )  # fmt: skip
+            found.append(way)
+        return TurningClamps(rod, found) if found else None
+
+    def _joined(self) -> tuple[SpaceRod, list[int]]:
+        """All rods as one, held where clamps are, and the edge of each clamp."""
+        held = [
+            self._clamp(self.place(clamp.at), clamp.stiffness or np.inf)
             for clamp in self.content.clamps
-            for j in self._clamp(self.place(clamp.at), clamp.stiffness or np.inf)
         ]
         places = [
             [(p, self.lasts[p] if end else 0) for p, end in joint.ends]
@@ -200,9 +244,11 @@ class DrawnInSpace(RodPlaces):
         rigid = [not joint.turns for joint in self.joints]
         axes = [joint.axis for joint in self.joints]
         rod, at = joined(self.rods, places, rigid, self.held, axes)
-        for j in at_joints:
-            rod = clamped(rod, edges_at(rod, at[j])[0])
-        return rod
+        before = np.cumsum([0, *(len(own.edges) for own in self.rods)])
+        edges = [
+            edges_at(rod, at[k])[0] if p < 0 else int(before[p]) + k for p, k in held
+        ]
+        return clamped(rod, *edges), edges
 
     def _forces(self, rod: SpaceRod) -> Floats:
         """(n, 3) N."""
@@ -251,8 +297,8 @@ class DrawnInSpace(RodPlaces):
 
     def _rod(self, where: str, rod: RodEntry) -> SpaceRod:
         try:
-            if rod.arc is not None or rod.limb >= 0:
-                raise ValueError("arcs and limbs are of the plane: draw a curve")
+            if rod.arc is not None:
+                raise ValueError("arcs are of the plane: draw a curve")
             if rod.closed and rod.twist:
                 raise ValueError("a closed rod has no end to twist: open it")
             points = self.points(rod)
@@ -287,8 +333,10 @@ class DrawnInSpace(RodPlaces):
         assert size.round is not None  # one of the two is there
         return 0.5 * self.m * size.round.diameter
 
-    def _clamp(self, at: list[float], stiffness: float) -> list[int]:
-        """Hold the end of a rod that is nearest, or tell the joint that is to be."""
+    def _clamp(self, at: list[float], stiffness: float) -> tuple[int, int]:
+        """Hold the end of a rod that is nearest: the piece and its edge, or -1 and the
+        joint that is to be held.
+        """
         free = [
             (p, end)
             for p, piece in enumerate(self.pieces)
@@ -313,12 +361,12 @@ class DrawnInSpace(RodPlaces):
                     f"rods meet at {shown(at)} m, where a clamp is {other}: clamp the "
                     "end of a rod there, or leave the other out"
                 )
-            return [k - len(free)]
+            return -1, k - len(free)
         p, end = free[k]
         self.rods[p] = clamped_end(
             self.rods[p], self.lasts[p] if end else 0, stiffness=stiffness
         )
-        return []
+        return p, len(self.rods[p].edges) - 1
 
     def _ground(self) -> LevelGround | HeightField | None:
         given = self.content.ground

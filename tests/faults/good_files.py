@@ -141,9 +141,15 @@ rods:
 - line: [[6, 0, 5], [6, 4, 5]]
 - curve: [[6, 0, 5], [6, -2, 6], [6, -4, 5]]
 - {line: [[3, 0, 9], [3, 0, 5]], section: {round: {diameter: 0.4, bore: 0.1}}}
-hinges: [[6, 0, 5]]
+hinges: [{at: [6, 0, 5], axis: [0, 0, 1], spring: 0.1}, [3, 0, 5]]
 pins: [[3, 0, 9]]
-clamps: [{at: [0, 0, 5], stiffness: 0.1}]
+clamps:
+- at: [0, 0, 5]
+  stiffness: 0.1
+  axis: [0, 1, 0]
+  turns: [[0, 0], [2, 20]]
+  moves: [[0, 0, 0, 0], [2, 0.5, 0, 1]]
+natural: [{rod: 2, bend: [[0, 0, 0], [1, 40, -20]], twist: [[0, 0], [1, 30]]}]
 load: {at: [[6, 4, 5]], force: [0, 0, -0.1]}
 ground: {height: 0, angle: 0}
 tendons:

@@ -8,10 +8,13 @@ from sim.arrays import Floats
 from sim.rod.contact.ground import GroundPlane
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import LevelGround, Touching
+from sim.rod.moving.turning_clamps import TurningClamp, TurningClamps
 from sim.rod.rod.rod import RodMaterial
 from sim.rod.rod.sections import RoundSection, Section
 from sim.rod.space.lifted import lifted
 from sim.rod.space.limbs import SpaceLimbs
+from sim.rod.space.space_rod import SpaceRod
+from sim.rod.stepping.turning import TurningEnd
 from sim.rod.stepping.world import World
 
 OF_THE_PLANE = "touching is of the plane only: leave it out, or dimension 2"
@@ -34,10 +37,6 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
     """
     if world.touching is not None:
         raise ValueError(OF_THE_PLANE)
-    if world.turning:
-        raise ValueError(
-            "turns and moves of clamps are of the plane only: leave them out"
-        )
     if world.distributed_loads or world.follower_forces:
         raise ValueError(
             "loads that are spread or turn are of the plane only: leave them out, or "
@@ -53,7 +52,21 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
         schedule=world.schedule,
         load=world.load,
         fluid=world.fluid,
+        drive=_drive(rod, world.turning),
     )
+
+
+def _drive(rod: SpaceRod, turning: Sequence[TurningEnd]) -> TurningClamps | None:
+    """Ends that turn to the left, about z."""
+    pairs = [frozenset(edge) for edge in rod.edges.tolist()]
+    clamps = [
+        TurningClamp(
+            pairs.index(frozenset((end.node, end.about))), end.about, (0.0, 0.0, 1.0),
+            end.times, end.angles, [(*row, 0.0) for row in end.moves],
+        )
+        for end in turning
+    ]  # fmt: skip
+    return TurningClamps(rod, clamps) if clamps else None
 
 
 def half_thickness(rod_edges: int, sections: Section | Sequence[Section]) -> Floats:

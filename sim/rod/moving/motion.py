@@ -17,6 +17,7 @@ from sim.rod.moving.one_step import (
 )
 from sim.rod.moving.space_world import SpaceWorld, lowest_limb
 from sim.rod.moving.touching import in_touch
+from sim.rod.moving.turning_clamps import TurningClamps
 from sim.rod.space.elastic import energies
 from sim.rod.space.space_rod import edge_tangents
 from sim.rod.stepping.loop import FIRST, LEAST, MOST, SAFETY, SHORTEST
@@ -90,6 +91,8 @@ class SpaceLoop:
     def __init__(
         self, world: SpaceWorld, options: StepOptions, start: SpaceMoving | None
     ) -> None:
+        if isinstance(world.drive, TurningClamps):
+            world.drive.refuse_far(options.h)
         self.world, self.options = world, options
         self.now = start or at_start(world, options)
         self.effort = Effort()

@@ -634,6 +634,11 @@ def _sound(
 ) -> bool:
     """Whether strains stay those of a rod, and nothing turns by a quarter turn."""
     part = world.system.part
+    if part.hinge_stiffness[:, 1].any():
+        both = [strains_of_hinges(state, part)[:, 2] for state in (before, after)]
+        beyond = np.abs(both[1] - both[0]) > np.pi
+        if (beyond & (part.hinge_stiffness[:, 1] > 0.0)).any():
+            return False
     stretched, ahead = changes(before.x, after.x, part.edges, part.rest)
     twisted = np.abs(after.twist - before.twist).max(initial=0.0)
     return bool(stretched <= options.strain and ahead > 0.0 and twisted <= QUARTER)

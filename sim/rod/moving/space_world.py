@@ -7,11 +7,12 @@ from functools import cached_property
 import numpy as np
 
 from sim.arrays import Floats
-from sim.rod.actuation.actuation import Schedule
+from sim.rod.actuation.actuation import Pulses, Schedule
 from sim.rod.gravity import GRAVITY
 from sim.rod.moving.touching import LevelGround, Touching, refuse_overlap
+from sim.rod.moving.turning_clamps import TurningClamps
 from sim.rod.space.elements import SpaceElements
-from sim.rod.space.limbs import SpaceLimbs
+from sim.rod.space.limbs import DrawnLimbs, SpaceLimbs
 from sim.rod.space.loads import SpaceLoads, no_loads
 from sim.rod.space.space_rod import SpaceRod, StretchLaw
 from sim.rod.space.system import SpaceSystem
@@ -68,9 +69,9 @@ class SpaceWorld:
     natural: Callable[[float], Floats] | None = None
     velocity: Floats | None = None
     spin: Floats | None = None
-    drive: MovingSupports | None = None
+    drive: MovingSupports | TurningClamps | None = None
     touching: Touching | None = None
-    limbs: SpaceLimbs | None = None
+    limbs: SpaceLimbs | DrawnLimbs | None = None
     schedule: Schedule | None = None
     load: NodeLoad | None = None
     tendons: tuple[Tendon, ...] = ()
@@ -91,6 +92,8 @@ class SpaceWorld:
         _refuse_unfitting(self)
         if self.touching is not None:
             refuse_overlap(self.rod, self.touching, self.rod.nodes)
+            if isinstance(self.drive, TurningClamps):
+                self.drive.refuse_within(self.touching)
 
     @cached_property
     def system(self) -> SpaceSystem:
@@ -147,7 +150,7 @@ class SpaceWorld:
 def lowest_limb(world: SpaceWorld, x: Floats) -> int:
     """The limb whose actuated edges lie lowest above the ground."""
     assert world.limbs is not None
-    edges, limb = world.rod.edges, world.limbs.rod.edge_limb
+    edges, limb = world.rod.edges, world.limbs.edge_limb
     ground = world.touching.ground if world.touching else None
     height = x[edges].mean(axis=1) @ np.array((ground or LevelGround()).normal)
     return int(np.argmin([height[limb == k].mean() for k in range(world.limbs.count)]))
@@ -166,7 +169,14 @@ def _refuse_unfitting(world: SpaceWorld) -> None:
         )
     if world.natural is not None and world.limbs is not None:
         raise ValueError("motion: natural and limbs both actuate: leave one out")
-    if world.drive is not None:
+    if isinstance(world.schedule, Pulses) and world.limbs is not None:
+        for limb in world.schedule.limbs:
+            if not 0 <= limb < world.limbs.count:
+                raise ValueError(
+                    f"actuation: there is no limb {limb}: choose 0 to "
+                    f"{world.limbs.count - 1}"
+                )
+    if isinstance(world.drive, MovingSupports):
         given.append(("drive: velocity", world.drive.velocity, nodes))
         given.append(("drive: spin", world.drive.spin, edges))
     for name, values, shape in given:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from sim.arrays import Floats
-from sim.rod.space.frames import start, turning
-from sim.rod.space.space_rod import SpaceRod, clamped, edge_tangents
+from sim.rod.rod.draft import CORNER
+from sim.rod.space.space_rod import SpaceRod, as_drawn, clamped, edge_tangents
 
 TURNED = 45.0  # degrees, most of a section from one edge to the next
 
@@ -37,15 +37,15 @@ def turned_section(rod: SpaceRod, turn: float) -> SpaceRod:
         )
     c, s = np.cos(turn * share)[:, None], np.sin(turn * share)[:, None]
     directors = c * rod.directors + s * np.cross(t, rod.directors)
-    state = start(rod.nodes, directors, rod.edges, rod.bends)
-    natural = turning(state, rod.edges, rod.bends) / rod.voronoi[:, None]
-    return replace(rod, directors=directors, curvature=natural)
+    made = replace(rod, directors=directors)
+    return replace(made, curvature=as_drawn(made))
 
 
 def clamped_end(rod: SpaceRod, end: int, *, stiffness: float = np.inf) -> SpaceRod:
     """The rod with an end held in place, direction and turn.
 
-    A held edge goes on beyond the end, as long as the one there. The bend between them
+    A held edge goes on beyond the end, as long as the one there, bent as the rod is
+    over half an edge of it unless that is a corner. The bend between them
     stands for half an edge of rod, and for the spring of the clamp behind it, which
     gives in both directions of bending.
 
@@ -63,8 +63,8 @@ def clamped_end(rod: SpaceRod, end: int, *, stiffness: float = np.inf) -> SpaceR
     e, n, m = int(around[0]), len(rod.nodes), len(rod.edges)
     last = bool(rod.edges[e, 1] == end)
     bend = int(np.flatnonzero((rod.bends % m == e).any(axis=1))[0])
-    behind = 2.0 * rod.nodes[end] - rod.nodes[int(rod.edges[e].sum()) - end]
-    half = 0.5 * float(rod.rest_length[e])
+    half, way, d = 0.5 * float(rod.rest_length[e]), *_beyond(rod, e, bend, last)
+    behind = rod.nodes[end] + (2.0 * half if last else -2.0 * half) * way
     soft = half / (half / rod.bending[bend] + 1.0 / stiffness)
     edge = [end, n] if last else [n, end]
     pair = [e, m] if last else [m, e]
@@ -75,7 +75,7 @@ def clamped_end(rod: SpaceRod, end: int, *, stiffness: float = np.inf) -> SpaceR
     longer = replace(
         rod,
         nodes=more(rod.nodes, behind),
-        directors=more(rod.directors, rod.directors[e]),
+        directors=more(rod.directors, d),
         edges=np.vstack([rod.edges, edge]),
         bends=np.vstack([np.where(rod.bends < m, rod.bends, rod.bends + 1), pair]),
         rest_length=more(rod.rest_length, rod.rest_length[e]),
@@ -89,4 +89,17 @@ def clamped_end(rod: SpaceRod, end: int, *, stiffness: float = np.inf) -> SpaceR
         held=np.vstack([rod.held, [False] * 3]),
         held_frames=np.append(rod.held_frames, False),
     )
-    return clamped(longer, m)
+    curvature = np.vstack([rod.curvature, as_drawn(longer)[-1:]])
+    return clamped(replace(longer, curvature=curvature), m)
+
+
+def _beyond(rod: SpaceRod, e: int, bend: int, last: bool) -> tuple[Floats, Floats]:
+    """(3,) the tangent and d1 of what goes on beyond the last edge, or the first."""
+    t, d = edge_tangents(rod.nodes, rod.edges)[e], rod.directors[e]
+    about = rod.curvature[bend, 0] * d + rod.curvature[bend, 1] * np.cross(t, d)
+    turned = np.linalg.norm(about) * rod.voronoi[bend]
+    if turned > np.radians(CORNER) or (rod.bends[bend] >= len(rod.edges)).any():
+        return t, d
+    half = 0.25 * rod.rest_length[e] * (about if last else -about)
+    way = t + 2.0 / (1.0 + half @ half) * np.cross(half, t + np.cross(half, t))
+    return way, d - (d @ way) / (1.0 + t @ way) * (t + way)

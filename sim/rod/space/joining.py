@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.arrays import Floats
-from sim.rod.space.frames import start, turning
-from sim.rod.space.space_rod import SpaceRod, edge_tangents, together
+from sim.rod.space.space_rod import SpaceRod, as_drawn, edge_tangents, together
 
 STUB = 0.5  # of the edge beside a joint
 STIFF = 300.0  # of the stiffest half edge: how stubs are held to each other
@@ -138,13 +137,7 @@ def settled(rod: SpaceRod, directors: Floats, at: Stubs, held: float) -> SpaceRo
     made = replace(
         rod, directors=directors, voronoi=voronoi, bending=bending, twisting=twisting
     )
-    return replace(made, curvature=_natural(made))
-
-
-def _natural(rod: SpaceRod) -> Floats:
-    """(b, 3) strains that the rod has as it is drawn, 1/m."""
-    state = start(rod.nodes, rod.directors, rod.edges, rod.bends)
-    return np.asarray(turning(state, rod.edges, rod.bends) / rod.voronoi[:, None])
+    return replace(made, curvature=as_drawn(made))
 
 
 def joined(
@@ -211,7 +204,7 @@ def _held_together(rod: SpaceRod, node: int, held: float) -> SpaceRod:
         twisting=np.append(rod.twisting, held * length),
         curvature=np.vstack([rod.curvature, np.zeros((len(more), 3))]),
     )
-    natural = np.vstack([rod.curvature, _natural(longer)[old:]])
+    natural = np.vstack([rod.curvature, as_drawn(longer)[old:]])
     return replace(longer, curvature=natural)
 
 

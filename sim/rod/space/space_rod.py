@@ -303,6 +303,12 @@ def together(*rods: SpaceRod) -> SpaceRod:
     return SpaceRod(**joined, law=rods[0].law)
 
 
+def as_drawn(rod: SpaceRod) -> Floats:
+    """(b, 3) strains that a rod has as it is drawn, 1/m."""
+    found = turning(rod.state, rod.edges, rod.bends)
+    return np.asarray(found / rod.voronoi[:, None])
+
+
 def clamped(rod: SpaceRod, *edges: int) -> SpaceRod:
     """The rod with both nodes and the frame of each of these edges held."""
     _refuse_unless_there(np.array([edges]).T, "clamp", "edge", len(rod.edges))

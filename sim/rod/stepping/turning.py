@@ -38,11 +38,11 @@ class TurningEnd:
         if len(self.times) != len(self.angles) or len(self.times) == 0:
             raise ValueError("turns: give an angle for each time, one or more")
         angles = np.degrees(np.array(self.angles, float))
-        _refuse_table("turns", np.array(self.times, float), angles[:, None], "degrees")
+        refuse_table("turns", np.array(self.times, float), angles[:, None], "degrees")
         rows = np.array(self.moves, float)
         if rows.ndim != 2 or rows.shape[1] != 3:
             raise ValueError("moves: give rows of time, x and y, one or more")
-        _refuse_table("moves", rows[:, 0], rows[:, 1:], "m")
+        refuse_table("moves", rows[:, 0], rows[:, 1:], "m")
 
     def refuse_unheld(self, held: Bools) -> None:
         """A ValueError unless both nodes are held."""
@@ -66,15 +66,7 @@ class TurningEnd:
 
     def refuse_far(self, h: float) -> None:
         """A ValueError if it turns by more than `MOST` in any step of h seconds."""
-        begin = np.concatenate([self.times, np.subtract(self.times, h)])
-        far = np.interp(begin + h, self.times, self.angles)
-        far -= np.interp(begin, self.times, self.angles)
-        most = float(np.degrees(np.abs(far).max()))
-        if most > MOST * (1.0 + 1e-9):
-            raise ValueError(
-                f"turns: an end turns by {most:g} degrees in a step of {h:g} s: "
-                f"choose h so that it is {MOST:g} at most"
-            )
+        refuse_far(self.times, self.angles, h)
 
     def places(self, nodes: Floats, time: float) -> Floats:
         """(2, 2) m, where both are at a time, `about` first; nodes (n, 2) at first."""
@@ -88,7 +80,19 @@ class TurningEnd:
         return np.array([at, at + np.array([[c, -s], [s, c]]) @ arm])
 
 
-def _refuse_table(name: str, times: Floats, values: Floats, unit: str) -> None:
+def refuse_far(times: Sequence[float], angles: Sequence[float], h: float) -> None:
+    """A ValueError if a table turns by more than `MOST` in any step of h seconds."""
+    begin = np.concatenate([times, np.subtract(times, h)])
+    far = np.interp(begin + h, times, angles) - np.interp(begin, times, angles)
+    most = float(np.degrees(np.abs(far).max()))
+    if most > MOST * (1.0 + 1e-9):
+        raise ValueError(
+            f"turns: an end turns by {most:g} degrees in a step of {h:g} s: "
+            f"choose h so that it is {MOST:g} at most"
+        )
+
+
+def refuse_table(name: str, times: Floats, values: Floats, unit: str) -> None:
     """A ValueError unless finite `values` (k, m) begin with 0 and times (k,) rise."""
     if not (np.isfinite(times).all() and np.isfinite(values).all()):
         raise ValueError(f"{name}: give finite numbers")

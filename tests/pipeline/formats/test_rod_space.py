@@ -368,7 +368,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"dimension": 2}, "[0.0, 0.0, 0.0] has three numbers: say `dimension: 3`"),
     ({"hinges": [[0, 0, 0]]}, "one rod ends at (0, 0, 0) mm, with nothing that turns"),
     ({"hinges": [[9, 0, 0]]}, "hinges: there is no node at (9, 0, 0) mm"),
-    ({"pulses": [{"limb": 0, "time": 1}]}, "pulses are of the plane"),
+    ({"pulses": [{"limb": 1, "time": 1}]}, "there is no limb 1"),
     ({"ground": {"wave": {"amplitude": 99, "wavelength": 999}}}, "m below the ground"),
     (
         {"bodies": [{"sphere": {"centre": [0, 25, 0], "radius": 1}}]},
@@ -401,7 +401,6 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"rods": [{**BEAM["rods"][0], "across": [0, 1, 0]}]},
         "rods[0]: rod: the first director",
     ),
-    ({"rods": [{**BEAM["rods"][0], "limb": 0}]}, "limbs are of the plane"),
     ({"material": {"modulus": 1e6, "density": 99, "poisson": 0.7}}, "poisson is 0.7"),
     ({"section": {"round": {"diameter": 1, "bore": 2}}}, "leaves nothing"),
     ({"spacing": 50}, "a chain needs 3 nodes or more, not 2"),

@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from sim.arrays import Floats
+from sim.convergence import NotConvergedError
 from sim.rod.moving.motion import moves
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.space.elastic import energies
@@ -14,7 +15,7 @@ from sim.rod.space.hinges import strains_of_hinges
 from sim.rod.space.joining import HingeAxis, joined
 from sim.rod.space.loads import no_loads
 from sim.rod.space.sections import SpaceMaterial, rectangle
-from sim.rod.space.space_rod import SpaceRod, through
+from sim.rod.space.space_rod import SpaceRod, clamped, through
 from sim.rod.space.system import SpaceSystem
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.world import Damping
@@ -111,3 +112,22 @@ def test_rods_on_a_hinge_keep_energy_and_both_momenta_as_they_tumble(
         assert np.abs(step.momentum - first.momentum).max() <= 1e-11 * size
     assert (later[-1].moving.ledger.damped > 0.01 * first.energy) == (beta > 0.0)
     assert later[-1].substeps <= 25
+
+
+def test_a_spring_about_an_axis_that_is_wound_beyond_half_a_turn_is_told() -> None:
+    x = np.linspace(0.0, 1.0, 4)[:, None] * [1.0, 0.0, 0.0]
+    halves = [
+        through(side * x, SpaceMaterial(1e3, 1.0, 0.3), rectangle(0.1, 0.2))
+        for side in (-1.0, 1.0)
+    ]
+    rod, _ = joined(
+        [clamped(halves[0], *range(3)), halves[1]], [[(0, 0), (1, 0)]], [False], HOLD,
+        [HingeAxis([1.0, 0.0, 0.0], 2e-5)],
+    )  # fmt: skip
+    spin = np.where(rod.nodes[rod.edges].mean(axis=1)[:, 0] > 0.0, 3.0, 0.0)
+    world = SpaceWorld(rod, (0.0, 0.0, 0.0), spin=spin)
+    run = moves(world, StepOptions(h=0.02), 3.0, every=1)
+    with pytest.raises(NotConvergedError) as told:
+        list(run)
+    turned = strains_of_hinges(told.value.best.moving.state, space_elements(rod))
+    assert 0.95 * np.pi < abs(turned[0, 2]) < np.pi

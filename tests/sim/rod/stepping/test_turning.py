@@ -8,7 +8,6 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from sim.rod.contact.ground import GroundPlane
-from sim.rod.moving.from_plane import in_space
 from sim.rod.rod.draft import RodDraft
 from sim.rod.rod.rod import Rod
 from sim.rod.stepping.equilibrium import settle
@@ -147,8 +146,6 @@ def test_what_cannot_turn_is_refused() -> None:
             World(rod, GroundPlane(height=-5e-3), turning=(down,))
     with pytest.raises(ValueError, match="ends that turn are of motions"):
         settle(world)
-    with pytest.raises(ValueError, match="moves of clamps are of the plane only"):
-        in_space(world, SOFT)
     for last, told in ((2.0 * np.pi, "360"), (-0.6 * np.pi, "108")):
         round_a_step = TurningEnd(11, 0, [0.0, 0.3, 0.3 + EXACT.h], [0.0, 0.0, last])
         fast = replace(world, turning=(round_a_step,))

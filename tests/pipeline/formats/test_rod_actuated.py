@@ -1,0 +1,197 @@
+"""Clamps that turn and move, limbs, and natural shapes in time, of files in space."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from pipeline.cases.rod_file import RodFileCase
+from pipeline.terminal.errors import InputError
+from sim.arrays import Floats
+from sim.rod.actuation.actuation import Actuator
+from sim.rod.moving.motion import SpaceMotionStep, moves
+from sim.rod.moving.turning_clamps import TurningClamps
+from sim.rod.stepping.options import Integrator, StepOptions
+from sim.rod.stepping.world import Damping
+
+OPTIONS = StepOptions(h=5e-3, integrator=Integrator.ENERGY_MOMENTUM, tolerance=1e-11)
+WIRE: dict[str, Any] = {
+    "unit": "mm",
+    "dimension": 3,
+    "section": {"round": {"diameter": 4}},
+    "material": {"modulus": 3e6, "density": 1000, "poisson": 0.5},
+    "spacing": 10,
+    "rods": [{"line": [[0, 0, 0], [80, 0, 0]], "across": [0, 0, 1]}],
+    "clamps": [{"at": [0, 0, 0]}],
+    "gravity": [0, 0, 0],
+}
+
+
+def made(folder: Path, **content: Any) -> RodFileCase:
+    path = folder / "rods.json"
+    path.write_text(json.dumps({**WIRE, **content}))
+    return RodFileCase(str(path), damping=Damping(alpha=20.0, beta=0.02))
+
+
+def last(case: RodFileCase, duration: float) -> SpaceMotionStep:
+    *_, end = moves(case.space_world, OPTIONS, duration, every=10**6)
+    return end
+
+
+WAY = {
+    "turns": [[0, 0], [0.4, 150]],
+    "axis": [1, 2, 0],
+    "moves": [[0, 0, 0, 0], [0.3, 5, -9, 20]],
+}
+
+
+@pytest.mark.parametrize("stiffness", [None, 1.0])
+@pytest.mark.parametrize("joined", [False, True])
+def test_a_clamp_of_a_file_takes_its_rods_where_its_tables_say(
+    stiffness: float | None, joined: bool, tmp_path: Path
+) -> None:
+    """A free rod, or three at a joint that is clamped, as one body."""
+    clamp = {"at": [0, 0, 0], **WAY}
+    rods = [*WIRE["rods"]]
+    if joined:
+        rods += [{"line": [[0, 0, 0], [0, 50, 0]]}, {"line": [[0, 0, 40], [0, 0, 0]]}]
+    elif stiffness:
+        clamp["stiffness"] = stiffness
+    case = made(tmp_path, rods=rods, clamps=[clamp])
+    assert isinstance(case.space_world.drive, TurningClamps)
+    end, rod = last(case, 2.5), case.space_world.rod
+    axis = np.array([1.0, 2.0, 0.0]) / np.sqrt(5.0)
+    turn = Rotation.from_rotvec(np.radians(150.0) * axis).as_matrix()
+    apart = end.x - (rod.nodes @ turn.T + [5e-3, -9e-3, 20e-3])
+    assert np.abs(apart).max() < 2e-5
+    assert np.abs(apart[rod.held]).max() < 1e-14
+
+
+def ends(x: Floats, beside: int) -> Floats:
+    """(3,) way of the tip of a rod along x, seen along y, z or both."""
+    tip = int(np.argmax(np.linalg.norm(x, axis=1)))
+    return np.asarray(x[tip] * (np.arange(3) != beside))
+
+
+@pytest.mark.parametrize(("towards", "beside"), [(120, 0), (0, 120), (60, -90)])
+def test_a_natural_bend_curls_a_rod_to_an_arc_of_that_turn(
+    towards: float, beside: float, tmp_path: Path
+) -> None:
+    """Towards `across`, z, and beside it, -y: its tip at L (sin f, 1 - cos f) / f."""
+    natural = [{"rod": 0, "bend": [[0, 0, 0], [0.5, towards, beside]]}]
+    case = made(tmp_path, natural=natural, spacing=2.5)
+    world = case.space_world
+    end = last(case, 3.0)
+    f = np.radians(np.hypot(towards, beside))
+    way = np.array([0.0, -beside, towards]) / np.hypot(towards, beside)
+    expected = 0.08 / f * (np.sin(f) * np.array([1.0, 0, 0]) + (1.0 - np.cos(f)) * way)
+    tip = int(np.argmax(world.rod.nodes[:, 0]))
+    assert np.abs(end.x[tip] - expected).max() < 1e-4
+    assert end.stretching + end.bending + end.twisting < 1e-6 * end.moving.ledger.given
+    assert world.natural is not None
+    assert np.abs(world.natural(0.25) - 0.5 * world.natural(9.0)).max() < 1e-12
+
+
+def test_a_natural_twist_turns_the_free_end_by_itself(tmp_path: Path) -> None:
+    """And twists a rod that is held at both ends not at all, but by its energy."""
+    twist = [{"rod": 0, "twist": [[0, 0], [0.5, 200]]}]
+    end = last(made(tmp_path, natural=twist), 2.0)
+    # from the held edge to the middle of the last, half an edge before the end
+    turned = np.radians(200.0) * (80.0 - 5.0) / 80.0
+    assert end.moving.state.twist.sum() == pytest.approx(turned, abs=1e-5)
+    both = [{"at": [0, 0, 0]}, {"at": [80, 0, 0]}]
+    case = made(tmp_path, natural=twist, clamps=both)
+    end, rod = last(case, 1.0), case.space_world.rod
+    assert end.moving.state.twist.sum() == pytest.approx(0.0, abs=1e-9)
+    energy = 0.5 * rod.twisting[3] * np.radians(200.0) ** 2 / 0.08
+    assert end.twisting == pytest.approx(energy, rel=1e-6)
+
+
+CURVE = [[0, 0, 0], [20, 8, 2], [40, 12, 10], [60, 6, 22], [80, 0, 30]]
+
+
+def test_a_limb_unbends_and_stiffens_by_eq_7_while_its_pulse_lasts(
+    tmp_path: Path,
+) -> None:
+    """At the extremes of eq. (7), which later times come from: 0.21 and 2.68."""
+    rods = [{"curve": CURVE, "limb": 0}, {"line": [[80, 0, 30], [90, 0, 60]]}]
+    case = made(tmp_path, rods=rods, pulses=[{"limb": 0, "time": 0.1}])
+    world, off = case.space_world, np.array([np.inf])
+    on = world.part(0.1 + Actuator().ramp - 1e-12, np.array([0.1]))
+    still = world.part(0.0, off)
+    mine = np.arange(len(still.curvature)) < len(case.space_world.rod.bends) - 4
+    factor = on.curvature[:, :2] / np.where(
+        still.curvature[:, :2], still.curvature[:, :2], 1
+    )
+    bent = np.abs(still.curvature[:, 0]) > 1e-6
+    assert factor[bent & mine][:5] == pytest.approx(0.21, rel=1e-6)
+    assert on.twisting[:5] / still.twisting[:5] == pytest.approx(2.68, rel=1e-6)
+    assert on.twisting[-3:] == pytest.approx(still.twisting[-3:])
+    assert on.curvature[-1] == pytest.approx(still.curvature[-1])
+
+
+def test_a_limb_in_space_moves_as_in_the_plane(tmp_path: Path) -> None:
+    """The same curve drawn in either, but that the plane has EI of arcs, by h^2."""
+    flat = [[0, 0], [20, 9], [40, 12], [60, 6], [80, -6]]
+    shared = {"pulses": [{"limb": 0, "time": 0.02}], "spacing": 8, "duration": 0.2}
+    up = [[x, 0, z] for x, z in flat]
+    plane = {
+        **shared, "dimension": 2, "rods": [{"curve": flat, "limb": 0}],
+        "clamps": [{"at": [0, 0]}], "gravity": [0, -2],
+    }  # fmt: skip
+    space = {**shared, "rods": [{"curve": up, "limb": 0}], "gravity": [0, 0, -2]}
+    options = StepOptions(h=1e-3, integrator=Integrator.NEWMARK, tolerance=1e-12)
+    found = []
+    for content in (plane, space):
+        case = made(tmp_path, **content)
+        if content is plane:
+            case = RodFileCase(case.path, damping=case.damping, dimension=3)
+        *_, end = moves(case.space_world, options, 0.2, every=10**6)
+        found.append(end.x)
+    apart = found[1] - found[0][:, [0, 2, 1]]
+    assert np.ptp(found[1][:, 2]) > 0.01
+    assert np.abs(apart).max() < 5e-6
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    (
+        {"clamps": [{"at": [0, 0, 0], "turns": [[0, 0], [1, 9]]}]},
+        "clamps[0]: turns are",
+    ),
+    ({"clamps": [{"at": [0, 0, 0], "axis": [0, 0, 1]}]}, "give both, or neither"),
+    (
+        {"clamps": [{"at": [0, 0, 0], "moves": [[0, 0, 0]]}]},
+        "has 3 numbers: give time, x, y, z",
+    ),
+    (
+        {"clamps": [{"at": [0, 0, 0], "turns": [[0, 0], [1, 9]], "axis": [0, 0, 0]}]},
+        "axis",
+    ),
+    ({"clamps": [{"at": [0, 0, 0], "moves": [[0, 1, 0, 0]]}]}, "begin at 0 s or later"),
+    (
+        {
+            "clamps": [{"at": [0, 0, 0], "moves": [[0, 0, 0, 0], [1, 0, 0, -30]]}],
+            "ground": {"height": -25},
+        },
+        "ground: a clamp that moves or turns, or the held edge behind it, is 7 mm",
+    ),
+    ({"natural": [{"rod": 1, "twist": [[0, 0], [1, 9]]}]}, "there is no rods[1]"),
+    ({"natural": [{"rod": 0}]}, "says no change: give bend or twist"),
+    ({"natural": [{"rod": 0, "bend": [[0, 0], [1, 9]]}]}, "it needs 3 numbers"),
+    ({"natural": [{"rod": 0, "twist": [[1, 0], [1, 9]]}]}, "let times rise"),
+    ({"pulses": [{"limb": 0, "time": 1}]}, "there is no limb 0"),
+]
+
+
+@pytest.mark.parametrize(("values", "words"), BAD)
+def test_what_no_rod_does_is_refused_in_one_line(
+    values: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises((ValueError, InputError)) as refused:
+        made(tmp_path, **values)
+    assert "rods.json" in str(refused.value)
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
