@@ -10,10 +10,10 @@ from pipeline.cases.record import Arrays, Documents, Row, Summary, TableRow, Tab
 from pipeline.formats.structure_file import document
 from sim.arrays import Floats, Ints
 from sim.limits import is_count
+from sim.morph.morphing.axes import Axes
 from sim.morph.morphing.design import (
     DesignOptions,
     Links,
-    Variables,
     design,
     links_of,
     refuse_redundant,
@@ -22,7 +22,6 @@ from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.places import Places
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions
 from sim.morph.morphing.search import DesignStep
-from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
 
@@ -37,8 +36,9 @@ class DesignCase:
     symmetries : each the axes whose coordinates change their signs; lengths that a
         symmetry maps onto each other stay equal in proportion
     places : nodes that may be made elsewhere, in place of links of other lengths
-    limit : largest relative change of a length, or displacement of a place over L
-        along each of x, y and z
+    axes : the nodes on each axis that may be made elsewhere, in place of both
+    limit : largest relative change of a length, displacement of a place over L along
+        each of x, y and z, or shift over L and tilt of an axis
     tolerance : on the gradient of F, whose variables are relative changes
     sharpness : 1 for the mean of E^2 over the targets; larger: nearer to the worst
     max_steps : of the search
@@ -50,6 +50,7 @@ class DesignCase:
     targets: Sequence[Target]
     symmetries: Sequence[str] = ()
     places: Sequence[int] = ()
+    axes: Sequence[Sequence[int]] = ()
     limit: float = 0.2
     tolerance: float = 1e-6
     sharpness: float = 1.0
@@ -84,11 +85,15 @@ class DesignCase:
 
     @cached_property
     def links(self) -> Links:
+        """Between bodies; where places or axes may change there may be none."""
+        linked = any(len(body) == 2 for body in self.structure.bodies)
+        if not linked and (self.places or self.axes):
+            return Links(np.empty(0, np.int64), np.empty(0, np.int64))
         return links_of(self.structure, self.symmetries)
 
     @cached_property
-    def variables(self) -> Variables:
-        """What may change: places if any are named, else lengths."""
+    def variables(self) -> Links | Places | Axes:
+        """What may change: places or axes if any are named, else lengths."""
         named, n = self.places, len(self.structure.r0)
         listed = isinstance(named, Sequence) and not isinstance(named, str)
         nodes = {j for j in named if is_count(j, 0) and j < n} if listed else set()
@@ -96,13 +101,27 @@ class DesignCase:
             raise ValueError(
                 f"places is {named}: list nodes from 0 to {n - 1}, each once"
             )
-        if not named:
+        if not (named or self.axes):
             return self.links
         if self.symmetries:
             raise ValueError("places move one by one: leave symmetries empty")
-        places = Places(np.array(self.places, dtype=np.int64))
-        places.changed(self.structure, np.zeros(places.count))
-        return places
+        if named and self.axes:
+            raise ValueError("places and axes: name one of them, then the other")
+        made = Axes(self._axes) if self.axes else Places(np.array(named, np.int64))
+        made.changed(self.structure, np.zeros(made.count))
+        return made
+
+    @property
+    def _axes(self) -> tuple[tuple[int, ...], ...]:
+        n = len(self.structure.r0)
+        for axis in self.axes:
+            listed = isinstance(axis, Sequence) and not isinstance(axis, str)
+            if not listed or not all(is_count(j, 0) and j < n for j in axis):
+                raise ValueError(
+                    f"axes has {axis}: list the nodes on each axis, from 0 to {n - 1}, "
+                    "such as [[0, 1]]"
+                )
+        return tuple(tuple(axis) for axis in self.axes)
 
     def steps(self) -> Iterator[DesignStep[MorphStep]]:
         return design(self.structure, self.targets, self.variables, self.options)
@@ -172,15 +191,16 @@ class DesignRecorder:
                 strict=True,
             )
         ]
-        places, r0 = list(self.case.places), self.case.structure.r0
-        if not places:
+        variables, structure = self.case.variables, self.case.structure
+        if isinstance(variables, Links):
             return {"lengths.csv": rows}
-        moved = characteristic_length(r0) * change.reshape(-1, 3)
+        made = variables.made(structure, change)
+        nodes = self.case.places or [node for axis in self.case.axes for node in axis]
         return {
             "lengths.csv": [{k: v for k, v in r.items() if k != "group"} for r in rows],
             "places.csv": [
-                {"node": j, **dict(zip("xyz", (r0[j] + by).tolist(), strict=True))}
-                for j, by in zip(places, moved, strict=True)
+                {"node": j, **dict(zip("xyz", made[j].tolist(), strict=True))}
+                for j in nodes
             ],
         }
 

@@ -37,8 +37,10 @@ class RemovalCase(DesignCase):
     def _refuse(self) -> None:
         if self.symmetries:
             raise ValueError("links go one by one: leave symmetries empty")
-        if self.places:
-            raise ValueError("lengths are designed once links went: leave places empty")
+        if self.places or self.axes:
+            raise ValueError(
+                "lengths are designed once links went: leave places and axes empty"
+            )
         refuse_removal(self.structure, self.removal.count)
 
     @cached_property

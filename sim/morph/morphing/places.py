@@ -40,22 +40,23 @@ class Places:
             for a node whose place rows without a constant tie to others.
         """
         self._refuse_tied(structure)
-        table, nothing = structure.constraints, np.zeros_like(change)
-        apart = self._made(structure, change).c - self._made(structure, nothing).c
-        return structure.with_constants(table.constant + apart[table.first_row[:-1]])
+        return structure.with_constants(
+            constants_where_made(structure, self.made(structure, change))
+        )
 
     def slope(self, structure: Structure, change: Floats, worth: Floats) -> Floats:
         """(3p,) as in `sim.morph.morphing.design`."""
-        made = self._made(structure, change)
-        L = characteristic_length(structure.r0)
-        flat: Floats = L * made.transpose_times(worth)[self.node].ravel()
+        in_places = slope_in_places(structure, self.made(structure, change), worth)
+        flat: Floats = (
+            characteristic_length(structure.r0) * in_places[self.node].ravel()
+        )
         return flat
 
-    def _made(self, structure: Structure, change: Floats) -> LinearConstraints:
-        """The rows where the structure is made."""
-        z, L = state(structure), characteristic_length(structure.r0)
-        z[self.node] += L * change.reshape(-1, 3)
-        return linearise(system_of(structure), z)
+    def made(self, structure: Structure, change: Floats) -> Floats:
+        """(n, 3) nodes where the structure is made."""
+        r = structure.r0.copy()
+        r[self.node] += characteristic_length(r) * change.reshape(-1, 3)
+        return r
 
     def _refuse_tied(self, structure: Structure) -> None:
         table = structure.constraints
@@ -66,3 +67,25 @@ class Places:
                 f"the place of node {tied[0]} is tied to others: choose nodes that are "
                 "in no par and coin row"
             )
+
+
+def constants_where_made(structure: Structure, made: Floats) -> Floats:
+    """(q,) constants of the rows if the nodes are made at `made` (n, 3)."""
+    table, r0 = structure.constraints, structure.r0
+    apart = _rows(structure, made).c - _rows(structure, r0).c
+    own = apart[table.first_row[:-1]]
+    own[np.isin(table.kind, WITHOUT_CONSTANT)] = 0.0
+    constants: Floats = table.constant + own
+    return constants
+
+
+def slope_in_places(structure: Structure, made: Floats, worth: Floats) -> Floats:
+    """(n, 3) what made places are worth where constants of rows are worth `worth`."""
+    return _rows(structure, made).transpose_times(worth)[: len(made)]
+
+
+def _rows(structure: Structure, made: Floats) -> LinearConstraints:
+    """The rows where the structure is made."""
+    z = state(structure)
+    z[: len(made)] = made
+    return linearise(system_of(structure), z)
