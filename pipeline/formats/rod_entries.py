@@ -52,7 +52,6 @@ near enough. `name`, `description` and `source` are notes.
 """
 
 import re
-from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
@@ -403,14 +402,6 @@ class NaturalEntry(Entry):
     def _some(self) -> Self:
         if self.bend is None and self.twist is None:
             raise ValueError("says no change: give bend or twist")
-        for name in ("bend", "twist"):
-            times = [row[0] for row in getattr(self, name) or ()]
-            for k, (one, later) in enumerate(pairwise(times)):
-                if not later > one:
-                    raise ValueError(
-                        f"has {name}[{k + 1}] at {later:g} s after {one:g} s: let "
-                        "times rise"
-                    )
         return self
 
 

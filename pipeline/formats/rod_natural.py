@@ -9,6 +9,7 @@ from pipeline.formats.rod_pieces import RodPiece
 from sim.arrays import Floats
 from sim.rod.space.joining import Stubs
 from sim.rod.space.space_rod import SpaceRod
+from sim.rod.stepping.turning import refuse_table
 
 
 def natural_of(
@@ -27,7 +28,7 @@ def natural_of(
     Raises
     ------
     ValueError
-        where a rod is named that is none
+        where a rod is named that is none, or a table does not begin with what is drawn
     """
     many = 1 + max(piece.rod for piece in pieces)
     for k, entry in enumerate(entries):
@@ -35,6 +36,9 @@ def natural_of(
             raise ValueError(
                 f"natural[{k}]: there is no rods[{entry.rod}]: rods are counted from 0"
             )
+        for name in ("bend", "twist"):
+            rows = np.array(getattr(entry, name) or [(0.0, 0.0)])
+            refuse_table(f"natural[{k}].{name}", rows[:, 0], rows[:, 1:], "degrees")
     first, length = np.cumsum([0, *(len(rod.bends) for rod in rods)]), np.zeros(many)
     for piece in pieces:
         length[piece.rod] += piece.length

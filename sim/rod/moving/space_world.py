@@ -168,7 +168,9 @@ def _refuse_unfitting(world: SpaceWorld) -> None:
             "actuation: a schedule needs limbs: give them, or leave it out"
         )
     if world.natural is not None and world.limbs is not None:
-        raise ValueError("motion: natural and limbs both actuate: leave one out")
+        raise ValueError(
+            "motion: natural, and pulses of limbs, both actuate: leave one out"
+        )
     if isinstance(world.schedule, Pulses) and world.limbs is not None:
         for limb in world.schedule.limbs:
             if not 0 <= limb < world.limbs.count:

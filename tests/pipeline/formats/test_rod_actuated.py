@@ -182,6 +182,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"natural": [{"rod": 0}]}, "says no change: give bend or twist"),
     ({"natural": [{"rod": 0, "bend": [[0, 0], [1, 9]]}]}, "it needs 3 numbers"),
     ({"natural": [{"rod": 0, "twist": [[1, 0], [1, 9]]}]}, "let times rise"),
+    (
+        {"natural": [{"rod": 0, "bend": [[0, 5, 0], [1, 9, 0]]}]},
+        "begin at 0 s or later",
+    ),
     ({"pulses": [{"limb": 0, "time": 1}]}, "there is no limb 0"),
 ]
 
