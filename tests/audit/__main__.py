@@ -3,7 +3,8 @@
 Asks pip-audit, which asks the package index. An index without advisories skips every
 package, which pip-audit calls "no known vulnerabilities": one package is asked for
 first, and where it is skipped, or nothing answers, nothing is known and this says so.
-Ends with 1 where a version that a lock pins is known to be vulnerable.
+Ends with 1 where a version that a lock pins is known to be vulnerable, and where the
+bill of materials of an archive is other than CycloneDX's own schema has it.
 """
 
 import json
@@ -14,9 +15,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pipeline.crate.bill import pinned
+from pipeline.crate.bill import bill_of_materials, pinned
 
-LOCKS = ("requirements.lock", "tests/requirements.lock")
+LOCKS = (
+    "requirements.lock", "pipeline/scans/requirements.lock", "tests/requirements.lock",
+    "tests/audit/requirements.lock", "tests/bench/requirements.lock",
+)  # fmt: skip
 
 
 def asked(program: str, packages: Iterable[str]) -> list[dict[str, Any]]:
@@ -66,5 +70,16 @@ def main(program: str) -> int:
     return bool(wrong)
 
 
+def check_bill(bill: str) -> None:
+    """End where a bill of materials is other than CycloneDX's own schema has it."""
+    from cyclonedx.schema import SchemaVersion
+    from cyclonedx.validation.json import JsonStrictValidator
+
+    wrong = JsonStrictValidator(SchemaVersion.V1_6).validate_str(bill)
+    if wrong is not None:
+        raise SystemExit(f"error: the bill of materials is no CycloneDX 1.6: {wrong}")
+
+
 if __name__ == "__main__":
+    check_bill(bill_of_materials(Path(LOCKS[0])))
     sys.exit(main(sys.argv[1]))

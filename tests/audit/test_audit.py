@@ -1,10 +1,11 @@
 """An index without advisories is no clean bill of health."""
 
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
-from tests.audit.__main__ import asked, main, told
+from tests.audit.__main__ import LOCKS, asked, main, told
 from tests.pipeline.conftest import ROOT
 
 CLEAN = '{"name": "a", "version": "1", "vulns": []}'
@@ -56,3 +57,11 @@ def test_an_index_that_cannot_be_reached_is_told_and_nothing_was_looked_for(
 
 def test_a_package_that_is_skipped_is_not_among_the_vulnerable() -> None:
     assert told([{"name": "a", "skip_reason": "not found"}]) == ([], ["a"])
+
+
+def test_every_lock_is_audited() -> None:
+    beside = [
+        (ROOT / name).rglob("requirements.lock") for name in ("pipeline", "tests")
+    ]
+    there = [str(path.relative_to(ROOT)) for path in chain(*beside)]
+    assert sorted(LOCKS) == sorted([*there, "requirements.lock"])
