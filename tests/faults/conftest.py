@@ -71,6 +71,11 @@ def run(folder: Path, *words: str, **more: str) -> "subprocess.CompletedProcess[
     )
 
 
+def patience(seconds: float) -> float:
+    """Seconds to wait for what takes `seconds` where nobody else wants processors."""
+    return seconds * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 def _answers(port: int) -> bool:
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5):
@@ -88,8 +93,8 @@ def server_in(folder: Path, backend: str, **more: str) -> Iterator["Server"]:
     more : variables of its environment
     """
     server = Server(folder, backend, more)
-    server.start()
     try:
+        server.start()
         yield server
     finally:
         server.stop()
@@ -120,7 +125,7 @@ class Server:
                 stdout=log,
                 stderr=log,
             )
-        end = time.monotonic() + 120
+        end = time.monotonic() + patience(120)
         while not _answers(self.port):
             log_text = (self._folder / "server.log").read_text()
             assert self._process.poll() is None, log_text
@@ -134,16 +139,16 @@ class Server:
         for process in found.stdout.split():
             os.killpg(os.getpgid(int(process)), signal.SIGKILL)
             break
-        assert self._process.wait(60) == 1
+        assert self._process.wait(patience(60)) == 1
 
     def revive(self) -> None:
         """Start it again if something of it was killed."""
         if not _answers(self.port):
-            assert self._process.wait(60) != 0
+            assert self._process.wait(patience(60)) != 0
             self.start()
 
     def stop(self) -> None:
         """End it as a person would."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
-            assert self._process.wait(60) == 0
+            assert self._process.wait(patience(60)) == 0

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults import outside_checker
+from tests.faults.conftest import patience
 from tests.faults.simulated.calls import CRASHED, WAYS, Calls, Fault, counted
 from tests.faults.simulated.disk import CUTS, Disk
 from tests.faults.simulated.projects import PAIRS, PROJECTS, in_one_process, run_as
@@ -151,7 +152,7 @@ class Simulation:
                 works[i], folder, said[i], own, turn=turn, tracks=False
             )[0]
 
-        statuses = interleaved([doing(0), doing(1)], seed, _patience())
+        statuses = interleaved([doing(0), doing(1)], seed, patience(HANGS_AFTER))
         wrong = [f"hang: {name}"] if min(statuses) < 0 else []
         wrong += [
             f"traceback: {_last(text)}"
@@ -220,7 +221,7 @@ def in_child(work: Callable[[], int]) -> tuple[int, bool]:
             with contextlib.suppress(ValueError, OSError):
                 sys.stdout.flush()
             os._exit(status)
-    end = time.monotonic() + _patience()
+    end = time.monotonic() + patience(HANGS_AFTER)
     pause = 0.0005
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
@@ -232,11 +233,6 @@ def in_child(work: Callable[[], int]) -> tuple[int, bool]:
             return CRASHED, True
         time.sleep(pause)
         pause = min(0.005, pause * 1.5)
-
-
-def _patience() -> float:
-    """Seconds after which a process hangs, more where others wait for processors."""
-    return HANGS_AFTER * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def kind_of(call: str) -> str:
