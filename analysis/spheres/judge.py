@@ -123,13 +123,14 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
             f"its principal curvatures differ by {difference:.2f} +- {sd:.2f} over "
             f"its radius, at most {FUSED.lengthwise}",
         )
-    wall = (2 * c.wall - len(c.beyond)) / points  # that on a tube less that beside it
-    most = JUDGE.wall + JUDGE.chance_beyond / points
+    wall, beside = c.wall / points, (len(c.beyond) - c.wall) / points
+    most = min(JUDGE.wall + JUDGE.closed * beside, JUDGE.most_wall)
+    most += JUDGE.chance_beyond / points
     if wall > most:
         return c.rejected(
             RejectionReason.STRIP,
-            f"a tube of its radius goes on from it with {wall:.2f} of its points more "
-            f"than rise beside, at most {most:.2f}",
+            f"a tube of its radius goes on from it with {wall:.2f} of its points, at "
+            f"most {most:.2f} where {beside:.2f} rise beside it",
         )
     wide = FUSED.beyond_wide if options.fused else JUDGE.beyond_wide
     most = JUDGE.beyond if width < JUDGE.narrow_beyond else wide

@@ -111,10 +111,14 @@ class JudgeThresholds:
     # the same of what is as wide as a cap: ends of tubes and fingers have 0.7 to 2, of
     # 454 balls of both scanners in one view to three none has more than 0.55; few
     beyond_wide: float = 0.6
-    # the same of what lies on a tube of the radius that ends in it, less of what rises
-    # beside that tube: balls to 0.05, ends of bars from 0.075, in scans and in meshes,
-    # which Poisson's equation closes below balls at any place; few
+    # the same of what lies on a tube of the radius that ends in it, where nothing rises
+    # beside that: balls to 0.05, ends of bars from 0.075; few
     wall: float = 0.06
+    # how much more by what rises beside it, and at most: Poisson's equation closes
+    # meshes below balls with 0.35 on the tube and 0.09 beside, bars have 0.37 or none
+    # beside; few
+    closed: float = 4.0
+    most_wall: float = 0.36
     rise: float = 0.3  # radii; clamps
     # sd of the free radius over the radius: hardly round; 2 of 454 balls have more; few
     vague: float = 0.04
