@@ -1,8 +1,9 @@
 """A design case: a structure, targets, and lengths or places that bring it closest."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.places import Places
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions
 from sim.morph.morphing.search import DesignStep
+from sim.morph.morphing.sizes import ShapeSize
+from sim.morph.statics.few_drivers import LockedJoints, with_few_drivers
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
 
@@ -40,6 +43,11 @@ class DesignCase:
     limit : largest relative change of a length, displacement of a place over L along
         each of x, y and z, or shift over L and tilt of an axis
     tolerance : on the gradient of F, whose variables are relative changes
+    drivers : most that there may be: other joints are locked as they are drawn, those
+        that cost least, before anything is designed
+    sizes : of the shapes, as {shape: 0, most: 5}, a bound on the radius of the shape
+        that target 0 leads to, in the case's unit; {shape: 1, along: z, most: 2} on an
+        extent; {shape: 0, weight: 0.1} lowers F + 0.1 (size / L)^2 instead
     sharpness : 1 for the mean of E^2 over the targets; larger: nearer to the worst
     max_steps : of the search
     morph_tolerance : on the gradient along the constraints at the end of each morph
@@ -51,6 +59,8 @@ class DesignCase:
     symmetries: Sequence[str] = ()
     places: Sequence[int] = ()
     axes: Sequence[Sequence[int]] = ()
+    drivers: int | None = None
+    sizes: Sequence[Mapping[str, Any]] = ()
     limit: float = 0.2
     tolerance: float = 1e-6
     sharpness: float = 1.0
@@ -66,6 +76,10 @@ class DesignCase:
                 f"symmetries is {self.symmetries!r}: give a list, such as [xy]"
             )
         _ = self.options, self.variables
+        if self.drivers is not None and not is_count(self.drivers, 0):
+            raise ValueError(
+                f"drivers is {self.drivers}: give a number from 0, or null"
+            )
         self._refuse()
         MorphProblem.at(self.structure, self.targets[0], self.options.morph)
 
@@ -81,6 +95,42 @@ class DesignCase:
             sharpness=self.sharpness,
             max_steps=self.max_steps,
             morph=morph,
+            sizes=self._sizes,
+        )
+
+    @property
+    def _sizes(self) -> tuple[ShapeSize, ...]:
+        made = []
+        for i, entry in enumerate(self.sizes):
+            keys = {"shape", "along", "most", "weight"}
+            if not isinstance(entry, Mapping) or not set(entry) <= keys:
+                raise ValueError(
+                    f"sizes[{i}] is {entry}: give shape, and most or weight, such as "
+                    "{shape: 0, most: 5}"
+                )
+            one = ShapeSize(**{"shape": 0} | dict(entry))
+            if one.shape >= len(self.targets):
+                raise ValueError(
+                    f"sizes[{i}] names shape {one.shape}: there are targets 0 to "
+                    f"{len(self.targets) - 1}"
+                )
+            made.append(one)
+        return tuple(made)
+
+    @cached_property
+    def locked(self) -> list[LockedJoints]:
+        """The structure with ever fewer motions, down to the most drivers."""
+        if self.drivers is None:
+            return []
+        options = self.options
+        return list(
+            with_few_drivers(
+                self.structure,
+                self.targets,
+                self.drivers,
+                self.sharpness,
+                options.morph,
+            )
         )
 
     @cached_property
@@ -124,7 +174,10 @@ class DesignCase:
         return tuple(tuple(axis) for axis in self.axes)
 
     def steps(self) -> Iterator[DesignStep[MorphStep]]:
-        return design(self.structure, self.targets, self.variables, self.options)
+        made, ends = self.structure, None
+        if self.locked:
+            made, ends = self.locked[-1].structure, self.locked[-1].ends
+        yield from design(made, self.targets, self.variables, self.options, ends)
 
     def recorder(self) -> "DesignRecorder":
         return DesignRecorder(self)
@@ -147,6 +200,10 @@ class DesignRecorder:
             **{f"E_{t}": float(E) for t, E in enumerate(step.E)},
             "gradient": step.gradient,
             "largest_change": float(np.abs(step.change).max()),
+            **{
+                f"size_{i}": size.exact(step.ends[size.shape].r)
+                for i, size in enumerate(self.case.options.sizes)
+            },
             "residual": max(end.residual for end in step.ends),
         }
 
@@ -192,11 +249,14 @@ class DesignRecorder:
             )
         ]
         variables, structure = self.case.variables, self.case.structure
+        tables: Tables = (
+            {"drivers.csv": _drivers(self.case)} if self.case.locked else {}
+        )
         if isinstance(variables, Links):
-            return {"lengths.csv": rows}
+            return tables | {"lengths.csv": rows}
         made = variables.made(structure, change)
         nodes = self.case.places or [node for axis in self.case.axes for node in axis]
-        return {
+        return tables | {
             "lengths.csv": [{k: v for k, v in r.items() if k != "group"} for r in rows],
             "places.csv": [
                 {"node": j, **dict(zip("xyz", made[j].tolist(), strict=True))}
@@ -215,6 +275,18 @@ class DesignRecorder:
             "links": len(self.case.links.group),
             "residual": residual,
             "steps": step.s,
+        }
+
+
+def _drivers(case: DesignCase) -> Iterator[TableRow]:
+    """What E is with ever fewer drivers, before anything is designed."""
+    for one in case.locked:
+        yield {
+            "drivers": one.motions,
+            "F": one.F,
+            **{f"E_{t}": float(E) for t, E in enumerate(one.E)},
+            "locked": "; ".join(one.locked),
+            "best_of_all_sets": "yes" if one.best else "not all were tried",
         }
 
 

@@ -41,6 +41,8 @@ class RemovalCase(DesignCase):
             raise ValueError(
                 "lengths are designed once links went: leave places and axes empty"
             )
+        if self.sizes or self.drivers is not None:
+            raise ValueError("links go without sizes and drivers: leave these out")
         refuse_removal(self.structure, self.removal.count)
 
     @cached_property

@@ -1,0 +1,127 @@
+"""Shapes with no more than some drivers: which joints are locked, and what it costs.
+
+A joint that is locked stays as it is drawn: the nodes beside it keep their distance,
+one row more and one motion less. Of the sets of joints that leave no more motions than
+there may be drivers, the one by which the power mean of E^2 is least is sought: of few
+sets all are tried, else one joint after the other is locked, the one that costs least
+(greedy; `best` says which).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.arrays import Floats
+from sim.convergence import NotConvergedError
+from sim.limits import is_count
+from sim.morph.equations.system import state
+from sim.morph.mobility.mobility import internal_motions
+from sim.morph.morphing.design import rest
+from sim.morph.morphing.morph import MorphStep
+from sim.morph.morphing.problem import NewtonOptions
+from sim.morph.morphing.search import power_mean
+from sim.morph.statics.drivable import drivable
+from sim.morph.structure.constraints import ConstraintTable, dist
+from sim.morph.structure.structure import Structure
+from sim.morph.targets.protocol import Target
+
+MOST_SETS = 100  # that are tried one by one
+
+
+class LockedJoints(NamedTuple):
+    """A structure some of whose joints are locked.
+
+    Attributes
+    ----------
+    locked : names of the coordinates that are held
+    motions : that are left, each of which asks for a driver
+    E : (T,) at the end of the morph to each target; F their power mean of squares
+    best : whether all sets of so many joints were tried
+    """
+
+    structure: Structure
+    locked: tuple[str, ...]
+    motions: int
+    F: float
+    E: Floats
+    ends: tuple[MorphStep, ...]
+    best: bool
+
+
+def with_few_drivers(
+    structure: Structure,
+    targets: Sequence[Target],
+    most: int,
+    sharpness: float,
+    options: NewtonOptions,
+) -> Iterator[LockedJoints]:
+    """Yield the structure as it is, then with ever fewer motions, `most` at last.
+
+    Parameters
+    ----------
+    most : drivers that there may be
+    """
+    if not is_count(most, 0):
+        raise ValueError(f"drivers is {most}: give a whole number from 0 up")
+    pairs = _pairs(structure)
+
+    def tried(names: Sequence[str], *, best: bool) -> LockedJoints | None:
+        made = _locked(structure, [pairs[name] for name in names])
+        left = _motions(made, state(made))
+        if left != first - len(names):
+            return None  # a lock that says nothing new, or nothing to first order
+        try:
+            ends = tuple(rest(made, target, options, None) for target in targets)
+        except NotConvergedError:
+            return None
+        E = np.array([end.E for end in ends])
+        F, _ = power_mean(E, sharpness)
+        motions = max(_motions(made, end.state) for end in ends)
+        return LockedJoints(made, tuple(names), motions, F, E, ends, best)
+
+    first = _motions(structure, state(structure))
+    here = tried((), best=True)
+    if here is None:
+        raise NotConvergedError("the morphs do not converge", best=structure.r0)
+    yield here
+    for count in range(1, first - most + 1):
+        best = comb(len(pairs), count) <= MOST_SETS
+        sets: Sequence[Sequence[str]] = (
+            list(combinations(pairs, count))
+            if best
+            else [(*here.locked, name) for name in pairs if name not in here.locked]
+        )
+        found = [one for names in sets if (one := tried(names, best=best)) is not None]
+        if not found:
+            raise NotConvergedError(
+                f"no {count} joints can be locked as they are drawn so that "
+                f"{first - count} motions are left: draw straight joints bent, or "
+                "allow more drivers",
+                best=structure.r0,
+            )
+        here = min(found, key=lambda one: one.F)
+        yield here
+
+
+def _pairs(structure: Structure) -> dict[str, tuple[int, int]]:
+    """Nodes that keep their distance where each coordinate is locked."""
+    free = drivable(structure)
+    ends = [*free.lengths[:, :2], *free.corners[:, [0, 2]], *free.hinges[:, [0, 3]]]
+    return {
+        name: (int(a), int(b)) for name, (a, b) in zip(free.names, ends, strict=True)
+    }
+
+
+def _locked(structure: Structure, pairs: Sequence[tuple[int, int]]) -> Structure:
+    if not pairs:
+        return structure
+    rows = ConstraintTable.of([dist(structure.r0, a, b) for a, b in pairs])
+    return replace(structure, constraints=structure.constraints.followed_by(rows))
+
+
+def _motions(structure: Structure, z: Floats) -> int:
+    return len(internal_motions(structure, z))
