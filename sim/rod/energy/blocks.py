@@ -121,6 +121,18 @@ def empty(pattern: BlockPattern) -> BlockMatrix:
     )
 
 
+def dense(pattern: BlockPattern, matrix: BlockMatrix) -> Floats:
+    """(2n, 2n) a matrix in blocks, in the order of the nodes."""
+    n = len(pattern.place)
+    whole, node = np.zeros((n, 2, n, 2)), np.argsort(pattern.place)
+    column = np.repeat(node, np.diff(pattern.start))
+    row, blocks = node[pattern.row], matrix.lower.reshape(-1, 2, 2)
+    whole[row, :, column, :] = blocks
+    whole[column, :, row, :] = blocks.transpose(0, 2, 1)
+    whole[node, :, node, :] = matrix.diagonal[:, [0, 1, 1, 2]].reshape(-1, 2, 2)
+    return whole.reshape(2 * n, 2 * n)
+
+
 @kernel
 def factorise(pattern: BlockPattern, matrix: BlockMatrix) -> bool:
     """Overwrite A by L and the inverses of D; False if A is not positive definite."""

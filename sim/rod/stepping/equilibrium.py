@@ -32,6 +32,7 @@ SAFE = 1.4  # times a step for which the matrix must be positive definite at its
 TOLERANCE, TOUCHING = 1e-13, 1e-11  # m; what contacts that say the same twice round off
 SHORT, STALLED = 2e-4, 0.9  # s; of the force of the step before
 EASY = 6  # iterations of a step after which a longer one is tried
+CREEP = 1e-7  # of the outer forces, by which rods on rods may give way
 PUSH = 1e-3  # from a saddle, as a fraction of the rod's size
 SADDLES = 8  # one after the other
 
@@ -48,7 +49,8 @@ def settle(
 
     Parameters
     ----------
-    tolerance : on the unbalanced force of any node, as a fraction of all outer forces
+    tolerance : on the unbalanced force of any node, as a fraction of all outer forces;
+        1e-7 at least where rods lie on rods and it stays
     minimum : whether to leave saddles; else the first equilibrium is told
     higher : leave a saddle for the higher of the two minima beside it
 
@@ -71,7 +73,7 @@ def settle(
         outer += float(size * world.rod.rest_length[load.edges].sum())
     for follower in world.follower_forces:
         outer += float(np.hypot(follower.along, follower.across))
-    falls = minimum and not higher and not world.touching
+    falls = minimum and not higher
     at = _Equilibrium(loop, tolerance, outer, max_steps, falls)
     at.sink()
     for _ in range(SADDLES):
@@ -112,6 +114,12 @@ class _Equilibrium:
     steps: int
     falls: bool  # to the minimum whose valley it is in; else to any equilibrium
 
+    @property
+    def creep(self) -> float:
+        """The tolerance of a force that stays: contacts of edges are a little soft."""
+        touching = (self.loop.state.pair[:1, 2] != OPEN).any()
+        return max(self.tolerance, CREEP) if touching else self.tolerance
+
     def stays_in_valley(self, h: float) -> bool:
         """Whether a step of h from here, or to here, leaves no minimum for another."""
         if not self.falls:
@@ -147,12 +155,13 @@ class _Equilibrium:
                 continue
             push = np.zeros_like(push)
             force = np.abs(mass * (loop.state.v - before.v)).max() / h
-            if force <= self.tolerance * self.outer:
+            stays = force > STALLED * last
+            if force <= (self.creep if stays else self.tolerance) * self.outer:
                 return
             if loop.work.report.substeps > 1 and _same_pairs(before, loop.state):
                 h = longest = 0.5 * h  # contacts give way by h: equal steps rest
             elif loop.work.report.iterations <= EASY:
-                if h == longest and force > STALLED * last:  # too short to get there
+                if h == longest and stays:  # too short to get there
                     longest *= GROWTH
                 h = min(h * GROWTH, longest)
             last = force
@@ -169,6 +178,8 @@ class _Equilibrium:
             reaction = self.loop.reaction.copy()
             ends.append((self.potential(), side, self.loop.state, reaction))
         _, _, self.loop.state, self.loop.reaction = (max if higher else min)(ends)
+        if self.loop.world.touching is not None:
+            self.sink()  # for the forces of its contacts
 
     def potential(self) -> float:
         """Energy of the rod and of its loads, J."""
