@@ -11,8 +11,9 @@ import argparse
 
 from pipeline.crate.comparison import likeness
 from pipeline.crate.shelf import LISTING, Shelf, read_listing, write_listing
+from pipeline.store.leases import sweep_dead
 from pipeline.store.plan_file import read_documents
-from pipeline.store.runs import finished
+from pipeline.store.runs import RESULTS, finished
 from pipeline.store.standing import planned_jobs_now
 from pipeline.terminal.arguments import OneLineParser
 from pipeline.terminal.errors import RunFailedError, command
@@ -67,6 +68,7 @@ def main(argv: list[str] | None = None) -> int:
     given: argparse.Namespace = arguments().parse_args(argv)
     shelf = Shelf(given.place)
     with only_one():
+        sweep_dead(RESULTS)  # such as one made again to compare
         if given.what == "push":
             _push(shelf)
         else:

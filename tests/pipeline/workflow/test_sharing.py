@@ -342,8 +342,12 @@ def test_a_pull_that_was_killed_leaves_nothing_to_the_next(
     left = Path("results/pulled/0123456789abcdef.1")
     left.mkdir(parents=True)
     (left / "steps.csv").write_text("x\n")
+    again = Path("results/running") / f"{key_in_listing('simulate')}.1"
+    again.mkdir(parents=True)  # of a run that was made again to compare
+    os.utime(again, (0, 0))
     assert clone("--sample", "0") == 0
     assert not left.parent.exists()
+    assert not again.exists()
 
 
 @pytest.mark.parametrize(
