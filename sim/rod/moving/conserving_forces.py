@@ -159,7 +159,7 @@ def _add_hinge(
     s[1, 2] = s[0, 2] + change
     damped, n = 0.0, 1.0
     for a in range(3):
-        stiff = part.hinge_stiffness[j, 1 if a == 2 else 0]
+        stiff = part.hinge_stiffness[j, a]
         rate = viscous * (s[1, a] - s[0, a])
         damped += stiff * rate * (s[1, a] - s[0, a])
         s[0, a] = stiff * (0.5 * (s[0, a] + s[1, a]) - part.hinge_rest[j, a] + rate)

@@ -224,7 +224,7 @@ def _ends(world: SpaceWorld, trial: _Trial, after: SpaceState) -> tuple[Floats, 
     stiff = _stiffness(part) / part.voronoi[:, None]
     bent = np.sum(stiff * faster**2)
     stretched = np.sum(part.stretching * part.rest * longer**2)
-    hinged = np.sum(part.hinge_stiffness[:, [0, 0, 1]] * slipped[0] ** 2)
+    hinged = np.sum(part.hinge_stiffness * slipped[0] ** 2)
     return total, float(viscous * (bent + stretched + hinged))
 
 
@@ -634,10 +634,10 @@ def _sound(
 ) -> bool:
     """Whether strains stay those of a rod, and nothing turns by a quarter turn."""
     part = world.system.part
-    if part.hinge_stiffness[:, 1].any():
+    if part.hinge_stiffness[:, 2].any():
         both = [strains_of_hinges(state, part)[:, 2] for state in (before, after)]
         beyond = np.abs(both[1] - both[0]) > np.pi
-        if (beyond & (part.hinge_stiffness[:, 1] > 0.0)).any():
+        if (beyond & (part.hinge_stiffness[:, 2] > 0.0)).any():
             return False
     stretched, ahead = changes(before.x, after.x, part.edges, part.rest)
     twisted = np.abs(after.twist - before.twist).max(initial=0.0)

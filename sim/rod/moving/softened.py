@@ -67,9 +67,8 @@ def soften(
             _add_strains(states[k], part, share[k], v, stretch, turn)
             add_hinge_strains(states[k], part, share[k], space, hinged)
     for j in range(len(part.hinges)):
-        for a in range(2):
-            soft.hinge_stiffness[j, a] = part.hinge_stiffness[j, a] * more
         for a in range(3):
+            soft.hinge_stiffness[j, a] = part.hinge_stiffness[j, a] * more
             soft.hinge_rest[j, a] = part.hinge_rest[j, a] / more + hinged[j, a]
     for e in range(len(part.edges)):
         longer = 1.0 + stretch[e]

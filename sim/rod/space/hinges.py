@@ -126,12 +126,6 @@ def strains_of_hinges(state: SpaceState, part: SpaceElements) -> Floats:
 
 
 @inner
-def _stiff(part: SpaceElements, j: int, a: int) -> float:
-    """Of strain a: the axes are held alike in both directions."""
-    return float(part.hinge_stiffness[j, 1 if a == 2 else 0])
-
-
-@inner
 def hinge_energy(state: SpaceState, part: SpaceElements, j: int, v: Floats) -> float:
     """Of hinge j, J; v (5, 3, 3) is scratch."""
     fill_hinge(state, part, j, v[:2], v[2:4])
@@ -139,7 +133,7 @@ def hinge_energy(state: SpaceState, part: SpaceElements, j: int, v: Floats) -> f
     total = 0.0
     for a in range(3):
         apart = v[4, 0, a] - part.hinge_rest[j, a]
-        total += 0.5 * _stiff(part, j, a) * apart**2
+        total += 0.5 * part.hinge_stiffness[j, a] * apart**2
     return total
 
 
@@ -236,7 +230,7 @@ def hinge_slopes(
     K[:] = 0.0
     T[:] = 0.0
     for a in range(3):
-        stiff = _stiff(part, j, a)
+        stiff = part.hinge_stiffness[j, a]
         apart = stiff * (strains[a] - part.hinge_rest[j, a])
         for i in range(6):
             turns[0, i] += apart * g[a, i]

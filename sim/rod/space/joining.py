@@ -220,7 +220,7 @@ def _hinged(rod: SpaceRod, node: int, axis: HingeAxis, held: float) -> SpaceRod:
     own, t = np.stack([a, p, np.cross(a, p)]), edge_tangents(rod.nodes, rod.edges)
     frames = np.stack([t, rod.directors, np.cross(t, rod.directors)], axis=1)
     pairs = np.array([[first, other] for other in others], dtype=np.int64)
-    stiff = np.tile([held, axis.spring], (len(others), 1))
+    stiff = np.tile([held, held, axis.spring], (len(others), 1))
     return replace(
         rod,
         hinges=np.vstack([rod.hinges, pairs]),

@@ -16,10 +16,11 @@ from sim.rod.space.space_rod import SpaceRod, edge_tangents
 def lifted(
     rod: Rod, sections: Section | Sequence[Section], poisson: float = 0.5
 ) -> SpaceRod:
-    """The same nodes, masses, edges, bends and rigid joints; d2 of edges is along z.
+    """The same nodes, masses, edges, bends and joints; d2 of edges is along z.
 
     About z it bends as in the plane; across the plane and about its edges it bends and
     twists stiffer or softer by what the sections say, the half edges at joints too.
+    What turns freely in the plane is a hinge about z, which carries the rest.
     Held nodes stay in the plane, and frames of edges between two of them are held.
 
     Parameters
@@ -35,9 +36,17 @@ def lifted(
     across, about = _of_bends(rod, each, bends % m, poisson)
     held = np.column_stack([rod.held, rod.held.any(axis=1)])
     whole: Bools = np.asarray(held.all(axis=1))
+    shear = SpaceMaterial(1.0, 1.0, poisson).shear
+    half = np.array(
+        [s.bending / t.second[1] * np.array([shear * t.torsion, t.second[0]])
+         for s, t in zip(own, each, strict=True)]
+    ) / (0.5 * rod.rest_length[:, None])  # fmt: skip
+    directors = np.cross((0.0, 0.0, 1.0), edge_tangents(nodes, edges))
+    hinges = _hinges(rod)
+    axes, hinge_stiffness = _held_axes(nodes, edges, directors, hinges, half)
     return SpaceRod(
         nodes=nodes,
-        directors=np.cross((0.0, 0.0, 1.0), edge_tangents(nodes, edges)),
+        directors=directors,
         edges=edges,
         bends=bends,
         rest_length=rod.rest_length,
@@ -52,7 +61,51 @@ def lifted(
         inertia=line * np.array([s.polar / s.area for s in each]),
         held=held,
         held_frames=np.asarray(whole[edges].all(axis=1)),
+        hinges=hinges,
+        axes=axes,
+        hinge_stiffness=hinge_stiffness,
     )
+
+
+def _hinges(rod: Rod) -> Ints:
+    """(k, 2) edges that turn against each other: first ones of what bends join."""
+    of = {frozenset(ends): e for e, ends in enumerate(rod.edges.tolist())}
+    found = []
+    for node in np.flatnonzero(np.bincount(rod.edges.ravel()) > 1).tolist():
+        group = {e: e for e in np.flatnonzero((rod.edges == node).any(axis=1)).tolist()}
+        for i, j, k in rod.bends[rod.bends[:, 1] == node].tolist():
+            one, other = (group[of[frozenset(pair)]] for pair in ((i, j), (j, k)))
+            group = {e: one if g == other else g for e, g in group.items()}
+        first, *others = sorted(set(group.values()))
+        found += [(first, other) for other in others]
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def _held_axes(
+    nodes: Floats, edges: Ints, directors: Floats, hinges: Ints, half: Floats
+) -> tuple[Floats, Floats]:
+    """(k, 2, 3, 3) axes of hinges, and (k, 3) how half edges beside hold them.
+
+    Two half edges give one after the other; the axes across are those along which one
+    lean asks for a moment about it alone.
+
+    Parameters
+    ----------
+    half : (m, 2) N m, GJ and EI across the plane of half edges
+    """
+    t = edge_tangents(nodes, edges)
+    frames = np.stack([t, directors, np.cross(t, directors)], axis=1)
+    both = np.stack([t, directors], axis=1)[:, :, :2]  # about these they twist and bend
+    soft = np.einsum("epi,ep,epj->eij", both, 1.0 / half, both)
+    stiff, about = np.linalg.eigh(np.linalg.inv(soft[hinges].sum(axis=1)))
+    own = np.zeros((len(hinges), 3, 3))
+    own[:, 0, 2] = 1.0
+    own[:, 1, :2] = about[:, :, 0].reshape(-1, 2)
+    own[:, 2] = np.cross(own[:, 0], own[:, 1])
+    axes = own[:, None] @ np.swapaxes(frames[hinges], 2, 3)
+    # leaning towards one is a turn about the other
+    held = np.column_stack([stiff[:, 1], stiff[:, 0], np.zeros(len(hinges))])
+    return axes, held
 
 
 def _in_space(section: Section) -> RodSection:

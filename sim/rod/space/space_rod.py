@@ -51,7 +51,8 @@ class SpaceRod:
     held_frames : (m,) edges whose frame does not turn about the edge
     hinges : (k, 2) edges that meet at a node and turn about an axis there
     axes : (k, 2, 3, 3) in the frame (t, d1, d2) of both: the axis, and two across it
-    hinge_stiffness : (k, 2) N m that keep their axes together, N m/rad about them
+    hinge_stiffness : (k, 3) N m that keep their axes together, from leaning towards
+        either of the two across, and N m/rad about them
     law : how stiffness follows stretch
     """
 
@@ -71,7 +72,7 @@ class SpaceRod:
     held_frames: Bools
     hinges: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     axes: Floats = field(default_factory=lambda: np.empty((0, 2, 3, 3)))
-    hinge_stiffness: Floats = field(default_factory=lambda: np.empty((0, 2)))
+    hinge_stiffness: Floats = field(default_factory=lambda: np.empty((0, 3)))
     law: StretchLaw = StretchLaw.HOOKE
 
     def __post_init__(self) -> None:
@@ -176,11 +177,11 @@ def _refuse_bad_hinges(rod: SpaceRod) -> None:
             raise ValueError(
                 f"rod: axes of hinge {k} are not three unit vectors across each other"
             )
-        hold, spring = rod.hinge_stiffness[k].tolist()
-        if not (0.0 < hold < np.inf and 0.0 <= spring < np.inf):
+        *hold, spring = rod.hinge_stiffness[k].tolist()
+        if not (min(hold) > 0.0 and max(hold) < np.inf and 0.0 <= spring < np.inf):
             raise ValueError(
-                f"rod: hinge {k} holds its axis by {hold:g} N m, turns by {spring:g} "
-                "N m/rad: give a positive number, and one of 0 or more"
+                f"rod: hinge {k} holds its axis by {hold} N m, turns by {spring:g} "
+                "N m/rad: give positive numbers, and one of 0 or more"
             )
 
 

@@ -124,3 +124,28 @@ def test_what_is_of_the_plane_only_is_refused(
     mixed = [RodMaterial()] * (len(robot.edges) - 1) + [ROUND]
     with pytest.raises(ValueError, match="flat rods beside round ones"):
         in_space(replace(World(far), ground=GroundPlane()), mixed)
+
+
+@pytest.mark.parametrize("angle", [0.0, 50.0, 90.0])
+def test_a_hinge_of_the_plane_carries_what_is_across_it(angle: float) -> None:
+    """A cantilever that turns at its corner, drawn on by its half edges: P a^3/3EI of
+    each leg, and what the first turns by, bent and twisted, times the second's arm."""
+    a, b, pull, n = 0.1, 0.06, 3e-4, 24
+    c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+    first = np.column_stack([np.linspace(-a / n, a, n + 2), np.zeros(n + 2)])
+    second = first[-1] + np.outer(b * np.arange(1, n + 1) / n, [c, s])
+    nodes = np.vstack([first, second])
+    edges = np.array([[i, i + 1] for i in range(len(nodes) - 1)])
+    bends = [[i - 1, i, i + 1] for i in range(1, len(nodes) - 1) if i != n + 1]
+    flat = hold(network(nodes, edges, np.array(bends), ROUND), [0, 1])
+    rod = lifted(flat, ROUND, poisson=0.3)
+    assert rod.hinges.tolist() == [[n, n + 1]]
+    held = rod.held.copy()
+    held[-1, :2] = True  # or it would be free to turn in the plane
+    rod = replace(rod, held=held)
+    found = rest(rod, with_force(rod, -1, np.array([0.0, 0.0, pull]))).state.x[-1, 2]
+    section = disc(2e-3)
+    EI, GJ = 1e9 * section.second[0], 1e9 / 2.6 * section.torsion
+    L = a + 0.5 * a / n  # from the middle of the edge that is held
+    bent = (L**3 / 3.0 + L**2 * b * c + L * (b * c) ** 2 + b**3 / 3.0) / EI
+    assert found == pytest.approx(pull * (bent + L * (b * s) ** 2 / GJ), rel=2e-3)
