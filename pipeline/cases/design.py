@@ -101,7 +101,8 @@ class DesignCase:
     @property
     def _sizes(self) -> tuple[ShapeSize, ...]:
         made = []
-        for i, entry in enumerate(self.sizes):
+        given = self.sizes
+        for i, entry in enumerate(given if isinstance(given, Sequence) else [given]):
             keys = {"shape", "along", "most", "weight"}
             if not isinstance(entry, Mapping) or not set(entry) <= keys:
                 raise ValueError(
@@ -163,8 +164,8 @@ class DesignCase:
 
     @property
     def _axes(self) -> tuple[tuple[int, ...], ...]:
-        n = len(self.structure.r0)
-        for axis in self.axes:
+        n, given = len(self.structure.r0), self.axes
+        for axis in given if isinstance(given, Sequence) else [given]:
             listed = isinstance(axis, Sequence) and not isinstance(axis, str)
             if not listed or not all(is_count(j, 0) and j < n for j in axis):
                 raise ValueError(

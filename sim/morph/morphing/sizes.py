@@ -24,7 +24,7 @@ from scipy.linalg import null_space
 from scipy.special import logsumexp, softmax
 
 from sim.arrays import Floats
-from sim.limits import is_count, is_positive
+from sim.limits import is_count, is_finite, is_positive
 from sim.morph.equations.descent import constraint_forces
 from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions, dense_curvature
@@ -61,7 +61,8 @@ class ShapeSize:
             )
         if self.most is not None and not is_positive(self.most):
             raise ValueError(f"most must be a positive length, not {self.most}")
-        if not 0.0 <= self.weight < np.inf or (self.most is None and not self.weight):
+        weighs = is_finite(self.weight) and self.weight >= 0.0
+        if not weighs or (self.most is None and not self.weight):
             raise ValueError(
                 f"a size has the weight {self.weight}: give `most`, or a positive "
                 "weight"

@@ -3,13 +3,13 @@
 A joint that is locked stays as it is drawn: the nodes beside it keep their distance,
 one row more and one motion less. Of the sets of joints that leave no more motions than
 there may be drivers, the one by which the power mean of E^2 is least is sought: of few
-sets all are tried, else one joint after the other is locked, the one that costs least
-(greedy; `best` says which).
+sets all are tried, else one joint after the other is locked, of the few that move least
+the one that costs least (greedy; `best` says which).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice
 from math import comb
 from typing import NamedTuple
 
@@ -26,10 +26,12 @@ from sim.morph.morphing.problem import NewtonOptions
 from sim.morph.morphing.search import power_mean
 from sim.morph.statics.drivable import drivable
 from sim.morph.structure.constraints import ConstraintTable, dist
+from sim.morph.structure.measures import characteristic_length
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
 
 MOST_SETS = 100  # that are tried one by one
+TRIALS = 6  # joints that are tried for each that is locked, where sets are more
 
 
 class LockedJoints(NamedTuple):
@@ -90,12 +92,11 @@ def with_few_drivers(
     yield here
     for count in range(1, first - most + 1):
         best = comb(len(pairs), count) <= MOST_SETS
-        sets: Sequence[Sequence[str]] = (
-            list(combinations(pairs, count))
-            if best
-            else [(*here.locked, name) for name in pairs if name not in here.locked]
-        )
-        found = [one for names in sets if (one := tried(names, best=best)) is not None]
+        sets: Iterable[Sequence[str]] = combinations(pairs, count)
+        if not best:
+            sets = ((*here.locked, name) for name in _stillest(structure, here))
+        made = (tried(names, best=best) for names in sets)
+        found = list(islice((one for one in made if one), None if best else TRIALS))
         if not found:
             raise NotConvergedError(
                 f"no {count} joints can be locked as they are drawn so that "
@@ -105,6 +106,16 @@ def with_few_drivers(
             )
         here = min(found, key=lambda one: one.F)
         yield here
+
+
+def _stillest(structure: Structure, here: LockedJoints) -> list[str]:
+    """Coordinates that are not locked, those first that move least to the ends."""
+    free = drivable(structure)
+    first = free.values(structure.r0)
+    moved = np.max([np.abs(free.values(e.r, first) - first) for e in here.ends], axis=0)
+    moved /= np.where(free.angular, 1.0, characteristic_length(structure.r0))
+    order = [free.names[i] for i in np.argsort(moved, kind="stable")]
+    return [name for name in order if name not in here.locked]
 
 
 def _pairs(structure: Structure) -> dict[str, tuple[int, int]]:

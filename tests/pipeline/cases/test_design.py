@@ -109,6 +109,9 @@ def test_few_drivers_and_a_size_are_kept_to_and_written(tmp_path: Path) -> None:
     ("values", "words"),
     [
         ({"drivers": -1}, "drivers is -1: give a number from 0, or null"),
+        ({"sizes": 3}, r"sizes\[0\] is 3: give shape, and most or weight"),
+        ({"sizes": [{"weight": "a"}]}, "has the weight a: give `most`, or a positive"),
+        ({"axes": 3, "symmetries": []}, "axes has 3: list the nodes on each axis"),
         ({"sizes": [3]}, r"sizes\[0\] is 3: give shape, and most or weight"),
         ({"sizes": [{"radius": 3}]}, r"sizes\[0\] is .*: give shape, and most"),
         ({"sizes": [{"shape": 2, "most": 3}]}, "names shape 2: there are targets 0 to"),
