@@ -9,6 +9,7 @@ import contextlib
 import importlib
 import io
 import os
+import shlex
 from collections.abc import Callable, Sequence
 
 from pipeline.commands.overview import COMMANDS
@@ -69,21 +70,30 @@ def _of_case(words: Sequence[str]) -> list[str]:
 
 
 def completions(words: Sequence[str]) -> list[str]:
-    """What the last of `words`, which may be empty, may become."""
+    """What the last of `words`, which may be empty, may become.
+
+    A shell writes it as it is: a file's name that it would run is not offered.
+    """
+    begun = words[-1] if words else ""
+    return [
+        word
+        for word in _known(words)
+        if word.startswith(begun) and shlex.quote(word) == word
+    ]
+
+
+def _known(words: Sequence[str]) -> Sequence[str]:
     if len(words) < 2:
-        known: Sequence[str] = COMMANDS
-    else:
-        name = words[0].replace("-", "_")
-        if name in (*OF_CASES, "parts") and not words[-1].startswith("-"):
-            return _of_case(words[1:])
-        if name not in COMMANDS:
-            known = ()
-        elif words[-1].startswith("-"):
-            module = importlib.import_module(f"pipeline.commands.{name}")
-            known = options_of(module.arguments())
-        else:
-            known = NAMES.get(name, tuple)()
-    return [word for word in known if word.startswith(words[-1] if words else "")]
+        return COMMANDS
+    name = words[0].replace("-", "_")
+    if name in (*OF_CASES, "parts") and not words[-1].startswith("-"):
+        return _of_case(words[1:])
+    if name not in COMMANDS:
+        return ()
+    if words[-1].startswith("-"):
+        module = importlib.import_module(f"pipeline.commands.{name}")
+        return options_of(module.arguments())
+    return NAMES.get(name, tuple)()
 
 
 @command

@@ -67,6 +67,17 @@ def test_every_case_is_offered(morphtrack: Path, project: Path) -> None:
     assert offered(morphtrack, "simulate case=") == cases
 
 
+@pytest.mark.parametrize("folder", ["case", "study"])
+def test_a_name_that_a_shell_would_run_is_not_offered(
+    morphtrack: Path, project: Path, folder: str
+) -> None:
+    known = next((project / "conf" / folder).glob("*.yaml")).read_text()
+    for name in ("zz_a;touch\tb", "zz_$(touch b)", "zz_`touch b`", "zz_plain"):
+        (project / "conf" / folder / f"{name}.yaml").write_text(known)
+    line = "simulate case=zz" if folder == "case" else "study zz"
+    assert offered(morphtrack, line) == {"zz_plain"}
+
+
 def test_the_script_for_zsh_asks_the_same(command: Command) -> None:
     said = command("completion", "zsh").stdout
     assert "compdef _morphtrack morphtrack" in said
