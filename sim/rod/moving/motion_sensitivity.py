@@ -400,7 +400,8 @@ def refuse_without_tangents(world: SpaceWorld, options: StepOptions) -> None:
     rod = world.rod
     if len(rod.hinges):
         raise ValueError(
-            "sensitivities in space know no hinges about an axis: leave axes out"
+            "sensitivities in space know no hinges about an axis: let rods turn about "
+            "balls, or rods of the plane stay in it with dimension 2"
         )
     swings = rod.held_frames & ~rod.held[rod.edges].all(axis=(1, 2))
     for k in np.flatnonzero(swings).tolist():
