@@ -12,6 +12,10 @@ and must stay its radii apart. Parts that share a node never meet, nor do balls 
 ends of one link: those overlap as they are joined. Nodes that `coin` holds at one place
 are one node here.
 
+The distance d of two edges of length l at an angle t bends by d / (l t)^2, within less
+than their clearance where t is small, and no step sees so far. So their mollifier acts
+from the larger an angle the more d, there the sum of their radii, is of l.
+
 Distances alone do not tell an edge that goes through the middle of a panel. What never
 touches on its way never comes to that, so it is only looked for where a way begins.
 """
@@ -33,6 +37,7 @@ from sim.morph.structure.ranges import TOUCH
 from sim.morph.structure.solids import Solids, described
 
 ACTIVATION = 0.3  # where two parts begin to feel each other, over their clearance
+PARALLEL = 0.1  # sin^2 of two edges' angle below which they are mollified, over d / l
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +132,9 @@ class CollisionGeometry:
         row = np.concatenate([ball[2], face[2], edge[2]])
         mollifier_scale = np.zeros(len(node))
         square = self.squares[edge[2]]
-        mollifier_scale[faces:] = PARALLEL_EDGES * square[:, 0] * square[:, 1]
+        product = square[:, 0] * square[:, 1]
+        square_angle = np.maximum(PARALLEL * edge[1] / product**0.25, PARALLEL_EDGES)
+        mollifier_scale[faces:] = square_angle * product
         ones = np.ones(len(node))
         return ContactPairs(
             faces,

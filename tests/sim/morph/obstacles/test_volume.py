@@ -295,6 +295,7 @@ def ended_thin(
         (0.05, (3.2, 2.7, 2.3), 15),
         (0.1, (2.6, 2.2, 1.9), 30),
         (0.1, (2.2, 1.9, 1.6), 200),
+        (0.01, (2.0, 1.7, 1.45), 200),
         (1e-7, (2.2, 1.9, 1.6), 200),
         (1e-9, (2.2, 1.9, 1.6), 200),
     ],
@@ -302,16 +303,17 @@ def ended_thin(
 def test_thin_rods_and_panels_take_few_steps_into_an_ellipsoid(
     size: float, axes: Sequence[float], most: int
 ) -> None:
-    """Without the size of negative curvature 20, 39 and not within 200; the thinnest
-    not within 300 where the last reach is 0.008 L."""
+    """Without the size of negative curvature 20, 39 and not within 200; the fourth
+    not within 300 where nearly parallel edges are not smooth, nor the thinnest where
+    the last reach is 0.008 L."""
     assert ended_thin(2, 3, size, axes) <= most
 
 
 @pytest.mark.slow
 def test_a_sheet_of_thin_rods_and_panels_enters_a_narrow_ellipsoid() -> None:
-    """How many steps it takes is chance: 161 to 338 in ten whose axis differs by 1e-13;
-    with the last reach of thinner ones five of ten did not end within 500."""
-    ended_thin(4, 4, 0.1, (3.3, 2.8, 2.4), 500)
+    """82 to 96 steps in ten whose axis differs by 1e-13; 161 to 338 where the distance
+    of nearly parallel edges is not smooth."""
+    assert ended_thin(4, 4, 0.1, (3.3, 2.8, 2.4)) <= 120
 
 
 def test_bodies_that_overlap_at_the_start_are_refused_by_name() -> None:
