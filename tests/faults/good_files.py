@@ -42,6 +42,16 @@ SVG = (
     b'<line x1="0" y1="0" x2="10" y2="10" stroke="red"/></svg>'
 )
 MARKERS = b"time_s,a_x_mm,a_y_mm,a_z_mm\n0,0,0,0\n0.1,1,0,0\n0.2,2,0,0\n"
+MOTIVE = (
+    b"Format Version,1.23,Export Frame Rate,10,Length Units,Meters\n\n"
+    b",Type,Marker,Marker,Marker\n,Name,a,a,a\n,ID,1,1,1\n"
+    b",,Position,Position,Position\nFrame,Time (Seconds),X,Y,Z\n"
+    b"0,0,0,0,0\n1,0.1,1,0,0\n2,0.2,2,0,0\n"
+)
+NEXUS = (
+    b"Trajectories\n10\n,,b:a,,\nFrame,Sub Frame,X,Y,Z\n,,mm,mm,mm\n"
+    b"1,0,0,0,0\n2,0,1,0,0\n3,0,2,0,0\n"
+)
 TRC = (
     b"PathFileType\t4\t(X/Y/Z)\ta.trc\nDataRate\tNumFrames\tNumMarkers\tUnits\n"
     b"10\t3\t1\tmm\nFrame#\tTime\ta\t\t\n\t\tX1\tY1\tZ1\n\n"

@@ -148,7 +148,9 @@ READERS = {
         costly=4,
     ),
     "series": Reader("a.csv", _files(*sorted(SERIES.glob("*.csv"))), read_series),
-    "markers": Reader("a.csv", [good.MARKERS], read_motion),
+    "markers": Reader(
+        "a.csv", [good.MARKERS, good.MOTIVE, good.NEXUS], read_motion
+    ),
     "markers, TRC": Reader("a.trc", [good.TRC], read_motion),
     "markers, C3D": Reader("a.c3d", good.C3D, read_motion),
     "mesh, STL": Reader("a.stl", [good.STL], lambda p: mesh_file(str(p))),

@@ -1,9 +1,9 @@
 """Markers in time, whatever file they come in: metres, seconds, evenly sampled.
 
 CSV has a column time_s and, for each marker, NAME_x_m, NAME_y_m and NAME_z_m (or _cm,
-_mm): the unit stands in the name of the column and is never guessed. TRC and C3D state
-theirs. A cell that is empty, or a point that a file marks as lost, is nan here;
-whoever needs that marker refuses it by its frame.
+_mm): the unit stands in the name of the column and is never guessed. TRC, C3D and the
+tables that Motive and Nexus export state theirs. A cell that is empty, or a point that
+a file marks as lost, is nan here; whoever needs that marker refuses it by its frame.
 """
 
 import re
@@ -14,15 +14,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pipeline.formats.motion import c3d, trc
+from pipeline.formats.motion import c3d, motive, trc, vicon
 from pipeline.formats.motion.track import METRES, Track
 from pipeline.formats.record_files import header_of, read_columns
+from pipeline.store.files import check_ends
 from pipeline.terminal.errors import InputError
 from pipeline.terminal.names import no_such
 from sim.arrays import Floats
 
 TIME = "time_s"
 COLUMN = re.compile(r"(?P<marker>.+)_(?P<axis>[xyz])_(?P<unit>\w+)")
+HEAD = 1000  # bytes, in which a table says what exported it
 UNEVEN = 0.5  # of the usual step, by which a step may be longer or shorter
 
 
@@ -116,7 +118,15 @@ def check_even(time: Floats, path: Path) -> None:
 
 
 def read_csv(path: Path) -> Track:
-    """A table with a column of times and three of each marker."""
+    """A table with a column of times and three of each marker, or as exported."""
+    check_ends(path)
+    with path.open("rb") as file:
+        first = file.read(HEAD).decode("utf-8-sig", "replace").split(",")[0].split("\n")
+    begins = next((line.strip() for line in first if line.strip()), "")
+    if begins == motive.FIRST:
+        return motive.read(path)
+    if begins in vicon.SECTIONS:
+        return vicon.read(path)
     header = header_of(path)
     if TIME not in header:
         raise InputError(f"{path} has no column {TIME}: give times in seconds there")

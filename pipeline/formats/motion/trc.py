@@ -9,7 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.formats.motion.track import METRES, Track, known_unit
+from pipeline.formats.motion.track import (
+    METRES,
+    Track,
+    frame_numbers,
+    known_unit,
+    text_lines,
+)
 from pipeline.terminal.errors import InputError
 
 HEADER_LINES = 5
@@ -17,10 +23,7 @@ HEADER_LINES = 5
 
 def read(path: Path) -> Track:
     """The markers of a TRC file; see pipeline.formats.motion.markers.read_motion."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is no text: is it a TRC file?") from error
+    lines = text_lines(path, "a TRC file")
     if len(lines) <= HEADER_LINES or not lines[0].startswith("PathFileType"):
         raise InputError(f"{path} is no TRC file: its first line is not PathFileType")
     stated = dict(zip(lines[1].split("\t"), lines[2].split("\t"), strict=False))
@@ -32,7 +35,9 @@ def read(path: Path) -> Track:
     rows = [line.split("\t") for line in lines[HEADER_LINES:] if line.strip()]
     _check_counts(path, stated, names, rows)
     width = 2 + 3 * len(names)
-    values = np.array([_numbers(path, row, width) for row in rows]).reshape(-1, width)
+    values = np.array([frame_numbers(path, row, width) for row in rows]).reshape(
+        -1, width
+    )
     return Track(
         values[:, 1], names, values[:, 2:].reshape(len(rows), len(names), 3), unit
     )
@@ -46,15 +51,3 @@ def _check_counts(
         said = stated.get(key, "").strip()
         if said and said != str(count):
             raise InputError(f"{path}: {key} is {said}, but the file holds {count}")
-
-
-def _numbers(path: Path, row: list[str], count: int) -> list[float]:
-    """A frame as numbers; empty cells, which mean a lost marker, as nan."""
-    cells = [cell.strip() for cell in row]
-    cells += [""] * (count - len(cells))
-    if any(cells[count:]):
-        raise InputError(f"{path}, frame {cells[0]}: more coordinates than markers")
-    try:
-        return [float(cell) if cell else float("nan") for cell in cells[:count]]
-    except ValueError as error:
-        raise InputError(f"{path}, frame {cells[0]}: {error}: correct it") from error

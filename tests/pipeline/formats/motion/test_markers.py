@@ -63,7 +63,47 @@ def as_c3d_integers(folder: Path, places: Floats) -> Path:
     return path
 
 
-@pytest.mark.parametrize("made", [as_csv, as_trc, as_c3d, as_c3d_integers])
+def as_motive(folder: Path, places: Floats) -> Path:
+    """With a body, where its markers should be, a time code and a quality."""
+    kinds = ["Rigid Body"] * 3 + ["Rigid Body Marker"] * 4 + ["Marker"] * 6
+    names = ["arm"] * 3 + ["arm:tip_1"] * 4 + [n for n in NAMES for _ in "xyz"]
+    what = ["Position"] * 6 + ["Marker Quality"] + ["Position"] * 6
+    axes = [*"XYZ", *"XYZ", "", *"XYZ", *"XYZ"]
+    lines = [
+        "\ufeffFormat Version,1.23,Take Name,a,Export Frame Rate,100.0,Length Units,"
+        "Millimeters,Coordinate Space,Global",
+        "",
+        ",".join(["", "Type", "", *kinds]),
+        ",".join(["", "Name", "", *names]),
+        ",".join(["", "ID", "", *[f'"{k}"' for k in range(len(kinds))]]),
+        ",".join(["", "Parent", "", *[""] * len(kinds)]),
+        ",".join(["", "", "", *what]),
+        ",".join(["Frame", "Time (Seconds)", "TimeCode", *axes]),
+    ]
+    for k, (t, row) in enumerate(zip(TIME, places.reshape(6, -1), strict=True)):
+        cells = ["" if np.isnan(v) else repr(float(v)) for v in row]
+        lines.append(",".join([str(k), f"{t:.6f}", "", *["9"] * 7, *cells]))
+    path = folder / "m.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def as_nexus(folder: Path, places: Floats) -> Path:
+    """Behind a section of devices, frames counted from 101."""
+    lines = ["Devices", "1000", ",,Plate", "Frame,Sub Frame,Fx", ",,N", "1,0,3", ""]
+    lines += ["Trajectories", "100", ",,robot:tip_1,,,robot:base,,"]
+    lines += ["Frame,Sub Frame,X,Y,Z,X,Y,Z", ",,mm,mm,mm,mm,mm,mm"]
+    for k, row in enumerate(places.reshape(len(places), -1)):
+        cells = ["" if np.isnan(v) else repr(float(v)) for v in row]
+        lines.append(",".join([str(101 + k), "0", *cells]))
+    path = folder / "m.csv"
+    path.write_text("\n".join(lines) + "\n\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    "made", [as_csv, as_trc, as_c3d, as_c3d_integers, as_motive, as_nexus]
+)
 def test_every_format_gives_the_same_motion(
     tmp_path: Path, places: Floats, made: Made
 ) -> None:
@@ -75,7 +115,7 @@ def test_every_format_gives_the_same_motion(
     assert motion.step == pytest.approx(0.01)
 
 
-@pytest.mark.parametrize("made", [as_csv, as_trc, as_c3d])
+@pytest.mark.parametrize("made", [as_csv, as_trc, as_c3d, as_motive, as_nexus])
 def test_a_lost_marker_is_refused_where_it_is_needed(
     tmp_path: Path, places: Floats, made: Made
 ) -> None:
@@ -230,3 +270,38 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
         read_motion(tmp_path / "m.bvh")
     with pytest.raises(InputError, match="does not exist"):
         read_motion(tmp_path / "lost.csv")
+
+
+@pytest.mark.parametrize(
+    ("made", "there", "instead", "told"),
+    [
+        (as_motive, "Millimeters", "Furlongs", "Length Units is Furlongs: give one of"),
+        (as_motive, ",Marker", ",Bone", "no column of the type Marker: export it with"),
+        (as_motive, "Frame,Time", "Frame,When", "has no rows Type, Name and Frame"),
+        (as_motive, "0.010000,,9", "0.010000,b,9", "frame 1: could not convert"),
+        (as_nexus, "Trajectories", "Joints", "has no section Trajectories"),
+        (
+            as_nexus,
+            "\n100\n",
+            "\nfast\n",
+            "below Trajectories stands fast: give frames",
+        ),
+        (
+            as_nexus,
+            "Sub Frame,X,Y,Z,X",
+            "Sub Frame,X,Y,Z,RX",
+            "other columns than X, Y",
+        ),
+        (as_nexus, ",,mm,mm", ",,mm,cm", "the unit is cm, mm: give one of"),
+        (as_nexus, "\n102,", "\n104,", "the time goes from 0 s to 0.03 s after"),
+    ],
+)
+def test_tables_that_were_exported_otherwise_are_refused(
+    tmp_path: Path, places: Floats, made: Made, there: str, instead: str, told: str
+) -> None:
+    path = made(tmp_path, places)
+    text = path.read_text(encoding="utf-8")
+    assert there in text
+    path.write_text(text.replace(there, instead), encoding="utf-8")
+    with pytest.raises(InputError, match=told):
+        read_motion(path)
