@@ -32,11 +32,12 @@ def read(path: Path) -> Track:
             f"{', '.join(UNITS)}"
         )
     head = next((k for k, row in enumerate(rows[:MOST_HEADER]) if _is_axes(row)), 0)
-    if head < 3:
+    described = [row for row in rows[1 : head + 1] if any(row)]
+    if len(described) < 4:
         raise InputError(
             f"{path} has no rows Type, Name and Frame: export it with its header"
         )
-    columns = _markers(path, rows[1 : head + 1])
+    columns = _markers(path, described)
     data = [row for row in rows[head + 1 :] if any(row)]
     width = len(rows[head])
     values = np.array([frame_numbers(path, row, width) for row in data])
@@ -56,10 +57,10 @@ def _markers(path: Path, rows: list[list[str]]) -> list[tuple[str, int]]:
 
     Parameters
     ----------
-    rows : those that describe columns; of axes the last, of what is measured the next
-        to last
+    rows : four or more that describe columns; of axes the last, of what is measured
+        the next to last
     """
-    *said, measured, axes = [row for row in rows if any(row)]
+    *said, measured, axes = rows
     told = {row[1]: row for row in said if len(row) > 1}
     kinds, names = told.get("Type", said[0]), told.get("Name", said[1])
     width = min(len(kinds), len(names), len(measured), len(axes))

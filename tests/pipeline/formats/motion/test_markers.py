@@ -88,6 +88,14 @@ def as_motive(folder: Path, places: Floats) -> Path:
     return path
 
 
+def as_motive_bare(folder: Path, places: Floats) -> Path:
+    """Without the rows that say what columns are; blank ones stand there."""
+    path = as_motive(folder, places)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([lines[0], "", "", *lines[7:]]), encoding="utf-8")
+    return path
+
+
 def as_nexus(folder: Path, places: Floats) -> Path:
     """Behind a section of devices, frames counted from 101."""
     lines = ["Devices", "1000", ",,Plate", "Frame,Sub Frame,Fx", ",,N", "1,0,3", ""]
@@ -278,6 +286,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
         (as_motive, "Millimeters", "Furlongs", "Length Units is Furlongs: give one of"),
         (as_motive, ",Marker", ",Bone", "no column of the type Marker: export it with"),
         (as_motive, "Frame,Time", "Frame,When", "has no rows Type, Name and Frame"),
+        (as_motive_bare, "Frame,", "Frame,", "has no rows Type, Name and Frame"),
         (as_motive, "0.010000,,9", "0.010000,b,9", "frame 1: could not convert"),
         (as_nexus, "Trajectories", "Joints", "has no section Trajectories"),
         (
