@@ -40,7 +40,6 @@ from sim.morph.morphing.problem import NewtonOptions
 from sim.morph.morphing.reactions import reactions
 from sim.morph.morphing.search import (
     DesignStep,
-    DesignStop,
     Objective,
     SearchOptions,
     power_mean,
@@ -268,21 +267,26 @@ def _within_sizes(
     sizes = SizeTerms(options.sizes, np.zeros(len(options.sizes)), STIFF)
     s, before, last = 0, np.inf, None
     for _ in range(MOST_ROUNDS):
+        stop, unended = None, None
         try:
             for step in search(replace(free, sizes=sizes), options, change, ends):
                 F, _ = power_mean(step.E, options.sharpness)
                 last = step._replace(s=s, F=F, stop=None)
                 change, ends, s = step.change, step.ends, s + 1
+                stop = step.stop
                 yield last
-        except NotConvergedError:
+        except NotConvergedError as error:
             if last is None:
                 raise
+            unended = error
         assert last is not None
         assert ends is not None
         over = sizes.over(ends, L)
         settled = np.abs(np.maximum(over, -sizes.y / sizes.mu)).max() <= WITHIN
+        if settled and unended is not None:
+            raise unended
         if settled:
-            yield last._replace(s=s, stop=DesignStop.GRADIENT)
+            yield last._replace(s=s, stop=stop)
             return
         sizes, before = sizes.next(over, before), float(over.max())
     raise NotConvergedError(

@@ -124,7 +124,7 @@ def shape_worth(
 
 @dataclass(frozen=True, eq=False)
 class SizeTerms:
-    """SizeTerms with the multipliers of their bounds: an augmented Lagrangian.
+    """Sizes with the multipliers of their bounds: an augmented Lagrangian.
 
     With g = size / most - 1 a bound adds 1/2 mu max(0, g + y / mu)^2 (Nocedal and
     Wright, Numerical Optimization, 2006, sect. 17.4).

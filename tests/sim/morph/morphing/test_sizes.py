@@ -1,4 +1,4 @@
-"""SizeTerms of shapes as bounds of a design: differences, and closed forms."""
+"""Sizes of shapes as bounds of a design: differences, and closed forms."""
 
 from dataclasses import replace
 
@@ -15,6 +15,7 @@ from sim.morph.morphing.design import (
     links_of,
 )
 from sim.morph.morphing.problem import NewtonOptions
+from sim.morph.morphing.search import DesignStop
 from sim.morph.morphing.sizes import ShapeSize, SizeTerms
 from sim.morph.structure.constraints import dist
 from sim.morph.structure.measures import characteristic_length
@@ -145,6 +146,21 @@ def test_a_stowed_shape_keeps_its_height_and_a_deployed_one_pays(unit: float) ->
     assert kept.E[0] > 0.02
     size, _ = high.of(kept.ends[1].r, characteristic_length(r))
     assert size == pytest.approx(unit, rel=2e-4)
+
+
+def test_a_search_that_does_not_end_within_its_bounds_is_said() -> None:
+    """A bound that is met from the start changes nothing of how a search ends."""
+    r = np.array([[0.0, 0, 0], [1.0, 0, 0], [2.0, 0.1, 0]])
+    chain = structure(r, [dist(r, 0, 1), dist(r, 1, 2)])
+    made = replace(chain, bodies=((0, 1), (1, 2)))
+    goals = Goals(np.array([[0.0, 0, 0], [1.25, 0, 0], [2.3, 0, 0]]))
+    wide = DesignOptions(limit=0.4, max_steps=1, sizes=(ShapeSize(0, most=100.0),))
+    with pytest.raises(NotConvergedError, match="after 1 steps: raise max_steps"):
+        list(design(made, [goals], links_of(made), wide))
+    *_, last = design(
+        made, [goals], links_of(made), replace(wide, max_steps=100, reached=1e-6)
+    )
+    assert last.stop is DesignStop.REACHED
 
 
 def test_a_bound_that_cannot_be_met_is_said() -> None:
