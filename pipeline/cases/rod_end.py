@@ -57,7 +57,7 @@ def end_in_plane(
     ends = rod_end(rod.nodes, last.x, last.v, last.time)
     told = _in_words(rod.nodes, last.x, lengths, f"{longer}={2.0 * last.time:.3g}")
     through = _went_through(world, last.x, lengths)
-    gave = -last.impact - last.friction
+    gave = -last.impact + max(-last.friction, 0.0)
     if gave > GIVEN * float(last.state.clock.at_work):
         through.append(
             f"contacts gave {gave:.2g} J, where impact and friction take energy: "

@@ -112,11 +112,15 @@ def test_rods_that_went_through_rods_or_ground_are_told_with_what_they_lack(
     assert felt["crossings"] == 0
 
 
+@pytest.mark.parametrize("rubbed", [0.0, 0.5])
 @pytest.mark.parametrize("gave", [0.01, 1e-5])
-def test_contacts_that_give_energy_are_told(gave: float, tmp_path: Path) -> None:
+def test_contacts_that_give_energy_are_told(
+    gave: float, rubbed: float, tmp_path: Path
+) -> None:
     """By pushing nodes out of the ground, into which they land by 2 % of an edge."""
     case = drawn(tmp_path / "falling.yaml", 2)
     (*_, last) = case.steps()
-    last = replace(last, impact=-gave * float(last.state.clock.at_work))
+    at_work = float(last.state.clock.at_work)
+    last = replace(last, impact=-gave * at_work, friction=rubbed * at_work)
     said = str(end_in_plane(case.world, last, ToldLengths(), "lasts")["warning"])
     assert ("contacts gave" in said) is (gave == 0.01)
