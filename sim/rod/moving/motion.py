@@ -19,11 +19,13 @@ from sim.rod.moving.space_world import SpaceWorld, lowest_limb
 from sim.rod.moving.touching import in_touch
 from sim.rod.moving.turning_clamps import TurningClamps
 from sim.rod.space.elastic import energies
+from sim.rod.space.hinges import strains_of_hinges
 from sim.rod.space.space_rod import edge_tangents
 from sim.rod.stepping.loop import FIRST, LEAST, MOST, SAFETY, SHORTEST
 from sim.rod.stepping.options import StepOptions
 
 SHOWN = 3  # pairs that are named
+WOUND = 0.95 * np.pi  # rad, beyond which a spring may be why no step is made
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,6 +225,14 @@ class SpaceLoop:
             pairs = in_touch(self.world.rod, touching, state.x, state.d)
             more = f" and {len(pairs) - SHOWN} pairs more" * (len(pairs) > SHOWN)
             told = f"; {', '.join(pairs[:SHOWN])}{more} touch" * bool(pairs)
+        part = self.world.system.part
+        sprung = part.hinge_stiffness[:, 2] > 0.0
+        turned = np.abs(strains_of_hinges(state, part)[sprung, 2]).max(initial=0.0)
+        if turned > WOUND:
+            told += (
+                f"; a spring about an axis is turned by {np.degrees(turned):.0f} "
+                "degrees, and ends at 180: choose a stiffer one, or none"
+            )
         return NotConvergedError(
             f"at t = {self.now.time:g} s no step from {h:g} s down to "
             f"{h * options.shortest:.2g} s converges to {options.tolerance:g} m in "
