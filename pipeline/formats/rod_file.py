@@ -195,13 +195,9 @@ class _Drawing(RodPlaces):
                 raise ValueError(
                     f"clamps[{k}]: in the plane they turn to the left: leave axis out"
                 )
-            if clamp.turns is None and clamp.moves is None:
-                continue
-            times, degrees = np.array(clamp.turns or [(0.0, 0.0)]).T
-            moves = self.ways(clamp)
-            angles, about = np.radians(degrees).tolist(), self.draft.clamps[k][0]
-            end = TurningEnd(first + k, about, times.tolist(), angles, moves.tolist())
-            found.append(end)
+            about, way = self.draft.clamps[k][0], self.way(k)
+            if way is not None:
+                found.append(TurningEnd(first + k, about, *(a.tolist() for a in way)))
         return tuple(found)
 
     def _ground(self) -> Ground | None:

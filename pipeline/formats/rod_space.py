@@ -219,16 +219,15 @@ class DrawnInSpace(RodPlaces):
                     f"clamps[{k}]: turns are about an axis, such as `axis: [0, 0, 1]`: "
                     "give both, or neither"
                 )
-            if clamp.turns is None and clamp.moves is None:
+            if (way := self.way(k)) is None:
                 continue
-            times, degrees = np.array(clamp.turns or [(0.0, 0.0)]).T
             ends, at = rod.nodes[rod.edges[edge]], self.place(clamp.at)
             about = int(np.argmin(np.linalg.norm(ends - at, axis=1)))
-            way = TurningClamp(
+            one = TurningClamp(
                 edge, int(rod.edges[edge, about]), clamp.axis or (0.0, 0.0, 1.0),
-                times.tolist(), np.radians(degrees).tolist(), self.ways(clamp).tolist(),
+                *(a.tolist() for a in way),
             )  # fmt: skip
-            found.append(way)
+            found.append(one)
         return TurningClamps(rod, found) if found else None
 
     def _joined(self) -> tuple[SpaceRod, list[int]]:

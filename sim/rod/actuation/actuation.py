@@ -114,6 +114,18 @@ class Pulses:
                 f"actuation: pulse 0 is at {self.times[0]:g} s: times start at 0"
             )
 
+    def refuse_missing(self, count: int) -> None:
+        """A ValueError where a limb is named that is none of so many."""
+        if self.limbs and not count:
+            raise ValueError(
+                "actuation: no rod has a limb: give them limbs, or leave pulses out"
+            )
+        for limb in self.limbs:
+            if not 0 <= limb < count:
+                raise ValueError(
+                    f"actuation: there is no limb {limb}: choose 0 to {count - 1}"
+                )
+
 
 @dataclass(frozen=True)
 class LeftOfContact:

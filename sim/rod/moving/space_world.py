@@ -172,12 +172,7 @@ def _refuse_unfitting(world: SpaceWorld) -> None:
             "motion: natural, and pulses of limbs, both actuate: leave one out"
         )
     if isinstance(world.schedule, Pulses) and world.limbs is not None:
-        for limb in world.schedule.limbs:
-            if not 0 <= limb < world.limbs.count:
-                raise ValueError(
-                    f"actuation: there is no limb {limb}: choose 0 to "
-                    f"{world.limbs.count - 1}"
-                )
+        world.schedule.refuse_missing(world.limbs.count)
     if isinstance(world.drive, MovingSupports):
         given.append(("drive: velocity", world.drive.velocity, nodes))
         given.append(("drive: spin", world.drive.spin, edges))

@@ -91,13 +91,9 @@ class World:
         self._refuse_ground_above_rod()
         if self.touching is not None:
             refuse_start_inside(self.touching, self.rod, self.ground)
-        n, limbs = len(self.rod.nodes), self.rod.last_limb
+        n = len(self.rod.nodes)
         if isinstance(self.schedule, Pulses):
-            for limb in self.schedule.limbs:
-                if not 0 <= limb <= limbs:
-                    raise ValueError(
-                        f"actuation: there is no limb {limb}: choose 0 to {limbs}"
-                    )
+            self.schedule.refuse_missing(self.rod.last_limb + 1)
         if isinstance(self.schedule, LeftOfContact):
             self._refuse_missing_limbs()
         if self.load and not all(0 <= k < n for k in self.load.nodes):

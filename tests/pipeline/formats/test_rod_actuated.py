@@ -164,13 +164,20 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"clamps": [{"at": [0, 0, 0], "axis": [0, 0, 1]}]}, "give both, or neither"),
     (
         {"clamps": [{"at": [0, 0, 0], "moves": [[0, 0, 0]]}]},
-        "has 3 numbers: give time, x, y, z",
+        "clamps[0].moves: [0.0, 0.0, 0.0] has 3 numbers: give time, x, y, z",
     ),
     (
         {"clamps": [{"at": [0, 0, 0], "turns": [[0, 0], [1, 9]], "axis": [0, 0, 0]}]},
         "axis",
     ),
-    ({"clamps": [{"at": [0, 0, 0], "moves": [[0, 1, 0, 0]]}]}, "begin at 0 s or later"),
+    (
+        {"clamps": [{"at": [0, 0, 0], "moves": [[0, 1, 0, 0]]}]},
+        "clamps[0].moves: they begin at 0 s with 1 mm and 0 mm and 0 mm: begin at 0 s",
+    ),
+    (
+        {"clamps": [{"at": [0, 0, 0], "turns": [[1, 0], [1, 9]], "axis": [1, 0, 0]}]},
+        "clamps[0].turns: 1 s comes after 1 s",
+    ),
     (
         {
             "clamps": [{"at": [0, 0, 0], "moves": [[0, 0, 0, 0], [1, 0, 0, -30]]}],
@@ -186,7 +193,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"natural": [{"rod": 0, "bend": [[0, 5, 0], [1, 9, 0]]}]},
         "begin at 0 s or later",
     ),
-    ({"pulses": [{"limb": 0, "time": 1}]}, "there is no limb 0"),
+    ({"pulses": [{"limb": 0, "time": 1}]}, "no rod has a limb: give"),
 ]
 
 

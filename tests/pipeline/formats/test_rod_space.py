@@ -368,7 +368,13 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"dimension": 2}, "[0.0, 0.0, 0.0] has three numbers: say `dimension: 3`"),
     ({"hinges": [[0, 0, 0]]}, "one rod ends at (0, 0, 0) mm, with nothing that turns"),
     ({"hinges": [[9, 0, 0]]}, "hinges: there is no node at (9, 0, 0) mm"),
-    ({"pulses": [{"limb": 1, "time": 1}]}, "there is no limb 1"),
+    (
+        {
+            "rods": [{**BEAM["rods"][0], "limb": 0}],
+            "pulses": [{"limb": 1, "time": 1}],
+        },
+        "there is no limb 1: choose 0 to 0",
+    ),
     ({"ground": {"wave": {"amplitude": 99, "wavelength": 999}}}, "m below the ground"),
     (
         {"bodies": [{"sphere": {"centre": [0, 25, 0], "radius": 1}}]},
