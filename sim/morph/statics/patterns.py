@@ -19,6 +19,7 @@ with K the curvature of the potential energy and the constraints' forces.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -267,8 +268,9 @@ def _decided(
         for i in range(len(share)):
             other = share.copy()
             other[i] = 1.0 - other[i]
-            tried.append((sought.at(other, here.ends), other))
-        best, other = min(tried, key=lambda pair: pair[0].F)
+            with suppress(NotConvergedError):  # one without a rest is not taken
+                tried.append((sought.at(other, here.ends), other))
+        best, other = min(tried, key=lambda pair: pair[0].F, default=(here, share))
         if not best.F < here.F * (1.0 - 1e-9):
             return
         share, here, stage, s = other, best, PatternStage.CHANGED, s + 1

@@ -2,16 +2,20 @@
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from sim.arrays import Floats
+from sim.convergence import NotConvergedError
 from sim.morph.morphing.search import SearchOptions
+from sim.morph.statics import patterns
 from sim.morph.statics.elastic import Elastic
-from sim.morph.statics.equilibrium import EquilibriumOptions, at_rest
+from sim.morph.statics.equilibrium import Equilibrium, EquilibriumOptions, at_rest
 from sim.morph.statics.growth import GrowingStructure, Growth, GrowthLaw
+from sim.morph.statics.loaded import LoadedStructure
 from sim.morph.statics.panels import Panels
 from sim.morph.statics.patterns import (
     PatternObjective,
@@ -168,6 +172,32 @@ def test_rounding_costs_what_it_says_where_no_pattern_fits() -> None:
     assert steps[-1].share == [1.0]
     L2 = 0.25
     assert pytest.approx(0.04**2 / 2 / L2, rel=1e-6) == steps[-1].F
+
+
+def test_a_single_change_whose_rest_is_not_found_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of two links the first should grow, the second cannot be tried grown."""
+    r = np.array([[0.0, 0, 0], [1.0, 0, 0], [2.0, 0, 0]])
+    rows = [*fix(r, 0)]
+    rows += [
+        Constraint(ConstraintKind.FIX, (j, a), 0.0) for j in (1, 2) for a in (1, 2)
+    ]
+    made = Structure(r, ConstraintTable.of(rows), np.arange(3))
+    links = Elastic.between(r, np.array([[0, 1], [1, 2]]), 1.0)
+    growths = tuple(Growth(law(0.0), np.array([i]), other=law(0.1)) for i in (0, 1))
+    body = GrowingStructure(made, links, 0 * r, np.zeros(3), growths=growths)
+    found = patterns.at_rest
+
+    def at_rest(grown: LoadedStructure, *others: Any) -> Equilibrium:
+        if np.array_equal(grown.elastic.rest_length, [1.1, 1.1]):
+            raise NotConvergedError("no rest", best=r)
+        return found(grown, *others)
+
+    monkeypatch.setattr(patterns, "at_rest", at_rest)
+    goals = Goals(np.array([[0.0, 0, 0], [1.09, 0, 0], [2.1, 0, 0]]))
+    *_, last = find_pattern(body, [1.0], [goals], PatternOptions())
+    assert last.share.tolist() == [1.0, 0.0]
 
 
 def test_a_bilayer_bends_up_and_down_as_its_hidden_pattern_does() -> None:
