@@ -109,7 +109,10 @@ class DesignCase:
                     f"sizes[{i}] is {entry}: give shape, and most or weight, such as "
                     "{shape: 0, most: 5}"
                 )
-            one = ShapeSize(**{"shape": 0} | dict(entry))
+            try:
+                one = ShapeSize(**{"shape": 0} | dict(entry))
+            except ValueError as error:
+                raise ValueError(f"sizes[{i}]: {error}") from None
             if one.shape >= len(self.targets):
                 raise ValueError(
                     f"sizes[{i}] names shape {one.shape}: there are targets 0 to "

@@ -290,8 +290,8 @@ def _within_sizes(
             return
         sizes, before = sizes.next(over, before), float(over.max())
     raise NotConvergedError(
-        f"a size stays {before:.1e} above its bound: no change within the limit "
-        "brings it within; give a larger bound or limit",
+        f"a size stays {100.0 * before:.2g} % above its bound: no change within the "
+        "limit brings it within; give a larger bound or limit",
         best=change,
     )
 

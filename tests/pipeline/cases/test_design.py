@@ -115,7 +115,10 @@ def test_few_drivers_and_a_size_are_kept_to_and_written(tmp_path: Path) -> None:
         ({"sizes": [3]}, r"sizes\[0\] is 3: give shape, and most or weight"),
         ({"sizes": [{"radius": 3}]}, r"sizes\[0\] is .*: give shape, and most"),
         ({"sizes": [{"shape": 2, "most": 3}]}, "names shape 2: there are targets 0 to"),
-        ({"sizes": [{"shape": 0}]}, "give `most`, or a positive weight"),
+        (
+            {"sizes": [{"shape": 0}]},
+            r"sizes\[0\]: a size has the weight 0.0: give `most`",
+        ),
         (
             {"axes": [[0, 999]], "symmetries": []},
             r"axes has \[0, 999\]: list the nodes",

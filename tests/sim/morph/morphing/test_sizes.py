@@ -167,7 +167,7 @@ def test_a_bound_that_cannot_be_met_is_said() -> None:
     r = np.array([[0.0, 0, 0], [1.0, 0, 0]])
     link = replace(structure(r, [dist(r, 0, 1)]), bodies=((0, 1),))
     options = DesignOptions(limit=0.1, sizes=(ShapeSize(0, most=0.3),))
-    with pytest.raises(NotConvergedError, match="above its bound: no change within"):
+    with pytest.raises(NotConvergedError, match="stays 52 % above its bound: no"):
         *_, _ = design(link, [Goals(r)], links_of(link), options)
 
 
