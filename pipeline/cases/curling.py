@@ -95,8 +95,8 @@ class CurlingCase:
         for s, value in enumerate(self.values):
             strain, u = self._strains(value)
             found = at_rest(self.plate.grown(strain.tolist()), self.options, found)
-            u = spread(partial(self._curvature, found), strain, u)
             curvature = self.plate.curvatures(found.r())
+            u = spread(partial(self._curvature, found), curvature, strain, u)
             yield CurlingStep(s, float(value), curvature, u, found)
 
     def _curvature(self, start: Equilibrium, strain: Floats) -> Floats:

@@ -129,7 +129,7 @@ class EquilibriumCase:
         for s, (factor, strains, own, told) in enumerate(self._bodies):
             body = self.with_compliance(factor, strains)
             found = at_rest(body, self.options, found)
-            u = spread(partial(self._places, factor, found), strains, own)
+            u = spread(partial(self._places, factor, found), found.r(), strains, own)
             if told:
                 told["u_place"] = float(np.linalg.norm(u, axis=1).max())
             yield EquilibriumStep(s, float(factor), body, found, told, u)

@@ -126,9 +126,15 @@ class GrowingStructure(LoadedStructure):
         )
 
 
-def spread(told: Callable[[Floats], Floats], strains: Floats, u: Floats) -> Floats:
-    """Standard uncertainty of what is told, from that u (q,) of the strains (q,)."""
-    here = told(strains)
+def spread(
+    told: Callable[[Floats], Floats], here: Floats, strains: Floats, u: Floats
+) -> Floats:
+    """Standard uncertainty of what is told, from that u (q,) of the strains (q,).
+
+    Parameters
+    ----------
+    here : what is told of `strains` themselves
+    """
     parts = [
         told(strains + u * (np.arange(len(u)) == i)) - here for i in np.flatnonzero(u)
     ]
