@@ -40,8 +40,8 @@ def natural_of(
             rows = np.array(getattr(entry, name) or [(0.0, 0.0)])
             refuse_table(f"natural[{k}].{name}", rows[:, 0], rows[:, 1:], "degrees")
     first, length = np.cumsum([0, *(len(rod.bends) for rod in rods)]), np.zeros(many)
-    for piece in pieces:
-        length[piece.rod] += piece.length
+    for piece, rod in zip(pieces, rods, strict=True):
+        length[piece.rod] += rod.rest_length[~rod.held_frames].sum()
     share = np.zeros((len(entries), len(whole.bends)))  # 1/m for each rad
     for p, (piece, rod) in enumerate(zip(pieces, rods, strict=True)):
         begin, end = (0 if stub is None else stub.parts - 1 for stub in stubs[p])

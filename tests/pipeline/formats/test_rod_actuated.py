@@ -110,6 +110,20 @@ def test_a_natural_twist_turns_the_free_end_by_itself(tmp_path: Path) -> None:
     assert end.twisting == pytest.approx(energy, rel=1e-6)
 
 
+def test_a_natural_bend_of_a_closed_rod_is_that_of_its_whole_way_round(
+    tmp_path: Path,
+) -> None:
+    """What closes it is as much of it as any other edge."""
+    turn = np.linspace(0.0, 2.0 * np.pi, 9)
+    ring = 20.0 * np.column_stack([np.cos(turn), np.sin(turn), 0.0 * turn])
+    rods = [{"curve": ring.tolist(), "closed": True}]
+    natural = [{"rod": 0, "bend": [[0, 0, 0], [1, 90, 30]], "twist": [[0, 0], [1, 60]]}]
+    world = made(tmp_path, rods=rods, clamps=[], natural=natural).space_world
+    assert world.natural is not None
+    more = (world.natural(1.0) - world.rod.curvature) * world.rod.voronoi[:, None]
+    assert np.degrees(more.sum(axis=0)) == pytest.approx([-30.0, 90.0, 60.0])
+
+
 CURVE = [[0, 0, 0], [20, 8, 2], [40, 12, 10], [60, 6, 22], [80, 0, 30]]
 
 
