@@ -14,7 +14,7 @@ from pipeline.cases.equilibrium import check_values
 from pipeline.cases.record import Arrays, Documents, Row, Summary, TableRow, Tables
 from pipeline.formats.structure_file import OwnStructure, document
 from sim.limits import is_count
-from sim.morph.morphing.search import SearchOptions
+from sim.morph.morphing.search import DesignStop, SearchOptions
 from sim.morph.statics.equilibrium import EquilibriumOptions
 from sim.morph.statics.growth import GrowingStructure, Growth
 from sim.morph.statics.loaded import LoadedStructure
@@ -25,6 +25,8 @@ from sim.morph.statics.patterns import (
     find_pattern,
 )
 from sim.morph.targets.protocol import Target
+
+STILL = "no single change lowers F"
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,8 +175,9 @@ class PatternRecorder:
         last, row = self.seen[-1], self.row(self.seen[-1])
         rounded = next((s for s in self.seen if s.stage is PatternStage.ROUNDED), last)
         stages = [step.stage for step in self.seen]
+        reached = self.case.options.search.reached >= last.F
         return {
-            "stop": "no single change lowers F",
+            "stop": DesignStop.REACHED.value if reached else STILL,
             **{k: v for k, v in row.items() if k[0] in "FE"},
             "F_free": self._free.F,
             "F_rounded": rounded.F,

@@ -48,6 +48,7 @@ def test_the_part_that_grew_is_named(tmp_path: Path) -> None:
     assert [row["parts"] for row in rows] == ["springs 0", "springs 1"]
     assert [row["material"] for row in rows] == ["first", "second"]
     assert result["F"] == result["F_rounded"] < 1e-12
+    assert result["stop"] == "reached"  # no single change is tried
     assert (result["of_second"], result["growths"]) == (1, 2)
     with np.load(tmp_path / "steps.npz") as arrays:
         assert arrays["share"][-1].tolist() == [0.0, 1.0]
