@@ -134,6 +134,7 @@ class DrawnInSpace(RodPlaces):
                 self.pieces.append(free)
         self._cut(whole, by_node)
         self.lasts = [len(rod.nodes) - 1 for rod in self.rods]
+        self.sprung: list[tuple[int, int]] = []  # pieces, and bends of soft clamps
 
     def _cut(self, whole: list[SpaceRod], by_node: list[dict[int, int]]) -> None:
         """The rods of all pieces, with stubs where they are joined rigidly."""
@@ -199,13 +200,16 @@ class DrawnInSpace(RodPlaces):
         )
 
     def _limbs(self, rod: SpaceRod, whose: Ints) -> tuple[Ints, Ints] | None:
-        """Of edges and bends; what holds rods together at joints has none."""
+        """Of edges and bends; what holds rods together at joints has none, nor has what
+        a clamp holds by a spring that is softer than the half edge before it.
+        """
         if not self.content.pulses:
             return None
         limbs = np.array([one.limb for one in self.content.rods])
         of_bends, at = np.full(len(rod.bends), PASSIVE), 0
-        for piece, own in zip(self.pieces, self.rods, strict=True):
+        for p, (piece, own) in enumerate(zip(self.pieces, self.rods, strict=True)):
             of_bends[at : at + len(own.bends)] = limbs[piece.rod]
+            of_bends[[at + b for q, b in self.sprung if q == p]] = PASSIVE
             at += len(own.bends)
         return limbs[whose], of_bends
 
@@ -365,6 +369,11 @@ class DrawnInSpace(RodPlaces):
         self.rods[p] = clamped_end(
             self.rods[p], self.lasts[p] if end else 0, stiffness=stiffness
         )
+        made = self.rods[p]
+        if (
+            stiffness * made.voronoi[-1] < 2.0 * made.bending[-1].min()
+        ):  # softer than its half edge
+            self.sprung.append((p, len(made.bends) - 1))
         return p, len(self.rods[p].edges) - 1
 
     def _ground(self) -> LevelGround | HeightField | None:

@@ -191,7 +191,7 @@ def _clamped(rod: Rod, at: int, section: Section, stiffness: float) -> Rod:
 
     A held edge goes on beyond the end, as long as the first and turned as the rod turns
     there. The bend between them stands for half an edge of rod, and for the spring of
-    the clamp behind it.
+    the clamp behind it; limbs do not drive it where the spring is the softer.
     """
     first = np.flatnonzero((rod.edges == at).any(axis=1))
     if len(first) != 1:
@@ -211,6 +211,7 @@ def _clamped(rod: Rod, at: int, section: Section, stiffness: float) -> Rod:
     bend = np.array([[len(rod.nodes), at, after]])
     half = 0.5 * length
     EI = half / (half / section.bending + 1.0 / stiffness)
+    limb = PASSIVE if stiffness * half < section.bending else rod.edge_limb[e]
     plain = len(rod.bends) - len(rod.joints.fold)  # the bends of joints are the last
     return replace(
         rod,
@@ -224,7 +225,7 @@ def _clamped(rod: Rod, at: int, section: Section, stiffness: float) -> Rod:
         voronoi=np.insert(rod.voronoi, plain, half),
         bending=np.insert(rod.bending, plain, EI),
         curvature=np.insert(rod.curvature, plain, 2.0 * turning(nodes, bend)[0] / half),
-        bend_limb=np.insert(rod.bend_limb, plain, rod.edge_limb[e]),
+        bend_limb=np.insert(rod.bend_limb, plain, limb),
         held=np.vstack([hold(rod, [at]).held, [True, True]]),
     )
 

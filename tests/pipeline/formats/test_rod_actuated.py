@@ -147,6 +147,24 @@ def test_a_limb_unbends_and_stiffens_by_eq_7_while_its_pulse_lasts(
     assert on.curvature[-1] == pytest.approx(still.curvature[-1])
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_the_spring_of_a_clamp_is_as_soft_as_told_while_a_limb_is_on(
+    dimension: int, tmp_path: Path
+) -> None:
+    """It was 2.6 times as stiff as told."""
+    line, k = [[0, 0, 0][:dimension], [80, 0, 0][:dimension]], 1e-4
+    case = made(
+        tmp_path, dimension=dimension, rods=[{"line": line, "limb": 0}],
+        clamps=[{"at": line[0], "stiffness": k}], gravity=[0] * dimension,
+        pulses=[{"limb": 0, "time": 0.1}],
+    )  # fmt: skip
+    world = RodFileCase(case.path, dimension=3).space_world
+    on = world.part(0.1 + Actuator().ramp - 1e-12, np.array([0.1]))
+    turned = (on.bending / on.voronoi[:, None])[:, 1]
+    assert turned.min() == pytest.approx(k, rel=0.02)
+    assert np.sort(turned)[1] > 10.0 * k
+
+
 def test_a_limb_in_space_moves_as_in_the_plane(tmp_path: Path) -> None:
     """The same curve drawn in either, but that the plane has EI of arcs, by h^2."""
     flat = [[0, 0], [20, 9], [40, 12], [60, 6], [80, -6]]
