@@ -54,6 +54,7 @@ near enough. `name`, `description` and `source` are notes.
 import re
 from typing import Annotated, Any, Literal, Self
 
+import numpy as np
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from pipeline.config.models import Coordinate, Entry, Point, Positive, Rows, numbers
@@ -64,6 +65,13 @@ PAIR, ROWS = "[pair]", "[rows]"  # in brackets: no part of a place that is told
 PLACE, ENTRY = "[place]", "[entry]"
 LIGHTEST = 10.0  # kg/m^3, below any foam: a density in g/cm^3
 
+
+def _of_some_length(axis: Point) -> Point:
+    if not np.linalg.norm(axis) > 0.0:
+        raise ValueError(f"is {list(axis)}, of no length: give its direction")
+    return axis
+
+
 Place = Annotated[tuple[Coordinate, Coordinate, Coordinate | None], numbers(3, 2)]
 Way = Annotated[
     tuple[Coordinate, Coordinate, Coordinate, Coordinate | None], numbers(4, 3)
@@ -72,6 +80,7 @@ Places = Annotated[list[Place], Field(min_length=2)]
 FromZero = Annotated[Coordinate, Field(ge=0.0)]
 Pair = Annotated[tuple[Coordinate, Coordinate], numbers(2)]
 Tapering = Annotated[list[Point], Field(min_length=2)]
+Axis = Annotated[Point, AfterValidator(_of_some_length)]
 Moves = Annotated[list[Way], Field(min_length=1)]
 Turns = Annotated[list[Pair], Field(min_length=1)]
 
@@ -209,13 +218,11 @@ class RodHingeEntry(Entry):
     """
 
     at: Place
-    axis: Point | None = None
+    axis: Axis | None = None
     spring: FromZero = 0.0
 
     @model_validator(mode="after")
     def _some(self) -> Self:
-        if self.axis is not None and not any(self.axis):
-            raise ValueError("has an axis of no length: give its direction")
         if self.spring and self.axis is None:
             raise ValueError("has a spring about no axis: give an axis")
         return self
@@ -243,13 +250,7 @@ class ClampEntry(Entry):
     stiffness: Positive | None = None
     turns: Turns | None = None
     moves: Moves | None = None
-    axis: Point | None = None
-
-    @model_validator(mode="after")
-    def _about_some_axis(self) -> Self:
-        if self.axis is not None and not any(self.axis):
-            raise ValueError("has an axis of no length: give its direction")
-        return self
+    axis: Axis | None = None
 
 
 class MassEntry(Entry):

@@ -370,9 +370,8 @@ class DrawnInSpace(RodPlaces):
             self.rods[p], self.lasts[p] if end else 0, stiffness=stiffness
         )
         made = self.rods[p]
-        if (
-            stiffness * made.voronoi[-1] < 2.0 * made.bending[-1].min()
-        ):  # softer than its half edge
+        both = made.bending[-1].min() / made.voronoi[-1]  # half edge and spring
+        if stiffness < 2.0 * both:  # the softer
             self.sprung.append((p, len(made.bends) - 1))
         return p, len(self.rods[p].edges) - 1
 

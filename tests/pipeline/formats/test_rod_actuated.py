@@ -199,8 +199,12 @@ BAD: list[tuple[dict[str, Any], str]] = [
         "clamps[0].moves: [0.0, 0.0, 0.0] has 3 numbers: give time, x, y, z",
     ),
     (
-        {"clamps": [{"at": [0, 0, 0], "turns": [[0, 0], [1, 9]], "axis": [0, 0, 0]}]},
-        "axis",
+        {
+            "clamps": [
+                {"at": [0, 0, 0], "turns": [[0, 0], [1, 9]], "axis": [0, 0, 1e-300]}
+            ]
+        },
+        "clamps[0].axis is [0.0, 0.0, 1e-300], of no length",
     ),
     (
         {"clamps": [{"at": [0, 0, 0], "moves": [[0, 1, 0, 0]]}]},

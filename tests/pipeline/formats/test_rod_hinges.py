@@ -222,7 +222,10 @@ def test_a_bennett_loop_turns_as_its_closed_form_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("hinges", "words"),
     [
-        ([{"at": [50, 0, 0], "axis": [0, 0, 0]}], "an axis of no length"),
+        (
+            [{"at": [50, 0, 0], "axis": [0, 0, 0]}],
+            "hinges[0].axis is [0.0, 0.0, 0.0], of no",
+        ),
         ([{"at": [50, 0, 0], "spring": 1}], "a spring about no axis: give an axis"),
         ([{"at": [50, 0, 0], "axis": [0, 1]}], "it needs 3 numbers"),
         ([{"at": [50, 0, 0], "axis": [0, 0, 1], "spring": -1}], "spring"),
