@@ -104,7 +104,7 @@ def on_wall(fit: Fit, x: Floats) -> int:
         axis /= np.linalg.norm(axis)
         along = x @ axis
         out = x - along[:, None] * axis
-        across = np.linalg.norm(out, axis=1)
+        across = np.maximum(np.linalg.norm(out, axis=1), 1e-300)
         gate = width * BIWEIGHT.tukey * fit.scale
         on = (np.abs(across - R) < gate) & (along > 0.0)
         rows = (along / across)[on, None] * out[on]

@@ -93,6 +93,12 @@ def test_a_tube_that_is_a_little_wide_and_seen_from_one_side_is_found(
     assert on_wall(fit, x) > 290
 
 
+def test_points_on_the_axis_of_a_tube_are_none_of_it() -> None:
+    """Of a grid some are exactly on it, within the first gates of a rough surface."""
+    fit = replace(fitted(R * directions(np.random.default_rng(0), 400)), scale=0.1)
+    assert on_wall(fit, np.array([[0.0, 0, R + h] for h in (0.5, 1.0, 1.5)])) == 0
+
+
 def test_an_error_that_grows_towards_the_rim_of_a_cap_makes_no_tube(
     rng: np.random.Generator,
 ) -> None:
