@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from sim.arrays import Floats, Ints, among
 MOST_LINES = 6000
 MOST_NODES = 400  # of which each is a dot
 MOST_NUMBERED = 150  # creases
+LETTERS = 15  # of a title, an inch
 ROW = 0.06  # of the height of a panel in space: a line of its legend
 FILLED = 1.55  # a cube at which lengths of its side just fit the panel, from all sides
 LOGARITHMIC = ("E",)
@@ -79,7 +81,8 @@ def run_picture(
         parts = [drawing is not None, any(beside)]
         large = (7.2 if all(parts) else 4.4, 4.6 if all(beside) else 3.4)
         figure = Figure(figsize=large, layout="constrained")
-        figure.suptitle(literal(title), fontsize=8)
+        lines = wrap(title, round(LETTERS * large[0]))
+        figure.suptitle(literal("\n".join(lines)), fontsize=8)
         ratios = [3, 2] if all(parts) else [1]
         rows = [3, 2] if all(beside) else [1]
         places = figure.add_gridspec(

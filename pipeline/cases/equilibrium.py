@@ -226,6 +226,8 @@ class EquilibriumRecorder:
         body = self.case.body
         arrays: Arrays = {
             "links": _links(body),
+            "bars": body.elastic.links,
+            "triangles": body.elastic.panels.nodes,
             "hinges": body.elastic.hinges,
             "force": body.force,
             "r0": body.structure.r0,

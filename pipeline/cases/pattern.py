@@ -128,7 +128,8 @@ class PatternRecorder:
         }
 
     def arrays(self, step: PatternStep) -> Arrays:
-        return {"share": step.share, "r": np.array([end.r() for end in step.ends])}
+        ends = np.array([end.r() for end in step.ends])
+        return {"share": step.share, "r": ends[0], "ends": ends}
 
     def progress(self, step: PatternStep) -> str:
         return f"{step.stage.value}, F {step.F:.1e}"
@@ -139,7 +140,7 @@ class PatternRecorder:
     def fixed_arrays(self) -> Arrays:
         body = self.case.body
         arrays: Arrays = {
-            "links": body.elastic.links,
+            "bars": body.elastic.links,
             "triangles": body.elastic.panels.nodes,
         }
         for t, target in enumerate(self.case.aims):

@@ -80,7 +80,8 @@ class SnapRecorder:
         return {"structure.json": document(self.case.body.structure)}
 
     def fixed_arrays(self) -> Arrays:
-        return {"links": self.case.body.elastic.links}
+        bars = self.case.body.elastic.links
+        return {"links": bars, "bars": bars}
 
     @cached_property
     def rests(self) -> list[RestState]:

@@ -32,7 +32,7 @@ ENERGIES = ("strain_energy", "contact_energy")
 CENTRE = ("x_c", "y_c", "z_c")
 STILL = 1e-3  # a coordinate that moves by less of the one that moves most stands still
 ROUNDED = 1e-12  # of the shape, by which a centre that stays moves all the same
-AXES = ("time", "step")
+AXES = ("time", "field", "step")
 
 
 def write_picture(directory: Path) -> Path:
@@ -104,7 +104,10 @@ def chosen_columns(directory: Path, size: float = 0.0) -> dict[str, Floats]:
     seen = [name for name in moved if moved[name] >= STILL * max(moved.values())]
     most = sorted(sorted(seen, key=lambda name: float(moved[name]))[-2:])
     known = [name for name in (*PREFERRED, *most) if name in others]
-    return {name: table[name] for name in [along, *(known or others)[:2]]}
+    varied = [
+        name for name in others if np.nanmax(table[name]) > np.nanmin(table[name])
+    ]
+    return {name: table[name] for name in [along, *(known or varied or others)[:2]]}
 
 
 def _says(values: Floats, floor: float) -> bool:

@@ -106,3 +106,14 @@ def test_creases_are_numbered_once_on_the_sheet_as_it_began() -> None:
     _, sheet = run_picture(drawing, {}, "").axes
     told = {text.get_text(): text.get_position() for text in sheet.texts}
     assert told == {"7": (0.5, 0.0), "12": (1.0, 1.0)}
+
+
+def test_a_long_title_is_broken_to_the_width_of_the_picture() -> None:
+    title = "simulate pattern: " + ", ".join(f"F_{k} = 0.{k}12345" for k in range(9))
+    figure = run_picture(None, {"step": np.arange(3.0), "F": np.arange(3.0)}, title)
+    figure.canvas.draw()
+    heading = figure.get_suptitle()
+    assert "\n" in heading
+    assert heading.replace("\n", " ") == title
+    box = figure.texts[0].get_window_extent()
+    assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1

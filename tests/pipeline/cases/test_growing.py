@@ -15,6 +15,8 @@ from pipeline.cases.in_metres import in_metres
 from pipeline.cases.loaded import loaded_file
 from pipeline.cases.mechanism_motion import MechanismMotionCase
 from pipeline.formats.structure_file import structure_file
+from pipeline.pages.one_run import chosen_columns
+from pipeline.results.moving_shape import read_moving_shape
 from pipeline.steps.recording import record_steps
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
@@ -156,6 +158,10 @@ def test_the_shipped_strip_bends_down_as_it_is_heated(
     monkeypatch.chdir(Path(__file__).parents[3])
     case = instantiate(config_of("growing_strip"), _convert_="object")
     record_steps(case, "growing_strip", tmp_path)
+    shape = read_moving_shape(tmp_path)  # as pictures show it
+    assert shape is not None
+    assert (len(shape.links), len(shape.faces)) == (4, 8)
+    assert list(chosen_columns(tmp_path)) == ["field", "u_place", "energy"]
     with np.load(tmp_path / "steps.npz") as arrays:
         tip = arrays["r"][:, 4, 1]
         assert arrays["u_r"].shape == arrays["r"].shape
