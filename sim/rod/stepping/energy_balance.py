@@ -187,7 +187,6 @@ def copy_flow(source: Clock, target: Clock) -> None:
     target.friction = source.friction
     target.impact = source.impact
     target.left = source.left
-    target.gave = source.gave
     target.at_work = source.at_work
     target.rounding = source.rounding
 
@@ -201,7 +200,6 @@ def keep_flow(state: RodState, work: Work) -> None:
     clock.friction += flow.friction
     clock.impact += flow.impact
     clock.left += flow.left
-    clock.gave += flow.gave
     clock.rounding = _together(clock.rounding, flow.rounding)
     clock.at_work += _put_in(flow)
     over = max(0.0, abs(flow.left) - flow.rounding)

@@ -130,7 +130,6 @@ class Clock:
         it touches, above or below
     worst_balance : largest `left` of a step, as a fraction of the energies at work
     given, damped, friction, impact, left : J, since the start, see `EnergyFlow`
-    gave : J, what contacts gave since the start
     at_work : J, stored at the start or put in since then
     rounding : J, what of `left` may be due to the tolerance of positions
     """
@@ -151,7 +150,6 @@ class Clock:
     friction: float
     impact: float
     left: float
-    gave: float
     at_work: float
     rounding: float
 
