@@ -57,9 +57,26 @@ def refusal_of(
             if told and not word.startswith("++"):
                 return f"{word}: there is a {key} already: write it without +"
             continue
-        unknown = _unknown(key, config)
+        unknown = _unknown(key, config) or _of_another_kind(word, key, config)
         if unknown:
             return f"{word}: {unknown}"
+    return ""
+
+
+def _of_another_kind(word: str, key: str, config: Mapping[str, Any]) -> str:
+    """What is wrong with keys in place of a list, or a list in place of keys."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    if not config or key.startswith("hydra"):
+        return ""
+    here: Any = config
+    for part in key.split("."):
+        here = here[int(part)] if isinstance(here, list) else here[part]
+    value = OverridesParser.create().parse_override(word).value()
+    if isinstance(here, list) and isinstance(value, Mapping):
+        return f"{key} is a list: write it in [ ], as in '{key}=[{{KEY: VALUE}}]'"
+    if isinstance(here, Mapping) and isinstance(value, list):
+        return f"{key} is made of keys of its own: write {key}.KEY=VALUE"
     return ""
 
 
