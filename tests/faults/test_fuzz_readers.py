@@ -199,6 +199,7 @@ FOUND: dict[str, list[bytes]] = {
         good.FOLD.replace(b"[1, 0]", b"[1e300, 0]"),
         good.FOLD.replace(b'"mm"', b"{}"),
         b'{"vertices_coords": [[0, 0]], "edges_foldAngle": {"a": 1}}',
+        b'{"vertices_coords": [[0,0],[0,0],[0,1e-320]], "faces_vertices": [[0,1,2]]}',
     ],
     "metadata of an archive": [
         good.crate().replace(b'"File"', b"null"),

@@ -102,6 +102,8 @@ def read_pattern(
 def _check_near(vertices: Floats) -> None:
     """Refuse a sheet so far from (0, 0) that its places are known too coarsely."""
     size, far = float(np.ptp(vertices, axis=0).max()), float(np.abs(vertices).max())
+    if size < np.finfo(float).tiny:
+        raise ValueError(f"the sheet is {size:.3g} long: give places larger numbers")
     if far > FARTHEST * size:
         raise ValueError(
             f"the sheet is {size:.3g} long and {far:.3g} from (0, 0), in units of the "

@@ -112,3 +112,15 @@ def test_frames_tell_how_far_each_edge_is_folded() -> None:
     assert sum(folds) == pytest.approx(60.0, abs=1e-3)
     assert last["edges_assignment"][edges.index([1, 2])] == "V"
     assert last["vertices_coords"] == x[-1].tolist()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_sheet_too_small_for_numbers_is_refused() -> None:
+    """Its inverse is none: 0 times infinity was a warning of numpy."""
+    tiny = {"vertices_coords": [[0, 0], [0, 0], [0, 1e-320]]}
+    with pytest.raises(ValueError, match="e-320 long: give places larger numbers"):
+        read_pattern(
+            {**tiny, "faces_vertices": [[0, 1, 2]]},
+            scale=None,
+            unassigned=Unassigned.FLAT,
+        )
