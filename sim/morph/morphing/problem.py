@@ -137,6 +137,16 @@ class MorphProblem:
             rough * float(np.sqrt(self.barrier_parameter)), self.options.tolerance
         )
 
+    @classmethod
+    def at_end(
+        cls, structure: Structure, target: Target, options: NewtonOptions, end: Floats
+    ) -> tuple["MorphProblem", Floats]:
+        """As `at` the end of a morph, with its last barrier parameter."""
+        problem, z = cls.at(structure, target, options, end)
+        while (harder := problem.continued()) is not None:
+            problem = harder
+        return problem, z
+
     def continued(self) -> "MorphProblem | None":
         """The same with the next smaller barrier parameter, if there is one.
 

@@ -58,9 +58,7 @@ def stationary(structure: Structure, target: Target, options: NewtonOptions) -> 
     made, aim = _in_own_unit(structure, target)
     asked = replace(options, leave_saddles=False)
     *_, end = morph_newton(made, aim, asked)
-    problem, z = MorphProblem.at(made, aim, asked, end.state)
-    while (harder := problem.continued()) is not None:
-        problem = harder
+    problem, z = MorphProblem.at_end(made, aim, asked, end.state)
     point = problem.point(z)
     forces = constraint_forces(point, problem.contacts(point))
     negative = negative_directions(problem, point, forces)

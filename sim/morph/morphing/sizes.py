@@ -103,9 +103,7 @@ def shape_worth(
     ----------
     slope : (n, 3) of phi in the nodes
     """
-    problem, z = MorphProblem.at(made, target, options, end.state)
-    while (harder := problem.continued()) is not None:
-        problem = harder
+    problem, z = MorphProblem.at_end(made, target, options, end.state)
     point = problem.point(z)
     forces = constraint_forces(point, problem.contacts(point))
     H = dense_curvature(problem, point, forces)

@@ -20,6 +20,7 @@ from sim.morph.structure.constraints import (
 )
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.goals import Goals
+from tests.sim.morph.slopes import slope_errors
 
 EXACT = DesignOptions(morph=NewtonOptions(tolerance=1e-11, residual=1e-12))
 BLADE = np.array([[1.0, 0.2, 0.1], [1.4, 0.9, -0.2], [0.8, 1.1, 0.5]])
@@ -86,13 +87,11 @@ def test_a_change_of_an_axis_is_worth_what_differences_say(
     targets = [Goals(made.r0[lead] + 0.2 * rng.normal(size=(len(lead), 3)))]
     change, way = 0.05 * rng.normal(size=8), rng.normal(size=8)
     found = objective(made, targets, axes, EXACT, change)
-    sizes, errors = np.array([4e-3, 2e-3, 1e-3]), []
-    for h in sizes:
-        ahead, behind = (
-            objective(made, targets, axes, EXACT, change + by * way, found.ends).F
-            for by in (h, -h)
-        )
-        errors.append(abs((ahead - behind) / (2.0 * h) - found.slope @ way))
+    sizes = [4e-3, 2e-3, 1e-3]
+    errors = slope_errors(
+        lambda x: objective(made, targets, axes, EXACT, x, found.ends).F,
+        *(change, way, found.slope, sizes),
+    )
     assert found.F > 1e-4
     assert errors[-1] < 1e-3 * abs(found.slope @ way)
     assert np.polyfit(np.log(sizes), np.log(errors), 1)[0] == pytest.approx(2, abs=0.3)

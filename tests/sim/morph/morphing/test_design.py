@@ -26,6 +26,7 @@ from sim.morph.targets.goals import Goals
 from sim.morph.targets.surfaces import Circle, Sphere
 from tests.sim.morph.mechanisms import structure
 from tests.sim.morph.reference import load, structure_of
+from tests.sim.morph.slopes import slope_errors
 from tests.sim.morph.solid_structures import ranges, solids
 
 EXACT = DesignOptions(morph=NewtonOptions(tolerance=1e-11, residual=1e-12))
@@ -59,14 +60,11 @@ def test_slope_along_any_change_is_that_of_differences(
     links = links_of(SHEET, ["xy"])
     change, way = 0.05 * rng.normal(size=10), rng.normal(size=10)
     found = objective(SHEET, TARGETS, links, EXACT, change)
-    sizes = np.array([8e-3, 4e-3, 2e-3, 1e-3])
-    errors = []
-    for h in sizes:
-        ahead, behind = (
-            objective(SHEET, TARGETS, links, EXACT, change + step * way, found.ends).F
-            for step in (h, -h)
-        )
-        errors.append(abs((ahead - behind) / (2.0 * h) - found.slope @ way))
+    sizes = [8e-3, 4e-3, 2e-3, 1e-3]
+    errors = slope_errors(
+        lambda x: objective(SHEET, TARGETS, links, EXACT, x, found.ends).F,
+        *(change, way, found.slope, sizes),
+    )
     assert errors[-1] < 1e-5 * abs(found.slope @ way)
     assert np.polyfit(np.log(sizes), np.log(errors), 1)[0] == pytest.approx(2, abs=0.2)
 

@@ -22,6 +22,7 @@ from sim.morph.structure.constraints import (
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.goals import Goals
 from tests.sim.morph.random_structures import random_structure
+from tests.sim.morph.slopes import slope_errors
 
 EXACT = DesignOptions(morph=NewtonOptions(tolerance=1e-11, residual=1e-12))
 SHEET = triangle_sheet(1, 2, leading="tips")
@@ -34,13 +35,11 @@ def test_a_place_is_worth_what_differences_say(rng: np.random.Generator) -> None
     targets = [Goals(made.r0 + 0.2 * rng.normal(size=made.r0.shape))]
     change, way = 0.01 * rng.normal(size=18), rng.normal(size=18)
     found = objective(made, targets, places, EXACT, change)
-    sizes, errors = np.array([4e-3, 2e-3, 1e-3]), []
-    for h in sizes:
-        ahead, behind = (
-            objective(made, targets, places, EXACT, change + by * way, found.ends).F
-            for by in (h, -h)
-        )
-        errors.append(abs((ahead - behind) / (2.0 * h) - found.slope @ way))
+    sizes = [4e-3, 2e-3, 1e-3]
+    errors = slope_errors(
+        lambda x: objective(made, targets, places, EXACT, x, found.ends).F,
+        *(change, way, found.slope, sizes),
+    )
     assert found.F > 1e-4
     assert errors[-1] < 1e-3 * abs(found.slope @ way)
     assert np.polyfit(np.log(sizes), np.log(errors), 1)[0] == pytest.approx(2, abs=0.3)

@@ -23,6 +23,7 @@ from sim.morph.structure.structure import Structure
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.surfaces import Circle, Sphere
 from tests.sim.morph.mechanisms import structure
+from tests.sim.morph.slopes import slope_errors
 
 EXACT = DesignOptions(morph=NewtonOptions(tolerance=1e-11, residual=1e-12))
 SHEET = triangle_sheet(2, 2, leading="tips")
@@ -71,10 +72,10 @@ def test_a_slope_with_sizes_is_that_of_differences(
     sought = MorphObjective(made, targets, links, EXACT, sizes)
     change, way = 0.03 * rng.normal(size=19), rng.normal(size=19)
     found = sought.at(change)
-    steps, errors = np.array([4e-3, 2e-3, 1e-3]), []
-    for h in steps:
-        ahead, behind = (sought.at(change + by * way, found.ends).F for by in (h, -h))
-        errors.append(abs((ahead - behind) / (2.0 * h) - found.slope @ way))
+    steps = [4e-3, 2e-3, 1e-3]
+    errors = slope_errors(
+        lambda x: sought.at(x, found.ends).F, change, way, found.slope, steps
+    )
     assert errors[-1] < 1e-2 * abs(found.slope @ way)
     assert np.polyfit(np.log(steps), np.log(errors), 1)[0] == pytest.approx(2, abs=0.3)
 

@@ -33,6 +33,7 @@ from sim.morph.structure.constraints import (
 from sim.morph.structure.solids import Solids
 from sim.morph.structure.structure import Structure
 from sim.morph.targets.goals import Goals
+from tests.sim.morph.slopes import slope_errors
 from tests.sim.morph.solid_structures import solids
 from tests.sim.morph.statics.test_panels import mesh, timoshenko
 
@@ -120,10 +121,10 @@ def test_a_share_is_worth_what_differences_say(
     sought = PatternObjective(body, [1.0, 2.0], targets, options, 0.7, 0.3)
     share, way = rng.uniform(0.3, 0.7, 4), rng.normal(size=4)
     found = sought.at(share)
-    sizes, errors = np.array([4e-2, 2e-2, 1e-2]), []
-    for h in sizes:
-        ahead, behind = (sought.at(share + by * way, found.ends).F for by in (h, -h))
-        errors.append(abs((ahead - behind) / (2.0 * h) - found.slope @ way))
+    sizes = [4e-2, 2e-2, 1e-2]
+    errors = slope_errors(
+        lambda x: sought.at(x, found.ends).F, share, way, found.slope, sizes
+    )
     assert found.F > 1e-3
     assert errors[-1] < 2e-3 * abs(found.slope @ way)
     assert np.polyfit(np.log(sizes), np.log(errors), 1)[0] == pytest.approx(2, abs=0.3)
