@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.pages.one_run import AXES, chosen_columns, drawn
+from pipeline.pages.one_run import drawn
+from pipeline.results.chosen_numbers import AXES, chosen_columns
 from pipeline.results.moving_shape import MovingShape
 from pipeline.results.told_run import length_unit
 from pipeline.store.files import replacing

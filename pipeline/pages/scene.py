@@ -11,19 +11,14 @@ from typing import Any
 import numpy as np
 
 from pipeline.pages.page_parts import as_script
+from pipeline.results.chosen_numbers import chosen_columns
 from pipeline.results.moving_shape import read_moving_shape
-from pipeline.results.step_numbers import step_numbers
 from sim.arrays import Floats, Ints
 
 MOST_STEPS = 120
 MOST_COORDINATES = 900_000  # of one scene
 MOST_FACES = 30_000
 LEVELS = 65_535
-SHOWN = (  # numbers of steps.csv that follow the slider, by what a case records
-    ("E", "S"),
-    ("strain_energy", "contact_energy"),
-    ("x_c", "y_c"),
-)
 
 
 def scene_of(directory: Path, most: int = MOST_COORDINATES) -> dict[str, Any] | None:
@@ -45,8 +40,8 @@ def scene_of(directory: Path, most: int = MOST_COORDINATES) -> dict[str, Any] | 
         "flat": shape.flat,
         "links": packed_integers(shape.links),
         "faces": packed_integers(shape.faces[:MOST_FACES]),
-        "columns": _columns(directory, shown),
     }
+    scene |= _numbers(directory, shown, scene["steps"]["side"])
     if shape.missing:
         scene["missing"] = [
             {"name": name, "links": packed_integers(links)}
@@ -94,20 +89,24 @@ def packed(x: Floats) -> dict[str, Any]:
     }
 
 
-def _columns(directory: Path, shown: Ints) -> dict[str, list[float | None]]:
-    """The numbers of steps.csv at the steps that are sent."""
-    return {
+def _numbers(directory: Path, shown: Ints, size: float) -> dict[str, Any]:
+    """What the numbers that follow the slider are drawn over, and they themselves.
+
+    Parameters
+    ----------
+    shown : the steps that are sent
+    size : of the shape, m
+    """
+    columns = {
         name: [float(v) for v in column[shown[shown < len(column)]]]
-        for name, column in step_numbers(directory).items()
+        for name, column in chosen_columns(directory, size).items()
     }
+    along, *names = columns or [""]
+    return {"along": along, "shown": names, "columns": columns}
 
 
 def finish(scene: dict[str, Any], fixed_name: str) -> str:
-    """A scene as it stands in a page, with the numbers that follow its slider."""
-    columns = scene["columns"]
-    known = [names for names in SHOWN if all(name in columns for name in names)]
-    rest = tuple(c for c in columns if c not in {"step", "time"})[:2]
-    scene["shown"] = list(known[0] if known else rest)
+    """A scene as it stands in a page."""
     scene["fixed_name"] = fixed_name
     return as_script(scene)
 

@@ -259,13 +259,12 @@ class Scene extends Shown {
   }
 
   async drawChart() {
-    const d = this.data, traces = [], s = d.frames;
-    const names = d.shown.filter((name) => d.columns[name]);
+    const d = this.data, traces = [], names = d.shown, s = this.along();
     const pens = [colour("--ink"), colour("--simulated"), colour("--bad")];
     const layout = { margin: { l: 62, r: 62, t: 12, b: 40 }, hovermode: "x",
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: colour("--ink"), size: 11 }, showlegend: false,
-      xaxis: { title: { text: "step" }, gridcolor: colour("--line"), zeroline: false } };
+      xaxis: { title: { text: plain(s === d.frames ? "step" : d.along) }, gridcolor: colour("--line"), zeroline: false } };
     names.forEach((name, k) => {
       const axis = k === 0 ? "" : String(k + 1), values = d.columns[name];
       const logarithmic = name === "E";
@@ -292,10 +291,15 @@ class Scene extends Shown {
     this.moveCursor();
   }
 
+  along() {
+    const d = this.data, values = d.columns[d.along] || [];
+    return values.length === d.frames.length && values.every((v) => v !== null) ? values : d.frames;
+  }
+
   moveCursor() {
     const layout = this.chart._fullLayout;
     if (!this.line || !layout) return;
-    const x = layout.xaxis.l2p(this.data.frames[this.frame]) + layout._size.l;
+    const x = layout.xaxis.l2p(this.along()[this.frame]) + layout._size.l;
     this.line.style.transform = "translateX(" + x + "px)";
   }
 
@@ -336,7 +340,7 @@ class Scene extends Shown {
 
   tell() {
     const d = this.data, parts = ["step " + d.frames[this.frame]];
-    for (const name of d.shown) {
+    for (const name of d.along === "step" ? d.shown : [d.along, ...d.shown]) {
       const values = d.columns[name];
       if (values && values[this.frame] !== null)
         parts.push(name + " = " + shortNumber(values[this.frame]));

@@ -15,7 +15,8 @@ from pipeline.cases.in_metres import in_metres
 from pipeline.cases.loaded import loaded_file
 from pipeline.cases.mechanism_motion import MechanismMotionCase
 from pipeline.formats.structure_file import structure_file
-from pipeline.pages.one_run import chosen_columns
+from pipeline.pages.scene import scene_of
+from pipeline.results.chosen_numbers import chosen_columns
 from pipeline.results.moving_shape import read_moving_shape
 from pipeline.steps.recording import record_steps
 from pipeline.terminal.errors import InputError
@@ -162,6 +163,10 @@ def test_the_shipped_strip_bends_down_as_it_is_heated(
     assert shape is not None
     assert (len(shape.links), len(shape.faces)) == (4, 8)
     assert list(chosen_columns(tmp_path)) == ["field", "u_place", "energy"]
+    scene = scene_of(tmp_path)  # as its page does
+    assert scene is not None
+    assert (scene["along"], scene["shown"]) == ("field", ["u_place", "energy"])
+    assert scene["columns"]["field"] == pytest.approx([20.0, 30.0, 40.0, 60.0])
     with np.load(tmp_path / "steps.npz") as arrays:
         tip = arrays["r"][:, 4, 1]
         assert arrays["u_r"].shape == arrays["r"].shape

@@ -10,7 +10,8 @@ import pytest
 from PIL import Image
 
 from pipeline.formats.vtk_series import write_vtk_series
-from pipeline.pages.one_run import chosen_columns, drawn
+from pipeline.pages.one_run import drawn
+from pipeline.results.chosen_numbers import chosen_columns
 from pipeline.results.moving_shape import read_moving_shape
 from pipeline.store.digests import edits
 from pipeline.store.named_runs import found_run
