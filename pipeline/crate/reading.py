@@ -219,15 +219,16 @@ def _address(archive: Path, name: str) -> SplitResult:
 def description(archive: Path, file: zipfile.ZipFile) -> list[dict[str, Any]]:
     """The entities of ro-crate-metadata.json."""
     try:
-        graph = read_record(archive, file, METADATA)["@graph"]
-        if not all(isinstance(entity, dict) for entity in graph):
-            raise TypeError("its @graph holds what is no entity")
-    except (KeyError, TypeError, ValueError) as error:
+        whole = read_record(archive, file, METADATA)
+        graph = whole.get("@graph") if isinstance(whole, dict) else None
+        if not (isinstance(graph, list) and all(isinstance(e, dict) for e in graph)):
+            raise ValueError("it has no @graph, a list of entities")
+    except (KeyError, ValueError) as error:
         raise InputError(
             f"E-FORMAT {archive}: it is no RO-Crate ({METADATA}: {error}): "
             "make archive writes one"
         ) from error
-    return list(graph)
+    return graph
 
 
 def check(archive: Path) -> int:

@@ -458,6 +458,16 @@ def test_another_zip_and_a_missing_one_are_refused(tmp_path, capsys) -> None:
     assert "none.zip does not exist" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("text", ["null", "[1]", '{"@graph": 3}', '{"@graph": [3]}'])
+def test_metadata_without_entities_are_said_to_have_none(
+    tmp_path, capsys, text
+) -> None:
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as file:
+        file.writestr("ro-crate-metadata.json", text)
+    said = refused(tmp_path / "other.zip", tmp_path, capsys)
+    assert "it has no @graph, a list of entities" in said
+
+
 def test_a_folder_with_something_in_it_is_not_written_over(
     archive, tmp_path, capsys
 ) -> None:
