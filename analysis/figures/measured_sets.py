@@ -6,14 +6,13 @@ last one that says of every quantity whether it held: error over aim, share of t
 inside their intervals, verdict of validation.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain, product, takewhile
 from operator import itemgetter
 from string import ascii_lowercase
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -39,7 +38,9 @@ from analysis.figures.measured_panels import (
     draw_test,
     draw_unfitted,
 )
+from analysis.figures.set_words import foot
 from analysis.figures.sheet import PanelGrid, sheet
+from analysis.figures.shown_set import ShownFamily, ShownSet
 
 WIDTH, HEIGHT = 36.0, 46.0  # mm of a panel, and with the errors below
 ALONE, LOWEST = 38.0, 34.0  # mm of one without errors; of what held, at least
@@ -53,134 +54,6 @@ TITLED = 21.0  # mm of a title of two lines and of the axis
 LINE = 2.6  # mm of a record in a panel of lines
 MOST = 8  # tests that have a panel each, whether anything was measured of them or not
 NOTHING = pd.DataFrame({"record": [], "family": []})
-HELD_IN_ONE = 12  # lines of what held that one panel has
-NAMED = 6  # tests, or inputs, that are named one by one in the caption
-
-
-@dataclass(frozen=True, eq=False)
-class ShownFamily:
-    """One family of quantities.
-
-    Parameters
-    ----------
-    measured : rows of measured.csv that belong to it
-    prediction : rows of prediction.csv that belong to it
-    along : what `at` is, with its unit
-    aim : largest acceptable error
-    verdicts : rows of verdict.csv, one a part: fitted, predicted, left out
-    about : the quantity about which this is half the difference of two branches
-    left_out : rows of left_out.csv that belong to it
-    """
-
-    name: str
-    unit: str
-    along: str
-    measured: pd.DataFrame
-    prediction: pd.DataFrame
-    aim: float
-    verdicts: pd.DataFrame = field(default_factory=pd.DataFrame)
-    about: str = ""
-    left_out: pd.DataFrame = field(default_factory=pd.DataFrame)
-
-    @property
-    def lone(self) -> bool:
-        """Whether it has one value a record and quantity."""
-        rows = self.prediction
-        places = rows.groupby(["record", "quantity"], sort=False)["at"].nunique()
-        return rows.empty or int(places.max()) == 1
-
-    @property
-    def several(self) -> bool:
-        """Whether it has more than one quantity."""
-        return len(set(self.prediction["quantity"])) > 1
-
-    @property
-    def quantity(self) -> str:
-        """The name of its one quantity, or its own."""
-        if self.several or self.prediction.empty:
-            return self.name
-        return str(self.prediction["quantity"].iloc[0])
-
-    def of(self, records: Sequence[str]) -> "ShownFamily":
-        """Its rows of some records."""
-        parts = ("measured", "prediction", "left_out")
-        tables = {name: getattr(self, name) for name in parts}
-        own = {
-            k: t[t["record"].isin(records)] if len(t) else t for k, t in tables.items()
-        }
-        return replace(self, **own)
-
-    def series(
-        self, fitted: frozenset[str], halves: Sequence["ShownFamily"] = ()
-    ) -> Series:
-        """What panels show of it, every error with the margin of its part."""
-        aims = {row["part"]: row["aim"] for row in self.verdicts.to_dict("records")}
-        of_fit = self.measured["record"].isin(list(fitted))
-        by = [aims.get(part, self.aim) for part in ("fitted", "predicted")]
-        nothing = [self.prediction[:0]]
-        return Series(
-            self.quantity, self.unit, self.along,
-            self.measured.assign(margin=np.where(of_fit, *by)),
-            self.prediction, self.aim,
-            pd.concat([f.measured for f in halves] or nothing),
-            pd.concat([f.prediction for f in halves] or nothing),
-            self.left_out.assign(margin=aims.get("left out", self.aim)),
-        )  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class ShownSet:
-    """A measured set.
-
-    Parameters
-    ----------
-    fitted : records that the fit used
-    groups : what each record is a repeat of: those of one group share a panel
-    k : coverage factor of the verdicts
-    runs : (what, key) of the runs shown
-    inputs : names of those that were fitted
-    unfitted : models of which nothing is fitted
-    """
-
-    name: str
-    title: str
-    families: Sequence[ShownFamily]
-    fitted: frozenset[str]
-    groups: Mapping[str, str]
-    k: float
-    runs: Sequence[tuple[str, str]]
-    caption: str
-    inputs: Sequence[str] = ()
-    unfitted: Sequence[Unfitted] = ()
-
-    @property
-    def along(self) -> bool:
-        """Whether anything measured has an error along something, drawn below it."""
-        known = (f for f in self.families if len(f.measured) and not f.about)
-        return any(not f.lone for f in known)
-
-    @property
-    def records(self) -> list[str]:
-        """Those that have a prediction here."""
-        every = chain.from_iterable(f.prediction["record"] for f in self.families)
-        return list(dict.fromkeys(every))
-
-    @property
-    def ended(self) -> int:
-        """How many panels, the last, say how everything ended."""
-        return len(_held(self))
-
-    @property
-    def own_names(self) -> dict[str, str]:
-        """Of them, without the words that all of them have."""
-        return short_names(self.records)
-
-    @property
-    def names(self) -> dict[str, str]:
-        """Of their groups, without the words that all of them have."""
-        groups = {name: self.groups.get(name, name) for name in self.records}
-        short = short_names(list(dict.fromkeys(groups.values())))
-        return {name: short[group] for name, group in groups.items()}
 
 
 Cell = Test | Lines | Held | Unfitted
@@ -189,9 +62,9 @@ Cell = Test | Lines | Held | Unfitted
 def measured_set(of: ShownSet) -> Figure:
     """Panels quantity by quantity; what their marks mean stands below them."""
     look = Look(of.fitted, of.k)
-    held: list[Sequence[Cell]] = [list(of.unfitted), _held(of)]
+    held: list[Sequence[Cell]] = [list(of.unfitted), of.held]
     if style.page().room_mm >= 2.0 * BOARD:
-        held = [[*of.unfitted, *_held(of)]]
+        held = [[*of.unfitted, *of.held]]
     cells: list[Sequence[Cell]] = [*_tests(of), _lines(of), *held]
     cells = [own for own in cells if own]
     grids, marks = [_room(own) for own in cells], _marks(of)
@@ -199,10 +72,10 @@ def measured_set(of: ShownSet) -> Figure:
     wide = style.WIDTHS_MM[0] if alone else style.page().room_mm
     rows = len(marks) / int(wide / MARK)
     more = max(40.0 if alone else 30.0, 16.0 + 4.0 * rows)
-    runs, foot = style.runs_line(of.runs), _foot(of)
+    runs, words = style.runs_line(of.runs), foot(of)
     below = (
         style.LINE_MM
-        * (len(foot) + len(runs))
+        * (len(words) + len(runs))
         * style.A_LETTER_MM
         / style.page().room_mm
     )
@@ -218,7 +91,7 @@ def measured_set(of: ShownSet) -> Figure:
                 style.put_letter(ax, next(letters), text)
         style.own_ranges([ax for ax in figure.findobj(Axes) if ax.axison])
         style.legend_below(figure, marks)
-        style.say_below(figure, of.runs, foot)
+        style.say_below(figure, of.runs, words)
         engine = figure.get_layout_engine()
         assert engine is not None
         for _ in range(LAYOUTS):  # what hangs below panels is measured before they are
@@ -277,37 +150,6 @@ def _letters(cells: Sequence[Cell], grid: PanelGrid) -> int:
     else:
         wide = style.page().room_mm / grid.columns - BESIDE
     return int(wide / A_TITLE_MM)
-
-
-def roles(of: ShownSet) -> str:
-    """What was fitted, on which tests, and what was predicted, for the caption."""
-    there = {r for f in of.families for r in f.measured["record"]}
-    fitted = [r for r in of.records if r in of.fitted]
-    others = [r for r in of.records if r not in of.fitted]
-    awaited = [r for r in others if r not in there]
-    said = []
-    if fitted:
-        said.append(f"Fitted: {_counted(of.inputs, 'inputs')} on {_whose(of, fitted)}")
-    else:
-        said.append("Nothing fitted")
-    if seen := [r for r in others if r in there]:
-        said.append(f"Predicted: {_whose(of, seen)}")
-    if awaited:
-        said.append(f"Predicted, not yet measured: {_whose(of, awaited)}")
-    return ". ".join(said)
-
-
-def _whose(of: ShownSet, records: Sequence[str]) -> str:
-    """Tests of some records, and how many there are."""
-    names = list(dict.fromkeys(of.names[record] for record in records))
-    many = f"{len(records)} record{'s' * (len(records) > 1)}"
-    return f"{', '.join(names)} ({many})" if len(names) <= NAMED else many
-
-
-def _counted(names: Sequence[str], what: str) -> str:
-    """Names of a few; how many there are of more."""
-    shown = ", ".join(name.replace("_", " ") for name in names)
-    return shown if 0 < len(names) <= NAMED else f"{len(names)} {what}"
 
 
 def _marks(of: ShownSet) -> list[Line2D | Patch]:
@@ -447,56 +289,3 @@ def _lines(of: ShownSet) -> list[Lines]:
         )
         for own in alike.values()
     ]
-
-
-def _held(of: ShownSet) -> list[Held]:
-    """How every family ended, in one panel or two."""
-    rows = [f.verdicts.assign(quantity=f.name) for f in of.families if len(f.verdicts)]
-    awaited = [f.name for f in of.families if f.verdicts.empty and len(f.prediction)]
-    if not rows:
-        return []
-    whole = pd.concat(rows, ignore_index=True)
-    half = -(-len(whole) // 2) if len(whole) > HELD_IN_ONE else len(whole)
-    parts = [whole[:half], whole[half:]]
-    return [Held(o, awaited * (k == 0)) for k, o in enumerate(parts) if len(o)]
-
-
-def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Names without the words that all of them have."""
-    words = [name.replace("|", "_").split("_") for name in names]
-    shared = set(words[0]).intersection(*words) if len(words) > 1 else set()
-    kept = [" ".join(w for w in own if w not in shared) for own in words]
-    return {n: short or n for n, short in zip(names, kept, strict=True)}
-
-
-def verdicts_in_words(given: Iterable[tuple[str, str, str]]) -> str:
-    """What the verdicts are of: of each, quantities whose parts are alike together.
-
-    Parameters
-    ----------
-    given : quantity, part (fitted, left out, predicted) and verdict
-    """
-    parts: dict[tuple[str, str], list[str]] = {}
-    for quantity, part, verdict in given:
-        parts.setdefault((verdict, quantity.replace("_", " ")), []).append(part)
-    alike: dict[str, dict[str, list[str]]] = {}
-    for (verdict, quantity), own in parts.items():
-        alike.setdefault(verdict, {}).setdefault(", ".join(own), []).append(quantity)
-    return (
-        "; ".join(
-            f"{verdict}: " + ", ".join(f"{', '.join(q)} ({of})" for of, q in by.items())
-            for verdict, by in alike.items()
-        )
-        or "none yet"
-    )
-
-
-def _foot(of: ShownSet) -> str:
-    more = (
-        "$E$ = predicted \N{MINUS SIGN} measured. Validation agrees where rms $E$ and "
-        rf"{of.k:g}$u_\mathrm{{val}}$, what chance may add, are together within the "
-        "aim, differs where rms $E$ is larger than that chance, and else cannot tell. "
-    )
-    if any(family.about for family in of.families):
-        more += "Lines about a mean: both branches; loop: half their difference. "
-    return more + of.caption

@@ -7,14 +7,9 @@ from typing import Any
 import pandas as pd
 
 from analysis.figures.measured_panels import Unfitted
-from analysis.figures.measured_sets import (
-    ShownFamily,
-    ShownSet,
-    measured_set,
-    roles,
-    short_names,
-    verdicts_in_words,
-)
+from analysis.figures.measured_sets import measured_set
+from analysis.figures.set_words import roles, verdicts_in_words
+from analysis.figures.shown_set import ShownFamily, ShownSet, short_names
 from analysis.measured.judgement import distances
 from pipeline.results.shown import DrawnFigure, Row, key_of_run, only_row
 from pipeline.store.files import read_json

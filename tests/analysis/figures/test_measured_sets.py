@@ -12,14 +12,9 @@ from matplotlib.patches import Patch
 from analysis.figures import style
 from analysis.figures.lint import faults
 from analysis.figures.measured_panels import Unfitted
-from analysis.figures.measured_sets import (
-    ShownFamily,
-    ShownSet,
-    measured_set,
-    roles,
-    short_names,
-    verdicts_in_words,
-)
+from analysis.figures.measured_sets import measured_set
+from analysis.figures.set_words import roles, verdicts_in_words
+from analysis.figures.shown_set import ShownFamily, ShownSet, short_names
 
 AT = np.linspace(0.0, 1.0, 5)
 
