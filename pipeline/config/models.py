@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -12,6 +12,7 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    model_validator,
 )
 from pydantic_core import core_schema
 
@@ -20,6 +21,25 @@ class Entry(BaseModel):
     """A mapping of a configuration file: values of the stated kinds, no other keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class OneOf(Entry):
+    """A mapping of which exactly one key has a value."""
+
+    remedy: ClassVar[str]
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if len(self.named) != 1:
+            named = ", ".join(self.named) or "none"
+            raise ValueError(f"names {named}: {self.remedy}")
+        return self
+
+    @property
+    def named(self) -> list[str]:
+        """Keys that were given a value, by the alphabet."""
+        said = sorted(self.model_fields_set)
+        return [name for name in said if getattr(self, name) is not None]
 
 
 def _words(value: Any) -> tuple[str, ...]:

@@ -13,11 +13,11 @@ and a node without another side of both.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from pipeline.config.models import Entry, Positive, Rows, numbers
+from pipeline.config.models import Entry, OneOf, Positive, Rows, numbers
 from sim.morph.library.draft import Draft
 
 Two = Annotated[tuple[int, int], numbers(2)]
@@ -110,8 +110,10 @@ class LimitedEntry(Entry):
     most: float
 
 
-class JointEntry(Entry):
+class JointEntry(OneOf):
     """One joint: its kind, and what it joins."""
+
+    remedy = "give one kind of joint an entry"
 
     hinge: HingeEntry | None = None
     spherical: SphericalEntry | None = None
@@ -125,13 +127,6 @@ class JointEntry(Entry):
     planar: TwoPlanesEntry | None = None
     fixed: FixedEntry | None = None
     limited: LimitedEntry | None = None
-
-    @model_validator(mode="after")
-    def _one(self) -> Self:
-        if len(self.model_fields_set) != 1:
-            named = ", ".join(sorted(self.model_fields_set)) or "none"
-            raise ValueError(f"names {named}: give one kind of joint an entry")
-        return self
 
 
 def _held(value: Any) -> Any:
@@ -187,7 +182,7 @@ def drawn_up(
         with _said_at(f"bodies[{i}]"):
             draft.body(*body)
     for i, joint in enumerate(content.joints):
-        (kind,) = joint.model_fields_set
+        (kind,) = joint.named
         with _said_at(f"joints[{i}].{kind}"):
             getattr(draft, kind)(**dict(getattr(joint, kind)))
     return draft

@@ -5,11 +5,9 @@ target  {sphere: {radius: 2, centre: [0, 0, 1]}}
         {nodes: [[node, x, y, z], ...]}, which also are the ones that lead
 """
 
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import model_validator
-
-from pipeline.config.models import Entry, Point, Positive, Rows, numbers
+from pipeline.config.models import Entry, OneOf, Point, Positive, Rows, numbers
 from sim.morph.targets.ellipsoid import Ellipsoid
 from sim.morph.targets.protocol import Target
 from sim.morph.targets.surfaces import Circle, Cylinder, Plane, Sphere
@@ -41,8 +39,10 @@ class EllipsoidEntry(Entry):
     centre: Point = ORIGIN
 
 
-class TargetEntry(Entry):
+class TargetEntry(OneOf):
     """One of the shapes, or places for nodes."""
+
+    remedy = "give one shape, or nodes with places"
 
     sphere: SphereEntry | None = None
     circle: CircleEntry | None = None
@@ -50,13 +50,6 @@ class TargetEntry(Entry):
     plane: PlaneEntry | None = None
     ellipsoid: EllipsoidEntry | None = None
     nodes: Rows[Annotated[tuple[int, float, float, float], numbers(4)]]
-
-    @model_validator(mode="after")
-    def _one(self) -> Self:
-        if len(self.model_fields_set) != 1:
-            named = ", ".join(sorted(self.model_fields_set)) or "none"
-            raise ValueError(f"names {named}: give one shape, or nodes with places")
-        return self
 
     @property
     def shape(self) -> Target | None:
