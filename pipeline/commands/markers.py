@@ -2,7 +2,8 @@
 
 Takes the mean places of markers that stand still in a CSV, TRC or C3D file and writes
 what an ingest writes, so that morphtrack compare reads them as spheres: spheres.csv,
-covariance.npz, and markers.csv, which says the name of each.
+covariance.npz, and markers.csv, which says the name of each and in how many frames it
+was lost: these count for the other markers alone.
 
 Example:
   morphtrack markers still.c3d --sd-mm 0.2 --from-s 1 --to-s 2 --out found
@@ -34,8 +35,10 @@ def main(argv: list[str] | None = None) -> int:
     given = arguments().parse_args(argv)
     config = StillMarkers(given.sd_mm, given.from_s, given.to_s, given.radius_mm)
     numbers = run_step(config, given.file, given.out)
+    gaps = numbers["frames_lost"]
     print(
-        f"{numbers['markers']} markers over {numbers['frames']} frames, scatter up to "
+        f"{numbers['markers']} markers over {numbers['frames']} frames, "
+        f"{f'lost in some frames: {gaps}; ' if gaps else ''}scatter up to "
         f"{numbers['largest_scatter_mm']:.3g} mm: morphtrack compare --spheres "
         f"{given.out}"
     )

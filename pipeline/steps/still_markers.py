@@ -14,6 +14,7 @@ from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
 
 MM = 1e3
+FEWEST = 4  # frames, whose scatter has a covariance of full rank
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,9 @@ class StillMarkers:
 def run_step(config: StillMarkers, path: Path, out: Path) -> dict[str, object]:
     """Write the tables of an ingest, a sphere a marker, and which marker each is.
 
-    A covariance holds the scatter of the frames, not divided by their number, since
-    neighbouring frames share errors, and the stated one.
+    A covariance holds the scatter of the frames that see the marker, not divided by
+    their number, since neighbouring frames share errors, and the stated one. A marker
+    of fewer than FEWEST frames has the scatter that all have in common.
     """
     motion = read_motion(path)
     among = (motion.time >= config.start_s) & (motion.time <= config.end_s)
@@ -53,30 +55,41 @@ def run_step(config: StillMarkers, path: Path, out: Path) -> dict[str, object]:
             f"goes from {motion.time[0]:g} to {motion.time[-1]:g} s"
         )
     still = replace(motion, time=motion.time[among], places=motion.places[among])
-    spheres = tuple(_sphere(MM * still.marker(name), config) for name in motion.names)
+    places = [MM * still.marker(name) for name in motion.names]
+    squares = np.array([_squares(x) for x in places])
+    common = squares.sum(axis=0) / max(sum(len(x) - 1 for x in places), 1)
+    spheres = tuple(
+        _sphere(x, own / (len(x) - 1) if len(x) >= FEWEST else common, config)
+        for x, own in zip(places, squares, strict=True)
+    )
     whole = block_diag(*[one.covariance for one in spheres])
     picks = Picks(spheres, (), np.asarray(whole, np.float64), np.nan)
     out.mkdir(parents=True, exist_ok=True)
     write_tables(out, picks, synthetic=False)
     with replacing(out / "covariance.npz") as temporary, temporary.open("wb") as file:
         np.savez(file, centres_mm=picks.centres, covariance_mm2=picks.covariance)
-    rows = [f"{number},{name}\n" for number, name in enumerate(motion.names)]
-    write_text(out / "markers.csv", "sphere,marker\n" + "".join(rows))
-    worst = max(one.rms for one in spheres)
+    frames = int(among.sum())
+    lost = {n: frames - len(x) for n, x in zip(motion.names, places, strict=True)}
+    rows = [f"{k},{name},{count}\n" for k, (name, count) in enumerate(lost.items())]
+    write_text(out / "markers.csv", "sphere,marker,frames_lost\n" + "".join(rows))
     return {
         "markers": len(spheres),
-        "frames": int(among.sum()),
-        "largest_scatter_mm": worst,
+        "frames": frames,
+        "frames_lost": ", ".join(f"{name} in {k}" for name, k in lost.items() if k),
+        "largest_scatter_mm": max(one.rms for one in spheres),
     }
 
 
-def _sphere(places_mm: Floats, config: StillMarkers) -> FittedSphere:
-    """A marker as its mean place (frames, 3)."""
-    centre = places_mm.mean(axis=0)
-    apart = places_mm - centre
-    scatter = apart.T @ apart / max(len(places_mm) - 1, 1)
+def _squares(places_mm: Floats) -> Floats:
+    """(3, 3) sum of the squares about the mean place."""
+    apart = places_mm - places_mm.mean(axis=0)
+    return np.asarray(apart.T @ apart)
+
+
+def _sphere(places_mm: Floats, scatter: Floats, config: StillMarkers) -> FittedSphere:
+    """A marker as the mean of its places (k, 3), which scatter by (3, 3) mm^2."""
     return FittedSphere(
-        centre=centre,
+        centre=places_mm.mean(axis=0),
         covariance=scatter + config.sd_mm**2 * np.eye(3),
         radius=config.radius_mm,
         rms=float(np.sqrt(np.trace(scatter))),

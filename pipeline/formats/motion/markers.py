@@ -3,7 +3,7 @@
 CSV has a column time_s and, for each marker, NAME_x_m, NAME_y_m and NAME_z_m (or _cm,
 _mm): the unit stands in the name of the column and is never guessed. TRC, C3D and the
 tables that Motive and Nexus export state theirs. A cell that is empty, or a point that
-a file marks as lost, is nan here; whoever needs that marker refuses it by its frame.
+a file marks as lost, is nan here; that marker counts in the other frames.
 """
 
 import re
@@ -44,13 +44,8 @@ class MarkerMotion:
     names: tuple[str, ...]
     places: Floats
 
-    def marker(self, name: str, until: int | None = None) -> Floats:
-        """(f, 3) one marker, m; refused where it is missing or lost in a frame.
-
-        Parameters
-        ----------
-        until : number of frames that are looked at; all where left out
-        """
+    def marker(self, name: str) -> Floats:
+        """(k, 3) one marker in the frames that see it, m; refused where none does."""
         if name not in self.names:
             raise no_such(f"{self.path} has no marker", name, self.names)
         if self.names.count(name) > 1:
@@ -58,16 +53,15 @@ class MarkerMotion:
                 f"{self.path} has {self.names.count(name)} markers of the name "
                 f"{name!r}: rename all but one"
             )
-        found: Floats = self.places[:until, self.names.index(name)]
-        lost = ~np.isfinite(found).all(axis=1)
-        if lost.any():
-            frame = int(np.argmax(lost))
+        found: Floats = self.places[:, self.names.index(name)]
+        seen = np.isfinite(found).all(axis=1)
+        if not seen.any():
             raise InputError(
-                f"{self.path}: marker {name} is lost in {int(lost.sum())} of "
-                f"{len(found)} frames, first in frame {frame + 1} at "
-                f"{self.time[frame]:g} s: fill the gap, or leave the record out"
+                f"{self.path}: marker {name} is lost in all {len(found)} frames from "
+                f"{self.time[0]:g} to {self.time[-1]:g} s: choose frames that see it, "
+                "or leave the marker out"
             )
-        return found
+        return found[seen]
 
     @property
     def step(self) -> float:

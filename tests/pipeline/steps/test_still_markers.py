@@ -59,6 +59,49 @@ def test_only_the_frames_asked_for_count(tmp_path, rng):
     np.testing.assert_allclose(found, centres, atol=1e-3)
 
 
+def gaps(path, places_mm):
+    """Three markers a, b and c, where a place that is nan is lost."""
+    path.write_bytes(c3d_file(places_mm, ["a", "b", "c"]))
+    return path
+
+
+def test_frames_that_lack_a_marker_are_left_out_of_it_alone_and_counted(
+    tmp_path, rng, capsys
+):
+    centres = rng.uniform(-200.0, 200.0, (3, 3))
+    places = centres + 0.5 * rng.standard_normal((12, 3, 3))
+    places[3, 0] = places[5:8, 2] = np.nan
+    file = gaps(tmp_path / "a.c3d", places)
+    assert main([str(file), "--sd-mm", "0.2", "--out", str(tmp_path / "found")]) == 0
+    assert "lost in some frames: a in 1, c in 3;" in capsys.readouterr().out
+    found = read_spheres(tmp_path / "found")
+    np.testing.assert_allclose(found.centres_mm, np.nanmean(places, axis=0), atol=1e-3)
+    seen = np.delete(places[:, 2], [5, 6, 7], axis=0)
+    expected = np.cov(seen.T) + 0.2**2 * np.eye(3)
+    np.testing.assert_allclose(found.covariances_mm2[2], expected, atol=1e-3)
+    table = pd.read_csv(tmp_path / "found" / "markers.csv")
+    assert table.frames_lost.tolist() == [1, 0, 3]
+
+
+def test_a_marker_of_few_frames_has_the_scatter_of_all(tmp_path, rng):
+    places = 0.5 * rng.standard_normal((2000, 3, 3))
+    places[1:, 1] = np.nan
+    run_step(StillMarkers(0.2), gaps(tmp_path / "a.c3d", places), tmp_path / "found")
+    found = read_spheres(tmp_path / "found").covariances_mm2[1]
+    np.testing.assert_allclose(found, (0.5**2 + 0.2**2) * np.eye(3), atol=0.03)
+
+
+def test_a_marker_that_no_frame_sees_is_refused_by_name(tmp_path, rng, capsys):
+    places = rng.uniform(-9.0, 9.0, (6, 3, 3))
+    places[:3, 1] = np.nan
+    file = gaps(tmp_path / "a.c3d", places)
+    words = ["--sd-mm", "1", "--to-s", "0.025", "--out", str(tmp_path / "found")]
+    assert main([str(file), *words]) == 2
+    told = capsys.readouterr().err
+    assert "marker b is lost in all 3 frames from 0 to 0.02 s: choose frames" in told
+    assert not (tmp_path / "found").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
