@@ -172,7 +172,7 @@ def analyse(
     order : (n,) order of elimination, where the caller knows a good one
     """
     if order is None:
-        order = nested_dissection(*_adjacency(n, rows, cols))
+        order = elimination_order(n, rows, cols)
     start, row, _ = _triangle(n, order, rows, cols, upper=True)
     parent, count = _elimination_tree(start, row)
     after = _postorder(parent)  # columns of a front become neighbours
@@ -193,6 +193,11 @@ def analyse(
         int(sizes.max(initial=0)), branches, np.empty(room),
     )  # fmt: skip
     return SparsityPattern(n, fronts, [])
+
+
+def elimination_order(n: int, rows: Ints, cols: Ints) -> Ints:
+    """(n,) the order that `analyse` takes unless told: by nested dissection."""
+    return nested_dissection(*_adjacency(n, rows, cols))
 
 
 def _branches(

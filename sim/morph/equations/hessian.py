@@ -11,7 +11,7 @@ import numpy as np
 
 from sim.arrays import Ints
 from sim.kernels import kernel
-from sim.linear.sparse import SparsityPattern, analyse, sorted_places
+from sim.linear.sparse import SparsityPattern, analyse, elimination_order, sorted_places
 from sim.morph.equations.rows import CURVED, CurvedBlocks
 from sim.morph.equations.topology import Topology, with_multiplier
 from sim.morph.structure.constraints import starts
@@ -70,23 +70,23 @@ def hessian_pattern_with(topology: Topology, ends: Ints) -> HessianPattern:
     first, x, y = _curved_pairs(topology)
     slot = np.searchsorted(keys, np.maximum(x, y) * size + np.minimum(x, y))
     curved = CurvedBlocks(first, slot, np.sign(x - y))
-    rows, cols = _numbers_in(upper, lower)
-    entries = np.flatnonzero(rows >= cols)
+    kept = np.tril(np.ones((3, 3), dtype=bool)) | (upper > lower)[:, None, None]
     diagonal = np.flatnonzero(upper == lower)
-    blocks = HessianBlocks(upper, lower, diagonal, outer, curved, entries)
-    return HessianPattern(blocks, analyse(3 * size, *entries_of(blocks)))
+    blocks = HessianBlocks(
+        upper, lower, diagonal, outer, curved, np.flatnonzero(kept).astype(np.int64)
+    )
+    order = elimination_order(size, upper, lower)
+    all_three = (3 * order[:, None] + np.arange(3)).ravel()
+    return HessianPattern(
+        blocks, analyse(3 * size, *entries_of(blocks), order=all_three)
+    )
 
 
 def entries_of(blocks: HessianBlocks) -> tuple[Ints, Ints]:
     """Rows and columns in K of the entries that are stored, its lower triangle."""
-    rows, cols = _numbers_in(blocks.upper, blocks.lower)
-    return rows[blocks.entries], cols[blocks.entries]
-
-
-def _numbers_in(upper: Ints, lower: Ints) -> tuple[Ints, Ints]:
-    """Rows and columns in K of the nine numbers of each block."""
-    i, j = np.divmod(np.arange(9), 3)
-    return (3 * upper[:, None] + i).ravel(), (3 * lower[:, None] + j).ravel()
+    block, number = np.divmod(blocks.entries, 9)
+    i, j = np.divmod(number, 3)
+    return 3 * blocks.upper[block] + i, 3 * blocks.lower[block] + j
 
 
 @kernel
