@@ -111,11 +111,23 @@ def loaded_file(
         if not content.growth:
             return made
         elastic = made.elastic
-        parts = (elastic.links, elastic.hinges, elastic.panels)
-        growths = growths_of(content, Counts(*(len(part) for part in parts)))
+        parts = (content.links, elastic.links, elastic.hinges, elastic.panels)
+        counts, rows = Counts(*(len(part) for part in parts)), _rows(structure, content)
+        growths = growths_of(content, counts, rows)
         return GrowingStructure(**vars(made), growths=growths)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+def _rows(structure: Structure, content: LoadedFile) -> list[list[int]]:
+    """The constraints that are each link; none of one within a body."""
+    owners, bodies = structure.constraints.owners, structure.bodies
+    return [
+        [row for row, owner in enumerate(owners) if owner == f"link {a}-{b}"]
+        if not any(len(body) > 2 and {a, b} <= set(body) for body in bodies)
+        else []
+        for a, b, _ in content.links
+    ]
 
 
 def _elastic(r0: Floats, content: LoadedFile) -> Elastic:

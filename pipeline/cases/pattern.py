@@ -24,6 +24,7 @@ from sim.morph.statics.patterns import (
     PatternStep,
     find_pattern,
 )
+from sim.morph.structure.structure import Structure
 from sim.morph.targets.protocol import Target
 
 STILL = "no single change lowers F"
@@ -153,7 +154,7 @@ class PatternRecorder:
         free, last = self._free, self.seen[-1]
         rows: list[TableRow] = [
             {
-                "parts": _named(growth),
+                "parts": _named(growth, self.case.body.structure),
                 "free_share": float(share),
                 "material": "second" if found > 0.5 else "first",
             }
@@ -190,11 +191,15 @@ class PatternRecorder:
         }
 
 
-def _named(growth: Growth) -> str:
-    """Its parts, as a file counts them."""
+def _named(growth: Growth, structure: Structure) -> str:
+    """Its parts, as a file counts them; rigid links by their nodes."""
     parts = {"springs": growth.links, "hinges": growth.hinges, "panels": growth.panels}
+    owners = structure.constraints.owners
     return "; ".join(
-        f"{kind} {', '.join(map(str, which.tolist()))}"
-        for kind, which in parts.items()
-        if len(which)
+        [owners[row] for row in growth.rigid.tolist()]
+        + [
+            f"{kind} {', '.join(map(str, which.tolist()))}"
+            for kind, which in parts.items()
+            if len(which)
+        ]
     )

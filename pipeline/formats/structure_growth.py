@@ -1,11 +1,11 @@
-"""Panels, and elastic parts whose rest follows a field, in structure files.
+"""Panels, and parts whose rest follows a field, in structure files.
 
     panels  [[a, b, c, modulus, Poisson's ratio, thickness], ...], in plane stress
     growth  [{springs: [0, 1], panels: [0], strain: [[field, strain, u], ...]},
              {hinges: [0], turn: [[field, degrees, u], ...]}, ...]
 
-Springs, hinges and panels are counted from 0 in the order of their own keys. `other` is
-the table of a second material that the parts of an entry may be of.
+Links, springs, hinges and panels are counted from 0 in the order of their own keys.
+`other` is the table of a second material that the parts of an entry may be of.
 """
 
 from collections.abc import Sequence
@@ -25,6 +25,7 @@ PanelRow = Annotated[tuple[int, int, int, float, float, float], numbers(6)]
 class GrowthEntry(Entry):
     """Parts of one material."""
 
+    links: Rows[int]
     springs: Rows[int]
     panels: Rows[int]
     hinges: Rows[int]
@@ -41,8 +42,9 @@ class StructureGrowth(Entry):
 
 
 class Counts(NamedTuple):
-    """How many elastic parts a file has."""
+    """How many parts a file has."""
 
+    links: int
     springs: int
     hinges: int
     panels: int
@@ -56,8 +58,15 @@ def panels_of(r: Any, nodes: Ints, rows: Sequence[Sequence[Any]]) -> Panels:
     return Panels.between(r, nodes, modulus, poisson, thickness)
 
 
-def growths_of(content: StructureGrowth, counts: Counts) -> tuple[Growth, ...]:
-    """The growth of each entry, its parts checked."""
+def growths_of(
+    content: StructureGrowth, counts: Counts, rows: Sequence[Sequence[int]]
+) -> tuple[Growth, ...]:
+    """The growth of each entry, its parts checked.
+
+    Parameters
+    ----------
+    rows : of the constraints that are each link, one unless others hold its length
+    """
     seen: dict[tuple[str, int], int] = {}
     for i, entry in enumerate(content.growth):
         for kind, count in counts._asdict().items():
@@ -73,34 +82,41 @@ def growths_of(content: StructureGrowth, counts: Counts) -> tuple[Growth, ...]:
                         f"growth[{i}] and growth[{first}] both name {kind}[{part}]: "
                         "name it once"
                     )
+            for part in entry.links:
+                if len(rows[part]) != 1:
+                    raise ValueError(
+                        f"growth[{i}].links names {part}, whose length something else "
+                        "holds, too: leave it out of the growth or the other away"
+                    )
     return tuple(
-        _growth(entry, f"growth[{i}]") for i, entry in enumerate(content.growth)
+        _growth(entry, f"growth[{i}]", rows) for i, entry in enumerate(content.growth)
     )
 
 
-def _growth(entry: GrowthEntry, name: str) -> Growth:
-    turns, parts = bool(entry.hinges), entry.springs or entry.panels
+def _growth(entry: GrowthEntry, name: str, rows: Sequence[Sequence[int]]) -> Growth:
+    turns, parts = bool(entry.hinges), entry.links or entry.springs or entry.panels
     if turns == bool(parts):
         raise ValueError(
             f"{name} names {'both hinges and others' if turns else 'no part'}: give "
-            "springs and panels with `strain`, or hinges with `turn`"
+            "links, springs and panels with `strain`, or hinges with `turn`"
         )
     key, wrong = ("turn", "strain") if turns else ("strain", "turn")
     if getattr(entry, wrong) or not getattr(entry, key):
         raise ValueError(
-            f"{name} names {'hinges' if turns else 'springs or panels'}: give `{key}`, "
-            f"rows of field, {key} and its u, and no `{wrong}`"
+            f"{name} names {'hinges' if turns else 'links, springs or panels'}: give "
+            f"`{key}`, rows of field, {key} and its u, and no `{wrong}`"
         )
     springs, hinges, panels = (
         np.array(part, dtype=np.int64)
         for part in (entry.springs, entry.hinges, entry.panels)
     )
     law, other = (
-        _law(rows, f"{name}.{told}", turn=turns) if rows else None
-        for told, rows in ((key, getattr(entry, key)), ("other", entry.other))
+        _law(told, f"{name}.{of}", turn=turns) if told else None
+        for of, told in ((key, getattr(entry, key)), ("other", entry.other))
     )
     assert law is not None
-    return Growth(law, springs, hinges, panels, other)
+    rigid = np.array([rows[link][0] for link in entry.links], dtype=np.int64)
+    return Growth(law, springs, hinges, panels, other, rigid)
 
 
 def _law(rows: Sequence[Sequence[float]], name: str, *, turn: bool) -> GrowthLaw:

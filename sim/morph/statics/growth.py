@@ -7,12 +7,13 @@ squares add up.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.morph.statics.loaded import LoadedStructure
+from sim.morph.structure.structure import Structure
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +74,12 @@ def _none() -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """Elastic parts of one material.
+    """Parts of one material.
 
     Attributes
     ----------
-    links, hinges, panels : which of each
+    links, hinges, panels : which elastic ones of each
+    rigid : rows of the constraints that are rigid links
     law : of the strain of links and panels, or of the turn of hinges
     other : of a second material that they may be of, if there is one
     """
@@ -87,11 +89,12 @@ class Growth:
     hinges: Ints = field(default_factory=_none)
     panels: Ints = field(default_factory=_none)
     other: GrowthLaw | None = None
+    rigid: Ints = field(default_factory=_none)
 
 
 @dataclass(frozen=True, eq=False)
 class GrowingStructure(LoadedStructure):
-    """A structure some of whose elastic parts grow; as it is, none has grown.
+    """A structure some of whose parts grow; as it is, none has grown.
 
     Attributes
     ----------
@@ -118,12 +121,20 @@ class GrowingStructure(LoadedStructure):
             hinges[growth.hinges] = strain
             panels[growth.panels] = strain
         return LoadedStructure(
-            self.structure,
+            self._with_lengths(strains),
             elastic.grown(links, hinges, panels),
             self.force,
             self.spring,
             self.target,
         )
+
+    def _with_lengths(self, strains: Floats) -> Structure:
+        """The structure with rigid links as long as they have grown."""
+        table = self.structure.constraints
+        square = table.constant.copy()
+        for growth, strain in zip(self.growths, strains, strict=True):
+            square[growth.rigid] *= (1.0 + strain) ** 2
+        return replace(self.structure, constraints=replace(table, constant=square))
 
 
 def spread(

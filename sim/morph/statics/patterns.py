@@ -13,7 +13,8 @@ continuation: Bendsoe and Sigmund, Topology Optimization, 2003, ch. 1):
 Where a rest hangs on its strains e, grad Pi(z, e) + J^T y = 0 and c(z) = 0, the slope
 of any phi(r) is that of the adjoint a,
 
-    K a + J^T b = grad phi,  J a = 0,      dphi/de = -a . d(grad Pi)/de,
+    K a + J^T b = grad phi,  J a = 0,
+    dphi/de = -a . d(grad Pi)/de,          of a rigid link, c = r . r - l^2: b d(l^2)/de
 
 with K the curvature of the potential energy and the constraints' forces.
 """
@@ -163,13 +164,14 @@ class PatternObjective:
         )
 
     def _of_growths(
-        self, worth: tuple[Floats, Floats, Floats], strain: Floats
+        self, worth: tuple[Floats, Floats, Floats, Floats], strain: Floats
     ) -> Floats:
         """(growths,) slope in the strain of each, from those of its parts."""
-        links, hinges, panels = worth
+        links, hinges, panels, rigid = worth
         return np.array(
             [
-                (links[g.links].sum() + panels[g.panels].sum()) / (1.0 + e)
+                (links[g.links].sum() + panels[g.panels].sum() + rigid[g.rigid].sum())
+                / (1.0 + e)
                 + hinges[g.hinges].sum()
                 for g, e in zip(self.body.growths, strain, strict=True)
             ]
@@ -178,7 +180,7 @@ class PatternObjective:
 
 def rest_slopes(
     loaded: LoadedStructure, found: Equilibrium, slope: Floats
-) -> tuple[Floats, Floats, Floats]:
+) -> tuple[Floats, Floats, Floats, Floats]:
     """What a rest's shape is worth in what elastic parts are at rest.
 
     Parameters
@@ -187,8 +189,8 @@ def rest_slopes(
 
     Returns
     -------
-    slopes of phi in the logarithms of rest lengths (l,), in rest angles (h,), and in
-    the logarithms of the panels' sides at rest (p,)
+    slopes of phi in the logarithms of rest lengths (l,), in rest angles (h,), in the
+    logarithms of the panels' sides at rest (p,) and of lengths of rigid links (q,)
     """
     problem = replace(PotentialEnergy.of(loaded), kappa=found.kappa)
     if problem.obstacles is not None:
@@ -197,9 +199,11 @@ def rest_slopes(
     rho = problem.weights(point.linear)
     factor = problem.factorise(point, rho, SHIFT, convex=False)
     a, force = np.zeros_like(point.z), np.zeros_like(point.z)
+    b, table = np.zeros_like(rho), problem.system.table
     force[: len(slope)] = slope
     for _ in range(4):  # each makes J a smaller
         a += factor.solve(force.ravel()).reshape(-1, 3)
+        b += rho * point.linear.times(a)
         force = -point.linear.transpose_times(rho * point.linear.times(a))
     elastic, panels = loaded.elastic, point.deformed.panels
     links, hinges, strain = problem.strains(point, a)
@@ -208,6 +212,7 @@ def rest_slopes(
         elastic.rest_length * elastic.link_stiffness * links,
         elastic.hinge_stiffness * hinges,
         np.einsum("pk,pkl,pl->p", pull, elastic.panels.material, strain),
+        2.0 * table.constant * b[table.first_row[:-1]],
     )
 
 

@@ -83,6 +83,44 @@ def test_rigid_links_grow_as_elastic_ones(tmp_path: Path) -> None:
     assert_allclose(rigid, elastic, atol=1e-8)
 
 
+TRIANGLE: dict[str, Any] = {  # two rigid links, the first of which grows
+    "nodes": [[0, 0, 0], [3, 0, 0], [1.5, 2, 0]],
+    "links": [[2, 0, 2.5], [1, 2, 2.5]],
+    "fixed": [0, 1],
+    "planar": "z",
+    "springs": [[0, 2, 1.0]],
+    "growth": [{"links": [0], "strain": LAW}],
+}
+
+
+def apex(strain: float) -> Floats:
+    """Where circles of 2.5 (1 + strain) and 2.5 about the ends of a base of 3 meet."""
+    x = (9.0 + 2.5**2 * ((1.0 + strain) ** 2 - 1.0)) / 6.0
+    return np.array([x, np.sqrt((2.5 * (1.0 + strain)) ** 2 - x**2), 0.0])
+
+
+def test_a_rigid_link_grows_to_where_circles_meet_with_its_u(tmp_path: Path) -> None:
+    case = of_file(tmp_path, TRIANGLE, values=[20, 40, 60])
+    for step, strain in zip(case.steps(), (0.0, 0.02, 0.04), strict=True):
+        assert_allclose(step.found.r()[2], apex(strain), atol=1e-8)
+        slope = (apex(strain + 1e-6) - apex(strain - 1e-6)) / 2e-6
+        assert_allclose(step.u[2], np.abs(0.1 * strain * slope), rtol=0.02, atol=1e-9)
+
+
+def test_a_rigid_link_that_grows_strains_a_spring_against_a_wall(
+    tmp_path: Path,
+) -> None:
+    content = ROD | {
+        "links": [[0, 1]],
+        "springs": [[1, 2, 5.0]],
+        "supports": [[0, 1, 1, 1], [1, 0, 1, 1], [2, 1, 1, 1]],
+        "growth": [{"links": [0], "strain": LAW}],
+    }
+    (step,) = of_file(tmp_path, content, values=[60]).steps()
+    assert_allclose(step.found.deformed.tension, [-5.0 * 0.04], rtol=1e-8)
+    assert_allclose(step.found.tension, [-5.0 * 0.04], rtol=1e-8)
+
+
 def test_u_of_places_follows_the_tables_and_squares_add_up(tmp_path: Path) -> None:
     both = ROD | {
         "growth": [
@@ -221,10 +259,17 @@ def test_values_of_a_field_that_do_not_fit_are_refused(
         (ROD, {"springs": [2], "strain": LAW}, r"growth\[0\].springs names 2: the f"),
         (ROD, {"springs": [-1], "strain": LAW}, r"the file has 2 springs, counted"),
         (ROD, {"springs": [0, 0], "strain": LAW}, "both name springs"),
-        (ROD, {"springs": [0]}, "names springs or panels: give `strain`, rows of"),
+        (ROD, {"springs": [0]}, "names links, springs or panels: give `strain`, rows"),
+        (TRIANGLE, {"links": [2], "strain": LAW}, r"the file has 2 links, counted"),
+        (TRIANGLE, {"links": [0], "turn": LAW}, "give `strain`, .* and no `turn`"),
+        (
+            TRIANGLE | {"bodies": [[0, 1, 2]]},
+            {"links": [0], "strain": LAW},
+            r"growth\[0\].links names 0, whose length something else holds, too",
+        ),
         (ROD, {"springs": [0], "turn": LAW}, "give `strain`, .* and no `turn`"),
         (FLAP, {"hinges": [0], "strain": LAW}, "give `turn`, .* and no `strain`"),
-        (ROD, {"strain": LAW}, "names no part: give springs and panels"),
+        (ROD, {"strain": LAW}, "names no part: give links, springs and"),
         (FLAP, {"hinges": [1], "turn": LAW}, r"the file has 1 hinges"),
         (SHEET, {"panels": [7], "strain": LAW}, r"the file has 1 panels"),
         (ROD, {"springs": [0], "strain": LAW[:1]}, "needs two rows or more"),

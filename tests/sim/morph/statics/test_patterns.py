@@ -96,12 +96,14 @@ def everything(obstacles: Solids | None = None) -> GrowingStructure:
     elastic = Elastic.between(r, links, 2.0, np.array([[2, 0, 1, 3]]), 0.5)
     sheet = np.array([[0, 1, 3], [3, 4, 5]])
     elastic = replace(elastic, panels=Panels.between(r, sheet, 3.0, 0.3, 0.2))
+    link = np.flatnonzero(made.constraints.kind == ConstraintKind.DIST)
     growths = (
         Growth(law(0.1, 0.2), np.array([0, 2]), other=law(-0.05, 0.3)),
         Growth(law(0.02, 0.0), panels=np.array([0]), other=law(0.2, -0.1)),
         Growth(law(0.1, 0.1), np.array([4])),
         Growth(law(0.3, -0.2), hinges=np.array([0]), other=law(-0.4, 0.5)),
         Growth(law(0.0, 0.1), np.array([6]), panels=np.array([1]), other=law(0.1, 0.0)),
+        Growth(law(0.1, -0.1), rigid=link, other=law(-0.2, 0.1)),
     )
     load = np.zeros_like(r)
     load[5] = [0.1, -0.1, 0.05]
@@ -119,7 +121,7 @@ def test_a_share_is_worth_what_differences_say(
     targets = [Goals(r + 0.3 * rng.normal(size=r.shape)) for _ in range(2)]
     options = replace(EXACT, sharpness=sharpness)
     sought = PatternObjective(body, [1.0, 2.0], targets, options, 0.7, 0.3)
-    share, way = rng.uniform(0.3, 0.7, 4), rng.normal(size=4)
+    share, way = rng.uniform(0.3, 0.7, 5), rng.normal(size=5)
     found = sought.at(share)
     sizes = [4e-2, 2e-2, 1e-2]
     errors = slope_errors(
