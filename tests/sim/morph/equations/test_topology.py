@@ -7,10 +7,12 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
+from sim.linear.sparse import analyse
 from sim.morph.equations import hessian, topology
 from sim.morph.equations.closing import closed
-from sim.morph.equations.hessian import hessian_pattern_of
+from sim.morph.equations.hessian import entries_of, hessian_pattern_of
 from sim.morph.equations.system import linearise, state, system_of
 from sim.morph.library.sheets import triangle_sheet
 from sim.morph.mobility.mobility import mobility
@@ -33,9 +35,14 @@ def analyses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     for module in (topology, hessian):
         analyse = module.analyse
 
-        def counted(n: int, *rest: np.ndarray, _analyse: object = analyse) -> object:
+        def counted(
+            n: int,
+            *rest: np.ndarray,
+            order: np.ndarray | None = None,
+            _analyse: object = analyse,
+        ) -> object:
             sizes.append(n)
-            return _analyse(n, *rest)  # type: ignore[operator]
+            return _analyse(n, *rest, order=order)  # type: ignore[operator]
 
         monkeypatch.setattr(module, "analyse", counted)
     return sizes
@@ -46,6 +53,13 @@ def longer(structure: Structure) -> Structure:
     table = structure.constraints
     table = replace(table, constant=1.02 * table.constant)
     return replace(structure, constraints=table)
+
+
+def test_nodes_are_eliminated_as_their_coordinates_would_be() -> None:
+    pattern = hessian_pattern_of(system_of(triangle_sheet(4, 5)).topology)
+    places = entries_of(pattern.blocks)
+    by_coordinates = analyse(3 * len(pattern.blocks.diagonal), *places)
+    assert_array_equal(pattern.factor.order, by_coordinates.order)
 
 
 def test_alternating_structures_are_analysed_once_each(analyses: list[int]) -> None:
