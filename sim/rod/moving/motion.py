@@ -228,17 +228,18 @@ class SpaceLoop:
         part = self.world.system.part
         sprung = part.hinge_stiffness[:, 2] > 0.0
         turned = np.abs(strains_of_hinges(state, part)[sprung, 2]).max(initial=0.0)
-        if turned > WOUND:
-            told += (
-                f"; a spring about an axis is turned by {np.degrees(turned):.0f} "
-                "degrees, and ends at 180: choose a stiffer one, or none"
+        remedy = options.steadier
+        if turned > WOUND:  # where no h helps
+            remedy = (
+                f"a spring about an axis is turned by {np.degrees(turned):.0f} "
+                "degrees, and ends at 180; choose a stiffer one, or none"
             )
         return NotConvergedError(
             f"at t = {self.now.time:g} s no step from {h:g} s down to "
             f"{h * options.shortest:.2g} s converges to {options.tolerance:g} m in "
             f"{options.max_newton} iterations, with edges stretched by "
             f"{options.strain:g} at most and energy balanced to {options.balance:g}: "
-            f"{options.steadier}{told}",
+            f"{remedy}{told}",
             best=self.record(),
         )
 
