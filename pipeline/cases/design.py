@@ -137,6 +137,11 @@ class DesignCase:
             )
         )
 
+    @property
+    def made(self) -> Structure:
+        """The structure with what is locked in it, before anything is designed."""
+        return self.locked[-1].structure if self.locked else self.structure
+
     @cached_property
     def links(self) -> Links:
         """Between bodies; where places or axes may change there may be none."""
@@ -178,10 +183,8 @@ class DesignCase:
         return tuple(tuple(axis) for axis in self.axes)
 
     def steps(self) -> Iterator[DesignStep[MorphStep]]:
-        made, ends = self.structure, None
-        if self.locked:
-            made, ends = self.locked[-1].structure, self.locked[-1].ends
-        yield from design(made, self.targets, self.variables, self.options, ends)
+        ends = self.locked[-1].ends if self.locked else None
+        yield from design(self.made, self.targets, self.variables, self.options, ends)
 
     def recorder(self) -> "DesignRecorder":
         return DesignRecorder(self)
@@ -228,7 +231,7 @@ class DesignRecorder:
         return f"F {step.F:.1e}"
 
     def documents(self) -> Documents:
-        return {"structure.json": document(self.case.structure)}
+        return {"structure.json": document(self.case.made)}
 
     def fixed_arrays(self) -> Arrays:
         return fixed_drawing(self.case)

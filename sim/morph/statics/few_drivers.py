@@ -7,7 +7,7 @@ sets all are tried, else one joint after the other is locked, of the few that mo
 the one that costs least (greedy; `best` says which).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
 from math import comb
@@ -72,7 +72,7 @@ def with_few_drivers(
     pairs = _pairs(structure)
 
     def tried(names: Sequence[str], *, best: bool) -> LockedJoints | None:
-        made = _locked(structure, [pairs[name] for name in names])
+        made = _locked(structure, {name: pairs[name] for name in names})
         left = _motions(made, state(made))
         if left != first - len(names):
             return None  # a lock that says nothing new, or nothing to first order
@@ -127,10 +127,13 @@ def _pairs(structure: Structure) -> dict[str, tuple[int, int]]:
     }
 
 
-def _locked(structure: Structure, pairs: Sequence[tuple[int, int]]) -> Structure:
+def _locked(structure: Structure, pairs: Mapping[str, tuple[int, int]]) -> Structure:
     if not pairs:
         return structure
-    rows = ConstraintTable.of([dist(structure.r0, a, b) for a, b in pairs])
+    rows = ConstraintTable.of(
+        [dist(structure.r0, a, b) for a, b in pairs.values()],
+        tuple(f"lock {name}" for name in pairs),
+    )
     return replace(structure, constraints=structure.constraints.followed_by(rows))
 
 

@@ -17,6 +17,8 @@ from pipeline.formats.structure_file import structure_file
 from pipeline.results.shown import Row
 from pipeline.steps.recording import record_steps
 from pipeline.terminal.errors import InputError
+from sim.morph.equations.system import state
+from sim.morph.mobility.mobility import internal_motions
 from sim.morph.targets.goals import Goals
 from sim.morph.targets.surfaces import Circle
 from tests.helpers.cases import changed
@@ -94,6 +96,9 @@ def test_few_drivers_and_a_size_are_kept_to_and_written(tmp_path: Path) -> None:
     rows = rows_of(tmp_path / "drivers.csv")
     assert [row["drivers"] for row in rows] == ["3", "2", "1"]
     assert rows[-1]["locked"].count("angle") == 2
+    locked = structure_file(str(tmp_path / "structure.json"))  # as drawn, locks in it
+    assert len(internal_motions(locked, state(locked))) == 1
+    assert "lock angle" in " ".join(locked.constraints.owners)
     F = [float(row["F"]) for row in rows]
     assert F[0] <= F[1] + 1e-15 <= F[2] + 2e-15
     with np.load(tmp_path / "steps.npz") as arrays:
