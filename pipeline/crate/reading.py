@@ -1,8 +1,8 @@
 """Reading an archive of others: refused before anything of it is unpacked or written.
 
 E-FORMAT   no archive of this kind
-E-PATH     a name that climbs out of the folder it is unpacked into, a link, or two
-           members that cannot both be there
+E-PATH     a name that climbs out of the folder it is unpacked into or that not every
+           system has, a link, or two members that cannot both be there
 E-SIZE     more than there is room for, or than is read: see the limits below
 E-DIGEST   a file that is not the one whose digest it carries
 """
@@ -16,15 +16,15 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 from zipfile import BadZipFile
 
+from pipeline.crate.member_names import climbs_out, fault_of_all, fault_of_name
 from pipeline.store.digests import DIGESTS
 from pipeline.store.files import check_ends
 from pipeline.terminal.errors import InputError, one_line
-from pipeline.terminal.words import CONTROL
 
 METADATA = "ro-crate-metadata.json"
 DATA_TYPES = {"File", "Dataset"}
@@ -40,10 +40,8 @@ RATIO = 100  # bytes unpacked for each of the archive
 RECORD = 16_000_000  # bytes of a JSON file: some 20 times that is held when it is read
 TABLE = 32_000_000  # bytes of a table
 DIGEST_LISTS = 64_000_000  # bytes of all lists of digests together
-DAMAGED = (BadZipFile, NotImplementedError, EOFError, RuntimeError, zlib.error)
+DAMAGED = (BadZipFile, EOFError, RuntimeError, zlib.error)
 PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others take what they ask for
-NAME = 255  # bytes of each part of a path, as file systems hold
-PATH = 1_000  # bytes of a whole one
 
 
 @contextmanager
@@ -63,7 +61,7 @@ def opened_zip(archive: Path) -> Iterator[zipfile.ZipFile]:
             for entry in file.infolist():
                 _check_entry(archive, entry)
             _check_sizes(archive, file)
-            _check_each_once(archive, file)
+            _check_names(archive, fault_of_all(file.namelist()))
             yield file
     except FileNotFoundError as error:
         raise InputError(
@@ -87,13 +85,6 @@ def _table(archive: Path) -> zipfile.ZipFile:
         raise BadZipFile(one_line(error)) from error
 
 
-def climbs_out(name: str) -> bool:
-    """Whether a name may lead out of the folder that it is relative to."""
-    parts = PurePosixPath(name.replace("\\", "/")).parts
-    rooted = name.startswith(("/", "\\")) or PureWindowsPath(name).drive != ""
-    return rooted or ".." in parts or "\0" in name or "\\" in name
-
-
 def _check_entry(archive: Path, entry: zipfile.ZipInfo) -> None:
     if entry.compress_type not in PACKINGS:
         raise InputError(
@@ -101,47 +92,16 @@ def _check_entry(archive: Path, entry: zipfile.ZipInfo) -> None:
             f"{entry.compress_type}, of which 0 and 8 are read: pack it so"
         )
     for name in (entry.orig_filename, entry.filename):  # by its Unicode path, if any
-        _check_name(archive, name)
+        _check_names(archive, fault_of_name(name))
     if stat.S_ISLNK(entry.external_attr >> 16):
         raise InputError(
             f"E-PATH {archive}: {entry.filename!r} is a link: do not trust it"
         )
 
 
-def _check_name(archive: Path, name: str) -> None:
-    if climbs_out(name):
-        raise InputError(
-            f"E-PATH {archive}: {name!r} climbs out of the archive: do not trust it"
-        )
-    parts = name.removesuffix("/").split("/")
-    if (
-        any(len(part.encode()) > NAME or part in {"", "."} for part in parts)
-        or len(name.encode()) > PATH
-        or CONTROL.search(name)
-    ):
-        raise InputError(
-            f"E-PATH {archive}: {name[:40]!r} is too long for a name, has letters that "
-            "none has or is not the plain name of a file: do not trust it"
-        )
-
-
-def _check_each_once(archive: Path, file: zipfile.ZipFile) -> None:
-    """Refuse a member that is there twice, and a file that is a folder too."""
-    seen: set[str] = set()
-    above: set[str] = set()
-    for name in file.namelist():
-        plain = name.rstrip("/")
-        if plain in seen:
-            raise InputError(
-                f"E-PATH {archive}: {plain!r} is there twice: do not trust it"
-            )
-        seen.add(plain)
-        above.update(map(str, PurePosixPath(name).parents))
-    both = sorted(above & {name for name in file.namelist() if not name.endswith("/")})
-    if both:
-        raise InputError(
-            f"E-PATH {archive}: {both[0]!r} is a file and a folder: do not trust it"
-        )
+def _check_names(archive: Path, fault: str) -> None:
+    if fault:
+        raise InputError(f"E-PATH {archive}: {fault}: do not trust it")
 
 
 def _check_sizes(archive: Path, file: zipfile.ZipFile) -> None:

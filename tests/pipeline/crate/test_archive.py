@@ -18,7 +18,8 @@ import yaml
 from pipeline.commands.archive import main
 from pipeline.crate import description
 from pipeline.crate.description import _tool_id, nameless
-from pipeline.crate.reading import _check_entry, climbs_out
+from pipeline.crate.member_names import climbs_out, fault_of_name
+from pipeline.crate.reading import _check_entry
 from pipeline.store.attempts import run_once
 from pipeline.store.digests import write_digests
 from pipeline.store.keys import identity
@@ -289,6 +290,15 @@ def test_a_path_that_climbs_out_is_refused(archive, tmp_path, capsys, name) -> N
         (["a", "a/."], "not the plain name"),
         (["./a"], "not the plain name"),
         (["d/" * 600 + "a"], "too long for a name"),
+        (["a.txt", "A.TXT"], "'a.txt' and 'A.TXT' are one name"),
+        (["d/a", "D/A"], "'d/a' and 'D/A' are one name"),
+        (["\u00e9.txt", "e\u0301.txt"], "are one name"),
+        (["stra\u00dfe", "STRASSE"], "are one name"),
+        (["a", "A/b"], "'a' is a file and a folder"),
+        (["a/.hidden."], "is another name, or none, on Windows"),
+        (["a /b"], "is another name, or none, on Windows"),
+        (["conf/Aux.yaml"], "is another name, or none, on Windows"),
+        (["com1"], "is another name, or none, on Windows"),
     ],
 )
 def test_members_that_no_folder_can_hold_are_refused(
@@ -301,6 +311,23 @@ def test_members_that_no_folder_can_hold_are_refused(
         for name in names:
             file.writestr(name, "")
     assert said in refused(tmp_path / "bad.zip", tmp_path, capsys)
+
+
+@pytest.mark.parametrize("name", ["a b.c", "d/E", "con1.txt", "auxiliary", ".ci/run"])
+def test_plain_names_are_left_alone(name: str) -> None:
+    assert fault_of_name(name) == ""
+
+
+def test_no_archive_is_made_that_would_be_refused(archive: Path) -> None:
+    folder = archive.parents[1]
+    names = [folder / "conf" / name for name in ("notes.txt", "Notes.txt")]
+    for path in names:
+        path.touch()
+    done = command_in(folder)("archive")
+    for path in names:
+        path.unlink()
+    assert done.returncode == 2, done.stderr
+    assert "'conf/Notes.txt' and 'conf/notes.txt' are one name" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["../a", "a\x1b[31m"])
