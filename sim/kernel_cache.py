@@ -19,6 +19,7 @@ ones go when a new one is made. Should one go that somebody uses, it is compiled
 import contextlib
 import fcntl
 import hashlib
+import io
 import os
 import pickle
 import shutil
@@ -29,6 +30,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from numba.core.compiler import CompileResult
+from numba.core.environment import Environment, lookup_environment
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from sim.numba_flags import few_collections
@@ -75,7 +78,7 @@ class KernelCache:
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled result for a signature, or None: then nobody else makes it."""
-        target_context.refresh()
+        rtsys.initialize(target_context)  # all else numba readies once it compiles
         key = self._key(sig, target_context.codegen())
         reduced = self._read(key)
         if reduced is None and sig not in self._claims:
@@ -118,7 +121,7 @@ class KernelCache:
         digest, pickled = content[:32], content[32:]
         if hashlib.sha256(pickled).digest() != digest:
             return None
-        kept_for, reduced = pickle.loads(pickled)
+        kept_for, reduced = _Kept(io.BytesIO(pickled)).load()
         return reduced if kept_for == key else None
 
     def _key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
@@ -127,6 +130,28 @@ class KernelCache:
     def _file(self, key: tuple[Any, ...]) -> Path:
         name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
         return self._folder / f"{self._name}-{name}.nbc"
+
+
+class _Kept(pickle.Unpickler):
+    """Reads a kept kernel without the modules that its parts were written in.
+
+    Only Python objects in a kernel would look for their globals, of which there are
+    none; sums of arrays alone would else import most of SciPy.
+    """
+
+    def find_class(self, module: str, name: str, /) -> Any:
+        return (
+            _environment if name == "_rebuild_env" else super().find_class(module, name)
+        )
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Environment:
+    known = lookup_environment(name)
+    if known is None:
+        known = Environment({"__name__": module})
+        known.consts[:], known.env_name = constants, name
+        Environment._memo[name] = known
+    return known
 
 
 def is_trusted(file: Path) -> bool:

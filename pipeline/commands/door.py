@@ -1,5 +1,6 @@
 """morphtrack COMMAND: finds the module of a command and calls it."""
 
+import atexit
 import gc
 import importlib
 import os
@@ -31,6 +32,7 @@ def _called(words: list[str]) -> int:
 def main() -> int:
     """Run the command that the command line names."""
     gc.set_threshold(SELDOM, *gc.get_threshold()[1:])
+    atexit.register(gc.freeze)  # else Python's end looks for cycles in all of it again
     outlive_readers()
     keep_out_of_a_missing_home()
     # solvers share their work among threads of their own: BLAS's would only spin beside

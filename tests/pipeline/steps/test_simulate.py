@@ -51,26 +51,31 @@ def test_the_same_run_is_not_run_again_and_a_changed_one_is(
 
 
 UNUSED = (
-    "mlflow", "open3d", "pandas", "pydantic", "scipy.sparse", "snakemake", "trimesh",
+    "mlflow", "numba.np.arraymath", "open3d", "pandas", "pydantic", "scipy.linalg",
+    "scipy.sparse", "snakemake", "trimesh",
     "sim.linear.sparse", "sim.morph.equations", "sim.origami", "sim.rod.moving",
 )  # fmt: skip
 
 
 @pytest.mark.usefixtures("project")
 def test_a_robot_of_rods_imports_no_package_that_it_does_not_use() -> None:
-    """Drawn, too: what is imported is half of what a warm run costs."""
+    """Drawn, too: what is imported is half of what a warm run costs.
+
+    Kernels that are kept are read without what numba needs to compile them.
+    """
     code = (
         "import sys\n"
         "from pipeline.commands.simulate import main\n"
-        "status = main(['case=star_robot', 'case.duration=0.01'])\n"
+        "status = main(['case=star_robot', f'case.duration={sys.argv[1]}'])\n"
         f"print(status, sorted(set({UNUSED}) & set(sys.modules)), len(sys.modules))"
     )
-    line = [sys.executable, "-c", code]
-    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    for duration in ("0.01", "0.02"):  # the first may have to compile
+        line = [sys.executable, "-c", code, duration]
+        done = subprocess.run(line, capture_output=True, text=True, check=True)
     assert "picture " in done.stdout, done.stderr
     said, _, count = done.stdout.splitlines()[-1].rpartition(" ")
     assert said == "0 []"
-    assert int(count) < 1450
+    assert int(count) < 1150
 
 
 def test_a_folder_that_holds_something_else_is_left_alone(
