@@ -23,10 +23,12 @@ from pipeline.config.models import (
     Settings,
     Words,
 )
+from pipeline.config.name_patterns import checked_pattern
 from pipeline.terminal.names import no_such
 from sim.arrays import Floats
 
 KIND = "measured"
+Pattern = Annotated[str, BeforeValidator(checked_pattern)]
 
 
 class PlaceRange(Entry):
@@ -106,7 +108,7 @@ class QuantityEntry(Entry):
     unit: str
     aim: Positive
     relative: bool = False
-    rows: str = ""
+    rows: Pattern = ""
     at: PlaceRange | None = None
     along: str = ""
     fitted: bool = True
@@ -156,16 +158,6 @@ class InputEntry(Entry):
                 "is fitted from 0 without u: give one, it is the step's size"
             )
         return self
-
-
-def _pattern(value: Any) -> str:
-    try:
-        return str(re.compile(value).pattern)
-    except (re.error, TypeError) as error:
-        raise ValueError(f"is {value!r}, which is no pattern: {error}") from error
-
-
-Pattern = Annotated[str, BeforeValidator(_pattern)]
 
 
 class RecordForm(Entry):

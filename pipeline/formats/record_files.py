@@ -23,6 +23,7 @@ from pipeline.terminal.errors import InputError, one_line
 RECORDS = "records.csv"
 SEPARATORS = {";": "semicolons", "\t": "tabs"}  # in place of commas
 NUMBERS = re.compile(r"[-+]?\d+(?:\.\d+)?")
+LONGEST = 255  # letters of a record's name, as of a file's
 CLOSER = 0.1  # of a number in a name, by which records.csv may give it more closely
 
 
@@ -304,7 +305,7 @@ def _of_rows(
 
     Parameters
     ----------
-    said, more : by the file's name, and by records.csv, which outranks columns
+    said, more : by the file's name, and by records.csv, which outranks columns in words
     """
     known, there = _agreed(path, said, more), header_of(path)
     read = [c for c in telling if c in there or c not in known]
@@ -317,6 +318,11 @@ def _of_rows(
     for row in rows.itertuples(index=False):
         own = dict(zip(read, map(str, row), strict=True))
         name = "_".join({**known, **own}[c] for c in telling)
+        if len(name) > LONGEST:
+            raise InputError(
+                f"{path}: {' and '.join(telling)} have {len(name)} letters, together "
+                f"the name of a record, which has at most {LONGEST}: shorten them"
+            )
         yield FoundRecord(name, path, _agreed(path, {**said, **own}, more), own)
 
 
