@@ -24,7 +24,7 @@ import numpy as np
 from analysis.spheres.cells import cells
 from analysis.spheres.fit import Fit
 from analysis.spheres.thresholds import BIWEIGHT, JUDGE, SHARED
-from sim.arrays import Bools, Floats
+from sim.arrays import Bools, Floats, Ints
 
 UNKNOWNS = 9  # centre, radius and the five of degree 2
 DEGREE_2 = 5
@@ -84,32 +84,40 @@ def lengthwise(fit: Fit, x: Floats, facing: Bools) -> Floats:
     return np.array([told_by @ told[0], np.sqrt(told_by @ C @ told_by)])
 
 
-def on_wall(fit: Fit, x: Floats) -> int:
-    """How many points lie on a tube of the sphere's radius R of which it is an end.
+def on_wall(fit: Fit, x: Floats, rising: Ints) -> int:
+    """Points on a tube of the sphere's radius R that ends in it, less those it hides.
 
     A point of the tube around the unit vector a, at r from the sphere's centre, has
     x . a = (r^2 - R^2)^1/2, which is linear in a; from there its distance from the
-    axis is brought to R by Gauss-Newton's steps.
+    axis is brought to R by Gauss-Newton's steps. Points of the sphere that would lie
+    inside the tube speak against it, one by one: of a tube's end there are none.
 
     Parameters
     ----------
-    x : (k, 3) what rises above the sphere, less its centre, mm
+    x : (k, 3) all points around it, less its centre, mm
+    rising : which of them rise above the sphere
     """
-    if len(x) < 3:
+    if len(rising) < 3:
         return 0
-    R = fit.radius
-    height = np.sqrt(np.maximum((x**2).sum(axis=1) - R * R, 0.0))
-    axis = np.linalg.lstsq(x, height)[0]
+    R, y, gate = fit.radius, x[rising], BIWEIGHT.tukey * fit.scale
+    height = np.sqrt(np.maximum((y**2).sum(axis=1) - R * R, 0.0))
+    axis = np.linalg.lstsq(y, height)[0]
     for width in WIDTHS:
         axis /= np.linalg.norm(axis)
-        along = x @ axis
-        out = x - along[:, None] * axis
-        across = np.maximum(np.linalg.norm(out, axis=1), 1e-300)
-        gate = width * BIWEIGHT.tukey * fit.scale
-        on = (np.abs(across - R) < gate) & (along > 0.0)
+        along, out, across = _about(axis, y)
+        on = (np.abs(across - R) < width * gate) & (along > 0.0)
         rows = (along / across)[on, None] * out[on]
         axis += np.linalg.lstsq(rows, (across - R)[on])[0]
-    return int(on.sum())
+    axis /= np.linalg.norm(axis)
+    along, _, across = _about(axis, x[np.abs(fit.height) < gate])
+    return int(on.sum() - ((across < R - gate) & (along > 0.0)).sum())
+
+
+def _about(axis: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
+    """How far x (k, 3) lie along a unit vector, off it (k, 3), and how far off it."""
+    along = x @ axis
+    out = x - along[:, None] * axis
+    return along, out, np.maximum(np.linalg.norm(out, axis=1), 1e-300)
 
 
 def _degree_2(x: Floats, e: Floats, w: Floats) -> tuple[Floats, Floats] | None:

@@ -23,7 +23,7 @@ class SphereCandidate:
     cap: float  # visible share of the surface
     spread: float  # smallest eigenvalue of the mean u u^T of its points
     lengthwise: Floats = field(default_factory=lambda: ROUND)  # see `form`
-    wall: int = 0  # points on a tube of its radius that ends in it
+    wall: int = 0  # points on a tube of its radius that ends in it; see `form`
 
     @cached_property
     def points(self) -> Ints:
@@ -124,8 +124,9 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
             f"its radius, at most {FUSED.lengthwise}",
         )
     wall, beside = c.wall / points, (len(c.beyond) - c.wall) / points
-    most = min(JUDGE.wall + JUDGE.closed * beside, JUDGE.most_wall)
-    most += JUDGE.chance_beyond / points
+    limits = FUSED if options.fused else JUDGE
+    most = min(limits.wall + limits.closed * beside, FUSED.most_wall)
+    most += limits.chance_wall / points
     if wall > most:
         return c.rejected(
             RejectionReason.STRIP,

@@ -156,7 +156,7 @@ def _with_all(c: SphereCandidate, scan: Scan) -> SphereCandidate | None:
         return None
     x = scan.points[near] - new.fit.centre
     told = lengthwise(new.fit, x, facing)
-    return replace(new, lengthwise=told, wall=on_wall(new.fit, x[new.beyond]))
+    return replace(new, lengthwise=told, wall=on_wall(new.fit, x, new.beyond))
 
 
 def _refitted(

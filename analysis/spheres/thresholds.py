@@ -111,14 +111,12 @@ class JudgeThresholds:
     # the same of what is as wide as a cap: ends of tubes and fingers have 0.7 to 2, of
     # 454 balls of both scanners in one view to three none has more than 0.55; few
     beyond_wide: float = 0.6
-    # the same of what lies on a tube of the radius that ends in it, where nothing rises
-    # beside that: balls to 0.05, ends of bars from 0.075; few
-    wall: float = 0.06
-    # how much more by what rises beside it, and at most: Poisson's equation closes
-    # meshes below balls with 0.35 on the tube and 0.09 beside, bars have 0.37 or none
-    # beside; few
-    closed: float = 4.0
-    most_wall: float = 0.36
+    # the same of what lies on a tube of the radius that ends in it, less what it would
+    # hide, where nothing rises beside that; how much more with few, and by what rises
+    # beside it: of 924 balls to 8 of 458 points, and 82 of 645 with 155 beside; few
+    wall: float = 0.02
+    chance_wall: float = 4.0  # over its points; few
+    closed: float = 1.0
     rise: float = 0.3  # radii; clamps
     # sd of the free radius over the radius: hardly round; 2 of 454 balls have more; few
     vague: float = 0.04
@@ -215,6 +213,13 @@ class FusedThresholds:
     # as `JUDGE.beyond_wide`: fusing closes the surface beside balls, 0.67 of points on
     # them; a tube's end has 0.83 by its geometry; sizes
     beyond_wide: float = 0.75
+    # as `JUDGE.wall` and those below it, and at most: Poisson's equation closes meshes
+    # below balls with 0.35 on the tube and 0.09 beside, bars have 0.37 or none beside;
+    # few
+    wall: float = 0.06
+    chance_wall: float = 20.0
+    closed: float = 4.0
+    most_wall: float = 0.36
     # difference of the principal curvatures times the radius, by three of its sd: balls
     # to 0.23, as clamps stick to them, ends of tubes from 0.36; sizes
     lengthwise: float = 0.3

@@ -68,18 +68,38 @@ def test_a_tube_has_one_curvature_and_no_other(rng: np.random.Generator) -> None
     assert sd < 0.05
 
 
+def wall(scale: float, u: Floats, rising: Floats) -> int:
+    """Of what rises (k, 3) above a ball seen at u (m, 3)."""
+    x = np.concatenate([R * u, rising])
+    height = np.linalg.norm(x, axis=1) - R
+    fit = replace(fitted(R * u), scale=scale, height=height)
+    return on_wall(fit, x, np.arange(len(u), len(x)))
+
+
 def test_points_of_a_tube_that_ends_in_a_sphere_are_counted(
     rng: np.random.Generator,
 ) -> None:
     """Of which a quarter is seen; those 0.3 mm within it are not on it, nor is what
     rises on the far side."""
-    around, along = rng.uniform(0.0, np.pi / 2, 300), rng.uniform(2.0, 5.0, 300)
+    around, along = rng.uniform(0.0, np.pi / 2, 300), rng.uniform(3.0, 5.0, 300)
     wide = np.where(np.arange(300) < 200, R, R - 0.3)
     x = np.column_stack([wide * np.cos(around), wide * np.sin(around), along])
-    fit = replace(fitted(R * directions(rng, 400)), scale=0.02)
-    assert on_wall(fit, x) == 200
+    end = -directions(rng, 400)
+    assert wall(0.02, end, x) == 200
     sheet = rng.uniform([-5.0, -6.8, -5.0], [5.0, -6.2, 5.0], (80, 3))
-    assert on_wall(fit, np.concatenate([x[:200], sheet])) == 200
+    assert wall(0.02, end, np.concatenate([x[:200], sheet])) == 200
+
+
+def test_points_of_the_sphere_that_a_tube_would_hide_speak_against_it(
+    rng: np.random.Generator,
+) -> None:
+    """With a gate of 0.1 mm they lie nearer its axis than that within its wall."""
+    around, along = rng.uniform(0.0, 2 * np.pi, 300), rng.uniform(2.0, 5.0, 300)
+    x = np.column_stack([R * np.cos(around), R * np.sin(around), along])
+    whole = directions(rng, 250)
+    hidden = int((np.linalg.norm(whole[:, :2], axis=1) * R < R - 0.1).sum())
+    assert 180 < hidden < 250
+    assert wall(0.02, np.concatenate([whole, -whole]), x) == 300 - hidden
 
 
 def test_a_tube_that_is_a_little_wide_and_seen_from_one_side_is_found(
@@ -89,14 +109,13 @@ def test_a_tube_that_is_a_little_wide_and_seen_from_one_side_is_found(
     around, along = rng.uniform(-0.6, 0.6, 300), rng.uniform(0.9, 5.0, 300)
     wide = R + 0.1 + 0.03 * rng.standard_normal(300)
     x = np.column_stack([wide * np.cos(around), wide * np.sin(around), along])
-    fit = replace(fitted(R * directions(rng, 400)), scale=0.04)
-    assert on_wall(fit, x) > 290
+    assert wall(0.04, -directions(rng, 400), x) > 290
 
 
 def test_points_on_the_axis_of_a_tube_are_none_of_it() -> None:
     """Of a grid some are exactly on it, within the first gates of a rough surface."""
-    fit = replace(fitted(R * directions(np.random.default_rng(0), 400)), scale=0.1)
-    assert on_wall(fit, np.array([[0.0, 0, R + h] for h in (0.5, 1.0, 1.5)])) == 0
+    x = np.array([[0.0, 0, R + h] for h in (0.5, 1.0, 1.5)])
+    assert wall(0.1, -directions(np.random.default_rng(0), 400), x) == 0
 
 
 def test_an_error_that_grows_towards_the_rim_of_a_cap_makes_no_tube(

@@ -172,21 +172,37 @@ def test_the_round_ends_of_a_bar_of_the_radius_are_no_balls(
     assert len(find_spheres(with_wall(rng, 5.4, 20.0), options).spheres) == 2
 
 
-@pytest.mark.parametrize("fused", ["", "fused mesh"])
+@pytest.mark.parametrize(
+    ("fused", "points", "rising", "on_tube", "is_sphere"),
+    [
+        ("fused mesh", 3_000, 230, 230, False),
+        ("fused mesh", 3_000, 150, 150, True),
+        ("fused mesh", 3_000, 900, 680, True),
+        ("fused mesh", 3_000, 900, 780, False),
+        ("fused mesh", 3_000, 1_050, 620, True),
+        ("fused mesh", 3_000, 1_050, 740, False),
+        ("", 3_000, 150, 150, False),
+        ("", 3_000, 55, 55, True),
+        ("", 3_000, 600, 250, True),
+        ("", 3_000, 600, 500, False),
+        ("", 250, 15, 15, False),
+        ("", 250, 8, 8, True),
+    ],
+)
 def test_a_tube_goes_on_from_its_end_and_nothing_rises_beside_it(
-    rng: np.random.Generator, fused: str
+    rng: np.random.Generator,
+    fused: str,
+    points: int,
+    rising: int,
+    on_tube: int,
+    is_sphere: bool,
 ) -> None:
     """Poisson's equation closes a surface below balls by chance on their tube too."""
-    c = sphere_of(rng, 3_000)
-    for rising, on_tube, is_sphere in (
-        (230, 230, False), (150, 150, True), (900, 680, True), (900, 780, False),
-        (1_050, 620, True), (1_050, 740, False),
-    ):  # fmt: skip
-        height, used = c.fit.height.copy(), c.fit.used.copy()
-        height[:rising], used[:rising] = 1.0, False
-        rises = replace(c.fit, height=height, used=used)
-        own = replace(c, fit=rises, wall=on_tube)
-        assert (fault(own, PickOptions(6.0, fused=fused)) is None) == is_sphere
+    c = sphere_of(rng, points)
+    height, used = c.fit.height.copy(), c.fit.used.copy()
+    height[:rising], used[:rising] = 1.0, False
+    own = replace(c, fit=replace(c.fit, height=height, used=used), wall=on_tube)
+    assert (fault(own, PickOptions(6.0, fused=fused)) is None) == is_sphere
 
 
 def test_a_cap_whose_surface_goes_on_with_more_points_is_the_tip_of_something(
