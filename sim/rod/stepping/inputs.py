@@ -14,6 +14,7 @@ from sim.rod.stepping.surroundings import edge_forces
 from sim.rod.stepping.world import World
 
 LEAVING = 0.03  # of the time of a fall by the size of the rod
+PER_GAP = 2.5  # part of a step, by the gap that contacts may end with, in edges
 SHORTEST = 2.0**-14  # part of a step, where edges feel touch
 
 
@@ -48,13 +49,15 @@ def setting_of(world: World) -> Setting:
 def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Scheme:
     """What the compiled loop reads of the options.
 
-    Where edges feel touch, gaps are those that `PlaneTouching` allows, and steps are
-    cut as short as contacts within them ask for.
+    Steps are cut as short as contacts within their gaps ask for. Where edges feel
+    touch, these are those that `PlaneTouching` allows.
     """
     rod, touching = world.rod, world.touching
     shortest = float(options.shortest)
     landing, contact_gap = options.landing, options.contact_gap
     slow = leaving_time(world)
+    if world.ground is not None and gamma < 1.0:
+        shortest = min(shortest, PER_GAP * contact_gap)
     if touching is not None:
         slow = 0.0
         if options.contact is not ContactRule.EXACT:

@@ -31,6 +31,7 @@ class StepOptions:
     complementarity : residual of the contact problem that a step may leave
     landing : gap with which a node may land, as a fraction of the shortest edge
     contact_gap : distance from the ground at which a contact may end a step, likewise
+    shortest : part of h, shorter than which no step is made but for a contact's gap
     closing : fraction of the gap of a contact that a step closes
     residual : of the largest force on a node, which may be unbalanced after a step
     strain : largest stretch of an edge
@@ -46,8 +47,8 @@ class StepOptions:
     tolerance: float = 1e-9
     contact: ContactRule = ContactRule.EXACT
     complementarity: float = 1e-9  # m/s
-    landing: float = 0.01
-    contact_gap: float = 0.02
+    landing: float = 1e-4
+    contact_gap: float = 1e-4
     closing: float = 0.2
     shortest: float = 1.0 / 64.0  # of h
     max_newton: int = 25
