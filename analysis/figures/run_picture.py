@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import Any
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -22,6 +23,7 @@ LETTERS = 15  # of a title, an inch
 ROW = 0.06  # of the height of a panel in space: a line of its legend
 FILLED = 1.55  # a cube at which lengths of its side just fit the panel, from all sides
 LOGARITHMIC = ("E",)
+PLAIN_TICKS = {"axes.formatter.use_mathtext": False}  # which takes longer than a run
 STILL = 1e-6  # a number that moves by less of the largest shown stands still
 MOUNTAIN, VALLEY = "#c1121f", "#1d4ed8"  # as crease patterns are drawn
 PENS = ("#000000", SHAPE)
@@ -75,7 +77,7 @@ def run_picture(
     ----------
     columns : numbers by step, the first along the axis: at most two more are drawn
     """
-    with styled():
+    with styled(), rc_context(PLAIN_TICKS):
         sheet = drawing is not None and len(drawing.creases) > 0
         beside = [sheet, len(columns) > 1]
         parts = [drawing is not None, any(beside)]

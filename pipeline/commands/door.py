@@ -14,7 +14,7 @@ from pipeline.terminal.names import no_such
 from pipeline.terminal.streams import outlive_readers
 
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
-SELDOM = 50_000  # new objects between two looks for cycles: what is imported stays
+SELDOM = 200_000  # new objects between two looks for cycles: what is imported stays
 HERE = Path("pipeline/commands/door.py")  # in a folder that holds the code
 
 
