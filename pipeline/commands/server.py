@@ -24,6 +24,7 @@ from pipeline.tracking.postgres import Postgres
 from pipeline.workflow.workflow import only_one
 
 BACKEND = "MLFLOW_BACKEND_STORE_URI"  # in the environment: it may hold a password
+BOUNDED = "morphtrack"  # pipeline.tracking.bounded_server, as pyproject.toml calls it
 PLACE = "MORPHTRACK_SERVER"  # in the environment of all that serves a folder
 
 
@@ -66,6 +67,7 @@ def serve(place: Path, host: str, port: int, workers: int, *, sqlite: bool) -> N
     """
     words = [sys.executable, "-m", "mlflow", "server", "--host", host]
     words += ["--port", str(port), "--workers", str(workers)]
+    words += ["--app-name", BOUNDED]
     words += ["--artifacts-destination", str((place / "artifacts").resolve())]
     with _backend(place, sqlite=sqlite) as backend:
         environment = {

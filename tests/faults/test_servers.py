@@ -165,3 +165,31 @@ def test_a_page_of_the_proxy_is_answered_and_one_of_others_is_not(
         assert asked(server.uri, Origin=page) == 200
         assert asked(server.uri, Origin="https://evil.example") == 403
         assert asked(server.uri, Host="evil.example") == 403
+
+
+@pytest.mark.long
+def test_an_experiment_keeps_its_files_in_the_servers_own_folder(place: Path) -> None:
+    def answer(path: str, **body: str) -> tuple[int, dict[str, Any]]:
+        with closing(HTTPConnection("127.0.0.1", server.port)) as line:
+            line.request(
+                "POST",
+                f"/{path}/experiments/create",
+                json.dumps(body),
+                {"Content-Type": "application/json"},
+            )
+            given = line.getresponse()
+            return given.status, json.loads(given.read())
+
+    with server_in(place, "sqlite") as server:
+        for api in ("api/2.0/mlflow", "ajax-api/2.0/mlflow"):
+            for elsewhere in (f"file://{place}/x", f"{place}/x", "x", "FILE:/x"):
+                status, said = answer(api, name="e", artifact_location=elsewhere)
+                assert status == 400, (elsewhere, said)
+                assert "leave it out" in said["message"]
+        status, said = answer("api/2.0/mlflow", name="e")
+        assert status == 200, said
+        status, said = answer(
+            "api/2.0/mlflow", name="f", artifact_location="mlflow-artifacts:/f"
+        )
+        assert status == 200, said
+    assert not (place / "x").exists()
