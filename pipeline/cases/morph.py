@@ -187,7 +187,7 @@ class MorphCase:
         """Bodies and ranges in their way, if there are any."""
         if not self.solid.is_limited:
             return None
-        return Obstacles.of(self.solid)
+        return Obstacles.of(self.solid).nearest
 
     @cached_property
     def shape(self) -> Target:

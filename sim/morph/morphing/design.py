@@ -343,5 +343,5 @@ def _sensitivity(made: Structure, end: MorphStep) -> Floats:
     contacts = None
     if made.is_limited:
         kappa = BARRIER_PARAMETERS[-1] * characteristic_length(made.r0) ** 2
-        contacts = Obstacles.of(made).contacts(end.state, kappa)
+        contacts = Obstacles.of(made).nearest.contacts(end.state, kappa)
     return reactions(made, end.state, end.g, contacts).sensitivity

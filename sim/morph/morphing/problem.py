@@ -49,6 +49,7 @@ from sim.morph.targets.protocol import Target, smoothed
 from sim.morph.targets.pull import pull_curvature
 
 DENSE_AMONG_THIN = 600  # bodies, where each of them saves many
+ALMOST_FLAT = 1e-6  # gradient at last below which steps among these are damped
 LARGE = 600  # unknowns above which steps are long
 NOISE = 1e-6  # gradient below which contacts are balanced apart
 SLACK = 1e-5  # relative to the force of a contact
@@ -130,12 +131,20 @@ class MorphProblem:
     @property
     def tolerance(self) -> float:
         """On the gradient: rough as long as kappa will fall."""
-        if self.obstacles is None or self.barrier_parameter == BARRIER_PARAMETERS[-1]:
+        if self.is_last:
             return self.options.tolerance
-        rough = ROUGH_IN_VALLEYS if self.is_small else ROUGH
+        last = self.barrier_parameter == BARRIER_PARAMETERS[-1]
+        rough = ROUGH_IN_VALLEYS if self.is_small and not last else ROUGH
         return max(
             rough * float(np.sqrt(self.barrier_parameter)), self.options.tolerance
         )
+
+    @property
+    def is_last(self) -> bool:
+        """Whether neither barrier parameter nor reach will fall any more."""
+        felt = self.obstacles
+        least = self.barrier_parameter == BARRIER_PARAMETERS[-1]
+        return felt is None or (least and felt.nearest is felt)
 
     @classmethod
     def at_end(
@@ -153,8 +162,10 @@ class MorphProblem:
         Each begins where the last has ended: continuation, as interior-point methods do
         (Nocedal and Wright, sect. 19.6).
         """
-        if self.obstacles is None or self.barrier_parameter == BARRIER_PARAMETERS[-1]:
+        if self.obstacles is None or self.is_last:
             return None
+        if self.barrier_parameter == BARRIER_PARAMETERS[-1]:
+            return replace(self, obstacles=self.obstacles.nearest)
         i = BARRIER_PARAMETERS.index(self.barrier_parameter)
         return self._with(BARRIER_PARAMETERS[i + 1])
 
@@ -225,8 +236,22 @@ class MorphProblem:
     @property
     def is_small(self) -> bool:
         """Whether steps may be dense: few unknowns, more among thin bodies."""
-        thin = self.obstacles is not None and self.obstacles.reach > 0.0
-        return self.system.unknowns <= (DENSE_AMONG_THIN if thin else DENSE)
+        most = DENSE_AMONG_THIN if self.is_among_thin else DENSE
+        return self.system.unknowns <= most
+
+    def takes_dense_steps(self, forces: ConstraintForces) -> bool:
+        """Whether steps among obstacles use the size of negative curvature throughout.
+
+        Not at the end among thin bodies: f may be flat there, and the size of what is
+        next to nothing leads far astray, where damping leads nowhere.
+        """
+        flat = self.is_last and forces.size < ALMOST_FLAT * self.L
+        return self.is_small and not (flat and self.is_among_thin)
+
+    @property
+    def is_among_thin(self) -> bool:
+        """Whether bodies feel each other from beyond their own reach."""
+        return self.obstacles is not None and self.obstacles.reach > 0.0
 
     @property
     def pace(self) -> tuple[float, float]:

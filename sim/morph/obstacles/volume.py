@@ -10,11 +10,12 @@ contact,
 is added to f of `sim.morph.equations.descent`, and morphs are repeated for ever smaller
 kappa. Pairs feel each other from a share of their size on, and steps are little longer
 than that while many come within it and leave it; thin bodies therefore do so from afar
-at first, and from the nearer the smaller kappa is. -kappa Pi' is the force of a
-contact: never negative, zero away from it, and with a clearance that vanishes with
-kappa, which are the conditions of Karush, Kuhn and Tucker (Nocedal and Wright 2006,
-sect. 19.1). Bounds enter K of `sim.morph.equations.curvature` as rows with the force
-y = dB/dh and the weight rho = d2B/dh2, pairs as blocks.
+at first, and from the nearer the smaller kappa is. At the last they do so from that
+share on: where f is flat, forces that are next to nothing would be all that is left.
+-kappa Pi' is the force of a contact: never negative, zero away from it, and with a
+clearance that vanishes with kappa, which are the conditions of Karush, Kuhn and Tucker
+(Nocedal and Wright 2006, sect. 19.1). Bounds enter K of `sim.morph.equations.curvature`
+as rows with the force y = dB/dh and the weight rho = d2B/dh2, pairs as blocks.
 
 No configuration with an overlap is accepted, and no step whose straight line from one
 configuration to the next has one: nothing passes through anything.
@@ -48,15 +49,15 @@ BARRIER_PARAMETERS = tuple(
     10.0**-k for k in range(2, 9)
 )  # kappa / L^2, one after the other
 FAR = 0.08  # of L, clearance from which thin bodies feel each other at the first
-NEAR = 0.0002  # at the last, of those whose own reach is less; of others THIN
-THIN = 0.008  # of L, reach of their own below which bodies are thin, and in motion
+NEAR = 0.0002  # at the last, of those whose own reach is less
+THIN = 0.008  # of L, reach of their own below which bodies are thin; then, in motion
 KEPT = 4  # sparsity patterns, each of one set of pairs
 ROUGH = 1e-2  # gradient / sqrt(kappa) that is enough for all but the last
 ROUGH_IN_VALLEYS = 1e-3  # where steps follow flat valleys: easiest while walls are soft
 
 
 def _last_reach(own: float, L: float) -> float:
-    """Clearance from which thin bodies feel each other at the last; 0 of thick ones."""
+    """Clearance from which thin bodies feel each other at the last kappa; else 0."""
     if own >= THIN * L:
         return 0.0
     return NEAR * L if own < NEAR * L else THIN * L
@@ -125,6 +126,16 @@ class Obstacles:
             lru_cache(KEPT)(partial(_pattern_with, system.topology)),
             _last_reach(met.shortest, L) if met is not None else 0.0,
         )
+
+    @property
+    def nearest(self) -> "Obstacles":
+        """The same as thin bodies are felt at the end of a morph: from their own reach,
+        from NEAR those of less."""
+        if self.meetings is None:
+            return self
+        near = NEAR * characteristic_length(self.structure.r0)
+        own = max(self.meetings.shortest, near)
+        return replace(self, reach=own) if own < self.reach else self
 
     def reaching(self, way: float) -> "Obstacles":
         """The same as thin bodies are felt from the first kappa, 0, to the last, 1."""
