@@ -74,6 +74,7 @@ def refine(
     rounds: int,
     roughest: float = np.inf,
     judged: bool = True,
+    last: bool = False,
 ) -> Fit | None:
     """Fit the centre to the points of cells on which nothing sticks out.
 
@@ -87,7 +88,8 @@ def refine(
     sight : (k, 3) unit vectors from the scanner to each point, or (0, 3) if unknown
     rounds : of scale, hidden points and centre
     roughest : scale above which the points lie on nothing, mm
-    judged : whether the free radius and shared errors are asked for too; else inf, nan
+    judged : whether the free radius is asked for too; else its sd is inf
+    last : whether errors that neighbours share are asked for too; else nan
     """
     for k in range(rounds):
         clean = _clean(x, theta, scale, sight)
@@ -108,12 +110,13 @@ def refine(
     free, sd, shared = np.nan, np.inf, np.nan
     if judged:
         free, sd = _free_radius(x, clean, sight, theta, scale)
+    if last:
         shared = _shared(x, clean, sight, theta, spread, A, B)
     used = clean & (np.abs(e) < BIWEIGHT.tukey * scale)
     R = float(theta[3])
-    last = step * gate / BIWEIGHT.tukey
+    moved = step * gate / BIWEIGHT.tukey
     slide = np.asarray(-np.linalg.solve(A[:3, :3], A[:3, 3]), np.float64)
-    return Fit(theta[:3], R, scale, covariance, free, sd, e, used, last, shared, slide)
+    return Fit(theta[:3], R, scale, covariance, free, sd, e, used, moved, shared, slide)
 
 
 def _shared(

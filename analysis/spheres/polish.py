@@ -181,7 +181,7 @@ def _sight(x: Floats, view: Ints, origins: Floats | None) -> Floats:
 def _refit(c: SphereCandidate, points: Floats) -> Fit | None:
     """The same sphere fitted again from where it is."""
     theta = np.append(c.fit.centre, c.fit.radius)
-    return refine(points[c.near], theta, c.fit.scale, BLIND, rounds=2)
+    return refine(points[c.near], theta, c.fit.scale, BLIND, rounds=2, last=True)
 
 
 def _refit_seen(
@@ -196,7 +196,7 @@ def _refit_seen(
     x = placed.move(points[c.near], view[c.near])
     theta = np.append(c.fit.centre, c.fit.radius)
     sight = _sight(x, view[c.near], origins)
-    return refine(x, theta, c.fit.scale, sight, rounds=1 + last, judged=last)
+    return refine(x, theta, c.fit.scale, sight, rounds=1 + last, judged=last, last=last)
 
 
 def _sums(

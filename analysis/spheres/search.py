@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.fit import Fit, fit_sphere, refine
-from analysis.spheres.form import lengthwise, on_wall
+from analysis.spheres.form import ROUND, lengthwise, on_wall
 from analysis.spheres.grid import Int32s, members, within
 from analysis.spheres.judge import (
     SphereCandidate,
@@ -155,7 +155,7 @@ def _with_all(c: SphereCandidate, scan: Scan) -> SphereCandidate | None:
     if new is None:
         return None
     x = scan.points[near] - new.fit.centre
-    told = lengthwise(new.fit, x, facing)
+    told = lengthwise(new.fit, x, facing) if scan.fused else ROUND
     return replace(new, lengthwise=told, wall=on_wall(new.fit, x, new.beyond))
 
 

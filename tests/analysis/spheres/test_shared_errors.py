@@ -85,7 +85,9 @@ def balls(u: Floats, height: Floats) -> Balls:
     """Balls (m, k) fitted from where they are, and the points they use."""
     accepted, seen = [], []
     for x in (6.0 + height[..., None]) * u:
-        fit = refine(x, np.array([0.0, 0.0, 0.0, 6.0]), 0.05, BLIND, rounds=2)
+        fit = refine(
+            x, np.array([0.0, 0.0, 0.0, 6.0]), 0.05, BLIND, rounds=2, last=True
+        )
         assert fit is not None
         every = np.arange(len(x))
         accepted.append(SphereCandidate(fit, every, every >= 0, 0.5, 0.5))
