@@ -8,10 +8,11 @@ import numpy as np
 
 from pipeline.cases.record import Arrays, Documents, Row, State, Summary, Tables
 from pipeline.cases.rod_record import TimedCase, nothing
-from pipeline.cases.space_record import SLIM, skin, skin_fixed_arrays
+from pipeline.cases.space_record import CORNERS, SLIM, skin, skin_fixed_arrays
 from sim.arrays import Floats
 from sim.rod.moving.kept import moving_arrays, moving_from
 from sim.rod.moving.motion import SpaceMotionStep, moves
+from sim.rod.moving.prescribed import DrivenBody
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import Touching, contacts_of, near
 
@@ -58,14 +59,22 @@ def _ground_of(world: SpaceWorld) -> Arrays:
     touching = world.touching
     if touching is None:
         return found
-    if touching.bodies:
-        lines = [body.lines(world.rod.nodes) for body in touching.bodies]
+    stay = [body for body in touching.bodies if not isinstance(body, DrivenBody)]
+    if stay:
+        lines = [body.lines(world.rod.nodes) for body in stay]
         found["ground_lines"] = np.concatenate(lines)
     if touching.ground is not None:
         normal, height = np.array(touching.ground.normal), touching.ground.height
         size = float(np.linalg.norm(normal))
         found["ground_plane"] = np.array([*(normal / size), height])
     return found
+
+
+def moved_lines(world: SpaceWorld, time: float, x: Floats) -> Floats:
+    """(2 q, 3) ends of lines on bodies that move, m, beside nodes x (n, 3)."""
+    moved = world.touching.at(time).moved if world.touching else []
+    each = [body.lines(x).reshape(-1, 3) for body in moved]
+    return np.concatenate([np.empty((0, 3)), *each])
 
 
 @dataclass(eq=False)
@@ -113,7 +122,9 @@ class SpaceMotionRecorder:
     def arrays(self, step: SpaceMotionStep) -> Arrays:
         state, rod = step.moving.state, self.case.space_world.rod
         radii = np.maximum(self.case.radii, SLIM * rod.length)
-        found = {"r": skin(state, rod.edges, radii), "nodes": state.x}
+        lines = moved_lines(self.case.space_world, step.time, state.x)
+        r = np.concatenate([skin(state, rod.edges, radii), lines])
+        found = {"r": r, "nodes": state.x}
         return {**found, "directors": state.d, "twist": state.twist}
 
     def progress(self, step: SpaceMotionStep) -> str:
@@ -131,7 +142,12 @@ class SpaceMotionRecorder:
         world = self.case.space_world
         gravity = np.array(world.gravity)
         up = {"up": -gravity / np.linalg.norm(gravity)} if gravity.any() else {}
-        return {**skin_fixed_arrays(world.rod), **up, **_ground_of(world)}
+        found = {**skin_fixed_arrays(world.rod), **up, **_ground_of(world)}
+        ends = len(moved_lines(world, 0.0, world.rod.nodes))
+        if ends:
+            first = CORNERS * len(world.rod.edges)
+            found["body_edges"] = np.arange(first, first + ends).reshape(-1, 2)
+        return found
 
     def tables(self) -> Tables:
         return {}

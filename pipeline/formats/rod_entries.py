@@ -37,10 +37,12 @@ rigidly there, or by a ball where `hinges` name it, or about an axis where that 
 are spread or turn; loads act all the time; a ground by wave or points is that curve of
 x and height, level along y. Where there is a ground, or bodies, rods touch them and
 each other as round ones of half their thickness. Cables pull them, shapes at rest
-change, and bodies stay where they are:
+change, and bodies stay where they are, or go by `turns`, `axis` and `moves` as clamps
+do, about a point `about`, their middle if it is not told:
 
     bodies    [{sphere: {centre: [x, y, z], radius: 5}}, {bar: {begin: [x, y, z],
-              end: [x, y, z], radius: 5}}], bars with round ends
+              end: [x, y, z], radius: 5}}, {plate: {centre: [x, y, z],
+              size: [90, 60, 4]}}], bars with round ends, plates along x, y and z
     tendons   [{rod: 0, offset: [4, 0], tension: 3 (N), rise: 0.5 (s)}], along a rod:
               its distances from the axis, along `across` and beside it, or rows of arc
               length and both; from `begin` (0) to `end` (that of the rod); `start`, s
@@ -238,19 +240,24 @@ Hinge = Annotated[
 ]
 
 
-class ClampEntry(Entry):
-    """An end held in place, and in direction with a stiffness in N m/rad.
+class DrivenEntry(Entry):
+    """What turns and moves by tables.
 
     turns : rows of time, s, and angle to the left, degrees; in space by the right hand
         about `axis`
     moves : rows of time, s, and way along x and y, and z in space
     """
 
-    at: Place
-    stiffness: Positive | None = None
     turns: Turns | None = None
     moves: Moves | None = None
     axis: Axis | None = None
+
+
+class ClampEntry(DrivenEntry):
+    """An end held in place, and in direction with a stiffness in N m/rad."""
+
+    at: Place
+    stiffness: Positive | None = None
 
 
 class MassEntry(Entry):
@@ -359,31 +366,42 @@ class TendonEntry(Entry):
     rise: FromZero = 0.0
 
 
-class FixedSphereEntry(Entry):
-    """A ball that stays where it is."""
+class RigidSphereEntry(Entry):
+    """A ball."""
 
     centre: Place
     radius: Positive
 
 
-class FixedBarEntry(Entry):
-    """A round bar that stays where it is, its ends round."""
+class RigidBarEntry(Entry):
+    """A round bar, its ends round."""
 
     begin: Place
     end: Place
     radius: Positive
 
 
-class FixedBodyEntry(Entry):
-    """What rods in space touch, and what stays."""
+class RigidPlateEntry(Entry):
+    """A box along x, y and z, and its size along them."""
 
-    sphere: FixedSphereEntry | None = None
-    bar: FixedBarEntry | None = None
+    centre: Place
+    size: Annotated[tuple[Positive, Positive, Positive], numbers(3)]
+
+
+class RigidEntry(DrivenEntry):
+    """What rods in space touch; it turns about a point, its middle if none is told."""
+
+    sphere: RigidSphereEntry | None = None
+    bar: RigidBarEntry | None = None
+    plate: RigidPlateEntry | None = None
+    about: Place | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if (self.sphere is None) == (self.bar is None):
-            raise ValueError("give a sphere or a bar, one each")
+        if sum(one is not None for one in (self.sphere, self.bar, self.plate)) != 1:
+            raise ValueError("give a sphere, a bar or a plate, one each")
+        if self.about is not None and self.turns is None:
+            raise ValueError("says about what it turns, but no turns: give both")
         return self
 
 
@@ -434,7 +452,7 @@ class RodFile(Entry):
     gravity: Place | None = None
     pulses: Rows[PulseEntry]
     tendons: Rows[TendonEntry]
-    bodies: Rows[FixedBodyEntry]
+    bodies: Rows[RigidEntry]
     natural: Rows[NaturalEntry]
     markers: dict[Name, Place] = Field(default_factory=dict)
     duration: Positive = 1.0

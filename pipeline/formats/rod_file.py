@@ -195,9 +195,9 @@ class _Drawing(RodPlaces):
                 raise ValueError(
                     f"clamps[{k}]: in the plane they turn to the left: leave axis out"
                 )
-            about, way = self.draft.clamps[k][0], self.way(k)
+            about, way = self.draft.clamps[k][0], self.way(f"clamps[{k}]", clamp)
             if way is not None:
-                found.append(TurningEnd(first + k, about, *(a.tolist() for a in way)))
+                found.append(TurningEnd(first + k, about, *way))
         return tuple(found)
 
     def _ground(self) -> Ground | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.formats.rod_entries import Place, RodEntry, RodFile
+from pipeline.formats.rod_entries import DrivenEntry, Place, RodEntry, RodFile
 from pipeline.scans.reading.units import unit_named
 from sim.arrays import Floats, Ints
 from sim.rod.actuation.actuation import Pulses
@@ -13,6 +13,8 @@ from sim.rod.rod.draft import NEAR, along_arc, along_curve, along_line
 from sim.rod.stepping.markers import Marker
 from sim.rod.stepping.surroundings import Fluid
 from sim.rod.stepping.turning import refuse_table
+
+Tables = tuple[list[float], list[float], list[list[float]]]  # times, angles, moves
 
 MOST_NODES = 5000
 NUMBER = r"-?[\d.]+(?:e[-+]?\d+)?"
@@ -109,15 +111,14 @@ class RodPlaces:
         """The same in m."""
         return [self.m * value for value in self.numbers_of(at)]
 
-    def way(self, k: int) -> tuple[Floats, Floats, Floats] | None:
-        """Times, s, and angles, rad, of clamp k, and (i, 3 or 4) rows of time, s, and
-        way, m; None where it stays.
+    def way(self, where: str, driven: DrivenEntry) -> Tables | None:
+        """Times, s, and angles, rad, of a clamp or a body, and rows of 3 or 4 of time,
+        s, and way, m; None where it stays.
         """
-        clamp, where = self.content.clamps[k], f"clamps[{k}]"
-        if clamp.turns is None and clamp.moves is None:
+        if driven.turns is None and driven.moves is None:
             return None
         width = 1 + self.content.dimension
-        rows = [[v for v in row if v is not None] for row in clamp.moves or ()]
+        rows = [[v for v in row if v is not None] for row in driven.moves or ()]
         for row in rows:
             if len(row) != width:
                 told = "time, x and y in the plane" if width == 3 else "time, x, y, z"
@@ -125,10 +126,10 @@ class RodPlaces:
                     f"{where}.moves: {row} has {len(row)} numbers: give {told}"
                 )
         ways = np.array(rows or [[0.0] * width]) * [1.0, *[self.m] * (width - 1)]
-        times, degrees = np.array(clamp.turns or [(0.0, 0.0)]).T
+        times, degrees = np.array(driven.turns or [(0.0, 0.0)]).T
         refuse_table(f"{where}.turns", times, degrees[:, None], "degrees")
         refuse_table(f"{where}.moves", ways[:, 0], ways[:, 1:], "m")
-        return times, np.radians(degrees), ways
+        return times.tolist(), np.radians(degrees).tolist(), ways.tolist()
 
     def markers(self, nodes: Floats, edges: Ints) -> RodMarkers:
         """On the axes of rods, as near as they are to where the file has them.

@@ -5,7 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pipeline.formats.rod_entries import FixedBodyEntry, Place, RodEntry, RodFile
+from pipeline.formats.rod_entries import (
+    DrivenEntry,
+    Place,
+    RigidEntry,
+    RodEntry,
+    RodFile,
+)
 from pipeline.formats.rod_natural import natural_of
 from pipeline.formats.rod_pieces import (
     RodPiece,
@@ -14,14 +20,15 @@ from pipeline.formats.rod_pieces import (
     refuse_missed,
     shown,
 )
-from pipeline.formats.rod_places import RodMarkers, RodPlaces
+from pipeline.formats.rod_places import RodMarkers, RodPlaces, Tables
 from pipeline.formats.rod_tendons import TendonRoom, tendon_of
 from sim.arrays import Floats, Ints
 from sim.rod.actuation.actuation import Pulses
 from sim.rod.contact.ground import Terrain, Wave
 from sim.rod.gravity import GRAVITY
 from sim.rod.moving.beside import body_of
-from sim.rod.moving.bodies import BarBody, Body, HeightField, SphereBody
+from sim.rod.moving.bodies import BarBody, Body, HeightField, PlateBody, SphereBody
+from sim.rod.moving.prescribed import DrivenBody, PrescribedMotion
 from sim.rod.moving.swept_ground import swept, tabled
 from sim.rod.moving.touching import LevelGround, OverlapError, Touching
 from sim.rod.moving.turning_clamps import TurningClamp, TurningClamps
@@ -42,6 +49,8 @@ from sim.rod.space.space_rod import SpaceRod, clamped, through
 from sim.rod.space.tendons import Tendon
 from sim.rod.stepping.surroundings import Fluid
 
+UP = (0.0, 0.0, 1.0)
+
 
 @dataclass(frozen=True, eq=False)
 class SpaceRobot:
@@ -55,7 +64,7 @@ class SpaceRobot:
     markers : points that are recorded
     tendons, pulling : cables, and shares of their tensions by time
     unit, metres : of the file, and how long it is
-    bodies : that stay, besides a ground
+    bodies : besides a ground
     fluid : that resists
     drive : clamps that turn and move
     limbs : (m,), (b,) of edges and bends, -1 for none
@@ -189,7 +198,7 @@ class DrawnInSpace(RodPlaces):
             self.m,
             tuple(self._tendon(k) for k in range(len(content.tendons))),
             self._pulling if content.tendons else None,
-            tuple(self._body(body) for body in content.bodies),
+            tuple(self._body(k, body) for k, body in enumerate(content.bodies)),
             self.fluid,
             self._drive(rod, held_edges),
             self._limbs(rod, whose),
@@ -217,22 +226,25 @@ class DrawnInSpace(RodPlaces):
         """Of clamps that turn or move; `held` is the edge of each clamp."""
         found = []
         for k, clamp in enumerate(self.content.clamps):
-            edge = held[k]
-            if (clamp.turns is None) != (clamp.axis is None):
-                raise ValueError(
-                    f"clamps[{k}]: turns are about an axis, such as `axis: [0, 0, 1]`: "
-                    "give both, or neither"
-                )
-            if (way := self.way(k)) is None:
+            edge, way = held[k], self._way(f"clamps[{k}]", clamp)
+            if way is None:
                 continue
             ends, at = rod.nodes[rod.edges[edge]], self.place(clamp.at)
             about = int(np.argmin(np.linalg.norm(ends - at, axis=1)))
             one = TurningClamp(
-                edge, int(rod.edges[edge, about]), clamp.axis or (0.0, 0.0, 1.0),
-                *(a.tolist() for a in way),
-            )  # fmt: skip
+                edge, int(rod.edges[edge, about]), clamp.axis or UP, *way
+            )
             found.append(one)
         return TurningClamps(rod, found) if found else None
+
+    def _way(self, where: str, driven: DrivenEntry) -> Tables | None:
+        """As `way`, which turns about an axis."""
+        if (driven.turns is None) != (driven.axis is None):
+            raise ValueError(
+                f"{where}: turns are about an axis, such as `axis: [0, 0, 1]`: give "
+                "both, or neither"
+            )
+        return self.way(where, driven)
 
     def _joined(self) -> tuple[SpaceRod, list[int]]:
         """All rods as one, held where clamps are, and the edge of each clamp."""
@@ -394,13 +406,27 @@ class DrawnInSpace(RodPlaces):
         c, s = float(np.cos(angle)), float(np.sin(angle))
         return LevelGround((-s, 0.0, c), c * self.m * given.height)
 
-    def _body(self, given: FixedBodyEntry) -> Body:
+    def _body(self, k: int, given: RigidEntry) -> Body:
+        """As it is drawn, or on its way."""
+        body, middle = self._drawn_body(given)
+        if (way := self._way(f"bodies[{k}]", given)) is None:
+            return body
+        about = middle if given.about is None else self.place(given.about)
+        return DrivenBody(body, PrescribedMotion(about, given.axis or UP, *way))
+
+    def _drawn_body(self, given: RigidEntry) -> tuple[Body, list[float]]:
+        """A body, and the place of its middle."""
         if given.sphere is not None:
             x, y, z = self.place(given.sphere.centre)
-            return SphereBody((x, y, z), self.m * given.sphere.radius)
+            return SphereBody((x, y, z), self.m * given.sphere.radius), [x, y, z]
+        if given.plate is not None:
+            x, y, z = self.place(given.plate.centre)
+            a, b, c = (self.m * side for side in given.plate.size)
+            return PlateBody((x, y, z), (a, b, c)), [x, y, z]
         assert given.bar is not None  # or the file was refused
         (a, b, c), (x, y, z) = self.place(given.bar.begin), self.place(given.bar.end)
-        return BarBody((a, b, c), (x, y, z), self.m * given.bar.radius)
+        bar = BarBody((a, b, c), (x, y, z), self.m * given.bar.radius)
+        return bar, [0.5 * (a + x), 0.5 * (b + y), 0.5 * (c + z)]
 
     def _height(self, at: Place) -> list[float]:
         x, z, *more = at

@@ -18,7 +18,7 @@ POSITIONS = ("r", "x")  # names of the array that holds (steps, n, 2 or 3) posit
 FOLDS = "folds.csv"  # a row for each crease of a folded sheet
 UP = np.array([0.0, 0.0, 1.0])  # unless a run says otherwise
 PIECES = 6  # of a plane as it is drawn, along each side
-LINES = ("bars", "edges")  # names of arrays (q, 2) of lines between nodes
+LINES = ("bars", "edges", "body_edges")  # names of arrays (q, 2) of lines between nodes
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Rigid bodies that stay where they are: spheres, bars, height fields, meshes.
+"""Rigid bodies that rods touch: spheres, bars, plates, height fields, meshes.
 
 A body says how far points are from its surface, and which way is out there. Within it
 the distance is negative, so that what has gone too far comes back.
@@ -102,6 +102,45 @@ class BarBody:
         ]
         beside = np.stack([around[0][::6, 0], around[2][::6, 0]], axis=1)
         return np.concatenate([*around, beside])
+
+
+@dataclass(frozen=True)
+class PlateBody:
+    """A box along the axes; m.
+
+    Attributes
+    ----------
+    centre, size : m, `size` from face to face
+    """
+
+    centre: tuple[float, float, float]
+    size: tuple[float, float, float]
+    pieces: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("centre", "size"):
+            place = np.array(getattr(self, name), dtype=np.float64)
+            _refuse_unless_place(place, f"plate: {name}")
+        if not min(self.size) > 0.0:
+            raise ValueError(f"plate: size is {self.size}: give positive numbers, m")
+
+    def distance(self, x: Floats) -> tuple[Floats, Floats]:
+        """As `Body.distance`."""
+        p, half = x - np.array(self.centre), 0.5 * np.array(self.size)
+        apart = p - np.clip(p, -half, half)
+        far = np.linalg.norm(apart, axis=1)
+        deep = np.abs(p) - half
+        face = np.eye(3)[deep.argmax(axis=1)] * np.where(p < 0.0, -1.0, 1.0)
+        out = np.where(far[:, None] > 0.0, apart, face)
+        out /= np.linalg.norm(out, axis=1, keepdims=True)
+        return np.where(far > 0.0, far, deep.max(axis=1)), out
+
+    def lines(self, x: Floats) -> Floats:  # noqa: ARG002
+        """As `Body.lines`: its twelve edges."""
+        corners = np.indices((2, 2, 2)).reshape(3, 8).T
+        at = np.array(self.centre) + (corners - 0.5) * self.size
+        near = np.abs(corners[:, None] - corners).sum(axis=2) == 1
+        return np.asarray(at[np.argwhere(np.triu(near))])
 
 
 def _circle(centre: Floats, radius: float, axis: Floats) -> Floats:

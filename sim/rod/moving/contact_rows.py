@@ -7,6 +7,7 @@ import numpy as np
 from sim.arrays import Floats, Ints
 from sim.contact.distance import closest_on_edges
 from sim.kernels import inner, kernel
+from sim.rod.moving.beside import FIRST_BODY
 from sim.rod.moving.touching import Contacts, Touching
 from sim.rod.space.frames import SpaceState, cross, dot, tangent
 from sim.rod.space.space_rod import SpaceRod
@@ -23,10 +24,12 @@ class ContactRows(NamedTuple):
     ----------
     at : (c, 14) unknowns; the first one, with value 0, where there is no edge B
     value : (c, 3, 14) along the three directions of the contact's frame
+    carried : (c, 3) likewise, how far bodies go there in the step, m
     """
 
     at: Ints
     value: Floats
+    carried: Floats
 
     def along(self, moves: Floats) -> Floats:
         """(c, 3) J of moves (3 n + m,)."""
@@ -42,7 +45,7 @@ class ContactRows(NamedTuple):
 
     def some(self, chosen: Ints) -> "ContactRows":
         """Of some of the contacts."""
-        return ContactRows(self.at[chosen], self.value[chosen])
+        return ContactRows(self.at[chosen], self.value[chosen], self.carried[chosen])
 
     def columns(self, number: Ints) -> Floats:
         """(f, 3 c) J^T of the unknowns that have a number from 0 up, others -1."""
@@ -236,10 +239,33 @@ def _turn(frame: Floats, n: Floats) -> None:
     cross(frame[0], u, frame[2])
 
 
+@inner
+def _carried(
+    x: Floats, edges: Ints, radius: Floats, contacts: Contacts, slides: Floats
+) -> Floats:
+    """(c, 3) how far bodies go where skins touch them, along the frames, m."""
+    found = np.zeros((len(contacts.gap), 3))
+    p, way = np.empty((2, 3))
+    for k in range(len(found)):
+        body = FIRST_BODY - contacts.edge[k, 1]
+        if body < 0:
+            continue
+        e, s = contacts.edge[k, 0], contacts.share[k, 0]
+        for a in range(3):
+            p[a] = (1.0 - s) * x[edges[e, 0], a] + s * x[edges[e, 1], a]
+            p[a] -= radius[e] * contacts.frame[k, 0, a]
+        cross(slides[body, 1], p, way)
+        for a in range(3):
+            way[a] += slides[body, 0, a]
+        for row in range(3):
+            found[k, row] = dot(contacts.frame[k, row], way)
+    return found
+
+
 @kernel
 def _step_rows(
     ends: tuple[SpaceState, SpaceState], edges: Ints, radius: Floats, rims: Floats,
-    before: Contacts, after: Contacts, slack: float,
+    before: Contacts, after: Contacts, slack: float, slides: Floats,
 ) -> tuple[ContactRows, ContactRows]:  # fmt: skip
     """J in the middle of a step, and at its end."""
     half = 0.5 * (ends[0].x + ends[1].x)
@@ -247,12 +273,14 @@ def _step_rows(
     at, at_end = _touched(edges, after, half.size), (ends[1], ends[1])
     value = _values(ends, edges, radius, rims, middle)
     last = _values(at_end, edges, radius, rims, after)
-    return ContactRows(at, value), ContactRows(at, last)
+    carried = _carried(half, edges, radius, middle, slides[0])
+    at_last = _carried(ends[1].x, edges, radius, after, slides[1])
+    return ContactRows(at, value, carried), ContactRows(at, last, at_last)
 
 
 def step_rows(
     rod: SpaceRod, touching: Touching, ends: tuple[SpaceState, SpaceState],
-    contacts: tuple[Contacts, Contacts], slack: float,
+    contacts: tuple[Contacts, Contacts], slack: float, slides: Floats,
 ) -> tuple[ContactRows, ContactRows]:  # fmt: skip
     """How skins move past each other, along the contacts' frames.
 
@@ -264,6 +292,7 @@ def step_rows(
     ----------
     contacts : before the step and at its end
     slack : m, gap beyond which a contact of before counts as none
+    slides : as of `Touching.slides`
     """
     rims = NO_RIMS if touching.rims is None else touching.rims
-    return _step_rows(ends, rod.edges, touching.radius, rims, *contacts, slack)
+    return _step_rows(ends, rod.edges, touching.radius, rims, *contacts, slack, slides)

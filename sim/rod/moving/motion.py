@@ -23,6 +23,7 @@ from sim.rod.space.hinges import strains_of_hinges
 from sim.rod.space.space_rod import edge_tangents
 from sim.rod.stepping.loop import FIRST, LEAST, MOST, SAFETY, SHORTEST
 from sim.rod.stepping.options import StepOptions
+from sim.rod.stepping.turning import refuse_far
 
 SHOWN = 3  # pairs that are named
 WOUND = 0.95 * np.pi  # rad, beyond which a spring may be why no step is made
@@ -95,6 +96,8 @@ class SpaceLoop:
     ) -> None:
         if isinstance(world.drive, TurningClamps):
             world.drive.refuse_far(options.h)
+        for body in world.touching.moved if world.touching else ():
+            refuse_far(body.motion.times, body.motion.angles, options.h)
         self.world, self.options = world, options
         self.now = start or at_start(world, options)
         self.effort = Effort()
@@ -222,7 +225,8 @@ class SpaceLoop:
         h, options, touching = self.options.h, self.options, self.world.touching
         told, state = "", self.now.state
         if touching is not None:
-            pairs = in_touch(self.world.rod, touching, state.x, state.d)
+            there = touching.at(self.now.time)
+            pairs = in_touch(self.world.rod, there, state.x, state.d)
             more = f" and {len(pairs) - SHOWN} pairs more" * (len(pairs) > SHOWN)
             told = f"; {', '.join(pairs[:SHOWN])}{more} touch" * bool(pairs)
         part = self.world.system.part

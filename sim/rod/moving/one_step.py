@@ -344,7 +344,7 @@ def _solved(
     """The end of a step; None where Newton's method does not converge."""
     guess = _guess(world, trial)
     move = guess[: world.rod.nodes.size].reshape(-1, 3)
-    found_near = what_is_near(world, trial.now.state, move, trial.h)
+    found_near = what_is_near(world, trial.now.state, move, trial.now.time, trial.h)
     if len(trial.tension) or world.fluid is not None or not trial.conserving:
         parts = _ByParts(world, trial, guess)
         return _balanced_by_parts(world, options, parts, report, found_near)
@@ -368,7 +368,8 @@ def _balanced_freely(
     )  # fmt: skip
     report.iterations += made[0]
     after = space.end()
-    if not made[1] or what_overlaps(world, after).contacts:
+    end = trial.now.time + trial.h
+    if not made[1] or what_overlaps(world, after, end).contacts:
         return None
     return after, _of_work(work, made[2])
 
@@ -454,7 +455,7 @@ def _balanced_by_parts(
     going = _Going(options, world.system.sizes, float(world.rod.rest_length.min()))
     if found_near is not None:
         force = np.zeros((found_near.contacts, 3))
-        start = begun(world, found_near, trial.now.state)
+        start = begun(world, found_near, trial.now.state, trial.now.time, trial.h)
     places: Contacts | None = None
     fresh = PLACED  # iterations for which contacts still follow the closest points
     for _ in range(options.max_newton):
@@ -469,7 +470,7 @@ def _balanced_by_parts(
             )
             places, fresh = pushed.contacts, fresh - 1
         if going.small and _balanced(world, options, trial, found, going.moved):
-            overlapping = what_overlaps(world, at)
+            overlapping = what_overlaps(world, at, trial.now.time + trial.h)
             if not overlapping.contacts:
                 return parts.ended(), found
             if found_near is None or not found_near.holds(overlapping):
@@ -594,7 +595,7 @@ def made(
     if solved is None or not _sound(world, options, now.state, solved[0]):
         return None
     after, found = solved
-    if passes_through(world, now.state, after):
+    if passes_through(world, now.state, after, now.time, h):
         return None
     v = np.where(world.system.free, 2.0 * found.moves / h - now.v, found.moves / h)
     ending = SpaceEnd(after, found, v, v, np.empty(0))
@@ -660,8 +661,9 @@ class SpaceEnd(NamedTuple):
     rows: ContactRows | None = None
 
 
-def _of_contacts(end: SpaceEnd, held: Bools) -> tuple[float, float, float]:
-    """What contacts take along and across them in a step, and what supports take, J.
+def _of_contacts(end: SpaceEnd, held: Bools, h: float) -> tuple[float, float, float]:
+    """What contacts take along and across them in a step, and what supports and
+    moving bodies take, J.
 
     Parameters
     ----------
@@ -671,10 +673,10 @@ def _of_contacts(end: SpaceEnd, held: Bools) -> tuple[float, float, float]:
     if not (pushed and end.rows):
         return 0.0, 0.0, 0.0
     both = end.landing, end.v
-    friction, impact = taken(pushed, moves, end.rows, end.kick, both)
+    friction, impact, given = taken(pushed, moves, end.rows, end.kick, both, h)
     kicked = end.rows.push(end.kick, len(end.v))
     supports = (pushed.push * moves)[held].sum() + (kicked * end.v)[held].sum()
-    return friction, impact, float(supports)
+    return friction, impact, float(supports) - given
 
 
 def _accounted(
@@ -699,7 +701,7 @@ def _accounted(
         trial.pull, world.pull, found.inner, found.drawn,
     )  # fmt: skip
     given, damped, raised = given + added, found.damped + drag, -fallen
-    friction, impact, held = _of_contacts(end, ~free)
+    friction, impact, held = _of_contacts(end, ~free, h)
     given -= held
     left = kinetic[1] - kinetic[0] + stored[1] - stored[0] + raised - given
     left += damped + friction + impact

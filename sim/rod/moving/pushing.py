@@ -30,6 +30,7 @@ from sim.rod.moving.contact_rows import (
     push_by_rows,
     step_rows,
 )
+from sim.rod.moving.prescribed import DrivenBody
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.touching import (
     NO_NODES,
@@ -37,6 +38,7 @@ from sim.rod.moving.touching import (
     THIN,
     Contacts,
     Near,
+    Touching,
     chosen_once,
     clear_way,
     contacts_of,
@@ -80,9 +82,9 @@ class Pushed(NamedTuple):
 
 
 def what_is_near(
-    world: SpaceWorld, state: SpaceState, move: Floats, h: float
+    world: SpaceWorld, state: SpaceState, move: Floats, time: float, h: float
 ) -> Near | None:
-    """What may touch in a step of h seconds that is guessed to move nodes (n, 3), m.
+    """What may touch in a step of h s that is guessed to move nodes (n, 3), m.
 
     None where nothing may.
     """
@@ -90,10 +92,10 @@ def what_is_near(
         return None
     way = float(np.linalg.norm(move, axis=1).max())
     way += h * h * float(np.linalg.norm(world.gravity))
-    slack = SLACK * float(world.touching.radius.min())
-    found = near(
-        world.rod, world.touching, state.x, AHEAD * (2.0 * way + slack), state.d
-    )
+    touching = world.touching.at(time)
+    way += max((body.farthest(state.x, h) for body in touching.moved), default=0.0)
+    slack = SLACK * float(touching.radius.min())
+    found = near(world.rod, touching, state.x, AHEAD * (2.0 * way + slack), state.d)
     way = float(np.linalg.norm(world.gravity)) * h * h
     found = found._replace(pairs=_meeting(world, found.pairs, state, move, way + slack))
     return found if found.contacts else None
@@ -111,26 +113,37 @@ def _meeting(
     return np.asarray(pairs[gap < AHEAD * (past.max(axis=(1, 2)) + more)])
 
 
-def what_overlaps(world: SpaceWorld, at: SpaceState) -> Near:
-    """All skins that are within each other by more than `WITHIN`."""
+def what_overlaps(world: SpaceWorld, at: SpaceState, time: float) -> Near:
+    """All skins that are within each other by more than `WITHIN` at a time."""
     if world.touching is None:
         return Near(NO_PAIRS, NO_NODES)
     least = WITHIN * float(world.touching.radius.min())
-    return near(world.rod, world.touching, at.x, -least, at.d)
+    return near(world.rod, world.touching.at(time), at.x, -least, at.d)
 
 
 class TouchStart(NamedTuple):
-    """Where a step begins, and the contacts there."""
+    """Where a step begins, and the contacts there.
+
+    Attributes
+    ----------
+    touching : with bodies where they are at its end
+    slides : of bodies in the step, as of `Touching.slides`
+    """
 
     state: SpaceState
     contacts: Contacts
+    touching: Touching
+    slides: Floats
 
 
-def begun(world: SpaceWorld, found: Near, state: SpaceState) -> TouchStart:
-    """All that is near, where a step begins."""
+def begun(
+    world: SpaceWorld, found: Near, state: SpaceState, time: float, h: float
+) -> TouchStart:
+    """All that is near, where a step of h seconds begins."""
     assert world.touching is not None
-    contacts = contacts_of(world.rod, world.touching, found, state.x, None, state.d)
-    return TouchStart(state, contacts)
+    touching = world.touching.at(time)
+    contacts = contacts_of(world.rod, touching, found, state.x, None, state.d)
+    return TouchStart(state, contacts, touching.at(time + h), touching.slides(time, h))
 
 
 def pushed_at(
@@ -144,12 +157,12 @@ def pushed_at(
     ----------
     known : contacts whose places on their edges are kept
     """
-    assert world.touching is not None
-    touching, (before, at) = world.touching, states
+    before, at = states
+    touching = before.touching
     contacts = contacts_of(world.rod, touching, found, at.x, known, at.d)
     slack = SLACK * float(touching.radius.min())
     ends, both = (before.state, at), (before.contacts, contacts)
-    rows, facing = step_rows(world.rod, touching, ends, both, slack)
+    rows, facing = step_rows(world.rod, touching, ends, both, slack, before.slides)
     push, pushing = np.zeros(len(moves)), np.empty(len(force), dtype=np.bool_)
     residual = _push_at(
         rows, contacts.gap, force, moves, touching.friction, 0.5 * h * h,
@@ -188,6 +201,7 @@ def _ways(rows: ContactRows, gap: Floats, moves: Floats) -> Floats:
     """(c, 3) gaps at the end, and ways of skins past each other, m."""
     w = np.empty((len(gap), 3))
     along_rows(rows.at, rows.value, moves, w)
+    w -= rows.carried
     w[:, 0] = gap
     return w
 
@@ -265,8 +279,13 @@ def _add_free(change: Floats, number: Ints, found: Floats) -> None:
             change[i] += found[number[i]]
 
 
-def passes_through(world: SpaceWorld, before: SpaceState, after: SpaceState) -> bool:
-    """Whether axes of edges come too close to others, or bodies, on a straight way."""
+def passes_through(
+    world: SpaceWorld, before: SpaceState, after: SpaceState, time: float, h: float
+) -> bool:
+    """Whether axes of edges come too close to others on a straight way from `time`.
+
+    Or to bodies, on a way that is straight for these.
+    """
     if world.touching is None:
         return False
     move = after.x - before.x
@@ -276,9 +295,13 @@ def passes_through(world: SpaceWorld, before: SpaceState, after: SpaceState) -> 
     least = THIN * radius[pairs].sum(axis=1)
     if clear_way(pairs, edges, before.x, move, least) >= 0:
         return True
-    return bool(
-        entered(world.touching.bodies, edges, before.x, move, THIN * radius).any()
-    )
+    for body in world.touching.at(time).bodies:
+        begin, end = before.x, body
+        if isinstance(body, DrivenBody):
+            begin, end = body.carried(before.x, time + h), body.at(time + h)
+        if entered((end,), edges, begin, after.x - begin, THIN * radius).any():
+            return True
+    return False
 
 
 def sticking(force: Floats, mu: float) -> Bools:
@@ -309,7 +332,7 @@ def settled_kick(
     rows, before = rows.some(some), h * pushed.force[some]
     J = rows.columns(world.system.number).T
     W = J @ (J / world.inertia[world.system.free]).T
-    speed = rows.along(v) - (W @ before.ravel()).reshape(-1, 3)
+    speed = rows.along(v) - rows.carried / h - (W @ before.ravel()).reshape(-1, 3)
     found, left = coulomb_in_space(h * W, h * speed, mu, before, allowed)
     kick[some] = found - before
     return kick.ravel(), left
@@ -317,9 +340,10 @@ def settled_kick(
 
 def taken(
     pushed: Pushed, moves: Floats, rows: ContactRows, kick: Floats,
-    v: tuple[Floats, Floats],
-) -> tuple[float, float]:  # fmt: skip
-    """What contacts take along the skins (friction) and across them (impact), J.
+    v: tuple[Floats, Floats], h: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """What contacts take along the skins (friction) and across them (impact), and
+    what moving bodies give, J.
 
     Parameters
     ----------
@@ -327,6 +351,8 @@ def taken(
     kick : (3 c,) impulses there
     v : (3 n + m,) before and after them
     """
+    force, kick = pushed.force, kick.reshape(-1, 3)
     way, speed = pushed.rows.along(moves), 0.5 * rows.along(v[0] + v[1])
-    work = -(pushed.force * way + kick.reshape(-1, 3) * speed)
-    return float(work[:, 1:].sum()), float(work[:, 0].sum())
+    given = force * pushed.rows.carried + kick * rows.carried / h
+    work = given - (force * way + kick * speed)
+    return float(work[:, 1:].sum()), float(work[:, 0].sum()), float(given.sum())

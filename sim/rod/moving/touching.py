@@ -7,7 +7,7 @@ axes less r_A + r_B, and the skins move past each other by
     du = dx_A - r_A (turn_A x n) - (dx_B + r_B (turn_B x n)),  turn = t x dt + spin t.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -29,6 +29,7 @@ from sim.rod.moving.beside import (
     touching_places,
 )
 from sim.rod.moving.bodies import Body
+from sim.rod.moving.prescribed import DrivenBody
 from sim.rod.space.frames import cross, dot
 from sim.rod.space.space_rod import SpaceRod, edge_tangents
 
@@ -70,7 +71,7 @@ class Touching:
     rims : (m,) half widths along d2 of flat edges, m: both rims of each node feel the
         ground in place of a round skin; None where edges are round
     skins : edges feel edges
-    bodies : that stay where they are
+    bodies : that stay where they are, or move as prescribed
     """
 
     radius: Floats
@@ -89,6 +90,26 @@ class Touching:
             raise ValueError(
                 f"contact: radius of edge {k} must be positive, not {self.radius[k]:g}"
             )
+
+    @property
+    def moved(self) -> list[DrivenBody]:
+        """Bodies that move."""
+        return [body for body in self.bodies if isinstance(body, DrivenBody)]
+
+    def at(self, time: float) -> "Touching":
+        """The same with its bodies where they are at a time."""
+        if not self.moved:
+            return self
+        placed = (b.at(time) if isinstance(b, DrivenBody) else b for b in self.bodies)
+        return replace(self, bodies=tuple(placed))
+
+    def slides(self, time: float, h: float) -> Floats:
+        """(2, bodies, 2, 3) as of `PrescribedMotion.slides`; 0 of what stays."""
+        found = np.zeros((2, len(self.bodies), 2, 3))
+        for k, body in enumerate(self.bodies):
+            if isinstance(body, DrivenBody):
+                found[:, k] = body.motion.slides(time, h)
+        return found
 
 
 class OverlapError(ValueError):

@@ -12,12 +12,11 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.rod.moving.bodies import HeightField
+from sim.rod.moving.prescribed import PrescribedMotion
 from sim.rod.moving.touching import REACHED, LevelGround, Touching
 from sim.rod.space.frames import SpaceState, turns
 from sim.rod.space.space_rod import SpaceRod
-from sim.rod.stepping.turning import refuse_far, refuse_table
-
-FINELY = 0.01  # of the time between two rows, at which places are looked at
+from sim.rod.stepping.turning import refuse_far
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,28 +39,17 @@ class TurningClamp:
     moves: Sequence[Sequence[float]] = ((0.0, 0.0, 0.0, 0.0),)
 
     def __post_init__(self) -> None:
-        angles = np.degrees(np.array(self.angles, dtype=np.float64))
-        refuse_table("turns", np.array(self.times), angles[:, None], "degrees")
-        rows = np.array(self.moves, dtype=np.float64)
-        refuse_table("moves", rows[:, 0], rows[:, 1:], "m")
+        self.motion(np.zeros(3))
 
-    @property
-    def knots(self) -> Floats:
-        """Times of both tables, s."""
-        return np.union1d(self.times, np.array(self.moves)[:, 0])
+    def motion(self, about: Floats) -> PrescribedMotion:
+        """About a point (3,), m."""
+        return PrescribedMotion(about, self.axis, self.times, self.angles, self.moves)
 
     def placed(self, rod: SpaceRod, time: float) -> tuple[Floats, Floats]:
         """(2, 3) m of tail and head, and (3,) d1, at a time."""
-        a = np.array(self.axis, dtype=np.float64) / np.linalg.norm(self.axis)
-        angle, rows = np.interp(time, self.times, self.angles), np.array(self.moves).T
-        c, s, centre = np.cos(angle), np.sin(angle), rod.nodes[self.about]
-        arms = np.vstack(
-            [rod.nodes[rod.edges[self.edge]] - centre, rod.directors[self.edge]]
-        )
-        along = (1.0 - c) * (arms @ a)[:, None] * a
-        turned = c * arms + s * np.cross(a, arms) + along
-        shift = np.array([np.interp(time, rows[0], way) for way in rows[1:]])
-        return turned[:2] + centre + shift, turned[2]
+        motion, ends = self.motion(rod.nodes[self.about]), rod.edges[self.edge]
+        d1 = motion.turned(rod.directors[[self.edge]], time)[0]
+        return motion.placed(rod.nodes[ends], time), d1
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,18 +93,22 @@ class TurningClamps:
         """A ValueError if a node of one comes to be within a plane or a body."""
         allowed = REACHED * float(touching.radius.min())
         for clamp in self.clamps:
-            k = clamp.knots
-            times = np.interp(np.arange(0.0, len(k), FINELY), np.arange(len(k)), k)
-            way = [clamp.placed(self.rod, time)[0] for time in times.tolist()]
-            x, radius = np.concatenate(way), float(touching.radius[clamp.edge])
-            for name, gap in _gaps(touching, x):
-                low, at = radius - float(gap.min()), times[int(gap.argmin()) // 2]
-                if low > allowed:
-                    raise ValueError(
-                        f"{name}: a clamp that moves or turns, or the held edge "
-                        f"behind it, is {low:.3g} m within it at {at:.3g} s: keep it "
-                        "away"
-                    )
+            own = clamp.motion(self.rod.nodes[clamp.about])
+            both = own, *(body.motion for body in touching.moved)
+            times = np.unique(np.concatenate([one.finely for one in both]))
+            radius = float(touching.radius[clamp.edge])
+            found = [
+                (radius - float(gap.min()), time, name)
+                for time in times.tolist()
+                for x in [clamp.placed(self.rod, time)[0]]
+                for name, gap in _gaps(touching.at(time), x)
+            ]
+            low, at, name = max(found, default=(0.0, 0.0, ""))
+            if low > allowed:
+                raise ValueError(
+                    f"{name}: a clamp that moves or turns, or the held edge behind "
+                    f"it, is {low:.3g} m within it at {at:.3g} s: keep it away"
+                )
 
 
 def _gaps(touching: Touching, x: Floats) -> Iterator[tuple[str, Floats]]:

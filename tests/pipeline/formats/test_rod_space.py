@@ -362,6 +362,33 @@ def test_a_rod_of_a_file_comes_to_lie_on_a_bar_and_a_ball(tmp_path: Path) -> Non
         made(tmp_path, flat)
 
 
+def test_a_plate_of_a_file_lifts_a_rod_and_another_tips_it_off(tmp_path: Path) -> None:
+    """By 5 mm, with its weight; about its middle by more than friction holds."""
+    rod = {"line": [[0, 0, 1.0], [80, 0, 1.0]]}
+    plate = {"centre": [40, 0, -2], "size": [200, 90, 4]}
+    up = {"plate": plate, "moves": [[0, 0, 0, 0], [0.1, 0, 0, 5]]}
+    content = {**SLAB, "dimension": 3, "rods": [rod], "bodies": [up], "duration": 0.12}
+    case = made(tmp_path, content, every=1000, friction=0.3)
+    *_, last = case.steps()
+    assert_allclose(last.x[:, 2], 6e-3, atol=1e-6)
+    ledger, weight = last.moving.ledger, float(case.space_world.rod.mass.sum()) * 9.81
+    assert_allclose(ledger.given - ledger.impact, weight * 5e-3, rtol=1e-3)
+    recorder = case.recorder()
+    drawn, r = recorder.fixed_arrays(), recorder.arrays(last)["r"]
+    assert_allclose(r[drawn["body_edges"]][..., 2].max(), 5e-3, atol=1e-12)
+    np.savez(tmp_path / "steps.npz", r=r[None], **drawn)
+    shape = read_moving_shape(tmp_path)
+    assert shape is not None
+    assert len(shape.links) > len(drawn["edges"])
+    tip = {"plate": plate, "turns": [[0, 0], [0.1, 25]], "axis": [0, 1, 0]}
+    tipped = {**content, "bodies": [tip], "duration": 0.2}
+    *_, last = made(tmp_path, tipped, every=1000, friction=0.3).steps()
+    assert last.momentum[0] > 0.0
+    assert last.momentum[2] < 0.0
+
+
+PLATE = {"plate": {"centre": [40, 0, -20], "size": [200, 90, 4]}}
+
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"rods": [{"line": [[0, 0], [50, 0]]}]}, "[0.0, 0.0] has two numbers: give x, y"),
     ({"dimension": 4}, "choose one of 2, 3"),
@@ -380,7 +407,17 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"bodies": [{"sphere": {"centre": [0, 25, 0], "radius": 1}}]},
         "within bodies[0], near",
     ),
-    ({"bodies": [{}]}, "give a sphere or a bar, one each"),
+    ({"bodies": [{}]}, "give a sphere, a bar or a plate, one each"),
+    (
+        {"bodies": [{"plate": {"centre": [0, 0, -9], "size": [9, 9, 0]}}]},
+        "bodies[0].plate.size[2] must be a positive number",
+    ),
+    (
+        {"bodies": [{**PLATE, "about": [0, 0, 0]}]},
+        "says about what it turns, but no turns",
+    ),
+    ({"bodies": [{**PLATE, "turns": [[0, 0], [1, 9]]}]}, "bodies[0]: turns are about"),
+    ({"bodies": [{**PLATE, "moves": [[0, 0, 0]]}]}, "bodies[0].moves: [0.0, 0.0, 0.0]"),
     (
         {"bodies": [{"bar": {"begin": [9, 9, 9], "end": [9, 9, 9], "radius": 1}}]},
         "make a sphere",
