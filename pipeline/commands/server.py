@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from pipeline.store.runs import RESULTS
@@ -26,6 +27,15 @@ from pipeline.workflow.workflow import only_one
 BACKEND = "MLFLOW_BACKEND_STORE_URI"  # in the environment: it may hold a password
 BOUNDED = "morphtrack"  # pipeline.tracking.bounded_server, as pyproject.toml calls it
 PLACE = "MORPHTRACK_SERVER"  # in the environment of all that serves a folder
+
+
+def bounded() -> list[str]:
+    """Words that let MLflow serve pipeline.tracking.bounded_server."""
+    if not entry_points(group="mlflow.app", name=BOUNDED):
+        raise InputError(
+            "this environment was set up before MLflow was bounded: run make setup"
+        )
+    return ["--app-name", BOUNDED]
 
 
 @contextlib.contextmanager
@@ -67,7 +77,7 @@ def serve(place: Path, host: str, port: int, workers: int, *, sqlite: bool) -> N
     """
     words = [sys.executable, "-m", "mlflow", "server", "--host", host]
     words += ["--port", str(port), "--workers", str(workers)]
-    words += ["--app-name", BOUNDED]
+    words += bounded()
     words += ["--artifacts-destination", str((place / "artifacts").resolve())]
     with _backend(place, sqlite=sqlite) as backend:
         environment = {

@@ -6,7 +6,7 @@ The server answers on the loopback address only.
 import os
 import sys
 
-from pipeline.commands.server import BOUNDED
+from pipeline.commands.server import bounded
 from pipeline.terminal.arguments import OneLineParser, port_number
 from pipeline.terminal.errors import command
 from pipeline.tracking.database import prepare
@@ -30,6 +30,6 @@ def main(argv: list[str] | None = None) -> int:
     prepare(uri, thorough=True)
     environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
     words = ["--backend-store-uri", uri]
-    words += ["--app-name", BOUNDED, "--host", LOOPBACK, "--port", str(port)]
+    words += [*bounded(), "--host", LOOPBACK, "--port", str(port)]
     line = [sys.executable, "-m", "mlflow", "ui", *words]
     os.execve(sys.executable, line, environment)

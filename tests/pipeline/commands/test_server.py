@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.commands import server, ui
+from pipeline.terminal.errors import InputError
 from pipeline.tracking.ports import LOOPBACK, free_port
 from pipeline.workflow.workflow import only_one
 
@@ -75,3 +76,12 @@ def test_a_port_that_is_none_is_refused_and_nothing_written(
     assert server.main([f"--port={port}"]) == 2
     assert f"between 1 and 65535, not {port}" in capsys.readouterr().err
     assert not (project / "results").exists()
+
+
+def test_an_environment_of_before_is_told_to_be_set_up_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert server.bounded() == ["--app-name", "morphtrack"]
+    monkeypatch.setattr(server, "BOUNDED", "of-no-package")
+    with pytest.raises(InputError, match="run make setup"):
+        server.bounded()
