@@ -156,7 +156,7 @@ def _next_point(
     damping: StepDamping,
 ) -> tuple[MorphConfiguration, StepDamping]:
     """The next configuration; the same with more damping if none is found."""
-    if problem.obstacles is not None and problem.takes_dense_steps(forces):
+    if problem.obstacles is not None and problem.is_small:
         return _curved_point(problem, point, forces, damping)
     L, W = problem.L, problem.curvature(point)
     contacts = problem.contacts(point)

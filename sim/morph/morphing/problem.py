@@ -49,7 +49,6 @@ from sim.morph.targets.protocol import Target, smoothed
 from sim.morph.targets.pull import pull_curvature
 
 DENSE_AMONG_THIN = 600  # bodies, where each of them saves many
-ALMOST_FLAT = 1e-6  # gradient at last below which steps among these are damped
 LARGE = 600  # unknowns above which steps are long
 NOISE = 1e-6  # gradient below which contacts are balanced apart
 SLACK = 1e-5  # relative to the force of a contact
@@ -235,18 +234,14 @@ class MorphProblem:
 
     @property
     def is_small(self) -> bool:
-        """Whether steps may be dense: few unknowns, more among thin bodies."""
-        most = DENSE_AMONG_THIN if self.is_among_thin else DENSE
-        return self.system.unknowns <= most
+        """Whether steps may be dense: few unknowns, more among thin bodies.
 
-    def takes_dense_steps(self, forces: ConstraintForces) -> bool:
-        """Whether steps among obstacles use the size of negative curvature throughout.
-
-        Not at the end among thin bodies: f may be flat there, and the size of what is
-        next to nothing leads far astray, where damping leads nowhere.
+        Not at the last among these: f may be flat there, and the size of what is next
+        to nothing leads far astray, where damping leads nowhere.
         """
-        flat = self.is_last and forces.size < ALMOST_FLAT * self.L
-        return self.is_small and not (flat and self.is_among_thin)
+        if not self.is_among_thin:
+            return self.system.unknowns <= DENSE
+        return self.system.unknowns <= DENSE_AMONG_THIN and not self.is_last
 
     @property
     def is_among_thin(self) -> bool:
