@@ -17,6 +17,7 @@ import numpy as np
 
 from sim.convergence import NotConvergedError
 from sim.rod.contact.coulomb import OPEN
+from sim.rod.contact.ground import gaps
 from sim.rod.stepping.inputs import scheme_of
 from sim.rod.stepping.minima import Falling, convex_matrix, falling_mode, neutral
 from sim.rod.stepping.options import StepOptions
@@ -33,6 +34,7 @@ TOLERANCE, TOUCHING = 1e-13, 1e-11  # m; what contacts that say the same twice r
 SHORT, STALLED = 2e-4, 0.9  # s; of the force of the step before
 EASY = 6  # iterations of a step after which a longer one is tried
 CREEP = 1e-7  # of the outer forces, by which rods on rods may give way
+DEEP = 0.1  # of the shortest edge, in the ground, on the way to rest
 PUSH = 1e-3  # from a saddle, as a fraction of the rod's size
 SADDLES = 8  # one after the other
 
@@ -127,6 +129,14 @@ class _Equilibrium:
         shift = max(1.0 / h**2, neutral(self.loop, self.outer))
         return convex_matrix(self.loop, shift) is not None
 
+    def is_deep(self) -> bool:
+        """Whether a step was too long for the curvature of its ground."""
+        ground, rod = self.loop.world.ground, self.loop.world.rod
+        if ground is None:
+            return False
+        deepest = -float(gaps(ground, self.loop.state.x).min())
+        return deepest > DEEP * float(rod.rest_length.min())
+
     def sink(self, falling: Falling | None = None, side: float = 1.0) -> None:
         """Go to rest, from a saddle along a motion if one is given."""
         loop, h, longest, last = self.loop, FIRST, LONGEST, np.inf
@@ -149,6 +159,10 @@ class _Equilibrium:
                 loop.state.pair[:] = 0  # its contacts are looked for anew
                 if h < SHORTEST:
                     break
+                continue
+            if self.is_deep():
+                loop.state, h = before, 0.5 * h
+                longest = h
                 continue
             if not self.stays_in_valley(h):
                 loop.state, h = before, 0.5 * h

@@ -25,7 +25,7 @@ from sim.rod.contact.coulomb import OPEN, STICK
 from sim.rod.contact.ground import bend, surface
 from sim.rod.energy.blocks import BlockMatrix, dense, empty, factorise
 from sim.rod.energy.elastic import Rates, join, passive, unstrained
-from sim.rod.energy.stiffness import HELD, add_mass, add_stiffness
+from sim.rod.energy.stiffness import add_mass, add_stiffness
 from sim.rod.energy.tangent import solve_each
 from sim.rod.stepping.simulate import Loop
 
@@ -66,11 +66,16 @@ def convex_matrix(loop: Loop, shift: float, *, at_rest: bool = False) -> Solve |
     )  # fmt: skip
     if at_rest and len(state.pair) and state.pair[0, 2] != OPEN:
         return _dense_solver(loop, matrix)
-    _hold_contacts(loop, matrix, at_rest=at_rest)
+    free = _hold_contacts(loop, matrix, at_rest=at_rest)
     if not factorise(setting.pattern, matrix):
         return None
-    space = np.zeros_like(state.x)
-    return lambda r: solve_each(setting.pattern, matrix, space, r)
+
+    def solve(r: Floats) -> None:
+        pushed = np.einsum("nab,pnb->pna", free, r)
+        solve_each(setting.pattern, matrix, np.zeros_like(state.x), pushed)
+        r[:] = np.einsum("nab,pna->pnb", free, pushed)
+
+    return solve
 
 
 def _dense_solver(loop: Loop, matrix: BlockMatrix) -> Solve | None:
@@ -146,17 +151,31 @@ def _turning(loop: Loop, c: int, u: Floats) -> Floats:
     return np.outer(w, u) + np.outer(u, w) + distance * np.outer(w, w)
 
 
-def _hold_contacts(loop: Loop, matrix: BlockMatrix, *, at_rest: bool) -> None:
+def _hold_contacts(loop: Loop, matrix: BlockMatrix, *, at_rest: bool) -> Floats:
     """Let contacts move along the ground only, or not at all where they stick.
 
     Along ground of curvature k one that is pushed with N lowers or raises the rest by
-    N k / 2 times the square of its way: a crest is no place to stay on.
+    N k / 2 times the square of its way: a crest is no place to stay on. Returns (n, 2,
+    2) the motions that are free, in which the matrix is written, zero for one that is
+    blocked: a stiffness for it, on a slope, would leave no digits of the others.
     """
-    place = loop.setting.pattern.place
+    pattern, n = loop.setting.pattern, len(loop.state.x)
+    node, free = np.argsort(pattern.place), np.tile(np.eye(2), (n, 1, 1))
     for i in np.flatnonzero(loop.state.contact != OPEN).tolist():
         block, directions = _of_node(loop, i, at_rest=at_rest)
-        block += _stiff(matrix) * sum(np.outer(d, d) for d in directions)
-        matrix.diagonal[place[i]] += block[[0, 0, 1], [0, 1, 1]]
+        matrix.diagonal[pattern.place[i]] += block[[0, 0, 1], [0, 1, 1]]
+        free[i] = 0.0
+        if len(directions) == 1:
+            free[i, 0] = [directions[0][1], -directions[0][0]]
+    by_place, column = free[node], np.repeat(np.arange(n), np.diff(pattern.start))
+    whole = matrix.diagonal[:, [0, 1, 1, 2]].reshape(-1, 2, 2)
+    whole = by_place @ whole @ by_place.transpose(0, 2, 1)
+    whole[:, [0, 1], [0, 1]] += ~np.any(by_place, axis=2)
+    matrix.diagonal[:] = whole[:, [0, 0, 1], [0, 1, 1]]
+    lower = by_place[pattern.row] @ matrix.lower.reshape(-1, 2, 2)
+    lower = lower @ by_place[column].transpose(0, 2, 1)
+    matrix.lower[:] = lower.reshape(-1, 4)
+    return free
 
 
 def _of_node(loop: Loop, i: int, *, at_rest: bool) -> tuple[Floats, list[Floats]]:
@@ -171,12 +190,6 @@ def _of_node(loop: Loop, i: int, *, at_rest: bool) -> tuple[Floats, list[Floats]
     curved = bend(setting.relief, state.x[i, 0]) / np.hypot(1.0, slope) ** 3
     t = np.array([n[1], -n[0]])
     return float(loop.reaction[i] @ n) * curved * np.outer(t, t), [n]
-
-
-def _stiff(matrix: BlockMatrix) -> float:
-    """Far above any stiffness, yet leaving digits of what it is added to."""
-    values = matrix.diagonal[matrix.diagonal < 0.1 * HELD]
-    return 1e6 * float(np.abs(values).max())
 
 
 def neutral(loop: Loop, outer: float) -> float:
