@@ -33,7 +33,8 @@ may say `across`, the direction of its thickness where it begins (z, or x where 
 rises more than it runs), and `twist`, degrees by which its section is turned from there
 to its end, and material a `poisson` (0.5). Rods with a point in common are joined
 rigidly there, or by a ball where `hinges` name it, or about an axis where that says
-{at: [x, y, z], axis: [0, 0, 1], spring: 0 (N m/rad)}. There are no arcs, no loads that
+{at: [x, y, z], axis: [0, 0, 1], spring: 0 (N m/rad),
+friction: 0 (N m)}. There are no arcs, no loads that
 are spread or turn; loads act all the time; a ground by wave or points is that curve of
 x and height, level along y. Where there is a ground, or bodies, rods touch them and
 each other as round ones of half their thickness. Cables pull them, shapes at rest
@@ -217,16 +218,19 @@ class RodHingeEntry(Entry):
     """Where rods turn freely: in space as about a ball, or about an axis.
 
     spring : of each rod against the first about the axis, N m/rad
+    friction : likewise, the moment that turning takes, N m
     """
 
     at: Place
     axis: Axis | None = None
     spring: FromZero = 0.0
+    friction: FromZero = 0.0
 
     @model_validator(mode="after")
     def _some(self) -> Self:
-        if self.spring and self.axis is None:
-            raise ValueError("has a spring about no axis: give an axis")
+        if self.axis is None and (self.spring or self.friction):
+            what = "a spring" if self.spring else "friction"
+            raise ValueError(f"has {what} about no axis: give an axis")
         return self
 
 
@@ -364,6 +368,7 @@ class TendonEntry(Entry):
     end: Positive | None = None
     start: FromZero = 0.0
     rise: FromZero = 0.0
+    friction: FromZero = 0.0
 
 
 class RigidSphereEntry(Entry):

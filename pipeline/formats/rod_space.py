@@ -127,7 +127,10 @@ class DrawnInSpace(RodPlaces):
         whole = [self._rod(f"rods[{k}]", rod) for k, rod in enumerate(content.rods)]
         closed = [rod.closed for rod in content.rods]
         hinges = [
-            (self.place(hinge.at), hinge.axis and HingeAxis(hinge.axis, hinge.spring))
+            (
+                self.place(hinge.at),
+                hinge.axis and HingeAxis(hinge.axis, hinge.spring, hinge.friction),
+            )
             for hinge in content.turning
         ]
         self.joints, by_node = joints_of(whole, closed, hinges)

@@ -85,7 +85,8 @@ def tendon_of(
                 f"the axis, outside the section: route it {room.told(metre)}"
             )
     before = sum(len(rod.edges) for rod in rods[:k])
-    return Tendon(entry.tension, way.edges + before, way.share, offset)
+    edges = way.edges + before
+    return Tendon(entry.tension, edges, way.share, offset, entry.friction)
 
 
 def _piece_of(

@@ -10,7 +10,7 @@ from sim.rod.moving.one_step import SpaceLedger, SpaceMoving
 from sim.rod.space.frames import SpaceState
 
 CLOCK = ("step", "time", "length", "last")
-VECTORS = ("v", "acceleration", "push", "drift", "pulse")
+VECTORS = ("v", "acceleration", "push", "drift", "pulse", "rubbing")
 
 
 def moving_arrays(moving: SpaceMoving) -> dict[str, NDArray[Any]]:
@@ -36,4 +36,5 @@ def moving_from(arrays: Mapping[str, NDArray[Any]]) -> SpaceMoving:
         last,
         SpaceLedger(*arrays["ledger"].tolist()),
         arrays["pulse"],
+        arrays["rubbing"],
     )

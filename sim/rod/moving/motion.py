@@ -85,6 +85,7 @@ def at_start(world: SpaceWorld, options: StepOptions) -> SpaceMoving:
     return SpaceMoving(
         rod.state, v, still, still, still, 0, 0.0, length, length, SpaceLedger(),
         np.full(0 if world.limbs is None else world.limbs.count, np.inf),
+        np.zeros(0 if world.dry is None else world.dry.count),
     )  # fmt: skip
 
 

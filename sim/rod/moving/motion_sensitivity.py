@@ -403,6 +403,11 @@ def refuse_without_tangents(world: SpaceWorld, options: StepOptions) -> None:
             "sensitivities in space know no hinges about an axis: let rods turn about "
             "balls, or rods of the plane stay in it with dimension 2"
         )
+    if world.dry is not None:
+        raise ValueError(
+            "sensitivities in space know no friction along tendons or in hinges: set "
+            "it to 0"
+        )
     swings = rod.held_frames & ~rod.held[rod.edges].all(axis=(1, 2))
     for k in np.flatnonzero(swings).tolist():
         raise ValueError(

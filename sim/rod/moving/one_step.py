@@ -34,7 +34,8 @@ from sim.rod.moving.balancing import (
 )
 from sim.rod.moving.conserving_forces import add_step_forces, force_space
 from sim.rod.moving.contact_rows import ContactRows
-from sim.rod.moving.pulled import tendon_slopes, tensions_at
+from sim.rod.moving.dry import Dry, rubbed_further, stopped
+from sim.rod.moving.pulled import tensions_at
 from sim.rod.moving.pushing import (
     Pushed,
     begun,
@@ -82,11 +83,12 @@ class SpaceLedger(NamedTuple):
     at_work : exchanged, against which `left` is measured
     supplied : stored at the start or put in since then
     over : share of it by which more is stored
-    friction, impact : what contacts take along and across them
+    friction, impact : what contacts take along and across them; `friction` also what
+        tendons and hinges do
     residual, share : largest unbalanced force, N; over the largest force of its step
     balance : energy of a step out of balance over that at work in it
-    complementarity, gap : largest residual of the contact problem, and largest distance
-        of skins that push each other, m
+    complementarity, gap : largest residual of contact and of friction within the rod,
+        and largest distance of skins that push each other, m
     """
 
     given: float = 0.0
@@ -115,6 +117,7 @@ class SpaceMoving(NamedTuple):
     drift : (3 n + m,) change of acceleration in the last step, 0 with contacts
     step, time, length, last : steps made; s; next and last length of a step, s
     pulse : (limbs,) s, when each limb was last switched on; inf if never
+    rubbing : (r,) forces of friction within the rod in the last step, see `dry`
     """
 
     state: SpaceState
@@ -128,6 +131,7 @@ class SpaceMoving(NamedTuple):
     last: float
     ledger: SpaceLedger
     pulse: Floats
+    rubbing: Floats
 
 
 @dataclass
@@ -168,8 +172,8 @@ class _Trial(NamedTuple):
 
 
 class _Forces(NamedTuple):
-    """Of a step, (3 n + m,): inner ones, those of tendons, what is unbalanced; moves;
-    what damps, J; contacts."""
+    """Of a step, (3 n + m,): inner ones, those of tendons with friction within, what is
+    unbalanced; moves; what damps, J; contacts; friction within."""
 
     inner: Floats
     drawn: Floats
@@ -177,6 +181,13 @@ class _Forces(NamedTuple):
     moves: Floats
     damped: float
     pushed: Pushed | None = None
+    dry: Dry | None = None
+
+    @property
+    def residual(self) -> float:
+        """Of the laws of contact and of friction within, m."""
+        of_contacts = self.pushed.residual if self.pushed else 0.0
+        return max(of_contacts, self.dry.left if self.dry else 0.0)
 
 
 def _set_up(
@@ -246,8 +257,10 @@ def _gyration(
     return np.concatenate([total.ravel(), np.zeros(len(edges))])
 
 
-def _forces(world: SpaceWorld, trial: _Trial, after: SpaceState) -> _Forces:
-    """What acts in a step that ends in a state."""
+def _forces(
+    world: SpaceWorld, trial: _Trial, after: SpaceState, rubbing: Floats
+) -> _Forces:
+    """What acts in a step that ends in a state, with friction (r,) within."""
     now, h, n = trial.now, trial.h, world.rod.nodes.size
     moves = np.concatenate([(after.x - now.state.x).ravel(), np.empty(len(after.d))])
     damped = 0.0
@@ -263,12 +276,12 @@ def _forces(world: SpaceWorld, trial: _Trial, after: SpaceState) -> _Forces:
         inner += _gyration(world, trial, after, moves[n:])
     drag = world.damping.alpha * world.inertia * moves / h
     pushed = 2.0 * world.inertia * (moves - h * now.v) / h**2
-    drawn = _drawn(world, trial, after, moves)
+    drawn, dry = _drawn(world, trial, after, moves, rubbing)
     unbalanced = inner + drawn + trial.pull - drag - pushed
     if world.fluid is not None:
         soaked = drag_in_fluid(world, now.state.x, moves, h)
         unbalanced, damped = unbalanced + soaked, damped - float(soaked @ moves)
-    return _Forces(inner, drawn, unbalanced, moves, damped)
+    return _Forces(inner, drawn, unbalanced, moves, damped, dry=dry)
 
 
 def _midway(world: SpaceWorld, trial: _Trial, moves: Floats) -> SpaceState:
@@ -279,16 +292,22 @@ def _midway(world: SpaceWorld, trial: _Trial, moves: Floats) -> SpaceState:
 
 
 def _drawn(
-    world: SpaceWorld, trial: _Trial, after: SpaceState, moves: Floats
-) -> Floats:
-    """(3 n + m,) what tendons do in a step."""
-    if not len(trial.tension):
-        return np.zeros(len(moves))
-    if trial.conserving:
-        middle = _midway(world, trial, moves)
-        return -tendon_slopes(world, trial.tension, middle)[0]
-    start = tendon_slopes(world, trial.tension, trial.now.state)[0]
-    return -0.5 * (start + tendon_slopes(world, trial.tension, after)[0])
+    world: SpaceWorld, trial: _Trial, after: SpaceState, moves: Floats, rubbing: Floats
+) -> tuple[Floats, Dry | None]:
+    """(3 n + m,) what tendons and friction within do in a step, and that friction."""
+    total, dry, system = np.zeros(len(moves)), None, world.system
+    ends, places = (trial.now.state, after), world.dry
+    if not len(trial.tension) and places is None:
+        return total, dry
+    states = (_midway(world, trial, moves),) if trial.conserving else ends
+    each = [system.of_tendons(state, trial.tension)[0] for state in states]
+    slopes = np.mean(each, axis=0)
+    total -= system.spread(slopes, trial.tension)
+    if places is not None:
+        rows = places.rows(slopes, ends, trial.conserving)
+        dry = Dry(rubbing, rows, rows @ moves, places.law(trial.tension, states))
+        total -= rubbing @ rows
+    return total, dry
 
 
 def _guess(world: SpaceWorld, trial: _Trial) -> Floats:
@@ -323,8 +342,10 @@ def _factor(world: SpaceWorld, trial: _Trial, at: SpaceState, found: _Forces) ->
     else:
         soft = softened_at_end(part, before, viscous)
     values = system.elastic(at, soft)[1]
-    if len(trial.tension):
-        of_tendons = tendon_slopes(world, trial.tension, at)[1]
+    if len(tension := trial.tension):
+        if found.dry and world.dry:
+            tension = world.dry.tension(tension, found.dry.force)
+        of_tendons = world.system.of_tendons(at, tension)[1]
         values = np.concatenate([values, of_tendons])
     if world.fluid is not None:
         slopes = drag_slopes(world, before.x, found.moves, h)
@@ -345,7 +366,8 @@ def _solved(
     guess = _guess(world, trial)
     move = guess[: world.rod.nodes.size].reshape(-1, 3)
     found_near = what_is_near(world, trial.now.state, move, trial.now.time, trial.h)
-    if len(trial.tension) or world.fluid is not None or not trial.conserving:
+    plain = not (len(trial.tension) or world.dry or world.fluid)
+    if not (plain and trial.conserving):
         parts = _ByParts(world, trial, guess)
         return _balanced_by_parts(world, options, parts, report, found_near)
     space = workspace_of(world)
@@ -385,6 +407,8 @@ class _ByParts:
     def __init__(self, world: SpaceWorld, trial: _Trial, guess: Floats) -> None:
         self.world, self.trial = world, trial
         self.at = self._moved(trial.now.state, guess)
+        self.rubbing = trial.now.rubbing
+        self.compliance = np.zeros_like(self.rubbing)
 
     def _moved(self, state: SpaceState, change: Floats) -> SpaceState:
         rod, n = self.world.rod, self.world.rod.nodes.size
@@ -393,7 +417,19 @@ class _ByParts:
 
     def forces(self) -> _Forces:
         """Without contacts."""
-        return _forces(self.world, self.trial, self.at)
+        found = _forces(self.world, self.trial, self.at, self.rubbing)
+        if found.dry is None or self.world.dry is None:
+            return found
+        left = found.dry.residual(self.compliance) * self.world.dry.sizes
+        return found._replace(dry=found.dry._replace(left=float(left.max())))
+
+    def rubbed(self, factor: Factor, found: _Forces, change: Floats) -> Floats:
+        """A change with that of friction within the rod."""
+        if found.dry is not None:
+            change, self.rubbing, self.compliance = rubbed_further(
+                factor, self.world.system.free, found.dry, change
+            )
+        return change
 
     def matrix(self, found: _Forces) -> Factor:
         """Newton's, factorised."""
@@ -415,7 +451,7 @@ class _ByParts:
 
 
 class _Compiled(_ByParts):
-    """Likewise, of conserving forces without tendons."""
+    """Likewise, of conserving forces without tendons and friction within."""
 
     def __init__(self, world: SpaceWorld, trial: _Trial, space: Workspace) -> None:
         self.world, self.trial, self.space = world, trial, space
@@ -480,6 +516,7 @@ def _balanced_by_parts(
         report.iterations += 1
         renewed, factor = factor is None, factor or parts.matrix(found)
         change, force = _change(world, options, trial, factor, found)
+        change = parts.rubbed(factor, found, change)
         if found_near is not None:
             far = float(np.abs(change * world.system.sizes).max())
             if not far < WILD * world.rod.length:
@@ -565,7 +602,7 @@ def _balanced(
     ----------
     moved : the largest in the last iteration, m
     """
-    if found.pushed and found.pushed.residual > _contact_allowed(options, trial):
+    if found.residual > _contact_allowed(options, trial):
         return False
     far = float(np.abs(trial.now.state.x).max())
     least = INERTIAL * (far + world.rod.length) * float(world.rod.mass.max())
@@ -598,8 +635,9 @@ def made(
     if passes_through(world, now.state, after, now.time, h):
         return None
     v = np.where(world.system.free, 2.0 * found.moves / h - now.v, found.moves / h)
-    ending = SpaceEnd(after, found, v, v, np.empty(0))
-    acceleration, push = (v - now.v) / h, np.zeros_like(v)
+    acceleration = (v - now.v) / h
+    ending = _stopped(world, SpaceEnd(after, found, v, v, np.empty(0)))
+    v = ending.v
     if found.pushed and world.touching:
         rows = found.pushed.facing
         allowed = _contact_allowed(options, trial)
@@ -611,7 +649,7 @@ def made(
         ending = ending._replace(v=v, kick=kick, rows=rows)
         acceleration -= found.pushed.push / world.inertia
         acceleration[~world.system.free] = 0.0
-        push = (v - now.v) / h - acceleration
+    push = (v - now.v) / h - acceleration
     effort.end, smooth = ending, now.step > 0 and not found.pushed
     drift = acceleration - now.acceleration if smooth else np.zeros_like(v)
     ledger = _accounted(world, options, trial, ending, effort)
@@ -626,7 +664,7 @@ def made(
         return None
     return SpaceMoving(
         after, v, acceleration, push, drift, now.step, now.time + h, now.length, h,
-        ledger, now.pulse,
+        ledger, now.pulse, found.dry.force if found.dry else now.rubbing,
     )  # fmt: skip
 
 
@@ -651,7 +689,8 @@ def kinetic_energy(world: SpaceWorld, v: Floats) -> float:
 
 
 class SpaceEnd(NamedTuple):
-    """Of a step: state, forces, velocities before and after impulses (3 c,) there."""
+    """Of a step: state, forces, velocities before and after impulses (3 c,) there; what
+    friction within takes, and supports give, as it stops what sticks, J."""
 
     after: SpaceState
     found: _Forces
@@ -659,24 +698,37 @@ class SpaceEnd(NamedTuple):
     v: Floats
     kick: Floats
     rows: ContactRows | None = None
+    stop: tuple[float, float] = (0.0, 0.0)
 
 
-def _of_contacts(end: SpaceEnd, held: Bools, h: float) -> tuple[float, float, float]:
-    """What contacts take along and across them in a step, and what supports and
-    moving bodies take, J.
+def _stopped(world: SpaceWorld, end: SpaceEnd) -> SpaceEnd:
+    """The end of a step once what sticks within the rod has stopped."""
+    dry = end.found.dry
+    if dry is None:
+        return end
+    v, taken, given = stopped(dry, world.inertia, world.system.free, end.v)
+    return end._replace(landing=v, v=v, stop=(taken, given))
+
+
+def _of_friction(end: SpaceEnd, held: Bools, h: float) -> tuple[float, float, float]:
+    """What friction takes, contacts do across them, and supports and moving bodies
+    take in a step, J.
 
     Parameters
     ----------
     held : (3 n + m,)
     """
     pushed, moves = end.found.pushed, end.found.moves
+    within = end.found.dry.taken if end.found.dry else 0.0
+    stop, given = end.stop
     if not (pushed and end.rows):
-        return 0.0, 0.0, 0.0
+        return within + stop, 0.0, -within - given
     both = end.landing, end.v
-    friction, impact, given = taken(pushed, moves, end.rows, end.kick, both, h)
+    friction, impact, moved = taken(pushed, moves, end.rows, end.kick, both, h)
     kicked = end.rows.push(end.kick, len(end.v))
     supports = (pushed.push * moves)[held].sum() + (kicked * end.v)[held].sum()
-    return friction, impact, float(supports) - given
+    friction += within + stop
+    return friction, impact, float(supports) - within - given - moved
 
 
 def _accounted(
@@ -701,7 +753,7 @@ def _accounted(
         trial.pull, world.pull, found.inner, found.drawn,
     )  # fmt: skip
     given, damped, raised = given + added, found.damped + drag, -fallen
-    friction, impact, held = _of_contacts(end, ~free, h)
+    friction, impact, held = _of_friction(end, ~free, h)
     given -= held
     left = kinetic[1] - kinetic[0] + stored[1] - stored[0] + raised - given
     left += damped + friction + impact
@@ -720,7 +772,7 @@ def _accounted(
         max(was.residual, worst),
         max(was.share, worst / max(force, 1e-300)), max(was.balance, over),
         was.friction + friction, was.impact + impact,
-        max(was.complementarity, found.pushed.residual if found.pushed else 0.0),
+        max(was.complementarity, found.residual),
         max(was.gap, found.pushed.gap if found.pushed else 0.0),
         supplied,
         max(0.0, more) / max(supplied, 1e-300),

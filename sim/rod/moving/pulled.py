@@ -3,17 +3,14 @@
 A tendon's energy would be its tension times its length, so a step of the conserving
 rule has the slopes of its length in the middle of the step, Newmark's rule the mean of
 those at both ends; both take the tension of the middle. What tendons give to the rod is
-their forces' work. A rod that swings draws a tendon back and forth, so that friction
-along it has no one direction: it is of rests only.
+their forces' work. What friction takes along them is in `dry`.
 """
 
 import numpy as np
 
 from sim.arrays import Floats
 from sim.rod.moving.space_world import SpaceWorld
-from sim.rod.space.elastic import OF_BEND
 from sim.rod.space.frames import SpaceState
-from sim.rod.space.tendon_length import add_tendons
 
 
 def tensions_at(world: SpaceWorld, time: float) -> Floats:
@@ -28,8 +25,5 @@ def tendon_slopes(
     world: SpaceWorld, tension: Floats, state: SpaceState
 ) -> tuple[Floats, Floats]:
     """Slopes (3 n + m,) of tension times length, and its Hessian's entries."""
-    slopes = np.zeros(len(world.system.free))
-    values = np.empty((len(tension), OF_BEND * (OF_BEND + 1) // 2))
-    if len(tension):
-        add_tendons(state, world.system.part, world.system.way, tension, slopes, values)
-    return slopes, values.ravel()
+    slopes, values = world.system.of_tendons(state, tension)
+    return world.system.spread(slopes, tension), values

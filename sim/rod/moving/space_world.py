@@ -9,6 +9,7 @@ import numpy as np
 from sim.arrays import Floats
 from sim.rod.actuation.actuation import Pulses, Schedule
 from sim.rod.gravity import GRAVITY
+from sim.rod.moving.dry import DryPlaces, dry_places
 from sim.rod.moving.touching import LevelGround, Touching, refuse_overlap
 from sim.rod.moving.turning_clamps import TurningClamps
 from sim.rod.space.elements import SpaceElements
@@ -57,7 +58,7 @@ class SpaceWorld:
     touching : contact; None lets rods pass through each other
     limbs, schedule : what actuates a rod as in the plane, and when
     load : on nodes for a time, along x and y
-    tendons : within the rod, without friction along them
+    tendons : within the rod
     pulling : (tendons,) shares of their tensions by time; 1 if None
     fluid : at rest, that resists
     """
@@ -87,8 +88,6 @@ class SpaceWorld:
             raise ValueError("motion: the stretch law is rubber: choose hooke")
         if self.damping.rayleigh:
             raise ValueError("damping: rayleigh is of the plane only: leave it out")
-        if any(tendon.friction > 0.0 for tendon in self.tendons):
-            raise ValueError("motion: friction along tendons is of rests: set it to 0")
         _refuse_unfitting(self)
         if self.touching is not None:
             refuse_overlap(self.rod, self.touching, self.rod.nodes)
@@ -98,6 +97,11 @@ class SpaceWorld:
     @cached_property
     def system(self) -> SpaceSystem:
         return SpaceSystem(self.rod, self.loads)
+
+    @cached_property
+    def dry(self) -> DryPlaces | None:
+        """Where it has friction within; None where nothing rubs."""
+        return dry_places(self.system)
 
     @cached_property
     def loads(self) -> SpaceLoads:

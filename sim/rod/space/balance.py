@@ -183,6 +183,8 @@ def rest(
         with the SpaceRest that was reached, where the tolerance is not met
     """
     options = options or SpaceOptions()
+    if rod.hinge_friction.any():
+        raise ValueError("rest: friction of hinges is of motions: set it to 0")
     system = SpaceSystem(rod, loads)
     state = rod.state if start is None else start
     lost = any(t.friction > 0.0 for t in loads.tendons)

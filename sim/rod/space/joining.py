@@ -60,10 +60,12 @@ class HingeAxis(NamedTuple):
     ----------
     along : three numbers, of any length
     spring : N m/rad, of each against the first
+    friction : N m, of each against the first
     """
 
     along: Sequence[float]
     spring: float = 0.0
+    friction: float = 0.0
 
 
 Stubs = tuple[Stub | None, Stub | None]  # where a rod begins and where it ends
@@ -226,4 +228,5 @@ def _hinged(rod: SpaceRod, node: int, axis: HingeAxis, held: float) -> SpaceRod:
         hinges=np.vstack([rod.hinges, pairs]),
         axes=np.concatenate([rod.axes, own @ np.swapaxes(frames[pairs], 2, 3)]),
         hinge_stiffness=np.vstack([rod.hinge_stiffness, stiff]),
+        hinge_friction=np.append(rod.hinge_friction, [axis.friction] * len(others)),
     )

@@ -64,6 +64,7 @@ def lifted(
         hinges=hinges,
         axes=axes,
         hinge_stiffness=hinge_stiffness,
+        hinge_friction=np.zeros(len(hinges)),
     )
 
 

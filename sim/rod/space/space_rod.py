@@ -54,6 +54,7 @@ class SpaceRod:
     hinge_stiffness : (k, 3) N m that keep their axes together, from leaning towards
         either of the two across, and N m/rad about them
     law : how stiffness follows stretch
+    hinge_friction : (k,) N m, moments about their axes that dry hinges turn by at least
     """
 
     nodes: Floats
@@ -74,6 +75,7 @@ class SpaceRod:
     axes: Floats = field(default_factory=lambda: np.empty((0, 2, 3, 3)))
     hinge_stiffness: Floats = field(default_factory=lambda: np.empty((0, 3)))
     law: StretchLaw = StretchLaw.HOOKE
+    hinge_friction: Floats = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
         _refuse_bad_edges(self.nodes, self.edges, self.rest_length)
@@ -166,6 +168,11 @@ def _refuse_bad_bends(nodes: Floats, edges: Ints, bends: Ints) -> None:
 
 def _refuse_bad_hinges(rod: SpaceRod) -> None:
     _refuse_unless_there(rod.hinges, "hinge", "edge", len(rod.edges))
+    if len(rod.hinge_friction) != len(rod.hinges):
+        raise ValueError(
+            f"rod: {len(rod.hinge_friction)} numbers of hinge_friction for "
+            f"{len(rod.hinges)} hinges: give one each"
+        )
     for k, (e, f) in enumerate(rod.hinges.tolist()):
         if e == f or not set(rod.edges[e].tolist()) & set(rod.edges[f].tolist()):
             raise ValueError(
@@ -178,10 +185,15 @@ def _refuse_bad_hinges(rod: SpaceRod) -> None:
                 f"rod: axes of hinge {k} are not three unit vectors across each other"
             )
         *hold, spring = rod.hinge_stiffness[k].tolist()
+        dry = float(rod.hinge_friction[k])
         if not (min(hold) > 0.0 and max(hold) < np.inf and 0.0 <= spring < np.inf):
             raise ValueError(
                 f"rod: hinge {k} holds its axis by {hold} N m, turns by {spring:g} "
                 "N m/rad: give positive numbers, and one of 0 or more"
+            )
+        if not 0.0 <= dry < np.inf:
+            raise ValueError(
+                f"rod: friction of hinge {k} is {dry:g} N m: give 0 or more"
             )
 
 

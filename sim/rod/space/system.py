@@ -23,7 +23,7 @@ from sim.rod.space.places import (
 from sim.rod.space.space_rod import SpaceRod
 from sim.rod.space.tendon_length import (
     TendonSegments,
-    add_tendons,
+    fill_tendons,
     segments,
     tendon_lengths,
 )
@@ -66,7 +66,7 @@ class SpaceSystem:
         groups = (
             edge_places(self.rod),
             pair_places(self.rod, self.rod.pairs),
-            pair_places(self.rod, self.way.edges),
+            self.tendon_places,
         )
         each = [triangle_places(places) for places in groups]
         rows, cols = (np.concatenate([one[k] for one in each]) for k in (0, 1))
@@ -125,12 +125,30 @@ class SpaceSystem:
         """Unbalanced forces (3 n + m,), and the Hessian's entries (e,) at `pattern`."""
         g, values = self.elastic(state, self.part)
         g[: self.rod.nodes.size] -= self.loads.on_nodes(self.rod).ravel()
-        of_tendons = np.empty((len(tension), _triangle(OF_BEND)))
-        if len(tension):
-            add_tendons(state, self.part, self.way, tension, g, of_tendons)
+        slopes, of_tendons = self.of_tendons(state, tension)
+        g += self.spread(slopes, tension)
         if self.loads.turning:
             g -= moment_forces(self.rod, state, self.loads.moment)
-        return g, self.kept(np.concatenate([values, of_tendons.ravel()]))
+        return g, self.kept(np.concatenate([values, of_tendons]))
+
+    def of_tendons(self, state: SpaceState, tension: Floats) -> tuple[Floats, Floats]:
+        """Slopes (q, 11) of lengths, and the Hessian of tension times them."""
+        slopes = np.empty((len(tension), OF_BEND))
+        values = np.empty((len(tension), _triangle(OF_BEND)))
+        if len(tension):
+            fill_tendons(state, self.part, self.way, tension, slopes, values)
+        return slopes, values.ravel()
+
+    def spread(self, slopes: Floats, by: Floats) -> Floats:
+        """(3 n + m,) sum of slopes (q, 11) of pieces of tendons by (q,) numbers."""
+        each = (by[:, None] * slopes).ravel()
+        places, count = self.tendon_places.ravel(), len(self.free)
+        return np.bincount(places, each, count).astype(np.float64)
+
+    @cached_property
+    def tendon_places(self) -> Ints:
+        """(q, 11) unknowns that the length of each piece hangs on."""
+        return pair_places(self.rod, self.way.edges)
 
     def elastic(self, state: SpaceState, part: SpaceElements) -> tuple[Floats, Floats]:
         """Slopes (3 n + m,) of the energy of `part`, and its Hessian's entries."""

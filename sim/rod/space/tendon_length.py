@@ -29,7 +29,7 @@ from sim.rod.space.bends import (
     turn_slopes,
     twist_slopes,
 )
-from sim.rod.space.elastic import OF_BEND, add_to, keep_triangle
+from sim.rod.space.elastic import OF_BEND, keep_triangle
 from sim.rod.space.elements import SpaceElements
 from sim.rod.space.frames import SpaceState, cross, dot, tangent
 from sim.rod.space.space_rod import SpaceRod
@@ -184,22 +184,21 @@ def _piece_slopes(
 
 
 @kernel
-def add_tendons(
+def fill_tendons(
     state: SpaceState, part: SpaceElements, way: TendonSegments, tension: Floats,
-    gradient: Floats, values: Floats,
+    slopes: Floats, values: Floats,
 ) -> None:  # fmt: skip
-    """Gradient and Hessian of tension (q,) times length, as in `add_elastic`.
+    """Gradients of lengths, and Hessians of tension (q,) times them.
 
     Parameters
     ----------
-    values : (q, 66), overwritten
+    slopes, values : (q, 11), (q, 66), overwritten
     """
-    angles = 3 * len(state.x)
     t, s, k, w, a, b = np.empty((6, 3))
     v, scratch = np.empty((5, LOCAL)), np.empty((3, 3))
     g, H = np.empty((3, LOCAL)), np.empty((3, LOCAL, LOCAL))
     G, K, M = np.empty(LOCAL), np.empty((LOCAL, LOCAL)), np.empty((LOCAL, OF_BEND))
-    own, matrix = np.empty(OF_BEND), np.empty((OF_BEND, OF_BEND))
+    matrix = np.empty((OF_BEND, OF_BEND))
     for j in range(len(tension)):
         e, f = way.edges[j]
         size = tangent(state.x, part.edges[e], t), tangent(state.x, part.edges[f], s)
@@ -214,9 +213,7 @@ def add_tendons(
         q = q1, q2, state.twist[way.bend[j]]
         _piece_slopes(part, way, j, size, q, t, s, g, H, G, K, v)
         for p in range(LOCAL):
-            G[p] *= tension[j]
             for o in range(LOCAL):
                 K[p, o] *= tension[j]
-        to_nodes(G, K, own, matrix, M)
-        add_to(gradient, own, part.edges, e, f, angles)
+        to_nodes(G, K, slopes[j], matrix, M)
         keep_triangle(matrix, values[j])

@@ -102,20 +102,24 @@ def tendon_places(rod: SpaceRod, tendon: Tendon, state: SpaceState) -> Floats:
     return np.asarray(state.x[rod.edges[e, 0]] + along + c)
 
 
-def tensions(rod: SpaceRod, tendons: Sequence[Tendon], state: SpaceState) -> Floats:
-    """(q,) tension of each piece as friction leaves it, from the pulled end on.
+def turned(rod: SpaceRod, tendon: Tendon, state: SpaceState) -> Floats:
+    """(k - 1,) rad, by which a tendon turns before each of its pieces.
 
     Within its first half a tendon turns by half of what it does at the next bend.
     """
+    way = np.diff(tendon_places(rod, tendon, state), axis=0)
+    n = way / np.linalg.norm(way, axis=1, keepdims=True)
+    apart = 0.5 * np.linalg.norm(np.diff(n, axis=0), axis=1)
+    bends = 2.0 * np.arcsin(np.minimum(apart, 1.0))
+    return np.concatenate([[0.5 * bends[:1].sum()], bends])
+
+
+def tensions(rod: SpaceRod, tendons: Sequence[Tendon], state: SpaceState) -> Floats:
+    """(q,) tension of each piece as friction leaves it, from the pulled end on."""
     found = [np.empty(0)]
     for tendon in tendons:
         lost = np.zeros(len(tendon.edges) - 1)
         if tendon.friction > 0.0:
-            way = np.diff(tendon_places(rod, tendon, state), axis=0)
-            n = way / np.linalg.norm(way, axis=1, keepdims=True)
-            apart = 0.5 * np.linalg.norm(np.diff(n, axis=0), axis=1)
-            turned = 2.0 * np.arcsin(np.minimum(apart, 1.0))
-            lost[1:] = np.cumsum(turned)
-            lost = tendon.friction * (lost + 0.5 * turned[:1].sum())
+            lost = tendon.friction * np.cumsum(turned(rod, tendon, state))
         found.append(tendon.tension * np.exp(-lost))
     return np.concatenate(found)

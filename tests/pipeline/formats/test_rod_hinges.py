@@ -1,5 +1,6 @@
 """Rods of a file in space that turn about an axis where they are joined."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
 from sim.rod.moving.motion import moves
 from sim.rod.moving.space_world import SpaceWorld
+from sim.rod.space.hinges import strains_of_hinges
 from sim.rod.space.space_rod import edge_tangents
 from sim.rod.space.system import SpaceSystem
 from sim.rod.stepping.options import Integrator, StepOptions
+from sim.rod.stepping.world import Damping
 from tests.pipeline.formats.test_rod_joints import LENGTH, SOFT, SPAN, TIP, made, moved
 from tests.sim.rod.space.made import dense
 
@@ -47,6 +50,24 @@ def test_a_spring_about_the_axis_adds_its_turn(tmp_path: Path) -> None:
     )
     bent = (2.0 * LENGTH) ** 3 / (3.0 * SOFT)
     assert found[2] == pytest.approx(-0.1 * TIP * (bent + LENGTH**2 / k), rel=5e-3)
+
+
+def test_a_dry_hinge_holds_up_to_its_moment(tmp_path: Path) -> None:
+    """A stub on a hinge, clamped at one end, carries as one below it, else it turns."""
+    load = {"at": [[100, 0, 0]], "force": [0, 0, -0.1 * TIP]}
+    free = {**SPAN, "clamps": SPAN["clamps"][:1], "load": load}
+    turns = []
+    for share in (0.9, 1.1):
+        moment = share * 0.1 * TIP * LENGTH
+        at = {**hinge([50, 0, 0], [0, 1, 0]), "friction": moment}
+        case = made(tmp_path, **free, hinges=[at])
+        world = replace(case.space_world, damping=Damping(alpha=100.0, beta=0.01))
+        options = StepOptions(0.01, Integrator.ENERGY_MOMENTUM)
+        *_, last = moves(world, options, 0.6, every=100)
+        turned = strains_of_hinges(last.moving.state, world.system.part)[0, 2]
+        turns.append(abs(float(turned)))
+    assert turns[0] > 5e-3
+    assert turns[1] < 1e-9
 
 
 def test_a_hinge_along_rods_lets_them_spin_and_bends_them_together(

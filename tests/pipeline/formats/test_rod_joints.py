@@ -213,12 +213,20 @@ def test_a_tendon_beyond_a_joint_bends_its_own_piece(tmp_path: Path) -> None:
 
 def test_tendons_pull_as_told_in_time(tmp_path: Path) -> None:
     tendons = [
-        {"rod": 0, "offset": [0.5, 0], "tension": 2, "start": 1, "rise": 2},
+        {
+            "rod": 0,
+            "offset": [0.5, 0],
+            "tension": 2,
+            "start": 1,
+            "rise": 2,
+            "friction": 0.2,
+        },
         {"rod": 0, "offset": [[0, 0.9, 0], [50, 0.1, 0]], "tension": 1, "start": 1},
     ]
     rods = [{"line": [[0, 0, 0], [50, 0, 0]]}]
     world = made(tmp_path, rods=rods, tendons=tendons).space_world
     assert world.pulling is not None
+    assert [tendon.friction for tendon in world.tendons] == [0.2, 0.0]
     shares = [world.pulling(t).tolist() for t in (0.5, 2.0, 4.0)]
     assert shares == [[0.0, 0.0], [0.5, 1.0], [1.0, 1.0]]
     assert_allclose(world.tendons[1].offset[[0, -1], 0], [0.9e-3, 0.1e-3], atol=1e-12)

@@ -105,13 +105,6 @@ def test_a_tendon_on_the_axis_does_not_change_how_a_wire_swings() -> None:
     assert np.abs(pulled - alone).max() < 0.01 * np.abs(alone).max()
 
 
-def test_friction_along_a_tendon_in_motion_is_refused() -> None:
-    rod = _arm()
-    tendon = replace(_tendon(rod, 1.0, (0.0, 0.0, 0.0)), friction=0.1)
-    with pytest.raises(ValueError, match="is of rests: set it to 0"):
-        SpaceWorld(rod, tendons=(tendon,))
-
-
 def test_a_slack_tendon_changes_no_motion() -> None:
     """Without tendons a step is one compiled loop, with them it is made by parts."""
     slack = _swung((_tendon(_arm(), 0.0, (0.0, 0.0, 0.0)),))
