@@ -65,12 +65,15 @@ class Actuator:
         )
 
 
+SEAM = 1e-9  # of the ramp, before whose end the later branch holds: sums of steps round
+
+
 @kernel
 def relative(t: float, n: float, law: Law) -> float:
     """r(t) of eq. (7) with extreme n, t seconds after the pulse begins."""
     if t < 0.0:
         return 1.0
-    if t < law.ramp:
+    if t < (1.0 - SEAM) * law.ramp:
         return 1.0 + (n - 1.0) * t / law.ramp
     return float((1.0 - n) / (1.0 + np.exp(-law.rate * (t - law.delay))) + n)
 

@@ -42,6 +42,8 @@ from sim.rod.stepping.touches import keep_pairs
 LISTINGS = 30  # rounds in which more contacts may be found to close in one step
 EARLY = 0.25  # of a step, sooner than which one is not cut but where something meets
 FIT = 0.5  # of the gap that is allowed, up to which frames are taken as they are
+LANDING = 0.25  # of the shortest step, where none as long ends on a ground
+SHORTEST = 2.0**-14  # part of a step, on a ground, or where edges feel touch
 FITS = 8  # rounds in which the frames of contacts are fitted to the end of the step
 
 
@@ -176,6 +178,31 @@ def attempt(
 
 
 @spine
+def stands(
+    setting: Setting,
+    scheme: Scheme,
+    touch: TouchSetting | None,
+    state: RodState,
+    work: Work,
+    count: int,
+    h: float,
+) -> bool:
+    """Whether a solved step is sound and its contacts end close; else work says why."""
+    measured = scheme.gamma < 1.0
+    if measured:
+        account(setting, scheme, state, work, count, h)
+        work.memo.unsound = 0 if is_sound(scheme, state, work) else 1
+    if touch is not None:
+        measured = measured or touch.rods
+    if measured and work.memo.unsound == 0:
+        work.report.found_gap = contact_gap(setting, touch, state, work, count)
+        if work.report.found_gap > scheme.contact_gap:
+            work.memo.apart = 1
+            return False
+    return bool(work.memo.unsound == 0)
+
+
+@spine
 def advance(
     setting: Setting,
     scheme: Scheme,
@@ -192,25 +219,18 @@ def advance(
     reaction[:] = 0.0
     remaining = full
     shortest = scheme.shortest * full
+    lands = setting.grounded and scheme.gamma < 1.0
+    least = min(shortest, SHORTEST * full) if lands else shortest
     h = full
     while remaining > 1e-9 * full:
         made, count = attempt(setting, scheme, touch, state, work, h, shortest)
-        if made == h and scheme.gamma < 1.0:
-            account(setting, scheme, state, work, count, h)
-            if not is_sound(scheme, state, work):
-                made = 0.0
-                work.memo.unsound = 1
-        measured = scheme.gamma < 1.0
-        if touch is not None:
-            measured = measured or touch.rods
-        if made == h and measured:
-            work.report.found_gap = contact_gap(setting, touch, state, work, count)
-            if work.report.found_gap > scheme.contact_gap:
-                made = 0.0
-                work.memo.apart = 1
+        if made == h and not stands(setting, scheme, touch, state, work, count, h):
+            made = 0.0
         if made == 0.0:
             h = 0.5 * h
-            if h < shortest or work.memo.full != 0:
+            if h < shortest:
+                shortest, h = LANDING * shortest, remaining
+            if shortest < least or work.memo.full != 0:
                 return False
         elif made < h:
             h = made

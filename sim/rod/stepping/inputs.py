@@ -8,14 +8,13 @@ from sim.rod.contact.touching import touch_of
 from sim.rod.energy.blocks import analyse
 from sim.rod.energy.elastic import elements
 from sim.rod.rod.rod import Rod
+from sim.rod.stepping.advance import SHORTEST
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.state import Scheme, Setting
 from sim.rod.stepping.surroundings import edge_forces
 from sim.rod.stepping.world import World
 
 LEAVING = 0.03  # of the time of a fall by the size of the rod
-PER_GAP = 2.5  # part of a step, by the gap that contacts may end with, in edges
-SHORTEST = 2.0**-14  # part of a step, where edges feel touch
 
 
 def setting_of(world: World) -> Setting:
@@ -54,15 +53,12 @@ def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Sche
     """
     rod, touching = world.rod, world.touching
     shortest = float(options.shortest)
-    landing, contact_gap = options.landing, options.contact_gap
-    slow = leaving_time(world)
-    if world.ground is not None and gamma < 1.0:
-        shortest = min(shortest, PER_GAP * contact_gap)
+    contact_gap, slow = options.contact_gap, leaving_time(world)
     if touching is not None:
         slow = 0.0
         if options.contact is not ContactRule.EXACT:
             raise ValueError("touching: contacts of edges are those of contact exact")
-        landing, contact_gap = min(landing, touching.gap), touching.gap
+        contact_gap = touching.gap
         shortest = min(shortest, SHORTEST)
     conserving = options.integrator is Integrator.ENERGY_MOMENTUM and gamma < 1.0
     return Scheme(
@@ -70,7 +66,7 @@ def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Sche
         gamma=gamma,
         tolerance=float(options.tolerance),
         complementarity=float(options.complementarity),
-        landing=float(landing * rod.rest_length.min()),
+        landing=float(min(options.landing, contact_gap) * rod.rest_length.min()),
         contact_gap=float(contact_gap * rod.rest_length.min()),
         closing=float(options.closing) if gamma < 1.0 else 1.0,
         shortest=shortest,

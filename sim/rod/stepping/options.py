@@ -29,7 +29,8 @@ class StepOptions:
     accuracy : m, error of a step; 0 makes every step h long, else h is the longest
     tolerance : m, error that Newton's iteration may leave
     complementarity : residual of the contact problem that a step may leave
-    landing : gap with which a node may land, as a fraction of the shortest edge
+    landing : gap with which a node may land, as a fraction of the shortest edge; at
+        most contact_gap
     contact_gap : distance from the ground at which a contact may end a step, likewise
     shortest : part of h, shorter than which no step is made but for a contact's gap
     closing : fraction of the gap of a contact that a step closes

@@ -10,7 +10,7 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.choice import Choice
-from sim.rod.actuation.actuation import Law
+from sim.rod.actuation.actuation import SEAM, Law
 
 
 class Parameter(Choice):
@@ -33,7 +33,7 @@ def relative_tangent(t: float, n: float, law: Law) -> tuple[float, float, float]
     """d r / d(n, tau, tbar) of eq. (7), t seconds after the pulse begins."""
     if t < 0.0:
         return 0.0, 0.0, 0.0
-    if t < law.ramp:
+    if t < (1.0 - SEAM) * law.ramp:
         return t / law.ramp, 0.0, 0.0
     s = 1.0 / (1.0 + np.exp(-law.rate * (t - law.delay)))
     steep = (1.0 - n) * s * (1.0 - s)

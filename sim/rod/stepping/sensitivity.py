@@ -134,8 +134,7 @@ def tangents(
             raise NotConvergedError(
                 f"the step at t = {time:g} s was cut, since a node lands or Newton "
                 "fails in it: the motion has no derivative there; end the series "
-                "before it, or let nodes land with larger gaps (landing, "
-                "contact_gap)",
+                "before it, or let nodes land with larger gaps (landing, contact_gap)",
                 best=follower.now(),
             )
         if not np.array_equal(pulse, loop.state.pulse):

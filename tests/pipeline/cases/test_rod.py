@@ -114,7 +114,7 @@ def test_sag_and_way_of_the_star_are_near_their_limits_at_84_nodes(
 ) -> None:
     """Half an edge at a joint by the trapezoidal rule would sag 1.9 % too far.
 
-    At h = 2.5 ms cuts down to gaps of 1e-4 let ways vary by 0.4 % with the nodes.
+    At h = 2.5 ms cuts down to gaps of 1e-4 let ways vary by 0.02 % with the nodes.
     """
     more = {"duration": 3.0, "every": 10**6, "options": options}
     sag, way = [], []

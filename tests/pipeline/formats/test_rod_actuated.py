@@ -134,7 +134,7 @@ def test_a_limb_unbends_and_stiffens_by_eq_7_while_its_pulse_lasts(
     rods = [{"curve": CURVE, "limb": 0}, {"line": [[80, 0, 30], [90, 0, 60]]}]
     case = made(tmp_path, rods=rods, pulses=[{"limb": 0, "time": 0.1}])
     world, off = case.space_world, np.array([np.inf])
-    on = world.part(0.1 + Actuator().ramp - 1e-12, np.array([0.1]))
+    on = world.part(0.1 + Actuator().ramp - 1e-9, np.array([0.1]))
     still = world.part(0.0, off)
     mine = np.arange(len(still.curvature)) < len(case.space_world.rod.bends) - 4
     factor = on.curvature[:, :2] / np.where(
@@ -159,7 +159,7 @@ def test_the_spring_of_a_clamp_is_as_soft_as_told_while_a_limb_is_on(
         pulses=[{"limb": 0, "time": 0.1}],
     )  # fmt: skip
     world = RodFileCase(case.path, dimension=3).space_world
-    on = world.part(0.1 + Actuator().ramp - 1e-12, np.array([0.1]))
+    on = world.part(0.1 + Actuator().ramp - 1e-9, np.array([0.1]))
     turned = (on.bending / on.voronoi[:, None])[:, 1]
     assert turned.min() == pytest.approx(k, rel=0.02)
     assert np.sort(turned)[1] > 10.0 * k

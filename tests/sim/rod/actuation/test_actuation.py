@@ -18,7 +18,8 @@ def test_a_limb_ramps_to_its_extreme_and_decays_back() -> None:
 
 
 def test_the_later_branch_holds_at_a_seam() -> None:
-    before, at = relative(0.05 - 1e-12, 0.21, LAW), relative(0.05, 0.21, LAW)
+    before, at = relative(0.05 - 1e-10, 0.21, LAW), relative(0.05, 0.21, LAW)
+    assert relative(0.05 - 1e-12, 0.21, LAW) == pytest.approx(at, rel=1e-9)
     assert before == pytest.approx(0.21)
     decay = (1.0 - 0.21) / (1.0 + np.exp(-3.4 * (0.05 - 1.4))) + 0.21
     assert at == pytest.approx(decay)

@@ -154,7 +154,8 @@ def test_a_step_is_accepted_on_its_residual_whatever_its_last_move(
     material: RodMaterial,
 ) -> None:
     """By moves alone, half of the largest force is left unbalanced: some 2,000 N."""
-    best = _end_loads(material, StepOptions(strain=1e12, balance=1e12))
+    options = StepOptions(strain=1e12, balance=1e12)
+    best = _end_loads(material, options)
     assert best.worst_share < 1e-5
 
 
