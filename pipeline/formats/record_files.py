@@ -310,20 +310,26 @@ def _of_rows(
     known, there = _agreed(path, said, more), header_of(path)
     read = [c for c in telling if c in there or c not in known]
     if not read:
-        yield FoundRecord("_".join(known[c] for c in telling), path, known)
+        yield FoundRecord(_name(path, telling, known), path, known)
         return
     rows = read_columns(path, read).drop_duplicates()
     if rows.empty:
         raise InputError(f"{path} has no row: give the values of its records")
     for row in rows.itertuples(index=False):
         own = dict(zip(read, map(str, row), strict=True))
-        name = "_".join({**known, **own}[c] for c in telling)
-        if len(name) > LONGEST:
-            raise InputError(
-                f"{path}: {' and '.join(telling)} have {len(name)} letters, together "
-                f"the name of a record, which has at most {LONGEST}: shorten them"
-            )
+        name = _name(path, telling, {**known, **own})
         yield FoundRecord(name, path, _agreed(path, {**said, **own}, more), own)
+
+
+def _name(path: Path, telling: Sequence[str], inputs: Mapping[str, str]) -> str:
+    """A record's name: the inputs that tell it."""
+    name = "_".join(inputs[column] for column in telling)
+    if len(name) > LONGEST:
+        raise InputError(
+            f"{path}: {' and '.join(telling)} have {len(name)} letters, together "
+            f"the name of a record, which has at most {LONGEST}: shorten them"
+        )
+    return name
 
 
 def _agreed(

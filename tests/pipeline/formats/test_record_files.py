@@ -1,5 +1,6 @@
 """Records of a folder: by name, by columns, by records.csv; the rest left alone."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,6 +41,25 @@ def test_rows_of_one_file_are_told_apart_by_columns(tmp_path: Path) -> None:
     assert [record.name for record in found] == ["A_1", "A_2"]
     table = found[0].columns(["temperature_C", "x_mm"])
     np.testing.assert_allclose(table.to_numpy(), [[22, 0.5], [30, 0.6]])
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_record_s_name_has_at_most_255_letters(
+    tmp_path: Path, *, listed: bool
+) -> None:
+    """Said by columns or by records.csv; patterns of names end soon for so many."""
+    names = []
+    for letters in (251, 252):
+        specimen = "s" * letters
+        own = "x_mm\n1\n" if listed else f"design,specimen,x_mm\nlid,{specimen},1\n"
+        write(tmp_path, tracks_lid=own)
+        if listed:
+            write(tmp_path, records=f"file,specimen\ntracks_lid.csv,{specimen}\n")
+        found, _ = find_records(tmp_path, [TRACKS])
+        names.append(found[0].name)
+    assert names == ["lid_" + "s" * 251, "tracks_lid"]
+    words = "design and specimen have 256 letters.*at most 255: shorten them"
+    assert re.search(words, found[0].broken)
 
 
 def test_a_table_of_records_names_any_file(tmp_path: Path) -> None:
