@@ -124,7 +124,7 @@ class RodFileCase:
             drawn.rod, drawn.gravity, self.damping, drawn.force, touching=touching,
             tendons=drawn.tendons, pulling=drawn.pulling, fluid=drawn.fluid,
             drive=drawn.drive, natural=drawn.natural, limbs=limbs,
-            schedule=drawn.pulses,
+            schedule=drawn.pulses, load=drawn.load,
         )  # fmt: skip
 
     @property

@@ -35,7 +35,7 @@ to its end, and material a `poisson` (0.5). Rods with a point in common are join
 rigidly there, or by a ball where `hinges` name it, or about an axis where that says
 {at: [x, y, z], axis: [0, 0, 1], spring: 0 (N m/rad),
 friction: 0 (N m)}. There are no arcs, no loads that
-are spread or turn; loads act all the time; a ground by wave or points is that curve of
+are spread or turn; a ground by wave or points is that curve of
 x and height, level along y. Where there is a ground, or bodies, rods touch them and
 each other as round ones of half their thickness. Cables pull them, shapes at rest
 change, and bodies stay where they are, or go by `turns`, `axis` and `moves` as clamps
@@ -67,6 +67,11 @@ SOFTEST = 100.0  # Pa, below any gel: a modulus in MPa or GPa
 PAIR, ROWS = "[pair]", "[rows]"  # in brackets: no part of a place that is told
 PLACE, ENTRY = "[place]", "[entry]"
 LIGHTEST = 10.0  # kg/m^3, below any foam: a density in g/cm^3
+
+
+def endless(duration: float | None) -> float:
+    """How long a load acts, s."""
+    return np.inf if duration is None else duration
 
 
 def _of_some_length(axis: Point) -> Point:
@@ -278,6 +283,11 @@ class LoadEntry(Entry):
     force: Place
     start: Coordinate = 0.0
     duration: Coordinate | None = None
+
+    @property
+    def timed(self) -> bool:
+        """Whether it does not act all the time."""
+        return bool(self.start) or self.duration is not None
 
 
 class DistributedEntry(Entry):

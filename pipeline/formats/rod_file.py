@@ -13,6 +13,7 @@ from pipeline.formats.rod_entries import (
     Place,
     RodEntry,
     RodFile,
+    endless,
 )
 from pipeline.formats.rod_places import RodMarkers, RodPlaces, in_unit
 from pipeline.formats.rod_space import DrawnInSpace, SpaceRobot
@@ -164,7 +165,7 @@ class _Drawing(RodPlaces):
         if given is None:
             return None
         nodes = [self._node(at) for at in given.at]
-        lasts = _endless(given.duration)
+        lasts = endless(given.duration)
         return NodeLoad(nodes, self._plane(given.force), given.start, lasts)
 
     def _distributed(self, given: DistributedEntry) -> DistributedLoad:
@@ -179,11 +180,11 @@ class _Drawing(RodPlaces):
             given.along,
             given.across,
             given.start,
-            _endless(given.duration),
+            endless(given.duration),
         )
 
     def _follower(self, rod: Rod, given: FollowerEntry) -> FollowerForce:
-        node, lasts = self._node(given.at), _endless(given.duration)
+        node, lasts = self._node(given.at), endless(given.duration)
         end_edge(rod, node)
         return FollowerForce(node, given.along, given.across, given.start, lasts)
 
@@ -214,7 +215,3 @@ class _Drawing(RodPlaces):
         if given.heights is not None:
             raise ValueError("ground: heights are of space: say `dimension: 3`")
         return GroundPlane(given.angle, self.m * given.height)
-
-
-def _endless(duration: float | None) -> float:
-    return np.inf if duration is None else duration

@@ -11,6 +11,7 @@ from pipeline.formats.rod_entries import (
     RigidEntry,
     RodEntry,
     RodFile,
+    endless,
 )
 from pipeline.formats.rod_natural import natural_of
 from pipeline.formats.rod_pieces import (
@@ -48,6 +49,7 @@ from sim.rod.space.sections import RodSection, SpaceMaterial, rectangle, tube
 from sim.rod.space.space_rod import SpaceRod, clamped, through
 from sim.rod.space.tendons import Tendon
 from sim.rod.stepping.surroundings import Fluid
+from sim.rod.stepping.world import NodeLoad
 
 UP = (0.0, 0.0, 1.0)
 
@@ -60,7 +62,7 @@ class SpaceRobot:
     ----------
     radii : (m,) half the thickness of each edge
     rods : (m,) of the file, of each edge
-    force : (n, 3) N
+    force : (n, 3) N, all the time
     markers : points that are recorded
     tendons, pulling : cables, and shares of their tensions by time
     unit, metres : of the file, and how long it is
@@ -70,6 +72,7 @@ class SpaceRobot:
     limbs : (m,), (b,) of edges and bends, -1 for none
     pulses : when limbs are switched on
     natural : (b, 3) natural curvature and twist by time, 1/m
+    load : for a time
     """
 
     rod: SpaceRod
@@ -90,6 +93,7 @@ class SpaceRobot:
     limbs: tuple[Ints, Ints] | None = None
     pulses: Pulses | None = None
     natural: Callable[[float], Floats] | None = None
+    load: NodeLoad | None = None
 
     def touching(self, friction: float) -> Touching | None:
         """What rods touch; nothing where there is neither a ground nor a body."""
@@ -209,6 +213,7 @@ class DrawnInSpace(RodPlaces):
             natural_of(content.natural, self.pieces, self.rods, self.stubs, rod)
             if content.natural
             else None,
+            self._load(rod),
         )
 
     def _limbs(self, rod: SpaceRod, whose: Ints) -> tuple[Ints, Ints] | None:
@@ -271,13 +276,20 @@ class DrawnInSpace(RodPlaces):
     def _forces(self, rod: SpaceRod) -> Floats:
         """(n, 3) N."""
         force, load = np.zeros(rod.nodes.shape), self.content.load
-        if load is None:
+        if load is None or load.timed:
             return force
-        if load.start or load.duration is not None:
-            raise ValueError("load: in space it acts all the time: leave times out")
         for at in load.at:
             force[_node(rod, self.place(at))] += self.numbers_of(load.force)
         return force
+
+    def _load(self, rod: SpaceRod) -> NodeLoad | None:
+        """What acts for a time."""
+        load = self.content.load
+        if load is None or not load.timed:
+            return None
+        nodes = [_node(rod, self.place(at)) for at in load.at]
+        force = tuple(self.numbers_of(load.force))
+        return NodeLoad(nodes, force, load.start, endless(load.duration))
 
     def _tendon(self, k: int) -> Tendon:
         entry = self.content.tendons[k]

@@ -57,7 +57,7 @@ class SpaceWorld:
     drive : of what is held
     touching : contact; None lets rods pass through each other
     limbs, schedule : what actuates a rod as in the plane, and when
-    load : on nodes for a time, along x and y
+    load : on nodes for a time
     tendons : within the rod
     pulling : (tendons,) shares of their tensions by time; 1 if None
     fluid : at rest, that resists
@@ -129,7 +129,8 @@ class SpaceWorld:
         start, end = self.load.start, self.load.start + self.load.duration
         on = max(0.0, min(end, time + h) - max(start, time)) / h
         force = np.zeros_like(self.rod.nodes)
-        force[self.load.nodes, :2] = on * np.array(self.load.force)
+        of = self.load.force  # two numbers are along x and y
+        force[self.load.nodes, : len(of)] = on * np.array(of)
         total = self.pull.copy()
         total[: force.size] += force.ravel()
         return total
@@ -167,6 +168,8 @@ def _refuse_unfitting(world: SpaceWorld) -> None:
         ("velocity", world.velocity, nodes),
         ("spin", world.spin, edges),
     ]
+    if world.load is not None:
+        world.load.refuse_unfitting(nodes[0], 3)
     if world.schedule is not None and world.limbs is None:
         raise ValueError(
             "actuation: a schedule needs limbs: give them, or leave it out"

@@ -41,7 +41,7 @@ class NodeLoad:
     """A force that acts on nodes for a time."""
 
     nodes: list[int]
-    force: tuple[float, float]  # N, on each of the nodes
+    force: tuple[float, ...]  # N, on each of the nodes, along x and y, and z in space
     start: float = 0.0  # s
     duration: float = np.inf  # s
 
@@ -52,14 +52,23 @@ class NodeLoad:
             force = np.array(self.force, dtype=np.float64)
         except (TypeError, ValueError):
             force = np.empty(0)
-        if force.shape != (2,) or not np.isfinite(force).all():
+        if force.shape not in ((2,), (3,)) or not np.isfinite(force).all():
             raise ValueError(
                 f"load: force is {self.force}: give two finite numbers, N, along x "
-                "and y"
+                "and y, and z in space"
             )
         refuse_unless_finite(self, "start", of="load")
         if not (isinstance(self.duration, Real) and self.duration >= 0.0):
             raise ValueError(f"load: duration is {self.duration}: give 0 or more")
+
+    def refuse_unfitting(self, nodes: int, dimension: int) -> None:
+        """Nodes that a rod does not have, and a third number in the plane."""
+        if not all(0 <= k < nodes for k in self.nodes):
+            raise ValueError(f"load: nodes {self.nodes}: choose from 0 to {nodes - 1}")
+        if len(self.force) > dimension:
+            raise ValueError(
+                f"load: force is {self.force}: give two numbers in the plane"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +105,8 @@ class World:
             self.schedule.refuse_missing(self.rod.last_limb + 1)
         if isinstance(self.schedule, LeftOfContact):
             self._refuse_missing_limbs()
-        if self.load and not all(0 <= k < n for k in self.load.nodes):
-            raise ValueError(f"load: nodes {self.load.nodes}: choose from 0 to {n - 1}")
+        if self.load is not None:
+            self.load.refuse_unfitting(n, 2)
         self._refuse_missing_edges()
         for turn in self.turning:
             turn.refuse_unheld(self.rod.held)

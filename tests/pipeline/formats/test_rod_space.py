@@ -436,8 +436,12 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"clamps": [{"at": [0, 0, 0]}] * 2}, "2 edges meet at node 0: end a rod there"),
     ({"pins": [[9, 9, 9]]}, "there is no node at (9, 9, 9) mm: the nearest"),
     (
-        {"load": {"at": [[0, 50, 0]], "force": [0, 0, 1], "duration": 1}},
-        "in space it acts all the time",
+        {"load": {"at": [[0, 50, 0]], "force": [0, 1], "duration": 1}},
+        "[0.0, 1.0] has two numbers: give x, y and z in space",
+    ),
+    (
+        {"load": {"at": [[0, 50, 0]], "force": [0, 0, 1], "duration": -1}},
+        "load: duration is -1.0: give 0 or more",
     ),
     ({"rods": BEAM["rods"] * 2}, "rods[1] lies on rods[0] from (0, 0, 0) mm to"),
     (
