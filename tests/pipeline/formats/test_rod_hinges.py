@@ -22,6 +22,9 @@ from sim.rod.stepping.world import Damping
 from tests.pipeline.formats.test_rod_joints import LENGTH, SOFT, SPAN, TIP, made, moved
 from tests.sim.rod.space.made import dense
 
+BENNETT = Path(__file__).parents[3] / "conf/robot/bennett.yaml"
+CORNERS = 1e-3 * np.array([[30, 10, 12], [-8, 42, -12], [-30, -10, 12], [8, -42, -12]])
+
 
 def hinge(at: Any, axis: Any, spring: float = 0.0) -> dict[str, Any]:
     return {"at": list(at), "axis": list(axis), "spring": spring}
@@ -162,7 +165,7 @@ def _bennett(tmp_path: Path, off: float = 0.0) -> tuple[RodFileCase, Floats]:
 
     Its axes stand across both rods at each corner; `off` turns one of them, rad.
     """
-    at = np.array([[30, 10, 12], [-8, 42, -12], [-30, -10, 12], [8, -42, -12]])
+    at = np.round(1e3 * CORNERS).astype(int)
     sides = np.roll(at, -1, axis=0) - at
     axes = np.cross(np.roll(sides, 1, axis=0), sides).astype(float)
     axes /= np.linalg.norm(axes, axis=1, keepdims=True)
@@ -238,6 +241,20 @@ def test_a_bennett_loop_turns_as_its_closed_form_says(tmp_path: Path) -> None:
         assert both == pytest.approx(ratio, rel=3e-4)
     for step in later:
         assert step.energy - step.kinetic < 1e-5 * step.kinetic
+
+
+def test_the_shipped_loop_falls_as_bennetts_does_and_rubs() -> None:
+    case = RodFileCase(str(BENNETT), lasts=0.2, every=20, options=_options(5e-3))
+    rod = case.space_world.rod
+    corners = [int(np.argmin(np.linalg.norm(rod.nodes - a, axis=1))) for a in CORNERS]
+    steps = list(case.steps())
+    angles = np.array([_joint_angles(step.x, corners) for step in steps])
+    assert np.ptp(angles, axis=0).min() > 0.3
+    tangents = np.tan(0.5 * angles)
+    both = tangents[:, 0] * tangents[:, 1]
+    assert both == pytest.approx(both[0], rel=2e-3)
+    fallen = steps[0].gravity - steps[-1].gravity
+    assert 0.2 * fallen < steps[-1].moving.ledger.friction < fallen
 
 
 @pytest.mark.parametrize(
