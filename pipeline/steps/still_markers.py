@@ -1,5 +1,6 @@
 """Markers that stand still, in place of spheres: photogrammetry, motion capture."""
 
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from scipy.linalg import block_diag
 from analysis.spheres.picks import FittedSphere, Picks
 from pipeline.formats.motion.markers import read_motion
 from pipeline.scans.picks import write_tables
-from pipeline.store.files import replacing, write_text
+from pipeline.store.files import GrowingTable, replacing
 from pipeline.terminal.errors import InputError
 from sim.arrays import Floats
 
@@ -70,8 +71,12 @@ def run_step(config: StillMarkers, path: Path, out: Path) -> dict[str, object]:
         np.savez(file, centres_mm=picks.centres, covariance_mm2=picks.covariance)
     frames = int(among.sum())
     lost = {n: frames - len(x) for n, x in zip(motion.names, places, strict=True)}
-    rows = [f"{k},{name},{count}\n" for k, (name, count) in enumerate(lost.items())]
-    write_text(out / "markers.csv", "sphere,marker,frames_lost\n" + "".join(rows))
+    with (
+        replacing(out / "markers.csv") as temporary,
+        closing(GrowingTable(temporary)) as table,
+    ):
+        for k, (name, count) in enumerate(lost.items()):
+            table.append({"sphere": k, "marker": name, "frames_lost": count})
     return {
         "markers": len(spheres),
         "frames": frames,

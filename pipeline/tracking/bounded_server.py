@@ -20,7 +20,8 @@ def _create_here(
     store: SqlAlchemyStore, name: str, artifact_location: Any = None, tags: Any = None
 ) -> Any:
     """An experiment; refused where its files would be elsewhere."""
-    if artifact_location and not artifact_location.startswith(OWN):
+    here = str(artifact_location or OWN)
+    if not here.startswith(OWN) or ".." in here or "%" in here:
         raise MlflowException.invalid_parameter_value(
             f"artifact_location is {artifact_location!r}: leave it out, files are kept "
             f"below the server's own folder, {OWN}"

@@ -182,7 +182,14 @@ def test_an_experiment_keeps_its_files_in_the_servers_own_folder(place: Path) ->
 
     with server_in(place, "sqlite") as server:
         for api in ("api/2.0/mlflow", "ajax-api/2.0/mlflow"):
-            for elsewhere in (f"file://{place}/x", f"{place}/x", "x", "FILE:/x"):
+            for elsewhere in (
+                f"file://{place}/x",
+                f"{place}/x",
+                "x",
+                "FILE:/x",
+                "mlflow-artifacts:/../../x",
+                "mlflow-artifacts:/%2e%2e/x",
+            ):
                 status, said = answer(api, name="e", artifact_location=elsewhere)
                 assert status == 400, (elsewhere, said)
                 assert "leave it out" in said["message"]

@@ -83,6 +83,16 @@ def test_frames_that_lack_a_marker_are_left_out_of_it_alone_and_counted(
     assert table.frames_lost.tolist() == [1, 0, 3]
 
 
+def test_a_marker_s_name_may_have_commas_and_quotes(tmp_path):
+    names = ["arm, left", '"b"', "c"]
+    path = tmp_path / "a.c3d"
+    path.write_bytes(c3d_file(np.zeros((4, 3, 3)) + np.arange(3.0), names))
+    run_step(StillMarkers(0.2), path, tmp_path / "found")
+    table = pd.read_csv(tmp_path / "found" / "markers.csv")
+    assert table.marker.tolist() == names
+    assert table.frames_lost.tolist() == [0, 0, 0]
+
+
 def test_a_marker_of_few_frames_has_the_scatter_of_all(tmp_path, rng):
     places = 0.5 * rng.standard_normal((2000, 3, 3))
     places[1:, 1] = np.nan
