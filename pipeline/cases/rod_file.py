@@ -125,6 +125,7 @@ class RodFileCase:
             tendons=drawn.tendons, pulling=drawn.pulling, fluid=drawn.fluid,
             drive=drawn.drive, natural=drawn.natural, limbs=limbs,
             schedule=drawn.pulses, load=drawn.load,
+            distributed_loads=drawn.distributed_loads,
         )  # fmt: skip
 
     @property

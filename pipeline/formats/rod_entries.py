@@ -34,8 +34,9 @@ rises more than it runs), and `twist`, degrees by which its section is turned fr
 to its end, and material a `poisson` (0.5). Rods with a point in common are joined
 rigidly there, or by a ball where `hinges` name it, or about an axis where that says
 {at: [x, y, z], axis: [0, 0, 1], spring: 0 (N m/rad),
-friction: 0 (N m)}. There are no arcs, no loads that
-are spread or turn; a ground by wave or points is that curve of
+friction: 0 (N m)}. There are no arcs, no
+follower forces; what a load along a rod has across it is along its `across`; a ground
+by wave or points is that curve of
 x and height, level along y. Where there is a ground, or bodies, rods touch them and
 each other as round ones of half their thickness. Cables pull them, shapes at rest
 change, and bodies stay where they are, or go by `turns`, `axis` and `moves` as clamps
@@ -294,7 +295,7 @@ class DistributedEntry(Entry):
     """N/m along a rod for a time in s; along and across it turn with it."""
 
     rod: Annotated[int, Field(ge=0)]
-    force: Place = (0.0, 0.0, None)
+    force: Place | None = None
     along: Coordinate = 0.0
     across: Coordinate = 0.0
     start: Coordinate = 0.0

@@ -8,7 +8,6 @@ from pipeline.config.checking import checked
 from pipeline.formats.json_file import read_entries
 from pipeline.formats.rod_ends import refuse_apart, refuse_overlap
 from pipeline.formats.rod_entries import (
-    DistributedEntry,
     FollowerEntry,
     Place,
     RodEntry,
@@ -114,7 +113,7 @@ class _Drawing(RodPlaces):
             whole,
             draft.all_sections(),
             self._load(),
-            tuple(self._distributed(of) for of in content.distributed_loads),
+            self.spread(self.edges),
             tuple(self._follower(whole, of) for of in content.follower_forces),
             self.fluid,
             self._turning(),
@@ -167,21 +166,6 @@ class _Drawing(RodPlaces):
         nodes = [self._node(at) for at in given.at]
         lasts = endless(given.duration)
         return NodeLoad(nodes, self._plane(given.force), given.start, lasts)
-
-    def _distributed(self, given: DistributedEntry) -> DistributedLoad:
-        if given.rod >= len(self.edges):
-            raise ValueError(
-                f"distributed_loads: there is no rod {given.rod}: choose 0 to "
-                f"{len(self.edges) - 1}"
-            )
-        return DistributedLoad(
-            self.edges[given.rod],
-            self._plane(given.force),
-            given.along,
-            given.across,
-            given.start,
-            endless(given.duration),
-        )
 
     def _follower(self, rod: Rod, given: FollowerEntry) -> FollowerForce:
         node, lasts = self._node(given.at), endless(given.duration)

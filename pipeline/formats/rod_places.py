@@ -1,17 +1,24 @@
 """Places and curves of a rod file in m, in the plane or in space."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.formats.rod_entries import DrivenEntry, Place, RodEntry, RodFile
+from pipeline.formats.rod_entries import (
+    DrivenEntry,
+    Place,
+    RodEntry,
+    RodFile,
+    endless,
+)
 from pipeline.scans.reading.units import unit_named
 from sim.arrays import Floats, Ints
 from sim.rod.actuation.actuation import Pulses
 from sim.rod.rod.draft import NEAR, along_arc, along_curve, along_line
 from sim.rod.stepping.markers import Marker
-from sim.rod.stepping.surroundings import Fluid
+from sim.rod.stepping.surroundings import DistributedLoad, Fluid
 from sim.rod.stepping.turning import refuse_table
 
 Tables = tuple[list[float], list[float], list[list[float]]]  # times, angles, moves
@@ -94,6 +101,23 @@ class RodPlaces:
         if not given:
             return None
         return Pulses([pulse.time for pulse in given], [pulse.limb for pulse in given])
+
+    def spread(self, edges: Sequence[list[int]]) -> tuple[DistributedLoad, ...]:
+        """Loads along rods, of which each has these edges."""
+        found = []
+        for given in self.content.distributed_loads:
+            if given.rod >= len(edges):
+                raise ValueError(
+                    f"distributed_loads: there is no rod {given.rod}: choose 0 to "
+                    f"{len(edges) - 1}"
+                )
+            force = self.numbers_of(given.force) if given.force else (0.0, 0.0)
+            load = DistributedLoad(
+                edges[given.rod], tuple(force), given.along, given.across, given.start,
+                endless(given.duration),
+            )  # fmt: skip
+            found.append(load)
+        return tuple(found)
 
     def numbers_of(self, given: Place) -> list[float]:
         """Two numbers, or three in space."""

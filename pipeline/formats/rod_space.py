@@ -48,7 +48,7 @@ from sim.rod.space.joining import (
 from sim.rod.space.sections import RodSection, SpaceMaterial, rectangle, tube
 from sim.rod.space.space_rod import SpaceRod, clamped, through
 from sim.rod.space.tendons import Tendon
-from sim.rod.stepping.surroundings import Fluid
+from sim.rod.stepping.surroundings import DistributedLoad, Fluid
 from sim.rod.stepping.world import NodeLoad
 
 UP = (0.0, 0.0, 1.0)
@@ -73,6 +73,7 @@ class SpaceRobot:
     pulses : when limbs are switched on
     natural : (b, 3) natural curvature and twist by time, 1/m
     load : for a time
+    distributed_loads : along rods
     """
 
     rod: SpaceRod
@@ -94,6 +95,7 @@ class SpaceRobot:
     pulses: Pulses | None = None
     natural: Callable[[float], Floats] | None = None
     load: NodeLoad | None = None
+    distributed_loads: tuple[DistributedLoad, ...] = ()
 
     def touching(self, friction: float) -> Touching | None:
         """What rods touch; nothing where there is neither a ground nor a body."""
@@ -125,9 +127,8 @@ class DrawnInSpace(RodPlaces):
 
     def __init__(self, content: RodFile, finer: float) -> None:
         super().__init__(content, finer)
-        for name in ("distributed_loads", "follower_forces"):
-            if getattr(content, name):
-                raise ValueError(f"{name}: it is of the plane: leave it out in space")
+        if content.follower_forces:
+            raise ValueError("follower_forces: of the plane: leave it out in space")
         whole = [self._rod(f"rods[{k}]", rod) for k, rod in enumerate(content.rods)]
         closed = [rod.closed for rod in content.rods]
         hinges = [
@@ -214,6 +215,16 @@ class DrawnInSpace(RodPlaces):
             if content.natural
             else None,
             self._load(rod),
+            self.spread(
+                [
+                    [
+                        k
+                        for k in np.flatnonzero(whose == own).tolist()
+                        if k not in held_edges
+                    ]
+                    for own in range(len(content.rods))
+                ]
+            ),
         )
 
     def _limbs(self, rod: SpaceRod, whose: Ints) -> tuple[Ints, Ints] | None:

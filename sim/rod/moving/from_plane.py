@@ -1,6 +1,7 @@
 """A planar world in space: its rod is free to leave the plane z = 0."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from sim.rod.rod.sections import RoundSection, Section
 from sim.rod.space.lifted import lifted
 from sim.rod.space.limbs import SpaceLimbs
 from sim.rod.space.space_rod import SpaceRod
+from sim.rod.stepping.surroundings import DistributedLoad
 from sim.rod.stepping.turning import TurningEnd
 from sim.rod.stepping.world import World
 
@@ -37,10 +39,9 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
     """
     if world.touching is not None:
         raise ValueError(OF_THE_PLANE)
-    if world.distributed_loads or world.follower_forces:
+    if world.follower_forces:
         raise ValueError(
-            "loads that are spread or turn are of the plane only: leave them out, or "
-            "dimension 2"
+            "follower forces are of the plane only: leave them out, or dimension 2"
         )
     rod = lifted(world.rod, sections)
     return SpaceWorld(
@@ -53,7 +54,20 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
         load=world.load,
         fluid=world.fluid,
         drive=_drive(rod, world.turning),
+        distributed_loads=tuple(_spread(rod, world)),
     )
+
+
+def _spread(rod: SpaceRod, world: World) -> Iterator[DistributedLoad]:
+    """Loads of edges; those of edges that run the other way turn likewise."""
+    turned = (rod.edges != world.rod.edges).any(axis=1)
+    for load in world.distributed_loads:
+        for backwards in (False, True):
+            edges = [k for k in load.edges if turned[k] == backwards]
+            way = -1.0 if backwards else 1.0
+            along, across = way * load.along, way * load.across
+            if edges:
+                yield replace(load, edges=edges, along=along, across=across)
 
 
 def _drive(rod: SpaceRod, turning: Sequence[TurningEnd]) -> TurningClamps | None:

@@ -423,6 +423,11 @@ def refuse_without_tangents(world: SpaceWorld, options: StepOptions) -> None:
         )
     if world.fluid is not None:
         raise ValueError("sensitivities in space know no fluid: leave it out")
+    if len(world.along.ends):
+        raise ValueError(
+            "sensitivities in space know no loads that are spread or turn: leave them "
+            "out"
+        )
     if world.schedule is not None or world.natural is not None:
         raise ValueError(
             "sensitivities in space know no limbs and no natural curvature in time: "

@@ -35,6 +35,7 @@ from sim.rod.moving.balancing import (
 from sim.rod.moving.conserving_forces import add_step_forces, force_space
 from sim.rod.moving.contact_rows import ContactRows
 from sim.rod.moving.dry import Dry, rubbed_further, stopped
+from sim.rod.moving.edge_loads import of_edges, slopes_of_edges
 from sim.rod.moving.pulled import tensions_at
 from sim.rod.moving.pushing import (
     Pushed,
@@ -172,8 +173,9 @@ class _Trial(NamedTuple):
 
 
 class _Forces(NamedTuple):
-    """Of a step, (3 n + m,): inner ones, those of tendons with friction within, what is
-    unbalanced; moves; what damps, J; contacts; friction within."""
+    """Of a step, (3 n + m,): inner ones, those of tendons with friction within and
+    loads of edges, what is unbalanced; moves; what damps, J; contacts; friction
+    within."""
 
     inner: Floats
     drawn: Floats
@@ -277,6 +279,8 @@ def _forces(
     drag = world.damping.alpha * world.inertia * moves / h
     pushed = 2.0 * world.inertia * (moves - h * now.v) / h**2
     drawn, dry = _drawn(world, trial, after, moves, rubbing)
+    if len(world.along.ends):
+        drawn += of_edges(world, (now.state, after), now.time, h)
     unbalanced = inner + drawn + trial.pull - drag - pushed
     if world.fluid is not None:
         soaked = drag_in_fluid(world, now.state.x, moves, h)
@@ -336,8 +340,9 @@ def _factor(world: SpaceWorld, trial: _Trial, at: SpaceState, found: _Forces) ->
     """
     system, h = world.system, trial.h
     before, part, viscous = trial.now.state, trial.part, world.damping.beta / h
+    end = at
     if trial.conserving:
-        end, at = at, _midway(world, trial, found.moves)
+        at = _midway(world, trial, found.moves)
         soft = softened_midway(part, (at, before, end), viscous)
     else:
         soft = softened_at_end(part, before, viscous)
@@ -350,6 +355,9 @@ def _factor(world: SpaceWorld, trial: _Trial, at: SpaceState, found: _Forces) ->
     if world.fluid is not None:
         slopes = drag_slopes(world, before.x, found.moves, h)
         values[: len(slopes)] += 2.0 * slopes
+    if len(world.along.ends):
+        slopes = slopes_of_edges(world, (before, end), trial.now.time, h)
+        values[: len(slopes)] += slopes
     values = 0.5 * system.kept(values)
     shift = (world.inertia * (2.0 / h**2 + world.damping.alpha / h))[system.free]
     factor = system.factor(values, shift)
@@ -366,7 +374,8 @@ def _solved(
     guess = _guess(world, trial)
     move = guess[: world.rod.nodes.size].reshape(-1, 3)
     found_near = what_is_near(world, trial.now.state, move, trial.now.time, trial.h)
-    plain = not (len(trial.tension) or world.dry or world.fluid)
+    beside = len(trial.tension) + len(world.along.ends)
+    plain = not (beside or world.dry or world.fluid)
     if not (plain and trial.conserving):
         parts = _ByParts(world, trial, guess)
         return _balanced_by_parts(world, options, parts, report, found_near)

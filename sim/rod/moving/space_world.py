@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
 from sim.rod.actuation.actuation import Pulses, Schedule
 from sim.rod.gravity import GRAVITY
 from sim.rod.moving.dry import DryPlaces, dry_places
@@ -18,7 +18,12 @@ from sim.rod.space.loads import SpaceLoads, no_loads
 from sim.rod.space.space_rod import SpaceRod, StretchLaw
 from sim.rod.space.system import SpaceSystem
 from sim.rod.space.tendons import Tendon
-from sim.rod.stepping.surroundings import Fluid
+from sim.rod.stepping.surroundings import (
+    DistributedLoad,
+    EdgeForces,
+    Fluid,
+    edge_forces,
+)
 from sim.rod.stepping.world import Damping, NodeLoad
 
 
@@ -61,6 +66,7 @@ class SpaceWorld:
     tendons : within the rod
     pulling : (tendons,) shares of their tensions by time; 1 if None
     fluid : at rest, that resists
+    distributed_loads : spread along edges
     """
 
     rod: SpaceRod
@@ -78,6 +84,7 @@ class SpaceWorld:
     tendons: tuple[Tendon, ...] = ()
     pulling: Callable[[float], Floats] | None = None
     fluid: Fluid | None = None
+    distributed_loads: tuple[DistributedLoad, ...] = ()
 
     def __post_init__(self) -> None:
         if np.shape(self.gravity) != (3,) or not np.isfinite(self.gravity).all():
@@ -135,6 +142,18 @@ class SpaceWorld:
         total[: force.size] += force.ravel()
         return total
 
+    @cached_property
+    def along(self) -> EdgeForces:
+        """Loads of edges."""
+        return edge_forces(self.rod, None, self.distributed_loads, ())
+
+    @cached_property
+    def loaded_edges(self) -> Ints:
+        """(k,) the edge of each of them."""
+        of = {frozenset(ends): e for e, ends in enumerate(self.rod.edges.tolist())}
+        found = [of[frozenset(ends)] for ends in self.along.ends.tolist()]
+        return np.array(found, dtype=np.int64)
+
     def part(self, time: float, pulse: Floats) -> SpaceElements:
         """Elements as actuated at a time.
 
@@ -170,6 +189,8 @@ def _refuse_unfitting(world: SpaceWorld) -> None:
     ]
     if world.load is not None:
         world.load.refuse_unfitting(nodes[0], 3)
+    for load in world.distributed_loads:
+        load.refuse_unfitting(edges[0], 3)
     if world.schedule is not None and world.limbs is None:
         raise ValueError(
             "actuation: a schedule needs limbs: give them, or leave it out"

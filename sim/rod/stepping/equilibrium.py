@@ -71,7 +71,7 @@ def settle(
     if world.load is not None:
         outer += float(np.linalg.norm(world.load.force) * len(world.load.nodes))
     for load in world.distributed_loads:
-        size = np.hypot(*load.force) + np.hypot(load.along, load.across)
+        size = np.linalg.norm(load.force) + np.hypot(load.along, load.across)
         outer += float(size * world.rod.rest_length[load.edges].sum())
     for follower in world.follower_forces:
         outer += float(np.hypot(follower.along, follower.across))

@@ -7,15 +7,27 @@ piece of rod feels -(c_t t t^T + c_n (1 - t t^T)) v per length, whatever the oth
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from sim.arrays import Bools, Floats, Ints
 from sim.limits import refuse_negative, refuse_unless_finite
-from sim.rod.rod.rod import Rod
 
 ALWAYS = (0.0, np.inf)
+
+
+class Edged(Protocol):
+    """A rod in the plane or in space."""
+
+    @property
+    def nodes(self) -> Floats: ...
+    @property
+    def edges(self) -> Ints: ...
+    @property
+    def rest_length(self) -> Floats: ...
+    @property
+    def held(self) -> Bools: ...
 
 
 @dataclass(frozen=True)
@@ -38,12 +50,12 @@ class DistributedLoad:
     edges : by their numbers
     force : N/m of the length at rest; it keeps its direction
     along, across : N/m of the present length, which turn with each edge; across is to
-        the left of its way: a pressure times the width that it acts on
+        the left of its way, in space along d1: a pressure times the width it acts on
     start, duration : s
     """
 
     edges: list[int]
-    force: tuple[float, float] = (0.0, 0.0)
+    force: tuple[float, ...] = (0.0, 0.0)
     along: float = 0.0
     across: float = 0.0
     start: float = 0.0
@@ -54,12 +66,27 @@ class DistributedLoad:
             raise ValueError(
                 f"distributed load: edges are {self.edges}: give whole numbers"
             )
-        if np.shape(self.force) != (2,) or not np.isfinite(self.force).all():
+        shape = np.shape(self.force)
+        if shape not in ((2,), (3,)) or not np.isfinite(self.force).all():
             raise ValueError(
-                f"distributed load: force is {self.force}: give two finite numbers, N/m"
+                f"distributed load: force is {self.force}: give two finite numbers, "
+                "N/m, or three in space"
             )
         refuse_unless_finite(self, "along", "across", "start", of="distributed load")
         _refuse_duration(self.duration, "distributed load")
+
+    def refuse_unfitting(self, edges: int, dimension: int) -> None:
+        """Edges that a rod does not have, and a third number in the plane."""
+        for k in self.edges:
+            if not 0 <= k < edges:
+                raise ValueError(
+                    f"distributed load: there is no edge {k}: choose 0 to {edges - 1}"
+                )
+        if len(self.force) > dimension:
+            raise ValueError(
+                f"distributed load: force is {self.force}: give two numbers in the "
+                "plane"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +128,7 @@ class EdgeForces(NamedTuple):
     ends : (k, 2) nodes of the edge
     share : (k, 2) how much of the force each of them gets
     force : (k, 4) N along x and y; and along and across the edge, N, or N/m where it is
-        to be multiplied by the length
+        to be multiplied by the length; (k, 5) in space, along z too
     by_length : (k,) whether it is
     window : (k, 2) s, between which times
     drag : (k, 2) N s/m along and across the edge, on each of its nodes
@@ -116,14 +143,14 @@ class EdgeForces(NamedTuple):
 
 
 def edge_forces(
-    rod: Rod,
+    rod: Edged,
     fluid: Fluid | None,
     loads: Sequence[DistributedLoad],
     follower_forces: Sequence[FollowerForce],
 ) -> EdgeForces:
     """The rows of all; what is held at both ends is a support, and feels no fluid."""
     rows: list[tuple[object, ...]] = []
-    half, none = (0.5, 0.5), (0.0, 0.0)
+    half, none, d = (0.5, 0.5), (0.0, 0.0), rod.nodes.shape[1]
     for k, edge in enumerate(rod.edges if fluid is not None else ()):
         if fluid is not None and not rod.held[edge].all():
             drag = 0.5 * rod.rest_length[k] * np.array([fluid.along, fluid.across])
@@ -131,37 +158,37 @@ def edge_forces(
     for load in loads:
         window = load.start, load.start + load.duration
         for k in load.edges:
-            dead = rod.rest_length[k] * np.array(load.force)
-            force = [*dead, load.along, load.across]
+            force = np.array([0.0] * d + [load.along, load.across])
+            force[: len(load.force)] = rod.rest_length[k] * np.array(load.force)
             rows.append((rod.edges[k], half, force, True, window, none))
     for follower in follower_forces:
         window = follower.start, follower.start + follower.duration
         beside = rod.edges[end_edge(rod, follower.node)]
         inner = int(beside.sum()) - follower.node
-        force = [0.0, 0.0, follower.along, follower.across]
+        force = np.array([0.0] * d + [follower.along, follower.across])
         ends = inner, follower.node
         rows.append((ends, (0.0, 1.0), force, False, window, none))
     parts = list(zip(*rows, strict=True)) if rows else [()] * 6
     return EdgeForces(
         np.array(parts[0], dtype=np.int64).reshape(-1, 2),
         np.array(parts[1], dtype=np.float64).reshape(-1, 2),
-        np.array(parts[2], dtype=np.float64).reshape(-1, 4),
+        np.array(parts[2], dtype=np.float64).reshape(-1, d + 2),
         np.array(parts[3], dtype=np.bool_),
         np.array(parts[4], dtype=np.float64).reshape(-1, 2),
         np.array(parts[5], dtype=np.float64).reshape(-1, 2),
     )
 
 
-def end_edge(rod: Rod, node: int) -> int:
+def end_edge(rod: Edged, node: int) -> int:
     """The only edge at an end of a rod."""
     last = len(rod.nodes) - 1
     if not 0 <= node <= last:
         raise ValueError(f"follower force: there is no node {node}: choose 0 to {last}")
     at = np.flatnonzero((rod.edges == node).any(axis=1))
-    if len(at) != 1:
-        x, y = rod.nodes[node]
+    if (many := len(at)) != 1:
+        where = ", ".join(f"{value:g}" for value in rod.nodes[node])
         raise ValueError(
-            f"a follower force at ({x:g}, {y:g}) m acts on a free end, but {len(at)} "
+            f"a follower force at ({where}) m acts on a free end, but {many} "
             "edges meet there: end a rod there"
         )
     return int(at[0])

@@ -116,12 +116,8 @@ class World:
     def _refuse_missing_edges(self) -> None:
         for follower in self.follower_forces:
             end_edge(self.rod, follower.node)
-        m = len(self.rod.edges)
-        for k in (k for load in self.distributed_loads for k in load.edges):
-            if not 0 <= k < m:
-                raise ValueError(
-                    f"distributed load: there is no edge {k}: choose 0 to {m - 1}"
-                )
+        for load in self.distributed_loads:
+            load.refuse_unfitting(len(self.rod.edges), 2)
 
     def _refuse_missing_limbs(self) -> None:
         """The contact limb is chosen among all limbs by their edges."""

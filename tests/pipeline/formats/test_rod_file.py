@@ -123,7 +123,7 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(
             "begin at 0 s with 5 mm and 0",
         ),
         (
-            f"dimension: 3\n{GIVEN}\ndistributed_loads: [{{rod: 0, along: 1}}]",
+            f"dimension: 3\n{GIVEN}\nfollower_forces: [{{at: [50, 0], along: 1}}]",
             GIVEN,
             "the plane",
         ),

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from pipeline.cases.rod_file import RodFileCase
 from sim.arrays import Floats
@@ -61,3 +62,64 @@ def test_a_load_for_a_time_moves_rods_in_space_as_in_their_plane(
     load = {"at": [[50, 0]], "force": [1e-3, -4e-3], "start": 0.005, "duration": 0.021}
     raised = {"load": {**load, "at": [[50, 0, 0]], "force": [1e-3, -4e-3, 0]}}
     check_same(ends(tmp_path, {"load": load}, raised))
+
+
+def test_spread_loads_of_a_file_move_rods_in_space_as_in_their_plane(
+    tmp_path: Path,
+) -> None:
+    """Across is to the left in the plane, and the way of `across` in space."""
+    loads = [
+        {"rod": 0, "force": [0.01, -0.05], "start": 0.005, "duration": 0.02},
+        {"rod": 0, "along": 0.02, "across": 0.06},
+    ]
+    raised = [{**loads[0], "force": [0.01, -0.05, 0]}, loads[1]]
+    flat = {"distributed_loads": loads}
+    check_same(ends(tmp_path, flat, {"distributed_loads": raised}))
+
+
+@pytest.mark.parametrize("twist", [0, 45])
+def test_a_spread_load_bends_a_cantilever_as_beams_do(
+    twist: float, tmp_path: Path
+) -> None:
+    """q L^4 / (8 EI) across it, where it comes to rest, of second order."""
+    EI, L, q = 3e8 * np.pi * 1e-12 / 4.0, 0.05, 1e-3
+    off = []
+    for spacing in (10, 5):
+        content = {
+            **RODS, **LIFTED, "spacing": spacing, "gravity": [0, 0, 0],
+            "clamps": [{"at": [0, 0, 0]}], "duration": 4.0,
+            "distributed_loads": [{"rod": 0, "force": [0, 0, -q]}],
+        }  # fmt: skip
+        if twist:  # across it is 45 degrees down
+            rod = {**content["rods"][0], "across": [0, 1, -1]}
+            load = {"rod": 0, "across": q}
+            content |= {"rods": [rod], "distributed_loads": [load]}
+        path = tmp_path / "rod.json"
+        path.write_text(json.dumps(content))
+        options = StepOptions(0.02, Integrator.ENERGY_MOMENTUM)
+        case = RodFileCase(
+            str(path), every=1000, options=options, damping=Damping(alpha=200.0)
+        )
+        first, *_, last = case.steps()
+        tip = int(np.argmax(first.x[:, 0]))
+        sunk = -(last.x - first.x)[tip, 2] * (np.sqrt(2.0) if twist else 1.0)
+        off.append(sunk / (q * L**4 / (8.0 * EI)) - 1.0)
+    assert abs(off[1]) < 1e-2
+    assert off[0] / off[1] == pytest.approx(4.0, rel=0.1)
+
+
+def test_rods_that_are_joined_are_loaded_by_their_own_lengths(tmp_path: Path) -> None:
+    """Stubs at joints count once: a force per length times that of the rod it is on."""
+    content = {
+        **RODS, **LIFTED, "gravity": [0, 0, 0], "duration": 0.01,
+        "rods": [
+            {"line": [[0, 0, 0], [50, 0, 0]]},
+            {"line": [[25, 0, 0], [25, 40, 30]]},
+        ],
+        "distributed_loads": [
+            {"rod": 0, "force": [0, 0, 0.01]}, {"rod": 1, "force": [0, 0.02, 0]},
+        ],
+    }  # fmt: skip
+    last = ended(tmp_path, content)
+    told = 0.01 * np.array([0.0, 0.02 * 0.05, 0.01 * 0.05])
+    assert last.momentum == pytest.approx(told, abs=1e-11)

@@ -4,14 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
+from sim.arrays import Floats
+from sim.rod.moving.edge_loads import of_edges, slopes_of_edges
+from sim.rod.moving.from_plane import in_space
 from sim.rod.moving.motion import moves
 from sim.rod.moving.space_world import SpaceWorld
-from sim.rod.rod.rod import straight
+from sim.rod.rod.rod import RodMaterial, straight
+from sim.rod.space.frames import SpaceState, moved_on
 from sim.rod.space.sections import SpaceMaterial, disc
 from sim.rod.space.space_rod import SpaceRod, through
 from sim.rod.stepping.options import Integrator, StepOptions
-from sim.rod.stepping.world import NodeLoad, World
+from sim.rod.stepping.simulate import simulate
+from sim.rod.stepping.surroundings import DistributedLoad
+from sim.rod.stepping.world import Damping, NodeLoad, World
 from tests.sim.rod.known import SOFT
 
 FREE = (0.0, 0.0, 0.0)
@@ -40,9 +47,122 @@ def test_a_load_for_a_time_gives_its_impulse_and_its_work(
     assert last.energy > 1e-6
 
 
+def both_ends(rod: SpaceRod, change: Floats) -> tuple[SpaceState, SpaceState]:
+    """A bent state, and the same after a change of all unknowns."""
+    n = rod.nodes.size
+    bent = 0.02 * np.sin(np.arange(n + len(rod.edges)))
+    start = _moved(rod, rod.state, bent * np.where(np.arange(len(bent)) < n, 0.1, 1.0))
+    return start, _moved(rod, start, change)
+
+
+def _moved(rod: SpaceRod, state: SpaceState, change: Floats) -> SpaceState:
+    n = rod.nodes.size
+    move = change[:n].reshape(-1, 3)
+    return moved_on(state, rod.edges, rod.bends, move, change[n:])
+
+
+SPREAD = (
+    DistributedLoad([0, 1, 2, 5], (0.3, -0.2, 0.1), 0.4, -0.7),
+    DistributedLoad([5, 7], along=-0.2, across=0.5, start=5e-4),
+)
+
+
+def test_the_matrix_has_how_loads_turn() -> None:
+    """The mean of slope and transpose, half of it by places at the end of a step."""
+    rod = slanting()
+    world = SpaceWorld(rod, FREE, distributed_loads=SPREAD)
+    n, count, by = rod.nodes.size, rod.nodes.size + len(rod.edges), 1e-7
+    slope = np.zeros((n, n))
+    for k in range(n):
+        there, back = (
+            of_edges(world, both_ends(rod, way * by * np.eye(count)[k]), 0.0, 1e-3)
+            for way in (1.0, -1.0)
+        )
+        slope[:, k] = (there - back)[:n] / (2.0 * by)
+    found = np.zeros((n, n))
+    r, c = np.tril_indices(6)
+    both = both_ends(rod, np.zeros(count))
+    values = slopes_of_edges(world, both, 0.0, 1e-3).reshape(-1, len(r))
+    for ends, own in zip(rod.edges, values, strict=True):
+        at = (3 * ends[:, None] + np.arange(3)).ravel()
+        found[at[r], at[c]] += own
+        found[at[c[r != c]], at[r[r != c]]] += own[r != c]
+    assert np.abs(slope).max() > 0.1
+    assert 0.5 * found == pytest.approx(-0.5 * (slope + slope.T), abs=1e-7)
+
+
+def test_a_spread_load_moves_a_rod_as_its_weight_does_and_then_ends() -> None:
+    rod = slanting()
+    line = float(OF.density * SECTION.area)
+    own = tuple((np.array([1.0, -2.0, -9.0]) * line).tolist())
+    spread = DistributedLoad(list(range(8)), own)
+    rod = replace(rod, held=(np.arange(9) < 2)[:, None] & np.ones(3, dtype=bool))
+    *_, heavy = moves(SpaceWorld(rod, (1.0, -2.0, -9.0)), EXACT, 0.02)
+    *_, last = moves(SpaceWorld(rod, FREE, distributed_loads=(spread,)), EXACT, 0.02)
+    assert np.abs(last.x - rod.nodes).max() > 1e-4
+    assert last.x == pytest.approx(heavy.x, abs=1e-10)
+    short = replace(spread, start=0.0011, duration=0.0052)
+    free = SpaceWorld(slanting(), FREE, distributed_loads=(short,))
+    *_, end = moves(free, EXACT, 0.02)
+    assert end.momentum == pytest.approx(0.0052 * 0.1 * np.array(own), rel=1e-9)
+    assert end.moving.ledger.given == pytest.approx(end.energy, rel=1e-6)
+
+
+BENT = RodMaterial(4.0e7, 1000.0, 4.0e-3, 2.0e-3)
+ACTS = StepOptions(5e-4, tolerance=1e-13, residual=1e-11)
+
+
+def check_as_in_the_plane(world: World, integrator: Integrator) -> None:
+    """Places, what is given, and energy; turned in space too."""
+    options = replace(ACTS, integrator=integrator)
+    *_, plane = simulate(world, options, 0.03, every=1000)
+    lifted = in_space(world, BENT)
+    *_, space = moves(lifted, options, 0.03, every=1000)
+    way = np.abs(plane.x - world.rod.nodes).max()
+    near = 1e-10 if integrator is Integrator.NEWMARK else 1e-4 * way
+    assert way > 2e-3
+    assert np.abs(space.x[:, :2] - plane.x).max() <= near
+    assert np.abs(space.x[:, 2]).max() <= 1e-12
+    ledger = space.moving.ledger
+    assert ledger.given == pytest.approx(plane.given, rel=1e-3)
+    if integrator is Integrator.ENERGY_MOMENTUM:
+        assert ledger.given == pytest.approx(space.energy, rel=1e-6)
+    turn = Rotation.from_rotvec([0.7, -1.1, 0.4]).as_matrix()
+    rod = lifted.rod
+    turned = replace(
+        lifted,
+        rod=replace(rod, nodes=rod.nodes @ turn.T, directors=rod.directors @ turn.T),
+        distributed_loads=tuple(
+            replace(one, force=tuple((turn[:, :2] @ one.force[:2]).tolist()))
+            for one in lifted.distributed_loads
+        ),
+    )
+    *_, other = moves(turned, options, 0.03, every=1000)
+    assert other.x @ turn == pytest.approx(space.x, abs=1e-9)
+
+
+@pytest.mark.parametrize("integrator", list(Integrator))
+def test_spread_loads_move_a_rod_in_space_as_in_its_plane(
+    integrator: Integrator,
+) -> None:
+    rod = straight(0.1, 9, BENT)
+    loads = (
+        DistributedLoad([0, 1, 2], (0.02, -0.05), 0.03, 0.1, 0.0021, 0.02),
+        DistributedLoad([4, 5, 6, 7], along=-0.05, across=-0.15),
+    )
+    world = World(
+        rod, gravity=(0.0, 0.0), damping=Damping(beta=0.0), distributed_loads=loads
+    )
+    check_as_in_the_plane(world, integrator)
+
+
 def test_loads_that_do_not_fit_are_refused() -> None:
     rod = slanting()
     with pytest.raises(ValueError, match=r"nodes \[9\]: choose from 0 to 8"):
         SpaceWorld(rod, load=NodeLoad([9], (0.0, 0.0, 1.0)))
+    with pytest.raises(ValueError, match="there is no edge 8: choose 0 to 7"):
+        SpaceWorld(rod, distributed_loads=(DistributedLoad([8]),))
+    with pytest.raises(ValueError, match="give two numbers in the plane"):
+        World(straight(0.1, 9, SOFT), distributed_loads=(SPREAD[0],))
     with pytest.raises(ValueError, match="give two numbers in the plane"):
         World(straight(0.1, 5, SOFT), load=NodeLoad([0], (0.0, 0.0, 1.0)))
