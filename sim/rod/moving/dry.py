@@ -282,7 +282,7 @@ def stopped(
 
     Returns
     -------
-    velocities, and what friction and supports that move take by that, J
+    velocities, and what friction takes and supports that move give by that, J
     """
     rows = dry.rows[dry.sticks]
     if not len(rows):
@@ -291,4 +291,4 @@ def stopped(
     slip = rows @ v
     impulse = np.linalg.lstsq((rows * light) @ rows.T, slip, rcond=None)[0]
     held = impulse @ (rows * np.where(free, 0.0, v)).sum(axis=1)
-    return v - light * (impulse @ rows), float(0.5 * impulse @ slip), -float(held)
+    return v - light * (impulse @ rows), float(0.5 * impulse @ slip), float(held)

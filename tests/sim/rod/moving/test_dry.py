@@ -13,6 +13,7 @@ from sim.rod.moving.kept import moving_arrays, moving_from
 from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.moving.motion_sensitivity import SpaceParameter, space_tangents
 from sim.rod.moving.space_world import SpaceWorld
+from sim.rod.moving.turning_clamps import TurningClamp, TurningClamps
 from sim.rod.space.balance import rest
 from sim.rod.space.elements import space_elements
 from sim.rod.space.joining import HingeAxis, joined
@@ -179,6 +180,27 @@ def test_a_pendulum_in_a_dry_hinge_loses_as_much_each_half_swing_and_stops(
     fallen = weight * (np.cos(later[-1]) - np.cos(start))
     ledger = steps[-1].moving.ledger
     assert taken[-1] + ledger.damped == pytest.approx(fallen, rel=1e-2)
+
+
+@pytest.mark.parametrize("by", ["turn", "way"])
+def test_a_clamp_that_moves_an_arm_with_friction_gives_what_it_takes(by: str) -> None:
+    """The energy stays in balance where what sticks stops against the clamp."""
+    world = _arm(_tendon(MU))
+    angle, way = (0.3, 0.0) if by == "turn" else (0.0, 0.2 * LENGTH)
+    times = [0.0, 0.2, 0.4, 1.0]
+    share = np.array([0.0, 1.0, -0.3, -0.3])
+    rows = np.column_stack([times, 0.0 * share, way * share, 0.0 * share])
+    clamp = TurningClamp(
+        0, 0, (0, 0, 1), times, (angle * share).tolist(), rows.tolist()
+    )
+    driven = replace(
+        world, damping=Damping(beta=0.01), drive=TurningClamps(world.rod, [clamp]),
+        pulling=lambda time: np.array([min(1.0, 10.0 * time)]),
+    )  # fmt: skip
+    *_, last = moves(driven, _options(5e-3, Integrator.ENERGY_MOMENTUM), 0.5)
+    ledger = last.moving.ledger
+    assert ledger.friction > 0.01 * ledger.given
+    assert abs(ledger.left) < 1e-9 * ledger.at_work
 
 
 def test_a_run_with_friction_goes_on_to_the_same_bits() -> None:
