@@ -9,8 +9,12 @@ from pipeline.terminal.words import CONTROL
 
 NAME = 255  # bytes of each part of a path, as file systems hold
 PATH = 1_000  # bytes of a whole one
-# Windows drops dots and blanks that end a name, and has devices of these names.
-DROPPED = re.compile(r".*[. ]|(con|prn|aux|nul|(com|lpt)[0-9¹²³]) *([.:].*)?", re.I)
+# Windows drops dots and blanks that end a name, has devices of these names, and no name
+# with these signs: those that unpack put others in their place, or a stream of a file.
+CHANGED = re.compile(
+    r".*[. ]|.*[<>:\"|?*].*|(con(in\$|out\$)?|prn|aux|nul|(com|lpt)[0-9¹²³]) *(\..*)?",
+    re.I,
+)
 
 
 def climbs_out(name: str) -> bool:
@@ -34,7 +38,7 @@ def fault_of_name(name: str) -> str:
             f"{name[:40]!r} is too long for a name, has letters that none has or is "
             "not the plain name of a file"
         )
-    if any(map(DROPPED.fullmatch, parts)):
+    if any(map(CHANGED.fullmatch, parts)):
         return f"{name!r} is another name, or none, on Windows"
     return ""
 

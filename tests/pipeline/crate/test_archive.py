@@ -299,6 +299,9 @@ def test_a_path_that_climbs_out_is_refused(archive, tmp_path, capsys, name) -> N
         (["a /b"], "is another name, or none, on Windows"),
         (["conf/Aux.yaml"], "is another name, or none, on Windows"),
         (["com1"], "is another name, or none, on Windows"),
+        (["a?.txt", "a_.txt"], "'a?.txt' is another name, or none, on Windows"),
+        (["steps.csv:b"], "is another name, or none, on Windows"),
+        (["conin$"], "is another name, or none, on Windows"),
     ],
 )
 def test_members_that_no_folder_can_hold_are_refused(
