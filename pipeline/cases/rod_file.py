@@ -126,6 +126,7 @@ class RodFileCase:
             drive=drawn.drive, natural=drawn.natural, limbs=limbs,
             schedule=drawn.pulses, load=drawn.load,
             distributed_loads=drawn.distributed_loads,
+            follower_forces=drawn.follower_forces,
         )  # fmt: skip
 
     @property

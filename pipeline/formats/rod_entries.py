@@ -34,9 +34,9 @@ rises more than it runs), and `twist`, degrees by which its section is turned fr
 to its end, and material a `poisson` (0.5). Rods with a point in common are joined
 rigidly there, or by a ball where `hinges` name it, or about an axis where that says
 {at: [x, y, z], axis: [0, 0, 1], spring: 0 (N m/rad),
-friction: 0 (N m)}. There are no arcs, no
-follower forces; what a load along a rod has across it is along its `across`; a ground
-by wave or points is that curve of
+friction: 0 (N m)}. There are no arcs.
+What loads along rods and on their ends have across is along the rod's `across`, and
+against it on the end where the rod begins. A ground by wave or points is that curve of
 x and height, level along y. Where there is a ground, or bodies, rods touch them and
 each other as round ones of half their thickness. Cables pull them, shapes at rest
 change, and bodies stay where they are, or go by `turns`, `axis` and `moves` as clamps

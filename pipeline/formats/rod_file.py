@@ -8,7 +8,6 @@ from pipeline.config.checking import checked
 from pipeline.formats.json_file import read_entries
 from pipeline.formats.rod_ends import refuse_apart, refuse_overlap
 from pipeline.formats.rod_entries import (
-    FollowerEntry,
     Place,
     RodEntry,
     RodFile,
@@ -27,7 +26,6 @@ from sim.rod.stepping.surroundings import (
     DistributedLoad,
     Fluid,
     FollowerForce,
-    end_edge,
 )
 from sim.rod.stepping.turning import TurningEnd
 from sim.rod.stepping.world import NodeLoad
@@ -114,7 +112,7 @@ class _Drawing(RodPlaces):
             draft.all_sections(),
             self._load(),
             self.spread(self.edges),
-            tuple(self._follower(whole, of) for of in content.follower_forces),
+            self.followers(whole, self._node),
             self.fluid,
             self._turning(),
             self._ground(),
@@ -166,11 +164,6 @@ class _Drawing(RodPlaces):
         nodes = [self._node(at) for at in given.at]
         lasts = endless(given.duration)
         return NodeLoad(nodes, self._plane(given.force), given.start, lasts)
-
-    def _follower(self, rod: Rod, given: FollowerEntry) -> FollowerForce:
-        node, lasts = self._node(given.at), endless(given.duration)
-        end_edge(rod, node)
-        return FollowerForce(node, given.along, given.across, given.start, lasts)
 
     def _turning(self) -> tuple[TurningEnd, ...]:
         """The ends behind clamps, which come after all that is drawn."""

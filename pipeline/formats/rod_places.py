@@ -1,7 +1,7 @@
 """Places and curves of a rod file in m, in the plane or in space."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,13 @@ from sim.arrays import Floats, Ints
 from sim.rod.actuation.actuation import Pulses
 from sim.rod.rod.draft import NEAR, along_arc, along_curve, along_line
 from sim.rod.stepping.markers import Marker
-from sim.rod.stepping.surroundings import DistributedLoad, Fluid
+from sim.rod.stepping.surroundings import (
+    DistributedLoad,
+    Edged,
+    Fluid,
+    FollowerForce,
+    end_edge,
+)
 from sim.rod.stepping.turning import refuse_table
 
 Tables = tuple[list[float], list[float], list[list[float]]]  # times, angles, moves
@@ -117,6 +123,18 @@ class RodPlaces:
                 endless(given.duration),
             )  # fmt: skip
             found.append(load)
+        return tuple(found)
+
+    def followers(
+        self, rod: Edged, node: Callable[[Place], int]
+    ) -> tuple[FollowerForce, ...]:
+        """Forces on ends of a rod, which has a node at each place."""
+        found = []
+        for given in self.content.follower_forces:
+            at, lasts = node(given.at), endless(given.duration)
+            end_edge(rod, at)
+            one = FollowerForce(at, given.along, given.across, given.start, lasts)
+            found.append(one)
         return tuple(found)
 
     def numbers_of(self, given: Place) -> list[float]:

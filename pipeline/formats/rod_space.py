@@ -48,7 +48,7 @@ from sim.rod.space.joining import (
 from sim.rod.space.sections import RodSection, SpaceMaterial, rectangle, tube
 from sim.rod.space.space_rod import SpaceRod, clamped, through
 from sim.rod.space.tendons import Tendon
-from sim.rod.stepping.surroundings import DistributedLoad, Fluid
+from sim.rod.stepping.surroundings import DistributedLoad, Fluid, FollowerForce
 from sim.rod.stepping.world import NodeLoad
 
 UP = (0.0, 0.0, 1.0)
@@ -73,7 +73,7 @@ class SpaceRobot:
     pulses : when limbs are switched on
     natural : (b, 3) natural curvature and twist by time, 1/m
     load : for a time
-    distributed_loads : along rods
+    distributed_loads, follower_forces : along rods, and on ends
     """
 
     rod: SpaceRod
@@ -96,6 +96,7 @@ class SpaceRobot:
     natural: Callable[[float], Floats] | None = None
     load: NodeLoad | None = None
     distributed_loads: tuple[DistributedLoad, ...] = ()
+    follower_forces: tuple[FollowerForce, ...] = ()
 
     def touching(self, friction: float) -> Touching | None:
         """What rods touch; nothing where there is neither a ground nor a body."""
@@ -127,8 +128,6 @@ class DrawnInSpace(RodPlaces):
 
     def __init__(self, content: RodFile, finer: float) -> None:
         super().__init__(content, finer)
-        if content.follower_forces:
-            raise ValueError("follower_forces: of the plane: leave it out in space")
         whole = [self._rod(f"rods[{k}]", rod) for k, rod in enumerate(content.rods)]
         closed = [rod.closed for rod in content.rods]
         hinges = [
@@ -193,6 +192,7 @@ class DrawnInSpace(RodPlaces):
         whose = np.repeat(
             [piece.rod for piece in self.pieces], [len(own.edges) for own in self.rods]
         )
+        edges = [np.flatnonzero(whose == k) for k in range(len(content.rods))]
         return SpaceRobot(
             replace(rod, mass=mass, held=held),
             np.array([self._half(one) for one in content.rods])[whose],
@@ -215,16 +215,8 @@ class DrawnInSpace(RodPlaces):
             if content.natural
             else None,
             self._load(rod),
-            self.spread(
-                [
-                    [
-                        k
-                        for k in np.flatnonzero(whose == own).tolist()
-                        if k not in held_edges
-                    ]
-                    for own in range(len(content.rods))
-                ]
-            ),
+            self.spread([own[~np.isin(own, held_edges)].tolist() for own in edges]),
+            self.followers(rod, lambda at: _node(rod, self.place(at))),
         )
 
     def _limbs(self, rod: SpaceRod, whose: Ints) -> tuple[Ints, Ints] | None:

@@ -39,10 +39,6 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
     """
     if world.touching is not None:
         raise ValueError(OF_THE_PLANE)
-    if world.follower_forces:
-        raise ValueError(
-            "follower forces are of the plane only: leave them out, or dimension 2"
-        )
     rod = lifted(world.rod, sections)
     return SpaceWorld(
         rod,
@@ -55,6 +51,7 @@ def in_space(world: World, sections: Section | Sequence[Section]) -> SpaceWorld:
         fluid=world.fluid,
         drive=_drive(rod, world.turning),
         distributed_loads=tuple(_spread(rod, world)),
+        follower_forces=world.follower_forces,
     )
 
 

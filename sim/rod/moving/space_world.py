@@ -22,7 +22,9 @@ from sim.rod.stepping.surroundings import (
     DistributedLoad,
     EdgeForces,
     Fluid,
+    FollowerForce,
     edge_forces,
+    end_edge,
 )
 from sim.rod.stepping.world import Damping, NodeLoad
 
@@ -66,7 +68,7 @@ class SpaceWorld:
     tendons : within the rod
     pulling : (tendons,) shares of their tensions by time; 1 if None
     fluid : at rest, that resists
-    distributed_loads : spread along edges
+    distributed_loads, follower_forces : spread along edges, and turning with ends
     """
 
     rod: SpaceRod
@@ -85,6 +87,7 @@ class SpaceWorld:
     pulling: Callable[[float], Floats] | None = None
     fluid: Fluid | None = None
     distributed_loads: tuple[DistributedLoad, ...] = ()
+    follower_forces: tuple[FollowerForce, ...] = ()
 
     def __post_init__(self) -> None:
         if np.shape(self.gravity) != (3,) or not np.isfinite(self.gravity).all():
@@ -145,7 +148,7 @@ class SpaceWorld:
     @cached_property
     def along(self) -> EdgeForces:
         """Loads of edges."""
-        return edge_forces(self.rod, None, self.distributed_loads, ())
+        return edge_forces(self.rod, None, self.distributed_loads, self.follower_forces)
 
     @cached_property
     def loaded_edges(self) -> Ints:
@@ -191,6 +194,8 @@ def _refuse_unfitting(world: SpaceWorld) -> None:
         world.load.refuse_unfitting(nodes[0], 3)
     for load in world.distributed_loads:
         load.refuse_unfitting(edges[0], 3)
+    for follower in world.follower_forces:
+        end_edge(world.rod, follower.node)
     if world.schedule is not None and world.limbs is None:
         raise ValueError(
             "actuation: a schedule needs limbs: give them, or leave it out"

@@ -96,7 +96,8 @@ class FollowerForce:
     Attributes
     ----------
     node : the end
-    along, across : N, out of the rod and to the left of this
+    along, across : N, out of the rod and to the left of this; in space along d1 as the
+        end of a rod has it, and against it where a rod begins
     start, duration : s
     """
 

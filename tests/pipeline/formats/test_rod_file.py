@@ -123,11 +123,6 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(
             "begin at 0 s with 5 mm and 0",
         ),
         (
-            f"dimension: 3\n{GIVEN}\nfollower_forces: [{{at: [50, 0], along: 1}}]",
-            GIVEN,
-            "the plane",
-        ),
-        (
             "arc: {centre: [0, 0], radius: 9, start: 5, end: 5}",
             "line: [[0, 0], [50, 0]]",
             "turn by more than 0",

@@ -77,6 +77,20 @@ def test_spread_loads_of_a_file_move_rods_in_space_as_in_their_plane(
     check_same(ends(tmp_path, flat, {"distributed_loads": raised}))
 
 
+def test_forces_on_ends_of_a_file_move_rods_in_space_as_in_their_plane(
+    tmp_path: Path,
+) -> None:
+    """To the left of the way out is the way of `across` at the end, not where a rod
+    begins."""
+    ends_of = [
+        {"at": [0, 0], "along": 1e-3, "across": -2e-3},
+        {"at": [50, 0], "along": 1e-3, "across": 1e-3, "start": 0.01, "duration": 0.02},
+    ]
+    raised = [{**one, "at": [*one["at"], 0]} for one in ends_of]
+    flat = {"follower_forces": ends_of}
+    check_same(ends(tmp_path, flat, {"follower_forces": raised}))
+
+
 @pytest.mark.parametrize("twist", [0, 45])
 def test_a_spread_load_bends_a_cantilever_as_beams_do(
     twist: float, tmp_path: Path

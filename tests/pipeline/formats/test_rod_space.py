@@ -443,6 +443,16 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"load": {"at": [[0, 50, 0]], "force": [0, 0, 1], "duration": -1}},
         "load: duration is -1.0: give 0 or more",
     ),
+    (
+        {"follower_forces": [{"at": [0, 0, 0], "along": 1}]},
+        "at (0, 0, 0) mm acts on a free end, but 2 edges meet there",
+    ),
+    ({"follower_forces": [{"at": [0, 50], "along": 1}]}, "two numbers: give x, y and"),
+    ({"distributed_loads": [{"rod": 1, "along": 1}]}, "no rod 1: choose 0 to 0"),
+    (
+        {"distributed_loads": [{"rod": 0, "force": [0, 1]}]},
+        "[0.0, 1.0] has two numbers: give x, y and z in space",
+    ),
     ({"rods": BEAM["rods"] * 2}, "rods[1] lies on rods[0] from (0, 0, 0) mm to"),
     (
         {"rods": [{**BEAM["rods"][0], "across": [0, 1, 0]}]},

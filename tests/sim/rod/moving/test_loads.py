@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from sim.arrays import Floats
@@ -11,13 +12,13 @@ from sim.rod.moving.edge_loads import of_edges, slopes_of_edges
 from sim.rod.moving.from_plane import in_space
 from sim.rod.moving.motion import moves
 from sim.rod.moving.space_world import SpaceWorld
-from sim.rod.rod.rod import RodMaterial, straight
+from sim.rod.rod.rod import RodMaterial, cantilever, straight
 from sim.rod.space.frames import SpaceState, moved_on
 from sim.rod.space.sections import SpaceMaterial, disc
 from sim.rod.space.space_rod import SpaceRod, through
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.simulate import simulate
-from sim.rod.stepping.surroundings import DistributedLoad
+from sim.rod.stepping.surroundings import DistributedLoad, FollowerForce
 from sim.rod.stepping.world import Damping, NodeLoad, World
 from tests.sim.rod.known import SOFT
 
@@ -70,7 +71,8 @@ SPREAD = (
 def test_the_matrix_has_how_loads_turn() -> None:
     """The mean of slope and transpose, half of it by places at the end of a step."""
     rod = slanting()
-    world = SpaceWorld(rod, FREE, distributed_loads=SPREAD)
+    ends = FollowerForce(0, 0.06, -0.02), FollowerForce(8, -0.05, 0.03)
+    world = SpaceWorld(rod, FREE, distributed_loads=SPREAD, follower_forces=ends)
     n, count, by = rod.nodes.size, rod.nodes.size + len(rod.edges), 1e-7
     slope = np.zeros((n, n))
     for k in range(n):
@@ -156,10 +158,98 @@ def test_spread_loads_move_a_rod_in_space_as_in_its_plane(
     check_as_in_the_plane(world, integrator)
 
 
+@pytest.mark.parametrize("integrator", list(Integrator))
+def test_forces_that_turn_with_ends_move_a_rod_in_space_as_in_its_plane(
+    integrator: Integrator,
+) -> None:
+    ends = FollowerForce(0, -2e-3, 6e-3), FollowerForce(8, 1e-3, 3e-3, 0.0021, 0.02)
+    world = World(
+        straight(0.1, 9, BENT), gravity=(0.0, 0.0), damping=Damping(beta=0.0),
+        follower_forces=ends,
+    )  # fmt: skip
+    check_as_in_the_plane(world, integrator)
+
+
+def test_two_forces_that_turn_with_the_ends_spin_a_rod_up() -> None:
+    """A couple of force times length about d2, wherever the rod has turned to."""
+    rod = through(slanting().nodes, SpaceMaterial(1.0e9, 1000.0, 0.3), SECTION)
+    axis = np.cross(rod.nodes[8] / 0.1, rod.directors[0])
+    forces = tuple(FollowerForce(node, 0.0, 2e-3) for node in (0, 8))
+    *_, last = moves(SpaceWorld(rod, FREE, follower_forces=forces), EXACT, 0.3)
+    assert last.angular_momentum == pytest.approx(2e-4 * 0.3 * axis, abs=1e-7)
+    assert (last.x[8] - last.x[0]) @ rod.nodes[8] < 0.0  # more than a right angle
+    assert last.x.mean(axis=0) == pytest.approx(rod.nodes.mean(axis=0), abs=1e-9)
+    assert last.moving.ledger.given == pytest.approx(last.energy, rel=1e-6)
+
+
+FIRST = 1.8751040687 / 0.1  # 1/m, wave number of a clamped beam
+RATE = FIRST**2 * np.sqrt(SOFT.bending / SOFT.line_density)
+
+
+def _flutter(share: float) -> float:
+    """How much farther Beck's column goes from 3 to 6 of its periods than before."""
+    flat, period = cantilever(0.1, 17, SOFT), 2.0 * np.pi / RATE
+    push = FollowerForce(
+        flat.nodes.shape[0] - 1, -share * 20.0509536 * SOFT.bending / 0.01
+    )
+    kick = np.zeros((len(flat.nodes), 3))
+    kick[2:, 1] = 1e-7 * (flat.nodes[2:, 0] - flat.nodes[1, 0]) / period
+    world = in_space(
+        World(
+            flat, gravity=(0.0, 0.0), damping=Damping(beta=0.0), follower_forces=(push,)
+        ),
+        SOFT,
+    )
+    options = replace(EXACT, h=period / 40.0)
+    steps = list(moves(replace(world, velocity=kick), options, 6.0 * period))
+    way = np.abs([step.x[-1, 1] for step in steps])
+    return float(way[len(way) // 2 :].max() / way[: len(way) // 2].max())
+
+
+def test_becks_column_flutters_from_its_load_on() -> None:
+    """20.05 EI / L^2: Beck, Z. angew. Math. Phys. 3 (1952)."""
+    assert _flutter(0.97) < 1.2
+    assert _flutter(1.03) > 3.0
+
+
+def _settled_tip(load: float, edges: int) -> Floats:
+    """Where the tip rests under a force across it that turns with it, over L."""
+    flat = cantilever(0.1, edges + 1, SOFT)
+    push = FollowerForce(flat.nodes.shape[0] - 1, 0.0, load * SOFT.bending / 0.01)
+    world = in_space(
+        World(
+            flat,
+            gravity=(0.0, 0.0),
+            damping=Damping(2.0 * RATE, 0.0),
+            follower_forces=(push,),
+        ),
+        SOFT,
+    )
+    *_, last = moves(world, StepOptions(0.2 / RATE), 20.0 / RATE, every=1000)
+    return np.asarray(last.x[-1, :2] / 0.1)
+
+
+def test_a_rod_comes_to_rest_under_a_force_that_turns_as_its_elastica_does() -> None:
+    """EI theta'' = F cos theta from the tip on, in whose frame the force stays."""
+    load = 2.0
+
+    def slope(_: float, at: Floats) -> list[float]:
+        return [at[1], load * np.cos(at[0]), np.cos(at[0]), np.sin(at[0])]
+
+    theta, _, x, y = solve_ivp(slope, (0.0, 1.0), [0.0] * 4, rtol=1e-10).y[:, -1]
+    c, s = np.cos(theta), np.sin(theta)
+    tip = np.array([x * c + y * s, x * s - y * c])
+    coarse, fine = (np.abs(_settled_tip(load, n) - tip).max() for n in (7, 14))
+    assert fine < 4e-3
+    assert coarse / fine == pytest.approx(4.0, abs=0.5)
+
+
 def test_loads_that_do_not_fit_are_refused() -> None:
     rod = slanting()
     with pytest.raises(ValueError, match=r"nodes \[9\]: choose from 0 to 8"):
         SpaceWorld(rod, load=NodeLoad([9], (0.0, 0.0, 1.0)))
+    with pytest.raises(ValueError, match=r"at \(.*, .*, .*\) m .* but 2 edges meet"):
+        SpaceWorld(rod, follower_forces=(FollowerForce(5, 1.0),))
     with pytest.raises(ValueError, match="there is no edge 8: choose 0 to 7"):
         SpaceWorld(rod, distributed_loads=(DistributedLoad([8]),))
     with pytest.raises(ValueError, match="give two numbers in the plane"):

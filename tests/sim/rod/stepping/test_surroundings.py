@@ -8,7 +8,6 @@ from scipy.integrate import solve_ivp
 
 from sim.arrays import Floats
 from sim.rod.gravity import GRAVITY
-from sim.rod.moving.from_plane import in_space
 from sim.rod.rod.rod import Rod, RodMaterial, cantilever, ring, straight
 from sim.rod.stepping.equilibrium import settle
 from sim.rod.stepping.options import Integrator, StepOptions
@@ -175,8 +174,6 @@ def test_a_distributed_load_moves_a_rod_as_its_weight_does_and_then_ends() -> No
 def test_what_spreads_or_turns_is_refused_where_it_is_not_known() -> None:
     rod = straight(LENGTH, 11, SOFT)
     turned = World(rod, follower_forces=(FollowerForce(10, 1.0),))
-    with pytest.raises(ValueError, match="dimension 2"):
-        in_space(turned, SOFT)
     with pytest.raises(ValueError, match="leave out loads that are spread or turn"):
         hung(turned, NodeLoad([10], (0.0, 1.0)), Fitted([], 1.0))
     with pytest.raises(ValueError, match="settle with minimum=False"):
