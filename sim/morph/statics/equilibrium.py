@@ -31,7 +31,7 @@ from sim.morph.equations.descent import links_of
 from sim.morph.equations.projection import admissible, satisfy_constraints
 from sim.morph.mobility.curved import DENSE
 from sim.morph.statics.elastic import Deformed, angles_of
-from sim.morph.statics.falling import falling_motion, told_motion
+from sim.morph.statics.falling import fallen, falling_motion, told_motion
 from sim.morph.statics.loaded import LoadedStructure, refuse_free_translation
 from sim.morph.statics.newton_step import (
     expanded,
@@ -44,7 +44,9 @@ from sim.morph.statics.potential import LoadedConfiguration, PotentialEnergy
 from sim.morph.structure.constraints import ConstraintKind
 
 SHIFT = 1e-10  # of K, relative to the largest stiffness: motions that cost nothing
-INERTIA_SHIFT = 1e-8  # shift at which signs of pivots count
+INERTIA_SHIFT = 1e-8  # of the stiffness, below which curvature counts as none, at most
+ROUNDING = 1e-11  # the same of what rounding does to K
+UNBALANCED = 100.0  # times unbalanced force / size: what these do to curvature
 FAR = 1e4  # displacement, of the structure's size, that only free motions reach
 PERTURBATION = 1e-4  # of the size, displacement that leaves a saddle
 MOST_SADDLES = 5  # saddles left before the search ends with an error
@@ -225,10 +227,19 @@ def inertia(loaded: LoadedStructure, found: Equilibrium) -> tuple[int, int]:
 
 
 def _inertia(problem: PotentialEnergy, point: LoadedConfiguration) -> tuple[int, int]:
-    """How many motions lower the energy, and how many leave it as it is."""
-    rho = problem.weights(point.linear)
-    up = problem.factorise(point, rho, INERTIA_SHIFT, convex=False).negative
-    down = problem.factorise(point, rho, -INERTIA_SHIFT, convex=False).negative
+    """How many motions lower the energy, and how many leave it as it is.
+
+    What bends softly beside its stiffest part may fall by curvatures far below
+    `INERTIA_SHIFT`: without bodies and ranges, whose potential is stiff, all count that
+    stand out from the unbalanced forces and from rounding.
+    """
+    rho, shift = problem.weights(point.linear), INERTIA_SHIFT
+    if point.contacts is None:
+        force = float(np.abs(point.left).max(initial=0.0))
+        blurred = UNBALANCED * force / (problem.stiffness * problem.loaded.size)
+        shift = min(max(blurred, ROUNDING), INERTIA_SHIFT)
+    up = problem.factorise(point, rho, shift, convex=False).negative
+    down = problem.factorise(point, rho, -shift, convex=False).negative
     return up, down - up
 
 
@@ -238,9 +249,12 @@ def _perturbed(
     rng: np.random.Generator,
     options: EquilibriumOptions,
 ) -> LoadedConfiguration:
-    """A configuration a little beside a saddle."""
+    """A configuration beside a saddle: down from it, or else a little aside."""
     n, size = problem.system.n, problem.loaded.size
     noise = rng.normal(size=(n, 3)) * PERTURBATION * size
+    there = fallen(problem, point, noise, options.residual)
+    if there is not None:
+        return there
     z = point.z + admissible(problem.system, point.z, noise)
     z = satisfy_constraints(problem.system, z, tolerance=options.residual)
     return problem.point(z, point.deformed.angle)
