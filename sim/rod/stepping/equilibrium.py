@@ -17,7 +17,7 @@ import numpy as np
 
 from sim.convergence import NotConvergedError
 from sim.rod.contact.coulomb import OPEN
-from sim.rod.contact.ground import gaps
+from sim.rod.contact.ground import GroundPlane, gaps
 from sim.rod.stepping.inputs import scheme_of
 from sim.rod.stepping.minima import Falling, convex_matrix, falling_mode, neutral
 from sim.rod.stepping.options import StepOptions
@@ -35,6 +35,7 @@ SHORT, STALLED = 2e-4, 0.9  # s; of the force of the step before
 EASY = 6  # iterations of a step after which a longer one is tried
 CREEP = 1e-7  # of the outer forces, by which rods on rods may give way
 DEEP = 0.1  # of the shortest edge, in the ground, on the way to rest
+SLID = 1e-7  # of it, by which curved ground may be slid along in a step at rest
 PUSH = 1e-3  # from a saddle, as a fraction of the rod's size
 SADDLES = 8  # one after the other
 
@@ -137,6 +138,14 @@ class _Equilibrium:
         deepest = -float(gaps(ground, self.loop.state.x).min())
         return deepest > DEEP * float(rod.rest_length.min())
 
+    def slides(self, before: RodState) -> bool:
+        """Whether a step went on along curved ground, whose normals are its start's."""
+        world = self.loop.world
+        if world.ground is None or isinstance(world.ground, GroundPlane):
+            return False
+        way = float(np.abs(self.loop.state.x - before.x).max())
+        return way > SLID * float(world.rod.rest_length.min())
+
     def sink(self, falling: Falling | None = None, side: float = 1.0) -> None:
         """Go to rest, from a saddle along a motion if one is given."""
         loop, h, longest, last = self.loop, FIRST, LONGEST, np.inf
@@ -160,21 +169,21 @@ class _Equilibrium:
                 if h < SHORTEST:
                     break
                 continue
-            if self.is_deep():
+            deep = self.is_deep()
+            if deep or not self.stays_in_valley(h):
                 loop.state, h = before, 0.5 * h
-                longest = h
-                continue
-            if not self.stays_in_valley(h):
-                loop.state, h = before, 0.5 * h
+                longest = h if deep else longest
                 continue
             push = np.zeros_like(push)
             force = np.abs(mass * (loop.state.v - before.v)).max() / h
             stays = force > STALLED * last
-            if force <= (self.creep if stays else self.tolerance) * self.outer:
+            allowed = self.creep if stays else self.tolerance
+            balanced = force <= allowed * self.outer
+            if balanced and not self.slides(before):
                 return
             if loop.work.report.substeps > 1 and _same_pairs(before, loop.state):
                 h = longest = 0.5 * h  # contacts give way by h: equal steps rest
-            elif loop.work.report.iterations <= EASY:
+            elif loop.work.report.iterations <= EASY and not balanced:
                 if h == longest and stays:  # too short to get there
                     longest *= GROWTH
                 h = min(h * GROWTH, longest)

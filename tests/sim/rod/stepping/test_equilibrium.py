@@ -1,5 +1,7 @@
 """Shapes at rest and free vibrations against elastic rod theory."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_bvp
@@ -268,6 +270,17 @@ def test_a_heavy_rod_rests_on_the_wave_as_on_an_obstacle(
     if not held:
         middle = rod.mass @ told[:, 0] / rod.mass.sum() / size
         assert middle == pytest.approx(0.1 if start == 0.05 else 0.0, abs=1e-6)
+
+
+def test_a_rest_on_curved_ground_stays_where_it_is_settled_again() -> None:
+    """A step of many seconds goes far by no force: what still slides does not rest."""
+    wave = Wave(6.5e-3, 0.2, start=0.017)
+    material = RodMaterial(1.03e6, 1912.0, 2e-3, 18e-3)
+    rod = moved(straight(0.2, 14, material), by=np.array([-0.1, 0.0]))
+    rod = standing(rod, wave, 0.054)
+    told = settle(World(rod, wave, friction=0.0)).x
+    again = settle(World(replace(rod, nodes=told), wave, friction=0.0)).x
+    assert np.abs(again - told).max() < 1e-5 * rod.rest_length[0]
 
 
 def test_a_column_below_its_buckling_load_stays_straight() -> None:
