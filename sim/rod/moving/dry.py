@@ -37,6 +37,7 @@ from sim.rod.space.tendons import turned
 SWEEPS = 200
 GUESSES = 30  # which slip and which stick
 UNIT = 1e-200  # stiffness of a hinge that is bent far off its rest by a moment of 1
+WHOLE = 36.0  # mu beta, from which on no digit of the tension is left
 INSIDE = 1e-9  # of the largest force: what is so far within its bounds sticks
 
 
@@ -145,7 +146,8 @@ class DryPlaces:
             for tendon in tendons
         ]
         each = np.concatenate([np.empty(0), *turns])
-        by = each.reshape(len(states), -1).mean(axis=0)[self.first]
+        mean = each.reshape(len(states), -1).mean(axis=0)
+        by = np.minimum(mean[self.first], WHOLE)
         ones = np.ones(len(self.hinges))
         whole = np.append(pulled[self.first], rod.hinge_friction[self.hinges])
         above, k = np.zeros((self.count, self.count)), len(self.first)

@@ -1,5 +1,6 @@
 """Friction of tendons in their channels and of hinges, in rods that move."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from sim.arrays import Floats
+from sim.convergence import NotConvergedError
 from sim.rod.moving.dry import DryLaw, dry_forces
 from sim.rod.moving.kept import moving_arrays, moving_from
 from sim.rod.moving.motion import SpaceMotionStep, moves
@@ -201,6 +203,14 @@ def test_a_clamp_that_moves_an_arm_with_friction_gives_what_it_takes(by: str) ->
     ledger = last.moving.ledger
     assert ledger.friction > 0.01 * ledger.given
     assert abs(ledger.left) < 1e-9 * ledger.at_work
+
+
+def test_friction_that_no_tendon_has_moves_or_does_not_converge() -> None:
+    """exp(mu beta) beyond all numbers, pulled at once: no failure of linear algebra."""
+    world = replace(_arm(_tendon(1e5)), pulling=lambda time: np.array([time >= 0.1]))
+    with contextlib.suppress(NotConvergedError):
+        *_, last = moves(world, _options(0.05, Integrator.ENERGY_MOMENTUM), 0.3)
+        assert np.isfinite(last.x).all()
 
 
 def test_a_run_with_friction_goes_on_to_the_same_bits() -> None:
