@@ -31,7 +31,7 @@ from sim.morph.equations.descent import links_of
 from sim.morph.equations.projection import admissible, satisfy_constraints
 from sim.morph.mobility.curved import DENSE
 from sim.morph.statics.elastic import Deformed, angles_of
-from sim.morph.statics.falling import fallen, falling_motion, told_motion
+from sim.morph.statics.falling import falling_motion, told_motion
 from sim.morph.statics.loaded import LoadedStructure, refuse_free_translation
 from sim.morph.statics.newton_step import (
     expanded,
@@ -249,12 +249,9 @@ def _perturbed(
     rng: np.random.Generator,
     options: EquilibriumOptions,
 ) -> LoadedConfiguration:
-    """A configuration beside a saddle: down from it, or else a little aside."""
+    """A configuration a little beside a saddle."""
     n, size = problem.system.n, problem.loaded.size
     noise = rng.normal(size=(n, 3)) * PERTURBATION * size
-    there = fallen(problem, point, noise, options.residual)
-    if there is not None:
-        return there
     z = point.z + admissible(problem.system, point.z, noise)
     z = satisfy_constraints(problem.system, z, tolerance=options.residual)
     return problem.point(z, point.deformed.angle)

@@ -1,11 +1,8 @@
-"""The motion that lowers the energy of a rest most: which nodes, where to, how far."""
+"""The motion that lowers the energy of a rest most: which nodes, and where to."""
 
 import numpy as np
 
 from sim.arrays import Floats
-from sim.morph.equations.descent import NewtonDirection
-from sim.morph.equations.projection import admissible
-from sim.morph.statics.newton_step import expanded, trial
 from sim.morph.statics.potential import LoadedConfiguration, PotentialEnergy
 
 FIRST_SHIFT, HARDER = 1e-11, 4.0  # of the stiffness
@@ -31,25 +28,6 @@ def falling_motion(problem: PotentialEnergy, point: LoadedConfiguration) -> Floa
         v = factor.solve(v)
         v /= np.linalg.norm(v)
     return np.asarray(v.reshape(-1, 3)[: problem.system.n])
-
-
-def fallen(
-    problem: PotentialEnergy, point: LoadedConfiguration, aside: Floats, residual: float
-) -> LoadedConfiguration | None:
-    """As far from a saddle along this motion as the energy falls; None if nowhere.
-
-    Parameters
-    ----------
-    aside : (n, 3) a small displacement; the motion starts as large, to its side
-    """
-    v, rho = falling_motion(problem, point), problem.weights(point.linear)
-    v *= np.copysign(np.abs(aside).max() / np.abs(v).max(), np.vdot(aside, v))
-    factor = problem.factorise(point, rho, FIRST_SHIFT, convex=True)
-    direction = NewtonDirection(admissible(problem.system, point.z, v), factor, rho)
-    there = trial(problem, point, direction, 1.0, residual)
-    if there is None or there.energy >= point.energy:
-        return None
-    return expanded(problem, point, direction, there, residual)
 
 
 def told_motion(v: Floats) -> str:
