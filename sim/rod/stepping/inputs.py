@@ -54,11 +54,12 @@ def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Sche
     rod, touching = world.rod, world.touching
     shortest = float(options.shortest)
     contact_gap, slow = options.contact_gap, leaving_time(world)
+    landing = min(options.landing, contact_gap)
     if touching is not None:
         slow = 0.0
         if options.contact is not ContactRule.EXACT:
             raise ValueError("touching: contacts of edges are those of contact exact")
-        contact_gap = touching.gap
+        landing = contact_gap = touching.gap
         shortest = min(shortest, SHORTEST)
     conserving = options.integrator is Integrator.ENERGY_MOMENTUM and gamma < 1.0
     return Scheme(
@@ -66,7 +67,7 @@ def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Sche
         gamma=gamma,
         tolerance=float(options.tolerance),
         complementarity=float(options.complementarity),
-        landing=float(min(options.landing, contact_gap) * rod.rest_length.min()),
+        landing=float(landing * rod.rest_length.min()),
         contact_gap=float(contact_gap * rod.rest_length.min()),
         closing=float(options.closing) if gamma < 1.0 else 1.0,
         shortest=shortest,

@@ -48,7 +48,7 @@ class StepOptions:
     tolerance: float = 1e-9
     contact: ContactRule = ContactRule.EXACT
     complementarity: float = 1e-9  # m/s
-    landing: float = 1e-4
+    landing: float = 5e-5
     contact_gap: float = 1e-4
     closing: float = 0.2
     shortest: float = 1.0 / 64.0  # of h

@@ -87,7 +87,7 @@ def refuse_far(times: Sequence[float], angles: Sequence[float], h: float) -> Non
     most = float(np.degrees(np.abs(far).max()))
     if most > MOST * (1.0 + 1e-9):
         raise ValueError(
-            f"turns: an end turns by {most:g} degrees in a step of {h:g} s: "
+            f"turns: it turns by {most:g} degrees in a step of {h:g} s: "
             f"choose h so that it is {MOST:g} at most"
         )
 

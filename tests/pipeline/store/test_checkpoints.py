@@ -174,8 +174,8 @@ def test_a_damaged_checkpoint_costs_the_steps_and_no_more(tmp_path: Path) -> Non
 def test_a_run_that_failed_is_not_continued_from_the_middle_of_a_step(
     tmp_path: Path,
 ) -> None:
-    """Of the third step of 25 ms only a half can be made, which ends it too early."""
-    options = StepOptions(h=0.025, shortest=1 / 8)
+    """Of the fifth step of 25 ms only a part can be made, which ends it too early."""
+    options = StepOptions(h=0.025, contact_gap=1e-8)
     case = StarCase(duration=0.3, every=1, options=options)
     folders = [tmp_path / "failed" / f"{KEY}.1", tmp_path / "running" / f"{KEY}.2"]
     said = []
@@ -185,11 +185,11 @@ def test_a_run_that_failed_is_not_continued_from_the_middle_of_a_step(
             record_steps(case, "star", folder)
         said.append(str(caught.value))
     went_on = json.loads((folders[1] / "continued.json").read_text())
-    assert went_on["step"] == 3  # after 0.05 s, the last whole step
+    assert went_on["step"] == 5  # after 0.1 s, the last whole step
     assert said[1] == said[0]
     assert _same_files(folders[1], folders[0])
     with np.load(folders[0] / "steps.npz") as arrays:
-        assert len(arrays["x"]) == 4  # the start, two steps, a part of the third
+        assert len(arrays["x"]) == 6  # the start, four steps, a part of the fifth
 
 
 def _start(project: Path, *words: str) -> "subprocess.Popen[bytes]":
