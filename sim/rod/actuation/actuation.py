@@ -29,6 +29,8 @@ from sim.limits import (
 from sim.rod.compiled import kernel
 from sim.rod.energy.elastic import Actuated
 
+SEAM = 1e-9  # of the ramp, before whose end the later branch holds: sums of steps round
+
 
 class Law(NamedTuple):
     """Constants of eq. (7)."""
@@ -63,9 +65,6 @@ class Actuator:
             self.least_curvature,
             self.most_modulus,
         )
-
-
-SEAM = 1e-9  # of the ramp, before whose end the later branch holds: sums of steps round
 
 
 @kernel

@@ -42,8 +42,7 @@ from sim.rod.stepping.touches import keep_pairs
 LISTINGS = 30  # rounds in which more contacts may be found to close in one step
 EARLY = 0.25  # of a step, sooner than which one is not cut but where something meets
 FIT = 0.5  # of the gap that is allowed, up to which frames are taken as they are
-LANDING = 0.25  # of the shortest step, where none as long ends on a ground
-SHORTEST = 2.0**-14  # part of a step, on a ground, or where edges feel touch
+LANDING = 0.25  # of the shortest step, where none so long ends on a ground
 FITS = 8  # rounds in which the frames of contacts are fitted to the end of the step
 
 
@@ -218,9 +217,7 @@ def advance(
     """
     reaction[:] = 0.0
     remaining = full
-    shortest = scheme.shortest * full
-    lands = setting.grounded and scheme.gamma < 1.0
-    least = min(shortest, SHORTEST * full) if lands else shortest
+    shortest, least = scheme.shortest * full, scheme.least * full
     h = full
     while remaining > 1e-9 * full:
         made, count = attempt(setting, scheme, touch, state, work, h, shortest)

@@ -8,13 +8,13 @@ from sim.rod.contact.touching import touch_of
 from sim.rod.energy.blocks import analyse
 from sim.rod.energy.elastic import elements
 from sim.rod.rod.rod import Rod
-from sim.rod.stepping.advance import SHORTEST
 from sim.rod.stepping.options import Integrator, StepOptions
 from sim.rod.stepping.state import Scheme, Setting
 from sim.rod.stepping.surroundings import edge_forces
 from sim.rod.stepping.world import World
 
 LEAVING = 0.03  # of the time of a fall by the size of the rod
+SHORTEST = 2.0**-14  # part of a step, on a ground, or where edges feel touch
 
 
 def setting_of(world: World) -> Setting:
@@ -48,8 +48,8 @@ def setting_of(world: World) -> Setting:
 def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Scheme:
     """What the compiled loop reads of the options.
 
-    Steps are cut as short as contacts within their gaps ask for. Where edges feel
-    touch, these are those that `PlaneTouching` allows.
+    On a ground steps are cut as short as contacts within their gaps ask for. Where
+    edges feel touch, these are those that `PlaneTouching` allows.
     """
     rod, touching = world.rod, world.touching
     shortest = float(options.shortest)
@@ -61,6 +61,7 @@ def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Sche
             raise ValueError("touching: contacts of edges are those of contact exact")
         landing = contact_gap = touching.gap
         shortest = min(shortest, SHORTEST)
+    lands = world.ground is not None and gamma < 1.0
     conserving = options.integrator is Integrator.ENERGY_MOMENTUM and gamma < 1.0
     return Scheme(
         conserving=conserving,
@@ -71,6 +72,7 @@ def scheme_of(options: StepOptions, world: World, *, gamma: float = 0.5) -> Sche
         contact_gap=float(contact_gap * rod.rest_length.min()),
         closing=float(options.closing) if gamma < 1.0 else 1.0,
         shortest=shortest,
+        least=min(shortest, SHORTEST) if lands else shortest,
         exact=options.contact is ContactRule.EXACT,
         max_newton=int(options.max_newton),
         reuse=float(options.reuse),

@@ -32,7 +32,8 @@ class StepOptions:
     landing : gap with which a node may land, as a fraction of the shortest edge; at
         most contact_gap
     contact_gap : distance from the ground at which a contact may end a step, likewise
-    shortest : part of h, shorter than which no step is made but for a contact's gap
+    shortest : part of h, shorter than which no step is made but on a ground, where none
+        so long will do
     closing : fraction of the gap of a contact that a step closes
     residual : of the largest force on a node, which may be unbalanced after a step
     strain : largest stretch of an edge

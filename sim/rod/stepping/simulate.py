@@ -11,7 +11,6 @@ from sim.pointed import pointed
 from sim.rod.actuation.actuation import Pulse, actuate, pulses_due
 from sim.rod.contact.ground import GroundPlane, gaps
 from sim.rod.energy.elastic import energies, join, passive
-from sim.rod.stepping.advance import SHORTEST
 from sim.rod.stepping.energy_balance import OF_CONTACTS, mechanical_energies
 from sim.rod.stepping.inputs import pairs_of, scheme_of, setting_of
 from sim.rod.stepping.loop import run
@@ -197,7 +196,6 @@ class Loop:
 
     def failure(self) -> NotConvergedError:
         time, h = self.state.clock.time, self.options.h
-        part = min(self.scheme.shortest, SHORTEST if self.setting.grounded else 1.0)
         if self.work.memo.full:
             room = len(self.work.known if self.touch is None else self.work.friction)
             why = f"contacts have no room: there is room for {room} of them"
@@ -205,13 +203,13 @@ class Loop:
         elif self.work.memo.apart:
             gap = self.scheme.contact_gap / self.world.rod.rest_length.min()
             why = (
-                f"no step from {h:g} s down to {h * part:.2g} s lets "
+                f"no step from {h:g} s down to {h * self.scheme.least:.2g} s lets "
                 f"nodes land within {gap:g} of the shortest edge"
             )
             remedy = "choose a smaller h"
         elif self.work.memo.unsound:
             why = (
-                f"no step from {h:g} s down to {h * part:.2g} s keeps "
+                f"no step from {h:g} s down to {h * self.scheme.least:.2g} s keeps "
                 f"edges stretched by {self.options.strain:g} at most and the balance "
                 f"of energy within {self.options.balance:g} of what is at work "
                 f"({self.state.clock.left:.3g} J out of balance before), "
@@ -220,7 +218,7 @@ class Loop:
             remedy = self.options.steadier
         else:
             why = (
-                f"no step from {h:g} s down to {h * part:.2g} s "
+                f"no step from {h:g} s down to {h * self.scheme.least:.2g} s "
                 f"converges to {self.options.tolerance:g} m and "
                 f"{self.options.complementarity:g} m/s in "
                 f"{self.options.max_newton} iterations"

@@ -68,6 +68,7 @@ class Scheme(NamedTuple):
     contact_gap : m, at which a contact may end a step from what it touches
     closing : fraction of a gap of a closed contact that is closed in a step
     shortest : shortest step, as a fraction of the full one
+    least : likewise, where none so long will do
     exact : whether contact is exact, else the modified-mass rules of [Hu20]
     max_newton : iterations
     reuse : contraction of Newton's iteration up to which the factorisation is kept
@@ -87,6 +88,7 @@ class Scheme(NamedTuple):
     contact_gap: float
     closing: float
     shortest: float
+    least: float
     exact: bool
     max_newton: int
     reuse: float
