@@ -96,10 +96,12 @@ def main() -> None:
 
     compiled = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        for path in (ROOT / "sim").rglob("*.py")
+        for part in ("analysis", "sim")
+        for path in (ROOT / part).rglob("*.py")
         if "kernel" in path.read_text()
     ]
-    with atheris.instrument_imports(include=["pipeline", "sim"], exclude=compiled):
+    ours = ["analysis", "pipeline", "sim"]
+    with atheris.instrument_imports(include=ours, exclude=compiled):
         from tests.faults import test_fuzz_readers as readers
 
     names = [one for one in sys.argv[2:] if one in readers.READERS]

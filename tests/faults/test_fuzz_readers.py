@@ -147,7 +147,9 @@ READERS = {
         lambda p: RodFileCase(str(p)),
         costly=4,
     ),
-    "series": Reader("a.csv", _files(*sorted(SERIES.glob("*.csv"))), read_series),
+    "series": Reader(
+        "a.csv", [*_files(*sorted(SERIES.glob("*.csv"))), good.MARKERS], read_series
+    ),
     "markers": Reader(
         "a.csv", [good.MARKERS, good.MOTIVE, good.NEXUS], read_motion
     ),
