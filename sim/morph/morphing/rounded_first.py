@@ -7,8 +7,8 @@ smoothed objective (Moré and Wu, SIAM J. Optim. 7, 1997; Blake and Zisserman, V
 Reconstruction, 1987). Where there is no such surface, or it is not reached, the second
 begins where the first has come to. Other targets are gone to at once.
 
-From where that ends, small structures go onto the same target made smaller about the
-middle of their goals, and back. Half the squared distance to a surface of curvature
+From where the first descent ends, small structures go onto the same surface made
+smaller about the middle of their goals, and back. Half the squared distance to a surface of curvature
 kappa bends downwards along it where a node is inside, and less upwards than 1 where it
 is outside; with the surface, the share of that shrinks, and what is left of it has
 fewer minima. The way is kept if it ends lower, a hop as those of
@@ -17,6 +17,7 @@ hold the nodes, and the way round is long.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from sim.arrays import Floats
@@ -59,44 +60,72 @@ def morph_rounded_first(
     NotConvergedError
         where the descent onto the target does not end within `max_steps`.
     """
-    made, last = 0, None
-    rounded = None if structure.is_limited else rounded_of(target)
+    most = options.max_steps
+    rounded = None if structure.is_limited or most < 2 else rounded_of(target)
     target = smoothed(target)
-    if rounded is not None:
-        half = options.max_steps // 2
-        for step in _onto(structure, rounded, options, half, ROUGH, start):
+    if rounded is None:
+        yield from _lowered(structure, target, options, most, start)
+        return
+    last: MorphStep | None = None
+    rough = _rough(options, most // 2, ROUGH)
+    with suppress(NotConvergedError):  # as far as it comes
+        for step in _lowered(structure, rounded, rough, most // 2, start):
             if last is not None:
                 yield last
             last = _towards(structure, target, options, step)
+    made = 0
     if last is not None:
         made, start = last.s, last.state
-    left = replace(options, max_steps=options.max_steps - made)
+    left = replace(options, max_steps=most - made)
     for step in morph_newton(structure, target, left, start):
-        last = step._replace(s=made + step.s)
+        yield step._replace(s=made + step.s)
+
+
+def _lowered(
+    structure: Structure,
+    target: Target,
+    options: NewtonOptions,
+    most: int,
+    start: Floats | None,
+) -> Iterator[MorphStep]:
+    """The steps onto a target and, where these end lower, by way of a smaller one.
+
+    Parameters
+    ----------
+    most : steps of both
+    """
+    last: MorphStep | None = None
+    for last in morph_newton(structure, target, options, start):
         if last.stop is None:
             yield last
     assert last is not None
-    hop = _by_way_of_smaller(structure, target, options, last)
+    hop = _by_way_of_smaller(structure, target, options, last, most - last.s)
     yield last._replace(stop=None) if hop else last
     for i, step in enumerate(hop):
         yield step._replace(s=last.s + 1 + i)
 
 
 def _by_way_of_smaller(
-    structure: Structure, target: Target, options: NewtonOptions, end: MorphStep
+    structure: Structure,
+    target: Target,
+    options: NewtonOptions,
+    end: MorphStep,
+    left: int,
 ) -> list[MorphStep]:
-    """The steps onto the smaller target and back, if these end lower."""
+    """The steps onto the smaller target and back, `left` at most, if these end lower."""
     unmoved = target.target if isinstance(target, Moved) else target
     if (
-        end.E <= LOWER
+        left < 1
+        or end.E <= LOWER
         or end.state.size > DENSE
         or structure.is_limited
         or isinstance(unmoved, Goals)
     ):
         return []
     shrunk = smaller(target, end.g[structure.leading].mean(axis=0))
-    left = options.max_steps - end.s
-    way = list(_onto(structure, shrunk, options, left, ROUGH_WAY, end.state))
+    way, rough = list[MorphStep](), _rough(options, left, ROUGH_WAY)
+    with suppress(NotConvergedError):  # as far as it comes
+        way.extend(morph_newton(structure, shrunk, rough, end.state))
     if len(way) < 2:
         return []
     for rough in (rough_of(options), options):
@@ -122,33 +151,14 @@ def smaller(target: Target, centre: Floats) -> Target:
     return Moved(about, shift=(x, y, z))
 
 
-def _onto(
-    structure: Structure,
-    target: Target,
-    options: NewtonOptions,
-    most: int,
-    tolerance: float,
-    start: Floats | None,
-) -> Iterator[MorphStep]:
-    """The steps onto another surface, as far as they come; none if none is allowed.
-
-    Parameters
-    ----------
-    most : steps
-    tolerance : on the gradient, at least
-    """
-    if most < 1:
-        return
-    rough = replace(
+def _rough(options: NewtonOptions, most: int, tolerance: float) -> NewtonOptions:
+    """Those of a descent onto another surface, as far as it comes in `most` steps."""
+    return replace(
         options,
         tolerance=max(options.tolerance, tolerance),
         max_steps=min(most, MOST_STEPS),
         leave_saddles=False,
     )
-    try:
-        yield from morph_newton(structure, target, rough, start)
-    except NotConvergedError:
-        return
 
 
 def _towards(
