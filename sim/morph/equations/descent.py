@@ -51,7 +51,7 @@ ARMIJO = 1e-4  # share of the predicted decrease that a step must bring
 LOCAL = 0.3  # gradient / error below which curvature is taken as it is
 STRAIGHT = 1e-4  # residual below which no second-order correction is made
 SWEEPS = 10  # of rotations, more than three numbers off a diagonal ever need
-LEFT = 1e-2  # of the constraints by a step, relative to it: the way back takes the rest
+LEFT = 1e-2  # of the constraints by a step, at most: the way back takes the rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +197,12 @@ def newton_direction(
     Parameters
     ----------
     W : (n, 3, 3) curvature of the squared distance to the goals
+
+    Notes
+    -----
+    The constraints of a step are solved the better the smaller the gradient is (Dembo,
+    Eisenstat and Steihaug, SIAM J. Numer. Anal. 19, 1982): where rows are nearly
+    dependent, what little a step misses of them is a long way back.
     """
     linear = forces.linear
     rho = penalty_weights(linear)
@@ -209,11 +215,12 @@ def newton_direction(
     )
     dz, left = np.zeros_like(point.z), linear.c
     force = forces.gradient + linear.transpose_times(rho * left)
-    for _ in range(4):  # the constraints of the step: each solve adds up to six digits
+    enough = min(LEFT, forces.size / L)
+    for _ in range(4):  # the constraints of the step: each adds up to six digits
         dz -= factor.solve(force.ravel()).reshape(-1, 3)
         left = linear.c + linear.times(dz)
         size = float(np.abs(dz).max()) / L
-        if jacobian.largest(linear.system.layout, left) <= LEFT * size:
+        if jacobian.largest(linear.system.layout, left) <= enough * size:
             break
         force = linear.transpose_times(rho * left)
     return NewtonDirection(dz, factor, rho), damping
