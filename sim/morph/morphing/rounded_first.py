@@ -8,10 +8,10 @@ Reconstruction, 1987). Where there is no such surface, or it is not reached, the
 begins where the first has come to. Other targets are gone to at once.
 
 From where the first descent ends, small structures go onto the same surface made
-smaller about the middle of their goals, and back. Half the squared distance to a surface of curvature
-kappa bends downwards along it where a node is inside, and less upwards than 1 where it
-is outside; with the surface, the share of that shrinks, and what is left of it has
-fewer minima. The way is kept if it ends lower, a hop as those of
+smaller about the middle of their goals, and back. Half the squared distance to a
+surface of curvature kappa bends downwards along it where a node is inside, and less
+upwards than 1 where it is outside; with the surface, the share of that shrinks, and
+what is left of it has fewer minima. The way is kept if it ends lower, a hop as those of
 `sim.morph.morphing.hopping`. Among bodies and within ranges all this is left out: these
 hold the nodes, and the way round is long.
 """
@@ -112,7 +112,7 @@ def _by_way_of_smaller(
     end: MorphStep,
     left: int,
 ) -> list[MorphStep]:
-    """The steps onto the smaller target and back, `left` at most, if these end lower."""
+    """At most `left` steps onto the smaller target and back, if these end lower."""
     unmoved = target.target if isinstance(target, Moved) else target
     if (
         left < 1
