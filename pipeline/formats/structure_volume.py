@@ -33,6 +33,7 @@ from sim.morph.structure.ranges import Ranges
 from sim.morph.structure.solids import Solids
 from sim.morph.structure.structure import Structure
 
+LONGEST = 1e100  # of a range: its square is a number still
 SOLIDS = {"radii": 1, "capsules": 2, "triangles": 3}  # nodes of each
 RANGES = {
     "length": ConstraintKind.DIST,
@@ -174,8 +175,14 @@ def _in_unit(
             np.inf if low == 0.0 else float(cosines[1]),
         )
     if name == "length":
-        if min(value for value in (least, most, 0.0) if value is not None) < 0.0:
+        told = [value for value in bounds if value is not None]
+        if min(told, default=0.0) < 0.0:
             raise ValueError(f"{where} has a negative length: give none below 0")
+        if max(told, default=0.0) > LONGEST:
+            raise ValueError(
+                f"{where} has a length of {max(told):g}: give at most {LONGEST:g}, or "
+                "leave it open by null"
+            )
         return (
             -np.inf if least is None else least**2,
             np.inf if most is None else most**2,

@@ -87,6 +87,7 @@ def test_a_limited_structure_ends_within_its_limits(tmp_path: Path) -> None:
         ),
         ({"ranges": {"length": [[2, 3, None, None]]}}, "no bound: give least or most"),
         ({"ranges": {"length": [[2, 3, -1, 2]]}}, "has a negative length"),
+        ({"ranges": {"length": [[2, 3, 1, 1e300]]}}, "1e+300: give at most 1e+100"),
         ({"ranges": {"angle": [[0, 1, 1, 2, 0, 200]]}}, "0 to 200 degrees"),
         (
             {"ranges": {"angle": [[1, 2, 2, 3, 0, 90]]}},
