@@ -20,6 +20,15 @@ def cell_areas(n: int) -> Floats:
     return np.tile(face / face.sum() / 6, 6)
 
 
+def even_directions(count: int) -> Floats:
+    """(count, 3) unit vectors spread evenly, on a spiral."""
+    k = np.arange(count) + 0.5
+    z = 1 - 2 * k / count
+    turn = np.pi * (1 + 5**0.5) * k
+    s = np.sqrt(1 - z * z)
+    return np.column_stack([s * np.cos(turn), s * np.sin(turn), z])
+
+
 @kernel
 def cells(x: Floats, c: Floats, n: int) -> Ints:
     """(k,) cell in which the centre c sees each point x, 0 to 6 n n - 1."""

@@ -21,7 +21,7 @@ above a sphere of radius R by (1 - k R) s^2 / 2 at a distance s along the first.
 
 import numpy as np
 
-from analysis.spheres.cells import cells
+from analysis.spheres.cells import cells, even_directions
 from analysis.spheres.fit import Fit
 from analysis.spheres.thresholds import BIWEIGHT, JUDGE, SHARED
 from sim.arrays import Bools, Floats, Ints
@@ -31,6 +31,10 @@ DEGREE_2 = 5
 ROUND = np.zeros(2)
 # of the gate, in rounds: from all that rises to what lies on one tube
 WIDTHS = (16, 8, 4, 2, 1, 1, 1)
+# axes of tubes that are tried: all, those that are fitted, the share of a sphere that
+# one may hide, and how far off its wall points tell of it, in radii
+WAYS = even_directions(500)
+TRIES, HIDES, COARSE = 4, 0.02, 0.2
 
 
 def form_ratios(fits: list[Fit], points: list[Floats]) -> Floats:
@@ -102,15 +106,64 @@ def on_wall(fit: Fit, x: Floats, rising: Ints) -> int:
     R, y, gate = fit.radius, x[rising], BIWEIGHT.tukey * fit.scale
     height = np.sqrt(np.maximum((y**2).sum(axis=1) - R * R, 0.0))
     axis = np.linalg.lstsq(y, height)[0]
-    for width in WIDTHS:
-        axis /= np.linalg.norm(axis)
-        along, out, across = _about(axis, y)
-        on = (np.abs(across - R) < width * gate) & (along > 0.0)
-        rows = (along / across)[on, None] * out[on]
-        axis += np.linalg.lstsq(rows, (across - R)[on])[0]
-    axis /= np.linalg.norm(axis)
+    axis = _fitted(axis / np.linalg.norm(axis), y, R, gate, WIDTHS)
+    along, _, across = _about(axis, y)
+    on = (np.abs(across - R) < gate) & (along > 0.0)
     along, _, across = _about(axis, x[np.abs(fit.height) < gate])
     return int(on.sum() - ((across < R - gate) & (along > 0.0)).sum())
+
+
+def far_wall(fit: Fit, x: Floats) -> int:
+    """Points on a tube of the sphere's radius R in line with it, as far as it reaches.
+
+    Its wall may be hidden where it ends, and show farther on. Points within it or
+    beside it speak against it from there on, which ends it; those of the sphere that
+    it would hide do so three times, as a ball's rim is seen past few gaps. Axes are
+    tried all around, but where the tube would hide what is seen of the sphere.
+
+    Parameters
+    ----------
+    x : (k, 3) all points up to `JUDGE.far` radii along it, less its centre, mm
+    """
+    R, gate = fit.radius, BIWEIGHT.tukey * fit.scale
+    height = np.linalg.norm(x, axis=1) - R
+    own, outside = x[np.abs(height) < gate], x[height > gate]
+    ways = WAYS[_inside(WAYS, own, R - gate, 200) <= HIDES]
+    if len(ways) == 0 or len(outside) < 3:
+        return 0
+    near = _inside(ways, outside, (1 + COARSE) * R, 400)
+    near -= 2 * _inside(ways, outside, (1 - COARSE) * R, 400)
+    best = 0
+    for axis in ways[np.argsort(-near)[:TRIES]]:
+        axis = _fitted(axis, outside, R, gate, WIDTHS[1:])
+        along, _, across = _about(axis, outside)
+        met = (along > 0.0) & (across < R + WIDTHS[1] * gate)
+        on = np.abs(across - R)[met][np.argsort(along[met])] < gate
+        most = np.cumsum(np.where(on, 1, -1)).max(initial=0)
+        along, _, across = _about(axis, own)
+        best = max(best, most - 3 * ((across < R - gate) & (along > 0.0)).sum())
+    return int(best)
+
+
+def _inside(ways: Floats, x: Floats, radius: float, most: int) -> Floats:
+    """(m,) share of some of x (k, 3) in half a cylinder along each way (m, 3)."""
+    some = x[:: 1 + len(x) // most]
+    along = some @ ways.T
+    inside = (some**2).sum(axis=1)[:, None] - along**2 < radius**2
+    return np.asarray((inside & (along > 0.0)).mean(axis=0))
+
+
+def _fitted(
+    axis: Floats, x: Floats, R: float, gate: float, widths: tuple[int, ...]
+) -> Floats:
+    """The unit axis of a tube of radius R through zero, from gates wide to narrow."""
+    for width in widths:
+        along, out, across = _about(axis, x)
+        on = (np.abs(across - R) < width * gate) & (along > 0.0)
+        rows = (along / across)[on, None] * out[on]
+        axis = axis + np.linalg.lstsq(rows, (across - R)[on])[0]
+        axis /= np.linalg.norm(axis)
+    return axis
 
 
 def _about(axis: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.fit import Fit, fit_sphere, refine
-from analysis.spheres.form import ROUND, lengthwise, on_wall
+from analysis.spheres.form import far_wall, lengthwise, on_wall
 from analysis.spheres.grid import Int32s, members, within
 from analysis.spheres.judge import (
     SphereCandidate,
@@ -155,8 +155,12 @@ def _with_all(c: SphereCandidate, scan: Scan) -> SphereCandidate | None:
     if new is None:
         return None
     x = scan.points[near] - new.fit.centre
-    told = lengthwise(new.fit, x, facing) if scan.fused else ROUND
-    return replace(new, lengthwise=told, wall=on_wall(new.fit, x, new.beyond))
+    wall = on_wall(new.fit, x, new.beyond)
+    if scan.fused:
+        return replace(new, lengthwise=lengthwise(new.fit, x, facing), wall=wall)
+    reach = np.hypot(1.0, JUDGE.far) * c.fit.radius
+    around = scan.points[scan.near(new.fit.centre, reach)] - new.fit.centre
+    return replace(new, wall=wall, far=far_wall(new.fit, around))
 
 
 def _refitted(

@@ -16,19 +16,10 @@ scanner add up to a(w) (w - cos t u), as each puts cos t points there.
 import numpy as np
 from scipy.optimize import nnls
 
-from analysis.spheres.cells import cells
+from analysis.spheres.cells import cells, even_directions
 from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.thresholds import BIWEIGHT, SIGHTS
 from sim.arrays import Floats
-
-
-def even_directions(count: int) -> Floats:
-    """(count, 3) unit vectors spread evenly, on a spiral."""
-    k = np.arange(count) + 0.5
-    z = 1 - 2 * k / count
-    turn = np.pi * (1 + 5**0.5) * k
-    s = np.sqrt(1 - z * z)
-    return np.column_stack([s * np.cos(turn), s * np.sin(turn), z])
 
 
 def seen_from(accepted: list[SphereCandidate], points: Floats) -> Floats:

@@ -118,6 +118,12 @@ class JudgeThresholds:
     chance_wall: float = 4.0  # over its points; few
     closed: float = 1.0
     rise: float = 0.3  # radii; clamps
+    # radii along a tube in line with a sphere up to which it is looked for, and points
+    # of it over those of the sphere, less three times what it would hide: of 509 balls
+    # to 17 of 349, of five ends whose wall is hidden near them from 61 of 221; few
+    far: float = 3.0
+    far_wall: float = 0.05
+    chance_far: float = 16.0  # over its points: how much more with few; few
     # sd of the free radius over the radius: hardly round; 2 of 454 balls have more; few
     vague: float = 0.04
     rough: float = 1.4  # rms over what is typical of the scan's spheres; few

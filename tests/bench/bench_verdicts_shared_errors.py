@@ -15,9 +15,9 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from analysis.labels.mechanism import Mechanism
+from analysis.spheres.cells import even_directions
 from analysis.spheres.components import Components, learnt
 from analysis.spheres.patches import Patches
-from analysis.spheres.sights import even_directions
 from analysis.validation.comparison import Verdict
 from sim.arrays import Floats
 from tests.analysis.mechanisms import random_mechanism

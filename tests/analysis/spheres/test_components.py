@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from analysis.spheres.cells import even_directions
 from analysis.spheres.components import Components, learnt
 from analysis.spheres.likeliest import likeliest
 from analysis.spheres.patches import Patches, told_apart
-from analysis.spheres.sights import even_directions
 from analysis.spheres.thresholds import PATCHES
 from sim.arrays import Floats
 

@@ -8,7 +8,7 @@ import pytest
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.find import find_spheres
 from analysis.spheres.fit import Fit, refine
-from analysis.spheres.form import lengthwise, on_wall
+from analysis.spheres.form import far_wall, lengthwise, on_wall
 from analysis.spheres.picks import PickOptions
 from pipeline.scans.surface import points_on
 from sim.arrays import Floats
@@ -116,6 +116,56 @@ def test_points_on_the_axis_of_a_tube_are_none_of_it() -> None:
     """Of a grid some are exactly on it, within the first gates of a rough surface."""
     x = np.array([[0.0, 0, R + h] for h in (0.5, 1.0, 1.5)])
     assert wall(0.1, -directions(np.random.default_rng(0), 400), x) == 0
+
+
+def tube(rng: np.random.Generator, low: float, high: float) -> Floats:
+    """(300, 3) a third of a tube of radius R around z, mm."""
+    around, along = rng.uniform(-1.0, 1.0, 300), rng.uniform(low, high, 300)
+    return np.column_stack([R * np.cos(around), R * np.sin(around), along])
+
+
+def far(x: Floats, own: Floats) -> int:
+    fit = replace(fitted(own), scale=0.02)
+    return far_wall(fit, np.concatenate([own, x]) - fit.centre)
+
+
+def test_a_tube_is_found_whose_wall_is_hidden_where_it_ends(
+    rng: np.random.Generator,
+) -> None:
+    """It counts up to where it ends; what lies within it there speaks against it."""
+    x, end = tube(rng, 2.0 * R, 2.8 * R), R * -directions(rng, 400)
+    beyond = rng.uniform([-1.0, -1.0, 2.8 * R], [1.0, 1.0, 3.0 * R], (100, 3))
+    before = beyond - np.array([0.0, 0.0, R])
+    assert far(x, end) == 300
+    assert far(np.concatenate([x, beyond]), end) == 300
+    assert far(np.concatenate([x, before]), end) == 200
+
+
+def test_what_a_ball_shows_where_a_tube_would_be_speaks_three_times_against_it(
+    rng: np.random.Generator,
+) -> None:
+    """Of the few that are let pass at all, a hundredth here."""
+    x, end = tube(rng, 2.0 * R, 2.8 * R), R * -directions(rng, 400)
+    few = R * np.array([[0.1 * k, 0.0, np.sqrt(1 - 0.01 * k * k)] for k in range(4)])
+    assert far(x, np.concatenate([end, few])) == 300 - 3 * 4
+    assert far(x, R * np.concatenate([end / R, directions(rng, 400)])) == 0
+
+
+def test_an_end_of_a_bar_whose_wall_shows_farther_on_is_no_ball(
+    rng: np.random.Generator,
+) -> None:
+    """Beside three balls, from above; the line says what would tell."""
+    at = np.array([[20.0, 0, 0], [0, 20.0, 0], [-20.0, 0, 0], [0, -30.0, 0]])
+    balls = [c + R * directions(rng, 900) for c in at]
+    turn = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])  # the bar lies along y
+    bar = (tube(rng, 1.4 * R, 2.9 * R) @ turn.T)[:, [2, 1, 0]] + at[3]
+    half = balls[3][balls[3][:, 1] < at[3, 1]]
+    scan = np.concatenate([*balls[:3], half, bar])
+    scan += 0.02 * rng.standard_normal(scan.shape)
+    picks = find_spheres(scan, PickOptions(R))
+    assert len(picks.spheres) == 3
+    told = [one.detail for one in picks.rejected if "in line with it" in one.detail]
+    assert any("a view of what is between them would tell" in one for one in told)
 
 
 def test_an_error_that_grows_towards_the_rim_of_a_cap_makes_no_tube(

@@ -3,9 +3,10 @@
 import numpy as np
 
 from analysis.spheres.biweight import BLIND
+from analysis.spheres.cells import even_directions
 from analysis.spheres.fit import refine
 from analysis.spheres.judge import SphereCandidate
-from analysis.spheres.sights import even_directions, pull, seen_from
+from analysis.spheres.sights import pull, seen_from
 from sim.arrays import Floats
 from tests.analysis.spheres.test_fit import CENTRE
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.spheres.sights import even_directions
+from analysis.spheres.cells import even_directions
 from analysis.validation.inspection import (
     Conformity,
     Tolerance,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import yaml
 
-from analysis.spheres.sights import even_directions
+from analysis.spheres.cells import even_directions
 from pipeline.commands.inspect import main
 from pipeline.store.bench import Lab
 from pipeline.store.bench_tags import bench_tags
