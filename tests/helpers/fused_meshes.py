@@ -49,7 +49,11 @@ def fused(
 
 
 def _tsdf(points: Floats, view: Ints, places: Floats, pitch: float) -> Any:
-    """Signed distances on voxels of the pitch, cut off at four of them."""
+    """Signed distances on voxels of the pitch, cut off at four of them.
+
+    Open3D cuts the coordinates of a pixel to whole ones (isl-org/Open3D, 7580), so its
+    middle, whole in `_picture`, is half a pixel further for it.
+    """
     o3d = open3d()
     core = o3d.core
     grid = o3d.t.geometry.VoxelBlockGrid(
@@ -63,7 +67,7 @@ def _tsdf(points: Floats, view: Ints, places: Floats, pitch: float) -> Any:
     middle = points.mean(axis=0)
     for number, place in enumerate(places):
         picture, focal, axes = _picture(points[view == number], place, middle, pitch)
-        half, pose = len(picture) // 2, np.eye(4)
+        half, pose = len(picture) // 2 + 0.5, np.eye(4)
         pose[:3, :3], pose[:3, 3] = axes, -axes @ place
         camera = np.array([[focal, 0, half], [0, focal, half], [0, 0, 1.0]])
         depth, inside, outside = (
