@@ -86,7 +86,7 @@ def _answers(port: int) -> bool:
 
 @contextmanager
 def server_in(folder: Path, backend: str, **more: str) -> Iterator["Server"]:
-    """`make server` over one of sqlite, postgresql, ended as by Ctrl-C.
+    """`make server` over one of sqlite, postgresql, or `make ui`; ended as by Ctrl-C.
 
     Parameters
     ----------
@@ -106,7 +106,11 @@ class Server:
     def __init__(self, folder: Path, backend: str, more: Mapping[str, str]) -> None:
         self._folder = folder
         self._more = more
-        self._words = ["--sqlite"] if backend == "sqlite" else []
+        self._words = {
+            "sqlite": ["server", "--workers", "1", "--sqlite"],
+            "postgresql": ["server", "--workers", "1"],
+            "ui": ["ui"],
+        }[backend]
         self.port = free_port()
 
     @property
@@ -116,10 +120,10 @@ class Server:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        words = ["server", "--port", str(self.port), "--workers", "1"]
+        port = ["--port", str(self.port)]
         with (self._folder / "server.log").open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "pipeline", *words, *self._words],
+                [sys.executable, "-m", "pipeline", *self._words, *port],
                 cwd=self._folder,
                 env=environment(**self._more),
                 stdout=log,

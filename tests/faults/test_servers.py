@@ -168,7 +168,10 @@ def test_a_page_of_the_proxy_is_answered_and_one_of_others_is_not(
 
 
 @pytest.mark.long
-def test_an_experiment_keeps_its_files_in_the_servers_own_folder(place: Path) -> None:
+@pytest.mark.parametrize("backend", ["sqlite", "postgresql", "ui"])
+def test_an_experiment_keeps_its_files_in_the_servers_own_folder(
+    place: Path, backend: str
+) -> None:
     def answer(path: str, **body: str) -> tuple[int, dict[str, Any]]:
         with closing(HTTPConnection("127.0.0.1", server.port)) as line:
             line.request(
@@ -180,7 +183,7 @@ def test_an_experiment_keeps_its_files_in_the_servers_own_folder(place: Path) ->
             given = line.getresponse()
             return given.status, json.loads(given.read())
 
-    with server_in(place, "sqlite") as server:
+    with server_in(place, backend) as server:
         for api in ("api/2.0/mlflow", "ajax-api/2.0/mlflow"):
             for elsewhere in (
                 f"file://{place}/x",

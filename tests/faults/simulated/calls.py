@@ -15,10 +15,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from tests.faults.simulated.disk import CUTS, Disk
+
+if TYPE_CHECKING:
+    from tests.faults.simulated.branches import Branches
 
 CRASHED = 77  # exit status of a process that a fault ended
 SET_BACK = 3600.0  # seconds by which a clock jumps
@@ -28,12 +31,14 @@ WRITES = {"create", "write", "rename", "link", "symlink", "mkdir", "truncate"}
 READS = {"open", "read"}
 PROCESS = re.compile(r"\.\d+(?=\.tmp$)")  # in the name of a file in passing
 SQL = {"sql", "after sql"}
+TORN = "torn write"
+ENDS = {"crash before", "crash after", TORN, *CUTS}  # ways after which nobody goes on
 WAYS: dict[str, Callable[[str], bool]] = {
     "crash before": lambda _: True,
     "crash after": lambda kind: kind not in READS | SQL,
     "ENOSPC": lambda kind: kind in WRITES,
     "EIO": lambda kind: kind in WRITES | READS | {"unlink", "rmdir", "fsync", "sql"},
-    "torn write": lambda kind: kind == "write",
+    TORN: lambda kind: kind == "write",
     "400": lambda kind: kind == "http",
     "500": lambda kind: kind == "http",
     "timeout": lambda kind: kind == "http",
@@ -73,6 +78,8 @@ class Calls:
     turn: Callable[[], None] = lambda: None
     made: list[str] = field(default_factory=list)
     behind: float = 0.0  # seconds that the clock was set back
+    branches: "Branches | None" = None  # faults that are tried on the way
+    quiet: bool = False  # nothing is counted: the harness itself is at work
 
     def call(
         self,
@@ -83,23 +90,29 @@ class Calls:
         data: bytes = b"",
     ) -> Any:
         """Do `act`, unless this is the call that fails."""
-        if threading.current_thread() is not threading.main_thread():
+        if self.quiet or threading.current_thread() is not threading.main_thread():
             return act()  # a heartbeat, every few seconds
         self.turn()
         name = os.path.basename(names[-1] if names else what)
         self.made.append(f"{kind} {PROCESS.sub('', name)}".strip())
         way = self.fault.way if len(self.made) == self.fault.at else ""
+        if self.branches is not None:
+            way = self.branches.at(self, kind, what, data, later=False)
         if way and not WAYS[way](kind):
             way = ""
         if way:
             self._before(way, kind, what, data)
         if self.disk is not None:
             self.disk.note(kind, *names)
-        done = act()
+        try:
+            done = act()
+        finally:  # also where the call itself is refused
+            if self.branches is not None:
+                self.branches.at(self, kind, what, data, later=True)
+            if way == "crash after" or way in CUTS:
+                self._end(way)
         if self.behind > 0 and names and kind != "unlink":
             self._stamp(names[-1])
-        if way == "crash after" or way in CUTS:
-            self._end(way)
         if way in {"answer lost", "clock back"}:
             self._after(way)
         return done
@@ -110,7 +123,7 @@ class Calls:
         if way in {"ENOSPC", "EIO"}:
             number = getattr(errno, way)
             raise OSError(number, os.strerror(number), what)
-        if way == "torn write":
+        if way == TORN:
             os.write(int(what), data[: len(data) // 2])
             self._end(way)
         if way == "no process":

@@ -9,6 +9,7 @@ import random
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -102,6 +103,16 @@ class Disk:
             self._undo = self._undo[durable[-1] + 1 :] if durable else self._undo
         else:
             self._synced.add(_state(name))
+
+    def moved(self, old: str, new: str) -> "Disk":
+        """The same of a copy at `new` of what is at `old` now."""
+        there = copy(self)
+        there._synced = {
+            _state(name)
+            for name in self._files()
+            if _state(f"{old}{name[len(new) :]}") in self._synced
+        }
+        return there
 
     def cut(self, way: str, seed: int) -> None:
         """Leave what a disk may hold after the power failed now."""

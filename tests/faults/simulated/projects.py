@@ -17,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
+from urllib import request
 
 import numpy as np
 import yaml
@@ -25,6 +26,8 @@ from matplotlib.backends import _backend_pdf_ps as fonts
 from matplotlib.backends.backend_agg import RendererAgg
 from matplotlib.figure import Figure
 from mlflow.store.db import utils as database_files
+from PIL import ImageFile
+from requests import utils
 
 from pipeline.commands import run as run_command
 from pipeline.commands import study as study_command
@@ -139,6 +142,7 @@ def _once(
 
 _draw = Figure.draw
 _parse = mathtext.MathTextParser._parse_cached.__wrapped__
+_encode_tile = ImageFile._encode_tile
 _glyphs_subset, _font_as_file = fonts.get_glyphs_subset, fonts.font_as_file
 
 
@@ -177,6 +181,20 @@ def _subset(file: Any, glyphs: Any) -> Any:
     return nullcontext(SimpleNamespace(font=font, glyph_index_map=cut.glyph_index_map))
 
 
+def _compressed(image: Any, fp: Any, tile: Any, size: int, *how: Any) -> None:
+    """Pixels that were compressed before, in the same pieces."""
+    told = f"{hashlib.sha256(image.tobytes()).hexdigest()} {tile} {size}"
+    if how[0] is not None:  # straight into a file
+        _encode_tile(image, fp, tile, size, *how)
+        return
+    if told not in _KNOWN:
+        pieces: list[bytes] = []
+        _encode_tile(image, SimpleNamespace(write=pieces.append), tile, size, *how)
+        _KNOWN[told] = pieces
+    for piece in _KNOWN[told]:
+        fp.write(piece)
+
+
 def _read_once() -> Iterator[tuple[Any, str, Any]]:
     """What makes no call below `results`, and would cost most of a trial."""
     for place, name, told in (
@@ -191,6 +209,8 @@ def _read_once() -> Iterator[tuple[Any, str, Any]]:
         (case_job, "build", lambda config, _: str(config)),
         (compare_series, "measured_series", _whole),
         (saved_figure, "settle", lambda figure: str(id(figure))),
+        (utils, "getproxies", _plain),
+        (request, "getproxies_environment", _plain),
         (database_files, "_get_latest_schema_revision", _plain),
     ):
         yield place, name, _once(f"{place.__name__}.{name}", getattr(place, name), told)
@@ -198,6 +218,7 @@ def _read_once() -> Iterator[tuple[Any, str, Any]]:
     yield mathtext.MathTextParser, "_parse_cached", _formula
     yield fonts, "get_glyphs_subset", _once("subset", _subset, _glyphs)
     yield fonts, "font_as_file", BytesIO
+    yield ImageFile, "_encode_tile", _compressed
 
 
 @contextmanager

@@ -70,6 +70,7 @@ class StandIn:
         response.status_code, said = answer
         response._content = json.dumps(said).encode()
         response.headers["Content-Type"] = "application/json"
+        response.encoding = "utf-8"
         response.request, response.url = request, request.url
         return response
 

@@ -30,7 +30,7 @@ def counted_statements(calls: Calls) -> Iterator[None]:
     """Let statements and commits of the block go through `calls`."""
 
     def statement(*given: Any) -> None:
-        text = str(given[2]).split("(")[0].strip()[:40]
+        text = " ".join(str(given[2]).split("(")[0].split())[:40]
         try:
             calls.call("sql", text, lambda: None)
         except OSError as error:

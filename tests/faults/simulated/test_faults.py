@@ -15,6 +15,7 @@ import pytest
 
 from tests.faults.simulated.__main__ import arguments
 from tests.faults.simulated.calls import Fault
+from tests.faults.simulated.disk import CUTS, Disk
 from tests.faults.simulated.projects import PAIRS
 from tests.faults.simulated.trials import Simulation, simulation
 
@@ -59,9 +60,7 @@ def _share(faults: list[Fault], name: str) -> list[Fault]:
 
 
 def _tried(made: Simulation, faults: list[Fault], name: str) -> None:
-    wrong = {
-        made.replay(fault): found for fault in faults if (found := made.trial(fault))
-    }
+    wrong = {made.replay(fault): found for fault, found in made.trials(faults) if found}
     print(f"{name}: {len(made.calls)} calls, {len(faults)} faults, seed {SEED}")
     assert not wrong, "\n".join(f"{line}: {'; '.join(w)}" for line, w in wrong.items())
 
@@ -81,6 +80,20 @@ def test_what_was_found_once(simulated: Simulation) -> None:
     ]
     _tried(simulated, faults, f"{simulated.name}, found once")
     assert len(faults) > len(SEEDS) / 2  # the calls are still called so
+
+
+def test_a_fault_on_the_way_ends_as_one_from_the_beginning(
+    simulated: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Disk, "_sync", lambda *_: None)  # so that there is what to find
+    chance = random.Random(f"{SEED} on the way")
+    faults = [f for f in simulated.faults() if f.way in CUTS or not chance.randrange(9)]
+    faults = chance.sample(faults, 24)
+    kinds = {f: {w.partition(":")[0] for w in ws} for f, ws in simulated.trials(faults)}
+    found = {f: {w.partition(":")[0] for w in simulated.trial(f)} for f in faults}
+    simulated.found.clear()
+    assert kinds == found
+    assert any(found.values())
 
 
 def test_statements_of_mlflow_s_own_store() -> None:

@@ -6,20 +6,22 @@ import io
 import os
 import random
 import shutil
-import signal
 import sys
 import tempfile
-import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+from pipeline.store import attempts, leases
 from tests.faults import outside_checker
 from tests.faults.conftest import patience
-from tests.faults.simulated.calls import CRASHED, WAYS, Calls, Fault, counted
+from tests.faults.simulated.branches import Branches, digest, waited
+from tests.faults.simulated.calls import ENDS, WAYS, Calls, Fault, counted
 from tests.faults.simulated.disk import CUTS, Disk
 from tests.faults.simulated.projects import PAIRS, PROJECTS, in_one_process, run_as
 from tests.faults.simulated.schedule import interleaved
@@ -28,6 +30,7 @@ from tests.faults.simulated.sql import counted_statements
 from tests.pipeline.conftest import furnish
 
 HANGS_AFTER = 180.0  # seconds of a machine that has nothing else to do
+NEVER = 1e6  # seconds until a heartbeat of what waits at its calls
 NONE = Fault()
 RERUN_AFTER = 10.0  # seconds of the simulated clock: a person types, a machine starts
 
@@ -56,6 +59,7 @@ class Simulation:
     where: Path
     embedded: bool = False
     tried: int = 0
+    reruns: int = 0
     found: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -68,6 +72,7 @@ class Simulation:
         if not self.embedded:
             os.environ["MLFLOW_TRACKING_URI"] = URI
         self._number = 0
+        self._seen: dict[str, list[str]] = {}  # what was wrong, by digest of a folder
         for _ in range(2):  # the first warms this process up: imports, compiled kernels
             folder = self._new()
             self._here(self._make, folder, folder / "said")
@@ -96,12 +101,14 @@ class Simulation:
         later: float = 0.0,
         turn: Callable[[], None] = lambda: None,
         tracks: bool = True,
+        branches: Branches | None = None,
     ) -> tuple[int, Calls]:
         """Do a work in this process; its status and its calls."""
         run_as(folder)
         results = folder / "results"
-        disk = Disk(results, folder / "aside") if fault.way in CUTS else None
-        calls = Calls(results, fault, disk, turn, behind=-later)
+        cuts = fault.way in CUTS or branches is not None
+        disk = Disk(results, folder / "aside") if cuts else None
+        calls = Calls(results, fault, disk, turn, behind=-later, branches=branches)
         answering = (
             counted_statements(calls)
             if self.embedded
@@ -128,6 +135,7 @@ class Simulation:
 
         def work() -> int:
             status, calls = self._here(self._make, folder, said, fault, later=later)
+            assert not any("\n" in call for call in calls.made)
             counts.write_text("\n".join(calls.made))
             return status
 
@@ -159,19 +167,74 @@ class Simulation:
             for path in said
             if "Traceback" in (text := path.read_text())
         ]
-        return self._after(folder, wrong)
+        wrong += self._rerun(folder)
+        shutil.rmtree(folder)
+        return self._counted(wrong)
 
     def trial(self, fault: Fault) -> list[str]:
         """Fail, make it again, and say what is wrong then."""
         folder = self._new()
         first = self.once(folder, fault)
-        wrong = [f"hang: {fault}"] if first.hung else []
-        if "Traceback" in first.said:
-            wrong.append(f"traceback: {_last(first.said)}")
-        return self._after(folder, wrong)
+        wrong = _wrong(fault, first.hung, first.said) + self._rerun(folder)
+        shutil.rmtree(folder)
+        return self._counted(wrong)
 
-    def _after(self, folder: Path, wrong: list[str]) -> list[str]:
-        """One plain rerun, and the outside checker."""
+    def trials(self, faults: Iterable[Fault]) -> Iterator[tuple[Fault, list[str]]]:
+        """Each fault and what is wrong then, from one making wherever that can be.
+
+        A connection to SQLite does not go on in a fork: what does not end the process
+        there is made anew.
+        """
+        alone = [f for f in faults if self.embedded and f.way not in ENDS]
+        folder, (here, there) = self._new(), Pipe()
+        branches = Branches(folder, set(faults) - set(alone), there, ended)
+        child = os.fork()
+        if not child:
+            here.close()
+            os._exit(self._branching(folder, branches))
+        there.close()
+        self._seen.clear()
+        with mock.patch.object(leases, "process_start", gone(child)):
+            while here.poll(10 * patience(HANGS_AFTER)):
+                try:
+                    fault, hung = here.recv()
+                except EOFError:
+                    break
+                wrong = _wrong(fault, hung, (folder / "said").read_text())
+                state = digest(folder)  # what is the same on disk ends the same
+                if state not in self._seen:
+                    self._seen[state] = self._rerun(folder)
+                yield fault, self._counted(wrong + self._seen[state])
+                here.send("")
+        status, hung = ended(child)
+        assert (status, hung) == (0, False), (folder / "said").read_text()
+        shutil.rmtree(folder)
+        yield from ((fault, self.trial(fault)) for fault in alone)
+
+    def _branching(self, folder: Path, branches: Branches) -> int:
+        """Make it to its end, and be sure that these were the calls."""
+        status = 70
+        try:
+            with mock.patch.object(attempts, "HEARTBEAT_SECONDS", NEVER):
+                status, calls = self._here(
+                    self._make, folder, folder / "said", branches=branches
+                )
+            if calls.branches is not None:
+                same = [*map(kind_of, calls.made)] == [*map(kind_of, self.calls)]
+                status = status if same else 71
+        except BaseException:
+            traceback.print_exc()
+        return status
+
+    def _counted(self, wrong: list[str]) -> list[str]:
+        self.tried += 1
+        self.found.update(line.partition(":")[0] for line in wrong)
+        return wrong
+
+    def _rerun(self, folder: Path) -> list[str]:
+        """What is wrong after one plain rerun, by the outside checker."""
+        wrong = []
+        self.reruns += 1
         again = self.once(folder, later=RERUN_AFTER)
         if again.hung:
             wrong.append("hang: the rerun")
@@ -179,9 +242,6 @@ class Simulation:
             wrong.append(f"rerun: ended with {again.status}: {_last(again.said)}")
         wrong += self._findings(folder)
         wrong += outside_checker.differences(self._census(folder), self.expected)
-        self.tried += 1
-        self.found.update(line.partition(":")[0] for line in wrong)
-        shutil.rmtree(folder)
         return wrong
 
     def faults(self, ways: tuple[str, ...] = tuple(WAYS)) -> Iterator[Fault]:
@@ -221,18 +281,23 @@ def in_child(work: Callable[[], int]) -> tuple[int, bool]:
             with contextlib.suppress(ValueError, OSError):
                 sys.stdout.flush()
             os._exit(status)
-    end = time.monotonic() + patience(HANGS_AFTER)
-    pause = 0.0005
-    while True:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status), False
-        if time.monotonic() > end:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return CRASHED, True
-        time.sleep(pause)
-        pause = min(0.005, pause * 1.5)
+    return ended(child)
+
+
+def ended(child: int) -> tuple[int, bool]:
+    """Its status, and whether it had to be killed."""
+    return waited(child, patience(HANGS_AFTER))
+
+
+def gone(process: int) -> Callable[[int], str]:
+    """`process_start` for which this process, which waits here, has ended."""
+    start = leases.process_start
+    return lambda asked: "" if asked == process else start(asked)
+
+
+def _wrong(fault: Fault, hung: bool, said: str) -> list[str]:
+    wrong = [f"hang: {fault}"] if hung else []
+    return wrong + ([f"traceback: {_last(said)}"] if "Traceback" in said else [])
 
 
 def kind_of(call: str) -> str:
