@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.arrays import Floats
+from sim.kernels import inner, kernel
 from sim.morph.equations.system import ConstraintSystem
 from sim.morph.mobility.tangent import dense_jacobian, null_space
 
@@ -72,15 +73,26 @@ def curved_model(
     return CurvedModel(basis, np.maximum(np.abs(values), LEAST * stiffness))
 
 
+@kernel
 def _shift(size: Floats, slope: Floats, longest: float) -> float:
     """sigma, with which slope / (size + sigma) is as long as `longest`, or shorter."""
-    if np.linalg.norm(slope / size) <= longest:
+    if _length(size, slope, 0.0) <= longest:
         return 0.0
-    low, high = 0.0, float(np.linalg.norm(slope)) / longest
+    low, high = 0.0, np.sqrt(np.sum(slope * slope)) / longest
     for _ in range(40):
         middle = 0.5 * (low + high)
-        if np.linalg.norm(slope / (size + middle)) > longest:
+        if _length(size, slope, middle) > longest:
             low = middle
         else:
             high = middle
     return high
+
+
+@inner
+def _length(size: Floats, slope: Floats, shift: float) -> float:
+    """|slope / (size + shift)|."""
+    square = 0.0
+    for i in range(len(size)):
+        square += (slope[i] / (size[i] + shift)) ** 2
+    length: float = np.sqrt(square)
+    return length

@@ -1,6 +1,7 @@
 """A target moved as a whole, to break a symmetry ([dJ23], Discussion)."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -61,7 +62,7 @@ class Moved:
         before: Floats = (points - self.shift) @ self._R
         return before
 
-    @property
+    @cached_property
     def _R(self) -> Floats:
         turn = np.asarray(self.turn, dtype=float)
         return np.asarray(Rotation.from_rotvec(turn).as_matrix())

@@ -25,14 +25,6 @@ class Target(Protocol):
 
 
 @runtime_checkable
-class CurvedTarget(Protocol):
-    """A target that knows how its nearest points move."""
-
-    def slopes(self, points: Floats, goals: Floats) -> Floats | None:
-        """(n, 3, 3) derivative of the nearest points `goals` in `points`, if known."""
-
-
-@runtime_checkable
 class RoughTarget(Protocol):
     """A target whose nearest points jump."""
 
@@ -61,10 +53,10 @@ def smoothed(target: Target) -> Target:
 
 
 def slopes_of(target: Target, points: Floats, goals: Floats) -> Floats | None:
-    """(n, 3, 3) dg/dr of a target that knows it, else None."""
-    if isinstance(target, CurvedTarget):
-        return target.slopes(points, goals)
-    return None
+    """(n, 3, 3) dg/dr of a target that knows it, having `slopes` with these, or None."""
+    known = getattr(target, "slopes", None)  # a protocol takes as long as the slopes
+    found: Floats | None = None if known is None else known(points, goals)
+    return found
 
 
 def shown(points: Floats) -> Wireframe:
