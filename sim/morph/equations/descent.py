@@ -42,6 +42,7 @@ from sim.morph.equations.system import (
     linearise,
 )
 from sim.morph.structure.constraints import ROWS, ConstraintKind
+from sim.once import once_per_owner
 
 PENALTY = 1e6  # of the constraints in K, relative to W; a solve gains as many digits
 MOST_ROTATION = 0.5  # largest rotation of a link in one step, rad
@@ -365,6 +366,7 @@ def _may_be_negative(M: Floats) -> bool:
     return not (a > 0.0 and b > 0.0 and d > 0.0)
 
 
+@once_per_owner
 def links_of(system: ConstraintSystem) -> Bools:
     """(m,) which rows are links."""
     return np.repeat(system.table.kind == ConstraintKind.DIST, ROWS[system.table.kind])

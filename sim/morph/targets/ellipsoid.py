@@ -13,6 +13,7 @@ from sim.morph.targets.surfaces import Vector, on_sphere, positive, vector
 FOCAL = 1e-6  # of 1 + t / a_i^2, where nearest points jump to another side
 
 
+@kernel
 def closest_on_ellipsoid(points: Floats, a: Floats) -> Floats:
     """Nearest points of sum (x_i / a_i)^2 = 1.
 
@@ -30,15 +31,20 @@ def closest_on_ellipsoid(points: Floats, a: Floats) -> Floats:
     points : (n, 3)
     a : (3,) semi-axes
     """
-    t = np.max(a * np.abs(points) - a**2, axis=1)
-    shortest = int(np.argmin(a))
+    x, t = np.empty((len(points), 3)), np.full(len(points), -np.inf)
+    shortest = np.argmin(a)
+    for j in range(len(points)):
+        for i in range(3):
+            t[j] = max(t[j], a[i] * abs(points[j, i]) - a[i] ** 2)
     _rise_to_roots(points, a, t)
-    shifted = t[:, None] + a**2
-    on_plane = shifted <= 0.0
-    x = np.where(on_plane, 0.0, a**2 * points / np.where(on_plane, 1.0, shifted))
-    missing = 1.0 - np.sum((x / a) ** 2, axis=1)
-    lift = on_plane[:, shortest] & (missing > 0.0)
-    x[lift, shortest] = a[shortest] * np.sqrt(missing[lift])
+    for j in range(len(points)):
+        missing = 1.0
+        for i in range(3):
+            shifted = t[j] + a[i] ** 2
+            x[j, i] = 0.0 if shifted <= 0.0 else a[i] ** 2 * points[j, i] / shifted
+            missing -= (x[j, i] / a[i]) ** 2
+        if t[j] + a[shortest] ** 2 <= 0.0 and missing > 0.0:
+            x[j, shortest] = a[shortest] * np.sqrt(missing)
     return x
 
 
