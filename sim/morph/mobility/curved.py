@@ -78,7 +78,8 @@ def _shift(size: Floats, slope: Floats, longest: float) -> float:
     """sigma, with which slope / (size + sigma) is as long as `longest`, or shorter."""
     if _length(size, slope, 0.0) <= longest:
         return 0.0
-    low, high = 0.0, np.sqrt(np.sum(slope * slope)) / longest
+    low = 0.0
+    high: float = np.sqrt(np.sum(slope * slope)) / longest
     for _ in range(40):
         middle = 0.5 * (low + high)
         if _length(size, slope, middle) > longest:

@@ -53,7 +53,7 @@ def smoothed(target: Target) -> Target:
 
 
 def slopes_of(target: Target, points: Floats, goals: Floats) -> Floats | None:
-    """(n, 3, 3) dg/dr of a target that knows it, having `slopes` with these, or None."""
+    """(n, 3, 3) dg/dr of a target by its own `slopes`, if it has them, else None."""
     known = getattr(target, "slopes", None)  # a protocol takes as long as the slopes
     found: Floats | None = None if known is None else known(points, goals)
     return found
