@@ -23,7 +23,7 @@ from pipeline.store.files import read_json, write_json
 from pipeline.store.keys import KEY_LENGTH, file_digest, key_of
 from pipeline.store.receipts import content_digest
 from pipeline.store.runs import RESULTS, run_record
-from pipeline.terminal.errors import InputError
+from pipeline.terminal.errors import InputError, one_line
 
 LISTING = Path("conf/results.json")
 FORM = 2  # of the list
@@ -45,11 +45,21 @@ class Shelf:
         with self._reached():
             try:
                 self._files, root = fsspec.core.url_to_fs(address)
-            except (ValueError, ImportError) as error:
-                raise InputError(f"{address} cannot be reached: {error}") from error
-            self._runs = f"{root.rstrip('/')}/runs"
-            found = self._files.glob(f"{self._runs}/*.zip")
-        self._there = {Path(str(path)).name for path in found}
+                self._runs = f"{root.rstrip('/')}/runs"
+                self._there = self._names()
+            except OSError:
+                raise
+            except Exception as error:  # each kind of address has its own
+                said = one_line(error)
+                raise InputError(f"{address} cannot be reached: {said}") from error
+
+    def _names(self) -> set[str]:
+        """What lies there, asked for by no pattern: [1] is a folder's name like any."""
+        try:
+            found = self._files.ls(self._runs, detail=False)
+        except (FileNotFoundError, NotADirectoryError):
+            return set()
+        return {Path(str(path)).name for path in found}
 
     def has(self, key: str, files: str) -> bool:
         """Whether a run is there whose SHA256SUMS has the digest `files`."""

@@ -350,9 +350,24 @@ def test_a_pull_that_was_killed_leaves_nothing_to_the_next(
     assert not again.exists()
 
 
+@pytest.mark.parametrize("name", ["paper[1]", "paper*"])
+def test_a_shelf_is_the_folder_of_that_name_and_no_pattern(
+    name: str, tmp_path: Path
+) -> None:
+    for folder, key in ((name, "mine"), ("paper 2", "other")):
+        (tmp_path / folder / "runs").mkdir(parents=True)
+        (tmp_path / folder / "runs" / f"{key}.0.zip").touch()
+    shelf = Shelf(str(tmp_path / name))
+    assert (shelf.has("mine", "0"), shelf.has("other", "0")) == (True, False)
+
+
 @pytest.mark.parametrize(
-    "address", ["nosuch://bucket", "s3://bucket/paper", "ftp://127.0.0.1:1/paper"]
-)
+    "address",
+    [
+        "nosuch://bucket", "s3://bucket/paper", "ftp://127.0.0.1:1/paper",
+        "a\0b", "github://paper", "data:,paper", f"zip://x::{__file__}",
+    ],
+)  # fmt: skip
 def test_an_address_that_cannot_be_reached_is_said(address: str) -> None:
     with pytest.raises(InputError, match=r"cannot be reached|refused"):
         Shelf(address)
