@@ -113,23 +113,34 @@ def on_wall(fit: Fit, x: Floats, rising: Ints) -> int:
     return int(on.sum() - ((across < R - gate) & (along > 0.0)).sum())
 
 
-def far_wall(fit: Fit, x: Floats) -> int:
+def free_ways(fit: Fit, x: Floats) -> Floats:
+    """(m, 3) ways along which a tube of its radius would hide nothing of a sphere.
+
+    Parameters
+    ----------
+    x : (k, 3) all points around it, less its centre, mm
+    """
+    gate = BIWEIGHT.tukey * fit.scale
+    own = x[np.abs(fit.height) < gate]
+    return WAYS[_inside(WAYS, own, fit.radius - gate, 200) <= HIDES]
+
+
+def far_wall(fit: Fit, x: Floats, ways: Floats) -> int:
     """Points on a tube of the sphere's radius R in line with it, as far as it reaches.
 
     Its wall may be hidden where it ends, and show farther on. Points within it or
     beside it speak against it from there on, which ends it; those of the sphere that
-    it would hide do so three times, as a ball's rim is seen past few gaps. Axes are
-    tried all around, but where the tube would hide what is seen of the sphere.
+    it would hide do so three times, as a ball's rim is seen past few gaps.
 
     Parameters
     ----------
     x : (k, 3) all points up to `JUDGE.far` radii along it, less its centre, mm
+    ways : (m, 3) that `free_ways` tells
     """
     R, gate = fit.radius, BIWEIGHT.tukey * fit.scale
     height = np.linalg.norm(x, axis=1) - R
     own, outside = x[np.abs(height) < gate], x[height > gate]
-    ways = WAYS[_inside(WAYS, own, R - gate, 200) <= HIDES]
-    if len(ways) == 0 or len(outside) < 3:
+    if len(outside) < 3:
         return 0
     near = _inside(ways, outside, (1 + COARSE) * R, 400)
     near -= 2 * _inside(ways, outside, (1 - COARSE) * R, 400)

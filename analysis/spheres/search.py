@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.fit import Fit, fit_sphere, refine
-from analysis.spheres.form import far_wall, lengthwise, on_wall
+from analysis.spheres.form import far_wall, free_ways, lengthwise, on_wall
 from analysis.spheres.grid import Int32s, members, within
 from analysis.spheres.judge import (
     SphereCandidate,
@@ -158,9 +158,12 @@ def _with_all(c: SphereCandidate, scan: Scan) -> SphereCandidate | None:
     wall = on_wall(new.fit, x, new.beyond)
     if scan.fused:
         return replace(new, lengthwise=lengthwise(new.fit, x, facing), wall=wall)
-    reach = np.hypot(1.0, JUDGE.far) * c.fit.radius
-    around = scan.points[scan.near(new.fit.centre, reach)] - new.fit.centre
-    return replace(new, wall=wall, far=far_wall(new.fit, around))
+    ways, far = free_ways(new.fit, x), 0
+    if len(ways):
+        reach = np.hypot(1.0, JUDGE.far) * c.fit.radius
+        around = scan.points[scan.near(new.fit.centre, reach)] - new.fit.centre
+        far = far_wall(new.fit, around, ways)
+    return replace(new, wall=wall, far=far)
 
 
 def _refitted(

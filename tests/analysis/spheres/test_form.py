@@ -8,7 +8,7 @@ import pytest
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.find import find_spheres
 from analysis.spheres.fit import Fit, refine
-from analysis.spheres.form import far_wall, lengthwise, on_wall
+from analysis.spheres.form import far_wall, free_ways, lengthwise, on_wall
 from analysis.spheres.picks import PickOptions
 from pipeline.scans.surface import points_on
 from sim.arrays import Floats
@@ -125,8 +125,10 @@ def tube(rng: np.random.Generator, low: float, high: float) -> Floats:
 
 
 def far(x: Floats, own: Floats) -> int:
-    fit = replace(fitted(own), scale=0.02)
-    return far_wall(fit, np.concatenate([own, x]) - fit.centre)
+    fit = fitted(own)
+    fit = replace(fit, scale=0.02, height=np.linalg.norm(own - fit.centre, axis=1) - R)
+    around = np.concatenate([own, x]) - fit.centre
+    return far_wall(fit, around, free_ways(fit, own - fit.centre))
 
 
 def test_a_tube_is_found_whose_wall_is_hidden_where_it_ends(
