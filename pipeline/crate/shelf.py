@@ -74,13 +74,23 @@ class Shelf:
             self._files.makedirs(self._runs, exist_ok=True)
             try:
                 self._files.put_file(str(packed), part)
-                self._files.mv(part, f"{self._runs}/{name}")
+                self._named(part, f"{self._runs}/{name}")
             except OSError:
                 with suppress(OSError):
                     self._files.rm_file(part)
                 raise
             self._there.add(name)
             return packed.stat().st_size
+
+    def _named(self, part: str, name: str) -> None:
+        """Give a whole file its name; a store that can but copy would by patterns."""
+        from fsspec import AbstractFileSystem
+
+        if type(self._files).mv is not AbstractFileSystem.mv:
+            self._files.mv(part, name)
+            return
+        self._files.cp_file(part, name)
+        self._files.rm_file(part)
 
     def take(
         self, key: str, listed: Mapping[str, str], results: Path = RESULTS

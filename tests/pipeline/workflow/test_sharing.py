@@ -373,12 +373,15 @@ def test_an_address_that_cannot_be_reached_is_said(address: str) -> None:
         Shelf(address)
 
 
-def test_a_shelf_in_memory_does_as_a_folder(pushed: Path, tmp_path: Path) -> None:
-    shelf = Shelf("memory://paper")
+@pytest.mark.parametrize("address", ["memory://paper", "memory://paper[1]"])
+def test_a_shelf_in_memory_does_as_a_folder(
+    address: str, pushed: Path, tmp_path: Path
+) -> None:
+    shelf = Shelf(address)
     (directory,) = (pushed / "results" / "runs").glob(f"{_key(pushed)}")
     shelf.put(directory)
     listed = read_listing(pushed / LISTING)[directory.name]
-    assert Shelf("memory://paper").has(directory.name, listed["files"])
+    assert Shelf(address).has(directory.name, listed["files"])
     came = shelf.take(directory.name, listed, tmp_path)
     assert (came / "run.json").read_bytes() == (directory / "run.json").read_bytes()
 
