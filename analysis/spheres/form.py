@@ -142,10 +142,8 @@ def far_wall(fit: Fit, x: Floats, ways: Floats) -> int:
     own, outside = x[np.abs(height) < gate], x[height > gate]
     if len(outside) < 3:
         return 0
-    near = _inside(ways, outside, (1 + COARSE) * R, 400)
-    near -= 2 * _inside(ways, outside, (1 - COARSE) * R, 400)
     best = 0
-    for axis in ways[np.argsort(-near)[:TRIES]]:
+    for axis in ways[np.argsort(-_on_tubes(ways, outside, R, 400))[:TRIES]]:
         axis = _fitted(axis, outside, R, gate, WIDTHS[1:])
         along, _, across = _about(axis, outside)
         met = (along > 0.0) & (across < R + WIDTHS[1] * gate)
@@ -154,6 +152,20 @@ def far_wall(fit: Fit, x: Floats, ways: Floats) -> int:
         along, _, across = _about(axis, own)
         best = max(best, most - 3 * ((across < R - gate) & (along > 0.0)).sum())
     return int(best)
+
+
+def _on_tubes(ways: Floats, x: Floats, R: float, most: int) -> Floats:
+    """(m,) points roughly on half a tube along each way (m, 3), less twice those in it.
+
+    Of some of x (k, 3), and as far along it as that is largest.
+    """
+    some = x[:: 1 + len(x) // most]
+    along = some @ ways.T
+    across = np.sqrt(np.maximum((some**2).sum(axis=1)[:, None] - along**2, 0.0)) / R
+    count = np.where(across < 1 - COARSE, -2, across < 1 + COARSE)
+    count[along <= 0.0] = 0
+    in_turn = np.take_along_axis(count, np.argsort(along, axis=0), axis=0)
+    return np.asarray(np.cumsum(in_turn, axis=0).max(axis=0, initial=0), np.float64)
 
 
 def _inside(ways: Floats, x: Floats, radius: float, most: int) -> Floats:

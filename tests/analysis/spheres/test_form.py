@@ -143,6 +143,25 @@ def test_a_tube_is_found_whose_wall_is_hidden_where_it_ends(
     assert far(np.concatenate([x, before]), end) == 200
 
 
+def test_a_tube_is_found_beside_other_things_that_are_roughly_on_tubes(
+    rng: np.random.Generator,
+) -> None:
+    """Four patches, and a thing behind the tube's other end: it went after those."""
+    x, end = tube(rng, 2.0 * R, 2.8 * R), R * -directions(rng, 1500)
+    end = end[end[:, 2] < -0.7 * R]
+    behind = rng.uniform([-1.0, -1.0, 2.85 * R], [1.0, 1.0, 3.0 * R], (400, 3))
+    s, c = 0.5, np.sqrt(0.75)  # tubes that lean by 30 degrees, 1.1 R wide
+    out, up = 1.1 * R, rng.uniform(1.6 * R, 2.4 * R, 200)
+    turn = rng.uniform(-0.4, 0.4, 200)
+    patch = np.column_stack(
+        [s * up + c * out * np.cos(turn), out * np.sin(turn), c * up]
+    )
+    patch[:, 2] -= s * out * np.cos(turn)
+    quarter = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    patches = [patch @ np.linalg.matrix_power(quarter, k) for k in range(4)]
+    assert far(np.concatenate([x, behind, *patches]), end) == 300
+
+
 def test_what_a_ball_shows_where_a_tube_would_be_speaks_three_times_against_it(
     rng: np.random.Generator,
 ) -> None:
