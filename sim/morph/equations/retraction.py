@@ -68,30 +68,37 @@ def _iterate(
 
     Mostly one part of c falls slowest, by the same share each time. What the last step
     has shown of how c answers is used for the next: of that step as much is taken once
-    more as lowers c most, and J^+ does the rest (Anderson, J. ACM 12, 1965).
+    more as shortens J^+ c most, and J^+ does the rest (Anderson, J. ACM 12, 1965).
     """
     residual = np.inf
-    y, before = np.zeros((2, len(c)))
+    c_before, y_before, y = np.zeros((3, len(c)))
     for k in range(ITERATIONS):
         rows.evaluate(layout, z, False, c, B)
         residual = jacobian.largest(layout, c)
         if residual <= wanted or not residual < FAST * previous:
             break
         previous = residual
-        share = _share(before, c) if k > 0 else 0.0
-        rest = c + share * (c - before)
-        before[:] = c
-        y = solve_fronts(fronts, L, pivot, rest) + share * y
+        plain = solve_fronts(fronts, L, pivot, c)
+        change = plain - y_before
+        share = _share(change, c_before, c) if k > 0 else 0.0
+        y = plain + share * (change + y)
+        c_before[:], y_before[:] = c, plain
         jacobian.add_transpose_times(layout, J, y, -1.0, z)
     return residual
 
 
 @inner
-def _share(before: Floats, c: Floats) -> float:
-    """How much of the change from `before` lowers c (m,) most if it comes once more."""
+def _share(change: Floats, before: Floats, c: Floats) -> float:
+    """How much of the change of c (m,) shortens J^+ c most if it comes once more.
+
+    Lengths of steps, |J^+ c|^2 = y.c with J J^T y = c, hang on no unit of a row.
+
+    Parameters
+    ----------
+    change : (m,) of y
+    """
     along = square = 0.0
     for i in range(len(c)):
-        change = c[i] - before[i]
-        along -= change * c[i]
-        square += change * change
+        along -= change[i] * c[i]
+        square += change[i] * (c[i] - before[i])
     return along / square if square > 0.0 else 0.0
