@@ -35,7 +35,7 @@ def closest_on_ellipsoid(points: Floats, a: Floats) -> Floats:
     shortest = np.argmin(a)
     for j in range(len(points)):
         for i in range(3):
-            t[j] = max(t[j], a[i] * abs(points[j, i]) - a[i] ** 2)
+            t[j] = np.maximum(t[j], a[i] * abs(points[j, i]) - a[i] ** 2)
     _rise_to_roots(points, a, t)
     for j in range(len(points)):
         missing = 1.0

@@ -103,6 +103,13 @@ def brute_force(points: Floats, a: Floats) -> Floats:
     return np.array([np.linalg.norm(shell - p, axis=1).min() for p in points])
 
 
+def test_what_is_no_place_has_no_nearest_point_on_an_ellipsoid() -> None:
+    points = np.array([[np.nan, 0.0, 0.0], [3.0, 0.0, 0.0]])
+    found = closest_on_ellipsoid(points, np.array([1.0, 2.0, 3.0]))
+    assert np.isnan(found[0]).any()
+    assert_allclose(found[1], [1.0, 0.0, 0.0])
+
+
 def test_points_in_planes_of_symmetry_find_their_ellipsoid() -> None:
     a = np.array([1.9, 1.6, 1.3])
     points = np.array(
