@@ -19,8 +19,9 @@ from tests.sim.morph.random_structures import random_structure
 
 
 @pytest.fixture(autouse=True)
-def _one_factor(monkeypatch: pytest.MonkeyPatch) -> None:
+def _mixed_with_one_factor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sim.morph.equations.retraction.RENEWALS", 0)
+    monkeypatch.setattr("sim.morph.equations.retraction.MIXED", 0)
 
 
 def residuals(base: LinearConstraints, z: Floats, wanted: float) -> list[float]:
