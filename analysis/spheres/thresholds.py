@@ -120,7 +120,8 @@ class JudgeThresholds:
     rise: float = 0.3  # radii; clamps
     # radii along a tube in line with a sphere up to which it is looked for, and points
     # of it over those of the sphere, less three times what it would hide: of 509 balls
-    # to 17 of 349, of five ends whose wall is hidden near them from 61 of 221; few
+    # to 17 of 349, of five ends whose wall is hidden near them from 61 of 221, read
+    # before ways were tried by what is on them as far as it reaches; few
     far: float = 3.0
     far_wall: float = 0.05
     chance_far: float = 16.0  # over its points: how much more with few; few
