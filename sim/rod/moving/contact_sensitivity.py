@@ -13,7 +13,7 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.linear.sparse import Factor
-from sim.rod.moving.one_step import SpaceEnd
+from sim.rod.moving.account import SpaceEnd
 from sim.rod.moving.pushing import WITHIN, sticking
 from sim.rod.moving.space_world import SpaceWorld
 

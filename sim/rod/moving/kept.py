@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.rod.moving.one_step import SpaceLedger, SpaceMoving
+from sim.rod.moving.trial import SpaceLedger, SpaceMoving
 from sim.rod.space.frames import SpaceState
 
 CLOCK = ("step", "time", "length", "last")

@@ -8,15 +8,11 @@ import numpy as np
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 from sim.rod.actuation.actuation import Pulse, pulses_due
-from sim.rod.moving.one_step import (
-    Effort,
-    SpaceLedger,
-    SpaceMoving,
-    kinetic_energy,
-    made,
-)
+from sim.rod.moving.account import Effort, kinetic_energy
+from sim.rod.moving.one_step import made
 from sim.rod.moving.space_world import SpaceWorld, lowest_limb
 from sim.rod.moving.touching import in_touch
+from sim.rod.moving.trial import SpaceLedger, SpaceMoving
 from sim.rod.moving.turning_clamps import TurningClamps
 from sim.rod.space.elastic import energies
 from sim.rod.space.hinges import strains_of_hinges

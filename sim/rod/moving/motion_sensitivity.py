@@ -1,9 +1,9 @@
 """How a motion in space changes with the parameters of its rod, exactly, step by step.
 
-The equation of a step of Newmark's rule, `sim.rod.moving.one_step`, holds to rounding,
-and so does its derivative. A change of a state is (u, w): moves of nodes, and turns of
-directors about their edges beyond what carrying them along does. Carried from t0 to t1,
-directors turn by what encloses an area,
+The equation of a step of Newmark's rule, `sim.rod.moving.step_equation`, holds to
+rounding, and so does its derivative. A change of a state is (u, w): moves of nodes, and
+turns of directors about their edges beyond what carrying them along does. Carried from
+t0 to t1, directors turn by what encloses an area,
 
     w1 = w0 + turn - (t0 x t1) . (dt0 + dt1) / (1 + t0 . t1),
 
@@ -30,12 +30,14 @@ from sim.arrays import Floats
 from sim.choice import Choice
 from sim.convergence import NotConvergedError
 from sim.linear.sparse import Factor
+from sim.rod.moving.account import Effort, SpaceEnd
 from sim.rod.moving.contact_sensitivity import RubbedStep
 from sim.rod.moving.motion import at_start
-from sim.rod.moving.one_step import Effort, SpaceEnd, SpaceMoving, made
+from sim.rod.moving.one_step import made
 from sim.rod.moving.pulled import tendon_slopes, tensions_at
 from sim.rod.moving.softened import softened_at_end
 from sim.rod.moving.space_world import SpaceWorld
+from sim.rod.moving.trial import SpaceMoving
 from sim.rod.space.elements import SpaceElements
 from sim.rod.space.frames import SpaceState, edge_lengths, of_runs, turning, turns
 from sim.rod.space.places import edge_places, pair_places, triangle_places

@@ -10,7 +10,7 @@ from sim.arrays import Floats
 from sim.contact.cones import coulomb_in_space
 from sim.convergence import NotConvergedError
 from sim.rod.gravity import GRAVITY
-from sim.rod.moving import one_step
+from sim.rod.moving import newton
 from sim.rod.moving.contact_rows import step_rows
 from sim.rod.moving.motion import SpaceMotionStep, moves
 from sim.rod.moving.space_world import MovingSupports, SpaceWorld
@@ -309,13 +309,13 @@ def test_steps_that_contacts_throw_far_are_cut_at_once(
     thrown = 3.0 * np.random.default_rng(1).normal(size=rod.nodes.shape)
     touching = Touching(np.full(32, R))
     world = SpaceWorld(rod, (0.0, 0.0, 0.0), velocity=thrown, touching=touching)
-    sizes, farthest, advance = world.system.sizes, [0.0], one_step._Compiled.advance
+    sizes, farthest, advance = world.system.sizes, [0.0], newton._Compiled.advance
 
-    def seen(parts: one_step._Compiled, change: Floats) -> float:
+    def seen(parts: newton._Compiled, change: Floats) -> float:
         farthest.append(float(np.abs(change * sizes).max()))
         return advance(parts, change)
 
-    monkeypatch.setattr(one_step._Compiled, "advance", seen)
+    monkeypatch.setattr(newton._Compiled, "advance", seen)
     last = _end(world, 8e-3, 8e-3)
     assert last.substeps > 1
     assert max(farthest) < 20.0 * rod.length
