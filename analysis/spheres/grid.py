@@ -1,8 +1,9 @@
 """A sparse grid of cubes: which cube holds which point, and who its neighbours are.
 
-Cubes are found through a hash table with open addressing, so that a scan of any extent
-costs memory only where it has points. They are numbered in the order of their keys,
-row by row, so that who goes through them in order meets their neighbours in order too.
+Cubes are numbered through a hash table with open addressing, so that a scan of any
+extent costs memory only where it has points, and then in the order of their keys, row
+by row: who goes through them in order meets their neighbours in order too, and a row
+is found by bisection.
 """
 
 from dataclasses import dataclass
@@ -24,8 +25,6 @@ class Grid:
 
     low: Floats  # (3,) corner of cube (0, 0, 0), mm
     h: float  # side, mm
-    slots: Ints  # (2^k,) keys by hash, -1 where empty
-    numbers: Int32s  # (2^k,) number of the cube in that slot
     keys: Ints  # (m,) key of each cube, ascending
     cube: Int32s  # (n,) cube of each point
 
@@ -46,12 +45,12 @@ def grid(points: Floats, h: float) -> Grid:
             f"the scan is {extent:.1e} cells of {h:g} mm wide, at most {SPAN:.0e} "
             "can be told apart: remove far outliers, or check the unit"
         )
-    slots, numbers, keys, cube = _number_cubes(points, low, h)
+    _, keys, cube = _number_cubes(points, low, h)
     order = np.argsort(keys)
     rank = np.empty(len(keys), np.int32)
     rank[order] = np.arange(len(keys), dtype=np.int32)
-    _renumber(numbers, slots, cube, rank)
-    return Grid(low, h, slots, numbers, keys[order], cube)
+    _renumber(cube, rank)
+    return Grid(low, h, keys[order], cube)
 
 
 @kernel
@@ -77,9 +76,8 @@ def _slot(slots: Ints, key: int) -> int:
 
 
 @kernel
-def _number_cubes(
-    points: Floats, low: Floats, h: float
-) -> tuple[Ints, Int32s, Ints, Int32s]:
+def _number_cubes(points: Floats, low: Floats, h: float) -> tuple[Ints, Ints, Int32s]:
+    """Keys by hash, -1 where none is; keys as cubes were met; cube of each point."""
     size = 1 << 14
     slots = np.full(size, -1, np.int64)
     numbers = np.empty(size, np.int32)
@@ -113,15 +111,12 @@ def _number_cubes(
                 count += 1
             previous, number = key, numbers[i]
         cube[p] = number
-    return slots, numbers, keys[:count].copy(), cube
+    return slots, keys[:count].copy(), cube
 
 
 @kernel
-def _renumber(numbers: Int32s, slots: Ints, cube: Int32s, rank: Int32s) -> None:
-    """Put rank[k] in place of the number k of a cube."""
-    for i in range(len(slots)):
-        if slots[i] != -1:
-            numbers[i] = rank[numbers[i]]
+def _renumber(cube: Int32s, rank: Int32s) -> None:
+    """Put rank[k] in place of the number k of a cube; numpy would need a copy."""
     for p in range(len(cube)):
         cube[p] = rank[cube[p]]
 
@@ -170,8 +165,7 @@ def within(
     points: Floats,
     low: Floats,
     h: float,
-    slots: Ints,
-    numbers: Int32s,
+    keys: Ints,
     first: Ints,
     order: Int32s,
     centre: Floats,
@@ -181,29 +175,27 @@ def within(
     lowest, highest = np.empty(3, np.int64), np.empty(3, np.int64)
     for d in range(3):
         lowest[d] = max(0, int((centre[d] - reach - low[d]) / h))
-        highest[d] = min((1 << 20) - 1, int((centre[d] + reach - low[d]) / h))
+        highest[d] = min(SPAN - 1, int((centre[d] + reach - low[d]) / h))
     near = np.empty(1024, np.int64)
     count = 0
     for i in range(lowest[0], highest[0] + 1):
         for j in range(lowest[1], highest[1] + 1):
-            for k in range(lowest[2], highest[2] + 1):
-                at = _slot(slots, i << 40 | j << 20 | k)
-                if slots[at] == -1:
-                    continue
-                cube = numbers[at]
-                if count + first[cube + 1] - first[cube] > len(near):
-                    grown = np.empty(
-                        2 * (count + first[cube + 1] - first[cube]), np.int64
-                    )
-                    for m in range(count):
-                        grown[m] = near[m]
-                    near = grown
-                for m in range(first[cube], first[cube + 1]):
-                    p = order[m]
-                    square = 0.0
-                    for d in range(3):
-                        square += (points[p, d] - centre[d]) ** 2
-                    if square < reach * reach:
-                        near[count] = p
-                        count += 1
+            row = i << 40 | j << 20
+            cube = np.searchsorted(keys, row | lowest[2])
+            end = cube
+            while end < len(keys) and keys[end] <= row | highest[2]:
+                end += 1
+            most = count + first[end] - first[cube]
+            if most > len(near):
+                grown = np.empty(2 * most, np.int64)
+                grown[:count] = near[:count]
+                near = grown
+            for m in range(first[cube], first[end]):
+                p = order[m]
+                square = 0.0
+                for d in range(3):
+                    square += (points[p, d] - centre[d]) ** 2
+                if square < reach * reach:
+                    near[count] = p
+                    count += 1
     return near[:count].copy()

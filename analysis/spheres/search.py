@@ -43,9 +43,8 @@ class Scan:
     def near(self, centre: Floats, reach: float) -> Ints:
         g = self.surface.grid
         return within(
-            self.points, g.low, g.h, g.slots, g.numbers, self.first, self.order,
-            centre, reach,
-        )  # fmt: skip
+            self.points, g.low, g.h, g.keys, self.first, self.order, centre, reach
+        )
 
 
 def search(

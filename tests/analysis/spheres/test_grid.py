@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.spheres.grid import grid, members, neighbours, within
+from analysis.spheres.grid import _number_cubes, grid, members, neighbours, within
 
 
 def test_points_share_a_cube_exactly_if_their_coordinates_round_alike(
@@ -22,7 +22,7 @@ def test_points_share_a_cube_exactly_if_their_coordinates_round_alike(
 def test_cubes_along_an_axis_do_not_fall_into_one_place(axis: int) -> None:
     points = np.zeros((20_000, 3))
     points[:, axis] = np.arange(20_000.0)
-    filled = grid(points, 1.0).slots != -1
+    filled = _number_cubes(points, np.zeros(3), 1.0)[0] != -1
     ends = np.flatnonzero(np.diff(filled.astype(int)))
     assert np.diff(ends).max() < 200
 
@@ -35,9 +35,8 @@ def test_neighbours_are_those_that_a_search_of_all_points_finds(
     first, order = members(cubes.cube, len(cubes.keys))
     for centre in rng.uniform(-6, 6, (20, 3)):
         near = within(
-            points, cubes.low, cubes.h, cubes.slots, cubes.numbers, first, order,
-            centre, 2.1,
-        )  # fmt: skip
+            points, cubes.low, cubes.h, cubes.keys, first, order, centre, 2.1
+        )
         expected = np.flatnonzero(np.linalg.norm(points - centre, axis=1) < 2.1)
         assert np.array_equal(np.sort(near), expected)
 
