@@ -26,7 +26,14 @@ from analysis.spheres.picks import (
 )
 from analysis.spheres.sights import pull, seen_from
 from analysis.spheres.thresholds import SIGHTS, VIEWS
-from analysis.spheres.views import Placement, blocks, place, scanner_places, unmoved
+from analysis.spheres.views import (
+    Placement,
+    blocks,
+    place,
+    scanner_places,
+    sights,
+    unmoved,
+)
 from sim.arrays import Floats, Ints
 
 
@@ -170,12 +177,18 @@ def _sorted_out(
     return kept, lost
 
 
-def _sight(x: Floats, view: Ints, origins: Floats | None) -> Floats:
-    """(k, 3) unit vectors from the scanner to the points."""
-    if origins is None:
-        return BLIND
-    d = x - origins[view]
-    return np.asarray(d / np.linalg.norm(d, axis=1)[:, None])
+def _around(
+    c: SphereCandidate,
+    points: Floats,
+    view: Ints,
+    origins: Floats | None,
+    placed: Placement,
+) -> tuple[Floats, Floats, Ints]:
+    """Points around a sphere (k, 3) where their views belong, the unit vectors from the
+    scanner to each, and their views."""
+    seen = view[c.near]
+    x = placed.move(points[c.near], seen)
+    return x, BLIND if origins is None else sights(x, seen, origins), seen
 
 
 def _refit(c: SphereCandidate, points: Floats) -> Fit | None:
@@ -193,9 +206,8 @@ def _refit_seen(
     last: bool,
 ) -> Fit | None:
     """The same sphere fitted to points moved with their views."""
-    x = placed.move(points[c.near], view[c.near])
+    x, sight, _ = _around(c, points, view, origins, placed)
     theta = np.append(c.fit.centre, c.fit.radius)
-    sight = _sight(x, view[c.near], origins)
     return refine(x, theta, c.fit.scale, sight, rounds=1 + last, judged=last, last=last)
 
 
@@ -207,10 +219,8 @@ def _sums(
     placed: Placement,
 ) -> tuple[Floats, Floats]:
     """The blocks A (v, 4, 4) and g (v, 4) of a sphere."""
-    seen = view[c.near]
-    x = placed.move(points[c.near], seen)
+    x, sight, seen = _around(c, points, view, origins, placed)
     theta = np.append(c.fit.centre, c.fit.radius)
-    sight = _sight(x, seen, origins)
     views = len(placed.motions)
     return blocks(x, c.fit.used, sight, theta, c.fit.scale, seen, views)
 

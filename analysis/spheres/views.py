@@ -39,14 +39,40 @@ class Placement:
 
     def move(self, x: Floats, view: Ints) -> Floats:
         """The points where their views belong."""
-        tau = self.motions[view]
-        return np.asarray(x + tau[:, :3] + np.cross(tau[:, 3:], x - self.pivot))
+        return _moved(x, view, self.motions, self.pivot)
 
     def listed(self) -> tuple[ViewMotion, ...]:
         return tuple(
             ViewMotion(v, tau[:3], tau[3:], self.pivot)
             for v, tau in enumerate(self.motions)
         )
+
+
+@kernel
+def _moved(x: Floats, view: Ints, motions: Floats, pivot: Floats) -> Floats:
+    """(k, 3) x + t + w x (x - p)."""
+    out = np.empty_like(x)
+    for p in range(len(x)):
+        tau = motions[view[p]]
+        for a in range(3):
+            b, c = (a + 1) % 3, (a + 2) % 3
+            turned = tau[3 + b] * (x[p, c] - pivot[c])
+            turned -= tau[3 + c] * (x[p, b] - pivot[b])
+            out[p, a] = x[p, a] + tau[a] + turned
+    return out
+
+
+@kernel
+def sights(x: Floats, view: Ints, origins: Floats) -> Floats:
+    """(k, 3) unit vectors from the scanner to the points."""
+    out = np.empty_like(x)
+    for p in range(len(x)):
+        square = 0.0
+        for a in range(3):
+            out[p, a] = x[p, a] - origins[view[p], a]
+            square += out[p, a] ** 2
+        out[p] /= np.sqrt(square)
+    return out
 
 
 def unmoved(views: int, pivot: Floats) -> Placement:
@@ -96,8 +122,7 @@ def _best_seen_from(x: Floats, u: Floats) -> tuple[Floats, float]:
     reach = float(np.linalg.norm(x - middle, axis=1).max())
 
     def worst(place: Floats) -> float:
-        d = middle + reach * _kept_near(place) - x
-        cos = np.einsum("ij,ij->i", d, u) / np.linalg.norm(d, axis=1)
+        cos = _incidence(x, u, middle + reach * _kept_near(place))
         return -float(np.partition(cos, steep)[:steep].mean())
 
     way = u.mean(axis=0) / np.linalg.norm(u.mean(axis=0))
@@ -105,6 +130,20 @@ def _best_seen_from(x: Floats, u: Floats) -> tuple[Floats, float]:
         worst, 5.0 * way, method="Nelder-Mead", options={"xatol": 0.02, "fatol": 1e-4}
     )
     return np.asarray(middle + reach * _kept_near(best.x)), -float(best.fun)
+
+
+@kernel
+def _incidence(x: Floats, u: Floats, place: Floats) -> Floats:
+    """(k,) cosine of the angle at which each x with the normal u is seen."""
+    cos = np.empty(len(x))
+    for p in range(len(x)):
+        along, square = 0.0, 0.0
+        for a in range(3):
+            d = place[a] - x[p, a]
+            along += d * u[p, a]
+            square += d * d
+        cos[p] = along / np.sqrt(square)
+    return cos
 
 
 def _kept_near(place: Floats) -> Floats:
