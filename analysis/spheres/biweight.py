@@ -52,7 +52,7 @@ def settle(
     H = np.empty((4, 5))
     step, gate = np.inf, BIWEIGHT.tukey * scale
     for _ in range(BIWEIGHT.most_steps):
-        longer = _normal_equations(x, use, sight, theta, gate, size, H)
+        longer = _normal_equations(x, use, sight, theta, gate, H)
         if not _solve(H, size):
             return theta, np.inf
         reach = 0.0
@@ -69,34 +69,32 @@ def settle(
 
 @inner
 def _normal_equations(
-    x: Floats,
-    use: Bools,
-    sight: Floats,
-    theta: Floats,
-    gate: float,
-    size: int,
-    H: Floats,
+    x: Floats, use: Bools, sight: Floats, theta: Floats, gate: float, H: Floats
 ) -> float:
     """Lower triangle of sum w J J^T, and sum w e J; return how long the step may be.
 
     The reweighted step forgets that weights change along it: Newton's is longer by
-    sum w / sum psi'.
+    sum w / sum psi'. Sums stand in variables of their own, which stay in registers.
     """
-    H[:] = 0.0
-    J = np.ones(4)
+    xx = xy = yy = xz = yz = zz = ux = uy = uz = ex = ey = ez = e1 = 0.0
     weights, slopes = 0.0, 0.0
     for p in range(len(x)):
         if not use[p]:
             continue
-        e = height(x, p, sight, theta, J)
+        e, (u, v, n, _) = height(x, p, sight, theta)
         if abs(e) < gate:
             w, slope = _weight_and_slope(e, gate)
             weights += w
             slopes += slope
-            for a in range(size):
-                for b in range(a + 1):
-                    H[a, b] += w * J[a] * J[b]
-                H[a, 4] += w * J[a] * e
+            wu, wv, wn = w * u, w * v, w * n
+            xx, xy, yy = xx + wu * u, xy + wv * u, yy + wv * v
+            xz, yz, zz = xz + wn * u, yz + wn * v, zz + wn * n
+            ux, uy, uz = ux + w * u, uy + w * v, uz + w * n
+            ex, ey, ez, e1 = ex + wu * e, ey + wv * e, ez + wn * e, e1 + w * e
+    H[0] = (xx, 0.0, 0.0, 0.0, ex)
+    H[1] = (xy, yy, 0.0, 0.0, ey)
+    H[2] = (xz, yz, zz, 0.0, ez)
+    H[3] = (ux, uy, uz, weights, e1)
     return min(BIWEIGHT.longest, weights / slopes) if slopes > 0 else BIWEIGHT.longest
 
 
@@ -132,14 +130,13 @@ def sandwich(
     count : points within the gate
     """
     gate = BIWEIGHT.tukey * scale
-    J = np.ones(4)
     A, B = np.zeros((4, 4)), np.zeros((4, 4))
     scores = np.zeros((cell.max() + 1, 4))
     count, weights, slopes = 0, 0.0, 0.0
     for p in range(len(x)):
         if not use[p]:
             continue
-        e = height(x, p, sight, theta, J)
+        e, J = height(x, p, sight, theta)
         if abs(e) < gate:
             w, slope = _weight_and_slope(e, gate)
             count += 1
@@ -161,28 +158,25 @@ def sandwich(
     return A, B, count
 
 
-@kernel
-def height(x: Floats, p: int, sight: Floats, theta: Floats, J: Floats) -> float:
-    """Put the direction u into J[:3]; return e, inf where the line of sight misses."""
+@inner
+def height(
+    x: Floats, p: int, sight: Floats, theta: Floats
+) -> tuple[float, tuple[float, float, float, float]]:
+    """Return e, inf where the line of sight misses, and (u, 1)."""
     R = theta[3]
-    square, along = 0.0, 0.0
-    for a in range(3):
-        J[a] = x[p, a] - theta[a]
-        square += J[a] * J[a]
-        if len(sight):
-            along += J[a] * sight[p, a]
+    u, v, n = x[p, 0] - theta[0], x[p, 1] - theta[1], x[p, 2] - theta[2]
+    square = u * u + v * v + n * n
     if not len(sight):
         r = np.sqrt(square)
-        for a in range(3):
-            J[a] /= r
-        return float(r - R)
+        return r - R, (u / r, v / r, n / r, 1.0)
+    a, b, c = sight[p]
+    along = u * a + v * b + n * c
     depth = R * R - square + along * along
     if depth < (BIWEIGHT.steep * R) ** 2:
-        return np.inf
-    beyond = along + np.sqrt(depth)
-    for a in range(3):
-        J[a] = (J[a] - beyond * sight[p, a]) / R
-    return float(-beyond * np.sqrt(depth) / R)
+        return np.inf, (u, v, n, 1.0)
+    far = along + np.sqrt(depth)
+    met = ((u - far * a) / R, (v - far * b) / R, (n - far * c) / R, 1.0)
+    return -far * np.sqrt(depth) / R, met
 
 
 @kernel
@@ -193,9 +187,9 @@ def seen_at(x: Floats, sight: Floats, theta: Floats) -> tuple[Floats, Floats]:
     came to lie, those at its limb fell behind it, by some s in the mean. Where its line
     of sight meets the sphere does not tell how a point errs.
     """
-    u, e, J = np.empty((len(x), 3)), np.empty(len(x)), np.ones(4)
+    u, e = np.empty((len(x), 3)), np.empty(len(x))
     for p in range(len(x)):
-        e[p] = height(x, p, sight, theta, J)
+        e[p], J = height(x, p, sight, theta)
         u[p] = J[:3]
     return u, e
 

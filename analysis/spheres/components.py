@@ -162,8 +162,8 @@ def _each(p: Patches, A: Floats | None) -> Iterator[tuple[str, Floats]]:
     A = np.zeros((len(p.ball), 0)) if A is None else A
     yield "noise of points", _apart(p, A, p.white)
     yield "patches apart", _apart(p, A, (p.seen**2).sum(axis=1))
-    for length in PATCHES.lengths:
-        yield f"lines of sight, over {length:g} radii", _fields(p, A, length)
+    for length, C in zip(PATCHES.lengths, _fields(p, A), strict=True):
+        yield f"lines of sight, over {length:g} radii", C
     for name, function in FORMS.items():
         yield name, _forms(p, A, function)
     steep = 1.0 / np.maximum(p.cos, PATCHES.steepest) ** 2
@@ -217,18 +217,15 @@ def _reached(A: Floats) -> tuple[Floats, tuple[Ints, ...]]:
     return A[:, columns], np.ix_(columns, columns)
 
 
-def _fields(p: Patches, A: Floats, length: float) -> Floats:
-    """Of fields along lines of sight; patches of different balls as at their middles.
-
-    Parameters
-    ----------
-    length : over which a field is correlated, radii
-    """
-    C, balls = np.zeros((A.shape[1], A.shape[1])), int(p.ball[-1]) + 1
-    many = np.maximum(np.bincount(p.ball, minlength=balls), 1)
+def _fields(p: Patches, A: Floats) -> Floats:
+    """(l, q, q) of fields along lines of sight, for each length they are correlated
+    over; patches of different balls as at their middles."""
+    many, balls = len(PATCHES.lengths), int(p.ball[-1]) + 1
+    C = np.zeros((many, A.shape[1], A.shape[1]))
+    count = np.maximum(np.bincount(p.ball, minlength=balls), 1)
     whole = [np.bincount(p.ball, column, balls) for column in p.x.T]
-    middle = np.array(whole).T / many[:, None]
-    apart = _correlated(middle, length * p.radius) - np.eye(balls)
+    middle = np.array(whole).T / count[:, None]
+    apart = _correlated(middle, p.radius) - np.eye(balls)
     for seen in p.seen.T:
         sums = np.zeros((balls, A.shape[1]))
         for i in range(balls):
@@ -236,13 +233,15 @@ def _fields(p: Patches, A: Floats, length: float) -> Floats:
             raised = seen[rows, None] * A[rows]
             sums[i] = raised.sum(axis=0)
             own, on = _reached(raised)
-            C[on] += own.T @ _correlated(p.x[rows], length * p.radius) @ own
+            for k, correlated in enumerate(_correlated(p.x[rows], p.radius)):
+                C[k][on] += own.T @ correlated @ own
         C += sums.T @ apart @ sums
     return C
 
 
-def _correlated(x: Floats, length: float) -> Floats:
-    """(n, n) exp(-d^2 / 2 l^2)."""
+def _correlated(x: Floats, radius: float) -> Floats:
+    """(l, n, n) exp(-d^2 / 2 l^2) of each length."""
     square = (x**2).sum(axis=1)
     d = np.maximum(square[:, None] + square - 2.0 * x @ x.T, 0.0)
-    return np.asarray(np.exp(d / (-2.0 * length**2)))
+    lengths = radius * np.array(PATCHES.lengths)[:, None, None]
+    return np.asarray(np.exp(d / (-2.0 * lengths**2)))

@@ -198,9 +198,8 @@ def _taken_back(x: Floats, theta: Floats, sight: Floats, gate: float) -> Floats:
     so off it: they would seem to stick out.
     """
     out = x.copy()
-    J = np.ones(4)
     for p in range(len(x)):
-        e = height(x, p, sight, theta, J)
+        e, J = height(x, p, sight, theta)
         if abs(e) < gate:
             for a in range(3):
                 out[p, a] = theta[a] + (theta[3] + e) * J[a]

@@ -299,12 +299,11 @@ def blocks(
     """A (v, 4, 4) = sum w J J^T and g (v, 4) = sum w e J of each view, J = (u, 1)."""
     A = np.zeros((views, 4, 4))
     g = np.zeros((views, 4))
-    J = np.ones(4)
     gate = BIWEIGHT.tukey * scale
     for p in range(len(x)):
         if not use[p]:
             continue
-        e = height(x, p, sight, theta, J)
+        e, J = height(x, p, sight, theta)
         if abs(e) < gate:
             w = (1 - (e / gate) ** 2) ** 2
             for a in range(4):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.spheres.biweight import BLIND, height, settle
+from analysis.spheres.biweight import BLIND, seen_at, settle
 from analysis.spheres.fit import fit_sphere, refine
 from sim.arrays import Floats
 from tests.analysis.spheres.test_normals import ball
@@ -44,21 +44,22 @@ def test_points_on_a_sphere_give_its_centre_and_radius(
 def test_heights_have_the_slopes_that_the_fit_uses(rng: np.random.Generator) -> None:
     theta = np.append(CENTRE, 6.0)
     x, d = scanned(rng, cap(rng, 60, 60), 0.3)
-    J, scratch = np.ones(4), np.ones(4)
     v = rng.normal(size=4)
     h = 1e-3 * 0.5 ** np.arange(5)
-    e = height(x, 7, BLIND, theta, J)
+    u, e = seen_at(x, BLIND, theta)
+    J = np.append(u[7], 1.0)
     remainder = [
-        abs(height(x, 7, BLIND, theta + k * v, scratch) - e + k * (J @ v)) for k in h
+        abs(seen_at(x, BLIND, theta + k * v)[1][7] - e[7] + k * (J @ v)) for k in h
     ]
     slope = np.polyfit(np.log(h), np.log(remainder), 1)[0]
     assert abs(slope - 2) < 0.1
     # Along the line of sight the slopes hold on the surface, where the fit ends.
-    on = x.copy()
-    for p in range(len(on)):
-        on[p] -= height(on, p, d, theta, J) / (J[:3] @ d[p]) * d[p]
-    assert abs(height(on, 7, d, theta, J)) < 1e-9
-    remainder = [abs(height(on, 7, d, theta + k * v, scratch) + k * (J @ v)) for k in h]
+    u, e = seen_at(x, d, theta)
+    on = x - (e / (u * d).sum(axis=1))[:, None] * d
+    u, e = seen_at(on, d, theta)
+    J = np.append(u[7], 1.0)
+    assert abs(e[7]) < 1e-9
+    remainder = [abs(seen_at(on, d, theta + k * v)[1][7] + k * (J @ v)) for k in h]
     slope = np.polyfit(np.log(h), np.log(remainder), 1)[0]
     assert abs(slope - 2) < 0.1
 
