@@ -1,7 +1,8 @@
 """Centre of a sphere of known radius from the points around it, with covariance."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -14,6 +15,22 @@ from sim.kernels import kernel
 MAD = 1.4826  # scale of a normal distribution over its median absolute deviation
 
 
+class FreeRadius:
+    """Radius and its sd, fitted when first asked for: most candidates fail before.
+
+    Points it is fitted to are let go then.
+    """
+
+    def __init__(self, fitted: Callable[[], tuple[float, float]]) -> None:
+        self._fitted = fitted
+
+    @cached_property
+    def told(self) -> tuple[float, float]:
+        told = self._fitted()
+        del self._fitted
+        return told
+
+
 @dataclass(frozen=True, eq=False)
 class Fit:
     """A sphere put through points; the radius is known unless it says free."""
@@ -22,8 +39,7 @@ class Fit:
     radius: float  # mm
     scale: float  # of the noise normal to the surface, mm
     covariance: Floats  # (3, 3) of the centre, mm^2
-    free_radius: float  # mm
-    free_radius_sd: float  # mm
+    free: FreeRadius  # mm, not as known
     height: Floats  # (k,) e of every point, mm
     used: Bools  # (k,) points that carry weight
     step: float  # last one, mm; inf where the points determine no centre
@@ -34,6 +50,16 @@ class Fit:
     def rms(self) -> float:
         """Root mean square height of the points used, mm."""
         return float(np.sqrt(np.mean(self.height[self.used] ** 2)))
+
+    @property
+    def free_radius(self) -> float:
+        """Fitted along with the centre, mm."""
+        return self.free.told[0]
+
+    @property
+    def free_radius_sd(self) -> float:
+        """Inf where points do not tell the radius, mm."""
+        return self.free.told[1]
 
     @property
     def settled(self) -> bool:
@@ -73,7 +99,6 @@ def refine(
     *,
     rounds: int,
     roughest: float = np.inf,
-    judged: bool = True,
     last: bool = False,
 ) -> Fit | None:
     """Fit the centre to the points of cells on which nothing sticks out.
@@ -88,7 +113,6 @@ def refine(
     sight : (k, 3) unit vectors from the scanner to each point, or (0, 3) if unknown
     rounds : of scale, hidden points and centre
     roughest : scale above which the points lie on nothing, mm
-    judged : whether the free radius is asked for too; else its sd is inf
     last : whether errors that neighbours share are asked for too; else nan
     """
     for k in range(rounds):
@@ -107,16 +131,13 @@ def refine(
     if count < FIT.fewest or np.linalg.eigvalsh(A[:3, :3])[0] <= 0:
         return None
     covariance = _covariance(A[:3, :3], B[:3, :3])
-    free, sd, shared = np.nan, np.inf, np.nan
-    if judged:
-        free, sd = _free_radius(x, clean, sight, theta, scale)
-    if last:
-        shared = _shared(x, clean, sight, theta, spread, A, B)
+    free = FreeRadius(partial(_free_radius, x, clean, sight, theta, scale))
+    shared = _shared(x, clean, sight, theta, spread, A, B) if last else np.nan
     used = clean & (np.abs(e) < BIWEIGHT.tukey * scale)
     R = float(theta[3])
     moved = step * gate / BIWEIGHT.tukey
     slide = np.asarray(-np.linalg.solve(A[:3, :3], A[:3, 3]), np.float64)
-    return Fit(theta[:3], R, scale, covariance, free, sd, e, used, moved, shared, slide)
+    return Fit(theta[:3], R, scale, covariance, free, e, used, moved, shared, slide)
 
 
 def _shared(

@@ -59,7 +59,7 @@ class SphereCandidate:
 def visible_cap(x: Floats, centre: Floats) -> float:
     """Share of the sphere's surface that has points, on cells that hold three each."""
     for n in range(10, 1, -1):
-        seen = np.unique(cells(x, centre, n))
+        seen = np.flatnonzero(np.bincount(cells(x, centre, n)))
         if len(x) >= 3 * len(seen):
             break
     return float(cell_areas(n)[seen].sum())
@@ -248,10 +248,10 @@ def is_rough(c: SphereCandidate, typical: float) -> bool:
     The rms of n points has the relative sd (2 n)^-1/2.
     """
     excess = c.fit.rms / typical - 1
+    if excess > JUDGE.rough - 1:
+        return True
     by_chance = JUDGE.chance / np.sqrt(2 * len(c.points)) if len(c.points) else np.inf
-    if _tells_round(c):
-        return bool(excess > JUDGE.rough - 1)
-    return bool(excess > min(JUDGE.rough - 1, max(JUDGE.rougher - 1, by_chance)))
+    return bool(excess > max(JUDGE.rougher - 1, by_chance)) and not _tells_round(c)
 
 
 def typical_rms(candidates: list[SphereCandidate]) -> float:

@@ -1,5 +1,6 @@
 """The last fit of all spheres together: lines of sight, views put in place, budget."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -79,7 +80,7 @@ def polish(
     lost, joint = [], None
     for round_ in range(VIEWS.rounds):
         last = round_ == VIEWS.rounds - 1
-        fits = [_refit_seen(c, points, view, origins, placed, last) for c in accepted]
+        fits = (_refit_seen(c, points, view, origins, placed, last) for c in accepted)
         accepted, more = _sorted_out(accepted, fits, options if last else None)
         lost += more
         joint = None
@@ -121,7 +122,7 @@ def _polished_merged(
     bias: FusionBias | None,
 ) -> Polished:
     """The same where nobody knows which view a point is of."""
-    fits = [_refit(c, points) for c in accepted]
+    fits = (_refit(c, points) for c in accepted)
     accepted, lost = _sorted_out(accepted, fits, options)
     ways, doubt = None, np.zeros((3 * len(accepted), 3 * len(accepted)))
     if bias is None and accepted:
@@ -155,7 +156,9 @@ def _with_budget(
 
 
 def _sorted_out(
-    accepted: list[SphereCandidate], fits: list[Fit | None], options: PickOptions | None
+    accepted: list[SphereCandidate],
+    fits: Iterable[Fit | None],
+    options: PickOptions | None,
 ) -> tuple[list[SphereCandidate], list[Rejected]]:
     """The candidates with their new fits, and those that fail with them.
 
@@ -208,7 +211,7 @@ def _refit_seen(
     """The same sphere fitted to points moved with their views."""
     x, sight, _ = _around(c, points, view, origins, placed)
     theta = np.append(c.fit.centre, c.fit.radius)
-    return refine(x, theta, c.fit.scale, sight, rounds=1 + last, judged=last, last=last)
+    return refine(x, theta, c.fit.scale, sight, rounds=1 + last, last=last)
 
 
 def _sums(

@@ -11,7 +11,7 @@ from analysis.spheres.picks import PickOptions, Picks
 from pipeline.scans.surface import points_on
 from sim.arrays import Floats
 from tests.analysis.spheres.scenes import Scanner, place_of, scan, tree
-from tests.analysis.spheres.test_judge import sphere_of
+from tests.analysis.spheres.test_judge import sphere_of, told_free
 from tests.bench.bench_spheres_stereo import outcome
 from tests.helpers.fused_meshes import Fusion, fused
 from tests.helpers.stereo_scanner import StereoScanner, mechanism, scanned
@@ -72,7 +72,7 @@ def test_two_balls_that_tell_other_radii_tell_none_in_common(
     rng: np.random.Generator,
 ) -> None:
     (first, second) = (
-        replace(c, fit=replace(c.fit, free_radius=radius))
+        replace(c, fit=replace(c.fit, free=told_free(radius, c.fit.free_radius_sd)))
         for c, radius in ((sphere_of(rng, 500), 5.6), (sphere_of(rng, 500), 6.4))
     )
     assert fusion_bias([first, second], 6.0) is None

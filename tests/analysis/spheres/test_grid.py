@@ -34,9 +34,7 @@ def test_neighbours_are_those_that_a_search_of_all_points_finds(
     cubes = grid(points, 0.7)
     first, order = members(cubes.cube, len(cubes.keys))
     for centre in rng.uniform(-6, 6, (20, 3)):
-        near = within(
-            points, cubes.low, cubes.h, cubes.keys, first, order, centre, 2.1
-        )
+        near = within(points, cubes.low, cubes.h, cubes.keys, first, order, centre, 2.1)
         expected = np.flatnonzero(np.linalg.norm(points - centre, axis=1) < 2.1)
         assert np.array_equal(np.sort(near), expected)
 

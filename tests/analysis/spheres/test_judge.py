@@ -7,7 +7,7 @@ import pytest
 
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.find import find_spheres
-from analysis.spheres.fit import refine
+from analysis.spheres.fit import FreeRadius, refine
 from analysis.spheres.grid import members
 from analysis.spheres.judge import (
     SphereCandidate,
@@ -50,6 +50,10 @@ def test_the_visible_cap_is_the_share_of_the_surface_with_points(
         assert np.isclose(visible_cap(x, CENTRE), share, atol=0.06)
 
 
+def told_free(radius: float, sd: float) -> FreeRadius:
+    return FreeRadius(lambda: (radius, sd))
+
+
 def sphere_of(rng: np.random.Generator, count: int) -> SphereCandidate:
     x = CENTRE + cap(rng, count, 70)
     fit = refine(x, np.append(CENTRE, 6.0), 0.05, BLIND, rounds=2)
@@ -80,7 +84,7 @@ def test_a_mesh_tells_radii_better_than_a_scan(rng: np.random.Generator) -> None
         (0.2, "mesh", False),
         (0.1, "mesh", True),
     ):
-        vague = replace(c, fit=replace(c.fit, free_radius_sd=sd))
+        vague = replace(c, fit=replace(c.fit, free=told_free(6.0, sd)))
         wrong = fault(vague, PickOptions(6.0, fused=fused))
         assert (wrong is None) == taken
         assert wrong is None or wrong.reason is RejectionReason.RADIUS
@@ -109,7 +113,7 @@ def test_a_radius_off_by_more_than_its_tolerance_and_its_error_is_no_sphere(
     """Of 0.24 mm and three sd of 0.1 mm the root of the squares counts: 0.384 mm."""
     c = sphere_of(rng, 3_000)
     for off, wanted in ((0.38, None), (0.39, RejectionReason.RADIUS)):
-        fit = replace(c.fit, free_radius=6.0 + off, free_radius_sd=0.1)
+        fit = replace(c.fit, free=told_free(6.0 + off, 0.1))
         wrong = fault(replace(c, fit=fit), PickOptions(6.0))
         assert (wrong and wrong.reason) == wanted
 
@@ -121,7 +125,7 @@ def test_few_points_that_hardly_tell_a_sphere_may_be_less_rough(
     for sd, ratio, rough in (
         (0.05, 1.35, False), (0.05, 1.45, True), (0.3, 1.19, False), (0.3, 1.21, True),
     ):  # fmt: skip
-        told = replace(c, fit=replace(c.fit, free_radius_sd=sd))
+        told = replace(c, fit=replace(c.fit, free=told_free(6.0, sd)))
         assert is_rough(told, c.fit.rms / ratio) == rough
 
 
