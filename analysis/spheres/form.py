@@ -25,6 +25,7 @@ from analysis.spheres.cells import cells, even_directions
 from analysis.spheres.fit import Fit
 from analysis.spheres.thresholds import BIWEIGHT, JUDGE, SHARED
 from sim.arrays import Bools, Floats, Ints
+from sim.kernels import kernel
 
 UNKNOWNS = 9  # centre, radius and the five of degree 2
 DEGREE_2 = 5
@@ -35,6 +36,7 @@ WIDTHS = (16, 8, 4, 2, 1, 1, 1)
 # one may hide, and how far off its wall points tell of it, in radii
 WAYS = even_directions(500)
 TRIES, HIDES, COARSE = 4, 0.02, 0.2
+SINGULAR = 1e-10  # eigenvalue over the largest of what does not turn an axis
 
 
 def form_ratios(fits: list[Fit], points: list[Floats]) -> Floats:
@@ -181,19 +183,40 @@ def _fitted(
 ) -> Floats:
     """The unit axis of a tube of radius R through zero, from gates wide to narrow."""
     for width in widths:
-        along, out, across = _about(axis, x)
-        on = (np.abs(across - R) < width * gate) & (along > 0.0)
-        rows = (along / across)[on, None] * out[on]
-        axis = axis + np.linalg.lstsq(rows, (across - R)[on])[0]
+        A, b = _off_wall(axis, x, R, width * gate)
+        axis = axis + np.linalg.pinv(A, rcond=SINGULAR, hermitian=True) @ b
         axis /= np.linalg.norm(axis)
     return axis
 
 
+@kernel
+def _off_wall(axis: Floats, x: Floats, R: float, gate: float) -> tuple[Floats, Floats]:
+    """Normal equations (3, 3), (3,) of the turn of an axis that takes its tube's wall
+    to the points that lie about there; along the axis they are singular."""
+    A, b, row = np.zeros((3, 3)), np.zeros(3), np.empty(3)
+    along, out, across = _about(axis, x)
+    for p in range(len(x)):
+        if along[p] > 0.0 and abs(across[p] - R) < gate:
+            for i in range(3):
+                row[i] = along[p] / across[p] * out[p, i]
+            for i in range(3):
+                b[i] += row[i] * (across[p] - R)
+                for j in range(3):
+                    A[i, j] += row[i] * row[j]
+    return A, b
+
+
+@kernel
 def _about(axis: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
     """How far x (k, 3) lie along a unit vector, off it (k, 3), and how far off it."""
-    along = x @ axis
-    out = x - along[:, None] * axis
-    return along, out, np.maximum(np.linalg.norm(out, axis=1), 1e-300)
+    along, out, across = np.empty(len(x)), np.empty((len(x), 3)), np.empty(len(x))
+    for p in range(len(x)):
+        along[p] = x[p, 0] * axis[0] + x[p, 1] * axis[1] + x[p, 2] * axis[2]
+        for i in range(3):
+            out[p, i] = x[p, i] - along[p] * axis[i]
+        square = out[p, 0] ** 2 + out[p, 1] ** 2 + out[p, 2] ** 2
+        across[p] = max(np.sqrt(square), 1e-300)
+    return along, out, across
 
 
 def _degree_2(x: Floats, e: Floats, w: Floats) -> tuple[Floats, Floats] | None:
