@@ -127,33 +127,57 @@ def free_ways(fit: Fit, x: Floats) -> Floats:
     return WAYS[_inside(WAYS, own, fit.radius - gate, 200) <= HIDES]
 
 
-def far_wall(fit: Fit, x: Floats, ways: Floats) -> int:
+def far_wall(fit: Fit, x: Floats, ways: Floats, others: list[Fit]) -> int:
     """Points on a tube of the sphere's radius R in line with it, as far as it reaches.
 
     Its wall may be hidden where it ends, and show farther on. Points within it or
     beside it speak against it from there on, which ends it; those of the sphere that
-    it would hide do so three times, as a ball's rim is seen past few gaps.
+    it would hide do so three times, as a ball's rim is seen past few gaps. Of another
+    ball, its near half hidden, the ring around its middle is as a wall: what is on
+    another sphere ends a tube, unless one is told between both.
 
     Parameters
     ----------
     x : (k, 3) all points up to `JUDGE.far` radii along it, less its centre, mm
     ways : (m, 3) that `free_ways` tells
+    others : spheres that no other rule refuses, it may be among them
     """
     R, gate = fit.radius, BIWEIGHT.tukey * fit.scale
     height = np.linalg.norm(x, axis=1) - R
     own, outside = x[np.abs(height) < gate], x[height > gate]
-    if len(outside) < 3:
+    free = np.ones(len(outside), dtype=bool)
+    for other in others:
+        away, wide = other.centre - fit.centre, BIWEIGHT.tukey * other.scale
+        if _two_balls(x, away, R, max(gate, wide)):
+            free &= np.abs(np.linalg.norm(outside - away, axis=1) - R) > wide
+    if free.sum() < 3:
         return 0
     best = 0
-    for axis in ways[np.argsort(-_on_tubes(ways, outside, R, 400))[:TRIES]]:
-        axis = _fitted(axis, outside, R, gate, WIDTHS[1:])
+    for axis in ways[np.argsort(-_on_tubes(ways, outside[free], R, 400))[:TRIES]]:
+        axis = _fitted(axis, outside[free], R, gate, WIDTHS[1:])
         along, _, across = _about(axis, outside)
         met = (along > 0.0) & (across < R + WIDTHS[1] * gate)
-        on = np.abs(across - R)[met][np.argsort(along[met])] < gate
+        on = ((np.abs(across - R) < gate) & free)[met][np.argsort(along[met])]
         most = np.cumsum(np.where(on, 1, -1)).max(initial=0)
         along, _, across = _about(axis, own)
         best = max(best, most - 3 * ((across < R - gate) & (along > 0.0)).sum())
     return int(best)
+
+
+def _two_balls(x: Floats, away: Floats, R: float, gate: float) -> bool:
+    """Whether points (k, 3) between centres at zero and `away` are of solid balls.
+
+    Nearer to them than to a tube around both, in squares of at most the gate; where
+    nothing is seen between them too.
+    """
+    apart = np.linalg.norm(away)
+    if not JUDGE.solid * R < apart < (JUDGE.far + 2.0) * R:
+        return False
+    along, _, off_axis = _about(away / apart, x)
+    off = np.minimum(np.linalg.norm(x, axis=1), np.linalg.norm(x - away, axis=1))
+    between = (along > 0.0) & (along < apart)
+    balls, tube = np.minimum(np.abs(np.array([off, off_axis]) - R)[:, between], gate)
+    return bool(balls @ balls <= tube @ tube)
 
 
 def _on_tubes(ways: Floats, x: Floats, R: float, most: int) -> Floats:

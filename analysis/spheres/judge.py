@@ -24,7 +24,6 @@ class SphereCandidate:
     spread: float  # smallest eigenvalue of the mean u u^T of its points
     lengthwise: Floats = field(default_factory=lambda: ROUND)  # see `form`
     wall: int = 0  # points on a tube of its radius that ends in it; see `form`
-    far: int = 0  # the same of a tube in line with it, however far; see `form`
 
     @cached_property
     def points(self) -> Ints:
@@ -134,13 +133,6 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
             f"a tube of its radius goes on from it with {wall:.2f} of its points, at "
             f"most {most:.2f} where {beside:.2f} rise beside it",
         )
-    far, most = c.far / points, JUDGE.far_wall + JUDGE.chance_far / points
-    if far > most:
-        return c.rejected(
-            RejectionReason.STRIP,
-            f"a tube of its radius is in line with it with {far:.2f} of its points, at "
-            f"most {most:.2f}; a view of what is between them would tell",
-        )
     wide = FUSED.beyond_wide if options.fused else JUDGE.beyond_wide
     most = JUDGE.beyond if width < JUDGE.narrow_beyond else wide
     beyond, most = len(c.beyond) / points, most + JUDGE.chance_beyond / points
@@ -151,6 +143,24 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
             f"{beyond:.2f} of its points, at most {most:.2f}",
         )
     return None
+
+
+def in_line(c: SphereCandidate, far: int) -> Rejected | None:
+    """Whether so many points are on a tube in line with it that it is the tube's end.
+
+    Parameters
+    ----------
+    far : how many; see `form.far_wall`
+    """
+    points = len(c.points)
+    share, most = far / points, JUDGE.far_wall + JUDGE.chance_far / points
+    if share <= most:
+        return None
+    return c.rejected(
+        RejectionReason.STRIP,
+        f"a tube of its radius is in line with it with {share:.2f} of its points, at "
+        f"most {most:.2f}; a view of what is between them would tell",
+    )
 
 
 def _other_surface(c: SphereCandidate, options: PickOptions) -> Rejected | None:

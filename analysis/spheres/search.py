@@ -16,6 +16,7 @@ from analysis.spheres.grid import Int32s, members, within
 from analysis.spheres.judge import (
     SphereCandidate,
     fault,
+    in_line,
     is_rough,
     odd_ones,
     rivals,
@@ -68,8 +69,9 @@ def search(
         voxels = surface(left, R / SEARCH.finest_again, R / SEARCH.coarsest_again)
         _try_all(scan, _starts(voxels, R, options), R, options, accepted, rejected)
     accepted, double = rivals(accepted, FUSED.apart * R if scan.fused else 0.0)
+    accepted, ends = (accepted, []) if scan.fused else _without_ends(scan, accepted)
     accepted, odd = odd_ones(accepted, options.unlike)
-    return accepted, rejected + double + odd
+    return accepted, rejected + double + ends + odd
 
 
 def _starts(voxels: Surface, R: float, options: PickOptions) -> Floats:
@@ -157,12 +159,26 @@ def _with_all(c: SphereCandidate, scan: Scan) -> SphereCandidate | None:
     wall = on_wall(new.fit, x, new.beyond)
     if scan.fused:
         return replace(new, lengthwise=lengthwise(new.fit, x, facing), wall=wall)
-    ways, far = free_ways(new.fit, x), 0
-    if len(ways):
-        reach = np.hypot(1.0, JUDGE.far) * c.fit.radius
-        around = scan.points[scan.near(new.fit.centre, reach)] - new.fit.centre
-        far = far_wall(new.fit, around, ways)
-    return replace(new, wall=wall, far=far)
+    return replace(new, wall=wall)
+
+
+def _without_ends(
+    scan: Scan, candidates: list[SphereCandidate]
+) -> tuple[list[SphereCandidate], list[Rejected]]:
+    """Part what other rules let pass from ends of tubes that show farther on."""
+    told = [(c, in_line(c, _far(c, scan, candidates))) for c in candidates]
+    kept = [c for c, wrong in told if wrong is None]
+    return kept, [wrong for _, wrong in told if wrong is not None]
+
+
+def _far(c: SphereCandidate, scan: Scan, candidates: list[SphereCandidate]) -> int:
+    """Points on a tube in line with it, however far, that are of no other ball."""
+    ways = free_ways(c.fit, scan.points[c.near] - c.fit.centre)
+    if not len(ways):
+        return 0
+    reach = np.hypot(1.0, JUDGE.far) * c.fit.radius
+    x = scan.points[scan.near(c.fit.centre, reach)] - c.fit.centre
+    return far_wall(c.fit, x, ways, [other.fit for other in candidates])
 
 
 def _refitted(

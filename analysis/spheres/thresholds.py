@@ -125,6 +125,8 @@ class JudgeThresholds:
     far: float = 3.0
     far_wall: float = 0.05
     chance_far: float = 16.0  # over its points: how much more with few; few
+    # radii between the centres of two solid balls, at least, errors aside; law
+    solid: float = 1.9
     # sd of the free radius over the radius: hardly round; 2 of 454 balls have more; few
     vague: float = 0.04
     rough: float = 1.4  # rms over what is typical of the scan's spheres; few

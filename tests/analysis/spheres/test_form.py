@@ -124,11 +124,11 @@ def tube(rng: np.random.Generator, low: float, high: float) -> Floats:
     return np.column_stack([R * np.cos(around), R * np.sin(around), along])
 
 
-def far(x: Floats, own: Floats) -> int:
+def far(x: Floats, own: Floats, *others: Fit) -> int:
     fit = fitted(own)
     fit = replace(fit, scale=0.02, height=np.linalg.norm(own - fit.centre, axis=1) - R)
     around = np.concatenate([own, x]) - fit.centre
-    return far_wall(fit, around, free_ways(fit, own - fit.centre))
+    return far_wall(fit, around, free_ways(fit, own - fit.centre), [*others])
 
 
 def test_a_tube_is_found_whose_wall_is_hidden_where_it_ends(
@@ -187,6 +187,40 @@ def test_an_end_of_a_bar_whose_wall_shows_farther_on_is_no_ball(
     assert len(picks.spheres) == 3
     told = [one.detail for one in picks.rejected if "in line with it" in one.detail]
     assert any("a view of what is between them would tell" in one for one in told)
+
+
+def in_line_with(rng: np.random.Generator, apart: float) -> tuple[Floats, Fit]:
+    """A ball whose half towards z = 0 is hidden up to its rim, and its fit."""
+    u = directions(rng, 3000)[:, [2, 1, 0]]
+    ball = R * u[(u[:, 0] > 0.6) & (u[:, 2] > -0.2)]
+    above = np.array([0.0, 0.0, apart * R])
+    return ball + above, replace(fitted(ball), centre=above, scale=0.02)
+
+
+def test_the_rim_of_another_ball_is_no_tube(rng: np.random.Generator) -> None:
+    """A tube before it is one, none behind it; so is a bar whose other end it is."""
+    (ball, other), end = in_line_with(rng, 2.3), R * -directions(rng, 400)
+    rim, before = far(ball, end), tube(rng, 1.2 * R, 2.0 * R)
+    assert rim > 100
+    assert far(ball, end, other) == 0
+    assert far(np.concatenate([ball, before]), end, other) > 290
+    behind = tube(rng, 3.1 * R, 3.4 * R)
+    assert far(np.concatenate([ball, behind]), end, other) == 0
+    bar = np.concatenate([ball[ball[:, 2] > 2.3 * R], tube(rng, 2.0 * R, 2.3 * R)])
+    assert far(bar, end, other) > 290
+    bar, other = in_line_with(rng, 1.5)
+    assert far(bar, end, other) > 100
+
+
+def test_a_ball_in_line_with_another_whose_near_half_is_hidden_is_found(
+    rng: np.random.Generator,
+) -> None:
+    at = np.array([[20.0, 0, 0], [0, 20.0, 0], [-20.0, 0, 0], [0, -30.0, 0]])
+    balls = [c + R * directions(rng, 900) for c in at]
+    half = at[3] + R * -directions(rng, 900)
+    scan = np.concatenate([*balls[:3], half, at[3] + in_line_with(rng, 2.3)[0]])
+    scan += 0.02 * rng.standard_normal(scan.shape)
+    assert len(find_spheres(scan, PickOptions(R)).spheres) == 5
 
 
 def test_an_error_that_grows_towards_the_rim_of_a_cap_makes_no_tube(
