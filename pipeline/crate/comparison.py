@@ -66,6 +66,8 @@ def compare(archive: Path, results: Path) -> CrateComparison:
                     different.append(f"{called}: {phrase}")
                 else:
                     largest = max(largest, gap)
+    if not runs:
+        raise InputError(f"{archive} holds no run to compare: make archive packs some")
     return CrateComparison(runs, tuple(missing), tuple(different), numbers, largest)
 
 

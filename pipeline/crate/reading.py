@@ -14,7 +14,7 @@ import shutil
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ RECORD = 16_000_000  # bytes of a JSON file: some 20 times that is held when it 
 TABLE = 32_000_000  # bytes of a table
 DIGEST_LISTS = 64_000_000  # bytes of all lists of digests together
 DAMAGED = (BadZipFile, EOFError, RuntimeError, zlib.error)
+UNPACKING = "unpacking..."  # no member's name, which ends in no dot
 PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others take what they ask for
 
 
@@ -150,20 +151,29 @@ def read_record(archive: Path, file: zipfile.ZipFile, name: str) -> Any:
 
 
 def _check_description(archive: Path, file: zipfile.ZipFile) -> None:
-    """What the description calls a file must be inside too."""
+    """What the description calls a file must be inside too, and of a run its list."""
+    there = set(file.namelist())
     for entity in description(archive, file):
         given = entity.get("@type")
         kinds = set(map(str, given if isinstance(given, list) else [given]))
         name = str(entity.get("@id", ""))
         address = _address(archive, name)
         remote = address.scheme in {"http", "https"}
-        if not kinds & DATA_TYPES or remote or name.startswith("#"):
+        if not kinds & DATA_TYPES or remote or name.startswith("#") or name == "./":
             continue
         if address.scheme or climbs_out(unquote(name)):
             raise InputError(
                 f"E-PATH {archive}: {METADATA} names {name!r}, which climbs out of the "
                 "archive: do not trust it"
             )
+        is_run = name.startswith(RUNS) and name.endswith("/")
+        for part in (DIGESTS, "run.json") if is_run else ("",):
+            if f"{unquote(name)}{part}" not in there:
+                raise _missing(archive, f"{unquote(name)}{part}")
+
+
+def _missing(archive: Path, name: str) -> InputError:
+    return InputError(f"E-DIGEST {archive}: {name} is missing: fetch the archive again")
 
 
 def _address(archive: Path, name: str) -> SplitResult:
@@ -199,26 +209,25 @@ def check(archive: Path) -> int:
     how many files have one
     """
     with opened(archive) as file:
-        expected = dict(_expected(archive, file))
-        _check_all_are_named(archive, file, expected)
-        for name, digest in expected.items():
+        expected = set(_expected(archive, file))
+        names = {name for name, _ in expected}
+        _check_all_are_named(archive, file, names)
+        for name, digest in sorted(expected):
             try:
                 with file.open(name) as stream:
                     found = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
             except KeyError as error:
-                raise InputError(
-                    f"E-DIGEST {archive}: {name} is missing: fetch the archive again"
-                ) from error
+                raise _missing(archive, name) from error
             if found != digest:
                 raise InputError(
                     f"E-DIGEST {archive}: {name} has SHA-256 {found[:16]}..., not "
                     f"{digest[:16]}...: fetch the archive again"
                 )
-    return len(expected)
+    return len(names)
 
 
 def _check_all_are_named(
-    archive: Path, file: zipfile.ZipFile, expected: Mapping[str, str]
+    archive: Path, file: zipfile.ZipFile, expected: Collection[str]
 ) -> None:
     """Refuse a file without a digest; what lists digests has none."""
     for name in file.namelist():
@@ -251,6 +260,8 @@ def _expected(archive: Path, file: zipfile.ZipFile) -> Iterator[tuple[str, str]]
 def unpack(archive: Path, place: Path, *, bare: bool = False) -> int:
     """Unpack a checked archive into the new folder `place`.
 
+    First into a folder within, which the same command takes out after a kill.
+
     Parameters
     ----------
     bare : leave results out, so that everything is made anew
@@ -259,7 +270,8 @@ def unpack(archive: Path, place: Path, *, bare: bool = False) -> int:
     -------
     how many files were written
     """
-    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+    part = place / UNPACKING
+    if place.exists() and not (place.is_dir() and {*place.iterdir()} <= {part}):
         raise InputError(f"{place} is there already: name a new folder")
     check(archive)
     with opened(archive) as file:
@@ -269,12 +281,21 @@ def unpack(archive: Path, place: Path, *, bare: bool = False) -> int:
             if not (bare and entry.filename.startswith("results/"))
         ]
         check_room(archive, place, sum(entry.file_size for entry in wanted))
-        place.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
         for entry in wanted:
-            path = Path(file.extract(entry, place))
-            if path.is_file() and path.read_bytes()[:2] == b"#!":
+            path = Path(file.extract(entry, part))
+            if path.is_file() and _begins(path) == b"#!":
                 path.chmod(0o755)  # a script; such archives keep no modes
+    for path in sorted(part.iterdir(), key=lambda path: path.name == METADATA):
+        path.rename(place / path.name)
+    part.rmdir()
     return sum(not entry.is_dir() for entry in wanted)
+
+
+def _begins(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(2)
 
 
 def check_room(archive: Path, place: Path, size: int) -> None:

@@ -28,6 +28,7 @@ BY_HAND = {
     errno.EROFS: RIGHTS,
     errno.EEXIST: PLACE,
     errno.ENOTDIR: PLACE,
+    errno.ELOOP: "a link there leads to itself: move it away",
 }
 TRACEBACK_VARIABLE = "MORPHTRACK_TRACEBACK"
 
@@ -104,11 +105,7 @@ def lacks_machine(error: BaseException | None) -> bool:
     return full or lost or lacks_machine(error.__context__)
 
 
-def is_read_only(error: BaseException) -> bool:
-    """Whether the file system takes nothing at all."""
-    return isinstance(error, OSError) and error.errno == errno.EROFS
-
-
+NO_PLACE = (errno.EROFS, errno.ELOOP, errno.ENAMETOOLONG)
 TOLD = (
     InputError,
     RunFailedError,
@@ -127,7 +124,8 @@ def is_told(error: BaseException) -> bool:
     """Whether `error` is about input or a run; any other is a defect."""
     if isinstance(error, SeveralRunsError):
         return all(map(is_told, error.errors.values()))
-    return isinstance(error, TOLD) or lacks_machine(error) or is_read_only(error)
+    no_place = isinstance(error, OSError) and error.errno in NO_PLACE
+    return isinstance(error, TOLD) or lacks_machine(error) or no_place
 
 
 def _status(error: BaseException) -> int:

@@ -536,3 +536,72 @@ def test_an_edited_run_and_a_plan_of_another_conf_are_not_archived(
 )
 def test_names_that_climb_out_are_known(name: str, outside: bool) -> None:
     assert climbs_out(name) is outside
+
+
+def without(part: str):
+    """A spoiler that takes out every member whose name begins so, or holds it."""
+
+    def spoil(entry, content):
+        if part not in entry.filename:
+            yield entry, content
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("of_run", "name"),
+    [("", "SHA256SUMS"), ("SHA256SUMS", "SHA256SUMS"), ("run.json", "run.json")],
+)
+def test_a_run_that_is_described_and_not_there_is_refused(
+    archive, tmp_path, capsys, of_run, name
+) -> None:
+    with zipfile.ZipFile(archive) as file:
+        run = next(n for n in file.namelist() if n.endswith("/SHA256SUMS"))
+    run = run.removesuffix("SHA256SUMS")
+    bad = spoilt(archive, tmp_path / "bad.zip", without(run + of_run))
+    said = refused(bad, tmp_path, capsys)
+    assert f"{run}{name} is missing: fetch the archive again" in said
+
+
+def test_each_of_two_digests_of_a_file_must_hold(tmp_path, capsys) -> None:
+    right = hashlib.sha256(b"a").hexdigest()
+    graph = [{"@id": "a", "sha256": digest} for digest in ("0" * 64, right)]
+    for order in (graph, graph[::-1]):
+        with zipfile.ZipFile(tmp_path / "bad.zip", "w") as file:
+            file.writestr("ro-crate-metadata.json", json.dumps({"@graph": order}))
+            file.writestr("a", "a")
+        assert main(["--check", str(tmp_path / "bad.zip")]) == 2
+        assert "E-DIGEST" in capsys.readouterr().err
+
+
+def test_an_archive_without_runs_is_not_compared(tmp_path, capsys) -> None:
+    (tmp_path / "bad.zip").write_bytes(a_zip())
+    assert main(["--compare", str(tmp_path / "bad.zip")]) == 2
+    assert "holds no run to compare" in capsys.readouterr().err
+
+
+def test_an_unpacking_that_was_killed_is_made_again_by_the_same_command(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "new"
+
+    def killed(*_: object) -> None:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "chmod", killed)  # at the first script
+        with pytest.raises(ZeroDivisionError):
+            main(["--unpack", str(archive), "--into", str(place)])
+    assert not (place / "Makefile").exists()
+    assert main(["--unpack", str(archive), "--into", str(place)]) == 0
+    with zipfile.ZipFile(archive) as file:
+        wanted = {n for n in file.namelist() if not n.endswith("/")}
+    found = (p for p in place.rglob("*") if p.is_file())
+    assert {p.relative_to(place).as_posix() for p in found} == wanted
+
+
+@pytest.mark.parametrize("name", ["n" * 300, "loop/x"])
+def test_a_place_that_no_disk_has_is_one_line(archive, tmp_path, capsys, name) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    assert main(["--unpack", str(archive), "--into", str(tmp_path / name)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

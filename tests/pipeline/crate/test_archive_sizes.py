@@ -1,5 +1,6 @@
 """An archive that would fill memory or a disk is refused before it is unpacked."""
 
+import hashlib
 import json
 import tracemalloc
 import zipfile
@@ -106,3 +107,20 @@ def test_a_member_that_is_larger_than_it_says_is_not_read(
     said = len(large).to_bytes(4, "little")
     path.write_bytes(content.replace(said, (1_000).to_bytes(4, "little")))
     assert "E-FORMAT" in refused(path, capsys)
+
+
+def test_a_large_member_is_not_held_to_see_whether_it_is_a_script(
+    tmp_path: Path,
+) -> None:
+    digest = hashlib.sha256(large := bytes(2 * MOST)).hexdigest()
+    graph = {"@graph": [{"@id": "ballast", "sha256": digest}]}
+    path = packed(
+        tmp_path / "a.zip", {METADATA: json.dumps(graph).encode()}, len(large)
+    )
+    del large
+    tracemalloc.start()
+    try:
+        reading.unpack(path, tmp_path / "into")
+        assert tracemalloc.get_traced_memory()[1] < MOST
+    finally:
+        tracemalloc.stop()
