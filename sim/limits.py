@@ -11,8 +11,9 @@ import numpy as np
 
 
 def is_finite(value: Any) -> bool:
-    """Whether it is a finite number."""
-    return isinstance(value, Real) and bool(np.isfinite(float(value)))
+    """Whether it is a finite number; true and false are none."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return is_number and bool(np.isfinite(float(value)))
 
 
 def is_positive(value: Any) -> bool:

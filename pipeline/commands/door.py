@@ -20,12 +20,17 @@ HERE = Path("pipeline/commands/door.py")  # in a folder that holds the code
 
 @command
 def _called(words: list[str]) -> int:
-    """The exit status of the command that `words` begin with."""
+    """The exit status of the command that `words` begin with, once all is said."""
+    if words[0] in ("-h", "--help"):
+        print(overview())
+        sys.stdout.flush()
+        return DONE
     name, *rest = words
     known = name.replace("-", "_")
     if known not in COMMANDS:
         raise no_such("there is no command", name, COMMANDS)
     status: int = importlib.import_module(f"pipeline.commands.{known}").main(rest)
+    sys.stdout.flush()
     return status
 
 
@@ -41,9 +46,6 @@ def main() -> int:
     if not words:
         print(overview(), file=sys.stderr)
         return REFUSED
-    if words[0] in ("-h", "--help"):
-        print(overview())
-        return DONE
     return _called(words)
 
 

@@ -3,6 +3,7 @@
 Only this project's own: frozen dataclasses that check themselves.
 """
 
+import math
 import pydoc
 import re
 import types
@@ -16,6 +17,7 @@ from pipeline.terminal.errors import InputError, one_line
 
 # Objects that a configuration may name: never the world's, none that writes files.
 OWN_MODULES = ("pipeline.cases.", "pipeline.formats.", "sim.")
+LARGEST = 1e150
 NOT_NAMED = (
     "pipeline.formats.printed_files.", "pipeline.formats.vtk_series.",
     "sim.kernel_cache.", "sim.kernel_parts.", "sim.kernels.", "sim.numba_flags.",
@@ -55,7 +57,13 @@ def _describes(found: Any) -> bool:
 
 
 def _check_targets(config: Any, where: str) -> None:
-    """Refuse foreign objects, and words that would still become something else."""
+    """Refuse foreign objects, words that would still become something else, and numbers
+    whose square is none.
+    """
+    if isinstance(config, int | float) and LARGEST < abs(config) < math.inf:
+        raise InputError(
+            f"{where} is {config!r}: numbers of a case are not beyond 1e150"
+        )
     if isinstance(config, str) and "${" in config:
         raise InputError(
             f"{where} is {config!r}: ${{...}} is not read twice: remove it"

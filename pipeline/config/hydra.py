@@ -70,6 +70,10 @@ def hydra_errors() -> Iterator[None]:
         yield
     except (HydraException, OmegaConfBaseException) as error:
         raise InputError(said_by(error)) from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{_holding(error.object)} is not UTF-8: save it so"
+        ) from error
     except RecursionError as error:
         raise InputError(
             "files of conf name each other in their defaults, without an end: take "
@@ -87,6 +91,13 @@ def hydra_errors() -> Iterator[None]:
             f"a file of conf is no mapping, but {str(error).rpartition(': ')[2]}: "
             "give lines of `key: value`"
         ) from error
+
+
+def _holding(part: bytes) -> str:
+    """The file of conf that these bytes were read of."""
+    files = (path for path in sorted(CONF.rglob("*.yaml")) if path.is_file())
+    found = (str(path) for path in files if part in path.read_bytes())
+    return next(found, "a file of conf")
 
 
 def _said_of_yaml(error: "MarkedYAMLError") -> str:

@@ -1,10 +1,11 @@
-"""YAML whose aliases unfold to more than memory holds, refused before it is built.
+"""YAML that is too large, refused before it is built.
 
 A few lines can stand for billions of values (`a: &a [x, x]`, `b: &b [*a, *a]`, ...):
 OmegaConf, which reads every file of this project, gives each of them an object.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import omegaconf._utils as of_omegaconf
@@ -12,6 +13,8 @@ from yaml import MappingNode, Node, ScalarNode
 from yaml.constructor import ConstructorError
 
 MOST_UNFOLDED = 100_000  # values beyond those that are written: some 10 s, 100 MB
+LARGEST = 16_000_000  # bytes of a file, some minutes
+TOO_LARGE = "it has more than 16 MB: put long tables into files of CSV or JSON"
 LETTERS = 64  # of a text, which count as one more value
 
 
@@ -62,6 +65,12 @@ def guarded(shipped: Callable[[], Any]) -> Callable[[], Any]:
         made = shipped()
 
         class Guarded(made):  # type: ignore[misc, valid-type]
+            def __init__(self, stream: Any) -> None:
+                super().__init__(stream)
+                name = getattr(stream, "name", None)
+                if isinstance(name, str) and Path(name).stat().st_size > LARGEST:
+                    raise ConstructorError(None, None, TOO_LARGE, self.get_mark())
+
             def get_single_node(self) -> Node | None:
                 try:
                     node: Node | None = super().get_single_node()

@@ -42,6 +42,14 @@ class Shelf:
         import fsspec
 
         self.address = address
+        scheme, colons, place = address.partition("://")
+        if not (place if colons else scheme).strip(" :") or (
+            "::" in address and not colons
+        ):
+            raise InputError(
+                f"{address!r} is no address: name a folder, or one that fsspec knows, "
+                "such as s3://bucket/paper"
+            )
         with self._reached():
             try:
                 self._files, root = fsspec.core.url_to_fs(address)

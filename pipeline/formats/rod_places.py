@@ -1,10 +1,11 @@
 """Places and curves of a rod file in m, in the plane or in space."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from pydantic import BaseModel
 
 from pipeline.formats.rod_entries import (
     DrivenEntry,
@@ -34,6 +35,21 @@ NUMBER = r"-?[\d.]+(?:e[-+]?\d+)?"
 IN_M = re.compile(
     rf"(?P<at>\((?:{NUMBER}, )*{NUMBER}\)|(?<![\w.]){NUMBER}) m(?![\w/^])"
 )
+
+
+def _places_of(content: object, given: object, name: str = "") -> Iterator[str]:
+    """By which name, such as .pins[0], the entries of a file hold this very place."""
+    if content is given:
+        yield name
+    elif isinstance(content, BaseModel):
+        for key, value in content:
+            yield from _places_of(value, given, f"{name}.{key}")
+    elif isinstance(content, dict):
+        for key, value in content.items():
+            yield from _places_of(value, given, f"{name}.{key}")
+    elif isinstance(content, list):
+        for k, value in enumerate(content):
+            yield from _places_of(value, given, f"{name}[{k}]")
 
 
 def in_unit(text: str, unit: str, metre: float) -> str:
@@ -143,11 +159,13 @@ class RodPlaces:
         wanted = self.content.dimension
         if len(found) == wanted:
             return found
+        where = next(_places_of(self.content, given), "").removeprefix(".")
+        said = f"{where}: {found}" if where else f"{found}"
         if wanted == 2:
             raise ValueError(
-                f"{found} has three numbers: say `dimension: 3` for rods in space"
+                f"{said} has three numbers: say `dimension: 3` for rods in space"
             )
-        raise ValueError(f"{found} has two numbers: give x, y and z in space")
+        raise ValueError(f"{said} has two numbers: give x, y and z in space")
 
     def place(self, at: Place) -> list[float]:
         """The same in m."""

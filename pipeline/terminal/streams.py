@@ -10,19 +10,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
+from pipeline.terminal.errors import is_full_disk
 from pipeline.terminal.words import BREAKS, SPELLING, visible
+
+OUTPUT = 1  # the number of standard output
 
 
 class _Left(io.FileIO):
-    """A stream whose reader may go: what is written from then on reaches nobody."""
+    """A stream whose reader may go: what is written from then on reaches nobody.
+
+    So it is where a disk has no room for it, which standard output says once.
+    """
 
     def write(self, data: Any, /) -> int:
         try:
             return super().write(data)
-        except BrokenPipeError:
+        except OSError as error:
+            full = is_full_disk(error)
+            if not (full or isinstance(error, BrokenPipeError)):
+                raise
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self.fileno())  # for the processes called from here too
             os.close(nowhere)
+            if full and self.fileno() == OUTPUT:
+                raise
             return len(data)
 
 

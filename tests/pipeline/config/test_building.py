@@ -34,3 +34,19 @@ def test_what_is_described_within_is_made_first_and_lists_stay_lists():
 def test_an_object_that_cannot_be_made_is_named_by_its_place(values, said):
     with pytest.raises(InputError, match=said):
         build({"phases": [FOLD, FOLD | values]}, "case")
+
+
+SQUARE = {"_target_": "sim.morph.targets.surfaces.Cylinder", "radius": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (True, "radius of the target is True: it must be positive"),
+        (1e300, r"case\.target\.radius is 1e\+300: .* beyond 1e150"),
+        (-1e300, "beyond 1e150"),
+    ],
+)
+def test_a_number_that_is_a_truth_or_has_no_square_is_refused(value, said):
+    with pytest.raises(InputError, match=said):
+        build({"target": SQUARE | {"radius": value}}, "case")

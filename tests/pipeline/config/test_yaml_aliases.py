@@ -65,3 +65,21 @@ def test_values_that_are_written_count_for_nothing(
     file.write_text(f"at: &at [1.0, 2.0]\nagain: [*at, *at, *at]\nmany: {many}\n")
     with pytest.raises(InputError, match="stand for 9 values"):
         composed_file(file)
+
+
+def test_a_file_of_more_than_can_be_read_in_minutes_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "long.yaml"
+    file.write_bytes(b"a: 1\n#" + b"x" * yaml_aliases.LARGEST)
+    with pytest.raises(InputError, match=r"long.yaml .*more than 16 MB"):
+        composed_file(file)
+    with pytest.raises(InputError, match=r"long.yaml .*more than 16 MB"):
+        read_entries(str(file), "structure file", "nodes")
+
+
+def test_a_file_in_another_encoding_is_named(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "conf" / "case" / "old.yaml").write_bytes(b"# gr\xfcn\na: 1\n")
+    assert simulate(["case=old"]) == 2
+    said = capsys.readouterr().err
+    assert said == "error: conf/case/old.yaml is not UTF-8: save it so\n"

@@ -389,6 +389,7 @@ def test_a_plate_of_a_file_lifts_a_rod_and_another_tips_it_off(tmp_path: Path) -
 
 PLATE = {"plate": {"centre": [40, 0, -20], "size": [200, 90, 4]}}
 
+BALL = {"sphere": {"centre": [0, 90, 0], "radius": 5}, "about": [0, 0]}
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"rods": [{"line": [[0, 0], [50, 0]]}]}, "[0.0, 0.0] has two numbers: give x, y"),
     ({"dimension": 4}, "choose one of 2, 3"),
@@ -448,6 +449,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
         "at (0, 0, 0) mm acts on a free end, but 2 edges meet there",
     ),
     ({"follower_forces": [{"at": [0, 50], "along": 1}]}, "two numbers: give x, y and"),
+    (
+        {"bodies": [{**BALL, "turns": [[0, 0], [1, 9]], "axis": [0, 0, 1]}]},
+        "bodies[0].about: [0.0, 0.0] has two numbers: give x, y and z",
+    ),
+    ({"gravity": [0, 1]}, "gravity: [0.0, 1.0] has two numbers"),
     ({"distributed_loads": [{"rod": 1, "along": 1}]}, "no rod 1: choose 0 to 0"),
     (
         {"distributed_loads": [{"rod": 0, "force": [0, 1]}]},

@@ -140,3 +140,23 @@ def test_any_terminal_will_do(told: dict[str, str]) -> None:
         assert "long" * 30 not in text
     if "NO_COLOR" in told:
         assert "\x1b[31m" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "into", "status", "lines"),
+    [
+        ("--help", "> /dev/full", 1, 1),
+        ("cases", "> /dev/full", 1, 1),
+        ("nosuch", "2> /dev/full", 2, 0),
+        ("nosuch", "2> /dev/full > /dev/full", 2, 0),
+    ],
+)
+def test_words_that_a_full_disk_does_not_take_are_one_line(
+    words: str, into: str, status: int, lines: int
+) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m pipeline {words} {into}",
+        shell=True, cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.count("\n")) == (status, lines), done.stderr
+    assert not lines or "make room" in done.stderr

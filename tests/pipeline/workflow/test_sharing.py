@@ -389,3 +389,12 @@ def test_a_shelf_in_memory_does_as_a_folder(
 def _key(project: Path) -> str:
     with chdir(project):
         return key_in_listing("simulate")
+
+
+@pytest.mark.parametrize("address", ["", " ", "::", "paper::1", "file://"])
+def test_an_address_that_names_no_place_is_refused(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"is no address: name a folder, or"):
+        Shelf(address)
