@@ -63,22 +63,24 @@ def morph_newton(
     target: Target,
     options: NewtonOptions,
     start: Floats | None = None,
+    first: int = 0,
 ) -> Iterator[MorphStep]:
     """Yield the configurations from the initial one to the matched one.
 
     Parameters
     ----------
     start : (n + k, 3) state close to the constraints to begin at, else the structure's
+    first : of `max_steps`, how many were made to come to `start`
     """
     unit, n = own_unit(structure), len(structure.r0)
     if unit == 1.0:
-        yield from _morph(structure, target, options, start)
+        yield from _morph(structure, target, options, start, first)
         return
     if start is not None:
         start = np.concatenate([start[:n] / unit, start[n:]])
     made = rescaled(structure, unit)
     try:
-        for step in _morph(made, Rescaled(target, unit), options, start):
+        for step in _morph(made, Rescaled(target, unit), options, start, first):
             yield step._replace(r=unit * step.r, g=unit * step.g)
     except NotConvergedError as error:
         best = np.array(error.best)
@@ -87,13 +89,17 @@ def morph_newton(
 
 
 def _morph(
-    structure: Structure, target: Target, options: NewtonOptions, start: Floats | None
+    structure: Structure,
+    target: Target,
+    options: NewtonOptions,
+    start: Floats | None,
+    first: int,
 ) -> Iterator[MorphStep]:
     """The same in the unit of `structure`."""
     problem, z = MorphProblem.at(structure, target, options, start)
     point, damping, escapes = problem.point(z), StepDamping(), 0
     rng = np.random.default_rng(options.seed)
-    for s in range(options.max_steps + 1):
+    for s in range(first, options.max_steps + 1):
         forces = constraint_forces(point, problem.contacts(point))
         gradient = problem.gradient(point, forces)
         while gradient <= problem.tolerance and (harder := problem.continued()):
@@ -114,7 +120,7 @@ def _morph(
             aside = admissible(problem.system, point.z, noise)
             point = problem.point(nearest_free(problem, point.z, aside))
             damping = StepDamping()
-        elif s == 0 and problem.is_tight(point.z):
+        elif s == first and problem.is_tight(point.z):
             point = problem.point(moved_off_bounds(problem, point.z))
         else:
             point, damping = _next_point(problem, point, forces, damping)

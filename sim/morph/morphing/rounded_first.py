@@ -76,9 +76,7 @@ def morph_rounded_first(
     made = 0
     if last is not None:
         made, start = last.s, last.state
-    left = replace(options, max_steps=most - made)
-    for step in morph_newton(structure, target, left, start):
-        yield step._replace(s=made + step.s)
+    yield from morph_newton(structure, target, options, start, made)
 
 
 def _lowered(

@@ -154,7 +154,7 @@ def test_a_structure_with_bodies_is_led_at_once() -> None:
 @pytest.mark.parametrize("max_steps", [1, 2, 5])
 def test_steps_of_both_descents_are_within_what_is_allowed(max_steps: int) -> None:
     seen, options = list[int](), NewtonOptions(max_steps=max_steps)
-    with pytest.raises(NotConvergedError):
+    with pytest.raises(NotConvergedError, match=f"after {max_steps} steps: raise max"):
         seen.extend(
             s.s for s in morph_rounded_first(random_structure(0), MESH, options)
         )
