@@ -1,6 +1,7 @@
 """Names from configuration that become names of folders."""
 
 import re
+from collections.abc import Iterable
 
 from pipeline.terminal.errors import InputError
 
@@ -21,3 +22,15 @@ def folder_name(name: str, where: str) -> str:
             f"{LONGEST} bytes"
         )
     return name
+
+
+def check_folder_names(names: Iterable[str], where: str) -> None:
+    """Refuse names that lead out of a folder, or of which two lead to one place."""
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(folder_name(name, where).casefold(), name)
+        if other != name:
+            raise InputError(
+                f"{where}: {other!r} and {name!r} are one folder on disks that tell no "
+                "case of letters: rename one"
+            )

@@ -13,7 +13,8 @@ PLAIN = re.compile(r"[\w-]+(,[\w-]+)*")  # names as they stand; more is Hydra's 
 
 
 def _files(kind: str) -> list[Path]:
-    return sorted((CONF / kind).glob("*.yaml"))
+    """Those that end: no pipe and no device."""
+    return sorted(p for p in (CONF / kind).glob("*.yaml") if p.is_file())
 
 
 def first_remark(path: Path) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from pipeline.config.checking import checked
-from pipeline.config.folder_names import folder_name
+from pipeline.config.folder_names import check_folder_names, folder_name
 from pipeline.config.hydra import composed_file, overridden
 from pipeline.config.models import Count, Entry, NotNegative, Positive, Settings, Words
 from pipeline.terminal.errors import InputError, one_line
@@ -180,15 +180,14 @@ class Workflow(Entry):
 
 
 def _check_names(workflow: Workflow) -> None:
-    """Refuse names that would lead out of the folders they become."""
+    """Refuse names that would lead out of the folders they become, or to one."""
     for kind in ("comparisons", "series", "figures"):
-        for name in getattr(workflow, kind):
-            folder_name(name, f"{WORKFLOW}: {kind}")
+        check_folder_names(getattr(workflow, kind), f"{WORKFLOW}: {kind}")
     for name, entry in workflow.comparisons.items():
         folder_name(entry.case, f"{WORKFLOW}: comparisons.{name}.case")
     for name, figure in workflow.figures.items():
-        for label in [*figure.cases, *figure.parts]:
-            folder_name(label, f"{WORKFLOW}: figures.{name}")
+        labels = [*figure.cases, *figure.parts]
+        check_folder_names(labels, f"{WORKFLOW}: figures.{name}")
 
 
 def _section(whole: Mapping[str, Any], key: str) -> dict[str, dict[str, Any]]:

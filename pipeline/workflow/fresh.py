@@ -28,8 +28,10 @@ PATH = "PYTHONPATH"
 
 
 def _files_below(folder: Path, suffix: str = "") -> Iterator[Path]:
+    """Those that end: no pipe and no device."""
     for place, _, names in os.walk(folder):
-        yield from (Path(place, name) for name in names if name.endswith(suffix))
+        paths = (Path(place, name) for name in names if name.endswith(suffix))
+        yield from filter(Path.is_file, paths)
 
 
 def _own_files() -> Iterator[tuple[str, Path]]:

@@ -2,6 +2,7 @@
 
 import ast
 import os
+import resource
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import yaml
 
 from pipeline.commands import server, ui
+from pipeline.commands.cases import main as cases
 from pipeline.commands.simulate import main as simulate
 from pipeline.commands.study_table import main as study_table
 from pipeline.commands.track import main as track
@@ -31,6 +33,7 @@ from pipeline.store.plan_file import read_document
 from pipeline.store.runs import finished
 from pipeline.terminal.errors import InputError
 from pipeline.tracking.ports import free_port
+from pipeline.workflow.fresh import state_of_inputs
 from tests.pipeline.conftest import ROOT, Command, refusal
 
 Capture = pytest.CaptureFixture[str]
@@ -294,6 +297,25 @@ def test_no_reader_waits_for_a_pipe_or_reads_a_device(
                 read(path)
     finally:
         signal.alarm(0)
+
+
+def test_pipes_and_devices_in_conf_are_no_files_of_it(
+    project: Path, capsys: Capture
+) -> None:
+    os.mkfifo(project / "conf" / "case" / "pipe.yaml")
+    (project / "conf" / "case" / "zeros.yaml").symlink_to("/dev/zero")
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    signal.alarm(60)
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (8_000_000_000, limits[1]))
+        state_of_inputs(set())
+        assert cases([]) == 0
+        for name in ("pipe", "zeros"):
+            assert simulate([f"case={name}"]) == 2
+            assert f"has no case '{name}'" in capsys.readouterr().err
+    finally:
+        signal.alarm(0)
+        resource.setrlimit(resource.RLIMIT_AS, limits)
 
 
 @pytest.mark.parametrize(

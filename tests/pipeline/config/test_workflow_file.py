@@ -115,3 +115,14 @@ def test_a_label_that_leads_out_of_its_folder_is_refused(
     row = f"  dejong-2: {{{kind}: {{'{label}': [case=pentapod]}}}}\n"
     with pytest.raises(InputError, match="becomes the name of a folder"):
         workflow(tmp_path, GOOD + row)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("two: {case", "ONE: {case"), ("dejong-3: {", "a: {cases: {b: [], B: []}, ")],
+)
+def test_names_that_are_one_folder_on_some_disks_are_refused(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    with pytest.raises(InputError, match="are one folder on disks that tell no case"):
+        workflow(tmp_path, GOOD.replace(old, new).replace("one, two", "one"))
