@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.arrays import Floats, Ints
+from sim.arrays import Bools, Floats, Ints
 from sim.kernels import inner, kernel
 
 Int32s = NDArray[np.int32]
@@ -26,7 +26,7 @@ class Grid:
     low: Floats  # (3,) corner of cube (0, 0, 0), mm
     h: float  # side, mm
     keys: Ints  # (m,) key of each cube, ascending
-    cube: Int32s  # (n,) cube of each point
+    cube: Int32s  # (n,) cube of each point, or none where `members` tells
 
 
 def grid(points: Floats, h: float) -> Grid:
@@ -37,7 +37,7 @@ def grid(points: Floats, h: float) -> Grid:
     points : (n, 3) mm
     h : side, mm
     """
-    lowest, highest = _bounds(points)
+    lowest, highest = bounds(points)
     low = lowest - 2.0 * h  # two empty cubes all round
     extent = float((highest - low).max()) / h
     if extent > SPAN - 4:
@@ -54,7 +54,7 @@ def grid(points: Floats, h: float) -> Grid:
 
 
 @kernel
-def _bounds(points: Floats) -> tuple[Floats, Floats]:
+def bounds(points: Floats) -> tuple[Floats, Floats]:
     """Corners of the box around the points; numpy takes ten times as long."""
     lowest, highest = points[0].copy(), points[0].copy()
     for p in range(len(points)):
@@ -62,6 +62,28 @@ def _bounds(points: Floats) -> tuple[Floats, Floats]:
             lowest[d] = min(lowest[d], points[p, d])
             highest[d] = max(highest[d], points[p, d])
     return lowest, highest
+
+
+@inner
+def _key(points: Floats, p: int, low: Floats, h: float) -> int:
+    """Of the cube that holds the point p."""
+    key = 0
+    for d in range(3):
+        key = key << 20 | int((points[p, d] - low[d]) / h)
+    return key
+
+
+@kernel
+def holding(points: Floats, some: Ints, low: Floats, h: float, keys: Ints) -> Int32s:
+    """Cube of some of the points; quick where one follows another of the same cube."""
+    cube = np.empty(len(some), np.int32)
+    previous, number = -1, 0
+    for k in range(len(some)):
+        key = _key(points, some[k], low, h)
+        if key != previous:
+            previous, number = key, int(np.searchsorted(keys, key))
+        cube[k] = number
+    return cube
 
 
 @inner
@@ -86,9 +108,7 @@ def _number_cubes(points: Floats, low: Floats, h: float) -> tuple[Ints, Ints, In
     count = 0
     previous, number = -1, 0
     for p in range(len(points)):
-        key = 0
-        for d in range(3):
-            key = key << 20 | int((points[p, d] - low[d]) / h)
+        key = _key(points, p, low, h)
         if key != previous:
             i = _slot(slots, key)
             if slots[i] == -1:
@@ -141,6 +161,18 @@ def neighbours(keys: Ints, m: int, reach: int, rows: Ints, near: Ints) -> None:
             there = at < len(keys) and keys[at] == wanted
             near[3 * row + k] = at if there else -1
             wanted += reach
+
+
+@kernel
+def chosen(points: Floats, wanted: Bools) -> Floats:
+    """The wanted points; numpy would make a list of them as large as two columns."""
+    out = np.empty((wanted.sum(), 3))
+    k = 0
+    for p in range(len(points)):
+        if wanted[p]:
+            out[k] = points[p]
+            k += 1
+    return out
 
 
 @kernel

@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 from analysis.spheres.biweight import BLIND
 from analysis.spheres.fit import Fit, fit_sphere, refine
 from analysis.spheres.form import far_wall, free_ways, lengthwise, on_wall
-from analysis.spheres.grid import Int32s, members, within
+from analysis.spheres.grid import Int32s, chosen, holding, members, within
 from analysis.spheres.judge import (
     SphereCandidate,
     fault,
@@ -24,7 +24,7 @@ from analysis.spheres.judge import (
     typical_rms,
     visible_cap,
 )
-from analysis.spheres.normals import Surface, surface
+from analysis.spheres.normals import Surface, radial, surface
 from analysis.spheres.picks import PickOptions, Rejected, RejectionReason
 from analysis.spheres.thresholds import FUSED, JUDGE, SEARCH
 from analysis.spheres.votes import peaks
@@ -58,20 +58,25 @@ def search(
     points : (n, 3) mm
     R : radius, mm
     """
-    voxels = surface(points, R / SEARCH.finest, R / SEARCH.coarsest)
-    cubes = members(voxels.grid.cube, len(voxels.grid.keys))
-    scan = Scan(points, voxels, *cubes, bool(options.fused))
+    scan = _scan(points, R, options)
     accepted: list[SphereCandidate] = []
     rejected: list[Rejected] = []
-    _try_all(scan, _starts(voxels, R, options), R, options, accepted, rejected)
-    left = points[_unexplained(scan, accepted)]
-    if len(left) >= JUDGE.fewest:
-        voxels = surface(left, R / SEARCH.finest_again, R / SEARCH.coarsest_again)
-        _try_all(scan, _starts(voxels, R, options), R, options, accepted, rejected)
+    _try_all(scan, _starts(scan.surface, R, options), R, options, accepted, rejected)
+    rest = _rest(scan, accepted, R)
+    if rest is not None:
+        _try_all(scan, _starts(rest, R, options), R, options, accepted, rejected)
     accepted, double = rivals(accepted, FUSED.apart * R if scan.fused else 0.0)
     accepted, ends = (accepted, []) if scan.fused else _without_ends(scan, accepted)
     accepted, odd = odd_ones(accepted, options.unlike)
     return accepted, rejected + double + ends + odd
+
+
+def _scan(points: Floats, R: float, options: PickOptions) -> Scan:
+    """The points in voxels, whose members tell the voxel of each point as well."""
+    voxels = surface(points, R / SEARCH.finest, R / SEARCH.coarsest)
+    first, order = members(voxels.grid.cube, len(voxels.grid.keys))
+    lean = replace(voxels, grid=replace(voxels.grid, cube=order[:0]))
+    return Scan(points, lean, first, order, bool(options.fused))
 
 
 def _starts(voxels: Surface, R: float, options: PickOptions) -> Floats:
@@ -80,13 +85,22 @@ def _starts(voxels: Surface, R: float, options: PickOptions) -> Floats:
     return peaks(voxels, R, fewest, 0.5 * options.min_cap)[0]
 
 
+def _rest(scan: Scan, accepted: list[SphereCandidate], R: float) -> Surface | None:
+    """Finer voxels of what no sphere explains, if that is enough for one."""
+    left = chosen(scan.points, _unexplained(scan, accepted))
+    if len(left) < JUDGE.fewest:
+        return None
+    return surface(left, R / SEARCH.finest_again, R / SEARCH.coarsest_again)
+
+
 def _unexplained(scan: Scan, accepted: list[SphereCandidate]) -> Bools:
     """Points on no sphere and on no plane."""
-    seen = scan.surface
-    left = (seen.bent | ~seen.flat)[seen.grid.cube]
+    left = np.empty(len(scan.points), np.bool_)
+    curved = scan.surface.bent | ~scan.surface.flat
+    left[scan.order] = np.repeat(curved, np.diff(scan.first))
     for c in accepted:
         left[c.on_surface] = False
-    return np.asarray(left)
+    return left
 
 
 def _try_all(
@@ -261,7 +275,6 @@ def _extent(x: Floats, fit: Fit) -> tuple[float, float]:
 
 def _facing(scan: Scan, near: Ints, x: Floats) -> Bools:
     """Which points lie on a surface whose normal points to the centre at zero."""
-    voxel = scan.surface.grid.cube[near]
-    along = np.abs(np.einsum("ij,ij->i", scan.surface.normals[voxel], x))
-    facing = along > SEARCH.radial * np.linalg.norm(x, axis=1)
-    return np.asarray(scan.surface.flat[voxel] & facing)
+    g = scan.surface.grid
+    voxel = holding(scan.points, near, g.low, g.h, g.keys)
+    return radial(scan.surface.normals, scan.surface.flat, voxel, x, SEARCH.radial)

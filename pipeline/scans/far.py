@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from analysis.spheres.grid import bounds
 from pipeline.scans.reading.cloud import Cloud
 from pipeline.scans.reading.source import Choices, Fault, ScanFileError
 from pipeline.scans.thresholds import SIZE
@@ -20,8 +21,8 @@ def without_far(cloud: Cloud, radius_mm: float, choices: Choices) -> Cloud:
     points = cloud.points
     every = len(points) // SIZE.sampled_points + 1
     middle, reach = np.median(points[::every], axis=0), SIZE.widest * radius_mm
-    lowest, highest = points.min(axis=0) - middle, points.max(axis=0) - middle
-    if max(-float(lowest.min()), float(highest.max())) <= reach:
+    lowest, highest = bounds(points)
+    if max(float((middle - lowest).max()), float((highest - middle).max())) <= reach:
         return cloud
     distance = np.abs(points - middle).max(axis=1)
     far = distance > reach

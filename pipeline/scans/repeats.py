@@ -11,7 +11,7 @@ from pipeline.terminal.errors import InputError
 from sim.arrays import Bools, Floats, Ints
 
 SLANTED = np.array([1.0, 0.618034, 0.414214])  # planes across it are no scan's walls
-BLOCK = 1 << 20  # points at a time
+BLOCK = 1 << 16  # points at a time
 
 
 def check_views_differ(clouds: list[Cloud], radius_mm: float) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pipeline.scans.reading.source import Choices, Fault, ScanFileError
 from sim.arrays import Floats
 
-BLOCK = 1 << 20  # points turned into float64 at a time
+BLOCK = 1 << 16  # points turned into float64 at a time: they stay in cache
 
 
 def whole_records(

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from analysis.spheres.grid import _number_cubes, grid, members, neighbours, within
+from analysis.spheres.grid import (
+    _number_cubes,
+    chosen,
+    grid,
+    holding,
+    members,
+    neighbours,
+    within,
+)
 
 
 def test_points_share_a_cube_exactly_if_their_coordinates_round_alike(
@@ -37,6 +45,9 @@ def test_neighbours_are_those_that_a_search_of_all_points_finds(
         near = within(points, cubes.low, cubes.h, cubes.keys, first, order, centre, 2.1)
         expected = np.flatnonzero(np.linalg.norm(points - centre, axis=1) < 2.1)
         assert np.array_equal(np.sort(near), expected)
+        held = holding(points, near, cubes.low, cubes.h, cubes.keys)
+        assert np.array_equal(held, cubes.cube[near])
+        assert np.array_equal(chosen(points, cubes.cube == 7), points[cubes.cube == 7])
 
 
 @pytest.mark.parametrize("reach", [1, 2])
