@@ -36,6 +36,7 @@ WIDTHS = (16, 8, 4, 2, 1, 1, 1)
 # one may hide, and how far off its wall points tell of it, in radii
 WAYS = even_directions(500)
 TRIES, HIDES, COARSE = 4, 0.02, 0.2
+REWEIGHTED = 10  # times, of least squares towards least absolute deviations
 SINGULAR = 1e-10  # eigenvalue over the largest of what does not turn an axis
 
 
@@ -94,9 +95,11 @@ def on_wall(fit: Fit, x: Floats, rising: Ints) -> int:
     """Points on a tube of the sphere's radius R that ends in it, less those it hides.
 
     A point of the tube around the unit vector a, at r from the sphere's centre, has
-    x . a = (r^2 - R^2)^1/2, which is linear in a; from there its distance from the
-    axis is brought to R by Gauss-Newton's steps. Points of the sphere that would lie
-    inside the tube speak against it, one by one: of a tube's end there are none.
+    x . a = (r^2 - R^2)^1/2, which is linear in a, by least absolute deviations, as few
+    points of other things beside a strip of its wall would turn it; from there its
+    distance from the axis is brought to R by Gauss-Newton's steps. Points of the
+    sphere that would lie inside the tube speak against it, one by one: of a tube's end
+    there are none.
 
     Parameters
     ----------
@@ -107,12 +110,22 @@ def on_wall(fit: Fit, x: Floats, rising: Ints) -> int:
         return 0
     R, y, gate = fit.radius, x[rising], BIWEIGHT.tukey * fit.scale
     height = np.sqrt(np.maximum((y**2).sum(axis=1) - R * R, 0.0))
-    axis = np.linalg.lstsq(y, height)[0]
+    axis = _least_absolute(y, height, gate)
     axis = _fitted(axis / np.linalg.norm(axis), y, R, gate, WIDTHS)
     along, _, across = _about(axis, y)
     on = (np.abs(across - R) < gate) & (along > 0.0)
     along, _, across = _about(axis, x[np.abs(fit.height) < gate])
     return int(on.sum() - ((across < R - gate) & (along > 0.0)).sum())
+
+
+def _least_absolute(A: Floats, b: Floats, least: float) -> Floats:
+    """(3,) x of the smallest sum of |A x - b|, of which less than `least` is alike."""
+    weight: Floats = np.ones(len(b))
+    x = np.zeros(3)
+    for _ in range(REWEIGHTED):
+        x[:] = np.linalg.lstsq(weight[:, None] * A, weight * b)[0]
+        weight = np.maximum(np.abs(A @ x - b), least) ** -0.5
+    return x
 
 
 def free_ways(fit: Fit, x: Floats) -> Floats:

@@ -90,6 +90,17 @@ def test_points_of_a_tube_that_ends_in_a_sphere_are_counted(
     assert wall(0.02, end, np.concatenate([x[:200], sheet])) == 200
 
 
+def test_a_few_points_of_other_things_do_not_turn_a_tube(
+    rng: np.random.Generator,
+) -> None:
+    """11 on the far side beside 160 on a strip of its wall: the end of a short bar
+    with a mesh of sheets behind it was a ball."""
+    around, along = rng.uniform(0.0, 0.8, 160), rng.uniform(1.2, 5.0, 160)
+    x = np.column_stack([R * np.cos(around), R * np.sin(around), along])
+    behind = rng.uniform([1.5, -1.5, -7.5], [3.5, 1.5, -6.7], (11, 3))
+    assert wall(0.02, -directions(rng, 400), np.concatenate([x, behind])) == 160
+
+
 def test_points_of_the_sphere_that_a_tube_would_hide_speak_against_it(
     rng: np.random.Generator,
 ) -> None:
