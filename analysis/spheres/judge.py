@@ -145,15 +145,16 @@ def _strip(c: SphereCandidate, options: PickOptions) -> Rejected | None:
     return None
 
 
-def in_line(c: SphereCandidate, far: int) -> Rejected | None:
+def in_line(c: SphereCandidate, far: int, fused: bool) -> Rejected | None:
     """Whether so many points are on a tube in line with it that it is the tube's end.
 
     Parameters
     ----------
     far : how many; see `form.far_wall`
+    fused : whether of a mesh
     """
-    points = len(c.points)
-    share, most = far / points, JUDGE.far_wall + JUDGE.chance_far / points
+    points, limits = len(c.points), FUSED if fused else JUDGE
+    share, most = far / points, limits.far_wall + JUDGE.chance_far / points
     if share <= most:
         return None
     return c.rejected(

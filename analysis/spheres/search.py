@@ -66,7 +66,7 @@ def search(
     if rest is not None:
         _try_all(scan, _starts(rest, R, options), R, options, accepted, rejected)
     accepted, double = rivals(accepted, FUSED.apart * R if scan.fused else 0.0)
-    accepted, ends = (accepted, []) if scan.fused else _without_ends(scan, accepted)
+    accepted, ends = _without_ends(scan, accepted)
     accepted, odd = odd_ones(accepted, options.unlike)
     return accepted, rejected + double + ends + odd
 
@@ -180,7 +180,7 @@ def _without_ends(
     scan: Scan, candidates: list[SphereCandidate]
 ) -> tuple[list[SphereCandidate], list[Rejected]]:
     """Part what other rules let pass from ends of tubes that show farther on."""
-    told = [(c, in_line(c, _far(c, scan, candidates))) for c in candidates]
+    told = [(c, in_line(c, _far(c, scan, candidates), scan.fused)) for c in candidates]
     kept = [c for c, wrong in told if wrong is None]
     return kept, [wrong for _, wrong in told if wrong is not None]
 

@@ -8,6 +8,7 @@ but the half ball is seen is a ball to any rule: it is counted, and told apart.
 
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -69,25 +70,30 @@ def bars(rng: np.random.Generator, centres: Floats, many: int, R: float) -> list
     return found
 
 
-def stereo(rng: np.random.Generator) -> Seen:
-    """A scan of the stereo pair; bars of 0.98 to 1.02 of the radius."""
+def stereo_scene(rng: np.random.Generator) -> Scene:
+    """Clutter beside balls, with bars of 0.98 to 1.02 of their radius."""
     some = mechanism(rng, BALLS)
     beside = bars(rng, some.centres, BARS, some.radius)
     beside = [
         rod._replace(radius=rod.radius * rng.uniform(0.98, 1.02)) for rod in beside
     ]
-    scene = cluttered(replace(some, rods=[*some.rods, *beside]))
+    return cluttered(replace(some, rods=[*some.rods, *beside]))
+
+
+def stereo(rng: np.random.Generator) -> Seen:
+    """A scan of the stereo pair."""
+    scene = stereo_scene(rng)
     noise = rng.uniform(0.02, 0.1)
     scanner = StereoScanner(noise=noise, views=int(rng.integers(2, 9)))
     seen = scanned(scene, scanner, rng)
     on = [seen.points[seen.body == ball] for ball in range(BALLS)]
     caps = [visible_cap(x, c) for x, c in zip(on, seen.centres, strict=True)]
-    wide = [rod for rod in scene.rods if rod.radius > 0.9 * some.radius]
+    wide = wide_rods(scene.rods, scene.radius)
     return seen.points, seen.view, seen.centres, np.array(caps), wide, noise
 
 
-def projector(rng: np.random.Generator) -> Seen:
-    """A scan of the other scanner; the round ends of its bars are drawn as balls."""
+def projector_scene(rng: np.random.Generator) -> tuple[Parts, list[Rod]]:
+    """The same of the other scanner, bars' round ends drawn as balls, and its rods."""
     parts = tree(rng, BALLS)
     beside = bars(rng, parts.centres, BARS, parts.radius)
     clutter = cluttered(Scene(parts.centres, parts.radius, beside))
@@ -98,11 +104,22 @@ def projector(rng: np.random.Generator) -> Seen:
         centres=np.vstack([parts.centres, *ends]),
         rods=np.vstack([parts.rods, rods]),
     )
+    return scene, wide_rods(clutter.rods, parts.radius)
+
+
+def projector(rng: np.random.Generator) -> Seen:
+    """A scan of the other scanner."""
+    scene, wide = projector_scene(rng)
     sigma, views = rng.uniform(0.02, 0.1), int(rng.integers(2, 9))
     scanner = Scanner(views=views, sigma=sigma, pixels=(560, 420))
     seen = scan(rng, scene, scanner)
-    wide = [rod for rod in clutter.rods if rod.radius > 0.9 * parts.radius]
-    return seen.points, seen.view, parts.centres, seen.cap[:BALLS], wide, sigma
+    centres, caps = scene.centres[:BALLS], seen.cap[:BALLS]
+    return seen.points, seen.view, centres, caps, wide, sigma
+
+
+def wide_rods(rods: Sequence[Rod], radius: float) -> list[Rod]:
+    """Those of the balls' radius, or thicker."""
+    return [rod for rod in rods if rod.radius > 0.9 * radius]
 
 
 def exact(many: int, of: int) -> str:

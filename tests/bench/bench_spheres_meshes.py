@@ -1,6 +1,7 @@
 """Pick spheres from meshes that Open3D fuses of both virtual scanners' views.
 
-Run by hand: python -m tests.bench.bench_spheres_meshes [SCENES] [FIRST_SEED]
+Run by hand: python -m tests.bench.bench_spheres_meshes [SCENES] [FIRST_SEED] [clutter]
+With the last word the scenes of bench_spheres_clutter, whose bars have eight ends.
 """
 
 import sys
@@ -12,44 +13,62 @@ from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions
 from pipeline.scans.surface import points_on
 from sim.arrays import Floats, Ints
-from tests.analysis.spheres.scenes import Scanner, place_of, scan, tree
+from tests.analysis.spheres.scenes import Parts, Scanner, place_of, scan, tree
+from tests.bench import bench_spheres_clutter
 from tests.bench.bench_spheres_stereo import Outcome, interval, outcome
 from tests.helpers.fused_meshes import Fusion, fused
-from tests.helpers.stereo_scanner import StereoScanner, mechanism, scanned
+from tests.helpers.stereo_scanner import Scene, StereoScanner, mechanism, scanned
 
 PITCH, VIEWS, BALLS = 0.5, 6, 12
-Seen = tuple[Floats, Ints, Floats, Floats]  # points, views, places, centres to be found
+# points, views, places, centres of balls that are to be found, and that need not be
+Seen = tuple[Floats, Ints, Floats, Floats, Floats]
 
 
-def stereo(rng: np.random.Generator) -> Seen:
+def stereo(rng: np.random.Generator, scene: Scene | None = None) -> Seen:
     """A scan of the stereo pair."""
-    seen = scanned(mechanism(rng, BALLS), StereoScanner(pitch=PITCH, views=VIEWS), rng)
-    return seen.points, seen.view, seen.places, seen.centres
+    scanner = StereoScanner(pitch=PITCH, views=VIEWS)
+    seen = scanned(scene or mechanism(rng, BALLS), scanner, rng)
+    return seen.points, seen.view, seen.places, seen.centres, seen.hidden
 
 
-def projector(rng: np.random.Generator) -> Seen:
-    """A scan of the other scanner; all its balls, however little is seen."""
-    parts = tree(rng, BALLS)
+def projector(rng: np.random.Generator, parts: Parts | None = None) -> Seen:
+    """A scan of the other scanner; all its balls of which enough is seen."""
+    parts = parts or tree(rng, BALLS)
+    centres = parts.centres[:BALLS]
     reach = np.linalg.norm(parts.centres, axis=1).max() + 20
     rows = int(2 * reach / PITCH) // 3 * 3
     scanner = Scanner(views=VIEWS, pixels=(rows * 4 // 3, rows))
     seen = scan(rng, parts, scanner)
     places = np.array([place_of(scanner, v) for v in range(VIEWS)])
-    return seen.points, seen.view, places, parts.centres[seen.cap > 0.12]
+    wide = seen.cap[:BALLS] > 0.12
+    return seen.points, seen.view, places, centres[wide], centres[~wide]
 
 
-def main(scenes: int, first: int) -> None:
+def stereo_clutter(rng: np.random.Generator) -> Seen:
+    """The same with clutter beside the balls."""
+    return stereo(rng, bench_spheres_clutter.stereo_scene(rng))
+
+
+def projector_clutter(rng: np.random.Generator) -> Seen:
+    """The same with clutter beside the balls."""
+    return projector(rng, bench_spheres_clutter.projector_scene(rng)[0])
+
+
+def main(scenes: int, first: int, clutter: bool) -> None:
     """Print a line for each scanner and each way to fuse."""
-    for make in (stereo, projector):
+    makes = (stereo_clutter, projector_clutter) if clutter else (stereo, projector)
+    for make in makes:
         kinds: dict[Fusion, list[tuple[Outcome, float, int]]] = {}
         for seed in range(first, first + scenes):
-            points, view, places, centres = make(np.random.default_rng([24, seed]))
+            seen = make(np.random.default_rng([24, seed]))
+            points, view, places, centres, hidden = seen
             for how in Fusion:
                 mesh = fused(points, view, places, PITCH, how)
                 start = time.process_time()
                 spread = points_on(*mesh, 0.4, 36.0)
                 picks = find_spheres(spread, PickOptions(6.0, fused="fused mesh"))
-                found = outcome(centres, picks, time.process_time() - start)
+                seconds = time.process_time() - start
+                found = outcome(centres, picks, seconds, hidden)
                 bias = picks.fusion.radius_mm / 6.0 - 1.0 if picks.fusion else np.nan
                 kinds.setdefault(how, []).append((found, bias, len(centres)))
         for how, rows in kinds.items():
@@ -58,7 +77,7 @@ def main(scenes: int, first: int) -> None:
             rms = 1e3 * np.sqrt(np.mean([run.rms_mm**2 for run, _, _ in rows]))
             biases = [100 * bias for _, bias, _ in rows]
             print(
-                f"{make.__name__:9} {how.value:28} "
+                f"{make.__name__:17} {how.value:28} "
                 f"found {sum(run.found for run, _, _ in rows)} of "
                 f"{sum(many for _, _, many in rows)}, "
                 f"false {sum(run.false for run, _, _ in rows)}, "
@@ -70,5 +89,5 @@ def main(scenes: int, first: int) -> None:
 
 
 if __name__ == "__main__":
-    given = [int(text) for text in sys.argv[1:]]
-    main(*[*given, *(3, 0)[len(given) :]])
+    given = [int(text) for text in sys.argv[1:3]]
+    main(*[*given, *(3, 0)[len(given) :]], clutter="clutter" in sys.argv)

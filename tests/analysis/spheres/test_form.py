@@ -183,8 +183,9 @@ def test_what_a_ball_shows_where_a_tube_would_be_speaks_three_times_against_it(
     assert far(x, R * np.concatenate([end / R, directions(rng, 400)])) == 0
 
 
+@pytest.mark.parametrize("fused", ["", "fused mesh"])
 def test_an_end_of_a_bar_whose_wall_shows_farther_on_is_no_ball(
-    rng: np.random.Generator,
+    fused: str, rng: np.random.Generator
 ) -> None:
     """Beside three balls, from above; the line says what would tell."""
     at = np.array([[20.0, 0, 0], [0, 20.0, 0], [-20.0, 0, 0], [0, -30.0, 0]])
@@ -194,7 +195,7 @@ def test_an_end_of_a_bar_whose_wall_shows_farther_on_is_no_ball(
     half = balls[3][balls[3][:, 1] < at[3, 1]]
     scan = np.concatenate([*balls[:3], half, bar])
     scan += 0.02 * rng.standard_normal(scan.shape)
-    picks = find_spheres(scan, PickOptions(R))
+    picks = find_spheres(scan, PickOptions(R, fused=fused))
     assert len(picks.spheres) == 3
     told = [one.detail for one in picks.rejected if "in line with it" in one.detail]
     assert any("a view of what is between them would tell" in one for one in told)
