@@ -229,8 +229,9 @@ class FusedThresholds:
     chance_wall: float = 20.0
     closed: float = 4.0
     most_wall: float = 0.36
-    # as `JUDGE.far_wall`: of 356 balls to 0.05, of two bars' ends 0.30 and 0.64; few
-    far_wall: float = 0.15
+    # as `JUDGE.far_wall`: of balls to 0.05, one 0.16, of two bars' ends 0.30 and 0.64;
+    # few
+    far_wall: float = 0.22
     # difference of the principal curvatures times the radius, by three of its sd: balls
     # to 0.23, as clamps stick to them, ends of tubes from 0.36; sizes
     lengthwise: float = 0.3
