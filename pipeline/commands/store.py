@@ -16,7 +16,7 @@ from pipeline.store.plan_file import read_documents
 from pipeline.store.runs import RESULTS, finished
 from pipeline.store.standing import planned_jobs_now
 from pipeline.terminal.arguments import OneLineParser
-from pipeline.terminal.errors import RunFailedError, command
+from pipeline.terminal.errors import InputError, RunFailedError, command
 from pipeline.workflow.fresh import plan_without_compiling
 from pipeline.workflow.sharing import drawn_by_lot, made_again, pull, pushed
 from pipeline.workflow.workflow import only_one, point_names
@@ -37,6 +37,11 @@ def _push(shelf: Shelf) -> None:
     jobs = planned_jobs_now()
     sizes = list(pushed(jobs, shelf))
     runs = {j.key: place for j in jobs if (place := finished(j.key)) is not None}
+    if not runs:
+        raise InputError(
+            f"no run of the plan is finished, and {LISTING} would list none: run make "
+            "figures, or morphtrack store pull DIR"
+        )
     write_listing(runs)
     print(
         f"{shelf.address}: {len(sizes)} runs came to it, {sum(sizes) / 1e6:.1f} MB; "

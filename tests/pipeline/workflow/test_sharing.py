@@ -398,3 +398,12 @@ def test_an_address_that_names_no_place_is_refused(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=r"is no address: name a folder, or"):
         Shelf(address)
+
+
+def test_a_push_of_nothing_leaves_the_list_that_is_there(
+    clone: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = LISTING.read_bytes()
+    assert store(["push", "../shelf"]) == REFUSED
+    assert "no run of the plan is finished" in capsys.readouterr().err
+    assert LISTING.read_bytes() == before
