@@ -400,8 +400,9 @@ def test_an_address_that_names_no_place_is_refused(
         Shelf(address)
 
 
+@pytest.mark.usefixtures("clone")
 def test_a_push_of_nothing_leaves_the_list_that_is_there(
-    clone: Callable[..., int], capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     before = LISTING.read_bytes()
     assert store(["push", "../shelf"]) == REFUSED
