@@ -1,5 +1,6 @@
 """conf/study/<study>.yaml, composed and checked: a case and what varies."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,6 +23,7 @@ from pipeline.terminal.errors import InputError, one_line
 from pipeline.terminal.names import no_such
 
 STUDIES = Path("conf/study")
+MOST_RUNS = 1_000_000
 
 
 def _design(value: Any) -> Design:
@@ -115,6 +117,15 @@ class Study(Entry):
             )
         if self.design is Design.LIST:
             return list(self.runs)
+        counts = (
+            v.count if isinstance(v, Range) else len(v) for v in self.vary.values()
+        )
+        many = math.prod(counts) if self.design is Design.GRID else self.samples
+        if many > MOST_RUNS:
+            raise InputError(
+                f"{self._file}: it asks for {many:,} runs, more than {MOST_RUNS:,}: "
+                "give fewer values or samples"
+            )
         try:
             if self.design is Design.GRID:
                 return grid_points(self.vary)

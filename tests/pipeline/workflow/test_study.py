@@ -11,7 +11,7 @@ import yaml
 from analysis.designs.sampling import Design, Range, grid_points, sampled_points
 from pipeline.commands.study import main
 from pipeline.config.hydra import Composer
-from pipeline.studies.file import read_study
+from pipeline.studies.file import read_study, study_of
 from pipeline.studies.members import Member, batches, members
 from pipeline.terminal.errors import InputError
 from tests.helpers.mlflow_runs import runs_in
@@ -283,3 +283,24 @@ def test_files_may_vary_by_the_name_that_a_command_takes(
     assert len({m.job.key for m in found}) == 2
     Path(files[0]).write_text(Path(files[0]).read_text() + "name: mine\n")
     assert planned_members()[0].job.key != found[0].job.key
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (
+            {"design": "grid", "vary": {"a": {"low": 1, "high": 2, "count": 10**8}}},
+            "it asks for 100,",
+        ),
+        (
+            {"design": "random", "samples": 10**9, "vary": {"a": [1, 2]}},
+            "it asks for 1",
+        ),
+        ({"design": "grid", "vary": {"a": {"low": 1, "high": 1e400}}}, "has no end"),
+    ],
+)
+def test_a_study_of_more_runs_than_anybody_makes_is_refused(
+    values: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        study_of("a", {"case": "actuator_law", **values}).points()
