@@ -147,7 +147,8 @@ def far_wall(fit: Fit, x: Floats, ways: Floats, others: list[Fit]) -> int:
     beside it speak against it from there on, which ends it; those of the sphere that
     it would hide do so three times, as a ball's rim is seen past few gaps. Of another
     ball, its near half hidden, the ring around its middle is as a wall: what is on
-    another sphere ends a tube, unless one is told between both.
+    another sphere ends a tube, unless one is told between both. Where noise is loud,
+    all that is near is within the gate, and 0 is told.
 
     Parameters
     ----------
@@ -156,6 +157,8 @@ def far_wall(fit: Fit, x: Floats, ways: Floats, others: list[Fit]) -> int:
     others : spheres that no other rule refuses, it may be among them
     """
     R, gate = fit.radius, BIWEIGHT.tukey * fit.scale
+    if gate > JUDGE.sharp * R:
+        return 0
     height = np.linalg.norm(x, axis=1) - R
     own, outside = x[np.abs(height) < gate], x[height > gate]
     free = np.ones(len(outside), dtype=bool)

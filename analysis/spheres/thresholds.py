@@ -125,6 +125,9 @@ class JudgeThresholds:
     far: float = 3.0
     far_wall: float = 0.05
     chance_far: float = 16.0  # over its points: how much more with few; few
+    # widest gate over the radius: clutter and close balls were read to 0.08; balls in
+    # noise of 0.15 mm on 6 mm, which were lost, have 0.10 and more; few
+    sharp: float = 0.1
     # radii between the centres of two solid balls, at least, errors aside; law
     solid: float = 1.9
     # sd of the free radius over the radius: hardly round; 2 of 454 balls have more; few
