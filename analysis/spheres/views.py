@@ -51,7 +51,7 @@ class Placement:
 @kernel
 def _moved(x: Floats, view: Ints, motions: Floats, pivot: Floats) -> Floats:
     """(k, 3) x + t + w x (x - p)."""
-    out = np.empty_like(x)
+    out = np.empty(x.shape)
     for p in range(len(x)):
         tau = motions[view[p]]
         for a in range(3):
@@ -65,7 +65,7 @@ def _moved(x: Floats, view: Ints, motions: Floats, pivot: Floats) -> Floats:
 @kernel
 def sights(x: Floats, view: Ints, origins: Floats) -> Floats:
     """(k, 3) unit vectors from the scanner to the points."""
-    out = np.empty_like(x)
+    out = np.empty(x.shape)
     for p in range(len(x)):
         square = 0.0
         for a in range(3):
