@@ -14,6 +14,7 @@ from yaml.constructor import ConstructorError
 
 MOST_UNFOLDED = 100_000  # values beyond those that are written: some 10 s, 100 MB
 LARGEST = 16_000_000  # bytes of a file, some minutes
+ONE_VALUE = "it is one value: give lines of `key: value`"
 TOO_LARGE = "it has more than 16 MB: put long tables into files of CSV or JSON"
 LETTERS = 64  # of a text, which count as one more value
 
@@ -79,6 +80,9 @@ def guarded(shipped: Callable[[], Any]) -> Callable[[], Any]:
                         None, None, "it is nested too deep", self.get_mark()
                     ) from None
                 if node is not None:
+                    of_file = isinstance(getattr(self.stream, "name", None), str)
+                    if of_file and isinstance(node, ScalarNode) and node.value:
+                        raise _refused(ONE_VALUE, node)
                     _check(node)
                 return node
 

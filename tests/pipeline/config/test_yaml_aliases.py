@@ -8,6 +8,7 @@ from pipeline.commands.simulate import main as simulate
 from pipeline.config import yaml_aliases
 from pipeline.config.hydra import composed_file
 from pipeline.formats.json_file import read_entries
+from pipeline.studies.file import read_study
 from pipeline.terminal.errors import InputError
 
 LAUGHS = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(
@@ -53,6 +54,14 @@ def test_what_stands_within_itself_or_too_deep_is_refused(tmp_path: Path) -> Non
     file.write_text("a: " + "[" * 1000 + "]" * 1000)
     with pytest.raises(InputError, match="nested too deep"):
         composed_file(file)
+
+
+@pytest.mark.parametrize("text", ["9", '"-1"', "some words"])
+def test_a_file_of_one_value_is_refused(project: Path, text: str) -> None:
+    """A number in quotes was an assertion of OmegaConf's."""
+    (project / "conf" / "study" / "one.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"one.yaml .*it is one value: give lines"):
+        read_study("one")
 
 
 def test_values_that_are_written_count_for_nothing(
