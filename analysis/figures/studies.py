@@ -21,9 +21,9 @@ def main_effects(
     ----------
     table : a row a run; only those with status "finished" are drawn
     factors : columns that were varied
-    responses : columns of results
+    responses : columns of results that are numbers, or true and false
     """
-    done = table[table["status"] == "finished"]
+    done = table[table["status"] == "finished"].astype(dict.fromkeys(responses, float))
     with style.styled():
         figure, rows = sheet(
             *[PanelGrid(len(factors), 43.0, 42.0)] * len(responses), more=14.0

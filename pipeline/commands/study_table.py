@@ -5,9 +5,10 @@ how it ended, what it found; costs.csv its seconds; effects.pdf and .png the mea
 """
 
 from pipeline.steps.study_table import write_study
-from pipeline.studies.members import study_directory
+from pipeline.studies.members import read_members, study_directory
+from pipeline.studies.table import shortfalls
 from pipeline.terminal.arguments import OneLineParser
-from pipeline.terminal.errors import command
+from pipeline.terminal.errors import RunFailedError, command
 
 
 def arguments() -> OneLineParser:
@@ -23,4 +24,11 @@ def main(argv: list[str] | None = None) -> int:
     table = write_study(name)
     counts = ", ".join(f"{n} {s}" for s, n in table["status"].value_counts().items())
     print(f"{study_directory(name)}/table.csv: {counts}")
+    for line in shortfalls(read_members(name), table):
+        print(f"note: {line}")
+    if not (table["status"] == "finished").any():
+        raise RunFailedError(
+            f"no run of the study {name} has finished: change its values, or do again "
+            f"what failed by morphtrack study {name} --retry-failed"
+        )
     return 0

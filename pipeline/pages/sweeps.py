@@ -11,7 +11,7 @@ import pandas as pd
 from pipeline.pages.links import relative
 from pipeline.pages.page_parts import as_script
 from pipeline.studies.members import read_members
-from pipeline.studies.table import study_rows
+from pipeline.studies.table import responses, study_rows
 from pipeline.terminal.errors import InputError, one_line
 
 MOST_ROWS = 10_000  # of one study that are sent
@@ -38,7 +38,7 @@ def _study(name: str, results: Path, out: Path) -> dict[str, Any]:
     factors = list(dict.fromkeys(k for m in wanted["members"] for k in m["point"]))
     counts = Counter(table["status"])
     done = table[table["status"] == "finished"]
-    responses = [r for r in wanted["response"] if r in done] or _numeric(done, factors)
+    shown = responses(wanted, table) or _numeric(done, factors)
     directory = results / "study" / name
     files = [p for p in sorted(directory.iterdir()) if p.suffix in SHOWN_FILES]
     return {
@@ -50,7 +50,7 @@ def _study(name: str, results: Path, out: Path) -> dict[str, Any]:
         "counts": [(state, int(counts[state])) for state in sorted(counts)],
         "half": len(table) - len(done),
         "reasons": _reasons(table),
-        "sweep": as_script(_sweep(done, factors, responses)) if len(done) else "",
+        "sweep": as_script(_sweep(done, factors, shown)) if len(done) else "",
         "files": [{"name": p.name, "href": relative(p, out)} for p in files],
     }
 

@@ -10,7 +10,7 @@ from pipeline.store.files import replacing, write_text
 from pipeline.store.provenance.sidecar import Origin, write_sidecars
 from pipeline.store.runs import RESULTS
 from pipeline.studies.members import read_members, study_directory
-from pipeline.studies.table import study_rows
+from pipeline.studies.table import responses, study_rows
 
 
 def _write_table(table: pd.DataFrame, directory: Path) -> None:
@@ -28,9 +28,9 @@ def write_study(name: str, results: Path = RESULTS) -> pd.DataFrame:
     write_text(directory / "costs.csv", costs.to_csv(index=False, lineterminator="\n"))
     origin = Origin(tuple(m["key"] for m in wanted["members"]), study=name)
     factors = list(dict.fromkeys(k for m in wanted["members"] for k in m["point"]))
-    responses = [r for r in wanted["response"] if r in table]
-    if responses:
-        figure = main_effects(table, factors, responses, title=f"study {name}")
+    shown = responses(wanted, table)
+    if shown:
+        figure = main_effects(table, factors, shown, title=f"study {name}")
         save(figure, directory / "effects", origin)
     names = ("table.csv", "table.parquet", "costs.csv", "effects.pdf", "effects.png")
     files = [directory / name for name in names]

@@ -24,6 +24,7 @@ from pipeline.terminal.names import no_such
 
 STUDIES = Path("conf/study")
 MOST_RUNS = 1_000_000
+RESPONSE = ("E", "S")  # of results, what the plots show unless told otherwise
 
 
 def _design(value: Any) -> Design:
@@ -74,7 +75,7 @@ class Study(Entry):
     runs: list[Settings] = Field(default_factory=list)
     samples: Count = 0
     seed: int = 0
-    response: Words = ("E", "S")
+    response: Words = RESPONSE
     batches: AtLeastOne = 200
     objective: str = ""
     goal: Literal["minimise", "maximise"] = "minimise"

@@ -1,15 +1,18 @@
 """The runs of a study as a table, a row a run."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from pipeline.store.runs import RESULTS, Ledger, run_record
+from pipeline.studies.file import RESPONSE, STUDIES
 from pipeline.terminal.errors import InputError
 
 COSTS = ("key", "host", "wall_s", "cpu_s")
+MOST_REASONS = 3  # told of why runs failed
 
 
 def _record(key: str, ledger: Ledger) -> dict[str, Any]:
@@ -36,3 +39,27 @@ def study_rows(
         rows.append(row | member["point"] | (record.get("result") or {}))
         costs.append({k: record.get(k, "") for k in COSTS} | {"key": member["key"]})
     return pd.DataFrame(rows), pd.DataFrame(costs)
+
+
+def responses(wanted: Mapping[str, Any], table: pd.DataFrame) -> list[str]:
+    """What the plots show: of the results asked for, the numbers that runs have."""
+    asked = dict.fromkeys(wanted["response"])
+    return [r for r in asked if r in table and is_numeric_dtype(table[r])]
+
+
+def shortfalls(wanted: Mapping[str, Any], table: pd.DataFrame) -> Iterator[str]:
+    """What a study has not of what was asked of it: runs that failed, and numbers."""
+    done = table[table["status"] == "finished"]
+    reasons = table.loc[table["status"] == "failed", "reason"].value_counts()
+    for reason, count in reasons[:MOST_REASONS].items():
+        yield f"{count} of {len(table)} runs failed: {reason}"
+    if len(reasons) > MOST_REASONS:
+        yield f"{len(reasons) - MOST_REASONS} reasons more are in table.csv"
+    absent = dict.fromkeys(wanted["response"]).keys() - responses(wanted, table)
+    if len(done) and absent and tuple(wanted["response"]) != RESPONSE:
+        known = [str(c) for c in done.dropna(axis=1).select_dtypes("number").columns]
+        yield (
+            f"{STUDIES / wanted['study']}.yaml: no run found a number "
+            f"{', '.join(sorted(absent))}, which response names: take one of "
+            f"{', '.join(known)}"
+        )

@@ -5,14 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
 from analysis.designs.sampling import Design, Range, grid_points, sampled_points
+from analysis.figures.studies import main_effects
 from pipeline.commands.study import main
 from pipeline.config.hydra import Composer
 from pipeline.studies.file import read_study, study_of
 from pipeline.studies.members import Member, batches, members
+from pipeline.studies.table import responses
 from pipeline.terminal.errors import InputError
 from tests.helpers.mlflow_runs import runs_in
 from tests.helpers.tables import rows_of
@@ -80,9 +83,15 @@ def tracked(project: Path) -> Counter[str]:
 def test_a_run_that_does_not_converge_is_a_row_with_its_reason(
     command: Command, project: Path
 ) -> None:
-    write_study(project, vary={"case.max_steps": [3, 1000], "case.tolerance": [1e-6]})
+    write_study(
+        project,
+        vary={"case.max_steps": [3, 1000], "case.tolerance": [1e-6]},
+        response=["E", "reason", "nonsense"],  # of which only E is a number there is
+    )
     done = command("study", "mine")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "note: 1 of 2 runs failed: NotConvergedError: E still changes" in done.stdout
+    assert "mine.yaml: no run found a number nonsense, reason, which" in done.stdout
     rows = {row["case.max_steps"]: row for row in table(project)}
     assert rows["1000"]["status"] == "finished"
     assert rows["3"]["status"] == "failed"
@@ -95,6 +104,27 @@ def test_a_run_that_does_not_converge_is_a_row_with_its_reason(
     assert "2 runs, 1 to do" in retried.stdout
     attempts = [p.name for p in (project / "results" / "failed").iterdir()]
     assert sorted(name.rpartition(".")[2] for name in attempts) == ["1", "2"]
+
+
+def test_a_study_of_which_no_run_finishes_ends_with_1(
+    command: Command, project: Path
+) -> None:
+    write_study(project, vary={"case.max_steps": [2, 3]})
+    done = command("study", "mine")
+    assert done.returncode == 1
+    assert "no run of the study mine has finished" in done.stderr
+    assert len(table(project)) == 2
+
+
+def test_the_plots_show_numbers_true_and_false() -> None:
+    rows = pd.DataFrame(
+        {"status": "finished", "a": [1, 2], "E": [0.5, 1.5], "on": [True, False]}
+    )
+    rows["text"] = ["x", "y"]
+    asked = {"response": ["on", "E", "E", "text", "none"]}
+    assert responses(asked, rows) == ["on", "E"]
+    figure = main_effects(rows, ["a"], ["on", "E"], title="")
+    assert figure.axes[0].get_ylim()[1] > 1.0
 
 
 @pytest.mark.slow
