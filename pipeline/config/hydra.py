@@ -285,8 +285,7 @@ class Composer:
         """conf/<name>.yaml with `overrides`, resolved, as plain data."""
         from hydra import compose
 
-        check_cases(overrides)
-        words = with_own_file(overrides)
+        words = _of_a_case(overrides)
         with told_words(name, words):
             return plain_config(compose(name, overrides=words))
 
@@ -320,8 +319,7 @@ class Composer:
         from hydra import compose
         from omegaconf import OmegaConf
 
-        check_cases(overrides)
-        words = with_own_file(overrides)
+        words = _of_a_case(overrides)
         with told_words(name, words):
             base = compose(name, overrides=words)
             left_open = OmegaConf.missing_keys(base)
@@ -338,6 +336,18 @@ class Composer:
                     _set(config, key, value)
                 known |= point.keys()
                 yield plain_config(config)
+
+
+def _of_a_case(overrides: Sequence[str]) -> list[str]:
+    """Words that say a case and its values, as Hydra takes them, and nothing else."""
+    check_cases(overrides)
+    for word in overrides:
+        if word.lstrip("+~").startswith("hydra."):
+            raise InputError(
+                f"{word}: only `morphtrack simulate` takes settings of Hydra, typed: "
+                "take it out"
+            )
+    return with_own_file(overrides)
 
 
 def _set(config: Any, key: str, value: Any) -> None:

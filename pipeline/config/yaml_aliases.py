@@ -14,7 +14,7 @@ from yaml.constructor import ConstructorError
 
 MOST_UNFOLDED = 100_000  # values beyond those that are written: some 10 s, 100 MB
 LARGEST = 16_000_000  # bytes of a file, some minutes
-ONE_VALUE = "it is one value: give lines of `key: value`"
+NO_MAPPING = "it is {}: give lines of `key: value`"
 TOO_LARGE = "it has more than 16 MB: put long tables into files of CSV or JSON"
 LETTERS = 64  # of a text, which count as one more value
 
@@ -81,8 +81,10 @@ def guarded(shipped: Callable[[], Any]) -> Callable[[], Any]:
                     ) from None
                 if node is not None:
                     of_file = isinstance(getattr(self.stream, "name", None), str)
-                    if of_file and isinstance(node, ScalarNode) and node.value:
-                        raise _refused(ONE_VALUE, node)
+                    if of_file and not isinstance(node, MappingNode) and node.value:
+                        one = isinstance(node, ScalarNode)
+                        what = "one value" if one else "a list"
+                        raise _refused(NO_MAPPING.format(what), node)
                     _check(node)
                 return node
 

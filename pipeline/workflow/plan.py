@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from pipeline.config.hydra import Composer
-from pipeline.config.workflow_file import Workflow
+from pipeline.config.workflow_file import WORKFLOW, Workflow
 from pipeline.store.plan_file import Document, write_index
 from pipeline.store.runs import Job
 from pipeline.store.standing import settle, standings
 from pipeline.studies.members import write_members
-from pipeline.terminal.errors import InputError
+from pipeline.terminal.errors import InputError, one_line
 from pipeline.workflow import wanted
 from pipeline.workflow.planner import Planner
 
@@ -33,9 +33,12 @@ def _each(
         try:
             found[name] = plan(entry)
         except InputError as error:
+            refusal = error
+            if not str(error).startswith(str(WORKFLOW)):
+                refusal = InputError(f"{WORKFLOW}: {kind}.{name}: {one_line(error)}")
             if workflow.needs(kind, name):
-                raise
-            workflow.leave_out(error)
+                raise refusal from error
+            workflow.leave_out(refusal)
     return found
 
 

@@ -1,5 +1,6 @@
 """Many configurations from one start of Hydra: as alone, at less cost."""
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import IO, Any
@@ -8,6 +9,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from pipeline.config.hydra import Composer
+from pipeline.terminal.errors import InputError
 
 FOLDED = ["case=single_fold"]
 WORDS = (FOLDED, ["case=box"], [*FOLDED, "record_every=3"], [*FOLDED, "+case.a=1"])
@@ -48,3 +50,13 @@ def test_a_word_for_hydra_itself_is_heeded_between_others() -> None:
         plain = composer.compose("simulate", FOLDED)
         assert composer.compose("simulate", words) == plain
         assert composer.compose("simulate", FOLDED) == plain
+
+
+@pytest.mark.parametrize("word", ["hydra.run.dir=here", "+hydra.mode=MULTIRUN"])
+def test_a_setting_of_hydra_is_no_word_of_a_case(word: str) -> None:
+    """It was taken, and nothing came of it."""
+    with Composer() as composer:
+        with pytest.raises(InputError, match=f"^{re.escape(word)}: only `morphtrack s"):
+            composer.compose("simulate", [*FOLDED, word])
+        with pytest.raises(InputError, match="only `morphtrack simulate`"):
+            next(composer.variants("simulate", [*FOLDED, word], [{}]))

@@ -56,11 +56,20 @@ def test_what_stands_within_itself_or_too_deep_is_refused(tmp_path: Path) -> Non
         composed_file(file)
 
 
-@pytest.mark.parametrize("text", ["9", '"-1"', "some words"])
-def test_a_file_of_one_value_is_refused(project: Path, text: str) -> None:
-    """A number in quotes was an assertion of OmegaConf's."""
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("9", "one value"),
+        ('"-1"', "one value"),
+        ("some words", "one value"),
+        ("- a\n- b\n", "a list"),
+        ("[a]", "a list"),
+    ],
+)
+def test_a_file_of_no_keys_is_refused(project: Path, text: str, what: str) -> None:
+    """A number in quotes was an assertion of OmegaConf's, a list its words."""
     (project / "conf" / "study" / "one.yaml").write_text(text)
-    with pytest.raises(InputError, match=r"one.yaml .*it is one value: give lines"):
+    with pytest.raises(InputError, match=rf"one.yaml .*it is {what}: give lines"):
         read_study("one")
 
 

@@ -280,7 +280,8 @@ def test_a_figure_of_a_run_that_failed_names_the_reason(
 def test_a_figure_names_a_study_that_is_there(project: Path) -> None:
     workflow = project / "conf" / "workflow.yaml"
     workflow.write_text("figures: {huang-2: {study: nope}}\n")
-    with pytest.raises(InputError, match="no study 'nope': choose one of"):
+    said = r"^conf/workflow.yaml: figures.huang-2: .* no study 'nope': choose one of"
+    with pytest.raises(InputError, match=said):
         planned(read_workflow())
     workflow.write_text("figures: {huang-2: {study: [sheet_size]}}\n")
     with pytest.raises(InputError, match=r"figures\.huang-2\.study must be a word"):
@@ -309,6 +310,11 @@ def test_a_measured_series_is_planned_beside_its_run(project: Path) -> None:
         ("    measured: way.csv\n", "", "series.way has no measured"),
         ("synthetic: true", "synthetic: maybe", "must be true or false, not 'maybe'"),
         ("synthetic: true", "at: time", "has no key 'at'"),
+        (
+            "case: actuator_law",
+            "case: actuator_law\n    overrides: [case.modul=1]",
+            "^conf/workflow.yaml: series.way: case.modul=1",
+        ),
     ],
 )
 def test_a_series_that_cannot_be_is_refused_before_anything_runs(
