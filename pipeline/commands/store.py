@@ -47,6 +47,12 @@ def _push(shelf: Shelf) -> None:
         f"{shelf.address}: {len(sizes)} runs came to it, {sum(sizes) / 1e6:.1f} MB; "
         f"{LISTING} lists {len(runs)}: commit it"
     )
+    wanted = {job.key for job in jobs}
+    if len(runs) < len(wanted):
+        print(
+            f"note: {len(wanted) - len(runs)} of the {len(wanted)} runs of the plan "
+            "are not finished here, and not listed: run make figures and push again"
+        )
 
 
 def _pull(shelf: Shelf, sample: int) -> None:

@@ -408,3 +408,16 @@ def test_a_push_of_nothing_leaves_the_list_that_is_there(
     assert store(["push", "../shelf"]) == REFUSED
     assert "no run of the plan is finished" in capsys.readouterr().err
     assert LISTING.read_bytes() == before
+
+
+@pytest.mark.usefixtures("clone")
+def test_a_push_of_a_part_says_how_much_it_leaves_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The list that it writes holds no more, and a clone would make the rest."""
+    assert store(["pull", "../shelf", "--sample=0"]) == 0
+    shutil.rmtree(Path("results/runs") / key_in_listing("figure"))
+    assert store(["push", "../shelf"]) == 0
+    told = capsys.readouterr().out
+    assert "lists 1: commit it" in told
+    assert "note: 1 of the 2 runs of the plan are not finished here" in told
