@@ -28,11 +28,15 @@ def find_spheres(
     options : the radius and what makes a sphere acceptable
     view : (n,) number of the view that saw each point; None for a merged cloud.
         With two or more views the centres and one rigid motion a view are
-        adjusted together.
+        adjusted together. Numbers may have gaps.
     origins : (v, 3) where the scanner stood for each view, mm, if that is known;
         else it is found from the caps each view sees. One origin needs no `view`.
     """
     _check(points, view, origins)
+    numbers = np.arange(1) if view is None else np.flatnonzero(np.bincount(view))
+    if view is not None and len(numbers) <= view.max(initial=0):
+        view = np.searchsorted(numbers, view)
+        origins = None if origins is None else origins[numbers]
     if len(points) < JUDGE.fewest:
         return Picks((), (), np.zeros((0, 0)), np.nan)
     if options.radius_max_mm is not None:
@@ -58,8 +62,8 @@ def find_spheres(
         tuple(rejected + last.lost),
         covariance,
         typical_rms(accepted),
-        () if placed is None else placed.listed(),
-        _seen(accepted, view),
+        () if placed is None else placed.listed(numbers),
+        _seen(accepted, view, numbers),
         last.excess,
         last.components,
         bias,
@@ -67,13 +71,21 @@ def find_spheres(
     )
 
 
-def _seen(accepted: list[SphereCandidate], view: Ints | None) -> Bools:
-    """(m, v) whether a view has enough points on a sphere to tell where it is."""
+def _seen(accepted: list[SphereCandidate], view: Ints | None, numbers: Ints) -> Bools:
+    """(m, v) whether a view has enough points on a sphere to tell where it is.
+
+    Parameters
+    ----------
+    view : of each point, without gaps
+    numbers : that its views had, in ascending order
+    """
     if view is None:
         return np.zeros((0, 0), dtype=np.bool_)
-    views = int(view.max()) + 1
-    points = [np.bincount(view[c.points], minlength=views) for c in accepted]
-    return np.asarray(np.reshape(points, (len(accepted), views)) >= JUDGE.fewest)
+    seen = np.zeros((len(accepted), numbers[-1] + 1), dtype=np.bool_)
+    for own, c in zip(seen, accepted, strict=True):
+        points = np.bincount(view[c.points], minlength=len(numbers))
+        own[numbers] = points >= JUDGE.fewest
+    return seen
 
 
 def _sphere(c: SphereCandidate, covariance: Floats, view: Ints | None) -> FittedSphere:

@@ -87,7 +87,7 @@ def fit_sphere(x: Floats, start: Floats, R: float, trusted: Bools) -> Fit | None
         e = np.abs(_heights(radial, theta))
         if (e < BIWEIGHT.tukey * scale).sum() < FIT.fewest:
             return None
-        scale = min(FIT.widest * R, _scale(e, 4 * scale))
+        scale = min(FIT.widest * R, _scale(e, 4 * scale, R))
     return refine(x, theta, scale, BLIND, rounds=2)
 
 
@@ -123,7 +123,7 @@ def refine(
         e = _heights(x, theta)
         if (np.abs(e[clean]) < gate).sum() < FIT.fewest:
             return None
-        scale = _scale(e[clean], gate)
+        scale = _scale(e[clean], gate, theta[3])
         if scale > roughest:
             return None
     spread, side = gate / BIWEIGHT.tukey, BIWEIGHT.clusters
@@ -183,11 +183,11 @@ def _heights(x: Floats, theta: Floats) -> Floats:
     return e
 
 
-def _scale(e: Floats, gate: float) -> float:
+def _scale(e: Floats, gate: float, R: float) -> float:
     """Median absolute deviation within the gate, as a standard deviation."""
     inside = np.abs(e)
     inside = inside[inside < gate]
-    return max(MAD * _median(inside), 1e-9) if len(inside) else gate
+    return max(MAD * _median(inside), FIT.finest * R) if len(inside) else gate
 
 
 def _median(x: Floats) -> float:

@@ -258,7 +258,7 @@ def is_rough(c: SphereCandidate, typical: float) -> bool:
 
     The rms of n points has the relative sd (2 n)^-1/2.
     """
-    excess = c.fit.rms / typical - 1
+    excess = c.fit.rms / max(typical, JUDGE.smooth * c.fit.radius) - 1
     if excess > JUDGE.rough - 1:
         return True
     by_chance = JUDGE.chance / np.sqrt(2 * len(c.points)) if len(c.points) else np.inf

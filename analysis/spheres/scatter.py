@@ -35,6 +35,6 @@ def excess_sd(values: Floats, sds: Floats) -> float:
         mean = (w * values).sum() / w.sum()
         return float((w * (values - mean) ** 2).sum()) - (len(values) - 1)
 
-    if surplus(0.0) <= 0:
+    if not np.ptp(values) or surplus(0.0) <= 0:
         return 0.0
     return float(brentq(surplus, 0.0, 10 * float(np.ptp(values))))

@@ -55,6 +55,8 @@ class FitThresholds:
     """When a fit holds."""
 
     widest: float = 0.06  # scale of the noise over the radius, at most; noise
+    # the same, at least: a 10,000th of it is no rounding error 1,000 radii away; law
+    finest: float = 1e-6
     fewest: int = 8  # points that a fit needs; custom
     # scales that a centre may still move before another fit; speed
     coarse: float = 1e-2
@@ -133,6 +135,9 @@ class JudgeThresholds:
     # sd of the free radius over the radius: hardly round; 2 of 454 balls have more; few
     vague: float = 0.04
     rough: float = 1.4  # rms over what is typical of the scan's spheres; few
+    # rms over the radius that is no roughness: single precision 1,000 radii from the
+    # origin rounds to 3.5e-5; law
+    smooth: float = 1e-4
     rougher: float = 1.2  # the same where points hardly tell a sphere; few
     chance: float = 3.0  # of its sd, by which an rms of few points exceeds that; few
     sparse: float = 0.12  # points a visible area over what is typical; few

@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 from analysis.spheres.biweight import height
 from analysis.spheres.judge import SphereCandidate
 from analysis.spheres.picks import ViewMotion
-from analysis.spheres.thresholds import BIWEIGHT, SHARED, VIEWS
+from analysis.spheres.thresholds import BIWEIGHT, JUDGE, SHARED, VIEWS
 from sim.arrays import Bools, Floats, Ints
 from sim.kernels import kernel
 
@@ -41,10 +41,11 @@ class Placement:
         """The points where their views belong."""
         return _moved(x, view, self.motions, self.pivot)
 
-    def listed(self) -> tuple[ViewMotion, ...]:
+    def listed(self, numbers: Ints) -> tuple[ViewMotion, ...]:
+        """The motions of the views of these numbers (v,)."""
         return tuple(
-            ViewMotion(v, tau[:3], tau[3:], self.pivot)
-            for v, tau in enumerate(self.motions)
+            ViewMotion(int(v), tau[:3], tau[3:], self.pivot)
+            for v, tau in zip(numbers, self.motions, strict=True)
         )
 
 
@@ -252,6 +253,7 @@ def misplacement(
         )
         square = (motions.ravel() + rise) ** 2 + np.diag(inverse)
         each = square.reshape(views, 2, 3).mean(axis=2).sum(axis=0) / (views - 1)
+        each = np.maximum(each, 0.0)  # of points without noise, rounding
         sd = np.maximum(np.sqrt(each), [VIEWS.placed_mm, VIEWS.placed_mm / reach])
     return np.asarray(np.repeat(sd, 3))
 
@@ -267,13 +269,15 @@ def solved(H: Floats, right: Floats, own: int, weight: Floats) -> tuple[Floats, 
 
 
 def noise(c: SphereCandidate, A: Floats) -> float:
-    """Variance of a height of weight one that the covariance of a centre tells, mm^2.
+    """Variance of a height of weight one that the covariance of a centre tells, mm^2,
+    at least that of rounding.
 
     Parameters
     ----------
     A : (v, 3 or more, ...) of the ball
     """
-    return float(np.trace(c.fit.covariance @ A[:, :3, :3].sum(axis=0))) / 3
+    told = float(np.trace(c.fit.covariance @ A[:, :3, :3].sum(axis=0))) / 3
+    return max(told, (JUDGE.smooth * c.fit.radius) ** 2)
 
 
 def lever(c: SphereCandidate, pivot: Floats) -> Floats:

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.spheres.find import find_spheres
 from analysis.spheres.picks import PickOptions, Picks, RejectionReason
-from sim.arrays import Floats
+from sim.arrays import Floats, Ints
 from tests.analysis.spheres.scenes import Parts, Scanner, VirtualScan, scan, tree
 
 OPTIONS = PickOptions(radius_mm=6.0)
@@ -165,3 +165,61 @@ def test_bad_points_and_options_are_refused_in_one_line() -> None:
         with pytest.raises(ValueError, match=re.escape(words)) as refused:
             call()
         assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("R", [1e-3, 1.0, 1e3])
+def test_balls_without_noise_are_not_refused_for_rounding(
+    rng: np.random.Generator, R: float, kind: type
+) -> None:
+    """At the origin one is rounded least; 1,000 radii away single precision rounds
+    twice as far beyond 1,024, and a step of a centre is as small as rounding."""
+    for away in (0.0, 1_012.0):
+        all_found(exact_balls(rng, R, away).astype(kind).astype(float), R, away)
+
+
+@pytest.mark.parametrize("away", [0.0, 1_012.0])
+def test_meshes_and_views_without_noise_have_finite_covariances(
+    rng: np.random.Generator, away: float
+) -> None:
+    x = exact_balls(rng, 1.0, away)
+    all_found(x, 1.0, away, fused="mesh")
+    all_found(x, 1.0, away, view=rng.integers(3, size=len(x)))
+
+
+def exact_balls(rng: np.random.Generator, R: float, away: float) -> Floats:
+    """Points on six spheres in a row."""
+    u = rng.normal(size=(6, 600, 3))
+    u /= np.linalg.norm(u, axis=2)[:, :, None]
+    return np.asarray(R * (u + row()[:, None] + away)).reshape(-1, 3)
+
+
+def row() -> Floats:
+    return 5.0 * np.arange(6)[:, None] * [1, 0, 0]
+
+
+def all_found(
+    x: Floats, R: float, away: float, *, fused: str = "", view: Ints | None = None
+) -> None:
+    picks = find_spheres(x, PickOptions(R, fused=fused), view)
+    assert len(picks.spheres) == 6
+    gaps = np.linalg.norm(R * (row() + away)[:, None] - picks.centres, axis=2)
+    assert gaps.min(axis=1).max() < 1e-4 * R
+    assert np.isfinite(picks.covariance).all()
+
+
+def test_views_may_be_numbered_with_gaps(rng: np.random.Generator) -> None:
+    """Of 9,999 views of which three see something the others cost nothing."""
+    x = exact_balls(rng, 6.0, 0.0)
+    x += 0.01 * rng.normal(size=x.shape)
+    view = rng.integers(3, size=len(x))
+    places = np.array([[0, 0, 300.0], [300.0, 0, 0], [0, 300.0, 0]])
+    with_gaps = np.full((10_000, 3), np.nan)
+    with_gaps[[0, 4, 9_999]] = places
+    close = find_spheres(x, OPTIONS, view, places)
+    apart = find_spheres(x, OPTIONS, np.array([0, 4, 9_999])[view], with_gaps)
+    assert np.array_equal(close.covariance, apart.covariance)
+    assert np.array_equal(close.seen, apart.seen[:, [0, 4, 9_999]])
+    assert apart.seen.sum() == close.seen.sum()
+    assert [motion.view for motion in close.motions] == [0, 1, 2]
+    assert [motion.view for motion in apart.motions] == [0, 4, 9_999]

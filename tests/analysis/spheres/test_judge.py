@@ -122,11 +122,19 @@ def test_few_points_that_hardly_tell_a_sphere_may_be_less_rough(
     rng: np.random.Generator,
 ) -> None:
     c = sphere_of(rng, 162)  # relative sd of the rms 1 / 18, thrice that 1 / 6
+    noise = 0.05 * rng.normal(size=162)
     for sd, ratio, rough in (
         (0.05, 1.35, False), (0.05, 1.45, True), (0.3, 1.19, False), (0.3, 1.21, True),
     ):  # fmt: skip
-        told = replace(c, fit=replace(c.fit, free=told_free(6.0, sd)))
-        assert is_rough(told, c.fit.rms / ratio) == rough
+        told = replace(c, fit=replace(c.fit, free=told_free(6.0, sd), height=noise))
+        assert is_rough(told, told.fit.rms / ratio) == rough
+
+
+def test_rms_at_rounding_tell_nothing_rough(rng: np.random.Generator) -> None:
+    c = sphere_of(rng, 162)
+    for rms, rough in ((6e-4, False), (1e-3, True)):  # of 1e-4 radii, 1.67 times that
+        told = replace(c, fit=replace(c.fit, height=np.full(162, rms)))
+        assert is_rough(told, 1e-12) == rough
 
 
 def bent(rng: np.random.Generator, bend: float) -> Floats:

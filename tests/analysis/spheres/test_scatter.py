@@ -18,3 +18,9 @@ def test_excess_scatter_is_found_and_honest_errors_need_none(
 def test_a_single_measurement_shows_no_scatter() -> None:
     with pytest.raises(ValueError, match="scan again"):
         excess_sd(np.array([1.0]), np.array([0.1]))
+
+
+def test_measurements_that_are_all_the_same_scatter_by_nothing() -> None:
+    """Their weighted mean is rounded, by more than sds of 1e-17 allow."""
+    for value in (6.0000000000000053, 0.1, 1000.1):
+        assert excess_sd(np.full(5, value), np.array([1.0, 2, 3, 5, 7]) * 1e-17) == 0.0
