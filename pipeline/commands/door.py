@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from pipeline.commands.overview import COMMANDS, overview
-from pipeline.terminal.errors import DONE, REFUSED, command
+from pipeline.terminal.errors import DONE, REFUSED, InputError, command
 from pipeline.terminal.homes import keep_out_of_a_missing_home
 from pipeline.terminal.names import no_such
 from pipeline.terminal.streams import outlive_readers
@@ -25,6 +25,9 @@ def _called(words: list[str]) -> int:
         print(overview())
         sys.stdout.flush()
         return DONE
+    for word in words:
+        if (text := word.encode(errors="replace").decode()) != word:
+            raise InputError(f"{text} is not UTF-8: rename it")
     name, *rest = words
     known = name.replace("-", "_")
     if known not in COMMANDS:

@@ -149,7 +149,9 @@ def main(argv: list[str] | None = None) -> int:
     found = mobility(structure)
     print("\n".join(report(found, structure, nearby_mobility(structure))))
     unknowns = 3 * found.nodes + found.multipliers
-    if unknowns > LARGEST:
+    if found.mobility == 0:
+        print("modes           none")
+    elif unknowns > LARGEST:
         print(f"modes           not drawn: {unknowns} unknowns, more than {LARGEST}")
     else:
         path = draw(asked.name or _name(asked.overrides, config), structure, asked.out)

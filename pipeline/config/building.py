@@ -95,6 +95,9 @@ def _made(config: Any, where: str) -> Any:
         target = parts.pop("_target_", None)
         if target is None:
             return parts
+        for key in parts:
+            if not isinstance(key, str):
+                raise InputError(f"{where} has the key {key!r}, which is no word")
         made: Any = pydoc.locate(str(target))
         try:
             return made(**parts)

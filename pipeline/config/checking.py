@@ -66,6 +66,8 @@ def _kind(error: "ErrorDetails") -> str:
         return f"is {value!r}: choose one of {choices.lstrip(', ')}"
     if kind == "greater_than":
         sound = "a positive number" if context["gt"] == 0 else f"above {context['gt']}"
+    elif kind == "less_than":
+        sound = f"below {context['lt']}"
     elif kind == "greater_than_equal":
         sound = _least(context["ge"])
     else:

@@ -6,6 +6,7 @@
 import copy
 import os
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,7 +51,11 @@ def said_by(error: BaseException) -> str:
         )
     lines = [line.strip() for line in str(error).splitlines()]
     advice = ("full_key", "object_type", "See https", "Set ")
-    return " ".join(line for line in lines if line and not line.startswith(advice))
+    said = " ".join(line for line in lines if line and not line.startswith(advice))
+    if type(error).__name__.startswith("Interpolation"):
+        place = getattr(error, "full_key", "")
+        return f"{place}: {said}: write the value itself, or the name of one"
+    return said.partition(" Config search path:")[0]
 
 
 @contextmanager
@@ -66,6 +71,8 @@ def hydra_errors() -> Iterator[None]:
     from pipeline.config.hydra_settings import guard_hydra
 
     guard_hydra()
+    # a list of defaults may leave itself out
+    warnings.filterwarnings("ignore", ".*Defaults list is missing `_self_`")
     try:
         yield
     except (HydraException, OmegaConfBaseException) as error:

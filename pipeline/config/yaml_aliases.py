@@ -17,6 +17,12 @@ LARGEST = 16_000_000  # bytes of a file, some minutes
 NO_MAPPING = "it is {}: give lines of `key: value`"
 TOO_LARGE = "it has more than 16 MB: put long tables into files of CSV or JSON"
 LETTERS = 64  # of a text, which count as one more value
+DIGITS = 4300  # of a whole number: what Python reads
+YAMLS = "tag:yaml.org,2002:"
+PLAIN = {
+    f"{YAMLS}{kind}"
+    for kind in ("bool", "float", "int", "null", "str", "map", "seq", "merge")
+}
 
 
 def _own_size(node: Node) -> int:
@@ -52,7 +58,21 @@ def _written(node: Node, seen: set[int]) -> int:
     if id(node) in seen:
         return 0
     seen.add(id(node))
+    _check_kind(node)
     return _own_size(node) + sum(_written(part, seen) for part in _parts(node))
+
+
+def _check_kind(node: Node) -> None:
+    """Refuse what no configuration holds, or Python does not read."""
+    if node.tag not in PLAIN:
+        tag = node.tag.replace(YAMLS, "!!")
+        raise _refused(f"the tag {tag} is none that is read: take it out", node)
+    if node.tag.endswith(":int") and len(node.value) > DIGITS:
+        many = f"a number has {len(node.value)} digits"
+        raise _refused(f"{many}: at most {DIGITS} are read", node)
+    for key, _ in node.value if isinstance(node, MappingNode) else ():
+        if key.tag.endswith(":null"):
+            raise _refused("a key is null: write a word", key)
 
 
 def _refused(why: str, node: Node) -> ConstructorError:

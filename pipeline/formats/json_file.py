@@ -6,7 +6,9 @@ from pathlib import Path
 
 from pipeline.config.hydra import hydra_errors
 from pipeline.store.files import check_ends
+from pipeline.terminal.errors import InputError
 
+LARGEST = 200_000_000  # bytes of a text
 YAML = (".yaml", ".yml")
 Content = dict[str, object]
 KINDS = {  # what a file is by the key that no other has, and the case that reads it
@@ -46,6 +48,8 @@ def read_entries(path: str, what: str, holds: str) -> Content:
 def read_text(path: str, what: str, form: str = "") -> str:
     """The text of a file that is to be `what`, in `form`."""
     check_ends(Path(path))
+    if Path(path).is_file() and Path(path).stat().st_size > LARGEST:
+        raise InputError(f"{path} has more than 200 MB: give a {what} of fewer")
     try:
         content = Path(path).read_bytes()
         wide = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))

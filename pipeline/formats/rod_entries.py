@@ -64,6 +64,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 from pipeline.config.models import Coordinate, Entry, Point, Positive, Rows, numbers
 from sim.rod.rod.rod import PASSIVE
 
+LIMBS = 1000  # at most: a number beyond is a slip
 SOFTEST = 100.0  # Pa, below any gel: a modulus in MPa or GPa
 PAIR, ROWS = "[pair]", "[rows]"  # in brackets: no part of a place that is told
 PLACE, ENTRY = "[place]", "[entry]"
@@ -202,7 +203,7 @@ class RodEntry(Entry):
     arc: ArcEntry | None = None
     curve: Places | None = None
     closed: bool = False
-    limb: Annotated[int, Field(ge=PASSIVE)] = PASSIVE
+    limb: Annotated[int, Field(ge=PASSIVE, lt=LIMBS)] = PASSIVE
     section: SectionEntry | None = None
     material: MaterialEntry | None = None
     spacing: Positive | None = None

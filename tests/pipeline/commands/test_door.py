@@ -102,6 +102,16 @@ def test_a_misspelt_name_is_met_with_those_that_come_close(
     assert said in refusal(command(*words.split()))
 
 
+@pytest.mark.parametrize("name", ["simulate", "ingest", "frobnicate"])
+def test_words_that_are_no_text_are_refused_before_anything_runs(
+    command: Command, project: Path, name: str
+) -> None:
+    """The name of a file in Latin-1: its case ran, and its words could not be kept."""
+    said = refusal(command(name, "case.path=gr\udcfcn.yaml"))
+    assert "case.path=gr?n.yaml is not UTF-8: rename it" in said
+    assert not (project / "results").exists()
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -51,7 +51,9 @@ def test_large_structures_are_counted_and_not_drawn(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_structure_that_cannot_move_is_called_one(tmp_path: Path) -> None:
+def test_a_structure_that_cannot_move_is_called_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "truss.yaml"
     for links, stiff in (("[0, 2], [1, 2]", True), ("[0, 2]", False)):
         path.write_text(
@@ -62,6 +64,9 @@ def test_a_structure_that_cannot_move_is_called_one(tmp_path: Path) -> None:
         lines = report(mobility(truss), truss, mobility(truss).mobility)
         said = "nothing of it can move: a structure, not a mechanism"
         assert (said in lines) == stiff
+        words = ["case=structure_file", f"case.structure.path={path}"]
+        assert main([*words, "--out", str(tmp_path)]) == 0  # no modes: a traceback
+        assert ("modes           none" in capsys.readouterr().out) == stiff
 
 
 def test_redundant_rows_are_named() -> None:

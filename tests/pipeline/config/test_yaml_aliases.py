@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.commands.cases import main as cases
 from pipeline.commands.simulate import main as simulate
 from pipeline.config import yaml_aliases
 from pipeline.config.hydra import composed_file
-from pipeline.formats.json_file import read_entries
+from pipeline.formats.json_file import read_entries, read_text
 from pipeline.studies.file import read_study
 from pipeline.terminal.errors import InputError
 
@@ -101,3 +102,75 @@ def test_a_file_in_another_encoding_is_named(
     assert simulate(["case=old"]) == 2
     said = capsys.readouterr().err
     assert said == "error: conf/case/old.yaml is not UTF-8: save it so\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("zz: !!set {a}", "the tag !!set is none that is read: take it out"),
+        ("zz: !!binary aGVs", "the tag !!binary is none"),
+        ("zz: !foo 1", "the tag !foo is none"),
+        ("zz: !!python/name:os.system", "the tag !!python/name:os.system is none"),
+        ("null: 1", "a key is null: write a word"),
+        (f"zz: {'9' * 5000}", "a number has 5000 digits: at most 4300 are read"),
+    ],
+)
+def test_what_no_configuration_holds_is_told_with_its_line(
+    project: Path, line: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Some of it was `error: InputError`, or had neither file nor line."""
+    (project / "conf" / "case" / "odd.yaml").write_text(
+        f"defaults: [pentapod]\n{line}\n"
+    )
+    assert simulate(["case=odd"]) == 2
+    told = capsys.readouterr().err
+    assert told == f"error: conf/case/odd.yaml is not YAML: line 2: {told[47:]}"
+    assert said in told
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("max_steps: ${nope}", "case.max_steps: Interpolation key 'nope' not found: "),
+        ("max_steps: ${case.seed}\nseed: ${case.max_steps}", ": Recursive interpolat"),
+        ("1: 2", "case has the key 1, which is no word"),
+    ],
+)
+def test_a_value_made_of_what_is_not_there_is_told_by_its_place(
+    project: Path, line: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "conf" / "case" / "odd.yaml").write_text(
+        f"defaults: [pentapod, _self_]\n{line}\n"
+    )
+    assert simulate(["case=odd"]) == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert told.count("\n") == 1
+
+
+def test_files_that_are_not_there_are_told_without_places_of_the_machine(
+    project: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    file = project / "conf" / "study" / "odd.yaml"
+    file.write_text("defaults: [/case/pentapod]\ncase: pentapod\n")
+    with pytest.raises(InputError) as refused:
+        read_study("odd")
+    assert str(refused.value) == "In 'odd': Could not load 'case/pentapod'."
+    assert not recwarn.list
+
+
+def test_listings_show_files_in_other_encodings(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "conf" / "case" / "old.yaml").write_bytes(b"# gr\xfcn\na: 1\n")
+    assert cases([]) == 0
+    assert "gr\N{REPLACEMENT CHARACTER}n" in capsys.readouterr().out
+
+
+def test_a_file_of_any_size_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    """It took twice its size of memory."""
+    for name in ("long.yaml", "long.json", "long.svg"):
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(5_000_000_000)
+        with pytest.raises(InputError, match=r"long.* has more than 200 MB"):
+            read_text(str(tmp_path / name), "structure file")

@@ -127,6 +127,7 @@ def test_lengths_are_in_the_unit_and_limbs_are_those_of_the_pulses(
             "line: [[0, 0], [50, 0]]",
             "turn by more than 0",
         ),
+        (f"- limb: {10**20}\n    line", "- line", "rods[0].limb must be below 1000"),
     ],
 )
 def test_what_is_wrong_is_told_with_the_file_and_the_place(
