@@ -23,7 +23,7 @@ from matplotlib.text import Annotation, Text
 from matplotlib.transforms import Bbox
 from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
 
-from analysis.captions.lint import POWER
+from analysis.captions.lint import NO_NUMBER, POWER
 from analysis.figures import style
 from analysis.figures.colours import contrast, distance, lightness
 from analysis.figures.crossings import crossed
@@ -55,7 +55,7 @@ def faults(figure: Figure) -> list[str]:
             *_tall(figure),
             *_letters(figure),
             *_sizes(texts),
-            *_powers(texts),
+            *_numbers(texts),
             *_overlaps(texts, float(figure.dpi)),
             *_crossed(figure, texts),
             *_outside(figure, texts),
@@ -170,10 +170,12 @@ def _sizes(texts: Sequence[Text]) -> Iterator[str]:
             yield f"{_said(text)} has {size:.1f} pt: {sound}"
 
 
-def _powers(texts: Sequence[Text]) -> Iterator[str]:
+def _numbers(texts: Sequence[Text]) -> Iterator[str]:
     for text in texts:
         if POWER.search(text.get_text()):
             yield f"{_said(text)}: write a power of ten"
+        if NO_NUMBER.search(text.get_text()):
+            yield f"{_said(text)}: what is no number is not said"
 
 
 def _extent(text: Text) -> Bbox:

@@ -131,8 +131,11 @@ def _draw_errors(ax: Axes, compared: ComparedSet, summary: SetSummary | None) ->
     ax.set_ylim(-reach, reach)
     if summary is None:
         return ""
+    bias = f"bias {summary.bias:+.4f}, scatter {summary.scatter:.4f}"
+    if summary.count == 1:
+        bias = f"error {summary.bias:+.4f}"
     return (
-        f"bias {summary.bias:+.4f}, scatter {summary.scatter:.4f},\n"
+        f"{bias},\n"
         rf"{100 * summary.coverage:.0f} % within ${compared.k:g}\,u_\mathrm{{val}}$"
     )
 

@@ -58,6 +58,7 @@ PLANTED: dict[str, tuple[Fault, str]] = {
     "small": (lambda _, p: p[0].text(0.5, 1.5, "x", fontsize=5), "has 5.0 pt"),
     "large": (lambda _, p: p[0].set_xlabel("t (s)", fontsize=11), "has 11.0 pt"),
     "power": (lambda _, p: p[0].text(0.2, 2.0, "2.6e-05"), "power of ten"),
+    "nan": (lambda _, p: p[0].text(0.2, 2.0, "scatter nan"), "no number"),
     "overlap": (
         lambda _, p: [p[0].text(0.9, 2.5, word) for word in ("here", "there")],
         "overlap",

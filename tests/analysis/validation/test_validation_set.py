@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
+from analysis.figures.lint import faults
 from analysis.figures.validation_set import ComparedSet, simulated_against_scanned
 from analysis.validation.validation_set import summarise
 
@@ -57,3 +59,16 @@ def test_the_plot_marks_verdicts_and_names_its_runs():
     below = {text.get_gid(): text.get_text() for text in figure.texts}
     assert "key1" in below["identity"]
     assert "synthetic" in " ".join(below.values())
+
+
+def test_of_one_comparison_no_scatter_is_said() -> None:
+    one = np.array([0.9])
+    columns = (one, one + 0.001, 0.01 * one, 0.01 * one, 0.02 * one, one, one, one)
+    found = ComparedSet(
+        ("a",), ("agrees",), ("key1",), *columns, synthetic=False, k=2.0
+    )
+    figure = simulated_against_scanned(found, summarise(np.full(1, -0.001), one, 2.0))
+    said = " ".join(text.get_text() for text in figure.findobj(Text))
+    assert "scatter" not in said
+    assert "error -0.0010" in said
+    assert not [fault for fault in faults(figure) if "no number" in fault]
