@@ -10,7 +10,7 @@ columns and F21 below them,
 
 L1 and L2 are kept, and the Schur complement U is the update matrix that waits on a
 stack until the parent takes it. `F[k, i]` is row i of column k, i >= k, so that a
-column is contiguous. `sim.linear.sparse` prepares the places.
+column is contiguous. `sim.linear.symbolic` prepares the places.
 """
 
 from collections.abc import Callable

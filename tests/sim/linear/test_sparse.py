@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sim.arrays import Floats, Ints
-from sim.linear import sparse
+from sim.linear import symbolic
 from sim.linear.ordering import nested_dissection
 from sim.linear.sparse import analyse, factorise, sorted_places
 
@@ -57,7 +57,7 @@ def test_pivots_have_the_signs_of_the_eigenvalues(rng: np.random.Generator) -> N
 def test_a_factor_that_is_to_be_definite_ends_at_a_negative_pivot(
     shared: float, threads: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sparse, "SHARED", shared)
+    monkeypatch.setattr(symbolic, "SHARED", shared)
     monkeypatch.setenv("OMP_NUM_THREADS", threads)
     n, rows, cols = lattice(30, 40, 1)
     pattern = analyse(n, rows, cols)
@@ -137,7 +137,7 @@ def test_branches_that_threads_share_give_the_bits_of_one(
     b -= b.mean()
     made = []
     for shared, threads in ((np.inf, "1"), (0, "1"), (0, "2"), (0, "0")):
-        monkeypatch.setattr(sparse, "SHARED", shared)
+        monkeypatch.setattr(symbolic, "SHARED", shared)
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
         pattern = analyse(n, rows, cols)
         assert (len(pattern.fronts.branches) > 3) == (shared == 0)
@@ -162,7 +162,7 @@ def test_places_are_sorted_and_counted_once(rng: np.random.Generator) -> None:
 def test_a_chain_and_a_single_front_have_no_branches_to_share(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sparse, "SHARED", 0)
+    monkeypatch.setattr(symbolic, "SHARED", 0)
     for n, rows, cols in (lattice(1, 300, 2), (40, *np.tril_indices(40))):
         values = np.where(rows == cols, 50.0, 1.0)
         pattern = analyse(n, rows, cols, order=np.arange(n))
