@@ -42,7 +42,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := setup
-.PHONY: setup demo figures gallery study status ui paper archive server test lint types style test-browser test-long test-faults test-cluster test-shipped bench formats lock audit clean help
+.PHONY: setup demo figures gallery study status ui paper archive server test lint types style test-browser test-long test-faults test-cluster test-shipped bench formats ratios lock audit clean help
 
 setup: $(READY)
 

@@ -3,8 +3,8 @@
 DIR is a folder, or an address that fsspec knows, such as s3://bucket/paper. `push` puts
 every finished run of the plan there and writes conf/results.json, what each run holds
 by key: commit it. `pull` brings the runs that the plan wants, refuses what is other
-than that list says, and makes some of them again (--sample 3) to compare: to the bit,
-or on another processor to 1e-6. What is not there, make figures makes.
+than that list says, and makes some of them again (--sample 3) to compare: to the bit
+on an equal processor, else to 1e-6. What is not there, make figures makes.
 """
 
 import argparse

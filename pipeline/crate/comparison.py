@@ -145,16 +145,22 @@ def _gap(then: Any, now: Any) -> float:
 def likeness(again: Path, then: Path) -> str:
     """How a run that was made again compares: same bits, alike to CLOSE, or differs.
 
-    A table by column and an array as a whole, relative to their largest number; files
-    other than tables, arrays and JSON to the bit.
+    Alike is enough where the processors are not known to be equal. A table by column
+    and an array as a whole, relative to their largest number; files other than tables,
+    arrays and JSON to the bit.
     """
     if content_digest(again) == content_digest(then):
         return "same bits"
     now, before = (_parts(directory) for directory in (again, then))
     gaps = {n: _apart(now.get(n), before.get(n)) for n in {*now, *before}}
     name = max(gaps, key=lambda part: gaps[part])
-    alike = gaps[name] <= CLOSE
-    return f"alike to {CLOSE:g}" if alike else f"differs by {gaps[name]:.1e} in {name}"
+    apart = f"differs by {gaps[name]:.1e} in {name}"
+    if gaps[name] > CLOSE:
+        return apart
+    here, there = (run_record(d).get("processor") for d in (again, then))
+    if here == there:
+        return f"{apart}, on an equal processor ({here})"
+    return f"alike to {CLOSE:g}, on another processor ({there or 'not said'})"
 
 
 def _parts(directory: Path) -> dict[str, Any]:

@@ -40,6 +40,7 @@ from pipeline.terminal.errors import (
     lacks_machine,
     one_line,
 )
+from pipeline.terminal.machine import machine
 
 WAIT_SECONDS = 0.2
 
@@ -105,6 +106,7 @@ def _start_record(job: Job) -> dict[str, Any]:
         **code_state(),
         "host": socket.gethostname(),
         "platform": platform.platform(),
+        "processor": machine(),
         "process": os.getpid(),
         "process_start": process_start(os.getpid()),
         "started": _now(),

@@ -1,11 +1,13 @@
 """What this machine is called."""
 
 import platform
+from functools import cache
 from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
 
 
+@cache
 def machine() -> str:
     """What this machine calls its processor."""
     if CPUINFO.is_file():

@@ -42,3 +42,8 @@ def test_no_text_names_a_command_that_is_gone(path: Path) -> None:
 def test_a_target_of_tests_that_a_text_names_is_there() -> None:
     said = " ".join(path.read_text() for path in texts())
     assert set(re.findall(r"`make (test-[a-z]+)", said)) <= TARGETS
+
+
+def test_a_file_of_a_target_s_name_does_not_keep_it_from_running() -> None:
+    phony = " ".join(re.findall(r"^\.PHONY: (.*)", MAKEFILE, re.M)).split()
+    assert TARGETS - {"figure-"} <= {*phony}
