@@ -57,6 +57,11 @@ def _push(shelf: Shelf) -> None:
 
 def _pull(shelf: Shelf, sample: int) -> None:
     listed = read_listing()
+    if shelf.is_empty:
+        raise InputError(
+            f"{shelf.address} holds no runs: give the folder, or the address, that "
+            "morphtrack store push was given"
+        )
     plan = plan_without_compiling()
     came = pull(read_documents(plan), listed, shelf)
     point_names(plan)

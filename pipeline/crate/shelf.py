@@ -69,6 +69,11 @@ class Shelf:
             return set()
         return {Path(str(path)).name for path in found}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no run was there when it was reached."""
+        return not self._there
+
     def has(self, key: str, files: str) -> bool:
         """Whether a run is there whose SHA256SUMS has the digest `files`."""
         return _packed_name(key, files) in self._there
@@ -120,24 +125,36 @@ class Shelf:
         shutil.rmtree(directory.parent, ignore_errors=True)  # of a pull that was killed
         try:
             with tempfile.TemporaryDirectory() as folder:
-                packed, place = Path(folder) / name, f"{self._runs}/{name}"
-                with self._reached():
-                    if self._files.info(place)["type"] != "file":  # it may never end
-                        raise InputError(f"{what} is no file: do not trust it")
-                    self._files.get_file(place, str(packed))
-                _unpack(packed, directory, listed["files"], what)
+                packed = Path(folder) / name
+                try:
+                    self._fetch(name, packed, what)
+                    _unpack(packed, directory, listed["files"], what)
+                except InputError as error:  # the copy is gone when it is read
+                    said = str(error).replace(str(packed), what)
+                    raise InputError(said) from error
             _check(directory, key, listed["content"], what)
             return publish(directory, results / "runs" / key)
         finally:
             shutil.rmtree(directory.parent, ignore_errors=True)
 
+    def _fetch(self, name: str, packed: Path, what: str) -> None:
+        """Copy a packed run to `packed`, if it is a file for which there is room."""
+        place = f"{self._runs}/{name}"
+        with self._reached(what):
+            found = self._files.info(place)
+            if found["type"] != "file":  # it may never end
+                raise InputError(f"{what} is no file: do not trust it")
+            check_room(packed, packed.parent.parent, found["size"] or 0)
+            self._files.get_file(place, str(packed))
+
     @contextmanager
-    def _reached(self) -> Iterator[None]:
+    def _reached(self, what: str = "") -> Iterator[None]:
         """What goes wrong on the way, in one line."""
         try:
             yield
         except OSError as error:
-            raise InputError(f"{self.address}: {error.strerror or error}") from error
+            where = what or self.address
+            raise InputError(f"{where}: {error.strerror or error}") from error
 
 
 def _packed_name(key: str, files: str) -> str:

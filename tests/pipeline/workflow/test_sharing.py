@@ -209,6 +209,47 @@ def test_what_is_no_file_on_a_shelf_is_not_waited_for(
     assert not Path("results/runs").exists()
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda file: os.truncate(file, 10**13),
+            "E-SIZE {}: it unpacks to 10000000 MB",
+        ),
+        (lambda file: os.truncate(file, 9), "E-FORMAT {}: it is no whole ZIP archive"),
+        (lambda file: dangle(file), "{}: No such file or directory"),
+    ],
+    ids=["of 10 TB", "cut", "link to nothing"],
+)
+def test_what_cannot_be_had_of_a_shelf_is_told_by_its_place_there(
+    clone: Callable[..., int],
+    capsys: pytest.CaptureFixture[str],
+    change: Callable[[Path], object],
+    said: str,
+) -> None:
+    """Not by that of a copy which is gone; one of any size filled the disk before."""
+    packed = shelved("simulate")
+    change(packed)
+    assert clone() == REFUSED
+    assert said.format(f"../shelf: {packed.name}") in capsys.readouterr().err
+    assert not Path("results/runs").exists()
+
+
+def dangle(file: Path) -> None:
+    file.unlink()
+    file.symlink_to("/none")
+
+
+def test_a_pull_from_where_no_runs_are_is_refused(
+    clone: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A slip of the pen in the shelf's name brought nothing, with status 0."""
+    Path("../shelf").rename("../other")
+    assert clone() == REFUSED
+    assert "error: ../shelf holds no runs: give the folder" in capsys.readouterr().err
+    assert not Path("results").exists()
+
+
 @pytest.mark.usefixtures("clone")
 def test_of_a_cut_or_altered_file_on_a_shelf_nothing_comes() -> None:
     packed, key = shelved("simulate"), key_in_listing("simulate")
