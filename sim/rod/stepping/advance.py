@@ -31,13 +31,10 @@ from sim.rod.stepping.many_contacts import MANY
 from sim.rod.stepping.newmark import guess
 from sim.rod.stepping.reversals import reversal_time
 from sim.rod.stepping.rules import solve_with_contacts
-from sim.rod.stepping.state import (
-    RodState,
-    Scheme,
-    Setting,
-    Work,
-)
+from sim.rod.stepping.setting import Scheme, Setting
+from sim.rod.stepping.state import RodState
 from sim.rod.stepping.touches import keep_pairs
+from sim.rod.stepping.workspace import Work
 
 LISTINGS = 30  # rounds in which more contacts may be found to close in one step
 EARLY = 0.25  # of a step, sooner than which one is not cut but where something meets

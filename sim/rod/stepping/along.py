@@ -15,7 +15,9 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.rod.compiled import inner, spine
-from sim.rod.stepping.state import RodState, Scheme, Setting, Work
+from sim.rod.stepping.setting import Scheme, Setting
+from sim.rod.stepping.state import RodState
+from sim.rod.stepping.workspace import Work
 
 
 @inner

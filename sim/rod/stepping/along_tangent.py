@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.rod.energy.blocks import BlockMatrix
-from sim.rod.stepping.state import Setting
+from sim.rod.stepping.setting import Setting
 
 
 def force_tangents(

@@ -19,8 +19,10 @@ from sim.arrays import Floats
 from sim.rod.compiled import inner
 from sim.rod.contact.coulomb import OPEN, STICK
 from sim.rod.contact.ground import bend, gap, surface
-from sim.rod.stepping.state import RodState, Scheme, Setting, Work
+from sim.rod.stepping.setting import Scheme, Setting
+from sim.rod.stepping.state import RodState
 from sim.rod.stepping.touches import HALVINGS, at_time, closing
+from sim.rod.stepping.workspace import Work
 
 ON_GROUND = -1  # the edge of a contact of a node with the ground
 ITERATIONS = 4  # of Newton's method for the lowest point, one above a plane

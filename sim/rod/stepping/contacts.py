@@ -32,7 +32,8 @@ from sim.rod.stepping.arcs import (
     lowest_place,
     place_arc,
 )
-from sim.rod.stepping.state import RodState, Scheme, Setting, Work
+from sim.rod.stepping.setting import Scheme, Setting
+from sim.rod.stepping.state import RodState
 from sim.rod.stepping.touches import (
     SOFTER,
     SOFTNESS,
@@ -42,6 +43,7 @@ from sim.rod.stepping.touches import (
     pair_gap,
     place_pair,
 )
+from sim.rod.stepping.workspace import Work
 
 
 @inner

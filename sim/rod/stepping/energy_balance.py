@@ -22,7 +22,9 @@ from sim.rod.actuation.actuation import actuate
 from sim.rod.compiled import inner, kernel
 from sim.rod.energy.elastic import bend_law, edge_law, energies, join
 from sim.rod.stepping.along import overlap
-from sim.rod.stepping.state import Clock, EnergyFlow, RodState, Scheme, Setting, Work
+from sim.rod.stepping.setting import Scheme, Setting
+from sim.rod.stepping.state import Clock, RodState
+from sim.rod.stepping.workspace import EnergyFlow, Work
 
 ROUNDING = 1e-12  # of the elastic energy
 OF_CONTACTS = 0.03  # of `balance`, that contacts may give

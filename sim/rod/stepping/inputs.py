@@ -9,7 +9,7 @@ from sim.rod.energy.blocks import analyse
 from sim.rod.energy.elastic import elements
 from sim.rod.rod.rod import Rod
 from sim.rod.stepping.options import Integrator, StepOptions
-from sim.rod.stepping.state import Scheme, Setting
+from sim.rod.stepping.setting import Scheme, Setting
 from sim.rod.stepping.surroundings import edge_forces
 from sim.rod.stepping.world import World
 

@@ -14,12 +14,9 @@ from sim.rod.compiled import inner, released, spine
 from sim.rod.contact.touching import TouchSetting
 from sim.rod.stepping.advance import advance, copy_strain, make_ready
 from sim.rod.stepping.energy_balance import copy_flow
-from sim.rod.stepping.state import (
-    RodState,
-    Scheme,
-    Setting,
-    Work,
-)
+from sim.rod.stepping.setting import Scheme, Setting
+from sim.rod.stepping.state import RodState
+from sim.rod.stepping.workspace import Work
 
 SAFETY, LEAST, MOST = 0.8, 0.2, 2.0  # of the change of the step length
 FIRST = 1e-3  # adapted step, as a fraction of the longest

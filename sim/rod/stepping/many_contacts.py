@@ -21,7 +21,8 @@ from sim.rod.compiled import inner, spine
 from sim.rod.contact.coulomb import BACK, FORTH, OPEN, STICK
 from sim.rod.energy.blocks import BlockPattern
 from sim.rod.energy.stiffness import multiply
-from sim.rod.stepping.state import Setting, Work
+from sim.rod.stepping.setting import Setting
+from sim.rod.stepping.workspace import Work
 
 MANY = 64  # contacts from which on the rows are changed
 ALL_AT_ONCE = 12  # rounds in which every contact may change its state

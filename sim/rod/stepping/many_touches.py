@@ -31,8 +31,10 @@ from sim.rod.stepping.many_contacts import (
     times,
     wanted,
 )
-from sim.rod.stepping.state import Scheme, Setting, TouchSystem, Work
+from sim.rod.stepping.setting import Scheme, Setting
+from sim.rod.stepping.touch_system import TouchSystem
 from sim.rod.stepping.touches import SOFTER, SOFTNESS
+from sim.rod.stepping.workspace import Work
 
 UNPLACED = -1
 

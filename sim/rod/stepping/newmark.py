@@ -30,12 +30,9 @@ from sim.rod.stepping.conserving import conserving_gradient
 from sim.rod.stepping.contacts import add_impulses, place_frames
 from sim.rod.stepping.many_contacts import MANY, solve_many
 from sim.rod.stepping.many_touches import solve_many_touches
-from sim.rod.stepping.state import (
-    RodState,
-    Scheme,
-    Setting,
-    Work,
-)
+from sim.rod.stepping.setting import Scheme, Setting
+from sim.rod.stepping.state import RodState
+from sim.rod.stepping.workspace import Work
 
 
 @inner

@@ -7,7 +7,9 @@ order in h. A step that is cut at the reversal keeps its order.
 
 from sim.rod.compiled import spine
 from sim.rod.contact.coulomb import FORTH, OPEN, STICK
-from sim.rod.stepping.state import RodState, Setting, Work
+from sim.rod.stepping.setting import Setting
+from sim.rod.stepping.state import RodState
+from sim.rod.stepping.workspace import Work
 
 
 @spine

@@ -15,7 +15,9 @@ from sim.rod.compiled import inner, spine
 from sim.rod.contact.coulomb import BACK, FORTH, OPEN, STICK
 from sim.rod.contact.touching import TouchSetting
 from sim.rod.stepping.newmark import solve_step
-from sim.rod.stepping.state import RodState, Scheme, Setting, Work
+from sim.rod.stepping.setting import Scheme, Setting
+from sim.rod.stepping.state import RodState
+from sim.rod.stepping.workspace import Work
 
 PASSES = 10
 PASSES_WITH_RELEASE = 5

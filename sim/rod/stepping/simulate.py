@@ -15,15 +15,9 @@ from sim.rod.stepping.energy_balance import OF_CONTACTS, mechanical_energies
 from sim.rod.stepping.inputs import pairs_of, scheme_of, setting_of
 from sim.rod.stepping.loop import run
 from sim.rod.stepping.options import StepOptions
-from sim.rod.stepping.state import (
-    RodState,
-    clear,
-    copied,
-    new_state,
-    with_factor,
-    work_space,
-)
+from sim.rod.stepping.state import RodState, clear, copied, new_state, with_factor
 from sim.rod.stepping.step import RodStep
+from sim.rod.stepping.workspace import work_space
 from sim.rod.stepping.world import World
 
 

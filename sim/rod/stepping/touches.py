@@ -13,7 +13,9 @@ from sim.rod.compiled import inner
 from sim.rod.contact.coulomb import OPEN, STICK
 from sim.rod.contact.ground import surface
 from sim.rod.contact.nearest import crossing, edge_to_ground, node_to_edge
-from sim.rod.stepping.state import RodState, Scheme, Setting, Work
+from sim.rod.stepping.setting import Scheme, Setting
+from sim.rod.stepping.state import RodState
+from sim.rod.stepping.workspace import Work
 
 HALVINGS = 40  # of the time of a landing
 EMPTY = -1  # cell
