@@ -17,7 +17,7 @@ from scipy.spatial import ConvexHull
 
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
-from sim.morph.equations.descent import ConstraintForces
+from sim.morph.equations.constraint_forces import ConstraintForces
 from sim.morph.mobility.tangent import dense_jacobian
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions, dense_curvature
 from sim.morph.morphing.rounded_first import morph_rounded_first

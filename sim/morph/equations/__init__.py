@@ -2,5 +2,6 @@
 
 Read `rows` (residuals and gradients), `topology` and `system` (where entries are, and
 their values), `projection` (eqs. 11 and 12); then for Newton steps `hessian`,
-`curvature`, `descent` and `retraction`. `closing` brings a start onto its constraints.
+`curvature`, `constraint_forces`, `inertia_correction`, `descent` and `retraction`.
+`closing` brings a start onto its constraints.
 """

@@ -12,18 +12,20 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
-from sim.morph.equations.descent import (
-    ARMIJO,
+from sim.morph.equations.constraint_forces import (
     ConstraintForces,
     MorphConfiguration,
-    NewtonDirection,
-    StepDamping,
     constraint_forces,
     inner,
+)
+from sim.morph.equations.descent import (
+    ARMIJO,
+    NewtonDirection,
     largest_rotation,
     newton_direction,
     second_order_correction,
 )
+from sim.morph.equations.inertia_correction import StepDamping
 from sim.morph.equations.projection import admissible
 from sim.morph.equations.retraction import retract
 from sim.morph.mobility.curved import CurvedModel, curved_model

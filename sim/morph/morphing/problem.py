@@ -10,6 +10,12 @@ from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.morph.equations.closing import closed
+from sim.morph.equations.constraint_forces import (
+    ConstraintForces,
+    MorphConfiguration,
+    ObstacleTerms,
+    inner,
+)
 from sim.morph.equations.curvature import (
     NO_BLOCKS,
     HessianTerms,
@@ -19,10 +25,6 @@ from sim.morph.equations.curvature import (
 )
 from sim.morph.equations.descent import (
     MOST_ROTATION,
-    ConstraintForces,
-    MorphConfiguration,
-    ObstacleTerms,
-    inner,
     largest_rotation,
     penalty_weights,
     with_obstacles,

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.arrays import Floats, Ints
-from sim.morph.equations.descent import (
+from sim.morph.equations.constraint_forces import (
     MorphConfiguration,
     ObstacleTerms,
     constraint_forces,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sim.arrays import Floats
-from sim.morph.equations.descent import constraint_forces
+from sim.morph.equations.constraint_forces import constraint_forces
 from sim.morph.mobility.mobility import LARGEST
 from sim.morph.mobility.tangent import dense_jacobian, null_space
 from sim.morph.mobility.units import in_own_unit, own_unit

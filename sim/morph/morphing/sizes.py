@@ -25,7 +25,7 @@ from scipy.special import logsumexp, softmax
 
 from sim.arrays import Floats
 from sim.limits import is_count, is_finite, is_positive
-from sim.morph.equations.descent import constraint_forces
+from sim.morph.equations.constraint_forces import constraint_forces
 from sim.morph.morphing.morph import MorphStep
 from sim.morph.morphing.problem import MorphProblem, NewtonOptions, dense_curvature
 from sim.morph.structure.structure import Structure

@@ -35,8 +35,8 @@ from sim.contact.potential import contact_energy, pair_terms
 from sim.contact.safe_step import largest_step
 from sim.contact.surface import ContactPairs
 from sim.kernels import kernel
+from sim.morph.equations.constraint_forces import ObstacleTerms
 from sim.morph.equations.curvature import NO_BLOCKS
-from sim.morph.equations.descent import ObstacleTerms
 from sim.morph.equations.hessian import HessianPattern, hessian_pattern_with
 from sim.morph.equations.system import ConstraintSystem, linearise, system_with
 from sim.morph.equations.topology import Topology

@@ -27,7 +27,7 @@ from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.morph.equations.closing import closed
-from sim.morph.equations.descent import links_of
+from sim.morph.equations.inertia_correction import links_of
 from sim.morph.equations.projection import admissible, satisfy_constraints
 from sim.morph.mobility.curved import DENSE
 from sim.morph.statics.elastic import Deformed, angles_of

@@ -12,7 +12,8 @@ import numpy as np
 
 from sim.arrays import Floats
 from sim.linear.sparse import Factor
-from sim.morph.equations.descent import ARMIJO, MOST_ROTATION, NewtonDirection, inner
+from sim.morph.equations.constraint_forces import inner
+from sim.morph.equations.descent import ARMIJO, MOST_ROTATION, NewtonDirection
 from sim.morph.equations.retraction import retract
 from sim.morph.equations.system import linearise
 from sim.morph.mobility.curved import curved_model

@@ -21,20 +21,16 @@ import numpy as np
 
 from sim.arrays import Floats, Ints
 from sim.linear.sparse import Factor, SparsityPattern, analyse, factorise
+from sim.morph.equations.constraint_forces import ObstacleTerms, inner
 from sim.morph.equations.curvature import (
     NO_BLOCKS,
     HessianTerms,
     assemble,
     dense,
 )
-from sim.morph.equations.descent import (
-    ObstacleTerms,
-    inner,
-    links_of,
-    penalty_weights,
-    positive_part,
-)
+from sim.morph.equations.descent import penalty_weights
 from sim.morph.equations.hessian import HessianPattern, entries_of, hessian_pattern_of
+from sim.morph.equations.inertia_correction import links_of, positive_part
 from sim.morph.equations.projection import admissible
 from sim.morph.equations.system import (
     ConstraintSystem,

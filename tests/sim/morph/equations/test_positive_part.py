@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sim.morph.equations.descent import positive_part
+from sim.morph.equations.inertia_correction import positive_part
 
 
 def test_positive_part_is_that_of_the_eigenvectors(rng: np.random.Generator) -> None:

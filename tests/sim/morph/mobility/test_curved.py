@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sim.convergence import NotConvergedError
-from sim.morph.equations.descent import constraint_forces
+from sim.morph.equations.constraint_forces import constraint_forces
 from sim.morph.equations.system import linearise
 from sim.morph.library.sheets import triangle_sheet
 from sim.morph.mobility.curved import CurvedModel, curved_model

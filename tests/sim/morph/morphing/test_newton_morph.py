@@ -8,15 +8,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sim.convergence import NotConvergedError
+from sim.morph.equations.constraint_forces import MorphConfiguration, constraint_forces
 from sim.morph.equations.descent import (
-    MorphConfiguration,
-    StepDamping,
-    constraint_forces,
     largest_rotation,
     newton_direction,
     second_order_correction,
 )
 from sim.morph.equations.hessian import hessian_pattern_of
+from sim.morph.equations.inertia_correction import StepDamping
 from sim.morph.equations.projection import admissible
 from sim.morph.equations.retraction import retract
 from sim.morph.equations.system import linearise, system_of
