@@ -6,13 +6,10 @@ import numpy as np
 
 from pipeline.config.checking import checked
 from pipeline.formats.json_file import read_entries
+from pipeline.formats.rod_drawing import RodEntry
 from pipeline.formats.rod_ends import refuse_apart, refuse_overlap
-from pipeline.formats.rod_entries import (
-    Place,
-    RodEntry,
-    RodFile,
-    endless,
-)
+from pipeline.formats.rod_entries import RodFile
+from pipeline.formats.rod_numbers import Place, endless
 from pipeline.formats.rod_places import RodMarkers, RodPlaces, in_unit
 from pipeline.formats.rod_space import DrawnInSpace, SpaceRobot
 from pipeline.scans.reading.units import unit_named

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from pipeline.formats.rod_entries import NaturalEntry
+from pipeline.formats.rod_loading import NaturalEntry
 from pipeline.formats.rod_pieces import RodPiece
 from sim.arrays import Floats
 from sim.rod.space.joining import Stubs

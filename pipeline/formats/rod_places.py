@@ -7,13 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import BaseModel
 
-from pipeline.formats.rod_entries import (
-    DrivenEntry,
-    Place,
-    RodEntry,
-    RodFile,
-    endless,
-)
+from pipeline.formats.rod_drawing import RodEntry
+from pipeline.formats.rod_driven import DrivenEntry
+from pipeline.formats.rod_entries import RodFile
+from pipeline.formats.rod_numbers import Place, endless
 from pipeline.scans.reading.units import unit_named
 from sim.arrays import Floats, Ints
 from sim.rod.actuation.actuation import Pulses

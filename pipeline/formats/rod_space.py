@@ -5,15 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pipeline.formats.rod_entries import (
-    DrivenEntry,
-    Place,
-    RigidEntry,
-    RodEntry,
-    RodFile,
-    endless,
-)
+from pipeline.formats.rod_drawing import RodEntry
+from pipeline.formats.rod_driven import DrivenEntry, RigidEntry
+from pipeline.formats.rod_entries import RodFile
 from pipeline.formats.rod_natural import natural_of
+from pipeline.formats.rod_numbers import Place, endless
 from pipeline.formats.rod_pieces import (
     RodPiece,
     joints_of,

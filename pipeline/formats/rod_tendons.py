@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.formats.rod_entries import TendonEntry
+from pipeline.formats.rod_loading import TendonEntry
 from pipeline.formats.rod_pieces import RodPiece
 from sim.arrays import Floats, Ints
 from sim.rod.space.joining import Stubs
