@@ -20,12 +20,8 @@ from pipeline.cases.specimen import (
 from sim.arrays import Bools, Floats, Ints
 from sim.limits import refuse_unless_count, refuse_unless_positive
 from sim.rod.actuation.actuation import relative
-from sim.rod.moving.motion_sensitivity import (
-    SpaceParameter,
-    refuse_without_tangents,
-    scaled,
-    space_tangents,
-)
+from sim.rod.moving.motion_sensitivity import refuse_without_tangents, space_tangents
+from sim.rod.moving.space_parameters import SpaceParameter, scaled
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.stepping.markers import Marker, marker, observed
 from sim.rod.stepping.parameters import Parameter, law_tangents
@@ -49,7 +45,7 @@ class RodFitCase(SeriesFit):
         of `sim.rod.stepping.markers`, and markers of a file; of an actuator curvature
         (kbar / kbar0), modulus (E / E0)
     parameters : names of those to fit, see `sim.rod.stepping.parameters`; in space
-        those of `sim.rod.moving.motion_sensitivity` with "_times", as each is fitted as
+        those of `sim.rod.moving.space_parameters` with "_times", as each is fitted as
         a multiple of what the specimen has
     released_from : a load under which a rod was at rest before it was let go at t = 0
     vague : relative u from which a parameter counts as not determined

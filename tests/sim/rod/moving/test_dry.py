@@ -13,7 +13,8 @@ from sim.convergence import NotConvergedError
 from sim.rod.moving.dry import DryLaw, dry_forces
 from sim.rod.moving.kept import moving_arrays, moving_from
 from sim.rod.moving.motion import SpaceMotionStep, moves
-from sim.rod.moving.motion_sensitivity import SpaceParameter, space_tangents
+from sim.rod.moving.motion_sensitivity import space_tangents
+from sim.rod.moving.space_parameters import SpaceParameter
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.moving.turning_clamps import TurningClamp, TurningClamps
 from sim.rod.space.balance import rest

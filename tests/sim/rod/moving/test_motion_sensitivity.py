@@ -8,11 +8,8 @@ import pytest
 from sim.arrays import Floats
 from sim.rod.moving.bodies import SphereBody
 from sim.rod.moving.motion import moves
-from sim.rod.moving.motion_sensitivity import (
-    SpaceParameter,
-    scaled,
-    space_tangents,
-)
+from sim.rod.moving.motion_sensitivity import space_tangents
+from sim.rod.moving.space_parameters import SpaceParameter, scaled
 from sim.rod.moving.space_world import MovingSupports, SpaceWorld
 from sim.rod.moving.touching import LevelGround, Touching
 from sim.rod.space.sections import SpaceMaterial, disc, rectangle

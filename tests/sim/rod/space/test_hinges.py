@@ -7,7 +7,8 @@ from scipy.spatial.transform import Rotation
 from sim.arrays import Floats
 from sim.convergence import NotConvergedError
 from sim.rod.moving.motion import moves
-from sim.rod.moving.motion_sensitivity import SpaceParameter, space_tangents
+from sim.rod.moving.motion_sensitivity import space_tangents
+from sim.rod.moving.space_parameters import SpaceParameter
 from sim.rod.moving.space_world import SpaceWorld
 from sim.rod.space.elastic import energies
 from sim.rod.space.elements import space_elements
