@@ -37,13 +37,9 @@ from sim.morph.dynamics.drivers import Driver, DriverKind, MotionLaw
 from sim.morph.dynamics.forces import Dampers
 from sim.morph.dynamics.ground import Ground, PlaneAtRest
 from sim.morph.dynamics.mechanism import MovingMechanism
-from sim.morph.dynamics.motion import (
-    MotionOptions,
-    MotionState,
-    MotionStep,
-    motion,
-    start_state,
-)
+from sim.morph.dynamics.motion import motion
+from sim.morph.dynamics.motion_state import MotionOptions, MotionState, MotionStep
+from sim.morph.dynamics.start import start_state
 from sim.morph.statics.driving import Coordinates
 from sim.morph.statics.growth import GrowingStructure
 from sim.morph.statics.loaded import LoadedStructure

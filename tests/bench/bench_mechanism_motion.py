@@ -19,7 +19,9 @@ from scipy.integrate import solve_ivp
 
 from sim.arrays import Floats
 from sim.morph.dynamics.masses import RigidMass
-from sim.morph.dynamics.motion import MotionOptions, motion, start_state
+from sim.morph.dynamics.motion import motion
+from sim.morph.dynamics.motion_state import MotionOptions
+from sim.morph.dynamics.start import start_state
 from tests.sim.morph.dynamics.moving import moving
 from tests.sim.morph.dynamics.test_motion import double_pendulum, pendulum
 

@@ -10,7 +10,9 @@ from sim.morph.dynamics.forces import Dampers
 from sim.morph.dynamics.ground import Ground
 from sim.morph.dynamics.masses import RigidMass
 from sim.morph.dynamics.mechanism import MovingMechanism
-from sim.morph.dynamics.motion import MotionOptions, MotionStep, motion, start_state
+from sim.morph.dynamics.motion import motion
+from sim.morph.dynamics.motion_state import MotionOptions, MotionStep
+from sim.morph.dynamics.start import start_state
 from sim.morph.statics.elastic import Elastic
 from sim.morph.statics.loaded import LoadedStructure
 from sim.morph.structure.structure import Structure

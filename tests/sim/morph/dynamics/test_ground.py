@@ -13,7 +13,7 @@ from sim.morph.dynamics.drivers import Driver, DriverKind, MotionLaw
 from sim.morph.dynamics.ground import Ground, PlaneAtRest
 from sim.morph.dynamics.masses import RigidMass
 from sim.morph.dynamics.mechanism import MovingMechanism
-from sim.morph.dynamics.motion import MotionOptions, MotionStep
+from sim.morph.dynamics.motion_state import MotionOptions, MotionStep
 from sim.morph.library.draft import Draft
 from sim.morph.structure.solids import Solids
 from tests.sim.morph.dynamics.moving import largest, moved, moving

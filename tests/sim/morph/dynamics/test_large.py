@@ -11,13 +11,10 @@ from sim.arrays import Floats
 from sim.morph.dynamics import mechanism as mechanisms
 from sim.morph.dynamics.masses import RigidMass
 from sim.morph.dynamics.mechanism import MovingMechanism
-from sim.morph.dynamics.motion import (
-    MotionOptions,
-    MotionState,
-    motion,
-    start_state,
-)
+from sim.morph.dynamics.motion import motion
+from sim.morph.dynamics.motion_state import MotionOptions, MotionState
 from sim.morph.dynamics.rows import QuadraticRows
+from sim.morph.dynamics.start import start_state
 from sim.morph.library.draft import Draft
 from tests.sim.morph.dynamics.moving import largest, moved, moving
 
