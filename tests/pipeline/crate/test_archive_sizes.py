@@ -5,6 +5,7 @@ import json
 import tracemalloc
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -124,3 +125,25 @@ def test_a_large_member_is_not_held_to_see_whether_it_is_a_script(
         assert tracemalloc.get_traced_memory()[1] < MOST
     finally:
         tracemalloc.stop()
+
+
+def test_what_the_disk_has_no_room_for_is_not_unpacked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = {
+        "@graph": [{"@id": "a", "sha256": hashlib.sha256(bytes(2_000)).hexdigest()}]
+    }
+    path = packed(tmp_path / "a.zip", {METADATA: json.dumps(graph).encode()})
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr("a", bytes(2_000))
+    into = tmp_path / "new" / "into"
+    monkeypatch.setattr(
+        reading.shutil, "disk_usage", lambda _: SimpleNamespace(free=2_000)
+    )
+    assert main(["--unpack", str(path), "--into", str(into)]) == 2
+    assert f"and {tmp_path} has 0 MB left: make room" in capsys.readouterr().err
+    assert not into.parent.exists()
+    monkeypatch.setattr(
+        reading.shutil, "disk_usage", lambda _: SimpleNamespace(free=3_000)
+    )
+    assert main(["--unpack", str(path), "--into", str(into)]) == 0
