@@ -12,7 +12,7 @@ from pipeline.cases.rod_record import RodRecorder, moving, refuse_times, rod_sta
 from pipeline.cases.space_motion import SpaceMotionRecorder, moving_in_space
 from pipeline.formats.rod_file import DrawnRod, read_rod
 from pipeline.formats.rod_places import in_unit
-from pipeline.formats.rod_space import SpaceRobot
+from pipeline.formats.space_robot import SpaceRobot
 from sim.arrays import Floats
 from sim.limits import refuse_unless_positive
 from sim.rod.actuation.actuation import Actuator

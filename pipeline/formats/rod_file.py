@@ -11,7 +11,8 @@ from pipeline.formats.rod_ends import refuse_apart, refuse_overlap
 from pipeline.formats.rod_entries import RodFile
 from pipeline.formats.rod_numbers import Place, endless
 from pipeline.formats.rod_places import RodMarkers, RodPlaces, in_unit
-from pipeline.formats.rod_space import DrawnInSpace, SpaceRobot
+from pipeline.formats.rod_space import DrawnInSpace
+from pipeline.formats.space_robot import SpaceRobot
 from pipeline.scans.reading.units import unit_named
 from sim.rod.actuation.actuation import Pulses
 from sim.rod.contact.ground import Ground, GroundPlane, Terrain, Wave
