@@ -84,7 +84,7 @@ def fit_sphere(x: Floats, start: Floats, R: float, trusted: Bools) -> Fit | None
     every = np.ones(len(radial), dtype=bool)
     for _ in range(3):
         theta, _ = settle(radial, every, BLIND, theta, scale, False, FIT.coarse)
-        e = np.abs(_heights(radial, theta))
+        e = np.abs(heights(radial, theta))
         if (e < BIWEIGHT.tukey * scale).sum() < FIT.fewest:
             return None
         scale = min(FIT.widest * R, _scale(e, 4 * scale, R))
@@ -120,7 +120,7 @@ def refine(
         tolerance = FIT.fine if k == rounds - 1 else FIT.coarse
         theta, step = settle(x, clean, sight, theta, scale, False, tolerance)
         gate = BIWEIGHT.tukey * scale
-        e = _heights(x, theta)
+        e = heights(x, theta)
         if (np.abs(e[clean]) < gate).sum() < FIT.fewest:
             return None
         scale = _scale(e[clean], gate, theta[3])
@@ -172,7 +172,7 @@ def _free_radius(
 
 
 @kernel
-def _heights(x: Floats, theta: Floats) -> Floats:
+def heights(x: Floats, theta: Floats) -> Floats:
     """(k,) distance of each point from the surface, positive outside."""
     e = np.empty(len(x))
     for p in range(len(x)):
@@ -200,7 +200,7 @@ def _median(x: Floats) -> float:
 
 def _clean(x: Floats, theta: Floats, scale: float, sight: Floats) -> Bools:
     """Points next to which nothing sticks out."""
-    near = int((np.abs(_heights(x, theta)) < 3 * scale).sum())
+    near = int((np.abs(heights(x, theta)) < 3 * scale).sum())
     n = int(np.clip(np.sqrt(near / ATTACHED.filled), 4, 32))
     fine = int(np.clip(ATTACHED.finer * np.sqrt(near / 6), 16, 64))
     if len(sight):

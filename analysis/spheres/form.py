@@ -22,7 +22,7 @@ above a sphere of radius R by (1 - k R) s^2 / 2 at a distance s along the first.
 import numpy as np
 
 from analysis.spheres.cells import cells, even_directions
-from analysis.spheres.fit import Fit
+from analysis.spheres.fit import Fit, heights
 from analysis.spheres.thresholds import BIWEIGHT, JUDGE, SHARED
 from sim.arrays import Bools, Floats, Ints
 from sim.kernels import kernel
@@ -159,13 +159,13 @@ def far_wall(fit: Fit, x: Floats, ways: Floats, others: list[Fit]) -> int:
     R, gate = fit.radius, BIWEIGHT.tukey * fit.scale
     if gate > JUDGE.sharp * R:
         return 0
-    height = np.linalg.norm(x, axis=1) - R
+    height = heights(x, np.array([0.0, 0.0, 0.0, R]))
     own, outside = x[np.abs(height) < gate], x[height > gate]
     free = np.ones(len(outside), dtype=bool)
     for other in others:
         away, wide = other.centre - fit.centre, BIWEIGHT.tukey * other.scale
         if _two_balls(x, away, R, max(gate, wide)):
-            free &= np.abs(np.linalg.norm(outside - away, axis=1) - R) > wide
+            free &= np.abs(heights(outside, np.append(away, R))) > wide
     if free.sum() < 3:
         return 0
     best = 0
@@ -189,11 +189,28 @@ def _two_balls(x: Floats, away: Floats, R: float, gate: float) -> bool:
     apart = np.linalg.norm(away)
     if not JUDGE.solid * R < apart < (JUDGE.far + 2.0) * R:
         return False
+    balls, tube = _left(x, away, float(apart), R, gate)
+    return balls <= tube
+
+
+@kernel
+def _left(
+    x: Floats, away: Floats, apart: float, R: float, gate: float
+) -> tuple[float, float]:
+    """Sums of squares, of at most the gate, of how far points (k, 3) between centres at
+    zero and `away` lie off the nearer of both spheres, and off a tube around both."""
     along, _, off_axis = _about(away / apart, x)
-    off = np.minimum(np.linalg.norm(x, axis=1), np.linalg.norm(x - away, axis=1))
-    between = (along > 0.0) & (along < apart)
-    balls, tube = np.minimum(np.abs(np.array([off, off_axis]) - R)[:, between], gate)
-    return bool(balls @ balls <= tube @ tube)
+    balls, tube = 0.0, 0.0
+    for p in range(len(x)):
+        if 0.0 < along[p] < apart:
+            one, other = 0.0, 0.0
+            for a in range(3):
+                one += x[p, a] ** 2
+                other += (x[p, a] - away[a]) ** 2
+            off = np.sqrt(min(one, other)) - R
+            balls += min(abs(off), gate) ** 2
+            tube += min(abs(off_axis[p] - R), gate) ** 2
+    return balls, tube
 
 
 def _on_tubes(ways: Floats, x: Floats, R: float, most: int) -> Floats:

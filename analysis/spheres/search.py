@@ -180,19 +180,25 @@ def _without_ends(
     scan: Scan, candidates: list[SphereCandidate]
 ) -> tuple[list[SphereCandidate], list[Rejected]]:
     """Part what other rules let pass from ends of tubes that show farther on."""
-    told = [(c, in_line(c, _far(c, scan, candidates), scan.fused)) for c in candidates]
+    fits = [c.fit for c in candidates]
+    centres = np.array([fit.centre for fit in fits]).reshape(-1, 3)
+    told = []
+    for c in candidates:
+        apart = np.linalg.norm(centres - c.fit.centre, axis=1) / c.fit.radius
+        others = [fits[k] for k in np.flatnonzero(apart < JUDGE.far + 3.0)]
+        told.append((c, in_line(c, _far(c, scan, others), scan.fused)))
     kept = [c for c, wrong in told if wrong is None]
     return kept, [wrong for _, wrong in told if wrong is not None]
 
 
-def _far(c: SphereCandidate, scan: Scan, candidates: list[SphereCandidate]) -> int:
-    """Points on a tube in line with it, however far, that are of no other ball."""
+def _far(c: SphereCandidate, scan: Scan, others: list[Fit]) -> int:
+    """Points on a tube in line with it, however far, that are of no other ball near."""
     ways = free_ways(c.fit, scan.points[c.near] - c.fit.centre)
     if not len(ways):
         return 0
     reach = np.hypot(1.0, JUDGE.far) * c.fit.radius
     x = scan.points[scan.near(c.fit.centre, reach)] - c.fit.centre
-    return far_wall(c.fit, x, ways, [other.fit for other in candidates])
+    return far_wall(c.fit, x, ways, others)
 
 
 def _refitted(
