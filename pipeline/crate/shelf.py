@@ -53,7 +53,7 @@ class Shelf:
         with self._reached():
             try:
                 self._files, root = fsspec.core.url_to_fs(address)
-                self._runs = f"{root.rstrip('/')}/runs"
+                self._runs = f"{root.rstrip('/')}/runs" if root else "runs"
                 self._there = self._names()
             except OSError:
                 raise

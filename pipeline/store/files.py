@@ -70,7 +70,18 @@ def read_json(path: Path) -> Any:
 
 
 def point_to(link: Path, directory: Path) -> None:
-    """Make `link` a relative symbolic link to `directory`, whatever it was before."""
+    """Make `link` a relative symbolic link to `directory`, as it may have been before.
+
+    Raises
+    ------
+    InputError
+        if something else is there, which would be lost
+    """
+    if link.exists() and not link.is_symlink():
+        raise InputError(
+            f"{link} is to be a link to {directory}, and something else has its name: "
+            "move it away, then the same command goes on where it was"
+        )
     link.parent.mkdir(parents=True, exist_ok=True)
     temporary = link.with_name(f".{link.name}.{os.getpid()}.tmp")
     temporary.unlink(missing_ok=True)

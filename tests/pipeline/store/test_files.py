@@ -1,5 +1,6 @@
 import csv
 import errno
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from pipeline.store.files import (
     replacing,
     write_text,
 )
+from pipeline.terminal.errors import InputError
 
 
 def test_a_file_is_whole_or_absent(tmp_path: Path) -> None:
@@ -127,3 +129,15 @@ def test_a_pointer_is_relative_and_can_be_turned(tmp_path: Path) -> None:
         point_to(link, tmp_path / "runs" / name)
         assert link.resolve() == (tmp_path / "runs" / name).resolve()
         assert not link.readlink().is_absolute()
+
+
+@pytest.mark.parametrize("make", [Path.touch, Path.mkdir])
+def test_a_pointer_takes_the_place_of_nothing_but_a_pointer(
+    make: Callable[[Path], None], tmp_path: Path
+) -> None:
+    """A file of that name was lost without a word."""
+    link = tmp_path / "case"
+    make(link)
+    with pytest.raises(InputError, match="something else has its name: move it away"):
+        point_to(link, tmp_path / "runs")
+    assert [path.name for path in tmp_path.iterdir()] == ["case"]

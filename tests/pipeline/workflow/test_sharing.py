@@ -433,6 +433,13 @@ def test_a_shelf_in_memory_does_as_a_folder(
     assert (came / "run.json").read_bytes() == (directory / "run.json").read_bytes()
 
 
+def test_a_shelf_may_be_packed_itself(pushed: Path, tmp_path: Path) -> None:
+    """None of its runs was found."""
+    packed = shutil.make_archive(str(tmp_path / "all"), "zip", pushed.parent / "shelf")
+    listed, key = read_listing(pushed / LISTING), _key(pushed)
+    assert Shelf(f"zip://::{packed}").take(key, listed[key], tmp_path).is_dir()
+
+
 def _key(project: Path) -> str:
     with chdir(project):
         return key_in_listing("simulate")
