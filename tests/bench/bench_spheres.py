@@ -11,7 +11,7 @@ import os
 import resource
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -148,10 +148,18 @@ def timed(seen: VirtualScan, *, views: bool, **options: float) -> tuple[Picks, f
 
 
 def made(
-    rng: np.random.Generator, count: int, balls: int, target: str, scanner: Scanner
+    rng: np.random.Generator,
+    count: int,
+    balls: int,
+    target: str,
+    scanner: Scanner,
+    *,
+    rods: bool = True,
 ) -> Iterator[VirtualScan]:
     for _ in range(count):
-        yield scan(rng, tree(rng, balls, target), scanner)
+        parts = tree(rng, balls, target)
+        kept = parts.rods if rods else parts.rods[:0]
+        yield scan(rng, replace(parts, rods=kept), scanner)
 
 
 def scenes(rng: np.random.Generator, count: int) -> None:
@@ -264,12 +272,13 @@ def speed(rng: np.random.Generator, count: int) -> None:
 
 
 def peers(rng: np.random.Generator, count: int) -> None:
-    """CGAL, pyransac3d and scikit-image on the same clouds in the same run."""
+    """CGAL, Open3D, pyransac3d and scikit-image on the same clouds in the same run."""
     from tests.bench import bench_spheres_peers
 
     for name, what in SCENES.items():
-        for seen in made(rng, count, *what):
-            bench_spheres_peers.compare(name, seen)
+        for rods, told in ((True, name), (False, f"{name}, balls alone")):
+            for seen in made(rng, count, *what, rods=rods):
+                bench_spheres_peers.compare(told, seen)
 
 
 PARTS = {f.__name__: f for f in (scenes, noise, caps, few, views, radius, speed, peers)}
