@@ -65,6 +65,8 @@ def opened_zip(archive: Path) -> Iterator[zipfile.ZipFile]:
             _check_names(archive, fault_of_all(file.namelist()))
             yield file
     except FileNotFoundError as error:
+        if archive.exists():  # another command moved the folder meanwhile
+            raise
         raise InputError(
             f"{archive} does not exist: make archive writes one"
         ) from error

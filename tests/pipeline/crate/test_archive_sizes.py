@@ -147,3 +147,16 @@ def test_what_the_disk_has_no_room_for_is_not_unpacked(
         reading.shutil, "disk_usage", lambda _: SimpleNamespace(free=3_000)
     )
     assert main(["--unpack", str(path), "--into", str(into)]) == 0
+
+
+def test_a_folder_that_is_moved_meanwhile_is_not_called_a_missing_archive(
+    tmp_path: Path,
+) -> None:
+    """The second of two commands that unpacked into one folder said so."""
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+        file.writestr("a.txt", "a")
+    with (
+        pytest.raises(FileNotFoundError, match=r"moved"),
+        reading.opened_zip(tmp_path / "a.zip"),
+    ):
+        raise FileNotFoundError("moved")
