@@ -27,8 +27,9 @@ def main(argv: list[str] | None = None) -> int:
     for line in shortfalls(read_members(name), table):
         print(f"note: {line}")
     if not (table["status"] == "finished").any():
-        raise RunFailedError(
-            f"no run of the study {name} has finished: change its values, or do again "
-            f"what failed by morphtrack study {name} --retry-failed"
-        )
+        remedy = f"morphtrack study {name} runs what is missing"
+        if not (table["status"] == "missing").any():
+            again = f"morphtrack study {name} --retry-failed"
+            remedy = f"change its values, or do again what failed by {again}"
+        raise RunFailedError(f"no run of the study {name} has finished: {remedy}")
     return 0

@@ -9,19 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import omegaconf._utils as of_omegaconf
-from yaml import MappingNode, Node, ScalarNode
+from yaml import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.constructor import ConstructorError
 
 MOST_UNFOLDED = 100_000  # values beyond those that are written: some 10 s, 100 MB
 LARGEST = 16_000_000  # bytes of a file, some minutes
 NO_MAPPING = "it is {}: give lines of `key: value`"
+TOO_DEEP = "it is nested too deep: at most 40 lists and mappings in each other are read"
 TOO_LARGE = "it has more than 16 MB: put long tables into files of CSV or JSON"
 LETTERS = 64  # of a text, which count as one more value
+DEEPEST = 40  # of lists and mappings within each other: Hydra reads twice as many
 DIGITS = 4300  # of a whole number: what Python reads
 YAMLS = "tag:yaml.org,2002:"
+SCALARS = {f"{YAMLS}{kind}" for kind in ("bool", "float", "int", "null", "str")}
 PLAIN = {
-    f"{YAMLS}{kind}"
-    for kind in ("bool", "float", "int", "null", "str", "map", "seq", "merge")
+    ScalarNode: {*SCALARS, f"{YAMLS}merge"},
+    SequenceNode: {f"{YAMLS}seq"},
+    MappingNode: {f"{YAMLS}map"},
 }
 
 
@@ -34,6 +38,14 @@ def _parts(node: Node) -> list[Node]:
         return []
     pairs = isinstance(node, MappingNode)
     return [part for pair in node.value for part in pair] if pairs else node.value
+
+
+def _depth(node: Node, known: dict[int, int]) -> int:
+    """How deep a node is nested, each alias being what it names."""
+    if id(node) not in known:
+        depths = (1 + _depth(part, known) for part in _parts(node))
+        known[id(node)] = max(depths, default=0)
+    return known[id(node)]
 
 
 def _unfolded(node: Node, known: dict[int, int]) -> int:
@@ -64,7 +76,9 @@ def _written(node: Node, seen: set[int]) -> int:
 
 def _check_kind(node: Node) -> None:
     """Refuse what no configuration holds, or Python does not read."""
-    if node.tag not in PLAIN:
+    if node.tag == f"{YAMLS}value":
+        raise _refused("= is a sign of YAML: put it in quotes", node)
+    if node.tag not in PLAIN[type(node)]:
         tag = node.tag.replace(YAMLS, "!!")
         raise _refused(f"the tag {tag} is none that is read: take it out", node)
     if node.tag.endswith(":int") and len(node.value) > DIGITS:
@@ -95,18 +109,27 @@ def guarded(shipped: Callable[[], Any]) -> Callable[[], Any]:
             def get_single_node(self) -> Node | None:
                 try:
                     node: Node | None = super().get_single_node()
+                    if node is not None:
+                        _check(node)
                 except RecursionError:
                     raise ConstructorError(
-                        None, None, "it is nested too deep", self.get_mark()
+                        None, None, TOO_DEEP, self.get_mark()
                     ) from None
                 if node is not None:
                     of_file = isinstance(getattr(self.stream, "name", None), str)
-                    if of_file and not isinstance(node, MappingNode) and node.value:
-                        one = isinstance(node, ScalarNode)
+                    one, nothing = isinstance(node, ScalarNode), node.value == ""
+                    if of_file and not isinstance(node, MappingNode) and not nothing:
                         what = "one value" if one else "a list"
                         raise _refused(NO_MAPPING.format(what), node)
-                    _check(node)
                 return node
+
+            def construct_object(self, node: Node, deep: bool = False) -> Any:
+                try:
+                    return super().construct_object(node, deep)
+                except (KeyError, ValueError, IndexError):  # `!!bool maybe`, `0x_`
+                    kind = node.tag.removeprefix(YAMLS)
+                    said = f"{node.value!r} is no {kind}: write another value"
+                    raise _refused(said, node) from None
 
         return Guarded
 
@@ -119,6 +142,8 @@ def _check(root: Node) -> None:
     if more > MOST_UNFOLDED:
         most = f"at most {MOST_UNFOLDED:,} are read"
         raise _refused(f"its aliases (*name) stand for {more:,} values: {most}", root)
+    if _depth(root, {}) > DEEPEST:
+        raise _refused(TOO_DEEP, root)
 
 
 def guard_yaml() -> None:

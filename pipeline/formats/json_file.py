@@ -36,6 +36,8 @@ def read_entries(path: str, what: str, holds: str) -> Content:
         ) from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{path} is nested too deep: give a {what}") from None
     if not isinstance(content, dict):
         raise ValueError(f"{path} is no {what}: give an object with {holds}")
     if holds in KINDS and holds.strip("`") not in content:

@@ -43,23 +43,30 @@ def study_rows(
 
 def responses(wanted: Mapping[str, Any], table: pd.DataFrame) -> list[str]:
     """What the plots show: of the results asked for, the numbers that runs have."""
-    asked = dict.fromkeys(wanted["response"])
-    return [r for r in asked if r in table and is_numeric_dtype(table[r])]
+    found = _numbers(table)
+    return [r for r in dict.fromkeys(wanted["response"]) if r in found]
+
+
+def _numbers(table: pd.DataFrame) -> list[str]:
+    """Columns in which finished runs have numbers, or true and false."""
+    done = table[table["status"] == "finished"]
+    return [str(c) for c in done if is_numeric_dtype(done[c].dropna().infer_objects())]
 
 
 def shortfalls(wanted: Mapping[str, Any], table: pd.DataFrame) -> Iterator[str]:
     """What a study has not of what was asked of it: runs that failed, and numbers."""
-    done = table[table["status"] == "finished"]
     reasons = table.loc[table["status"] == "failed", "reason"].value_counts()
     for reason, count in reasons[:MOST_REASONS].items():
         yield f"{count} of {len(table)} runs failed: {reason}"
     if len(reasons) > MOST_REASONS:
         yield f"{len(reasons) - MOST_REASONS} reasons more are in table.csv"
     absent = dict.fromkeys(wanted["response"]).keys() - responses(wanted, table)
-    if len(done) and absent and tuple(wanted["response"]) != RESPONSE:
-        known = [str(c) for c in done.dropna(axis=1).select_dtypes("number").columns]
+    finished = (table["status"] == "finished").any()
+    if finished and absent and tuple(wanted["response"]) != RESPONSE:
+        varied = {name for member in wanted["members"] for name in member["point"]}
+        known = ", ".join(c for c in _numbers(table) if c not in varied)
         yield (
             f"{STUDIES / wanted['study']}.yaml: no run found a number "
-            f"{', '.join(sorted(absent))}, which response names: take one of "
-            f"{', '.join(known)}"
+            f"{', '.join(sorted(absent))}, which response names: "
+            + (f"take one of {known}" if known else "its runs find none")
         )

@@ -52,9 +52,22 @@ def test_what_stands_within_itself_or_too_deep_is_refused(tmp_path: Path) -> Non
     file.write_text("a: &a [*a]\n")
     with pytest.raises(InputError, match="stands within what it names"):
         composed_file(file)
-    file.write_text("a: " + "[" * 1000 + "]" * 1000)
+    for content in ("[" * 1000 + "]" * 1000, "{a: " * 100 + "1" + "}" * 100):
+        file.write_text(f"a: {content}")
+        with pytest.raises(
+            InputError, match=r"deep.yaml .*nested too deep: at most 40"
+        ):
+            composed_file(file)
+    file.write_text("a: &a " + "[" * 20 + "]" * 20 + "\nb: &b [[*a]]\nc: [*b]\n")
+    composed_file(file)
+    file.write_text("a: &a " + "[" * 39 + "1" + "]" * 39 + "\nb: [*a]\n")
     with pytest.raises(InputError, match="nested too deep"):
         composed_file(file)
+    (tmp_path / "deep.json").write_text("[" * 100_000 + "]" * 100_000)
+    with pytest.raises(
+        ValueError, match=r"deep.json is nested too deep: give a struct"
+    ):
+        read_entries(str(tmp_path / "deep.json"), "structure file", "nodes")
 
 
 @pytest.mark.parametrize(
@@ -65,6 +78,7 @@ def test_what_stands_within_itself_or_too_deep_is_refused(tmp_path: Path) -> Non
         ("some words", "one value"),
         ("- a\n- b\n", "a list"),
         ("[a]", "a list"),
+        ("[]", "a list"),
     ],
 )
 def test_a_file_of_no_keys_is_refused(project: Path, text: str, what: str) -> None:
@@ -111,6 +125,11 @@ def test_a_file_in_another_encoding_is_named(
         ("zz: !!binary aGVs", "the tag !!binary is none"),
         ("zz: !foo 1", "the tag !foo is none"),
         ("zz: !!python/name:os.system", "the tag !!python/name:os.system is none"),
+        ("zz: !!map x", "the tag !!map is none"),
+        ("zz: !!bool maybe", "'maybe' is no bool: write another value"),
+        ("zz: !!int ''", "'' is no int"),
+        ("zz: 0x_", "'0x_' is no int"),
+        ("zz: =", "= is a sign of YAML: put it in quotes"),
         ("null: 1", "a key is null: write a word"),
         (f"zz: {'9' * 5000}", "a number has 5000 digits: at most 4300 are read"),
     ],

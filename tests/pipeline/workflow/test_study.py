@@ -12,11 +12,13 @@ import yaml
 from analysis.designs.sampling import Design, Range, grid_points, sampled_points
 from analysis.figures.studies import main_effects
 from pipeline.commands.study import main
+from pipeline.commands.study_table import main as tabulated
 from pipeline.config.hydra import Composer
 from pipeline.studies.file import read_study, study_of
 from pipeline.studies.members import Member, batches, members
-from pipeline.studies.table import responses
+from pipeline.studies.table import responses, shortfalls
 from pipeline.terminal.errors import InputError
+from pipeline.workflow.study import planned_runs
 from tests.helpers.mlflow_runs import runs_in
 from tests.helpers.tables import rows_of
 from tests.pipeline.conftest import Command, refusal
@@ -112,8 +114,19 @@ def test_a_study_of_which_no_run_finishes_ends_with_1(
     write_study(project, vary={"case.max_steps": [2, 3]})
     done = command("study", "mine")
     assert done.returncode == 1
-    assert "no run of the study mine has finished" in done.stderr
+    assert "no run of the study mine has finished: change its values" in done.stderr
     assert len(table(project)) == 2
+
+
+@pytest.mark.usefixtures("project")
+def test_a_study_whose_runs_are_missing_is_not_called_one_to_change(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write_study(Path())
+    planned_runs(read_study("mine"))
+    assert tabulated(["mine"]) == 1
+    said = capsys.readouterr().err
+    assert "has finished: morphtrack study mine runs what is missing" in said
 
 
 def test_the_plots_show_numbers_true_and_false() -> None:
@@ -123,8 +136,19 @@ def test_the_plots_show_numbers_true_and_false() -> None:
     rows["text"] = ["x", "y"]
     asked = {"response": ["on", "E", "E", "text", "none"]}
     assert responses(asked, rows) == ["on", "E"]
+    failed = pd.DataFrame({"status": ["failed"], "reason": "", "a": [3]})
+    rows = pd.concat([rows, failed])
+    assert responses(asked, rows) == ["on", "E"]  # where runs failed, too
     figure = main_effects(rows, ["a"], ["on", "E"], title="")
     assert figure.axes[0].get_ylim()[1] > 1.0
+
+
+def test_what_response_may_name_are_results_that_are_numbers() -> None:
+    rows = pd.DataFrame({"status": ["finished"], "reason": "", "a": 1, "text": "x"})
+    asked = {"study": "mine", "response": ["none"], "members": [{"point": {"a": 1}}]}
+    assert next(shortfalls(asked, rows)).endswith("names: its runs find none")
+    (said,) = shortfalls(asked, rows.assign(E=0.5, on=True))
+    assert said.endswith("take one of E, on")
 
 
 @pytest.mark.slow
