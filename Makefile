@@ -178,7 +178,7 @@ bench: $(READY_DEV)
 	@$(call install,--no-deps -r tests/bench/requirements.lock)
 	@ls tests/bench/bench_*.py | sed 's|^|$(BIN)/python |'
 
-# This software beside NumPy and SciPy in turns; ratios are printed, counts of steps decide.
+# This software beside NumPy and SciPy in turns; ratios are printed, counts decide.
 ratios: $(READY_DEV)
 	$(RUN) tests.bench.bench_ratios
 

@@ -2,22 +2,31 @@
 
 Every pair is timed alternately in one process, so that what slows a machine slows
 both; the ratio of the medians is printed beside the one that was kept, and decides
-nothing. Counts of steps do: more than one step above the kept ones, which rounding may
-cost, ends with status 1. `--keep` writes both down.
+nothing. Counts do: steps, iterations, factorisations, calls of functions of `sim` and
+kernels that are compiled. More of one than a tenth and one above what is kept, which
+rounding may cost, ends with status 1. `--keep` writes all down.
 Set OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1.
 """
 
 import argparse
+import gc
 import json
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from types import FrameType
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba.core.dispatcher import Dispatcher
 
+from pipeline.config.building import build
+from pipeline.config.hydra import Composer
+from sim.linear import sparse
 from sim.morph.equations.projection import admissible
 from sim.morph.equations.system import linearise, state, system_of
 from sim.morph.statics.equilibrium import EquilibriumOptions, at_rest
@@ -34,8 +43,13 @@ from tests.bench.bench_morph import (
 from tests.bench.bench_rods import solvers
 
 KEPT = Path(__file__).with_name("ratios.json")
+SIM = str(KEPT.parents[2] / "sim")
 TURNS = 5
+RECORDS = 60  # of each case whose work is counted
+CASES = ("single_fold", "box", "star_robot")
+COUNTED = ("iterations", "substeps", "factorisations")
 Work = Callable[[], object]
+Counts = dict[str, int]
 
 
 class Pair(NamedTuple):
@@ -43,7 +57,7 @@ class Pair(NamedTuple):
 
     ours: Work
     theirs: Work
-    steps: int | None = None
+    steps: int = 0
 
 
 def projection() -> Pair:
@@ -105,23 +119,79 @@ def _seconds(work: Work) -> float:
     return (time.process_time() - begin) / calls
 
 
+def calls_of(work: Work) -> Counts:
+    """What `work` calls of `sim`: functions that are not compiled, factorisations."""
+    counts = Counter[str]()
+
+    def seen(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(SIM):
+            counts["calls"] += 1
+            counts["factorisations"] += frame.f_code is sparse.factorise.__code__
+
+    sys.setprofile(seen)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return {name: count for name, count in counts.items() if count}
+
+
+def counts_of_cases() -> Iterator[tuple[str, Counts]]:
+    """What the first records of cases tell of their loops, which are compiled whole."""
+    with Composer() as composer:
+        for name in CASES:
+            config = composer.compose("simulate", [f"case={name}"])
+            steps = islice(build(config["case"], "case").steps(), RECORDS)
+            told = Counter[str]()
+            for step in steps:
+                told.update({k: getattr(step, k) for k in COUNTED if hasattr(step, k)})
+            yield name, dict(told)
+
+
+def compiled() -> Counts:
+    """Kernels by their kinds of arguments, all that this process called."""
+    kernels = (one for one in gc.get_objects() if isinstance(one, Dispatcher))
+    return {"kernels": sum(len(one.signatures) for one in kernels)}
+
+
+def more_than_kept(now: Counts, before: Counts) -> list[str]:
+    """Counts that rose by more than rounding may cost; none where none is kept."""
+    return [
+        f"{now[name]} {name}, {kept} are kept"
+        for name, kept in before.items()
+        if now.get(name, 0) > kept + 1 + kept // 10
+    ]
+
+
+def found() -> Iterator[tuple[str, str, float | None, Counts]]:
+    """Names, what they are, ratios of CPU, counts."""
+    for make in PAIRS:
+        pair = make()
+        took = float(f"{ratio(pair):.3g}")
+        counts = calls_of(pair.ours) | ({"steps": pair.steps} if pair.steps else {})
+        yield make.__name__, str(make.__doc__), took, counts
+    for name, counts in counts_of_cases():
+        yield name, f"The first {RECORDS} records of {name}.", None, counts
+    yield "all", "All of these together.", None, compiled()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--keep", action="store_true", help="write them down")
     keep = parser.parse_args().keep
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    found, worse = {}, []
-    print("| other / this, CPU | now | kept | steps | kept |\n|---|---|---|---|---|")
-    for make in PAIRS:
-        name, pair, before = make.__name__, make(), kept.get(make.__name__, {})
-        now = found[name] = {"ratio": float(f"{ratio(pair):.3g}"), "steps": pair.steps}
-        if (pair.steps or 0) > (before.get("steps") or pair.steps or 0) + 1:
-            worse.append(f"{name}: {pair.steps} steps, {before['steps']} are kept")
-        cells = [now["ratio"], before.get("ratio"), pair.steps, before.get("steps")]
-        shown = ["-" if cell is None else f"{cell:g}" for cell in cells]
-        print(f"| {make.__doc__} | {' | '.join(shown)} |", flush=True)
+    rows, worse = {}, []
+    print("| other / this, CPU | now | kept | counts | kept |\n|---|---|---|---|---|")
+    for name, what, took, counts in found():
+        before = kept.get(name, {})
+        rows[name] = {"ratio": took, "counts": counts}
+        known = before.get("counts", {})
+        worse += [f"{name}: {more}" for more in more_than_kept(counts, known)]
+        times = ["-" if t is None else f"{t:g}" for t in (took, before.get("ratio"))]
+        told = [", ".join(f"{v} {k}" for k, v in c.items()) for c in (counts, known)]
+        print(f"| {what} | {' | '.join([*times, *told])} |", flush=True)
     if keep:
-        KEPT.write_text(json.dumps(found, indent=2) + "\n")
+        KEPT.write_text(json.dumps(rows, indent=2) + "\n")
     print("\n".join(worse), file=sys.stderr, end="\n" if worse else "")
     return 1 if worse and not keep else 0
 
