@@ -39,6 +39,8 @@ def conf_directory() -> Path:
 
 def said_by(error: BaseException) -> str:
     """What Hydra or OmegaConf says of a configuration, on one line, without advice."""
+    if not str(error) and error.__cause__:
+        return said_by(error.__cause__)
     if type(error).__name__ == "MissingMandatoryValue":
         return without_value(str(getattr(error, "full_key", "")))
     surroundings = re.search(SURROUNDINGS, str(error))
@@ -52,7 +54,7 @@ def said_by(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines()]
     advice = ("full_key", "object_type", "See https", "Set ")
     said = " ".join(line for line in lines if line and not line.startswith(advice))
-    if type(error).__name__.startswith("Interpolation"):
+    if type(error).__name__.startswith(("Interpolation", "GrammarParse")):
         place = getattr(error, "full_key", "")
         return f"{place}: {said}: write the value itself, or the name of one"
     return said.partition(" Config search path:")[0]
